@@ -1,0 +1,117 @@
+// Runs a TypeScript file under the Node version that this repository pins, and installs the dependencies first if needed.
+//
+//   node scripts/launch.mjs <file.ts> [arguments…]
+//
+// It needs Node 20 or newer and npm, nothing else. Standard output belongs to the program: what the installation prints
+// goes to standard error.
+import { spawn, spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { constants } from "node:os"
+import { delimiter, join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = resolve(fileURLToPath(import.meta.url), "../..")
+const windows = process.platform === "win32"
+const stamp = join(root, "node_modules", ".kintsugi-installed")
+const lock = join(root, ".cache", "install.lock")
+const LOCK_IS_STALE_AFTER_MS = 10 * 60 * 1000
+
+/** Everything that decides what an installation gives. */
+const fingerprint = () => {
+  const packages = readdirSync(join(root, "packages")).map((name) => join("packages", name, "package.json"))
+  const hash = createHash("sha256").update(`${process.platform} ${process.arch}`)
+  for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", ...packages.toSorted()]) {
+    if (existsSync(join(root, file))) hash.update(file).update(readFileSync(join(root, file)))
+  }
+  return hash.digest("hex")
+}
+
+/** The pinned Node: the binary itself, so that signals reach it without a shell in between. */
+const localNode = () =>
+  ["node", "node.exe"].map((name) => join(root, "node_modules", "node", "bin", name)).find((path) => existsSync(path))
+
+const isInstalled = (wanted) =>
+  localNode() !== undefined && existsSync(stamp) && readFileSync(stamp, "utf8").trim() === wanted
+
+const fail = (message) => {
+  process.stderr.write(`${message}\n`)
+  process.exit(1)
+}
+
+const isAlive = (pid) => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === "EPERM"
+  }
+}
+
+/** Whether this process now holds the lock; a lock whose owner is gone is taken away first. */
+const takeLock = () => {
+  mkdirSync(join(root, ".cache"), { recursive: true })
+  try {
+    writeFileSync(lock, String(process.pid), { flag: "wx" })
+    return true
+  } catch (error) {
+    if (error.code !== "EEXIST") throw error
+  }
+  try {
+    const owner = Number(readFileSync(lock, "utf8"))
+    const age = Date.now() - statSync(lock).mtimeMs
+    if (age > LOCK_IS_STALE_AFTER_MS || (owner > 0 && !isAlive(owner))) rmSync(lock, { force: true })
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error
+  }
+  return false
+}
+
+const install = async (wanted) => {
+  let told = false
+  while (!takeLock()) {
+    if (!told) process.stderr.write("waiting for another installation to finish …\n")
+    told = true
+    await new Promise((done) => setTimeout(done, 250))
+  }
+  process.once("exit", () => rmSync(lock, { force: true }))
+  if (!isInstalled(wanted)) {
+    const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+    process.stderr.write(`installing dependencies with ${packageManager} (once) …\n`)
+    const { status, error } = spawnSync(
+      windows ? "npx.cmd" : "npx",
+      ["--yes", packageManager.split("+")[0], "install", "--frozen-lockfile"],
+      { cwd: root, stdio: ["ignore", 2, 2], shell: windows, env: { ...process.env, CI: process.env.CI ?? "true" } }
+    )
+    if (status !== 0 || localNode() === undefined) {
+      const reason = error?.message ?? (status === 0 ? "the pinned Node is missing" : `exit code ${status}`)
+      fail(`could not install the dependencies: ${reason}. See the messages above; the network may be unreachable.`)
+    }
+    writeFileSync(stamp, `${wanted}\n`)
+  }
+  rmSync(lock, { force: true })
+}
+
+const run = (node, file, parameters) => {
+  const PATH = [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter)
+  const child = spawn(node, [resolve(root, file), ...parameters], { stdio: "inherit", env: { ...process.env, PATH } })
+  const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    // Ctrl-C on a terminal reaches the whole process group: the child has it already.
+    process.on(signal, () => (signal === "SIGINT" && onTerminal ? undefined : child.kill(signal)))
+  }
+  child.on("error", (error) => fail(`could not start ${node}: ${error.message}`))
+  child.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)))
+}
+
+const [file, ...parameters] = process.argv.slice(2)
+if (file === undefined) {
+  process.stderr.write("usage: node scripts/launch.mjs <file.ts> [arguments…]\n")
+  process.exit(2)
+}
+if (Number(process.versions.node.split(".")[0]) < 20) {
+  fail(`Node 20 or newer is needed to start; this is ${process.version}`)
+}
+const wanted = fingerprint()
+if (!isInstalled(wanted)) await install(wanted)
+run(localNode(), file, parameters)

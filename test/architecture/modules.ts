@@ -1,0 +1,43 @@
+/**
+ * The modules of packages/core/src in import order: a module imports only from rows above its own, type imports included.
+ *
+ * Add a new module in the band of what it imports. A file in `internal/` has no row: it belongs to the module whose name it
+ * begins with, in camelCase (`internal/recoveryDriver.ts` to `Recovery`), or to the one that `internals` names.
+ */
+export const modules: ReadonlyArray<string> = [
+  // words: data
+  "Usage",
+  "Message",
+  "RecoveryAdvice",
+  "LlmError",
+  "ToolError",
+  "RunError",
+  "Completion",
+  // policies: any Effect
+  "Backoff",
+  "Recovery",
+  "Budget",
+  "Coercion",
+  "Compaction",
+  // capabilities
+  "AgentEvent",
+  "RunContext",
+  "Model",
+  "Tool",
+  "Toolset",
+  // agents
+  "Turn",
+  "Skill",
+  "Router",
+  "Run",
+  "Composition",
+  "Agent",
+  // listeners
+  "Telemetry",
+  // entry points
+  "index",
+  "testing/*"
+]
+
+/** Files in `internal/` whose name does not tell the module that they belong to, as `file: module`. */
+export const internals: Readonly<Record<string, string>> = {}

@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config"
+
+export default defineConfig({
+  test: {
+    include: ["test/**/*.test.ts"],
+    typecheck: {
+      enabled: true,
+      checker: "tsc",
+      include: ["test/types/**/*.test-d.ts"],
+      tsconfig: "./test/types/tsconfig.json",
+      spawnTimeout: 60_000
+    },
+    // Named, so that every environment prints the same closing lines.
+    reporters: ["default"]
+  }
+})
