@@ -1,0 +1,98 @@
+/**
+ * What happens in a run, as data. Traces, timelines, hooks and the trail of an error are all drawn from here. An event
+ * is built only when somebody listens.
+ */
+import type * as Duration from "effect/Duration"
+import type * as Message from "./Message.ts"
+import type * as Usage from "./Usage.ts"
+
+/** Where an event belongs. Events of a fixer or sub-agent name the call that started it as their `parent`. */
+export interface Origin {
+  readonly runId: string
+  readonly agent: string
+  /** 0 before the first turn. */
+  readonly turn: number
+  /** Milliseconds since the epoch, by Effect's `Clock`. */
+  readonly at: number
+  readonly parent?: { readonly runId: string; readonly callId: string }
+}
+
+/** A tool call, where an event is about one. */
+export interface OfCall {
+  readonly callId: string
+  readonly tool: string
+}
+
+/** Which layer of recovery speaks. */
+export type Layer = "transport" | "model" | "tool" | "effect"
+
+export type Happening =
+  | { readonly type: "run-start"; readonly input: string }
+  | { readonly type: "turn-start" }
+  /** A model was asked; `attempt` counts the tries of this turn. */
+  | { readonly type: "model-start"; readonly model: string; readonly attempt: number }
+  | { readonly type: "model-end"; readonly model: string; readonly attempt: number; readonly reply: Message.Reply }
+  | { readonly type: "model-failed"; readonly model: string; readonly attempt: number; readonly error: unknown }
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "reasoning-delta"; readonly text: string }
+  /** What was streamed of this attempt does not count: another one follows. */
+  | { readonly type: "attempt-discarded"; readonly attempt: number; readonly text: string }
+  | ({ readonly type: "tool-start"; readonly arguments: Message.ToolCall["arguments"] } & OfCall)
+  /** The arguments were changed before they decoded: nothing was asked of a model for that. */
+  | ({ readonly type: "arguments-coerced"; readonly change: Coerced } & OfCall)
+  | ({ readonly type: "tool-failed"; readonly attempt: number; readonly error: unknown } & OfCall)
+  | ({ readonly type: "fix-start"; readonly round: number; readonly input: string } & OfCall)
+  | ({ readonly type: "fix-end"; readonly round: number; readonly arguments: string } & OfCall)
+  | ({ readonly type: "fix-failed"; readonly round: number; readonly error: unknown } & OfCall)
+  | ({ readonly type: "tool-end"; readonly use: ToolUse } & OfCall)
+  | ({ readonly type: "verdict" } & Decision & Partial<OfCall>)
+  | ({ readonly type: "budget-warning" } & { readonly reason: string; readonly spent: number; readonly limit: number })
+  | { readonly type: "run-completed"; readonly output: unknown; readonly usage: Usage.Usage }
+  | {
+      readonly type: "run-failed"
+      readonly error: unknown
+      readonly transcript: Message.Transcript
+      readonly usage: Usage.Usage
+    }
+  | { readonly type: "run-interrupted"; readonly transcript: Message.Transcript; readonly usage: Usage.Usage }
+
+export type AgentEvent = Origin & Happening
+
+/** One step of the coercion ladder that changed something. */
+export interface Coerced {
+  readonly step: string
+  readonly path: ReadonlyArray<string | number>
+  readonly before: unknown
+  readonly after: unknown
+}
+
+/** One decision of a recovery policy. */
+export interface Decision {
+  readonly layer: Layer
+  /** The tag that the row was looked up for. */
+  readonly tag: string
+  readonly verdict: string
+  /** The rung of the ladder, from 0. */
+  readonly rung: number
+  /** How many attempts were made so far. */
+  readonly attempt: number
+  readonly delay: Duration.Duration
+  /** The server's own wish, if it had one. */
+  readonly hint?: Duration.Duration
+  readonly error: unknown
+}
+
+/** A call that ended with something for the model to read. */
+export interface ToolUse {
+  readonly arguments: Message.ToolCall["arguments"]
+  /** The decoded parameters of the last attempt; absent when none decoded. */
+  readonly params?: unknown
+  readonly settlement: Message.Settlement
+  /** The verdict that made it a success or a told text, when the first attempt was none. */
+  readonly recoveredBy?: string
+  readonly attempts: number
+}
+
+/** Whether a run has ended with this event: every run emits exactly one such. */
+export const isTerminal = (event: AgentEvent): boolean =>
+  event.type === "run-completed" || event.type === "run-failed" || event.type === "run-interrupted"

@@ -1,0 +1,81 @@
+/**
+ * What an error keeps of a foreign failure beneath it. In memory that is the original itself, by reference; on a wire
+ * only its name, its message and its code, with anything that looks like a credential masked. Headers, bodies and
+ * stacks never leave the process.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+
+/** A foreign failure that came back from a wire. */
+export class ForeignError extends Error {
+  readonly code?: string
+  constructor(fields: { readonly name: string; readonly message: string; readonly code?: string }) {
+    super(fields.message)
+    this.name = fields.name
+    if (fields.code !== undefined) this.code = fields.code
+  }
+}
+
+const Encoded = Schema.Struct({
+  name: Schema.String,
+  message: Schema.String,
+  code: Schema.optionalKey(Schema.String)
+})
+
+/** Keeps any value in memory and its summary on a wire. */
+export const ErrorCause = Encoded.pipe(
+  Schema.decodeTo(
+    Schema.Unknown,
+    SchemaTransformation.transform({
+      decode: (fields): unknown => new ForeignError(fields),
+      encode: (cause) => summarise(cause)
+    })
+  )
+)
+
+/** Name, message and code of any value; total. */
+export const summarise = (cause: unknown): typeof Encoded.Type => {
+  const message = mask(messageOf(cause))
+  if (!Predicate.isObject(cause)) return { name: typeof cause, message }
+  const name = nameOf(cause)
+  const code = property(cause, "code")
+  return Predicate.isString(code) || Predicate.isNumber(code) ? { name, message, code: mask(String(code)) } : { name, message }
+}
+
+/** The message of an error, or the text of a value that is none; empty for one that has nothing to say. */
+export const messageOf = (cause: unknown): string => {
+  if (Predicate.isString(cause)) return cause
+  if (Predicate.isObject(cause)) {
+    const message = property(cause, "message")
+    return Predicate.isString(message) ? message : ""
+  }
+  return cause === undefined || cause === null ? "" : String(cause)
+}
+
+const nameOf = (cause: object): string => {
+  const tag = property(cause, "_tag")
+  if (Predicate.isString(tag)) return tag
+  const name = property(cause, "name")
+  return Predicate.isString(name) && name !== "" ? name : "Error"
+}
+
+const property = (value: object, key: string): unknown => (key in value ? Reflect.get(value, key) : undefined)
+
+const maxLength = 1000
+
+const secrets: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, "$1 <redacted>"],
+  [/\b(sk|pk|rk|key|ghp|gho|xox[a-z])[-_][\w-]{8,}/gi, "<redacted>"],
+  [/\bAIza[\w-]{20,}/g, "<redacted>"],
+  [/((?:api[-_ ]?key|access[-_ ]?token|token|secret|password|authorization)["']?\s*[:=]\s*["']?)[^\s"',;&]{4,}/gi, "$1<redacted>"],
+  [/(\b[a-z][a-z\d+.-]*:\/\/)[^\s/@]+@/gi, "$1<redacted>@"],
+  [/(\b[a-z][a-z\d+.-]*:\/\/[^\s?#"'<>]+)\?[^\s"'<>]*/gi, "$1?<redacted>"]
+]
+
+/** Masks what looks like a credential (keys, bearer tokens, user info and query strings of URLs) and caps the length. */
+export const mask = (text: string): string => {
+  let masked = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
+  for (const [pattern, replacement] of secrets) masked = masked.replace(pattern, replacement)
+  return masked
+}

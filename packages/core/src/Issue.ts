@@ -1,0 +1,59 @@
+/** Where a value does not fit a schema: the field, what was expected there and what came. */
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+
+export interface Issue extends Schema.Schema.Type<typeof Issue> {}
+
+export const Issue = Schema.Struct({
+  /** From the root to the field; empty for the value itself. */
+  path: Schema.Array(Schema.Union([Schema.String, Schema.Finite])),
+  expected: Schema.String,
+  actual: Schema.String
+})
+
+const formatter = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Every issue that a decoder found in `input`, not only the first. */
+export const fromSchema = (issue: SchemaIssue.Issue, input: unknown): ReadonlyArray<Issue> =>
+  formatter(issue).issues.map((found) => {
+    const path = (found.path ?? []).map((step) => {
+      const key = Predicate.isObject(step) && "key" in step ? step.key : step
+      return Predicate.isNumber(key) ? key : String(key)
+    })
+    return { path, expected: found.message, actual: describe(valueAt(input, path)) }
+  })
+
+/** `user.tags[0]: Expected string, got number 3`, for a person or a model. */
+export const format = (issue: Issue): string => {
+  const where = formatPath(issue.path)
+  return `${where === "" ? "" : `${where}: `}${issue.expected}, got ${issue.actual}`
+}
+
+const formatPath = (path: ReadonlyArray<string | number>): string => {
+  let text = ""
+  for (const step of path) text += Predicate.isNumber(step) ? `[${step}]` : text === "" ? step : `.${step}`
+  return text
+}
+
+const absent: unique symbol = Symbol("absent")
+
+const valueAt = (input: unknown, path: ReadonlyArray<string | number>): unknown => {
+  let value: unknown = input
+  for (const step of path) {
+    if (!Predicate.isObjectOrArray(value) || !Object.hasOwn(value, step)) return absent
+    value = Reflect.get(value, step)
+  }
+  return value
+}
+
+const maxShown = 60
+
+const describe = (value: unknown): string => {
+  if (value === absent || value === undefined) return "nothing"
+  if (value === null) return "null"
+  if (Predicate.isString(value)) return `string ${JSON.stringify(value.length > maxShown ? `${value.slice(0, maxShown)}…` : value)}`
+  if (Array.isArray(value)) return `an array of ${value.length}`
+  if (Predicate.isObject(value)) return "an object"
+  return `${typeof value} ${String(value)}`
+}

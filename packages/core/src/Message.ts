@@ -1,0 +1,159 @@
+/**
+ * What is said between a user, a model and its tools.
+ *
+ * A transcript cannot hold an orphan: an assistant message keeps every tool call together with its settlement, and
+ * `settle` is the only step from a model's `Reply` (whose calls are open) to a message. Codecs unfold the pair into
+ * whatever their wire wants.
+ */
+import * as Schema from "effect/Schema"
+import * as Usage from "./Usage.ts"
+
+/** Plain text. */
+export interface Text extends Schema.Schema.Type<typeof Text> {}
+
+export const Text = Schema.Struct({ type: Schema.tag("text"), text: Schema.String })
+
+/**
+ * Data that only the provider that wrote it can read (a thinking signature, say) and that it wants back unchanged.
+ * Every other provider leaves it out.
+ */
+export interface Opaque extends Schema.Schema.Type<typeof Opaque> {}
+
+export const Opaque = Schema.Struct({ provider: Schema.String, data: Schema.Json })
+
+/** What a model thought aloud before it answered. */
+export interface Reasoning extends Schema.Schema.Type<typeof Reasoning> {}
+
+export const Reasoning = Schema.Struct({
+  type: Schema.tag("reasoning"),
+  text: Schema.String,
+  opaque: Schema.optionalKey(Opaque)
+})
+
+/**
+ * One tool call as the model sent it. `arguments` is the model's own text, or the object of providers that send one;
+ * absent arguments are `null`.
+ */
+export interface ToolCall extends Schema.Schema.Type<typeof ToolCall> {}
+
+export const ToolCall = Schema.Struct({
+  type: Schema.tag("tool-call"),
+  id: Schema.String,
+  name: Schema.String,
+  arguments: Schema.Json,
+  opaque: Schema.optionalKey(Opaque)
+})
+
+/** How a call ended. Only `result` is a success; whatever else the model reads carries the wire's error flag. */
+export type SettlementKind = typeof SettlementKind.Type
+
+export const SettlementKind = Schema.Literals(["result", "told", "denied", "interrupted", "truncated", "unknown"])
+
+/** The one answer to a call: the text that the model reads, and how it came about. */
+export interface Settlement extends Schema.Schema.Type<typeof Settlement> {}
+
+export const Settlement = Schema.Struct({ kind: SettlementKind, text: Schema.String })
+
+/** A call with its answer. */
+export interface SettledCall extends Schema.Schema.Type<typeof SettledCall> {}
+
+export const SettledCall = Schema.Struct({ type: Schema.tag("settled-call"), call: ToolCall, settlement: Settlement })
+
+export interface System extends Schema.Schema.Type<typeof System> {}
+
+export const System = Schema.Struct({ role: Schema.tag("system"), text: Schema.String })
+
+export interface User extends Schema.Schema.Type<typeof User> {}
+
+export const User = Schema.Struct({ role: Schema.tag("user"), content: Schema.Array(Text) })
+
+/** What a model said, in its own order, every call settled. */
+export interface Assistant extends Schema.Schema.Type<typeof Assistant> {}
+
+export const Assistant = Schema.Struct({
+  role: Schema.tag("assistant"),
+  content: Schema.Array(Schema.Union([Text, Reasoning, SettledCall]))
+})
+
+export type Message = System | User | Assistant
+
+export const Message = Schema.Union([System, User, Assistant])
+
+/** The whole conversation, oldest first. */
+export type Transcript = ReadonlyArray<Message>
+
+export const Transcript = Schema.Array(Message)
+
+/** Why a model stopped. `filtered` and `length` cut a reply off: its calls are not run. */
+export type FinishReason = typeof FinishReason.Type
+
+export const FinishReason = Schema.Literals(["stop", "tool-calls", "length", "filtered", "other"])
+
+/** What a model sent back in one piece, its calls still open. */
+export interface Reply extends Schema.Schema.Type<typeof Reply> {}
+
+export const Reply = Schema.Struct({
+  content: Schema.Array(Schema.Union([Text, Reasoning, ToolCall])),
+  finish: FinishReason,
+  usage: Usage.Usage,
+  /** The name under which the provider answered, where it says one. */
+  model: Schema.optionalKey(Schema.String)
+})
+
+/** A tool as a model sees it. `parameters` is a JSON Schema. */
+export interface ToolSpec extends Schema.Schema.Type<typeof ToolSpec> {}
+
+export const ToolSpec = Schema.Struct({
+  name: Schema.String,
+  description: Schema.String,
+  parameters: Schema.Record(Schema.String, Schema.Json)
+})
+
+export const text = (value: string): Text => ({ type: "text", text: value })
+
+export const system = (value: string): System => ({ role: "system", text: value })
+
+export const user = (value: string): User => ({ role: "user", content: [text(value)] })
+
+/** An assistant message without calls. */
+export const assistant = (value: string): Assistant => ({ role: "assistant", content: [text(value)] })
+
+/** The texts of a message or a reply, joined. */
+export const textOf = (self: { readonly content: ReadonlyArray<Text | { readonly type: string }> }): string => {
+  let joined = ""
+  for (const part of self.content) if (isText(part)) joined += part.text
+  return joined
+}
+
+const isText = (part: Text | { readonly type: string }): part is Text => part.type === "text"
+
+/** The open calls of a reply, in the model's order. */
+export const callsOf = (reply: Reply): ReadonlyArray<ToolCall> => reply.content.filter((part) => part.type === "tool-call")
+
+/**
+ * Closes a reply: the settlement of its n-th call is the n-th of `settlements`. A call without one is settled as
+ * interrupted, so no reply, however it ended, leaves an orphan behind.
+ */
+export const settle = (reply: Reply, settlements: ReadonlyArray<Settlement | undefined>): Assistant => {
+  let next = 0
+  return {
+    role: "assistant",
+    content: reply.content.map((part) =>
+      part.type === "tool-call"
+        ? { type: "settled-call", call: part, settlement: settlements[next++] ?? interrupted }
+        : part
+    )
+  }
+}
+
+/** The settlement of a call that was still open when its run ended. */
+export const interrupted: Settlement = { kind: "interrupted", text: "The call was interrupted before it ended." }
+
+/** The settlement of a call in a reply that was cut off before its end: it was not run. */
+export const truncated: Settlement = {
+  kind: "truncated",
+  text: "The call was not run: the reply that contained it was cut off."
+}
+
+/** Whether the model is to read this settlement as an error. */
+export const isError = (self: Settlement): boolean => self.kind !== "result"

@@ -1,0 +1,99 @@
+/** A language model: one request in, one reply out, whole or in parts. It knows the specs of tools, never tools. */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+import type * as LlmError from "./LlmError.ts"
+import type * as Message from "./Message.ts"
+import type * as Usage from "./Usage.ts"
+
+/**
+ * What a model is asked. `messages` is lent for the duration of the call: it belongs to the run and grows afterwards,
+ * so whoever wants to keep it copies it.
+ */
+export interface Request {
+  readonly messages: Message.Transcript
+  readonly tools: ReadonlyArray<Message.ToolSpec>
+  readonly toolChoice: ToolChoice
+}
+
+/** Whether the model may call tools: as it likes, not at all, at least one, or just this one. */
+export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string }
+
+/**
+ * A piece of a streamed reply. A tool call comes whole, when its arguments are complete. `finish` is the last part of
+ * every stream that was not cut off.
+ */
+export type Part =
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "reasoning-delta"; readonly text: string; readonly opaque?: Message.Opaque }
+  | Message.ToolCall
+  | {
+      readonly type: "finish"
+      readonly finish: Message.FinishReason
+      readonly usage: Usage.Usage
+      readonly model?: string
+    }
+
+export interface Service {
+  /** The model's name, as its provider knows it. */
+  readonly name: string
+  /** Who serves it: `openai`, `anthropic` … */
+  readonly provider: string
+  readonly generate: (request: Request) => Effect.Effect<Message.Reply, LlmError.LlmError>
+  readonly stream: (request: Request) => Stream.Stream<Part, LlmError.LlmError>
+}
+
+/** The service that agents ask for in `R`. */
+export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
+
+/** Puts a streamed reply together, part by part. */
+export class Collector {
+  readonly #content: Array<Message.Reply["content"][number]> = []
+  #end: Extract<Part, { readonly type: "finish" }> | undefined
+  #text = ""
+
+  push(part: Part): void {
+    switch (part.type) {
+      case "text-delta":
+        this.#text += part.text
+        return
+      case "reasoning-delta":
+        return this.#reason(part)
+      case "tool-call":
+        this.#closeText()
+        this.#content.push(part)
+        return
+      case "finish":
+        this.#end = part
+    }
+  }
+
+  /** The texts so far: what a reader has seen. */
+  get partial(): string {
+    let text = ""
+    for (const part of this.#content) if (part.type === "text") text += part.text
+    return text + this.#text
+  }
+
+  /** The whole reply, or `undefined` while the end has not come. */
+  reply(): Message.Reply | undefined {
+    if (this.#end === undefined) return undefined
+    this.#closeText()
+    const { finish, usage, model } = this.#end
+    return { content: this.#content, finish, usage, ...(model === undefined ? {} : { model }) }
+  }
+
+  #closeText(): void {
+    if (this.#text !== "") this.#content.push({ type: "text", text: this.#text })
+    this.#text = ""
+  }
+
+  #reason(part: Extract<Part, { readonly type: "reasoning-delta" }>): void {
+    this.#closeText()
+    const last = this.#content.at(-1)
+    const opaque = part.opaque === undefined ? {} : { opaque: part.opaque }
+    if (last?.type === "reasoning" && last.opaque === undefined) {
+      this.#content[this.#content.length - 1] = { type: "reasoning", text: last.text + part.text, ...opaque }
+    } else this.#content.push({ type: "reasoning", text: part.text, ...opaque })
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * The run that an effect is part of: who listens, what was spent, how deep it is nested. It travels down in one
+ * `Context.Reference` that the loop sets, so that fixers, sub-agents and transports find their run without any type
+ * saying so.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as AgentEvent from "./AgentEvent.ts"
+import * as Usage from "./Usage.ts"
+
+/** What a tree of runs has consumed: every attempt's usage, whoever caused it and however it ended. */
+export class Ledger {
+  #usage = Usage.empty
+  get usage(): Usage.Usage {
+    return this.#usage
+  }
+  record(usage: Usage.Usage): void {
+    this.#usage = Usage.add(this.#usage, usage)
+  }
+}
+
+export interface RunContext {
+  readonly runId: string
+  readonly agent: string
+  /** Nesting: 0 for a run that nobody else started. */
+  readonly depth: number
+  readonly parent?: { readonly runId: string; readonly callId: string }
+  /** The call in which this effect runs; absent outside of tools. */
+  readonly callId?: string
+  readonly turn: () => number
+  /** Absent when nobody listens: then no event is built. */
+  readonly emit?: (event: AgentEvent.AgentEvent) => void
+  /** Shared by the whole tree of runs. */
+  readonly ledger: Ledger
+  /** Fixers that are at work above this effect; they are not started again below. */
+  readonly fixers: ReadonlyArray<unknown>
+}
+
+/** The present run, or `undefined` outside of one. */
+export const Current = Context.Reference<RunContext | undefined>("@kintsugi/core/RunContext/Current", {
+  defaultValue: () => undefined
+})
+
+/** Emits one event of a run; `make` is only called when somebody listens. */
+export const emit = (run: RunContext | undefined, make: () => AgentEvent.Happening): Effect.Effect<void> =>
+  run?.emit === undefined
+    ? Effect.void
+    : Effect.map(Clock.currentTimeMillis, (at) => run.emit?.({ ...originOf(run, at), ...make() }))
+
+/** `emit` for the run that the effect is part of. */
+export const emitCurrent = (make: () => AgentEvent.Happening): Effect.Effect<void> =>
+  Effect.flatMap(Current, (run) => emit(run, make))
+
+const originOf = (run: RunContext, at: number): AgentEvent.Origin => ({
+  runId: run.runId,
+  agent: run.agent,
+  turn: run.turn(),
+  at,
+  ...(run.parent === undefined ? {} : { parent: run.parent })
+})
