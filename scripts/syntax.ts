@@ -1,0 +1,43 @@
+/** The syntax tree of a TypeScript source, for the checks that read sources. */
+import { parseAst } from "vitest/node"
+
+/** A node of the tree; what else it holds depends on its type. */
+export interface Node {
+  readonly type: string
+  readonly start: number
+  readonly end: number
+  readonly [field: string]: unknown
+}
+
+export const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null && "type" in value && typeof value.type === "string" && "start" in value
+
+/** Fails with a `SyntaxError`-like error on text that is not TypeScript. */
+export const parse = (text: string): Node => {
+  const program: unknown = parseAst(text, { lang: "ts" })
+  if (!isNode(program)) throw new Error("the parser gave no tree")
+  return program
+}
+
+/** The nodes in a field, whether it holds one, several or none. */
+export const nodesIn = (node: Node, field: string): ReadonlyArray<Node> => [node[field]].flat().filter(isNode)
+
+export const nodeIn = (node: Node, field: string): Node | undefined => nodesIn(node, field)[0]
+
+export const textIn = (node: Node | undefined, field: string): string | undefined => {
+  const value = node?.[field]
+  return typeof value === "string" ? value : undefined
+}
+
+/** The node and all below it, parents first. */
+export function* walk(node: Node): Generator<Node> {
+  yield node
+  for (const value of Object.values(node)) {
+    for (const child of [value].flat()) {
+      if (isNode(child)) yield* walk(child)
+    }
+  }
+}
+
+/** One-based line of an offset. */
+export const lineAt = (text: string, offset: number): number => text.slice(0, offset).split("\n").length

@@ -1,0 +1,47 @@
+/**
+ * The table of doors: what is not stable in Effect, or not ours, enters through the modules that are named here.
+ *
+ * Whatever a package imports from outside of itself is either open to all of it, or stands behind a door.
+ */
+
+export interface Door {
+  /** A package or folder of a package; everything below it is meant as well. `node:` is all of Node's own modules. */
+  readonly to: string
+  /** The modules that may pass, with their files in `internal/`. */
+  readonly through: ReadonlyArray<string>
+}
+
+export interface House {
+  /** Open to every module of the package. */
+  readonly open: ReadonlyArray<RegExp>
+  readonly doors: ReadonlyArray<Door>
+}
+
+/** Modules at the root of Effect, each by its own path: the barrel costs a newcomer four times the import time. */
+const effectModules = /^effect\/[A-Z]\w*$/
+
+export const houses: Readonly<Record<string, House>> = {
+  "packages/core/src": {
+    open: [effectModules],
+    doors: [
+      { to: "jsonrepair", through: ["Coercion"] },
+      { to: "effect/testing", through: ["testing/*"] },
+      { to: "fast-check", through: ["testing/*"] }
+    ]
+  },
+  "packages/providers/src": {
+    open: [effectModules, /^@kintsugi\/core(\/(?!internal\/).+)?$/],
+    doors: [
+      { to: "effect/http", through: ["Transport"] },
+      { to: "effect/encoding", through: ["Transport"] },
+      { to: "effect/persistence", through: ["Resilience"] },
+      { to: "effect/ai", through: ["EffectAi", "Mcp"] },
+      { to: "effect/workflow", through: ["Durable"] },
+      { to: "effect/cluster", through: ["Durable"] },
+      { to: "effect/sql", through: ["Durable"] },
+      { to: "effect/testing", through: ["testing/*"] },
+      // The loopback server of `testing/` is made of Node's own HTTP server.
+      { to: "node:", through: ["testing/*"] }
+    ]
+  }
+}

@@ -1,0 +1,76 @@
+/** What a source imports and which casts it makes. */
+import { type File } from "../../scripts/files.ts"
+import { lineAt, type Node, nodeIn, nodesIn, parse, textIn, walk } from "../../scripts/syntax.ts"
+
+/** One import, or one export that names another module. */
+export interface Import {
+  readonly from: string
+  readonly line: number
+  /** The names that the file takes from there; `"*"` when it passes all of them on. */
+  readonly names: ReadonlyArray<string>
+}
+
+const sourceOf = (node: Node): string | undefined => textIn(nodeIn(node, "source"), "value")
+
+/** Names that are read off a namespace: `Schema.Struct` in values, `Schema.Schema` in types. */
+const membersOf = (program: Node, namespace: string): ReadonlyArray<string> => {
+  const members = new Set<string>()
+  for (const node of walk(program)) {
+    const [holder, member] =
+      node.type === "MemberExpression" && node["computed"] !== true
+        ? [nodeIn(node, "object"), nodeIn(node, "property")]
+        : node.type === "TSQualifiedName"
+          ? [nodeIn(node, "left"), nodeIn(node, "right")]
+          : []
+    const name = textIn(member, "name")
+    if (holder?.type === "Identifier" && textIn(holder, "name") === namespace && name !== undefined) members.add(name)
+  }
+  return [...members]
+}
+
+const nameOf = (node: Node | undefined): string => textIn(node, "name") ?? textIn(node, "value") ?? "default"
+
+const namesOf = (program: Node, statement: Node): ReadonlyArray<string> => {
+  if (statement.type === "ExportAllDeclaration" || statement.type === "ImportExpression") return ["*"]
+  if (statement.type === "TSImportType") {
+    const qualifier = nodeIn(statement, "qualifier")
+    return qualifier === undefined ? ["*"] : [nameOf(qualifier)]
+  }
+  return nodesIn(statement, "specifiers").flatMap((specifier) => {
+    const local = nameOf(nodeIn(specifier, "local"))
+    if (specifier.type === "ImportNamespaceSpecifier") return membersOf(program, local)
+    return [specifier.type === "ExportSpecifier" ? local : nameOf(nodeIn(specifier, "imported"))]
+  })
+}
+
+const importing = new Set([
+  "ImportDeclaration",
+  "ExportNamedDeclaration",
+  "ExportAllDeclaration",
+  "ImportExpression",
+  "TSImportType"
+])
+
+/** Every import of the file, type imports and dynamic ones too. */
+export const importsOf = ({ text }: File): ReadonlyArray<Import> => {
+  const program = parse(text)
+  return [...walk(program)].flatMap((node) => {
+    const from = importing.has(node.type) ? sourceOf(node) : undefined
+    return from === undefined ? [] : [{ from, line: lineAt(text, node.start), names: namesOf(program, node) }]
+  })
+}
+
+/** A cast; `as const` is none. */
+export interface Cast {
+  readonly line: number
+  readonly toAny: boolean
+}
+
+export const castsOf = ({ text }: File): ReadonlyArray<Cast> =>
+  [...walk(parse(text))]
+    .filter((node) => node.type === "TSAsExpression" || node.type === "TSTypeAssertion")
+    .flatMap((node) => {
+      const target = nodeIn(node, "typeAnnotation")
+      const isConst = target?.type === "TSTypeReference" && textIn(nodeIn(target, "typeName"), "name") === "const"
+      return isConst ? [] : [{ line: lineAt(text, node.end), toAny: target?.type === "TSAnyKeyword" }]
+    })
