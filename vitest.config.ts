@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config"
+import { tallyReporter } from "./scripts/tally.ts"
 
 export default defineConfig({
   test: {
@@ -11,6 +12,6 @@ export default defineConfig({
       spawnTimeout: 60_000
     },
     // Named, so that every environment prints the same closing lines.
-    reporters: ["default"]
+    reporters: ["default", tallyReporter]
   }
 })

@@ -1,0 +1,41 @@
+/**
+ * Builds the packages into their `dist`: core first, because providers compiles against what core ships.
+ *
+ *   node scripts/launch.mjs scripts/build.ts
+ */
+import { spawnSync } from "node:child_process"
+import { existsSync, rmSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { pathsIn, root } from "./files.ts"
+import { binary } from "./tools.ts"
+
+/** The packages that are published, in the order in which they build. */
+export const packages = ["core", "providers"] as const
+
+const changedAt = (path: string): number => statSync(join(root, path)).mtimeMs
+
+/** Whether every package was built after its last change. */
+export const isBuilt = (): boolean => {
+  const sources = packages.flatMap((name) => [
+    ...pathsIn(`packages/${name}/src`),
+    `packages/${name}/package.json`,
+    `packages/${name}/tsconfig.build.json`
+  ])
+  const builtAt = packages.map((name) => `packages/${name}/dist/index.js`)
+  if (!builtAt.every((path) => existsSync(join(root, path)))) return false
+  return Math.max(...sources.map(changedAt)) < Math.min(...builtAt.map(changedAt))
+}
+
+/** Builds all packages anew; whether that went well. The compiler's messages go to standard output. */
+export const build = (): boolean =>
+  packages.every((name) => {
+    const folder = join(root, "packages", name)
+    rmSync(join(folder, "dist"), { recursive: true, force: true })
+    const compiler = spawnSync(process.execPath, [binary("typescript", "tsc"), "-p", "tsconfig.build.json"], {
+      cwd: folder,
+      stdio: "inherit"
+    })
+    return compiler.status === 0
+  })
+
+if (import.meta.main) process.exitCode = build() ? 0 : 1
