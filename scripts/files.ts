@@ -1,6 +1,6 @@
 /** Where things are in this repository, and how to read them. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
-import { join, relative, resolve, sep } from "node:path"
+import { join, posix, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /** The root of the repository. */
@@ -12,17 +12,22 @@ export interface File {
   readonly text: string
 }
 
-const skipped = new Set(["node_modules", "dist"])
+/** Paths of all files below an absolute folder, relative to it, sorted; dot files and `node_modules` are left out. */
+export const pathsBelow = (folder: string, below = ""): ReadonlyArray<string> =>
+  readdirSync(join(folder, below), { withFileTypes: true })
+    .filter(({ name }) => !name.startsWith(".") && name !== "node_modules")
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = posix.join(below, entry.name)
+      return entry.isDirectory() ? pathsBelow(folder, path) : [path]
+    })
 
-/** Paths of all files below `folder`, relative to the root, sorted; dot files, `dist` and `node_modules` are left out. */
+/** Paths of the files below a folder of the repository, from its root, what is built left out; of a file, itself. */
 export const pathsIn = (folder: string, matches: (path: string) => boolean = () => true): ReadonlyArray<string> => {
   const absolute = join(root, folder)
   if (!existsSync(absolute)) return []
-  if (statSync(absolute).isFile()) return matches(folder) ? [folder] : []
-  return readdirSync(absolute)
-    .filter((name) => !name.startsWith(".") && !skipped.has(name))
-    .toSorted()
-    .flatMap((name) => pathsIn(relative(root, join(absolute, name)).split(sep).join("/"), matches))
+  const paths = statSync(absolute).isFile() ? [folder] : pathsBelow(absolute).map((path) => posix.join(folder, path))
+  return paths.filter((path) => !path.split("/").includes("dist") && matches(path))
 }
 
 export const read = (path: string): File => ({ path, text: readFileSync(join(root, path), "utf8") })

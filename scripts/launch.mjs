@@ -112,6 +112,7 @@ if (file === undefined) {
 if (Number(process.versions.node.split(".")[0]) < 20) {
   fail(`Node 20 or newer is needed to start; this is ${process.version}`)
 }
+if (!existsSync(resolve(root, file))) fail(`${file} does not exist`)
 const wanted = fingerprint()
 if (!isInstalled(wanted)) await install(wanted)
 run(localNode(), file, parameters)

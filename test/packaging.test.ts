@@ -1,0 +1,180 @@
+import { spawnSync } from "node:child_process"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, dirname, join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { build, isBuilt, packages } from "../scripts/build.ts"
+import { pathsBelow, root } from "../scripts/files.ts"
+import { binary, packageManager } from "../scripts/tools.ts"
+
+const windows = process.platform === "win32"
+
+/** Output of a program, exit code first, for a message that tells all. */
+const run = (program: string, parameters: ReadonlyArray<string>, cwd: string) => {
+  const { error, status, stderr, stdout } = spawnSync(program, parameters, {
+    cwd,
+    encoding: "utf8",
+    shell: windows && program.endsWith(".cmd"),
+    env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, npm_config_prefer_offline: "true" }
+  })
+  if (error) throw error
+  return { status, stdout, output: `exit ${status}\n${stdout}${stderr}` }
+}
+
+const node = (script: string, parameters: ReadonlyArray<string>, cwd: string) =>
+  run(process.execPath, [script, ...parameters], cwd)
+
+/** A folder outside of the repository, so that nothing of the workspace is found by walking up. */
+const folder = mkdtempSync(join(realpathSync(tmpdir()), "kintsugi-packaging-"))
+const consumer = join(folder, "consumer")
+const installed = (name: string) => join(consumer, "node_modules/@kintsugi", name)
+const tarballs = new Map<string, string>()
+
+const manifestOf = (name: string) => JSON.parse(readFileSync(join(installed(name), "package.json"), "utf8"))
+
+/** Packs a package as a release would, and unpacks it where a consumer would have it. */
+const install = (name: string) => {
+  const packed = run(
+    windows ? "npx.cmd" : "npx",
+    ["--yes", packageManager(), "pack", "--pack-destination", folder],
+    join(root, "packages", name)
+  )
+  const tarball = /[^\s/\\]+\.tgz/.exec(packed.stdout)?.[0]
+  if (packed.status !== 0 || tarball === undefined) throw new Error(packed.output)
+  tarballs.set(name, join(folder, tarball))
+  mkdirSync(installed(name), { recursive: true })
+  const unpacked = run("tar", ["-xzf", basename(tarball), "-C", installed(name), "--strip-components=1"], folder)
+  if (unpacked.status !== 0) throw new Error(unpacked.output)
+}
+
+/** Gives the consumer a package of the workspace; what that one needs is found next to its real path. */
+const link = (name: string, from: string) => {
+  const target = realpathSync(join(root, from, "node_modules", name))
+  symlinkSync(target, join(consumer, "node_modules", name), windows ? "junction" : "dir")
+}
+
+const write = (name: string, text: string) => writeFileSync(join(consumer, name), text)
+
+const tsconfig = {
+  compilerOptions: {
+    target: "es2024",
+    lib: ["es2024", "dom", "dom.iterable"],
+    module: "nodenext",
+    strict: true,
+    noEmit: true,
+    types: []
+  },
+  files: ["main.ts"]
+}
+
+const main = `
+import { Agent, Recovery, Tool } from "@kintsugi/core"
+import * as RecoveryModule from "@kintsugi/core/Recovery"
+import * as CoreTesting from "@kintsugi/core/testing"
+import { OpenAi } from "@kintsugi/providers"
+import * as OpenAiModule from "@kintsugi/providers/OpenAi"
+import * as ProvidersTesting from "@kintsugi/providers/testing"
+import * as Effect from "effect/Effect"
+
+const shout = Agent.deterministic("shout", (text: string) => Effect.succeed(text.toUpperCase()))
+
+const answer: string = await Effect.runPromise(shout("it works"))
+const sameModules = Recovery.retry === RecoveryModule.retry && OpenAi.model === OpenAiModule.model
+const kinds = [Tool.make, ...Object.values(CoreTesting), ...Object.values(ProvidersTesting)].map((value) => typeof value)
+
+export const report: string = JSON.stringify({ answer, sameModules, isEmpty: kinds.includes("undefined") })
+`
+
+beforeAll(() => {
+  if (!isBuilt() && !build()) throw new Error("the packages do not build")
+  mkdirSync(consumer, { recursive: true })
+  for (const name of packages) install(name)
+  link("effect", ".")
+  link("jsonrepair", "packages/core")
+  write("package.json", JSON.stringify({ name: "consumer", private: true, type: "module" }))
+  write("tsconfig.json", JSON.stringify(tsconfig))
+  write("main.ts", main)
+  write("run.mjs", 'process.stdout.write((await import("./main.ts")).report)\n')
+}, 240_000)
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe.each(packages)("the tarball of %s", (name) => {
+  it("satisfies publint", { timeout: 60_000 }, () => {
+    const { output, status } = node(binary("publint"), ["run", tarballs.get(name) ?? "", "--strict"], folder)
+    expect(status, output).toBe(0)
+  })
+
+  it("satisfies attw", { timeout: 60_000 }, () => {
+    const { output, status } = node(
+      binary("@arethetypeswrong/cli", "attw"),
+      [tarballs.get(name) ?? "", "--profile", "esm-only", "--no-definitely-typed", "--no-emoji", "--format", "ascii"],
+      folder
+    )
+    expect(status, output).toBe(0)
+  })
+
+  it("has effect as a peer, no workspace protocol, and entry points in dist", () => {
+    const manifest = manifestOf(name)
+    expect(manifest.peerDependencies.effect).toMatch(/^[\^~]4\.1/)
+    expect(manifest.dependencies ?? {}).not.toHaveProperty("effect")
+    expect(JSON.stringify({ ...manifest, devDependencies: {} })).not.toContain("workspace:")
+    expect(manifest.sideEffects).toBe(false)
+    expect(manifest.exports["./internal/*"]).toBe(null)
+    const targets = Object.values(manifest.exports).filter((target) => typeof target === "string")
+    expect(targets.filter((target) => !target.startsWith("./dist/"))).toEqual([])
+    const missing = targets.filter((target) => !target.includes("*") && !existsSync(join(installed(name), target)))
+    expect(missing).toEqual([])
+  })
+
+  it("holds the readme, the licence, the sources and no test", () => {
+    const paths = pathsBelow(installed(name)).map((path) => path.split("/")[0])
+    expect([...new Set(paths)].toSorted()).toEqual(["LICENSE", "README.md", "dist", "package.json", "src"])
+    expect(pathsBelow(installed(name)).filter((path) => /\.(test|test-d)\./.test(path))).toEqual([])
+  })
+
+  it("has declarations whose relative imports resolve", () => {
+    const declarations = pathsBelow(join(installed(name), "dist")).filter((path) => path.endsWith(".d.ts"))
+    expect(declarations.length).toBeGreaterThan(0)
+    const unresolved = declarations.flatMap((path) => {
+      const file = join(installed(name), "dist", path)
+      const specifiers = [...readFileSync(file, "utf8").matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]*)"/g)]
+      return specifiers
+        .map(([, specifier = ""]) => specifier)
+        .filter((specifier) => !existsSync(join(dirname(file), specifier.replace(/\.[jt]s$/, ".d.ts"))))
+        .map((specifier) => `${path}: ${specifier}`)
+    })
+    expect(unresolved).toEqual([])
+  })
+})
+
+describe("a project that installs the tarballs", () => {
+  it("type-checks, declarations of dependencies included", { timeout: 60_000 }, () => {
+    const { output, status } = node(binary("typescript", "tsc"), ["-p", ".", "--pretty", "false"], consumer)
+    expect(status, output).toBe(0)
+  })
+
+  it("runs", { timeout: 60_000 }, () => {
+    const { output, stdout } = node("run.mjs", [], consumer)
+    expect(stdout, output).toBe(JSON.stringify({ answer: "IT WORKS", sameModules: true, isEmpty: false }))
+  })
+
+  it.each(packages)("cannot reach the internals of %s", (name) => {
+    const [file = "x.js"] = existsSync(join(installed(name), "dist/internal"))
+      ? pathsBelow(join(installed(name), "dist/internal"))
+      : []
+    for (const module of ["x", file.replace(/\.(js|d\.ts|js\.map|d\.ts\.map)$/, "")]) {
+      write("internal.mjs", `await import("@kintsugi/${name}/internal/${module}")\n`)
+      expect(node("internal.mjs", [], consumer).output).toContain("ERR_PACKAGE_PATH_NOT_EXPORTED")
+    }
+  })
+})
