@@ -3,7 +3,7 @@ import { type File, filesIn, read } from "../scripts/files.ts"
 
 const id = /[ATKCPL]\d{1,4}/.source
 
-/** Ids that begin a test's title, ranges spelled out: `it.effect("A301 A303-A305 …")` names four rules. */
+/** Ids that begin the title of a test, the first argument of a call; a range stands for all that it spans. */
 const idsInTitles = ({ text }: File): ReadonlyArray<string> => {
   const opening = new RegExp(`[\\w)\\]]\\(\\s*["'\`]((?:${id}(?:\\s*[-–]\\s*[ATKCPL]?\\d{1,4})?[\\s,:/+&]*)+)`, "g")
   return [...text.matchAll(opening)].flatMap(([, titles = ""]) => idsIn(titles))
@@ -34,25 +34,26 @@ const same = {
 
 describe("docs/behaviour.md", () => {
   it("lists exactly the rules that begin the title of a test", () => {
-    const isTest = (path: string) => /\.(test|test-d|spec)\.ts$/.test(path) && path !== "test/behaviour.test.ts"
+    const isTest = (path: string) => /\.(test|test-d|spec)\.ts$/.test(path)
     const tested = [...filesIn("test", isTest), ...filesIn("packages", isTest)].flatMap(idsInTitles)
     expect(compare(idsInPage(read("docs/behaviour.md")), tested)).toEqual(same)
   })
 })
 
 describe("the comparison", () => {
-  const ids = (text: string) => idsInTitles({ path: "a.test.ts", text })
+  // Planted titles say "#" for the group, so that this file names no rule.
+  const ids = (text: string) => idsInTitles({ path: "a.test.ts", text: text.replaceAll("#", "A") })
 
   it("reads single ids, several, and ranges", () => {
-    expect(ids('it.effect("A202 waits", () => {})')).toEqual(["A202"])
-    expect(ids("it.run('A301 A302, T7: waits', f)")).toEqual(["A301", "A302", "T7"])
-    expect(ids("it.each(rows)(`A801-A803 waits`, f)")).toEqual(["A801", "A802", "A803"])
-    expect(ids('both(\n  "L1–L2 K5 holds", f)')).toEqual(["L1", "L2", "K5"])
+    expect(ids('it.effect("#202 waits", () => {})')).toEqual(["A202"])
+    expect(ids("it.run('#301 #302, T7: waits', f)")).toEqual(["A301", "A302", "T7"])
+    expect(ids("it.each(rows)(`#801-#803 waits`, f)")).toEqual(["A801", "A802", "A803"])
+    expect(ids('both(\n  "#1–#2 K5 holds", f)')).toEqual(["A1", "A2", "K5"])
   })
 
   it("reads no id from the middle of a title or from other text", () => {
-    expect(ids('it("waits as A202 says", f)')).toEqual([])
-    expect(ids("// A202\nconst rule = 'A203 waits'")).toEqual([])
+    expect(ids('it("waits as #202 says", f)')).toEqual([])
+    expect(ids("// #202\nconst rule = '#203 waits'")).toEqual([])
     expect(ids('it("X12 waits", f)')).toEqual([])
   })
 
