@@ -1,0 +1,132 @@
+/** JSON as it is found in the wild: inside prose, cut off, unquoted. Everything here is total. */
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import { jsonrepair } from "jsonrepair"
+
+/** A JSON object or array, with the text that stands for it. */
+export interface Document {
+  readonly text: string
+  readonly value: Schema.Json
+}
+
+export type JsonObject = { readonly [key: string]: Schema.Json }
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isContainer = (value: Schema.Json | undefined): value is Schema.Json =>
+  typeof value === "object" && value !== null
+
+/** The value of strict JSON, or `undefined`. */
+export const parse = (text: string): Schema.Json | undefined =>
+  Result.getOrUndefined(Result.try((): Schema.Json => JSON.parse(text)))
+
+/** The JSON text of a value; of one that nothing can write down, that of an empty object. */
+export const write = (value: Schema.Json): string =>
+  Result.getOrElse(
+    Result.try(() => JSON.stringify(value)),
+    () => "{}"
+  )
+
+export const equals = (self: Schema.Json, that: Schema.Json): boolean => write(self) === write(that)
+
+/** The text as a strict object or array: as it is, or repaired. `undefined` where nothing can be made of it. */
+export const mend = (text: string): Document | undefined => {
+  const strict = parse(text)
+  if (isContainer(strict)) return { text: text.trim(), value: strict }
+  if (strict !== undefined || isBinary(text)) return undefined
+  const repaired = Result.getOrUndefined(Result.try(() => jsonrepair(text)))
+  const value = repaired === undefined ? undefined : parse(repaired)
+  return repaired !== undefined && isContainer(value) ? { text: compact(repaired), value } : undefined
+}
+
+/** Without the blanks between tokens; numbers and strings stay as they were written. */
+const compact = (json: string): string => json.replace(/("(?:[^"\\]|\\.)*")|\s+/gs, "$1")
+
+/** Whether the text holds bytes that no text has: control characters, or what a decoder could not read. */
+export const isBinary = (text: string): boolean => {
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === 0xfffd || (code < 0x20 && code !== 0x09 && code !== 0x0a && code !== 0x0d)) return true
+  }
+  return false
+}
+
+const maxOpenings = 64
+
+/** The balanced objects and arrays in a text, outermost only, in order; strings inside them may hold brackets. */
+export const blocks = (text: string): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  let from = 0
+  for (let tries = 0; tries < maxOpenings; tries++) {
+    const open = nextOpening(text, from)
+    if (open < 0) return found
+    const end = closing(text, open)
+    if (end !== undefined) found.push(text.slice(open, end))
+    from = end ?? open + 1
+  }
+  return found
+}
+
+const nextOpening = (text: string, from: number): number => {
+  const offset = text.slice(from).search(/[{[]/)
+  return offset < 0 ? offset : from + offset
+}
+
+const closing = (text: string, open: number): number | undefined => {
+  let depth = 0
+  let inString = false
+  for (let index = open; index < text.length; index++) {
+    const character = text[index]
+    if (inString) {
+      if (character === "\\") index++
+      else if (character === '"') inString = false
+    } else if (character === '"') inString = true
+    else if (character === "{" || character === "[") depth++
+    else if ((character === "}" || character === "]") && --depth === 0) return index + 1
+  }
+  return undefined
+}
+
+/** Where instructions may end and data begin. */
+const leadIn = /[?:](?=\s|$)|\n/g
+const maxLeadIns = 5
+
+/**
+ * The object or array that somebody put into a message, verbatim, broken or not. What can be read as the whole rest of
+ * the message wins over what stands between two brackets: a cut-off document has no second one.
+ */
+export const find = (message: string): string | undefined => {
+  const open = message.search(/[{[]/)
+  if (open < 0) return undefined
+  const close = Math.max(message.lastIndexOf("}"), message.lastIndexOf("]"))
+  const rest = message.slice(open).trim()
+  const longest = blocks(message).reduce((best, block) => (block.length > best.length ? block : best), "")
+  const starts = [0, ...Array.from(message.slice(0, open).matchAll(leadIn), (match) => match.index + 1)]
+  for (const start of starts.slice(0, maxLeadIns)) {
+    const candidate = message.slice(start).trim()
+    const mended = mend(candidate)
+    // A list made of somebody's prose is not what was meant
+    if (mended !== undefined && (isObject(mended.value) || /^[{[]/.test(candidate))) return candidate
+  }
+  const candidates = [rest, message.slice(open, close + 1).trim(), longest]
+  return candidates.find((candidate) => mend(candidate) !== undefined) ?? rest
+}
+
+/** What follows the instruction in a message without any brackets: the text after the first question mark or colon. */
+export const afterLeadIn = (message: string): string | undefined => {
+  const match = message.match(/[?:](?:\s|$)|\n/)
+  return match?.index === undefined ? undefined : message.slice(match.index + 1).trim()
+}
+
+/** In a few words, what keeps a text from being JSON. */
+export const diagnose = (text: string): string => {
+  const faults = [
+    ...(/[{,]\s*[\p{L}_$][\w$]*\s*:/u.test(text) ? ["unquoted keys"] : []),
+    ...(/[{,:[]\s*'/.test(text) ? ["single quotes"] : []),
+    ...(/,\s*[}\]]/.test(text) ? ["a trailing comma"] : []),
+    ...(/\/\*|(?:^|\s)\/\//.test(text) ? ["comments"] : []),
+    ...(/[{[]/.test(text) && closing(text, text.search(/[{[]/)) === undefined ? ["not closed"] : [])
+  ]
+  return faults.length === 0 ? "it breaks the grammar" : faults.join(", ")
+}
