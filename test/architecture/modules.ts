@@ -9,13 +9,16 @@ export const modules: ReadonlyArray<string> = [
   "Usage",
   "Message",
   "RecoveryAdvice",
+  "ErrorCause",
+  "Issue",
   "LlmError",
-  "ToolError",
   "RunError",
+  "ToolError",
   "Completion",
   // policies: any Effect
   "Backoff",
   "Recovery",
+  "Render",
   "Budget",
   "Coercion",
   "Compaction",
@@ -40,4 +43,9 @@ export const modules: ReadonlyArray<string> = [
 ]
 
 /** Files in `internal/` whose name does not tell the module that they belong to, as `file: module`. */
-export const internals: Readonly<Record<string, string>> = {}
+export const internals: Readonly<Record<string, string>> = {
+  verdict: "Recovery",
+  fixing: "Toolset",
+  settling: "Toolset",
+  runFrame: "Run"
+}

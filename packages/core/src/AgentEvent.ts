@@ -2,8 +2,9 @@
  * What happens in a run, as data. Traces, timelines, hooks and the trail of an error are all drawn from here. An event
  * is built only when somebody listens.
  */
-import type * as Duration from "effect/Duration"
+import type * as Coercion from "./Coercion.ts"
 import type * as Message from "./Message.ts"
+import type * as Recovery from "./Recovery.ts"
 import type * as Usage from "./Usage.ts"
 
 /** Where an event belongs. Events of a fixer or sub-agent name the call that started it as their `parent`. */
@@ -27,7 +28,7 @@ export interface OfCall {
 export type Layer = "transport" | "model" | "tool" | "effect"
 
 export type Happening =
-  | { readonly type: "run-start"; readonly input: string }
+  | { readonly type: "run-start"; readonly input: unknown }
   | { readonly type: "turn-start" }
   /** A model was asked; `attempt` counts the tries of this turn. */
   | { readonly type: "model-start"; readonly model: string; readonly attempt: number }
@@ -38,14 +39,10 @@ export type Happening =
   /** What was streamed of this attempt does not count: another one follows. */
   | { readonly type: "attempt-discarded"; readonly attempt: number; readonly text: string }
   | ({ readonly type: "tool-start"; readonly arguments: Message.ToolCall["arguments"] } & OfCall)
-  /** The arguments were changed before they decoded: nothing was asked of a model for that. */
-  | ({ readonly type: "arguments-coerced"; readonly change: Coerced } & OfCall)
-  | ({ readonly type: "tool-failed"; readonly attempt: number; readonly error: unknown } & OfCall)
-  | ({ readonly type: "fix-start"; readonly round: number; readonly input: string } & OfCall)
-  | ({ readonly type: "fix-end"; readonly round: number; readonly arguments: string } & OfCall)
-  | ({ readonly type: "fix-failed"; readonly round: number; readonly error: unknown } & OfCall)
-  | ({ readonly type: "tool-end"; readonly use: ToolUse } & OfCall)
-  | ({ readonly type: "verdict" } & Decision & Partial<OfCall>)
+  | (OfOneCall & OfCall)
+  /** A call that was not admitted: no such tool, or denied. */
+  | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
+  | ({ readonly type: "verdict" } & Decision)
   | ({ readonly type: "budget-warning" } & { readonly reason: string; readonly spent: number; readonly limit: number })
   | { readonly type: "run-completed"; readonly output: unknown; readonly usage: Usage.Usage }
   | {
@@ -56,30 +53,22 @@ export type Happening =
     }
   | { readonly type: "run-interrupted"; readonly transcript: Message.Transcript; readonly usage: Usage.Usage }
 
+/** What happens while one call is settled. */
+export type OfOneCall =
+  /** The arguments were changed before they decoded: no model was asked for that. */
+  | { readonly type: "arguments-coerced"; readonly change: Coercion.Change }
+  | { readonly type: "tool-failed"; readonly attempt: number; readonly error: unknown }
+  | { readonly type: "fix-start"; readonly round: number; readonly input: string }
+  | { readonly type: "fix-end"; readonly round: number; readonly answer: string }
+  | { readonly type: "fix-failed"; readonly round: number; readonly error: unknown }
+  | { readonly type: "tool-end"; readonly use: ToolUse }
+  | ({ readonly type: "verdict" } & Decision)
+
 export type AgentEvent = Origin & Happening
 
-/** One step of the coercion ladder that changed something. */
-export interface Coerced {
-  readonly step: string
-  readonly path: ReadonlyArray<string | number>
-  readonly before: unknown
-  readonly after: unknown
-}
-
-/** One decision of a recovery policy. */
-export interface Decision {
+/** One decision of a recovery policy, and the layer that made it. */
+export interface Decision extends Recovery.Decision {
   readonly layer: Layer
-  /** The tag that the row was looked up for. */
-  readonly tag: string
-  readonly verdict: string
-  /** The rung of the ladder, from 0. */
-  readonly rung: number
-  /** How many attempts were made so far. */
-  readonly attempt: number
-  readonly delay: Duration.Duration
-  /** The server's own wish, if it had one. */
-  readonly hint?: Duration.Duration
-  readonly error: unknown
 }
 
 /** A call that ended with something for the model to read. */

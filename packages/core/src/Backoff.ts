@@ -145,7 +145,9 @@ const admit = (wait: number, hint: number | undefined, now: number, limits: Plan
   return Effect.succeed<[Duration.Duration, Duration.Duration]>([duration, duration])
 }
 
-const adviceOf = (error: unknown): { readonly suggestedDelay: Duration.Duration; readonly maxAttempts: number } | undefined => {
+const adviceOf = (
+  error: unknown
+): { readonly suggestedDelay: Duration.Duration; readonly maxAttempts: number } | undefined => {
   if (!Predicate.isObject(error) || !("isRetryable" in error) || error.isRetryable !== true) return undefined
   if (!("suggestedDelay" in error) || !Duration.isDuration(error.suggestedDelay)) return undefined
   if (!("maxAttempts" in error) || !Predicate.isNumber(error.maxAttempts)) return undefined
@@ -157,7 +159,8 @@ const plan = (options: Options): Plan => {
   const cap = options.maxBackoff === undefined ? longest : millis("maxBackoff", options.maxBackoff)
   if (cap < initial) return refuse("maxBackoff", "must not be below initialBackoff", cap)
   const factor = options.factor ?? 2
-  if (!(factor >= 1 && Number.isFinite(factor))) return refuse("factor", "must be a finite number of at least 1", factor)
+  if (!(factor >= 1 && Number.isFinite(factor)))
+    return refuse("factor", "must be a finite number of at least 1", factor)
   const jitter = options.jitter ?? "none"
   if (Predicate.isNumber(jitter) && !(jitter >= 0 && jitter <= 1)) return refuse("jitter", "must lie in [0, 1]", jitter)
   const deadline = options.deadline ?? Infinity

@@ -40,7 +40,9 @@ export const summarise = (cause: unknown): typeof Encoded.Type => {
   if (!Predicate.isObject(cause)) return { name: typeof cause, message }
   const name = nameOf(cause)
   const code = property(cause, "code")
-  return Predicate.isString(code) || Predicate.isNumber(code) ? { name, message, code: mask(String(code)) } : { name, message }
+  return Predicate.isString(code) || Predicate.isNumber(code)
+    ? { name, message, code: mask(String(code)) }
+    : { name, message }
 }
 
 /** The message of an error, or the text of a value that is none; empty for one that has nothing to say. */
@@ -52,6 +54,10 @@ export const messageOf = (cause: unknown): string => {
   }
   return cause === undefined || cause === null ? "" : String(cause)
 }
+
+/** The tag of an error; the name of its type when it has none. */
+export const tagOf = (error: unknown): string =>
+  Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag) ? error._tag : typeof error
 
 const nameOf = (cause: object): string => {
   const tag = property(cause, "_tag")
@@ -68,7 +74,10 @@ const secrets: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, "$1 <redacted>"],
   [/\b(sk|pk|rk|key|ghp|gho|xox[a-z])[-_][\w-]{8,}/gi, "<redacted>"],
   [/\bAIza[\w-]{20,}/g, "<redacted>"],
-  [/((?:api[-_ ]?key|access[-_ ]?token|token|secret|password|authorization)["']?\s*[:=]\s*["']?)[^\s"',;&]{4,}/gi, "$1<redacted>"],
+  [
+    /((?:api[-_ ]?key|access[-_ ]?token|token|secret|password|authorization)["']?\s*[:=]\s*["']?)[^\s"',;&]{4,}/gi,
+    "$1<redacted>"
+  ],
   [/(\b[a-z][a-z\d+.-]*:\/\/)[^\s/@]+@/gi, "$1<redacted>@"],
   [/(\b[a-z][a-z\d+.-]*:\/\/[^\s?#"'<>]+)\?[^\s"'<>]*/gi, "$1?<redacted>"]
 ]

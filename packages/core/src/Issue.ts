@@ -52,7 +52,8 @@ const maxShown = 60
 const describe = (value: unknown): string => {
   if (value === absent || value === undefined) return "nothing"
   if (value === null) return "null"
-  if (Predicate.isString(value)) return `string ${JSON.stringify(value.length > maxShown ? `${value.slice(0, maxShown)}…` : value)}`
+  if (Predicate.isString(value))
+    return `string ${JSON.stringify(value.length > maxShown ? `${value.slice(0, maxShown)}…` : value)}`
   if (Array.isArray(value)) return `an array of ${value.length}`
   if (Predicate.isObject(value)) return "an object"
   return `${typeof value} ${String(value)}`

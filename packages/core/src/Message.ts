@@ -128,7 +128,8 @@ export const textOf = (self: { readonly content: ReadonlyArray<Text | { readonly
 const isText = (part: Text | { readonly type: string }): part is Text => part.type === "text"
 
 /** The open calls of a reply, in the model's order. */
-export const callsOf = (reply: Reply): ReadonlyArray<ToolCall> => reply.content.filter((part) => part.type === "tool-call")
+export const callsOf = (reply: Reply): ReadonlyArray<ToolCall> =>
+  reply.content.filter((part) => part.type === "tool-call")
 
 /**
  * Closes a reply: the settlement of its n-th call is the n-th of `settlements`. A call without one is settled as

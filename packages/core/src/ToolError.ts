@@ -1,5 +1,6 @@
 /** Everything that can go wrong with one tool call, as flat tags that name the tool and the call. */
 import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as ErrorCause from "./ErrorCause.ts"
@@ -128,7 +129,22 @@ export class ExecutionError extends advised(
     status: Schema.optionalKey(Schema.Finite),
     cause: NestedCause
   })
-) {}
+) {
+  /** Puts any failure of a tool into one shape; its own category, where it has one, is taken over. */
+  static wrap(
+    of: { readonly tool: string; readonly callId: string; readonly kind: Kind; readonly args: Schema.Json },
+    cause: unknown
+  ): ExecutionError {
+    const lent = Predicate.hasProperty(cause, "category") ? cause.category : undefined
+    const message = ErrorCause.summarise(cause).message
+    return new ExecutionError({
+      ...of,
+      cause,
+      category: categories.find((category) => category === lent) ?? "unknown",
+      message: message === "" ? ErrorCause.summarise(cause).name : message
+    })
+  }
+}
 
 /** How badly an escalation wants attention. */
 export type Severity = typeof Severity.Type

@@ -1,0 +1,292 @@
+/** An agent: a function from its input to an effect of its output, with every failure that is left in its type. */
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import { type Pipeable, pipeArguments } from "effect/Pipeable"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import type * as AgentEvent from "./AgentEvent.ts"
+import * as Budget from "./Budget.ts"
+import type { CallError, CallServices, CommonAnswer, ModelResidue } from "./internal/agentTypes.ts"
+import { ReadsReport } from "./internal/fixing.ts"
+import * as Frame from "./internal/runFrame.ts"
+import type { LlmError } from "./LlmError.ts"
+import * as Message from "./Message.ts"
+import type * as Model from "./Model.ts"
+import * as Recovery from "./Recovery.ts"
+import * as Run from "./Run.ts"
+import type { BudgetExceededError } from "./RunError.ts"
+import type * as Skill from "./Skill.ts"
+import type * as Tool from "./Tool.ts"
+import * as Toolset from "./Toolset.ts"
+import type * as Turn from "./Turn.ts"
+
+const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
+
+/**
+ * `E` and `R` are the agent's own failures and needs; those of its tools `T` are computed at the call, behind the tools'
+ * tables, the agent's tables by tool and its defaults. So the order of a pipe changes nothing.
+ */
+export interface Agent<
+  in I,
+  out O,
+  out E,
+  out R,
+  out T extends Tool.AnyTool = never,
+  ByTool = {},
+  Defaults = {}
+> extends Pipeable {
+  /** Runs the agent. Replies are asked for whole. */
+  (input: I): Effect.Effect<O, E | CallError<T, ByTool, Defaults>, R | CallServices<T, ByTool, Defaults>>
+  /** The same run as a stream of its events, text as it is written among them; it fails as the run fails. */
+  readonly stream: (
+    input: I
+  ) => Stream.Stream<AgentEvent.AgentEvent, E | CallError<T, ByTool, Defaults>, R | CallServices<T, ByTool, Defaults>>
+  readonly name: string
+  readonly [TypeId]: { readonly _T: () => T; readonly definition: Definition }
+}
+
+/** What an agent is at run time. */
+interface Definition {
+  readonly name: string
+  readonly prompt: string
+  readonly budget: Budget.Budget
+  readonly model: Layer.Layer<Model.Model, unknown> | undefined
+  readonly tools: ReadonlyArray<Tool.AnyTool>
+  readonly byTool: ReadonlyMap<string, Recovery.Rows>
+  readonly defaults: Recovery.Rows
+  readonly onLlmError: Recovery.Rows
+  readonly onPartial: Turn.OnPartial
+  readonly listeners: ReadonlyArray<Frame.Listener>
+  /** In the place of the loop, for agents that need no model. */
+  readonly body: ((input: unknown) => Effect.Effect<unknown, unknown>) | undefined
+}
+
+export interface Options<Skills, ModelLayer> {
+  /** The system prompt; none by default. */
+  readonly prompt?: string
+  /** One skill, or none: then the agent has no tools. */
+  readonly skills?: Skills
+  /** Limits of one run; see `Budget` for the defaults. */
+  readonly budget?: Partial<Budget.Budget>
+  /** Its own model, which it keeps under any parent. Without it, `Model` stays in `R`. */
+  readonly model?: ModelLayer
+}
+
+type ToolsOf<Skills> = Skills extends readonly [Skill.Skill<infer T>] ? T : never
+type LayerError<L> = L extends Layer.Layer<Model.Model, infer E, unknown> ? E : never
+type LayerServices<L> = L extends Layer.Layer<Model.Model, unknown, infer R> ? R : Model.Model
+
+/** An agent whose model answers, and calls tools until it does. Its last text is its output. */
+export const make = <
+  const Skills extends readonly [] | readonly [Skill.Skill<Tool.AnyTool>] = readonly [],
+  ModelLayer extends Layer.Layer<Model.Model, unknown, unknown> | undefined = undefined
+>(
+  name: string,
+  options: Options<Skills, ModelLayer>
+): Agent<
+  string,
+  string,
+  LlmError | BudgetExceededError | LayerError<ModelLayer>,
+  LayerServices<ModelLayer>,
+  ToolsOf<Skills>
+> =>
+  fromDefinition({
+    ...blank(name),
+    prompt: options.prompt ?? "",
+    budget: Budget.make(options.budget),
+    // its needs are in the agent's type
+    model: options.model as Layer.Layer<Model.Model, unknown> | undefined,
+    tools: (options.skills ?? []).flatMap((skill) => skill.tools)
+  })
+
+/** An agent that is a plain function: no loop, no model call. The cheapest fixer. */
+export const deterministic = <I, O, E, R>(
+  name: string,
+  body: (input: I) => Effect.Effect<O, E, R>
+): Agent<I, O, E, R> =>
+  // input, failures and needs are in the agent's type
+  fromDefinition({ ...blank(name), body: body as Definition["body"] })
+
+const blank = (name: string): Definition => ({
+  name,
+  prompt: "",
+  budget: Budget.make(),
+  model: undefined,
+  tools: [],
+  byTool: new Map(),
+  defaults: new Map(),
+  onLlmError: new Map(),
+  onPartial: "fail",
+  listeners: [],
+  body: undefined
+})
+
+/** Rows by tool name: nearer than the defaults, farther than a tool's own table. */
+export const onToolError =
+  <
+    T extends Tool.AnyTool,
+    const Table extends {
+      readonly [N in T["name"]]?: Tool.Rows<
+        Tool.ErrorOf<Extract<T, { readonly name: N }>>,
+        Tool.SuccessOf<Extract<T, { readonly name: N }>>,
+        Tool.SideEffectsOf<Extract<T, { readonly name: N }>>
+      >
+    }
+  >(
+    table: Table & {
+      readonly [N in keyof Table]: N extends T["name"]
+        ? Recovery.Check<Table[N], Tool.RowKeys<Tool.ErrorOf<Extract<T, { readonly name: N }>>>>
+        : never
+    }
+  ) =>
+  <I, O, E, R, ByTool, Defaults>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults>
+  ): Agent<I, O, E, R, T, MergeTables<ByTool, Table>, Defaults> => {
+    const { definition } = self[TypeId]
+    const byTool = new Map(definition.byTool)
+    for (const [name, rows] of Object.entries<object>(table)) {
+      byTool.set(name, new Map([...(byTool.get(name) ?? []), ...Recovery.rowsOf(rows)]))
+    }
+    return fromDefinition({ ...definition, byTool })
+  }
+
+/** Tables by tool name, merged: the later row wins. */
+type MergeTables<First, Second> = {
+  readonly [N in keyof First | keyof Second]: N extends keyof Second
+    ? N extends keyof First
+      ? Omit<First[N], keyof Second[N]> & Second[N]
+      : Second[N]
+    : N extends keyof First
+      ? First[N]
+      : never
+}
+
+/** Rows for all tools of the agent: asked last. */
+export const toolDefaults =
+  <T extends Tool.AnyTool, const Table extends Tool.Rows<Tool.ErrorOf<T>, CommonAnswer<T>, "undeclared">>(
+    table: Table & Recovery.Check<Table, Tool.RowKeys<Tool.ErrorOf<T>>>
+  ) =>
+  <I, O, E, R, ByTool, Defaults>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults>
+  ): Agent<I, O, E, R, T, ByTool, Omit<Defaults, keyof Table> & Table> => {
+    const { definition } = self[TypeId]
+    return fromDefinition({ ...definition, defaults: new Map([...definition.defaults, ...Recovery.rowsOf(table)]) })
+  }
+
+/** A table for model calls. An answer must have the agent's output type. */
+export type LlmRows<O> = {
+  readonly [K in LlmError["_tag"] | "orElse"]?: Recovery.Verdict<
+    K extends "orElse" ? LlmError : Extract<LlmError, { readonly _tag: K }>,
+    O,
+    unknown,
+    unknown,
+    "exhausted" | "rethrow",
+    unknown
+  >
+}
+
+/**
+ * Recovery for model calls, above the transport's own. Counts start afresh in every turn. With `onPartial: "restart"` a
+ * streamed attempt may be made again after its first text; by default it fails with what it has.
+ */
+export const onLlmError =
+  <O, const Table extends LlmRows<O>>(
+    table: Table & Recovery.Check<Table, LlmError["_tag"] | "orElse">,
+    options?: { readonly onPartial?: Turn.OnPartial }
+  ) =>
+  <I, E, R, T extends Tool.AnyTool, ByTool, Defaults>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults>
+  ): Agent<I, O, ModelResidue<E, Table>, R | Recovery.ServicesOf<Table[keyof Table]>, T, ByTool, Defaults> => {
+    const { definition } = self[TypeId]
+    return fromDefinition({
+      ...definition,
+      onLlmError: new Map([...definition.onLlmError, ...Recovery.rowsOf(table)]),
+      onPartial: options?.onPartial ?? definition.onPartial
+    })
+  }
+
+/** What a hook reads of a call that ended with something for the model. */
+export interface ToolResult {
+  readonly text: string
+  readonly isError: boolean
+  /** The verdict that made it what it is, when the first attempt did not. */
+  readonly recoveredBy: string | undefined
+  /** The decoded parameters of the last attempt. */
+  readonly params: unknown
+  readonly attempts: number
+}
+
+/**
+ * Hears of every call of this agent that ended with a value or a told text: once per call, with the model's own
+ * arguments. Hooks cannot change a run; one that fails is logged, a slow one is waited for one second at the end.
+ */
+export const onToolUse =
+  <R2 = never>(
+    handle: (name: string, args: Message.ToolCall["arguments"], result: ToolResult) => Effect.Effect<void, never, R2>
+  ) =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults> =>
+    listening(self, "own", (event) => {
+      if (event.type !== "tool-end") return Effect.void
+      const { attempts, params, recoveredBy, settlement } = event.use
+      const result = { text: settlement.text, isError: Message.isError(settlement), recoveredBy, params, attempts }
+      return handle(event.tool, event.use.arguments, result)
+    })
+
+/** Hears every event of a run, those of its fixers and sub-agents included, in order. */
+export const onEvent =
+  <R2 = never>(handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>) =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults> =>
+    listening(self, "tree", handle)
+
+const listening = <A extends AnyAgent, B, R2>(
+  self: A,
+  scope: Frame.Listener["scope"],
+  handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>
+): B => {
+  const { definition } = self[TypeId]
+  // the hook's needs are in the agent's type
+  const listener = { scope, handle } as Frame.Listener
+  return fromDefinition({ ...definition, listeners: [...definition.listeners, listener] })
+}
+
+type AnyAgent = { readonly [TypeId]: { readonly definition: Definition } }
+
+// an agent's type parameters are carried by its type alone
+function fromDefinition<A>(definition: Definition): A {
+  const run = runner(definition)
+  const agent = (input: unknown) => run(input, undefined)
+  const stream = (input: unknown) =>
+    Stream.callback<AgentEvent.AgentEvent, unknown, Model.Model>((queue) =>
+      Effect.matchCauseEffect(
+        run(input, (event) => {
+          Queue.offerUnsafe(queue, event)
+        }),
+        { onSuccess: () => Queue.end(queue), onFailure: (cause) => Queue.failCause(queue, cause) }
+      )
+    )
+  Object.defineProperty(agent, "name", { value: definition.name, configurable: true })
+  const marks = definition.body === undefined ? { [ReadsReport]: true } : {}
+  return Object.assign(agent, { stream, pipe, [TypeId]: { definition }, ...marks }) as A
+}
+
+function pipe(this: unknown) {
+  return pipeArguments(this, arguments)
+}
+
+type Runner = (input: unknown, sink: Frame.Sink | undefined) => Effect.Effect<unknown, unknown, Model.Model>
+
+const runner = (definition: Definition): Runner => {
+  const { body, listeners, model, name } = definition
+  if (body !== undefined) {
+    const state: Frame.State = { turn: 0, transcript: () => [] }
+    return (input, sink) => Frame.within({ agent: name, input, sink, state, listeners }, () => body(input))
+  }
+  const tools = definition.tools.map((tool) => tool.definition)
+  const plan: Run.Plan = { ...definition, agent: name, toolset: Toolset.make(tools, definition) }
+  const run: Runner = (input, sink) => Run.run(plan, String(input), sink)
+  return model === undefined ? run : (input, sink) => Effect.provide(run(input, sink), model)
+}

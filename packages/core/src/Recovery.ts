@@ -1,0 +1,347 @@
+/**
+ * Recovery policies as values. A *verdict* says what to do about a failure; a *table* has one *row* per error tag, each
+ * row a verdict; a *ladder* goes from one verdict, its *rung*, to the next when one gives up. Every layer uses the same
+ * words: tools, model calls, and any effect.
+ */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
+import * as Backoff from "./Backoff.ts"
+import * as ErrorCause from "./ErrorCause.ts"
+import * as Driver from "./internal/recoveryDriver.ts"
+import type * as Internal from "./internal/verdict.ts"
+import type { FailureContext } from "./internal/verdict.ts"
+import type { Severity } from "./ToolError.ts"
+
+export type { Severity } from "./ToolError.ts"
+export type { Decision, FailureContext, SideEffects } from "./internal/verdict.ts"
+
+const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Recovery")
+
+const variance = {
+  _E: () => {},
+  _A: absurd,
+  _Err: absurd,
+  _R: absurd,
+  _End: absurd,
+  _Repeats: absurd
+}
+
+/**
+ * What to do about a failure of type `E`. Handled by it: `A` may answer in place of the result, `Err` and `R` are the
+ * failures and requirements of its own handlers, `End` is how it may end, and `Repeats` is `"repeats"` when it may run
+ * something again.
+ */
+export interface Verdict<in E, out A = never, out Err = never, out R = never, out End = never, out Repeats = never> {
+  readonly [TypeId]: {
+    readonly _E: (error: E) => void
+    readonly _A: () => A
+    readonly _Err: () => Err
+    readonly _R: () => R
+    readonly _End: () => End
+    readonly _Repeats: () => Repeats
+  }
+  readonly kind: Internal.Kind
+}
+
+/** A verdict of which nothing is known. */
+export type AnyVerdict = Verdict<never, unknown, unknown, unknown, unknown, unknown>
+
+export type AnswerOf<V> = V extends Verdict<never, infer A, unknown, unknown, unknown, unknown> ? A : never
+export type ErrorOf<V> = V extends Verdict<never, unknown, infer Err, unknown, unknown, unknown> ? Err : never
+export type ServicesOf<V> = V extends Verdict<never, unknown, unknown, infer R, unknown, unknown> ? R : never
+export type EndOf<V> = V extends Verdict<never, unknown, unknown, unknown, infer End, unknown> ? End : never
+export type RepeatsOf<V> = V extends Verdict<never, unknown, unknown, unknown, unknown, infer P> ? P : never
+
+/** The consent that a policy may run something twice although its side effects are unsafe. */
+export interface Acknowledged {
+  readonly acknowledge: "may run twice"
+}
+
+export type RetryOptions = Backoff.Options
+
+/**
+ * Runs it again. `retries` counts the extra runs, `maxAttempts` all runs; without `initialBackoff` there is no wait. A
+ * schedule gets each error as its input; when it is done, the rung gives up. A server's hint (`retryAfter`) is a floor
+ * under every wait.
+ */
+export function retry<E>(options: RetryOptions & Acknowledged): Retry<E>
+export function retry<E>(options: RetryOptions): Retry<E, never, never, "repeats">
+export function retry<E, Output, Err, R>(schedule: Schedule.Schedule<Output, E, Err, R>): Retry<E, Err, R, "repeats">
+export function retry(
+  input: (RetryOptions & Partial<Acknowledged>) | Schedule.Schedule<unknown, never, unknown, unknown>
+): Retry<never, unknown, unknown, unknown> {
+  return Schedule.isSchedule(input)
+    ? verdict({ kind: "retry", schedule: Backoff.withHints(eraseSchedule(input)), acknowledged: false })
+    : verdict({ kind: "retry", schedule: Backoff.make(input), acknowledged: input.acknowledge !== undefined })
+}
+
+/** A `retry` verdict: the one kind that a schedule can express as well. */
+export interface Retry<in E, out Err = never, out R = never, out Repeats = never> extends Verdict<
+  E,
+  never,
+  Err,
+  R,
+  "exhausted",
+  Repeats
+> {
+  readonly kind: "retry"
+}
+
+/** The schedule of a retry verdict: `Effect.retry` with it makes the same attempts at the same instants. */
+export const toSchedule = <E, Err, R, Repeats>(
+  self: Retry<E, Err, R, Repeats>
+): Schedule.Schedule<unknown, E, Err, R> => {
+  const node = nodeOf(self)
+  if (node.kind !== "retry") throw new TypeError("Recovery.toSchedule: not a retry verdict")
+  // the schedule was erased when the verdict was made; its types are those of the verdict
+  return node.schedule as Schedule.Schedule<unknown, E, Err, R>
+}
+
+export interface FixOptions {
+  /** How often the fixer may run; 1 by default. `maxAttempts: m` is the same as `retries: m - 1`. */
+  readonly retries?: number
+  readonly maxAttempts?: number
+  /** `"result"`: the answer stands in for the tool's result, which is not run again. */
+  readonly as?: "arguments" | "result"
+  /** Builds the fixer's input, in place of the raw arguments or the report. */
+  readonly input?: (failure: { readonly error: unknown; readonly context: FailureContext }) => string
+}
+
+/** A fixer: any function from text to the effect of a text. Agents are such functions. */
+export type Fixer<E, R> = (input: string) => Effect.Effect<string, E, R>
+
+/**
+ * Lets a fixer repair the arguments; its answer passes every gate and the tool runs again. A fixer's own failure is one
+ * failed run of it and stays in the trail, except that its escalation is told and its `ToolExecutionError` ends the call.
+ */
+export function fix<E, FixerError, R>(
+  fixer: Fixer<FixerError, R>,
+  options: FixOptions & Acknowledged
+): Verdict<E, never, never, R, "exhausted">
+export function fix<E, FixerError, R>(
+  fixer: Fixer<FixerError, R>,
+  options?: FixOptions
+): Verdict<E, never, never, R, "exhausted", "repeats">
+export function fix(
+  fixer: Fixer<unknown, unknown>,
+  options?: FixOptions & Partial<Acknowledged>
+): Verdict<never, never, never, unknown, "exhausted", "repeats"> {
+  return verdict({
+    kind: "fix",
+    // the fixer's requirements are in the verdict's type
+    fixer: fixer as Fixer<unknown, never>,
+    maxRuns: fixerRuns(options),
+    as: options?.as ?? "arguments",
+    input: options?.input,
+    acknowledged: options?.acknowledge !== undefined
+  })
+}
+
+const fixerRuns = (options: FixOptions | undefined): number =>
+  options?.retries === undefined && options?.maxAttempts === undefined ? 1 : Backoff.attempts(options) - 1
+
+/**
+ * Soft: the model reads the failure as the result of its call, flagged as an error. Without `render` it is told whether
+ * repeating the call can help.
+ */
+export const tell = <E>(
+  render?: (error: E, context: FailureContext) => string
+): Verdict<E, never, never, never, "told"> =>
+  verdict({ kind: "tell", render: render === undefined ? undefined : erase(render) })
+
+/** Soft: the model reads an escalation that asks for corrected arguments. `severity` is `HIGH` by default. */
+export const escalate = <E>(options?: { readonly severity?: Severity }): Verdict<E, never, never, never, "told"> =>
+  verdict({ kind: "escalate", severity: options?.severity ?? "HIGH" })
+
+/** A typed answer in the place of the result: a value, or an effect of the failure. */
+export const respondWith = <E, A, E2 = never, R = never>(
+  answer: A | ((error: E) => Effect.Effect<A, E2, R>)
+): Verdict<E, NoInfer<A>, NoInfer<E2>, NoInfer<R>> =>
+  verdict({
+    kind: "respondWith",
+    // a function is always the effectful form; its requirements are in the verdict's type
+    answer: Predicate.isFunction(answer)
+      ? (answer as (error: unknown) => Effect.Effect<unknown, unknown>)
+      : () => Effect.succeed(answer)
+  })
+
+/** Hard: `ToolExecutionError`, at once. */
+export const raise: Verdict<unknown, never, never, never, "raise"> = verdict({ kind: "raise" })
+
+/** The failure leaves as itself, and no other row or level is asked. */
+export const rethrow: Verdict<unknown, never, never, never, "rethrow"> = verdict({ kind: "rethrow" })
+
+/** Asked again at every failure. Its verdicts share one slot: counts go on from where they were. */
+export const when = <E, V extends AnyVerdict>(
+  choose: (error: E, context: FailureContext) => V
+): Verdict<E, AnswerOf<V>, ErrorOf<V>, ServicesOf<V>, EndOf<V>, RepeatsOf<V>> =>
+  verdict({ kind: "when", choose: erase((error: E, context) => nodeOf(choose(error, context))) })
+
+/**
+ * Rungs, first to last: the next one is asked when one gives up, with the failure that made it give up. No rung is asked
+ * again after that. Ladders nest.
+ */
+export const ladder = <
+  E,
+  A1,
+  X1,
+  R1,
+  Z1,
+  P1,
+  A2 = never,
+  X2 = never,
+  R2 = never,
+  Z2 = Absent,
+  P2 = never,
+  A3 = never,
+  X3 = never,
+  R3 = never,
+  Z3 = Absent,
+  P3 = never,
+  A4 = never,
+  X4 = never,
+  R4 = never,
+  Z4 = Absent,
+  P4 = never
+>(
+  first: Verdict<E, A1, X1, R1, Z1, P1>,
+  second?: Verdict<E, A2, X2, R2, Z2, P2>,
+  third?: Verdict<E, A3, X3, R3, Z3, P3>,
+  fourth?: Verdict<E, A4, X4, R4, Z4, P4>
+): Verdict<
+  E,
+  NoInfer<A1 | A2 | A3 | A4>,
+  NoInfer<X1 | X2 | X3 | X4>,
+  NoInfer<R1 | R2 | R3 | R4>,
+  NoInfer<Then<Then<Then<Z1, Z2>, Z3>, Z4>>,
+  NoInfer<P1 | P2 | P3 | P4>
+> =>
+  verdict({
+    kind: "ladder",
+    rungs: [first, second, third, fourth].flatMap((rung) => (rung === undefined ? [] : [nodeOf(rung)]))
+  })
+
+/** The end of a rung that is not there. */
+type Absent = "absent"
+
+/** The ends of two rungs: the second stands in where the first gives up. */
+type Then<First, Second> = Absent extends Second ? First : Exclude<First, "exhausted"> | Second
+
+interface Tagged {
+  readonly _tag: string
+}
+
+type TagOf<E> = E extends Tagged ? E["_tag"] : never
+
+/** A table for any effect with tagged errors: one row per tag, and `orElse` for the rest. */
+export type Table<E> = {
+  readonly [K in TagOf<E> | "orElse"]?: Verdict<
+    K extends "orElse" ? E : Extract<E, { readonly _tag: K }>,
+    unknown,
+    unknown,
+    unknown,
+    "exhausted" | "rethrow",
+    unknown
+  >
+}
+
+/** Refuses keys that are no row. */
+export type Check<T, Keys> = { readonly [K in keyof T]: K extends Keys ? unknown : never }
+
+/** The row that decides about a failure. */
+export type RowFor<E, T> = E extends Tagged
+  ? E["_tag"] extends keyof T
+    ? T[E["_tag"]]
+    : T extends { readonly orElse: infer V }
+      ? V
+      : never
+  : T extends { readonly orElse: infer V }
+    ? V
+    : never
+
+/** What is left of the failures `E` behind a table, on a plain effect. */
+export type Residue<E, T> = E extends unknown
+  ? [RowFor<E, T>] extends [never]
+    ? E
+    : ErrorOf<RowFor<E, T>> | ([EndOf<RowFor<E, T>>] extends [never] ? never : E)
+  : never
+
+/**
+ * Applies a table to an effect. A retry that is used up leaves the last error as itself; what needs a model to talk to
+ * (`tell`, `escalate`, `fix`, `raise`) does not compile here.
+ */
+export const onError =
+  <E, const T extends Table<E>>(table: T & Check<T, TagOf<E> | "orElse">) =>
+  <A, R>(
+    self: Effect.Effect<A, E, R>
+  ): Effect.Effect<A | AnswerOf<T[keyof T]>, Residue<E, T>, R | ServicesOf<T[keyof T]>> => {
+    const rows = rowsOf(table)
+    const recovered = Driver.drive({
+      attempt: () => self,
+      row: (error) => rowOf(rows, error),
+      about: () => ({}),
+      admits: () => true,
+      fix: () => Effect.die(new TypeError("Recovery.onError: fix has no meaning on a plain effect")),
+      observe: () => Effect.void,
+      succeed: (value) => Effect.succeed<unknown>(value),
+      end: (ending): Effect.Effect<unknown, unknown> => {
+        switch (ending.type) {
+          case "answered":
+            return Effect.succeed(ending.value)
+          case "exhausted":
+          case "rethrown":
+          case "failed":
+            return Effect.fail(ending.error)
+          case "told":
+          case "escalated":
+          case "raised":
+            return Effect.die(
+              new TypeError(`Recovery.onError: a verdict that ends as ${ending.type} has no meaning here`)
+            )
+        }
+      }
+    })
+    // the driver is blind to types; what a table leaves is computed from it
+    return recovered as Effect.Effect<A | AnswerOf<T[keyof T]>, Residue<E, T>, R | ServicesOf<T[keyof T]>>
+  }
+
+/** A table as the driver reads it. */
+export type Rows = ReadonlyMap<string, Internal.Node>
+
+/** The rows of any table. */
+export const rowsOf = (table: object): Rows => {
+  const rows = new Map<string, Internal.Node>()
+  for (const [key, row] of Object.entries(table)) if (isVerdict(row)) rows.set(key, nodeOf(row))
+  return rows
+}
+
+const rowOf = (rows: Rows, error: unknown): Driver.Row | undefined => {
+  const tag = ErrorCause.tagOf(error)
+  const key = rows.has(tag) ? tag : "orElse"
+  const verdict = rows.get(key)
+  return verdict === undefined ? undefined : { key, verdict, seen: error }
+}
+
+const isVerdict = (value: unknown): value is AnyVerdict => Predicate.hasProperty(value, TypeId)
+
+function absurd(): never {
+  throw new TypeError("Recovery: type parameters have no values")
+}
+
+// every type parameter is carried by the type alone: `verdict` and `nodeOf` are the two ends of that
+function verdict<V extends AnyVerdict>(node: Internal.Node): V {
+  return { ...node, [TypeId]: variance } as unknown as V
+}
+
+/** What a verdict is made of. */
+function nodeOf(self: AnyVerdict): Internal.Node {
+  return self as unknown as Internal.Node
+}
+
+// the driver hands a schedule only the errors that its row admits
+const eraseSchedule = (schedule: Schedule.Schedule<unknown, never, unknown, unknown>) =>
+  schedule as Schedule.Schedule<unknown, unknown>
+
+// the driver hands a callback only the errors that its row admits
+const erase = <E, B>(f: (error: E, context: FailureContext) => B) => f as (error: unknown, context: FailureContext) => B

@@ -1,0 +1,46 @@
+/** Text that a model reads when one of its calls failed: short, and clear about whether repeating it can help. */
+import * as Predicate from "effect/Predicate"
+import * as ErrorCause from "./ErrorCause.ts"
+import type { FailureContext } from "./Recovery.ts"
+import { outlookOf } from "./RecoveryAdvice.ts"
+import type { Severity } from "./ToolError.ts"
+
+/** No told text is longer, in UTF-16 units. */
+const maxChars = 4000
+
+/**
+ * Labels a failure as transient or permanent by its own advice (the wording is that of the C.W.K. lesson on tool
+ * errors). Only tools without side effects, or with idempotent ones, are ever called safe to retry.
+ */
+export const labelled = (error: unknown, context: FailureContext): string => {
+  const message = afterAttempts(error, context)
+  if (outlookOf(error)?.isRetryable !== true) return `permanent: ${message}; consider asking the user for clarification`
+  const isSafe = context.sideEffects === "none" || context.sideEffects === "idempotent"
+  return isSafe
+    ? `transient: ${message}; safe to retry`
+    : `transient: ${message}; it may have taken effect, check before repeating`
+}
+
+const afterAttempts = (error: unknown, context: FailureContext): string =>
+  context.attempt > 1 && context.tool !== undefined
+    ? `tool '${context.tool}' failed ${context.attempt} times, at last: ${messageOf(error)}`
+    : messageOf(error)
+
+/** The sentence with which an escalation comes back to the model that made the call. */
+export const escalation = (tool: string, reason: string, severity: Severity): string =>
+  `ERROR: Tool '${tool}' failed: ${reason} (severity: ${severity}). Please retry with corrected arguments.`
+
+/** Names the tools that there are to a model that named another. */
+export const unknownTool = (name: string, known: ReadonlyArray<string>): string =>
+  known.length === 0
+    ? `unknown tool: ${name}; no tools are available`
+    : `unknown tool: ${name}; available tools: ${known.join(", ")}`
+
+/** What an error says for itself, without credentials; its tag when it says nothing. */
+export const messageOf = (error: unknown): string => {
+  const message = ErrorCause.mask(ErrorCause.messageOf(error))
+  return Predicate.isTruthy(message.trim()) ? message : ErrorCause.tagOf(error)
+}
+
+/** Cuts what is too long for a model to read as an error. */
+export const capped = (text: string): string => (text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}…`)

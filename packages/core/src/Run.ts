@@ -1,0 +1,121 @@
+/** One invocation of an agent: ask, settle the calls, ask again, until the model answers or a limit is reached. */
+import * as Effect from "effect/Effect"
+import type * as Budget from "./Budget.ts"
+import * as Frame from "./internal/runFrame.ts"
+import * as Message from "./Message.ts"
+import * as Model from "./Model.ts"
+import type * as Recovery from "./Recovery.ts"
+import * as RunContext from "./RunContext.ts"
+import { BudgetExceededError, type BudgetReason } from "./RunError.ts"
+import { ToolExecutionError } from "./ToolError.ts"
+import type * as Toolset from "./Toolset.ts"
+import * as Turn from "./Turn.ts"
+
+/** All that the loop has to know of an agent. */
+export interface Plan {
+  readonly agent: string
+  readonly prompt: string
+  readonly budget: Budget.Budget
+  readonly toolset: Toolset.Toolset
+  readonly onLlmError: Recovery.Rows
+  readonly onPartial: Turn.OnPartial
+  readonly listeners: ReadonlyArray<Frame.Listener>
+}
+
+/** Runs a plan. With a sink, replies are asked for in parts and every event goes there. */
+export const run = (
+  plan: Plan,
+  input: string,
+  sink: Frame.Sink | undefined
+): Effect.Effect<unknown, unknown, Model.Model> => {
+  const state = new State(plan, input)
+  return Frame.within({ ...plan, input, sink, state }, (context) =>
+    Effect.flatMap(Effect.service(Model.Model), (model) => loop(plan, model, state, context, sink !== undefined))
+  )
+}
+
+const loop = Effect.fnUntraced(function* (
+  plan: Plan,
+  model: Model.Service,
+  state: State,
+  run: RunContext.RunContext,
+  isStreamed: boolean
+): Effect.fn.Return<unknown, unknown> {
+  const { onLlmError: rows, onPartial, toolset } = plan
+  const request: Model.Request = { messages: state.messages, tools: toolset.specs, toolChoice: "auto" }
+  if (run.depth > plan.budget.maxDepth) return yield* state.exceeded("maxDepth", plan.budget.maxDepth, run)
+  while (true) {
+    if (state.turn >= plan.budget.maxTurns) return yield* state.exceeded("maxTurns", plan.budget.maxTurns, run)
+    state.turn++
+    yield* RunContext.emit(run, () => ({ type: "turn-start" }))
+    const answer = yield* Turn.ask({ model, request, rows, onPartial, isStreamed, run })
+    if (answer.type === "answered") return answer.value
+    const calls = state.open(answer.reply)
+    const left = plan.budget.maxToolCalls - state.toolCalls
+    state.toolCalls += calls
+    const batch = yield* Turn.settle(toolset, answer.reply, left, state.settlements, run)
+    state.close(batch.message)
+    if (batch.failure !== undefined) return yield* Effect.fail(state.attach(batch.failure.error, run))
+    if (calls === 0) return state.partial
+    if (calls > left) return yield* state.exceeded("maxToolCalls", plan.budget.maxToolCalls, run)
+  }
+})
+
+/** What a run has said and counted so far. It belongs to one run and lives as long as it. */
+class State implements Frame.State {
+  readonly #agent: string
+  /** Grows in place: requests lend it to the model. */
+  readonly messages: Array<Message.Message>
+  settlements: Turn.Settlements = []
+  #reply: Message.Reply | undefined
+  /** The text of the last reply. */
+  partial = ""
+  turn = 0
+  toolCalls = 0
+
+  constructor(plan: Plan, input: string) {
+    this.#agent = plan.agent
+    this.messages = plan.prompt === "" ? [Message.user(input)] : [Message.system(plan.prompt), Message.user(input)]
+  }
+
+  /** Takes a reply in; gives the number of its calls. */
+  open(reply: Message.Reply): number {
+    this.#reply = reply
+    this.settlements = []
+    this.partial = Message.textOf(reply)
+    return Message.callsOf(reply).length
+  }
+
+  close(message: Message.Assistant): void {
+    this.#reply = undefined
+    this.messages.push(message)
+  }
+
+  /** A copy, with whatever is still open settled as interrupted. */
+  transcript(): Message.Transcript {
+    return this.#reply === undefined
+      ? [...this.messages]
+      : [...this.messages, Message.settle(this.#reply, this.settlements)]
+  }
+
+  exceeded(reason: BudgetReason, limit: number, run: RunContext.RunContext): Effect.Effect<never, BudgetExceededError> {
+    const spent = reason === "maxTurns" ? this.turn : reason === "maxToolCalls" ? this.toolCalls : run.depth
+    const kept = { transcript: this.transcript(), usage: run.ledger.usage, partial: this.partial }
+    return Effect.fail(BudgetExceededError.exceeded({ agent: this.#agent, reason, limit, spent, ...kept }))
+  }
+
+  /** Our own final error takes transcript and usage along; a user's error leaves as itself. */
+  attach(error: unknown, run: RunContext.RunContext): unknown {
+    if (!(error instanceof ToolExecutionError) || error.transcript !== undefined) return error
+    const { attempts, callId, message, tool } = error
+    return new ToolExecutionError({
+      tool,
+      callId,
+      message,
+      attempts,
+      ...("cause" in error ? { cause: error.cause } : {}),
+      transcript: this.transcript(),
+      usage: run.ledger.usage
+    })
+  }
+}

@@ -1,0 +1,205 @@
+/** A tool: a name, a schema and an effect. Its failures are typed, and its recovery is a table. */
+import * as Effect from "effect/Effect"
+import { type Pipeable, pipeArguments } from "effect/Pipeable"
+import * as Schema from "effect/Schema"
+import * as Call from "./internal/toolCall.ts"
+import { define, type Options, type ToolDefinition } from "./internal/toolDefinition.ts"
+import type * as Message from "./Message.ts"
+import * as Recovery from "./Recovery.ts"
+import {
+  type DeserializationError,
+  EscalationError,
+  type ExecutionError,
+  type InvalidArgs,
+  Severity,
+  ToolExecutionError
+} from "./ToolError.ts"
+
+export type { Options, ToolContext } from "./internal/toolDefinition.ts"
+
+const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Tool")
+
+const proto = {
+  pipe() {
+    return pipeArguments(this, arguments)
+  }
+}
+
+/**
+ * `Params` is what `run` takes, `A` what it gives, `E` the failures of `run` before any recovery, `R` what it and its
+ * recovery need, `Table` the rows of `onError` so far, `S` the declared side effects.
+ */
+export interface Tool<
+  out Name extends string,
+  in out Params,
+  out A,
+  out E,
+  out R,
+  out Table = {},
+  out S = "undeclared"
+> extends Pipeable {
+  readonly [TypeId]: {
+    readonly _Params: (_: Params) => Params
+    readonly _A: () => A
+    readonly _E: () => E
+    readonly _R: () => R
+    readonly _Table: () => Table
+    readonly _S: () => S
+  }
+  readonly name: Name
+  readonly definition: ToolDefinition
+}
+
+/** Any tool. `Params` is invariant, so nothing but `any` stands for all of them. */
+// oxlint-disable-next-line typescript/no-explicit-any -- see above
+export type AnyTool = Tool<string, any, unknown, unknown, unknown, unknown, unknown>
+
+export type NameOf<T> = T extends { readonly name: infer Name } ? Name : never
+export type ErrorOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_E"]> : never
+export type SuccessOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_A"]> : never
+export type ServicesOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_R"]> : never
+export type TableOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_Table"]> : never
+export type SideEffectsOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_S"]> : never
+
+export const make = <
+  const Name extends string,
+  Params,
+  A,
+  E = never,
+  R = never,
+  const S extends Recovery.SideEffects = "undeclared"
+>(
+  name: Name,
+  options: Options<Params, A, E, R, S>
+): Tool<Name, Params, A, E, R, {}, S> => fromDefinition(define(name, options))
+
+/**
+ * Recovery for this tool: one row per tag. A second table wins per tag over the first; the other rows stay. It is nearer
+ * than every table of an agent, whatever the order of the pipe.
+ */
+export const onError =
+  <E, A, S, const T extends Rows<E, A, S>>(table: T & Recovery.Check<T, RowKeys<E>>) =>
+  <Name extends string, Params, R, T0>(
+    self: Tool<Name, Params, A, E, R, T0, S>
+  ): Tool<Name, Params, A, E, R | Recovery.ServicesOf<T[keyof T]>, Omit<T0, keyof T> & T, S> =>
+    fromDefinition({
+      ...self.definition,
+      rows: new Map([...self.definition.rows, ...Recovery.rowsOf(table)])
+    })
+
+/** The keys that a table for a tool with failures `E` may have. */
+export type RowKeys<E> =
+  | "InvalidArgs"
+  | "DeserializationError"
+  | "ExecutionError"
+  | "orElse"
+  | (E extends { readonly _tag: infer Tag extends string } ? Tag : never)
+
+/** All failures of one call before recovery. */
+export type CallError<E> = InvalidArgs | DeserializationError | E
+
+/** What the callbacks of a row see: all that can reach it. */
+export type RowInput<E, K> = K extends "orElse"
+  ? CallError<E>
+  : K extends "ExecutionError"
+    ? ExecutionError
+    : K extends "InvalidArgs"
+      ? InvalidArgs | DeserializationError
+      : Extract<CallError<E>, { readonly _tag: K }>
+
+/** A failed run of an `unsafe` tool is not repeated without acknowledgement; bad arguments never ran. */
+export type MayRepeat<S, K> = K extends "InvalidArgs" | "DeserializationError"
+  ? "repeats"
+  : "unsafe" extends S
+    ? never
+    : "repeats"
+
+export type ToolEnd = "exhausted" | "told" | "rethrow" | "raise"
+
+/** A table for a tool that fails with `E`, gives `A` and has side effects `S`. */
+export type Rows<E, A, S> = {
+  readonly [K in RowKeys<E>]?: Recovery.Verdict<RowInput<E, K>, A, unknown, unknown, ToolEnd, MayRepeat<S, K>>
+}
+
+/**
+ * Decodes the raw arguments and runs the tool once. No table is consulted: recover with Effect's own combinators.
+ */
+export const call = <Name extends string, Params, A, E, R, T, S>(
+  self: Tool<Name, Params, A, E, R, T, S>,
+  rawArguments: Message.ToolCall["arguments"]
+): Effect.Effect<A, InvalidArgs | DeserializationError | E, R> => {
+  const { definition } = self
+  const callId = `${definition.name}-call`
+  const toolCall: Message.ToolCall = { type: "tool-call", id: callId, name: self.name, arguments: rawArguments }
+  const context = { attempt: 1, callId, idempotencyKey: callId, agent: "" }
+  const run = Effect.flatMap(Effect.fromResult(Call.decode(definition, toolCall)), (decoded) =>
+    definition.run(decoded.params, context)
+  )
+  // the definition is blind to the types that the tool carries
+  return run as Effect.Effect<A, InvalidArgs | DeserializationError | E, R>
+}
+
+/**
+ * Built in, inactive until a skill lists it: ends the agent with `EscalationError`. Around a tool call (as a fixer, or as
+ * a sub-agent) that is told to the model that made the call.
+ */
+export const escalate: Tool<
+  "escalate",
+  { readonly reason?: string; readonly severity?: string },
+  never,
+  EscalationError,
+  never,
+  {},
+  "builtin"
+> = fromDefinition(
+  define(
+    "escalate",
+    {
+      description:
+        "Give the task back to the caller, who will read the reason and try again. Put what would correct the problem into the reason.",
+      parameters: Schema.Struct({
+        reason: Schema.optionalKey(Schema.String),
+        severity: Schema.optionalKey(Schema.String.annotate({ description: `One of ${Severity.literals.join(", ")}` }))
+      }),
+      success: Schema.Never,
+      run: (params, context) =>
+        Effect.fail(
+          EscalationError.of(context.agent, params.reason ?? "no reason was given", severityOf(params.severity))
+        )
+    },
+    "built-in"
+  )
+)
+
+/** Built in, inactive until a skill lists it: ends the agent with `ToolExecutionError`, and the pipeline around it. */
+export const throwException: Tool<
+  "throwException",
+  { readonly reason?: string },
+  never,
+  ToolExecutionError,
+  never,
+  {},
+  "builtin"
+> = fromDefinition(
+  define(
+    "throwException",
+    {
+      description: "Give up for good: nothing that the caller could correct would help. Ends the whole pipeline.",
+      parameters: Schema.Struct({ reason: Schema.optionalKey(Schema.String) }),
+      success: Schema.Never,
+      run: (params, context) =>
+        Effect.fail(ToolExecutionError.raised(context.agent, params.reason ?? "no reason was given"))
+    },
+    "built-in"
+  )
+)
+
+const severityOf = (text: string | undefined): Severity => {
+  const upper = text?.trim().toUpperCase()
+  return Severity.literals.find((severity) => severity === upper) ?? "HIGH"
+}
+
+// a tool's type parameters are carried by its type alone
+function fromDefinition<T>(definition: ToolDefinition): T {
+  return Object.assign(Object.create(proto), { name: definition.name, definition, [TypeId]: TypeId })
+}

@@ -1,0 +1,101 @@
+/** The tools that a model may call just now, with the tables that guard them: one call in, one settled result out. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import * as Driver from "./internal/recoveryDriver.ts"
+import { type Entry, type Level, type Outcome, Settling } from "./internal/settling.ts"
+import * as Call from "./internal/toolCall.ts"
+import type { ToolDefinition } from "./internal/toolDefinition.ts"
+import type * as Message from "./Message.ts"
+import type * as Recovery from "./Recovery.ts"
+import * as Render from "./Render.ts"
+import * as RunContext from "./RunContext.ts"
+
+export type { Outcome } from "./internal/settling.ts"
+
+export interface Toolset {
+  readonly specs: ReadonlyArray<Message.ToolSpec>
+  readonly entries: ReadonlyMap<string, Entry>
+}
+
+/** The tables of an agent: rows by tool name, and rows for all tools. */
+export interface Tables {
+  readonly byTool: ReadonlyMap<string, Recovery.Rows>
+  readonly defaults: Recovery.Rows
+}
+
+/** Throws a `TypeError` on duplicate tool names and on tables for tools that are not there. */
+export const make = (tools: ReadonlyArray<ToolDefinition>, tables: Tables): Toolset => {
+  const entries = new Map<string, Entry>()
+  for (const tool of tools) {
+    if (entries.has(tool.name)) throw new TypeError(`Toolset: there are two tools named '${tool.name}'`)
+    entries.set(tool.name, { tool, levels: tool.isBuiltIn ? [] : levelsOf(tool, tables) })
+  }
+  for (const name of tables.byTool.keys()) {
+    if (!entries.has(name)) {
+      throw new TypeError(`Toolset: onToolError names '${name}', known tools are: ${[...entries.keys()].join(", ")}`)
+    }
+  }
+  return { specs: tools.map((tool) => tool.spec()), entries }
+}
+
+const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> => {
+  const levels: ReadonlyArray<Level> = [
+    { name: "tool", rows: tool.rows },
+    { name: "agent", rows: tables.byTool.get(tool.name) ?? new Map() },
+    { name: "defaults", rows: tables.defaults }
+  ]
+  return levels.filter((level) => level.rows.size > 0)
+}
+
+/** The built-in tools among the calls of a batch end the run: they are settled first, and alone. */
+export const isBuiltIn = (self: Toolset, call: Message.ToolCall): boolean =>
+  self.entries.get(call.name)?.tool.isBuiltIn === true
+
+/** Settles one call: decodes, runs, recovers. Defects and interruption pass through. */
+export const settle = (self: Toolset, call: Message.ToolCall, run: RunContext.RunContext): Effect.Effect<Outcome> => {
+  const entry = self.entries.get(call.name)
+  if (entry === undefined) return refuse(self, call, run)
+  if (entry.tool.isBuiltIn) return settleBuiltIn(entry.tool, call, run)
+  const inCall: RunContext.RunContext = { ...run, callId: call.id }
+  return Effect.andThen(
+    emitStart(call, run),
+    Effect.provideService(Driver.drive(new Settling(entry, call, inCall)), RunContext.Current, inCall)
+  )
+}
+
+const emitStart = (call: Message.ToolCall, run: RunContext.RunContext): Effect.Effect<void> =>
+  RunContext.emit(run, () => ({
+    type: "tool-start",
+    callId: call.id,
+    tool: call.name,
+    arguments: call.arguments
+  }))
+
+const refuse = (self: Toolset, call: Message.ToolCall, run: RunContext.RunContext): Effect.Effect<Outcome> => {
+  const known = [...self.entries.keys()]
+  const settlement: Message.Settlement = { kind: "told", text: Render.unknownTool(call.name, known) }
+  return Effect.as(
+    RunContext.emit(run, () => ({ type: "tool-refused", callId: call.id, tool: call.name, settlement })),
+    { settlement }
+  )
+}
+
+/** A built-in tool always ends the run: bad arguments do not stop it, their text is its reason. */
+const settleBuiltIn = (
+  tool: ToolDefinition,
+  call: Message.ToolCall,
+  run: RunContext.RunContext
+): Effect.Effect<Outcome> => {
+  const decoded = Call.decode(tool, call)
+  const params = Result.isSuccess(decoded) ? decoded.success.params : { reason: Call.rawText(call.arguments) }
+  const context = { attempt: 1, callId: call.id, idempotencyKey: call.id, agent: run.agent }
+  return Effect.andThen(
+    emitStart(call, run),
+    Effect.matchEffect(tool.run(params, context), {
+      onFailure: (error) => Effect.succeed<Outcome>({ settlement: givenBack, failure: { error } }),
+      onSuccess: () => Effect.die(new TypeError(`Tool '${tool.name}' is built in and did not end the run`))
+    })
+  )
+}
+
+const givenBack: Message.Settlement = { kind: "result", text: "The task is given back." }

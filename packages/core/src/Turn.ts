@@ -1,0 +1,189 @@
+/** One turn: a model is asked, and the calls of its reply are settled. It keeps no state. */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type * as AgentEvent from "./AgentEvent.ts"
+import * as ErrorCause from "./ErrorCause.ts"
+import * as Driver from "./internal/recoveryDriver.ts"
+import { ContentFilteredError, type LlmError, NetworkError } from "./LlmError.ts"
+import * as Message from "./Message.ts"
+import * as Model from "./Model.ts"
+import type * as Recovery from "./Recovery.ts"
+import * as RunContext from "./RunContext.ts"
+import * as Toolset from "./Toolset.ts"
+
+/** A question to a model, and what guards it. */
+export interface Asking {
+  readonly model: Model.Service
+  readonly request: Model.Request
+  /** The table of `onLlmError`. */
+  readonly rows: Recovery.Rows
+  readonly onPartial: OnPartial
+  readonly isStreamed: boolean
+  readonly run: RunContext.RunContext
+}
+
+/** Whether a streamed attempt that broke off after its first text may be made again, or fails with what it has. */
+export type OnPartial = "fail" | "restart"
+
+/** A reply, or what the table answered in its place. */
+export type Answer =
+  | { readonly type: "reply"; readonly reply: Message.Reply }
+  | { readonly type: "answered"; readonly value: unknown }
+
+/** Asks, and recovers by the table; each attempt's usage is booked. */
+export const ask = (asking: Asking): Effect.Effect<Answer, unknown> => Driver.drive(new AskingSubject(asking))
+
+class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, never> {
+  readonly #asking: Asking
+  /** The text of the present attempt that a reader has seen. */
+  #partial = ""
+
+  constructor(asking: Asking) {
+    this.#asking = asking
+  }
+
+  attempt(attempt: number): Effect.Effect<Message.Reply, LlmError> {
+    const { isStreamed, model, request, run } = this.#asking
+    const asked = isStreamed ? this.#stream(model, request) : model.generate(request)
+    const booked = Effect.flatMap(asked, (reply) => {
+      run.ledger.record(reply.usage)
+      return refused(model, reply) ?? Effect.succeed(reply)
+    })
+    if (run.emit === undefined) return booked
+    const at = { model: model.name, attempt }
+    return RunContext.emit(run, () => ({ type: "model-start", ...at })).pipe(
+      Effect.andThen(booked),
+      Effect.tap((reply) => RunContext.emit(run, () => ({ type: "model-end", reply, ...at }))),
+      Effect.tapError((error) => RunContext.emit(run, () => ({ type: "model-failed", error, ...at })))
+    )
+  }
+
+  row(error: unknown): Driver.Row | undefined {
+    const { rows } = this.#asking
+    const tag = ErrorCause.tagOf(error)
+    const key = rows.has(tag) ? tag : "orElse"
+    const verdict = rows.get(key)
+    return verdict === undefined ? undefined : { key, verdict, seen: error }
+  }
+
+  about() {
+    return {}
+  }
+
+  admits(): boolean {
+    return this.#partial === "" || this.#asking.onPartial === "restart"
+  }
+
+  fix(): Effect.Effect<never> {
+    return Effect.die(new TypeError("Turn: fix has no meaning in a table for model calls"))
+  }
+
+  observe(decision: Recovery.Decision): Effect.Effect<void> {
+    const { run } = this.#asking
+    const decided = RunContext.emit(run, () => ({ type: "verdict", layer: "model", ...decision }))
+    const text = this.#partial
+    if (decision.verdict !== "retry" || text === "") return decided
+    this.#partial = ""
+    const discarded = RunContext.emit(run, () => ({ type: "attempt-discarded", attempt: decision.attempt, text }))
+    return Effect.andThen(decided, discarded)
+  }
+
+  succeed(reply: Message.Reply): Effect.Effect<Answer> {
+    return Effect.succeed({ type: "reply", reply })
+  }
+
+  end(ending: Driver.Ending): Effect.Effect<Answer, unknown> {
+    switch (ending.type) {
+      case "answered":
+        return Effect.succeed({ type: "answered", value: ending.value })
+      case "exhausted":
+      case "rethrown":
+      case "failed":
+      case "raised":
+        return Effect.fail(ending.error)
+      case "told":
+      case "escalated":
+        return Effect.die(new TypeError(`Turn: a verdict that ends as ${ending.type} has no meaning for a model call`))
+    }
+  }
+
+  #stream(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
+    return Effect.suspend(() => {
+      const collector = new Model.Collector()
+      const collecting = Stream.runForEachArray(model.stream(request), (parts) =>
+        Effect.suspend(() => {
+          for (const part of parts) collector.push(part)
+          this.#partial = collector.partial
+          return Effect.forEach(parts, (part) => this.#show(part), { discard: true })
+        })
+      )
+      return Effect.flatMap(collecting, () => {
+        const reply = collector.reply()
+        return reply === undefined ? Effect.fail(cutOff(model)) : Effect.succeed(reply)
+      })
+    })
+  }
+
+  #show(part: Model.Part): Effect.Effect<void> {
+    return part.type === "text-delta" || part.type === "reasoning-delta"
+      ? RunContext.emit(this.#asking.run, (): AgentEvent.Happening => ({ type: part.type, text: part.text }))
+      : Effect.void
+  }
+}
+
+/** A filtered reply that calls nothing has nothing to say. */
+const refused = (model: Model.Service, reply: Message.Reply): Effect.Effect<never, LlmError> | undefined =>
+  reply.finish === "filtered" && Message.callsOf(reply).length === 0
+    ? Effect.fail(ContentFilteredError.contentFiltered(model.name, "the reply was cut off by a content filter"))
+    : undefined
+
+const cutOff = (model: Model.Service): NetworkError =>
+  new NetworkError({
+    host: model.provider,
+    provider: model.provider,
+    message: `The stream of model '${model.name}' ended before its end`
+  })
+
+/** The calls of a reply, all settled, in the model's order. `failure` ends the run. */
+export interface Batch {
+  readonly message: Message.Assistant
+  readonly failure?: { readonly error: unknown }
+}
+
+/** Where settlements are written down as they come, so that none is lost when the batch is cut short. */
+export type Settlements = Array<Message.Settlement | undefined>
+
+/**
+ * Settles the calls of a reply: concurrently, recorded in request order. Calls beyond `admitted` are not run. When one
+ * ends the run, the others still end as they would have; a defect interrupts them.
+ */
+export const settle = (
+  toolset: Toolset.Toolset,
+  reply: Message.Reply,
+  admitted: number,
+  settlements: Settlements,
+  run: RunContext.RunContext
+): Effect.Effect<Batch> => {
+  const calls = Message.callsOf(reply)
+  if (reply.finish === "length" || reply.finish === "filtered") {
+    for (let i = 0; i < calls.length; i++) settlements[i] = Message.truncated
+    return Effect.succeed({ message: Message.settle(reply, settlements) })
+  }
+  const ending = calls.findIndex((call) => Toolset.isBuiltIn(toolset, call))
+  const from = Math.max(ending, 0)
+  const started = calls.slice(from, ending < 0 ? admitted : from + 1)
+  const settling = Effect.forEach(
+    started,
+    (call, offset) =>
+      Effect.map(Toolset.settle(toolset, call, run), (outcome) => {
+        settlements[from + offset] = outcome.settlement
+        return outcome
+      }),
+    { concurrency: started.length > 1 ? "unbounded" : 1 }
+  )
+  return Effect.map(settling, (all) => {
+    const failed = all.find((outcome) => outcome.failure !== undefined)
+    const message = Message.settle(reply, settlements)
+    return failed?.failure === undefined ? { message } : { message, failure: failed.failure }
+  })
+}

@@ -1,0 +1,85 @@
+/** One run of a fixer around a failed call: what it reads, where it stands in the tree of runs, what its end means. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Render from "../Render.ts"
+import * as RunContext from "../RunContext.ts"
+import { DeserializationError, EscalationError, ToolExecutionError } from "../ToolError.ts"
+import { type Fixed, type FixRound, untouchable } from "./recoveryDriver.ts"
+import type { ToolDefinition } from "./toolDefinition.ts"
+import type { Fix } from "./verdict.ts"
+
+/** Marks a fixer that a model drives: it gets a report. Every other gets the raw arguments. */
+export const ReadsReport: unique symbol = Symbol.for("~@kintsugi/core/ReadsReport")
+
+export interface Broken {
+  readonly tool: ToolDefinition
+  readonly callId: string
+  readonly raw: string
+  readonly run: RunContext.RunContext
+  /** Takes an answer as the new arguments; gives the error of one that does not decode. */
+  readonly accept: (answer: string) => Effect.Effect<unknown>
+}
+
+export const run = (rung: Fix, seen: unknown, round: FixRound, broken: Broken): Effect.Effect<Fixed> => {
+  if (broken.run.fixers.includes(rung.fixer)) return Effect.succeed({ type: "skipped" })
+  const input = inputOf(rung, seen, round, broken)
+  const at = { callId: broken.callId, tool: broken.tool.name, round: round.run }
+  const within: RunContext.RunContext = { ...broken.run, fixers: [...broken.run.fixers, rung.fixer] }
+  const running = Effect.provideService(
+    Effect.suspend(() => rung.fixer(input)),
+    RunContext.Current,
+    within
+  )
+  return Effect.gen(function* () {
+    yield* RunContext.emit(broken.run, () => ({ type: "fix-start", input, ...at }))
+    const exit = yield* Effect.exit(running)
+    if (Exit.isSuccess(exit)) {
+      yield* RunContext.emit(broken.run, () => ({ type: "fix-end", answer: exit.value, ...at }))
+      return yield* take(rung, exit.value, broken)
+    }
+    const passing = untouchable(exit.cause)
+    if (passing !== undefined) return yield* Effect.failCause(passing)
+    const error = Cause.squash(exit.cause)
+    yield* RunContext.emit(broken.run, () => ({ type: "fix-failed", error, ...at }))
+    return ended(error, seen)
+  })
+}
+
+/** An escalation is told, a hard failure ends the call; anything else is one failed run. */
+const ended = (error: unknown, seen: unknown): Fixed => {
+  if (error instanceof EscalationError) return { type: "escalated", reason: error.reason, severity: error.severity }
+  if (error instanceof ToolExecutionError) return { type: "fatal", error }
+  return { type: "failed", error, next: seen }
+}
+
+const take = (rung: Fix, answer: string, broken: Broken): Effect.Effect<Fixed> => {
+  if (rung.as === "result") {
+    const decoded = broken.tool.decodeResult(answer)
+    if (Result.isSuccess(decoded)) return Effect.succeed({ type: "answered", value: decoded.success })
+    const { callId, tool } = broken
+    const error = DeserializationError.of(tool.name, callId, answer, `${tool.name} result`, decoded.failure)
+    return Effect.succeed({ type: "failed", error, next: error })
+  }
+  return Effect.map(broken.accept(answer), (error): Fixed =>
+    error === undefined ? { type: "repaired" } : { type: "failed", error, next: error }
+  )
+}
+
+const inputOf = (rung: Fix, seen: unknown, round: FixRound, broken: Broken): string => {
+  if (rung.input !== undefined) return rung.input({ error: seen, context: round.context })
+  return Predicate.hasProperty(rung.fixer, ReadsReport) ? report(seen, round, broken) : broken.raw
+}
+
+/** What a model-driven fixer reads. */
+const report = (seen: unknown, round: FixRound, { raw, tool }: Broken): string =>
+  [
+    `A call of tool '${tool.name}' failed.`,
+    `Description: ${tool.description}`,
+    `Arguments: ${raw}`,
+    `JSON Schema of the arguments: ${JSON.stringify(tool.spec().parameters)}`,
+    `Error: ${Render.messageOf(seen)}`,
+    `This is repair attempt ${round.run} of ${round.maxRuns}. Answer with the corrected arguments as JSON and nothing else.`
+  ].join("\n")

@@ -1,0 +1,293 @@
+/** The failing path of one call: what its table decides, failure by failure, and the counts that it keeps meanwhile. */
+import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
+import * as Schedule from "effect/Schedule"
+import { hintOf } from "../Backoff.ts"
+import { tagOf } from "../ErrorCause.ts"
+import type { Severity } from "../ToolError.ts"
+import type { Decision, FailureContext, Fix, Ladder, Node, Retry } from "./verdict.ts"
+
+/** Repair rounds that one call may take, over all rows and rungs. */
+export const maxRepairRounds = 8
+
+/** Attempts that one call may take: a last bound, for tables whose own counts are absurd. */
+export const maxAttemptsPerCall = 10_000
+
+export interface Row {
+  /** Names the row within its table and level: its counts are kept under this name. */
+  readonly key: string
+  readonly verdict: Node
+  /** What the row's callbacks and schedules see of the failure. */
+  readonly seen: unknown
+}
+
+/** How a table ends a failure. */
+export type Ending =
+  | { readonly type: "answered"; readonly value: unknown; readonly by: string }
+  | {
+      readonly type: "told"
+      readonly render: ((error: unknown, context: FailureContext) => string) | undefined
+      readonly seen: unknown
+      readonly context: FailureContext
+    }
+  | { readonly type: "escalated"; readonly reason: unknown; readonly severity: Severity; readonly by: string }
+  | { readonly type: "exhausted"; readonly error: unknown; readonly cap?: string }
+  | { readonly type: "raised"; readonly error: unknown }
+  /** No row, or `rethrow`: the failure leaves as itself. */
+  | { readonly type: "rethrown"; readonly error: unknown }
+  /** A handler, a schedule or a fixer failed for good: its own error leaves, unwrapped. */
+  | { readonly type: "failed"; readonly error: unknown }
+
+/** What became of one run of a fixer. */
+export type Fixed =
+  | { readonly type: "repaired" }
+  | { readonly type: "answered"; readonly value: unknown }
+  | { readonly type: "escalated"; readonly reason: string; readonly severity: Severity }
+  | { readonly type: "failed"; readonly error: unknown; readonly next: unknown }
+  | { readonly type: "fatal"; readonly error: unknown }
+  /** This fixer is already at work above: it is not started within itself. */
+  | { readonly type: "skipped" }
+
+/** What the failing path has seen so far. */
+export interface Trace {
+  readonly attempts: number
+  /** Every error on the way, those of fixers included, oldest first. */
+  readonly failures: ReadonlyArray<unknown>
+  readonly trail: ReadonlyArray<Decision>
+}
+
+/** What a layer says about its failures. */
+export interface Rules<R> {
+  readonly row: (error: unknown) => Row | undefined
+  /** The part of the context that the driver does not know. */
+  readonly about: () => Omit<FailureContext, "attempt" | "previous" | "elapsed">
+  /** Whether a rung that runs something again makes sense for this failure. */
+  readonly admits: (rung: Retry | Fix, error: unknown) => boolean
+  readonly fix: (rung: Fix, seen: unknown, round: FixRound) => Effect.Effect<Fixed, never, R>
+  readonly observe: (decision: Decision) => Effect.Effect<void>
+}
+
+/** The place of a fixer run within its rung. */
+export interface FixRound {
+  readonly run: number
+  readonly maxRuns: number
+  readonly context: FailureContext
+}
+
+/**
+ * What is left of a cause that no table may see. Interruption always wins: a typed failure beside it is dropped. Beside
+ * a defect it becomes one, as in `Effect.retry`.
+ */
+export const untouchable = (cause: Cause.Cause<unknown>): Cause.Cause<never> | undefined => {
+  if (Cause.hasInterrupts(cause)) {
+    return Cause.fromReasons(cause.reasons.filter((reason) => !Cause.isFailReason(reason)))
+  }
+  if (!Cause.hasDies(cause)) return undefined
+  return Cause.fromReasons(
+    cause.reasons.map((reason) => (Cause.isFailReason(reason) ? Cause.makeDieReason(reason.error) : reason))
+  )
+}
+
+export type Step = Ending | { readonly type: "again" }
+
+const again: Step = { type: "again" }
+
+/** A schedule at work: gives the next wait, or nothing when it is done. */
+type Stepper = (now: number, seen: unknown) => Pull.Pull<readonly [unknown, Duration.Duration], unknown, unknown>
+
+/** Counts, schedules and errors of one call. A slot is a row and a rung, never the identity of a verdict. */
+export class Call<R> {
+  readonly #rules: Rules<R>
+  readonly #clock: Clock.Clock
+  readonly #start: number
+  readonly #failures: Array<unknown> = []
+  readonly #trail: Array<Decision> = []
+  readonly #steppers = new Map<string, Stepper>()
+  readonly #counts = new Map<string, number>()
+  #attempts = 1
+  #rounds = 0
+
+  constructor(rules: Rules<R>, clock: Clock.Clock, start: number) {
+    this.#rules = rules
+    this.#clock = clock
+    this.#start = start
+  }
+
+  trace(): Trace {
+    return { attempts: this.#attempts, failures: this.#failures, trail: this.#trail }
+  }
+
+  next(): number {
+    return ++this.#attempts
+  }
+
+  decide(error: unknown): Effect.Effect<Step, never, R> {
+    this.#failures.push(error)
+    const row = this.#rules.row(error)
+    if (row === undefined) return Effect.succeed({ type: "rethrown", error })
+    if (this.#attempts >= maxAttemptsPerCall) {
+      return Effect.succeed({ type: "exhausted", error, cap: `${maxAttemptsPerCall} attempts per call` })
+    }
+    return this.#follow(row.verdict, row.key, 0, { error, seen: row.seen })
+  }
+
+  #follow(node: Node, slot: string, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
+    switch (node.kind) {
+      case "ladder":
+        return this.#climb(node, slot, failure)
+      case "when":
+        return Effect.suspend(() => this.#follow(node.choose(failure.seen, this.#context()), slot, rung, failure))
+      case "retry":
+        return this.#retry(node, `${slot}:retry`, rung, failure)
+      case "fix":
+        return this.#fix(node, `${slot}:fix`, rung, failure)
+      case "tell":
+        return this.#ended(node.kind, rung, failure, {
+          type: "told",
+          render: node.render,
+          seen: failure.seen,
+          context: this.#context()
+        })
+      case "escalate":
+        return this.#ended(node.kind, rung, failure, {
+          type: "escalated",
+          reason: failure.error,
+          severity: node.severity,
+          by: "escalate"
+        })
+      case "raise":
+        return this.#ended(node.kind, rung, failure, { type: "raised", error: failure.error })
+      case "rethrow":
+        return this.#ended(node.kind, rung, failure, { type: "rethrown", error: failure.error })
+      case "respondWith":
+        return Effect.flatMap(this.#report(node.kind, rung, failure, Duration.zero), () =>
+          this.#handle(node.answer(failure.seen), (value) => ({ type: "answered", value, by: "respondWith" }))
+        )
+    }
+  }
+
+  /** Goes on with the rung that was reached; one that gave up is never asked again. */
+  #climb(ladder: Ladder, slot: string, failure: Failure): Effect.Effect<Step, never, R> {
+    const reached = this.#counts.get(slot) ?? 0
+    const rung = ladder.rungs[reached]
+    if (rung === undefined) return Effect.succeed({ type: "exhausted", error: failure.error })
+    return Effect.flatMap(this.#follow(rung, `${slot}/${reached}`, reached, failure), (step) => {
+      if (step.type !== "exhausted" || reached === ladder.rungs.length - 1) return Effect.succeed(step)
+      this.#counts.set(slot, reached + 1)
+      return this.#climb(ladder, slot, failure)
+    })
+  }
+
+  #retry(node: Retry, slot: string, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
+    if (!this.#rules.admits(node, failure.error)) return this.#exhausted(node.kind, rung, failure)
+    return Effect.flatMap(this.#stepper(node, slot), (stepper) =>
+      Pull.matchEffect(stepper(this.#clock.currentTimeMillisUnsafe(), failure.seen), {
+        onSuccess: ([, delay]) => {
+          const wait = Duration.isZero(delay) ? Effect.void : Effect.sleep(delay)
+          return Effect.as(Effect.andThen(this.#report(node.kind, rung, failure, delay), wait), again)
+        },
+        onDone: () => this.#exhausted(node.kind, rung, failure),
+        onFailure: (cause) => this.#handle(Effect.failCause(cause), () => again)
+      })
+    )
+  }
+
+  /** The schedule of a slot starts with the first failure that reaches it, and serves the slot from then on. */
+  #stepper(node: Retry, slot: string): Effect.Effect<Stepper> {
+    const running = this.#steppers.get(slot)
+    if (running !== undefined) return Effect.succeed(running)
+    return Effect.map(Schedule.toStep(node.schedule), (stepper) => {
+      this.#steppers.set(slot, stepper)
+      return stepper
+    })
+  }
+
+  #fix(node: Fix, slot: string, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
+    if (!this.#rules.admits(node, failure.error)) return this.#exhausted(node.kind, rung, failure)
+    const run = (this.#counts.get(slot) ?? 0) + 1
+    if (run > node.maxRuns) return this.#exhausted(node.kind, rung, failure)
+    if (this.#rounds >= maxRepairRounds) {
+      return this.#exhausted(node.kind, rung, failure, `${maxRepairRounds} repair rounds per call`)
+    }
+    this.#counts.set(slot, run)
+    this.#rounds++
+    const round = { run, maxRuns: node.maxRuns, context: this.#context() }
+    return Effect.andThen(
+      this.#report(node.kind, rung, failure, Duration.zero),
+      Effect.flatMap(this.#rules.fix(node, failure.seen, round), (fixed): Effect.Effect<Step, never, R> => {
+        switch (fixed.type) {
+          case "repaired":
+            return Effect.succeed(again)
+          case "answered":
+            return Effect.succeed({ type: "answered", value: fixed.value, by: "fix" })
+          case "escalated":
+            return Effect.succeed({ type: "escalated", reason: fixed.reason, severity: fixed.severity, by: "fix" })
+          case "fatal":
+            return Effect.succeed({ type: "failed", error: fixed.error })
+          case "skipped":
+            return this.#exhausted(node.kind, rung, failure)
+          case "failed":
+            this.#failures.push(fixed.error)
+            return this.#fix(node, slot, rung, { error: fixed.next, seen: fixed.next })
+        }
+      })
+    )
+  }
+
+  /** Runs what a user hung into the table: its failure leaves unwrapped, its defects and interruptions pass. */
+  #handle<A>(effect: Effect.Effect<A, unknown>, then: (value: A) => Step): Effect.Effect<Step> {
+    return Effect.matchCauseEffect(effect, {
+      onSuccess: (value) => Effect.succeed(then(value)),
+      onFailure: (cause): Effect.Effect<Step> => {
+        const passing = untouchable(cause)
+        if (passing !== undefined) return Effect.failCause(passing)
+        return Effect.succeed({ type: "failed", error: Cause.squash(cause) })
+      }
+    })
+  }
+
+  #ended(verdict: string, rung: number, failure: Failure, ending: Ending): Effect.Effect<Step> {
+    return Effect.as(this.#report(verdict, rung, failure, Duration.zero), ending)
+  }
+
+  #exhausted(verdict: string, rung: number, failure: Failure, cap?: string): Effect.Effect<Step> {
+    return this.#ended(`${verdict} exhausted`, rung, failure, {
+      type: "exhausted",
+      error: failure.error,
+      ...(cap === undefined ? {} : { cap })
+    })
+  }
+
+  #report(verdict: string, rung: number, failure: Failure, delay: Duration.Duration): Effect.Effect<void> {
+    const hint = hintOf(failure.error)
+    const decision: Decision = {
+      tag: tagOf(failure.error),
+      verdict,
+      rung,
+      attempt: this.#attempts,
+      delay,
+      error: failure.error,
+      ...(hint === undefined ? {} : { hint: Duration.millis(hint) })
+    }
+    this.#trail.push(decision)
+    return this.#rules.observe(decision)
+  }
+
+  #context(): FailureContext {
+    return {
+      ...this.#rules.about(),
+      attempt: this.#attempts,
+      previous: this.#failures.slice(0, -1),
+      elapsed: Duration.millis(this.#clock.currentTimeMillisUnsafe() - this.#start)
+    }
+  }
+}
+
+interface Failure {
+  readonly error: unknown
+  /** The error as the row's callbacks see it. */
+  readonly seen: unknown
+}

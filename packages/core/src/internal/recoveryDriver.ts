@@ -1,0 +1,50 @@
+/**
+ * The one driver that steps a whole table. Rows never nest: every failure is looked up afresh, and each row keeps its
+ * own count for as long as the call lasts, so two rows of three retries make at most seven attempts, not sixteen.
+ *
+ * What differs by layer comes in as a `Subject`: how to attempt, where to look up, what an ending means there.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import { Call, type Ending, type Rules, type Trace, untouchable } from "./recoveryCall.ts"
+
+export type { Ending, Fixed, FixRound, Row, Trace } from "./recoveryCall.ts"
+export { untouchable } from "./recoveryCall.ts"
+
+export interface Subject<A, B, E, R> extends Rules<R> {
+  readonly attempt: (attempt: number) => Effect.Effect<A, unknown, R>
+  /** `trace` is absent when the first attempt succeeded. */
+  readonly succeed: (value: A, trace: Trace | undefined) => Effect.Effect<B, E, R>
+  readonly end: (ending: Ending, trace: Trace) => Effect.Effect<B, E, R>
+}
+
+/** Attempts, and on failure follows the table to its end. Interruption and defects pass untouched. */
+export const drive = <A, B, E, R>(subject: Subject<A, B, E, R>): Effect.Effect<B, E, R> =>
+  Clock.clockWith((clock) => {
+    const start = clock.currentTimeMillisUnsafe()
+    return Effect.matchCauseEffect(subject.attempt(1), {
+      onSuccess: (value) => subject.succeed(value, undefined),
+      onFailure: (cause) => recover(subject, cause, clock, start)
+    })
+  })
+
+const recover = Effect.fnUntraced(function* <A, B, E, R>(
+  subject: Subject<A, B, E, R>,
+  first: Cause.Cause<unknown>,
+  clock: Clock.Clock,
+  start: number
+): Effect.fn.Return<B, E, R> {
+  const call = new Call(subject, clock, start)
+  let cause = first
+  while (true) {
+    const passing = untouchable(cause)
+    if (passing !== undefined) return yield* Effect.failCause(passing)
+    const step = yield* call.decide(Cause.squash(cause))
+    if (step.type !== "again") return yield* subject.end(step, call.trace())
+    const exit = yield* Effect.exit(subject.attempt(call.next()))
+    if (Exit.isSuccess(exit)) return yield* subject.succeed(exit.value, call.trace())
+    cause = exit.cause
+  }
+})

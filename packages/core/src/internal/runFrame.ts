@@ -1,0 +1,143 @@
+/** What surrounds every run, the loop of a model or a plain function: its place in the tree, its events, its listeners. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Queue from "effect/Queue"
+import * as Random from "effect/Random"
+import type * as AgentEvent from "../AgentEvent.ts"
+import type * as Message from "../Message.ts"
+import * as RunContext from "../RunContext.ts"
+
+/** Takes events as they come; it neither waits nor fails. */
+export type Sink = (event: AgentEvent.AgentEvent) => void
+
+/** Hears events, one after the other, in a fiber of its own. */
+export interface Listener {
+  /** Only this run's own events, or those of its fixers and sub-agents as well. */
+  readonly scope: "own" | "tree"
+  readonly handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void>
+}
+
+/** What a run can say of itself while it lasts. */
+export interface State {
+  readonly turn: number
+  readonly transcript: () => Message.Transcript
+}
+
+export interface Frame {
+  readonly agent: string
+  readonly input: unknown
+  readonly state: State
+  readonly listeners: ReadonlyArray<Listener>
+  readonly sink: Sink | undefined
+}
+
+/** How long a run waits at its end for listeners that have not heard everything yet. */
+const patience = "1 second"
+
+/** Runs `body` as a run of its own, below the present one if there is one. */
+export const within = <A, E, R>(
+  frame: Frame,
+  body: (run: RunContext.RunContext) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(RunContext.Current, (parent) =>
+    Effect.flatMap(Random.nextInt, (draw) => {
+      const runId = `run-${(draw >>> 0).toString(36)}`
+      const sinks = parent?.emit === undefined ? [] : [parent.emit]
+      if (frame.sink !== undefined) sinks.push(frame.sink)
+      const enter = (all: ReadonlyArray<Sink>) => {
+        const run = contextOf(frame, runId, parent, all)
+        const running = Effect.provideService(body(run), RunContext.Current, run)
+        return all.length === 0 ? running : reporting(frame, run, running)
+      }
+      return frame.listeners.length === 0
+        ? enter(sinks)
+        : heard(frame.listeners, runId, (listening) => enter([...sinks, listening]))
+    })
+  )
+
+const contextOf = (
+  frame: Frame,
+  runId: string,
+  parent: RunContext.RunContext | undefined,
+  sinks: ReadonlyArray<Sink>
+): RunContext.RunContext => ({
+  runId,
+  agent: frame.agent,
+  depth: parent === undefined ? 0 : parent.depth + 1,
+  turn: () => frame.state.turn,
+  ledger: parent?.ledger ?? new RunContext.Ledger(),
+  fixers: parent?.fixers ?? [],
+  ...(sinks.length === 0 ? {} : { emit: fanOut(sinks) }),
+  ...(parent?.callId === undefined ? {} : { parent: { runId: parent.runId, callId: parent.callId } })
+})
+
+const fanOut = (sinks: ReadonlyArray<Sink>): Sink => {
+  const [only] = sinks
+  if (sinks.length === 1 && only !== undefined) return only
+  return (event) => {
+    for (const sink of sinks) sink(event)
+  }
+}
+
+/** Emits the first and the one terminal event. */
+const reporting = <A, E, R>(frame: Frame, run: RunContext.RunContext, running: Effect.Effect<A, E, R>) =>
+  Effect.andThen(
+    RunContext.emit(run, () => ({ type: "run-start", input: frame.input })),
+    Effect.onExit(running, (exit) => RunContext.emit(run, () => terminal(frame, run, exit)))
+  )
+
+const terminal = (
+  frame: Frame,
+  run: RunContext.RunContext,
+  exit: Exit.Exit<unknown, unknown>
+): AgentEvent.Happening => {
+  const usage = run.ledger.usage
+  if (Exit.isSuccess(exit)) return { type: "run-completed", output: exit.value, usage }
+  const kept = { transcript: frame.state.transcript(), usage }
+  return Cause.hasInterrupts(exit.cause)
+    ? { type: "run-interrupted", ...kept }
+    : { type: "run-failed", error: Cause.squash(exit.cause), ...kept }
+}
+
+/** Gives `body` a sink that the listeners hear, and lets them catch up at the end. */
+const heard = <A, E, R>(
+  listeners: ReadonlyArray<Listener>,
+  runId: string,
+  body: (sink: Sink) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(
+    Effect.forEach(listeners, (listener) => listen(listener, runId)),
+    (hearing) =>
+      Effect.ensuring(
+        body((event) => {
+          for (const ear of hearing) ear.hear(event)
+        }),
+        Effect.forEach(hearing, (ear) => ear.finish, { concurrency: "unbounded", discard: true })
+      )
+  )
+
+/** A listener at work. */
+interface Ear {
+  readonly hear: Sink
+  readonly finish: Effect.Effect<void>
+}
+
+const listen = Effect.fnUntraced(function* (listener: Listener, runId: string): Effect.fn.Return<Ear> {
+  const queue = yield* Queue.unbounded<AgentEvent.AgentEvent, Cause.Done>()
+  const takeAll = Effect.forever(Effect.flatMap(Queue.take(queue), (event) => safely(listener, event)))
+  const fiber = yield* Effect.forkDetach(Effect.ignore(takeAll))
+  return {
+    hear: (event) => {
+      if (listener.scope === "tree" || event.runId === runId) Queue.offerUnsafe(queue, event)
+    },
+    finish: Effect.andThen(Queue.end(queue), Effect.ignore(Effect.timeout(Fiber.await(fiber), patience)))
+  }
+})
+
+/** A listener cannot change a run: what goes wrong in it is logged. */
+const safely = (listener: Listener, event: AgentEvent.AgentEvent): Effect.Effect<void> =>
+  Effect.catchCause(listener.handle(event), (cause) =>
+    Effect.logWarning(`A listener failed on '${event.type}' of agent '${event.agent}'`, cause)
+  )

@@ -1,0 +1,232 @@
+/** One call on its way to its settlement: decoded, run, recovered by the tables around it. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type * as AgentEvent from "../AgentEvent.ts"
+import * as ErrorCause from "../ErrorCause.ts"
+import type * as Message from "../Message.ts"
+import type * as Recovery from "../Recovery.ts"
+import * as Render from "../Render.ts"
+import * as RunContext from "../RunContext.ts"
+import { ExecutionError, ToolExecutionError } from "../ToolError.ts"
+import * as Fixing from "./fixing.ts"
+import type * as Driver from "./recoveryDriver.ts"
+import * as Call from "./toolCall.ts"
+import type { ToolDefinition } from "./toolDefinition.ts"
+import type { Fix, Node, Retry } from "./verdict.ts"
+
+/** A tool and its tables, nearest first: its own, the agent's for it, the agent's defaults. */
+export interface Entry {
+  readonly tool: ToolDefinition
+  readonly levels: ReadonlyArray<Level>
+}
+
+export interface Level {
+  readonly name: "tool" | "agent" | "defaults"
+  readonly rows: Recovery.Rows
+}
+
+/** What became of a call. `failure` is what ends the run with it; the call is settled all the same. */
+export interface Outcome {
+  readonly settlement: Message.Settlement
+  readonly failure?: { readonly error: unknown }
+}
+
+/** One call as the driver's subject. It owns what changes during the call: arguments and parameters. */
+export class Settling implements Driver.Subject<unknown, Outcome, never, never> {
+  readonly #entry: Entry
+  readonly #tool: ToolDefinition
+  readonly #call: Message.ToolCall
+  readonly #run: RunContext.RunContext
+  /** The arguments as they are now: the model's, or those of the last repair. */
+  #raw: Message.ToolCall["arguments"]
+  #decoded: Call.Decoded | undefined
+
+  constructor(entry: Entry, call: Message.ToolCall, run: RunContext.RunContext) {
+    this.#entry = entry
+    this.#tool = entry.tool
+    this.#call = call
+    this.#run = run
+    this.#raw = call.arguments
+  }
+
+  attempt(attempt: number): Effect.Effect<unknown, unknown> {
+    const decoded = this.#decoded === undefined ? this.#decode(this.#raw) : Result.succeed(this.#decoded)
+    if (Result.isFailure(decoded)) return this.#failing(attempt, Effect.fail(decoded.failure))
+    const fresh = this.#decoded === undefined
+    this.#decoded = decoded.success
+    const { agent, runId } = this.#run
+    const context = {
+      attempt,
+      callId: this.#call.id,
+      idempotencyKey: `${runId}/${this.#run.turn()}/${this.#call.id}`,
+      agent
+    }
+    const running = this.#tool.run(decoded.success.params, context)
+    const reported = this.#failing(attempt, running)
+    return fresh && decoded.success.changes.length > 0
+      ? Effect.andThen(this.#emitChanges(decoded.success), reported)
+      : reported
+  }
+
+  row(error: unknown): Driver.Row | undefined {
+    for (const level of this.#entry.levels) {
+      const key = keyIn(level.rows, error)
+      const verdict: Node | undefined = key === undefined ? undefined : level.rows.get(key)
+      if (key === undefined || verdict === undefined) continue
+      return { key: `${level.name}.${key}`, verdict, seen: key === "ExecutionError" ? this.#execution(error) : error }
+    }
+    return undefined
+  }
+
+  about() {
+    return {
+      tool: this.#tool.name,
+      callId: this.#call.id,
+      arguments: this.#raw,
+      sideEffects: this.#tool.sideEffects,
+      ...(this.#decoded === undefined ? {} : { params: this.#decoded.params })
+    }
+  }
+
+  /** The same text cannot decode differently, and what is `unsafe` runs once unless somebody took that on himself. */
+  admits(rung: Retry | Fix, error: unknown): boolean {
+    if (Call.isArgumentError(error)) return rung.kind === "fix"
+    return this.#tool.sideEffects !== "unsafe" || rung.acknowledged
+  }
+
+  fix(rung: Fix, seen: unknown, round: Driver.FixRound): Effect.Effect<Driver.Fixed> {
+    return Fixing.run(rung, seen, round, {
+      tool: this.#tool,
+      callId: this.#call.id,
+      raw: Call.rawText(this.#raw),
+      run: this.#run,
+      accept: (answer) => this.#accept(answer)
+    })
+  }
+
+  observe(decision: Recovery.Decision): Effect.Effect<void> {
+    return this.#emit(() => ({ type: "verdict", layer: "tool", ...decision }))
+  }
+
+  succeed(value: unknown, trace: Driver.Trace | undefined): Effect.Effect<Outcome> {
+    return Effect.flatMap(this.#tool.encode(value), (text) =>
+      this.#settled({ kind: "result", text }, trace?.attempts ?? 1, trace?.trail.at(-1)?.verdict)
+    )
+  }
+
+  end(ending: Driver.Ending, trace: Driver.Trace): Effect.Effect<Outcome> {
+    switch (ending.type) {
+      case "answered":
+        return Effect.flatMap(this.#tool.encode(ending.value), (text) =>
+          this.#settled({ kind: "result", text }, trace.attempts, ending.by)
+        )
+      case "told":
+        return Effect.suspend(() => {
+          const text = (ending.render ?? Render.labelled)(ending.seen, ending.context)
+          return this.#settled({ kind: "told", text: Render.capped(text) }, trace.attempts, "tell")
+        })
+      case "escalated": {
+        const reason = typeof ending.reason === "string" ? ending.reason : Render.messageOf(ending.reason)
+        const text = Render.escalation(this.#tool.name, reason, ending.severity)
+        return this.#settled({ kind: "told", text }, trace.attempts, ending.by)
+      }
+      case "exhausted":
+        return this.#failed(this.#exhausted(trace, ending.cap))
+      case "raised":
+        return this.#failed(this.#hard(Render.messageOf(ending.error), trace))
+      case "rethrown":
+      case "failed":
+        return this.#failed(ending.error)
+    }
+  }
+
+  #decode(raw: Message.ToolCall["arguments"]) {
+    return Call.decode(this.#tool, { ...this.#call, arguments: raw })
+  }
+
+  /** Takes a fixer's answer as the new arguments, if it decodes. */
+  #accept(answer: string): Effect.Effect<unknown> {
+    this.#raw = answer
+    this.#decoded = undefined
+    const decoded = this.#decode(answer)
+    if (Result.isFailure(decoded)) return Effect.succeed(decoded.failure)
+    this.#decoded = decoded.success
+    return Effect.as(this.#emitChanges(decoded.success), undefined)
+  }
+
+  /** Rows for `ExecutionError` see every failure of `run` in one shape, around the original. */
+  #execution(error: unknown): unknown {
+    if (error instanceof ExecutionError) return error
+    return ExecutionError.wrap(
+      { tool: this.#tool.name, callId: this.#call.id, kind: this.#tool.kind, args: this.#decoded?.json ?? null },
+      error
+    )
+  }
+
+  #exhausted(trace: Driver.Trace, cap: string | undefined): ToolExecutionError {
+    const after = `after ${trace.attempts} ${trace.attempts === 1 ? "attempt" : "attempts"}`
+    const why = cap === undefined ? "" : ` (stopped by the cap of ${cap})`
+    return this.#hard(
+      `Tool '${this.#tool.name}' failed ${after}${why}: ${Render.messageOf(trace.failures.at(-1))}`,
+      trace
+    )
+  }
+
+  #hard(message: string, trace: Driver.Trace): ToolExecutionError {
+    return new ToolExecutionError({
+      tool: this.#tool.name,
+      callId: this.#call.id,
+      message,
+      attempts: trace.failures,
+      cause: trace.failures.at(-1)
+    })
+  }
+
+  #settled(settlement: Message.Settlement, attempts: number, recoveredBy: string | undefined): Effect.Effect<Outcome> {
+    return Effect.as(
+      this.#emit(() => ({
+        type: "tool-end",
+        use: {
+          arguments: this.#call.arguments,
+          settlement,
+          attempts,
+          ...(this.#decoded === undefined ? {} : { params: this.#decoded.params }),
+          ...(recoveredBy === undefined ? {} : { recoveredBy })
+        }
+      })),
+      { settlement }
+    )
+  }
+
+  #failed(error: unknown): Effect.Effect<Outcome> {
+    return Effect.succeed({
+      settlement: { kind: "told", text: Render.capped(`ERROR: ${Render.messageOf(error)}`) },
+      failure: { error }
+    })
+  }
+
+  #failing(attempt: number, running: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> {
+    return this.#run.emit === undefined
+      ? running
+      : Effect.tapError(running, (error) => this.#emit(() => ({ type: "tool-failed", attempt, error })))
+  }
+
+  #emitChanges(decoded: Call.Decoded): Effect.Effect<void> {
+    return Effect.forEach(decoded.changes, (change) => this.#emit(() => ({ type: "arguments-coerced", change })), {
+      discard: true
+    })
+  }
+
+  #emit(make: () => AgentEvent.OfOneCall): Effect.Effect<void> {
+    return RunContext.emit(this.#run, () => ({ ...make(), callId: this.#call.id, tool: this.#tool.name }))
+  }
+}
+
+/** The row of a level that guards an error: exact, then what stands for it, then `orElse`. */
+const keyIn = (rows: Recovery.Rows, error: unknown): string | undefined => {
+  const tag = ErrorCause.tagOf(error)
+  if (rows.has(tag)) return tag
+  const standIn = Call.isArgumentError(error) ? "InvalidArgs" : "ExecutionError"
+  if (rows.has(standIn)) return standIn
+  return rows.has("orElse") ? "orElse" : undefined
+}

@@ -1,0 +1,118 @@
+/** What a tool is at run time: its types are in `Tool.Tool` only. */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Coercion from "../Coercion.ts"
+import * as Issue from "../Issue.ts"
+import type * as Message from "../Message.ts"
+import type * as Recovery from "../Recovery.ts"
+import type { Kind } from "../ToolError.ts"
+
+export interface ToolDefinition {
+  readonly name: string
+  readonly description: string
+  readonly kind: Kind
+  readonly sideEffects: Recovery.SideEffects
+  /** Outside of every table: its failure ends the run. */
+  readonly isBuiltIn: boolean
+  readonly spec: () => Message.ToolSpec
+  readonly targetType: string
+  readonly coercion: ReadonlyArray<Coercion.Step>
+  readonly decode: (value: Schema.Json) => Result.Result<unknown, ReadonlyArray<Issue.Issue>>
+  readonly decodeResult: (text: string) => Result.Result<unknown, ReadonlyArray<Issue.Issue>>
+  /** The text that the model reads; dies on a value that the tool's own schema refuses. */
+  readonly encode: (value: unknown) => Effect.Effect<string>
+  readonly run: (params: unknown, context: ToolContext) => Effect.Effect<unknown, unknown>
+  readonly rows: Recovery.Rows
+}
+
+/** What a tool knows of its call besides its parameters. */
+export interface ToolContext {
+  /** 1 for the first run of this call, then 2, 3 … */
+  readonly attempt: number
+  readonly callId: string
+  /** Equal for all runs of one call, different between calls. */
+  readonly idempotencyKey: string
+  /** The agent whose model made the call. */
+  readonly agent: string
+}
+
+export interface Options<Params, A, E, R, S extends Recovery.SideEffects> {
+  /** What the tool does, for the model. */
+  readonly description: string
+  readonly parameters: Schema.Codec<Params, unknown>
+  readonly success: Schema.Codec<A, unknown>
+  /** The schema of the typed failures, for those that have to cross a wire or a database. */
+  readonly failure?: Schema.Codec<E, unknown>
+  /** What running it twice would do; `undeclared` by default. */
+  readonly sideEffects?: S
+  /** Where its work is done; `local` by default. */
+  readonly kind?: Kind
+  /** The steps that make JSON of what the model sent as arguments; all by default, none with `[]`. */
+  readonly coercion?: ReadonlyArray<Coercion.Step>
+  readonly run: (params: Params, context: ToolContext) => Effect.Effect<A, E, R>
+}
+
+/** Makes a definition of what a user wrote; schemas are compiled at first use. */
+export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
+  name: string,
+  options: Options<Params, A, E, R, S>,
+  origin?: "built-in"
+): ToolDefinition => ({
+  name,
+  description: options.description,
+  kind: options.kind ?? "local",
+  sideEffects: options.sideEffects ?? "undeclared",
+  isBuiltIn: origin === "built-in",
+  spec: once(() => ({ name, description: options.description, parameters: jsonSchemaOf(options.parameters) })),
+  targetType: `${name} parameters`,
+  coercion: options.coercion ?? Coercion.steps,
+  decode: decoder(options.parameters),
+  decodeResult: resultDecoder(options.success),
+  encode: encoder(name, options.success),
+  // `run` is only called with what `decode` gave; its failures and needs are in the tool's type
+  run: options.run as ToolDefinition["run"],
+  rows: new Map()
+})
+
+const once = <A>(make: () => A): (() => A) => {
+  let made: { readonly value: A } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+const jsonSchemaOf = (schema: Schema.Codec<unknown, unknown>): Message.ToolSpec["parameters"] => {
+  const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
+  // JSON Schema is JSON
+  const json = root as Message.ToolSpec["parameters"]
+  return Predicate.isTruthy(Object.keys(definitions).length) ? { ...json, $defs: definitions as Schema.Json } : json
+}
+
+const strict = { errors: "all", onExcessProperty: "error" } as const
+
+const decoder = (schema: Schema.Codec<unknown, unknown>): ToolDefinition["decode"] => {
+  const decode = once(() => Schema.decodeUnknownResult(Schema.toCodecJson(schema), strict))
+  return (value) => Result.mapError(decode()(value), (error) => Issue.fromSchema(error.issue, value))
+}
+
+/** A fixer's answer as a result: JSON, or the bare text where that is what the schema wants. */
+const resultDecoder = (schema: Schema.Codec<unknown, unknown>): ToolDefinition["decodeResult"] => {
+  const decode = decoder(schema)
+  return (text) => {
+    const json = Result.getOrElse(Coercion.parse(text, []), () => undefined)
+    const fromJson = json === undefined ? decode(text) : decode(json.value)
+    return Result.isSuccess(fromJson) || json === undefined ? fromJson : Result.orElse(decode(text), () => fromJson)
+  }
+}
+
+const encoder = (name: string, schema: Schema.Codec<unknown, unknown>): ToolDefinition["encode"] => {
+  const encode = once(() => Schema.encodeUnknownResult(Schema.toCodecJson(schema)))
+  return (value) => {
+    const encoded = encode()(value)
+    if (Result.isFailure(encoded)) {
+      const issues = Issue.fromSchema(encoded.failure.issue, value).map(Issue.format).join("; ")
+      return Effect.die(new TypeError(`Tool '${name}' returned a value that its own success schema refuses: ${issues}`))
+    }
+    return Effect.succeed(Predicate.isString(encoded.success) ? encoded.success : JSON.stringify(encoded.success))
+  }
+}

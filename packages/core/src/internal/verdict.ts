@@ -1,0 +1,83 @@
+/** What a verdict is made of at run time. Its type parameters live in `Recovery.Verdict` only. */
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Schedule from "effect/Schedule"
+import type { Severity } from "../ToolError.ts"
+
+export interface Retry {
+  readonly kind: "retry"
+  readonly schedule: Schedule.Schedule<unknown, unknown, unknown>
+  readonly acknowledged: boolean
+}
+
+export interface Fix {
+  readonly kind: "fix"
+  readonly fixer: (input: string) => Effect.Effect<string, unknown>
+  readonly maxRuns: number
+  readonly as: "arguments" | "result"
+  readonly input: ((failure: FixInput) => string) | undefined
+  readonly acknowledged: boolean
+}
+
+/** What a `fix` may build its fixer's input from. */
+export interface FixInput {
+  readonly error: unknown
+  readonly context: FailureContext
+}
+
+export interface Ladder {
+  readonly kind: "ladder"
+  readonly rungs: ReadonlyArray<Node>
+}
+
+export type Node =
+  | Retry
+  | Fix
+  | Ladder
+  | {
+      readonly kind: "tell"
+      readonly render: ((error: unknown, context: FailureContext) => string) | undefined
+    }
+  | { readonly kind: "escalate"; readonly severity: Severity }
+  | { readonly kind: "respondWith"; readonly answer: (error: unknown) => Effect.Effect<unknown, unknown> }
+  | { readonly kind: "raise" }
+  | { readonly kind: "rethrow" }
+  | { readonly kind: "when"; readonly choose: (error: unknown, context: FailureContext) => Node }
+
+export type Kind = Node["kind"]
+
+/** One decision of a policy, as it is reported and kept in the trail. */
+export interface Decision {
+  /** The tag of the failure. */
+  readonly tag: string
+  readonly verdict: string
+  /** The rung of the ladder, from 0. */
+  readonly rung: number
+  /** How many attempts were made so far. */
+  readonly attempt: number
+  readonly delay: Duration.Duration
+  /** The server's own wish, if it had one. */
+  readonly hint?: Duration.Duration
+  readonly error: unknown
+}
+
+/** What a failure looked like when a policy was asked. */
+export interface FailureContext {
+  /** Attempts made so far, the failed one included. */
+  readonly attempt: number
+  /** The errors before this one, oldest first. */
+  readonly previous: ReadonlyArray<unknown>
+  /** Since the first attempt started. */
+  readonly elapsed: Duration.Duration
+  /** The tool, where a tool failed. */
+  readonly tool?: string
+  readonly callId?: string
+  /** The raw arguments of a tool call, as the model sent them. */
+  readonly arguments?: unknown
+  /** The decoded parameters of the failed attempt; absent when none decoded. */
+  readonly params?: unknown
+  readonly sideEffects?: SideEffects
+}
+
+/** What running a tool again may do: nothing, nothing more than once, or who knows what. */
+export type SideEffects = "none" | "idempotent" | "unsafe" | "undeclared"

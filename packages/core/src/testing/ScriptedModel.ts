@@ -1,0 +1,125 @@
+/**
+ * A model that plays a script. Each request takes the next step; a request without a step kills the run, and a step that
+ * nobody asked for fails the test when its scope closes.
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { LlmError } from "../LlmError.ts"
+import * as Message from "../Message.ts"
+import * as Model from "../Model.ts"
+import * as Usage from "../Usage.ts"
+
+/** How one request is answered. */
+export interface Step {
+  /** Streamed before `answer`, in streamed runs only. */
+  readonly parts: ReadonlyArray<Model.Part>
+  /** The whole reply. In streamed runs its parts follow, or the stream ends with its failure. */
+  readonly answer: (request: Model.Request) => Effect.Effect<Message.Reply, LlmError>
+  /** The stream ends after `parts` without any end marker. */
+  readonly isCutOff: boolean
+}
+
+export interface ScriptedModel {
+  readonly layer: Layer.Layer<Model.Model>
+  /** A copy of every request so far. */
+  readonly requests: ReadonlyArray<Model.Request & { readonly isStreamed: boolean }>
+}
+
+const step = (answer: Step["answer"], parts: Step["parts"] = []): Step => ({ parts, answer, isCutOff: false })
+
+/** What one reply costs by default. */
+const usage: Usage.Usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
+
+export const reply = (value: Partial<Message.Reply>): Message.Reply => {
+  const content = value.content ?? []
+  const finish = content.some((part) => part.type === "tool-call") ? "tool-calls" : "stop"
+  return { content, finish, usage, ...value }
+}
+
+/** Answers in words. */
+export const text = (value: string): Step => step(() => Effect.succeed(reply({ content: [Message.text(value)] })))
+
+/** A tool call; its arguments are text or an object, as models send either. */
+export const call = (name: string, args: Message.ToolCall["arguments"], id = `call-${name}`): Message.ToolCall => ({
+  type: "tool-call",
+  id,
+  name,
+  arguments: args
+})
+
+/** Calls tools. */
+export const calls = (...content: ReadonlyArray<Message.ToolCall>): Step =>
+  step(() => Effect.succeed(reply({ content })))
+
+/** Answers with just this reply. */
+export const replies = (value: Message.Reply): Step => step(() => Effect.succeed(value))
+
+/** Fails; a streamed run sees `parts` first. */
+export const fails = (error: LlmError, ...parts: ReadonlyArray<Model.Part>): Step =>
+  step(() => Effect.fail(error), parts)
+
+/** Reads the request, then answers, fails, waits or never ends. */
+export const answers = (answer: Step["answer"]): Step => step(answer)
+
+/** A stream that ends after `parts` with no end marker. Only for streamed runs. */
+export const cutOff = (...parts: ReadonlyArray<Model.Part>): Step => ({
+  parts,
+  isCutOff: true,
+  answer: () => Effect.die(new Error("ScriptedModel: cutOff is for streamed runs"))
+})
+
+/** The parts in which a whole reply would have been streamed: text in two pieces, calls whole. */
+export const toParts = (whole: Message.Reply): ReadonlyArray<Model.Part> => [
+  ...whole.content.flatMap((part): ReadonlyArray<Model.Part> => {
+    if (part.type === "tool-call") return [part]
+    const middle = Math.ceil(part.text.length / 2)
+    const pieces = [part.text.slice(0, middle), part.text.slice(middle)].filter((piece) => piece !== "")
+    return part.type === "text"
+      ? pieces.map((piece) => ({ type: "text-delta", text: piece }))
+      : [{ type: "reasoning-delta", text: part.text, ...(part.opaque === undefined ? {} : { opaque: part.opaque }) }]
+  }),
+  {
+    type: "finish",
+    finish: whole.finish,
+    usage: whole.usage,
+    ...(whole.model === undefined ? {} : { model: whole.model })
+  }
+]
+
+/** A scripted model, checked at the end of the scope. */
+export const make = (...steps: ReadonlyArray<Step>): Effect.Effect<ScriptedModel, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const requests: Array<Model.Request & { readonly isStreamed: boolean }> = []
+    yield* Effect.addFinalizer((exit) =>
+      Exit.isSuccess(exit) && requests.length < steps.length
+        ? Effect.die(new Error(`ScriptedModel: only ${requests.length} of ${steps.length} steps were asked for`))
+        : Effect.void
+    )
+    const next = (request: Model.Request, isStreamed: boolean): Effect.Effect<Step> =>
+      Effect.suspend(() => {
+        const found = steps[requests.length]
+        requests.push({ ...request, messages: [...request.messages], isStreamed })
+        return found === undefined
+          ? Effect.die(new Error(`ScriptedModel: request ${requests.length} is not in the script`))
+          : Effect.succeed(found)
+      })
+    const service: Model.Service = {
+      name: "scripted",
+      provider: "scripted",
+      generate: (request) => Effect.flatMap(next(request, false), (found) => found.answer(request)),
+      stream: (request) => Stream.unwrap(Effect.map(next(request, true), (found) => streamOf(found, request)))
+    }
+    return { layer: Layer.succeed(Model.Model, service), requests }
+  })
+
+const streamOf = (found: Step, request: Model.Request): Stream.Stream<Model.Part, LlmError> => {
+  const before = Stream.fromIterable(found.parts)
+  if (found.isCutOff) return before
+  return Stream.concat(
+    before,
+    Stream.unwrap(Effect.map(found.answer(request), (whole) => Stream.fromIterable(toParts(whole))))
+  )
+}

@@ -1,0 +1,2 @@
+/** What users need to test their agents. */
+export * as ScriptedModel from "./ScriptedModel.ts"
