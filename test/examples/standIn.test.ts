@@ -1,4 +1,5 @@
 import * as Message from "@kintsugi/core/Message"
+import * as Tool from "@kintsugi/core/Tool"
 import { reply } from "@kintsugi/examples/demo/standIn"
 import { isObject, mend } from "@kintsugi/examples/demo/standIn/Json"
 import * as Schema from "effect/Schema"
@@ -210,6 +211,17 @@ describe("the stand-in model as a fixer", () => {
 
   it("says it in words when it cannot give up otherwise", () => {
     expect(said([prompt, withDocument("only words")], [handBack])).toContain("cannot be repaired")
+  })
+
+  it("understands the built-in tools of the library by what they say of themselves", () => {
+    const builtIn = [Tool.escalate, Tool.throwException].map((tool) => ({
+      type: "function",
+      function: tool.definition.spec()
+    }))
+    const [soft] = ask([prompt, withDocument("{a: 1}")], builtIn)
+    expect(soft).toEqual(["escalate", { reason: expect.stringContaining('Corrected: {"a":1}') }])
+    const [hard] = ask([prompt, withDocument("only words")], builtIn)
+    expect(hard).toEqual(["throwException", { reason: expect.stringContaining("cannot be repaired") }])
   })
 
   it("without tools, answers with the repaired arguments", () => {

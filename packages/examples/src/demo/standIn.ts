@@ -198,11 +198,12 @@ interface Complaint {
 const complaintOf = ({ name, description, fields }: Conversation.Tool): Complaint | undefined => {
   const reason = fields.find((field) => /^(?:reason|message)$/i.test(field.name))
   if (reason === undefined || Shape.kindOf(reason.schema) !== "string") return undefined
-  if (fields.some((field) => field !== reason && Shape.choicesOf(field.schema) === undefined)) return undefined
-  const about = `${name} ${description}`
-  const isSoft = fields.length > 1 || /escalat|hand(?:s|ed)? back|ask for help/i.test(about)
-  const isHard =
-    !isSoft && /throw|exception|raise|abort|giv(?:e|es|ing) up|fail hard|hard fail|unrecoverable/i.test(about)
+  if (fields.some((field) => field !== reason && !/^(?:severity|level|priority|urgency)$/i.test(field.name))) {
+    return undefined
+  }
+  const about = Words.spaced(`${name} ${description}`)
+  const isSoft = fields.length > 1 || /\b(?:escalat\w+|(?:hand|give)s? (?:\w+ ){0,3}back|ask for help)\b/.test(about)
+  const isHard = !isSoft && /\b(?:throws?|exception|raises?|aborts?|gives? up|unrecoverable)\b/.test(about)
   return isSoft || isHard ? { reason: reason.name, isHard } : undefined
 }
 
