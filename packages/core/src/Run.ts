@@ -27,12 +27,13 @@ export const run = (
   plan: Plan,
   input: string,
   sink: Frame.Sink | undefined
-): Effect.Effect<unknown, unknown, Model.Model> => {
-  const state = new State(plan, input)
-  return Frame.within({ ...plan, input, sink, state }, (context) =>
-    Effect.flatMap(Effect.service(Model.Model), (model) => loop(plan, model, state, context, sink !== undefined))
-  )
-}
+): Effect.Effect<unknown, unknown, Model.Model> =>
+  Effect.suspend(() => {
+    const state = new State(plan, input)
+    return Frame.within({ ...plan, input, sink, state }, (context) =>
+      Effect.flatMap(Effect.service(Model.Model), (model) => loop(plan, model, state, context, sink !== undefined))
+    )
+  })
 
 const loop = Effect.fnUntraced(function* (
   plan: Plan,
