@@ -1,0 +1,121 @@
+/** The command line of the demo. */
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander"
+import * as Result from "effect/Result"
+
+export interface Settings {
+  /** JSON text, a path, or `-`; absent for the built-in example. */
+  readonly input: string | undefined
+  /** Where the events go, one JSON line each. */
+  readonly events: string | undefined
+  readonly isStreamed: boolean
+  readonly model: EmbeddedModel | RealModel
+}
+
+/** The stand-in model behind a server of our own, and what goes wrong on the way to it. */
+export interface EmbeddedModel {
+  readonly type: "embedded"
+  readonly faults: Faults
+}
+
+export interface RealModel {
+  readonly type: "openai"
+  readonly name: string
+  readonly baseUrl: string | undefined
+}
+
+export type Faults = (typeof faults)[number]
+
+const faults = ["none", "default", "storm"] as const
+
+/** What the command line asks for: a run, or nothing more, because all was said. */
+export type Parsed =
+  | { readonly type: "run"; readonly settings: Settings }
+  | { readonly type: "exit"; readonly code: number }
+
+export const usageExitCode = 2
+
+/** Help goes to standard output, complaints to standard error; both are written here. */
+export const parse = (parameters: ReadonlyArray<string>): Parsed => {
+  const command = describe()
+  const parsed = Result.try({
+    try: () => settingsOf(command.parse(parameters, { from: "user" })),
+    catch: (error) => (error instanceof CommanderError ? error.exitCode : undefined)
+  })
+  if (Result.isSuccess(parsed)) return { type: "run", settings: parsed.success }
+  return { type: "exit", code: parsed.failure === 0 ? 0 : usageExitCode }
+}
+
+interface Flags {
+  readonly events?: string
+  readonly faults?: Faults
+  readonly stream?: true
+  readonly provider?: "openai"
+  readonly model?: string
+  readonly baseUrl?: string
+}
+
+const describe = (): Command =>
+  new Command("npm run demo --")
+    .usage("['<json text>' | <file> | -] [options]")
+    .description(
+      "Counts the keys of a JSON object with an agent, broken JSON included, and shows how it recovers from what goes " +
+        "wrong on the way. Without options the model is a stand-in behind a server on this machine: no key, no network."
+    )
+    .argument("[json]", "JSON text, the path of a file, or - for standard input (default: a broken example)")
+    .option("--events <file>", "write every event of the run to a file, as JSON lines (durations in milliseconds)")
+    .addOption(
+      new Option("--faults <script>", "what goes wrong between agent and stand-in model")
+        .choices(faults)
+        .default("default")
+    )
+    .option("--stream", "ask the model for streamed replies, and show its text as it comes")
+    .addOption(
+      new Option("--provider <name>", "a real endpoint instead; its key is read from OPENAI_API_KEY").choices([
+        "openai"
+      ])
+    )
+    .option("--model <name>", "the model to ask there")
+    .option("--base-url <url>", "where it is, if not at OpenAI itself", url)
+    .addHelpText(
+      "after",
+      [
+        "",
+        "Examples:",
+        "  npm run demo",
+        "  npm run demo -- '{name: world, age: 30'",
+        "  npm run demo -- data.json --events events.jsonl --faults storm",
+        "  curl -s https://example.com/data.json | npm run demo -- -",
+        "  npm run demo -- --provider openai --model gpt-5-mini '{a: 1}'"
+      ].join("\n")
+    )
+    .showHelpAfterError("(npm run demo -- --help explains the options)")
+    .exitOverride()
+
+const url = (text: string): string => {
+  const protocol = URL.parse(text)?.protocol
+  if (protocol !== "http:" && protocol !== "https:") throw new InvalidArgumentError("It must be an http(s) URL.")
+  return text
+}
+
+const settingsOf = (command: Command): Settings => {
+  const flags = command.opts<Flags>()
+  return {
+    input: command.processedArgs[0],
+    events: flags.events,
+    isStreamed: flags.stream === true,
+    model: modelOf(flags, command)
+  }
+}
+
+const modelOf = (flags: Flags, command: Command): Settings["model"] => {
+  if (flags.provider === undefined) {
+    if (flags.model !== undefined) return command.error("error: --model needs --provider openai")
+    if (flags.baseUrl !== undefined) return command.error("error: --base-url needs --provider openai")
+    return { type: "embedded", faults: flags.faults ?? "default" }
+  }
+  if (flags.model === undefined) return command.error("error: --provider openai needs --model NAME")
+  if (command.getOptionValueSource("faults") === "cli") {
+    return command.error("error: --faults is for the stand-in model only")
+  }
+  return { type: "openai", name: flags.model, baseUrl: flags.baseUrl }
+}

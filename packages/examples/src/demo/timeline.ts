@@ -1,0 +1,181 @@
+/**
+ * Draws a run while it happens: one line per event, with the time since the start, the layer that speaks and what it
+ * says. What happens inside a fixer is indented under the call that started it.
+ */
+import type * as AgentEvent from "@kintsugi/core/AgentEvent"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import * as Message from "@kintsugi/core/Message"
+import * as Duration from "effect/Duration"
+import { styleText } from "node:util"
+import { clip, describeError, plain } from "./text.ts"
+
+export interface Timeline {
+  /** The text to write for an event, line ends included; empty for one that needs no words. */
+  readonly draw: (event: AgentEvent.AgentEvent) => string
+  /** What the columns are. */
+  readonly header: string
+  /** The text to write for a line of somebody else's. */
+  readonly line: (text: string) => string
+}
+
+type Column = "run" | "model" | "tool" | "fix" | AgentEvent.Layer
+
+type Tone = "plain" | "good" | "bad" | "quiet"
+
+interface Line {
+  readonly column: Column
+  readonly text: string
+  readonly tone?: Tone
+}
+
+const colors = {
+  run: "bold",
+  model: "cyan",
+  tool: "magenta",
+  fix: "blue",
+  transport: "yellow",
+  effect: "yellow",
+  plain: "reset",
+  good: "green",
+  bad: "red",
+  quiet: "dim"
+} as const
+
+export const make = (options: { readonly isColored: boolean }): Timeline => {
+  const depths = new Map<string, number>()
+  let start: number | undefined
+  /** The run whose streamed text is being written: its line is not ended yet. */
+  let speaking: string | undefined
+
+  const paint = (tone: keyof typeof colors, text: string): string =>
+    options.isColored && tone !== "plain" ? styleText(colors[tone], text, { validateStream: false }) : text
+
+  const depthOf = (event: AgentEvent.AgentEvent): number => {
+    const above = event.parent === undefined ? undefined : depths.get(event.parent.runId)
+    const depth = above === undefined ? 0 : above + 1
+    depths.set(event.runId, depth)
+    return depth
+  }
+
+  const head = (event: AgentEvent.AgentEvent, column: Column, depth: number): string => {
+    start ??= event.at
+    const seconds = ((event.at - start) / 1000).toFixed(3).padStart(7)
+    return `${paint("quiet", seconds)}  ${"  ".repeat(depth)}${paint(column, column.padEnd(columnWidth))}  `
+  }
+
+  const ended = (): string => {
+    if (speaking === undefined) return ""
+    speaking = undefined
+    return "\n"
+  }
+
+  return {
+    header: `${paint("quiet", `seconds  ${"layer".padEnd(columnWidth)}  what happens`)}\n`,
+    line: (text) => `${ended()}${text}\n`,
+    draw: (event) => {
+      const depth = depthOf(event)
+      if (event.type === "text-delta") {
+        const goesOn = speaking === event.runId
+        const opening = goesOn ? "" : `${ended()}${head(event, "model", depth)}says: `
+        speaking = event.runId
+        return `${opening}${plain(event.text)}`
+      }
+      const line = event.type === "model-end" ? endOfModel(event.reply, speaking === event.runId) : lineOf(event, depth)
+      if (line === undefined) return ended()
+      return `${ended()}${head(event, line.column, depth)}${paint(line.tone ?? "plain", line.text)}\n`
+    }
+  }
+}
+
+const columnWidth = "transport".length
+
+const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined => {
+  switch (event.type) {
+    case "run-start":
+      return { column: "run", text: `${event.agent} starts: ${clip(firstOf(String(event.input), depth))}` }
+    case "turn-start":
+    case "text-delta":
+    case "reasoning-delta":
+    case "tool-start":
+    case "model-end":
+      return undefined
+    case "model-start":
+      return { column: "model", text: `turn ${event.turn}: asks ${event.model}${again(event.attempt)}`, tone: "quiet" }
+    case "model-failed":
+      return { column: "model", text: `attempt ${event.attempt} failed: ${describeError(event.error)}`, tone: "bad" }
+    case "attempt-discarded":
+      return { column: "model", text: `what attempt ${event.attempt} said does not count`, tone: "quiet" }
+    case "tool-refused":
+      return { column: "tool", text: `${event.tool} refused: ${clip(event.settlement.text)}`, tone: "bad" }
+    case "arguments-coerced":
+      return { column: "tool", text: `${event.tool}: arguments read by ${event.change.step}`, tone: "quiet" }
+    case "tool-failed":
+      return {
+        column: "tool",
+        text: `${event.tool}: attempt ${event.attempt} failed: ${describeError(event.error)}`,
+        tone: "bad"
+      }
+    case "fix-start":
+      return { column: "fix", text: `${event.tool}: round ${event.round}, hands the call to a fixer` }
+    case "fix-end":
+      return { column: "fix", text: `${event.tool}: round ${event.round} gave ${clip(event.answer)}`, tone: "good" }
+    case "fix-failed":
+      return { column: "fix", text: `${event.tool}: round ${event.round}: ${endOfFix(event.error)}`, tone: "bad" }
+    case "tool-end":
+      return { column: "tool", text: `${event.tool}: ${endOfTool(event.use)}`, tone: toneOf(event.use) }
+    case "verdict":
+      return verdictOf(event)
+    case "budget-warning":
+      return { column: "run", text: `${event.spent} of ${event.limit} spent (${event.reason})`, tone: "bad" }
+    case "run-completed":
+      return { column: "run", text: `${event.agent} answers: ${clip(String(event.output))}`, tone: "good" }
+    case "run-failed":
+      return { column: "run", text: `${event.agent} ends: ${describeError(event.error)}`, tone: "bad" }
+    case "run-interrupted":
+      return { column: "run", text: `${event.agent} was interrupted`, tone: "bad" }
+  }
+}
+
+/** A fixer's input is a report of many lines; its first says enough. */
+const firstOf = (input: string, depth: number): string => (depth === 0 ? input : (input.split("\n", 1)[0] ?? ""))
+
+const again = (attempt: number): string => (attempt === 1 ? "" : `, attempt ${attempt}`)
+
+/** What was streamed is not said twice. */
+const endOfModel = (reply: Message.Reply, wasStreamed: boolean): Line | undefined => {
+  const calls = Message.callsOf(reply).map((call) => `calls ${call.name} ${clip(argumentsOf(call))}`)
+  const text = wasStreamed ? "" : Message.textOf(reply).trim()
+  if (wasStreamed && calls.length === 0) return undefined
+  const said = [...(text === "" ? [] : [`says: ${clip(text)}`]), ...calls].join("; ")
+  return { column: "model", text: said === "" ? "says nothing" : said, tone: "good" }
+}
+
+const argumentsOf = (call: Message.ToolCall): string =>
+  typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments)
+
+const verdictOf = (event: Extract<AgentEvent.AgentEvent, { readonly type: "verdict" }>): Line => {
+  const { attempt, delay, hint, layer, tag, verdict } = event
+  const wait = Duration.isZero(delay) ? "at once" : `in ${Duration.format(delay)}`
+  const asked = hint === undefined ? "" : ` (the server asked for ${Duration.format(hint)})`
+  const next = verdict === "retry" ? `attempt ${attempt + 1} ${wait}${asked}` : `after ${attempts(attempt)}`
+  // The model and the tool tell of their failed attempts themselves
+  const why = layer === "transport" || layer === "effect" ? `: ${describeError(event.error)}` : ""
+  return { column: layer, text: `${tag} → ${verdict}, ${next}${why}` }
+}
+
+/** The fixer's own line has just said what went wrong; this says what that means for the call. */
+const endOfFix = (error: unknown): string => {
+  const { name } = ErrorCause.summarise(error)
+  if (name === "EscalationError") return "the fixer escalated, so the model is told and may call again"
+  return name === "ToolExecutionError" ? "the fixer gave up, so nothing else is tried" : describeError(error)
+}
+
+const endOfTool = ({ attempts: made, recoveredBy, settlement }: AgentEvent.ToolUse): string => {
+  const how = recoveredBy === undefined ? "" : `, by ${recoveredBy}`
+  const what = Message.isError(settlement) ? "the model is told an error" : "the model gets the result"
+  return `${what}${how}, after ${attempts(made)}`
+}
+
+const toneOf = ({ settlement }: AgentEvent.ToolUse): Tone => (Message.isError(settlement) ? "bad" : "good")
+
+const attempts = (count: number): string => (count === 1 ? "1 attempt" : `${count} attempts`)

@@ -1,0 +1,127 @@
+import type * as AgentEvent from "@kintsugi/core/AgentEvent"
+import { NetworkError, ServerError } from "@kintsugi/core/LlmError"
+import * as Message from "@kintsugi/core/Message"
+import { EscalationError } from "@kintsugi/core/ToolError"
+import * as Usage from "@kintsugi/core/Usage"
+import * as EventLog from "@kintsugi/examples/demo/eventLog"
+import * as Timeline from "@kintsugi/examples/demo/timeline"
+import * as Duration from "effect/Duration"
+import * as Redacted from "effect/Redacted"
+import { describe, expect, it } from "vitest"
+
+const of = (at: number, happening: AgentEvent.Happening): AgentEvent.AgentEvent => ({
+  runId: "r1",
+  agent: "counter",
+  turn: 1,
+  at: 1000 + at,
+  ...happening
+})
+
+const inside = (at: number, happening: AgentEvent.Happening): AgentEvent.AgentEvent => ({
+  ...of(at, happening),
+  runId: "r2",
+  agent: "fixer",
+  parent: { runId: "r1", callId: "c1" }
+})
+
+const draw = (events: ReadonlyArray<AgentEvent.AgentEvent>, isColored = false): string => {
+  const timeline = Timeline.make({ isColored })
+  return events.map(timeline.draw).join("")
+}
+
+const reply = (content: Message.Reply["content"]): Message.Reply => ({ content, finish: "stop", usage: Usage.empty })
+
+const retry: AgentEvent.Happening = {
+  type: "verdict",
+  layer: "transport",
+  tag: "ServerError",
+  verdict: "retry",
+  rung: 0,
+  attempt: 1,
+  delay: Duration.millis(250),
+  error: new ServerError({ model: "m", message: "busy", status: 503 })
+}
+
+const started = of(0, { type: "run-start", input: "How many?\n\u001b[31m" })
+
+describe("the timeline", () => {
+  it("draws a line per event, with time, layer and what happened", () => {
+    const call: Message.ToolCall = { type: "tool-call", id: "c1", name: "count", arguments: '{"json":"{"}' }
+    const lines = draw([
+      started,
+      of(1, { type: "model-start", model: "m", attempt: 1 }),
+      of(5, retry),
+      of(255, { type: "model-end", model: "m", attempt: 1, reply: reply([call]) })
+    ])
+    expect(lines.split("\n")).toEqual([
+      "  0.000  run        counter starts: How many?\\n\\x1b[31m",
+      "  0.001  model      turn 1: asks m",
+      "  0.005  transport  ServerError → retry, attempt 2 in 250ms: ServerError (HTTP 503): busy",
+      '  0.255  model      calls count {"json":"{"}',
+      ""
+    ])
+  })
+
+  it("indents what happens inside a fixer", () => {
+    const lines = draw([
+      started,
+      of(1, { type: "fix-start", tool: "count", callId: "c1", round: 1, input: "report" }),
+      inside(2, { type: "run-start", input: "A call failed.\nArguments: {" }),
+      of(3, { type: "fix-failed", tool: "count", callId: "c1", round: 1, error: EscalationError.of("fixer", "no") })
+    ])
+    expect(lines).toContain("\n  0.002    run        fixer starts: A call failed.\n")
+    expect(lines).toContain("\n  0.003  fix        count: round 1: the fixer escalated")
+  })
+
+  it("writes streamed text as it comes, on one line, and does not repeat it at the end", () => {
+    const timeline = Timeline.make({ isColored: false })
+    const shown = [
+      started,
+      of(1, { type: "text-delta", text: "The ans" }),
+      of(2, { type: "text-delta", text: "wer\n" }),
+      of(3, { type: "model-end", model: "m", attempt: 1, reply: reply([Message.text("The answer\n")]) })
+    ].map(timeline.draw)
+    expect(shown.slice(1)).toEqual(["  0.001  model      says: The ans", "wer\\n", "\n"])
+    timeline.draw(of(4, { type: "text-delta", text: "more" }))
+    expect(timeline.line("  tool() = 3")).toBe("\n  tool() = 3\n")
+  })
+
+  it("is coloured only when asked to be", () => {
+    expect(draw([started, of(5, retry)])).not.toContain("\u001b[")
+    expect(draw([started, of(5, retry)], true)).toContain("\u001b[33mtransport")
+  })
+})
+
+describe("the event log", () => {
+  it("writes an event on one line that can be read back", () => {
+    const line = EventLog.encode(of(5, retry))
+    expect(line.endsWith("}\n")).toBe(true)
+    expect(line.slice(0, -1)).not.toContain("\n")
+    expect(JSON.parse(line)).toMatchObject({
+      runId: "r1",
+      at: 1005,
+      type: "verdict",
+      layer: "transport",
+      delay: 250,
+      error: { name: "ServerError", code: "KINTSUGI-SERVER", message: "busy", status: 503 }
+    })
+  })
+
+  it("keeps the transcript of a failed run, and keeps secrets of errors to itself", () => {
+    const secret = "sk-abcdefghijklmnop"
+    const cause = Object.assign(new Error(`refused: Bearer ${secret}`), { headers: { authorization: secret } })
+    const error = new NetworkError({ host: "localhost", message: `failed with ${secret}`, cause })
+    const transcript = [Message.user("How many?"), Message.assistant("Three.")]
+    const line = EventLog.encode(of(1, { type: "run-failed", error, transcript, usage: Usage.empty }))
+    expect(line).not.toContain(secret)
+    expect(JSON.parse(line)).toMatchObject({ transcript, error: { host: "localhost", cause: { name: "Error" } } })
+  })
+
+  it("writes whatever an agent may answer", () => {
+    const circle: Record<string, unknown> = { key: Redacted.make("sk-abcdefghijklmnop"), big: 1n, not: Number.NaN }
+    circle.self = circle
+    const line = EventLog.encode(of(1, { type: "run-completed", output: circle, usage: Usage.empty }))
+    expect(JSON.parse(line)).toMatchObject({ output: { key: "<redacted>", big: "1", not: "NaN" } })
+    expect(line).not.toContain("sk-")
+  })
+})
