@@ -1,0 +1,22 @@
+/** What an HTTP server sent back, as plain data: codecs and classification read it, and none of them does I/O. */
+import type * as Duration from "effect/Duration"
+
+export interface Answer {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>
+  /** The whole text; empty while a stream is still open. */
+  readonly body: string
+  /** When the headers came, in milliseconds since the epoch, by Effect's `Clock`. */
+  readonly at: number
+  /** From the start of the attempt until then. */
+  readonly elapsed: Duration.Duration
+}
+
+export const isSuccess = (self: Answer): boolean => self.status >= 200 && self.status < 300
+
+/** The provider's own id of the request, if it named one. */
+export const requestId = (self: Answer): string | undefined => {
+  const id = self.headers["x-request-id"] ?? self.headers["request-id"]
+  return id === "" ? undefined : id
+}

@@ -1,0 +1,114 @@
+/**
+ * From what a provider said to one tag. Its own code or type decides before its words do, and its words before the
+ * status: the status alone is wrong for a missing model with 400, a spent quota with 429, an overload with 429.
+ */
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import * as LlmError from "@kintsugi/core/LlmError"
+import * as Answer from "./Answer.ts"
+import * as Hints from "./Hints.ts"
+import * as ErrorText from "./internal/errorText.ts"
+import { build } from "./internal/errorBuild.ts"
+import type { Codes, Report, Tag } from "./Report.ts"
+import * as Source from "./Source.ts"
+
+/** Every failure that a provider reports, as exactly one error; total. */
+export const failure = (
+  source: Source.Source,
+  answer: Answer.Answer,
+  report: Report,
+  codes: Codes
+): LlmError.LlmError => {
+  const text = Source.quote(source, report.text)
+  const status = statusOf(report, answer)
+  const hint = Hints.of(answer, report.text)
+  const requestId = Answer.requestId(answer)
+  return build(tagOf(report, status, codes), {
+    source,
+    report,
+    text,
+    answer,
+    facts: {
+      provider: source.provider,
+      status,
+      ...(requestId === undefined ? {} : { requestId }),
+      ...(hint === undefined ? {} : { retryAfter: hint }),
+      ...(text === "" ? {} : { detail: text })
+    }
+  })
+}
+
+/** An answer that claims success and cannot be read. */
+export const undecodable = (source: Source.Source, answer: Answer.Answer, cause: unknown): LlmError.LlmError => {
+  const requestId = Answer.requestId(answer)
+  const detail = Source.quote(source, answer.body.slice(0, 200))
+  const why = Source.quote(source, ErrorCause.messageOf(cause))
+  return new LlmError.UnknownLlmError({
+    provider: source.provider,
+    model: source.model,
+    status: answer.status,
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(detail === "" ? {} : { detail }),
+    message: `The reply of model '${source.model}' could not be read (${source.provider}, status ${answer.status}): ${why}`,
+    cause: Source.scrubCause(source, cause)
+  })
+}
+
+const statusOf = (report: Report, answer: Answer.Answer): number =>
+  report.status !== undefined && report.status >= 400 && report.status < 600 ? report.status : answer.status
+
+/** The tag of a report that came with `status`. */
+export const tagOf = (report: Report, status: number, codes: Codes): Tag => {
+  const found = fromCodes(report.codes, codes) ?? ErrorText.tagOf(report.text) ?? fromVague(report.codes, status)
+  return ErrorText.refine(found ?? fromStatus(status), report)
+}
+
+const fromCodes = (names: ReadonlyArray<string>, codes: Codes): Tag | undefined => {
+  for (const name of names) {
+    const key = name.toLowerCase()
+    if (Object.hasOwn(codes, key)) return codes[key]
+  }
+  return undefined
+}
+
+/**
+ * Names that providers give to several kinds of errors. The text decides before them, and a status that says more does:
+ * a missing key is an "invalid request" with 401, an overload a "server error" with 503.
+ */
+const fromVague = (names: ReadonlyArray<string>, status: number): Tag | undefined => {
+  for (const name of names) {
+    switch (name.toLowerCase()) {
+      case "invalid_request_error":
+        return sayMore.has(status) ? fromStatus(status) : "InvalidRequestError"
+      case "server_error":
+      case "api_error":
+      case "internal_error":
+      case "internal_server_error":
+        return status >= 500 ? fromStatus(status) : "ServerError"
+    }
+  }
+  return undefined
+}
+
+const sayMore: ReadonlySet<number> = new Set([401, 402, 403, 413])
+
+/** What a status means where nothing else is known; total. */
+export const fromStatus = (status: number): Tag => {
+  const known = statuses[status]
+  if (known !== undefined) return known
+  if (status >= 300 && status < 500) return "InvalidRequestError"
+  return status >= 500 && status < 600 ? "ServerError" : "UnknownLlmError"
+}
+
+const statuses: Readonly<Record<number, Tag>> = {
+  401: "AuthenticationError",
+  402: "QuotaExhaustedError",
+  403: "AuthenticationError",
+  404: "ModelNotFoundError",
+  408: "RequestTimeoutError",
+  410: "ModelNotFoundError",
+  413: "ContextTooLongError",
+  425: "UnknownLlmError",
+  429: "RateLimitError",
+  503: "ModelOverloadedError",
+  529: "ModelOverloadedError"
+}

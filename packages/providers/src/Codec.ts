@@ -1,0 +1,18 @@
+/** One wire format: from a request to a body, and from bodies and events back. Pure; nothing in it sends or waits. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import type * as Result from "effect/Result"
+import type { Answer } from "./Answer.ts"
+import type { Decoder } from "./Transport.ts"
+
+export interface Codec {
+  /** The JSON text of a request. */
+  readonly encode: (request: Model.Request, mode: "whole" | "streamed") => string
+  /** The reply in the body of a 2xx answer; total. */
+  readonly decode: (answer: Answer) => Result.Result<Message.Reply, LlmError>
+  /** Reads the events of a 2xx answer; total. */
+  readonly decoder: (answer: Answer) => Decoder<Model.Part>
+  /** The error of an answer with any other status; total. */
+  readonly classify: (answer: Answer) => LlmError
+}

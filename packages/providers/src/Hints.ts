@@ -1,0 +1,104 @@
+/**
+ * How long a server asks to wait. It may say so in several places at once; the largest valid value wins, and a value
+ * that cannot be read, or is negative, says nothing.
+ *
+ * `retry-after-ms` and the order of the headers follow the official SDKs of OpenAI and Anthropic, the durations like
+ * `6m0s` are Go's.
+ */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Option from "effect/Option"
+import * as Answer from "./Answer.ts"
+
+/**
+ * The wait that an answer asks for. `text` is the provider's own error message, never the text of a model or a tool.
+ * Headers count on failures only: some servers send `retry-after` along with a success.
+ */
+export const of = (answer: Answer.Answer, text = ""): Duration.Duration | undefined => {
+  const stated = [...(Answer.isSuccess(answer) ? [] : fromHeaders(answer)), fromText(text)]
+  const valid = stated.filter((millis) => millis !== undefined && Number.isFinite(millis) && millis >= 0)
+  return valid.length === 0 ? undefined : Duration.millis(Math.ceil(Math.max(...valid.map(Number))))
+}
+
+/** Whether the server forbids to send the same request again (`x-should-retry: false`). */
+export const forbidsResend = (answer: Answer.Answer): boolean =>
+  answer.headers["x-should-retry"]?.trim().toLowerCase() === "false"
+
+const fromHeaders = (answer: Answer.Answer): ReadonlyArray<number | undefined> => [
+  scaled(answer.headers["retry-after-ms"], 1),
+  retryAfter(answer),
+  ...(answer.status === 429 ? resets(answer) : [])
+]
+
+/** Seconds, fractions included, or an HTTP date; a date in the past is a wait of zero. */
+const retryAfter = (answer: Answer.Answer): number | undefined => {
+  const value = answer.headers["retry-after"]
+  return scaled(value, 1000) ?? until(instant(value), answer)
+}
+
+const decimal = /^\d+(?:\.\d+)?$/
+
+const scaled = (text: string | undefined, unit: number): number | undefined => {
+  const trimmed = text?.trim() ?? ""
+  return decimal.test(trimmed) ? Number(trimmed) * unit : undefined
+}
+
+/** By the server's own clock where the answer shows it: the two clocks may disagree. */
+const until = (instant: number | undefined, answer: Answer.Answer): number | undefined =>
+  instant === undefined ? undefined : Math.max(0, instant - (httpDate(answer.headers["date"]) ?? answer.at))
+
+const instant = (text: string | undefined): number | undefined => httpDate(text) ?? rfc3339(text)
+
+const httpDate = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\s*[a-z]{3,9}, .*\d GMT\s*$/i.test(text) ? parsed(text) : undefined
+
+const rfc3339 = (text: string | undefined): number | undefined =>
+  text !== undefined && /^\s*\d{4}-\d\d-\d\dT/.test(text) ? parsed(text) : undefined
+
+const parsed = (text: string): number | undefined =>
+  Option.getOrUndefined(Option.map(DateTime.make(text.trim()), DateTime.toEpochMillis))
+
+/**
+ * When a rate limit starts afresh. That is a wait only for a limit that is used up: servers tell the reset of all their
+ * limits, on every answer.
+ */
+const resets = (answer: Answer.Answer): ReadonlyArray<number | undefined> =>
+  Object.entries(answer.headers).map(([name, value]) => {
+    if (!/ratelimit-(?:.*-)?reset(?:-|$)/.test(name)) return undefined
+    const remaining = answer.headers[name.replace("reset", "remaining")]
+    return remaining === undefined || Number(remaining) <= 0 ? reset(value ?? "", answer) : undefined
+  })
+
+/** A Go duration, a date, an instant in seconds or milliseconds since the epoch, or plain seconds. */
+const reset = (value: string, answer: Answer.Answer): number | undefined => {
+  const number = scaled(value, 1)
+  if (number === undefined) return goDuration(value.trim()) ?? until(instant(value), answer)
+  if (number > 1e11) return until(number, answer)
+  return number > 1e9 ? until(number * 1000, answer) : number * 1000
+}
+
+const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+const goDuration = (text: string): number | undefined => {
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|[smhd]))+$/.test(text)) return undefined
+  let total = 0
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g)) {
+    total += Number(amount) * (units[unit ?? ""] ?? Number.NaN)
+  }
+  return total
+}
+
+const asked =
+  /\b(?:try again|retry)\s+(?:in|after)\s+((?:\d+(?:\.\d+)?\s*(?:milliseconds?|seconds?|minutes?|hours?|days?|ms|secs?|mins?|[smhd])\b\s*)+|(?:\d+(?:\.\d+)?(?:ms|[smhd]))+)/i
+
+/** "Please try again in 3.862s", "retry after 1 seconds", "try again in 1h2m". */
+const fromText = (text: string): number | undefined => {
+  const found = asked.exec(text)?.[1]
+  if (found === undefined) return undefined
+  const short = found
+    .toLowerCase()
+    .replaceAll(/milliseconds?/g, "ms")
+    .replaceAll(/(\d\s*)([smhd])[a-z]{2,}/g, "$1$2")
+    .replaceAll(/\s+/g, "")
+  return goDuration(short)
+}

@@ -1,0 +1,21 @@
+/** What the body of an error says, as its codec has read it. */
+import type * as LlmError from "@kintsugi/core/LlmError"
+
+export interface Report {
+  /** The provider's own names for the error, the most telling one first: code, type, reason. */
+  readonly codes: ReadonlyArray<string>
+  /** Its words for a person; empty when it has none. */
+  readonly text: string
+  /** The status that the body names itself; it beats the status of the answer. */
+  readonly status?: number
+  /** The field of the request that it is about. */
+  readonly param?: string
+  /** The tool whose call the provider rejected. */
+  readonly tool?: string
+}
+
+/** The tags that a report can have. */
+export type Tag = LlmError.LlmError["_tag"]
+
+/** The names that one wire format gives to its errors, in lower case. */
+export type Codes = Readonly<Record<string, Tag>>

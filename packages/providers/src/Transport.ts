@@ -1,0 +1,141 @@
+/**
+ * Posts JSON and opens streams. Whatever goes wrong on the way, a status, a fault of the network, a limit of time or of
+ * size, becomes one `LlmError`; what failed before any part of the reply was seen is sent again, a few times.
+ *
+ * The statuses that are sent again and the two waits are those of the Agents.KT document, with 425 and 529 added.
+ */
+import type * as LlmError from "@kintsugi/core/LlmError"
+import * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type { Answer } from "./Answer.ts"
+import * as Fault from "./internal/transportFault.ts"
+import * as Retry from "./internal/transportRetry.ts"
+import * as Send from "./internal/transportSend.ts"
+import * as Settings from "./internal/transportSettings.ts"
+import * as Parts from "./internal/transportStream.ts"
+
+export type { HttpClient } from "effect/http/HttpClient"
+export type { Endpoint } from "./internal/transportSend.ts"
+export type { Options, RetryOptions } from "./internal/transportSettings.ts"
+export type { Decoder } from "./internal/transportStream.ts"
+
+export interface Transport {
+  /** Posts a JSON text and reads the whole answer. */
+  readonly post: <A>(
+    body: string,
+    decode: (answer: Answer) => Result.Result<A, LlmError.LlmError>
+  ) => Effect.Effect<A, LlmError.LlmError>
+  /**
+   * Posts a JSON text and reads the answer as server-sent events. A failure is sent again only before the first part;
+   * afterwards it is for the caller to decide. The time that the reader takes between two parts does not count.
+   */
+  readonly open: <Part>(
+    body: string,
+    decoder: (answer: Answer) => Parts.Decoder<Part>
+  ) => Stream.Stream<Part, LlmError.LlmError>
+}
+
+/**
+ * The runtime's own `fetch`, following no redirect: the body and the custom headers of a request would otherwise go to
+ * whatever host an answer names.
+ */
+export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.provide(
+  FetchHttpClient.layer,
+  Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" })
+)
+
+/** Throws a `RangeError` for senseless options. */
+export const make = (
+  endpoint: Send.Endpoint,
+  options?: Settings.Options
+): Effect.Effect<Transport, never, HttpClient.HttpClient> => {
+  const settings = Settings.make(options)
+  const target = Send.target(endpoint)
+  if (Result.isSuccess(target)) {
+    return Effect.map(HttpClient.HttpClient, (client) => fromClient(client, target.success, settings))
+  }
+  const { failure } = target
+  return Effect.succeed({ post: () => Effect.fail(failure), open: () => Stream.fail(failure) })
+}
+
+const fromClient = (
+  client: HttpClient.HttpClient,
+  target: Send.Target,
+  { maxBytes, schedule, timeout }: Settings.Settings
+): Transport => {
+  const { endpoint, url } = target
+  const limit = Duration.toMillis(timeout)
+
+  const within = <A, E, R>(self: Effect.Effect<A, E, R>, millis: number) =>
+    millis === Infinity
+      ? self
+      : Effect.timeoutOrElse(self, {
+          duration: Duration.millis(Math.max(0, millis)),
+          orElse: () => Effect.fail(Fault.timedOut(url, timeout, { provider: endpoint.source.provider }))
+        })
+
+  /** All attempts and waits, within the limit of time. */
+  const sending = <A, R>(attempt: Effect.Effect<A, Retry.Failure, R>): Effect.Effect<A, LlmError.LlmError, R> => {
+    if (schedule === undefined) return within(Retry.once(attempt), limit)
+    const resending = Effect.flatMap(Clock.currentTimeMillis, (start) =>
+      // a wait up to the very end of the limit would leave no time to send
+      Retry.resending(attempt, schedule(start + limit - 1))
+    )
+    return within(resending, limit)
+  }
+
+  const post: Transport["post"] = (body, decode) => {
+    const attempt = Effect.flatMap(
+      Send.exchange(client, target, { accept: "application/json", body, maxBytes }),
+      (exchange) =>
+        Effect.flatMap(Send.readText(exchange, maxBytes), (text) => {
+          const decoded = decode({ ...exchange.answer, body: text })
+          return Result.isSuccess(decoded)
+            ? Effect.succeed(decoded.success)
+            : Effect.fail(exchange.failed(decoded.failure))
+        })
+    )
+    return sending(attempt)
+  }
+
+  const open: Transport["open"] = <Part>(body: string, decoder: (answer: Answer) => Parts.Decoder<Part>) => {
+    /** Up to the first parts, so that everything before them may be sent again. */
+    const attempt = Effect.gen(function* () {
+      const exchange = yield* Send.exchange(client, target, { accept: "text/event-stream", body, maxBytes })
+      const parts = yield* Parts.parts(exchange, decoder(exchange.answer), maxBytes)
+      return { first: yield* Parts.first(parts), parts }
+    })
+    return Stream.unwrap(
+      Effect.gen(function* () {
+        const start = yield* Clock.currentTimeMillis
+        const scope = yield* Effect.scope
+        const { first, parts } = yield* sending(Parts.inChild(attempt, scope))
+        let pending = first
+        let left = limit - ((yield* Clock.currentTimeMillis) - start)
+        const next = Effect.flatMap(Clock.currentTimeMillis, (asked) =>
+          Effect.tap(within(Parts.bare(parts), left), () =>
+            Effect.map(Clock.currentTimeMillis, (now) => {
+              left -= now - asked
+            })
+          )
+        )
+        const pull: Parts.Parts<Part, LlmError.LlmError> = Effect.suspend(() => {
+          if (!Arr.isReadonlyArrayNonEmpty(pending)) return next
+          const parts = pending
+          pending = []
+          return Effect.succeed(parts)
+        })
+        return Stream.fromPull(Effect.succeed(pull))
+      })
+    )
+  }
+
+  return { post, open }
+}

@@ -1,0 +1,11 @@
+/** Models over HTTP: the providers, and what they are made of. */
+export * as Answer from "./Answer.ts"
+export * as Classify from "./Classify.ts"
+export * as Codec from "./Codec.ts"
+export * as Hints from "./Hints.ts"
+export * as OpenAi from "./OpenAi.ts"
+export * as OpenAiChat from "./OpenAiChat.ts"
+export * as Provider from "./Provider.ts"
+export * as Report from "./Report.ts"
+export * as Source from "./Source.ts"
+export * as Transport from "./Transport.ts"

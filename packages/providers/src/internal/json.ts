@@ -1,0 +1,21 @@
+/** Reading of JSON that nobody vouches for: what is not there, or of another type, is `undefined`. */
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+
+export const parse = (text: string): Result.Result<Schema.Json, unknown> =>
+  // JSON.parse gives nothing but JSON
+  Result.try(() => JSON.parse(text) as Schema.Json)
+
+export const field = (value: Schema.Json | undefined, key: string): Schema.Json | undefined =>
+  // an object within JSON holds JSON
+  Predicate.isObject(value) && Object.hasOwn(value, key) ? (value[key] as Schema.Json) : undefined
+
+export const text = (value: Schema.Json | undefined): string | undefined =>
+  Predicate.isString(value) && value !== "" ? value : undefined
+
+export const items = (value: Schema.Json | undefined): ReadonlyArray<Schema.Json> => (Array.isArray(value) ? value : [])
+
+/** A count of something: finite and not negative. */
+export const count = (value: Schema.Json | undefined): number | undefined =>
+  Predicate.isNumber(value) && Number.isFinite(value) && value >= 0 ? value : undefined

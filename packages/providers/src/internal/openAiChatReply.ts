@@ -1,0 +1,144 @@
+/** From the body of `POST /chat/completions` to a reply, and the pieces that whole and streamed bodies have in common. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import * as Usage from "@kintsugi/core/Usage"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../Answer.ts"
+import * as Classify from "../Classify.ts"
+import type { Source } from "../Source.ts"
+import * as Json from "./json.ts"
+import * as ChatError from "./openAiChatError.ts"
+
+/** The reply of a 2xx answer; total. */
+export const decode = (source: Source, answer: Answer): Result.Result<Message.Reply, LlmError> => {
+  const body = Json.parse(answer.body)
+  if (Result.isFailure(body)) return Result.fail(Classify.undecodable(source, answer, body.failure))
+  const error = ChatError.inside(source, answer, body.success)
+  if (error !== undefined) return Result.fail(error)
+  const choice = firstChoice(body.success)
+  const message = Json.field(choice, "message")
+  if (!Predicate.isObject(message)) {
+    return Result.fail(Classify.undecodable(source, answer, new Error("the body holds no message")))
+  }
+  const content = [...reasoningOf(message, source), ...textOf(message), ...callsOf(message)]
+  const calls = content.some((part) => part.type === "tool-call")
+  const ended = endOf(
+    source,
+    answer,
+    Json.text(Json.field(choice, "finish_reason")),
+    calls,
+    Json.text(Json.field(message, "refusal"))
+  )
+  return Result.map(ended, (finish) => ({
+    content,
+    finish,
+    usage: usageOf(body.success) ?? Usage.empty,
+    ...modelOf(body.success)
+  }))
+}
+
+/** The only choice that is ever asked for. */
+export const firstChoice = (body: Schema.Json): Schema.Json | undefined => Json.items(Json.field(body, "choices"))[0]
+
+/** How a reply ended. A refusal is a filtered reply, though its reason is `stop`. */
+export const endOf = (
+  source: Source,
+  answer: Answer,
+  reason: string | undefined,
+  calls: boolean,
+  refusal: string | undefined
+): Result.Result<Message.FinishReason, LlmError> => {
+  if (refusal !== undefined) return Result.fail(ChatError.named(source, answer, "content_filter", refusal))
+  switch (reason) {
+    case undefined:
+    case "stop":
+    case "tool_calls":
+    case "function_call":
+      return Result.succeed(calls ? "tool-calls" : "stop")
+    case "length":
+      return Result.succeed("length")
+    case "content_filter":
+      return Result.succeed("filtered")
+    case "error":
+      return Result.fail(ChatError.named(source, answer, "server_error", "the model broke off"))
+    case "insufficient_system_resource":
+      return Result.fail(ChatError.named(source, answer, reason, "the answer was broken off by load"))
+    default:
+      return Result.succeed("other")
+  }
+}
+
+/** The names under which reasoning comes: DeepSeek's and Kimi's, then OpenRouter's. */
+const reasoningFields = ["reasoning_content", "reasoning"]
+
+/** A reasoning text of a message or a delta, with the name that it came under. */
+export const reasoning = (
+  message: Schema.Json | undefined
+): { readonly field: string; readonly text: string } | undefined => {
+  for (const field of reasoningFields) {
+    const text = Json.text(Json.field(message, field))
+    if (text !== undefined) return { field, text }
+  }
+  return undefined
+}
+
+const reasoningOf = (message: Schema.Json, { provider }: Source): ReadonlyArray<Message.Reasoning> => {
+  const found = reasoning(message)
+  return found === undefined ? [] : [{ type: "reasoning", text: found.text, opaque: { provider, data: found.field } }]
+}
+
+const textOf = (message: Schema.Json): ReadonlyArray<Message.Text> => {
+  const text = contentText(Json.field(message, "content"))
+  return text === "" ? [] : [{ type: "text", text }]
+}
+
+/** A text, or the texts of a list of parts. */
+export const contentText = (content: Schema.Json | undefined): string =>
+  Predicate.isString(content)
+    ? content
+    : Json.items(content)
+        .map((part) => Json.text(Json.field(part, "text")) ?? "")
+        .join("")
+
+const callsOf = (message: Schema.Json): ReadonlyArray<Message.ToolCall> =>
+  Json.items(Json.field(message, "tool_calls")).map((call, index) => {
+    const fn = Json.field(call, "function")
+    return callOf(
+      index,
+      Json.text(Json.field(call, "id")),
+      Json.text(Json.field(fn, "name")),
+      Json.field(fn, "arguments")
+    )
+  })
+
+/** A call; what a careless server left out is filled with what keeps the call distinct and settleable. */
+export const callOf = (
+  index: number,
+  id: string | undefined,
+  name: string | undefined,
+  args: Schema.Json | undefined
+): Message.ToolCall => ({ type: "tool-call", id: id ?? `call_${index}`, name: name ?? "", arguments: args ?? null })
+
+/** The token counts at the top of a body, or in its choice; `undefined` where none are told. */
+export const usageOf = (body: Schema.Json): Usage.Usage | undefined => {
+  const usage = [Json.field(body, "usage"), Json.field(firstChoice(body), "usage")].find(Predicate.isObject)
+  if (usage === undefined) return undefined
+  const of = (...path: ReadonlyArray<string>) =>
+    Json.count(path.reduce<Schema.Json | undefined>((value, key) => Json.field(value, key), usage))
+  return {
+    inputTokens: of("prompt_tokens") ?? 0,
+    outputTokens: of("completion_tokens") ?? 0,
+    cachedInputTokens:
+      of("prompt_tokens_details", "cached_tokens") ?? of("cached_tokens") ?? of("prompt_cache_hit_tokens") ?? 0,
+    cacheWriteTokens: of("prompt_tokens_details", "cache_write_tokens") ?? 0,
+    reasoningTokens: of("completion_tokens_details", "reasoning_tokens") ?? 0
+  }
+}
+
+/** The name under which the provider answered. */
+export const modelOf = (body: Schema.Json): { readonly model?: string } => {
+  const model = Json.text(Json.field(body, "model"))
+  return model === undefined ? {} : { model }
+}

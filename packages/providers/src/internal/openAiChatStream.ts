@@ -1,0 +1,136 @@
+/** From the events of a streamed chat completion to the parts of a reply. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import * as Usage from "@kintsugi/core/Usage"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../Answer.ts"
+import * as Classify from "../Classify.ts"
+import type { Source } from "../Source.ts"
+import type { Decoder } from "../Transport.ts"
+import * as Json from "./json.ts"
+import * as ChatError from "./openAiChatError.ts"
+import * as ChatReply from "./openAiChatReply.ts"
+
+type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
+
+/** A call whose arguments are still coming. */
+interface OpenCall {
+  id: string | undefined
+  name: string | undefined
+  arguments: Schema.Json | undefined
+}
+
+export class ChatDecoder implements Decoder<Model.Part> {
+  readonly #source: Source
+  readonly #answer: Answer
+  readonly #calls = new Map<number, OpenCall>()
+  #state: "open" | "complete" | "done" = "open"
+  #seen = false
+  #reason: string | undefined
+  #refusal = ""
+  #reasoningField: string | undefined
+  #usage = Usage.empty
+  #model: { readonly model?: string } = {}
+
+  constructor(source: Source, answer: Answer) {
+    this.#source = source
+    this.#answer = answer
+  }
+
+  state() {
+    return this.#state
+  }
+
+  push(data: string): Step {
+    if (data.trim() === "[DONE]") {
+      this.#state = "done"
+      return this.end()
+    }
+    const chunk = Json.parse(data)
+    if (Result.isFailure(chunk)) return this.#undecodable(chunk.failure)
+    if (!Predicate.isObject(chunk.success)) return this.#undecodable(new Error("an event is no object"))
+    const error = ChatError.inside(this.#source, this.#answer, chunk.success)
+    return error === undefined ? Result.succeed(this.#read(chunk.success)) : Result.fail(error)
+  }
+
+  end(): Step {
+    if (!this.#seen) return this.#undecodable(new Error("the stream holds no reply"))
+    const refusal = this.#refusal === "" ? undefined : this.#refusal
+    const finish = ChatReply.endOf(this.#source, this.#answer, this.#reason, this.#calls.size > 0, refusal)
+    return Result.map(finish, (finish) => [
+      ...this.#closeReasoning(),
+      ...this.#closeCalls(),
+      { type: "finish" as const, finish, usage: this.#usage, ...this.#model }
+    ])
+  }
+
+  #read(chunk: Schema.Json): ReadonlyArray<Model.Part> {
+    this.#usage = ChatReply.usageOf(chunk) ?? this.#usage
+    this.#model = { ...this.#model, ...ChatReply.modelOf(chunk) }
+    const choice = ChatReply.firstChoice(chunk)
+    if (choice === undefined) return []
+    this.#seen = true
+    const reason = Json.text(Json.field(choice, "finish_reason"))
+    if (reason !== undefined) {
+      this.#reason = reason
+      this.#state = "complete"
+    }
+    return this.#readDelta(Json.field(choice, "delta"))
+  }
+
+  #readDelta(delta: Schema.Json | undefined): ReadonlyArray<Model.Part> {
+    this.#refusal += Json.text(Json.field(delta, "refusal")) ?? ""
+    for (const piece of Json.items(Json.field(delta, "tool_calls"))) this.#readCall(piece)
+    const parts: Array<Model.Part> = []
+    const thought = ChatReply.reasoning(delta)
+    if (thought !== undefined) {
+      this.#reasoningField = thought.field
+      parts.push({ type: "reasoning-delta", text: thought.text })
+    }
+    const text = ChatReply.contentText(Json.field(delta, "content"))
+    if (text !== "") parts.push(...this.#closeReasoning(), { type: "text-delta", text })
+    return parts
+  }
+
+  /** A piece belongs to the call of its index; without one, a new id begins a new call. */
+  #readCall(piece: Schema.Json): void {
+    const id = Json.text(Json.field(piece, "id"))
+    const last = this.#calls.size - 1
+    const starts = last < 0 || (id !== undefined && this.#calls.get(last)?.id !== id)
+    const index = Json.count(Json.field(piece, "index")) ?? (starts ? last + 1 : last)
+    const call = this.#calls.get(index) ?? { id: undefined, name: undefined, arguments: undefined }
+    const fn = Json.field(piece, "function")
+    this.#calls.set(index, {
+      id: call.id ?? id,
+      name: call.name ?? Json.text(Json.field(fn, "name")),
+      arguments: joined(call.arguments, Json.field(fn, "arguments"))
+    })
+  }
+
+  /** The mark of whose thoughts these were, at their end, so that they can be sent back to it. */
+  #closeReasoning(): ReadonlyArray<Model.Part> {
+    const field = this.#reasoningField
+    if (field === undefined) return []
+    this.#reasoningField = undefined
+    return [{ type: "reasoning-delta", text: "", opaque: { provider: this.#source.provider, data: field } }]
+  }
+
+  #closeCalls(): ReadonlyArray<Message.ToolCall> {
+    return [...this.#calls]
+      .toSorted(([one], [other]) => one - other)
+      .map(([, call], index) => ChatReply.callOf(index, call.id, call.name, call.arguments))
+  }
+
+  #undecodable(cause: unknown): Step {
+    return Result.fail(Classify.undecodable(this.#source, this.#answer, cause))
+  }
+}
+
+/** Arguments come in pieces of text; some servers send them as an object, in one piece. */
+const joined = (before: Schema.Json | undefined, piece: Schema.Json | undefined): Schema.Json | undefined => {
+  if (piece === undefined || piece === null) return before
+  return Predicate.isString(before) && Predicate.isString(piece) ? before + piece : piece
+}

@@ -1,0 +1,114 @@
+/**
+ * From a failure beneath HTTP to one error. Every runtime reports in its own way: Node's fetch with a code in the cause
+ * (undici's or the system's), Bun with a code or name of its own, Deno in words only.
+ */
+import * as LlmError from "@kintsugi/core/LlmError"
+import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
+import * as Source from "../Source.ts"
+
+/** Where the request went, and for how long it had been under way. */
+export interface Attempt {
+  readonly source: Source.Source
+  readonly url: URL
+  readonly elapsed: Duration.Duration
+}
+
+/** A `RequestTimeoutError` where the runtime gave up on a silent server, else a `NetworkError`. */
+export const fromCause = (cause: unknown, attempt: Attempt): LlmError.NetworkError | LlmError.RequestTimeoutError => {
+  const { source, url } = attempt
+  const signs = signsOf(cause)
+  const kind = kinds.find(([matches]) => matches(signs))?.[1] ?? "broken"
+  const common = { provider: source.provider, cause: Source.scrubCause(source, cause) }
+  if (kind === "silent") return timedOut(url, attempt.elapsed, common)
+  const port = portOf(url)
+  const peer = port === undefined ? url.hostname : `${url.hostname}:${port}`
+  return new LlmError.NetworkError({
+    ...common,
+    host: url.hostname,
+    ...(port === undefined ? {} : { port }),
+    message: sentences[kind](peer)
+  })
+}
+
+/** The answer did not come within `timeout`. */
+export const timedOut = (
+  url: URL,
+  timeout: Duration.Duration,
+  origin: { readonly provider: string; readonly cause?: unknown }
+): LlmError.RequestTimeoutError => {
+  const operation = `POST ${url.origin}${url.pathname}`
+  const message = `'${operation}' did not answer within ${Duration.format(timeout)}`
+  return new LlmError.RequestTimeoutError({ ...origin, operation, timeout, message })
+}
+
+/** The connection ended before the reply was complete. */
+export const incomplete = (source: Source.Source, url: URL): LlmError.NetworkError => {
+  const port = portOf(url)
+  return new LlmError.NetworkError({
+    provider: source.provider,
+    host: url.hostname,
+    ...(port === undefined ? {} : { port }),
+    message: `The stream from ${url.host} ended before the reply was complete`
+  })
+}
+
+type Kind = "refused" | "unresolved" | "slow-connect" | "silent" | "lost" | "broken"
+
+const sentences: Readonly<Record<Exclude<Kind, "silent">, (peer: string) => string>> = {
+  refused: (peer) => `Connection to ${peer} was refused`,
+  unresolved: (peer) => `The name of ${peer} could not be resolved`,
+  "slow-connect": (peer) => `Connecting to ${peer} took too long`,
+  lost: (peer) => `The connection to ${peer} was lost`,
+  broken: (peer) => `The connection to ${peer} failed`
+}
+
+interface Signs {
+  readonly names: ReadonlySet<string>
+  readonly words: string
+}
+
+/** Codes and names of the whole chain, and all its words. */
+const signsOf = (cause: unknown): Signs => {
+  const chain = Source.chainOf(cause)
+  const names = new Set<string>()
+  const words: Array<string> = []
+  for (const link of chain) {
+    if (!Predicate.isObject(link)) words.push(String(link))
+    else {
+      if (Predicate.isString(link["code"])) names.add(link["code"])
+      if (Predicate.isString(link["name"])) names.add(link["name"])
+      if (Predicate.isString(link["message"])) words.push(link["message"])
+    }
+  }
+  return { names, words: words.join("\n") }
+}
+
+const named =
+  (...codes: ReadonlyArray<string>) =>
+  ({ names }: Signs): boolean =>
+    codes.some((code) => names.has(code))
+
+const saying =
+  (pattern: RegExp) =>
+  ({ words }: Signs): boolean =>
+    pattern.test(words)
+
+const kinds: ReadonlyArray<readonly [(signs: Signs) => boolean, Kind]> = [
+  [named("UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"), "silent"],
+  [named("UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT", "ConnectionTimeout"), "slow-connect"],
+  [named("ECONNREFUSED", "ConnectionRefused"), "refused"],
+  [named("ENOTFOUND", "EAI_AGAIN", "EAI_NODATA", "EAI_NONAME", "DNSException"), "unresolved"],
+  [named("ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ConnectionClosed", "ConnectionReset"), "lost"],
+  [saying(/connect\w*\b.{0,200}(?:timed? ?out|deadline has elapsed)/is), "slow-connect"],
+  [saying(/connection refused/i), "refused"],
+  [saying(/dns error|failed to lookup address|name or service not known/i), "unresolved"],
+  [named("TimeoutError"), "silent"],
+  [saying(/(?:headers|body|read|request) timed? ?out|operation timed out/i), "silent"],
+  [saying(/connection (?:closed|reset|error|lost)|socket|terminated|reading a body/i), "lost"]
+]
+
+const portOf = (url: URL): number | undefined => {
+  if (url.port !== "") return Number(url.port)
+  return url.protocol === "https:" ? 443 : url.protocol === "http:" ? 80 : undefined
+}

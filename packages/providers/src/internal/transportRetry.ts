@@ -1,0 +1,93 @@
+/**
+ * Sends again what failed on its way. Only the transport's own attempts are counted here; what survives goes up one
+ * layer, as the same error that a single attempt would have left.
+ */
+import * as Backoff from "@kintsugi/core/Backoff"
+import type * as LlmError from "@kintsugi/core/LlmError"
+import * as RunContext from "@kintsugi/core/RunContext"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
+import * as Schedule from "effect/Schedule"
+
+/** A failed attempt, and whether the same request may be sent again. */
+export interface Failure {
+  readonly error: LlmError.LlmError
+  readonly resend: boolean
+}
+
+/** Runs `attempt` until it succeeds, may not be sent again, or the schedule ends. */
+export const resending = <A, R>(
+  attempt: Effect.Effect<A, Failure, R>,
+  schedule: Schedule.Schedule<Duration.Duration, unknown>
+): Effect.Effect<A, LlmError.LlmError, R> =>
+  Effect.suspend(() => {
+    let step: Step | undefined
+    let sends = 0
+    const send: Effect.Effect<A, LlmError.LlmError, R> = Effect.suspend(() => {
+      sends++
+      return Effect.matchCauseEffect(attempt, { onSuccess: Effect.succeed, onFailure: decide })
+    })
+    const decide = (cause: Cause.Cause<Failure>): Effect.Effect<A, LlmError.LlmError, R> => {
+      const failure = onlyFailure(cause)
+      if (failure === undefined || !failure.resend) return Effect.failCause(bare(cause))
+      return step === undefined
+        ? Effect.flatMap(Schedule.toStep(schedule), (made) => again((step = made), failure.error))
+        : again(step, failure.error)
+    }
+    const again = (step: Step, error: LlmError.LlmError): Effect.Effect<A, LlmError.LlmError, R> =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        Pull.matchEffect(step(now, error), {
+          onSuccess: ([, delay]) => Effect.andThen(wait(error, sends, delay), send),
+          onFailure: (cause) => Effect.failCause(cause),
+          onDone: () => Effect.andThen(report(error, "exhausted", sends, Duration.zero), Effect.fail(error))
+        })
+      )
+    return send
+  })
+
+/** One attempt, its error as it is. */
+export const once = <A, R>(attempt: Effect.Effect<A, Failure, R>): Effect.Effect<A, LlmError.LlmError, R> =>
+  Effect.mapError(attempt, ({ error }) => error)
+
+type Step = (now: number, input: unknown) => Pull.Pull<[Duration.Duration, Duration.Duration], never, Duration.Duration>
+
+/** The failure of a cause that holds nothing else: interrupts and defects always win. */
+const onlyFailure = (cause: Cause.Cause<Failure>): Failure | undefined => {
+  let failure: Failure | undefined
+  for (const reason of cause.reasons) {
+    if (reason._tag !== "Fail") return undefined
+    failure ??= reason.error
+  }
+  return failure
+}
+
+const bare = (cause: Cause.Cause<Failure>): Cause.Cause<LlmError.LlmError> => Cause.map(cause, ({ error }) => error)
+
+const wait = (error: LlmError.LlmError, attempt: number, delay: Duration.Duration): Effect.Effect<void> => {
+  const told = report(error, "retry", attempt, delay)
+  return Duration.isZero(delay) ? told : Effect.andThen(told, Effect.sleep(delay))
+}
+
+const report = (
+  error: LlmError.LlmError,
+  verdict: "retry" | "exhausted",
+  attempt: number,
+  delay: Duration.Duration
+): Effect.Effect<void> =>
+  RunContext.emitCurrent(() => {
+    const hint = Backoff.hintOf(error)
+    return {
+      type: "verdict",
+      layer: "transport",
+      tag: error._tag,
+      verdict,
+      rung: 0,
+      attempt,
+      delay,
+      ...(hint === undefined ? {} : { hint: Duration.millis(hint) }),
+      error
+    }
+  })

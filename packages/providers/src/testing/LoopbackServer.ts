@@ -1,0 +1,217 @@
+/**
+ * A real HTTP server on the loopback interface, for tests and demonstrations. It knows nothing of models: a handler
+ * answers each request, and says by which pieces, when, and whether to the end.
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import * as Queue from "effect/Queue"
+import * as Redacted from "effect/Redacted"
+import * as Ref from "effect/Ref"
+import type * as Scope from "effect/Scope"
+import * as Http from "node:http"
+import * as Split from "./Split.ts"
+
+export interface LoopbackServer {
+  /** `http://127.0.0.1:` and the port that the system gave. */
+  readonly url: string
+  /** Every request so far, in the order of arrival. */
+  readonly requests: Effect.Effect<ReadonlyArray<Received>>
+  /** The next request whose client went away before its answer was complete. */
+  readonly nextAbort: Effect.Effect<Received>
+}
+
+export interface Received {
+  /** 1 for the first request of this server. */
+  readonly number: number
+  readonly method: string
+  /** With the query. */
+  readonly path: string
+  /** Without `authorization`, names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly authorization?: Redacted.Redacted
+  readonly text: string
+  /** The text as JSON; `undefined` if it is none. */
+  readonly body: unknown
+  /** Milliseconds since the epoch, by Effect's `Clock`. */
+  readonly at: number
+}
+
+export interface Answer {
+  /** 200 by default. */
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array
+  /** Waited for before anything is sent. */
+  readonly before?: Effect.Effect<unknown>
+  /** `whole` by default. */
+  readonly split?: Split.Split
+  /** Waited for before each piece, from number 0. The head is on its way by then. */
+  readonly beforePiece?: (index: number) => Effect.Effect<unknown>
+  /** Where the answer breaks off, if it does. */
+  readonly cut?: Cut
+}
+
+/**
+ * `after` so many bytes of the body, or instead of the head. `reset` breaks the connection; `end` ends the body as if it
+ * were complete; `silence` keeps the connection and sends nothing more.
+ */
+export interface Cut {
+  readonly after: number | "nothing"
+  readonly how: "reset" | "end" | "silence"
+}
+
+/** Answers one request. A defect of it becomes an answer with status 500. */
+export interface Handler {
+  (request: Received): Effect.Effect<Answer>
+}
+
+/** Starts a server; it stops, and drops its connections, when the scope closes. */
+export const make = (handler: Handler): Effect.Effect<LoopbackServer, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const requests = yield* Ref.make<ReadonlyArray<Received>>([])
+    const aborts = yield* Queue.unbounded<Received>()
+    const run = yield* FiberSet.makeRuntime<never, void>()
+    const server = Http.createServer({ noDelay: true }, (request, response) => {
+      run(serve(handler, requests, aborts, request, response))
+    })
+    yield* Effect.acquireRelease(listen(server), () => close(server))
+    const address = server.address()
+    const port = address !== null && typeof address === "object" ? address.port : 0
+    return {
+      url: `http://127.0.0.1:${port}`,
+      requests: Ref.get(requests),
+      nextAbort: Queue.take(aborts)
+    }
+  })
+
+/** A URL at which nobody listens: of a server that has just stopped. */
+export const refusedUrl: Effect.Effect<string> = Effect.scoped(
+  Effect.map(
+    make(() => Effect.succeed({ body: "" })),
+    ({ url }) => url
+  )
+)
+
+const listen = (server: Http.Server): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    server.once("error", (error) => resume(Effect.die(error)))
+    server.listen(0, "127.0.0.1", () => resume(Effect.void))
+  })
+
+const close = (server: Http.Server): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    server.close(() => resume(Effect.void))
+    server.closeAllConnections()
+  })
+
+const serve = (
+  handler: Handler,
+  requests: Ref.Ref<ReadonlyArray<Received>>,
+  aborts: Queue.Queue<Received>,
+  request: Http.IncomingMessage,
+  response: Http.ServerResponse
+): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const text = yield* readAll(request)
+    const at = yield* Clock.currentTimeMillis
+    const received = yield* Ref.modify(requests, (before) => {
+      const next = describe(request, text, before.length + 1, at)
+      return [next, [...before, next]]
+    })
+    const answer = Effect.flatMap(
+      Effect.catchCause(handler(received), (cause) => Effect.succeed(broken(cause))),
+      (answer) => send(answer, response)
+    )
+    const gone = Effect.andThen(clientGone(response), Queue.offer(aborts, received))
+    yield* Effect.raceFirst(answer, gone)
+  })
+
+const readAll = (request: Http.IncomingMessage): Effect.Effect<string> =>
+  Effect.callback((resume) => {
+    const chunks: Array<Uint8Array> = []
+    request.on("data", (chunk: Uint8Array) => chunks.push(chunk))
+    request.once("end", () => resume(Effect.sync(() => Buffer.concat(chunks).toString("utf8"))))
+    request.once("error", () => resume(Effect.interrupt))
+  })
+
+const describe = (request: Http.IncomingMessage, text: string, number: number, at: number): Received => {
+  const { authorization, ...others } = request.headers
+  const headers = Object.entries(others).map(([name, value]): [string, string] => [name, String(value)])
+  return {
+    number,
+    method: request.method ?? "",
+    path: request.url ?? "",
+    headers: Object.fromEntries(headers),
+    ...(authorization === undefined ? {} : { authorization: Redacted.make(authorization) }),
+    text,
+    body: parsed(text),
+    at
+  }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const broken = (cause: Cause.Cause<never>): Answer => ({
+  status: 500,
+  body: `the handler died: ${Cause.pretty(cause)}`
+})
+
+/** Ends when the connection closes before the answer was written. */
+const clientGone = (response: Http.ServerResponse): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const onClose = () => (response.writableFinished ? undefined : resume(Effect.void))
+    response.once("close", onClose)
+    return Effect.sync(() => response.off("close", onClose))
+  })
+
+const send = (answer: Answer, response: Http.ServerResponse): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    if (answer.before !== undefined) yield* answer.before
+    const { cut } = answer
+    if (cut?.after === "nothing") return yield* breakOff(cut.how, response)
+    const bytes = typeof answer.body === "string" ? new TextEncoder().encode(answer.body) : answer.body
+    const kept = cut === undefined ? bytes : bytes.subarray(0, cut.after)
+    writeHead(answer, bytes.length, response)
+    let index = 0
+    for (const piece of Split.pieces(kept, answer.split ?? "whole")) {
+      if (answer.beforePiece !== undefined) yield* answer.beforePiece(index)
+      index++
+      yield* write(response, piece)
+    }
+    yield* breakOff(cut?.how ?? "end", response)
+  })
+
+const writeHead = (answer: Answer, length: number, response: Http.ServerResponse): void => {
+  const headers = { "content-type": "application/json", ...answer.headers }
+  // a body of a stated length that ends early would not look ended, but stalled
+  const stated = answer.cut?.how === "end" || headers["content-type"].includes("event-stream")
+  response.writeHead(answer.status ?? 200, stated ? headers : { "content-length": String(length), ...headers })
+  response.flushHeaders()
+}
+
+const write = (response: Http.ServerResponse, piece: Uint8Array): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    // on a connection that is gone nothing more happens here: `clientGone` ends the answer
+    response.write(piece, (error) => (error ? undefined : resume(Effect.void)))
+  })
+
+const breakOff = (how: Cut["how"], response: Http.ServerResponse): Effect.Effect<void> => {
+  switch (how) {
+    case "silence":
+      return Effect.never
+    case "reset":
+      return Effect.sync(() => response.socket?.resetAndDestroy())
+    case "end":
+      return Effect.callback((resume) => {
+        response.end(() => resume(Effect.void))
+      })
+  }
+}

@@ -1,0 +1,45 @@
+/** Where the bytes of a body are cut into pieces: networks cut where they like, and a reader must not notice. */
+
+/**
+ * `whole`; after every `event` (a blank line, be it LF or CRLF); after every `byte`; in the middle of every character of
+ * more than one byte; between CR and LF; or after every so many bytes.
+ */
+export type Split = "whole" | "event" | "byte" | "inside-characters" | "inside-crlf" | { readonly every: number }
+
+const CR = 13
+const LF = 10
+
+/** The pieces, in order: nothing lost, nothing empty. */
+export const pieces = (bytes: Uint8Array, split: Split): ReadonlyArray<Uint8Array> => {
+  const found: Array<Uint8Array> = []
+  let start = 0
+  for (let end = 1; end < bytes.length; end++) {
+    if (cutsAt(bytes, end, split)) {
+      found.push(bytes.subarray(start, end))
+      start = end
+    }
+  }
+  if (start < bytes.length) found.push(bytes.subarray(start))
+  return found
+}
+
+/** Whether a piece ends before the byte at `index`, which is never the first. */
+const cutsAt = (bytes: Uint8Array, index: number, split: Split): boolean => {
+  const before = bytes[index - 1] ?? 0
+  const here = bytes[index] ?? 0
+  switch (split) {
+    case "whole":
+      return false
+    case "byte":
+      return true
+    case "event":
+      return before === LF && (bytes[index - 2] === LF || (bytes[index - 2] === CR && bytes[index - 3] === LF))
+    case "inside-characters":
+      // a continuation byte of UTF-8 is 10xxxxxx
+      return (here & 0b1100_0000) === 0b1000_0000
+    case "inside-crlf":
+      return before === CR && here === LF
+    default:
+      return index % Math.max(1, Math.floor(split.every)) === 0
+  }
+}
