@@ -1,0 +1,153 @@
+/** What the tests of runs share: tools that play a script, agents around them, and views on what was said. */
+import {
+  Agent,
+  type AgentEvent,
+  type Message,
+  type Recovery,
+  Skill,
+  Tool,
+  type ToolError,
+  type Usage
+} from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Clock, Data, Effect, type Exit, Fiber, Schema } from "effect"
+import { TestClock } from "effect/testing"
+
+/** Two failures of tools that say nothing about recovering. */
+export class Busy extends Data.TaggedError("Busy")<{ readonly message: string }> {}
+export class Gone extends Data.TaggedError("Gone")<{ readonly message: string }> {}
+
+export const busy = (message = "busy"): Busy => new Busy({ message })
+export const gone = (message = "gone"): Gone => new Gone({ message })
+
+/** One run of a scripted tool. */
+export interface Run {
+  readonly at: number
+  readonly params: unknown
+  readonly context: Tool.ToolContext
+}
+
+/** A tool whose n-th run is the n-th step. A run beyond the script is a defect. */
+export const scripted = <const Name extends string, E = never, R = never>(
+  name: Name,
+  ...steps: ReadonlyArray<Effect.Effect<string, E, R>>
+) => play(name, {}, steps)
+
+/** As `scripted`, with options. The parameters are `{ n?: number }`. */
+export const play = <
+  const Name extends string,
+  E = never,
+  R = never,
+  const S extends Recovery.SideEffects = "undeclared"
+>(
+  name: Name,
+  options: {
+    readonly sideEffects?: S
+    readonly coercion?: readonly []
+    readonly kind?: ToolError.Kind
+    readonly description?: string
+  },
+  steps: ReadonlyArray<Effect.Effect<string, E, R>>
+) => {
+  const runs: Array<Run> = []
+  const tool = Tool.make(name, {
+    description: `The tool ${name}.`,
+    parameters: Schema.Struct({ n: Schema.optionalKey(Schema.Finite) }),
+    success: Schema.String,
+    ...options,
+    run: (params, context): Effect.Effect<string, E, R> =>
+      Effect.flatMap(Clock.currentTimeMillis, (at) => {
+        runs.push({ at, params, context })
+        return steps[runs.length - 1] ?? Effect.die(new Error(`run ${runs.length} of '${name}' is not in the script`))
+      })
+  })
+  return { tool, runs }
+}
+
+/** An agent with these tools and nothing else. */
+export const agentWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(...tools: Tools) =>
+  Agent.make("worker", { skills: [Skill.make("work", { description: "Works.", tools })] })
+
+/** A model that makes these calls at once, with the ids `c1`, `c2` …, then says "done". */
+export const callingOnce = (...names: ReadonlyArray<string>) => ScriptedModel.make(batch(...names), done)
+
+/** One reply that makes these calls, with the ids `c1`, `c2` … */
+export const batch = (...names: ReadonlyArray<string>): ScriptedModel.Step =>
+  ScriptedModel.calls(...names.map((name, index) => ScriptedModel.call(name, {}, `c${index + 1}`)))
+
+export const done = ScriptedModel.text("done")
+
+/** The settlements of a transcript in order, as `kind: text`. */
+export const settlements = (transcript: Message.Transcript): ReadonlyArray<string> =>
+  transcript.flatMap((message) =>
+    message.role === "assistant"
+      ? message.content.flatMap((part) =>
+          part.type === "settled-call" ? [`${part.settlement.kind}: ${part.settlement.text}`] : []
+        )
+      : []
+  )
+
+/** What the model has read of its calls by its last request. */
+export const read = (model: ScriptedModel.ScriptedModel): ReadonlyArray<string> =>
+  settlements(model.requests.at(-1)?.messages ?? [])
+
+type OfType<Type> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
+
+/** Hears everything that happens in the runs of the agents to which `listen` is piped. */
+export const eventLog = () => {
+  const all: Array<AgentEvent.AgentEvent> = []
+  const of = <const Type extends AgentEvent.AgentEvent["type"]>(type: Type): ReadonlyArray<OfType<Type>> =>
+    all.filter((event): event is OfType<Type> => event.type === type)
+  return {
+    all,
+    of,
+    listen: Agent.onEvent((event) => Effect.sync(() => all.push(event)).pipe(Effect.asVoid)),
+    types: () => all.map((event) => event.type),
+    /** The event that ended the outermost run. */
+    end: () => all.findLast((event) => isTerminal(event) && event.parent === undefined)
+  }
+}
+
+export const isTerminal = (event: AgentEvent.AgentEvent): boolean =>
+  event.type === "run-completed" || event.type === "run-failed" || event.type === "run-interrupted"
+
+/** The transcript that a failed or interrupted run left in its last event. */
+export const keptTranscript = (event: AgentEvent.AgentEvent | undefined): Message.Transcript =>
+  event?.type === "run-failed" || event?.type === "run-interrupted" ? event.transcript : []
+
+export const keptUsage = (event: AgentEvent.AgentEvent | undefined): Usage.Usage | undefined =>
+  event?.type === "run-failed" || event?.type === "run-interrupted" || event?.type === "run-completed"
+    ? event.usage
+    : undefined
+
+/** Lets every fiber go on until it waits for the clock. */
+export const calm = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
+
+/** Runs an effect to its end while a day goes by. */
+export const overADay = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Exit.Exit<A, E>, never, R> =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(effect)
+    yield* calm
+    yield* TestClock.adjust("1 day")
+    return yield* Fiber.await(fiber)
+  })
+
+/** Interrupts an effect that many milliseconds after its start. */
+export const interruptedAt = <A, E, R>(
+  millis: number,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<Exit.Exit<A, E>, never, R> =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(effect)
+    yield* calm
+    yield* TestClock.adjust(millis)
+    yield* calm
+    const interrupting = yield* Effect.forkChild(Fiber.interrupt(fiber))
+    yield* calm
+    yield* TestClock.adjust("1 day")
+    yield* Fiber.await(interrupting)
+    return yield* Fiber.await(fiber)
+  })
+
+/** The failure of an exit as a value; anything else is a defect of the test. */
+export const failureOf = <A, E>(exit: Exit.Exit<A, E>): Effect.Effect<E> => Effect.orDie(Effect.flip(exit))
