@@ -40,6 +40,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   /** The arguments as they are now: the model's, or those of the last repair. */
   #raw: Message.ToolCall["arguments"]
   #decoded: Call.Decoded | undefined
+  /** How often the tool itself has run: arguments that do not decode are no attempt of it. */
+  #runs = 0
 
   constructor(entry: Entry, call: Message.ToolCall, run: RunContext.RunContext) {
     this.#entry = entry
@@ -56,7 +58,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     this.#decoded = decoded.success
     const { agent, runId } = this.#run
     const context = {
-      attempt,
+      attempt: ++this.#runs,
       callId: this.#call.id,
       idempotencyKey: `${runId}/${this.#run.turn()}/${this.#call.id}`,
       agent
