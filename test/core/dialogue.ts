@@ -27,17 +27,18 @@ export interface Run {
   readonly context: Tool.ToolContext
 }
 
+type Step = Effect.Effect<string, unknown, unknown>
+
 /** A tool whose n-th run is the n-th step. A run beyond the script is a defect. */
-export const scripted = <const Name extends string, E = never, R = never>(
+export const scripted = <const Name extends string, const Steps extends ReadonlyArray<Step>>(
   name: Name,
-  ...steps: ReadonlyArray<Effect.Effect<string, E, R>>
+  ...steps: Steps
 ) => play(name, {}, steps)
 
 /** As `scripted`, with options. The parameters are `{ n?: number }`. */
 export const play = <
   const Name extends string,
-  E = never,
-  R = never,
+  const Steps extends ReadonlyArray<Step>,
   const S extends Recovery.SideEffects = "undeclared"
 >(
   name: Name,
@@ -47,7 +48,7 @@ export const play = <
     readonly kind?: ToolError.Kind
     readonly description?: string
   },
-  steps: ReadonlyArray<Effect.Effect<string, E, R>>
+  steps: Steps
 ) => {
   const runs: Array<Run> = []
   const tool = Tool.make(name, {
@@ -55,10 +56,13 @@ export const play = <
     parameters: Schema.Struct({ n: Schema.optionalKey(Schema.Finite) }),
     success: Schema.String,
     ...options,
-    run: (params, context): Effect.Effect<string, E, R> =>
+    run: (params, context): Effect.Effect<string, Effect.Error<Steps[number]>, Effect.Services<Steps[number]>> =>
       Effect.flatMap(Clock.currentTimeMillis, (at) => {
         runs.push({ at, params, context })
-        return steps[runs.length - 1] ?? Effect.die(new Error(`run ${runs.length} of '${name}' is not in the script`))
+        const step: Steps[number] | undefined = steps[runs.length - 1]
+        if (step === undefined) return Effect.die(new Error(`run ${runs.length} of '${name}' is not in the script`))
+        // failures and needs are computed from this very step
+        return step as Effect.Effect<string, Effect.Error<Steps[number]>, Effect.Services<Steps[number]>>
       })
   })
   return { tool, runs }
