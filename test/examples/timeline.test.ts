@@ -39,7 +39,7 @@ const retry: AgentEvent.Happening = {
   rung: 0,
   attempt: 1,
   delay: Duration.millis(250),
-  error: new ServerError({ model: "m", message: "busy", status: 503 })
+  error: new ServerError({ model: "m", message: "The server failed", status: 503, detail: "busy" })
 }
 
 const started = of(0, { type: "run-start", input: "How many?\n\u001b[31m" })
@@ -56,7 +56,7 @@ describe("the timeline", () => {
     expect(lines.split("\n")).toEqual([
       "  0.000  run        counter starts: How many?\\n\\x1b[31m",
       "  0.001  model      turn 1: asks m",
-      "  0.005  transport  ServerError → retry, attempt 2 in 250ms: ServerError (HTTP 503): busy",
+      "  0.005  transport  send 1 failed (HTTP 503, busy) → retry: send 2 in 250ms",
       '  0.255  model      calls count {"json":"{"}',
       ""
     ])
@@ -103,7 +103,7 @@ describe("the event log", () => {
       type: "verdict",
       layer: "transport",
       delay: 250,
-      error: { name: "ServerError", code: "KINTSUGI-SERVER", message: "busy", status: 503 }
+      error: { name: "ServerError", code: "KINTSUGI-SERVER", message: "The server failed", status: 503, detail: "busy" }
     })
   })
 

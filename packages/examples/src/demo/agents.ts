@@ -31,7 +31,8 @@ const steady = {
   ModelOverloadedError: Recovery.retry({ maxAttempts: 3, initialBackoff: "300 millis" }),
   RateLimitError: Recovery.retry({ maxAttempts: 3, initialBackoff: "300 millis", maxHint: "5 seconds" }),
   ServerError: Recovery.retry({ maxAttempts: 3, initialBackoff: "300 millis" }),
-  NetworkError: Recovery.retry({ maxAttempts: 2, initialBackoff: "300 millis" })
+  NetworkError: Recovery.retry({ maxAttempts: 2, initialBackoff: "300 millis" }),
+  UnknownLlmError: Recovery.retry({ maxAttempts: 2, initialBackoff: "300 millis" })
 }
 
 /** A fixer that a model drives. It answers with `escalate`, which the analyst reads, or ends everything. */
@@ -46,7 +47,7 @@ const fixer = Agent.make("json-fixer", {
       tools: [Tool.escalate, Tool.throwException]
     })
   ]
-}).pipe(Agent.onLlmError(steady))
+}).pipe(Agent.onLlmError(steady, { onPartial: "restart" }))
 
 /** A fixer that is a plain function: it costs no model call. */
 const cleanup = Agent.deterministic("json-cleanup", (raw: string) =>
@@ -66,4 +67,4 @@ export const analyst = Agent.make("json-analyst", {
     "If it returns an ERROR, read it: it contains corrected JSON. Retry with that. Reply with ONLY the number.",
   budget: { maxTurns: 10 },
   skills: [Skill.make("solve", { description: "Analyse JSON with tools", tools: [counted] })]
-}).pipe(Agent.onLlmError(steady))
+}).pipe(Agent.onLlmError(steady, { onPartial: "restart" }))

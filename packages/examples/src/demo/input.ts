@@ -20,6 +20,7 @@ export const read = (
   stdin: Readable
 ): Effect.Effect<string, InputError> => {
   if (argument === undefined) return Effect.succeed(example)
+  if (argument.trim() === "") return Effect.succeed(argument)
   if (argument === "-") return readAll(stdin, "standard input")
   const path = resolve(folder, argument)
   // A text may be no possible path at all

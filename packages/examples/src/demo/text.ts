@@ -22,7 +22,7 @@ const visible = (character: string): string => {
 }
 
 /** Of a text, as much as fits on a line. */
-export const clip = (text: string, width = 160): string => {
+export const clip = (text: string, width = 100): string => {
   const characters = Array.from(plain(text.slice(0, 4 * width)))
   return characters.length <= width && text.length <= 4 * width
     ? characters.join("")
@@ -32,7 +32,12 @@ export const clip = (text: string, width = 160): string => {
 /** An error on one line: its tag and what it says. */
 export const describeError = (error: unknown): string => {
   const { message, name } = ErrorCause.summarise(error)
-  const status =
-    Predicate.hasProperty(error, "status") && Predicate.isNumber(error.status) ? ` (HTTP ${error.status})` : ""
-  return `${name}${status}${message === "" ? "" : `: ${clip(message)}`}`
+  return message === "" ? name : `${name}: ${clip(message)}`
+}
+
+/** The same for a failed request: its status and the server's own words, where it answered at all. */
+export const describeSend = (error: unknown): string => {
+  if (!Predicate.hasProperty(error, "status")) return describeError(error)
+  const words = Predicate.hasProperty(error, "detail") && Predicate.isString(error.detail) ? error.detail : ""
+  return `HTTP ${String(error.status)}, ${clip(words, 70)}`
 }

@@ -7,7 +7,7 @@ import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Message from "@kintsugi/core/Message"
 import * as Duration from "effect/Duration"
 import { styleText } from "node:util"
-import { clip, describeError, plain } from "./text.ts"
+import { clip, describeError, describeSend, plain } from "./text.ts"
 
 export interface Timeline {
   /** The text to write for an event, line ends included; empty for one that needs no words. */
@@ -154,13 +154,23 @@ const argumentsOf = (call: Message.ToolCall): string =>
   typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments)
 
 const verdictOf = (event: Extract<AgentEvent.AgentEvent, { readonly type: "verdict" }>): Line => {
-  const { attempt, delay, hint, layer, tag, verdict } = event
+  const { attempt, delay, error, hint, layer, tag, verdict } = event
   const wait = Duration.isZero(delay) ? "at once" : `in ${Duration.format(delay)}`
-  const asked = hint === undefined ? "" : ` (the server asked for ${Duration.format(hint)})`
-  const next = verdict === "retry" ? `attempt ${attempt + 1} ${wait}${asked}` : `after ${attempts(attempt)}`
-  // The model and the tool tell of their failed attempts themselves
-  const why = layer === "transport" || layer === "effect" ? `: ${describeError(event.error)}` : ""
-  return { column: layer, text: `${tag} → ${verdict}, ${next}${why}` }
+  const asked = hint === undefined ? "" : `, the server asked for ${Duration.format(hint)}`
+  const noun = layer === "transport" ? "send" : "attempt"
+  const what = verdict === "retry" ? `retry: ${noun} ${attempt + 1} ${wait}${asked}` : verdict
+  switch (layer) {
+    case "transport": {
+      const up = verdict === "retry" ? "" : `: it leaves the transport as ${tag}`
+      return { column: layer, text: `send ${attempt} failed (${describeSend(error)}) → ${what}${up}` }
+    }
+    case "model":
+      return { column: layer, text: `onLlmError: ${tag} → ${what}` }
+    case "tool":
+      return { column: layer, text: `onError: ${tag} → ${what}` }
+    case "effect":
+      return { column: layer, text: `${describeError(error)} → ${what}` }
+  }
 }
 
 /** The fixer's own line has just said what went wrong; this says what that means for the call. */

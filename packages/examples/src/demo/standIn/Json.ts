@@ -34,10 +34,12 @@ export const equals = (self: Schema.Json, that: Schema.Json): boolean => write(s
 export const mend = (text: string): Document | undefined => {
   const strict = parse(text)
   if (isContainer(strict)) return { text: text.trim(), value: strict }
-  if (strict !== undefined || isBinary(text)) return undefined
+  if (strict !== undefined) return undefined
   const repaired = Result.getOrUndefined(Result.try(() => jsonrepair(text)))
   const value = repaired === undefined ? undefined : parse(repaired)
-  return repaired !== undefined && isContainer(value) ? { text: compact(repaired), value } : undefined
+  if (repaired === undefined || !isContainer(value)) return undefined
+  // Out of any bytes a list can be made
+  return isObject(value) || !isBinary(text) ? { text: compact(repaired), value } : undefined
 }
 
 /** Without the blanks between tokens; numbers and strings stay as they were written. */
@@ -109,8 +111,9 @@ export const find = (message: string): string | undefined => {
     // A list made of somebody's prose is not what was meant
     if (mended !== undefined && (isObject(mended.value) || /^[{[]/.test(candidate))) return candidate
   }
-  const candidates = [rest, message.slice(open, close + 1).trim(), longest]
-  return candidates.find((candidate) => mend(candidate) !== undefined) ?? rest
+  const candidates = [rest, message.slice(open, close + 1).trim(), ...(isBinary(message) ? [] : [longest])]
+  const found = candidates.find((candidate) => mend(candidate) !== undefined)
+  return found ?? (isBinary(message) ? (afterLeadIn(message) ?? message) : rest)
 }
 
 /** What follows the instruction in a message without any brackets: the text after the first question mark or colon. */

@@ -1,0 +1,33 @@
+/** Where the model is: behind a server of our own, or at a real endpoint. */
+import { LlmError, Model } from "@kintsugi/core"
+import { OpenAi, Transport } from "@kintsugi/providers"
+import { Fault, LoopbackServer, OpenAiChatWire } from "@kintsugi/providers/testing"
+import { Effect, Layer, Redacted, Stream } from "effect"
+import type { Faults, Settings } from "./cli.ts"
+import * as FaultScript from "./faultScript.ts"
+import { reply } from "./standIn.ts"
+
+export const layer = (model: Settings["model"]): Layer.Layer<Model.Model> =>
+  model.type === "embedded" ? embedded(model.faults) : real(model.name, model.baseUrl)
+
+/** The stand-in model behind a real HTTP server, reached as any other endpoint is. */
+const embedded = (faults: Faults): Layer.Layer<Model.Model> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const brain = OpenAiChatWire.handler((request) => Effect.sync(() => reply(request)))
+      const server = yield* LoopbackServer.make(Fault.inFront(FaultScript.make(faults), brain))
+      const apiKey = Redacted.make("none-needed")
+      return OpenAi.layer({ model: "stand-in", apiKey, baseUrl: `${server.url}/v1` })
+    })
+  ).pipe(Layer.provide(Transport.layerFetch))
+
+const real = (name: string, baseUrl: string | undefined): Layer.Layer<Model.Model> =>
+  OpenAi.model(name, baseUrl === undefined ? {} : { baseUrl }).pipe(
+    Layer.catch(() => Layer.succeed(Model.Model, locked(name)))
+  )
+
+/** A model that nobody can ask: the run starts all the same, and its events say how it ended. */
+const locked = (name: string): Model.Service => {
+  const error = LlmError.AuthenticationError.authenticationFailed(name, "OPENAI_API_KEY is not set")
+  return { name, provider: "openai", generate: () => Effect.fail(error), stream: () => Stream.fail(error) }
+}

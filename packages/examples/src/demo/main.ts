@@ -1,0 +1,30 @@
+/** `npm run demo`: an agent counts the keys of a JSON object, and recovers from whatever goes wrong on the way. */
+import process from "node:process"
+import { parse, type Settings } from "./cli.ts"
+
+const start = async (settings: Settings): Promise<void> => {
+  // Help and complaints need none of this
+  const [Effect, Fiber, { run }] = await Promise.all([
+    import("effect/Effect"),
+    import("effect/Fiber"),
+    import("./program.ts")
+  ])
+  const fiber = Effect.runFork(
+    run(settings, {
+      // npm starts scripts in the folder of the package, wherever it was called
+      folder: process.env.npm_lifecycle_event === "demo" ? (process.env.INIT_CWD ?? process.cwd()) : process.cwd(),
+      stdin: process.stdin,
+      write: (text) => void process.stdout.write(text),
+      complain: (text) => void process.stderr.write(text),
+      isColored: process.stdout.isTTY && !process.env.NO_COLOR && process.stdout.hasColors()
+    })
+  )
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => fiber.interruptUnsafe())
+  // Whoever reads this may have read enough
+  process.stdout.on("error", () => fiber.interruptUnsafe())
+  process.exitCode = await Effect.runPromise(Fiber.join(fiber))
+}
+
+const parsed = parse(process.argv.slice(2))
+if (parsed.type === "exit") process.exitCode = parsed.code
+else await start(parsed.settings)

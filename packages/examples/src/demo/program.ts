@@ -1,0 +1,99 @@
+/** One run of the demo: reads the text, lets the agent count, shows what happens, says how it ended. */
+import { Agent, type AgentEvent, type Message } from "@kintsugi/core"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import { Cause, Effect, Exit, Queue, Schema, Stream } from "effect"
+import { resolve } from "node:path"
+import type { Readable } from "node:stream"
+import { analyst } from "./agents.ts"
+import type { Settings } from "./cli.ts"
+import * as Endpoint from "./endpoint.ts"
+import * as EventLog from "./eventLog.ts"
+import * as Input from "./input.ts"
+import { isObject, parse } from "./standIn/Json.ts"
+import { clip } from "./text.ts"
+import * as Timeline from "./timeline.ts"
+
+/** What the program needs of the process around it. */
+export interface Terminal {
+  /** Relative paths start here. */
+  readonly folder: string
+  readonly stdin: Readable
+  readonly write: (text: string) => void
+  readonly complain: (text: string) => void
+  readonly isColored: boolean
+}
+
+/** The model answered, but not with a number. */
+class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { message: Schema.String }) {}
+
+/** Never fails: the exit code says how it went. */
+export const run = (settings: Settings, terminal: Terminal): Effect.Effect<number> =>
+  Effect.scoped(count(settings, terminal)).pipe(
+    Effect.exit,
+    Effect.map(
+      Exit.match({
+        onSuccess: (answer) => {
+          terminal.write(`answer: ${answer}\n`)
+          return 0
+        },
+        onFailure: (cause) => {
+          if (Cause.hasInterruptsOnly(cause)) return interruptedExitCode
+          terminal.complain(`error: ${explain(Cause.squash(cause))}\n`)
+          return 1
+        }
+      })
+    )
+  )
+
+const interruptedExitCode = 130
+
+const explain = (error: unknown): string => clip(ErrorCause.summarise(error).message, 1000)
+
+const count = Effect.fnUntraced(function* (settings: Settings, terminal: Terminal) {
+  const { events, isStreamed, model } = settings
+  const log = events === undefined ? EventLog.none : yield* EventLog.open(resolve(terminal.folder, events))
+  const text = yield* Input.read(settings.input, terminal.folder, terminal.stdin)
+  const display = yield* show(terminal, log)
+  const listening = analyst.pipe(Agent.onToolUse(display.use))
+  const request = `How many keys? ${text}`
+  const counting = isStreamed
+    ? foldEvents(listening.stream(request), display.event)
+    : listening.pipe(Agent.onEvent(display.event))(request)
+  const answer = yield* Effect.provide(counting, Endpoint.layer(model))
+  return /\d/.test(answer) ? answer : yield* new NoAnswer({ message: `the model gave no number: ${clip(answer)}` })
+})
+
+/** Shows every event of a streamed run, and gives its output. */
+const foldEvents = <E, R>(
+  events: Stream.Stream<AgentEvent.AgentEvent, E, R>,
+  see: (event: AgentEvent.AgentEvent) => Effect.Effect<void>
+): Effect.Effect<string, E, R> =>
+  Stream.runFold(
+    Stream.tap(events, see),
+    () => "",
+    (output, event) => (event.type === "run-completed" && event.parent === undefined ? String(event.output) : output)
+  )
+
+/** Writes timeline and log. The tool hook runs beside the events: its line waits here for its turn. */
+const show = Effect.fnUntraced(function* (terminal: Terminal, log: EventLog.EventLog) {
+  const timeline = Timeline.make(terminal)
+  const uses = yield* Queue.unbounded<string>()
+  terminal.write(timeline.header)
+  return {
+    use: (name: string, args: Message.ToolCall["arguments"], result: Agent.ToolResult): Effect.Effect<void> =>
+      Effect.asVoid(Queue.offer(uses, `  ${name}(${jsonIn(args)}) = ${clip(result.text, 1000)}`)),
+    event: Effect.fnUntraced(function* (event: AgentEvent.AgentEvent) {
+      yield* log.write(event)
+      terminal.write(timeline.draw(event))
+      if (event.type !== "tool-end" || event.agent !== analyst.name) return
+      terminal.write(timeline.line(yield* Queue.take(uses)))
+    })
+  }
+})
+
+/** The `json` of the arguments, as far as it goes on a line; whatever else the model may have sent, as it is. */
+const jsonIn = (args: Message.ToolCall["arguments"]): string => {
+  const value = typeof args === "string" ? parse(args) : args
+  const json = isObject(value) ? value.json : undefined
+  return clip(typeof json === "string" ? json : String(args), 60)
+}
