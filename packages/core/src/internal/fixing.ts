@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import * as Issue from "../Issue.ts"
 import * as Render from "../Render.ts"
 import * as RunContext from "../RunContext.ts"
 import { DeserializationError, EscalationError, ToolExecutionError } from "../ToolError.ts"
@@ -60,7 +61,14 @@ const take = (rung: Fix, answer: string, broken: Broken): Effect.Effect<Fixed> =
     const decoded = broken.tool.decodeResult(answer)
     if (Result.isSuccess(decoded)) return Effect.succeed({ type: "answered", value: decoded.success })
     const { callId, tool } = broken
-    const error = DeserializationError.of(tool.name, callId, answer, `${tool.name} result`, decoded.failure)
+    const error = new DeserializationError({
+      tool: tool.name,
+      callId,
+      rawValue: answer,
+      targetType: `${tool.name} result`,
+      issues: decoded.failure,
+      message: `The answer of the fixer does not fit the result of tool '${tool.name}': ${decoded.failure.map(Issue.format).join("; ")}`
+    })
     return Effect.succeed({ type: "failed", error, next: error })
   }
   return Effect.map(broken.accept(answer), (error): Fixed =>
@@ -70,16 +78,21 @@ const take = (rung: Fix, answer: string, broken: Broken): Effect.Effect<Fixed> =
 
 const inputOf = (rung: Fix, seen: unknown, round: FixRound, broken: Broken): string => {
   if (rung.input !== undefined) return rung.input({ error: seen, context: round.context })
-  return Predicate.hasProperty(rung.fixer, ReadsReport) ? report(seen, round, broken) : broken.raw
+  return Predicate.hasProperty(rung.fixer, ReadsReport) ? report(rung, seen, round, broken) : broken.raw
 }
 
 /** What a model-driven fixer reads. */
-const report = (seen: unknown, round: FixRound, { raw, tool }: Broken): string =>
+const report = (rung: Fix, seen: unknown, round: FixRound, { raw, tool }: Broken): string =>
   [
     `A call of tool '${tool.name}' failed.`,
     `Description: ${tool.description}`,
     `Arguments: ${raw}`,
     `JSON Schema of the arguments: ${JSON.stringify(tool.spec().parameters)}`,
     `Error: ${Render.messageOf(seen)}`,
-    `This is repair attempt ${round.run} of ${round.maxRuns}. Answer with the corrected arguments as JSON and nothing else.`
+    `This is repair attempt ${round.run} of ${round.maxRuns}. Answer with ${wanted[rung.as]} and nothing else.`
   ].join("\n")
+
+const wanted: Record<Fix["as"], string> = {
+  arguments: "the corrected arguments as JSON",
+  result: "the result that the tool should have given, as JSON or as plain text,"
+}

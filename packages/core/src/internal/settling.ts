@@ -40,6 +40,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   /** The arguments as they are now: the model's, or those of the last repair. */
   #raw: Message.ToolCall["arguments"]
   #decoded: Call.Decoded | undefined
+  /** The last answer of a fixer if it did not decode: what this very fixer reads next. The call's arguments stay. */
+  #draft: { readonly rung: Fix; readonly text: string } | undefined
   /** How often the tool itself has run: arguments that do not decode are no attempt of it. */
   #runs = 0
 
@@ -100,9 +102,9 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     return Fixing.run(rung, seen, round, {
       tool: this.#tool,
       callId: this.#call.id,
-      raw: Call.rawText(this.#raw),
+      raw: this.#draft?.rung === rung ? this.#draft.text : Call.rawText(this.#raw),
       run: this.#run,
-      accept: (answer) => this.#accept(answer)
+      accept: (answer) => this.#accept(rung, answer)
     })
   }
 
@@ -147,11 +149,14 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   /** Takes a fixer's answer as the new arguments, if it decodes. */
-  #accept(answer: string): Effect.Effect<unknown> {
-    this.#raw = answer
-    this.#decoded = undefined
+  #accept(rung: Fix, answer: string): Effect.Effect<unknown> {
     const decoded = this.#decode(answer)
-    if (Result.isFailure(decoded)) return Effect.succeed(decoded.failure)
+    if (Result.isFailure(decoded)) {
+      this.#draft = { rung, text: answer }
+      return Effect.succeed(decoded.failure)
+    }
+    this.#draft = undefined
+    this.#raw = answer
     this.#decoded = decoded.success
     return Effect.as(this.#emitChanges(decoded.success), undefined)
   }
