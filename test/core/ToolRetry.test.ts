@@ -1,10 +1,11 @@
 import { assert } from "@effect/vitest"
-import { Agent, Recovery, Tool, ToolError } from "@kintsugi/core"
+import { Agent, Recovery, Tool, type ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, type Exit } from "effect"
+import { Effect } from "effect"
 import { it } from "../support/run.ts"
 import {
   agentWith,
+  asHard,
   batch,
   busy,
   callingOnce,
@@ -12,25 +13,15 @@ import {
   eventLog,
   failureOf,
   gone,
+  instantsOf,
+  messagesOf,
   overADay,
   play,
   read,
-  scripted,
-  type Run
+  scripted
 } from "./dialogue.ts"
 
 const failing = (times: number) => Array.from({ length: times }, (_, i) => Effect.fail(busy(`${i + 1}`)))
-
-const instants = (runs: ReadonlyArray<Run>) => runs.map(({ at }) => at)
-
-const hardFailure = Effect.fnUntraced(function* (exit: Exit.Exit<unknown, unknown>) {
-  const error = yield* failureOf(exit)
-  if (error instanceof ToolError.ToolExecutionError) return error
-  return yield* Effect.die(new Error(`not a ToolExecutionError: ${String(error)}`))
-})
-
-const messages = (errors: ReadonlyArray<unknown>) =>
-  errors.map((error) => (error instanceof Error ? error.message : String(error)))
 
 it.run("A201 retries: n runs the tool at most 1 + n times; the first success ends it", (run) =>
   Effect.gen(function* () {
@@ -45,7 +36,7 @@ it.run("A201 retries: n runs the tool at most 1 + n times; the first success end
     const { runs, tool } = scripted("fetch", ...failing(4))
     const model = yield* ScriptedModel.make(batch("fetch"))
     const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 3 }) })))
-    yield* hardFailure(yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer))))
+    asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
     assert.strictEqual(runs.length, 4)
   })
 )
@@ -56,7 +47,7 @@ it.run("A202 maxAttempts: m runs the tool at most m times in all", (run) =>
       const { runs, tool } = scripted("fetch", ...failing(maxAttempts))
       const model = yield* ScriptedModel.make(batch("fetch"))
       const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.retry({ maxAttempts }) })))
-      yield* hardFailure(yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer))))
+      asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
       assert.strictEqual(runs.length, maxAttempts)
     }
   })
@@ -68,7 +59,7 @@ it.run("A205 A206 without a delay it runs again at the same instant; with one, w
     const model = yield* ScriptedModel.make(batch("fetch"))
     const hasty = agentWith(plain.tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 3 }) })))
     yield* Effect.flip(run(hasty, "go").pipe(Effect.provide(model.layer)))
-    assert.deepStrictEqual(instants(plain.runs), [0, 0, 0, 0])
+    assert.deepStrictEqual(instantsOf(plain.runs), [0, 0, 0, 0])
 
     const waiting = scripted("fetch", ...failing(4))
     const log = eventLog()
@@ -76,8 +67,8 @@ it.run("A205 A206 without a delay it runs again at the same instant; with one, w
     const patient = agentWith(
       waiting.tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 3, initialBackoff: "500 millis" }) }))
     ).pipe(log.listen)
-    yield* hardFailure(yield* overADay(run(patient, "go").pipe(Effect.provide(again.layer))))
-    assert.deepStrictEqual(instants(waiting.runs), [0, 500, 1500, 3500])
+    asHard(yield* failureOf(yield* overADay(run(patient, "go").pipe(Effect.provide(again.layer)))))
+    assert.deepStrictEqual(instantsOf(waiting.runs), [0, 500, 1500, 3500])
     assert.strictEqual(log.end()?.at, 3500)
   })
 )
@@ -87,8 +78,8 @@ it.run("A207 exhaustion is ToolExecutionError with every error in order; the las
     const { tool } = scripted("fetch", ...failing(3))
     const model = yield* ScriptedModel.make(batch("fetch"))
     const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 2 }) })))
-    const error = yield* hardFailure(yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer))))
-    assert.deepStrictEqual(messages(error.attempts), ["1", "2", "3"])
+    const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
+    assert.deepStrictEqual(messagesOf(error.attempts), ["1", "2", "3"])
     assert.strictEqual(error.cause, error.attempts[2])
     assert.deepInclude(error, { tool: "fetch", callId: "c1", message: "Tool 'fetch' failed after 3 attempts: 3" })
   })
@@ -99,9 +90,9 @@ it.run("A208 retries: 0 means one attempt, then ToolExecutionError", (run) =>
     const { runs, tool } = scripted("fetch", ...failing(1))
     const model = yield* ScriptedModel.make(batch("fetch"))
     const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 0 }) })))
-    const error = yield* hardFailure(yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer))))
+    const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
     assert.strictEqual(runs.length, 1)
-    assert.deepStrictEqual(messages(error.attempts), ["1"])
+    assert.deepStrictEqual(messagesOf(error.attempts), ["1"])
   })
 )
 
@@ -131,9 +122,9 @@ it.run("A210 each row keeps its count for the whole call: other tags do not rese
     const agent = agentWith(
       tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 3 }), Gone: Recovery.retry({ retries: 3 }) }))
     )
-    const error = yield* hardFailure(yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer))))
+    const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
     assert.strictEqual(runs.length, 7)
-    assert.deepStrictEqual(messages(error.attempts), ["b1", "g1", "b2", "g2", "g3", "b3", "g4"])
+    assert.deepStrictEqual(messagesOf(error.attempts), ["b1", "g1", "b2", "g2", "g3", "b3", "g4"])
   })
 )
 
@@ -157,7 +148,7 @@ it.run("A211 retry on bad arguments gives up at once: no run, no wait", (run) =>
       const agent = agentWith(
         tool.pipe(Tool.onError({ InvalidArgs: Recovery.retry({ retries: 3, initialBackoff: "1 second" }) }))
       ).pipe(log.listen)
-      const error = yield* hardFailure(yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer))))
+      const error = asHard(yield* failureOf(yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))))
       assert.strictEqual(error.attempts.length, 1)
       assert.strictEqual(log.end()?.at, log.all[0]?.at)
       assert.deepStrictEqual(runs, [])
@@ -238,7 +229,7 @@ it.run("A214 in one batch, two flaky tools and a bare one each follow their own 
     )
     yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert.deepStrictEqual(
-      [quick, slow, bare].map(({ runs }) => instants(runs)),
+      [quick, slow, bare].map(({ runs }) => instantsOf(runs)),
       [[0, 0, 0], [0, 3000], [0]]
     )
     assert.deepStrictEqual(read(model), ["result: quick page", "result: slow page", "result: bare page"])
@@ -257,6 +248,6 @@ it.run("A214 a bare tool's failure ends the run, after its flaky siblings went t
     )
     const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert.strictEqual(yield* failureOf(exit), failure)
-    assert.deepStrictEqual(instants(quick.runs), [0, 1000, 3000])
+    assert.deepStrictEqual(instantsOf(quick.runs), [0, 1000, 3000])
   })
 )

@@ -1,14 +1,6 @@
 /** What the tests of runs share: tools that play a script, agents around them, and views on what was said. */
-import {
-  Agent,
-  type AgentEvent,
-  type Message,
-  type Recovery,
-  Skill,
-  Tool,
-  type ToolError,
-  type Usage
-} from "@kintsugi/core"
+import { assert } from "@effect/vitest"
+import { Agent, type AgentEvent, type Message, type Recovery, Skill, Tool, ToolError, type Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Data, Effect, type Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -66,6 +58,18 @@ export const play = <
       })
   })
   return { tool, runs }
+}
+
+/** A fixer without a model: its n-th answer is the n-th step. `inputs` is what it read. */
+export const fixer = <const Steps extends ReadonlyArray<Step>>(...steps: Steps) => {
+  const inputs: Array<string> = []
+  const agent = Agent.deterministic("fixer", (input: string) => {
+    inputs.push(input)
+    const step: Steps[number] = steps[inputs.length - 1] ?? Effect.die(new Error("a run of the fixer is not expected"))
+    // failures and needs are computed from this very step
+    return step as Effect.Effect<string, Effect.Error<Steps[number]>, Effect.Services<Steps[number]>>
+  })
+  return { agent, inputs }
 }
 
 /** An agent with these tools and nothing else. */
@@ -155,3 +159,20 @@ export const interruptedAt = <A, E, R>(
 
 /** The failure of an exit as a value; anything else is a defect of the test. */
 export const failureOf = <A, E>(exit: Exit.Exit<A, E>): Effect.Effect<E> => Effect.orDie(Effect.flip(exit))
+
+/** The error as the hard failure that it has to be. */
+export const asHard = (error: unknown): ToolError.ToolExecutionError => {
+  assert.instanceOf(error, ToolError.ToolExecutionError)
+  // the line above has failed otherwise
+  return error as ToolError.ToolExecutionError
+}
+
+export const tagsOf = (errors: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
+  errors.map((error) => (typeof error === "object" && error !== null && "_tag" in error ? error._tag : error))
+
+export const messagesOf = (errors: ReadonlyArray<unknown>): ReadonlyArray<string> =>
+  errors.map((error) => (error instanceof Error ? error.message : String(error)))
+
+export const paramsOf = (runs: ReadonlyArray<Run>): ReadonlyArray<unknown> => runs.map(({ params }) => params)
+
+export const instantsOf = (runs: ReadonlyArray<Run>): ReadonlyArray<number> => runs.map(({ at }) => at)
