@@ -13,7 +13,7 @@ import * as Json from "./json.ts"
 export const classify = (source: Source, answer: Answer): LlmError => {
   const body = Json.parse(answer.body)
   const report = Result.isSuccess(body) ? reportOf(body.success) : undefined
-  return Classify.failure(source, answer, report ?? { codes: [], text: unreadable(answer.body) }, codes)
+  return Classify.failure(source, answer, report ?? { codes: [], text: plain(answer.body) }, codes)
 }
 
 /** The error that a body or an event holds, if it holds one. */
@@ -28,8 +28,11 @@ export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmEr
 export const named = (source: Source, answer: Answer, code: string, text: string): LlmError =>
   Classify.failure(source, answer, { codes: [code], text }, codes)
 
-/** A page instead of JSON: its first line, for a person to see whose it is. */
-const unreadable = (body: string): string => body.trimStart().slice(0, 200).split("\n", 1)[0] ?? ""
+/** The words of a body that is no JSON; the page of some gateway has none. */
+const plain = (body: string): string => {
+  const text = body.trim()
+  return text.startsWith("<") ? "" : text
+}
 
 /** An object under `error`, a text there, or the fields at the top. */
 const reportOf = (json: Schema.Json): Report | undefined => {

@@ -57,9 +57,9 @@ export interface BrainReply {
   readonly usage?: Usage.Usage
 }
 
-/** Plays the model. */
+/** Plays the model; the second parameter is the same request as it came. */
 export interface Brain {
-  (request: ChatRequest): Effect.Effect<BrainReply>
+  (request: ChatRequest, received: LoopbackServer.Received): Effect.Effect<BrainReply>
 }
 
 /**
@@ -74,7 +74,7 @@ export const handler =
       onSuccess: (request) => {
         const orphan = orphanOf(request.messages)
         if (orphan !== undefined) return refuse(received, `tool_call_ids did not have response messages: ${orphan}`)
-        return Effect.map(brain(request), (reply) => render(request, reply, received.number))
+        return Effect.map(brain(request, received), (reply) => render(request, reply, received.number))
       }
     })
 
