@@ -52,7 +52,8 @@ const longest = 2 ** 31 - 1
  * A schedule of at most that many attempts. Its input is the error, whose `retryAfter` (or that of its `cause`) is the
  * hint; its output is the wait. Refuses senseless options with a `RangeError` at construction.
  */
-export const make = (options: Options): Schedule.Schedule<Duration.Duration, unknown> => fromPlan(plan(options))
+export const make = (options: Options): Schedule.Schedule<Duration.Duration, unknown> =>
+  heeding(fromPlan(plan(options)))
 
 /** As `make`, for services that say how long to wait: five attempts from 1 second up to 30, full jitter. */
 export const honouringHints = (options?: Partial<Count> & Delays): Schedule.Schedule<Duration.Duration, unknown> => {
@@ -74,16 +75,17 @@ const checkedOne = (maxAttempts: number | undefined, retries: number | undefined
  */
 export const suggested = (
   options?: Pick<Delays, "maxHint" | "deadline">
-): Schedule.Schedule<Duration.Duration, unknown> =>
-  Schedule.fromStepWithMetadata(
-    Effect.sync(() => {
-      const limits = plan({ maxAttempts: 1, ...options })
-      return ({ attempt, input, now }: Schedule.InputMetadata<unknown>) => {
+): Schedule.Schedule<Duration.Duration, unknown> => suggestedFromPlan(plan({ maxAttempts: 1, ...options }))
+
+const suggestedFromPlan = (limits: Plan): Schedule.Schedule<Duration.Duration, unknown> =>
+  heeding(
+    Schedule.fromStepWithMetadata(
+      Effect.succeed(({ attempt, input, now }: Schedule.InputMetadata<unknown>) => {
         const advice = adviceOf(input)
-        if (advice === undefined || attempt >= advice.maxAttempts) return Cause.done(Duration.zero)
-        return admit(Duration.toMillis(advice.suggestedDelay), hintOf(input), now, limits)
-      }
-    })
+        if (advice === undefined || !(attempt < advice.maxAttempts)) return Cause.done(Duration.zero)
+        return admit(Math.min(Duration.toMillis(advice.suggestedDelay), longest), hintOf(input), now, limits)
+      })
+    )
   )
 
 const fromPlan = (limits: Plan): Schedule.Schedule<Duration.Duration, unknown> =>
@@ -101,26 +103,41 @@ export const withHints = <Output, Input, Error, Env>(
   options?: Pick<Delays, "maxHint">
 ): Schedule.Schedule<Output, Input, Error, Env> => {
   const { maxHint } = plan({ maxAttempts: 1, ...options })
-  return Schedule.modifyDelay(
-    Schedule.while(self, ({ input }) => Effect.succeed((hintOf(input) ?? 0) <= maxHint)),
-    ({ duration, input }) => {
-      const hint = hintOf(input)
-      return Effect.succeed(hint === undefined ? duration : Duration.max(duration, Duration.millis(hint)))
-    }
+  return heeding(
+    Schedule.modifyDelay(
+      Schedule.while(self, ({ input }) => Effect.succeed((hintOf(input) ?? 0) <= maxHint)),
+      ({ duration, input }) => {
+        const hint = hintOf(input)
+        return Effect.succeed(hint === undefined ? duration : Duration.max(duration, Duration.millis(hint)))
+      }
+    )
   )
 }
 
+const HeedsHints: unique symbol = Symbol.for("~@kintsugi/core/Backoff/HeedsHints")
+
+/** Whether a schedule comes from here and heeds hints already, up to a `maxHint` of its own. */
+export const heedsHints = (self: Schedule.Schedule<unknown, never, unknown, unknown>): boolean => HeedsHints in self
+
+const heeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(self: S): S =>
+  Object.assign(self, { [HeedsHints]: HeedsHints })
+
 /** The hint that an error carries, in milliseconds: its own `retryAfter` or that of its cause. A hint of 0 is 1 ms. */
 export const hintOf = (error: unknown): number | undefined => {
-  if (!Predicate.isObject(error)) return undefined
-  if ("retryAfter" in error && Duration.isDuration(error.retryAfter)) {
-    return Math.max(1, Duration.toMillis(error.retryAfter))
+  let link = error
+  // bounded, for a cause may lead back to its error
+  for (let depth = 0; depth < 32 && Predicate.isObject(link); depth++) {
+    if ("retryAfter" in link && Duration.isDuration(link.retryAfter)) {
+      return Math.max(1, Duration.toMillis(link.retryAfter))
+    }
+    link = "cause" in link ? link.cause : undefined
   }
-  return "cause" in error ? hintOf(error.cause) : undefined
+  return undefined
 }
 
+/** No wait stays none however high the factor climbs: zero times infinity is no number. */
 const grown = (limits: Plan, attempt: number): number =>
-  Math.min(limits.initial * Math.pow(limits.factor, attempt - 1), limits.cap, longest)
+  limits.initial === 0 ? 0 : Math.min(limits.initial * Math.pow(limits.factor, attempt - 1), limits.cap, longest)
 
 const jittered = (wait: number, limits: Plan): Effect.Effect<number> => {
   switch (limits.jitter) {
@@ -162,7 +179,9 @@ const plan = (options: Options): Plan => {
   if (!(factor >= 1 && Number.isFinite(factor)))
     return refuse("factor", "must be a finite number of at least 1", factor)
   const jitter = options.jitter ?? "none"
-  if (Predicate.isNumber(jitter) && !(jitter >= 0 && jitter <= 1)) return refuse("jitter", "must lie in [0, 1]", jitter)
+  if (Predicate.isNumber(jitter) ? !(jitter >= 0 && jitter <= 1) : !["none", "full", "equal"].includes(jitter)) {
+    return refuse("jitter", "must be none, full, equal or a number in [0, 1]", jitter)
+  }
   const deadline = options.deadline ?? Infinity
   if (Number.isNaN(deadline)) return refuse("deadline", "must be an instant", deadline)
   const maxHint = millis("maxHint", options.maxHint ?? "60 seconds")
@@ -187,7 +206,8 @@ export const attempts = (count: { readonly retries?: number; readonly maxAttempt
 
 const millis = (name: string, input: Duration.Input): number => {
   // Duration reads NaN as zero, which would make a hot loop out of a mistake
-  const duration = Number.isNaN(input) ? undefined : Option.getOrUndefined(Duration.fromInput(input))
+  const hasNaN = Predicate.isObjectOrArray(input) ? Object.values(input).some(Number.isNaN) : Number.isNaN(input)
+  const duration = hasNaN ? undefined : Option.getOrUndefined(Duration.fromInput(input))
   const value = duration === undefined ? Number.NaN : Duration.toMillis(duration)
   return Number.isFinite(value) && value >= 0 ? value : refuse(name, "must be a finite duration of at least 0", input)
 }
