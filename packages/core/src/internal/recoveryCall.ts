@@ -13,8 +13,13 @@ import type { Decision, FailureContext, Fix, Ladder, Node, Retry } from "./verdi
 /** Repair rounds that one call may take, over all rows and rungs. */
 export const maxRepairRounds = 8
 
-/** Attempts that one call may take: a last bound, for tables whose own counts are absurd. */
+/**
+ * Attempts that one call may take: a last bound, for tables whose own counts are absurd. Whatever would run it again
+ * gives up there, and the next rung is asked.
+ */
 export const maxAttemptsPerCall = 10_000
+
+const attemptCap = `${maxAttemptsPerCall} attempts per call`
 
 export interface Row {
   /** Names the row within its table and level: its counts are kept under this name. */
@@ -79,13 +84,13 @@ export interface FixRound {
 
 /**
  * What is left of a cause that no table may see. Interruption always wins: a typed failure beside it is dropped. Beside
- * a defect it becomes one, as in `Effect.retry`.
+ * a defect it becomes one, as in `Effect.retry`. An empty cause has no failure to look up.
  */
 export const untouchable = (cause: Cause.Cause<unknown>): Cause.Cause<never> | undefined => {
   if (Cause.hasInterrupts(cause)) {
     return Cause.fromReasons(cause.reasons.filter((reason) => !Cause.isFailReason(reason)))
   }
-  if (!Cause.hasDies(cause)) return undefined
+  if (!Cause.hasDies(cause)) return cause.reasons.length === 0 ? Cause.empty : undefined
   return Cause.fromReasons(
     cause.reasons.map((reason) => (Cause.isFailReason(reason) ? Cause.makeDieReason(reason.error) : reason))
   )
@@ -128,9 +133,6 @@ export class Call<R> {
     this.#failures.push(error)
     const row = this.#rules.row(error)
     if (row === undefined) return Effect.succeed({ type: "rethrown", error })
-    if (this.#attempts >= maxAttemptsPerCall) {
-      return Effect.succeed({ type: "exhausted", error, cap: `${maxAttemptsPerCall} attempts per call` })
-    }
     return this.#follow(row.verdict, row.key, 0, { error, seen: row.seen })
   }
 
@@ -183,6 +185,7 @@ export class Call<R> {
 
   #retry(node: Retry, slot: string, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
     if (!this.#rules.admits(node, failure.error)) return this.#exhausted(node.kind, rung, failure)
+    if (this.#attempts >= maxAttemptsPerCall) return this.#exhausted(node.kind, rung, failure, attemptCap)
     return Effect.flatMap(this.#stepper(node, slot), (stepper) =>
       Pull.matchEffect(stepper(this.#clock.currentTimeMillisUnsafe(), failure.seen), {
         onSuccess: ([, delay]) => {
@@ -209,6 +212,7 @@ export class Call<R> {
     if (!this.#rules.admits(node, failure.error)) return this.#exhausted(node.kind, rung, failure)
     const run = (this.#counts.get(slot) ?? 0) + 1
     if (run > node.maxRuns) return this.#exhausted(node.kind, rung, failure)
+    if (this.#attempts >= maxAttemptsPerCall) return this.#exhausted(node.kind, rung, failure, attemptCap)
     if (this.#rounds >= maxRepairRounds) {
       return this.#exhausted(node.kind, rung, failure, `${maxRepairRounds} repair rounds per call`)
     }
