@@ -72,7 +72,7 @@ export function retry(
   input: (RetryOptions & Partial<Acknowledged>) | Schedule.Schedule<unknown, never, unknown, unknown>
 ): Retry<never, unknown, unknown, unknown> {
   return Schedule.isSchedule(input)
-    ? verdict({ kind: "retry", schedule: Backoff.withHints(eraseSchedule(input)), acknowledged: false })
+    ? verdict({ kind: "retry", schedule: withHints(eraseSchedule(input)), acknowledged: false })
     : verdict({ kind: "retry", schedule: Backoff.make(input), acknowledged: input.acknowledge !== undefined })
 }
 
@@ -87,6 +87,10 @@ export interface Retry<in E, out Err = never, out R = never, out Repeats = never
 > {
   readonly kind: "retry"
 }
+
+// one of `Backoff` keeps the `maxHint` that it was made with
+const withHints = (schedule: Schedule.Schedule<unknown, unknown>): Schedule.Schedule<unknown, unknown> =>
+  Backoff.heedsHints(schedule) ? schedule : Backoff.withHints(schedule)
 
 /** The schedule of a retry verdict: `Effect.retry` with it makes the same attempts at the same instants. */
 export const toSchedule = <E, Err, R, Repeats>(
