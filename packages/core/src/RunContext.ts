@@ -9,14 +9,23 @@ import * as Effect from "effect/Effect"
 import type * as AgentEvent from "./AgentEvent.ts"
 import * as Usage from "./Usage.ts"
 
-/** What a tree of runs has consumed: every attempt's usage, whoever caused it and however it ended. */
+/**
+ * What a run and all runs below it have consumed: every attempt's usage, whoever caused it and however it ended. Whatever
+ * is booked here is booked with the run above as well.
+ */
 export class Ledger {
+  readonly #above: Ledger | undefined
   #usage = Usage.empty
+
+  constructor(above?: Ledger) {
+    this.#above = above
+  }
   get usage(): Usage.Usage {
     return this.#usage
   }
   record(usage: Usage.Usage): void {
     this.#usage = Usage.add(this.#usage, usage)
+    this.#above?.record(usage)
   }
 }
 
@@ -31,7 +40,6 @@ export interface RunContext {
   readonly turn: () => number
   /** Absent when nobody listens: then no event is built. */
   readonly emit?: (event: AgentEvent.AgentEvent) => void
-  /** Shared by the whole tree of runs. */
   readonly ledger: Ledger
   /** Fixers that are at work above this effect; they are not started again below. */
   readonly fixers: ReadonlyArray<unknown>

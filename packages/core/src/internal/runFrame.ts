@@ -67,7 +67,7 @@ const contextOf = (
   agent: frame.agent,
   depth: parent === undefined ? 0 : parent.depth + 1,
   turn: () => frame.state.turn,
-  ledger: parent?.ledger ?? new RunContext.Ledger(),
+  ledger: new RunContext.Ledger(parent?.ledger),
   fixers: parent?.fixers ?? [],
   ...(sinks.length === 0 ? {} : { emit: fanOut(sinks) }),
   ...(parent?.callId === undefined ? {} : { parent: { runId: parent.runId, callId: parent.callId } })
