@@ -2,10 +2,14 @@
 import process from "node:process"
 import { parse, type Settings } from "./cli.ts"
 
+/** As shells report a program that was stopped from the keyboard. */
+const interruptedExitCode = 130
+
 const start = async (settings: Settings): Promise<void> => {
   // Help and complaints need none of this
-  const [Effect, Fiber, { run }] = await Promise.all([
+  const [Effect, Exit, Fiber, { run }] = await Promise.all([
     import("effect/Effect"),
+    import("effect/Exit"),
     import("effect/Fiber"),
     import("./program.ts")
   ])
@@ -22,7 +26,8 @@ const start = async (settings: Settings): Promise<void> => {
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => fiber.interruptUnsafe())
   // Whoever reads this may have read enough
   process.stdout.on("error", () => fiber.interruptUnsafe())
-  process.exitCode = await Effect.runPromise(Fiber.join(fiber))
+  const exit = await Effect.runPromise(Fiber.await(fiber))
+  process.exitCode = Exit.isSuccess(exit) ? exit.value : interruptedExitCode
 }
 
 const parsed = parse(process.argv.slice(2))

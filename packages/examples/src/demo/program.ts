@@ -1,7 +1,7 @@
 /** One run of the demo: reads the text, lets the agent count, shows what happens, says how it ended. */
 import { Agent, type AgentEvent, type Message } from "@kintsugi/core"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
-import { Cause, Effect, Exit, Queue, Schema, Stream } from "effect"
+import { Effect, Queue, Schema, Stream } from "effect"
 import { resolve } from "node:path"
 import type { Readable } from "node:stream"
 import { analyst } from "./agents.ts"
@@ -10,7 +10,7 @@ import * as Endpoint from "./endpoint.ts"
 import * as EventLog from "./eventLog.ts"
 import * as Input from "./input.ts"
 import { isObject, parse } from "./standIn/Json.ts"
-import { clip } from "./text.ts"
+import { clip, describeError, plain } from "./text.ts"
 import * as Timeline from "./timeline.ts"
 
 /** What the program needs of the process around it. */
@@ -26,39 +26,51 @@ export interface Terminal {
 /** The model answered, but not with a number. */
 class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", { message: Schema.String }) {}
 
-/** Never fails: the exit code says how it went. */
-export const run = (settings: Settings, terminal: Terminal): Effect.Effect<number> =>
-  Effect.scoped(count(settings, terminal)).pipe(
-    Effect.exit,
-    Effect.map(
-      Exit.match({
-        onSuccess: (answer) => {
-          terminal.write(`answer: ${answer}\n`)
-          return 0
-        },
-        onFailure: (cause) => {
-          if (Cause.hasInterruptsOnly(cause)) return interruptedExitCode
-          terminal.complain(`error: ${explain(Cause.squash(cause))}\n`)
-          return 1
-        }
-      })
-    )
+/** Ends with an exit code, whatever happens, unless it is interrupted. */
+export const run = (settings: Settings, terminal: Terminal): Effect.Effect<number> => {
+  const complain = (text: string): number => {
+    terminal.complain(`error: ${clip(text, 1000)}\n`)
+    return 1
+  }
+  return Effect.scoped(count(settings, terminal)).pipe(
+    Effect.match({
+      onSuccess: (answer) => {
+        terminal.write(`answer: ${plain(answer.trim())}\n`)
+        return 0
+      },
+      onFailure: (error) => complain(explain(error))
+    }),
+    Effect.catchDefect((defect) => Effect.sync(() => complain(`unexpected: ${describeError(defect)}`)))
   )
+}
 
-const interruptedExitCode = 130
+/** What can go wrong, all of it: the compiler knows. */
+type CountError = Effect.Error<ReturnType<typeof count>>
 
-const explain = (error: unknown): string => clip(ErrorCause.summarise(error).message, 1000)
+const explain = (error: CountError): string => {
+  const { message } = ErrorCause.summarise(error)
+  switch (error._tag) {
+    case "AuthenticationError":
+      return `${message}; the key is read from the environment`
+    case "NetworkError":
+      return `${message}; is the endpoint right, and running?`
+    case "BudgetExceededError":
+      return `${message} before it gave an answer`
+    default:
+      return message
+  }
+}
 
 const count = Effect.fnUntraced(function* (settings: Settings, terminal: Terminal) {
   const { events, isStreamed, model } = settings
   const log = events === undefined ? EventLog.none : yield* EventLog.open(resolve(terminal.folder, events))
   const text = yield* Input.read(settings.input, terminal.folder, terminal.stdin)
-  const display = yield* show(terminal, log)
-  const listening = analyst.pipe(Agent.onToolUse(display.use))
+  const display = yield* show(terminal)
+  const listening = analyst.pipe(Agent.onToolUse(display.use), Agent.onEvent(log.write))
   const request = `How many keys? ${text}`
   const counting = isStreamed
-    ? foldEvents(listening.stream(request), display.event)
-    : listening.pipe(Agent.onEvent(display.event))(request)
+    ? foldEvents(listening.stream(request), display.draw)
+    : listening.pipe(Agent.onEvent(display.draw))(request)
   const answer = yield* Effect.provide(counting, Endpoint.layer(model))
   return /\d/.test(answer) ? answer : yield* new NoAnswer({ message: `the model gave no number: ${clip(answer)}` })
 })
@@ -74,16 +86,15 @@ const foldEvents = <E, R>(
     (output, event) => (event.type === "run-completed" && event.parent === undefined ? String(event.output) : output)
   )
 
-/** Writes timeline and log. The tool hook runs beside the events: its line waits here for its turn. */
-const show = Effect.fnUntraced(function* (terminal: Terminal, log: EventLog.EventLog) {
+/** Writes the timeline. The tool hook runs beside the events: its line waits here for its turn. */
+const show = Effect.fnUntraced(function* (terminal: Terminal) {
   const timeline = Timeline.make(terminal)
   const uses = yield* Queue.unbounded<string>()
   terminal.write(timeline.header)
   return {
     use: (name: string, args: Message.ToolCall["arguments"], result: Agent.ToolResult): Effect.Effect<void> =>
       Effect.asVoid(Queue.offer(uses, `  ${name}(${jsonIn(args)}) = ${clip(result.text, 1000)}`)),
-    event: Effect.fnUntraced(function* (event: AgentEvent.AgentEvent) {
-      yield* log.write(event)
+    draw: Effect.fnUntraced(function* (event: AgentEvent.AgentEvent) {
       terminal.write(timeline.draw(event))
       if (event.type !== "tool-end" || event.agent !== analyst.name) return
       terminal.write(timeline.line(yield* Queue.take(uses)))
