@@ -7,12 +7,14 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { writeFileSync } from "node:fs"
+import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it } from "vitest"
+import { afterAll, describe, expect, it } from "vitest"
 import { type Ended, folder, lastLine, layersOf, run } from "./runDemo.ts"
 
 const timeout = 30_000
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Whatever happens, nobody is shown a stack. */
 const expectNoStack = ({ stderr, stdout }: Ended) => expect(`${stdout}${stderr}`).not.toMatch(/^\s+at .*[:(]/m)
