@@ -6,7 +6,15 @@ import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "./AgentEvent.ts"
 import * as Budget from "./Budget.ts"
-import type { CallError, CallServices, CommonAnswer, ModelResidue } from "./internal/agentTypes.ts"
+import type {
+  CallError,
+  CallServices,
+  CommonAnswer,
+  Guarded,
+  ModelError,
+  ModelServices,
+  Named
+} from "./internal/agentTypes.ts"
 import { ReadsReport } from "./internal/fixing.ts"
 import * as Frame from "./internal/runFrame.ts"
 import type { LlmError } from "./LlmError.ts"
@@ -23,8 +31,9 @@ import type * as Turn from "./Turn.ts"
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
 
 /**
- * `E` and `R` are the agent's own failures and needs; those of its tools `T` are computed at the call, behind the tools'
- * tables, the agent's tables by tool and its defaults. So the order of a pipe changes nothing.
+ * `E` and `R` are the agent's own failures and needs. Those of its tools `T` and of its model are computed at the call,
+ * behind the tools' tables, the agent's tables by tool, its defaults, and its table for the model. So the order of a pipe
+ * changes nothing. An agent without a model has no `ModelTable`.
  */
 export interface Agent<
   in I,
@@ -33,14 +42,25 @@ export interface Agent<
   out R,
   out T extends Tool.AnyTool = never,
   ByTool = {},
-  Defaults = {}
+  Defaults = {},
+  ModelTable = undefined
 > extends Pipeable {
   /** Runs the agent. Replies are asked for whole. */
-  (input: I): Effect.Effect<O, E | CallError<T, ByTool, Defaults>, R | CallServices<T, ByTool, Defaults>>
+  (
+    input: I
+  ): Effect.Effect<
+    O,
+    E | ModelError<ModelTable> | CallError<T, ByTool, Defaults>,
+    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults>
+  >
   /** The same run as a stream of its events, text as it is written among them; it fails as the run fails. */
   readonly stream: (
     input: I
-  ) => Stream.Stream<AgentEvent.AgentEvent, E | CallError<T, ByTool, Defaults>, R | CallServices<T, ByTool, Defaults>>
+  ) => Stream.Stream<
+    AgentEvent.AgentEvent,
+    E | ModelError<ModelTable> | CallError<T, ByTool, Defaults>,
+    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults>
+  >
   readonly name: string
   readonly [TypeId]: { readonly _T: () => T; readonly definition: Definition }
 }
@@ -86,9 +106,12 @@ export const make = <
 ): Agent<
   string,
   string,
-  LlmError | BudgetExceededError | LayerError<ModelLayer>,
+  BudgetExceededError | LayerError<ModelLayer>,
   LayerServices<ModelLayer>,
-  ToolsOf<Skills>
+  ToolsOf<Skills>,
+  {},
+  {},
+  {}
 > =>
   fromDefinition({
     ...blank(name),
@@ -126,22 +149,22 @@ export const onToolError =
   <
     T extends Tool.AnyTool,
     const Table extends {
-      readonly [N in T["name"]]?: Tool.Rows<
-        Tool.ErrorOf<Extract<T, { readonly name: N }>>,
-        Tool.SuccessOf<Extract<T, { readonly name: N }>>,
-        Tool.SideEffectsOf<Extract<T, { readonly name: N }>>
+      readonly [N in Guarded<T>["name"]]?: Tool.Rows<
+        Tool.ErrorOf<Named<T, N>>,
+        Tool.SuccessOf<Named<T, N>>,
+        Tool.SideEffectsOf<Named<T, N>>
       >
     }
   >(
     table: Table & {
-      readonly [N in keyof Table]: N extends T["name"]
-        ? Recovery.Check<Table[N], Tool.RowKeys<Tool.ErrorOf<Extract<T, { readonly name: N }>>>>
+      readonly [N in keyof Table]-?: N extends Guarded<T>["name"]
+        ? Recovery.Check<Table[N], Tool.RowKeys<Tool.ErrorOf<Named<T, N>>>>
         : never
     }
   ) =>
-  <I, O, E, R, ByTool, Defaults>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults>
-  ): Agent<I, O, E, R, T, MergeTables<ByTool, Table>, Defaults> => {
+  <I, O, E, R, ByTool, Defaults, ModelTable>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
+  ): Agent<I, O, E, R, T, MergeTables<ByTool, Table>, Defaults, ModelTable> => {
     const { definition } = self[TypeId]
     const byTool = new Map(definition.byTool)
     for (const [name, rows] of Object.entries<object>(table)) {
@@ -154,7 +177,7 @@ export const onToolError =
 type MergeTables<First, Second> = {
   readonly [N in keyof First | keyof Second]: N extends keyof Second
     ? N extends keyof First
-      ? Omit<First[N], keyof Second[N]> & Second[N]
+      ? Recovery.Merge<First[N], Second[N]>
       : Second[N]
     : N extends keyof First
       ? First[N]
@@ -163,12 +186,15 @@ type MergeTables<First, Second> = {
 
 /** Rows for all tools of the agent: asked last. */
 export const toolDefaults =
-  <T extends Tool.AnyTool, const Table extends Tool.Rows<Tool.ErrorOf<T>, CommonAnswer<T>, "undeclared">>(
-    table: Table & Recovery.Check<Table, Tool.RowKeys<Tool.ErrorOf<T>>>
+  <
+    T extends Tool.AnyTool,
+    const Table extends Tool.Rows<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared">
+  >(
+    table: Table & Recovery.Check<Table, Tool.RowKeys<Tool.ErrorOf<Guarded<T>>>>
   ) =>
-  <I, O, E, R, ByTool, Defaults>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults>
-  ): Agent<I, O, E, R, T, ByTool, Omit<Defaults, keyof Table> & Table> => {
+  <I, O, E, R, ByTool, Defaults, ModelTable>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
+  ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable> => {
     const { definition } = self[TypeId]
     return fromDefinition({ ...definition, defaults: new Map([...definition.defaults, ...Recovery.rowsOf(table)]) })
   }
@@ -181,7 +207,7 @@ export type LlmRows<O> = {
     unknown,
     unknown,
     "exhausted" | "rethrow",
-    unknown
+    "repeats"
   >
 }
 
@@ -194,9 +220,9 @@ export const onLlmError =
     table: Table & Recovery.Check<Table, LlmError["_tag"] | "orElse">,
     options?: { readonly onPartial?: Turn.OnPartial }
   ) =>
-  <I, E, R, T extends Tool.AnyTool, ByTool, Defaults>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults>
-  ): Agent<I, O, ModelResidue<E, Table>, R | Recovery.ServicesOf<Table[keyof Table]>, T, ByTool, Defaults> => {
+  <I, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
+  ): Agent<I, O, E, R, T, ByTool, Defaults, Recovery.Merge<ModelTable, Table>> => {
     const { definition } = self[TypeId]
     return fromDefinition({
       ...definition,
@@ -224,9 +250,9 @@ export const onToolUse =
   <R2 = never>(
     handle: (name: string, args: Message.ToolCall["arguments"], result: ToolResult) => Effect.Effect<void, never, R2>
   ) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults> =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable> =>
     listening(self, "own", (event) => {
       if (event.type !== "tool-end") return Effect.void
       const { attempts, params, recoveredBy, settlement } = event.use
@@ -237,9 +263,9 @@ export const onToolUse =
 /** Hears every event of a run, those of its fixers and sub-agents included, in order. */
 export const onEvent =
   <R2 = never>(handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults> =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable> =>
     listening(self, "tree", handle)
 
 const listening = <A extends AnyAgent, B, R2>(

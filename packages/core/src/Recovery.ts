@@ -11,7 +11,7 @@ import * as ErrorCause from "./ErrorCause.ts"
 import * as Driver from "./internal/recoveryDriver.ts"
 import type * as Internal from "./internal/verdict.ts"
 import type { FailureContext } from "./internal/verdict.ts"
-import type { Severity } from "./ToolError.ts"
+import type { DeserializationError, InvalidArgs, Severity, ToolExecutionError } from "./ToolError.ts"
 
 export type { Severity } from "./ToolError.ts"
 export type { Decision, FailureContext, SideEffects } from "./internal/verdict.ts"
@@ -24,22 +24,22 @@ const variance = {
   _Err: absurd,
   _R: absurd,
   _End: absurd,
-  _Repeats: absurd
+  _Acts: absurd
 }
 
 /**
  * What to do about a failure of type `E`. Handled by it: `A` may answer in place of the result, `Err` and `R` are the
- * failures and requirements of its own handlers, `End` is how it may end, and `Repeats` is `"repeats"` when it may run
- * something again.
+ * failures and requirements of its own handlers, `End` is how it may end, and `Acts` is what it may do on the way:
+ * `"repeats"`, run something again, and `"repairs"`, change the arguments.
  */
-export interface Verdict<in E, out A = never, out Err = never, out R = never, out End = never, out Repeats = never> {
+export interface Verdict<in E, out A = never, out Err = never, out R = never, out End = never, out Acts = never> {
   readonly [TypeId]: {
     readonly _E: (error: E) => void
     readonly _A: () => A
     readonly _Err: () => Err
     readonly _R: () => R
     readonly _End: () => End
-    readonly _Repeats: () => Repeats
+    readonly _Acts: () => Acts
   }
   readonly kind: Internal.Kind
 }
@@ -51,7 +51,7 @@ export type AnswerOf<V> = V extends Verdict<never, infer A, unknown, unknown, un
 export type ErrorOf<V> = V extends Verdict<never, unknown, infer Err, unknown, unknown, unknown> ? Err : never
 export type ServicesOf<V> = V extends Verdict<never, unknown, unknown, infer R, unknown, unknown> ? R : never
 export type EndOf<V> = V extends Verdict<never, unknown, unknown, unknown, infer End, unknown> ? End : never
-export type RepeatsOf<V> = V extends Verdict<never, unknown, unknown, unknown, unknown, infer P> ? P : never
+export type ActsOf<V> = V extends Verdict<never, unknown, unknown, unknown, unknown, infer P> ? P : never
 
 /** The consent that a policy may run something twice although its side effects are unsafe. */
 export interface Acknowledged {
@@ -77,13 +77,13 @@ export function retry(
 }
 
 /** A `retry` verdict: the one kind that a schedule can express as well. */
-export interface Retry<in E, out Err = never, out R = never, out Repeats = never> extends Verdict<
+export interface Retry<in E, out Err = never, out R = never, out Acts = never> extends Verdict<
   E,
   never,
   Err,
   R,
   "exhausted",
-  Repeats
+  Acts
 > {
   readonly kind: "retry"
 }
@@ -93,23 +93,25 @@ const withHints = (schedule: Schedule.Schedule<unknown, unknown>): Schedule.Sche
   Backoff.heedsHints(schedule) ? schedule : Backoff.withHints(schedule)
 
 /** The schedule of a retry verdict: `Effect.retry` with it makes the same attempts at the same instants. */
-export const toSchedule = <E, Err, R, Repeats>(
-  self: Retry<E, Err, R, Repeats>
-): Schedule.Schedule<unknown, E, Err, R> => {
+export const toSchedule = <E, Err, R, Acts>(self: Retry<E, Err, R, Acts>): Schedule.Schedule<unknown, E, Err, R> => {
   const node = nodeOf(self)
   if (node.kind !== "retry") throw new TypeError("Recovery.toSchedule: not a retry verdict")
   // the schedule was erased when the verdict was made; its types are those of the verdict
   return node.schedule as Schedule.Schedule<unknown, E, Err, R>
 }
 
-export interface FixOptions {
-  /** How often the fixer may run; 1 by default. `maxAttempts: m` is the same as `retries: m - 1`. */
-  readonly retries?: number
-  readonly maxAttempts?: number
+/** How often the fixer may run, once by default; `maxAttempts: m` is the same as `retries: m - 1`. */
+export type FixOptions<E> = Partial<Backoff.Count> & {
   /** `"result"`: the answer stands in for the tool's result, which is not run again. */
   readonly as?: "arguments" | "result"
   /** Builds the fixer's input, in place of the raw arguments or the report. */
-  readonly input?: (failure: { readonly error: unknown; readonly context: FailureContext }) => string
+  readonly input?: (failure: FixInput<E>) => string
+}
+
+/** What a fixer has to repair: the failure of the row, or that of the fixer's last answer. */
+export interface FixInput<out E> {
+  readonly error: E | InvalidArgs | DeserializationError
+  readonly context: FailureContext
 }
 
 /** A fixer: any function from text to the effect of a text. Agents are such functions. */
@@ -121,28 +123,29 @@ export type Fixer<E, R> = (input: string) => Effect.Effect<string, E, R>
  */
 export function fix<E, FixerError, R>(
   fixer: Fixer<FixerError, R>,
-  options: FixOptions & Acknowledged
-): Verdict<E, never, never, R, "exhausted">
+  options: FixOptions<E> & Acknowledged
+): Verdict<E, never, Extract<FixerError, ToolExecutionError>, R, "exhausted", "repairs">
 export function fix<E, FixerError, R>(
   fixer: Fixer<FixerError, R>,
-  options?: FixOptions
-): Verdict<E, never, never, R, "exhausted", "repeats">
+  options?: FixOptions<E>
+): Verdict<E, never, Extract<FixerError, ToolExecutionError>, R, "exhausted", "repeats" | "repairs">
 export function fix(
   fixer: Fixer<unknown, unknown>,
-  options?: FixOptions & Partial<Acknowledged>
-): Verdict<never, never, never, unknown, "exhausted", "repeats"> {
+  options?: FixOptions<never> & Partial<Acknowledged>
+): Verdict<never, never, unknown, unknown, "exhausted", "repeats" | "repairs"> {
   return verdict({
     kind: "fix",
     // the fixer's requirements are in the verdict's type
     fixer: fixer as Fixer<unknown, never>,
     maxRuns: fixerRuns(options),
     as: options?.as ?? "arguments",
-    input: options?.input,
+    // the driver hands it only the errors that its row admits
+    input: options?.input as Internal.Fix["input"],
     acknowledged: options?.acknowledge !== undefined
   })
 }
 
-const fixerRuns = (options: FixOptions | undefined): number =>
+const fixerRuns = (options: Partial<Backoff.Count> | undefined): number =>
   options?.retries === undefined && options?.maxAttempts === undefined ? 1 : Backoff.attempts(options) - 1
 
 /**
@@ -159,16 +162,19 @@ export const escalate = <E>(options?: { readonly severity?: Severity }): Verdict
   verdict({ kind: "escalate", severity: options?.severity ?? "HIGH" })
 
 /** A typed answer in the place of the result: a value, or an effect of the failure. */
-export const respondWith = <E, A, E2 = never, R = never>(
-  answer: A | ((error: E) => Effect.Effect<A, E2, R>)
-): Verdict<E, NoInfer<A>, NoInfer<E2>, NoInfer<R>> =>
-  verdict({
+export function respondWith<E, A, E2 = never, R = never>(
+  answer: (error: E) => Effect.Effect<A, E2, R>
+): Verdict<E, NoInfer<A>, NoInfer<E2>, NoInfer<R>>
+export function respondWith<E, A>(answer: A extends (...args: never) => unknown ? never : A): Verdict<E, NoInfer<A>>
+export function respondWith(answer: unknown): Verdict<never, unknown, unknown, unknown> {
+  return verdict({
     kind: "respondWith",
     // a function is always the effectful form; its requirements are in the verdict's type
     answer: Predicate.isFunction(answer)
       ? (answer as (error: unknown) => Effect.Effect<unknown, unknown>)
       : () => Effect.succeed(answer)
   })
+}
 
 /** Hard: `ToolExecutionError`, at once. */
 export const raise: Verdict<unknown, never, never, never, "raise"> = verdict({ kind: "raise" })
@@ -177,9 +183,9 @@ export const raise: Verdict<unknown, never, never, never, "raise"> = verdict({ k
 export const rethrow: Verdict<unknown, never, never, never, "rethrow"> = verdict({ kind: "rethrow" })
 
 /** Asked again at every failure. Its verdicts share one slot: counts go on from where they were. */
-export const when = <E, V extends AnyVerdict>(
+export const when = <E, V extends Verdict<E, unknown, unknown, unknown, unknown, unknown>>(
   choose: (error: E, context: FailureContext) => V
-): Verdict<E, AnswerOf<V>, ErrorOf<V>, ServicesOf<V>, EndOf<V>, RepeatsOf<V>> =>
+): Verdict<E, AnswerOf<V>, ErrorOf<V>, ServicesOf<V>, EndOf<V>, ActsOf<V>> =>
   verdict({ kind: "when", choose: erase((error: E, context) => nodeOf(choose(error, context))) })
 
 /**
@@ -246,30 +252,29 @@ export type Table<E> = {
     unknown,
     unknown,
     "exhausted" | "rethrow",
-    unknown
+    "repeats"
   >
 }
 
 /** Refuses keys that are no row. */
 export type Check<T, Keys> = { readonly [K in keyof T]: K extends Keys ? unknown : never }
 
-/** The row that decides about a failure. */
-export type RowFor<E, T> = E extends Tagged
-  ? E["_tag"] extends keyof T
-    ? T[E["_tag"]]
-    : T extends { readonly orElse: infer V }
-      ? V
-      : never
-  : T extends { readonly orElse: infer V }
-    ? V
-    : never
+/** The row of a table under a key, or else `Else`; both where the row may be absent. */
+export type Row<T, K, Else> = K extends keyof T
+  ? Exclude<T[K], undefined> | (undefined extends T[K] ? Else : never)
+  : Else
 
-/** What is left of the failures `E` behind a table, on a plain effect. */
+/** Two tables as one: the later row wins. */
+export type Merge<Old, New> = {
+  readonly [K in keyof Old | keyof New]: Row<New, K, K extends keyof Old ? Old[K] : undefined>
+}
+
+/** What is left of the failures `E` behind a table, on a plain effect: where no row is, they leave as themselves. */
 export type Residue<E, T> = E extends unknown
-  ? [RowFor<E, T>] extends [never]
-    ? E
-    : ErrorOf<RowFor<E, T>> | ([EndOf<RowFor<E, T>>] extends [never] ? never : E)
+  ? Left<E, Row<T, E extends Tagged ? E["_tag"] : "orElse", Row<T, "orElse", typeof rethrow>>>
   : never
+
+type Left<E, V> = ErrorOf<V> | ([EndOf<V>] extends [never] ? never : E)
 
 /**
  * Applies a table to an effect. A retry that is used up leaves the last error as itself; what needs a model to talk to

@@ -26,8 +26,8 @@ const proto = {
 }
 
 /**
- * `Params` is what `run` takes, `A` what it gives, `E` the failures of `run` before any recovery, `R` what it and its
- * recovery need, `Table` the rows of `onError` so far, `S` the declared side effects.
+ * `Params` is what `run` takes, `A` what it gives, `E` its failures before any recovery, `R` what it needs, `Table` the
+ * rows of `onError` so far, `S` the declared side effects.
  */
 export interface Tool<
   out Name extends string,
@@ -78,10 +78,10 @@ export const make = <
  * than every table of an agent, whatever the order of the pipe.
  */
 export const onError =
-  <E, A, S, const T extends Rows<E, A, S>>(table: T & Recovery.Check<T, RowKeys<E>>) =>
+  <E, A, S extends Recovery.SideEffects, const T extends Rows<E, A, S>>(table: T & Recovery.Check<T, RowKeys<E>>) =>
   <Name extends string, Params, R, T0>(
     self: Tool<Name, Params, A, E, R, T0, S>
-  ): Tool<Name, Params, A, E, R | Recovery.ServicesOf<T[keyof T]>, Omit<T0, keyof T> & T, S> =>
+  ): Tool<Name, Params, A, E, R, Recovery.Merge<T0, T>, S> =>
     fromDefinition({
       ...self.definition,
       rows: new Map([...self.definition.rows, ...Recovery.rowsOf(table)])
@@ -107,18 +107,16 @@ export type RowInput<E, K> = K extends "orElse"
       ? InvalidArgs | DeserializationError
       : Extract<CallError<E>, { readonly _tag: K }>
 
-/** A failed run of an `unsafe` tool is not repeated without acknowledgement; bad arguments never ran. */
-export type MayRepeat<S, K> = K extends "InvalidArgs" | "DeserializationError"
-  ? "repeats"
-  : "unsafe" extends S
-    ? never
-    : "repeats"
+/** What a row may do: a failed run of an `unsafe` tool is not repeated without acknowledgement; bad arguments never ran. */
+export type Admits<S, K> =
+  | "repairs"
+  | (K extends "InvalidArgs" | "DeserializationError" ? "repeats" : "unsafe" extends S ? never : "repeats")
 
 export type ToolEnd = "exhausted" | "told" | "rethrow" | "raise"
 
 /** A table for a tool that fails with `E`, gives `A` and has side effects `S`. */
 export type Rows<E, A, S> = {
-  readonly [K in RowKeys<E>]?: Recovery.Verdict<RowInput<E, K>, A, unknown, unknown, ToolEnd, MayRepeat<S, K>>
+  readonly [K in RowKeys<E>]?: Recovery.Verdict<RowInput<E, K>, A, unknown, unknown, ToolEnd, Admits<S, K>>
 }
 
 /**

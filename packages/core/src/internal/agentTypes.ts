@@ -19,7 +19,10 @@ export type CallError<T, ByTool, Defaults> = T extends Tool.AnyTool
 /** What the calls of these tools need, the handlers in the agent's tables included. */
 export type CallServices<T, ByTool, Defaults> =
   | (T extends Tool.AnyTool
-      ? Tool.ServicesOf<T> | Recovery.ServicesOf<RowsOf<TableFor<ByTool, Tool.NameOf<T>>>>
+      ?
+          | Tool.ServicesOf<T>
+          | Recovery.ServicesOf<RowsOf<Tool.TableOf<T>>>
+          | Recovery.ServicesOf<RowsOf<TableFor<ByTool, Tool.NameOf<T>>>>
       : never)
   | ([T] extends [never] ? never : Recovery.ServicesOf<RowsOf<Defaults>>)
 
@@ -27,25 +30,17 @@ type RowsOf<Table> = Table[keyof Table]
 
 type TableFor<ByTool, Name> = Name extends keyof ByTool ? ByTool[Name] : {}
 
-/** The first level that has a row for an error settles it. */
+/** The first level that has a row for an error settles it; where none has, it leaves as itself. */
 type Through<E, First, Second, Third> = E extends unknown
-  ? [RowFor<E, First>] extends [never]
-    ? [RowFor<E, Second>] extends [never]
-      ? [RowFor<E, Third>] extends [never]
-        ? E
-        : Settled<E, RowFor<E, Third>>
-      : Settled<E, RowFor<E, Second>>
-    : Settled<E, RowFor<E, First>>
+  ? Settled<E, RowFor<E, First, RowFor<E, Second, RowFor<E, Third, typeof Recovery.rethrow>>>>
   : never
 
 /** Exact tag, then what stands for it, then `orElse`. */
-type RowFor<E, Table> = E extends { readonly _tag: infer Tag extends keyof Table }
-  ? Table[Tag]
-  : StandIn<E> extends keyof Table
-    ? Table[StandIn<E>]
-    : "orElse" extends keyof Table
-      ? Table["orElse"]
-      : never
+type RowFor<E, Table, Else> = Recovery.Row<
+  Table,
+  E extends { readonly _tag: infer Tag } ? Tag : StandIn<E>,
+  Recovery.Row<Table, StandIn<E>, Recovery.Row<Table, "orElse", Else>>
+>
 
 type StandIn<E> = E extends InvalidArgs | DeserializationError ? "InvalidArgs" : "ExecutionError"
 
@@ -55,8 +50,20 @@ type Settled<E, V> =
   | (Extract<Recovery.EndOf<V>, "exhausted" | "raise"> extends never ? never : ToolExecutionError)
   | (Extract<Recovery.EndOf<V>, "rethrow"> extends never ? never : E)
 
-/** What a table for model calls leaves of an agent's own failures. */
-export type ModelResidue<E, Table> = E extends LlmError ? Recovery.Residue<E, Table> : E
+/** What the table for model calls leaves of their failures; an agent without a model has neither. */
+export type ModelError<Table> = Table extends object
+  ? [keyof Table] extends [never]
+    ? LlmError // unresolved, so that hovers show its name
+    : Recovery.Residue<LlmError, Table>
+  : never
+
+/** What the handlers in the table for model calls need. */
+export type ModelServices<Table> = Table extends object ? Recovery.ServicesOf<RowsOf<Table>> : never
+
+/** The tools that tables are for: all but the built-in ones. */
+export type Guarded<T> = T extends Tool.AnyTool ? (Tool.SideEffectsOf<T> extends "builtin" ? never : T) : never
+
+export type Named<T, Name> = Extract<T, { readonly name: Name }>
 
 /** The answer that fits every one of these tools. */
 export type CommonAnswer<T> = (T extends Tool.AnyTool ? (answer: Tool.SuccessOf<T>) => void : never) extends (
