@@ -18,6 +18,7 @@ import type { Answer } from "./Answer.ts"
 import * as Fault from "./internal/transportFault.ts"
 import * as Retry from "./internal/transportRetry.ts"
 import * as Send from "./internal/transportSend.ts"
+import * as Span from "./internal/transportSpan.ts"
 import * as Settings from "./internal/transportSettings.ts"
 import * as Parts from "./internal/transportStream.ts"
 
@@ -102,7 +103,7 @@ const fromClient = (
             : Effect.fail(exchange.failed(decoded.failure))
         })
     )
-    return sending(attempt)
+    return sending(Span.spanned(attempt, url))
   }
 
   const open: Transport["open"] = <Part>(body: string, decoder: (answer: Answer) => Parts.Decoder<Part>) => {
@@ -116,7 +117,7 @@ const fromClient = (
       Effect.gen(function* () {
         const start = yield* Clock.currentTimeMillis
         const scope = yield* Effect.scope
-        const { first, parts } = yield* sending(Parts.inChild(attempt, scope))
+        const { first, parts } = yield* sending(Parts.inChild(Span.spanned(attempt, url), scope))
         let pending = first
         let left = limit - ((yield* Clock.currentTimeMillis) - start)
         const next = Effect.flatMap(Clock.currentTimeMillis, (asked) =>

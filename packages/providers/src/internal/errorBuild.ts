@@ -3,7 +3,7 @@ import * as LlmError from "@kintsugi/core/LlmError"
 import * as Duration from "effect/Duration"
 import type { Answer } from "../Answer.ts"
 import type { Report, Tag } from "../Report.ts"
-import type { Source } from "../Source.ts"
+import { quote, type Source } from "../Source.ts"
 import * as ErrorText from "./errorText.ts"
 
 /** What every error says of its origin. */
@@ -48,7 +48,7 @@ export const build = (tag: Tag, known: Known): LlmError.LlmError => {
     case "MalformedToolCallError":
       return new LlmError.MalformedToolCallError({
         ...of(`Model '${source.model}' wrote a malformed tool call`),
-        tool: report.tool ?? ""
+        tool: quote(source, report.tool ?? "")
       })
     case "CapabilityMismatchError":
       return new LlmError.CapabilityMismatchError({
@@ -83,7 +83,7 @@ export const build = (tag: Tag, known: Known): LlmError.LlmError => {
     case "UnknownLlmError":
       return new LlmError.UnknownLlmError({
         ...of(`Model '${source.model}' failed in an unknown way`),
-        cause: { name: report.codes[0] ?? "Error", message: known.text }
+        cause: { name: quote(source, report.codes[0] ?? "Error"), message: known.text }
       })
   }
 }

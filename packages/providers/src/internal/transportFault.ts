@@ -108,7 +108,8 @@ const kinds: ReadonlyArray<readonly [(signs: Signs) => boolean, Kind]> = [
   [saying(/connection (?:closed|reset|error|lost)|socket|terminated|reading a body/i), "lost"]
 ]
 
-const portOf = (url: URL): number | undefined => {
+/** The port of a URL, also where it is the one of its scheme. */
+export const portOf = (url: URL): number | undefined => {
   if (url.port !== "") return Number(url.port)
   return url.protocol === "https:" ? 443 : url.protocol === "http:" ? 80 : undefined
 }

@@ -1,0 +1,222 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import { OpenAiChat, type Source } from "@kintsugi/providers"
+
+const source: Source.Source = { provider: "openai", model: "gpt-x", secrets: [] }
+
+const plain: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
+
+/** The body of a request, as the server parses it. */
+const encode = (
+  request: Partial<Model.Request>,
+  parameters?: OpenAiChat.Parameters,
+  mode: "whole" | "streamed" = "whole"
+) => JSON.parse(OpenAiChat.make(source, parameters).encode({ ...plain, ...request }, mode))
+
+const messagesOf = (...messages: ReadonlyArray<Message.Message>) => encode({ messages }).messages
+
+const call = (id: string, args: Message.ToolCall["arguments"]): Message.ToolCall => ({
+  type: "tool-call",
+  id,
+  name: "search",
+  arguments: args
+})
+
+const settled = (toolCall: Message.ToolCall, kind: Message.SettlementKind, text: string): Message.SettledCall => ({
+  type: "settled-call",
+  call: toolCall,
+  settlement: { kind, text }
+})
+
+const tool: Message.ToolSpec = { name: "search", description: "Searches.", parameters: { type: "object" } }
+
+describe("messages", () => {
+  it("writes system, user and assistant messages in order", () => {
+    assert.deepStrictEqual(messagesOf(Message.system("be brief"), Message.user("hi"), Message.assistant("hello")), [
+      { role: "system", content: "be brief" },
+      { role: "user", content: "hi" },
+      { role: "assistant", content: "hello" }
+    ])
+  })
+
+  it("writes a user message of several parts as parts, and one without any as an empty text", () => {
+    assert.deepStrictEqual(messagesOf({ role: "user", content: [Message.text("a"), Message.text("b")] }), [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "a" },
+          { type: "text", text: "b" }
+        ]
+      }
+    ])
+    assert.deepStrictEqual(messagesOf({ role: "user", content: [] }), [{ role: "user", content: "" }])
+  })
+
+  it("C1 writes one result per call, right after the message that made them, in the order of the calls", () => {
+    const assistant: Message.Assistant = {
+      role: "assistant",
+      content: [
+        Message.text("let me see"),
+        settled(call("c1", '{"q":1}'), "result", "one"),
+        settled(call("c2", '{"q":2}'), "told", "ERROR: two failed")
+      ]
+    }
+    assert.deepStrictEqual(messagesOf(Message.user("go"), assistant, Message.user("and?")), [
+      { role: "user", content: "go" },
+      {
+        role: "assistant",
+        content: "let me see",
+        tool_calls: [
+          { id: "c1", type: "function", function: { name: "search", arguments: '{"q":1}' } },
+          { id: "c2", type: "function", function: { name: "search", arguments: '{"q":2}' } }
+        ]
+      },
+      { role: "tool", tool_call_id: "c1", content: "one" },
+      { role: "tool", tool_call_id: "c2", content: "ERROR: two failed" },
+      { role: "user", content: "and?" }
+    ])
+  })
+
+  it("writes null for the text of a message that has calls only, and an empty text for one that has nothing", () => {
+    const calling: Message.Assistant = { role: "assistant", content: [settled(call("c1", "{}"), "result", "")] }
+    assert.deepStrictEqual(
+      messagesOf(calling, { role: "assistant", content: [] }).map(({ content }: { content: unknown }) => content),
+      [null, "", ""]
+    )
+  })
+
+  it("C2 a failed call differs from a successful one with the same text; texts that say so themselves stay as they are", () => {
+    const contentOf = (kind: Message.SettlementKind, text: string) =>
+      messagesOf({ role: "assistant", content: [settled(call("c1", "{}"), kind, text)] })[1].content
+    assert.strictEqual(contentOf("result", "no rows"), "no rows")
+    for (const kind of ["told", "denied", "interrupted", "truncated", "unknown"] as const) {
+      assert.strictEqual(contentOf(kind, "no rows"), "ERROR: no rows")
+    }
+    for (const told of ["ERROR: a", "transient: a; safe to retry", "permanent: a", "unknown tool: x. Known: y"]) {
+      assert.strictEqual(contentOf("told", told), told)
+    }
+    assert.strictEqual(contentOf("told", "an ERROR: a"), "ERROR: an ERROR: a")
+  })
+
+  it("sends arguments back byte for byte, also those that are no JSON", () => {
+    const argumentsOf = (args: Message.ToolCall["arguments"]) =>
+      messagesOf({ role: "assistant", content: [settled(call("c1", args), "told", "x")] })[0].tool_calls[0].function
+        .arguments
+    for (const text of ['{"a": 1,}', "", " { } ", "nonsense", '{"a":"\\u00e9é"}']) {
+      assert.strictEqual(argumentsOf(text), text)
+    }
+    assert.strictEqual(argumentsOf({ a: [1, null] }), '{"a":[1,null]}')
+    assert.strictEqual(argumentsOf(null), "{}")
+  })
+
+  it("sends reasoning back to the provider that wrote it, under its own name, and to nobody else", () => {
+    const thinking = (provider: string): Message.Assistant => ({
+      role: "assistant",
+      content: [{ type: "reasoning", text: "hmm", opaque: { provider, data: "reasoning_content" } }, Message.text("4")]
+    })
+    assert.deepStrictEqual(messagesOf(thinking("openai"), thinking("deepseek")), [
+      { role: "assistant", content: "4", reasoning_content: "hmm" },
+      { role: "assistant", content: "4" }
+    ])
+  })
+
+  it("writes any text as JSON, lone surrogates too", () => {
+    const text = 'a"\\\n\u0000\u2028🙂\ud800'
+    assert.strictEqual(messagesOf(Message.user(text))[0].content, text)
+  })
+})
+
+describe("the rest of the body", () => {
+  it("sends nothing that was not set", () => {
+    assert.deepStrictEqual(encode({}), { model: "gpt-x", messages: [{ role: "user", content: "hi" }] })
+  })
+
+  it("sends what was set, under the names of the wire", () => {
+    const body = encode(
+      {},
+      {
+        temperature: 0,
+        topP: 0.5,
+        maxTokens: 10,
+        stop: ["x"],
+        seed: 7,
+        reasoningEffort: "low",
+        parallelToolCalls: false,
+        extra: { user: "u", messages: "never", stream: "never" }
+      }
+    )
+    const { messages: _, ...others } = body
+    assert.deepStrictEqual(others, {
+      model: "gpt-x",
+      temperature: 0,
+      top_p: 0.5,
+      max_completion_tokens: 10,
+      stop: ["x"],
+      seed: 7,
+      reasoning_effort: "low",
+      parallel_tool_calls: false,
+      user: "u"
+    })
+    assert.isArray(body.messages)
+  })
+
+  it("knows the older name for the longest reply", () => {
+    const codec = OpenAiChat.make(source, { maxTokens: 10 }, { maxTokensField: "max_tokens" })
+    assert.strictEqual(JSON.parse(codec.encode(plain, "whole")).max_tokens, 10)
+  })
+
+  it("asks for usage when it streams, and says nothing of streams when it does not", () => {
+    assert.deepStrictEqual(encode({}, {}, "streamed").stream_options, { include_usage: true })
+    assert.isTrue(encode({}, {}, "streamed").stream)
+    assert.notProperty(encode({}), "stream")
+  })
+
+  it("sends tools, and a choice among them only where there are any", () => {
+    assert.deepStrictEqual(encode({ tools: [tool] }).tools, [
+      { type: "function", function: { name: "search", description: "Searches.", parameters: { type: "object" } } }
+    ])
+    const choice = (toolChoice: Model.ToolChoice) => encode({ tools: [tool], toolChoice }).tool_choice
+    assert.strictEqual(choice("auto"), undefined)
+    assert.strictEqual(choice("none"), "none")
+    assert.strictEqual(choice("required"), "required")
+    assert.deepStrictEqual(choice({ tool: "search" }), { type: "function", function: { name: "search" } })
+    assert.deepStrictEqual(Object.keys(encode({ toolChoice: "none" })), ["model", "messages"])
+  })
+})
+
+describe("what is remembered", () => {
+  it("encodes each message and each tool once, however many turns there are", () => {
+    let reads = 0
+    const counted = (text: string): Message.Message => ({
+      role: "system",
+      get text() {
+        reads++
+        return text
+      }
+    })
+    const spec: Message.ToolSpec = {
+      name: "t",
+      description: "",
+      get parameters() {
+        reads++
+        return {}
+      }
+    }
+    const codec = OpenAiChat.make(source)
+    const messages: Array<Message.Message> = []
+    for (let turn = 0; turn < 50; turn++) {
+      messages.push(counted(`message ${turn}`))
+      codec.encode({ messages, tools: [spec], toolChoice: "auto" }, "whole")
+    }
+    assert.strictEqual(reads, 51)
+  })
+
+  it("gives the same text again, the part before new messages unchanged", () => {
+    const codec = OpenAiChat.make(source)
+    const messages = [Message.system("a"), Message.user("b")]
+    const first = codec.encode({ ...plain, messages }, "whole")
+    const second = codec.encode({ ...plain, messages: [...messages, Message.assistant("c")] }, "whole")
+    assert.isTrue(second.startsWith(first.slice(0, -2)))
+  })
+})

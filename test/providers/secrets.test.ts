@@ -1,0 +1,171 @@
+/** A planted key must not come out again: in no error, no event, no span, no log. */
+import { inspect } from "node:util"
+import { assert, describe, it } from "@effect/vitest"
+import * as LlmError from "@kintsugi/core/LlmError"
+import { OpenAi } from "@kintsugi/providers"
+import { Cause, Effect, Exit, Logger, Redacted, Schema, Tracer } from "effect"
+import {
+  body,
+  completion,
+  event,
+  fakeNetwork,
+  finished,
+  generate,
+  key,
+  listening,
+  type Reaction,
+  respond,
+  respondWith,
+  silence,
+  streamParts,
+  textChunk
+} from "./support.ts"
+
+const headerSecret = "gateway-hush-hush"
+
+const layer = (overrides: Partial<OpenAi.LayerOptions> = {}) =>
+  OpenAi.layer({
+    model: "m",
+    apiKey: Redacted.make(key),
+    baseUrl: "https://api.test/v1",
+    headers: { "x-gateway-token": Redacted.make(headerSecret), "x-open": "visible" },
+    ...overrides
+  })
+
+/** Everything that anybody can get to see of one call. */
+const seen = <A>(call: Effect.Effect<A, LlmError.LlmError>) =>
+  Effect.gen(function* () {
+    const spans: Array<Tracer.NativeSpan> = []
+    const logs: Array<unknown> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options)
+        spans.push(span)
+        return span
+      }
+    })
+    const logger = Logger.make(({ cause, message }) => logs.push([message, Cause.pretty(cause)]))
+    const { effect, events } = listening(Effect.tapCause(call, (cause) => Effect.logError("the call failed", cause)))
+    const exit = yield* finished(
+      effect.pipe(Effect.withTracer(tracer), Effect.withSpan("test"), Effect.provide(Logger.layer([logger])))
+    )
+    return { exit, events, logs, spans }
+  })
+
+const codec = Schema.toCodecJson(LlmError.LlmError)
+
+/** As text, in each of the ways in which things become text. */
+const texts = ({ events, exit, logs, spans }: Effect.Success<ReturnType<typeof seen>>): ReadonlyArray<string> => {
+  const failures = Exit.isFailure(exit)
+    ? exit.cause.reasons.flatMap((reason) => (reason._tag === "Fail" ? [reason.error] : []))
+    : []
+  return [
+    ...failures.flatMap((error) => [
+      JSON.stringify(Schema.encodeSync(codec)(error)),
+      JSON.stringify(error),
+      String(error),
+      error.message,
+      error.stack ?? "",
+      inspect(error, { depth: Infinity, showHidden: true })
+    ]),
+    inspect(exit, { depth: Infinity }),
+    Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "",
+    JSON.stringify(events),
+    inspect(events, { depth: Infinity }),
+    inspect(logs, { depth: Infinity }),
+    JSON.stringify(logs),
+    ...spans.map((span) => inspect([span.name, span.attributes, span.events, span.status], { depth: Infinity })),
+    ...spans.map((span) =>
+      JSON.stringify([span.name, [...span.attributes], span.events, span.status.startTime.toString()])
+    )
+  ]
+}
+
+const throwing =
+  (make: () => unknown): Reaction =>
+  () =>
+    Effect.suspend(() => Effect.fail(make()))
+
+const cases: ReadonlyArray<readonly [string, ReadonlyArray<Reaction> | Reaction]> = [
+  ["a success", respond(200, completion("x"))],
+  ["a provider that quotes the key", respond(401, { error: { message: `Incorrect API key provided: ${key}.` } })],
+  ["a provider that quotes a header", respond(400, { error: { message: `what is ${headerSecret}?`, code: key } })],
+  ["a page that quotes the key", respond(500, `oops: authorization was Bearer ${key}`)],
+  ["an unreadable answer that quotes the key", respond(200, `{ "key": "${key}"`)],
+  ["an error within a success", respond(200, { error: { message: `${key} is spent`, type: key } })],
+  ["a runtime that quotes the key", throwing(() => new TypeError(`Headers.append: "Bearer ${key}" is invalid`))],
+  [
+    "a runtime that quotes the key in a cause",
+    throwing(
+      () => new TypeError("fetch failed", { cause: Object.assign(new Error(`sent ${key}`), { code: "ECONNRESET" }) })
+    )
+  ],
+  ["a timeout", silence],
+  [
+    "a stream that quotes the key",
+    respondWith(200, () => body([textChunk("a"), event({ error: { message: `bad ${key}`, code: key } })]))
+  ],
+  ["an event that is no JSON and quotes the key", respondWith(200, () => body([event(`{${key}`)]))],
+  ["a redirect that quotes the key", respond(307, "", { location: `https://other.test/?api_key=${key}` })],
+  ["a request id", respond(500, "{}", { "x-request-id": "req-9" })]
+]
+
+describe("secrets", () => {
+  for (const [what, script] of cases) {
+    it.effect(`T8 P202 never come out: ${what}`, () =>
+      Effect.gen(function* () {
+        for (const call of [Effect.asVoid(generate), Effect.asVoid(streamParts)]) {
+          const network = fakeNetwork(script)
+          const found = yield* seen(call.pipe(Effect.provide(layer()), Effect.provide(network.layer)))
+          assert.deepInclude(
+            found.spans.map(({ name }) => name),
+            "Transport.send"
+          )
+          for (const text of texts(found)) {
+            assert.notInclude(text, key)
+            assert.notInclude(text, headerSecret)
+          }
+          // they were sent, so that there was something to keep
+          assert.strictEqual(network.sent[0]?.headers["authorization"], `Bearer ${key}`)
+          assert.strictEqual(network.sent[0]?.headers["x-gateway-token"], headerSecret)
+          assert.strictEqual(network.sent[0]?.headers["x-open"], "visible")
+        }
+      })
+    )
+  }
+
+  it.effect("T8 a key that cannot be sent fails typed, unsent, and is not quoted", () =>
+    Effect.gen(function* () {
+      for (const broken of [`${key}\nx`, `${key}\u200b`, `ключ-${key}`]) {
+        const network = fakeNetwork([])
+        const call = generate.pipe(
+          Effect.provide(layer({ apiKey: Redacted.make(broken) })),
+          Effect.provide(network.layer)
+        )
+        const found = yield* seen(call)
+        assert(Exit.isFailure(found.exit))
+        const [reason] = found.exit.cause.reasons
+        assert(reason?._tag === "Fail" && reason.error instanceof LlmError.AuthenticationError)
+        assert.include(reason.error.message, "'authorization' holds a character")
+        for (const text of texts(found)) assert.notInclude(text, key)
+        assert.strictEqual(network.sent.length, 0)
+      }
+    })
+  )
+
+  it.effect("T8 a broken header that is no secret is a bad request", () =>
+    Effect.gen(function* () {
+      const network = fakeNetwork([])
+      const call = generate.pipe(Effect.provide(layer({ headers: { "x-a": "a\nb" } })), Effect.provide(network.layer))
+      const { exit } = yield* seen(call)
+      assert(Exit.isFailure(exit))
+      assert.include(Cause.pretty(exit.cause), "InvalidRequestError")
+    })
+  )
+
+  it("P202 are not in what can be seen of a layer's options", () => {
+    const source = { provider: "openai", model: "m", secrets: [Redacted.make(key)] }
+    assert.notInclude(inspect(source, { depth: Infinity, showHidden: true }), key)
+    assert.notInclude(JSON.stringify(source), key)
+  })
+})
