@@ -306,13 +306,12 @@ function pipe(this: unknown) {
 type Runner = (input: unknown, sink: Frame.Sink | undefined) => Effect.Effect<unknown, unknown, Model.Model>
 
 const runner = (definition: Definition): Runner => {
-  const { body, listeners, model, name } = definition
+  const { body, listeners, name } = definition
   if (body !== undefined) {
     const state: Frame.State = { turn: 0, transcript: () => [] }
     return (input, sink) => Frame.within({ agent: name, input, sink, state, listeners }, () => body(input))
   }
   const tools = definition.tools.map((tool) => tool.definition)
   const plan: Run.Plan = { ...definition, agent: name, toolset: Toolset.make(tools, definition) }
-  const run: Runner = (input, sink) => Run.run(plan, String(input), sink)
-  return model === undefined ? run : (input, sink) => Effect.provide(run(input, sink), model)
+  return (input, sink) => Run.run(plan, String(input), sink)
 }

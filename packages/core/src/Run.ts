@@ -1,5 +1,7 @@
 /** One invocation of an agent: ask, settle the calls, ask again, until the model answers or a limit is reached. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import type * as Budget from "./Budget.ts"
 import * as Frame from "./internal/runFrame.ts"
 import * as Message from "./Message.ts"
@@ -16,6 +18,8 @@ export interface Plan {
   readonly agent: string
   readonly prompt: string
   readonly budget: Budget.Budget
+  /** The agent's own model. It is for this run's loop alone: what the tools need, they get from outside. */
+  readonly model: Layer.Layer<Model.Model, unknown> | undefined
   readonly toolset: Toolset.Toolset
   readonly onLlmError: Recovery.Rows
   readonly onPartial: Turn.OnPartial
@@ -31,9 +35,19 @@ export const run = (
   Effect.suspend(() => {
     const state = new State(plan, input)
     return Frame.within({ ...plan, input, sink, state }, (context) =>
-      Effect.flatMap(Effect.service(Model.Model), (model) => loop(plan, model, state, context, sink !== undefined))
+      withModel(plan, (model) => loop(plan, model, state, context, sink !== undefined))
     )
   })
+
+const withModel = <A, E>(
+  { model }: Plan,
+  use: (model: Model.Service) => Effect.Effect<A, E>
+): Effect.Effect<A, unknown, Model.Model> =>
+  model === undefined
+    ? Effect.flatMap(Effect.service(Model.Model), use)
+    : Effect.scopedWith((scope) =>
+        Effect.flatMap(Layer.buildWithScope(model, scope), (built) => use(Context.get(built, Model.Model)))
+      )
 
 const loop = Effect.fnUntraced(function* (
   plan: Plan,
