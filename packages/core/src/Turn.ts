@@ -37,6 +37,8 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   readonly #asking: Asking
   /** The text of the present attempt that a reader has seen. */
   #partial = ""
+  /** Whether a reader has seen anything of it, be it only thoughts. */
+  #isShown = false
 
   constructor(asking: Asking) {
     this.#asking = asking
@@ -82,8 +84,9 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     const { run } = this.#asking
     const decided = RunContext.emit(run, () => ({ type: "verdict", layer: "model", ...decision }))
     const text = this.#partial
-    if (decision.verdict !== "retry" || text === "") return decided
+    if (decision.verdict !== "retry" || !this.#isShown) return decided
     this.#partial = ""
+    this.#isShown = false
     const discarded = RunContext.emit(run, () => ({ type: "attempt-discarded", attempt: decision.attempt, text }))
     return Effect.andThen(decided, discarded)
   }
@@ -114,6 +117,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
         Effect.suspend(() => {
           for (const part of parts) collector.push(part)
           this.#partial = collector.partial
+          this.#isShown ||= parts.some(isShown)
           return Effect.forEach(parts, (part) => this.#show(part), { discard: true })
         })
       )
@@ -125,11 +129,13 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   }
 
   #show(part: Model.Part): Effect.Effect<void> {
-    return part.type === "text-delta" || part.type === "reasoning-delta"
+    return isShown(part)
       ? RunContext.emit(this.#asking.run, (): AgentEvent.Happening => ({ type: part.type, text: part.text }))
       : Effect.void
   }
 }
+
+const isShown = (part: Model.Part) => part.type === "text-delta" || part.type === "reasoning-delta"
 
 /** A filtered reply that calls nothing has nothing to say. */
 const refused = (model: Model.Service, reply: Message.Reply): Effect.Effect<never, LlmError> | undefined =>
