@@ -71,7 +71,13 @@ export const make = <
 >(
   name: Name,
   options: Options<Params, A, E, R, S>
-): Tool<Name, Params, A, E, R, {}, S> => fromDefinition(define(name, options))
+): Tool<Name, Params, A, E, R, {}, S> => {
+  if (reserved.has(name)) throw new TypeError(`Tool: '${name}' is the name of a built-in tool`)
+  return fromDefinition(define(name, options))
+}
+
+/** Models know the built-in tools by these names. */
+const reserved: ReadonlySet<string> = new Set(["escalate", "throwException"])
 
 /**
  * Recovery for this tool: one row per tag. A second table wins per tag over the first; the other rows stay. It is nearer
@@ -161,9 +167,7 @@ export const escalate: Tool<
       }),
       success: Schema.Never,
       run: (params, context) =>
-        Effect.fail(
-          EscalationError.of(context.agent, params.reason ?? "no reason was given", severityOf(params.severity))
-        )
+        Effect.fail(EscalationError.of(context.agent, reasonOf(params.reason), severityOf(params.severity)))
     },
     "built-in"
   )
@@ -185,12 +189,14 @@ export const throwException: Tool<
       description: "Give up for good: nothing that the caller could correct would help. Ends the whole pipeline.",
       parameters: Schema.Struct({ reason: Schema.optionalKey(Schema.String) }),
       success: Schema.Never,
-      run: (params, context) =>
-        Effect.fail(ToolExecutionError.raised(context.agent, params.reason ?? "no reason was given"))
+      run: (params, context) => Effect.fail(ToolExecutionError.raised(context.agent, reasonOf(params.reason)))
     },
     "built-in"
   )
 )
+
+const reasonOf = (text: string | undefined): string =>
+  text === undefined || text.trim() === "" ? "no reason was given" : text
 
 const severityOf = (text: string | undefined): Severity => {
   const upper = text?.trim().toUpperCase()

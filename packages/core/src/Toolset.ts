@@ -1,5 +1,6 @@
 /** The tools that a model may call just now, with the tables that guard them: one call in, one settled result out. */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Driver from "./internal/recoveryDriver.ts"
 import { type Entry, type Level, type Outcome, Settling } from "./internal/settling.ts"
@@ -9,6 +10,7 @@ import type * as Message from "./Message.ts"
 import type * as Recovery from "./Recovery.ts"
 import * as Render from "./Render.ts"
 import * as RunContext from "./RunContext.ts"
+import { DeserializationError, type InvalidArgs } from "./ToolError.ts"
 
 export type { Outcome } from "./internal/settling.ts"
 
@@ -80,14 +82,14 @@ const refuse = (self: Toolset, call: Message.ToolCall, run: RunContext.RunContex
   )
 }
 
-/** A built-in tool always ends the run: bad arguments do not stop it, their text is its reason. */
+/** A built-in tool always ends the run: bad arguments do not stop it. */
 const settleBuiltIn = (
   tool: ToolDefinition,
   call: Message.ToolCall,
   run: RunContext.RunContext
 ): Effect.Effect<Outcome> => {
   const decoded = Call.decode(tool, call)
-  const params = Result.isSuccess(decoded) ? decoded.success.params : { reason: Call.rawText(call.arguments) }
+  const params = Result.isSuccess(decoded) ? decoded.success.params : salvaged(decoded.failure, call)
   const context = { attempt: 1, callId: call.id, idempotencyKey: call.id, agent: run.agent }
   return Effect.andThen(
     emitStart(call, run),
@@ -96,6 +98,13 @@ const settleBuiltIn = (
       onSuccess: () => Effect.die(new TypeError(`Tool '${tool.name}' is built in and did not end the run`))
     })
   )
+}
+
+/** The texts in bad arguments of a built-in tool; without a reason among them the whole is the reason. */
+const salvaged = (error: InvalidArgs | DeserializationError, call: Message.ToolCall): Record<string, unknown> => {
+  const value = error instanceof DeserializationError && Predicate.isObject(error.rawValue) ? error.rawValue : {}
+  const texts = Object.fromEntries(Object.entries(value).filter(([, field]) => Predicate.isString(field)))
+  return { reason: Call.rawText(call.arguments), ...texts }
 }
 
 const givenBack: Message.Settlement = { kind: "result", text: "The task is given back." }
