@@ -1,0 +1,215 @@
+import { assert } from "@effect/vitest"
+import { Agent, type AgentEvent, LlmError, type Model, Recovery } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Clock, Deferred, Effect, Fiber, Stream } from "effect"
+import { it } from "../support/run.ts"
+import { agentWith, batch, calm, done, eventLog, keptTranscript, read, scripted, settlements } from "./dialogue.ts"
+
+const { fails, make, text } = ScriptedModel
+
+const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
+const says = (text: string): Model.Part => ({ type: "text-delta", text })
+const thinks = (text: string): Model.Part => ({ type: "reasoning-delta", text })
+
+const retrying = Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) })
+const restarting = Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }, { onPartial: "restart" })
+
+/** The texts and marks that a reader of the stream sees, in order. */
+const shown = (events: ReadonlyArray<AgentEvent.AgentEvent>) =>
+  events.flatMap((event) => {
+    if (event.type === "text-delta" || event.type === "reasoning-delta") return [event.text]
+    return event.type === "attempt-discarded" ? [`discarded: ${event.text}`] : []
+  })
+
+const collect = Effect.fnUntraced(function* <E, R>(stream: Stream.Stream<AgentEvent.AgentEvent, E, R>) {
+  const events: Array<AgentEvent.AgentEvent> = []
+  const exit = yield* Effect.exit(Stream.runForEach(stream, (event) => Effect.sync(() => events.push(event))))
+  return { events, exit }
+})
+
+it.effect("P501 before the first part a failed attempt is made again silently", () =>
+  Effect.gen(function* () {
+    const model = yield* make(fails(overloaded()), text("all is well"))
+    const { events, exit } = yield* collect(agentWith().pipe(retrying).stream("go").pipe(Stream.provide(model.layer)))
+    assert.strictEqual(exit._tag, "Success")
+    assert.deepStrictEqual(shown(events), ["all is", " well"])
+  })
+)
+
+it.effect(
+  'P502 after text, onPartial: "restart" discards the attempt by an event; nothing of it is in the result',
+  () =>
+    Effect.gen(function* () {
+      const model = yield* make(fails(overloaded(), says("all "), says("wro")), text("all is well"))
+      const log = eventLog()
+      const agent = agentWith().pipe(restarting, log.listen)
+      const { events } = yield* collect(agent.stream("go").pipe(Stream.provide(model.layer)))
+      assert.deepStrictEqual(shown(events), ["all ", "wro", "discarded: all wro", "all is", " well"])
+      assert.deepInclude(events.at(-1), { type: "run-completed", output: "all is well" })
+      assert.deepStrictEqual(
+        log.of("attempt-discarded").map(({ attempt }) => attempt),
+        [1]
+      )
+      assert.strictEqual(model.requests[1]?.messages.length, model.requests[0]?.messages.length)
+    })
+)
+
+it.effect("P502 after text, an attempt fails by default with its own error, and nothing is asked again", () =>
+  Effect.gen(function* () {
+    const error = overloaded()
+    const model = yield* make(fails(error, says("all ")))
+    const { events, exit } = yield* collect(agentWith().pipe(retrying).stream("go").pipe(Stream.provide(model.layer)))
+    assert.strictEqual(yield* Effect.flip(exit), error)
+    assert.deepStrictEqual(shown(events), ["all "])
+    assert.deepInclude(events.at(-1), { type: "run-failed", error })
+  })
+)
+
+it.effect("P502 a failed attempt of which only thoughts were shown is discarded by an event too", () =>
+  Effect.gen(function* () {
+    const model = yield* make(fails(overloaded(), thinks("hm")), text("well"))
+    const { events } = yield* collect(agentWith().pipe(retrying).stream("go").pipe(Stream.provide(model.layer)))
+    assert.deepStrictEqual(shown(events), ["hm", "discarded: ", "we", "ll"])
+  })
+)
+
+it.effect("P502 each discarded attempt is discarded once, with its own text", () =>
+  Effect.gen(function* () {
+    const model = yield* make(fails(overloaded(), says("one")), fails(overloaded()), fails(overloaded(), says("three")))
+    const agent = agentWith().pipe(
+      Agent.onLlmError(
+        { orElse: Recovery.ladder(Recovery.retry({ retries: 2 }), Recovery.respondWith("enough")) },
+        { onPartial: "restart" }
+      )
+    )
+    const { events } = yield* collect(agent.stream("go").pipe(Stream.provide(model.layer)))
+    assert.deepStrictEqual(shown(events), ["one", "discarded: one", "three"])
+    assert.deepInclude(events.at(-1), { type: "run-completed", output: "enough" })
+  })
+)
+
+it.effect("P504 a stream that ends without its end is a NetworkError; by the table it may be asked again", () =>
+  Effect.gen(function* () {
+    const cut = yield* make(ScriptedModel.cutOff(says("half a sen")))
+    const { exit } = yield* collect(agentWith().stream("go").pipe(Stream.provide(cut.layer)))
+    const error = yield* Effect.flip(exit)
+    assert.instanceOf(error, LlmError.NetworkError)
+    assert.match(error.message, /ended before its end/)
+
+    const again = yield* make(ScriptedModel.cutOff(says("half")), ScriptedModel.cutOff(), text("whole"))
+    const { events } = yield* collect(
+      agentWith()
+        .pipe(Agent.onLlmError({ NetworkError: Recovery.retry({ retries: 2 }) }, { onPartial: "restart" }))
+        .stream("go")
+        .pipe(Stream.provide(again.layer))
+    )
+    assert.deepInclude(events.at(-1), { type: "run-completed", output: "whole" })
+  })
+)
+
+it.effect("P504 P506 the calls of a stream that was cut off are not run", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = scripted("fetch", Effect.succeed("page"))
+    const call = ScriptedModel.call("fetch", {}, "c1")
+    const model = yield* make(ScriptedModel.cutOff(call), batch("fetch"), done)
+    const agent = agentWith(tool).pipe(retrying)
+    const { exit } = yield* collect(agent.stream("go").pipe(Stream.provide(model.layer)))
+    assert.strictEqual(exit._tag, "Success")
+    assert.strictEqual(runs.length, 1)
+    assert.deepStrictEqual(read(model), ["result: page"])
+  })
+)
+
+it.effect("P506 tools start only when the reply is complete; the text before is shown at once", () =>
+  Effect.gen(function* () {
+    const gate = yield* Deferred.make<void>()
+    const { runs, tool } = scripted("fetch", Effect.succeed("page"))
+    const call = ScriptedModel.call("fetch", {}, "c1")
+    const reply = ScriptedModel.reply({ content: [] })
+    const slow: ScriptedModel.Step = {
+      parts: [says("Let me see."), call],
+      isCutOff: false,
+      answer: () => Effect.as(Deferred.await(gate), { ...reply, finish: "tool-calls" })
+    }
+    const model = yield* make(slow, done)
+    const events: Array<AgentEvent.AgentEvent> = []
+    const fiber = yield* Effect.forkChild(
+      Stream.runForEach(agentWith(tool).stream("go").pipe(Stream.provide(model.layer)), (event) =>
+        Effect.sync(() => events.push(event))
+      )
+    )
+    yield* calm
+    assert.deepStrictEqual(shown(events), ["Let me see."])
+    assert.deepStrictEqual(runs, [])
+    yield* Deferred.succeed(gate, undefined)
+    yield* Fiber.join(fiber)
+    assert.strictEqual(runs.length, 1)
+  })
+)
+
+for (const finish of ["length", "filtered"] as const) {
+  it.run(`P403 the calls of a reply that was cut by ${finish} are settled as truncated and not run`, (run) =>
+    Effect.gen(function* () {
+      const { runs, tool } = scripted("fetch")
+      const content = [ScriptedModel.call("fetch", {}, "c1"), ScriptedModel.call("fetch", '{"n":', "c2")]
+      const model = yield* make(ScriptedModel.replies(ScriptedModel.reply({ content, finish })), done)
+      assert.strictEqual(yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer)), "done")
+      assert.deepStrictEqual(runs, [])
+      const settled = "truncated: The call was not run: the reply that contained it was cut off."
+      assert.deepStrictEqual(read(model), [settled, settled])
+    })
+  )
+}
+
+it.effect("A1202 a reader who leaves interrupts the run: its finalizers run, its listeners hear the end once", () =>
+  Effect.gen(function* () {
+    const ended: Array<string> = []
+    const { tool } = scripted(
+      "slow",
+      Effect.onInterrupt(Effect.as(Effect.never, "never"), () => Effect.sync(() => ended.push("slow")))
+    )
+    const log = eventLog()
+    const model = yield* make(batch("slow"))
+    const agent = agentWith(tool).pipe(log.listen)
+    const heard = yield* agent.stream("go").pipe(
+      Stream.takeUntil((event) => event.type === "tool-start"),
+      Stream.runCollect,
+      Effect.provide(model.layer)
+    )
+    assert.strictEqual(heard.at(-1)?.type, "tool-start")
+    assert.deepStrictEqual(ended, ["slow"])
+    assert.deepStrictEqual(
+      log.types().filter((type) => type.startsWith("run-")),
+      ["run-start", "run-interrupted"]
+    )
+    assert.deepStrictEqual(settlements(keptTranscript(log.end())), [
+      "interrupted: The call was interrupted before it ended."
+    ])
+  })
+)
+
+it.effect("A1205 a reader may be slow: no event of a long burst is lost", () =>
+  Effect.gen(function* () {
+    const letters = Array.from({ length: 500 }, (_, i) => says(`${i} `))
+    const model = yield* make({
+      parts: letters,
+      isCutOff: false,
+      answer: () => Effect.succeed(ScriptedModel.reply({}))
+    })
+    const seen: Array<string> = []
+    yield* agentWith()
+      .stream("go")
+      .pipe(
+        Stream.provide(model.layer),
+        Stream.runForEach((event) =>
+          Effect.andThen(
+            calm,
+            Effect.sync(() => seen.push(event.type === "text-delta" ? event.text : event.type))
+          )
+        )
+      )
+    assert.strictEqual(seen.filter((text) => /^\d+ $/.test(text)).length, 500)
+    assert.strictEqual(seen.at(-1), "run-completed")
+    assert.strictEqual(yield* Clock.currentTimeMillis, 0)
+  })
+)
