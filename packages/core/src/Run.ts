@@ -34,7 +34,7 @@ export const run = (
 ): Effect.Effect<unknown, unknown, Model.Model> =>
   Effect.suspend(() => {
     const state = new State(plan, input)
-    return Frame.within({ ...plan, input, sink, state }, (context) =>
+    return Frame.within({ ...plan, maxDepth: plan.budget.maxDepth, input, sink, state }, (context) =>
       withModel(plan, (model) => loop(plan, model, state, context, sink !== undefined))
     )
   })
@@ -58,7 +58,7 @@ const loop = Effect.fnUntraced(function* (
 ): Effect.fn.Return<unknown, unknown> {
   const { onLlmError: rows, onPartial, toolset } = plan
   const request: Model.Request = { messages: state.messages, tools: toolset.specs, toolChoice: "auto" }
-  if (run.depth > plan.budget.maxDepth) return yield* state.exceeded("maxDepth", plan.budget.maxDepth, run)
+  if (run.depth > run.deepest) return yield* state.exceeded("maxDepth", run.deepest, run)
   while (true) {
     if (state.turn >= plan.budget.maxTurns) return yield* state.exceeded("maxTurns", plan.budget.maxTurns, run)
     state.turn++

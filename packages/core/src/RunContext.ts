@@ -34,6 +34,8 @@ export interface RunContext {
   readonly agent: string
   /** Nesting: 0 for a run that nobody else started. */
   readonly depth: number
+  /** The deepest that a run below may stand: the nearest limit of all runs above. */
+  readonly deepest: number
   readonly parent?: { readonly runId: string; readonly callId: string }
   /** The call in which this effect runs; absent outside of tools. */
   readonly callId?: string

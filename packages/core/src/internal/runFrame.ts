@@ -31,6 +31,8 @@ export interface Frame {
   readonly state: State
   readonly listeners: ReadonlyArray<Listener>
   readonly sink: Sink | undefined
+  /** How many levels of runs there may be below; absent where only the runs above set a limit. */
+  readonly maxDepth?: number
 }
 
 /** How long a run waits at its end for listeners that have not heard everything yet. */
@@ -62,16 +64,20 @@ const contextOf = (
   runId: string,
   parent: RunContext.RunContext | undefined,
   sinks: ReadonlyArray<Sink>
-): RunContext.RunContext => ({
-  runId,
-  agent: frame.agent,
-  depth: parent === undefined ? 0 : parent.depth + 1,
-  turn: () => frame.state.turn,
-  ledger: new RunContext.Ledger(parent?.ledger),
-  fixers: parent?.fixers ?? [],
-  ...(sinks.length === 0 ? {} : { emit: fanOut(sinks) }),
-  ...(parent?.callId === undefined ? {} : { parent: { runId: parent.runId, callId: parent.callId } })
-})
+): RunContext.RunContext => {
+  const depth = parent === undefined ? 0 : parent.depth + 1
+  return {
+    runId,
+    agent: frame.agent,
+    depth,
+    deepest: Math.min(parent?.deepest ?? Infinity, depth + (frame.maxDepth ?? Infinity)),
+    turn: () => frame.state.turn,
+    ledger: new RunContext.Ledger(parent?.ledger),
+    fixers: parent?.fixers ?? [],
+    ...(sinks.length === 0 ? {} : { emit: fanOut(sinks) }),
+    ...(parent?.callId === undefined ? {} : { parent: { runId: parent.runId, callId: parent.callId } })
+  }
+}
 
 const fanOut = (sinks: ReadonlyArray<Sink>): Sink => {
   const [only] = sinks
