@@ -1,0 +1,191 @@
+import { assert } from "@effect/vitest"
+import { Agent, Budget, type Model, Recovery, RunError, Skill, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Schema } from "effect"
+import { it, type Runnable } from "../support/run.ts"
+import { batch, busy, done, eventLog, fixer, read, scripted, settlements } from "./dialogue.ts"
+
+const { call, calls, make } = ScriptedModel
+
+const working = <const Tools extends ReadonlyArray<Tool.AnyTool>>(budget: Partial<Budget.Budget>, ...tools: Tools) =>
+  Agent.make("worker", { prompt: "Work.", budget, skills: [Skill.make("work", { description: "Works.", tools })] })
+
+const asExceeded = (error: unknown): RunError.BudgetExceededError => {
+  assert.instanceOf(error, RunError.BudgetExceededError)
+  // the line above has failed otherwise
+  return error as RunError.BudgetExceededError
+}
+
+const seen = (times: number) => Array.from({ length: times }, () => Effect.succeed("seen"))
+
+it.run("A901 maxTurns: exactly N turns, then BudgetExceededError with transcript, usage and the last text", (run) =>
+  Effect.gen(function* () {
+    const { runs, tool } = scripted("look", ...seen(3))
+    const thinking = (text: string) =>
+      ScriptedModel.replies(ScriptedModel.reply({ content: [{ type: "text", text }, call("look", {}, "c1")] }))
+    const log = eventLog()
+    const model = yield* make(thinking("one"), thinking("two"), thinking("three"))
+    const agent = working({ maxTurns: 3 }, tool).pipe(log.listen)
+    const error = asExceeded(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
+    assert.deepInclude(error, { reason: "maxTurns", limit: 3, spent: 3, partial: "three", agent: "worker" })
+    assert.deepInclude(error.usage, { inputTokens: 30, outputTokens: 15 })
+    assert.deepStrictEqual(
+      error.transcript.map(({ role }) => role),
+      ["system", "user", "assistant", "assistant", "assistant"]
+    )
+    assert.deepStrictEqual(settlements(error.transcript), ["result: seen", "result: seen", "result: seen"])
+    assert.deepInclude(log.end(), { type: "run-failed", error, transcript: error.transcript, usage: error.usage })
+    assert.strictEqual(runs.length, 3)
+  })
+)
+
+it.run("A901 the limit is 8 by default; an answer in the last turn is in time", (run) =>
+  Effect.gen(function* () {
+    const late = scripted("look", ...seen(8))
+    const model = yield* make(...Array.from({ length: 8 }, () => batch("look")))
+    const error = yield* Effect.flip(run(working({}, late.tool), "go").pipe(Effect.provide(model.layer)))
+    assert.deepInclude(asExceeded(error), { reason: "maxTurns", limit: 8, spent: 8, partial: "" })
+
+    const inTime = scripted("look", ...seen(7))
+    const again = yield* make(...Array.from({ length: 7 }, () => batch("look")), done)
+    assert.strictEqual(yield* run(working({}, inTime.tool), "go").pipe(Effect.provide(again.layer)), "done")
+  })
+)
+
+it.run("A902 maxToolCalls is checked before each call: what is beyond it does not run, and is settled", (run) =>
+  Effect.gen(function* () {
+    const { runs, tool } = scripted("look", ...seen(3))
+    const model = yield* make(batch("look"), batch("look", "look", "look"))
+    const agent = working({ maxToolCalls: 3 }, tool)
+    const error = asExceeded(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
+    assert.deepInclude(error, { reason: "maxToolCalls", limit: 3 })
+    assert.strictEqual(runs.length, 3)
+    assert.deepStrictEqual(settlements(error.transcript), [
+      "result: seen",
+      "result: seen",
+      "result: seen",
+      "interrupted: The call was interrupted before it ended."
+    ])
+  })
+)
+
+it.run("A902 calls up to the limit are fine, also when the model goes on in words", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted("look", ...seen(3))
+    const model = yield* make(batch("look", "look", "look"), done)
+    const agent = working({ maxToolCalls: 3 }, tool)
+    assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
+  })
+)
+
+it.run("A902 unknown calls count, and so do calls that are not run because the reply was cut off", (run) =>
+  Effect.gen(function* () {
+    const { runs, tool } = scripted("look")
+    const cut = ScriptedModel.replies(ScriptedModel.reply({ content: [call("look", {}, "c1")], finish: "length" }))
+    const model = yield* make(batch("nope"), cut, batch("look"))
+    const agent = working({ maxToolCalls: 2 }, tool)
+    const error = asExceeded(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
+    assert.deepInclude(error, { reason: "maxToolCalls", limit: 2 })
+    assert.deepStrictEqual(runs, [])
+  })
+)
+
+it.run("A902 attempts and fixer runs within one call count once", (run) =>
+  Effect.gen(function* () {
+    const steps = [busy("1"), busy("2"), busy("3")].map((error) => Effect.fail(error))
+    const { runs, tool } = scripted("look", ...steps, Effect.succeed("seen"))
+    const mender = fixer(Effect.succeed("{}"))
+    const model = yield* make(batch("look"), done)
+    const verdict = Recovery.ladder(Recovery.retry({ retries: 2 }), Recovery.fix(mender.agent))
+    const agent = working({ maxToolCalls: 1 }, tool.pipe(Tool.onError({ Busy: verdict })))
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.strictEqual(runs.length, 4)
+    assert.deepStrictEqual(read(model), ["result: seen"])
+  })
+)
+
+it.run("A902 a hard failure within the limit wins over the calls beyond it", (run) =>
+  Effect.gen(function* () {
+    const failure = busy()
+    const { tool } = scripted("look", Effect.fail(failure))
+    const model = yield* make(batch("look", "look"))
+    const agent = working({ maxToolCalls: 1 }, tool)
+    assert.strictEqual<unknown>(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))), failure)
+  })
+)
+
+/** An agent whose only tool runs `below`, or the agent itself. */
+const nesting = (maxDepth: number, below?: () => Nested) => {
+  const deeper = Tool.make("deeper", {
+    description: "Goes deeper.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    run: (): Effect.Effect<string, unknown, Model.Model> => Effect.suspend(() => (below?.() ?? agent)("deeper"))
+  })
+  const agent: Nested = working({ maxDepth }, deeper)
+  return agent
+}
+
+type Nested = Runnable<string, string, unknown, Model.Model>
+
+const goDeeper = calls(call("deeper", {}, "c1"))
+
+it.run(
+  "A908 maxDepth bounds agents within tools: so many levels below the first run, then BudgetExceededError",
+  (run) =>
+    Effect.gen(function* () {
+      const model = yield* make(goDeeper, goDeeper, goDeeper)
+      const error = asExceeded(yield* Effect.flip(run(nesting(2), "go").pipe(Effect.provide(model.layer))))
+      assert.deepInclude(error, { reason: "maxDepth", limit: 2, spent: 3 })
+
+      const shallow = yield* make(goDeeper, goDeeper, done, done, done)
+      assert.strictEqual(yield* run(nesting(2), "go").pipe(Effect.provide(shallow.layer)), "done")
+    })
+)
+
+it.run("A908 the nearest limit of all runs above holds, whatever an agent further down would allow", (run) =>
+  Effect.gen(function* () {
+    const model = yield* make(goDeeper, goDeeper)
+    const agent = nesting(1, () => nesting(16))
+    const error = asExceeded(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
+    assert.deepInclude(error, { reason: "maxDepth", limit: 1, spent: 2 })
+
+    // and a small limit of its own does not keep an agent from working below others
+    const below = yield* make(goDeeper, goDeeper, goDeeper, done, done, done, done)
+    const last = nesting(1, () => nesting(1))
+    const tall = nesting(16, () => nesting(16, () => last))
+    assert.strictEqual(yield* run(tall, "go").pipe(Effect.provide(below.layer)), "done")
+  })
+)
+
+it.run("A908 it bounds agents within fixers", (run) =>
+  Effect.gen(function* () {
+    const failing = Tool.make("look", {
+      description: "Looks.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: () => Effect.fail(busy())
+    })
+    const fixerModel = yield* make()
+    const innermost = Agent.make("innermost", { model: fixerModel.layer })
+    const outerFixer = Agent.deterministic("outer", (raw: string) => innermost(raw))
+    const model = yield* make(batch("look"), done)
+    const agent = working(
+      { maxDepth: 1 },
+      failing.pipe(Tool.onError({ Busy: Recovery.ladder(Recovery.fix(outerFixer), Recovery.tell()) }))
+    )
+    const log = eventLog()
+    assert.strictEqual(yield* run(agent.pipe(log.listen), "go").pipe(Effect.provide(model.layer)), "done")
+    assert.deepInclude(log.of("fix-failed")[0]?.error, { reason: "maxDepth", limit: 1, spent: 2 })
+  })
+)
+
+it("A901 A902 A908 limits are whole numbers of at least 1, by default 8, 32 and 16", () => {
+  assert.deepStrictEqual(Budget.make(), { maxTurns: 8, maxToolCalls: 32, maxDepth: 16 })
+  assert.deepStrictEqual(Budget.make({ maxTurns: 3 }), { maxTurns: 3, maxToolCalls: 32, maxDepth: 16 })
+  for (const limit of [0, -1, 1.5, NaN, Infinity, Number.MAX_SAFE_INTEGER + 1]) {
+    for (const name of ["maxTurns", "maxToolCalls", "maxDepth"]) {
+      assert.throws(() => Agent.make("a", { budget: { [name]: limit } }), RangeError)
+    }
+  }
+})
