@@ -92,9 +92,12 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     }
   }
 
-  /** The same text cannot decode differently, and what is `unsafe` runs once unless somebody took that on himself. */
-  admits(rung: Retry | Fix, error: unknown): boolean {
-    if (Call.isArgumentError(error)) return rung.kind === "fix"
+  /**
+   * The same text cannot decode differently, and what is `unsafe` runs once unless somebody took that on himself. An
+   * argument error out of `run`, from a tool further down, is a failed run like any other.
+   */
+  admits(rung: Retry | Fix): boolean {
+    if (this.#decoded === undefined) return rung.kind === "fix"
     return this.#tool.sideEffects !== "unsafe" || rung.acknowledged
   }
 
