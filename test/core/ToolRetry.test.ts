@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, Recovery, Tool, type ToolError } from "@kintsugi/core"
+import { Agent, Recovery, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect } from "effect"
 import { it } from "../support/run.ts"
@@ -169,6 +169,25 @@ it.run("A211 the next rung is asked instead", (run) =>
     )
     yield* run(agentWith(tool.pipe(Tool.onError({ InvalidArgs: verdict }))), "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(read(model), ["told: InvalidArgs"])
+  })
+)
+
+it.run("A211 bad arguments of a tool further down are a failed run like any other", (run) =>
+  Effect.gen(function* () {
+    const below = ToolError.InvalidArgs.of("below", "c9", "x", "no JSON")
+    for (const sideEffects of ["none", "unsafe"] as const) {
+      const { runs, tool } = play("ask", { sideEffects }, [Effect.fail(below), Effect.succeed("page")])
+      const model = yield* callingOnce("ask")
+      const verdict = Recovery.ladder(
+        Recovery.retry({ retries: 1 }),
+        Recovery.tell(() => "once is enough")
+      )
+      yield* run(agentWith(tool).pipe(Agent.toolDefaults({ InvalidArgs: verdict })), "go").pipe(
+        Effect.provide(model.layer)
+      )
+      assert.strictEqual(runs.length, sideEffects === "none" ? 2 : 1)
+      assert.deepStrictEqual(read(model), [sideEffects === "none" ? "result: page" : "told: once is enough"])
+    }
   })
 )
 
