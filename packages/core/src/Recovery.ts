@@ -53,6 +53,12 @@ export type ServicesOf<V> = V extends Verdict<never, unknown, unknown, infer R, 
 export type EndOf<V> = V extends Verdict<never, unknown, unknown, unknown, infer End, unknown> ? End : never
 export type ActsOf<V> = V extends Verdict<never, unknown, unknown, unknown, unknown, infer P> ? P : never
 
+/**
+ * `T`, but nothing is inferred for it from the place where the verdict stands: else a row would answer for its verdict.
+ * `NoInfer` does the same, but stays in the types that users read.
+ */
+type Given<T> = [T][T extends unknown ? 0 : never]
+
 /** The consent that a policy may run something twice although its side effects are unsafe. */
 export interface Acknowledged {
   readonly acknowledge: "may run twice"
@@ -164,8 +170,8 @@ export const escalate = <E>(options?: { readonly severity?: Severity }): Verdict
 /** A typed answer in the place of the result: a value, or an effect of the failure. */
 export function respondWith<E, A, E2 = never, R = never>(
   answer: (error: E) => Effect.Effect<A, E2, R>
-): Verdict<E, NoInfer<A>, NoInfer<E2>, NoInfer<R>>
-export function respondWith<E, A>(answer: A extends (...args: never) => unknown ? never : A): Verdict<E, NoInfer<A>>
+): Verdict<E, Given<A>, Given<E2>, Given<R>>
+export function respondWith<E, A>(answer: A extends (...args: never) => unknown ? never : A): Verdict<E, Given<A>>
 export function respondWith(answer: unknown): Verdict<never, unknown, unknown, unknown> {
   return verdict({
     kind: "respondWith",
@@ -221,11 +227,11 @@ export const ladder = <
   fourth?: Verdict<E, A4, X4, R4, Z4, P4>
 ): Verdict<
   E,
-  NoInfer<A1 | A2 | A3 | A4>,
-  NoInfer<X1 | X2 | X3 | X4>,
-  NoInfer<R1 | R2 | R3 | R4>,
-  NoInfer<Then<Then<Then<Z1, Z2>, Z3>, Z4>>,
-  NoInfer<P1 | P2 | P3 | P4>
+  Given<A1 | A2 | A3 | A4>,
+  Given<X1 | X2 | X3 | X4>,
+  Given<R1 | R2 | R3 | R4>,
+  Given<Then<Then<Then<Z1, Z2>, Z3>, Z4>>,
+  Given<P1 | P2 | P3 | P4>
 > =>
   verdict({
     kind: "ladder",

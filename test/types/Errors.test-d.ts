@@ -1,0 +1,75 @@
+/** The closed unions of errors: exhaustive handling leaves nothing. */
+import type { LlmError, ToolError } from "@kintsugi/core"
+import { Effect } from "effect"
+import { describe, it } from "vitest"
+import { type Equal, type Expect, sameType } from "./Identity.ts"
+
+declare const model: Effect.Effect<string, LlmError.LlmError>
+declare const tool: Effect.Effect<string, ToolError.ToolError>
+
+const handled = () => Effect.succeed(0)
+
+const forModel = {
+  ModelNotFoundError: handled,
+  AuthenticationError: handled,
+  ContentFilteredError: handled,
+  InvalidRequestError: handled,
+  ModelOverloadedError: handled,
+  ContextTooLongError: handled,
+  ServerError: handled,
+  MalformedToolCallError: handled,
+  CapabilityMismatchError: handled,
+  UnknownLlmError: handled,
+  RateLimitError: handled,
+  QuotaExhaustedError: handled,
+  NetworkError: handled,
+  RequestTimeoutError: handled
+}
+
+const forTool = {
+  InvalidArgs: handled,
+  DeserializationError: handled,
+  ExecutionError: handled,
+  EscalationError: handled
+}
+
+describe("closed unions", () => {
+  it("T7 an exhaustive catchTags over LlmError leaves never", () => {
+    sameType<Effect.Effect<string | number>>()(model.pipe(Effect.catchTags(forModel)))
+    type _ = Expect<Equal<keyof typeof forModel, LlmError.LlmError["_tag"]>>
+  })
+
+  it("T7 an exhaustive catchTags over ToolError leaves never", () => {
+    sameType<Effect.Effect<string | number>>()(tool.pipe(Effect.catchTags(forTool)))
+    type _ = Expect<Equal<keyof typeof forTool, ToolError.ToolError["_tag"]>>
+  })
+
+  it("T7 a tag that is not handled is left", () => {
+    const { NetworkError: _network, ...most } = forModel
+    const { EscalationError: _escalation, ...some } = forTool
+    sameType<Effect.Effect<string | number, LlmError.NetworkError>>()(model.pipe(Effect.catchTags(most)))
+    sameType<Effect.Effect<string | number, ToolError.EscalationError>>()(tool.pipe(Effect.catchTags(some)))
+  })
+
+  it("T7 a tag that does not occur does not compile", () => {
+    // @ts-expect-error LlmError has no such tag
+    model.pipe(Effect.catchTags({ InvalidArgs: handled }))
+    // @ts-expect-error ToolError has no such tag: the one hard failure is around it
+    tool.pipe(Effect.catchTags({ ToolExecutionError: handled }))
+  })
+
+  it("T7 handlers see the class of their tag", () => {
+    model.pipe(
+      Effect.catchTag("RateLimitError", (error) => {
+        sameType<LlmError.RateLimitError>()(error)
+        return handled()
+      })
+    )
+    tool.pipe(
+      Effect.catchTag(["InvalidArgs", "DeserializationError"], (error) => {
+        sameType<ToolError.InvalidArgs | ToolError.DeserializationError>()(error)
+        return handled()
+      })
+    )
+  })
+})

@@ -1,0 +1,259 @@
+/** Tables for model calls: what `Agent.onLlmError` leaves of an agent's model failures. */
+import { Agent, Recovery, Tool } from "@kintsugi/core"
+import type { LlmError, Model, RunError } from "@kintsugi/core"
+import { Effect, type Layer, type Schedule, Schema } from "effect"
+import { describe, it } from "vitest"
+import { sameType } from "./Identity.ts"
+import {
+  ask,
+  type BadArgs,
+  type Boom,
+  call,
+  cleanup,
+  count,
+  type Db,
+  having,
+  lookup,
+  type NoKeys,
+  type Oops,
+  type Own
+} from "./subjects.ts"
+
+const plain = Agent.make("plain", {})
+
+type All = LlmError.LlmError
+type But<E> = Exclude<All, E>
+
+/** A call of an agent without tools, of whose model failures `Left` are left. */
+type Called<Left, R = never> = Effect.Effect<string, RunError.BudgetExceededError | Left, Model.Model | R>
+
+declare const careful: Schedule.Schedule<number, LlmError.NetworkError, Oops, Db>
+declare const textOf: Effect.Effect<string, Oops, Db>
+declare const isOn: boolean
+
+describe("residue of a model call", () => {
+  it("A701 without a table every failure is left", () => {
+    sameType<Called<All>>()(plain(""))
+    sameType<Called<All>>()(plain.pipe(Agent.onLlmError({}))(""))
+  })
+
+  it("A509 retry keeps the tag", () => {
+    sameType<Called<All>>()(plain.pipe(Agent.onLlmError({ NetworkError: Recovery.retry({ retries: 2 }) }))(""))
+    sameType<Called<All | Oops, Db>>()(plain.pipe(Agent.onLlmError({ NetworkError: Recovery.retry(careful) }))(""))
+  })
+
+  it("A509 rethrow keeps the tag", () => {
+    sameType<Called<All>>()(plain.pipe(Agent.onLlmError({ NetworkError: Recovery.rethrow }))(""))
+  })
+
+  it("A509 respondWith removes the tag and adds its own failures and needs", () => {
+    sameType<Called<But<LlmError.NetworkError>>>()(
+      plain.pipe(Agent.onLlmError({ NetworkError: Recovery.respondWith("offline") }))("")
+    )
+    sameType<Called<But<LlmError.NetworkError> | Oops, Db>>()(
+      plain.pipe(Agent.onLlmError({ NetworkError: Recovery.respondWith(() => textOf) }))("")
+    )
+    sameType<Called<never>>()(plain.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))(""))
+  })
+
+  it("A509 ladder has the residue of its last rung and the failures of all its handlers", () => {
+    sameType<Called<All>>()(plain.pipe(Agent.onLlmError({ NetworkError: Recovery.ladder(Recovery.rethrow) }))(""))
+    sameType<Called<But<LlmError.NetworkError>>>()(
+      plain.pipe(
+        Agent.onLlmError({
+          NetworkError: Recovery.ladder(Recovery.retry({ retries: 2 }), Recovery.respondWith("offline"))
+        })
+      )("")
+    )
+    sameType<Called<But<LlmError.NetworkError> | Oops, Db>>()(
+      plain.pipe(
+        Agent.onLlmError({
+          NetworkError: Recovery.ladder(
+            Recovery.retry({ retries: 2 }),
+            Recovery.ladder(Recovery.retry(careful), Recovery.retry({ retries: 1 })),
+            Recovery.retry({ retries: 3 }),
+            Recovery.respondWith("offline")
+          )
+        })
+      )("")
+    )
+  })
+
+  it("A509 when has the union of its branches, within a ladder and around one", () => {
+    sameType<Called<All | Oops, Db>>()(
+      plain.pipe(
+        Agent.onLlmError({
+          NetworkError: Recovery.when((error, { attempt }) =>
+            attempt > 2
+              ? Recovery.respondWith(() => textOf)
+              : error.isRetryable
+                ? Recovery.retry({ retries: 1 })
+                : Recovery.rethrow
+          )
+        })
+      )("")
+    )
+    sameType<Called<But<LlmError.NetworkError>>>()(
+      plain.pipe(
+        Agent.onLlmError({
+          NetworkError: Recovery.ladder(
+            Recovery.when(() => (isOn ? Recovery.retry({ retries: 1 }) : Recovery.respondWith("off"))),
+            Recovery.respondWith("offline")
+          )
+        })
+      )("")
+    )
+    sameType<Called<All>>()(
+      plain.pipe(
+        Agent.onLlmError({
+          NetworkError: Recovery.when(() =>
+            isOn ? Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.respondWith("")) : Recovery.rethrow
+          )
+        })
+      )("")
+    )
+  })
+
+  it("A714 a row without a match is as good as rethrow", () => {
+    sameType<Called<LlmError.NetworkError>>()(
+      plain.pipe(Agent.onLlmError({ NetworkError: Recovery.rethrow, orElse: Recovery.respondWith("") }))("")
+    )
+  })
+
+  it("A509 a second table wins per tag, and brings a handled tag back", () => {
+    const handled = plain.pipe(Agent.onLlmError({ NetworkError: Recovery.respondWith(() => textOf) }))
+    sameType<Called<All>>()(handled.pipe(Agent.onLlmError({ NetworkError: Recovery.rethrow }))(""))
+    sameType<Called<LlmError.RateLimitError | Oops, Db>>()(
+      handled.pipe(
+        Agent.onLlmError({ orElse: Recovery.respondWith("") }),
+        Agent.onLlmError({ RateLimitError: Recovery.retry({ retries: 1 }) })
+      )("")
+    )
+  })
+
+  it("A509 a row that may be absent handles nothing for sure", () => {
+    const some: { NetworkError?: Recovery.Verdict<LlmError.NetworkError, string, Oops> } = {}
+    sameType<Called<All | Oops>>()(plain.pipe(Agent.onLlmError(some))(""))
+  })
+
+  it("A512 a handler's own failure is final: no other row and no later table removes it", () => {
+    const failing = (): Effect.Effect<string, LlmError.RateLimitError> => Effect.succeed("")
+    const handled = plain.pipe(
+      Agent.onLlmError({ NetworkError: Recovery.respondWith(failing), orElse: Recovery.respondWith("") })
+    )
+    sameType<Called<LlmError.RateLimitError>>()(handled(""))
+    sameType<Called<LlmError.RateLimitError>>()(
+      handled.pipe(Agent.onLlmError({ RateLimitError: Recovery.respondWith("") }))("")
+    )
+  })
+})
+
+describe("what a model table is asked about", () => {
+  it("A703 not about tools and budgets", () => {
+    sameType<Effect.Effect<string, RunError.BudgetExceededError | BadArgs | NoKeys | Boom, Model.Model>>()(
+      having(count).pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))("")
+    )
+    // @ts-expect-error a budget is no failure of a model
+    plain.pipe(Agent.onLlmError({ BudgetExceededError: Recovery.respondWith("") }))
+    // @ts-expect-error tools have tables of their own
+    having(count).pipe(Agent.onLlmError({ NoKeys: Recovery.respondWith("") }))
+  })
+
+  it("A703 not about an agent that is called by a tool: its failures are the tool's", () => {
+    const asking = Tool.make("asking", {
+      description: "Asks another agent.",
+      parameters: Schema.Struct({ json: Schema.String }),
+      success: Schema.String,
+      run: ({ json }) => plain(json)
+    })
+    sameType<Effect.Effect<string, Own | BadArgs, Model.Model>>()(
+      having(asking).pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))("")
+    )
+    sameType<Effect.Effect<string, Own | BadArgs, Model.Model>>()(call(asking))
+  })
+
+  it("A703 not about the layer of the agent's own model", () => {
+    const failing = {} as Layer.Layer<Model.Model, LlmError.AuthenticationError>
+    const own = Agent.make("own", { model: failing })
+    sameType<Effect.Effect<string, RunError.BudgetExceededError | LlmError.AuthenticationError>>()(
+      own.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))("")
+    )
+  })
+
+  it("A506 callbacks see the failures of their row, orElse sees all", () => {
+    plain.pipe(
+      Agent.onLlmError({
+        NetworkError: Recovery.ladder(
+          Recovery.when((error, context) => {
+            sameType<LlmError.NetworkError>()(error)
+            sameType<Recovery.FailureContext>()(context)
+            return Recovery.retry({ retries: 1 })
+          }),
+          Recovery.respondWith((error) => {
+            sameType<LlmError.NetworkError>()(error)
+            return Effect.succeed(error.host)
+          })
+        ),
+        RateLimitError: Recovery.respondWith((error) => {
+          sameType<LlmError.RateLimitError>()(error)
+          return Effect.succeed(error.message)
+        }),
+        orElse: Recovery.respondWith((error) => {
+          sameType<LlmError.LlmError>()(error)
+          return Effect.succeed(error.message)
+        })
+      })
+    )
+    const forNetwork = Recovery.respondWith((error: LlmError.NetworkError) => Effect.succeed(error.host))
+    plain.pipe(Agent.onLlmError({ NetworkError: forNetwork }))
+    // @ts-expect-error a RateLimitError has no host
+    plain.pipe(Agent.onLlmError({ RateLimitError: forNetwork }))
+    // @ts-expect-error orElse sees every failure
+    plain.pipe(Agent.onLlmError({ orElse: forNetwork }))
+  })
+
+  it("A506 a row for a tag that is no LlmError does not compile", () => {
+    // @ts-expect-error there is no such tag
+    plain.pipe(Agent.onLlmError({ NetworkErrors: Recovery.rethrow }))
+    // @ts-expect-error a row beside it does not change that
+    plain.pipe(Agent.onLlmError({ NetworkError: Recovery.rethrow, ExecutionError: Recovery.rethrow }))
+  })
+
+  it("A711 respondWith gives the agent's output", () => {
+    // @ts-expect-error the output is text
+    plain.pipe(Agent.onLlmError({ NetworkError: Recovery.respondWith(0) }))
+    // @ts-expect-error the output is text
+    plain.pipe(Agent.onLlmError({ orElse: Recovery.respondWith(() => ask) }))
+    // @ts-expect-error the output is text
+    plain.pipe(Agent.onLlmError({ NetworkError: Recovery.ladder(Recovery.rethrow, Recovery.respondWith(null)) }))
+    // @ts-expect-error the output is text
+    plain.pipe(Agent.onLlmError({ NetworkError: Recovery.when(() => Recovery.respondWith(0)) }))
+  })
+
+  it("A514 tell, escalate, raise and fix do not compile, not within a ladder or a when either", () => {
+    // @ts-expect-error the model is what failed
+    plain.pipe(Agent.onLlmError({ NetworkError: Recovery.tell() }))
+    // @ts-expect-error the model is what failed
+    plain.pipe(Agent.onLlmError({ NetworkError: Recovery.escalate() }))
+    // @ts-expect-error there is no tool that could fail for good
+    plain.pipe(Agent.onLlmError({ NetworkError: Recovery.raise }))
+    // @ts-expect-error there are no arguments to repair
+    plain.pipe(Agent.onLlmError({ NetworkError: Recovery.fix(cleanup) }))
+    // @ts-expect-error there are no arguments to repair, whatever one acknowledges
+    plain.pipe(Agent.onLlmError({ NetworkError: Recovery.fix(lookup, { acknowledge: "may run twice" }) }))
+    // @ts-expect-error the model is what failed
+    plain.pipe(Agent.onLlmError({ orElse: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) }))
+    // @ts-expect-error there are no arguments to repair
+    plain.pipe(Agent.onLlmError({ orElse: Recovery.ladder(Recovery.fix(cleanup), Recovery.rethrow) }))
+    // @ts-expect-error there is no tool that could fail for good
+    plain.pipe(Agent.onLlmError({ orElse: Recovery.when(() => (isOn ? Recovery.raise : Recovery.rethrow)) }))
+  })
+
+  it("A301 an agent without a model takes no model table", () => {
+    const deterministic = Agent.deterministic("d", (input: string): Effect.Effect<string, LlmError.NetworkError> =>
+      Effect.succeed(input)
+    )
+    // @ts-expect-error it makes no model call
+    deterministic.pipe(Agent.onLlmError({ NetworkError: Recovery.respondWith("") }))
+  })
+})
