@@ -89,9 +89,12 @@ const fanOut = (sinks: ReadonlyArray<Sink>): Sink => {
 
 /** Emits the first and the one terminal event. */
 const reporting = <A, E, R>(frame: Frame, run: RunContext.RunContext, running: Effect.Effect<A, E, R>) =>
-  Effect.andThen(
-    RunContext.emit(run, () => ({ type: "run-start", input: frame.input })),
-    Effect.onExit(running, (exit) => RunContext.emit(run, () => terminal(frame, run, exit)))
+  Effect.onExit(
+    Effect.andThen(
+      RunContext.emit(run, () => ({ type: "run-start", input: frame.input })),
+      running
+    ),
+    (exit) => RunContext.emit(run, () => terminal(frame, run, exit))
   )
 
 const terminal = (
@@ -113,15 +116,13 @@ const heard = <A, E, R>(
   runId: string,
   body: (sink: Sink) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  Effect.flatMap(
+  Effect.acquireUseRelease(
     Effect.forEach(listeners, (listener) => listen(listener, runId)),
     (hearing) =>
-      Effect.ensuring(
-        body((event) => {
-          for (const ear of hearing) ear.hear(event)
-        }),
-        Effect.forEach(hearing, (ear) => ear.finish, { concurrency: "unbounded", discard: true })
-      )
+      body((event) => {
+        for (const ear of hearing) ear.hear(event)
+      }),
+    (hearing) => Effect.forEach(hearing, (ear) => ear.finish, { concurrency: "unbounded", discard: true })
   )
 
 /** A listener at work. */
@@ -142,8 +143,9 @@ const listen = Effect.fnUntraced(function* (listener: Listener, runId: string): 
   }
 })
 
-/** A listener cannot change a run: what goes wrong in it is logged. */
+/** A listener cannot change a run: what goes wrong in it is logged, and it hears the next event all the same. */
 const safely = (listener: Listener, event: AgentEvent.AgentEvent): Effect.Effect<void> =>
-  Effect.catchCause(listener.handle(event), (cause) =>
-    Effect.logWarning(`A listener failed on '${event.type}' of agent '${event.agent}'`, cause)
+  Effect.catchCause(
+    Effect.suspend(() => listener.handle(event)),
+    (cause) => Effect.logWarning(`A listener failed on '${event.type}' of agent '${event.agent}'`, cause)
   )
