@@ -1,0 +1,262 @@
+import { assert } from "@effect/vitest"
+import { Agent, type AgentEvent, LlmError, Recovery, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Clock, Duration, Effect, Exit, Logger } from "effect"
+import { it } from "../support/run.ts"
+import {
+  agentWith,
+  batch,
+  busy,
+  callingOnce,
+  calm,
+  done,
+  eventLog,
+  fixer,
+  interruptedAt,
+  isTerminal,
+  keptUsage,
+  overADay,
+  play,
+  scripted
+} from "./dialogue.ts"
+
+const { call, calls, fails, make } = ScriptedModel
+
+const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
+
+it.run("A1202 every run emits exactly one terminal event: completed, failed, interrupted", (run) =>
+  Effect.gen(function* () {
+    for (const [script, expected, at] of [
+      [[done], "run-completed", undefined],
+      [[fails(overloaded())], "run-failed", undefined],
+      [[ScriptedModel.answers(() => Effect.die("bug"))], "run-failed", undefined],
+      [[batch("quit")], "run-interrupted", undefined],
+      [[ScriptedModel.answers(() => Effect.never)], "run-interrupted", 1000]
+    ] as const) {
+      const log = eventLog()
+      const model = yield* make(...script)
+      const agent = agentWith(scripted("quit", Effect.interrupt).tool).pipe(log.listen)
+      const running = run(agent, "go").pipe(Effect.provide(model.layer))
+      yield* at === undefined ? Effect.exit(running) : interruptedAt(at, running)
+      assert.strictEqual(log.all[0]?.type, "run-start")
+      assert.deepStrictEqual(
+        log.all.filter(isTerminal).map(({ type }) => type),
+        [expected]
+      )
+      assert.strictEqual(log.all.at(-1)?.type, expected)
+    }
+  })
+)
+
+it.run("A1202 a deterministic agent's run begins and ends by events too", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const shout = Agent.deterministic("shout", (text: string) => Effect.succeed(text.toUpperCase())).pipe(log.listen)
+    assert.strictEqual(yield* run(shout, "hey"), "HEY")
+    assert.deepStrictEqual(
+      log.all.map(({ agent, turn, type }) => [agent, turn, type]),
+      [
+        ["shout", 0, "run-start"],
+        ["shout", 0, "run-completed"]
+      ]
+    )
+    assert.deepInclude(log.all[0], { input: "hey" })
+    assert.deepInclude(log.all[1], { output: "HEY" })
+  })
+)
+
+it.run(
+  "A1203 attempts, waits, hints, verdicts and costs are events with run, agent, turn, call, attempt, instant",
+  (run) =>
+    Effect.gen(function* () {
+      const limited = LlmError.RateLimitError.apiRateLimit("api", "3 seconds")
+      const { tool } = scripted("fetch", Effect.fail(busy("1")), Effect.fail(busy("2")), Effect.succeed("page"))
+      const log = eventLog()
+      const model = yield* make(fails(limited), batch("fetch"), done)
+      const agent = agentWith(
+        tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 2, initialBackoff: "500 millis" }) }))
+      ).pipe(Agent.onLlmError({ RateLimitError: Recovery.retry({ retries: 1 }) }), log.listen)
+      yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+      const ids = new Set(log.all.map(({ runId }) => runId))
+      assert.strictEqual(ids.size, 1)
+      for (const event of log.all) assert.strictEqual(event.agent, "worker")
+      const brief = (event: AgentEvent.AgentEvent) => {
+        const { at, turn, type } = event
+        const more =
+          event.type === "verdict"
+            ? [event.layer, event.tag, event.verdict, event.attempt, Duration.toMillis(event.delay)]
+            : "attempt" in event
+              ? [event.attempt]
+              : []
+        return [turn, at, type, ...more, ...("callId" in event ? [event.callId, event.tool] : [])].join(" ")
+      }
+      assert.deepStrictEqual(log.all.filter(({ type }) => type !== "text-delta").map(brief), [
+        "0 0 run-start",
+        "1 0 turn-start",
+        "1 0 model-start 1",
+        "1 0 model-failed 1",
+        "1 0 verdict model RateLimitError retry 1 3000",
+        "1 3000 model-start 2",
+        "1 3000 model-end 2",
+        "1 3000 tool-start c1 fetch",
+        "1 3000 tool-failed 1 c1 fetch",
+        "1 3000 verdict tool Busy retry 1 500 c1 fetch",
+        "1 3500 tool-failed 2 c1 fetch",
+        "1 3500 verdict tool Busy retry 2 1000 c1 fetch",
+        "1 4500 tool-end c1 fetch",
+        "2 4500 turn-start",
+        "2 4500 model-start 1",
+        "2 4500 model-end 1",
+        "2 4500 run-completed"
+      ])
+      const [first] = log.of("verdict")
+      assert.deepStrictEqual(first?.hint === undefined ? undefined : Duration.toMillis(first.hint), 3000)
+      assert.strictEqual(first?.error, limited)
+      assert.deepInclude(log.of("model-end")[0]?.reply.usage, { inputTokens: 10, outputTokens: 5 })
+      assert.deepInclude(keptUsage(log.end()), { inputTokens: 20, outputTokens: 10 })
+    })
+)
+
+it.run("A1203 every rung of a ladder that gives up, and every repair, is an event", (run) =>
+  Effect.gen(function* () {
+    const { tool } = play("fetch", { coercion: [] }, [Effect.fail(busy())])
+    const mender = fixer(Effect.succeed("nonsense"), Effect.succeed("{}"))
+    const log = eventLog()
+    const model = yield* make(calls(call("fetch", "broken", "c1")), done)
+    const agent = agentWith(
+      tool.pipe(
+        Tool.onError({
+          InvalidArgs: Recovery.ladder(
+            Recovery.retry({ retries: 1 }),
+            Recovery.fix(mender.agent, { retries: 2 }),
+            Recovery.raise
+          ),
+          Busy: Recovery.escalate()
+        })
+      )
+    ).pipe(log.listen)
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(
+      log.of("verdict").map(({ rung, tag, verdict }) => `${rung} ${tag} ${verdict}`),
+      ["0 InvalidArgs retry exhausted", "1 InvalidArgs fix", "1 InvalidArgs fix", "0 Busy escalate"]
+    )
+    assert.deepStrictEqual(
+      log.of("fix-end").map(({ answer, round }) => [round, answer]),
+      [
+        [1, "nonsense"],
+        [2, "{}"]
+      ]
+    )
+  })
+)
+
+it.run("A1204 events of sub-agents within tools nest under their call, at every depth; usage rolls up", (run) =>
+  Effect.gen(function* () {
+    const inner = yield* callingOnce("calc")
+    const clerk = Agent.deterministic("clerk", () => Effect.succeed("3"))
+    const calc = scripted("calc", clerk(""))
+    const expert = agentWith(calc.tool)
+    const ask = scripted("ask", Effect.orDie(expert("why?").pipe(Effect.provide(inner.layer))))
+    const log = eventLog()
+    const model = yield* make(calls(call("ask", {}, "outer-call")), done)
+    yield* run(agentWith(ask.tool).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+    const starts = log.of("run-start")
+    assert.deepStrictEqual(
+      starts.map(({ parent }) => parent),
+      [
+        undefined,
+        { runId: starts[0]?.runId ?? "", callId: "outer-call" },
+        { runId: starts[1]?.runId ?? "", callId: "c1" }
+      ]
+    )
+    assert.strictEqual(new Set(starts.map(({ runId }) => runId)).size, 3)
+    assert.deepStrictEqual(
+      log
+        .of("run-completed")
+        .map(({ runId, usage }) => [starts.findIndex((start) => start.runId === runId), usage.inputTokens]),
+      [
+        [2, 0],
+        [1, 20],
+        [0, 40]
+      ]
+    )
+    for (const id of starts.map(({ runId }) => runId)) {
+      assert.strictEqual(log.all.filter((event) => event.runId === id && isTerminal(event)).length, 1)
+    }
+  })
+)
+
+it.run("A1205 a listener that fails, dies or throws changes nothing; it and the others hear everything", (run) =>
+  Effect.gen(function* () {
+    const warnings: Array<string> = []
+    const logger = Logger.make(({ message }) => void warnings.push(String(message)))
+    const log = eventLog()
+    const { tool } = scripted("fetch", Effect.succeed("1"), Effect.succeed("2"))
+    let thrown = 0
+    const model = yield* make(batch("fetch"), batch("fetch"), done)
+    const agent = agentWith(tool).pipe(
+      Agent.onEvent(({ type }) => (type === "turn-start" ? Effect.die(new Error("a bad listener")) : Effect.void)),
+      Agent.onEvent(({ type }) => (type === "run-start" ? Effect.interrupt : Effect.void)),
+      Agent.onToolUse(() => {
+        thrown++
+        throw new Error("a worse one")
+      }),
+      log.listen
+    )
+    const running = run(agent, "go").pipe(Effect.provide(model.layer), Effect.provide(Logger.layer([logger])))
+    assert.strictEqual(yield* running, "done")
+    assert.strictEqual(log.end()?.type, "run-completed")
+    assert.strictEqual(thrown, 2)
+    const about = (type: string) => warnings.filter((line) => line.includes(`on '${type}' of agent 'worker'`)).length
+    assert.deepStrictEqual(["run-start", "turn-start", "tool-end"].map(about), [1, 3, 2])
+  })
+)
+
+it.run("A1205 a slow listener does not slow the run down: its end waits for it one second at most", (run) =>
+  Effect.gen(function* () {
+    const heard: Array<readonly [string, number]> = []
+    const { runs, tool } = scripted("fetch", Effect.as(Effect.sleep(100), "page"))
+    const model = yield* callingOnce("fetch")
+    const agent = agentWith(tool).pipe(
+      Agent.onEvent((event) =>
+        Effect.andThen(
+          Effect.sleep("1 minute"),
+          Effect.map(Clock.currentTimeMillis, (at) => heard.push([event.type, at]))
+        )
+      )
+    )
+    let endedAt = -1
+    const running = Effect.tap(run(agent, "go").pipe(Effect.provide(model.layer)), () =>
+      Effect.map(Clock.currentTimeMillis, (at) => {
+        endedAt = at
+      })
+    )
+    const exit = yield* overADay(running)
+    assert.deepStrictEqual(exit, Exit.succeed("done"))
+    assert.strictEqual(runs[0]?.at, 0)
+    assert.strictEqual(endedAt, 1100)
+    yield* calm
+    assert.deepStrictEqual(heard[0], ["run-start", 60_000])
+    assert.strictEqual(heard.at(-1)?.[0], "run-completed")
+  })
+)
+
+it.run("A1205 a listener that never ends holds an interruption up for one second at most", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const model = yield* make(ScriptedModel.answers(() => Effect.never))
+    const agent = agentWith().pipe(
+      Agent.onEvent(() => Effect.never),
+      log.listen
+    )
+    let endedAt = -1
+    const running = Effect.onExit(run(agent, "go").pipe(Effect.provide(model.layer)), () =>
+      Effect.map(Clock.currentTimeMillis, (at) => {
+        endedAt = at
+      })
+    )
+    yield* interruptedAt(5000, running)
+    assert.strictEqual(endedAt, 6000)
+    assert.deepInclude(log.end(), { type: "run-interrupted", at: 5000 })
+  })
+)
