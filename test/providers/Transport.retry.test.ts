@@ -383,7 +383,7 @@ describe("what others see", () => {
     })
   )
 
-  it.effect("A110 sends nothing again after a defect, alone or beside a failure", () =>
+  it.effect("A110 A111 sends nothing again after a defect or an interrupt, alone or beside a failure", () =>
     Effect.gen(function* () {
       const dying: Reaction = () => Effect.die(new Error("bug"))
       const { call, network } = calling([dying])
@@ -391,14 +391,20 @@ describe("what others see", () => {
       assert(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
       assert.strictEqual(network.sent.length, 1)
 
-      const both = calling([() => Effect.ensuring(respondFailing, Effect.die(new Error("bug")))])
-      assert(Exit.isFailure(yield* finished(both.call)))
-      assert.strictEqual(both.network.sent.length, 1)
+      const beside =
+        (other: Cause.Cause<never>): Reaction =>
+        () =>
+          Effect.failCause(Cause.combine(Cause.fail(new TypeError("fetch failed")), other))
+      for (const other of [Cause.die(new Error("bug")), Cause.interrupt(1)]) {
+        const both = calling([beside(other)])
+        const exit = yield* finished(both.call)
+        assert(Exit.isFailure(exit))
+        assert.isTrue(Cause.hasDies(exit.cause) || Cause.hasInterrupts(exit.cause))
+        assert.strictEqual(both.network.sent.length, 1)
+      }
     })
   )
 })
-
-const respondFailing = throwing("ECONNRESET")()
 
 it.effect("sends the same body and headers every time", () =>
   Effect.gen(function* () {

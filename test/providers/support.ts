@@ -175,6 +175,7 @@ export const listening = <A, E, R>(effect: Effect.Effect<A, E, R>) => {
     runId: "run-1",
     agent: "tester",
     depth: 0,
+    deepest: 16,
     turn: () => 1,
     emit: (event) => events.push(event),
     ledger: new RunContext.Ledger(),

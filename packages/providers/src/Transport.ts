@@ -87,7 +87,7 @@ const fromClient = (
     if (schedule === undefined) return within(Retry.once(attempt), limit)
     const resending = Effect.flatMap(Clock.currentTimeMillis, (start) =>
       // a wait up to the very end of the limit would leave no time to send
-      Retry.resending(attempt, schedule(start + limit - 1))
+      Retry.resending(attempt, () => schedule(start + limit - 1))
     )
     return within(resending, limit)
   }

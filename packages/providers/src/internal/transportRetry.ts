@@ -18,10 +18,10 @@ export interface Failure {
   readonly resend: boolean
 }
 
-/** Runs `attempt` until it succeeds, may not be sent again, or the schedule ends. */
+/** Runs `attempt` until it succeeds, may not be sent again, or the schedule ends, which is made at the first failure. */
 export const resending = <A, R>(
   attempt: Effect.Effect<A, Failure, R>,
-  schedule: Schedule.Schedule<Duration.Duration, unknown>
+  schedule: () => Schedule.Schedule<Duration.Duration, unknown>
 ): Effect.Effect<A, LlmError.LlmError, R> =>
   Effect.suspend(() => {
     let step: Step | undefined
@@ -34,7 +34,7 @@ export const resending = <A, R>(
       const failure = onlyFailure(cause)
       if (failure === undefined || !failure.resend) return Effect.failCause(bare(cause))
       return step === undefined
-        ? Effect.flatMap(Schedule.toStep(schedule), (made) => again((step = made), failure.error))
+        ? Effect.flatMap(Schedule.toStep(schedule()), (made) => again((step = made), failure.error))
         : again(step, failure.error)
     }
     const again = (step: Step, error: LlmError.LlmError): Effect.Effect<A, LlmError.LlmError, R> =>
@@ -55,8 +55,8 @@ export const once = <A, R>(attempt: Effect.Effect<A, Failure, R>): Effect.Effect
 type Step = (now: number, input: unknown) => Pull.Pull<[Duration.Duration, Duration.Duration], never, Duration.Duration>
 
 /** The failure of a cause that holds nothing else: interrupts and defects always win. */
-const onlyFailure = (cause: Cause.Cause<Failure>): Failure | undefined => {
-  let failure: Failure | undefined
+export const onlyFailure = <E>(cause: Cause.Cause<E>): E | undefined => {
+  let failure: E | undefined
   for (const reason of cause.reasons) {
     if (reason._tag !== "Fail") return undefined
     failure ??= reason.error

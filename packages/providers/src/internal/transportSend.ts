@@ -1,5 +1,6 @@
 /** One request on its way: what is sent, and how each thing that can come back is read. */
 import * as LlmError from "@kintsugi/core/LlmError"
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -15,7 +16,7 @@ import * as Answer from "../Answer.ts"
 import * as Hints from "../Hints.ts"
 import * as Source from "../Source.ts"
 import * as Fault from "./transportFault.ts"
-import type { Failure } from "./transportRetry.ts"
+import { onlyFailure, type Failure } from "./transportRetry.ts"
 
 /** Where the requests of one model go, and how its failures are read. */
 export interface Endpoint {
@@ -83,10 +84,14 @@ export const exchange = (
       HttpClientRequest.setHeader(target.request, "accept", accept),
       HttpBody.text(body, "application/json")
     )
-    return Effect.matchEffect(client.execute(request), {
-      onFailure: (error) =>
+    return Effect.matchCauseEffect(client.execute(request), {
+      onFailure: (cause) => {
+        const error = onlyFailure(cause)
         // a client that filters by status hands over the response all the same
-        error.reason._tag === "StatusCodeError" ? received(error.reason.response) : Effect.fail(fault(error)),
+        return error?.reason._tag === "StatusCodeError"
+          ? received(error.reason.response)
+          : Effect.failCause(Cause.map(cause, fault))
+      },
       onSuccess: (response) => received(response)
     })
 
@@ -97,7 +102,11 @@ export const exchange = (
       const open: Exchange = {
         answer,
         bytes: response.stream.pipe(
-          Stream.catch((error) => (error.reason._tag === "EmptyBodyError" ? Stream.empty : Stream.fail(fault(error))))
+          Stream.catchIf(
+            ({ reason }) => reason._tag === "EmptyBodyError",
+            () => Stream.empty
+          ),
+          Stream.mapError(fault)
         ),
         failed: (error) => ({ error, resend: mayResend(error, answer) }),
         truncated: () => ({ error: Fault.incomplete(target.endpoint.source, target.url), resend: true }),
