@@ -97,3 +97,34 @@ export class Collector {
     } else this.#content.push({ type: "reasoning", text: part.text, ...opaque })
   }
 }
+
+/**
+ * A whole reply as its parts would have been put together: neighbouring texts are one, empty ones are left out. So a
+ * reply leaves the same transcript whether it was streamed or not.
+ */
+export const collected = (reply: Message.Reply): Message.Reply => {
+  const { content, ...end } = reply
+  if (content.every((part, index) => standsAlone(part, content[index - 1]))) return reply
+  const collector = new Collector()
+  for (const part of content) collector.push(toPart(part))
+  collector.push({ type: "finish", ...end })
+  return collector.reply() ?? reply
+}
+
+type Content = Message.Reply["content"][number]
+
+const standsAlone = (part: Content, before: Content | undefined): boolean => {
+  if (part.type === "text") return part.text !== "" && before?.type !== "text"
+  return part.type !== "reasoning" || before?.type !== "reasoning" || before.opaque !== undefined
+}
+
+const toPart = (part: Content): Part => {
+  switch (part.type) {
+    case "text":
+      return { type: "text-delta", text: part.text }
+    case "reasoning":
+      return { ...part, type: "reasoning-delta" }
+    case "tool-call":
+      return part
+  }
+}

@@ -46,7 +46,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
 
   attempt(attempt: number): Effect.Effect<Message.Reply, LlmError> {
     const { isStreamed, model, request, run } = this.#asking
-    const asked = isStreamed ? this.#stream(model, request) : model.generate(request)
+    const asked = isStreamed ? this.#stream(model, request) : Effect.map(model.generate(request), Model.collected)
     const booked = Effect.flatMap(asked, (reply) => {
       run.ledger.record(reply.usage)
       return refused(model, reply) ?? Effect.succeed(reply)
