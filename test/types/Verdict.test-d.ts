@@ -1,0 +1,186 @@
+/** Verdicts as values: what they are made from, and what their types say. */
+import { Backoff, Recovery } from "@kintsugi/core"
+import type { ToolError } from "@kintsugi/core"
+import { type Duration, Effect, type Schedule } from "effect"
+import { describe, it } from "vitest"
+import { type Equal, type Expect, sameType } from "./Identity.ts"
+import {
+  ask,
+  type BadArgs,
+  type Boom,
+  cleanup,
+  type Db,
+  lookup,
+  type NoKeys,
+  type Oops,
+  risky,
+  strict
+} from "./subjects.ts"
+
+declare const careful: Schedule.Schedule<number, NoKeys, Oops, Db>
+
+describe("verdicts as values", () => {
+  it("A509 their types say how they may end", () => {
+    const retry = Recovery.retry({ retries: 1 })
+    const scheduled = Recovery.retry(careful)
+    const fix = Recovery.fix(lookup)
+    const tell = Recovery.tell((error: NoKeys) => error.json)
+    const escalate = Recovery.escalate({ severity: "LOW" })
+    const value = Recovery.respondWith(1)
+    const effect = Recovery.respondWith((error: NoKeys) => Effect.as(ask, error.json.length))
+    const ladder = Recovery.ladder(retry, fix, tell)
+    const when = Recovery.when((error: NoKeys) => (error.json === "" ? ladder : Recovery.raise))
+    type _ = [
+      Expect<Equal<typeof retry, Recovery.Retry<unknown, never, never, "repeats">>>,
+      Expect<Equal<typeof scheduled, Recovery.Retry<NoKeys, Oops, Db, "repeats">>>,
+      Expect<Equal<typeof fix, Recovery.Verdict<unknown, never, never, Db, "exhausted", "repeats" | "repairs">>>,
+      Expect<Equal<typeof tell, Recovery.Verdict<NoKeys, never, never, never, "told">>>,
+      Expect<Equal<typeof escalate, Recovery.Verdict<unknown, never, never, never, "told">>>,
+      Expect<Equal<typeof value, Recovery.Verdict<unknown, number>>>,
+      Expect<Equal<typeof effect, Recovery.Verdict<NoKeys, number, Oops, Db>>>,
+      Expect<Equal<typeof Recovery.raise, Recovery.Verdict<unknown, never, never, never, "raise">>>,
+      Expect<Equal<typeof Recovery.rethrow, Recovery.Verdict<unknown, never, never, never, "rethrow">>>,
+      Expect<Equal<typeof ladder, Recovery.Verdict<NoKeys, never, never, Db, "told", "repeats" | "repairs">>>,
+      Expect<Equal<typeof when, Recovery.Verdict<NoKeys, never, never, Db, "told" | "raise", "repeats" | "repairs">>>
+    ]
+  })
+
+  it("A509 what a handler fails with and needs shows up as itself, once", () => {
+    const answer = Recovery.respondWith(() => ask)
+    const ladder = Recovery.ladder(Recovery.fix(lookup), answer)
+    type _ = [
+      Expect<Equal<Recovery.ErrorOf<typeof answer> | Oops, Oops>>,
+      Expect<Equal<Recovery.ServicesOf<typeof answer> | Db, Db>>,
+      Expect<Equal<Recovery.ErrorOf<typeof ladder> | Oops, Oops>>,
+      Expect<Equal<Recovery.ServicesOf<typeof ladder> | Db, Db>>
+    ]
+  })
+
+  it("A311 a fixer that may end with ToolExecutionError leaves it, whatever rung follows", () => {
+    const verdict = Recovery.ladder(Recovery.fix(strict), Recovery.tell())
+    sameType<Recovery.Verdict<unknown, never, ToolError.ToolExecutionError, Db, "told", "repeats" | "repairs">>()(
+      verdict
+    )
+  })
+
+  it("A203 exactly one of retries and maxAttempts is given", () => {
+    Recovery.retry({ retries: 1 })
+    Recovery.retry({ maxAttempts: 1 })
+    Backoff.make({ retries: 1 })
+    // @ts-expect-error both are given
+    Recovery.retry({ retries: 1, maxAttempts: 2 })
+    // @ts-expect-error neither is given
+    Recovery.retry({})
+    // @ts-expect-error neither is given
+    Recovery.retry({ initialBackoff: "1 second" })
+    // @ts-expect-error neither is given
+    Recovery.retry()
+    // @ts-expect-error both, acknowledged
+    Recovery.retry({ retries: 1, maxAttempts: 2, acknowledge: "may run twice" })
+    // @ts-expect-error one of them is undefined, which is not the same as absent
+    Recovery.retry({ retries: 1, maxAttempts: undefined })
+    // @ts-expect-error both are given
+    Backoff.make({ retries: 1, maxAttempts: 2 })
+    // @ts-expect-error neither is given
+    Backoff.make({})
+  })
+
+  it("A302 a fixer runs once by default, and never has both counts", () => {
+    Recovery.fix(cleanup)
+    Recovery.fix(cleanup, {})
+    Recovery.fix(cleanup, { retries: 2 })
+    Recovery.fix(cleanup, { maxAttempts: 2, as: "result" })
+    // @ts-expect-error both are given
+    Recovery.fix(cleanup, { retries: 1, maxAttempts: 2 })
+    // @ts-expect-error arguments or result
+    Recovery.fix(cleanup, { as: "text" })
+  })
+
+  it("A301 a fixer goes from text to an effect of text", () => {
+    // @ts-expect-error its answer is no text
+    Recovery.fix((raw: string) => Effect.succeed(raw.length))
+    // @ts-expect-error its input is no text
+    Recovery.fix((raw: number) => Effect.succeed(String(raw)))
+    // @ts-expect-error it is no effect
+    Recovery.fix((raw: string) => raw)
+  })
+
+  it("A305 the input of a fixer is built from the failure of the row, or that of its own last answer", () => {
+    const verdict: Recovery.Verdict<NoKeys, never, never, never, "exhausted", "repeats" | "repairs"> = Recovery.fix(
+      cleanup,
+      {
+        input: ({ context, error }) => {
+          sameType<NoKeys | BadArgs>()(error)
+          sameType<Recovery.FailureContext>()(context)
+          return error.message
+        }
+      }
+    )
+    void verdict
+  })
+
+  it("A405 A410 a severity is one of four levels, in capitals", () => {
+    sameType<"LOW" | "MEDIUM" | "HIGH" | "CRITICAL">()("LOW" as Recovery.Severity)
+    // @ts-expect-error no level
+    Recovery.escalate({ severity: "URGENT" })
+    // @ts-expect-error small letters
+    Recovery.escalate({ severity: "high" })
+  })
+
+  it("A510 a function as an answer gives an effect", () => {
+    // @ts-expect-error it gives a bare value
+    Recovery.respondWith(() => "none")
+    // @ts-expect-error it gives another function
+    Recovery.respondWith((error: NoKeys) => () => error.json)
+  })
+
+  it("A511 when reads the failure and its context", () => {
+    Recovery.when((error: NoKeys, context) => {
+      sameType<{
+        readonly attempt: number
+        readonly previous: ReadonlyArray<unknown>
+        readonly elapsed: Duration.Duration
+        readonly tool?: string
+        readonly callId?: string
+        readonly arguments?: unknown
+        readonly params?: unknown
+        readonly sideEffects?: "none" | "idempotent" | "unsafe" | "undeclared"
+      }>()(context)
+      return error.json === "" ? Recovery.tell() : Recovery.rethrow
+    })
+    // @ts-expect-error it answers with a verdict
+    Recovery.when(() => "retry")
+    // @ts-expect-error it answers at once
+    Recovery.when(() => Effect.succeed(Recovery.rethrow))
+  })
+
+  it("A516 toSchedule gives the schedule of a retry, with its input, failures and needs", () => {
+    sameType<Schedule.Schedule<unknown, NoKeys, Oops, Db>>()(Recovery.toSchedule(Recovery.retry(careful)))
+    sameType<Schedule.Schedule<unknown, unknown>>()(Recovery.toSchedule(Recovery.retry({ retries: 1 })))
+    sameType<Effect.Effect<number, NoKeys | Boom>>()(
+      risky.pipe(Effect.retry(Recovery.toSchedule(Recovery.retry({ retries: 1 }))))
+    )
+    // @ts-expect-error no schedule can tell
+    Recovery.toSchedule(Recovery.tell())
+    // @ts-expect-error no schedule has rungs
+    Recovery.toSchedule(Recovery.ladder(Recovery.retry({ retries: 1 })))
+  })
+
+  it("A516 every Backoff is a schedule of any input", () => {
+    type Any = Schedule.Schedule<Duration.Duration, unknown>
+    sameType<Any>()(Backoff.make({ retries: 1 }))
+    sameType<Any>()(Backoff.honouringHints())
+    sameType<Any>()(Backoff.suggested())
+    sameType<Schedule.Schedule<number, NoKeys, Oops, Db>>()(Backoff.withHints(careful))
+  })
+
+  it("P1101 an empty ladder does not compile, and one has at most four rungs", () => {
+    Recovery.ladder(Recovery.rethrow)
+    // @ts-expect-error no rung
+    Recovery.ladder()
+    // @ts-expect-error five rungs: ladders nest
+    Recovery.ladder(Recovery.rethrow, Recovery.rethrow, Recovery.rethrow, Recovery.rethrow, Recovery.rethrow)
+    // @ts-expect-error a rung is a verdict
+    Recovery.ladder(Recovery.retry({ retries: 1 }), "tell")
+  })
+})
