@@ -269,6 +269,11 @@ describe("text and reasoning", () => {
   }
 })
 
+it("T8 a stream without any reply in it is an UnknownLlmError, also if it ends well", () => {
+  failed(decodeStream(["[DONE]"]), LlmError.UnknownLlmError)
+  failed(decodeStream([{ choices: [], usage: { prompt_tokens: 1 } }, "[DONE]"]), LlmError.UnknownLlmError)
+})
+
 describe("whatever comes", () => {
   const fragment = fc.oneof(
     fc.jsonValue(),

@@ -100,6 +100,7 @@ const cases: ReadonlyArray<readonly [string, ReadonlyArray<Reaction> | Reaction]
       () => new TypeError("fetch failed", { cause: Object.assign(new Error(`sent ${key}`), { code: "ECONNRESET" }) })
     )
   ],
+  ["a runtime that quotes the key bare", throwing(() => new TypeError(`bad value ${key}`))],
   ["a timeout", silence],
   [
     "a stream that quotes the key",
