@@ -1,0 +1,276 @@
+/**
+ * Laws of runs, on generated stories: a script of replies, what each call does, limits, and perhaps an interruption.
+ * `KINTSUGI_CASES` sets the number of cases, `KINTSUGI_SEED` where they start.
+ */
+import { assert, it } from "@effect/vitest"
+import { Agent, type AgentEvent, type Message, Recovery, Skill, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Clock, Effect, Schema, Scope, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import fc from "fast-check"
+import {
+  busy,
+  type Busy,
+  eventLog,
+  gone,
+  type Gone,
+  interruptedAt,
+  isTerminal,
+  keptTranscript,
+  keptUsage,
+  overADay
+} from "./dialogue.ts"
+
+const kinds = [
+  "ok",
+  "told",
+  "answered",
+  "flaky",
+  "hard",
+  "own",
+  "die",
+  "quit",
+  "unknown",
+  "malformed",
+  "unsafe"
+] as const
+
+interface Call {
+  readonly kind: (typeof kinds)[number]
+  readonly takes: number
+}
+
+interface Turn {
+  readonly calls: ReadonlyArray<Call>
+  readonly takes: number
+  readonly finish: Message.FinishReason
+}
+
+interface Story {
+  readonly turns: ReadonlyArray<Turn>
+  readonly maxTurns: number
+  readonly maxToolCalls: number
+  readonly interruptAt: number | undefined
+  readonly isStreamed: boolean
+}
+
+const call: fc.Arbitrary<Call> = fc.record({
+  kind: fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom("ok", "told", "answered", "flaky", "unknown", "malformed", "unsafe") },
+    { weight: 1, arbitrary: fc.constantFrom("hard", "own", "die", "quit") }
+  ),
+  takes: fc.constantFrom(0, 0, 5, 10, 500)
+})
+
+const story: fc.Arbitrary<Story> = fc.record({
+  turns: fc.array(
+    fc.record({
+      calls: fc.array(call, { minLength: 1, maxLength: 4 }),
+      takes: fc.constantFrom(0, 7, 300),
+      finish: fc.oneof(
+        { weight: 8, arbitrary: fc.constant("tool-calls" as const) },
+        { weight: 1, arbitrary: fc.constantFrom("length", "filtered") }
+      )
+    }),
+    { maxLength: 4 }
+  ),
+  maxTurns: fc.integer({ min: 1, max: 6 }),
+  maxToolCalls: fc.integer({ min: 1, max: 12 }),
+  interruptAt: fc.option(fc.integer({ min: 0, max: 2000 }), { nil: undefined }),
+  isStreamed: fc.boolean()
+})
+
+/** One run of a tool: which call it served, and when it began and ended. */
+interface Served {
+  readonly call: string
+  readonly key: string
+  readonly began: number
+  ended: number | undefined
+}
+
+interface Tagged<Tag extends string> {
+  readonly _tag: Tag
+}
+
+type Failure = Busy | Gone | Tagged<"Told"> | Tagged<"Answered"> | Tagged<"Hard">
+
+/** What a call does, once it has taken its time. */
+const behave = (call: Call, { attempt }: Tool.ToolContext): Effect.Effect<string, Failure> => {
+  switch (call.kind) {
+    case "told":
+      return Effect.fail({ _tag: "Told" })
+    case "answered":
+      return Effect.fail({ _tag: "Answered" })
+    case "hard":
+      return Effect.fail({ _tag: "Hard" })
+    case "own":
+      return Effect.fail(gone())
+    case "flaky":
+      return attempt < 3 ? Effect.fail(busy()) : Effect.succeed("fine")
+    case "unsafe":
+      return Effect.fail(busy())
+    case "die":
+      return Effect.die("bug")
+    case "quit":
+      return Effect.interrupt
+    case "ok":
+    case "unknown":
+    case "malformed":
+      return Effect.succeed("fine")
+  }
+}
+
+const names: Partial<Record<Call["kind"], string>> = { unknown: "nope", unsafe: "pay" }
+
+const contentOf = ({ calls }: Turn, turn: number): ReadonlyArray<Message.ToolCall> =>
+  calls.map(({ kind }, index) =>
+    ScriptedModel.call(names[kind] ?? "act", kind === "malformed" ? "{{" : { turn, index }, `${turn}.${index}`)
+  )
+
+/** Tells a story, and keeps what laws may speak of. */
+const tell = Effect.fnUntraced(function* (story: Story) {
+  const served: Array<Served> = []
+  const serve = Effect.fnUntraced(function* (turn: number, index: number, context: Tool.ToolContext) {
+    const call: Call = story.turns[turn]?.calls[index] ?? { kind: "die", takes: 0 }
+    const began = yield* Clock.currentTimeMillis
+    const run: Served = { call: `${turn}.${index}`, key: context.idempotencyKey, began, ended: undefined }
+    served.push(run)
+    const end = Effect.map(Clock.currentTimeMillis, (at) => {
+      run.ended = at
+    })
+    return yield* Effect.ensuring(Effect.andThen(Effect.sleep(call.takes), behave(call, context)), end)
+  })
+  const working = <const Name extends string, const S extends Recovery.SideEffects>(name: Name, sideEffects: S) =>
+    Tool.make(name, {
+      description: "d",
+      parameters: Schema.Struct({ turn: Schema.Finite, index: Schema.Finite }),
+      success: Schema.String,
+      sideEffects,
+      run: ({ index, turn }, context) => serve(turn, index, context)
+    })
+  const act = working("act", "none").pipe(
+    Tool.onError({
+      Told: Recovery.tell(),
+      Answered: Recovery.respondWith("stale"),
+      Busy: Recovery.retry({ retries: 2, initialBackoff: 20 }),
+      Hard: Recovery.raise,
+      InvalidArgs: Recovery.ladder(
+        Recovery.fix(() => Effect.succeed("still broken")),
+        Recovery.tell()
+      )
+    })
+  )
+  const log = eventLog()
+  const agent = Agent.make("worker", {
+    budget: { maxTurns: story.maxTurns, maxToolCalls: story.maxToolCalls },
+    skills: [Skill.make("work", { description: "d", tools: [act, working("pay", "unsafe")] })]
+  }).pipe(
+    Agent.toolDefaults({ Busy: Recovery.ladder(Recovery.retry({ retries: 5 }), Recovery.escalate()) }),
+    log.listen
+  )
+  let replies = 0
+  const steps = [...story.turns, { calls: [], takes: 0, finish: "stop" as const }].map((turn, index) =>
+    ScriptedModel.answers(() =>
+      Effect.map(Effect.sleep(turn.takes), () => {
+        replies++
+        return ScriptedModel.reply({ content: contentOf(turn, index), finish: turn.finish })
+      })
+    )
+  )
+  // a scope that stays open: steps that the story does not reach are no mistake
+  const model = yield* Scope.provide(ScriptedModel.make(...steps), yield* Scope.make())
+  const running = story.isStreamed ? Stream.runDrain(agent.stream("go")) : agent("go")
+  const provided = Effect.provide(running, model.layer)
+  yield* story.interruptAt === undefined ? overADay(provided) : interruptedAt(story.interruptAt, provided)
+  const end = log.end()
+  const transcript = end?.type === "run-completed" ? (model.requests.at(-1)?.messages ?? []) : keptTranscript(end)
+  return { events: log.all, end, transcript, served, replies, requests: model.requests.length }
+})
+
+type Told = Effect.Success<ReturnType<typeof tell>>
+
+/** The kind of settlement that each call of a turn gets when nothing cuts the batch short. */
+const expected = (story: Story, turn: number): ReadonlyArray<Message.SettlementKind> => {
+  const before = story.turns.slice(0, turn).reduce((sum, { calls }) => sum + calls.length, 0)
+  const { calls = [], finish } = story.turns[turn] ?? {}
+  return calls.map(({ kind }, index) => {
+    if (finish !== "tool-calls") return "truncated"
+    if (index >= story.maxToolCalls - before || kind === "die" || kind === "quit") return "interrupted"
+    return kind === "ok" || kind === "answered" || kind === "flaky" ? "result" : "told"
+  })
+}
+
+const environment = (name: string, otherwise: number): number => {
+  const value = Number(process.env[name] ?? otherwise)
+  return Number.isSafeInteger(value) ? value : otherwise
+}
+
+const numRuns = environment("KINTSUGI_CASES", 150)
+const seed = environment("KINTSUGI_SEED", 4_711)
+
+const law = (title: string, check: (told: Told, story: Story) => void): void =>
+  it(title, { timeout: 20_000 + 50 * numRuns }, () =>
+    fc.assert(
+      fc.asyncProperty(story, async (story) => {
+        check(await Effect.runPromise(Effect.provide(tell(story), TestClock.layer())), story)
+      }),
+      { numRuns, seed }
+    )
+  )
+
+law("L1001 P401 every call is settled exactly once, in request order, however the run ends", (told, story) => {
+  const said = told.transcript.filter((message) => message.role === "assistant")
+  assert.strictEqual(said.length, told.end?.type === "run-completed" ? told.replies - 1 : told.replies)
+  for (const [turn, message] of said.entries()) {
+    const settled = message.content.flatMap((part) => (part.type === "settled-call" ? [part] : []))
+    const asked = story.turns[turn]
+    assert.deepStrictEqual(
+      settled.map(({ call }) => call),
+      asked === undefined ? [] : contentOf(asked, turn)
+    )
+    const kinds = settled.map(({ settlement }) => settlement.kind)
+    const whole = expected(story, turn)
+    const isCut = told.end?.type !== "run-completed" && turn === said.length - 1
+    for (const [index, kind] of kinds.entries())
+      if (!(isCut && kind === "interrupted")) assert.strictEqual(kind, whole[index])
+    const dies = asked?.calls.some(({ kind }) => kind === "die" || kind === "quit") ?? false
+    if (story.interruptAt === undefined && !dies) assert.deepStrictEqual(kinds, whole)
+  }
+})
+
+law("L1008 A1202 exactly one terminal event, and nothing after it", ({ events, end, served }, story) => {
+  assert.strictEqual(events.filter(isTerminal).length, 1)
+  assert.strictEqual(events.at(-1), end)
+  const endedAt = end?.at ?? -1
+  for (const { began, ended } of served) {
+    assert.isAtMost(began, endedAt)
+    assert.isAtMost(ended ?? Infinity, endedAt)
+  }
+  if (story.interruptAt !== undefined) assert.isAtMost(endedAt, story.interruptAt)
+})
+
+law("L1009 the ledger is the sum of all replies that were received", ({ end, replies }) => {
+  assert.deepInclude(keptUsage(end), { inputTokens: 10 * replies, outputTokens: 5 * replies })
+})
+
+law("L1006 L904 no call starts twice; its runs have one key, which no other call has", ({ events, served }) => {
+  const started = events.flatMap((event) => (event.type === "tool-start" ? [event.callId] : []))
+  assert.strictEqual(new Set(started).size, started.length)
+  const keys = new Map<string, string>()
+  for (const { call, key } of served) {
+    assert.strictEqual(keys.get(call) ?? key, key)
+    keys.set(call, key)
+  }
+  assert.strictEqual(new Set(keys.values()).size, keys.size)
+})
+
+law("L903 an unsafe tool runs at most once per call; budgets bound turns and calls", (told, story) => {
+  const { events, requests, served } = told
+  const runs = (id: string) => served.filter(({ call }) => call === id).length
+  for (const [turn, { calls }] of story.turns.entries()) {
+    for (const [index, { kind }] of calls.entries()) assert.isAtMost(runs(`${turn}.${index}`), kind === "flaky" ? 3 : 1)
+  }
+  assert.isAtMost(requests, story.maxTurns)
+  const tools = (event: AgentEvent.AgentEvent) => event.type === "tool-start" || event.type === "tool-refused"
+  assert.isAtMost(events.filter(tools).length, story.maxToolCalls)
+})
