@@ -3,7 +3,7 @@
  * several rounds, in microseconds per run of two turns, beside a bare loop of Effect that does the same work.
  */
 import { Agent, Message, Model, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Schema } from "effect"
 
 const call: Message.ToolCall = { type: "tool-call", id: "c1", name: "add", arguments: '{"a":1,"b":2}' }
 const usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
@@ -33,7 +33,9 @@ const agentOf = (tool: Tool.AnyTool) =>
   Agent.make("adder", { prompt: "Add.", skills: [Skill.make("add", { description: "Adds", tools: [tool] })] })
 
 const plain = agentOf(add)
-const guarded = agentOf(add.pipe(Tool.onError({ orElse: Recovery.ladder(Recovery.retry({ retries: 3 }), Recovery.tell()) })))
+const guarded = agentOf(
+  add.pipe(Tool.onError({ orElse: Recovery.ladder(Recovery.retry({ retries: 3 }), Recovery.tell()) }))
+)
 
 const decode = Schema.decodeUnknownSync(Params, { errors: "all", onExcessProperty: "error" })
 
@@ -50,7 +52,7 @@ const bare = Effect.gen(function* () {
   }
 })
 
-const provided = Effect.provide(Layer.succeed(Model.Model, service))
+const provided = Effect.provideService(Model.Model, service)
 
 const subjects: Record<string, Effect.Effect<unknown, unknown>> = {
   "bare Effect loop": bare,
@@ -61,7 +63,8 @@ const subjects: Record<string, Effect.Effect<unknown, unknown>> = {
 const runs = 20_000
 const rounds = 7
 
-const median = (values: ReadonlyArray<number>): number => values.toSorted((x, y) => x - y)[Math.floor(values.length / 2)] ?? Number.NaN
+const median = (values: ReadonlyArray<number>): number =>
+  values.toSorted((x, y) => x - y)[Math.floor(values.length / 2)] ?? Number.NaN
 
 const repeat = (subject: Effect.Effect<unknown, unknown>) =>
   Effect.gen(function* () {

@@ -171,6 +171,7 @@ export const settle = (
   run: RunContext.RunContext
 ): Effect.Effect<Batch> => {
   const calls = Message.callsOf(reply)
+  if (calls.length === 0) return Effect.succeed({ message: Message.settle(reply, settlements) })
   if (reply.finish === "length" || reply.finish === "filtered") {
     for (let i = 0; i < calls.length; i++) settlements[i] = Message.truncated
     return Effect.succeed({ message: Message.settle(reply, settlements) })

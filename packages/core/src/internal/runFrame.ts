@@ -44,8 +44,7 @@ export const within = <A, E, R>(
   body: (run: RunContext.RunContext) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.flatMap(RunContext.Current, (parent) =>
-    Effect.flatMap(Random.nextInt, (draw) => {
-      const runId = `run-${(draw >>> 0).toString(36)}`
+    Effect.flatMap(newRunId, (runId) => {
       const sinks = parent?.emit === undefined ? [] : [parent.emit]
       if (frame.sink !== undefined) sinks.push(frame.sink)
       const enter = (all: ReadonlyArray<Sink>) => {
@@ -58,6 +57,21 @@ export const within = <A, E, R>(
         : heard(frame.listeners, runId, (listening) => enter([...sinks, listening]))
     })
   )
+
+/** About a hundred bits: idempotency keys are made of it, and must differ over all runs that ever were. */
+const newRunId: Effect.Effect<string> = Effect.zipWith(
+  Random.nextInt,
+  Random.nextInt,
+  (first, second) => `run-${base36(first)}${base36(second)}`
+)
+
+/** In two halves, because only small integers are quick to write down. */
+const base36 = (draw: number): string => {
+  const bits = Math.abs(draw)
+  return Math.floor(bits / half).toString(36) + (bits % half).toString(36)
+}
+
+const half = 2 ** 27
 
 const contextOf = (
   frame: Frame,
