@@ -1,0 +1,220 @@
+import { assert, it } from "@effect/vitest"
+import { LlmError, RecoveryAdvice, ToolError } from "@kintsugi/core"
+import { Duration, Effect } from "effect"
+import { all, execution, samples, timedOut } from "./samples.ts"
+
+type Row = readonly [
+  code: string,
+  isRetryable: "yes" | "no",
+  recovery: RecoveryAdvice.RecoveryKind,
+  delay: number,
+  maxAttempts: number
+]
+
+/** The table of the rules, written down again; delays in milliseconds. */
+const table: Record<Exclude<RecoveryAdvice.Tag, "ExecutionError" | "RateLimitError" | "ToolTimeoutError">, Row> = {
+  ModelNotFoundError: ["KINTSUGI-MODEL-NOT-FOUND", "no", "fallback", 0, 1],
+  AuthenticationError: ["KINTSUGI-AUTHENTICATION", "no", "escalate", 0, 1],
+  ContentFilteredError: ["KINTSUGI-CONTENT-FILTERED", "no", "none", 0, 1],
+  InvalidRequestError: ["KINTSUGI-INVALID-REQUEST", "no", "none", 0, 1],
+  ModelOverloadedError: ["KINTSUGI-MODEL-OVERLOADED", "yes", "resend", 5000, 4],
+  ContextTooLongError: ["KINTSUGI-CONTEXT-TOO-LONG", "no", "shrink", 0, 1],
+  ServerError: ["KINTSUGI-SERVER", "yes", "resend", 2000, 4],
+  MalformedToolCallError: ["KINTSUGI-MALFORMED-TOOL-CALL", "no", "repair", 0, 1],
+  CapabilityMismatchError: ["KINTSUGI-CAPABILITY-MISMATCH", "no", "fallback", 0, 1],
+  UnknownLlmError: ["KINTSUGI-UNKNOWN-LLM", "yes", "resend", 1000, 4],
+  QuotaExhaustedError: ["KINTSUGI-QUOTA-EXHAUSTED", "no", "fallback", 0, 1],
+  NetworkError: ["KINTSUGI-NETWORK", "yes", "resend", 2000, 6],
+  RequestTimeoutError: ["KINTSUGI-REQUEST-TIMEOUT", "yes", "resend", 5000, 4],
+  InvalidArgs: ["KINTSUGI-INVALID-ARGS", "no", "repair", 0, 1],
+  DeserializationError: ["KINTSUGI-DESERIALIZATION", "no", "repair", 0, 1],
+  EscalationError: ["KINTSUGI-ESCALATION", "no", "escalate", 0, 1],
+  UnknownToolError: ["KINTSUGI-UNKNOWN-TOOL", "no", "repair", 0, 1],
+  ToolDeniedError: ["KINTSUGI-TOOL-DENIED", "no", "none", 0, 1],
+  OutcomeUnknownError: ["KINTSUGI-OUTCOME-UNKNOWN", "no", "escalate", 0, 1],
+  ToolExecutionError: ["KINTSUGI-TOOL-EXECUTION", "no", "none", 0, 1],
+  BudgetExceededError: ["KINTSUGI-BUDGET-EXCEEDED", "no", "none", 0, 1],
+  InvalidOutputError: ["KINTSUGI-INVALID-OUTPUT", "no", "repair", 0, 1],
+  RoutingError: ["KINTSUGI-ROUTING", "no", "fallback", 0, 1],
+  LoopExhaustedError: ["KINTSUGI-LOOP-EXHAUSTED", "no", "none", 0, 1]
+}
+
+const rowOf = (error: RecoveryAdvice.RecoveryAdvice): Row => [
+  error.code,
+  error.isRetryable ? "yes" : "no",
+  error.recovery,
+  Duration.toMillis(error.suggestedDelay),
+  error.maxAttempts
+]
+
+it("T1 every constructor of a class gives the row of its class", () => {
+  for (const [tag, row] of Object.entries(table)) {
+    // the keys of the table are keys of the samples
+    for (const error of samples[tag as keyof typeof table])
+      assert.deepStrictEqual([tag, rowOf(error)], [error._tag, row])
+  }
+})
+
+it("T1 the rows of three classes depend on their data", () => {
+  const limited = new LlmError.RateLimitError({ service: "api", message: "m" })
+  const waiting = LlmError.RateLimitError.apiRateLimit("api", "7 seconds")
+  assert.deepStrictEqual(rowOf(limited), ["KINTSUGI-RATE-LIMIT", "yes", "resend", 60_000, 6])
+  assert.deepStrictEqual(rowOf(waiting), ["KINTSUGI-RATE-LIMIT", "yes", "resend", 7000, 6])
+  for (const sideEffects of ["none", "idempotent"] as const) {
+    assert.deepStrictEqual(rowOf(timedOut(sideEffects)), ["KINTSUGI-TOOL-TIMEOUT", "yes", "resend", 2500, 4])
+  }
+  for (const sideEffects of ["unsafe", "undeclared"] as const) {
+    assert.deepStrictEqual(rowOf(timedOut(sideEffects)), ["KINTSUGI-TOOL-TIMEOUT", "no", "escalate", 0, 1])
+  }
+  const code = "KINTSUGI-EXECUTION"
+  for (const category of ["network", "server", "mcp"] as const) {
+    assert.deepStrictEqual(rowOf(execution(category)), [code, "yes", "resend", 1000, 4])
+  }
+  for (const category of ["parameter", "validation"] as const) {
+    assert.deepStrictEqual(rowOf(execution(category)), [code, "no", "repair", 0, 1])
+  }
+  for (const category of ["client", "llm", "invocation", "unknown"] as const) {
+    assert.deepStrictEqual(rowOf(execution(category)), [code, "no", "none", 0, 1])
+  }
+  assert.deepStrictEqual(rowOf(execution("llm", waiting)), [code, "yes", "resend", 7000, 6])
+})
+
+it("T2 codes are unique, and follow from the tags", () => {
+  const codes = new Map<string, string>(all.map(({ _tag, code }) => [code, _tag]))
+  assert.strictEqual(codes.size, RecoveryAdvice.tags.length)
+  assert.sameMembers([...codes.values()], [...RecoveryAdvice.tags])
+  for (const [code, tag] of codes) {
+    const words = tag.replace(/Error$/, "").replace(/([a-z])([A-Z])/g, "$1-$2")
+    assert.strictEqual(code, `KINTSUGI-${words.toUpperCase()}`)
+  }
+})
+
+const hintless: Array<RecoveryAdvice.RecoveryAdvice> = [
+  new LlmError.RateLimitError({ service: "api", message: "m", retryAfter: Duration.zero }),
+  LlmError.RequestTimeoutError.llmTimeout(0),
+  timedOut("none", 0)
+]
+
+it("T3 what is not retryable has no delay and one attempt; what is has both a delay and more attempts", () => {
+  for (const error of [...all, ...hintless]) {
+    if (error.isRetryable) {
+      assert.isAbove(Duration.toMillis(error.suggestedDelay), 0)
+      assert.isAbove(error.maxAttempts, 1)
+    } else {
+      assert.strictEqual(Duration.toMillis(error.suggestedDelay), 0)
+      assert.strictEqual(error.maxAttempts, 1)
+    }
+  }
+})
+
+it("T4 maxAttempts counts the first call: 4 is three retries, 6 is five, 1 is none", () => {
+  assert.deepStrictEqual([...new Set(all.map(({ maxAttempts }) => maxAttempts))].toSorted(), [1, 4, 6])
+  assert.strictEqual(LlmError.ServerError.serverError("m", 1).maxAttempts, 4)
+  assert.strictEqual(LlmError.NetworkError.connectionRefused("h", 1).maxAttempts, 6)
+})
+
+it("T5 isRetryable is about the same input: too long, malformed and filtered are not, though a change may cure them", () => {
+  for (const [error, recovery] of [
+    [samples.ContextTooLongError[0], "shrink"],
+    [samples.MalformedToolCallError[0], "repair"],
+    [samples.ContentFilteredError[0], "none"]
+  ] as const) {
+    assert.deepInclude(error, { isRetryable: false, recovery })
+  }
+  for (const error of all) assert.strictEqual(error.recovery === "resend", error.isRetryable)
+})
+
+it("T9 T10 the constructors of model failures set their fields, and their message names what they were given", () => {
+  const cause = new Error("boom")
+  for (const [error, fields, words] of [
+    [LlmError.ModelNotFoundError.modelNotFound("gpt"), { model: "gpt" }, ["gpt"]],
+    [LlmError.AuthenticationError.authenticationFailed("gpt", "bad key"), { model: "gpt" }, ["gpt", "bad key"]],
+    [LlmError.ContentFilteredError.contentFiltered("gpt", "violence"), { model: "gpt" }, ["gpt", "violence"]],
+    [LlmError.ModelOverloadedError.modelOverloaded("gpt"), { model: "gpt" }, ["gpt"]],
+    [LlmError.ServerError.serverError("gpt", cause), { model: "gpt", cause }, ["gpt", "boom"]],
+    [LlmError.ContextTooLongError.contextTooLong("gpt", 8000, 9001), { limit: 8000, actual: 9001 }, ["8000", "9001"]],
+    [LlmError.ContextTooLongError.contextTooLong("gpt", 8000), { limit: 8000 }, ["8000"]],
+    [LlmError.ContextTooLongError.contextTooLong("gpt", undefined, 9001), { actual: 9001 }, ["9001"]]
+  ] as const) {
+    assert.deepInclude(error, fields)
+    for (const word of words) assert.include(error.message, word)
+  }
+  const bare = LlmError.ContextTooLongError.contextTooLong("gpt")
+  assert.notProperty(bare, "limit")
+  assert.notProperty(bare, "actual")
+})
+
+it("T11 malformedToolCall has no cause when none was given", () => {
+  const { malformedToolCall } = LlmError.MalformedToolCallError
+  const error = malformedToolCall("gpt", "fetch", "no JSON")
+  assert.deepInclude(error, { model: "gpt", tool: "fetch" })
+  assert.notProperty(error, "cause")
+  const cause = new Error("boom")
+  assert.strictEqual(malformedToolCall("gpt", "fetch", "no JSON", cause).cause, cause)
+})
+
+it("T13 T14 the hint of a rate limit is kept as it is; a hint of 0 waits 1 ms, never a hot loop", () => {
+  const { apiRateLimit } = LlmError.RateLimitError
+  const ten = apiRateLimit("api", "10 seconds")
+  assert.deepStrictEqual([ten.retryAfter, ten.suggestedDelay], [Duration.seconds(10), Duration.seconds(10)])
+  assert.strictEqual(ten.service, "api")
+  const zero = apiRateLimit("api", 0)
+  assert.deepStrictEqual(zero.retryAfter, Duration.zero)
+  assert.strictEqual(Duration.toMillis(zero.suggestedDelay), 1)
+})
+
+it("T15 an exhausted quota is not retryable; when it may be worth looking again is advice, 5 minutes by default", () => {
+  const error = LlmError.QuotaExhaustedError.llmQuotaExceeded("gpt")
+  assert.deepInclude(error, { model: "gpt", isRetryable: false, suggestedDelay: Duration.zero })
+  assert.deepStrictEqual(error.resetAfter, Duration.minutes(5))
+  const later = new LlmError.QuotaExhaustedError({ model: "gpt", message: "m", resetAfter: Duration.hours(2) })
+  assert.deepStrictEqual(later.resetAfter, Duration.hours(2))
+})
+
+it("T17 the constructors of NetworkError name host, port and time", () => {
+  const { connectionRefused, connectionTimeout, dnsResolutionFailed } = LlmError.NetworkError
+  const cause = new Error("ENOTFOUND")
+  assert.deepInclude(connectionRefused("example.org", 443), { host: "example.org", port: 443 })
+  assert.deepInclude(dnsResolutionFailed("example.org", cause), { host: "example.org", cause })
+  assert.notProperty(dnsResolutionFailed("example.org", cause), "port")
+  const slow = connectionTimeout("example.org", 443, "3 seconds")
+  assert.deepInclude(slow, { host: "example.org", port: 443 })
+  for (const part of ["example.org:443", "3s"]) assert.include(slow.message, part)
+})
+
+it("T18 timeouts advise half of the limit, 5 s at most, 1 ms at least; no query string is in the message", () => {
+  const delay = ({ suggestedDelay }: RecoveryAdvice.RecoveryAdvice) => Duration.toMillis(suggestedDelay)
+  const { httpTimeout, llmTimeout } = LlmError.RequestTimeoutError
+  const { actionTimeout } = ToolError.ToolTimeoutError
+  assert.deepStrictEqual(
+    [llmTimeout("30 seconds"), httpTimeout("http://h", "10 seconds"), llmTimeout("3 seconds")].map(delay),
+    [5000, 5000, 1500]
+  )
+  assert.deepStrictEqual(
+    ["5 seconds", "1 millis", 0].map((limit) => delay(actionTimeout("t", limit as 0))),
+    [2500, 1, 1]
+  )
+  const error = httpTimeout("https://api.example.org/v1/chat?key=abc#frag", "10 seconds")
+  assert.include(error.message, "https://api.example.org/v1/chat")
+  for (const part of ["key", "abc", "frag", "?"]) assert.notInclude(JSON.stringify(error), part)
+})
+
+it("T20 each constructor of CapabilityMismatchError names its capability", () => {
+  assert.deepStrictEqual(
+    samples.CapabilityMismatchError.map(({ capability }) => capability),
+    ["streaming", "vision", "structuredOutput", "tools"]
+  )
+  for (const error of samples.CapabilityMismatchError) assert.deepInclude(error, { model: "m", provider: "p" })
+})
+
+it.effect("T1 errors fail an effect by being yielded, and are caught by their tag", () =>
+  Effect.gen(function* () {
+    const failing = Effect.gen(function* () {
+      return yield* LlmError.ModelNotFoundError.modelNotFound("m")
+    })
+    assert.strictEqual(
+      yield* Effect.catchTag(failing, "ModelNotFoundError", ({ recovery }) => Effect.succeed(recovery)),
+      "fallback"
+    )
+  })
+)
