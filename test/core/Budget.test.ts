@@ -114,6 +114,32 @@ it.run("A902 a hard failure within the limit wins over the calls beyond it", (ru
   })
 )
 
+it.run(
+  "A901 a sub-agent's exhausted budget is an ordinary failure of the tool around it, with what was its own",
+  (run) =>
+    Effect.gen(function* () {
+      const { tool } = scripted("look", ...seen(2))
+      const inner = yield* make(batch("look"), batch("look"))
+      const expert = working({ maxTurns: 2 }, tool)
+      const ask = scripted("ask", expert("why?").pipe(Effect.provide(inner.layer)))
+      const caught: Array<unknown> = []
+      const guarded = ask.tool.pipe(
+        Tool.onError({
+          BudgetExceededError: Recovery.tell((error) => {
+            caught.push(error)
+            return error.reason
+          })
+        })
+      )
+      const model = yield* make(batch("ask"), done)
+      yield* run(working({}, guarded), "go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(read(model), ["told: maxTurns"])
+      const error = asExceeded(caught[0])
+      assert.deepInclude(error.usage, { inputTokens: 20, outputTokens: 10 })
+      assert.deepStrictEqual(settlements(error.transcript), ["result: seen", "result: seen"])
+    })
+)
+
 /** An agent whose only tool runs `below`, or the agent itself. */
 const nesting = (maxDepth: number, below?: () => Nested) => {
   const deeper = Tool.make("deeper", {

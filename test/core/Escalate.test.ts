@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
-import { Agent, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
+import { Agent, Model, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { it } from "../support/run.ts"
 import {
   agentWith,
@@ -242,5 +242,26 @@ it.run("A413 an agent's own model is for itself: a sub-agent without one asks th
     yield* run(boss, "go").pipe(Effect.provide(outside.layer))
     assert.strictEqual(outside.requests.length, 1)
     assert.deepStrictEqual(read(own), ["result: from outside"])
+  })
+)
+
+it.run("A413 its layer is built for each run and closed after it; one that fails fails the run", (run) =>
+  Effect.gen(function* () {
+    const marks: Array<string> = []
+    const scriptedModel = yield* ScriptedModel.make(done, done)
+    const mark = (text: string) => Effect.sync(() => marks.push(text))
+    const layer = Layer.merge(
+      scriptedModel.layer,
+      Layer.effectDiscard(Effect.acquireRelease(mark("open"), () => mark("close")))
+    )
+    const agent = Agent.make("keeper", { model: layer })
+    assert.deepStrictEqual([yield* run(agent, "1"), yield* run(agent, "2")], ["done", "done"])
+    assert.deepStrictEqual(marks, ["open", "close", "open", "close"])
+
+    const failure = busy("no key")
+    const log = eventLog()
+    const keyless = Agent.make("keyless", { model: Layer.effect(Model.Model, Effect.fail(failure)) }).pipe(log.listen)
+    assert.strictEqual<unknown>(yield* Effect.flip(run(keyless, "go")), failure)
+    assert.deepInclude(log.end(), { type: "run-failed", error: failure })
   })
 )
