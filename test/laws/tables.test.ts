@@ -1,0 +1,270 @@
+import { assert } from "@effect/vitest"
+import { Recovery } from "@kintsugi/core"
+import { Effect } from "effect"
+import fc from "fast-check"
+import {
+  draw,
+  drawing,
+  final,
+  guarded,
+  guardedBy,
+  jittered,
+  ladderOf,
+  options,
+  type Policy,
+  policy,
+  reference,
+  repeatsOf,
+  retriesOf,
+  retry,
+  type Row,
+  type Table,
+  table,
+  verdictOf
+} from "./policies.ts"
+import { allFailing, bare, failed, type Failure, law, plainScript, script, stepOf, type Tag, tags } from "./support.ts"
+
+/** A ladder's rung; the nested ones of the generator are ladders too. */
+const rungs = (min: number, max: number) => fc.array(policy, { minLength: min, maxLength: max })
+
+const ladder = (...rungs: ReadonlyArray<Policy>): Policy => ({ kind: "ladder", rungs })
+
+/** Retries whose hints never end them: counts alone do. */
+const patient = options.map((options) => ({ ...options, maxHint: 10 ** 9 }))
+
+const tag = fc.constantFrom(...tags)
+
+const tagOf = (row: Tag, rows: object): Row => (row in rows ? row : "orElse")
+
+law("L601 a table without rows is the identity", plainScript, (script, play) =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(yield* play(script, guarded({})), yield* play(script, bare))
+  })
+)
+
+law(
+  "L602 attempts are at most 1 and the retries of all rows, however the tags interleave",
+  fc.record({ table, script: fc.oneof(script, allFailing()), draw }),
+  ({ draw, script, table }, play) => {
+    const bound = Object.values(table).reduce((sum, policy) => sum + repeatsOf(policy), 1)
+    return Effect.map(play(script, drawing(draw, guarded(table))), ({ attempts }) =>
+      assert.isAtMost(attempts.length, bound)
+    )
+  }
+)
+
+law(
+  "L603 the order of the rows does not matter",
+  fc.record({ table, script, draw }).chain(({ table, ...rest }) =>
+    fc.record({
+      table: fc.constant(table),
+      order: fc.shuffledSubarray(Object.keys(table), { minLength: Object.keys(table).length }),
+      script: fc.constant(rest.script),
+      draw: fc.constant(rest.draw)
+    })
+  ),
+  ({ draw, order, script, table }, play) =>
+    Effect.gen(function* () {
+      const reordered: Table = Object.fromEntries(order.map((row) => [row, table[row as Row]]))
+      assert.deepStrictEqual(
+        yield* play(script, drawing(draw, guarded(reordered))),
+        yield* play(script, drawing(draw, guarded(table)))
+      )
+    })
+)
+
+law(
+  "L604 failures of one tag leave the counts and the waits of another row as they are",
+  fc.record({
+    mine: patient,
+    others: patient,
+    script: allFailing(["A", "B"], fc.constant(undefined)),
+    last: fc.constantFrom<Tag>("A", "B")
+  }),
+  ({ last, mine, others, script }, play) => {
+    const ending = { ...script, rest: { ...script.rest, tag: last } }
+    const table: Table = { A: { kind: "retry", options: mine }, B: { kind: "retry", options: others } }
+    return Effect.map(play(ending, guarded(table)), ({ attempts, end, exit }) => {
+      const failures = attempts.map(({ attempt }) => tagIn(stepOf(ending, attempt)))
+      const count = (tag: Tag) => failures.filter((found) => found === tag).length
+      const [ender, other] = exit.startsWith("failure A") ? (["A", "B"] as const) : (["B", "A"] as const)
+      const retries = { A: retriesOf(mine), B: retriesOf(others) }
+      assert.strictEqual(count(ender), retries[ender] + 1)
+      assert.isAtMost(count(other), retries[other])
+      // the waits of A are those of a run in which A alone fails, and so are those of B
+      for (const [tag, options] of [["A", mine] as const, ["B", others] as const]) {
+        const { factor = 2, initialBackoff = 0, maxBackoff = Infinity } = options
+        let k = 0
+        attempts.forEach(({ attempt, start }, index) => {
+          const next = attempts[index + 1]?.start ?? end
+          if (failures[index] !== tag || attempt === attempts.length) return
+          const wait = Math.round(Math.min(initialBackoff * factor ** k++, maxBackoff) * 1e6) / 1e6
+          assert.strictEqual(next, start + stepOf(ending, attempt).takes + wait)
+        })
+      }
+    })
+  }
+)
+
+law("L605 a ladder of one rung is that rung", fc.record({ policy, script, draw }), ({ draw, policy, script }, play) =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(
+      yield* play(script, drawing(draw, guarded({ orElse: ladder(policy) }))),
+      yield* play(script, drawing(draw, guarded({ orElse: policy })))
+    )
+  })
+)
+
+law(
+  "L605 ladders are associative",
+  fc.record({ rungs: rungs(3, 3), script: fc.oneof(script, allFailing()), draw }),
+  ({ draw, rungs: [a, b, c], script }, play) =>
+    Effect.gen(function* () {
+      const run = (policy: Policy) => play(script, drawing(draw, guarded({ orElse: policy })))
+      const flat = yield* run(ladder(a!, b!, c!))
+      assert.deepStrictEqual(yield* run(ladder(ladder(a!, b!), c!)), flat)
+      assert.deepStrictEqual(yield* run(ladder(a!, ladder(b!, c!))), flat)
+    })
+)
+
+law(
+  "L605 no rung is asked behind one that handled the failure",
+  fc.record({ before: rungs(0, 2), final, script: fc.oneof(script, allFailing()), draw }),
+  ({ before, draw, final, script }, play) =>
+    Effect.gen(function* () {
+      let asked = 0
+      const spy = Recovery.when(() => {
+        asked++
+        return Recovery.rethrow
+      })
+      const orElse = ladderOf([...[...before, final].map(verdictOf), spy])
+      yield* play(script, drawing(draw, guardedBy({ orElse })))
+      assert.strictEqual(asked, 0)
+    })
+)
+
+law(
+  "L606 the rung behind a retry is asked once, with the error that used the retry up",
+  fc.record({ options: patient, final, script: allFailing() }),
+  ({ final, options, script }, play) =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      const next = Recovery.when((error: Failure) => {
+        asked.push(failed(error._tag, error.attempt))
+        return verdictOf(final)
+      })
+      const { attempts } = yield* play(script, guardedBy({ orElse: Recovery.ladder(Recovery.retry(options), next) }))
+      const last = 1 + retriesOf(options)
+      assert.strictEqual(attempts.length, last)
+      assert.deepStrictEqual(asked, [failed(tagIn(stepOf(script, last)), last)])
+    })
+)
+
+law(
+  "L607 a choice of always the same policy is that policy, and is asked once for each failure",
+  fc.record({ policy, script, draw }),
+  ({ draw, policy, script }, play) =>
+    Effect.gen(function* () {
+      const asked: Array<number> = []
+      const chosen = Recovery.when(({ attempt }: Failure) => {
+        asked.push(attempt)
+        return verdictOf(policy)
+      })
+      const plain = yield* play(script, drawing(draw, guarded({ orElse: policy })))
+      assert.deepStrictEqual(yield* play(script, drawing(draw, guardedBy({ orElse: chosen }))), plain)
+      assert.deepStrictEqual(
+        asked,
+        plain.attempts.filter(({ outcome }) => outcome === "fail").map(({ attempt }) => attempt)
+      )
+    })
+)
+
+law(
+  "L608 rethrow is the absence of every row for its tag, and no other row is asked",
+  fc.record({ rows: table, all: fc.tuple(policy, policy, policy, policy), orElse: policy, tag, script, draw }),
+  ({ all, draw, orElse, rows, script, tag }, play) =>
+    Effect.gen(function* () {
+      const run = (table: Table) => play(script, drawing(draw, guarded(table)))
+      const rethrowing: Table = { [tag]: { kind: "rethrow" } }
+      const some: Table = without(rows, tag, "orElse")
+      assert.deepStrictEqual(yield* run({ ...some, ...rethrowing }), yield* run(some))
+      const others = without(Object.fromEntries(tags.map((tag, index) => [tag, all[index]])), tag)
+      assert.deepStrictEqual(yield* run({ ...others, orElse, ...rethrowing }), yield* run(others))
+    })
+)
+
+law(
+  "L609 a table and a script leave the trace of the reference",
+  fc.record({ table, script: fc.oneof(script, allFailing()), draw }),
+  ({ draw, script, table }, play) =>
+    Effect.map(play(script, drawing(draw, guarded(table))), (trace) =>
+      assert.deepStrictEqual(trace, reference(table, script, draw))
+    )
+)
+
+law(
+  "L609 a row for the rest changes nothing for tags that have their own",
+  fc.record({ rows: fc.tuple(policy, policy, policy, policy), orElse: policy, script, draw }),
+  ({ draw, orElse, rows, script }, play) =>
+    Effect.gen(function* () {
+      const table: Table = Object.fromEntries(tags.map((tag, index) => [tag, rows[index]]))
+      const plain = yield* play(script, drawing(draw, guarded(table)))
+      assert.deepStrictEqual(yield* play(script, drawing(draw, guarded({ ...table, orElse }))), plain)
+    })
+)
+
+law(
+  "L610 a tag whose row answers is never in the exit",
+  fc.record({
+    before: fc.array(retry, { maxLength: 2 }),
+    tag,
+    table,
+    script: fc.oneof(script, allFailing()),
+    draw
+  }),
+  ({ before, draw, script, table, tag }, play) => {
+    const answer: Policy = { kind: "respondWith", after: 0, handler: "succeeds" }
+    const answering: Table = { ...table, [tag]: ladder(...before, answer) }
+    return Effect.map(play(script, drawing(draw, guarded(answering))), ({ exit }) =>
+      assert.isFalse(exit.startsWith(`failure ${tag} `), exit)
+    )
+  }
+)
+
+law(
+  "L611 an answer is the end: nothing runs behind it",
+  fc.record({ table, tag, answer: final, script: fc.oneof(script, allFailing()), draw }),
+  ({ answer, draw, script, table, tag }, play) =>
+    Effect.map(play(script, drawing(draw, guarded({ ...table, [tag]: answer }))), ({ attempts }) => {
+      const answered = attempts.filter(({ attempt, outcome }) => {
+        const step = stepOf(script, attempt)
+        return outcome === "fail" && tagOf(tagIn(step), { [tag]: answer }) === tag
+      })
+      assert.isAtMost(answered.length, 1)
+      if (answered.length === 1) assert.strictEqual(answered[0]!.attempt, attempts.length)
+    })
+)
+
+law(
+  "A516 Effect.retry with the schedule of a retry leaves the trace of the table",
+  fc.record({ options: fc.oneof(options, jittered), script: fc.oneof(script, allFailing()), draw }),
+  ({ draw, options, script }, play) => {
+    // Effect.retry itself retries a failure beside an interrupt
+    fc.pre([...script.steps, script.rest].every(({ does }) => does !== "fail and interrupt"))
+    const policy = Recovery.retry<Failure>(options)
+    return Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* play(script, drawing(draw, Effect.retry(Recovery.toSchedule(policy)))),
+        yield* play(script, drawing(draw, guardedBy({ orElse: policy })))
+      )
+    })
+  }
+)
+
+function without(table: Table, ...rows: ReadonlyArray<Row>): Table {
+  return Object.fromEntries(Object.entries(table).filter(([row]) => !rows.some((other) => other === row)))
+}
+
+function tagIn(step: object): Tag {
+  return "tag" in step ? (step.tag as Tag) : "A"
+}
