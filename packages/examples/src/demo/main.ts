@@ -7,26 +7,24 @@ const interruptedExitCode = 130
 
 const start = async (settings: Settings): Promise<void> => {
   // Help and complaints need none of this
-  const [Effect, Exit, Fiber, { run }] = await Promise.all([
+  const [Effect, Exit, { run }] = await Promise.all([
     import("effect/Effect"),
     import("effect/Exit"),
-    import("effect/Fiber"),
     import("./program.ts")
   ])
-  const fiber = Effect.runFork(
-    run(settings, {
-      // npm starts scripts in the folder of the package, wherever it was called
-      folder: process.env.npm_lifecycle_event === "demo" ? (process.env.INIT_CWD ?? process.cwd()) : process.cwd(),
-      stdin: process.stdin,
-      write: (text) => void process.stdout.write(text),
-      complain: (text) => void process.stderr.write(text),
-      isColored: process.stdout.isTTY && !process.env.NO_COLOR && process.stdout.hasColors()
-    })
-  )
-  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => fiber.interruptUnsafe())
+  const stop = new AbortController()
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stop.abort())
   // Whoever reads this may have read enough
-  process.stdout.on("error", () => fiber.interruptUnsafe())
-  const exit = await Effect.runPromise(Fiber.await(fiber))
+  process.stdout.on("error", () => stop.abort())
+  const running = run(settings, {
+    // npm starts scripts in the folder of the package, wherever it was called
+    folder: process.env.npm_lifecycle_event === "demo" ? (process.env.INIT_CWD ?? process.cwd()) : process.cwd(),
+    stdin: process.stdin,
+    write: (text) => void process.stdout.write(text),
+    complain: (text) => void process.stderr.write(text),
+    isColored: process.stdout.isTTY && !process.env.NO_COLOR && process.stdout.hasColors()
+  })
+  const exit = await Effect.runPromiseExit(running, { signal: stop.signal })
   process.exitCode = Exit.isSuccess(exit) ? exit.value : interruptedExitCode
 }
 
