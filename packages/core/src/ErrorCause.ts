@@ -84,7 +84,11 @@ const secrets: ReadonlyArray<readonly [RegExp, string]> = [
 
 /** Masks what looks like a credential (keys, bearer tokens, user info and query strings of URLs) and caps the length. */
 export const mask = (text: string): string => {
-  let masked = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
+  let masked = cut(text, maxLength)
   for (const [pattern, replacement] of secrets) masked = masked.replace(pattern, replacement)
   return masked
 }
+
+/** At most `max` UTF-16 units of a text and a mark where it was cut, which is never in the middle of a character. */
+export const cut = (text: string, max: number): string =>
+  text.length <= max ? text : `${text.slice(0, max).replace(/[\uD800-\uDBFF]$/, "")}…`

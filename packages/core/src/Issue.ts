@@ -2,6 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
+import * as ErrorCause from "./ErrorCause.ts"
 
 export interface Issue extends Schema.Schema.Type<typeof Issue> {}
 
@@ -52,8 +53,7 @@ const maxShown = 60
 const describe = (value: unknown): string => {
   if (value === absent || value === undefined) return "nothing"
   if (value === null) return "null"
-  if (Predicate.isString(value))
-    return `string ${JSON.stringify(value.length > maxShown ? `${value.slice(0, maxShown)}…` : value)}`
+  if (Predicate.isString(value)) return `string ${JSON.stringify(ErrorCause.cut(value, maxShown))}`
   if (Array.isArray(value)) return `an array of ${value.length}`
   if (Predicate.isObject(value)) return "an object"
   return `${typeof value} ${String(value)}`

@@ -43,4 +43,4 @@ export const messageOf = (error: unknown): string => {
 }
 
 /** Cuts what is too long for a model to read as an error. */
-export const capped = (text: string): string => (text.length <= maxChars ? text : `${text.slice(0, maxChars - 1)}…`)
+export const capped = (text: string): string => (text.length <= maxChars ? text : ErrorCause.cut(text, maxChars - 1))
