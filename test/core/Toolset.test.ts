@@ -104,6 +104,21 @@ it.run("C5 a failure without a message is told with its tag, never as an empty t
   })
 )
 
+it.run("C5 a told text is capped, and never cut within a character", (run) =>
+  Effect.gen(function* () {
+    const long = (offset: number) => "x".repeat(offset) + "😀".repeat(4000)
+    const steps = [long(0), long(1)].map((text) => Effect.fail(busy(text)))
+    const { tool } = scripted("fetch", ...steps)
+    const model = yield* callingOnce("fetch", "fetch")
+    const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.tell((error) => error.message) })))
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    for (const text of read(model)) {
+      assert.isAtMost(text.length, "told: ".length + 4000)
+      assert.isTrue(text.isWellFormed() && text.endsWith("😀…"))
+    }
+  })
+)
+
 it.run("C8 C10 retrying before telling: 1 s, 2 s, no third wait; the text names tool, attempts and last cause", (run) =>
   Effect.gen(function* () {
     const failures = ["first", "second", "third"].map((message) => Effect.fail(busy(message)))
