@@ -205,3 +205,20 @@ it.run("C4 a success is JSON through the tool's schema; a string goes as it is",
     ])
   })
 )
+
+it.effect("A103 A104 A107 Tool.call decodes and runs once, and asks no table: the rest is for Effect", () =>
+  Effect.gen(function* () {
+    const failures = [busy("1"), busy("2")] as const
+    const { runs, tool } = scripted("ping", Effect.fail(failures[0]), Effect.fail(failures[1]), Effect.succeed("pong"))
+    const guarded = tool.pipe(Tool.onError({ orElse: Recovery.respondWith("never") }))
+    assert.strictEqual(yield* Effect.flip(Tool.call(guarded, '{"n":1}')), failures[0])
+    assert.strictEqual(yield* Effect.retry(Tool.call(guarded, '{"n":1}'), { times: 1 }), "pong")
+    assert.deepStrictEqual(
+      runs.map(({ params }) => params),
+      [{ n: 1 }, { n: 1 }, { n: 1 }]
+    )
+    assert.instanceOf(yield* Effect.flip(Tool.call(guarded, "no json")), ToolError.InvalidArgs)
+    assert.instanceOf(yield* Effect.flip(Tool.call(guarded, { n: "one" })), ToolError.DeserializationError)
+    assert.strictEqual(runs.length, 3)
+  })
+)
