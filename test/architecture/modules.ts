@@ -45,6 +45,7 @@ export const modules: ReadonlyArray<string> = [
 /** Files in `internal/` whose name does not tell the module that they belong to, as `file: module`. */
 export const internals: Readonly<Record<string, string>> = {
   verdict: "Recovery",
+  recoverEffect: "Recovery",
   fixing: "Toolset",
   settling: "Toolset",
   runFrame: "Run"

@@ -65,8 +65,11 @@ export const verdictOf = (policy: Policy): Verdict => {
 }
 
 /** A ladder of one to four rungs. */
-export const ladderOf = ([first = Recovery.rethrow, second, third, fourth]: ReadonlyArray<Verdict>): Verdict =>
-  Recovery.ladder(first, second, third, fourth)
+export const ladderOf = ([first = Recovery.rethrow, second, third, fourth]: ReadonlyArray<Verdict>): Verdict => {
+  if (second === undefined) return Recovery.ladder(first)
+  if (third === undefined) return Recovery.ladder(first, second)
+  return fourth === undefined ? Recovery.ladder(first, second, third) : Recovery.ladder(first, second, third, fourth)
+}
 
 const handlers: { readonly [K in "succeeds" | "fails" | "dies"]: Effect.Effect<string, HandlerError> } = {
   succeeds: Effect.succeed("answer"),

@@ -182,5 +182,8 @@ describe("verdicts as values", () => {
     Recovery.ladder(Recovery.rethrow, Recovery.rethrow, Recovery.rethrow, Recovery.rethrow, Recovery.rethrow)
     // @ts-expect-error a rung is a verdict
     Recovery.ladder(Recovery.retry({ retries: 1 }), "tell")
+    const maybe = Recovery.tell() as ReturnType<typeof Recovery.tell> | undefined
+    // @ts-expect-error a rung that may be missing would hide that the one before gives up
+    Recovery.ladder(Recovery.retry({ retries: 1 }), maybe)
   })
 })

@@ -7,14 +7,13 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Backoff from "./Backoff.ts"
-import * as ErrorCause from "./ErrorCause.ts"
-import * as Driver from "./internal/recoveryDriver.ts"
+import { recoverEffect } from "./internal/recoverEffect.ts"
 import type * as Internal from "./internal/verdict.ts"
 import type { FailureContext } from "./internal/verdict.ts"
 import type { DeserializationError, InvalidArgs, Severity, ToolExecutionError } from "./ToolError.ts"
 
 export type { Severity } from "./ToolError.ts"
-export type { Decision, FailureContext, SideEffects } from "./internal/verdict.ts"
+export type { Decision, FailureContext, Rows, SideEffects } from "./internal/verdict.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Recovery")
 
@@ -222,9 +221,16 @@ export const ladder = <
   P4 = never
 >(
   first: Verdict<E, A1, X1, R1, Z1, P1>,
-  second?: Verdict<E, A2, X2, R2, Z2, P2>,
-  third?: Verdict<E, A3, X3, R3, Z3, P3>,
-  fourth?: Verdict<E, A4, X4, R4, Z4, P4>
+  // not optional parameters: those admit `undefined`, and a rung that may be missing is no rung
+  ...others:
+    | []
+    | [second: Verdict<E, A2, X2, R2, Z2, P2>]
+    | [second: Verdict<E, A2, X2, R2, Z2, P2>, third: Verdict<E, A3, X3, R3, Z3, P3>]
+    | [
+        second: Verdict<E, A2, X2, R2, Z2, P2>,
+        third: Verdict<E, A3, X3, R3, Z3, P3>,
+        fourth: Verdict<E, A4, X4, R4, Z4, P4>
+      ]
 ): Verdict<
   E,
   Given<A1 | A2 | A3 | A4>,
@@ -235,7 +241,7 @@ export const ladder = <
 > =>
   verdict({
     kind: "ladder",
-    rungs: [first, second, third, fourth].flatMap((rung) => (rung === undefined ? [] : [nodeOf(rung)]))
+    rungs: [first, ...others].map(nodeOf)
   })
 
 /** The end of a rung that is not there. */
@@ -291,51 +297,16 @@ export const onError =
   <A, R>(
     self: Effect.Effect<A, E, R>
   ): Effect.Effect<A | AnswerOf<T[keyof T]>, Residue<E, T>, R | ServicesOf<T[keyof T]>> => {
-    const rows = rowsOf(table)
-    const recovered = Driver.drive({
-      attempt: () => self,
-      row: (error) => rowOf(rows, error),
-      about: () => ({}),
-      admits: () => true,
-      fix: () => Effect.die(new TypeError("Recovery.onError: fix has no meaning on a plain effect")),
-      observe: () => Effect.void,
-      succeed: (value) => Effect.succeed<unknown>(value),
-      end: (ending): Effect.Effect<unknown, unknown> => {
-        switch (ending.type) {
-          case "answered":
-            return Effect.succeed(ending.value)
-          case "exhausted":
-          case "rethrown":
-          case "failed":
-            return Effect.fail(ending.error)
-          case "told":
-          case "escalated":
-          case "raised":
-            return Effect.die(
-              new TypeError(`Recovery.onError: a verdict that ends as ${ending.type} has no meaning here`)
-            )
-        }
-      }
-    })
+    const recovered = recoverEffect(rowsOf(table), self)
     // the driver is blind to types; what a table leaves is computed from it
     return recovered as Effect.Effect<A | AnswerOf<T[keyof T]>, Residue<E, T>, R | ServicesOf<T[keyof T]>>
   }
 
-/** A table as the driver reads it. */
-export type Rows = ReadonlyMap<string, Internal.Node>
-
 /** The rows of any table. */
-export const rowsOf = (table: object): Rows => {
+export const rowsOf = (table: object): Internal.Rows => {
   const rows = new Map<string, Internal.Node>()
   for (const [key, row] of Object.entries(table)) if (isVerdict(row)) rows.set(key, nodeOf(row))
   return rows
-}
-
-const rowOf = (rows: Rows, error: unknown): Driver.Row | undefined => {
-  const tag = ErrorCause.tagOf(error)
-  const key = rows.has(tag) ? tag : "orElse"
-  const verdict = rows.get(key)
-  return verdict === undefined ? undefined : { key, verdict, seen: error }
 }
 
 const isVerdict = (value: unknown): value is AnyVerdict => Predicate.hasProperty(value, TypeId)

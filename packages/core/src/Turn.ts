@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "./AgentEvent.ts"
-import * as ErrorCause from "./ErrorCause.ts"
+import { rowOf } from "./internal/recoverEffect.ts"
 import * as Driver from "./internal/recoveryDriver.ts"
 import { ContentFilteredError, type LlmError, NetworkError } from "./LlmError.ts"
 import * as Message from "./Message.ts"
@@ -61,11 +61,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   }
 
   row(error: unknown): Driver.Row | undefined {
-    const { rows } = this.#asking
-    const tag = ErrorCause.tagOf(error)
-    const key = rows.has(tag) ? tag : "orElse"
-    const verdict = rows.get(key)
-    return verdict === undefined ? undefined : { key, verdict, seen: error }
+    return rowOf(this.#asking.rows, error)
   }
 
   about() {

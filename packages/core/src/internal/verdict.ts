@@ -46,6 +46,9 @@ export type Node =
 
 export type Kind = Node["kind"]
 
+/** A table as the driver reads it. */
+export type Rows = ReadonlyMap<string, Node>
+
 /** One decision of a policy, as it is reported and kept in the trail. */
 export interface Decision {
   /** The tag of the failure. */

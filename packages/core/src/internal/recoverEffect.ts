@@ -1,0 +1,43 @@
+/** The driver on any effect: a used-up retry leaves the last error, and what needs a model has no meaning. */
+import * as Effect from "effect/Effect"
+import * as ErrorCause from "../ErrorCause.ts"
+import * as Driver from "./recoveryDriver.ts"
+import type { Rows } from "./verdict.ts"
+
+export const recoverEffect = <R>(
+  rows: Rows,
+  self: Effect.Effect<unknown, unknown, R>
+): Effect.Effect<unknown, unknown, R> =>
+  Driver.drive({
+    attempt: () => self,
+    row: (error) => rowOf(rows, error),
+    about: () => ({}),
+    admits: () => true,
+    fix: () => Effect.die(new TypeError("Recovery.onError: fix has no meaning on a plain effect")),
+    observe: () => Effect.void,
+    succeed: Effect.succeed,
+    end: (ending): Effect.Effect<unknown, unknown> => {
+      switch (ending.type) {
+        case "answered":
+          return Effect.succeed(ending.value)
+        case "exhausted":
+        case "rethrown":
+        case "failed":
+          return Effect.fail(ending.error)
+        case "told":
+        case "escalated":
+        case "raised":
+          return Effect.die(
+            new TypeError(`Recovery.onError: a verdict that ends as ${ending.type} has no meaning here`)
+          )
+      }
+    }
+  })
+
+/** The row of a single table: the exact tag, else `orElse`. */
+export const rowOf = (rows: Rows, error: unknown): Driver.Row | undefined => {
+  const tag = ErrorCause.tagOf(error)
+  const key = rows.has(tag) ? tag : "orElse"
+  const verdict = rows.get(key)
+  return verdict === undefined ? undefined : { key, verdict, seen: error }
+}
