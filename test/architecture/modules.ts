@@ -46,6 +46,7 @@ export const modules: ReadonlyArray<string> = [
 export const internals: Readonly<Record<string, string>> = {
   verdict: "Recovery",
   recoverEffect: "Recovery",
+  identifier: "RunContext",
   fixing: "Toolset",
   settling: "Toolset",
   runFrame: "Run"

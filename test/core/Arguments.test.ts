@@ -214,6 +214,13 @@ it.effect("A103 A104 A107 Tool.call decodes and runs once, and asks no table: th
     assert.strictEqual(yield* Effect.flip(Tool.call(guarded, '{"n":1}')), failures[0])
     assert.strictEqual(yield* Effect.retry(Tool.call(guarded, '{"n":1}'), { times: 1 }), "pong")
     assert.deepStrictEqual(
+      runs.map(({ context }) => context.attempt),
+      [1, 1, 2]
+    )
+    const [first, ...retried] = runs.map(({ context }) => context.idempotencyKey)
+    assert.strictEqual(new Set(retried).size, 1)
+    assert.notInclude(retried, first)
+    assert.deepStrictEqual(
       runs.map(({ params }) => params),
       [{ n: 1 }, { n: 1 }, { n: 1 }]
     )

@@ -104,6 +104,16 @@ it.run("C5 a failure without a message is told with its tag, never as an empty t
   })
 )
 
+it.run("C5 a renderer that says nothing is stood in for by the default text", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted("fetch", Effect.fail(busy()))
+    const model = yield* callingOnce("fetch")
+    const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.tell(() => " ") })))
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(read(model), ["told: permanent: busy; consider asking the user for clarification"])
+  })
+)
+
 it.run("C5 a told text is capped, and never cut within a character", (run) =>
   Effect.gen(function* () {
     const long = (offset: number) => "x".repeat(offset) + "😀".repeat(4000)
@@ -218,10 +228,11 @@ it.run("K19 P606 calls run concurrently; results stand in request order whatever
 
 it.run("K19 two calls of one id in one reply are settled apart", (run) =>
   Effect.gen(function* () {
-    const { tool } = scripted("fetch", Effect.as(Effect.sleep(10), "first"), Effect.succeed("second"))
+    const { runs, tool } = scripted("fetch", Effect.as(Effect.sleep(10), "first"), Effect.succeed("second"))
     const model = yield* make(calls(call("fetch", {}, "same"), call("fetch", {}, "same")), done)
     yield* overADay(run(agentWith(tool), "go").pipe(Effect.provide(model.layer)))
     assert.deepStrictEqual(read(model), ["result: first", "result: second"])
+    assert.notStrictEqual(runs[0]?.context.idempotencyKey, runs[1]?.context.idempotencyKey)
   })
 )
 

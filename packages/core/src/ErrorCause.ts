@@ -59,6 +59,12 @@ export const messageOf = (cause: unknown): string => {
 export const tagOf = (error: unknown): string =>
   Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag) ? error._tag : typeof error
 
+/** What an error says, word for word; its tag when it says nothing. */
+export const sayingOf = (error: unknown): string => {
+  const message = messageOf(error)
+  return message.trim() === "" ? tagOf(error) : message
+}
+
 const nameOf = (cause: object): string => {
   const tag = property(cause, "_tag")
   if (Predicate.isString(tag)) return tag

@@ -70,7 +70,7 @@ const loop = Effect.fnUntraced(function* (
     state.toolCalls += calls
     const batch = yield* Turn.settle(toolset, answer.reply, left, state.settlements, run)
     state.close(batch.message)
-    if (batch.failure !== undefined) return yield* Effect.fail(state.attach(batch.failure.error, run))
+    if (batch.failure !== undefined) return yield* Effect.fail(state.attach(batch.failure, run))
     if (calls === 0) return state.partial
     if (calls > left) return yield* state.exceeded("maxToolCalls", plan.budget.maxToolCalls, run)
   }
@@ -120,8 +120,8 @@ class State implements Frame.State {
   }
 
   /** Our own final error takes transcript and usage along; a user's error leaves as itself. */
-  attach(error: unknown, run: RunContext.RunContext): unknown {
-    if (!(error instanceof ToolExecutionError) || error.transcript !== undefined) return error
+  attach({ error, isOurs }: Toolset.Failure, run: RunContext.RunContext): unknown {
+    if (!isOurs || !(error instanceof ToolExecutionError)) return error
     const { attempts, callId, message, tool } = error
     return new ToolExecutionError({
       tool,

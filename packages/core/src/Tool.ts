@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Schema from "effect/Schema"
+import * as Identifier from "./internal/identifier.ts"
 import * as Call from "./internal/toolCall.ts"
 import { define, type Options, type ToolDefinition } from "./internal/toolDefinition.ts"
 import type * as Message from "./Message.ts"
@@ -126,19 +127,23 @@ export type Rows<E, A, S> = {
 }
 
 /**
- * Decodes the raw arguments and runs the tool once. No table is consulted: recover with Effect's own combinators.
+ * Decodes the raw arguments and runs the tool once. No table is consulted: recover with Effect's own combinators. The
+ * effect is one call: whoever runs it again, as `Effect.retry` does, makes another attempt with the same idempotency key.
  */
 export const call = <Name extends string, Params, A, E, R, T, S>(
   self: Tool<Name, Params, A, E, R, T, S>,
   rawArguments: Message.ToolCall["arguments"]
 ): Effect.Effect<A, InvalidArgs | DeserializationError | E, R> => {
   const { definition } = self
-  const callId = `${definition.name}-call`
-  const toolCall: Message.ToolCall = { type: "tool-call", id: callId, name: self.name, arguments: rawArguments }
-  const context = { attempt: 1, callId, idempotencyKey: callId, agent: "" }
-  const run = Effect.flatMap(Effect.fromResult(Call.decode(definition, toolCall)), (decoded) =>
-    definition.run(decoded.params, context)
-  )
+  let attempt = 0
+  let callId: string | undefined
+  const run = Effect.flatMap(Identifier.make, (draw) => {
+    const id = (callId ??= `${self.name}-${draw}`)
+    const toolCall: Message.ToolCall = { type: "tool-call", id, name: self.name, arguments: rawArguments }
+    return Effect.flatMap(Effect.fromResult(Call.decode(definition, toolCall)), ({ params }) =>
+      definition.run(params, { attempt: ++attempt, callId: id, idempotencyKey: id, agent: "" })
+    )
+  })
   // the definition is blind to the types that the tool carries
   return run as Effect.Effect<A, InvalidArgs | DeserializationError | E, R>
 }

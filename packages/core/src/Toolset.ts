@@ -12,7 +12,7 @@ import * as Render from "./Render.ts"
 import * as RunContext from "./RunContext.ts"
 import { DeserializationError, type InvalidArgs } from "./ToolError.ts"
 
-export type { Outcome } from "./internal/settling.ts"
+export type { Failure, Outcome } from "./internal/settling.ts"
 
 export interface Toolset {
   readonly specs: ReadonlyArray<Message.ToolSpec>
@@ -54,14 +54,19 @@ export const isBuiltIn = (self: Toolset, call: Message.ToolCall): boolean =>
   self.entries.get(call.name)?.tool.isBuiltIn === true
 
 /** Settles one call: decodes, runs, recovers. Defects and interruption pass through. */
-export const settle = (self: Toolset, call: Message.ToolCall, run: RunContext.RunContext): Effect.Effect<Outcome> => {
+export const settle = (
+  self: Toolset,
+  call: Message.ToolCall,
+  idempotencyKey: string,
+  run: RunContext.RunContext
+): Effect.Effect<Outcome> => {
   const entry = self.entries.get(call.name)
   if (entry === undefined) return refuse(self, call, run)
-  if (entry.tool.isBuiltIn) return settleBuiltIn(entry.tool, call, run)
+  if (entry.tool.isBuiltIn) return settleBuiltIn(entry.tool, call, idempotencyKey, run)
   const inCall: RunContext.RunContext = { ...run, callId: call.id }
   return Effect.andThen(
     emitStart(call, run),
-    Effect.provideService(Driver.drive(new Settling(entry, call, inCall)), RunContext.Current, inCall)
+    Effect.provideService(Driver.drive(new Settling(entry, call, idempotencyKey, inCall)), RunContext.Current, inCall)
   )
 }
 
@@ -86,15 +91,16 @@ const refuse = (self: Toolset, call: Message.ToolCall, run: RunContext.RunContex
 const settleBuiltIn = (
   tool: ToolDefinition,
   call: Message.ToolCall,
+  idempotencyKey: string,
   run: RunContext.RunContext
 ): Effect.Effect<Outcome> => {
   const decoded = Call.decode(tool, call)
   const params = Result.isSuccess(decoded) ? decoded.success.params : salvaged(decoded.failure, call)
-  const context = { attempt: 1, callId: call.id, idempotencyKey: call.id, agent: run.agent }
+  const context = { attempt: 1, callId: call.id, idempotencyKey, agent: run.agent }
   return Effect.andThen(
     emitStart(call, run),
     Effect.matchEffect(tool.run(params, context), {
-      onFailure: (error) => Effect.succeed<Outcome>({ settlement: givenBack, failure: { error } }),
+      onFailure: (error) => Effect.succeed<Outcome>({ settlement: givenBack, failure: { error, isOurs: true } }),
       onSuccess: () => Effect.die(new TypeError(`Tool '${tool.name}' is built in and did not end the run`))
     })
   )

@@ -149,7 +149,7 @@ const cutOff = (model: Model.Service): NetworkError =>
 /** The calls of a reply, all settled, in the model's order. `failure` ends the run. */
 export interface Batch {
   readonly message: Message.Assistant
-  readonly failure?: { readonly error: unknown }
+  readonly failure?: Toolset.Failure
 }
 
 /** Where settlements are written down as they come, so that none is lost when the batch is cut short. */
@@ -178,7 +178,8 @@ export const settle = (
   const settling = Effect.forEach(
     started,
     (call, offset) =>
-      Effect.map(Toolset.settle(toolset, call, run), (outcome) => {
+      // call ids repeat over turns, and with some models within one
+      Effect.map(Toolset.settle(toolset, call, `${run.runId}/${run.turn()}/${from + offset}`, run), (outcome) => {
         settlements[from + offset] = outcome.settlement
         return outcome
       }),

@@ -4,10 +4,10 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
-import * as Random from "effect/Random"
 import type * as AgentEvent from "../AgentEvent.ts"
 import type * as Message from "../Message.ts"
 import * as RunContext from "../RunContext.ts"
+import * as Identifier from "./identifier.ts"
 
 /** Takes events as they come; it neither waits nor fails. */
 export type Sink = (event: AgentEvent.AgentEvent) => void
@@ -44,7 +44,8 @@ export const within = <A, E, R>(
   body: (run: RunContext.RunContext) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   Effect.flatMap(RunContext.Current, (parent) =>
-    Effect.flatMap(newRunId, (runId) => {
+    Effect.flatMap(Identifier.make, (draw) => {
+      const runId = `run-${draw}`
       const sinks = parent?.emit === undefined ? [] : [parent.emit]
       if (frame.sink !== undefined) sinks.push(frame.sink)
       const enter = (all: ReadonlyArray<Sink>) => {
@@ -57,21 +58,6 @@ export const within = <A, E, R>(
         : heard(frame.listeners, runId, (listening) => enter([...sinks, listening]))
     })
   )
-
-/** About a hundred bits: idempotency keys are made of it, and must differ over all runs that ever were. */
-const newRunId: Effect.Effect<string> = Effect.zipWith(
-  Random.nextInt,
-  Random.nextInt,
-  (first, second) => `run-${base36(first)}${base36(second)}`
-)
-
-/** In two halves, because only small integers are quick to write down. */
-const base36 = (draw: number): string => {
-  const bits = Math.abs(draw)
-  return Math.floor(bits / half).toString(36) + (bits % half).toString(36)
-}
-
-const half = 2 ** 27
 
 const contextOf = (
   frame: Frame,

@@ -25,10 +25,16 @@ export interface Level {
   readonly rows: Recovery.Rows
 }
 
+/** What ends a run. Our own final errors take its transcript along; a user's leaves as itself, the very same object. */
+export interface Failure {
+  readonly error: unknown
+  readonly isOurs: boolean
+}
+
 /** What became of a call. `failure` is what ends the run with it; the call is settled all the same. */
 export interface Outcome {
   readonly settlement: Message.Settlement
-  readonly failure?: { readonly error: unknown }
+  readonly failure?: Failure
 }
 
 /** One call as the driver's subject. It owns what changes during the call: arguments and parameters. */
@@ -36,6 +42,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   readonly #entry: Entry
   readonly #tool: ToolDefinition
   readonly #call: Message.ToolCall
+  readonly #idempotencyKey: string
   readonly #run: RunContext.RunContext
   /** The arguments as they are now: the model's, or those of the last repair. */
   #raw: Message.ToolCall["arguments"]
@@ -45,10 +52,11 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   /** How often the tool itself has run: arguments that do not decode are no attempt of it. */
   #runs = 0
 
-  constructor(entry: Entry, call: Message.ToolCall, run: RunContext.RunContext) {
+  constructor(entry: Entry, call: Message.ToolCall, idempotencyKey: string, run: RunContext.RunContext) {
     this.#entry = entry
     this.#tool = entry.tool
     this.#call = call
+    this.#idempotencyKey = idempotencyKey
     this.#run = run
     this.#raw = call.arguments
   }
@@ -58,12 +66,11 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     if (Result.isFailure(decoded)) return this.#failing(attempt, Effect.fail(decoded.failure))
     const fresh = this.#decoded === undefined
     this.#decoded = decoded.success
-    const { agent, runId } = this.#run
     const context = {
       attempt: ++this.#runs,
       callId: this.#call.id,
-      idempotencyKey: `${runId}/${this.#run.turn()}/${this.#call.id}`,
-      agent
+      idempotencyKey: this.#idempotencyKey,
+      agent: this.#run.agent
     }
     const running = this.#tool.run(decoded.success.params, context)
     const reported = this.#failing(attempt, running)
@@ -129,7 +136,9 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
         )
       case "told":
         return Effect.suspend(() => {
-          const text = (ending.render ?? Render.labelled)(ending.seen, ending.context)
+          const rendered = ending.render?.(ending.seen, ending.context) ?? ""
+          // a model never reads an empty error
+          const text = rendered.trim() === "" ? Render.labelled(ending.seen, ending.context) : rendered
           return this.#settled({ kind: "told", text: Render.capped(text) }, trace.attempts, "tell")
         })
       case "escalated": {
@@ -138,12 +147,12 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
         return this.#settled({ kind: "told", text }, trace.attempts, ending.by)
       }
       case "exhausted":
-        return this.#failed(this.#exhausted(trace, ending.cap))
+        return this.#failed({ error: this.#exhausted(trace, ending.cap), isOurs: true })
       case "raised":
-        return this.#failed(this.#hard(Render.messageOf(ending.error), trace))
+        return this.#failed({ error: this.#hard(ErrorCause.sayingOf(ending.error), trace), isOurs: true })
       case "rethrown":
       case "failed":
-        return this.#failed(ending.error)
+        return this.#failed({ error: ending.error, isOurs: false })
     }
   }
 
@@ -208,10 +217,10 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     )
   }
 
-  #failed(error: unknown): Effect.Effect<Outcome> {
+  #failed(failure: Failure): Effect.Effect<Outcome> {
     return Effect.succeed({
-      settlement: { kind: "told", text: Render.capped(`ERROR: ${Render.messageOf(error)}`) },
-      failure: { error }
+      settlement: { kind: "told", text: Render.capped(`ERROR: ${Render.messageOf(failure.error)}`) },
+      failure
     })
   }
 
