@@ -92,14 +92,19 @@ export const play = <E>(script: Script, guard: Guard<E>, interruptAt?: number): 
         })
       )
     )
+    // not awaited: what resists an interrupt waits for the clock
+    const interrupt = Effect.forkChild(Fiber.interrupt(fiber))
     if (interruptAt !== undefined) {
       yield* TestClock.adjust(interruptAt)
-      yield* Fiber.interrupt(fiber)
+      yield* interrupt
     }
     yield* TestClock.adjust(ages)
     const seen = ended ?? { end: undefined, exit: "running" }
     const trace = attempts.map((entry) => ({ ...entry }))
-    yield* Fiber.interrupt(fiber)
+    if (ended === undefined) {
+      yield* interrupt
+      yield* TestClock.adjust(ages)
+    }
     return { attempts: trace, ...seen, resources }
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 

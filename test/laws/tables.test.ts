@@ -32,6 +32,10 @@ const ladder = (...rungs: ReadonlyArray<Policy>): Policy => ({ kind: "ladder", r
 /** Retries whose hints never end them: counts alone do. */
 const patient = options.map((options) => ({ ...options, maxHint: 10 ** 9 }))
 
+const shortRetry: fc.Arbitrary<Policy> = fc
+  .integer({ min: 0, max: 3 })
+  .map((retries) => ({ kind: "retry", options: { retries } }) as const)
+
 const tag = fc.constantFrom(...tags)
 
 const tagOf = (row: Tag, rows: object): Row => (row in rows ? row : "orElse")
@@ -51,6 +55,29 @@ law(
       assert.isAtMost(attempts.length, bound)
     )
   }
+)
+
+law(
+  "L602 rows that only retry share no attempt: 1 and all their retries is the most, and can be reached",
+  fc.record({
+    table: fc.record({ A: shortRetry, B: shortRetry, orElse: shortRetry }),
+    script: allFailing(tags, fc.constant(undefined))
+  }),
+  ({ script, table }, play) =>
+    Effect.gen(function* () {
+      const { attempts } = yield* play(script, guarded(table))
+      const bound = 1 + repeatsOf(table.A) + repeatsOf(table.B) + repeatsOf(table.orElse)
+      assert.isAtMost(attempts.length, bound)
+      // each row to its end, one after another
+      const longest = (["A", "B", "C"] as const).flatMap((tag) =>
+        Array.from(
+          { length: repeatsOf(table[tag === "C" ? "orElse" : tag]) },
+          () => ({ does: "fail", tag, takes: 1 }) as const
+        )
+      )
+      const whole = yield* play({ steps: longest, rest: { does: "fail", tag: "A", takes: 1 } }, guarded(table))
+      assert.strictEqual(whole.attempts.length, bound)
+    })
 )
 
 law(
