@@ -35,7 +35,7 @@ const at = (url: string) => ["--provider", "openai", "--model", "any", "--base-u
 const key = { OPENAI_API_KEY: "sk-this-is-the-secret-key" }
 
 describe.concurrent("the demo", () => {
-  it("meets each layer once by default, and answers", { timeout }, async ({ expect }) => {
+  it("A412 meets each layer once by default, and answers", { timeout }, async ({ expect }) => {
     const ended = await Effect.runPromise(run([]))
     expect(ended).toMatchObject({ code: 0, stderr: "" })
     const lines = ended.stdout.split("\n")
