@@ -159,6 +159,18 @@ describe("retry", () => {
     })
   )
 
+  it.effect("A210 rows count apart whatever their tags look like", () =>
+    Effect.gen(function* () {
+      let runs = 0
+      const effect = Effect.suspend((): Effect.Effect<string, { readonly _tag: "A" } | { readonly _tag: "A/0" }> =>
+        Effect.fail(++runs % 2 === 1 ? { _tag: "A" } : { _tag: "A/0" })
+      )
+      const table = { A: Recovery.ladder(Recovery.retry({ retries: 2 })), "A/0": Recovery.retry({ retries: 2 }) }
+      yield* Effect.exit(effect.pipe(Recovery.onError(table)))
+      assert.strictEqual(runs, 5)
+    })
+  )
+
   it.effect("A210 rows with absurd counts end at 10,000 attempts, with the last error", () =>
     Effect.gen(function* () {
       let runs = 0

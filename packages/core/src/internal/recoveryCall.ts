@@ -133,7 +133,8 @@ export class Call<R> {
     this.#failures.push(error)
     const row = this.#rules.row(error)
     if (row === undefined) return Effect.succeed({ type: "rethrown", error })
-    return this.#follow(row.verdict, row.key, 0, { error, seen: row.seen })
+    // quoted: no tag may read like the rung of another row
+    return this.#follow(row.verdict, JSON.stringify(row.key), 0, { error, seen: row.seen })
   }
 
   #follow(node: Node, slot: string, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
