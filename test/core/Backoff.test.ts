@@ -220,6 +220,14 @@ describe("honouringHints", () => {
         yield* waits(Backoff.honouringHints({ maxAttempts: 2, jitter: "none", initialBackoff: 9 }), errors(9)),
         [9]
       )
+      assert.deepStrictEqual(
+        yield* waits(Backoff.honouringHints({ retries: 2, jitter: "none", initialBackoff: 60_000 }), errors(9)),
+        [60_000, 60_000]
+      )
+      assert.deepStrictEqual(
+        yield* waits(Backoff.honouringHints({ retries: 2, jitter: "none", maxBackoff: 500 }), errors(9)),
+        [500, 500]
+      )
     })
   )
 })

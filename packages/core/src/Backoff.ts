@@ -55,13 +55,17 @@ const longest = 2 ** 31 - 1
 export const make = (options: Options): Schedule.Schedule<Duration.Duration, unknown> =>
   heeding(fromPlan(plan(options)))
 
-/** As `make`, for services that say how long to wait: five attempts from 1 second up to 30, full jitter. */
+/**
+ * As `make`, for services that say how long to wait: five attempts, full jitter, from 1 second up to 30. Where only one of
+ * `initialBackoff` and `maxBackoff` is given, the other gives way to it.
+ */
 export const honouringHints = (options?: Partial<Count> & Delays): Schedule.Schedule<Duration.Duration, unknown> => {
   const { maxAttempts, retries, ...delays } = options ?? {}
-  const defaults: Delays = { initialBackoff: "1 second", maxBackoff: "30 seconds", jitter: "full" }
   const count: Count =
     retries !== undefined && maxAttempts === undefined ? { retries } : { maxAttempts: checkedOne(maxAttempts, retries) }
-  return make({ ...defaults, ...delays, ...count })
+  const initialBackoff = delays.initialBackoff ?? Math.min(1000, millis("maxBackoff", delays.maxBackoff ?? 1000))
+  const maxBackoff = delays.maxBackoff ?? Math.max(30_000, millis("initialBackoff", initialBackoff))
+  return make({ jitter: "full", ...delays, initialBackoff, maxBackoff, ...count })
 }
 
 const checkedOne = (maxAttempts: number | undefined, retries: number | undefined): number => {

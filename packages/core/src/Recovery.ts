@@ -187,7 +187,10 @@ export const raise: Verdict<unknown, never, never, never, "raise"> = verdict({ k
 /** The failure leaves as itself, and no other row or level is asked. */
 export const rethrow: Verdict<unknown, never, never, never, "rethrow"> = verdict({ kind: "rethrow" })
 
-/** Asked again at every failure. Its verdicts share one slot: counts go on from where they were. */
+/**
+ * Asked again at every failure. Its verdicts share one slot: counts go on from where they were, and a retry keeps the
+ * schedule of the first retry that was chosen, whichever is chosen later.
+ */
 export const when = <E, V extends Verdict<E, unknown, unknown, unknown, unknown, unknown>>(
   choose: (error: E, context: FailureContext) => V
 ): Verdict<E, AnswerOf<V>, ErrorOf<V>, ServicesOf<V>, EndOf<V>, ActsOf<V>> =>
