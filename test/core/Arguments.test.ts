@@ -62,7 +62,7 @@ for (const raw of ['{"n":1,}', "no json at all", '{"n":', "{n: 1}"]) {
       assert.instanceOf(error, ToolError.InvalidArgs)
       assert.deepInclude(error, { tool: "ping", callId: "c7", rawArgs: raw })
       assert.property(error, "parseError")
-      assert.match(error.message, /'ping' are not valid JSON: ./)
+      assert.match(error.message, /'ping' are not valid JSON \(call c7\): ./)
       assert.deepStrictEqual(runs, [])
     })
   )

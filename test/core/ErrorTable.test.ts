@@ -80,7 +80,7 @@ it("T1 the rows of three classes depend on their data", () => {
 })
 
 it("T2 codes are unique, and follow from the tags", () => {
-  const codes = new Map<string, string>(all.map(({ _tag, code }) => [code, _tag]))
+  const codes = new Map<string, string>(RecoveryAdvice.tags.map((tag) => [RecoveryAdvice.describe(tag).code, tag]))
   assert.strictEqual(codes.size, RecoveryAdvice.tags.length)
   assert.sameMembers([...codes.values()], [...RecoveryAdvice.tags])
   for (const [code, tag] of codes) {

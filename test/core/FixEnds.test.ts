@@ -171,7 +171,8 @@ it.run("A315 a failure inside the fixer's own tools never starts the same fixer 
     const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(mender, { retries: 3 }) })))
     const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
     assert.deepStrictEqual(started, ["{}"])
-    assert.deepInclude(error, { tool: "look", message: "Tool 'look' failed after 1 attempt: inner" })
+    assert.strictEqual(error.tool, "look")
+    assert.match(error.message, /^Tool 'look' failed after 1 attempt \(call c1\): inner\. /)
   })
 )
 

@@ -68,10 +68,11 @@ it.run("C3 an agent without tools says so", (run) =>
 it.run("C5 C6 tell says whether repeating the call can help, by the error's own advice and the tool's effects", (run) =>
   Effect.gen(function* () {
     const permanent = "permanent: busy; consider asking the user for clarification"
-    const unsure = "transient: Model 'm' is overloaded; it may have taken effect, check before repeating"
+    const { message } = overloaded()
+    const unsure = `transient: ${message}; it may have taken effect, check before repeating`
     for (const [sideEffects, failure, text] of [
-      ["none", overloaded(), "transient: Model 'm' is overloaded; safe to retry"],
-      ["idempotent", overloaded(), "transient: Model 'm' is overloaded; safe to retry"],
+      ["none", overloaded(), `transient: ${message}; safe to retry`],
+      ["idempotent", overloaded(), `transient: ${message}; safe to retry`],
       ["undeclared", overloaded(), unsure],
       ["unsafe", overloaded(), unsure],
       ["none", busy(), permanent],

@@ -7,7 +7,10 @@ import type * as Message from "./Message.ts"
 import type * as Recovery from "./Recovery.ts"
 import type * as Usage from "./Usage.ts"
 
-/** Where an event belongs. Events of a fixer or sub-agent name the call that started it as their `parent`. */
+/**
+ * Where an event belongs. Events of a fixer or sub-agent name the run that started it as their `parent`, and the call, if it
+ * was within one.
+ */
 export interface Origin {
   readonly runId: string
   readonly agent: string
@@ -15,7 +18,7 @@ export interface Origin {
   readonly turn: number
   /** Milliseconds since the epoch, by Effect's `Clock`. */
   readonly at: number
-  readonly parent?: { readonly runId: string; readonly callId: string }
+  readonly parent?: { readonly runId: string; readonly callId?: string }
 }
 
 /** A tool call, where an event is about one. */

@@ -3,6 +3,7 @@
  * only its name, its message and its code, with anything that looks like a credential masked. Headers, bodies and
  * stacks never leave the process.
  */
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
@@ -33,6 +34,29 @@ export const ErrorCause = Encoded.pipe(
     })
   )
 )
+
+/**
+ * Like `ErrorCause`, but errors of this library keep their class on a wire. `known` is their union; it is asked for at the
+ * first use, so that the classes of the union may use the codec themselves.
+ */
+export const nested = (known: () => Schema.Codec<unknown, unknown>) => {
+  let made: Schema.Codec<unknown, Schema.Json> | undefined
+  // the JSON codec of any schema encodes to JSON
+  const codec = () => (made ??= Schema.toCodecJson(known()) as Schema.Codec<unknown, Schema.Json>)
+  return Schema.Json.pipe(
+    Schema.decodeTo(
+      Schema.Unknown,
+      SchemaTransformation.transform({
+        decode: (json): unknown =>
+          Option.getOrElse(Schema.decodeUnknownOption(codec())(json), () =>
+            Option.getOrElse(Schema.decodeUnknownOption(ErrorCause)(json), () => json)
+          ),
+        encode: (cause): Schema.Json =>
+          Option.getOrElse(Schema.encodeUnknownOption(codec())(cause), () => summarise(cause))
+      })
+    )
+  )
+}
 
 /** Name, message and code of any value; total. */
 export const summarise = (cause: unknown): typeof Encoded.Type => {

@@ -1,12 +1,12 @@
 /** Everything that can go wrong with one call of a model, as a closed union of flat tags. */
+import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "./ErrorCause.ts"
-import { advised, type RecoveryAdvice } from "./RecoveryAdvice.ts"
-import * as Duration from "effect/Duration"
+import { sentence } from "./internal/sentence.ts"
+import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
+import * as RetryAfter from "./RetryAfter.ts"
 
-/** What is known of the response that carried the failure; each field is absent when nothing was said. */
-const origin = {
-  message: Schema.String,
+const originFields = {
   provider: Schema.optionalKey(Schema.String),
   /** The provider's own id of the request, to quote to its support. */
   requestId: Schema.optionalKey(Schema.String),
@@ -18,76 +18,103 @@ const origin = {
   cause: Schema.optionalKey(ErrorCause.ErrorCause)
 }
 
+/** What is known of the response that carried the failure; each field is absent when nothing was said. */
+export interface Origin {
+  readonly provider?: string
+  readonly requestId?: string
+  readonly status?: number
+  readonly retryAfter?: Duration.Duration
+  readonly detail?: string
+  readonly cause?: unknown
+}
+
+const origin = { message: Schema.String, ...originFields }
+
 const ofModel = { ...origin, model: Schema.String }
+
+const whereOf = ({ provider, requestId, status }: Origin): ReadonlyArray<string | undefined> => [
+  provider,
+  status === undefined ? undefined : `status ${status}`,
+  requestId === undefined ? undefined : `request ${requestId}`
+]
+
+/** The words of the provider, of the caller, or of what lies beneath: the first that there are. */
+const wordsOf = ({ cause, detail }: Origin, words?: string): string | undefined =>
+  words ?? detail ?? (cause === undefined ? undefined : ErrorCause.summarise(cause).message)
 
 /** The model does not exist, or this key may not use it. */
 export class ModelNotFoundError extends advised(
   "ModelNotFoundError",
-  Schema.TaggedError<ModelNotFoundError, RecoveryAdvice>()("ModelNotFoundError", ofModel)
+  Schema.TaggedError<ModelNotFoundError, AdviceOf<"ModelNotFoundError">>()("ModelNotFoundError", ofModel)
 ) {
-  static modelNotFound(model: string): ModelNotFoundError {
-    return new ModelNotFoundError({ model, message: `Model '${model}' was not found` })
+  static modelNotFound(model: string, from: Origin = {}): ModelNotFoundError {
+    const happened = { what: `Model '${model}' was not found`, where: whereOf(from), words: wordsOf(from) }
+    return new ModelNotFoundError({ ...from, model, message: sentence("ModelNotFoundError", happened) })
   }
 }
 
 /** The key is missing, wrong, or lacks the permission. */
 export class AuthenticationError extends advised(
   "AuthenticationError",
-  Schema.TaggedError<AuthenticationError, RecoveryAdvice>()("AuthenticationError", ofModel)
+  Schema.TaggedError<AuthenticationError, AdviceOf<"AuthenticationError">>()("AuthenticationError", ofModel)
 ) {
-  static authenticationFailed(model: string, message: string): AuthenticationError {
-    return new AuthenticationError({ model, message: `Authentication failed for model '${model}': ${message}` })
+  static authenticationFailed(model: string, message: string, from: Origin = {}): AuthenticationError {
+    const happened = { what: `Authentication failed for model '${model}'`, where: whereOf(from), words: message }
+    return new AuthenticationError({ ...from, model, message: sentence("AuthenticationError", happened) })
   }
 }
 
 /** The provider's content policy refused the prompt or the answer. */
 export class ContentFilteredError extends advised(
   "ContentFilteredError",
-  Schema.TaggedError<ContentFilteredError, RecoveryAdvice>()("ContentFilteredError", ofModel)
+  Schema.TaggedError<ContentFilteredError, AdviceOf<"ContentFilteredError">>()("ContentFilteredError", ofModel)
 ) {
-  static contentFiltered(model: string, message: string): ContentFilteredError {
-    return new ContentFilteredError({ model, message: `Model '${model}' filtered the content: ${message}` })
+  static contentFiltered(model: string, message: string, from: Origin = {}): ContentFilteredError {
+    const happened = { what: `Model '${model}' filtered the content`, where: whereOf(from), words: message }
+    return new ContentFilteredError({ ...from, model, message: sentence("ContentFilteredError", happened) })
   }
 }
 
 /** The provider refused the request as malformed. */
 export class InvalidRequestError extends advised(
   "InvalidRequestError",
-  Schema.TaggedError<InvalidRequestError, RecoveryAdvice>()("InvalidRequestError", ofModel)
+  Schema.TaggedError<InvalidRequestError, AdviceOf<"InvalidRequestError">>()("InvalidRequestError", ofModel)
 ) {
-  static invalidRequest(model: string, message: string): InvalidRequestError {
-    return new InvalidRequestError({ model, message: `Model '${model}' refused the request: ${message}` })
+  static invalidRequest(model: string, message: string, from: Origin = {}): InvalidRequestError {
+    const happened = { what: `Model '${model}' refused the request`, where: whereOf(from), words: message }
+    return new InvalidRequestError({ ...from, model, message: sentence("InvalidRequestError", happened) })
   }
 }
 
 /** The model has no capacity left just now. */
 export class ModelOverloadedError extends advised(
   "ModelOverloadedError",
-  Schema.TaggedError<ModelOverloadedError, RecoveryAdvice>()("ModelOverloadedError", ofModel)
+  Schema.TaggedError<ModelOverloadedError, AdviceOf<"ModelOverloadedError">>()("ModelOverloadedError", ofModel)
 ) {
-  static modelOverloaded(model: string): ModelOverloadedError {
-    return new ModelOverloadedError({ model, message: `Model '${model}' is overloaded` })
+  static modelOverloaded(model: string, from: Origin = {}): ModelOverloadedError {
+    const happened = { what: `Model '${model}' is overloaded`, where: whereOf(from), words: wordsOf(from) }
+    return new ModelOverloadedError({ ...from, model, message: sentence("ModelOverloadedError", happened) })
   }
 }
 
 /** The conversation does not fit the model's context window. */
 export class ContextTooLongError extends advised(
   "ContextTooLongError",
-  Schema.TaggedError<ContextTooLongError, RecoveryAdvice>()("ContextTooLongError", {
+  Schema.TaggedError<ContextTooLongError, AdviceOf<"ContextTooLongError">>()("ContextTooLongError", {
     ...ofModel,
     /** In tokens, where the provider names it. */
     limit: Schema.optionalKey(Schema.Finite),
     actual: Schema.optionalKey(Schema.Finite)
   })
 ) {
-  static contextTooLong(model: string, limit?: number, actual?: number): ContextTooLongError {
-    const sizes = [
-      ...(actual === undefined ? [] : [`${actual} tokens sent`]),
-      ...(limit === undefined ? [] : [`at most ${limit} admitted`])
-    ]
+  static contextTooLong(model: string, limit?: number, actual?: number, from: Origin = {}): ContextTooLongError {
+    const sent = actual === undefined ? "" : `, ${actual} tokens were sent`
+    const admitted = limit === undefined ? "" : `, at most ${limit} are admitted`
+    const what = `The conversation is too long for model '${model}'${sent}${admitted}`
     return new ContextTooLongError({
+      ...from,
       model,
-      message: `The conversation is too long for model '${model}'${sizes.length === 0 ? "" : `: ${sizes.join(", ")}`}`,
+      message: sentence("ContextTooLongError", { what, where: whereOf(from), words: wordsOf(from) }),
       ...(limit === undefined ? {} : { limit }),
       ...(actual === undefined ? {} : { actual })
     })
@@ -97,31 +124,38 @@ export class ContextTooLongError extends advised(
 /** The provider failed on its own side. */
 export class ServerError extends advised(
   "ServerError",
-  Schema.TaggedError<ServerError, RecoveryAdvice>()("ServerError", ofModel)
+  Schema.TaggedError<ServerError, AdviceOf<"ServerError">>()("ServerError", ofModel)
 ) {
-  static serverError(model: string, cause: unknown): ServerError {
-    const summary = ErrorCause.summarise(cause)
-    return new ServerError({
-      model,
-      message: `The server of model '${model}' failed${summary.message === "" ? "" : `: ${summary.message}`}`,
-      cause
-    })
+  static serverError(model: string, cause?: unknown, from: Origin = {}): ServerError {
+    const given = cause === undefined ? from : { ...from, cause }
+    const happened = { what: `The server of model '${model}' failed`, where: whereOf(from), words: wordsOf(given) }
+    return new ServerError({ ...given, model, message: sentence("ServerError", happened) })
   }
 }
 
 /** The provider itself rejected the tool call that its model wrote. */
 export class MalformedToolCallError extends advised(
   "MalformedToolCallError",
-  Schema.TaggedError<MalformedToolCallError, RecoveryAdvice>()("MalformedToolCallError", {
+  Schema.TaggedError<MalformedToolCallError, AdviceOf<"MalformedToolCallError">>()("MalformedToolCallError", {
     ...ofModel,
+    /** Empty when the provider did not name it. */
     tool: Schema.String
   })
 ) {
-  static malformedToolCall(model: string, tool: string, message: string, cause?: unknown): MalformedToolCallError {
+  static malformedToolCall(
+    model: string,
+    tool: string,
+    message: string,
+    cause?: unknown,
+    from: Origin = {}
+  ): MalformedToolCallError {
+    const of = tool === "" ? "" : ` of tool '${tool}'`
+    const happened = { what: `Model '${model}' wrote a malformed call${of}`, where: whereOf(from), words: message }
     return new MalformedToolCallError({
+      ...from,
       model,
       tool,
-      message: `Model '${model}' wrote a malformed call of tool '${tool}': ${message}`,
+      message: sentence("MalformedToolCallError", happened),
       ...(cause === undefined ? {} : { cause })
     })
   }
@@ -134,64 +168,89 @@ export type Capability = typeof Capability.Type
 /** The model cannot do what the request asks for. */
 export class CapabilityMismatchError extends advised(
   "CapabilityMismatchError",
-  Schema.TaggedError<CapabilityMismatchError, RecoveryAdvice>()("CapabilityMismatchError", {
+  Schema.TaggedError<CapabilityMismatchError, AdviceOf<"CapabilityMismatchError">>()("CapabilityMismatchError", {
     ...ofModel,
     provider: Schema.String,
     capability: Capability
   })
 ) {
-  static streamingNotSupported(model: string, provider: string): CapabilityMismatchError {
-    return lacking(model, provider, "streaming", "streaming")
+  static streamingNotSupported(model: string, provider: string, from: Origin = {}): CapabilityMismatchError {
+    return CapabilityMismatchError.notSupported(model, provider, "streaming", from)
   }
-  static visionNotSupported(model: string, provider: string): CapabilityMismatchError {
-    return lacking(model, provider, "vision", "images")
+  static visionNotSupported(model: string, provider: string, from: Origin = {}): CapabilityMismatchError {
+    return CapabilityMismatchError.notSupported(model, provider, "vision", from)
   }
-  static structuredOutputNotSupported(model: string, provider: string): CapabilityMismatchError {
-    return lacking(model, provider, "structuredOutput", "structured output")
+  static structuredOutputNotSupported(model: string, provider: string, from: Origin = {}): CapabilityMismatchError {
+    return CapabilityMismatchError.notSupported(model, provider, "structuredOutput", from)
   }
-  static toolCallNotSupported(model: string, provider: string): CapabilityMismatchError {
-    return lacking(model, provider, "tools", "tool calls")
+  static toolCallNotSupported(model: string, provider: string, from: Origin = {}): CapabilityMismatchError {
+    return CapabilityMismatchError.notSupported(model, provider, "tools", from)
+  }
+  static notSupported(
+    model: string,
+    provider: string,
+    capability: Capability,
+    from: Origin = {}
+  ): CapabilityMismatchError {
+    const what = `Model '${model}' of ${provider} does not support ${spoken[capability]}`
+    const where = whereOf(from).slice(1)
+    const message = sentence("CapabilityMismatchError", { what, where, words: wordsOf(from) })
+    return new CapabilityMismatchError({ ...from, model, provider, capability, message })
   }
 }
 
-const lacking = (model: string, provider: string, capability: Capability, what: string): CapabilityMismatchError =>
-  new CapabilityMismatchError({
-    model,
-    provider,
-    capability,
-    message: `Model '${model}' of ${provider} does not support ${what}`
-  })
+const spoken: Readonly<Record<Capability, string>> = {
+  streaming: "streaming",
+  vision: "images",
+  structuredOutput: "structured output",
+  tools: "tool calls"
+}
 
 /** A failure that fits no other tag; the original is its cause. */
 export class UnknownLlmError extends advised(
   "UnknownLlmError",
-  Schema.TaggedError<UnknownLlmError, RecoveryAdvice>()("UnknownLlmError", ofModel)
+  Schema.TaggedError<UnknownLlmError, AdviceOf<"UnknownLlmError">>()("UnknownLlmError", ofModel)
 ) {
-  static unknown(model: string, cause: unknown): UnknownLlmError {
-    const summary = ErrorCause.summarise(cause)
-    return new UnknownLlmError({
-      model,
-      message: `Model '${model}' failed in an unknown way${summary.message === "" ? "" : `: ${summary.message}`}`,
-      cause
-    })
+  static unknown(model: string, cause: unknown, from: Origin = {}): UnknownLlmError {
+    const given = { ...from, cause }
+    const happened = { what: `Model '${model}' failed in an unknown way`, where: whereOf(from), words: wordsOf(given) }
+    return new UnknownLlmError({ ...given, model, message: sentence("UnknownLlmError", happened) })
   }
 }
 
 /** Too many requests: waiting cures it. */
 export class RateLimitError extends advised(
   "RateLimitError",
-  Schema.TaggedError<RateLimitError, RecoveryAdvice>()("RateLimitError", {
+  Schema.TaggedError<RateLimitError, AdviceOf<"RateLimitError">>()("RateLimitError", {
     ...origin,
     service: Schema.String,
     remainingQuota: Schema.optionalKey(Schema.Finite)
   })
 ) {
+  /**
+   * From the answer 429 of a service and its `Retry-After`: seconds, fractions included, or an HTTP date relative to
+   * `now`. A date in the past is a wait of zero; a header that cannot be read says nothing.
+   */
+  static fromHttp429(
+    service: string,
+    retryAfter: string | null | undefined,
+    { now }: { readonly now: RetryAfter.Instant }
+  ): RateLimitError {
+    const wait = RetryAfter.parse(retryAfter, now)
+    return RateLimitError.limited(service, { status: 429, ...(wait === undefined ? {} : { retryAfter: wait }) })
+  }
   static apiRateLimit(endpoint: string, retryAfter: Duration.Input): RateLimitError {
-    const wait = Duration.fromInputUnsafe(retryAfter)
+    return RateLimitError.limited(endpoint, { retryAfter: Duration.fromInputUnsafe(retryAfter) })
+  }
+  static limited(service: string, from: Origin = {}, remainingQuota?: number): RateLimitError {
+    const { retryAfter } = from
+    const asked = retryAfter === undefined ? "" : `, it asks to wait ${Duration.format(retryAfter)}`
+    const what = `'${service}' limits the rate of requests${asked}`
     return new RateLimitError({
-      service: endpoint,
-      retryAfter: wait,
-      message: `'${endpoint}' limits the rate of requests; it asks to wait ${Duration.format(wait)}`
+      ...from,
+      service,
+      message: sentence("RateLimitError", { what, where: whereOf(from), words: wordsOf(from) }),
+      ...(remainingQuota === undefined ? {} : { remainingQuota })
     })
   }
 }
@@ -199,17 +258,23 @@ export class RateLimitError extends advised(
 /** The account has no credit or quota left: waiting a little does not cure it. */
 export class QuotaExhaustedError extends advised(
   "QuotaExhaustedError",
-  Schema.TaggedError<QuotaExhaustedError, RecoveryAdvice>()("QuotaExhaustedError", {
+  Schema.TaggedError<QuotaExhaustedError, AdviceOf<"QuotaExhaustedError">>()("QuotaExhaustedError", {
     ...ofModel,
     /** When it may be worth looking again; advice, not a hint to wait. */
     resetAfter: Schema.Duration
   })
 ) {
-  static llmQuotaExceeded(model: string): QuotaExhaustedError {
+  /** `resetAfter` is 5 minutes unless the provider says more. */
+  static llmQuotaExceeded(
+    model: string,
+    { resetAfter, ...from }: Omit<Origin, "retryAfter"> & { readonly resetAfter?: Duration.Duration } = {}
+  ): QuotaExhaustedError {
+    const happened = { what: `The quota for model '${model}' is used up`, where: whereOf(from), words: wordsOf(from) }
     return new QuotaExhaustedError({
+      ...from,
       model,
-      resetAfter: Duration.minutes(5),
-      message: `The quota for model '${model}' is used up`
+      resetAfter: resetAfter ?? Duration.minutes(5),
+      message: sentence("QuotaExhaustedError", happened)
     })
   }
 }
@@ -217,49 +282,58 @@ export class QuotaExhaustedError extends advised(
 /** The connection could not be made, or was lost. */
 export class NetworkError extends advised(
   "NetworkError",
-  Schema.TaggedError<NetworkError, RecoveryAdvice>()("NetworkError", {
+  Schema.TaggedError<NetworkError, AdviceOf<"NetworkError">>()("NetworkError", {
     ...origin,
     host: Schema.String,
     port: Schema.optionalKey(Schema.Finite)
   })
 ) {
-  static connectionRefused(host: string, port: number): NetworkError {
-    return new NetworkError({ host, port, message: `Connection to ${host}:${port} was refused` })
+  static connectionRefused(host: string, port: number, from: Origin = {}): NetworkError {
+    return NetworkError.connectionFailed({ host, port }, `Connection to ${host}:${port} was refused`, from)
   }
-  static dnsResolutionFailed(host: string, cause: unknown): NetworkError {
-    return new NetworkError({ host, cause, message: `The name '${host}' could not be resolved` })
+  static dnsResolutionFailed(host: string, cause: unknown, from: Origin = {}): NetworkError {
+    return NetworkError.connectionFailed({ host }, `The name '${host}' could not be resolved`, { ...from, cause })
   }
-  static connectionTimeout(host: string, port: number, timeout: Duration.Input): NetworkError {
+  static connectionTimeout(host: string, port: number, timeout: Duration.Input, from: Origin = {}): NetworkError {
     const limit = Duration.format(Duration.fromInputUnsafe(timeout))
-    return new NetworkError({ host, port, message: `Connecting to ${host}:${port} took longer than ${limit}` })
+    return NetworkError.connectionFailed(
+      { host, port },
+      `Connecting to ${host}:${port} took longer than ${limit}`,
+      from
+    )
+  }
+  static connectionFailed(
+    peer: { readonly host: string; readonly port?: number },
+    what: string,
+    from: Origin = {}
+  ): NetworkError {
+    const happened = { what, where: whereOf(from), words: wordsOf(from) }
+    return new NetworkError({ ...from, ...peer, message: sentence("NetworkError", happened) })
   }
 }
 
 /** The answer took longer than the request's total time limit. */
 export class RequestTimeoutError extends advised(
   "RequestTimeoutError",
-  Schema.TaggedError<RequestTimeoutError, RecoveryAdvice>()("RequestTimeoutError", {
+  Schema.TaggedError<RequestTimeoutError, AdviceOf<"RequestTimeoutError">>()("RequestTimeoutError", {
     ...origin,
     operation: Schema.String,
     timeout: Schema.Duration
   })
 ) {
-  static llmTimeout(timeout: Duration.Input): RequestTimeoutError {
-    return timedOut("the model call", timeout)
+  static llmTimeout(timeout: Duration.Input, from: Origin = {}): RequestTimeoutError {
+    return RequestTimeoutError.timedOut("the model call", timeout, from)
   }
   /** The query string, which may hold a key, is left out of the message. */
-  static httpTimeout(url: string, timeout: Duration.Input): RequestTimeoutError {
-    return timedOut(url.replace(/[?#].*$/s, ""), timeout)
+  static httpTimeout(url: string, timeout: Duration.Input, from: Origin = {}): RequestTimeoutError {
+    return RequestTimeoutError.timedOut(url.replace(/[?#].*$/s, ""), timeout, from)
   }
-}
-
-const timedOut = (operation: string, limit: Duration.Input): RequestTimeoutError => {
-  const timeout = Duration.fromInputUnsafe(limit)
-  return new RequestTimeoutError({
-    operation,
-    timeout,
-    message: `'${operation}' did not answer within ${Duration.format(timeout)}`
-  })
+  static timedOut(operation: string, limit: Duration.Input, from: Origin = {}): RequestTimeoutError {
+    const timeout = Duration.fromInputUnsafe(limit)
+    const what = `'${operation}' did not answer within ${Duration.format(timeout)}`
+    const message = sentence("RequestTimeoutError", { what, where: whereOf(from), words: wordsOf(from) })
+    return new RequestTimeoutError({ ...from, operation, timeout, message })
+  }
 }
 
 export type LlmError =

@@ -36,7 +36,8 @@ export interface RunContext {
   readonly depth: number
   /** The deepest that a run below may stand: the nearest limit of all runs above. */
   readonly deepest: number
-  readonly parent?: { readonly runId: string; readonly callId: string }
+  /** The run that started this one, and the call in which it did; absent for a run that nobody else started. */
+  readonly parent?: { readonly runId: string; readonly callId?: string }
   /** The call in which this effect runs; absent outside of tools. */
   readonly callId?: string
   readonly turn: () => number
@@ -50,6 +51,20 @@ export interface RunContext {
 /** The present run, or `undefined` outside of one. */
 export const Current = Context.Reference<RunContext | undefined>("@kintsugi/core/RunContext/Current", {
   defaultValue: () => undefined
+})
+
+/** Hears every event of a run and of all runs below it, at once; it neither waits nor fails. */
+export type Observer = (event: AgentEvent.AgentEvent) => void
+
+/**
+ * Makes an observer for each run that nobody else started, from the context of its fiber. A layer sets them around a whole
+ * program.
+ */
+export type MakeObserver = (context: Context.Context<never>) => Observer
+
+/** The observers around this program; none by default. */
+export const Observers = Context.Reference<ReadonlyArray<MakeObserver>>("@kintsugi/core/RunContext/Observers", {
+  defaultValue: () => []
 })
 
 /** Emits one event of a run; `make` is only called when somebody listens. */

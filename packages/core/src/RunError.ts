@@ -1,8 +1,9 @@
 /** How a run can end besides its answer and the failures of its model and tools. */
 import * as Schema from "effect/Schema"
 import * as Issue from "./Issue.ts"
+import { sentence } from "./internal/sentence.ts"
 import * as Message from "./Message.ts"
-import { advised, type RecoveryAdvice } from "./RecoveryAdvice.ts"
+import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
 import * as Usage from "./Usage.ts"
 
 /** Which limit of a budget was reached. */
@@ -35,7 +36,7 @@ const noun: Record<BudgetReason, string> = {
 /** The run reached a limit of its budget. Nothing is lost: transcript, usage and the last text come along. */
 export class BudgetExceededError extends advised(
   "BudgetExceededError",
-  Schema.TaggedError<BudgetExceededError, RecoveryAdvice>()("BudgetExceededError", {
+  Schema.TaggedError<BudgetExceededError, AdviceOf<"BudgetExceededError">>()("BudgetExceededError", {
     message: Schema.String,
     agent: Schema.String,
     reason: BudgetReason,
@@ -56,45 +57,61 @@ export class BudgetExceededError extends advised(
     readonly usage: Usage.Usage
     readonly partial: string
   }): BudgetExceededError {
-    return new BudgetExceededError({
-      ...fields,
-      message: `Agent '${fields.agent}' reached its limit of ${fields.limit} ${noun[fields.reason]} (${fields.reason})`
-    })
+    const what = `Agent '${fields.agent}' reached its limit of ${fields.limit} ${noun[fields.reason]}`
+    const message = sentence("BudgetExceededError", { what, where: [fields.reason] })
+    return new BudgetExceededError({ ...fields, message })
   }
 }
 
 /** The final text never fitted the agent's output schema. */
 export class InvalidOutputError extends advised(
   "InvalidOutputError",
-  Schema.TaggedError<InvalidOutputError, RecoveryAdvice>()("InvalidOutputError", {
+  Schema.TaggedError<InvalidOutputError, AdviceOf<"InvalidOutputError">>()("InvalidOutputError", {
     message: Schema.String,
     agent: Schema.String,
     text: Schema.String,
     issues: Schema.Array(Issue.Issue)
   })
-) {}
+) {
+  static of(agent: string, text: string, issues: ReadonlyArray<Issue.Issue>): InvalidOutputError {
+    const what = `The answer of agent '${agent}' does not fit its output schema`
+    const message = sentence("InvalidOutputError", { what, words: issues.map(Issue.format).join("; ") })
+    return new InvalidOutputError({ agent, text, issues, message })
+  }
+}
 
 /** No skill could be chosen for the input. */
 export class RoutingError extends advised(
   "RoutingError",
-  Schema.TaggedError<RoutingError, RecoveryAdvice>()("RoutingError", {
+  Schema.TaggedError<RoutingError, AdviceOf<"RoutingError">>()("RoutingError", {
     message: Schema.String,
     agent: Schema.String,
     candidates: Schema.Array(Schema.String),
     answer: Schema.String
   })
-) {}
+) {
+  static of(agent: string, candidates: ReadonlyArray<string>, answer: string): RoutingError {
+    const what = `Agent '${agent}' could not choose one of its skills ${candidates.join(", ")}`
+    const message = sentence("RoutingError", { what, words: answer })
+    return new RoutingError({ agent, candidates, answer, message })
+  }
+}
 
 /** A loop used up its iterations without an accepted output. */
 export class LoopExhaustedError extends advised(
   "LoopExhaustedError",
-  Schema.TaggedError<LoopExhaustedError, RecoveryAdvice>()("LoopExhaustedError", {
+  Schema.TaggedError<LoopExhaustedError, AdviceOf<"LoopExhaustedError">>()("LoopExhaustedError", {
     message: Schema.String,
     iterations: Schema.Finite,
     /** The last output, where it can be written as JSON. */
     last: Schema.Json
   })
-) {}
+) {
+  static of(iterations: number, last: Schema.Json): LoopExhaustedError {
+    const what = `No output was accepted in ${iterations} iterations`
+    return new LoopExhaustedError({ iterations, last, message: sentence("LoopExhaustedError", { what }) })
+  }
+}
 
 export type RunError = BudgetExceededError | InvalidOutputError | RoutingError | LoopExhaustedError
 

@@ -1,60 +1,32 @@
 /** Everything that can go wrong with one tool call, as flat tags that name the tool and the call. */
 import * as Duration from "effect/Duration"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as ErrorCause from "./ErrorCause.ts"
 import * as Issue from "./Issue.ts"
-import { LlmError } from "./LlmError.ts"
+import { categories, recoveryKinds } from "./internal/outlook.ts"
+import { sentence } from "./internal/sentence.ts"
+import * as Execution from "./internal/toolErrorExecution.ts"
+import { isLlmError, LlmError } from "./LlmError.ts"
 import * as Message from "./Message.ts"
-import { advised, type Category, type RecoveryAdvice } from "./RecoveryAdvice.ts"
+import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
 import { RunError } from "./RunError.ts"
 import * as Usage from "./Usage.ts"
 
-const known = () =>
-  Schema.toCodecJson(
-    Schema.Union([
-      LlmError,
-      RunError,
-      InvalidArgs,
-      DeserializationError,
-      ExecutionError,
-      EscalationError,
-      UnknownToolError,
-      ToolTimeoutError,
-      ToolDeniedError,
-      OutcomeUnknownError,
-      ToolExecutionError
-    ])
-  )
+const NestedCause = ErrorCause.nested(() => Schema.Union([LlmError, RunError, ToolError, AroundToolError]))
 
-let knownCodec: ReturnType<typeof known> | undefined
+const ofCall = {
+  message: Schema.String,
+  tool: Schema.String,
+  /** Empty for an error that was made outside of a call. */
+  callId: Schema.String
+}
 
-/** Errors of this library survive a wire with their class; foreign ones as name, message and code. */
-const NestedCause = Schema.Json.pipe(
-  Schema.decodeTo(
-    Schema.Unknown,
-    SchemaTransformation.transform({
-      decode: (json): unknown => {
-        const ours = Schema.decodeUnknownOption((knownCodec ??= known()))(json)
-        if (ours._tag === "Some") return ours.value
-        const foreign = Schema.decodeUnknownOption(ErrorCause.ErrorCause)(json)
-        return foreign._tag === "Some" ? foreign.value : json
-      },
-      encode: (cause): Schema.Json => {
-        const ours = Schema.encodeUnknownOption((knownCodec ??= known()))(cause)
-        return ours._tag === "Some" ? ours.value : ErrorCause.summarise(cause)
-      }
-    })
-  )
-)
-
-const ofCall = { message: Schema.String, tool: Schema.String, callId: Schema.String }
+const whereOf = (callId: string): ReadonlyArray<string> => (callId === "" ? [] : [`call ${callId}`])
 
 /** The arguments are no JSON. The tool did not run. */
 export class InvalidArgs extends advised(
   "InvalidArgs",
-  Schema.TaggedError<InvalidArgs, RecoveryAdvice>()("InvalidArgs", {
+  Schema.TaggedError<InvalidArgs, AdviceOf<"InvalidArgs">>()("InvalidArgs", {
     ...ofCall,
     /** The model's text, unchanged. */
     rawArgs: Schema.String,
@@ -62,20 +34,16 @@ export class InvalidArgs extends advised(
   })
 ) {
   static of(tool: string, callId: string, rawArgs: string, parseError: string): InvalidArgs {
-    return new InvalidArgs({
-      tool,
-      callId,
-      rawArgs,
-      parseError,
-      message: `The arguments of tool '${tool}' are not valid JSON: ${parseError}`
-    })
+    const what = `The arguments of tool '${tool}' are not valid JSON`
+    const message = sentence("InvalidArgs", { what, where: whereOf(callId), words: parseError })
+    return new InvalidArgs({ tool, callId, rawArgs, parseError, message })
   }
 }
 
 /** The arguments are JSON that does not fit the tool's parameters. The tool did not run. */
 export class DeserializationError extends advised(
   "DeserializationError",
-  Schema.TaggedError<DeserializationError, RecoveryAdvice>()("DeserializationError", {
+  Schema.TaggedError<DeserializationError, AdviceOf<"DeserializationError">>()("DeserializationError", {
     ...ofCall,
     rawValue: Schema.Json,
     targetType: Schema.String,
@@ -89,14 +57,28 @@ export class DeserializationError extends advised(
     targetType: string,
     issues: ReadonlyArray<Issue.Issue>
   ): DeserializationError {
-    return new DeserializationError({
+    return DeserializationError.misfit(`The arguments of tool '${tool}' do not fit its parameters`, {
       tool,
       callId,
       rawValue,
       targetType,
-      issues,
-      message: `The arguments of tool '${tool}' do not fit its parameters: ${issues.map(Issue.format).join("; ")}`
+      issues
     })
+  }
+  /** Of a value that is not the arguments themselves, as `what` says. */
+  static misfit(
+    what: string,
+    fields: {
+      readonly tool: string
+      readonly callId: string
+      readonly rawValue: Schema.Json
+      readonly targetType: string
+      readonly issues: ReadonlyArray<Issue.Issue>
+    }
+  ): DeserializationError {
+    const words = fields.issues.map(Issue.format).join("; ")
+    const message = sentence("DeserializationError", { what, where: whereOf(fields.callId), words })
+    return new DeserializationError({ ...fields, message })
   }
 }
 
@@ -105,44 +87,120 @@ export type Kind = typeof Kind.Type
 
 export const Kind = Schema.Literals(["local", "web-service", "llm", "mcp-tool"])
 
-const categories: ReadonlyArray<Category> = [
-  "network",
-  "parameter",
-  "client",
-  "server",
-  "validation",
-  "llm",
-  "mcp",
-  "invocation",
-  "unknown"
-]
+/** What kind of failure it is. */
+export type Category = typeof Category.Type
 
-/** A tool's own failure, as rows for `ExecutionError` see it: the original is the cause. */
+export const Category = Schema.Literals(categories)
+
+/** The call that an error was made for, where its maker knows it. */
+export interface CallOf {
+  readonly callId?: string
+  readonly args?: Schema.Json
+}
+
+const Lent = Schema.Struct({
+  code: Schema.optionalKey(Schema.String),
+  outlook: Schema.optionalKey(
+    Schema.Struct({
+      isRetryable: Schema.Boolean,
+      recovery: Schema.Literals(recoveryKinds),
+      suggestedDelay: Schema.Duration,
+      maxAttempts: Schema.Finite
+    })
+  )
+})
+
+/**
+ * A tool's own failure, as rows for `ExecutionError` see it: the original is the cause. The category decides about its
+ * advice, unless the original lends its own.
+ */
 export class ExecutionError extends advised(
   "ExecutionError",
-  Schema.TaggedError<ExecutionError, RecoveryAdvice>()("ExecutionError", {
+  Schema.TaggedError<ExecutionError, AdviceOf<"ExecutionError">>()("ExecutionError", {
     ...ofCall,
     /** The decoded parameters that the tool ran with, as JSON. */
     args: Schema.Json,
     kind: Kind,
-    category: Schema.Literals(categories),
+    category: Category,
     status: Schema.optionalKey(Schema.Finite),
-    cause: NestedCause
+    /** What a failure of the tool's own carried: it keeps it here, also where its class is lost on a wire. */
+    lent: Schema.optionalKey(Lent),
+    cause: Schema.optionalKey(NestedCause)
   })
 ) {
-  /** Puts any failure of a tool into one shape; its own category, where it has one, is taken over. */
+  /**
+   * Puts any failure of a tool into one shape; advice, code and category of its own, where it has them, are taken over. One
+   * that has the shape already only learns which call it is about.
+   */
   static wrap(
-    of: { readonly tool: string; readonly callId: string; readonly kind: Kind; readonly args: Schema.Json },
+    { kind, tool, ...call }: { readonly tool: string; readonly kind: Kind } & Required<CallOf>,
     cause: unknown
   ): ExecutionError {
-    const lent = Predicate.hasProperty(cause, "category") ? cause.category : undefined
-    const message = ErrorCause.summarise(cause).message
+    if (cause instanceof ExecutionError) return cause.callId === "" ? new ExecutionError({ ...cause, ...call }) : cause
+    const lent = Execution.lentBy(cause)
+    const category = Execution.categoryOf(cause, isLlmError)
+    const message = Execution.sayingOf(cause, category)
     return new ExecutionError({
-      ...of,
-      cause,
-      category: categories.find((category) => category === lent) ?? "unknown",
-      message: message === "" ? ErrorCause.summarise(cause).name : message
+      tool,
+      kind,
+      category,
+      message,
+      ...call,
+      ...(lent === undefined ? {} : { lent }),
+      cause
     })
+  }
+  static fromNetworkError(tool: string, kind: Kind, cause: unknown, call?: CallOf): ExecutionError {
+    return ExecutionError.of(tool, kind, "network", "", cause, call)
+  }
+  static fromParameterError(tool: string, kind: Kind, message: string, cause?: unknown, call?: CallOf): ExecutionError {
+    return ExecutionError.of(tool, kind, "parameter", message, cause, call)
+  }
+  /** Status 4xx is of category `client`, 5xx `server`; 408, 425 and 429 are retryable all the same. */
+  static fromApiError(
+    tool: string,
+    kind: Kind,
+    status: number,
+    message: string,
+    cause?: unknown,
+    call?: CallOf
+  ): ExecutionError {
+    const said = message === "" ? `status ${status}` : `${message} (status ${status})`
+    return ExecutionError.of(tool, kind, Execution.categoryOfStatus(status), said, cause, call, status)
+  }
+  static fromLlmError(tool: string, kind: Kind, cause: LlmError, call?: CallOf): ExecutionError {
+    return ExecutionError.of(tool, kind, "llm", "", cause, call)
+  }
+  static fromMcpError(tool: string, cause: unknown, call?: CallOf): ExecutionError {
+    return ExecutionError.of(tool, "mcp-tool", "mcp", "", cause, call)
+  }
+  static fromInvocationError(tool: string, kind: Kind, cause: unknown, call?: CallOf): ExecutionError {
+    return ExecutionError.of(tool, kind, "invocation", "", cause, call)
+  }
+  /** Without a message, the cause speaks; without either, the category. */
+  static of(
+    tool: string,
+    kind: Kind,
+    category: Category,
+    message: string,
+    cause?: unknown,
+    { args = null, callId = "" }: CallOf = {},
+    status?: number
+  ): ExecutionError {
+    return new ExecutionError({
+      tool,
+      callId,
+      args,
+      kind,
+      category,
+      message: message === "" ? Execution.sayingOf(cause, category) : message,
+      ...(status === undefined ? {} : { status }),
+      ...(cause === undefined ? {} : { cause })
+    })
+  }
+  /** All of it in one line, for a log: no stack, and whatever looks like a credential masked. */
+  get detailedMessage(): string {
+    return Execution.detailedMessage(this)
   }
 }
 
@@ -154,7 +212,7 @@ export const Severity = Schema.Literals(["LOW", "MEDIUM", "HIGH", "CRITICAL"])
 /** Soft: an agent gave up on its task and says why. Around a tool call it is told to the model that made the call. */
 export class EscalationError extends advised(
   "EscalationError",
-  Schema.TaggedError<EscalationError, RecoveryAdvice>()("EscalationError", {
+  Schema.TaggedError<EscalationError, AdviceOf<"EscalationError">>()("EscalationError", {
     message: Schema.String,
     /** The agent that escalated. */
     source: Schema.String,
@@ -165,59 +223,82 @@ export class EscalationError extends advised(
   })
 ) {
   static of(source: string, reason: string, severity: Severity = "HIGH"): EscalationError {
-    return new EscalationError({ source, reason, severity, message: `'${source}' escalated (${severity}): ${reason}` })
+    const what = `Agent '${source}' gave up (severity ${severity})`
+    return new EscalationError({
+      source,
+      reason,
+      severity,
+      message: sentence("EscalationError", { what, words: reason })
+    })
   }
 }
 
 /** The model named a tool that its skill does not offer. */
 export class UnknownToolError extends advised(
   "UnknownToolError",
-  Schema.TaggedError<UnknownToolError, RecoveryAdvice>()("UnknownToolError", {
+  Schema.TaggedError<UnknownToolError, AdviceOf<"UnknownToolError">>()("UnknownToolError", {
     ...ofCall,
     known: Schema.Array(Schema.String)
   })
-) {}
+) {
+  static of(tool: string, callId: string, known: ReadonlyArray<string>): UnknownToolError {
+    const words = known.length === 0 ? "there are no tools" : `known are ${known.join(", ")}`
+    const message = sentence("UnknownToolError", { what: `There is no tool '${tool}'`, where: whereOf(callId), words })
+    return new UnknownToolError({ tool, callId, known, message })
+  }
+}
 
 /** The tool did not end within its time limit. */
 export class ToolTimeoutError extends advised(
   "ToolTimeoutError",
-  Schema.TaggedError<ToolTimeoutError, RecoveryAdvice>()("ToolTimeoutError", {
+  Schema.TaggedError<ToolTimeoutError, AdviceOf<"ToolTimeoutError">>()("ToolTimeoutError", {
     ...ofCall,
     timeout: Schema.Duration,
     sideEffects: Schema.Literals(["none", "idempotent", "unsafe", "undeclared"])
   })
 ) {
-  static actionTimeout(tool: string, limit: Duration.Input): ToolTimeoutError {
+  /** Of a tool without side effects, unless they are given. */
+  static actionTimeout(
+    tool: string,
+    limit: Duration.Input,
+    { callId = "", sideEffects = "none" }: Partial<Pick<ToolTimeoutError, "callId" | "sideEffects">> = {}
+  ): ToolTimeoutError {
     const timeout = Duration.fromInputUnsafe(limit)
-    return new ToolTimeoutError({
-      tool,
-      callId: "",
-      timeout,
-      sideEffects: "none",
-      message: `Tool '${tool}' did not end within ${Duration.format(timeout)}`
-    })
+    const what = `Tool '${tool}' did not end within ${Duration.format(timeout)}`
+    const message = sentence("ToolTimeoutError", { what, where: whereOf(callId) })
+    return new ToolTimeoutError({ tool, callId, timeout, sideEffects, message })
   }
 }
 
 /** The call was refused, by a policy or by a person. */
 export class ToolDeniedError extends advised(
   "ToolDeniedError",
-  Schema.TaggedError<ToolDeniedError, RecoveryAdvice>()("ToolDeniedError", { ...ofCall, reason: Schema.String })
+  Schema.TaggedError<ToolDeniedError, AdviceOf<"ToolDeniedError">>()("ToolDeniedError", {
+    ...ofCall,
+    reason: Schema.String
+  })
 ) {}
 
 /** A tool with side effects was cut off after its start: nobody knows whether they took place. */
 export class OutcomeUnknownError extends advised(
   "OutcomeUnknownError",
-  Schema.TaggedError<OutcomeUnknownError, RecoveryAdvice>()("OutcomeUnknownError", {
+  Schema.TaggedError<OutcomeUnknownError, AdviceOf<"OutcomeUnknownError">>()("OutcomeUnknownError", {
     ...ofCall,
     idempotencyKey: Schema.String
   })
-) {}
+) {
+  static of(tool: string, callId: string, idempotencyKey: string): OutcomeUnknownError {
+    const what = `Tool '${tool}' was cut off after its start, and may have taken effect`
+    const where = [...whereOf(callId), `key ${idempotencyKey}`]
+    const message = sentence("OutcomeUnknownError", { what, where })
+    return new OutcomeUnknownError({ tool, callId, idempotencyKey, message })
+  }
+}
 
 /** Hard: recovery of a tool call ended without success, or somebody raised it. */
 export class ToolExecutionError extends advised(
   "ToolExecutionError",
-  Schema.TaggedError<ToolExecutionError, RecoveryAdvice>()("ToolExecutionError", {
+  Schema.TaggedError<ToolExecutionError, AdviceOf<"ToolExecutionError">>()("ToolExecutionError", {
     ...ofCall,
     /** Every error on the way, those of fixers included, oldest first. */
     attempts: Schema.Array(NestedCause),
@@ -227,7 +308,19 @@ export class ToolExecutionError extends advised(
     usage: Schema.optionalKey(Usage.Usage)
   })
 ) {
-  /** A hard failure by decision: what `throwException` and deterministic agents fail with. */
+  /** Recovery gave up; `attempts` are all errors on the way, oldest first. */
+  static exhausted(
+    { callId, tool }: { readonly tool: string; readonly callId: string },
+    { failures, runs, why }: { readonly failures: ReadonlyArray<unknown>; readonly runs: number; readonly why?: string }
+  ): ToolExecutionError {
+    const last = failures.at(-1)
+    const what = `Tool '${tool}' failed after ${runs} ${runs === 1 ? "attempt" : "attempts"}`
+    const where = [...whereOf(callId), why]
+    const words = ErrorCause.mask(ErrorCause.sayingOf(last))
+    const message = sentence("ToolExecutionError", { what, where, words })
+    return new ToolExecutionError({ tool, callId, message, attempts: failures, cause: last })
+  }
+  /** A hard failure by decision: what `throwException` and deterministic agents fail with; the message is kept exactly. */
   static raised(source: string, message: string): ToolExecutionError {
     return new ToolExecutionError({ tool: source, callId: "", attempts: [], message })
   }
@@ -236,5 +329,21 @@ export class ToolExecutionError extends advised(
 export type ToolError = InvalidArgs | DeserializationError | ExecutionError | EscalationError
 
 export const ToolError = Schema.Union([InvalidArgs, DeserializationError, ExecutionError, EscalationError])
+
+/** What can happen around a tool call: it was not admitted, not finished, or given up. */
+export type AroundToolError =
+  | UnknownToolError
+  | ToolTimeoutError
+  | ToolDeniedError
+  | OutcomeUnknownError
+  | ToolExecutionError
+
+export const AroundToolError = Schema.Union([
+  UnknownToolError,
+  ToolTimeoutError,
+  ToolDeniedError,
+  OutcomeUnknownError,
+  ToolExecutionError
+])
 
 export const isToolError: (value: unknown) => value is ToolError = Schema.is(ToolError)

@@ -136,14 +136,16 @@ const isShown = (part: Model.Part) => part.type === "text-delta" || part.type ==
 /** A filtered reply that calls nothing has nothing to say. */
 const refused = (model: Model.Service, reply: Message.Reply): Effect.Effect<never, LlmError> | undefined =>
   reply.finish === "filtered" && Message.callsOf(reply).length === 0
-    ? Effect.fail(ContentFilteredError.contentFiltered(model.name, "the reply was cut off by a content filter"))
+    ? Effect.fail(
+        ContentFilteredError.contentFiltered(model.name, "the reply was cut off by a content filter", {
+          provider: model.provider
+        })
+      )
     : undefined
 
 const cutOff = (model: Model.Service): NetworkError =>
-  new NetworkError({
-    host: model.provider,
-    provider: model.provider,
-    message: `The stream of model '${model.name}' ended before its end`
+  NetworkError.connectionFailed({ host: model.provider }, `The stream of model '${model.name}' ended before its end`, {
+    provider: model.provider
   })
 
 /** The calls of a reply, all settled, in the model's order. `failure` ends the run. */

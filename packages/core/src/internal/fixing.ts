@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import * as Issue from "../Issue.ts"
 import * as Render from "../Render.ts"
 import * as RunContext from "../RunContext.ts"
 import { DeserializationError, EscalationError, ToolExecutionError } from "../ToolError.ts"
@@ -61,14 +60,16 @@ const take = (rung: Fix, answer: string, broken: Broken): Effect.Effect<Fixed> =
     const decoded = broken.tool.decodeResult(answer)
     if (Result.isSuccess(decoded)) return Effect.succeed({ type: "answered", value: decoded.success })
     const { callId, tool } = broken
-    const error = new DeserializationError({
-      tool: tool.name,
-      callId,
-      rawValue: answer,
-      targetType: `${tool.name} result`,
-      issues: decoded.failure,
-      message: `The answer of the fixer does not fit the result of tool '${tool.name}': ${decoded.failure.map(Issue.format).join("; ")}`
-    })
+    const error = DeserializationError.misfit(
+      `The answer of the fixer does not fit the result of tool '${tool.name}'`,
+      {
+        tool: tool.name,
+        callId,
+        rawValue: answer,
+        targetType: `${tool.name} result`,
+        issues: decoded.failure
+      }
+    )
     return Effect.succeed({ type: "failed", error, next: error })
   }
   return Effect.map(broken.accept(answer), (error): Fixed =>

@@ -6,11 +6,12 @@ import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import type * as AgentEvent from "../AgentEvent.ts"
 import type * as Message from "../Message.ts"
+import { labelsOf } from "../RecoveryAdvice.ts"
 import * as RunContext from "../RunContext.ts"
 import * as Identifier from "./identifier.ts"
 
-/** Takes events as they come; it neither waits nor fails. */
-export type Sink = (event: AgentEvent.AgentEvent) => void
+/** Takes events as they come. */
+export type Sink = RunContext.Observer
 
 /** Hears events, one after the other, in a fiber of its own. */
 export interface Listener {
@@ -43,10 +44,11 @@ export const within = <A, E, R>(
   frame: Frame,
   body: (run: RunContext.RunContext) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  Effect.flatMap(RunContext.Current, (parent) =>
-    Effect.flatMap(Identifier.make, (draw) => {
+  Effect.withFiber((fiber) => {
+    const parent = fiber.getRef(RunContext.Current)
+    return Effect.flatMap(Identifier.make, (draw) => {
       const runId = `run-${draw}`
-      const sinks = parent?.emit === undefined ? [] : [parent.emit]
+      const sinks = parent === undefined ? observing(fiber) : parent.emit === undefined ? [] : [parent.emit]
       if (frame.sink !== undefined) sinks.push(frame.sink)
       const enter = (all: ReadonlyArray<Sink>) => {
         const run = contextOf(frame, runId, parent, all)
@@ -57,7 +59,11 @@ export const within = <A, E, R>(
         ? enter(sinks)
         : heard(frame.listeners, runId, (listening) => enter([...sinks, listening]))
     })
-  )
+  })
+
+/** The observers around a run that nobody else started. */
+const observing = (fiber: Fiber.Fiber<unknown, unknown>): Array<Sink> =>
+  fiber.getRef(RunContext.Observers).map((make) => make(fiber.context))
 
 const contextOf = (
   frame: Frame,
@@ -75,9 +81,11 @@ const contextOf = (
     ledger: new RunContext.Ledger(parent?.ledger),
     fixers: parent?.fixers ?? [],
     ...(sinks.length === 0 ? {} : { emit: fanOut(sinks) }),
-    ...(parent?.callId === undefined ? {} : { parent: { runId: parent.runId, callId: parent.callId } })
+    ...(parent === undefined ? {} : { parent: startedBy(parent) })
   }
 }
+
+const startedBy = ({ callId, runId }: RunContext.RunContext) => (callId === undefined ? { runId } : { runId, callId })
 
 const fanOut = (sinks: ReadonlyArray<Sink>): Sink => {
   const [only] = sinks
@@ -147,5 +155,17 @@ const listen = Effect.fnUntraced(function* (listener: Listener, runId: string): 
 const safely = (listener: Listener, event: AgentEvent.AgentEvent): Effect.Effect<void> =>
   Effect.catchCause(
     Effect.suspend(() => listener.handle(event)),
-    (cause) => Effect.logWarning(`A listener failed on '${event.type}' of agent '${event.agent}'`, cause)
+    (cause) =>
+      Effect.annotateLogs(
+        Effect.logWarning(`A listener failed on '${event.type}' of agent '${event.agent}'`, cause),
+        annotationsOf(event, Cause.squash(cause))
+      )
   )
+
+/** By what a log line about a failure can be found again. */
+const annotationsOf = (event: AgentEvent.AgentEvent, error: unknown): Record<string, unknown> => ({
+  ...labelsOf(error),
+  runId: event.runId,
+  agent: event.agent,
+  ...("callId" in event ? { callId: event.callId } : {})
+})

@@ -149,7 +149,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
       case "exhausted":
         return this.#failed({ error: this.#exhausted(trace, ending.cap), isOurs: true })
       case "raised":
-        return this.#failed({ error: this.#hard(ErrorCause.sayingOf(ending.error), trace), isOurs: true })
+        return this.#failed({ error: this.#raised(ErrorCause.sayingOf(ending.error), trace), isOurs: true })
       case "rethrown":
       case "failed":
         return this.#failed({ error: ending.error, isOurs: false })
@@ -175,7 +175,6 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
 
   /** Rows for `ExecutionError` see every failure of `run` in one shape, around the original. */
   #execution(error: unknown): unknown {
-    if (error instanceof ExecutionError) return error
     return ExecutionError.wrap(
       { tool: this.#tool.name, callId: this.#call.id, kind: this.#tool.kind, args: this.#decoded?.json ?? null },
       error
@@ -183,22 +182,18 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   #exhausted(trace: Driver.Trace, cap: string | undefined): ToolExecutionError {
-    const after = `after ${trace.attempts} ${trace.attempts === 1 ? "attempt" : "attempts"}`
-    const why = cap === undefined ? "" : ` (stopped by the cap of ${cap})`
-    return this.#hard(
-      `Tool '${this.#tool.name}' failed ${after}${why}: ${Render.messageOf(trace.failures.at(-1))}`,
-      trace
-    )
+    const why = cap === undefined ? {} : { why: `stopped by the cap of ${cap}` }
+    return ToolExecutionError.exhausted(this.#callOf(), { failures: trace.failures, runs: trace.attempts, ...why })
   }
 
-  #hard(message: string, trace: Driver.Trace): ToolExecutionError {
-    return new ToolExecutionError({
-      tool: this.#tool.name,
-      callId: this.#call.id,
-      message,
-      attempts: trace.failures,
-      cause: trace.failures.at(-1)
-    })
+  /** A hard failure by decision: the message of the error is kept exactly. */
+  #raised(message: string, trace: Driver.Trace): ToolExecutionError {
+    const { failures } = trace
+    return new ToolExecutionError({ ...this.#callOf(), message, attempts: failures, cause: failures.at(-1) })
+  }
+
+  #callOf() {
+    return { tool: this.#tool.name, callId: this.#call.id }
   }
 
   #settled(settlement: Message.Settlement, attempts: number, recoveredBy: string | undefined): Effect.Effect<Outcome> {

@@ -49,16 +49,7 @@ type CountError = Effect.Error<ReturnType<typeof count>>
 
 const explain = (error: CountError): string => {
   const { message } = ErrorCause.summarise(error)
-  switch (error._tag) {
-    case "AuthenticationError":
-      return `${message}; the key is read from the environment`
-    case "NetworkError":
-      return `${message}; is the endpoint right, and running?`
-    case "BudgetExceededError":
-      return `${message} before it gave an answer`
-    default:
-      return message
-  }
+  return error._tag === "AuthenticationError" ? `${message}; it is read from the environment` : message
 }
 
 const count = Effect.fnUntraced(function* (settings: Settings, terminal: Terminal) {

@@ -1,6 +1,6 @@
 /** Makes the error of a tag, with everything that is known of the answer. */
 import * as LlmError from "@kintsugi/core/LlmError"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import type { Answer } from "../Answer.ts"
 import type { Report, Tag } from "../Report.ts"
 import { quote, type Source } from "../Source.ts"
@@ -24,76 +24,53 @@ export interface Known {
   readonly facts: Facts
 }
 
-export const build = (tag: Tag, known: Known): LlmError.LlmError => {
-  const { answer, facts, report, source } = known
-  const of = (what: string) => ({ ...facts, model: source.model, message: sentence(what, known) })
+export const build = (tag: Tag, { answer, facts, report, source, text }: Known): LlmError.LlmError => {
+  const { model, provider } = source
   switch (tag) {
     case "ModelNotFoundError":
-      return new LlmError.ModelNotFoundError(of(`Model '${source.model}' was not found`))
+      return LlmError.ModelNotFoundError.modelNotFound(model, facts)
     case "AuthenticationError":
-      return new LlmError.AuthenticationError(of(`Authentication failed for model '${source.model}'`))
+      return LlmError.AuthenticationError.authenticationFailed(model, text, facts)
     case "ContentFilteredError":
-      return new LlmError.ContentFilteredError(of(`Model '${source.model}' filtered the content`))
+      return LlmError.ContentFilteredError.contentFiltered(model, text, facts)
     case "InvalidRequestError":
-      return new LlmError.InvalidRequestError(of(`Model '${source.model}' refused the request`))
+      return LlmError.InvalidRequestError.invalidRequest(model, text, facts)
     case "ModelOverloadedError":
-      return new LlmError.ModelOverloadedError(of(`Model '${source.model}' is overloaded`))
-    case "ContextTooLongError":
-      return new LlmError.ContextTooLongError({
-        ...of(`The conversation is too long for model '${source.model}'`),
-        ...ErrorText.sizes(report.text)
-      })
+      return LlmError.ModelOverloadedError.modelOverloaded(model, facts)
+    case "ContextTooLongError": {
+      const { actual, limit } = ErrorText.sizes(report.text)
+      return LlmError.ContextTooLongError.contextTooLong(model, limit, actual, facts)
+    }
     case "ServerError":
-      return new LlmError.ServerError(of(`The server of model '${source.model}' failed`))
-    case "MalformedToolCallError":
-      return new LlmError.MalformedToolCallError({
-        ...of(`Model '${source.model}' wrote a malformed tool call`),
-        tool: quote(source, report.tool ?? "")
-      })
-    case "CapabilityMismatchError":
-      return new LlmError.CapabilityMismatchError({
-        ...of(`Model '${source.model}' of ${source.provider} cannot do what was asked`),
-        capability: ErrorText.capabilityOf(report) ?? "tools"
-      })
+      return LlmError.ServerError.serverError(model, undefined, facts)
+    case "MalformedToolCallError": {
+      const tool = quote(source, report.tool ?? "")
+      return LlmError.MalformedToolCallError.malformedToolCall(model, tool, text, undefined, facts)
+    }
+    case "CapabilityMismatchError": {
+      const capability = ErrorText.capabilityOf(report) ?? "tools"
+      return LlmError.CapabilityMismatchError.notSupported(model, provider, capability, facts)
+    }
     case "RateLimitError":
-      return new LlmError.RateLimitError({
-        ...facts,
-        message: sentence(`'${source.provider}' limits the rate of requests`, known),
-        service: source.provider,
-        ...remainingQuota(answer)
-      })
+      return LlmError.RateLimitError.limited(provider, facts, remainingQuota(answer))
     case "QuotaExhaustedError": {
       // the wait is advice here, and no hint: waiting buys no credit
-      const { retryAfter, ...rest } = of(`The quota for model '${source.model}' is used up`)
-      return new LlmError.QuotaExhaustedError({ ...rest, resetAfter: retryAfter ?? Duration.minutes(5) })
+      const { retryAfter, ...rest } = facts
+      const later = retryAfter === undefined ? {} : { resetAfter: retryAfter }
+      return LlmError.QuotaExhaustedError.llmQuotaExceeded(model, { ...rest, ...later })
     }
     case "NetworkError":
-      return new LlmError.NetworkError({
-        ...facts,
-        message: sentence("The connection failed", known),
-        host: source.provider
-      })
+      return LlmError.NetworkError.connectionFailed({ host: provider }, "The connection failed", facts)
     case "RequestTimeoutError":
-      return new LlmError.RequestTimeoutError({
-        ...facts,
-        message: sentence(`The server of model '${source.model}' took too long`, known),
-        operation: `a call of model '${source.model}'`,
-        timeout: answer.elapsed
-      })
-    case "UnknownLlmError":
-      return new LlmError.UnknownLlmError({
-        ...of(`Model '${source.model}' failed in an unknown way`),
-        cause: { name: quote(source, report.codes[0] ?? "Error"), message: known.text }
-      })
+      return LlmError.RequestTimeoutError.timedOut(`a call of model '${model}'`, answer.elapsed, facts)
+    case "UnknownLlmError": {
+      const cause = { name: quote(source, report.codes[0] ?? "Error"), message: text }
+      return LlmError.UnknownLlmError.unknown(model, cause, facts)
+    }
   }
 }
 
-const sentence = (what: string, { facts, text }: Known): string => {
-  const origin = `${facts.provider}, status ${facts.status}`
-  return text === "" ? `${what} (${origin})` : `${what} (${origin}): ${text}`
-}
-
-const remainingQuota = ({ headers }: Answer): { readonly remainingQuota?: number } => {
+const remainingQuota = ({ headers }: Answer): number | undefined => {
   const remaining = Number(headers["x-ratelimit-remaining-requests"] ?? headers["x-ratelimit-remaining"] ?? Number.NaN)
-  return Number.isFinite(remaining) ? { remainingQuota: remaining } : {}
+  return Number.isFinite(remaining) ? remaining : undefined
 }

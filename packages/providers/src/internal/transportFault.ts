@@ -3,7 +3,7 @@
  * (undici's or the system's), Bun with a code or name of its own, Deno in words only.
  */
 import * as LlmError from "@kintsugi/core/LlmError"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Source from "../Source.ts"
 
@@ -22,13 +22,8 @@ export const fromCause = (cause: unknown, attempt: Attempt): LlmError.NetworkErr
   const common = { provider: source.provider, cause: Source.scrubCause(source, cause) }
   if (kind === "silent") return timedOut(url, attempt.elapsed, common)
   const port = portOf(url)
-  const peer = port === undefined ? url.hostname : `${url.hostname}:${port}`
-  return new LlmError.NetworkError({
-    ...common,
-    host: url.hostname,
-    ...(port === undefined ? {} : { port }),
-    message: sentences[kind](peer)
-  })
+  const name = port === undefined ? url.hostname : `${url.hostname}:${port}`
+  return LlmError.NetworkError.connectionFailed(peerOf(url), sentences[kind](name), common)
 }
 
 /** The answer did not come within `timeout`. */
@@ -36,21 +31,18 @@ export const timedOut = (
   url: URL,
   timeout: Duration.Duration,
   origin: { readonly provider: string; readonly cause?: unknown }
-): LlmError.RequestTimeoutError => {
-  const operation = `POST ${url.origin}${url.pathname}`
-  const message = `'${operation}' did not answer within ${Duration.format(timeout)}`
-  return new LlmError.RequestTimeoutError({ ...origin, operation, timeout, message })
-}
+): LlmError.RequestTimeoutError =>
+  LlmError.RequestTimeoutError.timedOut(`POST ${url.origin}${url.pathname}`, timeout, origin)
 
 /** The connection ended before the reply was complete. */
 export const incomplete = (source: Source.Source, url: URL): LlmError.NetworkError => {
+  const what = `The stream from ${url.host} ended before the reply was complete`
+  return LlmError.NetworkError.connectionFailed(peerOf(url), what, { provider: source.provider })
+}
+
+const peerOf = (url: URL): { readonly host: string; readonly port?: number } => {
   const port = portOf(url)
-  return new LlmError.NetworkError({
-    provider: source.provider,
-    host: url.hostname,
-    ...(port === undefined ? {} : { port }),
-    message: `The stream from ${url.host} ended before the reply was complete`
-  })
+  return { host: url.hostname, ...(port === undefined ? {} : { port }) }
 }
 
 type Kind = "refused" | "unresolved" | "slow-connect" | "silent" | "lost" | "broken"

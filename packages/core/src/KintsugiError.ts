@@ -1,0 +1,12 @@
+/** Every error of this library, as one closed union: of a model call, of a tool call, of a run. */
+import * as Schema from "effect/Schema"
+import { LlmError } from "./LlmError.ts"
+import { RunError } from "./RunError.ts"
+import { AroundToolError, ToolError } from "./ToolError.ts"
+
+export type KintsugiError = LlmError | ToolError | AroundToolError | RunError
+
+/** The closed union, as a schema: decodes each error to its own class. */
+export const KintsugiError = Schema.Union([LlmError, ToolError, AroundToolError, RunError])
+
+export const isKintsugiError: (value: unknown) => value is KintsugiError = Schema.is(KintsugiError)

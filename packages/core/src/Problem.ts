@@ -1,0 +1,54 @@
+/**
+ * An error as a backend may answer its own client with: `application/problem+json` (RFC 9457). It holds what the error says
+ * for a person, masked, and what a client can act on: no cause, no arguments, no transcript.
+ */
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import * as ErrorCause from "./ErrorCause.ts"
+import type { KintsugiError } from "./KintsugiError.ts"
+import { describe } from "./RecoveryAdvice.ts"
+
+export interface Problem extends Schema.Schema.Type<typeof Problem> {}
+
+export const Problem = Schema.Struct({
+  /** A name for the kind of problem; not an address. */
+  type: Schema.String,
+  title: Schema.String,
+  status: Schema.Finite,
+  detail: Schema.String,
+  code: Schema.String,
+  retryable: Schema.Boolean,
+  /** In seconds; absent unless retryable. For the `Retry-After` header. */
+  retryAfter: Schema.optionalKey(Schema.Finite),
+  tool: Schema.optionalKey(Schema.String),
+  callId: Schema.optionalKey(Schema.String),
+  agent: Schema.optionalKey(Schema.String),
+  requestId: Schema.optionalKey(Schema.String)
+})
+
+/** The media type of a problem on the wire. */
+export const mediaType = "application/problem+json"
+
+export const fromError = (error: KintsugiError): Problem => {
+  const { code, title } = describe(error._tag)
+  return {
+    type: `urn:kintsugi:error:${code.replace("KINTSUGI-", "").toLowerCase()}`,
+    title,
+    status: error.httpStatus,
+    detail: ErrorCause.mask(error.message),
+    code: ErrorCause.mask(error.code),
+    retryable: error.isRetryable,
+    ...(error.isRetryable ? { retryAfter: Math.ceil(Duration.toSeconds(error.suggestedDelay)) } : {}),
+    ...named(error, "tool"),
+    ...named(error, "callId"),
+    ...named(error, "agent"),
+    ...named(error, "requestId")
+  }
+}
+
+/** A field that names something, where the error has it and it says something. */
+const named = <Key extends string>(error: object, key: Key): { readonly [K in Key]?: string } => {
+  const value: unknown = Reflect.get(error, key)
+  // the only key of the object is the key that was asked for
+  return typeof value === "string" && value !== "" ? ({ [key]: ErrorCause.mask(value) } as { [K in Key]: string }) : {}
+}

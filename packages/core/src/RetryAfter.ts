@@ -1,0 +1,43 @@
+/** The `Retry-After` header of HTTP (RFC 9110, 10.2.3): how long a server asks to wait. */
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
+
+/** An instant: milliseconds since the epoch, or one of the two kinds of date. */
+export type Instant = number | Date | DateTime.DateTime
+
+/**
+ * Seconds, fractions included, or a date relative to `now`: one in the past is a wait of zero. Blank, negative and
+ * unreadable values say nothing.
+ */
+export const parse = (header: string | null | undefined, now: Instant): Duration.Duration | undefined => {
+  const text = header?.trim() ?? ""
+  const seconds = decimal.test(text) ? Number(text) : Number.NaN
+  if (Number.isFinite(seconds)) return Duration.millis(Math.ceil(seconds * 1000))
+  const date = httpDate(text)
+  return date === undefined ? undefined : Duration.millis(Math.max(0, date - millisOf(now)))
+}
+
+const decimal = /^\d+(?:\.\d+)?$/
+
+/** Milliseconds since the epoch, from a date in one of the three forms of RFC 9110. */
+export const httpDate = (text: string): number | undefined => {
+  const trimmed = text.trim()
+  const gmt = asctime.test(trimmed) ? `${trimmed} GMT` : trimmed
+  if (!imfOrRfc850.test(gmt) && !asctime.test(trimmed)) return undefined
+  const millis = Date.parse(gmt)
+  return Number.isNaN(millis) ? undefined : millis
+}
+
+/** `Sun, 06 Nov 1994 08:49:37 GMT` and `Sunday, 06-Nov-94 08:49:37 GMT`. */
+const imfOrRfc850 = /^[a-z]{3,9}, \d{1,2}[ -][a-z]{3}[ -]\d{2,4} \d\d:\d\d:\d\d GMT$/i
+
+/** `Sun Nov  6 08:49:37 1994`, which means GMT too. */
+const asctime = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i
+
+const millisOf = (instant: Instant): number =>
+  Predicate.isNumber(instant)
+    ? instant
+    : Predicate.isDate(instant)
+      ? instant.getTime()
+      : DateTime.toEpochMillis(instant)

@@ -1,0 +1,103 @@
+/** What may be done after an error: the part of its advice that can depend on its own data. */
+import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
+
+export const recoveryKinds = ["resend", "repair", "shrink", "fallback", "escalate", "none"] as const
+
+/** What helps when sending the same input again does not. */
+export type RecoveryKind = (typeof recoveryKinds)[number]
+
+export interface Outlook {
+  /** Whether sending the same input again is safe and sensible. */
+  readonly isRetryable: boolean
+  readonly recovery: RecoveryKind
+  /** How long to wait before the next attempt; zero unless retryable. */
+  readonly suggestedDelay: Duration.Duration
+  /** How many attempts make sense in all, the first included; 1 unless retryable. */
+  readonly maxAttempts: number
+}
+
+/** Sending the same input again does not help. */
+export const final = (recovery: RecoveryKind): Outlook => ({
+  isRetryable: false,
+  recovery,
+  suggestedDelay: Duration.zero,
+  maxAttempts: 1
+})
+
+/** Sending it again helps, after a wait of at least 1 ms. */
+export const resend = (delay: Duration.Input, maxAttempts: number): Outlook => ({
+  isRetryable: true,
+  recovery: "resend",
+  suggestedDelay: Duration.max(Duration.fromInputUnsafe(delay), Duration.millis(1)),
+  maxAttempts
+})
+
+/** The wait after a timeout: half of the limit, 5 s at most. */
+export const halfOf = (timeout: Duration.Duration): Duration.Duration =>
+  Duration.min(Duration.times(timeout, 0.5), Duration.seconds(5))
+
+/** The categories of a failure inside a tool. */
+export const categories = [
+  "network",
+  "parameter",
+  "client",
+  "server",
+  "validation",
+  "llm",
+  "mcp",
+  "invocation",
+  "unknown"
+] as const
+
+export type Category = (typeof categories)[number]
+
+/** A failure inside a tool, and what lies beneath it. */
+export interface Categorised {
+  readonly category: Category
+  readonly cause?: unknown
+  readonly status?: number
+  readonly lent?: Lent
+}
+
+/** What a failure of a tool lends to the error that is put around it. */
+export interface Lent {
+  readonly code?: string
+  readonly outlook?: Outlook
+}
+
+/** What was lent comes first, then the status; a failure of a model advises for itself; else the category decides. */
+export const byCategory = ({ category, cause, lent, status }: Categorised): Outlook => {
+  if (lent?.outlook !== undefined) return lent.outlook
+  if (status !== undefined && retryableStatuses.has(status)) return resend("1 second", 4)
+  return (category === "llm" ? outlookOf(cause) : undefined) ?? ofCategory[category]
+}
+
+/** Client errors that waiting cures: request timeout, too early, too many requests. */
+const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429])
+
+const ofCategory: Readonly<Record<Category, Outlook>> = {
+  network: resend("1 second", 4),
+  parameter: final("repair"),
+  client: final("none"),
+  server: resend("1 second", 4),
+  validation: final("repair"),
+  llm: final("none"),
+  mcp: resend("1 second", 4),
+  invocation: final("none"),
+  unknown: final("none")
+}
+
+/** The advice that a value carries itself, if it carries one. */
+export const outlookOf = (value: unknown): Outlook | undefined => {
+  if (!Predicate.hasProperty(value, "isRetryable") || !Predicate.isBoolean(value.isRetryable)) return undefined
+  if (!value.isRetryable) {
+    return final("recovery" in value && isRecoveryKind(value.recovery) ? value.recovery : "none")
+  }
+  const delay =
+    "suggestedDelay" in value && Duration.isDuration(value.suggestedDelay) ? value.suggestedDelay : "1 second"
+  const attempts = "maxAttempts" in value && Predicate.isNumber(value.maxAttempts) ? value.maxAttempts : 4
+  return resend(delay, attempts > 1 ? attempts : 4)
+}
+
+const isRecoveryKind = (value: unknown): value is RecoveryKind => recoveryKinds.some((kind) => kind === value)
