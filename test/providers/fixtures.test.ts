@@ -42,6 +42,7 @@ const Expected = Schema.Struct({
 
 const Fixture = Schema.Struct({
   id: Schema.String,
+  api: Schema.String,
   streaming: Schema.Boolean,
   status: Schema.Finite,
   headers: Schema.Record(Schema.String, Schema.String),
@@ -187,7 +188,7 @@ describe("failures", () => {
 
 describe("streams", () => {
   const splits: ReadonlyArray<Split.Split> = ["whole", "event", "byte", "inside-characters", { every: 7 }]
-  for (const fixture of fixtures.filter((fixture) => fixture.streaming)) {
+  for (const fixture of fixtures.filter(({ api, streaming }) => streaming && api === "openai-chat")) {
     for (const split of splits) {
       it.live(`A114 reads ${fixture.id}, cut ${JSON.stringify(split)}`, () =>
         Effect.gen(function* () {

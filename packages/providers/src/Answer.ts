@@ -17,6 +17,6 @@ export const isSuccess = (self: Answer): boolean => self.status >= 200 && self.s
 
 /** The provider's own id of the request, if it named one. */
 export const requestId = (self: Answer): string | undefined => {
-  const id = self.headers["x-request-id"] ?? self.headers["request-id"]
-  return id === "" ? undefined : id
+  const ids = [self.headers["x-request-id"], self.headers["request-id"]]
+  return ids.find((id) => id !== undefined && id !== "")
 }

@@ -14,14 +14,15 @@ import * as Source from "./Source.ts"
 /** Every failure that a provider reports, as exactly one error; total. */
 export const failure = (
   source: Source.Source,
-  answer: Answer.Answer,
+  given: Answer.Answer,
   report: Report,
   codes: Codes
 ): LlmError.LlmError => {
+  const answer = withRemaining({ ...given, headers: { ...report.headers, ...given.headers } })
   const text = Source.quote(source, report.text)
   const status = statusOf(report, answer)
-  const hint = Hints.of(answer, report.text)
-  const requestId = Answer.requestId(answer)
+  const hint = Hints.of(answer, report.text, report.retryAfter)
+  const requestId = Answer.requestId(answer) ?? idIn(source, report)
   return build(tagOf(report, status, codes), {
     source,
     report,
@@ -53,6 +54,16 @@ export const undecodable = (source: Source.Source, answer: Answer.Answer, cause:
   })
 }
 
+/** Every format names what is left in headers of its own; here they all come down to one. */
+const withRemaining = (answer: Answer.Answer): Answer.Answer => {
+  const remaining = Hints.remaining(answer)
+  if (remaining === undefined) return answer
+  return { ...answer, headers: { ...answer.headers, "x-ratelimit-remaining-requests": String(remaining) } }
+}
+
+const idIn = (source: Source.Source, { requestId }: Report): string | undefined =>
+  requestId === undefined ? undefined : Source.quote(source, requestId)
+
 const statusOf = (report: Report, answer: Answer.Answer): number =>
   report.status !== undefined && report.status >= 400 && report.status < 600 ? report.status : answer.status
 
@@ -75,21 +86,32 @@ const fromCodes = (names: ReadonlyArray<string>, codes: Codes): Tag | undefined 
  * a missing key is an "invalid request" with 401, an overload a "server error" with 503.
  */
 const fromVague = (names: ReadonlyArray<string>, status: number): Tag | undefined => {
-  for (const name of names) {
-    switch (name.toLowerCase()) {
-      case "invalid_request_error":
-        return sayMore.has(status) ? fromStatus(status) : "InvalidRequestError"
-      case "server_error":
-      case "api_error":
-      case "internal_error":
-      case "internal_server_error":
-        return status >= 500 ? fromStatus(status) : "ServerError"
-    }
+  const vague = names.map((name) => name.toLowerCase())
+  const request = vague.findIndex((name) => vagueRequests.has(name))
+  const server = vague.findIndex((name) => vagueServers.has(name))
+  if (request !== -1 && (server === -1 || request < server)) {
+    return sayMore.has(status) ? fromStatus(status) : "InvalidRequestError"
   }
-  return undefined
+  if (server === -1) return undefined
+  return status >= 500 ? fromStatus(status) : "ServerError"
 }
 
-const sayMore: ReadonlySet<number> = new Set([401, 402, 403, 413])
+const vagueRequests: ReadonlySet<string> = new Set([
+  "invalid_request_error",
+  "invalid_argument",
+  "failed_precondition",
+  "out_of_range"
+])
+
+const vagueServers: ReadonlySet<string> = new Set([
+  "server_error",
+  "api_error",
+  "internal_error",
+  "internal_server_error",
+  "internal"
+])
+
+const sayMore: ReadonlySet<number> = new Set([401, 402, 403, 408, 413, 429])
 
 /** What a status means where nothing else is known; total. */
 export const fromStatus = (status: number): Tag => {

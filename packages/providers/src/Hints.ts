@@ -1,6 +1,6 @@
 /**
- * How long a server asks to wait. It may say so in several places at once; the largest valid value wins, and a value
- * that cannot be read, or is negative, says nothing.
+ * How long a server asks to wait, and what it has left to give. It may say so in several places at once; the largest valid
+ * wait wins, and a value that cannot be read, or is negative, says nothing.
  *
  * `retry-after-ms` and the order of the headers follow the official SDKs of OpenAI and Anthropic, the durations like
  * `6m0s` are Go's.
@@ -11,11 +11,16 @@ import * as Option from "effect/Option"
 import * as Answer from "./Answer.ts"
 
 /**
- * The wait that an answer asks for. `text` is the provider's own error message, never the text of a model or a tool.
- * Headers count on failures only: some servers send `retry-after` along with a success.
+ * The wait that an answer asks for. `text` is the provider's own error message, never the text of a model or a tool;
+ * `data` is the wait that its body states as data. Headers count on failures only: some servers send `retry-after` along
+ * with a success.
  */
-export const of = (answer: Answer.Answer, text = ""): Duration.Duration | undefined => {
-  const stated = [...(Answer.isSuccess(answer) ? [] : fromHeaders(answer)), fromText(text)]
+export const of = (answer: Answer.Answer, text = "", data?: Duration.Duration): Duration.Duration | undefined => {
+  const stated = [
+    ...(Answer.isSuccess(answer) ? [] : fromHeaders(answer)),
+    fromText(text),
+    data === undefined ? undefined : Duration.toMillis(data)
+  ]
   const valid = stated.filter((millis) => millis !== undefined && Number.isFinite(millis) && millis >= 0)
   return valid.length === 0 ? undefined : Duration.millis(Math.ceil(Math.max(...valid.map(Number))))
 }
@@ -23,6 +28,21 @@ export const of = (answer: Answer.Answer, text = ""): Duration.Duration | undefi
 /** Whether the server forbids to send the same request again (`x-should-retry: false`). */
 export const forbidsResend = (answer: Answer.Answer): boolean =>
   answer.headers["x-should-retry"]?.trim().toLowerCase() === "false"
+
+/**
+ * How much is left of the limit that is nearest to its end, of requests or of tokens: the one that stops the next request.
+ */
+export const remaining = (answer: Answer.Answer): number | undefined => {
+  const left = Object.entries(answer.headers).flatMap(([name, value]) =>
+    /ratelimit-(?:.*-)?remaining(?:-|$)/.test(name) ? [scaled(value, 1)] : []
+  )
+  const counts = left.filter((count) => count !== undefined && Number.isFinite(count)).map(Number)
+  return counts.length === 0 ? undefined : Math.min(...counts)
+}
+
+/** A duration as Protocol Buffers write it in JSON: seconds with up to nine decimals, `"34.4s"`. */
+export const fromProtobuf = (text: string): Duration.Duration | undefined =>
+  /^\d{1,12}(?:\.\d{1,9})?s$/.test(text) ? Duration.millis(Number(text.slice(0, -1)) * 1000) : undefined
 
 const fromHeaders = (answer: Answer.Answer): ReadonlyArray<number | undefined> => [
   scaled(answer.headers["retry-after-ms"], 1),

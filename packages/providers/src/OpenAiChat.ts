@@ -5,7 +5,9 @@
  * by which this library tells failures (`ERROR:`, `transient:`, `permanent:`, `unknown tool:`), `ERROR: ` is put in front
  * of it. The text of a success goes as it is.
  */
+import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"
+import type { Answer } from "./Answer.ts"
 import type { Codec } from "./Codec.ts"
 import * as ChatError from "./internal/openAiChatError.ts"
 import * as ChatReply from "./internal/openAiChatReply.ts"
@@ -54,3 +56,14 @@ export const make = (source: Source, parameters: Parameters = {}, dialect: Diale
     classify: (answer) => ChatError.classify(source, answer)
   }
 }
+
+/** The error of an answer that is no success, whatever its body holds; total. */
+export const classify = (source: Source, answer: Answer): LlmError => ChatError.classify(source, answer)
+
+/**
+ * The error within the body of a success, or within one event of a stream: an error object in the place of a reply or
+ * beside it, a refusal, and an end by a content filter, by load, or by an error. Of a streamed refusal it has the piece that
+ * the event brings. Total; `undefined` when there is none.
+ */
+export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined =>
+  ChatError.inside(source, answer, json)

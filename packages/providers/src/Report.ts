@@ -1,5 +1,6 @@
 /** What the body of an error says, as its codec has read it. */
 import type * as LlmError from "@kintsugi/core/LlmError"
+import type * as Duration from "effect/Duration"
 
 export interface Report {
   /** The provider's own names for the error, the most telling one first: code, type, reason. */
@@ -12,6 +13,12 @@ export interface Report {
   readonly param?: string
   /** The tool whose call the provider rejected. */
   readonly tool?: string
+  /** The wait that the body asks for as data; what its text asks for is read from the text. */
+  readonly retryAfter?: Duration.Duration
+  /** The id of the request, where the body repeats it. */
+  readonly requestId?: string
+  /** Headers of the server behind a router, in lower case; those of the answer itself come before them. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** The tags that a report can have. */

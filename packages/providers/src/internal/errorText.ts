@@ -8,61 +8,90 @@ import type { Report, Tag } from "../Report.ts"
 /** Longer texts hold a foreign page or the user's own words, not a provider's sentence. */
 const longest = 4000
 
+/** A server that cannot read its own model's call quotes it, and with it any words at all: these come before all others. */
+const unreadable = /^error parsing tool call\b/i
+
 const tags: ReadonlyArray<readonly [RegExp, Tag]> = [
   [
-    /does not support (?:tool|function|image|vision|stream|structured)|no endpoints found that support/i,
+    /does not support (?:tool|function|image|vision|stream|structured)|no endpoints found that (?:support|can handle)/i,
     "CapabilityMismatchError"
   ],
   [/function calling is not enabled|response_format .*not supported/i, "CapabilityMismatchError"],
+  [
+    /(?:tools?|tool use|images?|image input|vision|streaming) (?:is|are) not supported|not supported (?:with|in|by) this model/i,
+    "CapabilityMismatchError"
+  ],
   [/credit balance is too low|insufficient (?:balance|credits?)|exceeded your current quota/i, "QuotaExhaustedError"],
   [
-    /content exists risk|blocked by content filter|flagged for possible|content management policy/i,
+    /requires more credits|can only afford|used all available credits|key limit exceeded|free-models-per-day/i,
+    "QuotaExhaustedError"
+  ],
+  [
+    /content exists risk|blocked by content filter|flagged (?:for possible|as potentially)|content management policy/i,
     "ContentFilteredError"
   ],
+  [/considered high risk/i, "ContentFilteredError"],
   [/(?:incorrect|invalid|missing|provide an?|not valid).{0,20}\bapi[ -]?key|api key not valid/i, "AuthenticationError"],
-  [/model not exist|is not a valid model id|no endpoints found for/i, "ModelNotFoundError"],
-  [/\bmodel\b.{0,100}(?:does not exist|not found|has been deprecated)/i, "ModelNotFoundError"],
+  [/^unauthorized$|authentication fails|missing authentication/i, "AuthenticationError"],
+  [/model not exist|is not a valid model id|no endpoints found for|not found the model/i, "ModelNotFoundError"],
+  [/\bmodels?\b.{0,100}(?:does not exist|not found|has been deprecated)|^invalid model '/i, "ModelNotFoundError"],
   [/overloaded|server busy|too busy|slow down|at capacity/i, "ModelOverloadedError"],
   [/rate[ -]?limit|too many requests/i, "RateLimitError"]
 ]
 
 /** Each with the numbers that it may name, in tokens. */
 const tooLong: ReadonlyArray<RegExp> = [
-  /prompt is too long: (?<actual>\d+) tokens > (?<limit>\d+)/i,
+  /prompt is too long: (?<actual>\d+) tokens > (?<limit>\d+) maximum/i,
   /input length and .{1,30} exceed context limit: (?<actual>\d+) \+ (?<more>\d+) > (?<limit>\d+)/i,
   /input token count \((?<actual>\d+)\) exceeds the maximum number of tokens allowed \((?<limit>\d+)\)/i,
-  /maximum context length is (?<limit>\d+) tokens.{0,60}?(?:resulted in|requested)(?: about)? (?<actual>\d+) tokens/is,
+  /maximum context length is (?<limit>\d+) tokens.{0,60}?(?:resulted in|requested|request has|contains)(?: about| at least)? (?<actual>\d+)(?: input)? tokens/is,
   /token limit: (?<limit>\d+) \(requested: (?<actual>\d+)\)/i,
   /maximum prompt length is (?<limit>\d+) but the request contains (?<actual>\d+)/i,
   /contains (?<actual>\d+) tokens.{0,80}with (?<limit>\d+) maximum context length/i,
+  /request \((?<actual>\d+) tokens\) exceeds the available context size \((?<limit>\d+) tokens\)/i,
   /request too large.{0,200}limit:? (?<limit>\d+), requested:? (?<actual>\d+)/is,
-  /exceeds the context window|exceeds the available context|context window exceeds|maximum context length/i,
-  /exceeded max context length|longer than the context length|reduce the length of the messages/i,
-  /total length of all messages is too long|request too large/i
+  /prompt is too long|exceeds? (?:the )?context (?:window|limit)|exceeds the available context|maximum context length/i,
+  /context window exceeds|exceeded max context length|longer than the context length/i,
+  /exceeded model token limit|input token count .{0,40}exceeds the maximum|maximum prompt length is/i,
+  /reduce the length of the messages|total length of all messages is too long|request too large/i
 ]
+
+/** What a rate limit admits in one go, and what one request asked of it. */
+const asked = /\blimit:? (?<limit>\d+)(?:, used:? \d+)?, requested:? (?<actual>\d+)/i
 
 export const tagOf = (text: string): Tag | undefined => {
   const sentence = text.slice(0, longest)
+  if (unreadable.test(sentence)) return "MalformedToolCallError"
   if (tooLong.some((pattern) => pattern.test(sentence))) return "ContextTooLongError"
   return tags.find(([pattern]) => pattern.test(sentence))?.[1]
 }
 
 /** What a tag alone cannot say: a limit that no waiting cures, a capability that we have no name for. */
 export const refine = (tag: Tag, report: Report): Tag => {
-  if (tag === "RateLimitError" && /request too large/i.test(report.text)) return "ContextTooLongError"
+  if (tag === "RateLimitError" && asksTooMuch(report.text.slice(0, longest))) return "ContextTooLongError"
   return tag === "CapabilityMismatchError" && capabilityOf(report) === undefined ? "InvalidRequestError" : tag
+}
+
+const asksTooMuch = (sentence: string): boolean => {
+  const { actual = 0, limit = 0 } = numbersIn(sentence, asked) ?? {}
+  return /request too large/i.test(sentence) || (limit > 0 && actual > limit)
 }
 
 /** How long the conversation was, and how long it may be. */
 export const sizes = (text: string): { readonly limit?: number; readonly actual?: number } => {
   const sentence = text.slice(0, longest)
-  for (const pattern of tooLong) {
-    const found = pattern.exec(sentence)?.groups
-    if (found?.["limit"] !== undefined) {
-      return { limit: Number(found["limit"]), actual: Number(found["actual"]) + Number(found["more"] ?? 0) }
-    }
+  for (const pattern of [...tooLong, asked]) {
+    const found = numbersIn(sentence, pattern)
+    if (found !== undefined) return found
   }
   return {}
+}
+
+const numbersIn = (sentence: string, pattern: RegExp): { limit: number; actual: number } | undefined => {
+  const found = pattern.exec(sentence)?.groups
+  const limit = Number(found?.["limit"] ?? Number.NaN)
+  const actual = Number(found?.["actual"] ?? Number.NaN) + Number(found?.["more"] ?? 0)
+  return Number.isSafeInteger(limit) && Number.isSafeInteger(actual) ? { limit, actual } : undefined
 }
 
 const capabilities: ReadonlyArray<readonly [RegExp, Capability]> = [

@@ -7,89 +7,113 @@ import type { Answer } from "../Answer.ts"
 import * as Classify from "../Classify.ts"
 import type { Codes, Report } from "../Report.ts"
 import type { Source } from "../Source.ts"
+import * as AnthropicError from "./anthropicMessagesError.ts"
+import * as ErrorBody from "./errorBody.ts"
+import * as GeminiError from "./geminiContentError.ts"
 import * as Json from "./json.ts"
 
 /** Any answer with an error in its body, or none that can be read. */
-export const classify = (source: Source, answer: Answer): LlmError => {
-  const body = Json.parse(answer.body)
-  const report = Result.isSuccess(body) ? reportOf(body.success) : undefined
-  return Classify.failure(source, answer, report ?? { codes: [], text: plain(answer.body) }, codes)
+export const classify = (source: Source, answer: Answer): LlmError => ErrorBody.classify(format, source, answer)
+
+/** Every error in a body or an event: one that it reports, and a reply that ended as none. */
+export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined => {
+  const error = reported(source, answer, json)
+  if (error !== undefined) return error
+  const choice = firstChoice(json)
+  const reason = Json.text(Json.field(choice, "finish_reason"))
+  const [message, delta] = [Json.field(choice, "message"), Json.field(choice, "delta")]
+  const refusal = Json.text(Json.field(message, "refusal")) ?? Json.text(Json.field(delta, "refusal"))
+  return (
+    ended(source, answer, reason, refusal) ??
+    (reason === "content_filter" ? named(source, answer, reason, "a content filter cut the reply off") : undefined)
+  )
 }
 
-/** The error that a body or an event holds, if it holds one. */
-export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined => {
-  const error = Json.field(json, "error")
-  if (error === undefined || error === null || error === "") return undefined
-  const report = reportOf(json)
-  return report === undefined ? undefined : Classify.failure(source, answer, report, codes)
+/** The error that a body or an event reports, at its top or in its choice. */
+export const reported = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined =>
+  ErrorBody.inside(format, source, answer, json) ??
+  ErrorBody.inside(format, source, answer, { error: Json.field(firstChoice(json), "error") ?? null })
+
+/** The error of a reply that the model refused, or that broke off. A refusal is a filtered reply, though its reason is `stop`. */
+export const ended = (
+  source: Source,
+  answer: Answer,
+  reason: string | undefined,
+  refusal: string | undefined
+): LlmError | undefined => {
+  if (refusal !== undefined) return named(source, answer, "content_filter", refusal)
+  if (reason === "error") return named(source, answer, "server_error", "the model broke off")
+  if (reason !== "insufficient_system_resource") return undefined
+  return named(source, answer, reason, "the answer was broken off by load")
 }
+
+/** The only choice that is ever asked for. */
+export const firstChoice = (body: Schema.Json): Schema.Json | undefined => Json.items(Json.field(body, "choices"))[0]
 
 /** An error that stands for itself, without a body that names it. */
 export const named = (source: Source, answer: Answer, code: string, text: string): LlmError =>
-  Classify.failure(source, answer, { codes: [code], text }, codes)
+  failure(source, answer, { codes: [code], text })
 
-/** The words of a body that is no JSON; the page of some gateway has none. */
-const plain = (body: string): string => {
-  const text = body.trim()
-  return text.startsWith("<") ? "" : text
-}
+export const failure = (source: Source, answer: Answer, report: Report): LlmError =>
+  Classify.failure(source, answer, report, codes)
 
-/** An object under `error`, a text there, or the fields at the top. */
+/** What all formats tell, and what routers add about the servers behind them. */
 const reportOf = (json: Schema.Json): Report | undefined => {
-  const error = Json.field(json, "error") ?? json
-  if (Predicate.isString(error)) return { codes: [], text: error }
-  if (!Predicate.isObject(error)) return undefined
-  const raw = Json.text(Json.field(Json.field(error, "metadata"), "raw"))
-  const upstream = raw === undefined ? undefined : upstreamOf(raw)
-  const param = Json.text(Json.field(error, "param"))
-  const status = statusOf(Json.field(error, "code")) ?? statusOf(Json.field(error, "status"))
+  const own = ErrorBody.reportOf(json)
+  if (own === undefined) return undefined
+  const error = ErrorBody.errorOf(json)
+  const metadata = Json.field(error, "metadata")
+  const upstream = upstreamOf(Json.field(metadata, "raw"))
   const tool = toolOf(Json.text(Json.field(error, "failed_generation")))
   return {
-    codes: [
-      Json.text(Json.field(Json.field(error, "innererror"), "code")),
-      Json.text(Json.field(error, "code")),
-      Json.text(Json.field(error, "type")),
-      ...(upstream?.codes ?? [])
-    ].filter(Predicate.isNotUndefined),
-    text: [Json.text(Json.field(error, "message")) ?? Json.text(Json.field(error, "detail")), upstream?.text]
-      .filter(Predicate.isNotUndefined)
-      .join(": "),
-    ...(status === undefined ? {} : { status }),
-    ...(param === undefined ? {} : { param }),
+    ...upstream,
+    ...own,
+    codes: [...namesIn(metadata), ...own.codes, ...(upstream?.codes ?? [])],
+    text: [own.text, upstream?.text ?? ""].filter((text) => text !== "").join(": "),
+    headers: headersIn(metadata),
     ...(tool === undefined ? {} : { tool })
   }
 }
 
-/** What a router passes on from the provider behind it: the body of that one, or its words. */
-const upstreamOf = (raw: string): Report => {
-  const body = Json.parse(raw)
-  const error = Result.isSuccess(body) ? Json.field(body.success, "error") : undefined
-  if (error === undefined) return { codes: [], text: raw }
-  const names = [Json.text(Json.field(error, "code")), Json.text(Json.field(error, "type"))]
-  return {
-    codes: names.filter(Predicate.isNotUndefined),
-    text: Json.text(error) ?? Json.text(Json.field(error, "message")) ?? raw
-  }
+/** Which limit was hit, and whether a moderator held the request back: OpenRouter sends these without a code. */
+const namesIn = (metadata: Schema.Json | undefined): ReadonlyArray<string> => {
+  const limit = Json.text(Json.field(metadata, "limit_source"))
+  const flagged =
+    Json.items(Json.field(metadata, "reasons")).length > 0 ||
+    Json.text(Json.field(metadata, "flagged_input")) !== undefined
+  return [...(limit === undefined ? [] : [limit]), ...(flagged ? ["flagged_input"] : [])]
 }
 
-const statusOf = (code: Schema.Json | undefined): number | undefined => {
-  const status = Predicate.isString(code) && /^\d{3}$/.test(code) ? Number(code) : Json.count(code)
-  return status !== undefined && status >= 400 && status < 600 ? status : undefined
+const headersIn = (metadata: Schema.Json | undefined): Readonly<Record<string, string>> => {
+  const headers = Json.field(metadata, "headers")
+  if (!Predicate.isObject(headers)) return {}
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => (Predicate.isString(value) ? [[name.toLowerCase(), value]] : []))
+  )
+}
+
+/** What a router passes on from the provider behind it: the body of that one, or its words. */
+const upstreamOf = (raw: Schema.Json | undefined): Report | undefined => {
+  if (Predicate.isObject(raw)) return ErrorBody.reportOf(raw)
+  const text = Json.text(raw)
+  if (text === undefined) return undefined
+  const body = Json.parse(text)
+  const report = Result.isSuccess(body) ? ErrorBody.reportOf(body.success) : undefined
+  return report === undefined || report.text === "" ? { codes: [], ...report, text: ErrorBody.plain(text) } : report
 }
 
 const toolOf = (generation: string | undefined): string | undefined =>
   generation === undefined ? undefined : /"name"\s*:\s*"([^"]+)"/.exec(generation)?.[1]
 
-const codes: Codes = {
+/** A router passes on the names of those behind it. */
+export const codes: Codes = {
+  ...AnthropicError.codes,
+  ...GeminiError.codes,
   invalid_api_key: "AuthenticationError",
-  authentication_error: "AuthenticationError",
   invalid_authentication_error: "AuthenticationError",
-  permission_error: "AuthenticationError",
-  permission_denied: "AuthenticationError",
   access_terminated_error: "AuthenticationError",
   account_deactivated: "AuthenticationError",
   model_not_found: "ModelNotFoundError",
-  not_found_error: "ModelNotFoundError",
   resource_not_found_error: "ModelNotFoundError",
   invalid_model: "ModelNotFoundError",
   content_filter: "ContentFilteredError",
@@ -100,7 +124,6 @@ const codes: Codes = {
   bio_policy: "ContentFilteredError",
   context_length_exceeded: "ContextTooLongError",
   too_many_prompt_tokens: "ContextTooLongError",
-  request_too_large: "ContextTooLongError",
   unsupported_value: "CapabilityMismatchError",
   unsupported_parameter: "CapabilityMismatchError",
   tool_use_failed: "MalformedToolCallError",
@@ -108,13 +131,38 @@ const codes: Codes = {
   exceeded_current_quota_error: "QuotaExhaustedError",
   billing_hard_limit_reached: "QuotaExhaustedError",
   billing_not_active: "QuotaExhaustedError",
-  billing_error: "QuotaExhaustedError",
   rate_limit_exceeded: "RateLimitError",
-  rate_limit_error: "RateLimitError",
   rate_limit_reached_error: "RateLimitError",
   engine_overloaded_error: "ModelOverloadedError",
-  overloaded_error: "ModelOverloadedError",
   service_unavailable_error: "ModelOverloadedError",
   insufficient_system_resource: "ModelOverloadedError",
-  timeout_error: "RequestTimeoutError"
+  permission_denied_error: "AuthenticationError",
+  incorrect_api_key_error: "AuthenticationError",
+  model_decommissioned: "ModelNotFoundError",
+  flagged_input: "ContentFilteredError",
+  image_content_policy_violation: "ContentFilteredError",
+  openrouter_credits: "QuotaExhaustedError",
+  openrouter_key_limit: "QuotaExhaustedError",
+  openrouter_guardrail_budget: "QuotaExhaustedError",
+  openrouter_workspace_budget: "QuotaExhaustedError",
+  openrouter_in_flight_budget: "RateLimitError",
+  engine_overloaded: "ModelOverloadedError",
+  server_is_overloaded: "ModelOverloadedError",
+  slow_down: "ModelOverloadedError",
+  vector_store_timeout: "RequestTimeoutError",
+  invalid_image: "InvalidRequestError",
+  invalid_image_format: "InvalidRequestError",
+  invalid_base64_image: "InvalidRequestError",
+  invalid_image_url: "InvalidRequestError",
+  invalid_image_mode: "InvalidRequestError",
+  image_too_large: "InvalidRequestError",
+  image_too_small: "InvalidRequestError",
+  image_parse_error: "InvalidRequestError",
+  image_file_too_large: "InvalidRequestError",
+  image_file_not_found: "InvalidRequestError",
+  empty_image_file: "InvalidRequestError",
+  unsupported_image_media_type: "InvalidRequestError",
+  failed_to_download_image: "InvalidRequestError"
 }
+
+export const format: ErrorBody.Format = { codes, read: reportOf }

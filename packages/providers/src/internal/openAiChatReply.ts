@@ -15,9 +15,9 @@ import * as ChatError from "./openAiChatError.ts"
 export const decode = (source: Source, answer: Answer): Result.Result<Message.Reply, LlmError> => {
   const body = Json.parse(answer.body)
   if (Result.isFailure(body)) return Result.fail(Classify.undecodable(source, answer, body.failure))
-  const error = ChatError.inside(source, answer, body.success)
+  const error = ChatError.reported(source, answer, body.success)
   if (error !== undefined) return Result.fail(error)
-  const choice = firstChoice(body.success)
+  const choice = ChatError.firstChoice(body.success)
   const message = Json.field(choice, "message")
   if (!Predicate.isObject(message)) {
     return Result.fail(Classify.undecodable(source, answer, new Error("the body holds no message")))
@@ -39,10 +39,7 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
   }))
 }
 
-/** The only choice that is ever asked for. */
-export const firstChoice = (body: Schema.Json): Schema.Json | undefined => Json.items(Json.field(body, "choices"))[0]
-
-/** How a reply ended. A refusal is a filtered reply, though its reason is `stop`. */
+/** How a reply ended, if it is one. */
 export const endOf = (
   source: Source,
   answer: Answer,
@@ -50,7 +47,8 @@ export const endOf = (
   calls: boolean,
   refusal: string | undefined
 ): Result.Result<Message.FinishReason, LlmError> => {
-  if (refusal !== undefined) return Result.fail(ChatError.named(source, answer, "content_filter", refusal))
+  const error = ChatError.ended(source, answer, reason, refusal)
+  if (error !== undefined) return Result.fail(error)
   switch (reason) {
     case undefined:
     case "stop":
@@ -61,10 +59,6 @@ export const endOf = (
       return Result.succeed("length")
     case "content_filter":
       return Result.succeed("filtered")
-    case "error":
-      return Result.fail(ChatError.named(source, answer, "server_error", "the model broke off"))
-    case "insufficient_system_resource":
-      return Result.fail(ChatError.named(source, answer, reason, "the answer was broken off by load"))
     default:
       return Result.succeed("other")
   }
@@ -123,7 +117,7 @@ export const callOf = (
 
 /** The token counts at the top of a body, or in its choice; `undefined` where none are told. */
 export const usageOf = (body: Schema.Json): Usage.Usage | undefined => {
-  const usage = [Json.field(body, "usage"), Json.field(firstChoice(body), "usage")].find(Predicate.isObject)
+  const usage = [Json.field(body, "usage"), Json.field(ChatError.firstChoice(body), "usage")].find(Predicate.isObject)
   if (usage === undefined) return undefined
   const of = (...path: ReadonlyArray<string>) =>
     Json.count(path.reduce<Schema.Json | undefined>((value, key) => Json.field(value, key), usage))

@@ -52,7 +52,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     const chunk = Json.parse(data)
     if (Result.isFailure(chunk)) return this.#undecodable(chunk.failure)
     if (!Predicate.isObject(chunk.success)) return this.#undecodable(new Error("an event is no object"))
-    const error = ChatError.inside(this.#source, this.#answer, chunk.success)
+    const error = ChatError.reported(this.#source, this.#answer, chunk.success)
     return error === undefined ? Result.succeed(this.#read(chunk.success)) : Result.fail(error)
   }
 
@@ -70,7 +70,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
   #read(chunk: Schema.Json): ReadonlyArray<Model.Part> {
     this.#usage = ChatReply.usageOf(chunk) ?? this.#usage
     this.#model = { ...this.#model, ...ChatReply.modelOf(chunk) }
-    const choice = ChatReply.firstChoice(chunk)
+    const choice = ChatError.firstChoice(chunk)
     if (choice === undefined) return []
     this.#seen = true
     const reason = Json.text(Json.field(choice, "finish_reason"))

@@ -1,0 +1,22 @@
+/** What the errors of Ollama's own `/api/chat` mean. They are texts without any code. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../Answer.ts"
+import type { Report } from "../Report.ts"
+import type { Source } from "../Source.ts"
+import * as ErrorBody from "./errorBody.ts"
+import { codes } from "./openAiChatError.ts"
+
+/** The names are those of its OpenAI side, which the servers behind its cloud may use here too. */
+const format: ErrorBody.Format = { codes, read: ErrorBody.reportOf }
+
+export const classify = (source: Source, answer: Answer): LlmError => ErrorBody.classify(format, source, answer)
+
+/** A line that holds an error: what comes after the first token has no status, and is a failure of the runner. */
+export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined =>
+  ErrorBody.inside({ codes, read: runnerReport }, source, answer, json)
+
+const runnerReport = (json: Schema.Json): Report | undefined => {
+  const report = ErrorBody.reportOf(json)
+  return report === undefined ? undefined : { ...report, codes: [...report.codes, "api_error"] }
+}

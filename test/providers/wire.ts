@@ -1,0 +1,111 @@
+/** Recorded answers of all providers, and the formats that read them. */
+import { readdirSync, readFileSync } from "node:fs"
+import type { LlmError } from "@kintsugi/core/LlmError"
+import {
+  type Answer,
+  AnthropicMessages,
+  GeminiContent,
+  OllamaChat,
+  OpenAiChat,
+  OpenAiResponses,
+  type Source
+} from "@kintsugi/providers"
+import { Duration, Schema } from "effect"
+
+export interface Format {
+  readonly classify: (source: Source.Source, answer: Answer.Answer) => LlmError
+  readonly inside: (source: Source.Source, answer: Answer.Answer, json: Schema.Json) => LlmError | undefined
+}
+
+const Api = Schema.Literals(["anthropic", "openai-chat", "openai-responses", "gemini", "ollama"])
+
+export type Api = typeof Api.Type
+
+export const formats: Readonly<Record<Api, Format>> = {
+  anthropic: AnthropicMessages,
+  "openai-chat": OpenAiChat,
+  "openai-responses": OpenAiResponses,
+  gemini: GeminiContent,
+  ollama: OllamaChat
+}
+
+const ExpectedError = Schema.Struct({
+  category: Schema.String,
+  acceptable: Schema.optionalKey(Schema.Array(Schema.String)),
+  retrySameRequest: Schema.Boolean,
+  retryAfterMs: Schema.optionalKey(Schema.Finite),
+  remainingQuota: Schema.optionalKey(Schema.Finite),
+  quotaExhausted: Schema.optionalKey(Schema.Boolean),
+  contextLimit: Schema.optionalKey(Schema.Finite),
+  contextActual: Schema.optionalKey(Schema.Finite),
+  contextOverBy: Schema.optionalKey(Schema.Finite),
+  toolName: Schema.optionalKey(Schema.String)
+})
+
+export type ExpectedError = typeof ExpectedError.Type
+
+const Entry = Schema.Struct({
+  id: Schema.String,
+  provider: Schema.String,
+  api: Api,
+  streaming: Schema.Boolean,
+  status: Schema.Finite,
+  headers: Schema.Record(Schema.String, Schema.String),
+  bodyFile: Schema.String,
+  expected: Schema.Struct({
+    outcome: Schema.optionalKey(Schema.String),
+    error: Schema.optionalKey(ExpectedError)
+  })
+})
+
+export type Fixture = typeof Entry.Type & { readonly body: string }
+
+const root = new URL("../fixtures/wire/", import.meta.url)
+
+export const fixtures: ReadonlyArray<Fixture> = readdirSync(root).flatMap((provider) => {
+  const folder = new URL(`${provider}/`, root)
+  const index = JSON.parse(readFileSync(new URL("index.json", folder), "utf8"))
+  return Schema.decodeUnknownSync(Schema.Array(Entry))(index).map((entry) => ({
+    ...entry,
+    body: readFileSync(new URL(entry.bodyFile, folder), "utf8")
+  }))
+})
+
+/** Monday, 5 January 2026, one second after ten: the hour at which the recorded limits start afresh. */
+export const at = 1_767_607_201_000
+
+export const answer = (
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {}
+): Answer.Answer => ({
+  status,
+  headers,
+  body: typeof body === "string" ? body : JSON.stringify(body),
+  at,
+  elapsed: Duration.seconds(3)
+})
+
+/** What a body is made of: itself, its events, or its lines. */
+export const pieces = ({ api, body, streaming }: Fixture): ReadonlyArray<string> => {
+  if (!streaming) return [body]
+  const lines = body.split(/\r?\n/)
+  if (api === "ollama") return lines.filter((line) => line.trim() !== "")
+  return lines.flatMap((line) => (line.startsWith("data:") ? [line.slice(5).trim()] : []))
+}
+
+/** The errors that the pieces of a successful answer hold, in order. */
+export const errorsInside = (fixture: Fixture): ReadonlyArray<LlmError> => {
+  const source: Source.Source = { provider: fixture.provider, model: "m", secrets: [] }
+  const open = { ...answer(fixture.status, "", fixture.headers), body: fixture.streaming ? "" : fixture.body }
+  return pieces(fixture)
+    .filter((piece) => piece !== "[DONE]")
+    .flatMap((piece) => formats[fixture.api].inside(source, open, JSON.parse(piece)) ?? [])
+}
+
+/** The error of a fixture: of its status, or the first within its body. */
+export const errorOf = (fixture: Fixture): LlmError | undefined => {
+  if (fixture.status >= 200 && fixture.status < 300) return errorsInside(fixture)[0]
+  const source: Source.Source = { provider: fixture.provider, model: "m", secrets: [] }
+  return formats[fixture.api].classify(source, answer(fixture.status, fixture.body, fixture.headers))
+}
