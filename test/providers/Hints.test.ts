@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Answer, Hints } from "@kintsugi/providers"
-import { Duration } from "effect"
+import { type Answer, GeminiContent, Hints, OpenAiChat } from "@kintsugi/providers"
+import { Duration, type Schema } from "effect"
 import * as fc from "fast-check"
 
 /** Friday, 1 January 2027, noon. */
@@ -112,6 +112,90 @@ describe("P801 texts", () => {
         assert(wait === undefined || (Number.isFinite(wait) && wait >= 0), String(wait))
       })
     )
+  })
+})
+
+describe("P801 data in the body", () => {
+  const info = (retryDelay: Schema.Json) => ({ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay })
+
+  /** The wait of a Gemini answer with these details and this text. */
+  const gemini = (
+    details: ReadonlyArray<object>,
+    message = "",
+    headers: Readonly<Record<string, string>> = {},
+    status = 429
+  ) => {
+    const body = JSON.stringify({ error: { code: status, message, status: "RESOURCE_EXHAUSTED", details } })
+    const source = { provider: "gemini", model: "m", secrets: [] }
+    const hint = GeminiContent.classify(source, { ...answer(headers, status), body }).retryAfter
+    return hint === undefined ? undefined : Duration.toMillis(hint)
+  }
+
+  const readable: ReadonlyArray<readonly [string, number]> = [
+    ["48s", 48_000],
+    ["34.4s", 34_400],
+    ["0.8s", 800],
+    ["0s", 0],
+    ["3.000000001s", 3001],
+    ["39043s", 39_043_000]
+  ]
+  for (const [delay, expected] of readable) {
+    it(`P801 reads a retry delay of ${delay}`, () => assert.strictEqual(gemini([info(delay)]), expected))
+  }
+
+  for (const delay of [
+    "",
+    "s",
+    "-1s",
+    "5",
+    "5m",
+    "1e3s",
+    ".5s",
+    "5 s",
+    `${"9".repeat(400)}s`,
+    5,
+    null,
+    { seconds: 5 }
+  ]) {
+    it(`P801 reads nothing from a retry delay of ${JSON.stringify(delay).slice(0, 20)}`, () => {
+      assert.strictEqual(gemini([info(delay)]), undefined)
+    })
+  }
+
+  it("P801 takes the larger of the delay, which is cut down to whole seconds, and the text", () => {
+    assert.strictEqual(gemini([info("48s")], "Please retry in 48.939935699s."), 48_940)
+    assert.strictEqual(gemini([info("50s")], "Please retry in 48.939935699s."), 50_000)
+    assert.strictEqual(gemini([{ reason: "x" }, info("2s"), info("1s")]), 2000)
+  })
+
+  it("P801 takes the larger of the delay and the headers, dates by the clock of the answer", () => {
+    const date = "Fri, 01 Jan 2027 12:00:07 GMT"
+    assert.strictEqual(gemini([info("5s")], "", { "retry-after": date }), 7000)
+    assert.strictEqual(gemini([info("9s")], "", { "retry-after": date }), 9000)
+  })
+
+  it("P801 reads the delay of a server that is overloaded, and of a chunk in a stream", () => {
+    const body = { error: { status: "UNAVAILABLE", details: [info("2s")] } }
+    const source = { provider: "gemini", model: "m", secrets: [] }
+    const chunk = GeminiContent.inside(source, answer({ "retry-after": "9" }, 200), body)
+    assert.deepStrictEqual(chunk?.retryAfter, Duration.seconds(2))
+    const whole = GeminiContent.classify(source, { ...answer({}, 503), body: JSON.stringify(body) })
+    assert.deepStrictEqual(whole.retryAfter, Duration.seconds(2))
+  })
+
+  it("P801 takes the wait along with a daily quota for advice at most", () => {
+    const quota = { violations: [{ quotaId: "GenerateRequestsPerDayPerProjectPerModel-FreeTier" }] }
+    assert.strictEqual(gemini([quota, info("2s")]), undefined)
+  })
+
+  it("P801 reads the headers that a router passes on, those of its own answer first", () => {
+    const headers = { "X-RateLimit-Limit": "20", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": String(noon + 900) }
+    const body = JSON.stringify({ error: { code: 429, message: "Rate limit exceeded", metadata: { headers } } })
+    const source = { provider: "openrouter", model: "m", secrets: [] }
+    const hint = (own: Readonly<Record<string, string>>) =>
+      OpenAiChat.classify(source, { ...answer(own), body }).retryAfter
+    assert.deepStrictEqual(hint({}), Duration.millis(900))
+    assert.deepStrictEqual(hint({ "x-ratelimit-reset": String(noon + 500) }), Duration.millis(500))
   })
 })
 

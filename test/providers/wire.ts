@@ -21,6 +21,8 @@ const Api = Schema.Literals(["anthropic", "openai-chat", "openai-responses", "ge
 
 export type Api = typeof Api.Type
 
+export const apis: ReadonlyArray<Api> = Api.literals
+
 export const formats: Readonly<Record<Api, Format>> = {
   anthropic: AnthropicMessages,
   "openai-chat": OpenAiChat,

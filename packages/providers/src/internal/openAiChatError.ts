@@ -94,9 +94,8 @@ const headersIn = (metadata: Schema.Json | undefined): Readonly<Record<string, s
 
 /** What a router passes on from the provider behind it: the body of that one, or its words. */
 const upstreamOf = (raw: Schema.Json | undefined): Report | undefined => {
-  if (Predicate.isObject(raw)) return ErrorBody.reportOf(raw)
   const text = Json.text(raw)
-  if (text === undefined) return undefined
+  if (text === undefined) return raw === undefined ? undefined : ErrorBody.reportOf(raw)
   const body = Json.parse(text)
   const report = Result.isSuccess(body) ? ErrorBody.reportOf(body.success) : undefined
   return report === undefined || report.text === "" ? { codes: [], ...report, text: ErrorBody.plain(text) } : report

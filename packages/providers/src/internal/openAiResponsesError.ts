@@ -1,6 +1,5 @@
 /** Which bodies and events of `POST /responses` are errors. Their names are those of the chat completions. */
 import type { LlmError } from "@kintsugi/core/LlmError"
-import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Answer } from "../Answer.ts"
 import type { Source } from "../Source.ts"
@@ -14,23 +13,20 @@ export const classify = ChatError.classify
 export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined => {
   const type = Json.text(Json.field(json, "type"))
   if (type === "error") {
-    // the type of a flat error is that of the event, and names nothing
-    const nested = Predicate.isObject(Json.field(json, "error"))
-    const report = ChatError.format.read(nested ? json : { ...fieldsOf(json), type: null })
+    const report = ChatError.format.read(json)
     return report === undefined ? undefined : ChatError.failure(source, answer, report)
   }
   if (type === "response.refusal.done") return refused(source, answer, Json.field(json, "refusal"))
   const response = Json.field(json, "response") ?? json
-  return ErrorBody.inside(ChatError.format, source, answer, response) ?? ended(source, answer, response)
+  const error = ErrorBody.inside(ChatError.format, source, answer, response)
+  if (error !== undefined) return error
+  if (type === "response.failed" || Json.field(response, "status") === "failed") {
+    return ChatError.named(source, answer, "server_error", "the response failed")
+  }
+  return ended(source, answer, response)
 }
 
-const fieldsOf = (json: Schema.Json): { readonly [key: string]: Schema.Json } =>
-  // an object within JSON holds JSON
-  Predicate.isObject(json) ? (json as { readonly [key: string]: Schema.Json }) : {}
-
 const ended = (source: Source, answer: Answer, response: Schema.Json): LlmError | undefined => {
-  const status = Json.field(response, "status")
-  if (status === "failed") return ChatError.named(source, answer, "server_error", "the response failed")
   if (Json.field(Json.field(response, "incomplete_details"), "reason") === "content_filter") {
     return ChatError.named(source, answer, "content_filter", "the response was cut off by a content filter")
   }
