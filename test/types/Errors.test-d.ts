@@ -1,11 +1,12 @@
 /** The closed unions of errors: exhaustive handling leaves nothing. */
-import type { LlmError, ToolError } from "@kintsugi/core"
+import type { KintsugiError, LlmError, RecoveryAdvice, RunError, ToolError } from "@kintsugi/core"
 import { Effect } from "effect"
 import { describe, it } from "vitest"
 import { type Equal, type Expect, sameType } from "./Identity.ts"
 
 declare const model: Effect.Effect<string, LlmError.LlmError>
 declare const tool: Effect.Effect<string, ToolError.ToolError>
+declare const any: Effect.Effect<string, KintsugiError.KintsugiError>
 
 const handled = () => Effect.succeed(0)
 
@@ -32,6 +33,23 @@ const forTool = {
   ExecutionError: handled,
   EscalationError: handled
 }
+
+const aroundTools = {
+  UnknownToolError: handled,
+  ToolTimeoutError: handled,
+  ToolDeniedError: handled,
+  OutcomeUnknownError: handled,
+  ToolExecutionError: handled
+}
+
+const forRuns = {
+  BudgetExceededError: handled,
+  InvalidOutputError: handled,
+  RoutingError: handled,
+  LoopExhaustedError: handled
+}
+
+const forAll = { ...forModel, ...forTool, ...aroundTools, ...forRuns }
 
 describe("closed unions", () => {
   it("T7 an exhaustive catchTags over LlmError leaves never", () => {
@@ -71,5 +89,29 @@ describe("closed unions", () => {
         return handled()
       })
     )
+  })
+
+  it("T36 an exhaustive catchTags over KintsugiError leaves never", () => {
+    sameType<Effect.Effect<string | number>>()(any.pipe(Effect.catchTags(forAll)))
+    type _ = Expect<Equal<keyof typeof forAll, KintsugiError.KintsugiError["_tag"]>>
+    type _tags = Expect<Equal<keyof typeof forAll, RecoveryAdvice.Tag>>
+  })
+
+  it("T36 what is left out of it is left in E", () => {
+    const { LoopExhaustedError: _loop, ToolDeniedError: _denied, ...most } = forAll
+    sameType<Effect.Effect<string | number, RunError.LoopExhaustedError | ToolError.ToolDeniedError>>()(
+      any.pipe(Effect.catchTags(most))
+    )
+    // @ts-expect-error no error of the library has this tag
+    any.pipe(Effect.catchTags({ CompletionError: handled }))
+  })
+
+  it("T2 T36 the code of a class is a literal type, so that a switch over codes is exhaustive", () => {
+    sameType<"KINTSUGI-RATE-LIMIT">()({} as LlmError.RateLimitError["code"])
+    sameType<"KINTSUGI-INVALID-ARGS" | "KINTSUGI-DESERIALIZATION" | "KINTSUGI-ESCALATION">()(
+      {} as Exclude<ToolError.ToolError, ToolError.ExecutionError>["code"]
+    )
+    // an ExecutionError may take over any code
+    sameType<string>()({} as ToolError.ExecutionError["code"])
   })
 })

@@ -136,7 +136,7 @@ export class ExecutionError extends advised(
     { kind, tool, ...call }: { readonly tool: string; readonly kind: Kind } & Required<CallOf>,
     cause: unknown
   ): ExecutionError {
-    if (cause instanceof ExecutionError) return cause.callId === "" ? new ExecutionError({ ...cause, ...call }) : cause
+    if (cause instanceof ExecutionError) return cause.callId === "" ? cause.inCall(call) : cause
     const lent = Execution.lentBy(cause)
     const category = Execution.categoryOf(cause, isLlmError)
     const message = Execution.sayingOf(cause, category)
@@ -197,6 +197,12 @@ export class ExecutionError extends advised(
       ...(status === undefined ? {} : { status }),
       ...(cause === undefined ? {} : { cause })
     })
+  }
+  /** The same failure, of this call. */
+  inCall(call: CallOf): ExecutionError {
+    // message and cause of an error are not enumerable
+    const beneath = "cause" in this ? { cause: this.cause } : {}
+    return new ExecutionError({ ...this, ...beneath, message: this.message, ...call })
   }
   /** All of it in one line, for a log: no stack, and whatever looks like a credential masked. */
   get detailedMessage(): string {
@@ -277,7 +283,12 @@ export class ToolDeniedError extends advised(
     ...ofCall,
     reason: Schema.String
   })
-) {}
+) {
+  static of(tool: string, callId: string, reason: string): ToolDeniedError {
+    const happened = { what: `The call of tool '${tool}' was denied`, where: whereOf(callId), words: reason }
+    return new ToolDeniedError({ tool, callId, reason, message: sentence("ToolDeniedError", happened) })
+  }
+}
 
 /** A tool with side effects was cut off after its start: nobody knows whether they took place. */
 export class OutcomeUnknownError extends advised(

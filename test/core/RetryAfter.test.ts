@@ -1,0 +1,79 @@
+import { assert, it } from "@effect/vitest"
+import { LlmError, RetryAfter } from "@kintsugi/core"
+import { DateTime, Duration } from "effect"
+import * as fc from "fast-check"
+
+/** Friday, 1 January 2027, noon. */
+const noon = 1_798_804_800_000
+
+const { fromHttp429 } = LlmError.RateLimitError
+
+const hintOf = (header: string | null | undefined, now: RetryAfter.Instant = noon) => {
+  const { retryAfter } = fromHttp429("openai", header, { now })
+  return retryAfter === undefined ? undefined : Duration.toMillis(retryAfter)
+}
+
+it("T12 fromHttp429 reads seconds, fractions included, and dates in the three forms of HTTP", () => {
+  for (const [header, millis] of [
+    ["30", 30_000],
+    [" 30 ", 30_000],
+    ["1.5", 1500],
+    ["0.0001", 1],
+    ["0", 0],
+    ["999999", 999_999_000],
+    ["Fri, 01 Jan 2027 12:00:07 GMT", 7000],
+    ["Friday, 01-Jan-27 12:00:07 GMT", 7000],
+    ["Fri Jan  1 12:00:07 2027", 7000],
+    ["Fri, 01 Jan 2027 11:59:00 GMT", 0]
+  ] as const) {
+    assert.strictEqual(hintOf(header), millis, header)
+  }
+})
+
+it("T12 a blank, negative, unreadable or missing header is no hint, and the advice is then 60 s", () => {
+  const junk = ["", "  ", "soon", "-5", "-0.5", "NaN", "Infinity", "1e3", "0x10", "1,5", "10 s", "Fri", "2027-01-01"]
+  for (const header of [...junk, "Fri, 99 Jan 2027 12:00:07 GMT", `${"9".repeat(400)}`, null, undefined]) {
+    const error = fromHttp429("openai", header, { now: noon })
+    assert.notProperty(error, "retryAfter")
+    assert.deepStrictEqual(error.suggestedDelay, Duration.seconds(60))
+  }
+})
+
+it("T12 a date is relative to the given instant, in whatever form that is", () => {
+  const header = "Fri, 01 Jan 2027 12:01:00 GMT"
+  const instants = [
+    noon,
+    new Date(noon),
+    DateTime.makeUnsafe(noon),
+    DateTime.makeZonedUnsafe(noon, { timeZone: "Asia/Tokyo" })
+  ]
+  for (const now of instants) assert.strictEqual(hintOf(header, now), 60_000)
+  assert.strictEqual(hintOf(header, noon + 59_000), 1000)
+})
+
+it("T12 the error names the service, the status and the wait", () => {
+  const error = fromHttp429("openai", "30", { now: noon })
+  assert.deepInclude(error, { service: "openai", status: 429, retryAfter: Duration.seconds(30) })
+  for (const part of ["openai", "429", "30s"]) assert.include(error.message, part)
+})
+
+it("L207 T12 reading a header that was written from a wait gives that wait, in seconds and as a date", () => {
+  const seconds = fc.integer({ min: 0, max: 10_000_000 })
+  fc.assert(
+    fc.property(seconds, fc.integer({ min: 0, max: 4e12 }), (wait, from) => {
+      const now = from - (from % 1000)
+      assert.strictEqual(hintOf(String(wait), now), wait * 1000)
+      assert.strictEqual(hintOf(new Date(now + wait * 1000).toUTCString(), now), wait * 1000)
+    })
+  )
+})
+
+it("L207 T12 any text is a finite wait of at least 0, or none", () => {
+  const text = fc.oneof(fc.string(), fc.double().map(String), fc.stringMatching(/^[\d. ]*$/), fc.date().map(String))
+  fc.assert(
+    fc.property(text, (header) => {
+      const wait = hintOf(header)
+      assert(wait === undefined || (Number.isFinite(wait) && wait >= 0), `${header}: ${wait}`)
+    })
+  )
+})
