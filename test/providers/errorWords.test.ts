@@ -75,6 +75,8 @@ const answers: ReadonlyArray<readonly [Api, number, unknown, Report.Tag]> = [
   ["openai-chat", 429, { error: { code: "invalid_request_error", type: "unknown_error" } }, "RateLimitError"],
   ["openai-chat", 500, { error: { code: "invalid_request_error", type: "server_error" } }, "ServerError"],
   ["openai-chat", 503, { error: { code: "invalid_request_error", type: "unknown_error" } }, "ModelOverloadedError"],
+  ["openai-chat", 429, { error: { type: "invalid_request_error", message: "x" } }, "RateLimitError"],
+  ["openai-chat", 408, { error: { type: "invalid_request_error", message: "x" } }, "RequestTimeoutError"],
   ["openai-chat", 400, { error: { type: "invalid_request_error", message: "Model Not Exist" } }, "ModelNotFoundError"],
   [
     "openai-chat",
@@ -200,6 +202,7 @@ const answers: ReadonlyArray<readonly [Api, number, unknown, Report.Tag]> = [
     google("INVALID_ARGUMENT", "Function calling is not enabled for models/x"),
     "CapabilityMismatchError"
   ],
+  ["gemini", 400, google("INVALID_ARGUMENT", "topK has the limit: 0"), "InvalidRequestError"],
   ["gemini", 400, google("FAILED_PRECONDITION", "User location is not supported"), "InvalidRequestError"],
   ["gemini", 403, google("PERMISSION_DENIED", "Method doesn't allow unregistered callers"), "AuthenticationError"],
   ["gemini", 429, google("RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."), "RateLimitError"],
@@ -265,12 +268,10 @@ describe("sizes", () => {
     ["invalid params, context window exceeds limit (2013)", undefined, undefined],
     ["the prompt is longer than the context length currently available to the model; x", undefined, undefined],
     ["prompt is too long", undefined, undefined],
+    ["The input token count exceeds the maximum number of tokens allowed 1048576.", 1_048_576, undefined],
+    ["The input token count exceeds the maximum number of tokens allowed (10).", 10, undefined],
     ["maximum context length is 8192 tokens. However, your request has 9000 input tokens.", 8192, 9000],
-    [
-      `This model's maximum prompt length is 5 but the request contains ${"9".repeat(400)} tokens.`,
-      undefined,
-      undefined
-    ]
+    [`This model's maximum prompt length is 5 but the request contains ${"9".repeat(400)} tokens.`, 5, undefined]
   ]
   for (const [message, limit, actual] of sizes) {
     it(`T8 reads the sizes of "${message.slice(0, 60)}"`, () => {

@@ -44,6 +44,7 @@ const tooLong: ReadonlyArray<RegExp> = [
   /prompt is too long: (?<actual>\d+) tokens > (?<limit>\d+) maximum/i,
   /input length and .{1,30} exceed context limit: (?<actual>\d+) \+ (?<more>\d+) > (?<limit>\d+)/i,
   /input token count \((?<actual>\d+)\) exceeds the maximum number of tokens allowed \((?<limit>\d+)\)/i,
+  /input token count exceeds the maximum number of tokens allowed \(?(?<limit>\d+)/i,
   /maximum context length is (?<limit>\d+) tokens.{0,60}?(?:resulted in|requested|request has|contains)(?: about| at least)? (?<actual>\d+)(?: input)? tokens/is,
   /token limit: (?<limit>\d+) \(requested: (?<actual>\d+)\)/i,
   /maximum prompt length is (?<limit>\d+) but the request contains (?<actual>\d+)/i,
@@ -87,11 +88,12 @@ export const sizes = (text: string): { readonly limit?: number; readonly actual?
   return {}
 }
 
-const numbersIn = (sentence: string, pattern: RegExp): { limit: number; actual: number } | undefined => {
+const numbersIn = (sentence: string, pattern: RegExp): { limit?: number; actual?: number } | undefined => {
   const found = pattern.exec(sentence)?.groups
-  const limit = Number(found?.["limit"] ?? Number.NaN)
-  const actual = Number(found?.["actual"] ?? Number.NaN) + Number(found?.["more"] ?? 0)
-  return Number.isSafeInteger(limit) && Number.isSafeInteger(actual) ? { limit, actual } : undefined
+  if (found?.["limit"] === undefined) return undefined
+  const limit = Number(found["limit"])
+  const actual = Number(found["actual"] ?? Number.NaN) + Number(found["more"] ?? 0)
+  return { ...(Number.isSafeInteger(limit) ? { limit } : {}), ...(Number.isSafeInteger(actual) ? { actual } : {}) }
 }
 
 const capabilities: ReadonlyArray<readonly [RegExp, Capability]> = [
