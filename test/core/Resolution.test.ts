@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, Recovery, Tool } from "@kintsugi/core"
+import { Agent, Recovery, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Duration, Effect, Exit } from "effect"
 import { it } from "../support/run.ts"
@@ -150,6 +150,40 @@ it.run("A507 rethrow exempts a tag from every other row and level", (run) =>
     assert.strictEqual<unknown>(error, failure)
     assert.strictEqual(runs.length, 1)
     assert.deepStrictEqual(settlements(keptTranscript(log.end())), ["told: ERROR: busy"])
+  })
+)
+
+/** Counts the errors of Effect's making, all of ours among them, that are constructed from here on until the scope ends. */
+const countingErrors = Effect.acquireRelease(
+  Effect.sync(() => {
+    let top: object = ToolError.ToolExecutionError
+    // the class of Effect's that extends Error itself
+    while (Object.getPrototypeOf(top) !== Error) top = Object.getPrototypeOf(top)
+    let made = 0
+    const counting = Object.setPrototypeOf(function (...fields: ReadonlyArray<unknown>) {
+      made++
+      return Reflect.construct(Error, fields, new.target)
+    }, Error)
+    Object.setPrototypeOf(top, counting)
+    return { made: () => made, restore: () => Object.setPrototypeOf(top, Error) }
+  }),
+  ({ restore }) => Effect.sync(restore)
+)
+
+it.run("A508 the happy path constructs no error, whatever tables there are", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted("fetch", Effect.succeed("fine"))
+    const guarded = tool.pipe(
+      Tool.onError({ orElse: Recovery.ladder(Recovery.retry({ retries: 3 }), Recovery.tell()) })
+    )
+    const happy = yield* callingOnce("fetch")
+    const agent = agentWith(guarded).pipe(Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }))
+    const errors = yield* countingErrors
+    yield* run(agent, "go").pipe(Effect.provide(happy.layer))
+    assert.strictEqual(errors.made(), 0)
+    // it does count
+    ToolError.ToolExecutionError.raised("worker", "no")
+    assert.strictEqual(errors.made(), 1)
   })
 )
 

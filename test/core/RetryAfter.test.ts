@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { LlmError, RetryAfter } from "@kintsugi/core"
+import { LlmError, type RetryAfter } from "@kintsugi/core"
 import { DateTime, Duration } from "effect"
 import * as fc from "fast-check"
 

@@ -72,7 +72,7 @@ it.run("T32 an interruption is not counted", (run) =>
 it.run("T32 an error that passes a run below and the run above is one error; one that is wrapped is another", (run) =>
   Effect.gen(function* () {
     const error = gone()
-    const inner = Agent.deterministic("inner", (_: string) => Effect.fail(error))
+    const inner = Agent.deterministic("inner", () => Effect.fail(error))
     const passing = Tool.make("ask", { ...asking, run: () => inner("x") })
     const model = yield* ScriptedModel.make(batch("ask"))
     const counts = yield* counted(run(agentWith(passing), "go").pipe(Effect.provide(model.layer)))
@@ -90,12 +90,12 @@ it.run("T32 an error that passes a run below and the run above is one error; one
 it.run("T32 the same error out of two runs is counted twice, and a run below without a call counts as below", (run) =>
   Effect.gen(function* () {
     const error = gone()
-    const inner = Agent.deterministic("inner", (_: string) => Effect.fail(error))
-    const twice = Agent.deterministic("outer", (_: string) =>
+    const inner = Agent.deterministic("inner", () => Effect.fail(error))
+    const twice = Agent.deterministic("outer", () =>
       Effect.andThen(Effect.exit(inner("a")), Effect.andThen(Effect.exit(inner("b")), Effect.succeed("x")))
     )
     assert.deepStrictEqual(yield* counted(run(twice, "go")), { "Gone false": 2 })
-    const passing = Agent.deterministic("outer", (_: string) => inner("a"))
+    const passing = Agent.deterministic("outer", () => inner("a"))
     assert.deepStrictEqual(yield* counted(run(passing, "go")), { "Gone false": 1 })
   })
 )

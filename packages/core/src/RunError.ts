@@ -42,7 +42,7 @@ export class BudgetExceededError extends advised(
     reason: BudgetReason,
     limit: Schema.Finite,
     spent: Schema.Finite,
-    transcript: Message.Transcript,
+    transcript: Message.KeptTranscript,
     usage: Usage.Usage,
     /** The text of the last reply; empty when there was none. */
     partial: Schema.String

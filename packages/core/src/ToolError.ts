@@ -315,7 +315,7 @@ export class ToolExecutionError extends advised(
     attempts: Schema.Array(NestedCause),
     /** The last of them. */
     cause: Schema.optionalKey(NestedCause),
-    transcript: Schema.optionalKey(Message.Transcript),
+    transcript: Schema.optionalKey(Message.KeptTranscript),
     usage: Schema.optionalKey(Usage.Usage)
   })
 ) {
