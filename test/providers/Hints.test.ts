@@ -188,6 +188,14 @@ describe("P801 data in the body", () => {
     assert.strictEqual(gemini([quota, info("2s")]), undefined)
   })
 
+  it("P801 reads the delay of a provider behind a router", () => {
+    const raw = JSON.stringify({ error: { status: "RESOURCE_EXHAUSTED", details: [info("9s")] } })
+    const body = JSON.stringify({ error: { code: 429, message: "Provider returned error", metadata: { raw } } })
+    const source = { provider: "openrouter", model: "m", secrets: [] }
+    const error = OpenAiChat.classify(source, { ...answer({ "retry-after": "1" }), body })
+    assert.deepStrictEqual(error.retryAfter, Duration.seconds(9))
+  })
+
   it("P801 reads the headers that a router passes on, those of its own answer first", () => {
     const headers = { "X-RateLimit-Limit": "20", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": String(noon + 900) }
     const body = JSON.stringify({ error: { code: 429, message: "Rate limit exceeded", metadata: { headers } } })

@@ -68,6 +68,7 @@ const successes: ReadonlyArray<readonly [Api, unknown, Report.Tag | undefined]> 
   ["openai-responses", { type: "response.refusal.done", refusal: "no" }, "ContentFilteredError"],
   ["gemini", { error: { code: 503, message: "x", status: "UNAVAILABLE" } }, "ModelOverloadedError"],
   ["gemini", [candidate("STOP"), { error: { code: 500, status: "INTERNAL" } }], "ServerError"],
+  ["gemini", [candidate("STOP"), candidate("SAFETY")], "ContentFilteredError"],
   ["gemini", { promptFeedback: { blockReason: "OTHER" } }, "ContentFilteredError"],
   ["gemini", { promptFeedback: {}, ...candidate("STOP") }, undefined],
   ...["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY"].map(

@@ -226,6 +226,7 @@ const answers: ReadonlyArray<readonly [Api, number, unknown, Report.Tag]> = [
   ["gemini", 504, google("DEADLINE_EXCEEDED", "x"), "RequestTimeoutError"],
   ["gemini", 504, "", "ServerError"],
   ["gemini", 503, [google("UNAVAILABLE", "x")], "ModelOverloadedError"],
+  ["gemini", 400, [{ status: "UNAVAILABLE", message: "x" }], "ModelOverloadedError"],
   ["gemini", 400, '[{\n  "error": {\n    "code": 400,\n    "message": "API key not valid. Ple', "AuthenticationError"],
   ["ollama", 404, { error: 'model "x:7b" not found, try pulling it first' }, "ModelNotFoundError"],
   ["ollama", 400, { error: '"x" does not support vision' }, "CapabilityMismatchError"],
