@@ -352,8 +352,7 @@ export type LlmError =
   | NetworkError
   | RequestTimeoutError
 
-/** The closed union, as a schema. */
-export const LlmError = Schema.Union([
+const llmErrorUnion = Schema.Union([
   ModelNotFoundError,
   AuthenticationError,
   ContentFilteredError,
@@ -369,5 +368,8 @@ export const LlmError = Schema.Union([
   NetworkError,
   RequestTimeoutError
 ])
+
+/** The closed union, as a schema. */
+export const LlmError: Schema.Codec<LlmError, (typeof llmErrorUnion)["Encoded"]> = llmErrorUnion
 
 export const isLlmError: (value: unknown) => value is LlmError = Schema.is(LlmError)

@@ -115,6 +115,9 @@ export class LoopExhaustedError extends advised(
 
 export type RunError = BudgetExceededError | InvalidOutputError | RoutingError | LoopExhaustedError
 
-export const RunError = Schema.Union([BudgetExceededError, InvalidOutputError, RoutingError, LoopExhaustedError])
+const runErrorUnion = Schema.Union([BudgetExceededError, InvalidOutputError, RoutingError, LoopExhaustedError])
+
+/** The closed union, as a schema: decodes each error to its own class. */
+export const RunError: Schema.Codec<RunError, (typeof runErrorUnion)["Encoded"]> = runErrorUnion
 
 export const isRunError: (value: unknown) => value is RunError = Schema.is(RunError)

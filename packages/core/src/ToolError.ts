@@ -339,7 +339,10 @@ export class ToolExecutionError extends advised(
 
 export type ToolError = InvalidArgs | DeserializationError | ExecutionError | EscalationError
 
-export const ToolError = Schema.Union([InvalidArgs, DeserializationError, ExecutionError, EscalationError])
+const toolErrorUnion = Schema.Union([InvalidArgs, DeserializationError, ExecutionError, EscalationError])
+
+/** The closed union, as a schema: decodes each error to its own class. */
+export const ToolError: Schema.Codec<ToolError, (typeof toolErrorUnion)["Encoded"]> = toolErrorUnion
 
 /** What can happen around a tool call: it was not admitted, not finished, or given up. */
 export type AroundToolError =
@@ -349,12 +352,16 @@ export type AroundToolError =
   | OutcomeUnknownError
   | ToolExecutionError
 
-export const AroundToolError = Schema.Union([
+const aroundToolErrorUnion = Schema.Union([
   UnknownToolError,
   ToolTimeoutError,
   ToolDeniedError,
   OutcomeUnknownError,
   ToolExecutionError
 ])
+
+/** The closed union, as a schema: decodes each error to its own class. */
+export const AroundToolError: Schema.Codec<AroundToolError, (typeof aroundToolErrorUnion)["Encoded"]> =
+  aroundToolErrorUnion
 
 export const isToolError: (value: unknown) => value is ToolError = Schema.is(ToolError)

@@ -1,0 +1,51 @@
+/** The compiler prints inferred types in declarations as it shows them under the cursor. */
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { root } from "../scripts/files.ts"
+import { binary } from "../scripts/tools.ts"
+import { assert, describe, it } from "vitest"
+
+/** The types of the exports of `test/types/hovers.ts`, by name, with the modules before their names left out. */
+const hovers = (): ReadonlyMap<string, string> => {
+  const folder = mkdtempSync(join(tmpdir(), "kintsugi-hovers-"))
+  try {
+    const options = ["--noEmit", "false", "--declaration", "--emitDeclarationOnly", "--outDir", folder]
+    const compiler = spawnSync(
+      process.execPath,
+      [binary("typescript", "tsc"), "-p", "test/types/hovers.json", ...options],
+      {
+        cwd: root,
+        encoding: "utf8"
+      }
+    )
+    assert.strictEqual(compiler.status, 0, compiler.stdout)
+    const text = readFileSync(join(folder, "hovers.d.ts"), "utf8")
+    const shown = text.matchAll(/^export declare const (\w+): (.*);$/gm)
+    return new Map(
+      [...shown].map(([, name = "", type = ""]) => [name, type.replaceAll(/(?:import\("[^"]*"\)|\b\w+)\./g, "")])
+    )
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+describe("hovers", () => {
+  const all = hovers()
+  const errors = "BudgetExceededError | ToolExecutionError | LlmError"
+  for (const [name, type] of [
+    ["called", "Effect<number, DeserializationError | InvalidArgs | NoKeys, never>"],
+    ["run", `Effect<string, ${errors}, Model>`],
+    ["streamed", `Stream<AgentEvent, ${errors}, Model>`],
+    ["bare", "Effect<string, BudgetExceededError | LlmError, Model>"],
+    ["decoded", "Effect<KintsugiError, SchemaError, never>"],
+    ["decodedLlm", "Effect<LlmError, SchemaError, never>"],
+    ["decodedTool", "Effect<ToolError, SchemaError, never>"],
+    ["decodedRun", "Effect<RunError, SchemaError, never>"]
+  ] as const) {
+    it(`T36 '${name}' shows the names of the unions, not their members`, () => {
+      assert.strictEqual(all.get(name), type)
+    })
+  }
+})

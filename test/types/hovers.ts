@@ -1,0 +1,29 @@
+/** Values without annotations: `test/hovers.test.ts` looks at how the compiler prints their types. */
+import { Agent, KintsugiError, LlmError, Recovery, RunError, Skill, Tool, ToolError } from "@kintsugi/core"
+import { Effect, Schema } from "effect"
+
+class NoKeys extends Schema.TaggedError<NoKeys>()("NoKeys", { json: Schema.String }) {}
+
+const count = Tool.make("count", {
+  description: "Counts.",
+  parameters: Schema.Struct({ json: Schema.String }),
+  success: Schema.Finite,
+  run: ({ json }) => Effect.fail(new NoKeys({ json }))
+})
+
+const fixer = Agent.deterministic("fixer", (raw: string) => Effect.succeed(raw))
+
+const counted = count.pipe(Tool.onError({ InvalidArgs: Recovery.fix(fixer), NoKeys: Recovery.fix(fixer) }))
+
+const analyst = Agent.make("analyst", {
+  skills: [Skill.make("solve", { description: "Solves.", tools: [counted] })]
+})
+
+export const called = Tool.call(count, "{}")
+export const run = analyst("go")
+export const streamed = analyst.stream("go")
+export const bare = Agent.make("bare", {})("go")
+export const decoded = Schema.decodeUnknownEffect(KintsugiError.KintsugiError)({})
+export const decodedLlm = Schema.decodeUnknownEffect(LlmError.LlmError)({})
+export const decodedTool = Schema.decodeUnknownEffect(ToolError.ToolError)({})
+export const decodedRun = Schema.decodeUnknownEffect(RunError.RunError)({})
