@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import type { Report, Source } from "@kintsugi/providers"
+import { Duration } from "effect"
 import { answer, type Api, formats } from "./wire.ts"
 
 const source: Source.Source = { provider: "p", model: "m", secrets: [] }
@@ -290,4 +291,18 @@ describe("sizes", () => {
     assert(error instanceof LlmError.ContextTooLongError)
     assert.isUndefined(error.limit)
   })
+})
+
+it("T15 T8 the wait beside a daily quota is about another limit; any other quota takes it over", () => {
+  const daily = { violations: [{ quotaId: "GenerateRequestsPerDayPerProjectPerModel-FreeTier" }] }
+  const spent = classify(
+    "gemini",
+    429,
+    google("RESOURCE_EXHAUSTED", "Please retry in 2s.", daily, { retryDelay: "2s" })
+  )
+  assert(spent instanceof LlmError.QuotaExhaustedError)
+  assert.deepStrictEqual(spent.resetAfter, Duration.minutes(5))
+  const broke = classify("openai-chat", 402, "", { "retry-after": "90" })
+  assert(broke instanceof LlmError.QuotaExhaustedError)
+  assert.deepStrictEqual(broke.resetAfter, Duration.seconds(90))
 })

@@ -216,6 +216,11 @@ export class UnknownLlmError extends advised(
     const happened = { what: `Model '${model}' failed in an unknown way`, where: whereOf(from), words: wordsOf(given) }
     return new UnknownLlmError({ ...given, model, message: sentence("UnknownLlmError", happened) })
   }
+  /** An answer that claims success and makes no sense. */
+  static unreadable(model: string, why: string, from: Origin = {}): UnknownLlmError {
+    const happened = { what: `The reply of model '${model}' could not be read`, where: whereOf(from), words: why }
+    return new UnknownLlmError({ ...from, model, message: sentence("UnknownLlmError", happened) })
+  }
 }
 
 /** Too many requests: waiting cures it. */

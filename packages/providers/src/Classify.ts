@@ -18,7 +18,7 @@ export const failure = (
   report: Report,
   codes: Codes
 ): LlmError.LlmError => {
-  const answer = withRemaining({ ...given, headers: { ...report.headers, ...given.headers } })
+  const answer = { ...given, headers: { ...report.headers, ...given.headers } }
   const text = Source.quote(source, report.text)
   const status = statusOf(report, answer)
   const hint = Hints.of(answer, report.text, report.retryAfter)
@@ -43,22 +43,13 @@ export const undecodable = (source: Source.Source, answer: Answer.Answer, cause:
   const requestId = Answer.requestId(answer)
   const detail = Source.quote(source, answer.body.slice(0, 200))
   const why = Source.quote(source, ErrorCause.messageOf(cause))
-  return new LlmError.UnknownLlmError({
+  return LlmError.UnknownLlmError.unreadable(source.model, why, {
     provider: source.provider,
-    model: source.model,
     status: answer.status,
     ...(requestId === undefined ? {} : { requestId }),
     ...(detail === "" ? {} : { detail }),
-    message: `The reply of model '${source.model}' could not be read (${source.provider}, status ${answer.status}): ${why}`,
     cause: Source.scrubCause(source, cause)
   })
-}
-
-/** Every format names what is left in headers of its own; here they all come down to one. */
-const withRemaining = (answer: Answer.Answer): Answer.Answer => {
-  const remaining = Hints.remaining(answer)
-  if (remaining === undefined) return answer
-  return { ...answer, headers: { ...answer.headers, "x-ratelimit-remaining-requests": String(remaining) } }
 }
 
 const idIn = (source: Source.Source, { requestId }: Report): string | undefined =>

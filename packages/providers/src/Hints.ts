@@ -5,6 +5,7 @@
  * `retry-after-ms` and the order of the headers follow the official SDKs of OpenAI and Anthropic, the durations like
  * `6m0s` are Go's.
  */
+import * as RetryAfter from "@kintsugi/core/RetryAfter"
 import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
@@ -16,11 +17,7 @@ import * as Answer from "./Answer.ts"
  * with a success.
  */
 export const of = (answer: Answer.Answer, text = "", data?: Duration.Duration): Duration.Duration | undefined => {
-  const stated = [
-    ...(Answer.isSuccess(answer) ? [] : fromHeaders(answer)),
-    fromText(text),
-    data === undefined ? undefined : Duration.toMillis(data)
-  ]
+  const stated = [...(Answer.isSuccess(answer) ? [] : fromHeaders(answer)), fromText(text), millisOf(data)]
   const valid = stated.filter((millis) => millis !== undefined && Number.isFinite(millis) && millis >= 0)
   return valid.length === 0 ? undefined : Duration.millis(Math.ceil(Math.max(...valid.map(Number))))
 }
@@ -46,15 +43,9 @@ export const fromProtobuf = (text: string): Duration.Duration | undefined =>
 
 const fromHeaders = (answer: Answer.Answer): ReadonlyArray<number | undefined> => [
   scaled(answer.headers["retry-after-ms"], 1),
-  retryAfter(answer),
+  millisOf(RetryAfter.parse(answer.headers["retry-after"], serverTime(answer))),
   ...(answer.status === 429 ? resets(answer) : [])
 ]
-
-/** Seconds, fractions included, or an HTTP date; a date in the past is a wait of zero. */
-const retryAfter = (answer: Answer.Answer): number | undefined => {
-  const value = answer.headers["retry-after"]
-  return scaled(value, 1000) ?? until(instant(value), answer)
-}
 
 const decimal = /^\d+(?:\.\d+)?$/
 
@@ -63,20 +54,21 @@ const scaled = (text: string | undefined, unit: number): number | undefined => {
   return decimal.test(trimmed) ? Number(trimmed) * unit : undefined
 }
 
+const millisOf = (wait: Duration.Duration | undefined): number | undefined =>
+  wait === undefined ? undefined : Duration.toMillis(wait)
+
 /** By the server's own clock where the answer shows it: the two clocks may disagree. */
+const serverTime = ({ at, headers }: Answer.Answer): number => RetryAfter.httpDate(headers["date"] ?? "") ?? at
+
 const until = (instant: number | undefined, answer: Answer.Answer): number | undefined =>
-  instant === undefined ? undefined : Math.max(0, instant - (httpDate(answer.headers["date"]) ?? answer.at))
+  instant === undefined ? undefined : Math.max(0, instant - serverTime(answer))
 
-const instant = (text: string | undefined): number | undefined => httpDate(text) ?? rfc3339(text)
+const instant = (text: string): number | undefined => RetryAfter.httpDate(text) ?? rfc3339(text)
 
-const httpDate = (text: string | undefined): number | undefined =>
-  text !== undefined && /^\s*[a-z]{3,9}, .*\d GMT\s*$/i.test(text) ? parsed(text) : undefined
-
-const rfc3339 = (text: string | undefined): number | undefined =>
-  text !== undefined && /^\s*\d{4}-\d\d-\d\dT/.test(text) ? parsed(text) : undefined
-
-const parsed = (text: string): number | undefined =>
-  Option.getOrUndefined(Option.map(DateTime.make(text.trim()), DateTime.toEpochMillis))
+const rfc3339 = (text: string): number | undefined =>
+  /^\s*\d{4}-\d\d-\d\dT/.test(text)
+    ? Option.getOrUndefined(Option.map(DateTime.make(text.trim()), DateTime.toEpochMillis))
+    : undefined
 
 /**
  * When a rate limit starts afresh. That is a wait only for a limit that is used up: servers tell the reset of all their

@@ -2,8 +2,10 @@
 import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Duration from "effect/Duration"
 import type { Answer } from "../Answer.ts"
+import * as Hints from "../Hints.ts"
 import type { Report, Tag } from "../Report.ts"
 import { quote, type Source } from "../Source.ts"
+import { dailyQuota } from "./errorDetails.ts"
 import * as ErrorText from "./errorText.ts"
 
 /** What every error says of its origin. */
@@ -52,11 +54,12 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Known):
       return LlmError.CapabilityMismatchError.notSupported(model, provider, capability, facts)
     }
     case "RateLimitError":
-      return LlmError.RateLimitError.limited(provider, facts, remainingQuota(answer))
+      return LlmError.RateLimitError.limited(provider, facts, Hints.remaining(answer))
     case "QuotaExhaustedError": {
-      // the wait is advice here, and no hint: waiting buys no credit
+      // the wait is advice here, and no hint: waiting buys no credit. Beside a daily quota it is about another limit
       const { retryAfter, ...rest } = facts
-      const later = retryAfter === undefined ? {} : { resetAfter: retryAfter }
+      const isOther = retryAfter === undefined || report.codes.includes(dailyQuota)
+      const later = isOther ? {} : { resetAfter: retryAfter }
       return LlmError.QuotaExhaustedError.llmQuotaExceeded(model, { ...rest, ...later })
     }
     case "NetworkError":
@@ -68,9 +71,4 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Known):
       return LlmError.UnknownLlmError.unknown(model, cause, facts)
     }
   }
-}
-
-const remainingQuota = ({ headers }: Answer): number | undefined => {
-  const remaining = Number(headers["x-ratelimit-remaining-requests"] ?? headers["x-ratelimit-remaining"] ?? Number.NaN)
-  return Number.isFinite(remaining) ? remaining : undefined
 }

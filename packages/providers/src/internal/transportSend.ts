@@ -185,11 +185,10 @@ const redirected = ({ model, provider }: Source.Source, { status }: Answer.Answe
 
 const oversized = (source: Source.Source, answer: Answer.Answer, maxBytes: number): LlmError.LlmError => {
   const id = Answer.requestId(answer)
-  return new LlmError.ServerError({
-    model: source.model,
+  return LlmError.ServerError.serverError(source.model, undefined, {
     provider: source.provider,
     status: answer.status,
     ...(id === undefined ? {} : { requestId: id }),
-    message: `The answer of model '${source.model}' is longer than ${maxBytes} bytes`
+    detail: `the answer is longer than ${maxBytes} bytes`
   })
 }
