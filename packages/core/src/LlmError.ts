@@ -28,12 +28,18 @@ export interface Origin {
   readonly cause?: unknown
 }
 
-const origin = { message: Schema.String, ...originFields }
+/** The same, for failures that are about a service or a connection: the model may be known or not. */
+export interface ServiceOrigin extends Origin {
+  readonly model?: string
+}
 
-const ofModel = { ...origin, model: Schema.String }
+const ofService = { message: Schema.String, ...originFields, model: Schema.optionalKey(Schema.String) }
 
-const whereOf = ({ provider, requestId, status }: Origin): ReadonlyArray<string | undefined> => [
+const ofModel = { message: Schema.String, ...originFields, model: Schema.String }
+
+const whereOf = ({ model, provider, requestId, status }: ServiceOrigin): ReadonlyArray<string | undefined> => [
   provider,
+  model === undefined ? undefined : `model ${model}`,
   status === undefined ? undefined : `status ${status}`,
   requestId === undefined ? undefined : `request ${requestId}`
 ]
@@ -227,7 +233,7 @@ export class UnknownLlmError extends advised(
 export class RateLimitError extends advised(
   "RateLimitError",
   Schema.TaggedError<RateLimitError, AdviceOf<"RateLimitError">>()("RateLimitError", {
-    ...origin,
+    ...ofService,
     service: Schema.String,
     remainingQuota: Schema.optionalKey(Schema.Finite)
   })
@@ -247,7 +253,7 @@ export class RateLimitError extends advised(
   static apiRateLimit(endpoint: string, retryAfter: Duration.Input): RateLimitError {
     return RateLimitError.limited(endpoint, { retryAfter: Duration.fromInputUnsafe(retryAfter) })
   }
-  static limited(service: string, from: Origin = {}, remainingQuota?: number): RateLimitError {
+  static limited(service: string, from: ServiceOrigin = {}, remainingQuota?: number): RateLimitError {
     const { retryAfter } = from
     const asked = retryAfter === undefined ? "" : `, it asks to wait ${Duration.format(retryAfter)}`
     const what = `'${service}' limits the rate of requests${asked}`
@@ -288,18 +294,23 @@ export class QuotaExhaustedError extends advised(
 export class NetworkError extends advised(
   "NetworkError",
   Schema.TaggedError<NetworkError, AdviceOf<"NetworkError">>()("NetworkError", {
-    ...origin,
+    ...ofService,
     host: Schema.String,
     port: Schema.optionalKey(Schema.Finite)
   })
 ) {
-  static connectionRefused(host: string, port: number, from: Origin = {}): NetworkError {
+  static connectionRefused(host: string, port: number, from: ServiceOrigin = {}): NetworkError {
     return NetworkError.connectionFailed({ host, port }, `Connection to ${host}:${port} was refused`, from)
   }
-  static dnsResolutionFailed(host: string, cause: unknown, from: Origin = {}): NetworkError {
+  static dnsResolutionFailed(host: string, cause: unknown, from: ServiceOrigin = {}): NetworkError {
     return NetworkError.connectionFailed({ host }, `The name '${host}' could not be resolved`, { ...from, cause })
   }
-  static connectionTimeout(host: string, port: number, timeout: Duration.Input, from: Origin = {}): NetworkError {
+  static connectionTimeout(
+    host: string,
+    port: number,
+    timeout: Duration.Input,
+    from: ServiceOrigin = {}
+  ): NetworkError {
     const limit = Duration.format(Duration.fromInputUnsafe(timeout))
     return NetworkError.connectionFailed(
       { host, port },
@@ -310,7 +321,7 @@ export class NetworkError extends advised(
   static connectionFailed(
     peer: { readonly host: string; readonly port?: number },
     what: string,
-    from: Origin = {}
+    from: ServiceOrigin = {}
   ): NetworkError {
     const happened = { what, where: whereOf(from), words: wordsOf(from) }
     return new NetworkError({ ...from, ...peer, message: sentence("NetworkError", happened) })
@@ -321,19 +332,19 @@ export class NetworkError extends advised(
 export class RequestTimeoutError extends advised(
   "RequestTimeoutError",
   Schema.TaggedError<RequestTimeoutError, AdviceOf<"RequestTimeoutError">>()("RequestTimeoutError", {
-    ...origin,
+    ...ofService,
     operation: Schema.String,
     timeout: Schema.Duration
   })
 ) {
-  static llmTimeout(timeout: Duration.Input, from: Origin = {}): RequestTimeoutError {
+  static llmTimeout(timeout: Duration.Input, from: ServiceOrigin = {}): RequestTimeoutError {
     return RequestTimeoutError.timedOut("the model call", timeout, from)
   }
   /** The query string, which may hold a key, is left out of the message. */
-  static httpTimeout(url: string, timeout: Duration.Input, from: Origin = {}): RequestTimeoutError {
+  static httpTimeout(url: string, timeout: Duration.Input, from: ServiceOrigin = {}): RequestTimeoutError {
     return RequestTimeoutError.timedOut(url.replace(/[?#].*$/s, ""), timeout, from)
   }
-  static timedOut(operation: string, limit: Duration.Input, from: Origin = {}): RequestTimeoutError {
+  static timedOut(operation: string, limit: Duration.Input, from: ServiceOrigin = {}): RequestTimeoutError {
     const timeout = Duration.fromInputUnsafe(limit)
     const what = `'${operation}' did not answer within ${Duration.format(timeout)}`
     const message = sentence("RequestTimeoutError", { what, where: whereOf(from), words: wordsOf(from) })

@@ -145,7 +145,8 @@ const refused = (model: Model.Service, reply: Message.Reply): Effect.Effect<neve
 
 const cutOff = (model: Model.Service): NetworkError =>
   NetworkError.connectionFailed({ host: model.provider }, `The stream of model '${model.name}' ended before its end`, {
-    provider: model.provider
+    provider: model.provider,
+    model: model.name
   })
 
 /** The calls of a reply, all settled, in the model's order. `failure` ends the run. */

@@ -79,7 +79,7 @@ const fromClient = (
       ? self
       : Effect.timeoutOrElse(self, {
           duration: Duration.millis(Math.max(0, millis)),
-          orElse: () => Effect.fail(Fault.timedOut(url, timeout, { provider: endpoint.source.provider }))
+          orElse: () => Effect.fail(Fault.timedOut(endpoint.source, url, timeout))
         })
 
   /** All attempts and waits, within the limit of time. */

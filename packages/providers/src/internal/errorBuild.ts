@@ -54,7 +54,7 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Known):
       return LlmError.CapabilityMismatchError.notSupported(model, provider, capability, facts)
     }
     case "RateLimitError":
-      return LlmError.RateLimitError.limited(provider, facts, Hints.remaining(answer))
+      return LlmError.RateLimitError.limited(provider, { ...facts, model }, Hints.remaining(answer))
     case "QuotaExhaustedError": {
       // the wait is advice here, and no hint: waiting buys no credit. Beside a daily quota it is about another limit
       const { retryAfter, ...rest } = facts
@@ -63,9 +63,9 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Known):
       return LlmError.QuotaExhaustedError.llmQuotaExceeded(model, { ...rest, ...later })
     }
     case "NetworkError":
-      return LlmError.NetworkError.connectionFailed({ host: provider }, "The connection failed", facts)
+      return LlmError.NetworkError.connectionFailed({ host: provider }, "The connection failed", { ...facts, model })
     case "RequestTimeoutError":
-      return LlmError.RequestTimeoutError.timedOut(`a call of model '${model}'`, answer.elapsed, facts)
+      return LlmError.RequestTimeoutError.timedOut("the model call", answer.elapsed, { ...facts, model })
     case "UnknownLlmError": {
       const cause = { name: quote(source, report.codes[0] ?? "Error"), message: text }
       return LlmError.UnknownLlmError.unknown(model, cause, facts)

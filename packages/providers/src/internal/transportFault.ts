@@ -19,8 +19,8 @@ export const fromCause = (cause: unknown, attempt: Attempt): LlmError.NetworkErr
   const { source, url } = attempt
   const signs = signsOf(cause)
   const kind = kinds.find(([matches]) => matches(signs))?.[1] ?? "broken"
-  const common = { provider: source.provider, cause: Source.scrubCause(source, cause) }
-  if (kind === "silent") return timedOut(url, attempt.elapsed, common)
+  const common = { provider: source.provider, model: source.model, cause: Source.scrubCause(source, cause) }
+  if (kind === "silent") return timedOut(source, url, attempt.elapsed, common.cause)
   const port = portOf(url)
   const name = port === undefined ? url.hostname : `${url.hostname}:${port}`
   return LlmError.NetworkError.connectionFailed(peerOf(url), sentences[kind](name), common)
@@ -28,16 +28,21 @@ export const fromCause = (cause: unknown, attempt: Attempt): LlmError.NetworkErr
 
 /** The answer did not come within `timeout`. */
 export const timedOut = (
+  { model, provider }: Source.Source,
   url: URL,
   timeout: Duration.Duration,
-  origin: { readonly provider: string; readonly cause?: unknown }
+  cause?: unknown
 ): LlmError.RequestTimeoutError =>
-  LlmError.RequestTimeoutError.timedOut(`POST ${url.origin}${url.pathname}`, timeout, origin)
+  LlmError.RequestTimeoutError.timedOut(`POST ${url.origin}${url.pathname}`, timeout, {
+    provider,
+    model,
+    ...(cause === undefined ? {} : { cause })
+  })
 
 /** The connection ended before the reply was complete. */
 export const incomplete = (source: Source.Source, url: URL): LlmError.NetworkError => {
   const what = `The stream from ${url.host} ended before the reply was complete`
-  return LlmError.NetworkError.connectionFailed(peerOf(url), what, { provider: source.provider })
+  return LlmError.NetworkError.connectionFailed(peerOf(url), what, { provider: source.provider, model: source.model })
 }
 
 const peerOf = (url: URL): { readonly host: string; readonly port?: number } => {
