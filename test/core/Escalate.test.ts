@@ -104,7 +104,8 @@ const spoken: ReadonlyArray<
   [null, "no reason was given", "HIGH"],
   // malformed arguments do not stop it: their text is the reason
   ["I give up: {", "I give up: {", "HIGH"],
-  [{ reason: 5, severity: "LOW" }, '{"reason":5,"severity":"LOW"}', "LOW"],
+  [{ reason: [5], severity: "LOW" }, '{"reason":[5],"severity":"LOW"}', "LOW"],
+  [{ reason: 5, severity: "LOW" }, "5", "LOW"],
   [{ reason: "r", severity: null }, "r", "HIGH"],
   [{ reason: "r", json: { a: 1 } }, "r", "HIGH"]
 ]

@@ -1,83 +1,59 @@
 /**
- * Makes an object of the text that a model sent as arguments, by the cheapest step that succeeds, before anybody is
- * asked to repair it: the text as it is, without its code fence, its first balanced block, and last what a JSON repair
- * library makes of it. Only an object counts: prose is never taken for a quoted string.
+ * Mends the arguments that a model sent by the cheapest step that succeeds, before anybody is asked to repair them. First
+ * text that is no JSON: without its code fence, its first balanced block, what a JSON repair library makes of it. Then
+ * JSON that does not fit the schema, and only where it does not: JSON within a string, numbers as text or text as numbers,
+ * `null` and `""` for an optional field that was meant to be absent.
  */
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { jsonrepair } from "jsonrepair"
+import type * as SchemaIssue from "effect/SchemaIssue"
+import { readText, type TextStep, textSteps } from "./internal/coercionText.ts"
+import { fitValue, type ValueStep, valueSteps } from "./internal/coercionValue.ts"
 
-export type Step = "strip-fences" | "first-block" | "repair"
+export type Step = TextStep | ValueStep
 
-/** All steps, in order. */
-export const steps: ReadonlyArray<Step> = ["strip-fences", "first-block", "repair"]
+/** All steps, in the order in which they are taken, whatever the order of a list that a tool gives. */
+export const steps: ReadonlyArray<Step> = [...textSteps, ...valueSteps]
 
 /** One step that changed something. */
 export interface Change {
   readonly step: Step
+  /** From the arguments to the place; empty for a change of the whole. */
   readonly path: ReadonlyArray<string | number>
   readonly before: unknown
+  /** `undefined` where the field was dropped. */
   readonly after: unknown
 }
 
 export interface Parsed {
   readonly value: Schema.Json
+  /** The JSON from which the value was read; absent for arguments that came as an object. */
+  readonly text?: string
   readonly changes: ReadonlyArray<Change>
 }
 
-const unchanged: ReadonlyArray<Change> = []
-
 /** The value of a text, or why it is no JSON. Valid JSON passes as it is. */
-export const parse = (text: string, ladder: ReadonlyArray<Step> = steps): Result.Result<Parsed, string> => {
-  const first = parseJson(text)
-  if (Result.isSuccess(first)) return Result.succeed({ value: first.success, changes: unchanged })
-  const changes: Array<Change> = []
-  let current = text
-  for (const step of ladder) {
-    const after = apply[step](current)
-    if (after === undefined || after === current) continue
-    changes.push({ step, path: [], before: current, after })
-    current = after
-    const parsed = parseJson(current)
-    if (Result.isSuccess(parsed) && Predicate.isObject(parsed.success)) {
-      return Result.succeed({ value: parsed.success, changes })
-    }
-  }
-  return Result.fail(first.failure)
+export const parse = (text: string, ladder: ReadonlyArray<Step> = steps): Result.Result<Parsed, string> =>
+  readText(text, ladder)
+
+export interface Decoded<A> {
+  readonly decoded: A
+  /** The JSON from which it was decoded. */
+  readonly value: Schema.Json
+  readonly changes: ReadonlyArray<Change>
 }
 
-const parseJson = (text: string): Result.Result<Schema.Json, string> =>
-  Result.try({
-    // JSON.parse returns nothing but JSON
-    try: () => JSON.parse(text) as Schema.Json,
-    catch: (error) => (error instanceof Error ? error.message : String(error))
-  })
-
-const apply: Record<Step, (text: string) => string | undefined> = {
-  "strip-fences": (text) => /^\s*```[\w-]*[ \t]*\n?([\s\S]*?)\n?[ \t]*```\s*$/.exec(text)?.[1],
-  "first-block": (text) => firstBlock(text),
-  repair: (text) => {
-    if (!text.includes("{")) return undefined
-    const repaired = Result.try(() => jsonrepair(text))
-    return Result.isSuccess(repaired) ? repaired.success : undefined
-  }
-}
-
-/** The first `{…}` whose braces balance outside of strings. */
-const firstBlock = (text: string): string | undefined => {
-  const start = text.indexOf("{")
-  if (start < 0) return undefined
-  let depth = 0
-  let inString = false
-  for (let i = start; i < text.length; i++) {
-    const char = text[i]
-    if (inString) {
-      if (char === "\\") i++
-      else if (char === '"') inString = false
-    } else if (char === '"') inString = true
-    else if (char === "{") depth++
-    else if (char === "}" && --depth === 0) return text.slice(start, i + 1)
-  }
-  return undefined
+/**
+ * Decodes what was parsed. A value that decodes is not looked at; one that cannot be mended fails with the issue of the
+ * value as it came, never of one that is mended by half. `decode` is called a bounded number of times.
+ */
+export const decode = <A>(
+  { changes, text, value }: Parsed,
+  decodeValue: (value: Schema.Json) => Result.Result<A, SchemaIssue.Issue>,
+  ladder: ReadonlyArray<Step> = steps
+): Result.Result<Decoded<A>, SchemaIssue.Issue> => {
+  const first = decodeValue(value)
+  if (Result.isSuccess(first)) return Result.succeed({ decoded: first.success, value, changes })
+  const fitted = fitValue(value, text, first.failure, decodeValue, ladder)
+  return Result.map(fitted, (fit) => (changes.length === 0 ? fit : { ...fit, changes: [...changes, ...fit.changes] }))
 }

@@ -97,8 +97,14 @@ const settleBuiltIn = (
   const decoded = Call.decode(tool, call)
   const params = Result.isSuccess(decoded) ? decoded.success.params : salvaged(decoded.failure, call)
   const context = { attempt: 1, callId: call.id, idempotencyKey, agent: run.agent }
+  const changes = Result.isSuccess(decoded) ? decoded.success.changes : []
+  const emitChanges = Effect.forEach(
+    changes,
+    (change) => RunContext.emit(run, () => ({ type: "arguments-coerced", callId: call.id, tool: call.name, change })),
+    { discard: true }
+  )
   return Effect.andThen(
-    emitStart(call, run),
+    Effect.andThen(emitStart(call, run), emitChanges),
     Effect.matchEffect(tool.run(params, context), {
       onFailure: (error) => Effect.succeed<Outcome>({ settlement: givenBack, failure: { error, isOurs: true } }),
       onSuccess: () => Effect.die(new TypeError(`Tool '${tool.name}' is built in and did not end the run`))

@@ -3,6 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as Coercion from "../Coercion.ts"
+import * as Issue from "../Issue.ts"
 import type * as Message from "../Message.ts"
 import { DeserializationError, InvalidArgs } from "../ToolError.ts"
 import type { ToolDefinition } from "./toolDefinition.ts"
@@ -14,7 +15,7 @@ export interface Decoded {
   readonly changes: ReadonlyArray<Coercion.Change>
 }
 
-/** Absent and blank arguments mean `{}`; an object is used as it is; text is parsed, coercion included. */
+/** Absent and blank arguments mean `{}`; an object is used as it is; text is parsed. Both are coerced if they fit nothing. */
 export const decode = (
   tool: ToolDefinition,
   call: Message.ToolCall
@@ -23,11 +24,15 @@ export const decode = (
   if (Result.isFailure(parsed)) {
     return Result.fail(InvalidArgs.of(tool.name, call.id, rawText(call.arguments), parsed.failure))
   }
-  const { changes, value } = parsed.success
-  const decoded = tool.decode(value)
-  return Result.isSuccess(decoded)
-    ? Result.succeed({ params: decoded.success, json: value, changes })
-    : Result.fail(DeserializationError.of(tool.name, call.id, value, tool.targetType, decoded.failure))
+  const decoded = Coercion.decode(parsed.success, tool.decode, tool.coercion)
+  if (Result.isSuccess(decoded)) {
+    const { changes, decoded: params, value: json } = decoded.success
+    return Result.succeed({ params, json, changes })
+  }
+  // about what the model sent, not about a half-mended value
+  const { value } = parsed.success
+  const issues = Issue.fromSchema(decoded.failure, value)
+  return Result.fail(DeserializationError.of(tool.name, call.id, value, tool.targetType, issues))
 }
 
 /** The arguments as text: what the model wrote, or the JSON of what it sent as an object. */

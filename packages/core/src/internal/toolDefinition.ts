@@ -1,8 +1,11 @@
 /** What a tool is at run time: its types are in `Tool.Tool` only. */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
 import * as Coercion from "../Coercion.ts"
 import * as Issue from "../Issue.ts"
 import type * as Message from "../Message.ts"
@@ -19,7 +22,7 @@ export interface ToolDefinition {
   readonly spec: () => Message.ToolSpec
   readonly targetType: string
   readonly coercion: ReadonlyArray<Coercion.Step>
-  readonly decode: (value: Schema.Json) => Result.Result<unknown, ReadonlyArray<Issue.Issue>>
+  readonly decode: (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue>
   readonly decodeResult: (text: string) => Result.Result<unknown, ReadonlyArray<Issue.Issue>>
   /** The text that the model reads; dies on a value that the tool's own schema refuses. */
   readonly encode: (value: unknown) => Effect.Effect<string>
@@ -49,7 +52,7 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects> {
   readonly sideEffects?: S
   /** Where its work is done; `local` by default. */
   readonly kind?: Kind
-  /** The steps that make JSON of what the model sent as arguments; all by default, none with `[]`. */
+  /** The steps that mend arguments before they count as bad; all by default, none with `[]`. Their order is fixed. */
   readonly coercion?: ReadonlyArray<Coercion.Step>
   readonly run: (params: Params, context: ToolContext) => Effect.Effect<A, E, R>
 }
@@ -91,13 +94,26 @@ const jsonSchemaOf = (schema: Schema.Codec<unknown, unknown>): Message.ToolSpec[
 const strict = { errors: "all", onExcessProperty: "error" } as const
 
 const decoder = (schema: Schema.Codec<unknown, unknown>): ToolDefinition["decode"] => {
-  const decode = once(() => Schema.decodeUnknownResult(Schema.toCodecJson(schema), strict))
-  return (value) => Result.mapError(decode()(value), (error) => Issue.fromSchema(error.issue, value))
+  const decode = once(() => Schema.decodeUnknownExit(Schema.toCodecJson(schema), strict))
+  return (value) => {
+    const exit = decode()(value)
+    if (Exit.isSuccess(exit)) return Result.succeed(exit.value)
+    const error = Cause.squash(exit.cause)
+    if (Schema.isSchemaError(error)) return Result.fail(error.issue)
+    if (isOverflow(error)) return Result.fail(tooDeep)
+    throw error
+  }
 }
+
+/** A model can nest its arguments deeper than the stack reaches. That is its failure, not a defect. */
+const isOverflow = (error: unknown): boolean => error instanceof RangeError && error.message.includes("call stack")
+
+const tooDeep = new SchemaIssue.InvalidValue({ message: "Expected a value that is not nested so deeply" })
 
 /** A fixer's answer as a result: JSON, or the bare text where that is what the schema wants. */
 const resultDecoder = (schema: Schema.Codec<unknown, unknown>): ToolDefinition["decodeResult"] => {
-  const decode = decoder(schema)
+  const decodeJson = decoder(schema)
+  const decode = (value: Schema.Json) => Result.mapError(decodeJson(value), (issue) => Issue.fromSchema(issue, value))
   return (text) => {
     const json = Result.getOrElse(Coercion.parse(text, []), () => undefined)
     const fromJson = json === undefined ? decode(text) : decode(json.value)

@@ -1,0 +1,72 @@
+/** Numbers to texts and back, where nothing gets lost. */
+
+/** A plain number is shorter than this. */
+const maxLength = 32
+
+/** The number that a text says in JSON's own syntax, if a number says exactly that. */
+export const numberOf = (text: string): number | undefined => {
+  if (text.length > maxLength) return undefined
+  const number = Number(text)
+  const said = digitsOf(text)
+  return said !== undefined && said === digitsOf(String(number)) ? number : undefined
+}
+
+/** Sign, significant digits and exponent: the same for `1.50` and `15e-1`. Nothing for what is no JSON number. */
+const digitsOf = (text: string): string | undefined => {
+  const parts = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text)
+  if (parts === null) return undefined
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = parts
+  const digits = `${whole}${fraction}`.replace(/^0+/, "")
+  const significant = digits.replace(/0+$/, "")
+  if (significant === "") return `${sign}0`
+  return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
+}
+
+/** How the numbers of some JSON texts were spelled; `undefined` for one that was spelled in two ways. */
+export type Spellings = ReadonlyMap<number, string | undefined>
+
+export const spellingsIn = (texts: ReadonlyArray<string>): Spellings => {
+  const spellings = new Map<number, string | undefined>()
+  for (const text of texts) {
+    for (const spelled of numbersIn(text)) {
+      const number = Number(spelled)
+      spellings.set(number, spellings.has(number) && spellings.get(number) !== spelled ? undefined : spelled)
+    }
+  }
+  return spellings
+}
+
+/** The numbers of a JSON text as they stand there, outside of strings. */
+function* numbersIn(json: string): Generator<string> {
+  for (let i = 0; i < json.length; i++) {
+    const char = json[i] ?? ""
+    if (char === '"') i = endOfString(json, i)
+    else if (isOfNumber.test(char)) {
+      const start = i
+      while (isOfNumber.test(json[i + 1] ?? "")) i++
+      // the letter is also within `true` and `false`
+      if (char !== "e") yield json.slice(start, i + 1)
+    }
+  }
+}
+
+const isOfNumber = /[\d.eE+-]/
+
+const endOfString = (json: string, start: number): number => {
+  let i = start + 1
+  while (i < json.length && json[i] !== '"') i += json[i] === "\\" ? 2 : 1
+  return i
+}
+
+/**
+ * The text of a number: as the model spelled it, so `1.10` stays `1.10`. Nothing where that is not known for certain. A
+ * number that came in an object has no spelling of its own: only its plain form is certain.
+ */
+export const textOf = (number: number, spellings: Spellings, isSpelled: boolean): string | undefined => {
+  const spelled = spellings.get(number)
+  if (isSpelled) return spelled
+  const isPlain = Number.isFinite(number) && (Number.isSafeInteger(number) || !Number.isInteger(number))
+  const plain = String(number)
+  if (!isPlain || Object.is(number, -0)) return undefined
+  return spelled === plain || !spellings.has(number) ? plain : undefined
+}

@@ -1,0 +1,106 @@
+/** The steps on a text that is no JSON. Each gives a new text, or nothing where it has nothing to do. */
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import { jsonrepair } from "jsonrepair"
+
+/** In order. */
+export const textSteps = ["strip-fences", "first-block", "repair"] as const
+
+export type TextStep = (typeof textSteps)[number]
+
+export interface TextChange {
+  readonly step: TextStep
+  readonly path: readonly []
+  readonly before: string
+  readonly after: string
+}
+
+export interface Read {
+  readonly value: Schema.Json
+  /** The JSON that was parsed. */
+  readonly text: string
+  readonly changes: ReadonlyArray<TextChange>
+}
+
+/** Any JSON passes as it is. What steps make of other text has to be an object: prose is never taken for a string. */
+export const readText = (text: string, ladder: ReadonlyArray<string>): Result.Result<Read, string> => {
+  const first = parseJson(text)
+  if (Result.isSuccess(first)) return Result.succeed({ value: first.success, text, changes: [] })
+  const changes: Array<TextChange> = []
+  let current = text
+  for (const step of textSteps) {
+    const after = ladder.includes(step) ? apply[step](current) : undefined
+    if (after === undefined || after === current) continue
+    changes.push({ step, path: [], before: current, after })
+    current = after
+    const parsed = parseJson(current)
+    if (Result.isSuccess(parsed) && Predicate.isObject(parsed.success)) {
+      return Result.succeed({ value: parsed.success, text: current, changes })
+    }
+  }
+  return Result.fail(first.failure)
+}
+
+export const parseJson = (text: string): Result.Result<Schema.Json, string> =>
+  Result.try({
+    // JSON.parse returns nothing but JSON
+    try: () => JSON.parse(text) as Schema.Json,
+    catch: (error) => (error instanceof Error ? error.message : String(error))
+  })
+
+const apply: Record<TextStep, (text: string) => string | undefined> = {
+  "strip-fences": (text) => withoutFence(text.trim()),
+  "first-block": (text) => firstBlock(text),
+  repair: (text) => repaired(text)
+}
+
+const fence = "```"
+
+/** What stands between two fences, without the name of a language. */
+const withoutFence = (text: string): string | undefined => {
+  const isFenced = text.length >= 2 * fence.length && text.startsWith(fence) && text.endsWith(fence)
+  if (!isFenced) return undefined
+  return text
+    .slice(fence.length, -fence.length)
+    .replace(/^[\w-]*/, "")
+    .trim()
+}
+
+/** The first `{…}` whose braces balance outside of strings. */
+const firstBlock = (text: string): string | undefined => {
+  const start = text.indexOf("{")
+  if (start < 0) return undefined
+  let depth = 0
+  let inString = false
+  for (let i = start; i < text.length; i++) {
+    const char = text[i]
+    if (inString) {
+      if (char === "\\") i++
+      else if (char === '"') inString = false
+    } else if (char === '"') inString = true
+    else if (char === "{") depth++
+    else if (char === "}" && --depth === 0) return text.slice(start, i + 1)
+  }
+  return undefined
+}
+
+/** The library takes quadratic time for some texts. */
+const maxRepaired = 50_000
+
+/**
+ * Commas, quotes, comments and the like. A repair that closes what the text left open, or puts a `null` where no value
+ * stood, is none: such a text was cut off, and half an argument is not what the model meant.
+ */
+const repaired = (text: string): string | undefined => {
+  if (!text.includes("{") || text.length > maxRepaired) return undefined
+  const after = Result.getOrElse(
+    Result.try(() => jsonrepair(text)),
+    () => text
+  )
+  const invents =
+    count(after, /[}\]]/g) > count(text, /[}\]]/g) || count(after, /null/g) > count(text, /null|None|undefined/g)
+  return invents ? undefined : after
+}
+
+const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
