@@ -86,7 +86,7 @@ const firstBlock = (text: string): string | undefined => {
 }
 
 /** The library takes quadratic time for some texts. */
-const maxRepaired = 50_000
+const maxRepaired = 32_768
 
 /**
  * Commas, quotes, comments and the like. A repair that closes what the text left open, or puts a `null` where no value
