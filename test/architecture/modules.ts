@@ -12,6 +12,7 @@ export const modules: ReadonlyArray<string> = [
   "ErrorCause",
   "RetryAfter",
   "Issue",
+  "Trail",
   "LlmError",
   "RunError",
   "ToolError",
@@ -23,6 +24,7 @@ export const modules: ReadonlyArray<string> = [
   "Backoff",
   "Recovery",
   "Render",
+  "FailureHistory",
   "Budget",
   "Coercion",
   "Compaction",
@@ -31,6 +33,7 @@ export const modules: ReadonlyArray<string> = [
   "RunContext",
   "Model",
   "Tool",
+  "ToolPolicy",
   "Toolset",
   // agents
   "Turn",
@@ -54,7 +57,14 @@ export const internals: Readonly<Record<string, string>> = {
   facts: "RecoveryAdvice",
   sentence: "RecoveryAdvice",
   identifier: "RunContext",
+  trail: "Recovery",
+  nearest: "Render",
+  truncation: "Render",
   fixing: "Toolset",
+  gates: "Toolset",
+  outcome: "Toolset",
+  unknownTool: "Toolset",
+  toolRun: "Toolset",
   settling: "Toolset",
   runFrame: "Run"
 }

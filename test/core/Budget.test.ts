@@ -207,8 +207,8 @@ it.run("A908 it bounds agents within fixers", (run) =>
 )
 
 it("A901 A902 A908 limits are whole numbers of at least 1, by default 8, 32 and 16", () => {
-  assert.deepStrictEqual(Budget.make(), { maxTurns: 8, maxToolCalls: 32, maxDepth: 16 })
-  assert.deepStrictEqual(Budget.make({ maxTurns: 3 }), { maxTurns: 3, maxToolCalls: 32, maxDepth: 16 })
+  assert.deepInclude(Budget.make(), { maxTurns: 8, maxToolCalls: 32, maxDepth: 16 })
+  assert.deepInclude(Budget.make({ maxTurns: 3 }), { maxTurns: 3, maxToolCalls: 32, maxDepth: 16 })
   for (const limit of [0, -1, 1.5, NaN, Infinity, Number.MAX_SAFE_INTEGER + 1]) {
     for (const name of ["maxTurns", "maxToolCalls", "maxDepth"]) {
       assert.throws(() => Agent.make("a", { budget: { [name]: limit } }), RangeError)

@@ -377,10 +377,11 @@ describe("when", () => {
         const table = { Busy, Gone: Recovery.retry({ retries: 1, initialBackoff: "10 seconds" }) }
         const { exit } = yield* overADay(effect.pipe(Recovery.onError(table)))
         assert.deepStrictEqual(exit, Exit.succeed("enough"))
+        const outside = { failingBatches: 0, failuresInARow: 0 }
         assert.deepStrictEqual(seen, [
-          { error: errors[0], attempt: 1, previous: [], elapsed: Duration.millis(100) },
-          { error: errors[2], attempt: 3, previous: errors.slice(0, 2), elapsed: Duration.millis(11_300) },
-          { error: errors[3], attempt: 4, previous: errors.slice(0, 3), elapsed: Duration.millis(13_400) }
+          { ...outside, error: errors[0], attempt: 1, previous: [], elapsed: Duration.millis(100) },
+          { ...outside, error: errors[2], attempt: 3, previous: errors.slice(0, 2), elapsed: Duration.millis(11_300) },
+          { ...outside, error: errors[3], attempt: 4, previous: errors.slice(0, 3), elapsed: Duration.millis(13_400) }
         ] as Array<unknown>)
       })
   )

@@ -231,8 +231,11 @@ law("L1001 P401 every call is settled exactly once, in request order, however th
     const kinds = settled.map(({ settlement }) => settlement.kind)
     const whole = expected(story, turn)
     const isCut = told.end?.type !== "run-completed" && turn === said.length - 1
-    for (const [index, kind] of kinds.entries())
-      if (!(isCut && kind === "interrupted")) assert.strictEqual(kind, whole[index])
+    for (const [index, kind] of kinds.entries()) {
+      // an unsafe tool that was cut off may have taken effect
+      const cutOff = asked?.calls[index]?.kind === "unsafe" ? ["interrupted", "unknown"] : ["interrupted"]
+      if (!(isCut && cutOff.includes(kind))) assert.strictEqual(kind, whole[index])
+    }
     const dies = asked?.calls.some(({ kind }) => kind === "die" || kind === "quit") ?? false
     if (story.interruptAt === undefined && !dies) assert.deepStrictEqual(kinds, whole)
   }

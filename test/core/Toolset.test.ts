@@ -46,12 +46,12 @@ it.run("C3 A1001 an unknown tool is told with the names that this skill offers; 
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("seen"))
     const log = eventLog()
-    const model = yield* callingOnce("lokk", "look")
+    const model = yield* callingOnce("sing", "look")
     yield* run(agentWith(tool, scripted("fetch").tool).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
-    assert.deepStrictEqual(read(model), ["told: unknown tool: lokk; available tools: look, fetch", "result: seen"])
+    assert.deepStrictEqual(read(model), ["told: unknown tool: sing; available tools: look, fetch", "result: seen"])
     assert.deepStrictEqual(
       log.of("tool-refused").map(({ callId, tool, turn }) => [callId, tool, turn]),
-      [["c1", "lokk", 1]]
+      [["c1", "sing", 1]]
     )
   })
 )

@@ -191,7 +191,10 @@ describe.concurrent("the demo at another endpoint", () => {
     const ended = await Effect.runPromise(
       Effect.flatMap(LoopbackServer.refusedUrl, (url) => run(["{a: 1}", ...at(url)], { env: key }))
     )
-    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: .* was refused \(openai, model [^)]*\).*\n$/) })
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^error: .* was refused \(openai, model [^)]*\).*\n$/)
+    })
     expect(layersOf(ended)).toEqual(["transport", "model"])
     expect(ended.events.at(-1)).toMatchObject({ type: "run-failed", error: { name: "NetworkError" } })
     expectNoStack(ended)

@@ -140,6 +140,8 @@ describe("verdicts as values", () => {
         readonly attempt: number
         readonly previous: ReadonlyArray<unknown>
         readonly elapsed: Duration.Duration
+        readonly failingBatches: number
+        readonly failuresInARow: number
         readonly tool?: string
         readonly callId?: string
         readonly arguments?: unknown

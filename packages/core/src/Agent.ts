@@ -25,6 +25,8 @@ import * as Run from "./Run.ts"
 import type { BudgetExceededError } from "./RunError.ts"
 import type * as Skill from "./Skill.ts"
 import type * as Tool from "./Tool.ts"
+import type * as ToolPolicy from "./ToolPolicy.ts"
+import type { UnknownToolError } from "./ToolError.ts"
 import * as Toolset from "./Toolset.ts"
 import type * as Turn from "./Turn.ts"
 
@@ -76,6 +78,8 @@ interface Definition {
   readonly defaults: Recovery.Rows
   readonly onLlmError: Recovery.Rows
   readonly onPartial: Turn.OnPartial
+  readonly siblings: Turn.Siblings
+  readonly policies: ReadonlyArray<ToolPolicy.Policy>
   readonly listeners: ReadonlyArray<Frame.Listener>
   /** In the place of the loop, for agents that need no model. */
   readonly body: ((input: unknown) => Effect.Effect<unknown, unknown>) | undefined
@@ -87,7 +91,9 @@ export interface Options<Skills, ModelLayer> {
   /** One skill, or none: then the agent has no tools. */
   readonly skills?: Skills
   /** Limits of one run; see `Budget` for the defaults. */
-  readonly budget?: Partial<Budget.Budget>
+  readonly budget?: Budget.Limits
+  /** What happens to the other calls of a reply when one ends the run: they end by themselves, or are interrupted. */
+  readonly siblings?: Turn.Siblings
   /** Its own model, which it keeps under any parent. Without it, `Model` stays in `R`. */
   readonly model?: ModelLayer
 }
@@ -117,6 +123,7 @@ export const make = <
     ...blank(name),
     prompt: options.prompt ?? "",
     budget: Budget.make(options.budget),
+    siblings: options.siblings ?? "settleAll",
     // its needs are in the agent's type
     model: options.model as Layer.Layer<Model.Model, unknown> | undefined,
     tools: (options.skills ?? []).flatMap((skill) => skill.tools)
@@ -140,6 +147,8 @@ const blank = (name: string): Definition => ({
   defaults: new Map(),
   onLlmError: new Map(),
   onPartial: "fail",
+  siblings: "settleAll",
+  policies: [],
   listeners: [],
   body: undefined
 })
@@ -184,19 +193,38 @@ type MergeTables<First, Second> = {
       : never
 }
 
-/** Rows for all tools of the agent: asked last. */
+/** A name that is no tool can be told or raised; nothing else would have a call to be about. */
+interface UnknownRow {
+  readonly UnknownToolError?: Recovery.Verdict<UnknownToolError, never, never, never, "told" | "raise">
+}
+
+/** Rows for all tools of the agent: asked last. Here, and nowhere else, stands the row for names that are no tool. */
 export const toolDefaults =
   <
     T extends Tool.AnyTool,
-    const Table extends Tool.Rows<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared">
+    const Table extends Tool.Rows<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared"> & UnknownRow
   >(
-    table: Table & Recovery.Check<Table, Tool.RowKeys<Tool.ErrorOf<Guarded<T>>>>
+    table: Table & Recovery.Check<Table, Tool.RowKeys<Tool.ErrorOf<Guarded<T>>> | keyof UnknownRow>
   ) =>
   <I, O, E, R, ByTool, Defaults, ModelTable>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
   ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable> => {
     const { definition } = self[TypeId]
     return fromDefinition({ ...definition, defaults: new Map([...definition.defaults, ...Recovery.rowsOf(table)]) })
+  }
+
+/**
+ * Sees every call of this agent's tools once its arguments fit, before it runs, and after every repair again. A call that it
+ * denies is not run; the model reads the reason. One that fails denies. Of several policies, each has to allow.
+ */
+export const toolPolicy =
+  <R2 = never>(policy: ToolPolicy.Policy<R2>) =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable> => {
+    const { definition } = self[TypeId]
+    // its needs are in the agent's type
+    return fromDefinition({ ...definition, policies: [...definition.policies, policy as ToolPolicy.Policy] })
   }
 
 /** A table for model calls. An answer must have the agent's output type. */
@@ -312,6 +340,7 @@ const runner = (definition: Definition): Runner => {
     return (input, sink) => Frame.within({ agent: name, input, sink, state, listeners }, () => body(input))
   }
   const tools = definition.tools.map((tool) => tool.definition)
-  const plan: Run.Plan = { ...definition, agent: name, toolset: Toolset.make(tools, definition) }
+  const gates = { maxArgsBytes: definition.budget.maxArgsBytes, policies: definition.policies }
+  const plan: Run.Plan = { ...definition, agent: name, toolset: Toolset.make(tools, definition, gates) }
   return (input, sink) => Run.run(plan, String(input), sink)
 }

@@ -60,6 +60,10 @@ export type Happening =
 export type OfOneCall =
   /** The arguments were changed before they decoded: no model was asked for that. */
   | { readonly type: "arguments-coerced"; readonly change: Coercion.Change }
+  /** A tool says how far it is. */
+  | { readonly type: "tool-progress"; readonly data: unknown }
+  /** Denied before it ran. */
+  | { readonly type: "tool-refused"; readonly settlement: Message.Settlement }
   | { readonly type: "tool-failed"; readonly attempt: number; readonly error: unknown }
   | { readonly type: "fix-start"; readonly round: number; readonly input: string }
   | { readonly type: "fix-end"; readonly round: number; readonly answer: string }

@@ -128,16 +128,23 @@ const heeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(
 
 /** The hint that an error carries, in milliseconds: its own `retryAfter` or that of its cause. A hint of 0 is 1 ms. */
 export const hintOf = (error: unknown): number | undefined => {
+  const retryAfter = hintFrom(error)?.retryAfter
+  return retryAfter === undefined ? undefined : Math.max(1, Duration.toMillis(retryAfter))
+}
+
+/** The error that carries the hint: this one, or the nearest beneath it. */
+export const hintFrom = (error: unknown): { readonly retryAfter: Duration.Duration } | undefined => {
   let link = error
   // bounded, for a cause may lead back to its error
   for (let depth = 0; depth < 32 && Predicate.isObject(link); depth++) {
-    if ("retryAfter" in link && Duration.isDuration(link.retryAfter)) {
-      return Math.max(1, Duration.toMillis(link.retryAfter))
-    }
+    if (isHinted(link)) return link
     link = "cause" in link ? link.cause : undefined
   }
   return undefined
 }
+
+const isHinted = (error: object): error is { readonly retryAfter: Duration.Duration } =>
+  "retryAfter" in error && Duration.isDuration(error.retryAfter)
 
 /** No wait stays none however high the factor climbs: zero times infinity is no number. */
 const grown = (limits: Plan, attempt: number): number =>

@@ -162,6 +162,12 @@ export const settle = (reply: Reply, settlements: ReadonlyArray<Settlement | und
 /** The settlement of a call that was still open when its run ended. */
 export const interrupted: Settlement = { kind: "interrupted", text: "The call was interrupted before it ended." }
 
+/** The settlement of a call that was cut off after its start, and may have taken effect. */
+export const unknown: Settlement = {
+  kind: "unknown",
+  text: "The call was cut off after its start. It may have taken effect: look that up before any repetition."
+}
+
 /** The settlement of a call in a reply that was cut off before its end: it was not run. */
 export const truncated: Settlement = {
   kind: "truncated",

@@ -155,12 +155,18 @@ const fixerRuns = (options: Partial<Backoff.Count> | undefined): number =>
 
 /**
  * Soft: the model reads the failure as the result of its call, flagged as an error. Without `render` it is told whether
- * repeating the call can help.
+ * repeating the call can help. With `then: "tools-off"`, and if every failure of its batch says so, tools are switched off
+ * for the rest of the run: the model has to answer in words.
  */
 export const tell = <E>(
-  render?: (error: E, context: FailureContext) => string
+  render?: (error: E, context: FailureContext) => string,
+  options?: { readonly then?: Internal.Afterwards }
 ): Verdict<E, never, never, never, "told"> =>
-  verdict({ kind: "tell", render: render === undefined ? undefined : erase(render) })
+  verdict({
+    kind: "tell",
+    render: render === undefined ? undefined : erase(render),
+    afterwards: options?.then ?? "continue"
+  })
 
 /** Soft: the model reads an escalation that asks for corrected arguments. `severity` is `HIGH` by default. */
 export const escalate = <E>(options?: { readonly severity?: Severity }): Verdict<E, never, never, never, "told"> =>

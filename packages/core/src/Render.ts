@@ -1,6 +1,7 @@
 /** Text that a model reads when one of its calls failed: short, and clear about whether repeating it can help. */
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "./ErrorCause.ts"
+import { nearest } from "./internal/nearest.ts"
 import type { FailureContext } from "./Recovery.ts"
 import { outlookOf } from "./RecoveryAdvice.ts"
 import type { Severity } from "./ToolError.ts"
@@ -30,17 +31,39 @@ const afterAttempts = (error: unknown, context: FailureContext): string =>
 export const escalation = (tool: string, reason: string, severity: Severity): string =>
   `ERROR: Tool '${tool}' failed: ${reason} (severity: ${severity}). Please retry with corrected arguments.`
 
+/** Says to the model that a call was not admitted. */
+export const denied = (tool: string, reason: string): string =>
+  `The call of tool '${tool}' was denied and not run: ${ErrorCause.mask(reason)}`
+
+/** Added to a failure that has come several times in a row. */
+export const repeated =
+  "The same failure has come several times in a row: repeating the call will not help, try another way."
+
+/** Says to the model that a tool that failed too often in the same way is not there for now. */
+export const withheld = (tool: string): string =>
+  `Tool '${tool}' failed too often in the same way and is not available in this turn. Try another way.`
+
+/** Says to the model that there are no tools any more. */
+export const toolsOff = "No tool can be called any more. Answer in words."
+
 /** Names the tools that there are to a model that named another. */
 export const unknownTool = (name: string, known: ReadonlyArray<string>): string =>
   known.length === 0
     ? `unknown tool: ${name}; no tools are available`
-    : `unknown tool: ${name}; available tools: ${known.join(", ")}`
+    : `unknown tool: ${name}; available tools: ${known.join(", ")}${didYouMean(name, known)}`
+
+const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
+  const near = nearest(name, known)
+  return near === undefined ? "" : `; did you mean ${near}?`
+}
 
 /** What an error says for itself, without credentials; its tag when it says nothing. */
 export const messageOf = (error: unknown): string => {
   const message = ErrorCause.mask(ErrorCause.messageOf(error))
   return Predicate.isTruthy(message.trim()) ? message : ErrorCause.tagOf(error)
 }
+
+export { truncated } from "./internal/truncation.ts"
 
 /** Cuts what is too long for a model to read as an error. */
 export const capped = (text: string): string => (text.length <= maxChars ? text : ErrorCause.cut(text, maxChars - 1))

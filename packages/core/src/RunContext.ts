@@ -7,6 +7,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as AgentEvent from "./AgentEvent.ts"
+import type { Left } from "./Trail.ts"
 import * as Usage from "./Usage.ts"
 
 /**
@@ -41,6 +42,10 @@ export interface RunContext {
   /** The call in which this effect runs; absent outside of tools. */
   readonly callId?: string
   readonly turn: () => number
+  /** What is left of the run's own budget. */
+  readonly left?: () => Left
+  /** For a fixer: the failure that it is at work on, and how often the call was attempted. */
+  readonly repairing?: { readonly error: unknown; readonly attempts: number } | undefined
   /** Absent when nobody listens: then no event is built. */
   readonly emit?: (event: AgentEvent.AgentEvent) => void
   readonly ledger: Ledger

@@ -4,6 +4,7 @@ import * as Issue from "./Issue.ts"
 import { sentence } from "./internal/sentence.ts"
 import * as Message from "./Message.ts"
 import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
+import * as Trail from "./Trail.ts"
 import * as Usage from "./Usage.ts"
 
 /** Which limit of a budget was reached. */
@@ -45,7 +46,9 @@ export class BudgetExceededError extends advised(
     transcript: Message.KeptTranscript,
     usage: Usage.Usage,
     /** The text of the last reply; empty when there was none. */
-    partial: Schema.String
+    partial: Schema.String,
+    /** What was decided about the failures that used it up; for `repeatedFailure`. */
+    trail: Schema.optionalKey(Trail.Trail)
   })
 ) {
   static exceeded(fields: {
@@ -56,6 +59,7 @@ export class BudgetExceededError extends advised(
     readonly transcript: Message.Transcript
     readonly usage: Usage.Usage
     readonly partial: string
+    readonly trail?: Trail.Trail
   }): BudgetExceededError {
     const what = `Agent '${fields.agent}' reached its limit of ${fields.limit} ${noun[fields.reason]}`
     const message = sentence("BudgetExceededError", { what, where: [fields.reason] })

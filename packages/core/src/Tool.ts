@@ -1,10 +1,19 @@
 /** A tool: a name, a schema and an effect. Its failures are typed, and its recovery is a table. */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Schema from "effect/Schema"
 import * as Identifier from "./internal/identifier.ts"
 import * as Call from "./internal/toolCall.ts"
-import { define, type Options, type ToolDefinition } from "./internal/toolDefinition.ts"
+import * as Foreign from "./internal/toolFunction.ts"
+import {
+  define,
+  type Limits,
+  type Options,
+  type ToolContext,
+  type ToolDefinition,
+  type Verify
+} from "./internal/toolDefinition.ts"
 import type * as Message from "./Message.ts"
 import * as Recovery from "./Recovery.ts"
 import {
@@ -12,11 +21,13 @@ import {
   EscalationError,
   type ExecutionError,
   type InvalidArgs,
+  type OutcomeUnknownError,
   Severity,
-  ToolExecutionError
+  ToolExecutionError,
+  type ToolTimeoutError
 } from "./ToolError.ts"
 
-export type { Options, ToolContext } from "./internal/toolDefinition.ts"
+export type { Limits, Options, ToolContext, Verify } from "./internal/toolDefinition.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Tool")
 
@@ -68,13 +79,56 @@ export const make = <
   A,
   E = never,
   R = never,
-  const S extends Recovery.SideEffects = "undeclared"
+  const S extends Recovery.SideEffects = "undeclared",
+  T extends Duration.Input | undefined = undefined,
+  C extends Duration.Input | undefined = undefined,
+  V extends Verify<A> | undefined = undefined
 >(
   name: Name,
-  options: Options<Params, A, E, R, S>
-): Tool<Name, Params, A, E, R, {}, S> => {
+  options: Options<Params, A, E, R, S> & Limits<T, C, V>
+): Tool<Name, Params, A, E | TimeoutOf<S, T, V>, R | ServicesOfVerify<V>, CallLimit<C>, S> => {
   if (reserved.has(name)) throw new TypeError(`Tool: '${name}' is the name of a built-in tool`)
   return fromDefinition(define(name, options))
+}
+
+/** What a tool with a time limit may fail with besides its own failures. */
+export type TimeoutOf<S, T, V> = [T] extends [undefined]
+  ? never
+  : S extends "unsafe"
+    ? [V] extends [undefined]
+      ? OutcomeUnknownError
+      : ToolTimeoutError
+    : ToolTimeoutError
+
+type ServicesOfVerify<V> = V extends (key: string) => Effect.Effect<unknown, unknown, infer R> ? R : never
+
+/** Marks, in the table of a tool, that its calls have a time limit: what ends them then is no row's. */
+export declare const CallTimeout: unique symbol
+
+type CallLimit<C> = [C] extends [undefined] ? {} : { readonly [CallTimeout]: true }
+
+/**
+ * A tool out of a function that may throw, or give a promise: whatever it throws or rejects with is an `ExecutionError`,
+ * with the thrown value as its cause, and so is a result that does not fit `success`. Its `signal` is aborted when the
+ * call is stopped.
+ */
+export const fromFunction = <
+  const Name extends string,
+  Params,
+  A,
+  const S extends Recovery.SideEffects = "undeclared",
+  T extends Duration.Input | undefined = undefined,
+  C extends Duration.Input | undefined = undefined,
+  V extends Verify<A> | undefined = undefined
+>(
+  name: Name,
+  options: Omit<Options<Params, A, never, never, S>, "run" | "failure"> &
+    Limits<T, C, V> & {
+      readonly run: (params: Params, context: ToolContext & { readonly signal: AbortSignal }) => A | Promise<A>
+    }
+): Tool<Name, Params, A, ExecutionError | TimeoutOf<S, T, V>, ServicesOfVerify<V>, CallLimit<C>, S> => {
+  const { run, ...others } = options
+  return make(name, { ...others, run: Foreign.lift(name, { ...options, run }) })
 }
 
 /** Models know the built-in tools by these names. */
@@ -114,10 +168,17 @@ export type RowInput<E, K> = K extends "orElse"
       ? InvalidArgs | DeserializationError
       : Extract<CallError<E>, { readonly _tag: K }>
 
-/** What a row may do: a failed run of an `unsafe` tool is not repeated without acknowledgement; bad arguments never ran. */
+/**
+ * What a row may do: a failed run of an `unsafe` tool is not repeated without acknowledgement. Bad arguments never ran, and
+ * where such a tool has a `ToolTimeoutError`, it was looked up that it did not take effect.
+ */
 export type Admits<S, K> =
   | "repairs"
-  | (K extends "InvalidArgs" | "DeserializationError" ? "repeats" : "unsafe" extends S ? never : "repeats")
+  | (K extends "InvalidArgs" | "DeserializationError" | "ToolTimeoutError"
+      ? "repeats"
+      : "unsafe" extends S
+        ? never
+        : "repeats")
 
 export type ToolEnd = "exhausted" | "told" | "rethrow" | "raise"
 
@@ -141,7 +202,13 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
     const id = (callId ??= `${self.name}-${draw}`)
     const toolCall: Message.ToolCall = { type: "tool-call", id, name: self.name, arguments: rawArguments }
     return Effect.flatMap(Effect.fromResult(Call.decode(definition, toolCall)), ({ params }) =>
-      definition.run(params, { attempt: ++attempt, callId: id, idempotencyKey: id, agent: "" })
+      definition.run(params, {
+        attempt: ++attempt,
+        callId: id,
+        idempotencyKey: id,
+        agent: "",
+        progress: () => Effect.void
+      })
     )
   })
   // the definition is blind to the types that the tool carries

@@ -10,6 +10,7 @@ import { isLlmError, LlmError } from "./LlmError.ts"
 import * as Message from "./Message.ts"
 import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
 import { RunError } from "./RunError.ts"
+import * as Trail from "./Trail.ts"
 import * as Usage from "./Usage.ts"
 
 const NestedCause = ErrorCause.nested(() => Schema.Union([LlmError, RunError, ToolError, AroundToolError]))
@@ -237,6 +238,13 @@ export class EscalationError extends advised(
       message: sentence("EscalationError", { what, words: reason })
     })
   }
+  /** The same escalation, of a fixer that was at work on this failure. */
+  about(repairing: { readonly error: unknown; readonly attempts: number } | undefined): EscalationError {
+    if (repairing === undefined) return this
+    const { message, reason, severity, source } = this
+    const { attempts, error: originalError } = repairing
+    return new EscalationError({ message, reason, severity, source, originalError, attempts })
+  }
 }
 
 /** The model named a tool that its skill does not offer. */
@@ -315,6 +323,8 @@ export class ToolExecutionError extends advised(
     attempts: Schema.Array(NestedCause),
     /** The last of them. */
     cause: Schema.optionalKey(NestedCause),
+    /** What was decided on the way. */
+    trail: Schema.optionalKey(Trail.Trail),
     transcript: Schema.optionalKey(Message.KeptTranscript),
     usage: Schema.optionalKey(Usage.Usage)
   })
@@ -322,14 +332,25 @@ export class ToolExecutionError extends advised(
   /** Recovery gave up; `attempts` are all errors on the way, oldest first. */
   static exhausted(
     { callId, tool }: { readonly tool: string; readonly callId: string },
-    { failures, runs, why }: { readonly failures: ReadonlyArray<unknown>; readonly runs: number; readonly why?: string }
+    {
+      failures,
+      runs,
+      trail,
+      why
+    }: {
+      readonly failures: ReadonlyArray<unknown>
+      readonly runs: number
+      readonly trail?: Trail.Trail
+      readonly why?: string
+    }
   ): ToolExecutionError {
     const last = failures.at(-1)
     const what = `Tool '${tool}' failed after ${runs} ${runs === 1 ? "attempt" : "attempts"}`
     const where = [...whereOf(callId), why]
     const words = ErrorCause.mask(ErrorCause.sayingOf(last))
     const message = sentence("ToolExecutionError", { what, where, words })
-    return new ToolExecutionError({ tool, callId, message, attempts: failures, cause: last })
+    const decided = trail === undefined ? {} : { trail }
+    return new ToolExecutionError({ tool, callId, message, attempts: failures, cause: last, ...decided })
   }
   /** A hard failure by decision: what `throwException` and deterministic agents fail with; the message is kept exactly. */
   static raised(source: string, message: string): ToolExecutionError {

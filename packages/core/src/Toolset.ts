@@ -2,21 +2,28 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import type * as FailureHistory from "./FailureHistory.ts"
 import * as Driver from "./internal/recoveryDriver.ts"
-import { type Entry, type Level, type Outcome, Settling } from "./internal/settling.ts"
+import type { Gates } from "./internal/gates.ts"
+import type { Outcome } from "./internal/outcome.ts"
+import { type Entry, type Level, Settling } from "./internal/settling.ts"
+import * as UnknownTool from "./internal/unknownTool.ts"
 import * as Call from "./internal/toolCall.ts"
 import type { ToolDefinition } from "./internal/toolDefinition.ts"
 import type * as Message from "./Message.ts"
 import type * as Recovery from "./Recovery.ts"
 import * as Render from "./Render.ts"
 import * as RunContext from "./RunContext.ts"
-import { DeserializationError, type InvalidArgs } from "./ToolError.ts"
+import { DeserializationError, EscalationError, type InvalidArgs } from "./ToolError.ts"
 
-export type { Failure, Outcome } from "./internal/settling.ts"
+export type { Failure, Outcome } from "./internal/outcome.ts"
 
 export interface Toolset {
   readonly specs: ReadonlyArray<Message.ToolSpec>
   readonly entries: ReadonlyMap<string, Entry>
+  readonly gates: Gates
+  /** The row for names that are no tool. */
+  readonly unknown: Recovery.Rows
 }
 
 /** The tables of an agent: rows by tool name, and rows for all tools. */
@@ -25,8 +32,18 @@ export interface Tables {
   readonly defaults: Recovery.Rows
 }
 
+/** What one call finds around it in its run. */
+export interface Surroundings {
+  /** Equal for all runs of the call, different between calls. */
+  readonly idempotencyKey: string
+  readonly run: RunContext.RunContext
+  readonly history: FailureHistory.FailureHistory
+  /** Writes down what is to stand in the transcript should the call never come to its end. */
+  readonly mark: (settlement: Message.Settlement | undefined) => void
+}
+
 /** Throws a `TypeError` on duplicate tool names and on tables for tools that are not there. */
-export const make = (tools: ReadonlyArray<ToolDefinition>, tables: Tables): Toolset => {
+export const make = (tools: ReadonlyArray<ToolDefinition>, tables: Tables, gates: Gates): Toolset => {
   const entries = new Map<string, Entry>()
   for (const tool of tools) {
     if (entries.has(tool.name)) throw new TypeError(`Toolset: there are two tools named '${tool.name}'`)
@@ -37,7 +54,7 @@ export const make = (tools: ReadonlyArray<ToolDefinition>, tables: Tables): Tool
       throw new TypeError(`Toolset: onToolError names '${name}', known tools are: ${[...entries.keys()].join(", ")}`)
     }
   }
-  return { specs: tools.map((tool) => tool.spec()), entries }
+  return { specs: tools.map((tool) => tool.spec()), entries, gates, unknown: tables.defaults }
 }
 
 const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> => {
@@ -53,21 +70,24 @@ const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> =>
 export const isBuiltIn = (self: Toolset, call: Message.ToolCall): boolean =>
   self.entries.get(call.name)?.tool.isBuiltIn === true
 
-/** Settles one call: decodes, runs, recovers. Defects and interruption pass through. */
-export const settle = (
-  self: Toolset,
-  call: Message.ToolCall,
-  idempotencyKey: string,
-  run: RunContext.RunContext
-): Effect.Effect<Outcome> => {
+/** Settles one call: decodes, admits, runs, recovers. Defects and interruption pass through. */
+export const settle = (self: Toolset, call: Message.ToolCall, around: Surroundings): Effect.Effect<Outcome> => {
+  const { history, run } = around
   const entry = self.entries.get(call.name)
-  if (entry === undefined) return refuse(self, call, run)
-  if (entry.tool.isBuiltIn) return settleBuiltIn(entry.tool, call, idempotencyKey, run)
-  const inCall: RunContext.RunContext = { ...run, callId: call.id }
-  return Effect.andThen(
-    emitStart(call, run),
-    Effect.provideService(Driver.drive(new Settling(entry, call, idempotencyKey, inCall)), RunContext.Current, inCall)
-  )
+  if (entry?.tool.isBuiltIn === true) return settleBuiltIn(entry.tool, call, around)
+  if (history.isToolsOff) return refuse(call, run, Render.toolsOff)
+  if (entry === undefined) return UnknownTool.settle([...self.entries.keys()], self.unknown, call, around)
+  if (history.withheld.has(call.name)) return refuse(call, run, Render.withheld(call.name))
+  // whatever a tool starts repairs nothing by itself
+  const inCall: RunContext.RunContext = { ...run, callId: call.id, repairing: undefined }
+  const settling = new Settling(entry, call, { ...around, run: inCall, gates: self.gates })
+  const { callTimeout } = entry.tool
+  const driven = Effect.provideService(Driver.drive(settling), RunContext.Current, inCall)
+  const settled =
+    callTimeout === undefined
+      ? driven
+      : Effect.timeoutOrElse(driven, { duration: callTimeout, orElse: () => settling.late(callTimeout) })
+  return run.emit === undefined ? settled : Effect.andThen(emitStart(call, run), settled)
 }
 
 const emitStart = (call: Message.ToolCall, run: RunContext.RunContext): Effect.Effect<void> =>
@@ -78,12 +98,12 @@ const emitStart = (call: Message.ToolCall, run: RunContext.RunContext): Effect.E
     arguments: call.arguments
   }))
 
-const refuse = (self: Toolset, call: Message.ToolCall, run: RunContext.RunContext): Effect.Effect<Outcome> => {
-  const known = [...self.entries.keys()]
-  const settlement: Message.Settlement = { kind: "told", text: Render.unknownTool(call.name, known) }
+/** A call of a tool that is there, but not to be called now. */
+const refuse = (call: Message.ToolCall, run: RunContext.RunContext, text: string): Effect.Effect<Outcome> => {
+  const settlement: Message.Settlement = { kind: "denied", text }
   return Effect.as(
     RunContext.emit(run, () => ({ type: "tool-refused", callId: call.id, tool: call.name, settlement })),
-    { settlement }
+    { settlement, settled: { tool: call.name, isError: true } }
   )
 }
 
@@ -91,12 +111,12 @@ const refuse = (self: Toolset, call: Message.ToolCall, run: RunContext.RunContex
 const settleBuiltIn = (
   tool: ToolDefinition,
   call: Message.ToolCall,
-  idempotencyKey: string,
-  run: RunContext.RunContext
+  { idempotencyKey, run }: Surroundings
 ): Effect.Effect<Outcome> => {
   const decoded = Call.decode(tool, call)
   const params = Result.isSuccess(decoded) ? decoded.success.params : salvaged(decoded.failure, call)
-  const context = { attempt: 1, callId: call.id, idempotencyKey, agent: run.agent }
+  const { agent, repairing } = run
+  const context = { attempt: 1, callId: call.id, idempotencyKey, agent, progress: () => Effect.void }
   const changes = Result.isSuccess(decoded) ? decoded.success.changes : []
   const emitChanges = Effect.forEach(
     changes,
@@ -106,7 +126,12 @@ const settleBuiltIn = (
   return Effect.andThen(
     Effect.andThen(emitStart(call, run), emitChanges),
     Effect.matchEffect(tool.run(params, context), {
-      onFailure: (error) => Effect.succeed<Outcome>({ settlement: givenBack, failure: { error, isOurs: true } }),
+      onFailure: (error) =>
+        Effect.succeed<Outcome>({
+          settlement: givenBack,
+          failure: { error: error instanceof EscalationError ? error.about(repairing) : error, isOurs: true },
+          settled: { tool: tool.name, isError: false }
+        }),
       onSuccess: () => Effect.die(new TypeError(`Tool '${tool.name}' is built in and did not end the run`))
     })
   )

@@ -2,7 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "./AgentEvent.ts"
-import { rowOf } from "./internal/recoverEffect.ts"
+import type * as FailureHistory from "./FailureHistory.ts"
+import { nothing, rowOf } from "./internal/recoverEffect.ts"
 import * as Driver from "./internal/recoveryDriver.ts"
 import { ContentFilteredError, type LlmError, NetworkError } from "./LlmError.ts"
 import * as Message from "./Message.ts"
@@ -65,7 +66,11 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   }
 
   about() {
-    return {}
+    return nothing
+  }
+
+  left() {
+    return this.#asking.run.left?.()
   }
 
   admits(): boolean {
@@ -152,45 +157,74 @@ const cutOff = (model: Model.Service): NetworkError =>
 /** The calls of a reply, all settled, in the model's order. `failure` ends the run. */
 export interface Batch {
   readonly message: Message.Assistant
+  readonly outcomes: ReadonlyArray<Toolset.Outcome>
   readonly failure?: Toolset.Failure
 }
 
-/** Where settlements are written down as they come, so that none is lost when the batch is cut short. */
-export type Settlements = Array<Message.Settlement | undefined>
+/** What happens to the other calls of a batch when one of them ends the run. */
+export type Siblings = "settleAll" | "interrupt"
+
+/** A batch, and how it is to be settled. */
+export interface Settling {
+  readonly toolset: Toolset.Toolset
+  readonly reply: Message.Reply
+  /** Calls beyond these are not run. */
+  readonly admitted: number
+  /** How many run at once. */
+  readonly concurrency: number
+  readonly siblings: Siblings
+  /** Where settlements are written down as they come, so that none is lost when the batch is cut short. */
+  readonly settlements: Array<Message.Settlement | undefined>
+  readonly history: FailureHistory.FailureHistory
+  readonly run: RunContext.RunContext
+}
 
 /**
- * Settles the calls of a reply: concurrently, recorded in request order. Calls beyond `admitted` are not run. When one
- * ends the run, the others still end as they would have; a defect interrupts them.
+ * Settles the calls of a reply: concurrently, recorded in request order. When one ends the run, the others still end as
+ * they would have, or are interrupted, as `siblings` says; a defect interrupts them.
  */
-export const settle = (
-  toolset: Toolset.Toolset,
-  reply: Message.Reply,
-  admitted: number,
-  settlements: Settlements,
-  run: RunContext.RunContext
-): Effect.Effect<Batch> => {
+export const settle = (settling: Settling): Effect.Effect<Batch> => {
+  const { admitted, concurrency, history, reply, run, settlements, siblings, toolset } = settling
   const calls = Message.callsOf(reply)
-  if (calls.length === 0) return Effect.succeed({ message: Message.settle(reply, settlements) })
+  if (calls.length === 0) return Effect.succeed({ message: Message.settle(reply, settlements), outcomes: [] })
   if (reply.finish === "length" || reply.finish === "filtered") {
     for (let i = 0; i < calls.length; i++) settlements[i] = Message.truncated
-    return Effect.succeed({ message: Message.settle(reply, settlements) })
+    return Effect.succeed({ message: Message.settle(reply, settlements), outcomes: [] })
   }
   const ending = calls.findIndex((call) => Toolset.isBuiltIn(toolset, call))
   const from = Math.max(ending, 0)
   const started = calls.slice(from, ending < 0 ? admitted : from + 1)
-  const settling = Effect.forEach(
-    started,
-    (call, offset) =>
+  const isHasty = siblings === "interrupt" && started.length > 1
+  const settleOne = (call: Message.ToolCall, offset: number): Effect.Effect<Toolset.Outcome, Ended> => {
+    const index = from + offset
+    const around: Toolset.Surroundings = {
       // call ids repeat over turns, and with some models within one
-      Effect.map(Toolset.settle(toolset, call, `${run.runId}/${run.turn()}/${from + offset}`, run), (outcome) => {
-        settlements[from + offset] = outcome.settlement
-        return outcome
-      }),
-    { concurrency: started.length > 1 ? "unbounded" : 1 }
-  )
-  return Effect.map(settling, (all) => {
-    const failed = all.find((outcome) => outcome.failure !== undefined)
-    const message = Message.settle(reply, settlements)
-    return failed?.failure === undefined ? { message } : { message, failure: failed.failure }
+      idempotencyKey: `${run.runId}/${run.turn()}/${index}`,
+      run,
+      history,
+      mark: (settlement) => {
+        settlements[index] = settlement
+      }
+    }
+    return Effect.flatMap(Toolset.settle(toolset, call, around), (outcome) => {
+      settlements[index] = outcome.settlement
+      return isHasty && outcome.failure !== undefined
+        ? Effect.fail({ failure: outcome.failure })
+        : Effect.succeed(outcome)
+    })
+  }
+  const all = Effect.forEach(started, settleOne, { concurrency: started.length > 1 ? concurrency : 1 })
+  return Effect.match(all, {
+    onSuccess: (outcomes) => {
+      const failed = outcomes.find((outcome) => outcome.failure !== undefined)
+      const batch = { message: Message.settle(reply, settlements), outcomes }
+      return failed?.failure === undefined ? batch : { ...batch, failure: failed.failure }
+    },
+    onFailure: ({ failure }) => ({ message: Message.settle(reply, settlements), outcomes: [], failure })
   })
+}
+
+/** A batch that is over before all of its calls are. */
+interface Ended {
+  readonly failure: Toolset.Failure
 }

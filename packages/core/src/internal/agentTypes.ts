@@ -8,12 +8,22 @@ import type { DeserializationError, InvalidArgs, ToolExecutionError } from "../T
 export type CallError<T, ByTool, Defaults> = T extends Tool.AnyTool
   ? Tool.SideEffectsOf<T> extends "builtin"
     ? Tool.ErrorOf<T>
-    : Through<
-        Tool.ErrorOf<T> | InvalidArgs | DeserializationError,
-        Tool.TableOf<T>,
-        TableFor<ByTool, Tool.NameOf<T>>,
-        Defaults
-      >
+    :
+        | Through<
+            Tool.ErrorOf<T> | InvalidArgs | DeserializationError,
+            Tool.TableOf<T>,
+            TableFor<ByTool, Tool.NameOf<T>>,
+            Defaults
+          >
+        | (Tool.TableOf<T> extends { readonly [Tool.CallTimeout]: true } ? ToolExecutionError : never)
+        | UnknownNames<Defaults>
+  : never
+
+/** What the row for names that are no tool leaves. */
+type UnknownNames<Defaults> = Defaults extends { readonly UnknownToolError: infer V }
+  ? Extract<Recovery.EndOf<V>, "raise"> extends never
+    ? never
+    : ToolExecutionError
   : never
 
 /** What the calls of these tools need, the handlers in the agent's tables included. */

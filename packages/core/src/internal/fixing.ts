@@ -27,7 +27,11 @@ export const run = (rung: Fix, seen: unknown, round: FixRound, broken: Broken): 
   if (broken.run.fixers.includes(rung.fixer)) return Effect.succeed({ type: "skipped" })
   const input = inputOf(rung, seen, round, broken)
   const at = { callId: broken.callId, tool: broken.tool.name, round: round.run }
-  const within: RunContext.RunContext = { ...broken.run, fixers: [...broken.run.fixers, rung.fixer] }
+  const within: RunContext.RunContext = {
+    ...broken.run,
+    fixers: [...broken.run.fixers, rung.fixer],
+    repairing: { error: seen, attempts: round.context.attempt }
+  }
   const running = Effect.provideService(
     Effect.suspend(() => rung.fixer(input)),
     RunContext.Current,

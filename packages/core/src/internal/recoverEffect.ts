@@ -11,7 +11,8 @@ export const recoverEffect = <R>(
   Driver.drive({
     attempt: () => self,
     row: (error) => rowOf(rows, error),
-    about: () => ({}),
+    about: () => nothing,
+    left: () => undefined,
     admits: () => true,
     fix: () => Effect.die(new TypeError("Recovery.onError: fix has no meaning on a plain effect")),
     observe: () => Effect.void,
@@ -33,6 +34,9 @@ export const recoverEffect = <R>(
       }
     }
   })
+
+/** Outside of tools there is nothing to say of earlier calls. */
+export const nothing = { failingBatches: 0, failuresInARow: 0 } as const
 
 /** The row of a single table: the exact tag, else `orElse`. */
 export const rowOf = (rows: Rows, error: unknown): Driver.Row | undefined => {

@@ -5,10 +5,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
-import { hintOf } from "../Backoff.ts"
+import { hintFrom, hintOf } from "../Backoff.ts"
 import { tagOf } from "../ErrorCause.ts"
 import type { Severity } from "../ToolError.ts"
-import type { Decision, FailureContext, Fix, Ladder, Node, Retry } from "./verdict.ts"
+import type { Left } from "../Trail.ts"
+import type { Afterwards, Decision, FailureContext, Fix, Ladder, Node, Retry } from "./verdict.ts"
 
 /** Repair rounds that one call may take, over all rows and rungs. */
 export const maxRepairRounds = 8
@@ -35,10 +36,18 @@ export type Ending =
   | {
       readonly type: "told"
       readonly render: ((error: unknown, context: FailureContext) => string) | undefined
+      readonly afterwards: Afterwards
+      readonly error: unknown
       readonly seen: unknown
       readonly context: FailureContext
     }
-  | { readonly type: "escalated"; readonly reason: unknown; readonly severity: Severity; readonly by: string }
+  | {
+      readonly type: "escalated"
+      readonly reason: unknown
+      readonly severity: Severity
+      readonly by: string
+      readonly error: unknown
+    }
   | { readonly type: "exhausted"; readonly error: unknown; readonly cap?: string }
   | { readonly type: "raised"; readonly error: unknown }
   /** No row, or `rethrow`: the failure leaves as itself. */
@@ -73,6 +82,8 @@ export interface Rules<R> {
   readonly admits: (rung: Retry | Fix, error: unknown) => boolean
   readonly fix: (rung: Fix, seen: unknown, round: FixRound) => Effect.Effect<Fixed, never, R>
   readonly observe: (decision: Decision) => Effect.Effect<void>
+  /** What is left of the run's budget just now; `undefined` outside of a run. */
+  readonly left: () => Left | undefined
 }
 
 /** The place of a fixer run within its rung. */
@@ -151,6 +162,8 @@ export class Call<R> {
         return this.#ended(node.kind, rung, failure, {
           type: "told",
           render: node.render,
+          afterwards: node.afterwards,
+          error: failure.error,
           seen: failure.seen,
           context: this.#context()
         })
@@ -159,7 +172,8 @@ export class Call<R> {
           type: "escalated",
           reason: failure.error,
           severity: node.severity,
-          by: "escalate"
+          by: "escalate",
+          error: failure.error
         })
       case "raise":
         return this.#ended(node.kind, rung, failure, { type: "raised", error: failure.error })
@@ -229,7 +243,13 @@ export class Call<R> {
           case "answered":
             return Effect.succeed({ type: "answered", value: fixed.value, by: "fix" })
           case "escalated":
-            return Effect.succeed({ type: "escalated", reason: fixed.reason, severity: fixed.severity, by: "fix" })
+            return Effect.succeed({
+              type: "escalated",
+              reason: fixed.reason,
+              severity: fixed.severity,
+              by: "fix",
+              error: failure.error
+            })
           case "fatal":
             return Effect.succeed({ type: "failed", error: fixed.error })
           case "skipped":
@@ -268,6 +288,7 @@ export class Call<R> {
 
   #report(verdict: string, rung: number, failure: Failure, delay: Duration.Duration): Effect.Effect<void> {
     const hint = hintOf(failure.error)
+    const left = this.#rules.left()
     const decision: Decision = {
       tag: tagOf(failure.error),
       verdict,
@@ -275,7 +296,8 @@ export class Call<R> {
       attempt: this.#attempts,
       delay,
       error: failure.error,
-      ...(hint === undefined ? {} : { hint: Duration.millis(hint) })
+      ...(left === undefined ? {} : { left }),
+      ...(hint === undefined ? {} : { hint: Duration.millis(hint), hintFrom: tagOf(hintFrom(failure.error)) })
     }
     this.#trail.push(decision)
     return this.#rules.observe(decision)

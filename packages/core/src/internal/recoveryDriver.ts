@@ -17,6 +17,8 @@ export interface Subject<A, B, E, R> extends Rules<R> {
   readonly attempt: (attempt: number) => Effect.Effect<A, unknown, R>
   /** `trace` is absent when the first attempt succeeded. */
   readonly succeed: (value: A, trace: Trace | undefined) => Effect.Effect<B, E, R>
+  /** Hears that the first attempt has failed, and where to look up what was decided since. */
+  readonly recovering?: (trace: () => Trace) => void
   readonly end: (ending: Ending, trace: Trace) => Effect.Effect<B, E, R>
 }
 
@@ -37,6 +39,7 @@ const recover = Effect.fnUntraced(function* <A, B, E, R>(
   start: number
 ): Effect.fn.Return<B, E, R> {
   const call = new Call(subject, clock, start)
+  subject.recovering?.(() => call.trace())
   let cause = first
   while (true) {
     const passing = untouchable(cause)

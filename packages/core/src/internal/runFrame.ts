@@ -8,6 +8,7 @@ import type * as AgentEvent from "../AgentEvent.ts"
 import type * as Message from "../Message.ts"
 import { labelsOf } from "../RecoveryAdvice.ts"
 import * as RunContext from "../RunContext.ts"
+import type { Left } from "../Trail.ts"
 import * as Identifier from "./identifier.ts"
 
 /** Takes events as they come. */
@@ -24,6 +25,8 @@ export interface Listener {
 export interface State {
   readonly turn: number
   readonly transcript: () => Message.Transcript
+  /** What is left of its own budget. */
+  readonly left?: () => Left
 }
 
 export interface Frame {
@@ -80,6 +83,8 @@ const contextOf = (
     turn: () => frame.state.turn,
     ledger: new RunContext.Ledger(parent?.ledger),
     fixers: parent?.fixers ?? [],
+    ...(frame.state.left === undefined ? {} : { left: frame.state.left }),
+    ...(parent?.repairing === undefined ? {} : { repairing: parent.repairing }),
     ...(sinks.length === 0 ? {} : { emit: fanOut(sinks) }),
     ...(parent === undefined ? {} : { parent: startedBy(parent) })
   }

@@ -1,17 +1,25 @@
-/** One call on its way to its settlement: decoded, run, recovered by the tables around it. */
+/** One call on its way to its settlement: decoded, admitted, run, recovered by the tables around it. */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type * as AgentEvent from "../AgentEvent.ts"
 import * as ErrorCause from "../ErrorCause.ts"
-import type * as Message from "../Message.ts"
+import type * as FailureHistory from "../FailureHistory.ts"
+import * as Message from "../Message.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as Render from "../Render.ts"
 import * as RunContext from "../RunContext.ts"
-import { ExecutionError, ToolExecutionError } from "../ToolError.ts"
+import { ExecutionError, type ToolDeniedError, ToolExecutionError, ToolTimeoutError } from "../ToolError.ts"
 import * as Fixing from "./fixing.ts"
+import * as Gates from "./gates.ts"
+import { type Failure, type How, kindOf, type Outcome, result, signatureOf } from "./outcome.ts"
 import type * as Driver from "./recoveryDriver.ts"
 import * as Call from "./toolCall.ts"
-import type { ToolDefinition } from "./toolDefinition.ts"
+import type { ToolContext, ToolDefinition } from "./toolDefinition.ts"
+import * as ToolRun from "./toolRun.ts"
+import { trailOf } from "./trail.ts"
 import type { Fix, Node, Retry } from "./verdict.ts"
 
 /** A tool and its tables, nearest first: its own, the agent's for it, the agent's defaults. */
@@ -25,16 +33,21 @@ export interface Level {
   readonly rows: Recovery.Rows
 }
 
-/** What ends a run. Our own final errors take its transcript along; a user's leaves as itself, the very same object. */
-export interface Failure {
-  readonly error: unknown
-  readonly isOurs: boolean
+/** What a call finds around it. */
+export interface Surroundings {
+  /** Equal for all runs of the call. */
+  readonly idempotencyKey: string
+  readonly run: RunContext.RunContext
+  readonly gates: Gates.Gates
+  readonly history: FailureHistory.FailureHistory
+  /** Writes down what is to stand in the transcript should the call never come to its end. */
+  readonly mark: (settlement: Message.Settlement | undefined) => void
 }
 
-/** What became of a call. `failure` is what ends the run with it; the call is settled all the same. */
-export interface Outcome {
-  readonly settlement: Message.Settlement
-  readonly failure?: Failure
+/** A call that is over whatever the tables say: its failure is no row's. */
+interface Final {
+  readonly error: unknown
+  readonly outcome: () => Effect.Effect<Outcome>
 }
 
 /** One call as the driver's subject. It owns what changes during the call: arguments and parameters. */
@@ -42,7 +55,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   readonly #entry: Entry
   readonly #tool: ToolDefinition
   readonly #call: Message.ToolCall
-  readonly #idempotencyKey: string
+  readonly #around: Surroundings
   readonly #run: RunContext.RunContext
   /** The arguments as they are now: the model's, or those of the last repair. */
   #raw: Message.ToolCall["arguments"]
@@ -51,35 +64,48 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   #draft: { readonly rung: Fix; readonly text: string } | undefined
   /** How often the tool itself has run: arguments that do not decode are no attempt of it. */
   #runs = 0
+  /** Whether the present arguments have passed the gates: they need not be asked again for a mere retry. */
+  #isAdmitted = false
+  #final: Final | undefined
+  /** The last run, if it was cut off before its end. */
+  #cutOff: ToolContext | undefined
+  #trace: (() => Driver.Trace) | undefined
 
-  constructor(entry: Entry, call: Message.ToolCall, idempotencyKey: string, run: RunContext.RunContext) {
+  constructor(entry: Entry, call: Message.ToolCall, around: Surroundings) {
     this.#entry = entry
     this.#tool = entry.tool
     this.#call = call
-    this.#idempotencyKey = idempotencyKey
-    this.#run = run
+    this.#around = around
+    this.#run = around.run
     this.#raw = call.arguments
   }
 
   attempt(attempt: number): Effect.Effect<unknown, unknown> {
+    if (this.#isAdmitted) return this.#failing(attempt, this.#start())
+    const { gates } = this.#around
+    const oversized = Gates.oversized(gates, this.#tool.name, this.#call.id, this.#raw)
+    if (oversized !== undefined) return this.#deny(oversized)
     const decoded = this.#decoded === undefined ? this.#decode(this.#raw) : Result.succeed(this.#decoded)
     if (Result.isFailure(decoded)) return this.#failing(attempt, Effect.fail(decoded.failure))
-    const fresh = this.#decoded === undefined
+    const isFirst = this.#decoded === undefined
     this.#decoded = decoded.success
-    const context = {
-      attempt: ++this.#runs,
-      callId: this.#call.id,
-      idempotencyKey: this.#idempotencyKey,
-      agent: this.#run.agent
-    }
-    const running = this.#tool.run(decoded.success.params, context)
-    const reported = this.#failing(attempt, running)
-    return fresh && decoded.success.changes.length > 0
-      ? Effect.andThen(this.#emitChanges(decoded.success), reported)
-      : reported
+    const admitted = gates.policies.length === 0 ? this.#admitted(attempt) : this.#ask(attempt, decoded.success)
+    return isFirst && decoded.success.changes.length > 0
+      ? Effect.andThen(this.#emitChanges(decoded.success), admitted)
+      : admitted
+  }
+
+  /** Once the failing path has begun, its trace can be had at any time. */
+  recovering(trace: () => Driver.Trace): void {
+    this.#trace = trace
   }
 
   row(error: unknown): Driver.Row | undefined {
+    if (this.#final !== undefined) return undefined
+    if (error instanceof ToolRun.Unverifiable) {
+      this.#final = { error, outcome: () => this.#unverifiable(error) }
+      return undefined
+    }
     for (const level of this.#entry.levels) {
       const key = keyIn(level.rows, error)
       const verdict: Node | undefined = key === undefined ? undefined : level.rows.get(key)
@@ -95,17 +121,24 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
       callId: this.#call.id,
       arguments: this.#raw,
       sideEffects: this.#tool.sideEffects,
+      failingBatches: this.#around.history.failingBatches,
+      failuresInARow: this.#around.history.failuresInARow(this.#tool.name),
       ...(this.#decoded === undefined ? {} : { params: this.#decoded.params })
     }
   }
 
+  left() {
+    return this.#run.left?.()
+  }
+
   /**
-   * The same text cannot decode differently, and what is `unsafe` runs once unless somebody took that on himself. An
-   * argument error out of `run`, from a tool further down, is a failed run like any other.
+   * The same text cannot decode differently, and what is `unsafe` runs once unless somebody took that on himself, or it
+   * was looked up that it did not take effect. An argument error out of `run`, from a tool further down, is a failed run
+   * like any other.
    */
-  admits(rung: Retry | Fix): boolean {
+  admits(rung: Retry | Fix, error: unknown): boolean {
     if (this.#decoded === undefined) return rung.kind === "fix"
-    return this.#tool.sideEffects !== "unsafe" || rung.acknowledged
+    return this.#tool.sideEffects !== "unsafe" || rung.acknowledged || error instanceof ToolTimeoutError
   }
 
   fix(rung: Fix, seen: unknown, round: Driver.FixRound): Effect.Effect<Driver.Fixed> {
@@ -124,7 +157,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
 
   succeed(value: unknown, trace: Driver.Trace | undefined): Effect.Effect<Outcome> {
     return Effect.flatMap(this.#tool.encode(value), (text) =>
-      this.#settled({ kind: "result", text }, trace?.attempts ?? 1, trace?.trail.at(-1)?.verdict)
+      this.#settled(result(this.#tool, text), trace?.attempts ?? 1, { recoveredBy: trace?.trail.at(-1)?.verdict })
     )
   }
 
@@ -132,28 +165,110 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     switch (ending.type) {
       case "answered":
         return Effect.flatMap(this.#tool.encode(ending.value), (text) =>
-          this.#settled({ kind: "result", text }, trace.attempts, ending.by)
+          this.#settled(result(this.#tool, text), trace.attempts, { recoveredBy: ending.by })
         )
       case "told":
         return Effect.suspend(() => {
           const rendered = ending.render?.(ending.seen, ending.context) ?? ""
           // a model never reads an empty error
           const text = rendered.trim() === "" ? Render.labelled(ending.seen, ending.context) : rendered
-          return this.#settled({ kind: "told", text: Render.capped(text) }, trace.attempts, "tell")
+          const wantsToolsOff = ending.afterwards === "tools-off"
+          return this.#told(ending.error, text, trace, { recoveredBy: "tell", wantsToolsOff })
         })
       case "escalated": {
         const reason = typeof ending.reason === "string" ? ending.reason : Render.messageOf(ending.reason)
         const text = Render.escalation(this.#tool.name, reason, ending.severity)
-        return this.#settled({ kind: "told", text }, trace.attempts, ending.by)
+        return this.#told(ending.error, text, trace, { recoveredBy: ending.by })
       }
       case "exhausted":
         return this.#failed({ error: this.#exhausted(trace, ending.cap), isOurs: true })
       case "raised":
         return this.#failed({ error: this.#raised(ErrorCause.sayingOf(ending.error), trace), isOurs: true })
       case "rethrown":
+        return this.#final?.outcome() ?? this.#failed({ error: ending.error, isOurs: false })
       case "failed":
         return this.#failed({ error: ending.error, isOurs: false })
     }
+  }
+
+  /** The whole call took too long: it ends hard, unless what was cut off turns out to have taken effect. */
+  late(limit: Duration.Duration): Effect.Effect<Outcome> {
+    const { callId, tool } = this.#callOf()
+    const sideEffects = this.#tool.sideEffects
+    const late = ToolTimeoutError.actionTimeout(tool, limit, { callId, sideEffects })
+    const outcome = this.#cutOff === undefined ? Effect.fail(late) : ToolRun.cutOff(this.#tool, this.#cutOff, limit)
+    const { attempts, failures, trail } = this.#trace?.() ?? { attempts: this.#runs, failures: [], trail: [] }
+    return Effect.matchEffect(outcome, {
+      onSuccess: (value) => this.succeed(value, { attempts, failures, trail }),
+      onFailure: (error) => {
+        const cause = error instanceof ToolRun.Unverifiable ? error.error : error
+        const why = `after ${Duration.format(limit)} for the whole call`
+        const all = { failures: [...failures, cause], trail: trailOf(trail), runs: Math.max(1, attempts), why }
+        return this.#failed({ error: ToolExecutionError.exhausted(this.#callOf(), all), isOurs: true }, cause)
+      }
+    })
+  }
+
+  #ask(attempt: number, { params }: Call.Decoded): Effect.Effect<unknown, unknown> {
+    const { name: tool, sideEffects } = this.#tool
+    const { agent, depth } = this.#run
+    const call = { agent, tool, callId: this.#call.id, params, arguments: this.#raw, sideEffects, depth }
+    return Effect.flatMap(Gates.denied(this.#around.gates, call), (denial) =>
+      denial === undefined ? this.#admitted(attempt) : this.#deny(denial)
+    )
+  }
+
+  #admitted(attempt: number): Effect.Effect<unknown, unknown> {
+    this.#isAdmitted = true
+    return this.#failing(attempt, this.#start())
+  }
+
+  #start(): Effect.Effect<unknown, unknown> {
+    const context: ToolContext = {
+      attempt: ++this.#runs,
+      callId: this.#call.id,
+      idempotencyKey: this.#around.idempotencyKey,
+      agent: this.#run.agent,
+      progress: (data) => this.#emit(() => ({ type: "tool-progress", data }))
+    }
+    const running = ToolRun.run(this.#tool, this.#decoded?.params, context)
+    return this.#tool.sideEffects === "unsafe" ? this.#watched(context, running) : running
+  }
+
+  /** Once an unsafe tool has started, nothing but its own end tells what it did. */
+  #watched(context: ToolContext, running: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> {
+    return Effect.suspend(() => {
+      this.#around.mark(Message.unknown)
+      return Effect.onExit(running, (exit) => {
+        const isOver = Exit.isSuccess(exit) || !(Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause))
+        this.#cutOff = isOver ? undefined : context
+        if (isOver) this.#around.mark(undefined)
+        return Effect.void
+      })
+    })
+  }
+
+  /** Denied is denied: no row is asked. */
+  #deny(error: ToolDeniedError): Effect.Effect<never, ToolDeniedError> {
+    const settlement: Message.Settlement = { kind: "denied", text: Render.denied(this.#tool.name, error.reason) }
+    this.#final = {
+      error,
+      outcome: () =>
+        Effect.as(
+          this.#emit(() => ({ type: "tool-refused", settlement })),
+          { settlement, settled: { tool: this.#tool.name, isError: true } }
+        )
+    }
+    return Effect.fail(error)
+  }
+
+  #unverifiable({ error, why }: ToolRun.Unverifiable): Effect.Effect<Outcome> {
+    const reason = `it was cut off after its start and may have taken effect; looking it up failed: ${why}`
+    const settlement: Message.Settlement = {
+      kind: "unknown",
+      text: Render.capped(Render.escalation(this.#tool.name, reason, "HIGH"))
+    }
+    return this.#settled(settlement, this.#runs, { recoveredBy: "escalate", signature: signatureOf(error) })
   }
 
   #decode(raw: Message.ToolCall["arguments"]) {
@@ -170,6 +285,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     this.#draft = undefined
     this.#raw = answer
     this.#decoded = decoded.success
+    // whatever it says now passes every gate again
+    this.#isAdmitted = false
     return Effect.as(this.#emitChanges(decoded.success), undefined)
   }
 
@@ -183,39 +300,61 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
 
   #exhausted(trace: Driver.Trace, cap: string | undefined): ToolExecutionError {
     const why = cap === undefined ? {} : { why: `stopped by the cap of ${cap}` }
-    return ToolExecutionError.exhausted(this.#callOf(), { failures: trace.failures, runs: trace.attempts, ...why })
+    const { attempts: runs, failures, trail } = trace
+    return ToolExecutionError.exhausted(this.#callOf(), { failures, runs, trail: trailOf(trail), ...why })
   }
 
   /** A hard failure by decision: the message of the error is kept exactly. */
   #raised(message: string, trace: Driver.Trace): ToolExecutionError {
-    const { failures } = trace
-    return new ToolExecutionError({ ...this.#callOf(), message, attempts: failures, cause: failures.at(-1) })
+    const { failures: attempts, trail } = trace
+    const cause = attempts.at(-1)
+    return new ToolExecutionError({ ...this.#callOf(), message, attempts, cause, trail: trailOf(trail) })
   }
 
   #callOf() {
     return { tool: this.#tool.name, callId: this.#call.id }
   }
 
-  #settled(settlement: Message.Settlement, attempts: number, recoveredBy: string | undefined): Effect.Effect<Outcome> {
-    return Effect.as(
-      this.#emit(() => ({
-        type: "tool-end",
-        use: {
-          arguments: this.#call.arguments,
-          settlement,
-          attempts,
-          ...(this.#decoded === undefined ? {} : { params: this.#decoded.params }),
-          ...(recoveredBy === undefined ? {} : { recoveredBy })
-        }
-      })),
-      { settlement }
-    )
+  /** A failure that the model reads. That of a tool that may have taken effect is marked as such. */
+  #told(error: unknown, text: string, trace: Driver.Trace, how: How): Effect.Effect<Outcome> {
+    const signature = signatureOf(error)
+    const isRepeated = this.#around.history.isRepeated(this.#tool.name, signature)
+    const said = how.recoveredBy === "tell" && isRepeated ? `${text}\n${Render.repeated}` : text
+    const settlement: Message.Settlement = { kind: kindOf(error), text: Render.capped(said) }
+    return this.#settled(settlement, trace.attempts, { ...how, signature, trail: trace.trail })
   }
 
-  #failed(failure: Failure): Effect.Effect<Outcome> {
+  #settled(settlement: Message.Settlement, attempts: number, how: How): Effect.Effect<Outcome> {
+    const { recoveredBy, signature, trail, wantsToolsOff } = how
+    const settled: FailureHistory.Settled = {
+      tool: this.#tool.name,
+      isError: Message.isError(settlement),
+      ...(signature === undefined ? {} : { signature }),
+      ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
+    }
+    const outcome: Outcome = { settlement, settled, ...(trail === undefined ? {} : { trail }) }
+    return this.#run.emit === undefined
+      ? Effect.succeed(outcome)
+      : Effect.as(
+          this.#emit(() => ({
+            type: "tool-end",
+            use: {
+              arguments: this.#call.arguments,
+              settlement,
+              attempts,
+              ...(this.#decoded === undefined ? {} : { params: this.#decoded.params }),
+              ...(recoveredBy === undefined ? {} : { recoveredBy })
+            }
+          })),
+          outcome
+        )
+  }
+
+  #failed(failure: Failure, cause = failure.error): Effect.Effect<Outcome> {
     return Effect.succeed({
-      settlement: { kind: "told", text: Render.capped(`ERROR: ${Render.messageOf(failure.error)}`) },
-      failure
+      settlement: { kind: kindOf(cause), text: Render.capped(`ERROR: ${Render.messageOf(failure.error)}`) },
+      failure,
+      settled: { tool: this.#tool.name, isError: true }
     })
   }
 

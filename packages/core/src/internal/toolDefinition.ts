@@ -1,7 +1,9 @@
 /** What a tool is at run time: its types are in `Tool.Tool` only. */
 import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -28,6 +30,11 @@ export interface ToolDefinition {
   readonly encode: (value: unknown) => Effect.Effect<string>
   readonly run: (params: unknown, context: ToolContext) => Effect.Effect<unknown, unknown>
   readonly rows: Recovery.Rows
+  /** How long one run may take, and the whole call with all its attempts and waits. */
+  readonly timeout: Duration.Duration | undefined
+  readonly callTimeout: Duration.Duration | undefined
+  readonly verify: ((idempotencyKey: string) => Effect.Effect<Option.Option<unknown>, unknown>) | undefined
+  readonly maxResultChars: number | undefined
 }
 
 /** What a tool knows of its call besides its parameters. */
@@ -39,6 +46,24 @@ export interface ToolContext {
   readonly idempotencyKey: string
   /** The agent whose model made the call. */
   readonly agent: string
+  /** Says how far the tool is: an event for whoever listens. */
+  readonly progress: (data: unknown) => Effect.Effect<void>
+}
+
+/** Looks up by its key whether a call that was cut off took effect: its result if so, nothing if not. */
+export type Verify<A> = (idempotencyKey: string) => Effect.Effect<Option.Option<A>, unknown, unknown>
+
+/** How long a tool may take. */
+export interface Limits<T, C, V> {
+  /** Of one run. Then it is stopped and fails with `ToolTimeoutError`; an `unsafe` one with `OutcomeUnknownError`. */
+  readonly timeout?: T
+  /** Of the whole call, all attempts, fixers and waits included. Then it ends as `ToolExecutionError`. */
+  readonly callTimeout?: C
+  /**
+   * For `unsafe` tools: asked when a run was cut off. With a result that is the result of the call; without one the run
+   * did not take effect, and is a `ToolTimeoutError`; when it fails, the call is escalated to the model.
+   */
+  readonly verify?: V
 }
 
 export interface Options<Params, A, E, R, S extends Recovery.SideEffects> {
@@ -54,13 +79,15 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects> {
   readonly kind?: Kind
   /** The steps that mend arguments before they count as bad; all by default, none with `[]`. Their order is fixed. */
   readonly coercion?: ReadonlyArray<Coercion.Step>
+  /** The longest successful text that the model reads, in characters; unlimited by default. */
+  readonly maxResultChars?: number
   readonly run: (params: Params, context: ToolContext) => Effect.Effect<A, E, R>
 }
 
 /** Makes a definition of what a user wrote; schemas are compiled at first use. */
 export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   name: string,
-  options: Options<Params, A, E, R, S>,
+  options: Options<Params, A, E, R, S> & Limits<Duration.Input | undefined, Duration.Input | undefined, unknown>,
   origin?: "built-in"
 ): ToolDefinition => ({
   name,
@@ -76,8 +103,25 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   encode: encoder(name, options.success),
   // `run` is only called with what `decode` gave; its failures and needs are in the tool's type
   run: options.run as ToolDefinition["run"],
-  rows: new Map()
+  rows: new Map(),
+  timeout: limitOf(name, "timeout", options.timeout),
+  callTimeout: limitOf(name, "callTimeout", options.callTimeout),
+  // what it needs is in the tool's type
+  verify: options.verify as ToolDefinition["verify"],
+  maxResultChars: charsOf(name, options.maxResultChars)
 })
+
+const limitOf = (tool: string, option: string, input: Duration.Input | undefined): Duration.Duration | undefined => {
+  if (input === undefined) return undefined
+  const limit = Option.getOrUndefined(Duration.fromInput(input))
+  if (limit !== undefined && Duration.isFinite(limit) && Duration.isGreaterThan(limit, Duration.zero)) return limit
+  throw new RangeError(`Tool '${tool}': ${option} must be a finite duration above 0, got ${String(input)}`)
+}
+
+const charsOf = (tool: string, max: number | undefined): number | undefined => {
+  if (max === undefined || (Number.isSafeInteger(max) && max >= 0)) return max
+  throw new RangeError(`Tool '${tool}': maxResultChars must be a whole number of at least 0, got ${max}`)
+}
 
 const once = <A>(make: () => A): (() => A) => {
   let made: { readonly value: A } | undefined

@@ -3,6 +3,7 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"
 import type { Severity } from "../ToolError.ts"
+import type { Left } from "../Trail.ts"
 
 export interface Retry {
   readonly kind: "retry"
@@ -37,6 +38,7 @@ export type Node =
   | {
       readonly kind: "tell"
       readonly render: ((error: unknown, context: FailureContext) => string) | undefined
+      readonly afterwards: Afterwards
     }
   | { readonly kind: "escalate"; readonly severity: Severity }
   | { readonly kind: "respondWith"; readonly answer: (error: unknown) => Effect.Effect<unknown, unknown> }
@@ -45,6 +47,9 @@ export type Node =
   | { readonly kind: "when"; readonly choose: (error: unknown, context: FailureContext) => Node }
 
 export type Kind = Node["kind"]
+
+/** What a told failure asks for: that the run goes on as before, or that it goes on without tools. */
+export type Afterwards = "continue" | "tools-off"
 
 /** A table as the driver reads it. */
 export type Rows = ReadonlyMap<string, Node>
@@ -61,6 +66,10 @@ export interface Decision {
   readonly delay: Duration.Duration
   /** The server's own wish, if it had one. */
   readonly hint?: Duration.Duration
+  /** The tag of the error that carried the hint: the failure itself, or one beneath it. */
+  readonly hintFrom?: string
+  /** What was left of the run's budget; absent outside of a run. */
+  readonly left?: Left
   readonly error: unknown
 }
 
@@ -72,6 +81,10 @@ export interface FailureContext {
   readonly previous: ReadonlyArray<unknown>
   /** Since the first attempt started. */
   readonly elapsed: Duration.Duration
+  /** Batches of calls with at least one failure, in a row, before the present one; 0 outside of tools. */
+  readonly failingBatches: number
+  /** Batches in a row in which this tool failed, before the present one; 0 outside of tools. */
+  readonly failuresInARow: number
   /** The tool, where a tool failed. */
   readonly tool?: string
   readonly callId?: string

@@ -107,6 +107,8 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       return { column: "model", text: `what attempt ${event.attempt} said does not count`, tone: "quiet" }
     case "tool-refused":
       return { column: "tool", text: `${event.tool} refused: ${clip(event.settlement.text)}`, tone: "bad" }
+    case "tool-progress":
+      return { column: "tool", text: `${event.tool}: ${describeError(event.data)}`, tone: "quiet" }
     case "arguments-coerced":
       return { column: "tool", text: `${event.tool}: arguments read by ${event.change.step}`, tone: "quiet" }
     case "tool-failed":

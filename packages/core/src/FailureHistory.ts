@@ -1,0 +1,145 @@
+/**
+ * What a run remembers of its failing calls: how many batches failed in a row, how often each tool did, and whether it was
+ * always in the same way. A batch is all calls of one reply; several failures of a tool in it count once.
+ */
+
+/** How a call of a batch ended, as far as later calls are concerned. */
+export interface Settled {
+  /** Unknown names share one. */
+  readonly tool: string
+  readonly isError: boolean
+  /** What went wrong, without what differs from call to call. */
+  readonly signature?: string
+  /** Whoever told the failure wants no more tools after this batch. */
+  readonly wantsToolsOff?: boolean
+}
+
+/** After how many equal failures of a tool in a row what is done about them. */
+export interface RepeatedFailures {
+  /** From here on the model is told that it repeats itself; 3 by default. */
+  readonly hint: number
+  /** The tool is withheld for one turn; 4 by default. */
+  readonly withhold: number
+  /** The run ends; 5 by default. */
+  readonly stop: number
+}
+
+export const defaults: RepeatedFailures = { hint: 3, withhold: 4, stop: 5 }
+
+/** The bucket of all names that are no tool. */
+export const unknownTool = ""
+
+interface Streak {
+  failures: number
+  signature: string | undefined
+  repeats: number
+}
+
+const none: ReadonlySet<string> = new Set()
+
+export class FailureHistory {
+  readonly #limits: RepeatedFailures
+  readonly #streaks = new Map<string, Streak>()
+  #failingBatches = 0
+  #withheld = none
+  #isToolsOff = false
+
+  constructor(limits: RepeatedFailures) {
+    this.#limits = limits
+  }
+
+  /** Batches with at least one failure, in a row, the last one included. */
+  get failingBatches(): number {
+    return this.#failingBatches
+  }
+
+  /** Whether nothing stands against any tool: requests are made as usual. */
+  get isCalm(): boolean {
+    return !this.#isToolsOff && this.#withheld.size === 0
+  }
+
+  /** The tools that are not offered in the next turn. */
+  get withheld(): ReadonlySet<string> {
+    return this.#withheld
+  }
+
+  /** Whether tools are switched off for the rest of the run. */
+  get isToolsOff(): boolean {
+    return this.#isToolsOff
+  }
+
+  /** Batches in a row in which this tool failed. */
+  failuresInARow(tool: string): number {
+    return this.#streaks.get(tool)?.failures ?? 0
+  }
+
+  /** Whether a further failure of this kind is to be told with the hint that repeating it does not help. */
+  isRepeated(tool: string, signature: string): boolean {
+    const streak = this.#streaks.get(tool)
+    const before = streak?.signature === signature ? streak.repeats : 0
+    return before + 1 >= this.#limits.hint
+  }
+
+  /** Takes a batch in; names the tool that has failed too often in the same way. */
+  record(batch: ReadonlyArray<Settled>): { readonly tool: string; readonly repeats: number } | undefined {
+    const failing = batch.filter((settled) => settled.isError)
+    this.#withheld = none
+    if (this.#streaks.size > 0) this.#forget(batch)
+    if (failing.length === 0) {
+      this.#failingBatches = 0
+      return undefined
+    }
+    this.#failingBatches++
+    this.#isToolsOff ||= failing.every((settled) => settled.wantsToolsOff === true)
+    for (const [tool, signatures] of byTool(failing, batch)) this.#count(tool, signatures)
+    return this.#worst()
+  }
+
+  /** Any success of a tool clears what is known against it. */
+  #forget(batch: ReadonlyArray<Settled>): void {
+    for (const settled of batch) if (!settled.isError) this.#streaks.delete(settled.tool)
+  }
+
+  #count(tool: string, signatures: ReadonlyArray<string>): void {
+    const streak = this.#streaks.get(tool) ?? { failures: 0, signature: undefined, repeats: 0 }
+    this.#streaks.set(tool, streak)
+    streak.failures++
+    const [first] = signatures
+    if (first === undefined) return
+    if (streak.signature !== undefined && signatures.includes(streak.signature)) streak.repeats++
+    else {
+      streak.signature = first
+      streak.repeats = 1
+    }
+    if (streak.repeats === this.#limits.withhold) this.#withheld = new Set([...this.#withheld, tool])
+  }
+
+  #worst() {
+    for (const [tool, { repeats }] of this.#streaks) if (repeats >= this.#limits.stop) return { tool, repeats }
+    return undefined
+  }
+}
+
+/** The signatures of the tools that failed in a batch and had no success in it. */
+const byTool = (failing: ReadonlyArray<Settled>, batch: ReadonlyArray<Settled>) => {
+  const succeeded = new Set(batch.filter((settled) => !settled.isError).map(({ tool }) => tool))
+  const found = new Map<string, Array<string>>()
+  for (const { signature, tool } of failing) {
+    if (succeeded.has(tool)) continue
+    const signatures = found.get(tool) ?? []
+    if (signature !== undefined) signatures.push(signature)
+    found.set(tool, signatures)
+  }
+  return found
+}
+
+/** What stays the same when a failure is the same: its tag, and its words without numbers, quotations and call ids. */
+export const signatureOf = (tag: string, message: string): string =>
+  `${tag}: ${message
+    .slice(0, 500)
+    .toLowerCase()
+    .replaceAll(/\(call [^)]*\)/g, "")
+    .replaceAll(/"[^"]*"|'[^']*'|`[^`]*`/g, "…")
+    .replaceAll(/\d+/g, "#")
+    .replaceAll(/\s+/g, " ")
+    .trim()}`

@@ -1,0 +1,53 @@
+/** A function of the user that sees every tool call before it runs, and may deny it. */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Cause from "effect/Cause"
+import * as ErrorCause from "./ErrorCause.ts"
+import type * as Message from "./Message.ts"
+import type { SideEffects } from "./Recovery.ts"
+
+/** A call that is about to run: its arguments fit. */
+export interface Call {
+  readonly agent: string
+  readonly tool: string
+  readonly callId: string
+  /** What `run` would get. */
+  readonly params: unknown
+  /** As they are now: the model's, or those of the last repair. */
+  readonly arguments: Message.ToolCall["arguments"]
+  readonly sideEffects: SideEffects
+  /** How deep the agent is nested; 0 for one that nobody else started. */
+  readonly depth: number
+}
+
+export type Decision = { readonly type: "allow" } | { readonly type: "deny"; readonly reason: string }
+
+export const allow: Decision = { type: "allow" }
+
+/** The reason is told to the model. */
+export const deny = (reason: string): Decision => ({ type: "deny", reason })
+
+export type Policy<R = never> = (call: Call) => Decision | Effect.Effect<Decision, unknown, R>
+
+/** Asks one policy after the other, until one denies: `undefined` when none does. One that fails denies. */
+export const ask = (policies: ReadonlyArray<Policy>, call: Call): Effect.Effect<string | undefined> =>
+  Effect.gen(function* () {
+    for (const policy of policies) {
+      const answer = policy(call)
+      const decision = Effect.isEffect(answer) ? yield* failingClosed(answer) : answer
+      if (decision.type === "deny") return decision.reason
+    }
+    return undefined
+  })
+
+/** Defects and interruptions pass. */
+const failingClosed = (deciding: Effect.Effect<Decision, unknown>): Effect.Effect<Decision> =>
+  Effect.flatMap(Effect.exit(deciding), (exit) => {
+    if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
+    if (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause)) {
+      // no typed failure is left in a cause that is passed on
+      return Effect.failCause(exit.cause as Cause.Cause<never>)
+    }
+    const why = ErrorCause.mask(ErrorCause.sayingOf(Cause.squash(exit.cause)))
+    return Effect.succeed(deny(`the policy could not decide: ${why}`))
+  })

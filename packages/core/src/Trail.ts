@@ -1,0 +1,34 @@
+/** What was decided on the way to a final error: it tells why recovery gave up. */
+import * as Schema from "effect/Schema"
+
+/** What was left of a run's budget. */
+export interface Left extends Schema.Schema.Type<typeof Left> {}
+
+export const Left = Schema.Struct({ turns: Schema.Finite, toolCalls: Schema.Finite })
+
+/** One decision, with the failure that it was about. */
+export interface Entry extends Schema.Schema.Type<typeof Entry> {}
+
+export const Entry = Schema.Struct({
+  /** The tag of the failure. */
+  tag: Schema.String,
+  /** What the failure said. */
+  message: Schema.String,
+  /** The verdict; `… exhausted` where a rung gave up. */
+  verdict: Schema.String,
+  /** The rung of the ladder, from 0. */
+  rung: Schema.Finite,
+  /** How many attempts had been made. */
+  attempt: Schema.Finite,
+  /** The wait before the next attempt; zero where there was none. */
+  delay: Schema.Duration,
+  /** How long the server had asked to wait, and the tag of the error that said so. */
+  hint: Schema.optionalKey(Schema.Duration),
+  hintFrom: Schema.optionalKey(Schema.String),
+  left: Schema.optionalKey(Left)
+})
+
+/** Oldest first. */
+export type Trail = typeof Trail.Type
+
+export const Trail = Schema.Array(Entry)

@@ -1,0 +1,33 @@
+/** The name that was probably meant. */
+
+/** One that differs in case and marks alone, or in at most two letters of a longer name; `undefined` when none is near. */
+export const nearest = (name: string, known: ReadonlyArray<string>): string | undefined => {
+  if (name.length > longest) return undefined
+  const bare = bareOf(name)
+  const same = known.find((other) => bareOf(other) === bare && bare !== "")
+  if (same !== undefined) return same
+  const near = known
+    .filter((other) => other.length <= longest)
+    .map((other) => ({ other, distance: distance(bare, bareOf(other)) }))
+    .filter(({ distance, other }) => distance <= Math.min(2, Math.floor(other.length / 3)))
+    .toSorted((one, two) => one.distance - two.distance)
+  return near[0]?.other
+}
+
+const longest = 64
+
+const bareOf = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "")
+
+/** How many letters have to be changed, put in or left out (Levenshtein). */
+const distance = (one: string, two: string): number => {
+  let row = Array.from({ length: two.length + 1 }, (_, index) => index)
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= two.length; j++) {
+      const swapped = (row[j - 1] ?? 0) + (one[i - 1] === two[j - 1] ? 0 : 1)
+      next.push(Math.min(swapped, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[two.length] ?? 0
+}

@@ -1,0 +1,45 @@
+/** What became of a call, and what is said of it. */
+import * as ErrorCause from "../ErrorCause.ts"
+import * as FailureHistory from "../FailureHistory.ts"
+import type * as Message from "../Message.ts"
+import type * as Recovery from "../Recovery.ts"
+import * as Render from "../Render.ts"
+import { OutcomeUnknownError } from "../ToolError.ts"
+import type { ToolDefinition } from "./toolDefinition.ts"
+
+/** What ends a run. Our own final errors take its transcript along; a user's leaves as itself, the very same object. */
+export interface Failure {
+  readonly error: unknown
+  readonly isOurs: boolean
+}
+
+/** What became of a call. `failure` is what ends the run with it; the call is settled all the same. */
+export interface Outcome {
+  readonly settlement: Message.Settlement
+  readonly failure?: Failure
+  /** What later calls are to know of it. */
+  readonly settled: FailureHistory.Settled
+  /** What was decided about it, if anything had to be. */
+  readonly trail?: ReadonlyArray<Recovery.Decision>
+}
+
+/** How a call came to its settlement. */
+export interface How {
+  readonly recoveredBy?: string | undefined
+  readonly signature?: string
+  readonly wantsToolsOff?: boolean
+  readonly trail?: ReadonlyArray<Recovery.Decision>
+}
+
+/** A success, as long as it may be. */
+export const result = (tool: ToolDefinition, text: string): Message.Settlement => ({
+  kind: "result",
+  text: tool.maxResultChars === undefined ? text : Render.truncated(text, tool.maxResultChars)
+})
+
+/** The failure of a tool that may have taken effect is told as such. */
+export const kindOf = (error: unknown): "told" | "unknown" =>
+  error instanceof OutcomeUnknownError ? "unknown" : "told"
+
+export const signatureOf = (error: unknown): string =>
+  FailureHistory.signatureOf(ErrorCause.tagOf(error), ErrorCause.messageOf(error))
