@@ -1,0 +1,351 @@
+import { assert } from "@effect/vitest"
+import { Agent, Recovery, RunError, Skill, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Fiber, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { it } from "../support/run.ts"
+import {
+  agentWith,
+  asHard,
+  batch,
+  busy,
+  callingOnce,
+  calm,
+  done,
+  eventLog,
+  fixer,
+  gone,
+  keptTranscript,
+  overADay,
+  read,
+  scripted,
+  settlements
+} from "./dialogue.ts"
+
+const { make } = ScriptedModel
+
+const skillOf = <const Tools extends ReadonlyArray<Tool.AnyTool>>(...tools: Tools) =>
+  [Skill.make("work", { description: "Works.", tools })] as const
+
+it.run("P606 toolConcurrency bounds the tools that run at once; results stand in request order", (run) =>
+  Effect.gen(function* () {
+    let running = 0
+    const most: Array<number> = []
+    const slow = Tool.make("slow", {
+      description: "Takes a second.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: (_params, { callId }) =>
+        Effect.gen(function* () {
+          most.push(++running)
+          yield* Effect.sleep(callId === "c1" ? "3 seconds" : "1 second")
+          running--
+          return callId
+        })
+    })
+    for (const [toolConcurrency, expected] of [
+      [2, 2],
+      [1, 1],
+      [Infinity, 4]
+    ] as const) {
+      most.length = 0
+      const model = yield* callingOnce("slow", "slow", "slow", "slow")
+      const agent = Agent.make("worker", { budget: { toolConcurrency }, skills: skillOf(slow) })
+      yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+      assert.strictEqual(Math.max(...most), expected)
+      assert.deepStrictEqual(read(model), ["result: c1", "result: c2", "result: c3", "result: c4"])
+    }
+  })
+)
+
+it.run("P605 a hard failure lets the siblings end by default, and interrupts them on demand", (run) =>
+  Effect.gen(function* () {
+    for (const [siblings, kinds] of [
+      ["settleAll", ["told", "result"]],
+      ["interrupt", ["told", "interrupted"]]
+    ] as const) {
+      const failing = scripted("fail", Effect.andThen(Effect.sleep("1 second"), Effect.fail(busy())))
+      const slow = scripted("slow", Effect.as(Effect.sleep("5 seconds"), "seen"))
+      const log = eventLog()
+      const model = yield* make(batch("fail", "slow"))
+      const agent = Agent.make("worker", { siblings, skills: skillOf(failing.tool, slow.tool) }).pipe(log.listen)
+      const fiber = yield* Effect.forkChild(Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer))))
+      yield* calm
+      yield* TestClock.adjust("1 second")
+      yield* calm
+      assert.strictEqual(log.end() !== undefined, siblings === "interrupt")
+      yield* TestClock.adjust("1 day")
+      yield* Fiber.join(fiber)
+      assert.deepStrictEqual(
+        settlements(keptTranscript(log.end())).map((line) => line.split(":")[0]),
+        [...kinds]
+      )
+    }
+  })
+)
+
+it.run("P605 a told failure never touches siblings, whatever the policy", (run) =>
+  Effect.gen(function* () {
+    const failing = scripted("fail", Effect.fail(busy()))
+    const slow = scripted("slow", Effect.as(Effect.sleep("5 seconds"), "seen"))
+    const model = yield* callingOnce("fail", "slow")
+    const told = failing.tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "no") }))
+    const agent = Agent.make("worker", { siblings: "interrupt", skills: skillOf(told, slow.tool) })
+    yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert.deepStrictEqual(read(model), ["told: no", "result: seen"])
+  })
+)
+
+it.run("P405 a near miss is told with a suggestion, and never run", (run) =>
+  Effect.gen(function* () {
+    const { runs, tool } = scripted("readFile")
+    for (const [name, suggestion] of [
+      ["read_file", "; did you mean readFile?"],
+      ["ReadFile", "; did you mean readFile?"],
+      ["readFiel", "; did you mean readFile?"],
+      ["redFile", "; did you mean readFile?"],
+      ["writeDisk", ""],
+      ["r", ""],
+      ["", ""]
+    ] as const) {
+      const model = yield* make(ScriptedModel.calls(ScriptedModel.call(name, {}, "c1")), done)
+      yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer), Effect.orDie)
+      assert.deepStrictEqual(read(model), [`told: unknown tool: ${name}; available tools: readFile${suggestion}`])
+    }
+    assert.deepStrictEqual(runs, [])
+  })
+)
+
+/** A tool that always fails in the same way, but for what differs from call to call. */
+const stubborn = (messages: ReadonlyArray<string>) =>
+  scripted("fetch", ...messages.map((message) => Effect.fail(busy(message)))).tool.pipe(
+    Tool.onError({ Busy: Recovery.tell((error) => error.message) })
+  )
+
+const hint = "The same failure has come several times in a row: repeating the call will not help, try another way."
+
+it.run(
+  "P701 the third equal failure in a row is told with a hint, the fourth withholds the tool, the fifth ends it",
+  (run) =>
+    Effect.gen(function* () {
+      const messages = [
+        "no host 'a1' (try 1)",
+        "no host 'b2' (try 2)",
+        "No host 'c'  (try 3)",
+        "no host '' (try 4)",
+        "no host 'e' (try 5)"
+      ]
+      const model = yield* make(...Array.from({ length: 6 }, () => batch("fetch")))
+      const agent = Agent.make("worker", { skills: skillOf(stubborn(messages)) })
+      const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+      assert(error instanceof RunError.BudgetExceededError)
+      assert.deepInclude(error, { reason: "repeatedFailure", limit: 5, spent: 5 })
+      assert.deepStrictEqual(settlements(error.transcript), [
+        `told: ${messages[0]}`,
+        `told: ${messages[1]}`,
+        `told: ${messages[2]}\n${hint}`,
+        `told: ${messages[3]}\n${hint}`,
+        "denied: Tool 'fetch' failed too often in the same way and is not available in this turn. Try another way.",
+        `told: ${messages[4]}\n${hint}`
+      ])
+      assert.deepStrictEqual(
+        error.trail?.map(({ message, tag, verdict }) => [tag, verdict, message]),
+        [["Busy", "tell", messages[4] ?? ""]]
+      )
+      assert.deepStrictEqual(
+        model.requests.map(({ tools }) => tools.length),
+        [1, 1, 1, 1, 0, 1]
+      )
+    })
+)
+
+it.run(
+  "P701 a tool that is withheld is not run when the model calls it all the same, and is back in the turn after",
+  (run) =>
+    Effect.gen(function* () {
+      const { runs, tool } = scripted(
+        "fetch",
+        ...["1", "2", "3", "4"].map((n) => Effect.fail(busy(`no host ${n}`))),
+        Effect.succeed("found")
+      )
+      const told = tool.pipe(Tool.onError({ Busy: Recovery.tell((error) => error.message) }))
+      const model = yield* make(...Array.from({ length: 6 }, () => batch("fetch")), done)
+      yield* run(agentWith(told), "go").pipe(Effect.provide(model.layer))
+      assert.strictEqual(runs.length, 5)
+      assert.deepStrictEqual(
+        read(model).map((line) => line.split(":")[0]),
+        ["told", "told", "told", "told", "denied", "result"]
+      )
+      assert.match(read(model)[4] ?? "", /'fetch' failed too often in the same way/)
+      assert.deepStrictEqual(
+        model.requests.map(({ tools }) => tools.length),
+        [1, 1, 1, 1, 0, 1, 1]
+      )
+    })
+)
+
+it.run("P701 distinct failures, and those of other tools, are no repetition; several in one batch count once", (run) =>
+  Effect.gen(function* () {
+    const words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
+    const distinct = yield* make(...words.map(() => batch("fetch")), done)
+    yield* run(agentWith(stubborn(words)), "go").pipe(Effect.provide(distinct.layer))
+    for (const line of read(distinct)) assert.notInclude(line, hint)
+
+    const model = yield* make(batch("fetch", "fetch", "fetch"), batch("fetch", "fetch", "fetch"), done)
+    yield* run(agentWith(stubborn(Array.from({ length: 6 }, () => "down"))), "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(
+      read(model),
+      Array.from({ length: 6 }, () => "told: down")
+    )
+  })
+)
+
+it.run("P702 any success of the tool clears what is known against it", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted(
+      "fetch",
+      Effect.fail(busy("down")),
+      Effect.fail(busy("down")),
+      Effect.succeed("up"),
+      Effect.fail(busy("down")),
+      Effect.fail(busy("down"))
+    )
+    const told = tool.pipe(Tool.onError({ Busy: Recovery.tell((error) => error.message) }))
+    const model = yield* make(...Array.from({ length: 5 }, () => batch("fetch")), done)
+    yield* run(agentWith(told), "go").pipe(Effect.provide(model.layer))
+    for (const line of read(model)) assert.notInclude(line, hint)
+  })
+)
+
+it.run("P701 thresholds are configurable, and may be switched off", (run) =>
+  Effect.gen(function* () {
+    const messages = Array.from({ length: 7 }, () => "down")
+    const quick = yield* make(batch("fetch"), batch("fetch"))
+    const strict = { hint: 2, withhold: 9, stop: 2 }
+    const agent = Agent.make("worker", { budget: { repeatedFailures: strict }, skills: skillOf(stubborn(messages)) })
+    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(quick.layer)))
+    assert(error instanceof RunError.BudgetExceededError)
+    assert.deepInclude(error, { reason: "repeatedFailure", limit: 2, spent: 2 })
+
+    const never = { hint: Infinity, withhold: Infinity, stop: Infinity }
+    const patient = Agent.make("worker", { budget: { repeatedFailures: never }, skills: skillOf(stubborn(messages)) })
+    const model = yield* make(...messages.map(() => batch("fetch")), done)
+    yield* run(patient, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(
+      read(model),
+      messages.map(() => "told: down")
+    )
+  })
+)
+
+it.run("K10 K11 tools are switched off when every failure of a batch asks for it, for the rest of the run", (run) =>
+  Effect.gen(function* () {
+    const off = Recovery.tell(() => "no more", { then: "tools-off" })
+    const { tool } = scripted("fetch", Effect.fail(busy()))
+    const model = yield* callingOnce("fetch")
+    yield* run(agentWith(tool.pipe(Tool.onError({ Busy: off }))), "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(
+      model.requests.map(({ toolChoice }) => toolChoice),
+      ["auto", "none"]
+    )
+    assert.deepStrictEqual(read(model), ["told: no more"])
+  })
+)
+
+it.run("K8 one failure of the batch that wants to go on keeps tools on", (run) =>
+  Effect.gen(function* () {
+    const off = scripted("off", Effect.fail(busy())).tool.pipe(
+      Tool.onError({ Busy: Recovery.tell(() => "off", { then: "tools-off" }) })
+    )
+    const on = scripted("on", Effect.fail(busy())).tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "on") }))
+    const model = yield* callingOnce("off", "on")
+    yield* run(agentWith(off, on), "go").pipe(Effect.provide(model.layer))
+    assert.strictEqual(model.requests[1]?.toolChoice, "auto")
+  })
+)
+
+it.run("K12 a model that calls tools nevertheless is denied for one more turn, then the run ends", (run) =>
+  Effect.gen(function* () {
+    const { runs, tool } = scripted("fetch", Effect.fail(busy()))
+    const off = tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "off", { then: "tools-off" }) }))
+    const model = yield* make(batch("fetch"), batch("fetch", "other"), batch("fetch"))
+    const error = yield* Effect.flip(run(agentWith(off), "go").pipe(Effect.provide(model.layer)))
+    assert(error instanceof RunError.BudgetExceededError)
+    assert.deepInclude(error, { reason: "toolsOff", limit: 1, spent: 2 })
+    assert.deepStrictEqual(settlements(error.transcript), [
+      "told: off",
+      "denied: No tool can be called any more. Answer in words.",
+      "denied: No tool can be called any more. Answer in words.",
+      "denied: No tool can be called any more. Answer in words."
+    ])
+    assert.strictEqual(runs.length, 1)
+  })
+)
+
+it.run(
+  "P1103 the trail of a hard failure equals the verdicts among the events: rung, delay, hint, what was left",
+  (run) =>
+    Effect.gen(function* () {
+      const { agent: repair } = fixer(Effect.succeed("{}"))
+      const { tool } = scripted("fetch", Effect.fail(busy("one")), Effect.fail(gone("two")), Effect.fail(busy("three")))
+      const guarded = tool.pipe(
+        Tool.onError({
+          Busy: Recovery.ladder(Recovery.retry({ retries: 1, initialBackoff: "1 second" }), Recovery.raise),
+          Gone: Recovery.fix(repair)
+        })
+      )
+      const log = eventLog()
+      const model = yield* make(batch("fetch"))
+      const running = run(agentWith(guarded).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+      const exit = yield* overADay(running)
+      const error = asHard(
+        exit._tag === "Failure" && exit.cause.reasons[0]?._tag === "Fail" ? exit.cause.reasons[0].error : 0
+      )
+      const seen = log.of("verdict").map(({ attempt, delay, left, rung, tag, verdict }) => ({
+        attempt,
+        delay,
+        left,
+        rung,
+        tag,
+        verdict
+      }))
+      assert.deepStrictEqual(
+        error.trail?.map(({ attempt, delay, left, rung, tag, verdict }) => ({
+          attempt,
+          delay,
+          left,
+          rung,
+          tag,
+          verdict
+        })),
+        seen
+      )
+      assert.deepStrictEqual(
+        error.trail?.map(({ message, rung, verdict }) => [verdict, rung, message]),
+        [
+          ["retry", 0, "one"],
+          ["fix", 0, "two"],
+          ["retry exhausted", 0, "three"],
+          ["raise", 1, "three"]
+        ]
+      )
+      assert.deepStrictEqual(error.trail?.[0]?.left, { turns: 7, toolCalls: 31 })
+    })
+)
+
+it.run("P1110 a told error or a repair never changes the transcript before it", (run) =>
+  Effect.gen(function* () {
+    const { agent: repair } = fixer(Effect.succeed('{"n":2}'))
+    const failing = scripted("fetch", Effect.fail(busy()), Effect.fail(gone()), Effect.succeed("fine"))
+    const guarded = failing.tool.pipe(Tool.onError({ Busy: Recovery.tell(), Gone: Recovery.fix(repair) }))
+    const model = yield* make(batch("fetch"), batch("fetch"), batch("nothing"), done)
+    yield* run(agentWith(guarded), "go").pipe(Effect.provide(model.layer))
+    for (const [index, request] of model.requests.entries()) {
+      const next = model.requests[index + 1]
+      if (next === undefined) continue
+      assert.deepStrictEqual(next.messages.slice(0, request.messages.length), [...request.messages])
+      assert.strictEqual(next.messages.length, request.messages.length + 1)
+      assert.deepStrictEqual(next.tools, request.tools)
+    }
+  })
+)
