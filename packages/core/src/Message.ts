@@ -174,5 +174,60 @@ export const truncated: Settlement = {
   text: "The call was not run: the reply that contained it was cut off."
 }
 
+/** The result of a call, as it stands by itself in histories of foreign origin. */
+export interface ForeignResult {
+  readonly role: "tool"
+  readonly callId: string
+  readonly text: string
+  readonly isError?: boolean
+}
+
+/** What a model said, as foreign histories keep it: its calls may be open. */
+export interface ForeignAssistant {
+  readonly role: "assistant"
+  readonly content: ReadonlyArray<Text | Reasoning | ToolCall | SettledCall>
+}
+
+/** A message of foreign origin: one of ours, or one of the two that may leave a call without its result. */
+export type Foreign = System | User | ForeignAssistant | ForeignResult
+
+/**
+ * A transcript out of a history of foreign origin: every result goes to its call, calls without one are settled as
+ * interrupted, results without a call are dropped, and everything else stays as it is. Total; a transcript of ours comes
+ * out as it went in.
+ */
+export const repair = (history: ReadonlyArray<Foreign>): Transcript => {
+  const settlements = matched(history)
+  return history.flatMap((message): ReadonlyArray<Message> => {
+    if (message.role === "tool") return []
+    if (message.role !== "assistant") return [message]
+    const content = message.content.map((part) =>
+      part.type === "tool-call"
+        ? ({ type: "settled-call", call: part, settlement: settlements.get(part) ?? interrupted } as const)
+        : part
+    )
+    return [{ role: "assistant", content }]
+  })
+}
+
+/** A result belongs to the nearest message before it with a call of that id, there to the first that is still open. */
+const matched = (history: ReadonlyArray<Foreign>): ReadonlyMap<ToolCall, Settlement> => {
+  const open = new Map<string, Array<ToolCall>>()
+  const settlements = new Map<ToolCall, Settlement>()
+  for (const message of history) {
+    if (message.role === "assistant") {
+      const calls = message.content.filter((part) => part.type === "tool-call")
+      // ids repeat over turns: what is open from before stays without a result
+      for (const { id } of calls) open.set(id, [])
+      for (const call of calls) open.get(call.id)?.push(call)
+    } else if (message.role === "tool") {
+      const call = open.get(message.callId)?.shift()
+      if (call === undefined) continue
+      settlements.set(call, { kind: message.isError === true ? "told" : "result", text: message.text })
+    }
+  }
+  return settlements
+}
+
 /** Whether the model is to read this settlement as an error. */
 export const isError = (self: Settlement): boolean => self.kind !== "result"
