@@ -96,13 +96,13 @@ it("L1002 P402 repair is total and idempotent, loses no call, keeps the order, a
         history.flatMap(({ role }) => (role === "tool" ? [] : [role]))
       )
       const texts = new Set(history.flatMap((message) => (message.role === "tool" ? [message.text] : [])))
-      const given = history.flatMap((message) =>
-        message.role === "assistant" ? message.content.filter((part) => part.type === "settled-call") : []
+      const given = new Set<unknown>(
+        history.flatMap((message) => (message.role === "assistant" ? message.content : []))
       )
       for (const message of once) {
         if (message.role !== "assistant") continue
         for (const part of message.content) {
-          if (part.type !== "settled-call" || given.includes(part)) continue
+          if (part.type !== "settled-call" || given.has(part)) continue
           assert(part.settlement === Message.interrupted || texts.has(part.settlement.text))
         }
       }

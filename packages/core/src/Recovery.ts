@@ -154,17 +154,18 @@ const fixerRuns = (options: Partial<Backoff.Count> | undefined): number =>
   options?.retries === undefined && options?.maxAttempts === undefined ? 1 : Backoff.attempts(options) - 1
 
 /**
- * Soft: the model reads the failure as the result of its call, flagged as an error. Without `render` it is told whether
- * repeating the call can help. With `then: "tools-off"`, and if every failure of its batch says so, tools are switched off
+ * Soft: the model reads the failure as the result of its call, flagged as an error. Without `render`, or when that fails or
+ * says nothing, it is told whether repeating the call can help. With `then: "tools-off"`, and if every failure of its batch says so, tools are switched off
  * for the rest of the run: the model has to answer in words.
  */
-export const tell = <E>(
-  render?: (error: E, context: FailureContext) => string,
+export const tell = <E, R = never>(
+  render?: (error: E, context: FailureContext) => string | Effect.Effect<string, unknown, R>,
   options?: { readonly then?: Internal.Afterwards }
-): Verdict<E, never, never, never, "told"> =>
+): Verdict<E, never, never, Given<R>, "told"> =>
   verdict({
     kind: "tell",
-    render: render === undefined ? undefined : erase(render),
+    // what it needs is in the verdict's type
+    render: render === undefined ? undefined : (erase(render) as Internal.Renderer),
     afterwards: options?.then ?? "continue"
   })
 

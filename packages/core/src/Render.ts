@@ -35,6 +35,10 @@ export const escalation = (tool: string, reason: string, severity: Severity): st
 export const denied = (tool: string, reason: string): string =>
   `The call of tool '${tool}' was denied and not run: ${ErrorCause.mask(reason)}`
 
+/** Adds how often the model may try again. */
+export const triesLeft = (text: string, tries: number): string =>
+  `${text}\n${tries === 1 ? "1 try is left." : `${tries} tries are left.`}`
+
 /** Added to a failure that has come several times in a row. */
 export const repeated =
   "The same failure has come several times in a row: repeating the call will not help, try another way."

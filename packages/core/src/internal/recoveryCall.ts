@@ -9,7 +9,7 @@ import { hintFrom, hintOf } from "../Backoff.ts"
 import { tagOf } from "../ErrorCause.ts"
 import type { Severity } from "../ToolError.ts"
 import type { Left } from "../Trail.ts"
-import type { Afterwards, Decision, FailureContext, Fix, Ladder, Node, Retry } from "./verdict.ts"
+import type { Afterwards, Decision, FailureContext, Fix, Ladder, Node, Renderer, Retry } from "./verdict.ts"
 
 /** Repair rounds that one call may take, over all rows and rungs. */
 export const maxRepairRounds = 8
@@ -35,7 +35,7 @@ export type Ending =
   | { readonly type: "answered"; readonly value: unknown; readonly by: string }
   | {
       readonly type: "told"
-      readonly render: ((error: unknown, context: FailureContext) => string) | undefined
+      readonly render: Renderer | undefined
       readonly afterwards: Afterwards
       readonly error: unknown
       readonly seen: unknown

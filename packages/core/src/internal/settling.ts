@@ -18,6 +18,7 @@ import { type Failure, type How, kindOf, type Outcome, result, signatureOf } fro
 import type * as Driver from "./recoveryDriver.ts"
 import * as Call from "./toolCall.ts"
 import type { ToolContext, ToolDefinition } from "./toolDefinition.ts"
+import { rendered } from "./rendering.ts"
 import * as ToolRun from "./toolRun.ts"
 import { trailOf } from "./trail.ts"
 import type { Fix, Node, Retry } from "./verdict.ts"
@@ -168,10 +169,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
           this.#settled(result(this.#tool, text), trace.attempts, { recoveredBy: ending.by })
         )
       case "told":
-        return Effect.suspend(() => {
-          const rendered = ending.render?.(ending.seen, ending.context) ?? ""
-          // a model never reads an empty error
-          const text = rendered.trim() === "" ? Render.labelled(ending.seen, ending.context) : rendered
+        return Effect.flatMap(rendered(ending, this.#run, Render.labelled), (text) => {
           const wantsToolsOff = ending.afterwards === "tools-off"
           return this.#told(ending.error, text, trace, { recoveredBy: "tell", wantsToolsOff })
         })

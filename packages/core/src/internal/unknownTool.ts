@@ -9,6 +9,7 @@ import { ToolExecutionError, UnknownToolError } from "../ToolError.ts"
 import type { Outcome } from "./outcome.ts"
 import { nothing } from "./recoverEffect.ts"
 import * as Driver from "./recoveryDriver.ts"
+import { rendered } from "./rendering.ts"
 import { trailOf } from "./trail.ts"
 
 interface Around {
@@ -49,8 +50,11 @@ export const settle = (
     succeed: () => told(call, run, byDefault, false),
     end: (ending, trace) => {
       if (ending.type === "told") {
-        const rendered = ending.render?.(error, ending.context) ?? byDefault
-        return told(call, run, rendered.trim() === "" ? byDefault : rendered, ending.afterwards === "tools-off")
+        const isLast = ending.afterwards === "tools-off"
+        return Effect.flatMap(
+          rendered(ending, run, () => byDefault),
+          (text) => told(call, run, text, isLast)
+        )
       }
       if (ending.type !== "raised") return told(call, run, byDefault, false)
       const { failures: attempts, trail } = trace

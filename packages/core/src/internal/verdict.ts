@@ -37,7 +37,7 @@ export type Node =
   | Ladder
   | {
       readonly kind: "tell"
-      readonly render: ((error: unknown, context: FailureContext) => string) | undefined
+      readonly render: Renderer | undefined
       readonly afterwards: Afterwards
     }
   | { readonly kind: "escalate"; readonly severity: Severity }
@@ -45,6 +45,9 @@ export type Node =
   | { readonly kind: "raise" }
   | { readonly kind: "rethrow" }
   | { readonly kind: "when"; readonly choose: (error: unknown, context: FailureContext) => Node }
+
+/** The text that a model reads of a failure. */
+export type Renderer = (error: unknown, context: FailureContext) => string | Effect.Effect<string, unknown>
 
 export type Kind = Node["kind"]
 
