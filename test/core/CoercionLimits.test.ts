@@ -113,6 +113,9 @@ describe("P104 nothing is invented", () => {
     const { changes, value } = mend(Union([noted, ranked]), { id: "1", note: "5" })
     assert.deepStrictEqual(value, { id: 1, note: "5" })
     assert.deepStrictEqual(changes, [["convert-number", "id"]])
+    const open = Struct({ a: optionalKey(Finite), b: Schema.NullOr(Finite), s: Text })
+    const other = Struct({ b: optionalKey(Finite), z: Text })
+    assert.deepStrictEqual(mend(Union([open, other]), { a: null, b: null, s: "x" }).value, { b: null, s: "x" })
   })
 
   it("P104 where nothing helps the value and the issues are the model's own", () => {

@@ -121,8 +121,7 @@ const mend = (
       if (after === before) continue
       copy ??= Array.isArray(value) ? [...value] : { ...value }
       if (after === dropped) Reflect.deleteProperty(copy, key)
-      // an assignment to `__proto__` would not make a key
-      else Object.defineProperty(copy, key, { value: after, writable: true, enumerable: true, configurable: true })
+      else Reflect.set(copy, key, after)
     }
     return copy ?? value
   }
