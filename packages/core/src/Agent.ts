@@ -195,7 +195,7 @@ type MergeTables<First, Second> = {
 
 /** A name that is no tool can be told or raised; nothing else would have a call to be about. */
 interface UnknownRow {
-  readonly UnknownToolError?: Recovery.Verdict<UnknownToolError, never, never, never, "told" | "raise">
+  readonly UnknownToolError?: Recovery.Verdict<UnknownToolError, never, never, unknown, "told" | "raise">
 }
 
 /** Rows for all tools of the agent: asked last. Here, and nowhere else, stands the row for names that are no tool. */

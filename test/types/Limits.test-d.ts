@@ -1,0 +1,118 @@
+/** Time limits, policies, unknown names and presets: what they add to the failures of an agent, and what they take away. */
+import { Agent, Presets, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import type { LlmError, Model, RunError, ToolError } from "@kintsugi/core"
+import { Effect, type Option, Schema } from "effect"
+import { describe, it } from "vitest"
+import { sameType } from "./Identity.ts"
+import { type BadArgs, type Db, type NoKeys } from "./subjects.ts"
+
+type Own = LlmError.LlmError | RunError.BudgetExceededError
+type Hard = ToolError.ToolExecutionError
+type Late = ToolError.ToolTimeoutError
+type Unknown = ToolError.OutcomeUnknownError
+
+declare const work: () => Effect.Effect<string, NoKeys>
+declare const look: (key: string) => Effect.Effect<Option.Option<string>, NoKeys, Db>
+declare const count: (key: string) => Effect.Effect<Option.Option<number>>
+
+const options = { description: "Works.", parameters: Schema.Struct({}), success: Schema.String, run: work }
+
+const calling = <T extends Tool.AnyTool>(tool: T) =>
+  Agent.make("worker", { skills: [Skill.make("work", { description: "Works.", tools: [tool] })] })
+
+const plain = Tool.make("work", options)
+const late = Tool.make("work", { ...options, timeout: "5 seconds" })
+const pay = Tool.make("pay", { ...options, sideEffects: "unsafe", timeout: "5 seconds" })
+const verified = Tool.make("pay", { ...options, sideEffects: "unsafe", timeout: "5 seconds", verify: look })
+const bounded = Tool.make("work", { ...options, callTimeout: "1 minute" })
+
+describe("limits of a tool", () => {
+  it("A906 a tool with a timeout may fail with ToolTimeoutError, and rows may name it", () => {
+    sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Late, Model.Model>>()(calling(late)("go"))
+    const told = late.pipe(
+      Tool.onError({
+        ToolTimeoutError: Recovery.tell((error) => {
+          sameType<Late>()(error)
+          return error.tool
+        })
+      })
+    )
+    sameType<Effect.Effect<string, Own | BadArgs | NoKeys, Model.Model>>()(calling(told)("go"))
+    // @ts-expect-error this tool has no timeout
+    plain.pipe(Tool.onError({ ToolTimeoutError: Recovery.tell() }))
+  })
+
+  it("P602 an unsafe one fails with OutcomeUnknownError instead, which nothing runs again", () => {
+    sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Unknown, Model.Model>>()(calling(pay)("go"))
+    pay.pipe(Tool.onError({ OutcomeUnknownError: Recovery.escalate() }))
+    // @ts-expect-error it may have taken effect
+    pay.pipe(Tool.onError({ OutcomeUnknownError: Recovery.retry({ retries: 1 }) }))
+    // @ts-expect-error it has no such failure
+    pay.pipe(Tool.onError({ ToolTimeoutError: Recovery.tell() }))
+  })
+
+  it("P603 one that can be looked up fails with ToolTimeoutError, may then run again, and needs what looking up needs", () => {
+    const agent = calling(verified.pipe(Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 1 }) })))
+    sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Hard, Model.Model | Db>>()(agent("go"))
+    // @ts-expect-error it finds numbers, and the tool gives text
+    Tool.make("pay", { ...options, sideEffects: "unsafe", timeout: "5 seconds", verify: count })
+    // @ts-expect-error its own failures are not looked up
+    verified.pipe(Tool.onError({ NoKeys: Recovery.retry({ retries: 1 }) }))
+  })
+
+  it("A906 a call with a limit may end hard, whatever its rows say", () => {
+    sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Hard, Model.Model>>()(calling(bounded)("go"))
+    const handled = bounded.pipe(Tool.onError({ orElse: Recovery.tell() }))
+    sameType<Effect.Effect<string, Own | Hard, Model.Model>>()(calling(handled)("go"))
+  })
+
+  it("A109 a function fails with ExecutionError", () => {
+    const foreign = Tool.fromFunction("work", { ...options, run: async () => "done" })
+    sameType<Effect.Effect<string, Own | BadArgs | ToolError.ExecutionError, Model.Model>>()(calling(foreign)("go"))
+    const handled = foreign.pipe(Tool.onError({ ExecutionError: Recovery.tell() }))
+    sameType<Effect.Effect<string, Own | BadArgs, Model.Model>>()(calling(handled)("go"))
+    // @ts-expect-error the tool gives text
+    Tool.fromFunction("work", { ...options, run: async () => 5 })
+  })
+})
+
+describe("levels", () => {
+  it("A515 a policy's needs are the agent's, its failures nobody's", () => {
+    const agent = calling(plain).pipe(
+      Agent.toolPolicy((call): Effect.Effect<ToolPolicy.Decision, NoKeys, Db> => {
+        sameType<ToolPolicy.Call>()(call)
+        return Effect.succeed(ToolPolicy.allow)
+      })
+    )
+    sameType<Effect.Effect<string, Own | BadArgs | NoKeys, Model.Model | Db>>()(agent("go"))
+  })
+
+  it("C3 names that are no tool have a row in the defaults, and nowhere else", () => {
+    const raising = calling(plain).pipe(Agent.toolDefaults({ UnknownToolError: Recovery.raise }))
+    sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Hard, Model.Model>>()(raising("go"))
+    const telling = calling(plain).pipe(Agent.toolDefaults({ UnknownToolError: Recovery.tell((error) => error.tool) }))
+    sameType<Effect.Effect<string, Own | BadArgs | NoKeys, Model.Model>>()(telling("go"))
+    // @ts-expect-error there is no call to run again
+    calling(plain).pipe(Agent.toolDefaults({ UnknownToolError: Recovery.retry({ retries: 1 }) }))
+    // @ts-expect-error there is no call to answer for
+    calling(plain).pipe(Agent.toolDefaults({ UnknownToolError: Recovery.respondWith("x") }))
+    // @ts-expect-error a tool does not know of names that are none
+    plain.pipe(Tool.onError({ UnknownToolError: Recovery.tell() }))
+  })
+
+  it("A513 each preset leaves exactly what it says", () => {
+    const of = <T>(table: T) => table
+    sameType<Effect.Effect<string, Own | BadArgs | NoKeys, Model.Model>>()(
+      calling(plain).pipe(Agent.toolDefaults(of(Presets.agentsKt)))("go")
+    )
+    sameType<Effect.Effect<string, Own, Model.Model>>()(calling(plain).pipe(Agent.toolDefaults(Presets.cwk))("go"))
+    sameType<Effect.Effect<string, Own, Model.Model>>()(calling(plain).pipe(Agent.toolDefaults(Presets.kani()))("go"))
+    sameType<Effect.Effect<string, Own | Hard, Model.Model>>()(
+      calling(plain).pipe(Agent.toolDefaults(Presets.tellModel()))("go")
+    )
+    const speaking = {} as Presets.KaniOptions<Db>
+    sameType<Effect.Effect<string, Own, Model.Model | Db>>()(
+      calling(plain).pipe(Agent.toolDefaults(Presets.kani(speaking)))("go")
+    )
+  })
+})
