@@ -145,7 +145,9 @@ export class MalformedToolCallError extends advised(
   Schema.TaggedError<MalformedToolCallError, AdviceOf<"MalformedToolCallError">>()("MalformedToolCallError", {
     ...ofModel,
     /** Empty when the provider did not name it. */
-    tool: Schema.String
+    tool: Schema.String,
+    /** The arguments as the model wrote them, where the provider shows them. */
+    rawArgs: Schema.optionalKey(Schema.String)
   })
 ) {
   static malformedToolCall(
@@ -153,7 +155,7 @@ export class MalformedToolCallError extends advised(
     tool: string,
     message: string,
     cause?: unknown,
-    from: Origin = {}
+    from: Origin & { readonly rawArgs?: string } = {}
   ): MalformedToolCallError {
     const of = tool === "" ? "" : ` of tool '${tool}'`
     const happened = { what: `Model '${model}' wrote a malformed call${of}`, where: whereOf(from), words: message }

@@ -5,12 +5,13 @@ import type * as AgentEvent from "./AgentEvent.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
 import { nothing, rowOf } from "./internal/recoverEffect.ts"
 import * as Driver from "./internal/recoveryDriver.ts"
-import { ContentFilteredError, type LlmError, NetworkError } from "./LlmError.ts"
+import { ContentFilteredError, type LlmError, MalformedToolCallError, NetworkError } from "./LlmError.ts"
 import * as Message from "./Message.ts"
 import * as Model from "./Model.ts"
 import type * as Recovery from "./Recovery.ts"
 import * as RunContext from "./RunContext.ts"
 import * as Toolset from "./Toolset.ts"
+import * as Usage from "./Usage.ts"
 
 /** A question to a model, and what guards it. */
 export interface Asking {
@@ -40,6 +41,8 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   #partial = ""
   /** Whether a reader has seen anything of it, be it only thoughts. */
   #isShown = false
+  /** The last failure that no row was for. */
+  #unguarded: unknown
 
   constructor(asking: Asking) {
     this.#asking = asking
@@ -62,7 +65,9 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   }
 
   row(error: unknown): Driver.Row | undefined {
-    return rowOf(this.#asking.rows, error)
+    const row = rowOf(this.#asking.rows, error)
+    if (row === undefined) this.#unguarded = error
+    return row
   }
 
   about() {
@@ -100,8 +105,13 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     switch (ending.type) {
       case "answered":
         return Effect.succeed({ type: "answered", value: ending.value })
+      case "rethrown": {
+        const call = ending.error === this.#unguarded ? rejectedCall(ending.error, this.#asking) : undefined
+        if (call === undefined) return Effect.fail(ending.error)
+        const reply: Message.Reply = { content: [call], finish: "tool-calls", usage: Usage.empty }
+        return Effect.succeed({ type: "reply", reply })
+      }
       case "exhausted":
-      case "rethrown":
       case "failed":
       case "raised":
         return Effect.fail(ending.error)
@@ -134,6 +144,17 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       ? RunContext.emit(this.#asking.run, (): AgentEvent.Happening => ({ type: part.type, text: part.text }))
       : Effect.void
   }
+}
+
+/**
+ * A call that the provider itself rejected, as the model wrote it: without a row for that it is settled like any other bad
+ * call, by the rows of its tool.
+ */
+const rejectedCall = (error: unknown, { request, run }: Asking): Message.ToolCall | undefined => {
+  if (!(error instanceof MalformedToolCallError) || error.rawArgs === undefined) return undefined
+  const { rawArgs, tool: name } = error
+  if (!request.tools.some((tool) => tool.name === name)) return undefined
+  return { type: "tool-call", id: `rejected-${run.turn()}`, name, arguments: rawArgs }
 }
 
 const isShown = (part: Model.Part) => part.type === "text-delta" || part.type === "reasoning-delta"

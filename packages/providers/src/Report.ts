@@ -13,6 +13,8 @@ export interface Report {
   readonly param?: string
   /** The tool whose call the provider rejected. */
   readonly tool?: string
+  /** The arguments of that call, as the model wrote them. */
+  readonly rawArgs?: string
   /** The wait that the body asks for as data; what its text asks for is read from the text. */
   readonly retryAfter?: Duration.Duration
   /** The id of the request, where the body repeats it. */

@@ -4,7 +4,7 @@ import type * as Duration from "effect/Duration"
 import type { Answer } from "../Answer.ts"
 import * as Hints from "../Hints.ts"
 import type { Report, Tag } from "../Report.ts"
-import { quote, type Source } from "../Source.ts"
+import { quote, scrub, type Source } from "../Source.ts"
 import { dailyQuota } from "./errorDetails.ts"
 import * as ErrorText from "./errorText.ts"
 
@@ -47,7 +47,8 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Known):
       return LlmError.ServerError.serverError(model, undefined, facts)
     case "MalformedToolCallError": {
       const tool = quote(source, report.tool ?? "")
-      return LlmError.MalformedToolCallError.malformedToolCall(model, tool, text, undefined, facts)
+      const rawArgs = report.rawArgs === undefined ? {} : { rawArgs: scrub(source, report.rawArgs) }
+      return LlmError.MalformedToolCallError.malformedToolCall(model, tool, text, undefined, { ...facts, ...rawArgs })
     }
     case "CapabilityMismatchError": {
       const capability = ErrorText.capabilityOf(report) ?? "tools"

@@ -10,6 +10,7 @@ import type { Source } from "../Source.ts"
 import * as AnthropicError from "./anthropicMessagesError.ts"
 import * as ErrorBody from "./errorBody.ts"
 import * as GeminiError from "./geminiContentError.ts"
+import * as FailedGeneration from "./failedGeneration.ts"
 import * as Json from "./json.ts"
 
 /** Any answer with an error in its body, or none that can be read. */
@@ -64,14 +65,13 @@ const reportOf = (json: Schema.Json): Report | undefined => {
   const error = ErrorBody.errorOf(json)
   const metadata = Json.field(error, "metadata")
   const upstream = upstreamOf(Json.field(metadata, "raw"))
-  const tool = toolOf(Json.text(Json.field(error, "failed_generation")))
   return {
     ...upstream,
     ...own,
     codes: [...namesIn(metadata), ...own.codes, ...(upstream?.codes ?? [])],
     text: [own.text, upstream?.text ?? ""].filter((text) => text !== "").join(": "),
     headers: headersIn(metadata),
-    ...(tool === undefined ? {} : { tool })
+    ...FailedGeneration.read(Json.text(Json.field(error, "failed_generation")))
   }
 }
 
@@ -100,9 +100,6 @@ const upstreamOf = (raw: Schema.Json | undefined): Report | undefined => {
   const report = Result.isSuccess(body) ? ErrorBody.reportOf(body.success) : undefined
   return report === undefined || report.text === "" ? { codes: [], ...report, text: ErrorBody.plain(text) } : report
 }
-
-const toolOf = (generation: string | undefined): string | undefined =>
-  generation === undefined ? undefined : /"name"\s*:\s*"([^"]+)"/.exec(generation)?.[1]
 
 /** A router passes on the names of those behind it. */
 export const codes: Codes = {
