@@ -147,6 +147,7 @@ describe("verdicts as values", () => {
         readonly arguments?: unknown
         readonly params?: unknown
         readonly sideEffects?: "none" | "idempotent" | "unsafe" | "undeclared"
+        readonly kind?: "local" | "web-service" | "llm" | "mcp-tool"
       }>()(context)
       return error.json === "" ? Recovery.tell() : Recovery.rethrow
     })

@@ -4,7 +4,7 @@ import * as ErrorCause from "./ErrorCause.ts"
 import { nearest } from "./internal/nearest.ts"
 import type { FailureContext } from "./Recovery.ts"
 import { outlookOf } from "./RecoveryAdvice.ts"
-import type { Severity } from "./ToolError.ts"
+import type { Kind, Severity } from "./ToolError.ts"
 
 /** No told text is longer, in UTF-16 units. */
 const maxChars = 4000
@@ -22,10 +22,30 @@ export const labelled = (error: unknown, context: FailureContext): string => {
     : `transient: ${message}; it may have taken effect, check before repeating`
 }
 
-const afterAttempts = (error: unknown, context: FailureContext): string =>
-  context.attempt > 1 && context.tool !== undefined
-    ? `tool '${context.tool}' failed ${context.attempt} times, at last: ${messageOf(error)}`
-    : messageOf(error)
+const afterAttempts = (error: unknown, context: FailureContext): string => {
+  const said = spoken(error, context.kind)
+  return context.attempt > 1 && context.tool !== undefined
+    ? `tool '${context.tool}' failed ${context.attempt} times, at last: ${said}`
+    : said
+}
+
+/** What an error says for itself; as data, where it comes from a server that is not ours. */
+export const spoken = (error: unknown, kind: Kind | undefined): string =>
+  kind === "mcp-tool" ? asData(messageOf(error)) : messageOf(error)
+
+/** No foreign text is longer, in UTF-16 units. */
+const maxForeignChars = 2000
+
+/**
+ * Marks a text of foreign origin as data: capped, in a frame that it cannot close, and none of its lines begins with one of
+ * the words by which a model knows what this library tells it.
+ */
+export const asData = (text: string): string => {
+  const framed = ErrorCause.cut(text, maxForeignChars)
+    .replaceAll(/<(\/?)data/gi, "<\\$1data")
+    .replaceAll(/^(\s*)(ERROR:|transient:|permanent:|unknown tool:)/gim, "$1\\$2")
+  return `<data>${framed}</data>`
+}
 
 /** The sentence with which an escalation comes back to the model that made the call. */
 export const escalation = (tool: string, reason: string, severity: Severity): string =>

@@ -122,6 +122,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
       callId: this.#call.id,
       arguments: this.#raw,
       sideEffects: this.#tool.sideEffects,
+      kind: this.#tool.kind,
       failingBatches: this.#around.history.failingBatches,
       failuresInARow: this.#around.history.failuresInARow(this.#tool.name),
       ...(this.#decoded === undefined ? {} : { params: this.#decoded.params })
@@ -174,7 +175,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
           return this.#told(ending.error, text, trace, { recoveredBy: "tell", wantsToolsOff })
         })
       case "escalated": {
-        const reason = typeof ending.reason === "string" ? ending.reason : Render.messageOf(ending.reason)
+        const reason = typeof ending.reason === "string" ? ending.reason : this.#sayingOf(ending.reason)
         const text = Render.escalation(this.#tool.name, reason, ending.severity)
         return this.#told(ending.error, text, trace, { recoveredBy: ending.by })
       }
@@ -309,6 +310,11 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     return new ToolExecutionError({ ...this.#callOf(), message, attempts, cause, trail: trailOf(trail) })
   }
 
+  /** What a failure says; as data, where it comes from a foreign server. */
+  #sayingOf(error: unknown): string {
+    return Render.spoken(error, this.#tool.kind)
+  }
+
   #callOf() {
     return { tool: this.#tool.name, callId: this.#call.id }
   }
@@ -350,7 +356,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
 
   #failed(failure: Failure, cause = failure.error): Effect.Effect<Outcome> {
     return Effect.succeed({
-      settlement: { kind: kindOf(cause), text: Render.capped(`ERROR: ${Render.messageOf(failure.error)}`) },
+      settlement: { kind: kindOf(cause), text: Render.capped(`ERROR: ${this.#sayingOf(failure.error)}`) },
       failure,
       settled: { tool: this.#tool.name, isError: true }
     })

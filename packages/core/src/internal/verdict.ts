@@ -2,7 +2,7 @@
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"
-import type { Severity } from "../ToolError.ts"
+import type { Kind as ToolKind, Severity } from "../ToolError.ts"
 import type { Left } from "../Trail.ts"
 
 export interface Retry {
@@ -96,6 +96,8 @@ export interface FailureContext {
   /** The decoded parameters of the failed attempt; absent when none decoded. */
   readonly params?: unknown
   readonly sideEffects?: SideEffects
+  /** Where the tool's work is done. What comes from a foreign server is no word of ours. */
+  readonly kind?: ToolKind
 }
 
 /** What running a tool again may do: nothing, nothing more than once, or who knows what. */
