@@ -1,9 +1,6 @@
 /** One error of every class, and of every constructor of it, with optional fields given and left out. */
-import { LlmError, Message, RunError, ToolError, Usage } from "@kintsugi/core"
+import { LlmError, Message, RunError, ToolError, type Trail, Usage } from "@kintsugi/core"
 import { Duration } from "effect"
-
-const L = LlmError
-const T = ToolError
 
 const ofCall = { tool: "fetch", callId: "c1", message: "It failed" }
 
@@ -12,7 +9,7 @@ export const execution = (
   cause: unknown = new Error("boom"),
   status?: number
 ): ToolError.ExecutionError =>
-  new T.ExecutionError({
+  new ToolError.ExecutionError({
     ...ofCall,
     args: { n: [1, null] },
     kind: "web-service",
@@ -25,7 +22,7 @@ export const timedOut = (
   sideEffects: ToolError.ToolTimeoutError["sideEffects"],
   timeout: Duration.Input = "5 seconds"
 ): ToolError.ToolTimeoutError =>
-  new T.ToolTimeoutError({ ...ofCall, timeout: Duration.fromInputUnsafe(timeout), sideEffects })
+  new ToolError.ToolTimeoutError({ ...ofCall, timeout: Duration.fromInputUnsafe(timeout), sideEffects })
 
 const call: Message.ToolCall = { type: "tool-call", id: "c1", name: "fetch", arguments: '{"n":1}' }
 
@@ -58,72 +55,129 @@ const origin = {
   cause: new Error("socket hang up")
 }
 
-const overloaded = new L.ModelOverloadedError({ model: "m", message: "It is full", ...origin })
+const trail: Trail.Trail = [
+  {
+    tag: "Busy",
+    message: "busy",
+    verdict: "retry",
+    rung: 0,
+    attempt: 1,
+    delay: Duration.seconds(1),
+    hint: Duration.millis(1500),
+    hintFrom: "RateLimitError",
+    left: { turns: 1, toolCalls: 2 }
+  },
+  { tag: "Busy", message: "busy", verdict: "retry exhausted", rung: 0, attempt: 2, delay: Duration.zero }
+]
+
+const overloaded = new LlmError.ModelOverloadedError({ model: "m", message: "It is full", ...origin })
 
 export const samples = {
-  ModelNotFoundError: [L.ModelNotFoundError.modelNotFound("m")],
-  AuthenticationError: [L.AuthenticationError.authenticationFailed("m", "no key")],
-  ContentFilteredError: [L.ContentFilteredError.contentFiltered("m", "no")],
-  InvalidRequestError: [L.InvalidRequestError.invalidRequest("m", "no")],
-  ModelOverloadedError: [L.ModelOverloadedError.modelOverloaded("m"), overloaded],
-  ContextTooLongError: [L.ContextTooLongError.contextTooLong("m", 1, 2), L.ContextTooLongError.contextTooLong("m")],
-  ServerError: [L.ServerError.serverError("m", new Error("boom"))],
+  ModelNotFoundError: [LlmError.ModelNotFoundError.modelNotFound("m")],
+  AuthenticationError: [LlmError.AuthenticationError.authenticationFailed("m", "no key")],
+  ContentFilteredError: [LlmError.ContentFilteredError.contentFiltered("m", "no")],
+  InvalidRequestError: [LlmError.InvalidRequestError.invalidRequest("m", "no")],
+  ModelOverloadedError: [LlmError.ModelOverloadedError.modelOverloaded("m"), overloaded],
+  ContextTooLongError: [
+    LlmError.ContextTooLongError.contextTooLong("m", 1, 2),
+    LlmError.ContextTooLongError.contextTooLong("m")
+  ],
+  ServerError: [LlmError.ServerError.serverError("m", new Error("boom"))],
   MalformedToolCallError: [
-    L.MalformedToolCallError.malformedToolCall("m", "fetch", "no"),
-    L.MalformedToolCallError.malformedToolCall("m", "fetch", "no", new Error("boom"))
+    LlmError.MalformedToolCallError.malformedToolCall("m", "fetch", "no"),
+    LlmError.MalformedToolCallError.malformedToolCall("m", "fetch", "no", new Error("boom"))
   ],
   CapabilityMismatchError: [
-    L.CapabilityMismatchError.streamingNotSupported("m", "p"),
-    L.CapabilityMismatchError.visionNotSupported("m", "p"),
-    L.CapabilityMismatchError.structuredOutputNotSupported("m", "p"),
-    L.CapabilityMismatchError.toolCallNotSupported("m", "p")
+    LlmError.CapabilityMismatchError.streamingNotSupported("m", "p"),
+    LlmError.CapabilityMismatchError.visionNotSupported("m", "p"),
+    LlmError.CapabilityMismatchError.structuredOutputNotSupported("m", "p"),
+    LlmError.CapabilityMismatchError.toolCallNotSupported("m", "p"),
+    LlmError.CapabilityMismatchError.notSupported("m", "p", "tools", { requestId: "r1" })
   ],
-  UnknownLlmError: [L.UnknownLlmError.unknown("m", new Error("what?"))],
+  UnknownLlmError: [
+    LlmError.UnknownLlmError.unknown("m", new Error("what?")),
+    LlmError.UnknownLlmError.unreadable("m", "no JSON", { status: 200 })
+  ],
   RateLimitError: [
-    L.RateLimitError.apiRateLimit("api", "10 seconds"),
-    new L.RateLimitError({ service: "api", message: "Too many", remainingQuota: 0 })
+    LlmError.RateLimitError.apiRateLimit("api", "10 seconds"),
+    LlmError.RateLimitError.fromHttp429("api", "1.5", { now: 0 }),
+    LlmError.RateLimitError.limited("api", { ...origin, model: "m" }, 3),
+    new LlmError.RateLimitError({ service: "api", message: "Too many", remainingQuota: 0 })
   ],
-  QuotaExhaustedError: [L.QuotaExhaustedError.llmQuotaExceeded("m")],
+  QuotaExhaustedError: [LlmError.QuotaExhaustedError.llmQuotaExceeded("m")],
   NetworkError: [
-    L.NetworkError.connectionRefused("host", 80),
-    L.NetworkError.dnsResolutionFailed("host", new Error("ENOTFOUND")),
-    L.NetworkError.connectionTimeout("host", 80, "1 second")
+    LlmError.NetworkError.connectionRefused("host", 80),
+    LlmError.NetworkError.dnsResolutionFailed("host", new Error("ENOTFOUND")),
+    LlmError.NetworkError.connectionTimeout("host", 80, "1 second"),
+    LlmError.NetworkError.connectionFailed({ host: "host" }, "It broke off", { model: "m" })
   ],
   RequestTimeoutError: [
-    L.RequestTimeoutError.llmTimeout("30 seconds"),
-    L.RequestTimeoutError.httpTimeout("http://host/path", "10 seconds")
+    LlmError.RequestTimeoutError.llmTimeout("30 seconds"),
+    LlmError.RequestTimeoutError.httpTimeout("http://host/path", "10 seconds"),
+    LlmError.RequestTimeoutError.timedOut("a search", "1 minute", { model: "m" })
   ],
-  InvalidArgs: [T.InvalidArgs.of("fetch", "c1", "{", "no JSON")],
+  InvalidArgs: [ToolError.InvalidArgs.of("fetch", "c1", "{", "no JSON")],
   DeserializationError: [
-    T.DeserializationError.of("fetch", "c1", { n: "x" }, "fetch parameters", [
+    ToolError.DeserializationError.of("fetch", "c1", { n: "x" }, "fetch parameters", [
       { path: ["n", 0], expected: "Expected number", actual: "string" }
-    ])
+    ]),
+    ToolError.DeserializationError.misfit("The answer does not fit", {
+      tool: "fetch",
+      callId: "c1",
+      rawValue: [1],
+      targetType: "fetch result",
+      issues: []
+    })
   ],
   ExecutionError: [
     execution("network"),
     execution("llm", overloaded),
-    T.ExecutionError.wrap({ tool: "fetch", callId: "c1", kind: "local", args: {} }, new Error("boom"))
+    ToolError.ExecutionError.of("fetch", "local", "mcp", "It failed", undefined, { callId: "c1" }, 500),
+    ToolError.ExecutionError.fromNetworkError("fetch", "local", new Error("boom")),
+    ToolError.ExecutionError.fromParameterError("fetch", "local", "n is required"),
+    ToolError.ExecutionError.fromApiError("fetch", "web-service", 429, "Too many"),
+    ToolError.ExecutionError.fromLlmError("fetch", "llm", overloaded),
+    ToolError.ExecutionError.fromMcpError("fetch", new Error("boom")),
+    ToolError.ExecutionError.fromInvocationError("fetch", "local", new Error("boom")),
+    ToolError.ExecutionError.wrap(
+      { tool: "fetch", callId: "c1", kind: "local", args: {} },
+      Object.assign(new Error("boom"), { isRetryable: true, code: "E1" })
+    ),
+    ToolError.ExecutionError.wrap({ tool: "fetch", callId: "c1", kind: "local", args: {} }, new Error("boom"))
   ],
   EscalationError: [
-    T.EscalationError.of("fixer", "no keys", "LOW"),
-    new T.EscalationError({
+    ToolError.EscalationError.of("fixer", "no keys", "LOW"),
+    new ToolError.EscalationError({
       message: "m",
       source: "fixer",
       reason: "no keys",
       severity: "CRITICAL",
-      originalError: T.InvalidArgs.of("fetch", "c1", "{", "no JSON"),
+      originalError: ToolError.InvalidArgs.of("fetch", "c1", "{", "no JSON"),
       attempts: 2
     })
   ],
-  UnknownToolError: [new T.UnknownToolError({ ...ofCall, known: ["look"] })],
-  ToolTimeoutError: [T.ToolTimeoutError.actionTimeout("fetch", "5 seconds"), timedOut("unsafe")],
-  ToolDeniedError: [new T.ToolDeniedError({ ...ofCall, reason: "not at night" })],
-  OutcomeUnknownError: [new T.OutcomeUnknownError({ ...ofCall, idempotencyKey: "key" })],
+  UnknownToolError: [
+    ToolError.UnknownToolError.of("fetch", "c1", ["look"]),
+    new ToolError.UnknownToolError({ ...ofCall, known: ["look"] })
+  ],
+  ToolTimeoutError: [ToolError.ToolTimeoutError.actionTimeout("fetch", "5 seconds"), timedOut("unsafe")],
+  ToolDeniedError: [
+    ToolError.ToolDeniedError.of("fetch", "c1", "not at night"),
+    new ToolError.ToolDeniedError({ ...ofCall, reason: "not at night" })
+  ],
+  OutcomeUnknownError: [
+    ToolError.OutcomeUnknownError.of("fetch", "c1", "key"),
+    new ToolError.OutcomeUnknownError({ ...ofCall, idempotencyKey: "key" })
+  ],
   ToolExecutionError: [
-    T.ToolExecutionError.raised("fixer", "hopeless"),
-    new T.ToolExecutionError({
+    ToolError.ToolExecutionError.raised("fixer", "hopeless"),
+    ToolError.ToolExecutionError.exhausted(
+      { tool: "fetch", callId: "c1" },
+      { failures: [new Error("boom")], runs: 1, why: "why", trail }
+    ),
+    new ToolError.ToolExecutionError({
       ...ofCall,
-      attempts: [T.InvalidArgs.of("fetch", "c1", "{", "no JSON"), execution("server", overloaded)],
+      attempts: [ToolError.InvalidArgs.of("fetch", "c1", "{", "no JSON"), execution("server", overloaded)],
       cause: execution("server", overloaded),
       transcript,
       usage
@@ -141,6 +195,7 @@ export const samples = {
     })
   ],
   InvalidOutputError: [
+    RunError.InvalidOutputError.of("worker", "x", [{ path: [], expected: "number", actual: "string" }]),
     new RunError.InvalidOutputError({
       message: "m",
       agent: "worker",
@@ -148,8 +203,14 @@ export const samples = {
       issues: [{ path: [], expected: "number", actual: "string" }]
     })
   ],
-  RoutingError: [new RunError.RoutingError({ message: "m", agent: "worker", candidates: ["a"], answer: "b" })],
-  LoopExhaustedError: [new RunError.LoopExhaustedError({ message: "m", iterations: 3, last: { draft: 1 } })]
+  RoutingError: [
+    RunError.RoutingError.of("worker", ["a"], "b"),
+    new RunError.RoutingError({ message: "m", agent: "worker", candidates: ["a"], answer: "b" })
+  ],
+  LoopExhaustedError: [
+    RunError.LoopExhaustedError.of(3, { draft: 1 }),
+    new RunError.LoopExhaustedError({ message: "m", iterations: 3, last: { draft: 1 } })
+  ]
 } as const
 
 export const all = Object.values(samples).flat()

@@ -1,0 +1,115 @@
+/**
+ * Writes the facts into `docs/errors.md`: the overview, and under the heading of each error its own line. They are drawn from
+ * the library; everything outside of the marked blocks is written by hand.
+ *
+ *   node scripts/launch.mjs scripts/errors.ts
+ */
+import { LlmError, RecoveryAdvice, RunError, ToolError, Usage } from "@kintsugi/core"
+import { Duration } from "effect"
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { root } from "./files.ts"
+
+export const path = "docs/errors.md"
+
+const tool = "tool"
+const callId = "call"
+
+/** One error of every class. */
+const instances: Record<RecoveryAdvice.Tag, RecoveryAdvice.RecoveryAdvice> = {
+  ModelNotFoundError: LlmError.ModelNotFoundError.modelNotFound("model"),
+  AuthenticationError: LlmError.AuthenticationError.authenticationFailed("model", "why"),
+  ContentFilteredError: LlmError.ContentFilteredError.contentFiltered("model", "why"),
+  InvalidRequestError: LlmError.InvalidRequestError.invalidRequest("model", "why"),
+  ModelOverloadedError: LlmError.ModelOverloadedError.modelOverloaded("model"),
+  ContextTooLongError: LlmError.ContextTooLongError.contextTooLong("model"),
+  ServerError: LlmError.ServerError.serverError("model"),
+  MalformedToolCallError: LlmError.MalformedToolCallError.malformedToolCall("model", tool, "why"),
+  CapabilityMismatchError: LlmError.CapabilityMismatchError.toolCallNotSupported("model", "provider"),
+  UnknownLlmError: LlmError.UnknownLlmError.unknown("model", "why"),
+  RateLimitError: LlmError.RateLimitError.limited("service"),
+  QuotaExhaustedError: LlmError.QuotaExhaustedError.llmQuotaExceeded("model"),
+  NetworkError: LlmError.NetworkError.connectionRefused("host", 443),
+  RequestTimeoutError: LlmError.RequestTimeoutError.llmTimeout("1 hour"),
+  InvalidArgs: ToolError.InvalidArgs.of(tool, callId, "{", "why"),
+  DeserializationError: ToolError.DeserializationError.of(tool, callId, {}, "parameters", []),
+  ExecutionError: ToolError.ExecutionError.fromNetworkError(tool, "local", "why"),
+  EscalationError: ToolError.EscalationError.of("agent", "why"),
+  UnknownToolError: ToolError.UnknownToolError.of(tool, callId, []),
+  ToolTimeoutError: ToolError.ToolTimeoutError.actionTimeout(tool, "1 hour"),
+  ToolDeniedError: ToolError.ToolDeniedError.of(tool, callId, "why"),
+  OutcomeUnknownError: ToolError.OutcomeUnknownError.of(tool, callId, "key"),
+  ToolExecutionError: ToolError.ToolExecutionError.raised("agent", "why"),
+  BudgetExceededError: RunError.BudgetExceededError.exceeded({
+    agent: "agent",
+    reason: "maxTurns",
+    limit: 1,
+    spent: 1,
+    transcript: [],
+    usage: Usage.empty,
+    partial: ""
+  }),
+  InvalidOutputError: RunError.InvalidOutputError.of("agent", "", []),
+  RoutingError: RunError.RoutingError.of("agent", [], ""),
+  LoopExhaustedError: RunError.LoopExhaustedError.of(1, null)
+}
+
+/** What depends on an error's own data, in words; the numbers are those of the instances. */
+const varying: Partial<Record<RecoveryAdvice.Tag, Partial<Record<"isRetryable" | "delay" | "attempts", string>>>> = {
+  RateLimitError: { delay: `\`retryAfter\`, else ${delayOf("RateLimitError")}` },
+  RequestTimeoutError: { delay: `half of the timeout, at most ${delayOf("RequestTimeoutError")}` },
+  ToolTimeoutError: {
+    isRetryable: "`none` and `idempotent` tools",
+    delay: `half of the timeout, at most ${delayOf("ToolTimeoutError")}`,
+    attempts: `${instances.ToolTimeoutError.maxAttempts} or 1`
+  },
+  ExecutionError: {
+    isRetryable: "by category",
+    delay: `by category, ${delayOf("ExecutionError")}`,
+    attempts: `${instances.ExecutionError.maxAttempts} or 1`
+  }
+}
+
+function delayOf(tag: RecoveryAdvice.Tag): string {
+  const delay = instances[tag].suggestedDelay
+  return Duration.isZero(delay) ? "0" : `${Duration.toSeconds(delay)} s`
+}
+
+/** The cells of a row of the overview. */
+export const cellsOf = (tag: RecoveryAdvice.Tag): ReadonlyArray<string> => {
+  const { code, httpStatus, isRetryable, maxAttempts, recovery } = instances[tag]
+  const { attempts = String(maxAttempts), delay = delayOf(tag), isRetryable: when } = varying[tag] ?? {}
+  const retryable = when ?? (isRetryable ? "yes" : "no")
+  return [`[\`${tag}\`](#${tag.toLowerCase()})`, `\`${code}\``, retryable, recovery, delay, attempts, `${httpStatus}`]
+}
+
+const titles = ["tag", "code", "same input again?", "recovery", "suggested delay", "attempts", "HTTP"]
+
+const overview = (): string =>
+  [titles, titles.map(() => "---"), ...RecoveryAdvice.tags.map(cellsOf)]
+    .map((row) => `| ${row.join(" | ")} |`)
+    .join("\n")
+
+const factsOf = (tag: string): string => {
+  const known = RecoveryAdvice.tags.find((other) => other === tag)
+  if (known === undefined) throw new Error(`${path}: no error is called ${tag}`)
+  const { code, help, httpStatus, title } = RecoveryAdvice.describe(known)
+  return `**${title}** · \`${code}\` · HTTP ${httpStatus}. ${help}.`
+}
+
+/** The page with its blocks written anew. */
+export const render = (page: string): string =>
+  page
+    .replace(
+      /(<!-- overview -->\n)[^]*?(<!-- \/overview -->)/,
+      (_all, open, close) => `${open}\n${overview()}\n\n${close}`
+    )
+    .replaceAll(
+      /(<!-- facts (\w+) -->\n)[^]*?(<!-- \/facts -->)/g,
+      (_all, open, tag, close) => `${open}\n${factsOf(tag)}\n\n${close}`
+    )
+
+if (import.meta.main) {
+  const file = join(root, path)
+  writeFileSync(file, render(readFileSync(file, "utf8")))
+}

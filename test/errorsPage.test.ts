@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { RecoveryAdvice } from "@kintsugi/core"
+import { assert, describe, it } from "vitest"
+import { path, render } from "../scripts/errors.ts"
+import { root } from "../scripts/files.ts"
+
+describe(path, () => {
+  const page = readFileSync(join(root, path), "utf8")
+
+  it("T1 says what the table of facts says; `npm run errors` writes it anew", () => {
+    assert.strictEqual(render(page), page)
+    assert.notStrictEqual(render(page.replace("KINTSUGI-SERVER", "KINTSUGI-OTHER")), page.replace("SERVER", "OTHER"))
+  })
+
+  it("T36 has a section for every error, in the order of the table, each with what raises it and an example that runs", () => {
+    const sections = page.split(/^### /m).slice(1)
+    assert.deepStrictEqual(
+      sections.map((section) => section.slice(0, section.indexOf("\n"))),
+      [...RecoveryAdvice.tags]
+    )
+    for (const section of sections) {
+      const [, afterFacts = ""] = section.split(/<!-- \/facts -->/)
+      assert.match(afterFacts, /^\n\n[A-Z][^]*?\.?\n\n```ts\n[^]*?\/\/ => [^]*?```/)
+    }
+  })
+})
