@@ -15,7 +15,13 @@ const originFields = {
   retryAfter: Schema.optionalKey(Schema.Duration),
   /** The provider's own words, capped and masked. */
   detail: Schema.optionalKey(Schema.String),
-  cause: Schema.optionalKey(ErrorCause.ErrorCause)
+  /** The original; on a wire, one of this union keeps its class. */
+  cause: Schema.optionalKey(ErrorCause.nested(ofThisUnion))
+}
+
+// the type is written down, for the union is made of classes that have this field
+function ofThisUnion(): Schema.Codec<unknown, unknown> {
+  return LlmError
 }
 
 /** What is known of the response that carried the failure; each field is absent when nothing was said. */
