@@ -5,6 +5,7 @@
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 
@@ -52,7 +53,10 @@ export const nested = (known: () => Schema.Codec<unknown, unknown>) => {
             Option.getOrElse(Schema.decodeUnknownOption(ErrorCause)(json), () => json)
           ),
         encode: (cause): Schema.Json =>
-          Option.getOrElse(Schema.encodeUnknownOption(codec())(cause), () => summarise(cause))
+          Option.getOrElse(
+            quietly(() => Schema.encodeUnknownOption(codec())(cause), Option.none()),
+            () => summarise(cause)
+          )
       })
     )
   )
@@ -96,7 +100,11 @@ const nameOf = (cause: object): string => {
   return Predicate.isString(name) && name !== "" ? name : "Error"
 }
 
-const property = (value: object, key: string): unknown => (key in value ? Reflect.get(value, key) : undefined)
+const property = (value: object, key: string): unknown =>
+  quietly(() => (key in value ? Reflect.get(value, key) : undefined), undefined)
+
+/** Foreign objects may throw when they are looked at. */
+const quietly = <A>(look: () => A, otherwise: A): A => Result.getOrElse(Result.try(look), () => otherwise)
 
 const maxLength = 1000
 
