@@ -22,9 +22,11 @@ export const modules: ReadonlyArray<string> = [
   "Approval",
   // policies: any Effect
   "Backoff",
-  "Recovery",
+  "Verdict",
   "Render",
   "Presets",
+  "Explanation",
+  "Recovery",
   "FailureHistory",
   "Budget",
   "Coercion",
@@ -52,8 +54,9 @@ export const modules: ReadonlyArray<string> = [
 
 /** Files in `internal/` whose name does not tell the module that they belong to, as `file: module`. */
 export const internals: Readonly<Record<string, string>> = {
-  verdict: "Recovery",
   recoverEffect: "Recovery",
+  explainingSchedule: "Explanation",
+  explaining: "Explanation",
   outlook: "RecoveryAdvice",
   facts: "RecoveryAdvice",
   sentence: "RecoveryAdvice",

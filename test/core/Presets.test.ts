@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, Message, Recovery, RunError, Skill, Presets, Tool, ToolError } from "@kintsugi/core"
+import { Agent, Message, Recovery, RunError, Skill, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Data, Effect } from "effect"
 import * as fc from "fast-check"
@@ -37,7 +37,7 @@ it.run(
     Effect.gen(function* () {
       const { runs, tool } = playing("look", "fail", "fail")
       const model = yield* make(batch("look"), batch("look"), done)
-      const agent = agentWith(tool).pipe(Agent.toolDefaults(Presets.kani()))
+      const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.kani()))
       assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
       assert.deepStrictEqual(
         model.requests.map(({ toolChoice }) => toolChoice),
@@ -54,8 +54,8 @@ it.run(
 it.effect("K1 retryAttempts is a whole number of at least 0, 1 by default", () =>
   Effect.sync(() => {
     for (const retryAttempts of [-1, 1.5, NaN, Infinity]) {
-      assert.throws(() => Presets.kani({ retryAttempts }), RangeError)
-      assert.throws(() => Presets.tellModel({ retries: retryAttempts }), RangeError)
+      assert.throws(() => Recovery.presets.kani({ retryAttempts }), RangeError)
+      assert.throws(() => Recovery.presets.tellModel({ retries: retryAttempts }), RangeError)
     }
   })
 )
@@ -64,7 +64,7 @@ it.run("K2 the count starts at 0 in every run, and is neither per tool nor per c
   Effect.gen(function* () {
     const one = playing("one", "fail", "fail")
     const two = playing("two", "fail", "fail")
-    const agent = agentWith(one.tool, two.tool).pipe(Agent.toolDefaults(Presets.kani()))
+    const agent = agentWith(one.tool, two.tool).pipe(Agent.toolDefaults(Recovery.presets.kani()))
     for (let round = 0; round < 2; round++) {
       const model = yield* make(batch("one"), batch("two"), done)
       yield* run(agent, "go").pipe(Effect.provide(model.layer))
@@ -81,13 +81,13 @@ it.run("K3 K5 K6 K8 a batch counts once, mixed ones too; all its failures see th
     const seen: Array<readonly [string, number]> = []
     const failing = playing("fail", "fail", "fail", "fail", "fail")
     const fine = playing("fine", "ok", "ok")
-    const message: Presets.KaniOptions["message"] = (call, _error, attempt, byDefault) => {
+    const message: Recovery.presets.KaniOptions["message"] = (call, _error, attempt, byDefault) => {
       seen.push([call.id, attempt])
       return byDefault
     }
     const model = yield* make(batch("fail", "fine", "fail"), batch("fail", "fine", "fail"), done)
     const agent = agentWith(failing.tool, fine.tool).pipe(
-      Agent.toolDefaults(Presets.kani({ retryAttempts: 1, message }))
+      Agent.toolDefaults(Recovery.presets.kani({ retryAttempts: 1, message }))
     )
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(seen.toSorted(), [
@@ -104,7 +104,7 @@ it.run("K4 a batch without failure resets the count: alternating never uses it u
   Effect.gen(function* () {
     const { tool } = playing("look", "fail", "ok", "fail", "ok", "fail", "ok")
     const model = yield* make(...Array.from({ length: 6 }, () => batch("look")), done)
-    const agent = agentWith(tool).pipe(Agent.toolDefaults(Presets.kani()))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.kani()))
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     for (const { toolChoice } of model.requests) assert.strictEqual(toolChoice, "auto")
   })
@@ -117,7 +117,7 @@ it.run("K7 K17 shouldRetry decides within the count and changes no text; a no us
     const model = yield* make(batch("look"), batch("look"), done)
     const agent = agentWith(tool).pipe(
       Agent.toolDefaults(
-        Presets.kani({
+        Recovery.presets.kani({
           retryAttempts: 5,
           shouldRetry: ({ name }, _error, attempt, byDefault) => {
             asked.push([name, attempt, byDefault])
@@ -142,7 +142,7 @@ it.run("K8 one failure of a batch that may be tried again keeps tools on", (run)
     const two = playing("two", "fail")
     const model = yield* callingOnce("one", "two")
     const agent = agentWith(one.tool, two.tool).pipe(
-      Agent.toolDefaults(Presets.kani({ shouldRetry: ({ name }) => name === "two" }))
+      Agent.toolDefaults(Recovery.presets.kani({ shouldRetry: ({ name }) => name === "two" }))
     )
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.strictEqual(model.requests[1]?.toolChoice, "auto")
@@ -153,7 +153,7 @@ it.run("K12 calls after that are denied, for one more turn; then the run ends", 
   Effect.gen(function* () {
     const { runs, tool } = playing("look", "fail")
     const model = yield* make(batch("look"), batch("look", "nope"), batch("look"))
-    const agent = agentWith(tool).pipe(Agent.toolDefaults(Presets.kani({ retryAttempts: 0 })))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.kani({ retryAttempts: 0 })))
     const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert(error instanceof RunError.BudgetExceededError)
     assert.strictEqual(error.reason, "toolsOff")
@@ -174,7 +174,7 @@ it.run(
       const model = yield* callingOnce("nope", "look")
       const agent = agentWith(tool).pipe(
         Agent.toolDefaults(
-          Presets.kani({
+          Recovery.presets.kani({
             message: (_call, error, _attempt, byDefault) => {
               errors.push(error)
               return byDefault
@@ -211,7 +211,7 @@ it.run("K16 a failure without words is told with its tag", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.fail(new Silent()))
     const model = yield* callingOnce("look")
-    const agent = agentWith(tool).pipe(Agent.toolDefaults(Presets.kani()))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.kani()))
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(read(model), ["told: Silent"])
   })
@@ -229,7 +229,7 @@ it.run(
         const { tool } = playing("look", "fail")
         const fine = playing("fine", "ok")
         const model = yield* callingOnce("look", "fine")
-        const agent = agentWith(tool, fine.tool).pipe(Agent.toolDefaults(Presets.kani({ message })))
+        const agent = agentWith(tool, fine.tool).pipe(Agent.toolDefaults(Recovery.presets.kani({ message })))
         yield* run(agent, "go").pipe(Effect.provide(model.layer))
         assert.deepStrictEqual(read(model), [text, "result: ok 0"])
         assert.strictEqual(model.requests[1]?.toolChoice, "auto")
@@ -241,7 +241,7 @@ it.run("K21 a failure gives the model another turn", (run) =>
   Effect.gen(function* () {
     const { tool } = playing("look", "fail")
     const model = yield* callingOnce("look")
-    const agent = agentWith(tool).pipe(Agent.toolDefaults(Presets.kani({ retryAttempts: 0 })))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.kani({ retryAttempts: 0 })))
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.strictEqual(model.requests.length, 2)
   })
@@ -251,7 +251,7 @@ it.run("K23 K24 interruption and defects are no failures here", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.die(new Error("boom")))
     const model = yield* make(batch("look"))
-    const agent = agentWith(tool).pipe(Agent.toolDefaults(Presets.kani()))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.kani()))
     const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert(exit._tag === "Failure" && exit.cause.reasons.some((reason) => reason._tag === "Die"))
   })
@@ -263,7 +263,7 @@ it.run("K28 C12 the sarcastic relay runs with `message` alone", (run) =>
     const model = yield* callingOnce("get_time")
     const agent = agentWith(time.tool).pipe(
       Agent.toolDefaults(
-        Presets.kani({
+        Recovery.presets.kani({
           message: (_call, _error, _attempt, byDefault) =>
             `The call encountered an error. Relay this error message to the user in a sarcastic manner: ${byDefault}`
         })
@@ -310,7 +310,7 @@ it.effect("L906 K3 K4 K5 K7 K9 the count of failing batches equals its ten-line 
               const never = { hint: Infinity, withhold: Infinity, stop: Infinity }
               const skills = [Skill.make("work", { description: "Works.", tools: [tool] })] as const
               const agent = Agent.make("worker", { skills, budget: { repeatedFailures: never } }).pipe(
-                Agent.toolDefaults(Presets.kani({ retryAttempts }))
+                Agent.toolDefaults(Recovery.presets.kani({ retryAttempts }))
               )
               yield* agent("go").pipe(Effect.provide(model.layer))
               return model.requests.slice(1).map(({ toolChoice }) => toolChoice === "none")
@@ -328,7 +328,7 @@ it.run("P204 a tool may be tried so often in a row; then the run ends; the text 
   Effect.gen(function* () {
     const { tool } = playing("look", "fail", "fail", "fail")
     const model = yield* make(batch("look"), batch("look"), batch("look"))
-    const agent = agentWith(tool).pipe(Agent.toolDefaults(Presets.tellModel({ retries: 2 })))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellModel({ retries: 2 })))
     const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
     assert.deepStrictEqual(settlements(error.transcript ?? []).slice(0, 2), [
       "told: permanent: failure 0; consider asking the user for clarification\n2 tries are left.",
@@ -345,7 +345,7 @@ it.run(
       const one = playing("one", "fail", "ok", "fail", "fail", "fail")
       const two = playing("two", "fail")
       const model = yield* make(batch("one", "two"), batch("one"), batch("one", "one"), batch("one"))
-      const agent = agentWith(one.tool, two.tool).pipe(Agent.toolDefaults(Presets.tellModel()))
+      const agent = agentWith(one.tool, two.tool).pipe(Agent.toolDefaults(Recovery.presets.tellModel()))
       const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
       assert.deepStrictEqual(
         settlements(error.transcript ?? []).map((line) => line.split(":")[0]),
@@ -359,7 +359,7 @@ it.run("P204 all names that are no tool share one count", (run) =>
   Effect.gen(function* () {
     const { tool } = playing("look")
     const model = yield* make(batch("nope"), batch("nada"))
-    const agent = agentWith(tool).pipe(Agent.toolDefaults(Presets.tellModel()))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellModel()))
     const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
     assert.deepInclude(error, { tool: "nada", callId: "c1" })
     assert.instanceOf(error.cause, ToolError.UnknownToolError)
@@ -376,11 +376,11 @@ it.run("A513 agentsKt lets every failure leave; cwk tells every failure with its
     const loud = yield* make(batch("look"))
     const { tool } = scripted("look", Effect.fail(error), Effect.fail(error))
     const exit = yield* Effect.flip(
-      run(agentWith(tool).pipe(Agent.toolDefaults(Presets.agentsKt)), "go").pipe(Effect.provide(loud.layer))
+      run(agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.agentsKt)), "go").pipe(Effect.provide(loud.layer))
     )
     assert.strictEqual(exit, error)
     const soft = yield* callingOnce("look")
-    yield* run(agentWith(tool).pipe(Agent.toolDefaults(Presets.cwk)), "go").pipe(Effect.provide(soft.layer))
+    yield* run(agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.cwk)), "go").pipe(Effect.provide(soft.layer))
     assert.deepStrictEqual(read(soft), ["told: permanent: query failed; consider asking the user for clarification"])
   })
 )

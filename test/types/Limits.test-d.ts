@@ -1,5 +1,5 @@
 /** Time limits, policies, unknown names and presets: what they add to the failures of an agent, and what they take away. */
-import { Agent, Presets, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import { Agent, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
 import type { LlmError, Model, RunError, ToolError } from "@kintsugi/core"
 import { Effect, type Option, Schema } from "effect"
 import { describe, it } from "vitest"
@@ -103,16 +103,20 @@ describe("levels", () => {
   it("A513 each preset leaves exactly what it says", () => {
     const of = <T>(table: T) => table
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys, Model.Model>>()(
-      calling(plain).pipe(Agent.toolDefaults(of(Presets.agentsKt)))("go")
+      calling(plain).pipe(Agent.toolDefaults(of(Recovery.presets.agentsKt)))("go")
     )
-    sameType<Effect.Effect<string, Own, Model.Model>>()(calling(plain).pipe(Agent.toolDefaults(Presets.cwk))("go"))
-    sameType<Effect.Effect<string, Own, Model.Model>>()(calling(plain).pipe(Agent.toolDefaults(Presets.kani()))("go"))
+    sameType<Effect.Effect<string, Own, Model.Model>>()(
+      calling(plain).pipe(Agent.toolDefaults(Recovery.presets.cwk))("go")
+    )
+    sameType<Effect.Effect<string, Own, Model.Model>>()(
+      calling(plain).pipe(Agent.toolDefaults(Recovery.presets.kani()))("go")
+    )
     sameType<Effect.Effect<string, Own | Hard, Model.Model>>()(
-      calling(plain).pipe(Agent.toolDefaults(Presets.tellModel()))("go")
+      calling(plain).pipe(Agent.toolDefaults(Recovery.presets.tellModel()))("go")
     )
-    const speaking = {} as Presets.KaniOptions<Db>
+    const speaking = {} as Recovery.presets.KaniOptions<Db>
     sameType<Effect.Effect<string, Own, Model.Model | Db>>()(
-      calling(plain).pipe(Agent.toolDefaults(Presets.kani(speaking)))("go")
+      calling(plain).pipe(Agent.toolDefaults(Recovery.presets.kani(speaking)))("go")
     )
   })
 })

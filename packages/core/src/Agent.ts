@@ -15,8 +15,11 @@ import type {
   ModelServices,
   Named
 } from "./internal/agentTypes.ts"
+import { explainRun, type Options as ExplainOptions } from "./internal/agentExplaining.ts"
 import { ReadsReport } from "./internal/fixing.ts"
+import { ModelCalls } from "./internal/verdictBounds.ts"
 import * as Frame from "./internal/runFrame.ts"
+import type * as Explanation from "./Explanation.ts"
 import type { LlmError } from "./LlmError.ts"
 import * as Message from "./Message.ts"
 import type * as Model from "./Model.ts"
@@ -29,6 +32,8 @@ import type * as ToolPolicy from "./ToolPolicy.ts"
 import type { UnknownToolError } from "./ToolError.ts"
 import * as Toolset from "./Toolset.ts"
 import type * as Turn from "./Turn.ts"
+
+export type { Options as ExplainOptions } from "./internal/agentExplaining.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
 
@@ -323,6 +328,9 @@ function fromDefinition<A>(definition: Definition): A {
       )
     )
   Object.defineProperty(agent, "name", { value: definition.name, configurable: true })
+  Object.defineProperty(agent, ModelCalls, {
+    get: () => (definition.body === undefined ? explainRun(planOf(definition)).worst.modelCalls : 0)
+  })
   const marks = definition.body === undefined ? { [ReadsReport]: true } : {}
   return Object.assign(agent, { stream, pipe, [TypeId]: { definition }, ...marks }) as A
 }
@@ -339,8 +347,21 @@ const runner = (definition: Definition): Runner => {
     const state: Frame.State = { turn: 0, transcript: () => [] }
     return (input, sink) => Frame.within({ agent: name, input, sink, state, listeners }, () => body(input))
   }
-  const tools = definition.tools.map((tool) => tool.definition)
-  const gates = { maxArgsBytes: definition.budget.maxArgsBytes, policies: definition.policies }
-  const plan: Run.Plan = { ...definition, agent: name, toolset: Toolset.make(tools, definition, gates) }
+  const plan = planOf(definition)
   return (input, sink) => Run.run(plan, String(input), sink)
 }
+
+const planOf = (definition: Definition): Run.Plan => {
+  const tools = definition.tools.map((tool) => tool.definition)
+  const gates = { maxArgsBytes: definition.budget.maxArgsBytes, policies: definition.policies }
+  return { ...definition, agent: definition.name, toolset: Toolset.make(tools, definition, gates) }
+}
+
+/**
+ * What one run would do at worst, by the agent's budget and tables: turns, calls, requests, waits. Nothing is run. For
+ * people there is `Explanation.formatRun`. Agents that are plain functions do what their function does, which nobody knows.
+ */
+export const explain = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object>(
+  self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>,
+  options?: ExplainOptions
+): Explanation.Run => explainRun(planOf(self[TypeId].definition), options)

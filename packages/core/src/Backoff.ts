@@ -52,8 +52,7 @@ const longest = 2 ** 31 - 1
  * A schedule of at most that many attempts. Its input is the error, whose `retryAfter` (or that of its `cause`) is the
  * hint; its output is the wait. Refuses senseless options with a `RangeError` at construction.
  */
-export const make = (options: Options): Schedule.Schedule<Duration.Duration, unknown> =>
-  heeding(fromPlan(plan(options)))
+export const make = (options: Options): Schedule.Schedule<Duration.Duration, unknown> => fromPlan(plan(options))
 
 /**
  * As `make`, for services that say how long to wait: five attempts, full jitter, from 1 second up to 30. Where only one of
@@ -89,16 +88,20 @@ const suggestedFromPlan = (limits: Plan): Schedule.Schedule<Duration.Duration, u
         if (advice === undefined || !(attempt < advice.maxAttempts)) return Cause.done(Duration.zero)
         return admit(Math.min(Duration.toMillis(advice.suggestedDelay), longest), hintOf(input), now, limits)
       })
-    )
+    ),
+    limits.maxHint
   )
 
 const fromPlan = (limits: Plan): Schedule.Schedule<Duration.Duration, unknown> =>
-  Schedule.fromStepWithMetadata(
-    Effect.succeed(({ attempt, input, now }: Schedule.InputMetadata<unknown>) =>
-      attempt >= limits.maxAttempts
-        ? Cause.done(Duration.zero)
-        : Effect.flatMap(jittered(grown(limits, attempt), limits), (wait) => admit(wait, hintOf(input), now, limits))
-    )
+  heeding(
+    Schedule.fromStepWithMetadata(
+      Effect.succeed(({ attempt, input, now }: Schedule.InputMetadata<unknown>) =>
+        attempt >= limits.maxAttempts
+          ? Cause.done(Duration.zero)
+          : Effect.flatMap(jittered(grown(limits, attempt), limits), (wait) => admit(wait, hintOf(input), now, limits))
+      )
+    ),
+    limits.maxHint
   )
 
 /** Raises any schedule's waits to the hints of its errors, and ends it where a hint is beyond `maxHint`. */
@@ -114,17 +117,19 @@ export const withHints = <Output, Input, Error, Env>(
         const hint = hintOf(input)
         return Effect.succeed(hint === undefined ? duration : Duration.max(duration, Duration.millis(hint)))
       }
-    )
+    ),
+    maxHint
   )
 }
 
-const HeedsHints: unique symbol = Symbol.for("~@kintsugi/core/Backoff/HeedsHints")
+const MaxHint: unique symbol = Symbol.for("~@kintsugi/core/Backoff/MaxHint")
 
-/** Whether a schedule comes from here and heeds hints already, up to a `maxHint` of its own. */
-export const heedsHints = (self: Schedule.Schedule<unknown, never, unknown, unknown>): boolean => HeedsHints in self
+/** The `maxHint`, in milliseconds, of a schedule that comes from here; any other heeds no hints. */
+export const maxHintOf = (self: Schedule.Schedule<unknown, never, unknown, unknown>): number | undefined =>
+  Predicate.hasProperty(self, MaxHint) && Predicate.isNumber(self[MaxHint]) ? self[MaxHint] : undefined
 
-const heeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(self: S): S =>
-  Object.assign(self, { [HeedsHints]: HeedsHints })
+const heeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(self: S, maxHint: number): S =>
+  Object.assign(self, { [MaxHint]: maxHint })
 
 /** The hint that an error carries, in milliseconds: its own `retryAfter` or that of its cause. A hint of 0 is 1 ms. */
 export const hintOf = (error: unknown): number | undefined => {

@@ -4,15 +4,15 @@
  */
 import type * as Effect from "effect/Effect"
 import * as ErrorCause from "./ErrorCause.ts"
-import * as Recovery from "./Recovery.ts"
+import * as Verdict from "./Verdict.ts"
 import * as Render from "./Render.ts"
 import type { UnknownToolError } from "./ToolError.ts"
 
 /** Agents.KT without a handler: every failure leaves the agent as itself, loudly. */
-export const agentsKt = { orElse: Recovery.rethrow }
+export const agentsKt = { orElse: Verdict.rethrow }
 
 /** The C.W.K. lesson: every failure is told, labelled as transient or permanent. */
-export const cwk = { orElse: Recovery.tell() }
+export const cwk = { orElse: Verdict.tell() }
 
 /** The call that failed, as the model made it. */
 export interface FailedCall {
@@ -42,25 +42,31 @@ export interface KaniOptions<R = never> {
 export const kani = <R = never>(options: KaniOptions<R> = {}) => {
   const { message, shouldRetry } = options
   const retryAttempts = wholeNumber("retryAttempts", options.retryAttempts ?? 1)
-  const telling = <E>(isAllowed: boolean, byDefault: (error: E) => string) =>
-    Recovery.tell(
+  const telling = <E>(byDefault: (error: E) => string, then: "continue" | "tools-off") =>
+    Verdict.tell(
       (error: E, context): string | Effect.Effect<string, unknown, R> => {
         const text = byDefault(error)
         return message === undefined ? text : message(callOf(context), error, context.failingBatches, text)
       },
-      { then: isAllowed ? "continue" : "tools-off" }
+      { then }
     )
+  const again = telling(ErrorCause.sayingOf, "continue")
+  const last = telling(ErrorCause.sayingOf, "tools-off")
+  const undefinedAgain = telling(notDefined, "continue")
+  const undefinedLast = telling(notDefined, "tools-off")
   return {
-    orElse: Recovery.when((error: unknown, context) => {
-      const attempt = context.failingBatches
-      const isWithin = attempt < retryAttempts
-      return telling(
-        isWithin && (shouldRetry?.(callOf(context), error, attempt, isWithin) ?? true),
-        ErrorCause.sayingOf
-      )
-    }),
-    UnknownToolError: Recovery.when((_error: UnknownToolError, { failingBatches }) =>
-      telling(failingBatches < retryAttempts, notDefined)
+    orElse: Verdict.when(
+      (error: unknown, context) => {
+        const attempt = context.failingBatches
+        const isWithin = attempt < retryAttempts
+        return isWithin && (shouldRetry?.(callOf(context), error, attempt, isWithin) ?? true) ? again : last
+      },
+      { among: [again, last] }
+    ),
+    UnknownToolError: Verdict.when(
+      (_error: UnknownToolError, { failingBatches }) =>
+        failingBatches < retryAttempts ? undefinedAgain : undefinedLast,
+      { among: [undefinedAgain, undefinedLast] }
     )
   }
 }
@@ -79,25 +85,23 @@ export interface TellModelOptions {
  */
 export const tellModel = (options: TellModelOptions = {}) => {
   const retries = wholeNumber("retries", options.retries ?? 1)
+  const telling = <E>(render: (error: E, context: Verdict.FailureContext) => string) =>
+    Verdict.tell((error: E, context) => Render.triesLeft(render(error, context), retries - context.failuresInARow))
+  const tellFailure = telling(Render.labelled)
+  const tellNames = telling(({ known, tool }: UnknownToolError) => Render.unknownTool(tool, known))
   return {
-    orElse: Recovery.when((_error: unknown, { failuresInARow }) =>
-      failuresInARow < retries
-        ? Recovery.tell((error: unknown, context) =>
-            Render.triesLeft(Render.labelled(error, context), retries - failuresInARow)
-          )
-        : Recovery.raise
+    orElse: Verdict.when(
+      (_error: unknown, { failuresInARow }) => (failuresInARow < retries ? tellFailure : Verdict.raise),
+      { among: [tellFailure, Verdict.raise] }
     ),
-    UnknownToolError: Recovery.when((_error: UnknownToolError, { failuresInARow }) =>
-      failuresInARow < retries
-        ? Recovery.tell(({ known, tool }: UnknownToolError) =>
-            Render.triesLeft(Render.unknownTool(tool, known), retries - failuresInARow)
-          )
-        : Recovery.raise
+    UnknownToolError: Verdict.when(
+      (_error: UnknownToolError, { failuresInARow }) => (failuresInARow < retries ? tellNames : Verdict.raise),
+      { among: [tellNames, Verdict.raise] }
     )
   }
 }
 
-const callOf = ({ arguments: args, callId = "", tool = "" }: Recovery.FailureContext): FailedCall => ({
+const callOf = ({ arguments: args, callId = "", tool = "" }: Verdict.FailureContext): FailedCall => ({
   name: tool,
   id: callId,
   arguments: args

@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type Facts, facts, type FactsTable } from "./internal/facts.ts"
-import { type Outlook, outlookOf } from "./internal/outlook.ts"
+import { generous, type Outlook, outlookOf } from "./internal/outlook.ts"
 
 export { type Outlook, outlookOf, type RecoveryKind } from "./internal/outlook.ts"
 
@@ -42,6 +42,11 @@ export const describe = (
   const { code, help, httpStatus, title } = facts[tag]
   return { code, httpStatus, title, help }
 }
+
+/** The most generous advice that an error with this tag gives; of tags that are not ours, the most generous of all. */
+export const mostFor = (tag: string): Outlook => (isTag(tag) ? facts[tag].most : generous)
+
+const isTag = (tag: string): tag is Tag => Object.hasOwn(facts, tag)
 
 /** Labels for metrics and logs, of any failure: its code, else its tag, else `UNKNOWN`; and whether it is retryable. */
 export const labelsOf = (error: unknown): { readonly code: string; readonly retryable: boolean } => ({

@@ -2,7 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "./ErrorCause.ts"
 import { nearest } from "./internal/nearest.ts"
-import type { FailureContext } from "./Recovery.ts"
+import type { FailureContext } from "./internal/verdict.ts"
 import { outlookOf } from "./RecoveryAdvice.ts"
 import type { Kind, Severity } from "./ToolError.ts"
 

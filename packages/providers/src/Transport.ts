@@ -4,7 +4,9 @@
  *
  * The statuses that are sent again and the two waits are those of the Agents.KT document, with 425 and 529 added.
  */
+import type { Explanation } from "@kintsugi/core/Explanation"
 import type * as LlmError from "@kintsugi/core/LlmError"
+import * as Recovery from "@kintsugi/core/Recovery"
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -64,6 +66,14 @@ export const make = (
   }
   const { failure } = target
   return Effect.succeed({ post: () => Effect.fail(failure), open: () => Stream.fail(failure) })
+}
+
+/** What one call is at worst: how often it is sent, and for how long. Give it to `Agent.explain` as its `transport`. */
+export const explain = (options?: Settings.Options): Explanation => {
+  const { schedule, timeout } = Settings.make(options)
+  const table = schedule === undefined ? {} : { orElse: Recovery.retry(schedule(Infinity)) }
+  const { rows, worst } = Recovery.explain(table)
+  return { rows, worst: { ...worst, time: timeout } }
 }
 
 const fromClient = (

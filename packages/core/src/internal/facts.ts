@@ -1,6 +1,6 @@
 /** The one table of facts: whatever is fixed for a kind of error stands here and nowhere else. */
 import type * as Duration from "effect/Duration"
-import { byCategory, type Categorised, final, halfOf, type Outlook, resend } from "./outlook.ts"
+import { byCategory, type Categorised, final, generous, halfOf, type Outlook, resend } from "./outlook.ts"
 
 export interface Facts<in Error, out Code extends string = string> {
   readonly code: Code
@@ -11,6 +11,8 @@ export interface Facts<in Error, out Code extends string = string> {
   /** What a caller can do. */
   readonly help: string
   readonly outlook: (error: Error) => Outlook
+  /** The most generous advice that any error of the kind gives. */
+  readonly most: Outlook
   /** The code that an error takes over from what lies beneath it. */
   readonly lentCode?: (error: Error) => string | undefined
 }
@@ -24,13 +26,15 @@ interface Named<out Code extends string> {
 
 const fixed = <const Code extends string>(named: Named<Code>, outlook: Outlook): Facts<unknown, Code> => ({
   ...named,
-  outlook: () => outlook
+  outlook: () => outlook,
+  most: outlook
 })
 
 const varying = <Error, const Code extends string>(
   named: Named<Code>,
-  outlook: (error: Error) => Outlook
-): Facts<Error, Code> => ({ ...named, outlook })
+  outlook: (error: Error) => Outlook,
+  most: Outlook
+): Facts<Error, Code> => ({ ...named, outlook, most })
 
 const named = <const Code extends string>(
   code: Code,
@@ -99,7 +103,8 @@ export const facts = {
   ),
   RateLimitError: varying(
     named("KINTSUGI-RATE-LIMIT", 429, "Rate limit reached", "Wait as long as the server asks, then send it again"),
-    (error: Hinted) => resend(error.retryAfter ?? "60 seconds", 6)
+    (error: Hinted) => (error.retryAfter === undefined ? generous : resend(error.retryAfter, generous.maxAttempts)),
+    generous
   ),
   QuotaExhaustedError: fixed(
     named("KINTSUGI-QUOTA-EXHAUSTED", 503, "Quota used up", "Add credit at the provider, or ask another one"),
@@ -111,7 +116,8 @@ export const facts = {
   ),
   RequestTimeoutError: varying(
     named("KINTSUGI-REQUEST-TIMEOUT", 504, "Request timed out", "Send it again, or allow more time"),
-    (error: Timed) => resend(halfOf(error.timeout), 4)
+    (error: Timed) => resend(halfOf(error.timeout), 4),
+    resend("5 seconds", 4)
   ),
   InvalidArgs: fixed(
     named("KINTSUGI-INVALID-ARGS", 422, "Arguments are no JSON", "Repair the arguments and call the tool again"),
@@ -124,7 +130,8 @@ export const facts = {
   ExecutionError: {
     ...varying(
       named("KINTSUGI-EXECUTION", 502, "Tool failed", "Read its category and its cause"),
-      (error: Categorised) => byCategory(error)
+      (error: Categorised) => byCategory(error),
+      generous
     ),
     lentCode: ({ lent }: Categorised): string | undefined => lent?.code
   },
@@ -141,7 +148,8 @@ export const facts = {
     (error: TimedTool) =>
       error.sideEffects === "none" || error.sideEffects === "idempotent"
         ? resend(halfOf(error.timeout), 4)
-        : final("escalate")
+        : final("escalate"),
+    resend("5 seconds", 4)
   ),
   ToolDeniedError: fixed(
     named("KINTSUGI-TOOL-DENIED", 403, "Call denied", "Respect the reason, or ask whoever denied it"),

@@ -33,6 +33,9 @@ export const resend = (delay: Duration.Input, maxAttempts: number): Outlook => (
   maxAttempts
 })
 
+/** After a limit of the rate that says no more: the most generous advice of all. */
+export const generous = resend("60 seconds", 6)
+
 /** The wait after a timeout: half of the limit, 5 s at most. */
 export const halfOf = (timeout: Duration.Duration): Duration.Duration =>
   Duration.min(Duration.times(timeout, 0.5), Duration.seconds(5))

@@ -9,16 +9,8 @@ import { hintFrom, hintOf } from "../Backoff.ts"
 import { tagOf } from "../ErrorCause.ts"
 import type { Severity } from "../ToolError.ts"
 import type { Left } from "../Trail.ts"
+import { maxAttemptsPerCall, maxRepairRounds } from "./verdictBounds.ts"
 import type { Afterwards, Decision, FailureContext, Fix, Ladder, Node, Renderer, Retry } from "./verdict.ts"
-
-/** Repair rounds that one call may take, over all rows and rungs. */
-export const maxRepairRounds = 8
-
-/**
- * Attempts that one call may take: a last bound, for tables whose own counts are absurd. Whatever would run it again
- * gives up there, and the next rung is asked.
- */
-export const maxAttemptsPerCall = 10_000
 
 const attemptCap = `${maxAttemptsPerCall} attempts per call`
 
@@ -153,7 +145,12 @@ export class Call<R> {
       case "ladder":
         return this.#climb(node, slot, failure)
       case "when":
-        return Effect.suspend(() => this.#follow(node.choose(failure.seen, this.#context()), slot, rung, failure))
+        return Effect.suspend(() => {
+          const chosen = node.choose(failure.seen, this.#context())
+          return node.among?.includes(chosen) === false
+            ? Effect.die(new TypeError("Recovery.when: it chose a verdict that is not among those that it named"))
+            : this.#follow(chosen, slot, rung, failure)
+        })
       case "retry":
         return this.#retry(node, `${slot}:retry`, rung, failure)
       case "fix":

@@ -44,7 +44,12 @@ export type Node =
   | { readonly kind: "respondWith"; readonly answer: (error: unknown) => Effect.Effect<unknown, unknown> }
   | { readonly kind: "raise" }
   | { readonly kind: "rethrow" }
-  | { readonly kind: "when"; readonly choose: (error: unknown, context: FailureContext) => Node }
+  | {
+      readonly kind: "when"
+      readonly choose: (error: unknown, context: FailureContext) => Node
+      /** All that it may choose, where that was said. */
+      readonly among: ReadonlyArray<Node> | undefined
+    }
 
 /** The text that a model reads of a failure. */
 export type Renderer = (error: unknown, context: FailureContext) => string | Effect.Effect<string, unknown>
