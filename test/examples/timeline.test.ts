@@ -112,7 +112,7 @@ describe("the event log", () => {
     const cause = Object.assign(new Error(`refused: Bearer ${secret}`), { headers: { authorization: secret } })
     const error = new NetworkError({ host: "localhost", message: `failed with ${secret}`, cause })
     const transcript = [Message.user("How many?"), Message.assistant("Three.")]
-    const line = EventLog.encode(of(1, { type: "run-failed", error, transcript, usage: Usage.empty }))
+    const line = EventLog.encode(of(1, { type: "run-failed", error, isDefect: false, transcript, usage: Usage.empty }))
     expect(line).not.toContain(secret)
     expect(JSON.parse(line)).toMatchObject({ transcript, error: { host: "localhost", cause: { name: "Error" } } })
   })

@@ -1,94 +1,28 @@
 /** An agent: a function from its input to an effect of its output, with every failure that is left in its type. */
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
-import { type Pipeable, pipeArguments } from "effect/Pipeable"
-import * as Queue from "effect/Queue"
-import * as Stream from "effect/Stream"
 import type * as AgentEvent from "./AgentEvent.ts"
 import * as Budget from "./Budget.ts"
-import type {
-  CallError,
-  CallServices,
-  CommonAnswer,
-  Guarded,
-  ModelError,
-  ModelServices,
-  Named
-} from "./internal/agentTypes.ts"
-import { explainRun, type Options as ExplainOptions } from "./internal/agentExplaining.ts"
-import { ReadsReport } from "./internal/fixing.ts"
-import { ModelCalls } from "./internal/verdictBounds.ts"
-import * as Frame from "./internal/runFrame.ts"
 import type * as Explanation from "./Explanation.ts"
+import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } from "./internal/agentDefinition.ts"
+import { explainRun, type Options as ExplainOptions } from "./internal/agentExplaining.ts"
+import type { CommonAnswer, Guarded, Named } from "./internal/agentTypes.ts"
+import type * as Frame from "./internal/runFrame.ts"
 import type { LlmError } from "./LlmError.ts"
 import * as Message from "./Message.ts"
 import type * as Model from "./Model.ts"
+import { labelsOf } from "./RecoveryAdvice.ts"
 import * as Recovery from "./Recovery.ts"
-import * as Run from "./Run.ts"
 import type { BudgetExceededError } from "./RunError.ts"
 import type * as Skill from "./Skill.ts"
 import type * as Tool from "./Tool.ts"
 import type * as ToolPolicy from "./ToolPolicy.ts"
 import type { UnknownToolError } from "./ToolError.ts"
-import * as Toolset from "./Toolset.ts"
 import type * as Turn from "./Turn.ts"
+import type * as Usage from "./Usage.ts"
 
+export type { Agent } from "./internal/agentDefinition.ts"
 export type { Options as ExplainOptions } from "./internal/agentExplaining.ts"
-
-const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
-
-/**
- * `E` and `R` are the agent's own failures and needs. Those of its tools `T` and of its model are computed at the call,
- * behind the tools' tables, the agent's tables by tool, its defaults, and its table for the model. So the order of a pipe
- * changes nothing. An agent without a model has no `ModelTable`.
- */
-export interface Agent<
-  in I,
-  out O,
-  out E,
-  out R,
-  out T extends Tool.AnyTool = never,
-  ByTool = {},
-  Defaults = {},
-  ModelTable = undefined
-> extends Pipeable {
-  /** Runs the agent. Replies are asked for whole. */
-  (
-    input: I
-  ): Effect.Effect<
-    O,
-    E | ModelError<ModelTable> | CallError<T, ByTool, Defaults>,
-    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults>
-  >
-  /** The same run as a stream of its events, text as it is written among them; it fails as the run fails. */
-  readonly stream: (
-    input: I
-  ) => Stream.Stream<
-    AgentEvent.AgentEvent,
-    E | ModelError<ModelTable> | CallError<T, ByTool, Defaults>,
-    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults>
-  >
-  readonly name: string
-  readonly [TypeId]: { readonly _T: () => T; readonly definition: Definition }
-}
-
-/** What an agent is at run time. */
-interface Definition {
-  readonly name: string
-  readonly prompt: string
-  readonly budget: Budget.Budget
-  readonly model: Layer.Layer<Model.Model, unknown> | undefined
-  readonly tools: ReadonlyArray<Tool.AnyTool>
-  readonly byTool: ReadonlyMap<string, Recovery.Rows>
-  readonly defaults: Recovery.Rows
-  readonly onLlmError: Recovery.Rows
-  readonly onPartial: Turn.OnPartial
-  readonly siblings: Turn.Siblings
-  readonly policies: ReadonlyArray<ToolPolicy.Policy>
-  readonly listeners: ReadonlyArray<Frame.Listener>
-  /** In the place of the loop, for agents that need no model. */
-  readonly body: ((input: unknown) => Effect.Effect<unknown, unknown>) | undefined
-}
 
 export interface Options<Skills, ModelLayer> {
   /** The system prompt; none by default. */
@@ -141,22 +75,6 @@ export const deterministic = <I, O, E, R>(
 ): Agent<I, O, E, R> =>
   // input, failures and needs are in the agent's type
   fromDefinition({ ...blank(name), body: body as Definition["body"] })
-
-const blank = (name: string): Definition => ({
-  name,
-  prompt: "",
-  budget: Budget.make(),
-  model: undefined,
-  tools: [],
-  byTool: new Map(),
-  defaults: new Map(),
-  onLlmError: new Map(),
-  onPartial: "fail",
-  siblings: "settleAll",
-  policies: [],
-  listeners: [],
-  body: undefined
-})
 
 /** Rows by tool name: nearer than the defaults, farther than a tool's own table. */
 export const onToolError =
@@ -301,6 +219,36 @@ export const onEvent =
   ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable> =>
     listening(self, "tree", handle)
 
+/** What left a run: by what it can be alerted on, and what the run had said and spent by then. */
+export interface Escaped {
+  /** The failure itself; a defect, if `isDefect`. */
+  readonly error: unknown
+  readonly isDefect: boolean
+  /** Its code, else its tag, else `UNKNOWN`. */
+  readonly code: string
+  readonly isRetryable: boolean
+  readonly runId: string
+  readonly agent: string
+  readonly transcript: Message.Transcript
+  readonly usage: Usage.Usage
+}
+
+/**
+ * Hears what escapes this agent, once per run, when every recovery has failed; never of an interruption. It cannot change how
+ * the run ends.
+ */
+export const onFailure =
+  <R2 = never>(handle: (escaped: Escaped) => Effect.Effect<void, never, R2>) =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable> =>
+    listening(self, "own", (event) => {
+      if (event.type !== "run-failed") return Effect.void
+      const { agent, error, isDefect, runId, transcript, usage } = event
+      const { code, retryable: isRetryable } = labelsOf(error)
+      return handle({ error, isDefect, code, isRetryable, runId, agent, transcript, usage })
+    })
+
 const listening = <A extends AnyAgent, B, R2>(
   self: A,
   scope: Frame.Listener["scope"],
@@ -313,49 +261,6 @@ const listening = <A extends AnyAgent, B, R2>(
 }
 
 type AnyAgent = { readonly [TypeId]: { readonly definition: Definition } }
-
-// an agent's type parameters are carried by its type alone
-function fromDefinition<A>(definition: Definition): A {
-  const run = runner(definition)
-  const agent = (input: unknown) => run(input, undefined)
-  const stream = (input: unknown) =>
-    Stream.callback<AgentEvent.AgentEvent, unknown, Model.Model>((queue) =>
-      Effect.matchCauseEffect(
-        run(input, (event) => {
-          Queue.offerUnsafe(queue, event)
-        }),
-        { onSuccess: () => Queue.end(queue), onFailure: (cause) => Queue.failCause(queue, cause) }
-      )
-    )
-  Object.defineProperty(agent, "name", { value: definition.name, configurable: true })
-  Object.defineProperty(agent, ModelCalls, {
-    get: () => (definition.body === undefined ? explainRun(planOf(definition)).worst.modelCalls : 0)
-  })
-  const marks = definition.body === undefined ? { [ReadsReport]: true } : {}
-  return Object.assign(agent, { stream, pipe, [TypeId]: { definition }, ...marks }) as A
-}
-
-function pipe(this: unknown) {
-  return pipeArguments(this, arguments)
-}
-
-type Runner = (input: unknown, sink: Frame.Sink | undefined) => Effect.Effect<unknown, unknown, Model.Model>
-
-const runner = (definition: Definition): Runner => {
-  const { body, listeners, name } = definition
-  if (body !== undefined) {
-    const state: Frame.State = { turn: 0, transcript: () => [] }
-    return (input, sink) => Frame.within({ agent: name, input, sink, state, listeners }, () => body(input))
-  }
-  const plan = planOf(definition)
-  return (input, sink) => Run.run(plan, String(input), sink)
-}
-
-const planOf = (definition: Definition): Run.Plan => {
-  const tools = definition.tools.map((tool) => tool.definition)
-  const gates = { maxArgsBytes: definition.budget.maxArgsBytes, policies: definition.policies }
-  return { ...definition, agent: definition.name, toolset: Toolset.make(tools, definition, gates) }
-}
 
 /**
  * What one run would do at worst, by the agent's budget and tables: turns, calls, requests, waits. Nothing is run. For

@@ -51,6 +51,8 @@ export type Happening =
   | {
       readonly type: "run-failed"
       readonly error: unknown
+      /** Whether it died, of a bug, rather than failed. */
+      readonly isDefect: boolean
       readonly transcript: Message.Transcript
       readonly usage: Usage.Usage
     }

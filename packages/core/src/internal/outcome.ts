@@ -28,12 +28,14 @@ export interface How {
   readonly recoveredBy?: string | undefined
   readonly signature?: string
   readonly wantsToolsOff?: boolean
+  /** Whatever the model reads, the tool has succeeded. */
+  readonly isSuccess?: boolean
   readonly trail?: ReadonlyArray<Recovery.Decision>
 }
 
-/** A success, as long as it may be. */
-export const result = (tool: ToolDefinition, text: string): Message.Settlement => ({
-  kind: "result",
+/** A success, as long as it may be. The tool may want the model to read it as an error all the same. */
+export const result = (tool: ToolDefinition, value: unknown, text: string): Message.Settlement => ({
+  kind: tool.isError?.(value) === true ? "told" : "result",
   text: tool.maxResultChars === undefined ? text : Render.truncated(text, tool.maxResultChars)
 })
 

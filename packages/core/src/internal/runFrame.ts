@@ -120,7 +120,7 @@ const terminal = (
   const kept = { transcript: frame.state.transcript(), usage }
   return Cause.hasInterrupts(exit.cause)
     ? { type: "run-interrupted", ...kept }
-    : { type: "run-failed", error: Cause.squash(exit.cause), ...kept }
+    : { type: "run-failed", error: Cause.squash(exit.cause), isDefect: Cause.hasDies(exit.cause), ...kept }
 }
 
 /** Gives `body` a sink that the listeners hear, and lets them catch up at the end. */

@@ -159,7 +159,10 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
 
   succeed(value: unknown, trace: Driver.Trace | undefined): Effect.Effect<Outcome> {
     return Effect.flatMap(this.#tool.encode(value), (text) =>
-      this.#settled(result(this.#tool, text), trace?.attempts ?? 1, { recoveredBy: trace?.trail.at(-1)?.verdict })
+      this.#settled(result(this.#tool, value, text), trace?.attempts ?? 1, {
+        recoveredBy: trace?.trail.at(-1)?.verdict,
+        isSuccess: true
+      })
     )
   }
 
@@ -167,7 +170,10 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     switch (ending.type) {
       case "answered":
         return Effect.flatMap(this.#tool.encode(ending.value), (text) =>
-          this.#settled(result(this.#tool, text), trace.attempts, { recoveredBy: ending.by })
+          this.#settled(result(this.#tool, ending.value, text), trace.attempts, {
+            recoveredBy: ending.by,
+            isSuccess: true
+          })
         )
       case "told":
         return Effect.flatMap(rendered(ending, this.#run, Render.labelled), (text) => {
@@ -329,10 +335,10 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   #settled(settlement: Message.Settlement, attempts: number, how: How): Effect.Effect<Outcome> {
-    const { recoveredBy, signature, trail, wantsToolsOff } = how
+    const { isSuccess = false, recoveredBy, signature, trail, wantsToolsOff } = how
     const settled: FailureHistory.Settled = {
       tool: this.#tool.name,
-      isError: Message.isError(settlement),
+      isError: !isSuccess && Message.isError(settlement),
       ...(signature === undefined ? {} : { signature }),
       ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
     }

@@ -35,6 +35,7 @@ export interface ToolDefinition {
   readonly callTimeout: Duration.Duration | undefined
   readonly verify: ((idempotencyKey: string) => Effect.Effect<Option.Option<unknown>, unknown>) | undefined
   readonly maxResultChars: number | undefined
+  readonly isError: ((value: unknown) => boolean) | undefined
 }
 
 /** What a tool knows of its call besides its parameters. */
@@ -81,6 +82,8 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects> {
   readonly coercion?: ReadonlyArray<Coercion.Step>
   /** The longest successful text that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
+  /** Whether the model is to read a result as an error, though the call has succeeded; never by default. */
+  readonly isError?: (value: A) => boolean
   readonly run: (params: Params, context: ToolContext) => Effect.Effect<A, E, R>
 }
 
@@ -108,7 +111,9 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   callTimeout: limitOf(name, "callTimeout", options.callTimeout),
   // what it needs is in the tool's type
   verify: options.verify as ToolDefinition["verify"],
-  maxResultChars: charsOf(name, options.maxResultChars)
+  maxResultChars: charsOf(name, options.maxResultChars),
+  // only asked of what the tool gave, or what stands in for that
+  isError: options.isError as ToolDefinition["isError"]
 })
 
 const limitOf = (tool: string, option: string, input: Duration.Input | undefined): Duration.Duration | undefined => {

@@ -1,0 +1,135 @@
+/** What an agent is made of: its type, its definition, and the function that a definition becomes. */
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import { type Pipeable, pipeArguments } from "effect/Pipeable"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import type * as AgentEvent from "../AgentEvent.ts"
+import * as Budget from "../Budget.ts"
+import type * as Model from "../Model.ts"
+import type * as Recovery from "../Recovery.ts"
+import * as Run from "../Run.ts"
+import type * as Tool from "../Tool.ts"
+import type * as ToolPolicy from "../ToolPolicy.ts"
+import * as Toolset from "../Toolset.ts"
+import type * as Turn from "../Turn.ts"
+import { explainRun } from "./agentExplaining.ts"
+import type { CallError, CallServices, ModelError, ModelServices } from "./agentTypes.ts"
+import { ReadsReport } from "./fixing.ts"
+import * as Frame from "./runFrame.ts"
+import { ModelCalls } from "./verdictBounds.ts"
+
+export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
+
+/**
+ * `E` and `R` are the agent's own failures and needs. Those of its tools `T` and of its model are computed at the call,
+ * behind the tools' tables, the agent's tables by tool, its defaults, and its table for the model. So the order of a pipe
+ * changes nothing. An agent without a model has no `ModelTable`.
+ */
+export interface Agent<
+  in I,
+  out O,
+  out E,
+  out R,
+  out T extends Tool.AnyTool = never,
+  ByTool = {},
+  Defaults = {},
+  ModelTable = undefined
+> extends Pipeable {
+  /** Runs the agent. Replies are asked for whole. */
+  (
+    input: I
+  ): Effect.Effect<
+    O,
+    E | ModelError<ModelTable> | CallError<T, ByTool, Defaults>,
+    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults>
+  >
+  /** The same run as a stream of its events, text as it is written among them; it fails as the run fails. */
+  readonly stream: (
+    input: I
+  ) => Stream.Stream<
+    AgentEvent.AgentEvent,
+    E | ModelError<ModelTable> | CallError<T, ByTool, Defaults>,
+    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults>
+  >
+  readonly name: string
+  readonly [TypeId]: { readonly _T: () => T; readonly definition: Definition }
+}
+
+/** What an agent is at run time. */
+export interface Definition {
+  readonly name: string
+  readonly prompt: string
+  readonly budget: Budget.Budget
+  readonly model: Layer.Layer<Model.Model, unknown> | undefined
+  readonly tools: ReadonlyArray<Tool.AnyTool>
+  readonly byTool: ReadonlyMap<string, Recovery.Rows>
+  readonly defaults: Recovery.Rows
+  readonly onLlmError: Recovery.Rows
+  readonly onPartial: Turn.OnPartial
+  readonly siblings: Turn.Siblings
+  readonly policies: ReadonlyArray<ToolPolicy.Policy>
+  readonly listeners: ReadonlyArray<Frame.Listener>
+  /** In the place of the loop, for agents that need no model. */
+  readonly body: ((input: unknown) => Effect.Effect<unknown, unknown>) | undefined
+}
+
+/** An agent that has nothing but a name. */
+export const blank = (name: string): Definition => ({
+  name,
+  prompt: "",
+  budget: Budget.make(),
+  model: undefined,
+  tools: [],
+  byTool: new Map(),
+  defaults: new Map(),
+  onLlmError: new Map(),
+  onPartial: "fail",
+  siblings: "settleAll",
+  policies: [],
+  listeners: [],
+  body: undefined
+})
+
+// an agent's type parameters are carried by its type alone
+export function fromDefinition<A>(definition: Definition): A {
+  const run = runner(definition)
+  const agent = (input: unknown) => run(input, undefined)
+  const stream = (input: unknown) =>
+    Stream.callback<AgentEvent.AgentEvent, unknown, Model.Model>((queue) =>
+      Effect.matchCauseEffect(
+        run(input, (event) => {
+          Queue.offerUnsafe(queue, event)
+        }),
+        { onSuccess: () => Queue.end(queue), onFailure: (cause) => Queue.failCause(queue, cause) }
+      )
+    )
+  Object.defineProperty(agent, "name", { value: definition.name, configurable: true })
+  Object.defineProperty(agent, ModelCalls, {
+    get: () => (definition.body === undefined ? explainRun(planOf(definition)).worst.modelCalls : 0)
+  })
+  const marks = definition.body === undefined ? { [ReadsReport]: true } : {}
+  return Object.assign(agent, { stream, pipe, [TypeId]: { definition }, ...marks }) as A
+}
+
+function pipe(this: unknown) {
+  return pipeArguments(this, arguments)
+}
+
+type Runner = (input: unknown, sink: Frame.Sink | undefined) => Effect.Effect<unknown, unknown, Model.Model>
+
+const runner = (definition: Definition): Runner => {
+  const { body, listeners, name } = definition
+  if (body !== undefined) {
+    const state: Frame.State = { turn: 0, transcript: () => [] }
+    return (input, sink) => Frame.within({ agent: name, input, sink, state, listeners }, () => body(input))
+  }
+  const plan = planOf(definition)
+  return (input, sink) => Run.run(plan, String(input), sink)
+}
+
+export const planOf = (definition: Definition): Run.Plan => {
+  const tools = definition.tools.map((tool) => tool.definition)
+  const gates = { maxArgsBytes: definition.budget.maxArgsBytes, policies: definition.policies }
+  return { ...definition, agent: definition.name, toolset: Toolset.make(tools, definition, gates) }
+}
