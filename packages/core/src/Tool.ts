@@ -10,10 +10,12 @@ import {
   define,
   type Limits,
   type Options,
+  type Stored,
   type ToolContext,
   type ToolDefinition,
   type Verify
 } from "./internal/toolDefinition.ts"
+import { KintsugiError } from "./KintsugiError.ts"
 import type * as Message from "./Message.ts"
 import * as Recovery from "./Recovery.ts"
 import {
@@ -82,11 +84,12 @@ export const make = <
   const S extends Recovery.SideEffects = "undeclared",
   T extends Duration.Input | undefined = undefined,
   C extends Duration.Input | undefined = undefined,
-  V extends Verify<A> | undefined = undefined
+  V extends Verify<A> | undefined = undefined,
+  F extends Schema.Codec<unknown, unknown> | undefined = undefined
 >(
   name: Name,
-  options: Options<Params, A, E, R, S> & Limits<T, C, V>
-): Tool<Name, Params, A, E | TimeoutOf<S, T, V>, R | ServicesOfVerify<V>, CallLimit<C>, S> => {
+  options: Options<Params, A, E, R, S> & Limits<T, C, V> & Stored<F> & Covers<E, F>
+): Tool<Name, Params, A, E | TimeoutOf<S, T, V>, R | ServicesOfVerify<V>, CallLimit<C> & Storable<E, F>, S> => {
   if (reserved.has(name)) throw new TypeError(`Tool: '${name}' is the name of a built-in tool`)
   return fromDefinition(define(name, options))
 }
@@ -107,6 +110,23 @@ export declare const CallTimeout: unique symbol
 
 type CallLimit<C> = [C] extends [undefined] ? {} : { readonly [CallTimeout]: true }
 
+/** Marks, in the table of a tool, that its own failures can be stored. */
+export declare const StoredFailures: unique symbol
+
+type Storable<E, F> = [E] extends [never] ? {} : [F] extends [undefined] ? {} : { readonly [StoredFailures]: true }
+
+/** A schema of failures has to know all of them. */
+type Covers<E, F> =
+  F extends Schema.Codec<infer Known, unknown>
+    ? [E] extends [Known]
+      ? unknown
+      : { readonly failure: FailuresThatTheSchemaDoesNotKnow<Exclude<E, Known>> }
+    : unknown
+
+interface FailuresThatTheSchemaDoesNotKnow<E> {
+  readonly unknown: E
+}
+
 /**
  * A tool out of a function that may throw, or give a promise: whatever it throws or rejects with is an `ExecutionError`,
  * with the thrown value as its cause, and so is a result that does not fit `success`. Its `signal` is aborted when the
@@ -122,7 +142,7 @@ export const fromFunction = <
   V extends Verify<A> | undefined = undefined
 >(
   name: Name,
-  options: Omit<Options<Params, A, never, never, S>, "run" | "failure"> &
+  options: Omit<Options<Params, A, never, never, S>, "run"> &
     Limits<T, C, V> & {
       readonly run: (params: Params, context: ToolContext & { readonly signal: AbortSignal }) => A | Promise<A>
     }
@@ -213,6 +233,31 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
   })
   // the definition is blind to the types that the tool carries
   return run as Effect.Effect<A, InvalidArgs | DeserializationError | E, R>
+}
+
+/** What a tool fails with besides what this library fails with. */
+type OwnErrorOf<T> = Exclude<ErrorOf<T>, KintsugiError>
+
+interface ToolNeedsAFailureSchema<E> {
+  readonly failure: E
+}
+
+/**
+ * The schema of everything that a call of this tool may fail with: through JSON and back, every failure is of its class again.
+ * A tool with failures of its own has to know their schema (`failure`), or this does not compile.
+ */
+export const errorSchema = <T extends AnyTool>(
+  self: T &
+    ([OwnErrorOf<T>] extends [never]
+      ? unknown
+      : TableOf<T> extends { readonly [StoredFailures]: true }
+        ? unknown
+        : ToolNeedsAFailureSchema<OwnErrorOf<T>>)
+): Schema.Codec<ErrorOf<T> | InvalidArgs | DeserializationError, unknown> => {
+  const { failure } = self.definition
+  const schema = failure === undefined ? KintsugiError : Schema.Union([failure, KintsugiError])
+  // the errors of this library, and those of the tool, which its schema covers by type
+  return schema as Schema.Codec<ErrorOf<T> | InvalidArgs | DeserializationError, unknown>
 }
 
 /**

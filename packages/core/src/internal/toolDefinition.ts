@@ -36,6 +36,7 @@ export interface ToolDefinition {
   readonly verify: ((idempotencyKey: string) => Effect.Effect<Option.Option<unknown>, unknown>) | undefined
   readonly maxResultChars: number | undefined
   readonly isError: ((value: unknown) => boolean) | undefined
+  readonly failure: Schema.Codec<unknown, unknown> | undefined
 }
 
 /** What a tool knows of its call besides its parameters. */
@@ -72,8 +73,6 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects> {
   readonly description: string
   readonly parameters: Schema.Codec<Params, unknown>
   readonly success: Schema.Codec<A, unknown>
-  /** The schema of the typed failures, for those that have to cross a wire or a database. */
-  readonly failure?: Schema.Codec<E, unknown>
   /** What running it twice would do; `undeclared` by default. */
   readonly sideEffects?: S
   /** Where its work is done; `local` by default. */
@@ -87,10 +86,18 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects> {
   readonly run: (params: Params, context: ToolContext) => Effect.Effect<A, E, R>
 }
 
+/** How typed failures cross a wire or a database. */
+export interface Stored<F> {
+  /** The schema of all the failures of `run`; without it they are known by their name and message only, once stored. */
+  readonly failure?: F
+}
+
 /** Makes a definition of what a user wrote; schemas are compiled at first use. */
 export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   name: string,
-  options: Options<Params, A, E, R, S> & Limits<Duration.Input | undefined, Duration.Input | undefined, unknown>,
+  options: Options<Params, A, E, R, S> &
+    Limits<Duration.Input | undefined, Duration.Input | undefined, unknown> &
+    Stored<unknown>,
   origin?: "built-in"
 ): ToolDefinition => ({
   name,
@@ -113,7 +120,9 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   verify: options.verify as ToolDefinition["verify"],
   maxResultChars: charsOf(name, options.maxResultChars),
   // only asked of what the tool gave, or what stands in for that
-  isError: options.isError as ToolDefinition["isError"]
+  isError: options.isError as ToolDefinition["isError"],
+  // a schema, by the types of those who call this
+  failure: options.failure as ToolDefinition["failure"]
 })
 
 const limitOf = (tool: string, option: string, input: Duration.Input | undefined): Duration.Duration | undefined => {
