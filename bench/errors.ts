@@ -26,6 +26,14 @@ const ofCall = { tool: "fetch", callId: "c1" }
 const from = { provider: "openai", status: 503, requestId: "r1", retryAfter: Duration.seconds(1) }
 const cause = new Error("boom")
 
+/** Arguments with 20,000 items, of which 2,000 do not fit. */
+const large = Array.from({ length: 20_000 }, (_, index) => ({ index }))
+const issues = Array.from({ length: 2000 }, (_, index) => ({
+  path: [index, "index"],
+  expected: "Expected string",
+  actual: "number"
+}))
+
 const subjects: Record<string, () => KintsugiError.KintsugiError> = {
   "ServerError.serverError": () => LlmError.ServerError.serverError("gpt-5", cause, from),
   "RateLimitError.limited": () => LlmError.RateLimitError.limited("openai", from, 0),
@@ -35,6 +43,9 @@ const subjects: Record<string, () => KintsugiError.KintsugiError> = {
     ToolError.DeserializationError.of("fetch", "c1", { n: "x" }, "fetch parameters", [
       { path: ["n"], expected: "Expected number", actual: 'string "x"' }
     ]),
+  "DeserializationError.of, large": () =>
+    ToolError.DeserializationError.of("fetch", "c1", large, "fetch parameters", issues),
+  "ExecutionError.wrap, large": () => ToolError.ExecutionError.wrap({ ...ofCall, kind: "local", args: large }, cause),
   "ExecutionError.wrap": () =>
     ToolError.ExecutionError.wrap({ ...ofCall, kind: "local", args: { n: 1, tags: ["a", "b"] } }, cause),
   "ToolExecutionError.exhausted": () =>

@@ -55,16 +55,20 @@ const instances: Record<RecoveryAdvice.Tag, RecoveryAdvice.RecoveryAdvice> = {
 }
 
 /** What depends on an error's own data, in words; the numbers are those of the instances. */
-const varying: Partial<Record<RecoveryAdvice.Tag, Partial<Record<"isRetryable" | "delay" | "attempts", string>>>> = {
+const varying: Partial<
+  Record<RecoveryAdvice.Tag, Partial<Record<"isRetryable" | "recovery" | "delay" | "attempts", string>>>
+> = {
   RateLimitError: { delay: `\`retryAfter\`, else ${delayOf("RateLimitError")}` },
   RequestTimeoutError: { delay: `half of the timeout, at most ${delayOf("RequestTimeoutError")}` },
   ToolTimeoutError: {
     isRetryable: "`none` and `idempotent` tools",
+    recovery: "resend, else escalate",
     delay: `half of the timeout, at most ${delayOf("ToolTimeoutError")}`,
     attempts: `${instances.ToolTimeoutError.maxAttempts} or 1`
   },
   ExecutionError: {
     isRetryable: "by category",
+    recovery: "resend, repair or none, by category",
     delay: `by category, ${delayOf("ExecutionError")}`,
     attempts: `${instances.ExecutionError.maxAttempts} or 1`
   }
@@ -78,9 +82,11 @@ function delayOf(tag: RecoveryAdvice.Tag): string {
 /** The cells of a row of the overview. */
 export const cellsOf = (tag: RecoveryAdvice.Tag): ReadonlyArray<string> => {
   const { code, httpStatus, isRetryable, maxAttempts, recovery } = instances[tag]
-  const { attempts = String(maxAttempts), delay = delayOf(tag), isRetryable: when } = varying[tag] ?? {}
+  const varied = varying[tag] ?? {}
+  const { attempts = String(maxAttempts), delay = delayOf(tag), isRetryable: when } = varied
   const retryable = when ?? (isRetryable ? "yes" : "no")
-  return [`[\`${tag}\`](#${tag.toLowerCase()})`, `\`${code}\``, retryable, recovery, delay, attempts, `${httpStatus}`]
+  const then = varied.recovery ?? recovery
+  return [`[\`${tag}\`](#${tag.toLowerCase()})`, `\`${code}\``, retryable, then, delay, attempts, `${httpStatus}`]
 }
 
 const titles = ["tag", "code", "same input again?", "recovery", "suggested delay", "attempts", "HTTP"]
@@ -94,7 +100,9 @@ const factsOf = (tag: string): string => {
   const known = RecoveryAdvice.tags.find((other) => other === tag)
   if (known === undefined) throw new Error(`${path}: no error is called ${tag}`)
   const { code, help, httpStatus, title } = RecoveryAdvice.describe(known)
-  return `**${title}** · \`${code}\` · HTTP ${httpStatus}. ${help}.`
+  const [, , retryable, recovery, delay, attempts] = cellsOf(known)
+  const advice = `Same input again: ${retryable}; recovery: ${recovery}; delay: ${delay}; attempts: ${attempts}.`
+  return `**${title}** · \`${code}\` · HTTP ${httpStatus}. ${help}.\n\n${advice}`
 }
 
 /** The page with its blocks written anew. */

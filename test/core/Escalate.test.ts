@@ -190,7 +190,7 @@ it.run("A407 a deterministic agent escalates by failing: told when soft, the end
 
 it.run("A408 raise: no further run, fixer or model call; the message of the failure is kept", (run) =>
   Effect.gen(function* () {
-    const failure = busy(`exactly this — message ${"x".repeat(2000)}`)
+    const failure = busy(`exactly this — message ${"x".repeat(6000)}`)
     const { runs, tool } = scripted("fetch", Effect.fail(failure))
     const model = yield* ScriptedModel.make(batch("fetch"))
     const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.raise })))

@@ -3,6 +3,7 @@ import {
   Approval,
   Completion,
   ErrorCause,
+  Issue,
   KintsugiError,
   LlmError,
   Message,
@@ -65,12 +66,15 @@ const causeOf = (kind: string, text: string, depth: number): unknown => {
   }
 }
 
-/** Fields that a schema cannot make by itself: foreign causes, and transcripts that are only checked from outside. */
+/** Fields that a schema cannot make by itself: foreign causes, and what is only checked when it comes from outside. */
 const special: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>> = {
   cause,
   originalError: cause,
   attempts: Arbitrary.array(cause, { maxLength: 3 }),
-  transcript: Arbitrary.schema(Message.Transcript)
+  transcript: Arbitrary.schema(Message.Transcript),
+  args: Arbitrary.schema(Schema.Json),
+  rawValue: Arbitrary.schema(Schema.Json),
+  issues: Arbitrary.schema(Schema.Array(Issue.Issue))
 }
 
 const arbitraryOf = (tag: string, name: string): Arbitrary.Arbitrary<unknown> =>
@@ -91,8 +95,8 @@ const instances = (tag: string): Arbitrary.Arbitrary<KintsugiError.KintsugiError
     isGiven: Arbitrary.schema(Schema.Boolean)
   })
   return Arbitrary.map(drawn, ({ fields, isGiven, special }) => {
-    const needed = tag === "ToolExecutionError" ? ["attempts"] : tag === "BudgetExceededError" ? ["transcript"] : []
-    const kept = Object.entries(special).filter(([name]) => isGiven || needed.includes(name))
+    const optional = new Set(["cause", "originalError", ...(tag === "ToolExecutionError" ? ["transcript"] : [])])
+    const kept = Object.entries(special).filter(([name]) => isGiven || !optional.has(name))
     return new made({ ...fields, ...Object.fromEntries(kept) })
   })
 }

@@ -10,6 +10,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
+import { property } from "./internal/reading.ts"
 
 /** How often: `retries` counts the extra runs, `maxAttempts` all runs. Exactly one of them is given. */
 export type Count =
@@ -142,14 +143,12 @@ export const hintFrom = (error: unknown): { readonly retryAfter: Duration.Durati
   let link = error
   // bounded, for a cause may lead back to its error
   for (let depth = 0; depth < 32 && Predicate.isObject(link); depth++) {
-    if (isHinted(link)) return link
-    link = "cause" in link ? link.cause : undefined
+    // what is a duration when it is looked at is the hint of this very link
+    if (Duration.isDuration(property(link, "retryAfter"))) return link as { readonly retryAfter: Duration.Duration }
+    link = property(link, "cause")
   }
   return undefined
 }
-
-const isHinted = (error: object): error is { readonly retryAfter: Duration.Duration } =>
-  "retryAfter" in error && Duration.isDuration(error.retryAfter)
 
 /** No wait stays none however high the factor climbs: zero times infinity is no number. */
 const grown = (limits: Plan, attempt: number): number =>
@@ -181,10 +180,12 @@ const admit = (wait: number, hint: number | undefined, now: number, limits: Plan
 const adviceOf = (
   error: unknown
 ): { readonly suggestedDelay: Duration.Duration; readonly maxAttempts: number } | undefined => {
-  if (!Predicate.isObject(error) || !("isRetryable" in error) || error.isRetryable !== true) return undefined
-  if (!("suggestedDelay" in error) || !Duration.isDuration(error.suggestedDelay)) return undefined
-  if (!("maxAttempts" in error) || !Predicate.isNumber(error.maxAttempts)) return undefined
-  return { suggestedDelay: error.suggestedDelay, maxAttempts: error.maxAttempts }
+  if (property(error, "isRetryable") !== true) return undefined
+  const suggestedDelay = property(error, "suggestedDelay")
+  const maxAttempts = property(error, "maxAttempts")
+  return Duration.isDuration(suggestedDelay) && Predicate.isNumber(maxAttempts)
+    ? { suggestedDelay, maxAttempts }
+    : undefined
 }
 
 const plan = (options: Options): Plan => {

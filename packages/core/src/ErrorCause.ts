@@ -5,9 +5,10 @@
  */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
+import { maskAll, maskShapes } from "./internal/masking.ts"
+import { property, quietly } from "./internal/reading.ts"
 
 /** A foreign failure that came back from a wire. */
 export class ForeignError extends Error {
@@ -69,7 +70,7 @@ export const summarise = (cause: unknown): typeof Encoded.Type => {
   const name = nameOf(cause)
   const code = property(cause, "code")
   return Predicate.isString(code) || Predicate.isNumber(code)
-    ? { name, message, code: mask(String(code)) }
+    ? { name, message, code: mask(String(code), maxName) }
     : { name, message }
 }
 
@@ -80,12 +81,14 @@ export const messageOf = (cause: unknown): string => {
     const message = property(cause, "message")
     return Predicate.isString(message) ? message : ""
   }
-  return cause === undefined || cause === null ? "" : String(cause)
+  return cause === undefined || cause === null ? "" : quietly(() => String(cause), "")
 }
 
 /** The tag of an error; the name of its type when it has none. */
-export const tagOf = (error: unknown): string =>
-  Predicate.hasProperty(error, "_tag") && Predicate.isString(error._tag) ? error._tag : typeof error
+export const tagOf = (error: unknown): string => {
+  const tag = property(error, "_tag")
+  return Predicate.isString(tag) ? tag : typeof error
+}
 
 /** What an error says, word for word; its tag when it says nothing. */
 export const sayingOf = (error: unknown): string => {
@@ -95,37 +98,22 @@ export const sayingOf = (error: unknown): string => {
 
 const nameOf = (cause: object): string => {
   const tag = property(cause, "_tag")
-  if (Predicate.isString(tag)) return tag
-  const name = property(cause, "name")
-  return Predicate.isString(name) && name !== "" ? name : "Error"
+  const name = Predicate.isString(tag) ? tag : property(cause, "name")
+  return Predicate.isString(name) && name !== "" ? mask(name, maxName) : "Error"
 }
 
-const property = (value: object, key: string): unknown =>
-  quietly(() => (key in value ? Reflect.get(value, key) : undefined), undefined)
-
-/** Foreign objects may throw when they are looked at. */
-const quietly = <A>(look: () => A, otherwise: A): A => Result.getOrElse(Result.try(look), () => otherwise)
+const maxName = 100
 
 const maxLength = 1000
 
-const secrets: ReadonlyArray<readonly [RegExp, string]> = [
-  [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, "$1 <redacted>"],
-  [/\b(sk|pk|rk|key|ghp|gho|xox[a-z])[-_][\w-]{8,}/gi, "<redacted>"],
-  [/\bAIza[\w-]{20,}/g, "<redacted>"],
-  [
-    /((?:api[-_ ]?key|access[-_ ]?token|token|secret|password|authorization)["']?\s*[:=]\s*["']?)[^\s"',;&]{4,}/gi,
-    "$1<redacted>"
-  ],
-  [/(\b[a-z][a-z\d+.-]*:\/\/)[^\s/@]+@/gi, "$1<redacted>@"],
-  [/(\b[a-z][a-z\d+.-]*:\/\/[^\s?#"'<>]+)\?[^\s"'<>]*/gi, "$1?<redacted>"]
-]
-
 /** Masks what looks like a credential (keys, bearer tokens, user info and query strings of URLs) and caps the length. */
-export const mask = (text: string): string => {
-  let masked = cut(text, maxLength)
-  for (const [pattern, replacement] of secrets) masked = masked.replace(pattern, replacement)
-  return masked
-}
+export const mask = (text: string, max = maxLength): string => maskAll(cut(text, max))
+
+/**
+ * Masks credentials that show by themselves, and leaves alone what is merely called a password: for texts that somebody wrote
+ * to be read.
+ */
+export const maskKeys = (text: string): string => maskShapes(text)
 
 /** At most `max` UTF-16 units of a text and a mark where it was cut, which is never in the middle of a character. */
 export const cut = (text: string, max: number): string =>

@@ -31,6 +31,15 @@ export const format = (issue: Issue): string => {
   return `${where === "" ? "" : `${where}: `}${issue.expected}, got ${issue.actual}`
 }
 
+/** The first of them in one line, and how many more there are. */
+export const formatAll = (issues: ReadonlyArray<Issue>): string => {
+  const more = issues.length - mostFormatted
+  const said = issues.slice(0, mostFormatted).map(format).join("; ")
+  return more > 0 ? `${said}; and ${more} more` : said
+}
+
+const mostFormatted = 20
+
 const formatPath = (path: ReadonlyArray<string | number>): string => {
   let text = ""
   for (const step of path) text += Predicate.isNumber(step) ? `[${step}]` : text === "" ? step : `.${step}`

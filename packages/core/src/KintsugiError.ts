@@ -9,6 +9,6 @@ export type KintsugiError = LlmError | ToolError | AroundToolError | RunError
 const kintsugiErrorUnion = Schema.Union([LlmError, ToolError, AroundToolError, RunError])
 
 /** The closed union, as a schema: decodes each error to its own class. */
-export const KintsugiError: Schema.Codec<KintsugiError, (typeof kintsugiErrorUnion)["Encoded"]> = kintsugiErrorUnion
+export const KintsugiError: Schema.Codec<KintsugiError, unknown> = kintsugiErrorUnion
 
 export const isKintsugiError: (value: unknown) => value is KintsugiError = Schema.is(KintsugiError)

@@ -2,9 +2,12 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "./ErrorCause.ts"
+import { type Origin, type ServiceOrigin, whereOf, wordsOf } from "./internal/llmErrorOrigin.ts"
 import { sentence } from "./internal/sentence.ts"
 import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
 import * as RetryAfter from "./RetryAfter.ts"
+
+export type { Origin, ServiceOrigin } from "./internal/llmErrorOrigin.ts"
 
 const originFields = {
   provider: Schema.optionalKey(Schema.String),
@@ -13,6 +16,8 @@ const originFields = {
   status: Schema.optionalKey(Schema.Finite),
   /** How long the server asked to wait. A floor: never shortened. */
   retryAfter: Schema.optionalKey(Schema.Duration),
+  /** What the server said of sending the same request again, where it did: `false` forbids it. */
+  shouldRetry: Schema.optionalKey(Schema.Boolean),
   /** The provider's own words, capped and masked. */
   detail: Schema.optionalKey(Schema.String),
   /** The original; on a wire, one of this union keeps its class. */
@@ -24,35 +29,9 @@ function ofThisUnion(): Schema.Codec<unknown, unknown> {
   return LlmError
 }
 
-/** What is known of the response that carried the failure; each field is absent when nothing was said. */
-export interface Origin {
-  readonly provider?: string
-  readonly requestId?: string
-  readonly status?: number
-  readonly retryAfter?: Duration.Duration
-  readonly detail?: string
-  readonly cause?: unknown
-}
-
-/** The same, for failures that are about a service or a connection: the model may be known or not. */
-export interface ServiceOrigin extends Origin {
-  readonly model?: string
-}
-
 const ofService = { message: Schema.String, ...originFields, model: Schema.optionalKey(Schema.String) }
 
 const ofModel = { message: Schema.String, ...originFields, model: Schema.String }
-
-const whereOf = ({ model, provider, requestId, status }: ServiceOrigin): ReadonlyArray<string | undefined> => [
-  provider,
-  model === undefined ? undefined : `model ${model}`,
-  status === undefined ? undefined : `status ${status}`,
-  requestId === undefined ? undefined : `request ${requestId}`
-]
-
-/** The words of the provider, of the caller, or of what lies beneath: the first that there are. */
-const wordsOf = ({ cause, detail }: Origin, words?: string): string | undefined =>
-  words ?? detail ?? (cause === undefined ? undefined : ErrorCause.summarise(cause).message)
 
 /** The model does not exist, or this key may not use it. */
 export class ModelNotFoundError extends advised(
@@ -120,15 +99,17 @@ export class ContextTooLongError extends advised(
   })
 ) {
   static contextTooLong(model: string, limit?: number, actual?: number, from: Origin = {}): ContextTooLongError {
-    const sent = actual === undefined ? "" : `, ${actual} tokens were sent`
-    const admitted = limit === undefined ? "" : `, at most ${limit} are admitted`
+    const isSent = actual !== undefined && Number.isFinite(actual)
+    const isLimited = limit !== undefined && Number.isFinite(limit)
+    const sent = isSent ? `, ${actual} tokens were sent` : ""
+    const admitted = isLimited ? `, at most ${limit} are admitted` : ""
     const what = `The conversation is too long for model '${model}'${sent}${admitted}`
     return new ContextTooLongError({
       ...from,
       model,
       message: sentence("ContextTooLongError", { what, where: whereOf(from), words: wordsOf(from) }),
-      ...(limit === undefined ? {} : { limit }),
-      ...(actual === undefined ? {} : { actual })
+      ...(isLimited ? { limit } : {}),
+      ...(isSent ? { actual } : {})
     })
   }
 }
@@ -259,7 +240,9 @@ export class RateLimitError extends advised(
     return RateLimitError.limited(service, { status: 429, ...(wait === undefined ? {} : { retryAfter: wait }) })
   }
   static apiRateLimit(endpoint: string, retryAfter: Duration.Input): RateLimitError {
-    return RateLimitError.limited(endpoint, { retryAfter: Duration.fromInputUnsafe(retryAfter) })
+    return RateLimitError.limited(ErrorCause.mask(endpoint.replace(/[?#].*$/s, "")), {
+      retryAfter: Duration.fromInputUnsafe(retryAfter)
+    })
   }
   static limited(service: string, from: ServiceOrigin = {}, remainingQuota?: number): RateLimitError {
     const { retryAfter } = from
@@ -350,7 +333,7 @@ export class RequestTimeoutError extends advised(
   }
   /** The query string, which may hold a key, is left out of the message. */
   static httpTimeout(url: string, timeout: Duration.Input, from: ServiceOrigin = {}): RequestTimeoutError {
-    return RequestTimeoutError.timedOut(url.replace(/[?#].*$/s, ""), timeout, from)
+    return RequestTimeoutError.timedOut(ErrorCause.mask(url.replace(/[?#].*$/s, "")), timeout, from)
   }
   static timedOut(operation: string, limit: Duration.Input, from: ServiceOrigin = {}): RequestTimeoutError {
     const timeout = Duration.fromInputUnsafe(limit)
@@ -394,6 +377,6 @@ const llmErrorUnion = Schema.Union([
 ])
 
 /** The closed union, as a schema. */
-export const LlmError: Schema.Codec<LlmError, (typeof llmErrorUnion)["Encoded"]> = llmErrorUnion
+export const LlmError: Schema.Codec<LlmError, unknown> = llmErrorUnion
 
 export const isLlmError: (value: unknown) => value is LlmError = Schema.is(LlmError)

@@ -6,7 +6,7 @@
  * whatever their wire wants.
  */
 import * as Schema from "effect/Schema"
-import * as SchemaTransformation from "effect/SchemaTransformation"
+import { kept } from "./internal/kept.ts"
 import * as Usage from "./Usage.ts"
 
 /** Plain text. */
@@ -89,12 +89,7 @@ export const Transcript = Schema.Array(Message)
  * A transcript that an error takes along. It is checked when it comes from outside, but not message by message whenever
  * such an error is made: what a run has written down itself needs no check, and may be long.
  */
-export const KeptTranscript = Transcript.pipe(
-  Schema.decodeTo(
-    Schema.declare((value): value is Transcript => Array.isArray(value)),
-    SchemaTransformation.passthrough()
-  )
-)
+export const KeptTranscript = kept(Transcript)
 
 /** Why a model stopped. `filtered` and `length` cut a reply off: its calls are not run. */
 export type FinishReason = typeof FinishReason.Type

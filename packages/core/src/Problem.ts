@@ -38,12 +38,20 @@ export const fromError = (error: KintsugiError): Problem => {
     detail: ErrorCause.mask(error.message),
     code: ErrorCause.mask(error.code),
     retryable: error.isRetryable,
-    ...(error.isRetryable ? { retryAfter: Math.ceil(Duration.toSeconds(error.suggestedDelay)) } : {}),
+    ...retryAfterOf(error),
     ...named(error, "tool"),
     ...named(error, "callId"),
     ...named(error, "agent"),
     ...named(error, "requestId")
   }
+}
+
+/** As long as the server asks, and never shorter than advised. */
+const retryAfterOf = (error: KintsugiError): { readonly retryAfter?: number } => {
+  if (!error.isRetryable) return {}
+  const hint = "retryAfter" in error && error.retryAfter !== undefined ? error.retryAfter : Duration.zero
+  const seconds = Math.ceil(Duration.toSeconds(Duration.max(error.suggestedDelay, hint)))
+  return Number.isFinite(seconds) ? { retryAfter: seconds } : {}
 }
 
 /** A field that names something, where the error has it and it says something. */

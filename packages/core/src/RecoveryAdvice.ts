@@ -8,7 +8,9 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type Facts, facts, type FactsTable } from "./internal/facts.ts"
-import { generous, type Outlook, outlookOf } from "./internal/outlook.ts"
+import { maskAll } from "./internal/masking.ts"
+import { final, generous, type Outlook, outlookOf } from "./internal/outlook.ts"
+import { isDeep, property, quietly } from "./internal/reading.ts"
 
 export { type Outlook, outlookOf, type RecoveryKind } from "./internal/outlook.ts"
 
@@ -54,8 +56,12 @@ export const labelsOf = (error: unknown): { readonly code: string; readonly retr
   retryable: outlookOf(error)?.isRetryable ?? false
 })
 
-const textAt = (value: unknown, key: string): string | undefined =>
-  Predicate.hasProperty(value, key) && Predicate.isString(value[key]) && value[key] !== "" ? value[key] : undefined
+const textAt = (value: unknown, key: string): string | undefined => {
+  const text = property(value, key)
+  return Predicate.isString(text) && text !== "" ? maskAll(text.slice(0, longestLabel)) : undefined
+}
+
+const longestLabel = 100
 
 /**
  * Gives the instances of an error class their advice, as getters that read the table, and a `toJSON` that says no more
@@ -65,6 +71,9 @@ const textAt = (value: unknown, key: string): string | undefined =>
 export const advised = <T extends Tag, C extends { readonly prototype: ErrorOf<T> }>(tag: T, base: C): C => {
   // the table is a union of functions here; the constraint on `C` has matched this tag's function to this class
   const row = facts[tag] as Facts<unknown>
+  // a server that forbids to send the request again knows better than the table
+  const outlook = (self: unknown): Outlook =>
+    property(self, "shouldRetry") === false && row.outlook(self).isRetryable ? forbidden : row.outlook(self)
   const getter = (get: (self: unknown) => unknown): PropertyDescriptor => ({
     get(this: unknown) {
       return get(this)
@@ -74,14 +83,16 @@ export const advised = <T extends Tag, C extends { readonly prototype: ErrorOf<T
   Object.defineProperties(base.prototype, {
     code: getter((self) => row.lentCode?.(self) ?? row.code),
     httpStatus: getter(() => row.httpStatus),
-    isRetryable: getter((self) => row.outlook(self).isRetryable),
-    recovery: getter((self) => row.outlook(self).recovery),
-    suggestedDelay: getter((self) => row.outlook(self).suggestedDelay),
-    maxAttempts: getter((self) => row.outlook(self).maxAttempts),
+    isRetryable: getter((self) => outlook(self).isRetryable),
+    recovery: getter((self) => outlook(self).recovery),
+    suggestedDelay: getter((self) => outlook(self).suggestedDelay),
+    maxAttempts: getter((self) => outlook(self).maxAttempts),
     toJSON: { value: jsonOf(base), configurable: true, writable: true }
   })
   return base
 }
+
+const forbidden = final("fallback")
 
 /** Total: an instance that its own schema refuses, because nothing checked it, is its tag, code and message. */
 const jsonOf = (base: unknown) => {
@@ -89,9 +100,9 @@ const jsonOf = (base: unknown) => {
   return function (this: unknown): object {
     // every base is a class made by `Schema.TaggedError`
     encode ??= Schema.encodeUnknownResult(Schema.toCodecJson(base as Schema.Codec<unknown, unknown>))
-    const encoded = encode(this)
+    const encoded = quietly<Result.Result<Schema.Json, unknown>>(() => encode!(this), Result.fail(undefined))
     const { code } = labelsOf(this)
-    if (Result.isSuccess(encoded) && Predicate.isObject(encoded.success))
+    if (Result.isSuccess(encoded) && Predicate.isObject(encoded.success) && !isDeep(encoded.success))
       return Object.assign({}, encoded.success, { code })
     return { _tag: textAt(this, "_tag") ?? "Error", message: textAt(this, "message") ?? "", code }
   }

@@ -83,11 +83,14 @@ const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
 
 /** What an error says for itself, without credentials; its tag when it says nothing. */
 export const messageOf = (error: unknown): string => {
-  const message = ErrorCause.mask(ErrorCause.messageOf(error))
+  const message = ErrorCause.mask(ErrorCause.messageOf(error), maxChars - 500)
   return Predicate.isTruthy(message.trim()) ? message : ErrorCause.tagOf(error)
 }
 
 export { truncated } from "./internal/truncation.ts"
 
-/** Cuts what is too long for a model to read as an error. */
-export const capped = (text: string): string => (text.length <= maxChars ? text : ErrorCause.cut(text, maxChars - 1))
+/** What a model reads as an error: never too long, and without what shows to be a credential, whoever wrote it. */
+export const capped = (text: string): string => {
+  const masked = ErrorCause.maskKeys(text)
+  return masked.length <= maxChars ? masked : ErrorCause.cut(masked, maxChars - 1)
+}

@@ -7,16 +7,21 @@ import * as Predicate from "effect/Predicate"
 export type Instant = number | Date | DateTime.DateTime
 
 /**
- * Seconds, fractions included, or a date relative to `now`: one in the past is a wait of zero. Blank, negative and
+ * Seconds, fractions included, or a date relative to `now` (as some servers write it, in seconds since the epoch): one in the
+ * past is a wait of zero. Blank, negative and
  * unreadable values say nothing.
  */
 export const parse = (header: string | null | undefined, now: Instant): Duration.Duration | undefined => {
   const text = header?.trim() ?? ""
-  const seconds = decimal.test(text) ? Number(text) : Number.NaN
+  const seconds = decimal.test(text) && text.length < 20 ? Number(text) : Number.NaN
+  if (seconds > epochs) return Duration.millis(Math.max(0, Math.ceil(seconds * 1000 - millisOf(now))))
   if (Number.isFinite(seconds)) return Duration.millis(Math.ceil(seconds * 1000))
   const date = httpDate(text)
   return date === undefined ? undefined : Duration.millis(Math.max(0, date - millisOf(now)))
 }
+
+/** Nobody asks to wait for thirty years: such a number is an instant, in seconds since the epoch. */
+const epochs = 1e9
 
 const decimal = /^\d+(?:\.\d+)?$/
 

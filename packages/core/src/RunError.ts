@@ -79,7 +79,7 @@ export class InvalidOutputError extends advised(
 ) {
   static of(agent: string, text: string, issues: ReadonlyArray<Issue.Issue>): InvalidOutputError {
     const what = `The answer of agent '${agent}' does not fit its output schema`
-    const message = sentence("InvalidOutputError", { what, words: issues.map(Issue.format).join("; ") })
+    const message = sentence("InvalidOutputError", { what, words: Issue.formatAll(issues) })
     return new InvalidOutputError({ agent, text, issues, message })
   }
 }
@@ -122,6 +122,6 @@ export type RunError = BudgetExceededError | InvalidOutputError | RoutingError |
 const runErrorUnion = Schema.Union([BudgetExceededError, InvalidOutputError, RoutingError, LoopExhaustedError])
 
 /** The closed union, as a schema: decodes each error to its own class. */
-export const RunError: Schema.Codec<RunError, (typeof runErrorUnion)["Encoded"]> = runErrorUnion
+export const RunError: Schema.Codec<RunError, unknown> = runErrorUnion
 
 export const isRunError: (value: unknown) => value is RunError = Schema.is(RunError)

@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import * as ErrorCause from "./ErrorCause.ts"
 import * as Issue from "./Issue.ts"
 import { categories, recoveryKinds } from "./internal/outlook.ts"
+import { kept } from "./internal/kept.ts"
 import { sentence } from "./internal/sentence.ts"
 import * as Execution from "./internal/toolErrorExecution.ts"
 import { isLlmError, LlmError } from "./LlmError.ts"
@@ -12,6 +13,8 @@ import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
 import { RunError } from "./RunError.ts"
 import * as Trail from "./Trail.ts"
 import * as Usage from "./Usage.ts"
+
+const KeptJson = kept(Schema.Json)
 
 const NestedCause = ErrorCause.nested(() => Schema.Union([LlmError, RunError, ToolError, AroundToolError]))
 
@@ -46,9 +49,9 @@ export class DeserializationError extends advised(
   "DeserializationError",
   Schema.TaggedError<DeserializationError, AdviceOf<"DeserializationError">>()("DeserializationError", {
     ...ofCall,
-    rawValue: Schema.Json,
+    rawValue: KeptJson,
     targetType: Schema.String,
-    issues: Schema.Array(Issue.Issue)
+    issues: kept(Schema.Array(Issue.Issue))
   })
 ) {
   static of(
@@ -77,7 +80,7 @@ export class DeserializationError extends advised(
       readonly issues: ReadonlyArray<Issue.Issue>
     }
   ): DeserializationError {
-    const words = fields.issues.map(Issue.format).join("; ")
+    const words = Issue.formatAll(fields.issues)
     const message = sentence("DeserializationError", { what, where: whereOf(fields.callId), words })
     return new DeserializationError({ ...fields, message })
   }
@@ -120,7 +123,7 @@ export class ExecutionError extends advised(
   Schema.TaggedError<ExecutionError, AdviceOf<"ExecutionError">>()("ExecutionError", {
     ...ofCall,
     /** The decoded parameters that the tool ran with, as JSON. */
-    args: Schema.Json,
+    args: KeptJson,
     kind: Kind,
     category: Category,
     status: Schema.optionalKey(Schema.Finite),
@@ -194,8 +197,8 @@ export class ExecutionError extends advised(
       args,
       kind,
       category,
-      message: message === "" ? Execution.sayingOf(cause, category) : message,
-      ...(status === undefined ? {} : { status }),
+      message: message === "" ? Execution.sayingOf(cause, category) : ErrorCause.mask(message),
+      ...(status === undefined || !Number.isFinite(status) ? {} : { status }),
       ...(cause === undefined ? {} : { cause })
     })
   }
@@ -363,7 +366,7 @@ export type ToolError = InvalidArgs | DeserializationError | ExecutionError | Es
 const toolErrorUnion = Schema.Union([InvalidArgs, DeserializationError, ExecutionError, EscalationError])
 
 /** The closed union, as a schema: decodes each error to its own class. */
-export const ToolError: Schema.Codec<ToolError, (typeof toolErrorUnion)["Encoded"]> = toolErrorUnion
+export const ToolError: Schema.Codec<ToolError, unknown> = toolErrorUnion
 
 /** What can happen around a tool call: it was not admitted, not finished, or given up. */
 export type AroundToolError =
@@ -382,7 +385,6 @@ const aroundToolErrorUnion = Schema.Union([
 ])
 
 /** The closed union, as a schema: decodes each error to its own class. */
-export const AroundToolError: Schema.Codec<AroundToolError, (typeof aroundToolErrorUnion)["Encoded"]> =
-  aroundToolErrorUnion
+export const AroundToolError: Schema.Codec<AroundToolError, unknown> = aroundToolErrorUnion
 
 export const isToolError: (value: unknown) => value is ToolError = Schema.is(ToolError)

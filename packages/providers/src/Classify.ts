@@ -18,12 +18,15 @@ export const failure = (
   report: Report,
   codes: Codes
 ): LlmError.LlmError => {
-  const answer = { ...given, headers: { ...report.headers, ...given.headers } }
+  const status = statusOf(report, given)
+  // the headers of a success speak of other things than the error in its body, whose own may lie within
+  const own = Answer.isSuccess(given) ? {} : given.headers
+  const answer = { ...given, status, headers: { ...report.headers, ...own } }
   const text = Source.quote(source, report.text)
-  const status = statusOf(report, answer)
-  const hint = Hints.of(answer, report.text, report.retryAfter)
-  const requestId = Answer.requestId(answer) ?? idIn(source, report)
-  return build(tagOf(report, status, codes), {
+  const tag = tagOf(report, status, codes)
+  const hint = Hints.of(answer, tellsWaits.has(tag) ? report.text : "", report.retryAfter)
+  const requestId = idIn(source, Answer.requestId(given) ?? report.requestId)
+  return build(tag, {
     source,
     report,
     text,
@@ -33,6 +36,7 @@ export const failure = (
       status,
       ...(requestId === undefined ? {} : { requestId }),
       ...(hint === undefined ? {} : { retryAfter: hint }),
+      ...(Hints.forbidsResend(given) ? { shouldRetry: false } : {}),
       ...(text === "" ? {} : { detail: text })
     }
   })
@@ -52,7 +56,15 @@ export const undecodable = (source: Source.Source, answer: Answer.Answer, cause:
   })
 }
 
-const idIn = (source: Source.Source, { requestId }: Report): string | undefined =>
+/** Errors whose words may say how long to wait. Those of any other may quote a model or a tool. */
+const tellsWaits: ReadonlySet<Tag> = new Set<Tag>([
+  "RateLimitError",
+  "QuotaExhaustedError",
+  "ModelOverloadedError",
+  "ServerError"
+])
+
+const idIn = (source: Source.Source, requestId: string | undefined): string | undefined =>
   requestId === undefined ? undefined : Source.quote(source, requestId)
 
 const statusOf = (report: Report, answer: Answer.Answer): number =>
@@ -64,12 +76,11 @@ export const tagOf = (report: Report, status: number, codes: Codes): Tag => {
   return ErrorText.refine(found ?? fromStatus(status), report)
 }
 
+/** The first name that is known; beside the name of a quota that of a rate limit says nothing. */
 const fromCodes = (names: ReadonlyArray<string>, codes: Codes): Tag | undefined => {
-  for (const name of names) {
-    const key = name.toLowerCase()
-    if (Object.hasOwn(codes, key)) return codes[key]
-  }
-  return undefined
+  const known = names.map((name) => name.toLowerCase()).filter((name) => Object.hasOwn(codes, name))
+  const tags = known.map((name) => codes[name])
+  return tags[0] === "RateLimitError" && tags.includes("QuotaExhaustedError") ? "QuotaExhaustedError" : tags[0]
 }
 
 /**

@@ -31,7 +31,7 @@ export const forbidsResend = (answer: Answer.Answer): boolean =>
  */
 export const remaining = (answer: Answer.Answer): number | undefined => {
   const left = Object.entries(answer.headers).flatMap(([name, value]) =>
-    /ratelimit-(?:.*-)?remaining(?:-|$)/.test(name) ? [scaled(value, 1)] : []
+    /rate-?limit-(?:.*-)?remaining(?:-|$)/.test(name) ? [scaled(value, 1)] : []
   )
   const counts = left.filter((count) => count !== undefined && Number.isFinite(count)).map(Number)
   return counts.length === 0 ? undefined : Math.min(...counts)
@@ -43,9 +43,17 @@ export const fromProtobuf = (text: string): Duration.Duration | undefined =>
 
 const fromHeaders = (answer: Answer.Answer): ReadonlyArray<number | undefined> => [
   scaled(answer.headers["retry-after-ms"], 1),
-  millisOf(RetryAfter.parse(answer.headers["retry-after"], serverTime(answer))),
-  ...(answer.status === 429 ? resets(answer) : [])
+  millisOf(RetryAfter.parse(once(answer.headers["retry-after"]), serverTime(answer))),
+  ...(answer.status === 429 ? [...resets(answer), ietf(answer.headers["ratelimit"])] : [])
 ]
+
+/** A header that came twice is joined by a comma. */
+const once = (value: string | undefined): string | undefined =>
+  /^\s*([\d.]+)(?:\s*,\s*\1)+\s*$/.exec(value ?? "")?.[1] ?? value
+
+/** `"default";r=0;t=50`, of the IETF's draft on rate limit headers: nothing remains, and `t` seconds until there is more. */
+const ietf = (value: string | undefined): number | undefined =>
+  /;\s*r=0\b/.test(value ?? "") ? scaled(/;\s*t=(\d+)/.exec(value ?? "")?.[1], 1000) : undefined
 
 const decimal = /^\d+(?:\.\d+)?$/
 
@@ -76,7 +84,7 @@ const rfc3339 = (text: string): number | undefined =>
  */
 const resets = (answer: Answer.Answer): ReadonlyArray<number | undefined> =>
   Object.entries(answer.headers).map(([name, value]) => {
-    if (!/ratelimit-(?:.*-)?reset(?:-|$)/.test(name)) return undefined
+    if (!/rate-?limit-(?:.*-)?reset(?:-|$)/.test(name)) return undefined
     const remaining = answer.headers[name.replace("reset", "remaining")]
     return remaining === undefined || Number(remaining) <= 0 ? reset(value ?? "", answer) : undefined
   })
@@ -89,28 +97,48 @@ const reset = (value: string, answer: Answer.Answer): number | undefined => {
   return number > 1e9 ? until(number * 1000, answer) : number * 1000
 }
 
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const units: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 const goDuration = (text: string): number | undefined => {
-  if (!/^(?:\d+(?:\.\d+)?(?:ms|[smhd]))+$/.test(text)) return undefined
+  const plain = text.replaceAll(/[µμ]s/g, "us")
+  if (!/^(?:\d+(?:\.\d+)?(?:us|ms|[smhd]))+$/.test(plain)) return undefined
   let total = 0
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g)) {
+  for (const [, amount, unit] of plain.matchAll(/(\d+(?:\.\d+)?)(us|ms|[smhd])/g)) {
     total += Number(amount) * (units[unit ?? ""] ?? Number.NaN)
   }
   return total
 }
 
-const asked =
-  /\b(?:try again|retry)\s+(?:in|after)\s+((?:\d+(?:\.\d+)?\s*(?:milliseconds?|seconds?|minutes?|hours?|days?|ms|secs?|mins?|[smhd])\b\s*)+|(?:\d+(?:\.\d+)?(?:ms|[smhd]))+)/i
+/** How the wait is asked for; the amount follows, at once. */
+const asking =
+  /\b(?:(?:try again|retry)\s+(?:in|after)|retry[- ]after|wait(?:\s+for)?)\b:?\s+(?:about\s+|at least\s+)?/gi
 
-/** "Please try again in 3.862s", "retry after 1 seconds", "try again in 1h2m". */
+const amount =
+  /^(\d+(?:\.\d+)?)\s*(milliseconds?|seconds?|minutes?|hours?|days?|ms|secs?|mins?|hrs?|[smhd](?![a-z]))(?:,?\s*(?:and\s+)?)/i
+
+/** "Please try again in 3.862s", "retry after 1 seconds", "try again in 1h2m", "1 minute and 30 seconds"; a bare number is of seconds. */
 const fromText = (text: string): number | undefined => {
-  const found = asked.exec(text)?.[1]
-  if (found === undefined) return undefined
-  const short = found
-    .toLowerCase()
-    .replaceAll(/milliseconds?/g, "ms")
-    .replaceAll(/(\d\s*)([smhd])[a-z]{2,}/g, "$1$2")
-    .replaceAll(/\s+/g, "")
-  return goDuration(short)
+  for (const { 0: phrase, index } of text.matchAll(asking)) {
+    const wait = amountAt(text.slice(index + phrase.length))
+    if (wait !== undefined) return wait
+  }
+  return undefined
+}
+
+const amountAt = (text: string): number | undefined => {
+  let rest = text
+  let total: number | undefined
+  for (let found = amount.exec(rest); found !== null; found = amount.exec(rest)) {
+    const [whole, count, unit] = found
+    total = (total ?? 0) + Number(count) * (units[shortened(unit ?? "")] ?? Number.NaN)
+    rest = rest.slice(whole.length)
+  }
+  if (total !== undefined) return total
+  const bare = /^(\d{1,6})(?:\s*(?:$|[.,;)]))/.exec(text)?.[1]
+  return bare === undefined ? undefined : Number(bare) * 1000
+}
+
+const shortened = (unit: string): string => {
+  const name = unit.toLowerCase()
+  return name === "ms" || name.startsWith("milli") ? "ms" : name.slice(0, 1)
 }

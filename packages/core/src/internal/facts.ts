@@ -62,7 +62,12 @@ interface TimedTool extends Timed {
 
 export const facts = {
   ModelNotFoundError: fixed(
-    named("KINTSUGI-MODEL-NOT-FOUND", 502, "Model not found", "Check its name, and which models this key may use"),
+    named(
+      "KINTSUGI-MODEL-NOT-FOUND",
+      502,
+      "Model not found",
+      "Check its name, where it was asked, and which models this key may use"
+    ),
     final("fallback")
   ),
   AuthenticationError: fixed(

@@ -1,6 +1,7 @@
 /** What may be done after an error: the part of its advice that can depend on its own data. */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
+import { property } from "./reading.ts"
 
 export const recoveryKinds = ["resend", "repair", "shrink", "fallback", "escalate", "none"] as const
 
@@ -55,6 +56,9 @@ export const categories = [
 
 export type Category = (typeof categories)[number]
 
+/** After a failure that says no more than that it will pass. */
+const again = resend("1 second", 4)
+
 /** A failure inside a tool, and what lies beneath it. */
 export interface Categorised {
   readonly category: Category
@@ -72,7 +76,7 @@ export interface Lent {
 /** What was lent comes first, then the status; a failure of a model advises for itself; else the category decides. */
 export const byCategory = ({ category, cause, lent, status }: Categorised): Outlook => {
   if (lent?.outlook !== undefined) return lent.outlook
-  if (status !== undefined && retryableStatuses.has(status)) return resend("1 second", 4)
+  if (status !== undefined && retryableStatuses.has(status)) return again
   return (category === "llm" ? outlookOf(cause) : undefined) ?? ofCategory[category]
 }
 
@@ -80,27 +84,31 @@ export const byCategory = ({ category, cause, lent, status }: Categorised): Outl
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429])
 
 const ofCategory: Readonly<Record<Category, Outlook>> = {
-  network: resend("1 second", 4),
+  network: again,
   parameter: final("repair"),
   client: final("none"),
-  server: resend("1 second", 4),
+  server: again,
   validation: final("repair"),
   llm: final("none"),
-  mcp: resend("1 second", 4),
+  mcp: again,
   invocation: final("none"),
   unknown: final("none")
 }
 
-/** The advice that a value carries itself, if it carries one. */
+/** The advice that a value carries itself, if it carries one. Whatever is senseless in it is filled in. */
 export const outlookOf = (value: unknown): Outlook | undefined => {
-  if (!Predicate.hasProperty(value, "isRetryable") || !Predicate.isBoolean(value.isRetryable)) return undefined
-  if (!value.isRetryable) {
-    return final("recovery" in value && isRecoveryKind(value.recovery) ? value.recovery : "none")
+  const isRetryable = property(value, "isRetryable")
+  if (isRetryable === false) {
+    const recovery = property(value, "recovery")
+    return final(isRecoveryKind(recovery) && recovery !== "resend" ? recovery : "none")
   }
-  const delay =
-    "suggestedDelay" in value && Duration.isDuration(value.suggestedDelay) ? value.suggestedDelay : "1 second"
-  const attempts = "maxAttempts" in value && Predicate.isNumber(value.maxAttempts) ? value.maxAttempts : 4
-  return resend(delay, attempts > 1 ? attempts : 4)
+  if (isRetryable !== true) return undefined
+  const delay = property(value, "suggestedDelay")
+  const attempts = property(value, "maxAttempts")
+  return resend(
+    Duration.isDuration(delay) && Duration.isFinite(delay) ? delay : again.suggestedDelay,
+    Predicate.isNumber(attempts) && Number.isSafeInteger(attempts) && attempts > 1 ? attempts : again.maxAttempts
+  )
 }
 
 const isRecoveryKind = (value: unknown): value is RecoveryKind => recoveryKinds.some((kind) => kind === value)

@@ -1,4 +1,5 @@
 /** How the message of an error is put together: what happened, where, in whose words, and what helps. */
+import { maskAll } from "./masking.ts"
 import { facts, type FactsTable } from "./facts.ts"
 
 export interface Happened {
@@ -15,7 +16,7 @@ export const sentence = (tag: keyof FactsTable, { what, where, words }: Happened
   const places = (where ?? []).filter((place) => place !== undefined && place !== "")
   const located = places.length === 0 ? what : `${what} (${places.join(", ")})`
   const said = trimmed(words ?? "")
-  return `${said === "" ? located : `${located}: ${said}`}. ${facts[tag].help}`
+  return `${maskAll(said === "" ? located : `${located}: ${said}`)}. ${facts[tag].help}`
 }
 
 /** Without blanks around it and without the full stops at its end. */

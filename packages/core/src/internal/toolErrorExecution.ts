@@ -2,6 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../ErrorCause.ts"
 import { type Category, type Lent, outlookOf } from "./outlook.ts"
+import { property, quietly } from "./reading.ts"
 
 const labels: Readonly<Record<Category, string>> = {
   network: "Network error",
@@ -19,9 +20,10 @@ const isCategory = (value: unknown): value is Category => Predicate.isString(val
 
 /** Its own category where it has one; a model's failure and a broken contract are known by their class. */
 export const categoryOf = (cause: unknown, isLlmError: (cause: unknown) => boolean): Category => {
-  if (Predicate.hasProperty(cause, "category") && isCategory(cause.category)) return cause.category
-  if (isLlmError(cause)) return "llm"
-  return Predicate.isTagged(cause, "SchemaError") ? "validation" : "unknown"
+  const category = property(cause, "category")
+  if (isCategory(category)) return category
+  if (quietly(() => isLlmError(cause), false)) return "llm"
+  return ErrorCause.tagOf(cause) === "SchemaError" ? "validation" : "unknown"
 }
 
 export const categoryOfStatus = (status: number): Category => {
@@ -31,7 +33,8 @@ export const categoryOfStatus = (status: number): Category => {
 
 /** The code and the advice that a failure carries itself; `undefined` for one that carries neither. */
 export const lentBy = (cause: unknown): Lent | undefined => {
-  const code = Predicate.hasProperty(cause, "code") && Predicate.isString(cause.code) ? cause.code : ""
+  const own = property(cause, "code")
+  const code = Predicate.isString(own) ? ErrorCause.mask(own, 100) : ""
   const outlook = outlookOf(cause)
   if (code === "" && outlook === undefined) return undefined
   return { ...(code === "" ? {} : { code }), ...(outlook === undefined ? {} : { outlook }) }
@@ -61,5 +64,5 @@ export const detailedMessage = (error: {
     const { message, name } = ErrorCause.summarise(error.cause)
     parts.push(message === "" ? `Cause: ${name}` : `Cause: ${name} (${message})`)
   }
-  return parts.map((part) => ErrorCause.mask(part).replaceAll(/\s+/g, " ")).join(" | ")
+  return parts.map((part) => ErrorCause.mask(part).replaceAll(/[\s\p{Cc}]+/gu, " ")).join(" | ")
 }

@@ -80,7 +80,9 @@ export const reportOf = (json: Schema.Json): Report | undefined => {
       Json.text(Json.field(Json.field(fields, "innererror"), "code")),
       codeOf(fields),
       Json.text(Json.field(fields, "type")),
-      Json.text(Json.field(fields, "status"))
+      Json.text(Json.field(fields, "status")),
+      // some send a name where others send a sentence
+      /^[a-z]+(?:_[a-z]+)+$/.test(text) ? text : undefined
     ].filter(Predicate.isNotUndefined),
     text,
     ...(details.retryAfter === undefined ? {} : { retryAfter: details.retryAfter }),
@@ -91,7 +93,16 @@ export const reportOf = (json: Schema.Json): Report | undefined => {
 }
 
 const wordsOf = (error: Schema.Json): string =>
-  Json.text(Json.field(error, "message")) ?? Json.text(Json.field(error, "detail")) ?? ""
+  Json.text(Json.field(error, "message")) ?? Json.text(Json.field(error, "detail")) ?? listed(error)
+
+/** What validators list, one entry for each field. */
+const listed = (error: Schema.Json): string =>
+  ["detail", "errors"]
+    .flatMap((key) => Json.items(Json.field(error, key)))
+    .flatMap(
+      (item) => Json.text(item) ?? Json.text(Json.field(item, "msg")) ?? Json.text(Json.field(item, "message")) ?? []
+    )
+    .join("; ")
 
 /** DeepSeek gives this name of a type for the code of everything, a wrong key included. */
 const codeOf = (fields: Schema.Json): string | undefined => {

@@ -14,6 +14,7 @@ export interface Facts {
   readonly status: number
   readonly requestId?: string
   readonly retryAfter?: Duration.Duration
+  readonly shouldRetry?: boolean
   readonly detail?: string
 }
 

@@ -36,7 +36,7 @@ const tags: ReadonlyArray<readonly [RegExp, Tag]> = [
   [/model not exist|is not a valid model id|no endpoints found for|not found the model/i, "ModelNotFoundError"],
   [/\bmodels?\b.{0,100}(?:does not exist|not found|has been deprecated)|^invalid model '/i, "ModelNotFoundError"],
   [/overloaded|server busy|too busy|slow down|at capacity/i, "ModelOverloadedError"],
-  [/rate[ -]?limit|too many requests/i, "RateLimitError"]
+  [/rate[ -]?limit(?!er)|too many requests/i, "RateLimitError"]
 ]
 
 /** Each with the numbers that it may name, in tokens. */
@@ -60,8 +60,18 @@ const tooLong: ReadonlyArray<RegExp> = [
 /** What a rate limit admits in one go, and what one request asked of it. */
 const asked = /\blimit:? (?<limit>\d+)(?:, used:? \d+)?, requested:? (?<actual>\d+)/i
 
+/**
+ * What a server quotes is not its own: it may be what the user, the model or a tool has said. The marks stay. Numbers are
+ * written without the commas between thousands.
+ */
+const own = (text: string): string =>
+  text
+    .slice(0, longest)
+    .replaceAll(/"[^"\n]*"|`[^`\n]*`|(?<!\w)'[^'\n]*'(?!\w)/g, (quoted) => `${quoted[0]}${quoted[0]}`)
+    .replaceAll(/(\d),(?=\d{3}\b)/g, "$1")
+
 export const tagOf = (text: string): Tag | undefined => {
-  const sentence = text.slice(0, longest)
+  const sentence = own(text)
   if (unreadable.test(sentence)) return "MalformedToolCallError"
   if (tooLong.some((pattern) => pattern.test(sentence))) return "ContextTooLongError"
   return tags.find(([pattern]) => pattern.test(sentence))?.[1]
@@ -69,7 +79,7 @@ export const tagOf = (text: string): Tag | undefined => {
 
 /** What a tag alone cannot say: a limit that no waiting cures, a capability that we have no name for. */
 export const refine = (tag: Tag, report: Report): Tag => {
-  if (tag === "RateLimitError" && asksTooMuch(report.text.slice(0, longest))) return "ContextTooLongError"
+  if (tag === "RateLimitError" && asksTooMuch(own(report.text))) return "ContextTooLongError"
   return tag === "CapabilityMismatchError" && capabilityOf(report) === undefined ? "InvalidRequestError" : tag
 }
 
@@ -80,7 +90,7 @@ const asksTooMuch = (sentence: string): boolean => {
 
 /** How long the conversation was, and how long it may be. */
 export const sizes = (text: string): { readonly limit?: number; readonly actual?: number } => {
-  const sentence = text.slice(0, longest)
+  const sentence = own(text)
   for (const pattern of [...tooLong, asked]) {
     const found = numbersIn(sentence, pattern)
     if (found !== undefined) return found
@@ -97,14 +107,37 @@ const numbersIn = (sentence: string, pattern: RegExp): { limit?: number; actual?
 }
 
 const capabilities: ReadonlyArray<readonly [RegExp, Capability]> = [
-  [/\btools?\b|tool_|function/i, "tools"],
+  [/\btools?\b|tool[ _](?:use|call)|function/i, "tools"],
   [/image|vision/i, "vision"],
   [/response_format|json_schema|structured/i, "structuredOutput"],
   [/\bstream/i, "streaming"]
 ]
 
-/** Which capability is missing; from the field that the report is about, else from its text. */
-export const capabilityOf = (report: Report): Capability | undefined =>
-  [report.param ?? "", report.text]
-    .flatMap((text) => capabilities.filter(([pattern]) => pattern.test(text.slice(0, longest))))
-    .at(0)?.[1]
+/** The fields of a request that stand for a capability. Any other is an option that the model does not know. */
+const fields: ReadonlyArray<readonly [RegExp, Capability]> = [
+  [/^(?:tools|tool_choice|functions)\b/, "tools"],
+  [/image|vision/, "vision"],
+  [/^(?:response_format|text\.format)\b/, "structuredOutput"],
+  [/^stream$/, "streaming"]
+]
+
+/** Options that a sentence may name in quotes. */
+const quotedOptions: ReadonlyArray<readonly [RegExp, Capability]> = [
+  [/['"`]tool(?:s|_choice)['"`]/, "tools"],
+  [/['"`]response_format['"`]/, "structuredOutput"]
+]
+
+/**
+ * Which capability is missing; by the field that the report is about, else by what the model is said not to support. Names
+ * with hyphens are those of models.
+ */
+export const capabilityOf = ({ param, text }: Report): Capability | undefined => {
+  const option = param?.toLowerCase()
+  if (option !== undefined && !/^(?:messages|input|contents|model)\b/.test(option)) return first(fields, option)
+  const sentence = own(text).replaceAll(/\b\w+(?:[-:.\d]+\w+)+\b/g, "")
+  const unsupported = /(?:not|n't) (?:supported|support|enabled)(.*)$/is.exec(sentence)?.[1] ?? ""
+  return first(capabilities, unsupported) ?? first(capabilities, sentence) ?? first(quotedOptions, text)
+}
+
+const first = (known: ReadonlyArray<readonly [RegExp, Capability]>, text: string): Capability | undefined =>
+  known.find(([pattern]) => pattern.test(text))?.[1]

@@ -5,7 +5,9 @@ import type * as Schema from "effect/Schema"
 
 export const parse = (text: string): Result.Result<Schema.Json, unknown> =>
   // JSON.parse gives nothing but JSON
-  Result.try(() => JSON.parse(text) as Schema.Json)
+  Result.try(() => JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text) as Schema.Json)
+
+const byteOrderMark = "\uFEFF"
 
 export const field = (value: Schema.Json | undefined, key: string): Schema.Json | undefined =>
   // an object within JSON holds JSON

@@ -1,0 +1,146 @@
+import { assert, describe, it } from "@effect/vitest"
+import type * as LlmError from "@kintsugi/core/LlmError"
+import { type Answer, Hints, OpenAiChat } from "@kintsugi/providers"
+import { Duration } from "effect"
+
+const codec = OpenAiChat.make({ provider: "openai", model: "gpt-x", secrets: [] })
+
+const answer = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer.Answer => ({
+  status,
+  headers,
+  body: typeof body === "string" ? body : JSON.stringify(body),
+  at: 0,
+  elapsed: Duration.zero
+})
+
+const classify = (status: number, body: unknown, headers?: Readonly<Record<string, string>>): LlmError.LlmError =>
+  codec.classify(answer(status, body, headers))
+
+const hintOf = (error: LlmError.LlmError): number | undefined =>
+  error.retryAfter === undefined ? undefined : Duration.toMillis(error.retryAfter)
+
+describe("what a server quotes is not its own word", () => {
+  const rows: ReadonlyArray<readonly [number, object, LlmError.LlmError["_tag"]]> = [
+    [
+      400,
+      {
+        type: "invalid_request_error",
+        code: "invalid_value",
+        message: "Invalid 'messages[3].content': 'rate limited, retry in 20 minutes'"
+      },
+      "InvalidRequestError"
+    ],
+    [
+      400,
+      { type: "invalid_request_error", message: 'Bad: "our servers get too many requests"' },
+      "InvalidRequestError"
+    ],
+    [
+      400,
+      { type: "invalid_request_error", message: "the model's tool_call_id 'file not found' has no result" },
+      "InvalidRequestError"
+    ],
+    [500, { type: "server_error", message: "Internal error: rate limiter backend unavailable" }, "ServerError"],
+    [
+      500,
+      { message: 'error parsing tool call: raw=\'{"text":"try again in 999s"}\', err=unexpected end' },
+      "MalformedToolCallError"
+    ]
+  ]
+  for (const [status, error, tag] of rows) {
+    it(`T8 T35 P801 reads ${JSON.stringify(error)} as ${tag}, without a wait`, () => {
+      const read = classify(status, { error })
+      assert.strictEqual(read._tag, tag)
+      assert.isUndefined(hintOf(read))
+    })
+  }
+})
+
+describe("P801 waits in words", () => {
+  const rows: ReadonlyArray<readonly [string, number | undefined]> = [
+    ["try again in 1 minute and 30 seconds", 90_000],
+    ["try again in 1 hour, 2 minutes", 3_720_000],
+    ["Please retry in 2 hrs", 7_200_000],
+    ["Retry after: 30s", 30_000],
+    ["try again in about 20 seconds", 20_000],
+    ["wait 30 seconds before trying again", 30_000],
+    ["Retry after 60", 60_000],
+    ["try again in 500µs", undefined],
+    ["retry in a while", undefined],
+    ["waiting 30 seconds is not enough", undefined],
+    ["retry after 2030-01-01", undefined]
+  ]
+  for (const [text, millis] of rows) {
+    it(`P801 ${text}: ${millis ?? "nothing"}`, () => {
+      const hint = Hints.of(answer(429, ""), text)
+      assert.strictEqual(hint === undefined ? undefined : Duration.toMillis(hint), millis)
+    })
+  }
+})
+
+it("P801 P803 headers that a router passes on count for the error in a success, those of the success do not", () => {
+  const body = {
+    error: { code: 429, message: "slow", metadata: { headers: { "Retry-After": "30" } } }
+  }
+  const source = { provider: "openai", model: "gpt-x", secrets: [] }
+  const error = OpenAiChat.inside(source, answer(200, body, { "retry-after": "99" }), body)
+  assert(error !== undefined)
+  assert.strictEqual(error._tag, "RateLimitError")
+  assert.strictEqual(hintOf(error), 30_000)
+})
+
+it("P801 reads the limits of the IETF's draft, other spellings, and a header that came twice", () => {
+  assert.strictEqual(hintOf(classify(429, "", { ratelimit: '"default";r=0;t=50' })), 50_000)
+  assert.isUndefined(hintOf(classify(429, "", { ratelimit: '"default";r=7;t=50' })))
+  assert.strictEqual(hintOf(classify(429, "", { "x-rate-limit-reset": "20" })), 20_000)
+  assert.strictEqual(hintOf(classify(429, "", { "retry-after": "30, 30" })), 30_000)
+})
+
+it("P802 what the server forbids stays forbidden above the transport", () => {
+  const forbidden = classify(503, "", { "x-should-retry": "false" })
+  assert.deepInclude(forbidden, { _tag: "ModelOverloadedError", isRetryable: false, shouldRetry: false })
+  assert.isTrue(classify(503, "", { "x-should-retry": "true" }).isRetryable)
+})
+
+describe("T20 what is missing", () => {
+  const rows: ReadonlyArray<readonly [object, string]> = [
+    [{ code: "unsupported_parameter", param: "parallel_tool_calls" }, "InvalidRequestError"],
+    [{ code: "unsupported_parameter", param: "stream_options" }, "InvalidRequestError"],
+    [{ code: "unsupported_parameter", param: "tools" }, "tools"],
+    [{ code: "unsupported_parameter", param: "stream" }, "streaming"],
+    [{ message: "functionary-7b does not support image input" }, "vision"],
+    [{ message: "llama3-groq-8b-8192-tool-use-preview does not support image input" }, "vision"],
+    [{ message: "this model does not support tools" }, "tools"]
+  ]
+  for (const [error, expected] of rows) {
+    it(`T8 T20 ${JSON.stringify(error)}: ${expected}`, () => {
+      const read = classify(400, { error: { message: "unsupported", ...error } })
+      assert.strictEqual("capability" in read ? read.capability : read._tag, expected)
+    })
+  }
+})
+
+it("T8 reads bodies with a byte order mark, quotas beside limits, names in the place of sentences, and lists", () => {
+  assert.strictEqual(
+    classify(429, `\uFEFF${JSON.stringify({ error: { code: "insufficient_quota" } })}`)._tag,
+    "QuotaExhaustedError"
+  )
+  const both = { code: "rate_limit_exceeded", type: "insufficient_quota" }
+  assert.strictEqual(classify(429, { error: both })._tag, "QuotaExhaustedError")
+  assert.strictEqual(classify(429, { error: "insufficient_quota" })._tag, "QuotaExhaustedError")
+  assert.strictEqual(classify(422, { detail: [{ loc: ["body"], msg: "field required" }] }).detail, "field required")
+})
+
+it("T10 reads numbers with commas between their thousands", () => {
+  const message = "This model's maximum context length is 128,000 tokens, however you requested 150,000 tokens"
+  assert.deepInclude(classify(400, { error: { message } }), {
+    _tag: "ContextTooLongError",
+    limit: 128_000,
+    actual: 150_000
+  })
+})
+
+it("P202 an id of a request that looks like a key is masked", () => {
+  const error = classify(500, "", { "x-request-id": "sk-abcdefghijklmnop" })
+  assert.notInclude(JSON.stringify(error) + error.message, "abcdefghijklmnop")
+})
