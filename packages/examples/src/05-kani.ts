@@ -1,0 +1,31 @@
+/**
+ * What Kani does by itself, as a table: a failure is told, and the model may try again once; then tools are switched off and
+ * it answers in words. The message is the one of Kani's own example.
+ */
+import { Agent, Presets, Skill, Tool } from "@kintsugi/core"
+import { Effect, Schema } from "effect"
+
+export class Offline extends Schema.TaggedError<Offline>()("Offline", { message: Schema.String }) {}
+
+export const getTime = Tool.make("get_time", {
+  description: "Get the current time in the user's time zone.",
+  parameters: Schema.Struct({}),
+  success: Schema.String,
+  run: (): Effect.Effect<string, Offline> =>
+    Effect.fail(new Offline({ message: "The time API is currently offline (error 0xDEADBEEF)." }))
+})
+
+export const kani = Agent.make("kani", {
+  skills: [Skill.make("time", { description: "Tells the time", tools: [getTime] })]
+}).pipe(
+  Agent.toolDefaults(
+    Presets.kani({
+      // it changes the text and not the decision
+      message: (_call, _error, _attempt, byDefault) =>
+        `The call encountered an error. Relay this error message to the user in a sarcastic manner: ${byDefault}`
+    })
+  )
+)
+
+export const program = kani("What time is it?")
+//           ^? Effect<string, LlmError | BudgetExceededError, Model>
