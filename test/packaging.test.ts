@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process"
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -59,8 +60,16 @@ const install = (name: string) => {
 /** Gives the consumer a package of the workspace; what that one needs is found next to its real path. */
 const link = (name: string, from: string) => {
   const target = realpathSync(join(root, from, "node_modules", name))
-  symlinkSync(target, join(consumer, "node_modules", name), windows ? "junction" : "dir")
+  const place = join(consumer, "node_modules", name)
+  mkdirSync(dirname(place), { recursive: true })
+  symlinkSync(target, place, windows ? "junction" : "dir")
 }
+
+/** Where the type tests of the repository are compiled against what is installed, with the very same options. */
+const typeTests = join(consumer, "types")
+
+const checkTypes = (...parameters: ReadonlyArray<string>) =>
+  node(binary("typescript", "tsc"), ["-p", "test/types", "--pretty", "false", ...parameters], typeTests)
 
 const write = (name: string, text: string) => writeFileSync(join(consumer, name), text)
 
@@ -100,9 +109,14 @@ beforeAll(() => {
   for (const name of packages) install(name)
   link("effect", ".")
   link("jsonrepair", "packages/core")
+  link("vitest", ".")
+  link("@types/node", ".")
   write("package.json", JSON.stringify({ name: "consumer", private: true, type: "module" }))
   write("tsconfig.json", JSON.stringify(tsconfig))
   write("main.ts", main)
+  for (const path of ["tsconfig.base.json", "tsconfig.json", "test/types"]) {
+    cpSync(join(root, path), join(typeTests, path), { recursive: true })
+  }
   write("run.mjs", 'process.stdout.write((await import("./main.ts")).report)\n')
 }, 240_000)
 
@@ -161,6 +175,29 @@ describe("a project that installs the tarballs", () => {
   it("type-checks, declarations of dependencies included", { timeout: 60_000 }, () => {
     const { output, status } = node(binary("typescript", "tsc"), ["-p", ".", "--pretty", "false"], consumer)
     expect(status, output).toBe(0)
+  })
+
+  it("passes the type tests of the repository, against the declarations alone", { timeout: 60_000 }, () => {
+    const { output, status, stdout } = checkTypes("--listFiles")
+    expect(status, output).toBe(0)
+    const files = stdout.split(/\r?\n/).map((path) => path.replaceAll("\\", "/"))
+    const below = (folder: string) => files.filter((path) => path.startsWith(`${folder.replaceAll("\\", "/")}/`))
+    const tests = pathsBelow(join(root, "test/types")).filter((path) => path.endsWith(".test-d.ts"))
+    expect(below(typeTests).filter((path) => path.endsWith(".test-d.ts"))).toHaveLength(tests.length)
+    expect(below(installed("core")).filter((path) => !path.endsWith(".d.ts"))).toEqual([])
+    expect(below(installed("core"))).not.toEqual([])
+    expect(below(join(root, "packages"))).toEqual([])
+  })
+
+  it("fails a type test that the declarations do not keep", { timeout: 60_000 }, () => {
+    const planted = join(typeTests, "test/types/planted.test-d.ts")
+    const call = 'import { call, count } from "./subjects.ts"\nimport { sameType } from "./Identity.ts"\n'
+    writeFileSync(planted, `${call}sameType<string>()(call(count))\n// @ts-expect-error is fine\ncall(count)\n`)
+    const { output, status } = checkTypes()
+    rmSync(planted)
+    expect(status, output).not.toBe(0)
+    expect(output).toMatch(/planted\.test-d\.ts\(3,.*TS2554/)
+    expect(output).toMatch(/planted\.test-d\.ts\(4,.*TS2578/)
   })
 
   it("runs", { timeout: 60_000 }, () => {

@@ -31,9 +31,11 @@ const streamed: Runner = Object.assign(
   { isStreamed: true }
 )
 
+/** Both ways, under the names that titles give them. */
+export const runners: Readonly<Record<"whole" | "streamed", Runner>> = { whole, streamed }
+
 const run = <E>(name: string, body: (run: Runner) => Effect.Effect<void, E, Scope.Scope>): void => {
-  effectIt.effect(`${name} (whole)`, () => body(whole))
-  effectIt.effect(`${name} (streamed)`, () => body(streamed))
+  for (const [way, runner] of Object.entries(runners)) effectIt.effect(`${name} (${way})`, () => body(runner))
 }
 
 export const it: typeof effectIt & { readonly run: typeof run } = Object.assign(effectIt, { run })
