@@ -2,7 +2,7 @@
  * What Kani does by itself, as a table: a failure is told, and the model may try again once; then tools are switched off and
  * it answers in words. The message is the one of Kani's own example.
  */
-import { Agent, Presets, Skill, Tool } from "@kintsugi/core"
+import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
 import { Effect, Schema } from "effect"
 
 export class Offline extends Schema.TaggedError<Offline>()("Offline", { message: Schema.String }) {}
@@ -19,7 +19,7 @@ export const kani = Agent.make("kani", {
   skills: [Skill.make("time", { description: "Tells the time", tools: [getTime] })]
 }).pipe(
   Agent.toolDefaults(
-    Presets.kani({
+    Recovery.presets.kani({
       // it changes the text and not the decision
       message: (_call, _error, _attempt, byDefault) =>
         `The call encountered an error. Relay this error message to the user in a sarcastic manner: ${byDefault}`
