@@ -71,8 +71,9 @@ export const internals: Readonly<Record<string, string>> = {
   fixing: "Toolset",
   gates: "Toolset",
   outcome: "Toolset",
+  endings: "Toolset",
   unknownTool: "Toolset",
-  toolRun: "Toolset",
+  toolRun: "Tool",
   settling: "Toolset",
   runFrame: "Run"
 }

@@ -257,7 +257,9 @@ it.run("K8 one failure of the batch that wants to go on keeps tools on", (run) =
     const off = scripted("off", Effect.fail(busy())).tool.pipe(
       Tool.onError({ Busy: Recovery.tell(() => "off", { then: "tools-off" }) })
     )
-    const on = scripted("on", Effect.fail(busy())).tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "on") }))
+    const on = scripted("on", Effect.fail(busy())).tool.pipe(
+      Tool.onError({ Busy: Recovery.tell(() => "on", { then: "continue" }) })
+    )
     const model = yield* callingOnce("off", "on")
     yield* run(agentWith(off, on), "go").pipe(Effect.provide(model.layer))
     assert.strictEqual(model.requests[1]?.toolChoice, "auto")

@@ -235,7 +235,7 @@ it.effect("07-unsafe-with-verify: when the lookup fails, the model reads that no
   Effect.gen(function* () {
     const seen = yield* paying(() => Effect.fail(new Payments.LedgerDown({ message: "no line" })), hangs)
     assert.deepStrictEqual(seen.read, [
-      "unknown: ERROR: Tool 'pay' failed: it was cut off after its start and may have taken effect; looking it up failed: no line (severity: HIGH). Please retry with corrected arguments."
+      "unknown: ERROR: Tool 'pay' failed: it was cut off after its start and may have taken effect; looking it up failed: no line (severity: HIGH). Do not repeat the call: a person has to look it up."
     ])
     assert.strictEqual(seen.keys.length, 1)
   })

@@ -138,6 +138,7 @@ describe("verdicts as values", () => {
     Recovery.when((error: NoKeys, context) => {
       sameType<{
         readonly attempt: number
+        readonly runs?: number
         readonly previous: ReadonlyArray<unknown>
         readonly elapsed: Duration.Duration
         readonly failingBatches: number

@@ -24,6 +24,10 @@ export interface Rung {
   readonly fixerRuns: number
   /** Of one run of the fixer. */
   readonly modelCalls: number
+  /** Waits and timeouts within one run of the fixer. */
+  readonly fixerTime: Duration.Duration
+  /** Whether the tool runs again after each run of the fixer, or the fixer's answer stands in for its result. */
+  readonly isRunAgain: boolean
   /** Why nothing but the caps of one call bounds this rung; absent where its own counts do. */
   readonly unknown?: string
 }

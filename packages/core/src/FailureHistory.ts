@@ -10,8 +10,10 @@ export interface Settled {
   readonly isError: boolean
   /** What went wrong, without what differs from call to call. */
   readonly signature?: string
-  /** Whoever told the failure wants no more tools after this batch. */
+  /** Whether whoever told the failure wants no more tools after this batch; absent for one who has no say in that. */
   readonly wantsToolsOff?: boolean
+  /** It was refused before it ran: the tool did not fail. */
+  readonly isDenied?: boolean
 }
 
 /** After how many equal failures of a tool in a row what is done about them. */
@@ -90,14 +92,19 @@ export class FailureHistory {
       return undefined
     }
     this.#failingBatches++
-    this.#isToolsOff ||= failing.every((settled) => settled.wantsToolsOff === true)
+    const wishes = failing.flatMap(({ wantsToolsOff }) => wantsToolsOff ?? [])
+    this.#isToolsOff ||= wishes.length > 0 && wishes.every((wantsToolsOff) => wantsToolsOff)
     for (const [tool, signatures] of byTool(failing, batch)) this.#count(tool, signatures)
     return this.#worst()
   }
 
   /** Any success of a tool clears what is known against it. */
   #forget(batch: ReadonlyArray<Settled>): void {
-    for (const settled of batch) if (!settled.isError) this.#streaks.delete(settled.tool)
+    for (const { isError, tool } of batch) {
+      if (isError) continue
+      this.#streaks.delete(tool)
+      this.#streaks.delete(denials(tool))
+    }
   }
 
   #count(tool: string, signatures: ReadonlyArray<string>): void {
@@ -111,24 +118,31 @@ export class FailureHistory {
       streak.signature = first
       streak.repeats = 1
     }
-    if (streak.repeats === this.#limits.withhold) this.#withheld = new Set([...this.#withheld, tool])
+    if (streak.repeats === this.#limits.withhold) this.#withheld = new Set([...this.#withheld, toolOf(tool)])
   }
 
   #worst() {
-    for (const [tool, { repeats }] of this.#streaks) if (repeats >= this.#limits.stop) return { tool, repeats }
+    for (const [tool, { repeats }] of this.#streaks)
+      if (repeats >= this.#limits.stop) return { tool: toolOf(tool), repeats }
     return undefined
   }
 }
+
+/** Where the refusals of a tool are counted: it has not failed, but a model may insist. No tool has a name with a blank. */
+const denials = (tool: string): string => `${tool} denied`
+
+const toolOf = (bucket: string): string => bucket.replace(/ denied$/, "")
 
 /** The signatures of the tools that failed in a batch and had no success in it. */
 const byTool = (failing: ReadonlyArray<Settled>, batch: ReadonlyArray<Settled>) => {
   const succeeded = new Set(batch.filter((settled) => !settled.isError).map(({ tool }) => tool))
   const found = new Map<string, Array<string>>()
-  for (const { signature, tool } of failing) {
+  for (const { isDenied = false, signature, tool } of failing) {
     if (succeeded.has(tool)) continue
-    const signatures = found.get(tool) ?? []
+    const bucket = isDenied ? denials(tool) : tool
+    const signatures = found.get(bucket) ?? []
     if (signature !== undefined) signatures.push(signature)
-    found.set(tool, signatures)
+    found.set(bucket, signatures)
   }
   return found
 }
@@ -140,6 +154,6 @@ export const signatureOf = (tag: string, message: string): string =>
     .toLowerCase()
     .replaceAll(/\(call [^)]*\)/g, "")
     .replaceAll(/"[^"]*"|'[^']*'|`[^`]*`/g, "…")
-    .replaceAll(/\d+/g, "#")
+    .replaceAll(/\b(?=[a-z_-]*\d)[a-z\d_-]+\b|\b[a-z]{2,6}_[a-z\d]{4,}\b/g, "#")
     .replaceAll(/\s+/g, " ")
     .trim()}`

@@ -4,6 +4,7 @@
  * words: tools, model calls, and any effect.
  */
 import type * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
 import type { Explanation } from "./Explanation.ts"
 import { explain as explaining, type Options as ExplainOptions } from "./internal/explaining.ts"
 import { recoverEffect } from "./internal/recoverEffect.ts"
@@ -11,6 +12,7 @@ import type * as Internal from "./internal/verdict.ts"
 import {
   type EndOf,
   type AnswerOf,
+  type AnyVerdict,
   type ErrorOf,
   isVerdict,
   nodeOf,
@@ -64,15 +66,22 @@ type Left<E, V> = ErrorOf<V> | ([EndOf<V>] extends [never] ? never : E)
  * Applies a table to an effect. A retry that is used up leaves the last error as itself; what needs a model to talk to
  * (`tell`, `escalate`, `fix`, `raise`) does not compile here.
  */
-export const onError =
-  <E, const T extends Table<E>>(table: T & Check<T, TagOf<E> | "orElse">) =>
-  <A, R>(
-    self: Effect.Effect<A, E, R>
-  ): Effect.Effect<A | AnswerOf<T[keyof T]>, Residue<E, T>, R | ServicesOf<T[keyof T]>> => {
-    const recovered = recoverEffect(rowsOf(table), self)
-    // the driver is blind to types; what a table leaves is computed from it
-    return recovered as Effect.Effect<A | AnswerOf<T[keyof T]>, Residue<E, T>, R | ServicesOf<T[keyof T]>>
-  }
+export const onError: {
+  <E, const T extends Table<E>>(
+    table: T & Check<T, TagOf<E> | "orElse">
+  ): <A, R>(self: Effect.Effect<A, E, R>) => Recovered<A, E, R, T>
+  <A, E, R, const T extends Table<E>>(
+    self: Effect.Effect<A, E, R>,
+    table: T & Check<T, TagOf<E> | "orElse">
+  ): Recovered<A, E, R, T>
+} = dual(
+  2,
+  // the driver is blind to types; what a table leaves is computed from it
+  (self: Effect.Effect<unknown, unknown, unknown>, table: object) => recoverEffect(rowsOf(table), self) as never
+)
+
+/** An effect behind a table. */
+export type Recovered<A, E, R, T> = Effect.Effect<A | AnswerOf<T[keyof T]>, Residue<E, T>, R | ServicesOf<T[keyof T]>>
 
 export type { Options as ExplainOptions } from "./internal/explaining.ts"
 
@@ -85,7 +94,7 @@ export type { Options as ExplainOptions } from "./internal/explaining.ts"
  * a function that is no agent counts none.
  */
 export const explain = (
-  policy: Verdict<never, unknown, unknown, unknown, unknown, unknown> | object,
+  policy: AnyVerdict | { readonly [row: string]: AnyVerdict | undefined },
   options?: ExplainOptions
 ): Explanation => explaining(isVerdict(policy) ? new Map([["orElse", nodeOf(policy)]]) : rowsOf(policy), options)
 

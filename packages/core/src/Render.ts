@@ -3,6 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "./ErrorCause.ts"
 import { nearest } from "./internal/nearest.ts"
 import type { FailureContext } from "./internal/verdict.ts"
+import { property } from "./internal/reading.ts"
 import { outlookOf } from "./RecoveryAdvice.ts"
 import type { Kind, Severity } from "./ToolError.ts"
 
@@ -16,7 +17,8 @@ const maxChars = 4000
 export const labelled = (error: unknown, context: FailureContext): string => {
   const message = afterAttempts(error, context)
   if (outlookOf(error)?.isRetryable !== true) return `permanent: ${message}; consider asking the user for clarification`
-  const isSafe = context.sideEffects === "none" || context.sideEffects === "idempotent"
+  const isSafe =
+    context.sideEffects === "none" || context.sideEffects === "idempotent" || property(error, "tookEffect") === false
   return isSafe
     ? `transient: ${message}; safe to retry`
     : `transient: ${message}; it may have taken effect, check before repeating`
@@ -24,14 +26,13 @@ export const labelled = (error: unknown, context: FailureContext): string => {
 
 const afterAttempts = (error: unknown, context: FailureContext): string => {
   const said = spoken(error, context.kind)
-  return context.attempt > 1 && context.tool !== undefined
-    ? `tool '${context.tool}' failed ${context.attempt} times, at last: ${said}`
-    : said
+  const runs = context.runs ?? context.attempt
+  return runs > 1 && context.tool !== undefined ? `tool '${context.tool}' failed ${runs} times, at last: ${said}` : said
 }
 
 /** What an error says for itself; as data, where it comes from a server that is not ours. */
 export const spoken = (error: unknown, kind: Kind | undefined): string =>
-  kind === "mcp-tool" ? asData(messageOf(error)) : messageOf(error)
+  kind === "mcp-tool" || kind === "web-service" ? asData(messageOf(error)) : messageOf(error)
 
 /** No foreign text is longer, in UTF-16 units. */
 const maxForeignChars = 2000
@@ -48,8 +49,19 @@ export const asData = (text: string): string => {
 }
 
 /** The sentence with which an escalation comes back to the model that made the call. */
-export const escalation = (tool: string, reason: string, severity: Severity): string =>
-  `ERROR: Tool '${tool}' failed: ${reason} (severity: ${severity}). Please retry with corrected arguments.`
+export const escalation = (tool: string, reason: string, severity: Severity): string => {
+  // the frame is what the model goes by: a reason that is too long is cut, never the end
+  const said = ErrorCause.cut(reason, maxChars - 200 - tool.length)
+  return `ERROR: Tool '${tool}' failed: ${said} (severity: ${severity}). Please retry with corrected arguments.`
+}
+
+/** Says to the model that nobody knows what a call did, so that it does not make it again. */
+export const unverifiable = (tool: string, why: string): string =>
+  `ERROR: Tool '${tool}' failed: it was cut off after its start and may have taken effect; looking it up failed: ${why} (severity: HIGH). Do not repeat the call: a person has to look it up.`
+
+/** Added to whatever is said of a call of which an earlier run was cut off. */
+export const stillOpen =
+  "An earlier run of this call was cut off after its start and may have taken effect: look that up before any repetition."
 
 /** Says to the model that a call was not admitted. */
 export const denied = (tool: string, reason: string): string =>

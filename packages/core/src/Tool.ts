@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import * as Identifier from "./internal/identifier.ts"
 import * as Call from "./internal/toolCall.ts"
 import * as Foreign from "./internal/toolFunction.ts"
+import * as ToolRun from "./internal/toolRun.ts"
 import {
   define,
   type Limits,
@@ -13,7 +14,7 @@ import {
   type Stored,
   type ToolContext,
   type ToolDefinition,
-  type Verify
+  type NoVerify
 } from "./internal/toolDefinition.ts"
 import { KintsugiError } from "./KintsugiError.ts"
 import type * as Message from "./Message.ts"
@@ -29,7 +30,7 @@ import {
   type ToolTimeoutError
 } from "./ToolError.ts"
 
-export type { Limits, Options, ToolContext, Verify } from "./internal/toolDefinition.ts"
+export type { Limits, NoVerify, Options, ToolContext, Verify } from "./internal/toolDefinition.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Tool")
 
@@ -84,26 +85,26 @@ export const make = <
   const S extends Recovery.SideEffects = "undeclared",
   T extends Duration.Input | undefined = undefined,
   C extends Duration.Input | undefined = undefined,
-  V extends Verify<A> | undefined = undefined,
+  VR = NoVerify,
   F extends Schema.Codec<unknown, unknown> | undefined = undefined
 >(
   name: Name,
-  options: Options<Params, A, E, R, S> & Limits<T, C, V> & Stored<F> & Covers<E, F>
-): Tool<Name, Params, A, E | TimeoutOf<S, T, V>, R | ServicesOfVerify<V>, CallLimit<C> & Storable<E, F>, S> => {
+  options: Options<Params, A, E, R, S> & Limits<T, C, A, VR> & Stored<F> & Covers<E, F>
+): Tool<Name, Params, A, E | TimeoutOf<S, T, VR>, R | ServicesOfVerify<VR>, CallLimit<C> & Storable<E, F>, S> => {
   if (reserved.has(name)) throw new TypeError(`Tool: '${name}' is the name of a built-in tool`)
   return fromDefinition(define(name, options))
 }
 
 /** What a tool with a time limit may fail with besides its own failures. */
-export type TimeoutOf<S, T, V> = [T] extends [undefined]
+export type TimeoutOf<S, T, VR> = [T] extends [undefined]
   ? never
   : S extends "unsafe"
-    ? [V] extends [undefined]
+    ? [NoVerify] extends [VR]
       ? OutcomeUnknownError
       : ToolTimeoutError
     : ToolTimeoutError
 
-type ServicesOfVerify<V> = V extends (key: string) => Effect.Effect<unknown, unknown, infer R> ? R : never
+type ServicesOfVerify<VR> = [NoVerify] extends [VR] ? never : VR
 
 /** Marks, in the table of a tool, that its calls have a time limit: what ends them then is no row's. */
 export declare const CallTimeout: unique symbol
@@ -139,14 +140,14 @@ export const fromFunction = <
   const S extends Recovery.SideEffects = "undeclared",
   T extends Duration.Input | undefined = undefined,
   C extends Duration.Input | undefined = undefined,
-  V extends Verify<A> | undefined = undefined
+  VR = NoVerify
 >(
   name: Name,
   options: Omit<Options<Params, A, never, never, S>, "run"> &
-    Limits<T, C, V> & {
+    Limits<T, C, A, VR> & {
       readonly run: (params: Params, context: ToolContext & { readonly signal: AbortSignal }) => A | Promise<A>
     }
-): Tool<Name, Params, A, ExecutionError | TimeoutOf<S, T, V>, ServicesOfVerify<V>, CallLimit<C>, S> => {
+): Tool<Name, Params, A, ExecutionError | TimeoutOf<S, T, VR>, ServicesOfVerify<VR>, CallLimit<C>, S> => {
   const { run, ...others } = options
   return make(name, { ...others, run: Foreign.lift(name, { ...options, run }) })
 }
@@ -208,8 +209,10 @@ export type Rows<E, A, S> = {
 }
 
 /**
- * Decodes the raw arguments and runs the tool once. No table is consulted: recover with Effect's own combinators. The
- * effect is one call: whoever runs it again, as `Effect.retry` does, makes another attempt with the same idempotency key.
+ * Decodes the raw arguments and runs the tool once, within its `timeout`. No table is consulted: recover with Effect's own
+ * combinators, which know nothing of side effects, nor that arguments that do not fit will never fit. The effect is one call:
+ * whoever runs it again, as `Effect.retry` does, makes another attempt with the same idempotency key. `callTimeout` is for
+ * calls under tables.
  */
 export const call = <Name extends string, Params, A, E, R, T, S>(
   self: Tool<Name, Params, A, E, R, T, S>,
@@ -222,13 +225,17 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
     const id = (callId ??= `${self.name}-${draw}`)
     const toolCall: Message.ToolCall = { type: "tool-call", id, name: self.name, arguments: rawArguments }
     return Effect.flatMap(Effect.fromResult(Call.decode(definition, toolCall)), ({ params }) =>
-      definition.run(params, {
-        attempt: ++attempt,
-        callId: id,
-        idempotencyKey: id,
-        agent: "",
-        progress: () => Effect.void
-      })
+      Effect.tap(
+        ToolRun.runAlone(definition, params, {
+          attempt: ++attempt,
+          callId: id,
+          idempotencyKey: id,
+          agent: "",
+          progress: () => Effect.void
+        }),
+        // dies of a value that its own schema refuses
+        definition.encode
+      )
     )
   })
   // the definition is blind to the types that the tool carries

@@ -271,19 +271,34 @@ export class ToolTimeoutError extends advised(
   Schema.TaggedError<ToolTimeoutError, AdviceOf<"ToolTimeoutError">>()("ToolTimeoutError", {
     ...ofCall,
     timeout: Schema.Duration,
-    sideEffects: Schema.Literals(["none", "idempotent", "unsafe", "undeclared"])
+    sideEffects: Schema.Literals(["none", "idempotent", "unsafe", "undeclared"]),
+    /** `false` where it was looked up that the tool did not take effect. */
+    tookEffect: Schema.optionalKey(Schema.Literal(false))
   })
 ) {
   /** Of a tool without side effects, unless they are given. */
   static actionTimeout(
     tool: string,
     limit: Duration.Input,
-    { callId = "", sideEffects = "none" }: Partial<Pick<ToolTimeoutError, "callId" | "sideEffects">> = {}
+    known: {
+      readonly callId?: string
+      readonly sideEffects?: ToolTimeoutError["sideEffects"]
+      readonly tookEffect?: false
+    } = {}
   ): ToolTimeoutError {
+    const { callId = "", sideEffects = "none", tookEffect } = known
     const timeout = Duration.fromInputUnsafe(limit)
-    const what = `Tool '${tool}' did not end within ${Duration.format(timeout)}`
+    const late = `Tool '${tool}' did not end within ${Duration.format(timeout)}`
+    const what = tookEffect === undefined ? late : `${late}, and took no effect`
     const message = sentence("ToolTimeoutError", { what, where: whereOf(callId) })
-    return new ToolTimeoutError({ tool, callId, timeout, sideEffects, message })
+    return new ToolTimeoutError({
+      tool,
+      callId,
+      timeout,
+      sideEffects,
+      message,
+      ...(tookEffect === undefined ? {} : { tookEffect })
+    })
   }
 }
 

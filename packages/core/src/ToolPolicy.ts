@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Cause from "effect/Cause"
+import * as Result from "effect/Result"
 import * as ErrorCause from "./ErrorCause.ts"
 import type * as Message from "./Message.ts"
 import type { SideEffects } from "./Recovery.ts"
@@ -33,21 +34,27 @@ export type Policy<R = never> = (call: Call) => Decision | Effect.Effect<Decisio
 export const ask = (policies: ReadonlyArray<Policy>, call: Call): Effect.Effect<string | undefined> =>
   Effect.gen(function* () {
     for (const policy of policies) {
-      const answer = policy(call)
-      const decision = Effect.isEffect(answer) ? yield* failingClosed(answer) : answer
+      const decision = yield* failingClosed(() => policy(call))
       if (decision.type === "deny") return decision.reason
     }
     return undefined
   })
 
-/** Defects and interruptions pass. */
-const failingClosed = (deciding: Effect.Effect<Decision, unknown>): Effect.Effect<Decision> =>
-  Effect.flatMap(Effect.exit(deciding), (exit) => {
+/** One that throws denies as well: nobody has allowed the call. Defects of its effect and interruptions pass. */
+const failingClosed = (policy: () => Decision | Effect.Effect<Decision, unknown>): Effect.Effect<Decision> => {
+  const answered = Result.try(policy)
+  if (Result.isFailure(answered)) return Effect.succeed(undecided(answered.failure))
+  const answer = answered.success
+  if (!Effect.isEffect(answer)) return Effect.succeed(answer)
+  return Effect.flatMap(Effect.exit(answer), (exit) => {
     if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
     if (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause)) {
       // no typed failure is left in a cause that is passed on
       return Effect.failCause(exit.cause as Cause.Cause<never>)
     }
-    const why = ErrorCause.mask(ErrorCause.sayingOf(Cause.squash(exit.cause)))
-    return Effect.succeed(deny(`the policy could not decide: ${why}`))
+    return Effect.succeed(undecided(Cause.squash(exit.cause)))
   })
+}
+
+const undecided = (error: unknown): Decision =>
+  deny(`the policy could not decide: ${ErrorCause.mask(ErrorCause.sayingOf(error))}`)

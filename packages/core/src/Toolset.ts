@@ -5,7 +5,7 @@ import * as Result from "effect/Result"
 import type * as FailureHistory from "./FailureHistory.ts"
 import * as Driver from "./internal/recoveryDriver.ts"
 import type { Gates } from "./internal/gates.ts"
-import type { Outcome } from "./internal/outcome.ts"
+import { denialOf, type Outcome } from "./internal/outcome.ts"
 import { type Entry, type Level, Settling } from "./internal/settling.ts"
 import * as UnknownTool from "./internal/unknownTool.ts"
 import * as Call from "./internal/toolCall.ts"
@@ -103,7 +103,7 @@ const refuse = (call: Message.ToolCall, run: RunContext.RunContext, text: string
   const settlement: Message.Settlement = { kind: "denied", text }
   return Effect.as(
     RunContext.emit(run, () => ({ type: "tool-refused", callId: call.id, tool: call.name, settlement })),
-    { settlement, settled: { tool: call.name, isError: true } }
+    { settlement, settled: denialOf(call.name) }
   )
 }
 

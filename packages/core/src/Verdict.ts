@@ -69,12 +69,21 @@ export type RetryOptions = Backoff.Options
  */
 export function retry<E>(options: RetryOptions & Acknowledged): Retry<E>
 export function retry<E>(options: RetryOptions): Retry<E, never, never, "repeats">
+export function retry<E, Output, Err, R>(
+  schedule: Schedule.Schedule<Output, E, Err, R>,
+  options: Acknowledged
+): Retry<E, Err, R>
 export function retry<E, Output, Err, R>(schedule: Schedule.Schedule<Output, E, Err, R>): Retry<E, Err, R, "repeats">
 export function retry(
-  input: (RetryOptions & Partial<Acknowledged>) | Schedule.Schedule<unknown, never, unknown, unknown>
+  input: (RetryOptions & Partial<Acknowledged>) | Schedule.Schedule<unknown, never, unknown, unknown>,
+  options?: Acknowledged
 ): Retry<never, unknown, unknown, unknown> {
   return Schedule.isSchedule(input)
-    ? verdict({ kind: "retry", schedule: withHints(eraseSchedule(input)), acknowledged: false })
+    ? verdict({
+        kind: "retry",
+        schedule: withHints(eraseSchedule(input)),
+        acknowledged: options?.acknowledge !== undefined
+      })
     : verdict({ kind: "retry", schedule: Backoff.make(input), acknowledged: input.acknowledge !== undefined })
 }
 
@@ -129,6 +138,10 @@ export function fix<E, FixerError, R>(
 ): Verdict<E, never, Extract<FixerError, ToolExecutionError>, R, "exhausted", "repairs">
 export function fix<E, FixerError, R>(
   fixer: Fixer<FixerError, R>,
+  options: FixOptions<E> & { readonly as: "result" }
+): Verdict<E, never, Extract<FixerError, ToolExecutionError>, R, "exhausted", "repairs">
+export function fix<E, FixerError, R>(
+  fixer: Fixer<FixerError, R>,
   options?: FixOptions<E>
 ): Verdict<E, never, Extract<FixerError, ToolExecutionError>, R, "exhausted", "repeats" | "repairs">
 export function fix(
@@ -163,7 +176,7 @@ export const tell = <E, R = never>(
     kind: "tell",
     // what it needs is in the verdict's type
     render: render === undefined ? undefined : (erase(render) as Internal.Renderer),
-    afterwards: options?.then ?? "continue"
+    afterwards: options?.then
   })
 
 /** Soft: the model reads an escalation that asks for corrected arguments. `severity` is `HIGH` by default. */

@@ -31,7 +31,7 @@ export const pay = Tool.make("pay", {
   success: Schema.String,
   sideEffects: "unsafe",
   timeout: "5 seconds",
-  verify: (key: string) => Bank.use((bank) => bank.find(key)),
+  verify: (key) => Bank.use((bank) => bank.find(key)),
   run: (params, { idempotencyKey }) => Bank.use((bank) => bank.transfer({ ...params, key: idempotencyKey }))
 }).pipe(
   Tool.onError({

@@ -1,4 +1,5 @@
 /** What an agent is made of: its type, its definition, and the function that a definition becomes. */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
@@ -17,7 +18,7 @@ import { explainRun } from "./agentExplaining.ts"
 import type { CallError, CallServices, ModelError, ModelServices } from "./agentTypes.ts"
 import { ReadsReport } from "./fixing.ts"
 import * as Frame from "./runFrame.ts"
-import { ModelCalls } from "./verdictBounds.ts"
+import { Cost } from "./verdictBounds.ts"
 
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
 
@@ -105,11 +106,15 @@ export function fromDefinition<A>(definition: Definition): A {
       )
     )
   Object.defineProperty(agent, "name", { value: definition.name, configurable: true })
-  Object.defineProperty(agent, ModelCalls, {
-    get: () => (definition.body === undefined ? explainRun(planOf(definition)).worst.modelCalls : 0)
-  })
+  Object.defineProperty(agent, Cost, { get: () => costOf(definition) })
   const marks = definition.body === undefined ? { [ReadsReport]: true } : {}
   return Object.assign(agent, { stream, pipe, [TypeId]: { definition }, ...marks }) as A
+}
+
+const costOf = (definition: Definition): Cost => {
+  if (definition.body !== undefined) return { modelCalls: 0, millis: 0 }
+  const { modelCalls, time } = explainRun(planOf(definition)).worst
+  return { modelCalls, millis: Duration.toMillis(time) }
 }
 
 function pipe(this: unknown) {

@@ -48,6 +48,7 @@ const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): E
   const { callTimeout, timeout } = tool
   const explained = explain(reachable(levels.map(({ rows }) => rows)), {
     errors,
+    isUnsafe: tool.sideEffects === "unsafe",
     ...(timeout === undefined ? {} : { attempt: timeout })
   })
   if (callTimeout === undefined) return explained

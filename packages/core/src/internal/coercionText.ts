@@ -98,9 +98,14 @@ const repaired = (text: string): string | undefined => {
     Result.try(() => jsonrepair(text)),
     () => text
   )
+  const [bare, mended] = [withoutStrings(text), withoutStrings(after)]
   const invents =
-    count(after, /[}\]]/g) > count(text, /[}\]]/g) || count(after, /null/g) > count(text, /null|None|undefined/g)
+    count(after, /[}\]]/g) > count(text, /[}\]]/g) ||
+    count(mended, /\bnull\b/g) > count(bare, /\b(?:null|None|undefined)\b(?!\s*:)/g)
   return invents ? undefined : after
 }
+
+/** What stands in quotes is no value by itself. */
+const withoutStrings = (text: string): string => text.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/gs, '""')
 
 const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0

@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import type { Explanation, Row, Rung, Worst } from "../Explanation.ts"
 import { type Samples, samplesFor, steps } from "./explainingSchedule.ts"
 import type { Fix, Node, Retry, Rows } from "./verdict.ts"
-import { maxAttemptsPerCall, maxRepairRounds, modelCallsOf } from "./verdictBounds.ts"
+import { costOf, maxAttemptsPerCall, maxRepairRounds } from "./verdictBounds.ts"
 
 export interface Options {
   /**
@@ -15,12 +15,17 @@ export interface Options {
   readonly attempt?: Duration.Input
   /** What one attempt is at worst, where it is recovered by a layer of its own. */
   readonly below?: Explanation
+  /** Whether what is guarded has unsafe side effects: then nobody runs it again who has not acknowledged that. */
+  readonly isUnsafe?: boolean
 }
 
 export const explain = (rows: Rows, options: Options = {}): Explanation => {
   const explained: ReadonlyArray<Row> = [...rows].map(([key, node]) => ({
     key,
-    rungs: climb(node, samplesFor(key, options.errors)).rungs
+    rungs: climb(node, {
+      samples: samplesFor(key, options.errors),
+      isOnce: options.isUnsafe === true && !repeatable.has(key)
+    }).rungs
   }))
   return {
     rows: explained,
@@ -31,22 +36,32 @@ export const explain = (rows: Rows, options: Options = {}): Explanation => {
   }
 }
 
+/** What has not run, or was looked up, may run again whatever its side effects. */
+const repeatable: ReadonlySet<string> = new Set(["InvalidArgs", "DeserializationError", "ToolTimeoutError"])
+
+/** What a row knows of the failures that reach it. */
+interface Reach {
+  readonly samples: Samples
+  /** What failed runs once, unless somebody has acknowledged more. */
+  readonly isOnce: boolean
+}
+
 /** The rungs that a verdict comes to; `ends` when it never gives up, so that no further rung is reached. */
 interface Climb {
   readonly rungs: ReadonlyArray<Rung>
   readonly ends: boolean
 }
 
-const climb = (node: Node, samples: Samples): Climb => {
+const climb = (node: Node, reach: Reach): Climb => {
   switch (node.kind) {
     case "ladder":
-      return up(node.rungs.map((rung) => climb(rung, samples)))
+      return up(node.rungs.map((rung) => climb(rung, reach)))
     case "retry":
-      return { rungs: [retrying("retry", [node], samples)], ends: false }
+      return { rungs: [retrying("retry", [node], reach)], ends: false }
     case "fix":
-      return { rungs: [fixing("fix", [node])], ends: false }
+      return { rungs: [fixing("fix", [node], reach)], ends: false }
     case "when":
-      return node.among === undefined ? anything : choosing(node.among, samples)
+      return node.among === undefined ? anything : choosing(node.among, reach)
     default:
       return { rungs: [{ ...quiet, verdict: node.kind }], ends: true }
   }
@@ -58,7 +73,14 @@ const up = (climbs: ReadonlyArray<Climb>): Climb => {
   return { rungs: reached.flatMap(({ rungs }) => rungs), ends: last >= 0 }
 }
 
-const quiet: Omit<Rung, "verdict"> = { waits: [], maxHint: Duration.zero, fixerRuns: 0, modelCalls: 0 }
+const quiet: Omit<Rung, "verdict"> = {
+  waits: [],
+  maxHint: Duration.zero,
+  fixerRuns: 0,
+  modelCalls: 0,
+  fixerTime: Duration.zero,
+  isRunAgain: false
+}
 
 const anything: Climb = {
   rungs: [
@@ -66,6 +88,7 @@ const anything: Climb = {
       ...quiet,
       verdict: "when",
       fixerRuns: maxRepairRounds,
+      isRunAgain: true,
       unknown: "chosen at each failure, bounded by the caps of a call alone"
     }
   ],
@@ -76,7 +99,7 @@ const anything: Climb = {
  * What a `when` chooses among shares one slot: one schedule for all its retries, one count for all its fixers, one position
  * for all its ladders.
  */
-const choosing = (among: ReadonlyArray<Node>, samples: Samples): Climb => {
+const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
   const nodes = among.flatMap(flat)
   const retries = nodes.filter((node) => node.kind === "retry")
   const fixes = nodes.filter((node) => node.kind === "fix")
@@ -86,15 +109,15 @@ const choosing = (among: ReadonlyArray<Node>, samples: Samples): Climb => {
   const merged = Array.from({ length: depth }, (_, index) =>
     choosing(
       ladders.flatMap(({ rungs }) => rungs[index] ?? []),
-      samples
+      reach
     )
   )
   const labelled = (rungs: ReadonlyArray<Rung>) => rungs.map((rung) => ({ ...rung, verdict: `when → ${rung.verdict}` }))
   const isOpen = nodes.some(({ kind }) => kind === "when")
   return {
     rungs: [
-      ...(retries.length === 0 ? [] : labelled([retrying("retry", retries, samples)])),
-      ...(fixes.length === 0 ? [] : labelled([fixing("fix", fixes)])),
+      ...(retries.length === 0 ? [] : labelled([retrying("retry", retries, reach)])),
+      ...(fixes.length === 0 ? [] : labelled([fixing("fix", fixes, reach)])),
       ...merged.flatMap(({ rungs }) => rungs),
       ...labelled([...new Set(others.map(({ kind }) => kind))].map((verdict) => ({ ...quiet, verdict }))),
       ...(isOpen ? anything.rungs : [])
@@ -106,38 +129,59 @@ const choosing = (among: ReadonlyArray<Node>, samples: Samples): Climb => {
 const flat = (node: Node): ReadonlyArray<Node> =>
   node.kind === "when" && node.among !== undefined ? node.among.flatMap(flat) : [node]
 
-const retrying = (verdict: string, nodes: ReadonlyArray<Retry>, samples: Samples): Rung => ({
-  ...quiet,
-  verdict,
-  ...steps(
-    nodes.map(({ schedule }) => schedule),
-    samples
-  )
-})
+const retrying = (verdict: string, nodes: ReadonlyArray<Retry>, { isOnce, samples }: Reach): Rung => {
+  const admitted = nodes.filter(({ acknowledged }) => acknowledged || !isOnce)
+  return admitted.length === 0
+    ? { ...quiet, verdict }
+    : {
+        ...quiet,
+        verdict,
+        ...steps(
+          admitted.map(({ schedule }) => schedule),
+          samples
+        )
+      }
+}
 
-const fixing = (verdict: string, nodes: ReadonlyArray<Fix>): Rung => ({
-  ...quiet,
-  verdict: `${verdict} ${[...new Set(nodes.map(({ fixer }) => fixer.name))].join(" or ")}`.trimEnd(),
-  fixerRuns: Math.min(maxRepairRounds, Math.max(...nodes.map(({ maxRuns }) => maxRuns))),
-  modelCalls: Math.max(...nodes.map(({ fixer }) => modelCallsOf(fixer) ?? 0))
-})
+const fixing = (verdict: string, nodes: ReadonlyArray<Fix>, { isOnce }: Reach): Rung => {
+  const admitted = nodes.filter(({ acknowledged, as }) => acknowledged || !isOnce || as === "result")
+  const costs = admitted.map(({ fixer }) => costOf(fixer))
+  return {
+    ...quiet,
+    verdict: `${verdict} ${[...new Set(nodes.map(({ fixer }) => fixer.name))].join(" or ")}`.trimEnd(),
+    fixerRuns: Math.min(maxRepairRounds, Math.max(0, ...admitted.map(({ maxRuns }) => maxRuns))),
+    modelCalls: Math.max(0, ...costs.map(({ modelCalls }) => modelCalls)),
+    fixerTime: Duration.millis(Math.max(0, ...costs.map(({ millis }) => millis))),
+    isRunAgain: admitted.some(({ as }) => as === "arguments")
+  }
+}
 
 const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, below }: Options): Worst => {
   const isOpen = rungs.some(({ unknown }) => unknown !== undefined)
-  const retries = rungs.reduce((sum, { waits }) => sum + waits.length, 0)
-  const rounds = rungs.flatMap(({ fixerRuns, modelCalls }) => Array.from({ length: fixerRuns }, () => modelCalls))
-  const dearest = rounds.toSorted((a, b) => b - a).slice(0, maxRepairRounds)
-  const attempts = isOpen ? maxAttemptsPerCall : Math.min(maxAttemptsPerCall, 1 + retries + dearest.length)
-  const waits = isOpen ? Infinity : sum(rungs.flatMap((rung) => rung.waits.map(({ most }) => millis(most))))
+  const retries = sum(rungs.map(({ waits }) => waits.length))
+  const rounds = rungs.flatMap((rung) => Array.from({ length: rung.fixerRuns }, () => rung))
+  const runsAgain = rounds.filter(({ isRunAgain }) => isRunAgain).length
+  const attempts = isOpen
+    ? maxAttemptsPerCall
+    : Math.min(maxAttemptsPerCall, 1 + retries + Math.min(maxRepairRounds, runsAgain))
+  const dearest = (of: (rung: Rung) => number): number =>
+    sum(
+      rounds
+        .map(of)
+        .toSorted((a, b) => b - a)
+        .slice(0, maxRepairRounds)
+    )
+  const waits = rungs.flatMap((rung) => rung.waits.map(({ most }) => millis(most)))
   const stretched = rungs.flatMap((rung) => rung.waits.map(({ most }) => Math.max(millis(most), millis(rung.maxHint))))
   const each = attempt === undefined ? millis(below?.worst.time ?? Duration.zero) : millis(attempt)
+  const fixing = dearest(({ fixerTime }) => millis(fixerTime))
   return {
     attempts,
     requests: attempts * (below?.worst.requests ?? 1),
-    fixerRuns: dearest.length,
-    modelCalls: sum(dearest) + attempts * (below?.worst.modelCalls ?? 0),
-    waits: Duration.millis(waits),
-    time: Duration.millis((isOpen ? Infinity : sum(stretched)) + attempts * each)
+    fixerRuns: Math.min(maxRepairRounds, rounds.length),
+    modelCalls: dearest(({ modelCalls }) => modelCalls) + attempts * (below?.worst.modelCalls ?? 0),
+    waits: Duration.millis(isOpen ? Infinity : sum(waits)),
+    time: Duration.millis((isOpen ? Infinity : sum(stretched) + fixing) + attempts * each)
   }
 }
 

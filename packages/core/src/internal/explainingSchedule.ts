@@ -16,9 +16,12 @@ import { maxAttemptsPerCall } from "./verdictBounds.ts"
 /** Failures that a row may meet. */
 export type Samples = ReadonlyArray<unknown>
 
-/** Those of a user that reach the row, else the most generous advice that goes with its tag. */
+/** The rows that more than one tag can reach. */
+const wide: ReadonlySet<string> = new Set(["orElse", "ExecutionError", "InvalidArgs"])
+
+/** Those of a user that may reach the row, else the most generous advice that goes with its tag. */
 export const samplesFor = (key: string, errors: ReadonlyArray<unknown> = []): Samples => {
-  const own = key === "orElse" ? errors : errors.filter((error) => tagOf(error) === key)
+  const own = wide.has(key) ? errors : errors.filter((error) => tagOf(error) === key)
   return own.length > 0 ? own : [{ _tag: key, ...mostFor(key) }]
 }
 

@@ -58,6 +58,7 @@ interface Timed {
 
 interface TimedTool extends Timed {
   readonly sideEffects: string
+  readonly tookEffect?: false
 }
 
 export const facts = {
@@ -151,7 +152,7 @@ export const facts = {
   ToolTimeoutError: varying(
     named("KINTSUGI-TOOL-TIMEOUT", 504, "Tool timed out", "Allow more time; run it again only if that is safe"),
     (error: TimedTool) =>
-      error.sideEffects === "none" || error.sideEffects === "idempotent"
+      error.sideEffects === "none" || error.sideEffects === "idempotent" || error.tookEffect === false
         ? resend(halfOf(error.timeout), 4)
         : final("escalate"),
     resend("5 seconds", 4)

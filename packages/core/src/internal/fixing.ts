@@ -48,15 +48,15 @@ export const run = (rung: Fix, seen: unknown, round: FixRound, broken: Broken): 
     if (passing !== undefined) return yield* Effect.failCause(passing)
     const error = Cause.squash(exit.cause)
     yield* RunContext.emit(broken.run, () => ({ type: "fix-failed", error, ...at }))
-    return ended(error, seen)
+    return ended(error)
   })
 }
 
 /** An escalation is told, a hard failure ends the call; anything else is one failed run. */
-const ended = (error: unknown, seen: unknown): Fixed => {
+const ended = (error: unknown): Fixed => {
   if (error instanceof EscalationError) return { type: "escalated", reason: error.reason, severity: error.severity }
   if (error instanceof ToolExecutionError) return { type: "fatal", error }
-  return { type: "failed", error, next: seen }
+  return { type: "failed", error }
 }
 
 const take = (rung: Fix, answer: string, broken: Broken): Effect.Effect<Fixed> => {

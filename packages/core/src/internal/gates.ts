@@ -4,6 +4,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Message from "../Message.ts"
 import * as ToolPolicy from "../ToolPolicy.ts"
 import { ToolDeniedError } from "../ToolError.ts"
+import { isDeep } from "./reading.ts"
 
 export interface Gates {
   /** The longest arguments, in bytes of UTF-8. */
@@ -16,11 +17,16 @@ export const oversized = (
   { maxArgsBytes }: Gates,
   tool: string,
   callId: string,
-  raw: Message.ToolCall["arguments"]
-): ToolDeniedError | undefined =>
-  isWithin(raw, maxArgsBytes)
+  raw: Message.ToolCall["arguments"],
+  isRepaired: boolean
+): ToolDeniedError | undefined => {
+  const whose = isRepaired ? "the repaired arguments" : "the arguments"
+  // text is measured as it is; what arrives as an object may be nested deeper than the stack reaches
+  if (isDeep(raw)) return ToolDeniedError.of(tool, callId, `${whose} are nested too deeply`)
+  return isWithin(raw, maxArgsBytes)
     ? undefined
-    : ToolDeniedError.of(tool, callId, `the arguments are longer than ${maxArgsBytes} bytes`)
+    : ToolDeniedError.of(tool, callId, `${whose} are longer than ${maxArgsBytes} bytes`)
+}
 
 /** Once they are decoded: why the call is not admitted, if it is not. */
 export const denied = ({ policies }: Gates, call: ToolPolicy.Call): Effect.Effect<ToolDeniedError | undefined> =>

@@ -4,8 +4,9 @@ import * as FailureHistory from "../FailureHistory.ts"
 import type * as Message from "../Message.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as Render from "../Render.ts"
-import { OutcomeUnknownError } from "../ToolError.ts"
+import { DeserializationError, InvalidArgs } from "../ToolError.ts"
 import type { ToolDefinition } from "./toolDefinition.ts"
+import type { Afterwards } from "./verdict.ts"
 
 /** What ends a run. Our own final errors take its transcript along; a user's leaves as itself, the very same object. */
 export interface Failure {
@@ -39,9 +40,25 @@ export const result = (tool: ToolDefinition, value: unknown, text: string): Mess
   text: tool.maxResultChars === undefined ? text : Render.truncated(text, tool.maxResultChars)
 })
 
-/** The failure of a tool that may have taken effect is told as such. */
-export const kindOf = (error: unknown): "told" | "unknown" =>
-  error instanceof OutcomeUnknownError ? "unknown" : "told"
+/** Whether whoever told a failure wants tools to be switched off; nothing for one who did not say. */
+export const wishOf = (afterwards: Afterwards | undefined): boolean | undefined =>
+  afterwards === undefined ? undefined : afterwards === "tools-off"
 
-export const signatureOf = (error: unknown): string =>
-  FailureHistory.signatureOf(ErrorCause.tagOf(error), ErrorCause.messageOf(error))
+/** A call that was refused: the tool has not failed, but a model that insists is going round in circles. */
+export const denialOf = (tool: string, signature?: string): FailureHistory.Settled => ({
+  tool,
+  isError: true,
+  isDenied: true,
+  ...(signature === undefined ? {} : { signature })
+})
+
+/** Without what the model wrote: of arguments that do not fit, only what would fit. */
+export const signatureOf = (error: unknown): string => {
+  const tag = ErrorCause.tagOf(error)
+  if (error instanceof InvalidArgs) return FailureHistory.signatureOf(tag, "")
+  if (error instanceof DeserializationError) {
+    const expected = error.issues.slice(0, 20).map((issue) => `${issue.path.join(".")} ${issue.expected}`)
+    return FailureHistory.signatureOf(tag, expected.join("; "))
+  }
+  return FailureHistory.signatureOf(tag, ErrorCause.messageOf(error))
+}

@@ -28,7 +28,7 @@ export type Ending =
   | {
       readonly type: "told"
       readonly render: Renderer | undefined
-      readonly afterwards: Afterwards
+      readonly afterwards: Afterwards | undefined
       readonly error: unknown
       readonly seen: unknown
       readonly context: FailureContext
@@ -52,7 +52,8 @@ export type Fixed =
   | { readonly type: "repaired" }
   | { readonly type: "answered"; readonly value: unknown }
   | { readonly type: "escalated"; readonly reason: string; readonly severity: Severity }
-  | { readonly type: "failed"; readonly error: unknown; readonly next: unknown }
+  /** `next` is what the fixer reads next, where its own answer is what fails now. */
+  | { readonly type: "failed"; readonly error: unknown; readonly next?: unknown }
   | { readonly type: "fatal"; readonly error: unknown }
   /** This fixer is already at work above: it is not started within itself. */
   | { readonly type: "skipped" }
@@ -116,6 +117,8 @@ export class Call<R> {
   readonly #steppers = new Map<string, Stepper>()
   readonly #counts = new Map<string, number>()
   #attempts = 1
+  /** Where the failure that is being decided about stands among all. */
+  #present = 0
   #rounds = 0
 
   constructor(rules: Rules<R>, clock: Clock.Clock, start: number) {
@@ -133,7 +136,7 @@ export class Call<R> {
   }
 
   decide(error: unknown): Effect.Effect<Step, never, R> {
-    this.#failures.push(error)
+    this.#present = this.#failures.push(error) - 1
     const row = this.#rules.row(error)
     if (row === undefined) return Effect.succeed({ type: "rethrown", error })
     // quoted: no tag may read like the rung of another row
@@ -221,7 +224,12 @@ export class Call<R> {
   }
 
   #fix(node: Fix, slot: string, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
-    if (!this.#rules.admits(node, failure.error)) return this.#exhausted(node.kind, rung, failure)
+    return this.#rules.admits(node, failure.error)
+      ? this.#fixNext(node, slot, rung, failure)
+      : this.#exhausted(node.kind, rung, failure)
+  }
+
+  #fixNext(node: Fix, slot: string, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
     const run = (this.#counts.get(slot) ?? 0) + 1
     if (run > node.maxRuns) return this.#exhausted(node.kind, rung, failure)
     if (this.#attempts >= maxAttemptsPerCall) return this.#exhausted(node.kind, rung, failure, attemptCap)
@@ -253,7 +261,7 @@ export class Call<R> {
             return this.#exhausted(node.kind, rung, failure)
           case "failed":
             this.#failures.push(fixed.error)
-            return this.#fix(node, slot, rung, { error: fixed.next, seen: fixed.next })
+            return this.#fixNext(node, slot, rung, "next" in fixed ? { error: fixed.next, seen: fixed.next } : failure)
         }
       })
     )
@@ -304,7 +312,7 @@ export class Call<R> {
     return {
       ...this.#rules.about(),
       attempt: this.#attempts,
-      previous: this.#failures.slice(0, -1),
+      previous: this.#failures.filter((_, index) => index !== this.#present),
       elapsed: Duration.millis(this.#clock.currentTimeMillisUnsafe() - this.#start)
     }
   }

@@ -14,7 +14,8 @@ import * as RunContext from "../RunContext.ts"
 import { ExecutionError, type ToolDeniedError, ToolExecutionError, ToolTimeoutError } from "../ToolError.ts"
 import * as Fixing from "./fixing.ts"
 import * as Gates from "./gates.ts"
-import { type Failure, type How, kindOf, type Outcome, result, signatureOf } from "./outcome.ts"
+import { Endings } from "./endings.ts"
+import { type Outcome, wishOf } from "./outcome.ts"
 import type * as Driver from "./recoveryDriver.ts"
 import * as Call from "./toolCall.ts"
 import type { ToolContext, ToolDefinition } from "./toolDefinition.ts"
@@ -58,6 +59,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   readonly #call: Message.ToolCall
   readonly #around: Surroundings
   readonly #run: RunContext.RunContext
+  readonly #endings: Endings
   /** The arguments as they are now: the model's, or those of the last repair. */
   #raw: Message.ToolCall["arguments"]
   #decoded: Call.Decoded | undefined
@@ -67,6 +69,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   #runs = 0
   /** Whether the present arguments have passed the gates: they need not be asked again for a mere retry. */
   #isAdmitted = false
+  /** Whether it was looked up, after the last run, that the tool has not taken effect. */
+  #isCleared = false
   #final: Final | undefined
   /** The last run, if it was cut off before its end. */
   #cutOff: ToolContext | undefined
@@ -79,12 +83,15 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     this.#around = around
     this.#run = around.run
     this.#raw = call.arguments
+    this.#endings = new Endings(entry.tool, call, around.run, around.history, () => ({
+      params: this.#decoded === undefined ? undefined : { value: this.#decoded.params }
+    }))
   }
 
   attempt(attempt: number): Effect.Effect<unknown, unknown> {
     if (this.#isAdmitted) return this.#failing(attempt, this.#start())
     const { gates } = this.#around
-    const oversized = Gates.oversized(gates, this.#tool.name, this.#call.id, this.#raw)
+    const oversized = Gates.oversized(gates, this.#tool.name, this.#call.id, this.#raw, this.#isRepaired())
     if (oversized !== undefined) return this.#deny(oversized)
     const decoded = this.#decoded === undefined ? this.#decode(this.#raw) : Result.succeed(this.#decoded)
     if (Result.isFailure(decoded)) return this.#failing(attempt, Effect.fail(decoded.failure))
@@ -104,7 +111,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   row(error: unknown): Driver.Row | undefined {
     if (this.#final !== undefined) return undefined
     if (error instanceof ToolRun.Unverifiable) {
-      this.#final = { error, outcome: () => this.#unverifiable(error) }
+      this.#final = { error, outcome: () => this.#endings.unverifiable(error, this.#runs) }
       return undefined
     }
     for (const level of this.#entry.levels) {
@@ -123,6 +130,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
       arguments: this.#raw,
       sideEffects: this.#tool.sideEffects,
       kind: this.#tool.kind,
+      runs: this.#runs,
       failingBatches: this.#around.history.failingBatches,
       failuresInARow: this.#around.history.failuresInARow(this.#tool.name),
       ...(this.#decoded === undefined ? {} : { params: this.#decoded.params })
@@ -136,11 +144,13 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   /**
    * The same text cannot decode differently, and what is `unsafe` runs once unless somebody took that on himself, or it
    * was looked up that it did not take effect. An argument error out of `run`, from a tool further down, is a failed run
-   * like any other.
+   * like any other. A fixer that answers in the place of the tool runs nothing.
    */
   admits(rung: Retry | Fix, error: unknown): boolean {
     if (this.#decoded === undefined) return rung.kind === "fix"
-    return this.#tool.sideEffects !== "unsafe" || rung.acknowledged || error instanceof ToolTimeoutError
+    if (this.#tool.sideEffects !== "unsafe" || rung.acknowledged) return true
+    if (rung.kind === "fix" && rung.as === "result") return true
+    return error instanceof ToolTimeoutError && error.tookEffect === false && this.#isCleared
   }
 
   fix(rung: Fix, seen: unknown, round: Driver.FixRound): Effect.Effect<Driver.Fixed> {
@@ -158,60 +168,63 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   succeed(value: unknown, trace: Driver.Trace | undefined): Effect.Effect<Outcome> {
-    return Effect.flatMap(this.#tool.encode(value), (text) =>
-      this.#settled(result(this.#tool, value, text), trace?.attempts ?? 1, {
-        recoveredBy: trace?.trail.at(-1)?.verdict,
-        isSuccess: true
-      })
-    )
+    const attempts = trace?.attempts ?? 1
+    return value instanceof ToolRun.Found
+      ? this.#endings.value(value.value, attempts, "verify")
+      : this.#endings.value(value, attempts, trace?.trail.at(-1)?.verdict)
   }
 
   end(ending: Driver.Ending, trace: Driver.Trace): Effect.Effect<Outcome> {
     switch (ending.type) {
       case "answered":
-        return Effect.flatMap(this.#tool.encode(ending.value), (text) =>
-          this.#settled(result(this.#tool, ending.value, text), trace.attempts, {
-            recoveredBy: ending.by,
-            isSuccess: true
-          })
-        )
+        return this.#endings.value(ending.value, trace.attempts, ending.by)
       case "told":
         return Effect.flatMap(rendered(ending, this.#run, Render.labelled), (text) => {
-          const wantsToolsOff = ending.afterwards === "tools-off"
-          return this.#told(ending.error, text, trace, { recoveredBy: "tell", wantsToolsOff })
+          const wantsToolsOff = wishOf(ending.afterwards)
+          const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
+          return this.#endings.told(ending.error, text, trace, { recoveredBy: "tell", ...wish })
         })
       case "escalated": {
-        const reason = typeof ending.reason === "string" ? ending.reason : this.#sayingOf(ending.reason)
-        const text = Render.escalation(this.#tool.name, reason, ending.severity)
-        return this.#told(ending.error, text, trace, { recoveredBy: ending.by })
+        const { reason } = ending
+        const said = typeof reason === "string" ? reason : Render.spoken(reason, this.#tool.kind)
+        const text = Render.escalation(this.#tool.name, said, ending.severity)
+        return this.#endings.told(ending.error, text, trace, { recoveredBy: ending.by })
       }
       case "exhausted":
-        return this.#failed({ error: this.#exhausted(trace, ending.cap), isOurs: true })
+        return this.#endings.exhausted(trace, ending.cap)
       case "raised":
-        return this.#failed({ error: this.#raised(ErrorCause.sayingOf(ending.error), trace), isOurs: true })
+        return this.#endings.raised(ErrorCause.sayingOf(ending.error), trace)
       case "rethrown":
-        return this.#final?.outcome() ?? this.#failed({ error: ending.error, isOurs: false })
+        return this.#final?.outcome() ?? this.#endings.failed({ error: ending.error, isOurs: false })
       case "failed":
-        return this.#failed({ error: ending.error, isOurs: false })
+        return this.#endings.failed({ error: ending.error, isOurs: false })
     }
   }
 
   /** The whole call took too long: it ends hard, unless what was cut off turns out to have taken effect. */
   late(limit: Duration.Duration): Effect.Effect<Outcome> {
-    const { callId, tool } = this.#callOf()
-    const sideEffects = this.#tool.sideEffects
-    const late = ToolTimeoutError.actionTimeout(tool, limit, { callId, sideEffects })
-    const outcome = this.#cutOff === undefined ? Effect.fail(late) : ToolRun.cutOff(this.#tool, this.#cutOff, limit)
     const { attempts, failures, trail } = this.#trace?.() ?? { attempts: this.#runs, failures: [], trail: [] }
-    return Effect.matchEffect(outcome, {
+    return Effect.matchEffect(this.#stopped(limit), {
       onSuccess: (value) => this.succeed(value, { attempts, failures, trail }),
       onFailure: (error) => {
         const cause = error instanceof ToolRun.Unverifiable ? error.error : error
+        this.#endings.isOpen ||= ToolRun.isOpen(error)
         const why = `after ${Duration.format(limit)} for the whole call`
         const all = { failures: [...failures, cause], trail: trailOf(trail), runs: Math.max(1, attempts), why }
-        return this.#failed({ error: ToolExecutionError.exhausted(this.#callOf(), all), isOurs: true }, cause)
+        const call = { tool: this.#tool.name, callId: this.#call.id }
+        return this.#endings.failed({ error: ToolExecutionError.exhausted(call, all), isOurs: true })
       }
     })
+  }
+
+  #stopped(limit: Duration.Duration): Effect.Effect<unknown, unknown> {
+    if (this.#cutOff !== undefined) return ToolRun.cutOff(this.#tool, this.#cutOff, limit)
+    const { sideEffects } = this.#tool
+    return Effect.fail(ToolTimeoutError.actionTimeout(this.#tool.name, limit, { callId: this.#call.id, sideEffects }))
+  }
+
+  #isRepaired(): boolean {
+    return this.#raw !== this.#call.arguments
   }
 
   #ask(attempt: number, { params }: Call.Decoded): Effect.Effect<unknown, unknown> {
@@ -236,18 +249,23 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
       agent: this.#run.agent,
       progress: (data) => this.#emit(() => ({ type: "tool-progress", data }))
     }
-    const running = ToolRun.run(this.#tool, this.#decoded?.params, context)
-    return this.#tool.sideEffects === "unsafe" ? this.#watched(context, running) : running
+    const running = () => ToolRun.run(this.#tool, this.#decoded?.params, context)
+    return this.#tool.sideEffects === "unsafe" ? this.#watched(context, running) : running()
   }
 
-  /** Once an unsafe tool has started, nothing but its own end tells what it did. */
-  #watched(context: ToolContext, running: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> {
+  /** Once an unsafe tool has started, nothing but its own end, or a look at what it did, tells whether it took effect. */
+  #watched(context: ToolContext, run: () => Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> {
     return Effect.suspend(() => {
       this.#around.mark(Message.unknown)
-      return Effect.onExit(running, (exit) => {
-        const isOver = Exit.isSuccess(exit) || !(Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause))
-        this.#cutOff = isOver ? undefined : context
-        if (isOver) this.#around.mark(undefined)
+      return Effect.onExit(Effect.suspend(run), (exit) => {
+        const isStopped = Exit.isFailure(exit) && (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause))
+        this.#cutOff = isStopped ? context : undefined
+        const failure = Exit.isFailure(exit) && !isStopped ? Cause.squash(exit.cause) : undefined
+        // looked up by the key of the call: what it says holds for all runs before
+        this.#isCleared = failure instanceof ToolTimeoutError && failure.tookEffect === false
+        if (this.#isCleared) this.#endings.isOpen = false
+        this.#endings.isOpen ||= ToolRun.isOpen(failure)
+        if (!isStopped && !this.#endings.isOpen) this.#around.mark(undefined)
         return Effect.void
       })
     })
@@ -255,25 +273,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
 
   /** Denied is denied: no row is asked. */
   #deny(error: ToolDeniedError): Effect.Effect<never, ToolDeniedError> {
-    const settlement: Message.Settlement = { kind: "denied", text: Render.denied(this.#tool.name, error.reason) }
-    this.#final = {
-      error,
-      outcome: () =>
-        Effect.as(
-          this.#emit(() => ({ type: "tool-refused", settlement })),
-          { settlement, settled: { tool: this.#tool.name, isError: true } }
-        )
-    }
+    this.#final = { error, outcome: () => this.#endings.denied(error) }
     return Effect.fail(error)
-  }
-
-  #unverifiable({ error, why }: ToolRun.Unverifiable): Effect.Effect<Outcome> {
-    const reason = `it was cut off after its start and may have taken effect; looking it up failed: ${why}`
-    const settlement: Message.Settlement = {
-      kind: "unknown",
-      text: Render.capped(Render.escalation(this.#tool.name, reason, "HIGH"))
-    }
-    return this.#settled(settlement, this.#runs, { recoveredBy: "escalate", signature: signatureOf(error) })
   }
 
   #decode(raw: Message.ToolCall["arguments"]) {
@@ -301,71 +302,6 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
       { tool: this.#tool.name, callId: this.#call.id, kind: this.#tool.kind, args: this.#decoded?.json ?? null },
       error
     )
-  }
-
-  #exhausted(trace: Driver.Trace, cap: string | undefined): ToolExecutionError {
-    const why = cap === undefined ? {} : { why: `stopped by the cap of ${cap}` }
-    const { attempts: runs, failures, trail } = trace
-    return ToolExecutionError.exhausted(this.#callOf(), { failures, runs, trail: trailOf(trail), ...why })
-  }
-
-  /** A hard failure by decision: the message of the error is kept exactly. */
-  #raised(message: string, trace: Driver.Trace): ToolExecutionError {
-    const { failures: attempts, trail } = trace
-    const cause = attempts.at(-1)
-    return new ToolExecutionError({ ...this.#callOf(), message, attempts, cause, trail: trailOf(trail) })
-  }
-
-  /** What a failure says; as data, where it comes from a foreign server. */
-  #sayingOf(error: unknown): string {
-    return Render.spoken(error, this.#tool.kind)
-  }
-
-  #callOf() {
-    return { tool: this.#tool.name, callId: this.#call.id }
-  }
-
-  /** A failure that the model reads. That of a tool that may have taken effect is marked as such. */
-  #told(error: unknown, text: string, trace: Driver.Trace, how: How): Effect.Effect<Outcome> {
-    const signature = signatureOf(error)
-    const isRepeated = this.#around.history.isRepeated(this.#tool.name, signature)
-    const said = how.recoveredBy === "tell" && isRepeated ? `${text}\n${Render.repeated}` : text
-    const settlement: Message.Settlement = { kind: kindOf(error), text: Render.capped(said) }
-    return this.#settled(settlement, trace.attempts, { ...how, signature, trail: trace.trail })
-  }
-
-  #settled(settlement: Message.Settlement, attempts: number, how: How): Effect.Effect<Outcome> {
-    const { isSuccess = false, recoveredBy, signature, trail, wantsToolsOff } = how
-    const settled: FailureHistory.Settled = {
-      tool: this.#tool.name,
-      isError: !isSuccess && Message.isError(settlement),
-      ...(signature === undefined ? {} : { signature }),
-      ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
-    }
-    const outcome: Outcome = { settlement, settled, ...(trail === undefined ? {} : { trail }) }
-    return this.#run.emit === undefined
-      ? Effect.succeed(outcome)
-      : Effect.as(
-          this.#emit(() => ({
-            type: "tool-end",
-            use: {
-              arguments: this.#call.arguments,
-              settlement,
-              attempts,
-              ...(this.#decoded === undefined ? {} : { params: this.#decoded.params }),
-              ...(recoveredBy === undefined ? {} : { recoveredBy })
-            }
-          })),
-          outcome
-        )
-  }
-
-  #failed(failure: Failure, cause = failure.error): Effect.Effect<Outcome> {
-    return Effect.succeed({
-      settlement: { kind: kindOf(cause), text: Render.capped(`ERROR: ${this.#sayingOf(failure.error)}`) },
-      failure,
-      settled: { tool: this.#tool.name, isError: true }
-    })
   }
 
   #failing(attempt: number, running: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> {

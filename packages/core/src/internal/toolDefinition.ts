@@ -53,10 +53,15 @@ export interface ToolContext {
 }
 
 /** Looks up by its key whether a call that was cut off took effect: its result if so, nothing if not. */
-export type Verify<A> = (idempotencyKey: string) => Effect.Effect<Option.Option<A>, unknown, unknown>
+export type Verify<A, R> = (idempotencyKey: string) => Effect.Effect<Option.Option<A>, unknown, R>
+
+/** What `verify` needs where there is none. */
+export interface NoVerify {
+  readonly NoVerify: never
+}
 
 /** How long a tool may take. */
-export interface Limits<T, C, V> {
+export interface Limits<T, C, A, VR> {
   /** Of one run. Then it is stopped and fails with `ToolTimeoutError`; an `unsafe` one with `OutcomeUnknownError`. */
   readonly timeout?: T
   /** Of the whole call, all attempts, fixers and waits included. Then it ends as `ToolExecutionError`. */
@@ -65,7 +70,7 @@ export interface Limits<T, C, V> {
    * For `unsafe` tools: asked when a run was cut off. With a result that is the result of the call; without one the run
    * did not take effect, and is a `ToolTimeoutError`; when it fails, the call is escalated to the model.
    */
-  readonly verify?: V
+  readonly verify?: Verify<NoInfer<A>, VR>
 }
 
 export interface Options<Params, A, E, R, S extends Recovery.SideEffects> {
@@ -96,7 +101,7 @@ export interface Stored<F> {
 export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   name: string,
   options: Options<Params, A, E, R, S> &
-    Limits<Duration.Input | undefined, Duration.Input | undefined, unknown> &
+    Limits<Duration.Input | undefined, Duration.Input | undefined, unknown, unknown> &
     Stored<unknown>,
   origin?: "built-in"
 ): ToolDefinition => ({

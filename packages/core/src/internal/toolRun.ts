@@ -1,8 +1,7 @@
 /** One run of a tool: within its time limit, and with an answer to whether it took effect when it was cut off. */
 import * as Cause from "effect/Cause"
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as ErrorCause from "../ErrorCause.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../ToolError.ts"
@@ -19,32 +18,71 @@ export class Unverifiable {
   }
 }
 
-/** Fails as the tool fails; with `ToolTimeoutError` or `OutcomeUnknownError` when it did not end in time. */
-export const run = (tool: ToolDefinition, params: unknown, context: ToolContext): Effect.Effect<unknown, unknown> => {
-  const running = tool.run(params, context)
-  const { timeout } = tool
-  return timeout === undefined
-    ? running
-    : Effect.timeoutOrElse(running, { duration: timeout, orElse: () => cutOff(tool, context, timeout) })
+/** A tool was cut off, and had taken effect all the same: this is its result. */
+export class Found {
+  readonly value: unknown
+  constructor(value: unknown) {
+    this.value = value
+  }
 }
 
-/** What it means that a tool was stopped before its end. */
+/**
+ * Fails as the tool fails; with `ToolTimeoutError` or `OutcomeUnknownError` when it did not end in time, and with
+ * `Unverifiable`. Succeeds as the tool does, or with `Found`.
+ */
+export const run = (tool: ToolDefinition, params: unknown, context: ToolContext): Effect.Effect<unknown, unknown> => {
+  const { timeout } = tool
+  if (timeout === undefined) return tool.run(params, context)
+  const running = Effect.suspend(() => tool.run(params, context))
+  return Effect.timeoutOrElse(running, { duration: timeout, orElse: () => cutOff(tool, context, timeout) })
+}
+
+/** A call outside of every table: whatever a table would tell of it is plain here. */
+export const runAlone = (
+  tool: ToolDefinition,
+  params: unknown,
+  context: ToolContext
+): Effect.Effect<unknown, unknown> =>
+  Effect.matchEffect(
+    Effect.suspend(() => run(tool, params, context)),
+    {
+      onSuccess: (value) => Effect.succeed(value instanceof Found ? value.value : value),
+      onFailure: (error) => Effect.fail(error instanceof Unverifiable ? error.error : error)
+    }
+  )
+
+/** What it means that a tool was stopped before its end. Looking it up may take as long as the tool itself. */
 export const cutOff = (
   { name, sideEffects, verify }: ToolDefinition,
   { callId, idempotencyKey }: ToolContext,
   limit: Duration.Duration
 ): Effect.Effect<unknown, unknown> => {
-  const late = () => ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects })
-  if (sideEffects !== "unsafe") return Effect.suspend(() => Effect.fail(late()))
+  if (sideEffects !== "unsafe") {
+    return Effect.suspend(() => Effect.fail(ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects })))
+  }
   const unknown = () => OutcomeUnknownError.of(name, callId, idempotencyKey)
   if (verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
-  return Effect.flatMap(Effect.exit(verify(idempotencyKey)), (exit): Effect.Effect<unknown, unknown> => {
-    if (Exit.isFailure(exit)) {
-      const passing = untouchable(exit.cause)
-      if (passing !== undefined) return Effect.failCause(passing)
-      const why = ErrorCause.mask(ErrorCause.sayingOf(Cause.squash(exit.cause)))
-      return Effect.fail(new Unverifiable(unknown(), why))
+  const unverifiable = (why: string) => Effect.fail(new Unverifiable(unknown(), why))
+  const lookedUp = Effect.matchCauseEffect(
+    Effect.suspend(() => verify(idempotencyKey)),
+    {
+      onSuccess: (found): Effect.Effect<unknown, unknown> =>
+        Option.isSome(found)
+          ? Effect.succeed(new Found(found.value))
+          : Effect.fail(ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects, tookEffect: false })),
+      onFailure: (cause) => {
+        const passing = untouchable(cause)
+        return passing === undefined
+          ? unverifiable(ErrorCause.mask(ErrorCause.sayingOf(Cause.squash(cause))))
+          : Effect.failCause(passing)
+      }
     }
-    return Option.isSome(exit.value) ? Effect.succeed(exit.value.value) : Effect.suspend(() => Effect.fail(late()))
+  )
+  return Effect.timeoutOrElse(lookedUp, {
+    duration: limit,
+    orElse: () => unverifiable(`it took longer than ${Duration.format(limit)}`)
   })
 }
+
+/** Whether a failure leaves it open what the tool did. */
+export const isOpen = (error: unknown): boolean => error instanceof OutcomeUnknownError || error instanceof Unverifiable

@@ -6,7 +6,7 @@ import type * as Recovery from "../Recovery.ts"
 import * as Render from "../Render.ts"
 import * as RunContext from "../RunContext.ts"
 import { ToolExecutionError, UnknownToolError } from "../ToolError.ts"
-import type { Outcome } from "./outcome.ts"
+import { type Outcome, wishOf } from "./outcome.ts"
 import { nothing } from "./recoverEffect.ts"
 import * as Driver from "./recoveryDriver.ts"
 import { rendered } from "./rendering.ts"
@@ -28,7 +28,7 @@ export const settle = (
 ): Effect.Effect<Outcome> => {
   const byDefault = Render.unknownTool(call.name, known)
   const verdict = rows.get(key)
-  if (verdict === undefined) return told(call, run, byDefault, false)
+  if (verdict === undefined) return told(call, run, byDefault)
   const error = UnknownToolError.of(call.name, call.id, known)
   const { unknownTool } = FailureHistory
   return Driver.drive<never, Outcome, never, never>({
@@ -47,16 +47,19 @@ export const settle = (
     fix: () => Effect.succeed({ type: "skipped" }),
     observe: (decision) =>
       RunContext.emit(run, () => ({ type: "verdict", layer: "tool", callId: call.id, tool: call.name, ...decision })),
-    succeed: () => told(call, run, byDefault, false),
+    succeed: () => told(call, run, byDefault),
     end: (ending, trace) => {
       if (ending.type === "told") {
-        const isLast = ending.afterwards === "tools-off"
+        const isLast = wishOf(ending.afterwards)
         return Effect.flatMap(
           rendered(ending, run, () => byDefault),
           (text) => told(call, run, text, isLast)
         )
       }
-      if (ending.type !== "raised") return told(call, run, byDefault, false)
+      if (ending.type === "escalated") {
+        return told(call, run, Render.escalation(call.name, byDefault, ending.severity))
+      }
+      if (ending.type !== "raised") return told(call, run, byDefault)
       const { failures: attempts, trail } = trace
       const fields = { tool: call.name, callId: call.id, message: error.message, attempts, cause: error }
       return Effect.succeed({
@@ -72,12 +75,20 @@ const told = (
   call: Message.ToolCall,
   run: RunContext.RunContext,
   text: string,
-  wantsToolsOff: boolean
+  wantsToolsOff?: boolean
 ): Effect.Effect<Outcome> => {
   const settlement: Message.Settlement = { kind: "told", text: Render.capped(text) }
   const signature = FailureHistory.signatureOf(key, call.name)
   return Effect.as(
     RunContext.emit(run, () => ({ type: "tool-refused", callId: call.id, tool: call.name, settlement })),
-    { settlement, settled: { tool: FailureHistory.unknownTool, isError: true, signature, wantsToolsOff } }
+    {
+      settlement,
+      settled: {
+        tool: FailureHistory.unknownTool,
+        isError: true,
+        signature,
+        ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
+      }
+    }
   )
 }

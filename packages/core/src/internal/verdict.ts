@@ -38,7 +38,7 @@ export type Node =
   | {
       readonly kind: "tell"
       readonly render: Renderer | undefined
-      readonly afterwards: Afterwards
+      readonly afterwards: Afterwards | undefined
     }
   | { readonly kind: "escalate"; readonly severity: Severity }
   | { readonly kind: "respondWith"; readonly answer: (error: unknown) => Effect.Effect<unknown, unknown> }
@@ -85,7 +85,9 @@ export interface Decision {
 export interface FailureContext {
   /** Attempts made so far, the failed one included. */
   readonly attempt: number
-  /** The errors before this one, oldest first. */
+  /** How often the tool itself has run: arguments that do not fit are no run. Absent outside of tools. */
+  readonly runs?: number
+  /** The errors before this one, those of fixers included, oldest first. */
   readonly previous: ReadonlyArray<unknown>
   /** Since the first attempt started. */
   readonly elapsed: Duration.Duration

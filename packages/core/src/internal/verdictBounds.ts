@@ -10,11 +10,21 @@ export const maxRepairRounds = 8
  */
 export const maxAttemptsPerCall = 10_000
 
-/** Where a fixer says how many model calls one run of it may make. */
-export const ModelCalls: unique symbol = Symbol.for("~@kintsugi/core/ModelCalls")
+/** Where a fixer says what one run of it may cost. */
+export const Cost: unique symbol = Symbol.for("~@kintsugi/core/Cost")
 
-/** The model calls that one run of a fixer may make; `undefined` where it does not say. */
-export const modelCallsOf = (fixer: unknown): number | undefined => {
-  const calls = Predicate.hasProperty(fixer, ModelCalls) ? fixer[ModelCalls] : undefined
-  return Predicate.isNumber(calls) ? calls : undefined
+export interface Cost {
+  readonly modelCalls: number
+  /** Milliseconds of waits and timeouts. */
+  readonly millis: number
+}
+
+const free: Cost = { modelCalls: 0, millis: 0 }
+
+/** What one run of a fixer may cost; nothing where it does not say. */
+export const costOf = (fixer: unknown): Cost => {
+  const cost = Predicate.hasProperty(fixer, Cost) ? fixer[Cost] : undefined
+  return Predicate.hasProperty(cost, "modelCalls") && Predicate.hasProperty(cost, "millis")
+    ? { modelCalls: Number(cost.modelCalls), millis: Number(cost.millis) }
+    : free
 }

@@ -1,0 +1,133 @@
+/** What becomes of a call once it is decided: the settlement that the model reads, the event, and what ends the run. */
+import * as Effect from "effect/Effect"
+import type * as FailureHistory from "../FailureHistory.ts"
+import * as Message from "../Message.ts"
+import * as Render from "../Render.ts"
+import * as RunContext from "../RunContext.ts"
+import { type ToolDeniedError, ToolExecutionError } from "../ToolError.ts"
+import { denialOf, type Failure, type How, type Outcome, result, signatureOf } from "./outcome.ts"
+import type * as Driver from "./recoveryDriver.ts"
+import type { ToolDefinition } from "./toolDefinition.ts"
+import * as ToolRun from "./toolRun.ts"
+import { trailOf } from "./trail.ts"
+
+/** What an ending has to know of the call as it is now. */
+export interface Ended {
+  readonly params: { readonly value: unknown } | undefined
+}
+
+export class Endings {
+  /** An earlier run was cut off after its start: whatever is said of the call, it may have taken effect. */
+  isOpen = false
+  readonly #tool: ToolDefinition
+  readonly #call: Message.ToolCall
+  readonly #run: RunContext.RunContext
+  readonly #history: FailureHistory.FailureHistory
+  readonly #now: () => Ended
+
+  constructor(
+    tool: ToolDefinition,
+    call: Message.ToolCall,
+    run: RunContext.RunContext,
+    history: FailureHistory.FailureHistory,
+    now: () => Ended
+  ) {
+    this.#tool = tool
+    this.#call = call
+    this.#run = run
+    this.#history = history
+    this.#now = now
+  }
+
+  /** A value of the tool, or what stands in for one. */
+  value(value: unknown, attempts: number, recoveredBy: string | undefined): Effect.Effect<Outcome> {
+    return Effect.flatMap(this.#tool.encode(value), (text) =>
+      this.settled(result(this.#tool, value, text), attempts, { recoveredBy, isSuccess: true })
+    )
+  }
+
+  /** A failure that the model reads. */
+  told(error: unknown, text: string, trace: Driver.Trace, how: How): Effect.Effect<Outcome> {
+    const signature = signatureOf(error)
+    const isRepeated = this.#history.isRepeated(this.#tool.name, signature)
+    const said = how.recoveredBy === "tell" && isRepeated ? `${text}\n${Render.repeated}` : text
+    return this.settled(this.#error(said, error), trace.attempts, { ...how, signature, trail: trace.trail })
+  }
+
+  /** It was cut off, and could not be looked up. */
+  unverifiable({ error, why }: ToolRun.Unverifiable, attempts: number): Effect.Effect<Outcome> {
+    const settlement: Message.Settlement = {
+      kind: "unknown",
+      text: Render.capped(Render.unverifiable(this.#tool.name, why))
+    }
+    return this.settled(settlement, attempts, { recoveredBy: "escalate", signature: signatureOf(error) })
+  }
+
+  /** Denied before it ran. */
+  denied(error: ToolDeniedError): Effect.Effect<Outcome> {
+    const settlement: Message.Settlement = { kind: "denied", text: Render.denied(this.#tool.name, error.reason) }
+    const settled = denialOf(this.#tool.name, signatureOf(error))
+    return Effect.as(
+      RunContext.emit(this.#run, () => ({ type: "tool-refused", settlement, ...this.#callOf() })),
+      { settlement, settled }
+    )
+  }
+
+  /** The call ends the run. */
+  failed(failure: Failure): Effect.Effect<Outcome> {
+    const text = `ERROR: ${Render.spoken(failure.error, this.#tool.kind)}`
+    return Effect.succeed({
+      settlement: this.#error(text, failure.error),
+      failure,
+      settled: { tool: this.#tool.name, isError: true }
+    })
+  }
+
+  exhausted(trace: Driver.Trace, cap: string | undefined): Effect.Effect<Outcome> {
+    const { attempts: runs, failures, trail } = trace
+    const why = cap === undefined ? {} : { why: `stopped by the cap of ${cap}` }
+    const all = { failures, runs, trail: trailOf(trail), ...why }
+    return this.failed({ error: ToolExecutionError.exhausted(this.#callOf(), all), isOurs: true })
+  }
+
+  /** A hard failure by decision: the message of the error is kept exactly. */
+  raised(message: string, { failures: attempts, trail }: Driver.Trace): Effect.Effect<Outcome> {
+    const fields = { ...this.#callOf(), message, attempts, cause: attempts.at(-1), trail: trailOf(trail) }
+    return this.failed({ error: new ToolExecutionError(fields), isOurs: true })
+  }
+
+  settled(settlement: Message.Settlement, attempts: number, how: How): Effect.Effect<Outcome> {
+    const { isSuccess = false, recoveredBy, signature, trail, wantsToolsOff } = how
+    const settled: FailureHistory.Settled = {
+      tool: this.#tool.name,
+      isError: !isSuccess && Message.isError(settlement),
+      ...(signature === undefined ? {} : { signature }),
+      ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
+    }
+    const outcome: Outcome = { settlement, settled, ...(trail === undefined ? {} : { trail }) }
+    if (this.#run.emit === undefined) return Effect.succeed(outcome)
+    const { params } = this.#now()
+    const use = {
+      arguments: this.#call.arguments,
+      settlement,
+      attempts,
+      ...(params === undefined ? {} : { params: params.value }),
+      ...(recoveredBy === undefined ? {} : { recoveredBy })
+    }
+    return Effect.as(
+      RunContext.emit(this.#run, () => ({ type: "tool-end", use, ...this.#callOf() })),
+      outcome
+    )
+  }
+
+  /** As an error; as one of unknown outcome while that is open, which the text then says. */
+  #error(text: string, error: unknown): Message.Settlement {
+    const isOpen = this.isOpen || ToolRun.isOpen(error)
+    const said = this.isOpen && !ToolRun.isOpen(error) ? `${text}\n${Render.stillOpen}` : text
+    return { kind: isOpen ? "unknown" : "told", text: Render.capped(said) }
+  }
+
+  #callOf() {
+    return { tool: this.#tool.name, callId: this.#call.id }
+  }
+}
