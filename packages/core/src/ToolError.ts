@@ -102,18 +102,6 @@ export interface CallOf {
   readonly args?: Schema.Json
 }
 
-const Lent = Schema.Struct({
-  code: Schema.optionalKey(Schema.String),
-  outlook: Schema.optionalKey(
-    Schema.Struct({
-      isRetryable: Schema.Boolean,
-      recovery: Schema.Literals(recoveryKinds),
-      suggestedDelay: Schema.Duration,
-      maxAttempts: Schema.Finite
-    })
-  )
-})
-
 /**
  * A tool's own failure, as rows for `ExecutionError` see it: the original is the cause. The category decides about its
  * advice, unless the original lends its own.
@@ -128,7 +116,7 @@ export class ExecutionError extends advised(
     category: Category,
     status: Schema.optionalKey(Schema.Finite),
     /** What a failure of the tool's own carried: it keeps it here, also where its class is lost on a wire. */
-    lent: Schema.optionalKey(Lent),
+    lent: Schema.optionalKey(Execution.Lent),
     cause: Schema.optionalKey(NestedCause)
   })
 ) {

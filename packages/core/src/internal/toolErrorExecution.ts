@@ -1,8 +1,22 @@
 /** What an `ExecutionError` draws from the failure beneath it, and how it reads in a log. */
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../ErrorCause.ts"
-import { type Category, type Lent, outlookOf } from "./outlook.ts"
+import * as Schema from "effect/Schema"
+import { type Category, type Lent as LentType, outlookOf, recoveryKinds } from "./outlook.ts"
 import { property, quietly } from "./reading.ts"
+
+/** What a failure of a tool lends to the error around it, as it is written down. */
+export const Lent = Schema.Struct({
+  code: Schema.optionalKey(Schema.String),
+  outlook: Schema.optionalKey(
+    Schema.Struct({
+      isRetryable: Schema.Boolean,
+      recovery: Schema.Literals(recoveryKinds),
+      suggestedDelay: Schema.Duration,
+      maxAttempts: Schema.Finite
+    })
+  )
+})
 
 const labels: Readonly<Record<Category, string>> = {
   network: "Network error",
@@ -32,7 +46,7 @@ export const categoryOfStatus = (status: number): Category => {
 }
 
 /** The code and the advice that a failure carries itself; `undefined` for one that carries neither. */
-export const lentBy = (cause: unknown): Lent | undefined => {
+export const lentBy = (cause: unknown): LentType | undefined => {
   const own = property(cause, "code")
   const code = Predicate.isString(own) ? ErrorCause.mask(own, 100) : ""
   const outlook = outlookOf(cause)
