@@ -7,28 +7,9 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as AgentEvent from "./AgentEvent.ts"
+import type { Meter } from "./internal/budgetMeter.ts"
+import type { Ledger } from "./Ledger.ts"
 import type { Left } from "./Trail.ts"
-import * as Usage from "./Usage.ts"
-
-/**
- * What a run and all runs below it have consumed: every attempt's usage, whoever caused it and however it ended. Whatever
- * is booked here is booked with the run above as well.
- */
-export class Ledger {
-  readonly #above: Ledger | undefined
-  #usage = Usage.empty
-
-  constructor(above?: Ledger) {
-    this.#above = above
-  }
-  get usage(): Usage.Usage {
-    return this.#usage
-  }
-  record(usage: Usage.Usage): void {
-    this.#usage = Usage.add(this.#usage, usage)
-    this.#above?.record(usage)
-  }
-}
 
 export interface RunContext {
   readonly runId: string
@@ -42,8 +23,8 @@ export interface RunContext {
   /** The call in which this effect runs; absent outside of tools. */
   readonly callId?: string
   readonly turn: () => number
-  /** What is left of the run's own budget. */
-  readonly left?: () => Left
+  /** Counts what the run spends, against its limits and those of the runs above. */
+  readonly meter: Meter
   /** For a fixer: the failure that it is at work on, and how often the call was attempted. */
   readonly repairing?: { readonly error: unknown; readonly attempts: number } | undefined
   /** Absent when nobody listens: then no event is built. */
@@ -52,6 +33,15 @@ export interface RunContext {
   /** Fixers that are at work above this effect; they are not started again below. */
   readonly fixers: ReadonlyArray<unknown>
 }
+
+/** What is left of the budget of a run, and of those above it. */
+export const left = ({ meter }: RunContext): Left => ({
+  turns: meter.left("maxTurns"),
+  toolCalls: meter.left("maxToolCalls")
+})
+
+/** The instant that no wait within this run may pass; `Infinity` outside of a run. */
+export const deadline = (run: RunContext | undefined): number => run?.meter.deadline?.ownDeadline ?? Infinity
 
 /** The present run, or `undefined` outside of one. */
 export const Current = Context.Reference<RunContext | undefined>("@kintsugi/core/RunContext/Current", {

@@ -5,11 +5,14 @@ import * as Message from "../Message.ts"
 import * as Render from "../Render.ts"
 import * as RunContext from "../RunContext.ts"
 import { type ToolDeniedError, ToolExecutionError } from "../ToolError.ts"
+import { Exceeded } from "./budgetMeter.ts"
 import { denialOf, type Failure, type How, type Outcome, result, signatureOf } from "./outcome.ts"
 import type * as Driver from "./recoveryDriver.ts"
 import type { ToolDefinition } from "./toolDefinition.ts"
 import * as ToolRun from "./toolRun.ts"
 import { trailOf } from "./trail.ts"
+
+type Exhausted = Extract<Driver.Ending, { readonly type: "exhausted" }>
 
 /** What an ending has to know of the call as it is now. */
 export interface Ended {
@@ -75,7 +78,10 @@ export class Endings {
 
   /** The call ends the run. */
   failed(failure: Failure): Effect.Effect<Outcome> {
-    const text = `ERROR: ${Render.spoken(failure.error, this.#tool.kind)}`
+    const text =
+      failure.error instanceof Exceeded
+        ? `ERROR: the run has reached its ${failure.error.reason}`
+        : `ERROR: ${Render.spoken(failure.error, this.#tool.kind)}`
     return Effect.succeed({
       settlement: this.#error(text, failure.error),
       failure,
@@ -83,8 +89,13 @@ export class Endings {
     })
   }
 
-  exhausted(trace: Driver.Trace, cap: string | undefined): Effect.Effect<Outcome> {
+  exhausted(trace: Driver.Trace, { cap, isLate = false }: Exhausted): Effect.Effect<Outcome> {
     const { attempts: runs, failures, trail } = trace
+    const { deadline } = this.#run.meter
+    // not the policy has given up, the run is over
+    if (isLate && deadline !== undefined) {
+      return this.failed({ error: deadline.late(deadline.ownDeadline), isOurs: true })
+    }
     const why = cap === undefined ? {} : { why: `stopped by the cap of ${cap}` }
     const all = { failures, runs, trail: trailOf(trail), ...why }
     return this.failed({ error: ToolExecutionError.exhausted(this.#callOf(), all), isOurs: true })

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import * as Meter from "./budgetMeter.ts"
 import * as Render from "../Render.ts"
 import * as RunContext from "../RunContext.ts"
 import { DeserializationError, EscalationError, ToolExecutionError } from "../ToolError.ts"
@@ -48,6 +49,8 @@ export const run = (rung: Fix, seen: unknown, round: FixRound, broken: Broken): 
     if (passing !== undefined) return yield* Effect.failCause(passing)
     const error = Cause.squash(exit.cause)
     yield* RunContext.emit(broken.run, () => ({ type: "fix-failed", error, ...at }))
+    // a limit of a run above was reached: nothing here recovers from that
+    if (Meter.ownerAbove(error, broken.run.meter) !== undefined) return { type: "fatal", error }
     return ended(error)
   })
 }

@@ -13,6 +13,7 @@ export const recoverEffect = <R>(
     row: (error) => rowOf(rows, error),
     about: () => nothing,
     left: () => undefined,
+    deadline: () => Infinity,
     admits: () => true,
     fix: () => Effect.die(new TypeError("Recovery.onError: fix has no meaning on a plain effect")),
     observe: () => Effect.void,

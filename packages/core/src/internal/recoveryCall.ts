@@ -40,7 +40,8 @@ export type Ending =
       readonly by: string
       readonly error: unknown
     }
-  | { readonly type: "exhausted"; readonly error: unknown; readonly cap?: string }
+  /** `cap` names what stopped it before its own counts did; `isLate`: the next wait would have passed the run's end. */
+  | { readonly type: "exhausted"; readonly error: unknown; readonly cap?: string; readonly isLate?: boolean }
   | { readonly type: "raised"; readonly error: unknown }
   /** No row, or `rethrow`: the failure leaves as itself. */
   | { readonly type: "rethrown"; readonly error: unknown }
@@ -77,6 +78,8 @@ export interface Rules<R> {
   readonly observe: (decision: Decision) => Effect.Effect<void>
   /** What is left of the run's budget just now; `undefined` outside of a run. */
   readonly left: () => Left | undefined
+  /** The instant that no wait may pass. */
+  readonly deadline: () => number
 }
 
 /** The place of a fixer run within its rung. */
@@ -204,6 +207,9 @@ export class Call<R> {
     return Effect.flatMap(this.#stepper(node, slot), (stepper) =>
       Pull.matchEffect(stepper(this.#clock.currentTimeMillisUnsafe(), failure.seen), {
         onSuccess: ([, delay]) => {
+          if (this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay) > this.#rules.deadline()) {
+            return this.#exhausted(node.kind, rung, failure, "the run's maxDuration", true)
+          }
           const wait = Duration.isZero(delay) ? Effect.void : Effect.sleep(delay)
           return Effect.as(Effect.andThen(this.#report(node.kind, rung, failure, delay), wait), again)
         },
@@ -283,11 +289,12 @@ export class Call<R> {
     return Effect.as(this.#report(verdict, rung, failure, Duration.zero), ending)
   }
 
-  #exhausted(verdict: string, rung: number, failure: Failure, cap?: string): Effect.Effect<Step> {
+  #exhausted(verdict: string, rung: number, failure: Failure, cap?: string, isLate?: boolean): Effect.Effect<Step> {
     return this.#ended(`${verdict} exhausted`, rung, failure, {
       type: "exhausted",
       error: failure.error,
-      ...(cap === undefined ? {} : { cap })
+      ...(cap === undefined ? {} : { cap }),
+      ...(isLate === undefined ? {} : { isLate })
     })
   }
 

@@ -13,6 +13,7 @@ import * as Render from "../Render.ts"
 import * as RunContext from "../RunContext.ts"
 import { ExecutionError, type ToolDeniedError, ToolExecutionError, ToolTimeoutError } from "../ToolError.ts"
 import * as Fixing from "./fixing.ts"
+import * as Meter from "./budgetMeter.ts"
 import * as Gates from "./gates.ts"
 import { Endings } from "./endings.ts"
 import { type Outcome, wishOf } from "./outcome.ts"
@@ -110,6 +111,11 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
 
   row(error: unknown): Driver.Row | undefined {
     if (this.#final !== undefined) return undefined
+    // a limit of this run, or of one above, was reached further down: that is no failure of this tool
+    if (Meter.ownerAbove(error, this.#run.meter) !== undefined) {
+      this.#final = { error, outcome: () => this.#endings.failed({ error, isOurs: true }) }
+      return undefined
+    }
     if (error instanceof ToolRun.Unverifiable) {
       this.#final = { error, outcome: () => this.#endings.unverifiable(error, this.#runs) }
       return undefined
@@ -138,7 +144,11 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   left() {
-    return this.#run.left?.()
+    return RunContext.left(this.#run)
+  }
+
+  deadline() {
+    return RunContext.deadline(this.#run)
   }
 
   /**
@@ -191,7 +201,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
         return this.#endings.told(ending.error, text, trace, { recoveredBy: ending.by })
       }
       case "exhausted":
-        return this.#endings.exhausted(trace, ending.cap)
+        return this.#endings.exhausted(trace, ending)
       case "raised":
         return this.#endings.raised(ErrorCause.sayingOf(ending.error), trace)
       case "rethrown":

@@ -42,7 +42,8 @@ export const settle = (
       failingBatches: history.failingBatches,
       failuresInARow: history.failuresInARow(unknownTool)
     }),
-    left: () => run.left?.(),
+    left: () => RunContext.left(run),
+    deadline: () => RunContext.deadline(run),
     admits: () => false,
     fix: () => Effect.succeed({ type: "skipped" }),
     observe: (decision) =>
