@@ -28,6 +28,8 @@ export const modules: ReadonlyArray<string> = [
   "Explanation",
   "Recovery",
   "FailureHistory",
+  "Price",
+  "Ledger",
   "Budget",
   "Coercion",
   "Compaction",

@@ -7,7 +7,7 @@ import { batch, busy, done, eventLog, fixer, read, scripted, settlements } from 
 
 const { call, calls, make } = ScriptedModel
 
-const working = <const Tools extends ReadonlyArray<Tool.AnyTool>>(budget: Partial<Budget.Budget>, ...tools: Tools) =>
+const working = <const Tools extends ReadonlyArray<Tool.AnyTool>>(budget: Budget.Limits, ...tools: Tools) =>
   Agent.make("worker", { prompt: "Work.", budget, skills: [Skill.make("work", { description: "Works.", tools })] })
 
 const asExceeded = (error: unknown): RunError.BudgetExceededError => {

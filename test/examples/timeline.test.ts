@@ -29,7 +29,11 @@ const draw = (events: ReadonlyArray<AgentEvent.AgentEvent>, isColored = false): 
   return events.map(timeline.draw).join("")
 }
 
-const reply = (content: Message.Reply["content"]): Message.Reply => ({ content, finish: "stop", usage: Usage.empty })
+const reply = (content: Message.Reply["content"]): Message.Reply => ({
+  content,
+  finish: "stop",
+  usage: Usage.empty
+})
 
 const retry: AgentEvent.Happening = {
   type: "verdict",
@@ -112,7 +116,9 @@ describe("the event log", () => {
     const cause = Object.assign(new Error(`refused: Bearer ${secret}`), { headers: { authorization: secret } })
     const error = new NetworkError({ host: "localhost", message: `failed with ${secret}`, cause })
     const transcript = [Message.user("How many?"), Message.assistant("Three.")]
-    const line = EventLog.encode(of(1, { type: "run-failed", error, isDefect: false, transcript, usage: Usage.empty }))
+    const line = EventLog.encode(
+      of(1, { type: "run-failed", error, isDefect: false, transcript, usage: Usage.empty, ledger: [] })
+    )
     expect(line).not.toContain(secret)
     expect(JSON.parse(line)).toMatchObject({ transcript, error: { host: "localhost", cause: { name: "Error" } } })
   })
@@ -120,7 +126,7 @@ describe("the event log", () => {
   it("writes whatever an agent may answer", () => {
     const circle: Record<string, unknown> = { key: Redacted.make("sk-abcdefghijklmnop"), big: 1n, not: Number.NaN }
     circle.self = circle
-    const line = EventLog.encode(of(1, { type: "run-completed", output: circle, usage: Usage.empty }))
+    const line = EventLog.encode(of(1, { type: "run-completed", output: circle, usage: Usage.empty, ledger: [] }))
     expect(JSON.parse(line)).toMatchObject({ output: { key: "<redacted>", big: "1", not: "NaN" } })
     expect(line).not.toContain("sk-")
   })

@@ -3,7 +3,7 @@
  * that says the same makes of it, attempt by attempt.
  */
 import { assert, it } from "@effect/vitest"
-import { type Message, type Model, Recovery, Tool, ToolError } from "@kintsugi/core"
+import { Agent, type Message, type Model, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Duration, Effect, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -59,13 +59,20 @@ const raws: fc.Arbitrary<Raw> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom<Raw>("{{", "", { n: "many" }, '{"m":1}') }
 )
 
+/** Effect's own combinators know nothing of the time of a run. */
+const patient = (tool: Tool.AnyTool) =>
+  Agent.make("worker", {
+    budget: { maxDuration: Infinity },
+    skills: [Skill.make("work", { description: "Works.", tools: [tool] })]
+  })
+
 /** The text that the model reads of one call, or the failure that ends the run: beneath our own final error, the last. */
 const asked = (tool: Tool.AnyTool, raw: Raw = fitting): Effect.Effect<string, unknown> =>
   Effect.scoped(
     Effect.gen(function* () {
       const model = yield* ScriptedModel.make(ScriptedModel.calls(ScriptedModel.call(tool.name, raw, "c1")), done)
       // the tools of these tests need nothing
-      const running = agentWith(tool)("go") as Effect.Effect<string, unknown, Model.Model>
+      const running = patient(tool)("go") as Effect.Effect<string, unknown, Model.Model>
       yield* Effect.mapError(Effect.provide(running, model.layer), lastOf)
       const [text = ""] = read(model)
       assert.match(text, /^result: /)

@@ -3,8 +3,8 @@ import { assert } from "@effect/vitest"
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
+import * as Agent from "@kintsugi/core/Agent"
 import type * as AgentEvent from "@kintsugi/core/AgentEvent"
-import * as RunContext from "@kintsugi/core/RunContext"
 import { OpenAi, type Transport } from "@kintsugi/providers"
 import { Cause, Clock, Effect, Exit, Layer, Redacted, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
@@ -168,18 +168,14 @@ export const failsWith = <E extends LlmError.LlmError>(
   return error
 }
 
-/** The events of the transport during an effect. */
+/** What the transport decides during an effect. */
 export const listening = <A, E, R>(effect: Effect.Effect<A, E, R>) => {
   const events: Array<AgentEvent.AgentEvent> = []
-  const run: RunContext.RunContext = {
-    runId: "run-1",
-    agent: "tester",
-    depth: 0,
-    deepest: 16,
-    turn: () => 1,
-    emit: (event) => events.push(event),
-    ledger: new RunContext.Ledger(),
-    fixers: []
-  }
-  return { events, effect: Effect.provideService(effect, RunContext.Current, run) }
+  const hear = Agent.onEvent((event) =>
+    Effect.sync(() => {
+      if (event.type === "verdict") events.push(event)
+    })
+  )
+  const agent = Agent.deterministic("tester", (_input: undefined) => effect).pipe(hear)
+  return { events, effect: agent(undefined) }
 }

@@ -13,7 +13,7 @@ import * as Message from "./Message.ts"
 import type * as Model from "./Model.ts"
 import { labelsOf } from "./RecoveryAdvice.ts"
 import * as Recovery from "./Recovery.ts"
-import type { BudgetExceededError } from "./RunError.ts"
+import type { BudgetExceededError, BudgetReason } from "./RunError.ts"
 import type * as Skill from "./Skill.ts"
 import type * as Tool from "./Tool.ts"
 import type * as ToolPolicy from "./ToolPolicy.ts"
@@ -134,6 +134,38 @@ export const toolDefaults =
   ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable> => {
     const { definition } = self[TypeId]
     return fromDefinition({ ...definition, defaults: new Map([...definition.defaults, ...Recovery.rowsOf(table)]) })
+  }
+
+/** A limit of the agent's budget that was reached, by its own run or by one below it. */
+export interface BudgetExceeded {
+  readonly agent: string
+  readonly reason: BudgetReason
+  /** Turns, calls, tokens, cost or milliseconds. */
+  readonly limit: number
+  readonly spent: number
+  readonly usage: Usage.Usage
+}
+
+/**
+ * Decides what is done when a limit is reached: `Budget.stop`, as without it; `Budget.extend`; `Budget.checkpoint`. It is asked for
+ * turns, tool calls, tokens, cost and duration, each time that one of them is used up; a running model or tool goes on
+ * meanwhile. No table ever sees the end of a budget.
+ */
+export const onBudgetExceeded =
+  <R2 = never>(decide: (exceeded: BudgetExceeded) => Budget.Decision | Effect.Effect<Budget.Decision, never, R2>) =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable> => {
+    const { definition } = self[TypeId]
+    return fromDefinition({
+      ...definition,
+      onExceeded: ({ limit, meter, reason, spent }) =>
+        Effect.suspend(() => {
+          const decision = decide({ agent: definition.name, reason, limit, spent, usage: meter.ledger.usage })
+          // its needs are in the agent's type
+          return Effect.isEffect(decision) ? (decision as Effect.Effect<Budget.Decision>) : Effect.succeed(decision)
+        })
+    })
   }
 
 /**

@@ -2,9 +2,12 @@
  * What happens in a run, as data. Traces, timelines, hooks and the trail of an error are all drawn from here. An event
  * is built only when somebody listens.
  */
+import type * as Budget from "./Budget.ts"
 import type * as Coercion from "./Coercion.ts"
+import type * as Ledger from "./Ledger.ts"
 import type * as Message from "./Message.ts"
 import type * as Recovery from "./Recovery.ts"
+import type { BudgetReason } from "./RunError.ts"
 import type * as Usage from "./Usage.ts"
 
 /**
@@ -46,17 +49,33 @@ export type Happening =
   /** A call that was not admitted: no such tool, or denied. */
   | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
   | ({ readonly type: "verdict" } & Decision)
-  | ({ readonly type: "budget-warning" } & { readonly reason: string; readonly spent: number; readonly limit: number })
-  | { readonly type: "run-completed"; readonly output: unknown; readonly usage: Usage.Usage }
-  | {
+  /** A limit is near: once for each, by default when four fifths of it are spent. */
+  | ({ readonly type: "budget-warning" } & Limit)
+  /** A limit was reached, and somebody was asked what to do about it. */
+  | ({ readonly type: "budget-exceeded"; readonly decision: Budget.Decision["kind"] } & Limit)
+  | ({ readonly type: "run-completed"; readonly output: unknown } & Spent)
+  | ({
       readonly type: "run-failed"
       readonly error: unknown
       /** Whether it died, of a bug, rather than failed. */
       readonly isDefect: boolean
       readonly transcript: Message.Transcript
-      readonly usage: Usage.Usage
-    }
-  | { readonly type: "run-interrupted"; readonly transcript: Message.Transcript; readonly usage: Usage.Usage }
+    } & Spent)
+  | ({ readonly type: "run-interrupted"; readonly transcript: Message.Transcript } & Spent)
+
+/** What a run and all runs below it have consumed. */
+export interface Spent {
+  readonly usage: Usage.Usage
+  /** Every attempt of every model call, oldest first. */
+  readonly ledger: ReadonlyArray<Ledger.Entry>
+}
+
+/** A limit of the budget, and what is spent of it: turns, calls, tokens, cost, or milliseconds. */
+export interface Limit {
+  readonly reason: BudgetReason
+  readonly spent: number
+  readonly limit: number
+}
 
 /** What happens while one call is settled. */
 export type OfOneCall =

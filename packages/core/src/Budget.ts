@@ -71,7 +71,14 @@ const mayBeInfinite: ReadonlySet<string> = new Set([
 
 /** Fills in the defaults. Refuses what is no limit with a `RangeError`: counts have to be whole numbers of at least 1. */
 export const make = (limits?: Limits): Budget => {
-  const { maxCost = defaults.maxCost, maxDuration, prices, repeatedFailures, warnAt = defaults.warnAt, ...counts } = {
+  const {
+    maxCost = defaults.maxCost,
+    maxDuration,
+    prices,
+    repeatedFailures,
+    warnAt = defaults.warnAt,
+    ...counts
+  } = {
     ...limits
   }
   const repeated = { ...FailureHistory.defaults, ...repeatedFailures }
@@ -82,6 +89,17 @@ export const make = (limits?: Limits): Budget => {
   if (!(maxCost > 0)) throw new RangeError(`Budget: maxCost must be above 0, got ${String(maxCost)}`)
   if (!(warnAt > 0 && warnAt <= 1)) throw new RangeError(`Budget: warnAt must be above 0 and at most 1, got ${warnAt}`)
   return { ...numbers, maxCost, warnAt, maxDuration: millisOf(maxDuration), prices, repeatedFailures: repeated }
+}
+
+/** For runs whose only limits are those of the runs above. */
+export const unlimited: Budget = {
+  ...defaults,
+  maxTurns: Infinity,
+  maxToolCalls: Infinity,
+  maxDuration: Infinity,
+  maxDepth: Infinity,
+  prices: undefined,
+  repeatedFailures: FailureHistory.defaults
 }
 
 const checkCount = (name: string, limit: number): void => {

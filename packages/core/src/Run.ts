@@ -1,19 +1,20 @@
 /** One invocation of an agent: ask, settle the calls, ask again, until the model answers or a limit is reached. */
+/** One invocation of an agent: ask, settle the calls, ask again, until the model answers or a limit is reached. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Budget from "./Budget.ts"
-import * as FailureHistory from "./FailureHistory.ts"
+import type * as FailureHistory from "./FailureHistory.ts"
+import { Exceeded, type OnExceeded } from "./internal/budgetMeter.ts"
+import * as RunBudget from "./internal/runBudget.ts"
 import * as Frame from "./internal/runFrame.ts"
+import { RunState } from "./internal/runState.ts"
 import { trailOf } from "./internal/trail.ts"
 import * as Message from "./Message.ts"
 import * as Model from "./Model.ts"
 import type * as Recovery from "./Recovery.ts"
 import * as RunContext from "./RunContext.ts"
-import { BudgetExceededError, type BudgetReason } from "./RunError.ts"
-import { ToolExecutionError } from "./ToolError.ts"
 import type * as Toolset from "./Toolset.ts"
-import type { Left, Trail } from "./Trail.ts"
 import * as Turn from "./Turn.ts"
 
 /** All that the loop has to know of an agent. */
@@ -28,6 +29,8 @@ export interface Plan {
   readonly onPartial: Turn.OnPartial
   readonly siblings: Turn.Siblings
   readonly listeners: ReadonlyArray<Frame.Listener>
+  /** What is done about a limit of the budget that was reached; it ends the run where nobody decides. */
+  readonly onExceeded: OnExceeded | undefined
 }
 
 /** Runs a plan. With a sink, replies are asked for in parts and every event goes there. */
@@ -37,11 +40,17 @@ export const run = (
   sink: Frame.Sink | undefined
 ): Effect.Effect<unknown, unknown, Model.Model> =>
   Effect.suspend(() => {
-    const state = new State(plan, input)
-    return Frame.within({ ...plan, maxDepth: plan.budget.maxDepth, input, sink, state }, (context) =>
-      withModel(plan, (model) => loop(plan, model, state, context, sink !== undefined))
+    const state = new RunState(plan.agent, plan.budget, opening(plan.prompt, input))
+    return Frame.within({ ...plan, input, sink, state }, (context) =>
+      withModel(plan, (model) => {
+        const looping = RunBudget.inTime(loop(plan, model, state, context, sink !== undefined), context)
+        return Effect.mapError(looping, (error) => state.leaving(error, context))
+      })
     )
   })
+
+const opening = (prompt: string, input: string): Array<Message.Message> =>
+  prompt === "" ? [Message.user(input)] : [Message.system(prompt), Message.user(input)]
 
 const withModel = <A, E>(
   { model }: Plan,
@@ -56,140 +65,74 @@ const withModel = <A, E>(
 const loop = Effect.fnUntraced(function* (
   plan: Plan,
   model: Model.Service,
-  state: State,
+  state: RunState,
   run: RunContext.RunContext,
   isStreamed: boolean
 ): Effect.fn.Return<unknown, unknown> {
   const { budget, onLlmError: rows, onPartial, siblings, toolset } = plan
+  const { toolConcurrency: concurrency } = budget
   const { history } = state
+  const { meter } = run
   const usual: Model.Request = { messages: state.messages, tools: toolset.specs, toolChoice: "auto" }
-  if (run.depth > run.deepest) return yield* state.exceeded("maxDepth", run.deepest, run)
+  if (run.depth > run.deepest) return yield* Effect.fail(state.own("maxDepth", run.deepest, run.depth, run))
+  RunBudget.demandPrice(run, model)
   while (true) {
-    if (state.turn >= budget.maxTurns) return yield* state.exceeded("maxTurns", budget.maxTurns, run)
+    const noTurn = meter.takeTurn()
+    if (noTurn !== undefined) yield* RunBudget.passing(noTurn, () => meter.takeTurn(), run)
     state.turn++
     yield* RunContext.emit(run, () => ({ type: "turn-start" }))
     const request = history.isCalm ? usual : restricted(usual, history)
     const answer = yield* Turn.ask({ model, request, rows, onPartial, isStreamed, run })
     if (answer.type === "answered") return answer.value
-    const calls = state.open(answer.reply)
-    const wasOff = history.isToolsOff
-    const admitted = budget.maxToolCalls - state.toolCalls
-    state.toolCalls += calls
-    const concurrency = budget.toolConcurrency
     const { reply } = answer
+    const calls = state.open(reply)
+    const wasOff = history.isToolsOff
+    const overspent = meter.passed(spending)
+    if (overspent !== undefined) yield* RunBudget.passing(overspent, () => meter.passed(spending), run)
+    const inARow = state.inARow(calls)
+    let admitted = calls.length === 0 ? 0 : meter.takeCalls(calls.length)
+    let tooMany = admitted < calls.length ? meter.passed(counting) : undefined
+    if (tooMany !== undefined && (yield* RunBudget.isExtended(tooMany, () => meter.passed(counting), run))) {
+      admitted = calls.length
+      tooMany = undefined
+    }
+    admitted = Math.min(admitted, inARow)
+    yield* RunBudget.warn(run)
     const { settlements } = state
     const batch = yield* Turn.settle({ toolset, reply, admitted, concurrency, siblings, settlements, history, run })
     state.close(batch.message)
     if (batch.failure !== undefined) return yield* Effect.fail(state.attach(batch.failure, run))
-    if (calls === 0) return state.partial
-    if (calls > admitted) return yield* state.exceeded("maxToolCalls", budget.maxToolCalls, run)
+    if (calls.length === 0) return state.partial
+    if (tooMany !== undefined) return yield* Effect.fail(tooMany)
+    if (inARow < calls.length) {
+      const limit = budget.maxConsecutiveSameTool
+      return yield* Effect.fail(state.own("maxConsecutiveSameTool", limit, limit + 1, run))
+    }
     // a model that calls tools although there are none is asked once more
-    if (wasOff && ++state.callsWhileOff > 1) return yield* state.exceeded("toolsOff", 1, run)
+    if (wasOff && ++state.callsWhileOff > 1) {
+      return yield* Effect.fail(state.own("toolsOff", 1, state.callsWhileOff, run))
+    }
     const repeated = history.record(batch.outcomes.map(({ settled }) => settled))
-    if (repeated !== undefined) return yield* state.repeated(budget.repeatedFailures.stop, repeated, batch, run)
+    if (repeated !== undefined) return yield* Effect.fail(repeatedFailure(budget, repeated, batch, run))
   }
 })
+
+const spending = ["maxTokens", "maxCost"] as const
+const counting = ["maxToolCalls"] as const
+
+/** One tool failed too often in the same way: what was decided about its last failures comes along. */
+const repeatedFailure = (
+  { repeatedFailures }: Budget.Budget,
+  { repeats, tool }: { readonly tool: string; readonly repeats: number },
+  { outcomes }: Turn.Batch,
+  run: RunContext.RunContext
+): Exceeded => {
+  const last = outcomes.filter(({ settled }) => settled.tool === tool).flatMap(({ trail }) => trail ?? [])
+  return new Exceeded(run.meter, "repeatedFailure", repeatedFailures.stop, repeats, trailOf(last))
+}
 
 /** A request without the tools that are withheld, or with the demand to call none. */
 const restricted = (usual: Model.Request, { isToolsOff, withheld }: FailureHistory.FailureHistory): Model.Request =>
   isToolsOff
     ? { ...usual, toolChoice: "none" }
     : { ...usual, tools: usual.tools.filter(({ name }) => !withheld.has(name)) }
-
-/** What a run has said and counted so far. It belongs to one run and lives as long as it. */
-class State implements Frame.State {
-  readonly #agent: string
-  readonly #budget: Budget.Budget
-  readonly history: FailureHistory.FailureHistory
-  /** Grows in place: requests lend it to the model. */
-  readonly messages: Array<Message.Message>
-  settlements: Array<Message.Settlement | undefined> = []
-  #reply: Message.Reply | undefined
-  /** The text of the last reply. */
-  partial = ""
-  turn = 0
-  toolCalls = 0
-  /** Batches that were called with tools switched off. */
-  callsWhileOff = 0
-
-  constructor(plan: Plan, input: string) {
-    this.#agent = plan.agent
-    this.#budget = plan.budget
-    this.history = new FailureHistory.FailureHistory(plan.budget.repeatedFailures)
-    this.messages = plan.prompt === "" ? [Message.user(input)] : [Message.system(plan.prompt), Message.user(input)]
-  }
-
-  /** Takes a reply in; gives the number of its calls. */
-  open(reply: Message.Reply): number {
-    this.#reply = reply
-    this.settlements = []
-    this.partial = Message.textOf(reply)
-    return Message.callsOf(reply).length
-  }
-
-  close(message: Message.Assistant): void {
-    this.#reply = undefined
-    this.messages.push(message)
-  }
-
-  left = (): Left => ({
-    turns: this.#budget.maxTurns - this.turn,
-    toolCalls: Math.max(0, this.#budget.maxToolCalls - this.toolCalls)
-  })
-
-  /** A copy, with whatever is still open settled as interrupted. */
-  transcript(): Message.Transcript {
-    return this.#reply === undefined
-      ? [...this.messages]
-      : [...this.messages, Message.settle(this.#reply, this.settlements)]
-  }
-
-  exceeded(reason: BudgetReason, limit: number, run: RunContext.RunContext): Effect.Effect<never, BudgetExceededError> {
-    return this.#exceeded(reason, limit, this.#spent(reason, run), run)
-  }
-
-  /** One tool failed too often in the same way: what was decided about its last failures comes along. */
-  repeated(
-    limit: number,
-    { repeats, tool }: { readonly tool: string; readonly repeats: number },
-    { outcomes }: Turn.Batch,
-    run: RunContext.RunContext
-  ): Effect.Effect<never, BudgetExceededError> {
-    const last = outcomes.filter(({ settled }) => settled.tool === tool).flatMap(({ trail }) => trail ?? [])
-    return this.#exceeded("repeatedFailure", limit, repeats, run, trailOf(last))
-  }
-
-  #spent(reason: BudgetReason, run: RunContext.RunContext): number {
-    if (reason === "maxTurns") return this.turn
-    if (reason === "maxToolCalls") return this.toolCalls
-    return reason === "toolsOff" ? this.callsWhileOff : run.depth
-  }
-
-  #exceeded(
-    reason: BudgetReason,
-    limit: number,
-    spent: number,
-    run: RunContext.RunContext,
-    trail?: Trail
-  ): Effect.Effect<never, BudgetExceededError> {
-    const kept = { transcript: this.transcript(), usage: run.ledger.usage, partial: this.partial }
-    const decided = trail === undefined ? {} : { trail }
-    return Effect.fail(BudgetExceededError.exceeded({ agent: this.#agent, reason, limit, spent, ...kept, ...decided }))
-  }
-
-  /** Our own final error takes transcript and usage along; a user's error leaves as itself. */
-  attach({ error, isOurs }: Toolset.Failure, run: RunContext.RunContext): unknown {
-    if (!isOurs || !(error instanceof ToolExecutionError)) return error
-    const { attempts, callId, message, tool, trail } = error
-    return new ToolExecutionError({
-      tool,
-      callId,
-      message,
-      attempts,
-      ...("cause" in error ? { cause: error.cause } : {}),
-      ...(trail === undefined ? {} : { trail }),
-      transcript: this.transcript(),
-      usage: run.ledger.usage
-    })
-  }
-}

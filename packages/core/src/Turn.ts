@@ -6,6 +6,7 @@ import type * as FailureHistory from "./FailureHistory.ts"
 import { nothing, rowOf } from "./internal/recoverEffect.ts"
 import * as Driver from "./internal/recoveryDriver.ts"
 import { ContentFilteredError, type LlmError, MalformedToolCallError, NetworkError } from "./LlmError.ts"
+import type * as Ledger from "./Ledger.ts"
 import * as Message from "./Message.ts"
 import * as Model from "./Model.ts"
 import type * as Recovery from "./Recovery.ts"
@@ -50,10 +51,14 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
 
   attempt(attempt: number): Effect.Effect<Message.Reply, LlmError> {
     const { isStreamed, model, request, run } = this.#asking
-    const asked = isStreamed ? this.#stream(model, request) : Effect.map(model.generate(request), Model.collected)
+    const whole = isStreamed ? this.#stream(model, request) : Effect.map(model.generate(request), Model.collected)
+    const asked = Effect.tapError(whole, () =>
+      Effect.sync(() => this.#book(attempt, Usage.empty, this.#isShown && this.admits() ? "discarded" : "failed"))
+    )
     const booked = Effect.flatMap(asked, (reply) => {
-      run.ledger.record(reply.usage)
-      return refused(model, reply) ?? Effect.succeed(reply)
+      const refusal = refused(model, reply)
+      this.#book(attempt, reply.usage, refusal === undefined ? "used" : "failed")
+      return refusal ?? Effect.succeed(reply)
     })
     if (run.emit === undefined) return booked
     const at = { model: model.name, attempt }
@@ -75,7 +80,11 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   }
 
   left() {
-    return this.#asking.run.left?.()
+    return RunContext.left(this.#asking.run)
+  }
+
+  deadline() {
+    return RunContext.deadline(this.#asking.run)
   }
 
   admits(): boolean {
@@ -111,7 +120,13 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
         const reply: Message.Reply = { content: [call], finish: "tool-calls", usage: Usage.empty }
         return Effect.succeed({ type: "reply", reply })
       }
-      case "exhausted":
+      case "exhausted": {
+        const { deadline } = this.#asking.run.meter
+        // not the policy has given up, the run is over
+        return Effect.fail(
+          ending.isLate === true && deadline !== undefined ? deadline.late(deadline.ownDeadline) : ending.error
+        )
+      }
       case "failed":
       case "raised":
         return Effect.fail(ending.error)
@@ -119,6 +134,23 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       case "escalated":
         return Effect.die(new TypeError(`Turn: a verdict that ends as ${ending.type} has no meaning for a model call`))
     }
+  }
+
+  #book(attempt: number, usage: Usage.Usage, outcome: Ledger.Outcome): void {
+    const { model, run } = this.#asking
+    const cost = run.meter.costOf(model.name, usage)
+    run.ledger.record({
+      runId: run.runId,
+      agent: run.agent,
+      turn: run.turn(),
+      attempt,
+      model: model.name,
+      provider: model.provider,
+      layer: run.fixers.length > 0 ? "fixer" : "agent",
+      outcome,
+      usage,
+      ...(cost === undefined ? {} : { cost })
+    })
   }
 
   #stream(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {

@@ -14,7 +14,8 @@ import type * as Tool from "../Tool.ts"
 import type * as ToolPolicy from "../ToolPolicy.ts"
 import * as Toolset from "../Toolset.ts"
 import type * as Turn from "../Turn.ts"
-import { explainRun } from "./agentExplaining.ts"
+import { explainRun, perTurn } from "./agentExplaining.ts"
+import type { OnExceeded } from "./budgetMeter.ts"
 import type { CallError, CallServices, ModelError, ModelServices } from "./agentTypes.ts"
 import { ReadsReport } from "./fixing.ts"
 import * as Frame from "./runFrame.ts"
@@ -71,6 +72,7 @@ export interface Definition {
   readonly siblings: Turn.Siblings
   readonly policies: ReadonlyArray<ToolPolicy.Policy>
   readonly listeners: ReadonlyArray<Frame.Listener>
+  readonly onExceeded: OnExceeded | undefined
   /** In the place of the loop, for agents that need no model. */
   readonly body: ((input: unknown) => Effect.Effect<unknown, unknown>) | undefined
 }
@@ -89,6 +91,7 @@ export const blank = (name: string): Definition => ({
   siblings: "settleAll",
   policies: [],
   listeners: [],
+  onExceeded: undefined,
   body: undefined
 })
 
@@ -112,9 +115,10 @@ export function fromDefinition<A>(definition: Definition): A {
 }
 
 const costOf = (definition: Definition): Cost => {
-  if (definition.body !== undefined) return { modelCalls: 0, millis: 0 }
-  const { modelCalls, time } = explainRun(planOf(definition)).worst
-  return { modelCalls, millis: Duration.toMillis(time) }
+  if (definition.body !== undefined) return { modelCalls: 0, perTurn: 0, millis: 0 }
+  const plan = planOf(definition)
+  const { modelCalls, time } = explainRun(plan).worst
+  return { modelCalls, perTurn: perTurn(plan) ?? modelCalls, millis: Duration.toMillis(time) }
 }
 
 function pipe(this: unknown) {

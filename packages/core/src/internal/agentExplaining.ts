@@ -6,6 +6,8 @@ import type { Rows } from "../Recovery.ts"
 import type { Toolset } from "../Toolset.ts"
 import { explain } from "./explaining.ts"
 import type { Entry } from "./settling.ts"
+import type { Node } from "./verdict.ts"
+import { costOf } from "./verdictBounds.ts"
 
 export interface Options {
   /** Failures that the policies may meet: see `Recovery.explain`. */
@@ -28,7 +30,9 @@ export const explainRun = ({ budget, onLlmError, toolset }: Explained, options: 
   const most = (of: (worst: Explanation.Worst) => number): number => Math.max(0, ...ofTools.map(of))
   const turns = budget.maxTurns
   const toolCalls = tools.size === 0 ? 0 : budget.maxToolCalls
-  const modelCalls = turns * model.worst.attempts + toolCalls * most((worst) => worst.modelCalls)
+  const alone = turns * model.worst.attempts + toolCalls * most((worst) => worst.modelCalls)
+  // fixers spend the turns of the run that they work for
+  const modelCalls = Math.min(alone, turns * (perTurn({ budget, onLlmError, toolset }) ?? Infinity))
   const time = turns * Duration.toMillis(model.worst.time) + toolCalls * most(({ time }) => Duration.toMillis(time))
   return {
     model,
@@ -42,6 +46,30 @@ export const explainRun = ({ budget, onLlmError, toolset }: Explained, options: 
       time: Duration.millis(time)
     }
   }
+}
+
+/** The most model calls that one turn may make, of the run itself or of a fixer; unknown where a `when` names no fixers. */
+export const perTurn = ({ onLlmError, toolset }: Explained): number | undefined => {
+  let most = explain(onLlmError).worst.attempts
+  for (const { levels } of toolset.entries.values()) {
+    for (const { rows } of levels) {
+      for (const node of rows.values()) {
+        const ofNode = mostOf(node)
+        if (ofNode === undefined) return undefined
+        most = Math.max(most, ofNode)
+      }
+    }
+  }
+  return most
+}
+
+const mostOf = (node: Node): number | undefined => {
+  if (node.kind === "fix") return costOf(node.fixer).perTurn
+  const nodes = node.kind === "ladder" ? node.rungs : node.kind === "when" ? node.among : []
+  return nodes?.reduce<number | undefined>((most, next) => {
+    const ofNext = mostOf(next)
+    return most === undefined || ofNext === undefined ? undefined : Math.max(most, ofNext)
+  }, 0)
 }
 
 const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): Explanation.Explanation => {

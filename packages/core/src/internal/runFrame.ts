@@ -1,14 +1,17 @@
 /** What surrounds every run, the loop of a model or a plain function: its place in the tree, its events, its listeners. */
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import type * as AgentEvent from "../AgentEvent.ts"
+import * as Budget from "../Budget.ts"
+import { Ledger } from "../Ledger.ts"
 import type * as Message from "../Message.ts"
 import { labelsOf } from "../RecoveryAdvice.ts"
 import * as RunContext from "../RunContext.ts"
-import type { Left } from "../Trail.ts"
+import { Meter, type OnExceeded } from "./budgetMeter.ts"
 import * as Identifier from "./identifier.ts"
 
 /** Takes events as they come. */
@@ -25,8 +28,6 @@ export interface Listener {
 export interface State {
   readonly turn: number
   readonly transcript: () => Message.Transcript
-  /** What is left of its own budget. */
-  readonly left?: () => Left
 }
 
 export interface Frame {
@@ -35,8 +36,9 @@ export interface Frame {
   readonly state: State
   readonly listeners: ReadonlyArray<Listener>
   readonly sink: Sink | undefined
-  /** How many levels of runs there may be below; absent where only the runs above set a limit. */
-  readonly maxDepth?: number
+  /** Its own limits; absent where only the runs above set some. */
+  readonly budget?: Budget.Budget
+  readonly onExceeded?: OnExceeded | undefined
 }
 
 /** How long a run waits at its end for listeners that have not heard everything yet. */
@@ -54,7 +56,7 @@ export const within = <A, E, R>(
       const sinks = parent === undefined ? observing(fiber) : parent.emit === undefined ? [] : [parent.emit]
       if (frame.sink !== undefined) sinks.push(frame.sink)
       const enter = (all: ReadonlyArray<Sink>) => {
-        const run = contextOf(frame, runId, parent, all)
+        const run = contextOf(frame, runId, parent, all, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
         const running = Effect.provideService(body(run), RunContext.Current, run)
         return all.length === 0 ? running : reporting(frame, run, running)
       }
@@ -72,22 +74,42 @@ const contextOf = (
   frame: Frame,
   runId: string,
   parent: RunContext.RunContext | undefined,
-  sinks: ReadonlyArray<Sink>
+  sinks: ReadonlyArray<Sink>,
+  now: number
 ): RunContext.RunContext => {
   const depth = parent === undefined ? 0 : parent.depth + 1
-  return {
+  const ledger = new Ledger(parent?.ledger)
+  const meter = meterOf(frame, ledger, parent, now)
+  const run: RunContext.RunContext = {
     runId,
     agent: frame.agent,
     depth,
-    deepest: Math.min(parent?.deepest ?? Infinity, depth + (frame.maxDepth ?? Infinity)),
+    deepest: Math.min(parent?.deepest ?? Infinity, depth + (frame.budget?.maxDepth ?? Infinity)),
     turn: () => frame.state.turn,
-    ledger: new RunContext.Ledger(parent?.ledger),
+    ledger,
+    meter,
     fixers: parent?.fixers ?? [],
-    ...(frame.state.left === undefined ? {} : { left: frame.state.left }),
     ...(parent?.repairing === undefined ? {} : { repairing: parent.repairing }),
     ...(sinks.length === 0 ? {} : { emit: fanOut(sinks) }),
     ...(parent === undefined ? {} : { parent: startedBy(parent) })
   }
+  if (frame.budget !== undefined && run.emit !== undefined) {
+    meter.announce = (warning) => RunContext.emit(run, () => ({ type: "budget-warning", ...warning }))
+  }
+  return run
+}
+
+/** A run without limits of its own spends from those above. */
+const meterOf = (
+  { budget, onExceeded }: Frame,
+  ledger: Ledger,
+  parent: RunContext.RunContext | undefined,
+  now: number
+): Meter => {
+  if (budget === undefined && parent !== undefined) return parent.meter
+  const meter = new Meter(budget ?? Budget.unlimited, ledger, now, parent?.meter)
+  meter.onExceeded = onExceeded
+  return meter
 }
 
 const startedBy = ({ callId, runId }: RunContext.RunContext) => (callId === undefined ? { runId } : { runId, callId })
@@ -115,9 +137,9 @@ const terminal = (
   run: RunContext.RunContext,
   exit: Exit.Exit<unknown, unknown>
 ): AgentEvent.Happening => {
-  const usage = run.ledger.usage
-  if (Exit.isSuccess(exit)) return { type: "run-completed", output: exit.value, usage }
-  const kept = { transcript: frame.state.transcript(), usage }
+  const spent = { usage: run.ledger.usage, ledger: [...run.ledger.entries] }
+  if (Exit.isSuccess(exit)) return { type: "run-completed", output: exit.value, ...spent }
+  const kept = { transcript: frame.state.transcript(), ...spent }
   return Cause.hasInterrupts(exit.cause)
     ? { type: "run-interrupted", ...kept }
     : { type: "run-failed", error: Cause.squash(exit.cause), isDefect: Cause.hasDies(exit.cause), ...kept }

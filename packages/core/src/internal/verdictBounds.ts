@@ -15,16 +15,17 @@ export const Cost: unique symbol = Symbol.for("~@kintsugi/core/Cost")
 
 export interface Cost {
   readonly modelCalls: number
+  /** Of one of its turns, or of a turn of what it starts itself. */
+  readonly perTurn: number
   /** Milliseconds of waits and timeouts. */
   readonly millis: number
 }
 
-const free: Cost = { modelCalls: 0, millis: 0 }
+const free: Cost = { modelCalls: 0, perTurn: 0, millis: 0 }
 
 /** What one run of a fixer may cost; nothing where it does not say. */
 export const costOf = (fixer: unknown): Cost => {
   const cost = Predicate.hasProperty(fixer, Cost) ? fixer[Cost] : undefined
-  return Predicate.hasProperty(cost, "modelCalls") && Predicate.hasProperty(cost, "millis")
-    ? { modelCalls: Number(cost.modelCalls), millis: Number(cost.millis) }
-    : free
+  // whoever has the mark is an agent
+  return Predicate.isObject(cost) ? (cost as unknown as Cost) : free
 }

@@ -127,6 +127,12 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       return { column: "tool", text: `${event.tool}: ${endOfTool(event.use)}`, tone: toneOf(event.use) }
     case "verdict":
       return verdictOf(event)
+    case "budget-exceeded":
+      return {
+        column: "run",
+        text: `${event.reason}: ${event.spent} of ${event.limit} spent → ${event.decision}`,
+        tone: "bad"
+      }
     case "budget-warning":
       return { column: "run", text: `${event.spent} of ${event.limit} spent (${event.reason})`, tone: "bad" }
     case "run-completed":

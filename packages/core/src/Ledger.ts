@@ -1,0 +1,86 @@
+/** What a run and all runs below it have consumed: every attempt of every model call, whoever caused it and however it ended. */
+import * as Schema from "effect/Schema"
+import * as Usage from "./Usage.ts"
+
+/** Which part of a run asked the model. */
+export type Layer = typeof Layer.Type
+
+export const Layer = Schema.Literals(["agent", "fixer", "routing", "compaction"])
+
+/**
+ * What became of an attempt: its reply was used; it was streamed in part and did not count; it failed. A failed attempt is
+ * booked with what the provider is known to have counted for it, which may be nothing.
+ */
+export type Outcome = typeof Outcome.Type
+
+export const Outcome = Schema.Literals(["used", "discarded", "failed"])
+
+/** One attempt of a model call. */
+export interface Entry extends Schema.Schema.Type<typeof Entry> {}
+
+export const Entry = Schema.Struct({
+  runId: Schema.String,
+  agent: Schema.String,
+  turn: Schema.Finite,
+  attempt: Schema.Finite,
+  /** The model as it was asked for, and who serves it. */
+  model: Schema.String,
+  provider: Schema.String,
+  layer: Layer,
+  outcome: Outcome,
+  usage: Usage.Usage,
+  /** Where the price of the model is known. */
+  cost: Schema.optionalKey(Schema.Finite)
+})
+
+/** Grows while its run lasts. Whatever is booked here is booked with the run above as well, once. */
+export class Ledger {
+  readonly #above: Ledger | undefined
+  readonly #entries: Array<Entry> = []
+  #usage = Usage.empty
+  #cost = 0
+
+  constructor(above?: Ledger) {
+    this.#above = above
+  }
+
+  /** Oldest first, those of the runs below among them. */
+  get entries(): ReadonlyArray<Entry> {
+    return this.#entries
+  }
+
+  /** The sum of all entries. */
+  get usage(): Usage.Usage {
+    return this.#usage
+  }
+
+  /** The sum of all costs that are known. */
+  get cost(): number {
+    return this.#cost
+  }
+
+  record(entry: Entry): void {
+    this.#entries.push(entry)
+    this.#usage = Usage.add(this.#usage, entry.usage)
+    this.#cost += entry.cost ?? 0
+    this.#above?.record(entry)
+  }
+}
+
+/** Sums of usage and cost by what entries have in common: `sumBy(ledger.entries, ({ model }) => model)`. */
+export const sumBy = (
+  entries: ReadonlyArray<Entry>,
+  key: (entry: Entry) => string
+): ReadonlyMap<string, { readonly attempts: number; readonly usage: Usage.Usage; readonly cost: number }> => {
+  const sums = new Map<string, { attempts: number; usage: Usage.Usage; cost: number }>()
+  for (const entry of entries) {
+    const name = key(entry)
+    const sum = sums.get(name) ?? { attempts: 0, usage: Usage.empty, cost: 0 }
+    sums.set(name, {
+      attempts: sum.attempts + 1,
+      usage: Usage.add(sum.usage, entry.usage),
+      cost: sum.cost + (entry.cost ?? 0)
+    })
+  }
+  return sums
+}

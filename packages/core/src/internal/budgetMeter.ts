@@ -1,0 +1,197 @@
+/** Counts what a run and the runs below it spend, against the limits of all of them. Whoever spends asks here first. */
+import * as Effect from "effect/Effect"
+import type { Budget, Decision } from "../Budget.ts"
+import type { Ledger } from "../Ledger.ts"
+import * as Price from "../Price.ts"
+import type { BudgetReason } from "../RunError.ts"
+import type { Trail } from "../Trail.ts"
+import * as Usage from "../Usage.ts"
+
+/** The limits that are shared along a tree of runs, and may be extended. */
+export const shared = ["maxTurns", "maxToolCalls", "maxTokens", "maxCost", "maxDuration"] as const
+
+export type Shared = (typeof shared)[number]
+
+/** A limit was reached; `meter` is that of the run to which it belongs, this one or one above. */
+export class Exceeded {
+  readonly meter: Meter
+  readonly reason: BudgetReason
+  readonly limit: number
+  readonly spent: number
+  readonly trail: Trail | undefined
+  constructor(meter: Meter, reason: BudgetReason, limit: number, spent: number, trail?: Trail) {
+    this.meter = meter
+    this.reason = reason
+    this.limit = limit
+    this.spent = spent
+    this.trail = trail
+  }
+}
+
+export interface Warning {
+  readonly reason: Shared
+  readonly limit: number
+  readonly spent: number
+}
+
+/** Decides about a limit that was reached; nothing decides where nobody was asked. */
+export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<Decision>
+
+export class Meter {
+  readonly budget: Budget
+  readonly above: Meter | undefined
+  /** This one and those above, nearest first. */
+  readonly chain: ReadonlyArray<Meter>
+  readonly ledger: Ledger
+  readonly prices: Price.Prices | undefined
+  readonly #start: number
+  readonly #limits: Record<Shared, number>
+  readonly #warned = new Set<Shared>()
+  #turns = 0
+  #toolCalls = 0
+  /** Says of a limit that is near; absent when nobody listens. */
+  announce: ((warning: Warning) => Effect.Effect<void>) | undefined
+  onExceeded: OnExceeded | undefined
+
+  constructor(budget: Budget, ledger: Ledger, start: number, above?: Meter) {
+    const { maxCost, maxDuration, maxTokens, maxToolCalls, maxTurns, prices } = budget
+    this.budget = budget
+    this.above = above
+    this.chain = above === undefined ? [this] : [this, ...above.chain]
+    this.ledger = ledger
+    this.prices = prices ?? above?.prices
+    this.#start = start
+    this.#limits = { maxTurns, maxToolCalls, maxTokens, maxCost, maxDuration }
+  }
+
+  /** Begins a turn, in this run and in all above; or says which limit forbids it, and begins none. */
+  takeTurn(): Exceeded | undefined {
+    for (const meter of this.chain) {
+      if (meter.#turns >= meter.#limits.maxTurns) return meter.#exceeded("maxTurns", meter.#turns)
+    }
+    for (const meter of this.chain) meter.#turns++
+    return undefined
+  }
+
+  /** Counts the calls of a reply; gives how many of them may run. */
+  takeCalls(calls: number): number {
+    let admitted = calls
+    for (const meter of this.chain) {
+      admitted = Math.min(admitted, Math.max(0, meter.#limits.maxToolCalls - meter.#toolCalls))
+      meter.#toolCalls += calls
+    }
+    return admitted
+  }
+
+  /** The nearest limit that has been passed, of those that are only known afterwards. */
+  passed(reasons: ReadonlyArray<"maxToolCalls" | "maxTokens" | "maxCost">): Exceeded | undefined {
+    for (const meter of this.chain) {
+      for (const reason of reasons) {
+        const spent = meter.spent(reason, 0)
+        if (spent > meter.#limits[reason]) return meter.#exceeded(reason, spent)
+      }
+    }
+    return undefined
+  }
+
+  spent(reason: Shared, now: number): number {
+    switch (reason) {
+      case "maxTurns":
+        return this.#turns
+      case "maxToolCalls":
+        return this.#toolCalls
+      case "maxTokens":
+        return Usage.total(this.ledger.usage)
+      case "maxCost":
+        return this.ledger.cost
+      case "maxDuration":
+        return now - this.#start
+    }
+  }
+
+  limit(reason: Shared): number {
+    return this.#limits[reason]
+  }
+
+  /** What is left of a limit, here and above. */
+  left(reason: "maxTurns" | "maxToolCalls"): number {
+    const own = Math.max(0, this.#limits[reason] - this.spent(reason, 0))
+    return this.above === undefined ? own : Math.min(own, this.above.left(reason))
+  }
+
+  /** The instant at which the run's own time is over. */
+  get ownDeadline(): number {
+    return this.#start + this.#limits.maxDuration
+  }
+
+  /** The nearest end of all that nobody will put off: no wait may pass it. */
+  get deadline(): Meter | undefined {
+    const above = this.above?.deadline
+    if (this.onExceeded !== undefined) return above
+    return above === undefined || this.ownDeadline < above.ownDeadline ? this : above
+  }
+
+  late(now: number): Exceeded {
+    return this.#exceeded("maxDuration", Math.max(this.#limits.maxDuration, now - this.#start))
+  }
+
+  /** Throws a `RangeError` when the new limit is not above what it was. */
+  extend(reason: Shared, limit: number): void {
+    if (!(limit > this.#limits[reason])) {
+      throw new RangeError(`Budget.extend: ${reason} is ${this.#limits[reason]}, ${limit} is not above it`)
+    }
+    this.#limits[reason] = limit
+    this.#warned.delete(reason)
+  }
+
+  /** What some tokens of a model cost, where its price is known. */
+  costOf(model: string, usage: Usage.Usage): number | undefined {
+    const price = this.prices === undefined ? undefined : Price.priceOf(this.prices, model)
+    return price === undefined ? undefined : Price.costOf(price, usage)
+  }
+
+  /** A limit of cost, here or above, is none for a model without a price. */
+  get limitsCost(): boolean {
+    return this.#limits.maxCost !== Infinity || this.above?.limitsCost === true
+  }
+
+  /** Tells of each limit that is near, here and above: once for each. */
+  warn(now: number): Effect.Effect<void> {
+    const told: Array<Effect.Effect<void>> = []
+    for (const meter of this.chain) {
+      const { announce } = meter
+      if (announce !== undefined) for (const warning of meter.#warnings(now)) told.push(announce(warning))
+    }
+    return told.length === 0 ? Effect.void : Effect.all(told, { discard: true })
+  }
+
+  #warnings(now: number): ReadonlyArray<Warning> {
+    const { warnAt } = this.budget
+    if (warnAt >= 1) return []
+    return shared.flatMap((reason) => {
+      const limit = this.#limits[reason]
+      const spent = this.spent(reason, now)
+      if (limit === Infinity || spent < warnAt * limit || this.#warned.has(reason)) return []
+      this.#warned.add(reason)
+      return [{ reason, limit, spent }]
+    })
+  }
+
+  #exceeded(reason: Shared, spent: number): Exceeded {
+    return new Exceeded(this, reason, this.#limits[reason], spent)
+  }
+}
+
+const owners = new WeakMap<object, Meter>()
+
+/** Remembers to which run the limit belongs that an error tells of. */
+export const own = <E extends object>(error: E, meter: Meter): E => {
+  owners.set(error, meter)
+  return error
+}
+
+/** The limit that an error tells of, if it belongs to this run or to one above: then nothing below may recover from it. */
+export const ownerAbove = (error: unknown, meter: Meter): Meter | undefined => {
+  const owner = typeof error === "object" && error !== null ? owners.get(error) : undefined
+  return owner !== undefined && meter.chain.includes(owner) ? owner : undefined
+}

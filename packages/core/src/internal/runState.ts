@@ -1,0 +1,116 @@
+/** What a run has said and counted so far. It belongs to one run and lives as long as it. */
+import type * as Budget from "../Budget.ts"
+import * as FailureHistory from "../FailureHistory.ts"
+import * as Message from "../Message.ts"
+import { BudgetExceededError, type BudgetReason } from "../RunError.ts"
+import type { RunContext } from "../RunContext.ts"
+import { ToolExecutionError } from "../ToolError.ts"
+import type { Failure } from "./outcome.ts"
+import { Exceeded, own, ownerAbove } from "./budgetMeter.ts"
+import type { State } from "./runFrame.ts"
+
+export class RunState implements State {
+  readonly #agent: string
+  readonly #maxInARow: number
+  readonly history: FailureHistory.FailureHistory
+  /** Grows in place: requests lend it to the model. */
+  readonly messages: Array<Message.Message>
+  settlements: Array<Message.Settlement | undefined> = []
+  #reply: Message.Reply | undefined
+  /** The text of the last reply. */
+  partial = ""
+  turn = 0
+  /** Batches that were called with tools switched off. */
+  callsWhileOff = 0
+  /** The tool that was called last, and how often with no other in between. */
+  #last = ""
+  #inARow = 0
+
+  constructor(agent: string, budget: Budget.Budget, messages: Array<Message.Message>) {
+    this.#agent = agent
+    this.#maxInARow = budget.maxConsecutiveSameTool
+    this.history = new FailureHistory.FailureHistory(budget.repeatedFailures)
+    this.messages = messages
+  }
+
+  /** Takes a reply in; gives its calls. */
+  open(reply: Message.Reply): ReadonlyArray<Message.ToolCall> {
+    this.#reply = reply
+    this.settlements = []
+    this.partial = Message.textOf(reply)
+    return Message.callsOf(reply)
+  }
+
+  close(message: Message.Assistant): void {
+    this.#reply = undefined
+    this.messages.push(message)
+  }
+
+  /** Of these calls, how many come before one tool was called too often with no other in between. */
+  inARow(calls: ReadonlyArray<Message.ToolCall>): number {
+    for (const [index, { name }] of calls.entries()) {
+      this.#inARow = name === this.#last ? this.#inARow + 1 : 1
+      this.#last = name
+      if (this.#inARow > this.#maxInARow) return index
+    }
+    return calls.length
+  }
+
+  get callsInARow(): number {
+    return this.#inARow
+  }
+
+  /** A copy, with whatever is still open settled as interrupted. */
+  transcript(): Message.Transcript {
+    return this.#reply === undefined
+      ? [...this.messages]
+      : [...this.messages, Message.settle(this.#reply, this.settlements)]
+  }
+
+  /**
+   * What leaves the run: our own final errors take its transcript and its usage along. So does the end of a budget, here or
+   * above; whatever else fails leaves as itself.
+   */
+  leaving(error: unknown, run: RunContext): unknown {
+    if (error instanceof Exceeded) return this.#exceeded(error, run)
+    if (!(error instanceof BudgetExceededError)) return error
+    const owner = ownerAbove(error, run.meter)
+    if (owner === undefined) return error
+    const { limit, reason, spent, trail } = error
+    return this.#exceeded(new Exceeded(owner, reason, limit, spent, trail), run)
+  }
+
+  attach({ error, isOurs }: Failure, run: RunContext): unknown {
+    if (!isOurs || !(error instanceof ToolExecutionError)) return error
+    const { attempts, callId, message, tool, trail } = error
+    return new ToolExecutionError({
+      tool,
+      callId,
+      message,
+      attempts,
+      ...("cause" in error ? { cause: error.cause } : {}),
+      ...(trail === undefined ? {} : { trail }),
+      transcript: this.transcript(),
+      usage: run.ledger.usage
+    })
+  }
+
+  /** A limit of this run alone. */
+  own(reason: BudgetReason, limit: number, spent: number, run: RunContext): Exceeded {
+    return new Exceeded(run.meter, reason, limit, spent)
+  }
+
+  #exceeded({ limit, meter, reason, spent, trail }: Exceeded, run: RunContext): BudgetExceededError {
+    const error = BudgetExceededError.exceeded({
+      agent: this.#agent,
+      reason,
+      limit,
+      spent,
+      transcript: this.transcript(),
+      usage: run.ledger.usage,
+      partial: this.partial,
+      ...(trail === undefined ? {} : { trail })
+    })
+    return own(error, meter)
+  }
+}
