@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Agent, Backoff, Explanation, LlmError, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Transport } from "@kintsugi/providers"
-import { Cause, Duration, Effect, Exit, Schedule, Schema } from "effect"
+import { Cause, Duration, Effect, Exit, Option, Schedule, Schema } from "effect"
 import { it } from "../support/run.ts"
 import { agentWith, busy, scripted } from "./dialogue.ts"
 
@@ -225,4 +225,32 @@ it("P1102 P601 an unsafe tool runs once, however its rows came about, unless som
   assert.strictEqual(Agent.explain(agentWith(acknowledged)).tools.get("pay")?.worst.attempts, 4)
   // what was looked up may run again
   assert.strictEqual(Recovery.explain(table, { isUnsafe: true }).worst.attempts, 4)
+})
+
+it("P1102 P603 an unsafe tool that can be looked up may run again after that, which takes as long as a run", () => {
+  const pay = Tool.make("pay", {
+    description: "Pays.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    sideEffects: "unsafe",
+    timeout: "1 second",
+    verify: () => Effect.succeed(Option.none<string>()),
+    run: () => Effect.never
+  })
+  const retry = Recovery.retry({ retries: 3, maxHint: 0 })
+  for (const { tools } of [
+    Agent.explain(agentWith(pay).pipe(Agent.toolDefaults({ ToolTimeoutError: retry }))),
+    Agent.explain(agentWith(pay).pipe(Agent.toolDefaults({ ExecutionError: retry }))),
+    Agent.explain(agentWith(pay).pipe(Agent.toolDefaults({ orElse: retry })))
+  ]) {
+    const { attempts = 0, time = Duration.zero } = tools.get("pay")?.worst ?? {}
+    assert.deepStrictEqual([attempts, millis(time)], [4, 8000])
+  }
+})
+
+it("P1102 P601 a row for the rest repairs bad arguments of an unsafe tool: nothing has run", () => {
+  const explained = Recovery.explain({ orElse: Recovery.fix(cleanup, { retries: 2 }) }, { isUnsafe: true })
+  assert.deepInclude(explained.worst, { attempts: 3, fixerRuns: 2 })
+  const own = Recovery.explain({ Busy: Recovery.fix(cleanup, { retries: 2 }) }, { isUnsafe: true })
+  assert.deepInclude(own.worst, { attempts: 1, fixerRuns: 0 })
 })
