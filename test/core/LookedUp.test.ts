@@ -15,7 +15,8 @@ import {
   keptTranscript,
   overADay,
   read,
-  settlements
+  settlements,
+  tagsOf
 } from "./dialogue.ts"
 
 const options = { description: "Pays.", parameters: Schema.Struct({}), success: Schema.String } as const
@@ -81,6 +82,7 @@ it.run("P601 P603 nor was the tool looked up when one that it calls was", (run) 
     const model = yield* ScriptedModel.make(batch("order"), done)
     yield* ending(run, agentWith(guarded), model)
     assert.strictEqual(runs, 1)
+    assert.match(read(model)[0] ?? "", /'pay' did not end .*; it may have taken effect, check before repeating$/)
   })
 )
 
@@ -92,6 +94,16 @@ it.run("P601 P603 after its own timeout, when nothing is found, it runs as often
     yield* ending(run, agentWith(guarded), model)
     assert.strictEqual(runs(), 3)
     assert.deepStrictEqual(read(model), ["result: paid"])
+  })
+)
+
+it.run("P601 P603 what was looked up holds for what ran before: the next failure is not repeated for it", (run) =>
+  Effect.gen(function* () {
+    const { runs, tool } = paying(nothing, Effect.never, Effect.fail(busy()))
+    const agent = agentWith(tool).pipe(Agent.toolDefaults({ orElse: Recovery.retry({ retries: 3 }) }))
+    const error = asHard(yield* ending(run, agent, yield* script()))
+    assert.deepStrictEqual(tagsOf(error.attempts), ["ToolTimeoutError", "Busy"])
+    assert.strictEqual(runs(), 2)
   })
 )
 
