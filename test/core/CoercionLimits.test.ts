@@ -31,6 +31,21 @@ describe("P104 nothing is invented", () => {
     assert.isUndefined(mend(Struct({ a: Text }), { a: null }).value)
   })
 
+  it("P104 no null, where the word stands in a text or in a key only", () => {
+    const named = Struct({ a: Text, b: Schema.NullOr(Text) })
+    for (const sent of ['{"a": "None", "b": }', "{'a': 'null', 'b': }", '{"a": "say \\"null\\"", "b": }']) {
+      assert.isUndefined(mend(named, sent).value, sent)
+    }
+    const keyed = Struct({ isNone: optionalKey(Finite), None: optionalKey(Finite), b: Schema.NullOr(Text) })
+    for (const sent of ['{"isNone": 1, "b": }', "{isNone: 1, b: }", "{None: 1, b: }"]) {
+      assert.isUndefined(mend(keyed, sent).value, sent)
+    }
+    // one that was sent as a value is one
+    for (const sent of ['{"a": "x", "b": None}', '{a: "None", b: undefined,}', "{'a': 'null', 'b': null}"]) {
+      assert.isNull((mend(named, sent).value as { readonly b?: unknown } | undefined)?.b, sent)
+    }
+  })
+
   it("P104 text that was cut off is not closed: half an argument is none", () => {
     const schema = Struct({ path: Text, more: optionalKey(List(Finite)) })
     const cut = [

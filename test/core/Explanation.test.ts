@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { Agent, Backoff, Explanation, LlmError, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Transport } from "@kintsugi/providers"
-import { Cause, Duration, Effect, Exit, Schedule, Schema } from "effect"
+import { Cause, Duration, Effect, Exit, Option, Schedule, Schema } from "effect"
 import { it } from "../support/run.ts"
 import { agentWith, busy, scripted } from "./dialogue.ts"
 
@@ -176,3 +176,82 @@ it.run("P1102 a real run makes as many model calls as were explained, and no mor
     assert.strictEqual(model.requests.length, Agent.explain(agent).worst.modelCalls)
   })
 )
+
+it("P1102 failures that are given reach every row that more than one tag can reach", () => {
+  class Later extends Schema.TaggedError<Later>()("Later", {}) {
+    readonly isRetryable = true
+    readonly suggestedDelay = Duration.seconds(1)
+    readonly maxAttempts = 9
+  }
+  for (const row of ["ExecutionError", "InvalidArgs", "orElse"]) {
+    const table = { [row]: Recovery.retry(Backoff.suggested()) }
+    assert.strictEqual(Recovery.explain(table, { errors: [new Later()] }).worst.attempts, 9, row)
+  }
+  const other = { Other: Recovery.retry(Backoff.suggested()) }
+  assert.notStrictEqual(Recovery.explain(other, { errors: [new Later()] }).worst.attempts, 9)
+})
+
+it("P1102 the waits of a fixer's own model calls count in the time of the call", () => {
+  const one = { maxTurns: 1 }
+  const patient = Agent.make("patient", { budget: one }).pipe(
+    Agent.onLlmError({
+      NetworkError: Recovery.retry({ retries: 2, initialBackoff: "10 seconds", factor: 1, maxHint: "5 seconds" })
+    })
+  )
+  const hasty = Agent.make("hasty", { budget: one })
+  const time = (fixer: typeof hasty | typeof patient) =>
+    millis(Recovery.explain(Recovery.fix(fixer, { retries: 3 })).worst.time)
+  assert.strictEqual(time(hasty), 0)
+  assert.strictEqual(time(patient), 3 * 2 * 10_000)
+})
+
+it("P1102 a fixer that answers with the result runs nothing again", () => {
+  const { worst } = Recovery.explain(Recovery.fix(cleanup, { as: "result", retries: 3 }))
+  assert.deepInclude(worst, { attempts: 1, fixerRuns: 3 })
+})
+
+it("P1102 P601 an unsafe tool runs once, however its rows came about, unless somebody took more on himself", () => {
+  const pay = Tool.make("pay", {
+    description: "Pays.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    sideEffects: "unsafe",
+    run: () => Effect.fail(busy())
+  })
+  const retry = Recovery.retry({ retries: 3 })
+  const table = { ToolTimeoutError: retry, orElse: Recovery.ladder(retry, Recovery.tell()) }
+  const defaults = agentWith(pay).pipe(Agent.toolDefaults({ orElse: table.orElse }))
+  assert.strictEqual(Agent.explain(defaults).tools.get("pay")?.worst.attempts, 1)
+  const acknowledged = pay.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 3, acknowledge: "may run twice" }) }))
+  assert.strictEqual(Agent.explain(agentWith(acknowledged)).tools.get("pay")?.worst.attempts, 4)
+  // what was looked up may run again
+  assert.strictEqual(Recovery.explain(table, { isUnsafe: true }).worst.attempts, 4)
+})
+
+it("P1102 P603 an unsafe tool that can be looked up may run again after that, which takes as long as a run", () => {
+  const pay = Tool.make("pay", {
+    description: "Pays.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    sideEffects: "unsafe",
+    timeout: "1 second",
+    verify: () => Effect.succeed(Option.none<string>()),
+    run: () => Effect.never
+  })
+  const retry = Recovery.retry({ retries: 3, maxHint: 0 })
+  for (const { tools } of [
+    Agent.explain(agentWith(pay).pipe(Agent.toolDefaults({ ToolTimeoutError: retry }))),
+    Agent.explain(agentWith(pay).pipe(Agent.toolDefaults({ ExecutionError: retry }))),
+    Agent.explain(agentWith(pay).pipe(Agent.toolDefaults({ orElse: retry })))
+  ]) {
+    const { attempts = 0, time = Duration.zero } = tools.get("pay")?.worst ?? {}
+    assert.deepStrictEqual([attempts, millis(time)], [4, 8000])
+  }
+})
+
+it("P1102 P601 a row for the rest repairs bad arguments of an unsafe tool: nothing has run", () => {
+  const explained = Recovery.explain({ orElse: Recovery.fix(cleanup, { retries: 2 }) }, { isUnsafe: true })
+  assert.deepInclude(explained.worst, { attempts: 3, fixerRuns: 2 })
+  const own = Recovery.explain({ Busy: Recovery.fix(cleanup, { retries: 2 }) }, { isUnsafe: true })
+  assert.deepInclude(own.worst, { attempts: 1, fixerRuns: 0 })
+})

@@ -154,6 +154,7 @@ export const signatureOf = (tag: string, message: string): string =>
     .toLowerCase()
     .replaceAll(/\(call [^)]*\)/g, "")
     .replaceAll(/"[^"]*"|'[^']*'|`[^`]*`/g, "…")
-    .replaceAll(/\b(?=[a-z_-]*\d)[a-z\d_-]+\b|\b[a-z]{2,6}_[a-z\d]{4,}\b/g, "#")
+    // any word with a digit, and what begins as ids do: `not_found` and `not_allowed` are two failures
+    .replaceAll(/\b(?=[a-z_-]*\d)[a-z\d_-]+\b|\b(?:req|msg|evt|txn|sess|resp|usr|acct)_[a-z]{4,}\b/g, "#")
     .replaceAll(/\s+/g, " ")
     .trim()}`

@@ -17,8 +17,9 @@ const maxChars = 4000
 export const labelled = (error: unknown, context: FailureContext): string => {
   const message = afterAttempts(error, context)
   if (outlookOf(error)?.isRetryable !== true) return `permanent: ${message}; consider asking the user for clarification`
-  const isSafe =
-    context.sideEffects === "none" || context.sideEffects === "idempotent" || property(error, "tookEffect") === false
+  // that a tool further down took no effect says nothing of this one
+  const tookNone = property(error, "tookEffect") === false && property(error, "tool") === context.tool
+  const isSafe = context.sideEffects === "none" || context.sideEffects === "idempotent" || tookNone
   return isSafe
     ? `transient: ${message}; safe to retry`
     : `transient: ${message}; it may have taken effect, check before repeating`

@@ -268,25 +268,15 @@ export class ToolTimeoutError extends advised(
   static actionTimeout(
     tool: string,
     limit: Duration.Input,
-    known: {
-      readonly callId?: string
-      readonly sideEffects?: ToolTimeoutError["sideEffects"]
-      readonly tookEffect?: false
-    } = {}
+    known: Partial<Pick<ToolTimeoutError, "callId" | "sideEffects" | "tookEffect">> = {}
   ): ToolTimeoutError {
     const { callId = "", sideEffects = "none", tookEffect } = known
     const timeout = Duration.fromInputUnsafe(limit)
     const late = `Tool '${tool}' did not end within ${Duration.format(timeout)}`
     const what = tookEffect === undefined ? late : `${late}, and took no effect`
     const message = sentence("ToolTimeoutError", { what, where: whereOf(callId) })
-    return new ToolTimeoutError({
-      tool,
-      callId,
-      timeout,
-      sideEffects,
-      message,
-      ...(tookEffect === undefined ? {} : { tookEffect })
-    })
+    const lookedUp = tookEffect === undefined ? {} : { tookEffect }
+    return new ToolTimeoutError({ tool, callId, timeout, sideEffects, message, ...lookedUp })
   }
 }
 

@@ -74,14 +74,19 @@ const mostOf = (node: Node): number | undefined => {
 
 const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): Explanation.Explanation => {
   const { callTimeout, timeout } = tool
+  const isUnsafe = tool.sideEffects === "unsafe"
+  const isLookedUp = isUnsafe && tool.verify !== undefined
+  // looking up may take as long again
+  const within = (limit: Duration.Duration) => (isLookedUp ? Duration.times(limit, 2) : limit)
   const explained = explain(reachable(levels.map(({ rows }) => rows)), {
     errors,
-    isUnsafe: tool.sideEffects === "unsafe",
-    ...(timeout === undefined ? {} : { attempt: timeout })
+    isUnsafe,
+    isLookedUp,
+    ...(timeout === undefined ? {} : { attempt: within(timeout) })
   })
   if (callTimeout === undefined) return explained
   const { worst } = explained
-  return { ...explained, worst: { ...worst, time: Duration.min(worst.time, callTimeout) } }
+  return { ...explained, worst: { ...worst, time: Duration.min(worst.time, within(callTimeout)) } }
 }
 
 /** The rows of all levels that a failure can reach: whatever a nearer level has caught reaches no farther one. */

@@ -54,7 +54,9 @@ export class Endings {
     const signature = signatureOf(error)
     const isRepeated = this.#history.isRepeated(this.#tool.name, signature)
     const said = how.recoveredBy === "tell" && isRepeated ? `${text}\n${Render.repeated}` : text
-    return this.settled(this.#error(said, error), trace.attempts, { ...how, signature, trail: trace.trail })
+    // a fixer speaks for itself
+    const settlement = this.#error(said, error, how.recoveredBy !== "fix")
+    return this.settled(settlement, trace.attempts, { ...how, signature, trail: trace.trail })
   }
 
   /** It was cut off, and could not be looked up. */
@@ -132,9 +134,10 @@ export class Endings {
   }
 
   /** As an error; as one of unknown outcome while that is open, which the text then says. */
-  #error(text: string, error: unknown): Message.Settlement {
+  #error(text: string, error: unknown, isOfError = true): Message.Settlement {
     const isOpen = this.isOpen || ToolRun.isOpen(error)
-    const said = this.isOpen && !ToolRun.isOpen(error) ? `${text}\n${Render.stillOpen}` : text
+    const isSaid = isOfError && ToolRun.isOpen(error)
+    const said = isOpen && !isSaid ? `${text}\n${Render.stillOpen}` : text
     return { kind: isOpen ? "unknown" : "told", text: Render.capped(said) }
   }
 

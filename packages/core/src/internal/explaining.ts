@@ -17,15 +17,14 @@ export interface Options {
   readonly below?: Explanation
   /** Whether what is guarded has unsafe side effects: then nobody runs it again who has not acknowledged that. */
   readonly isUnsafe?: boolean
+  /** Whether it can be looked up, then, what a run that was cut off did: one that took no effect may run again. */
+  readonly isLookedUp?: boolean
 }
 
 export const explain = (rows: Rows, options: Options = {}): Explanation => {
   const explained: ReadonlyArray<Row> = [...rows].map(([key, node]) => ({
     key,
-    rungs: climb(node, {
-      samples: samplesFor(key, options.errors),
-      isOnce: options.isUnsafe === true && !repeatable.has(key)
-    }).rungs
+    rungs: climb(node, { samples: samplesFor(key, options.errors), ...admittedTo(key, options) }).rungs
   }))
   return {
     rows: explained,
@@ -39,11 +38,20 @@ export const explain = (rows: Rows, options: Options = {}): Explanation => {
 /** What has not run, or was looked up, may run again whatever its side effects. */
 const repeatable: ReadonlySet<string> = new Set(["InvalidArgs", "DeserializationError", "ToolTimeoutError"])
 
-/** What a row knows of the failures that reach it. */
+/** The rows that a timeout reaches when it has none of its own. */
+const beyondTimeouts: ReadonlySet<string> = new Set(["ExecutionError", "orElse"])
+
+const admittedTo = (key: string, { isLookedUp = false, isUnsafe = false }: Options): Omit<Reach, "samples"> => {
+  const repeats = !isUnsafe || repeatable.has(key) || (isLookedUp && beyondTimeouts.has(key))
+  // bad arguments are repaired by the rest of a table too: nothing has run
+  return { repeats, repairs: repeats || key === "orElse" }
+}
+
+/** What a row knows of the failures that reach it, and what it may do about them though nobody has acknowledged it. */
 interface Reach {
   readonly samples: Samples
-  /** What failed runs once, unless somebody has acknowledged more. */
-  readonly isOnce: boolean
+  readonly repeats: boolean
+  readonly repairs: boolean
 }
 
 /** The rungs that a verdict comes to; `ends` when it never gives up, so that no further rung is reached. */
@@ -129,8 +137,8 @@ const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
 const flat = (node: Node): ReadonlyArray<Node> =>
   node.kind === "when" && node.among !== undefined ? node.among.flatMap(flat) : [node]
 
-const retrying = (verdict: string, nodes: ReadonlyArray<Retry>, { isOnce, samples }: Reach): Rung => {
-  const admitted = nodes.filter(({ acknowledged }) => acknowledged || !isOnce)
+const retrying = (verdict: string, nodes: ReadonlyArray<Retry>, { repeats, samples }: Reach): Rung => {
+  const admitted = nodes.filter(({ acknowledged }) => acknowledged || repeats)
   return admitted.length === 0
     ? { ...quiet, verdict }
     : {
@@ -143,8 +151,8 @@ const retrying = (verdict: string, nodes: ReadonlyArray<Retry>, { isOnce, sample
       }
 }
 
-const fixing = (verdict: string, nodes: ReadonlyArray<Fix>, { isOnce }: Reach): Rung => {
-  const admitted = nodes.filter(({ acknowledged, as }) => acknowledged || !isOnce || as === "result")
+const fixing = (verdict: string, nodes: ReadonlyArray<Fix>, { repairs }: Reach): Rung => {
+  const admitted = nodes.filter(({ acknowledged, as }) => acknowledged || repairs || as === "result")
   const costs = admitted.map(({ fixer }) => costOf(fixer))
   return {
     ...quiet,

@@ -156,11 +156,10 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
    * was looked up that it did not take effect. An argument error out of `run`, from a tool further down, is a failed run
    * like any other. A fixer that answers in the place of the tool runs nothing.
    */
-  admits(rung: Retry | Fix, error: unknown): boolean {
+  admits(rung: Retry | Fix): boolean {
     if (this.#decoded === undefined) return rung.kind === "fix"
     if (this.#tool.sideEffects !== "unsafe" || rung.acknowledged) return true
-    if (rung.kind === "fix" && rung.as === "result") return true
-    return error instanceof ToolTimeoutError && error.tookEffect === false && this.#isCleared
+    return this.#isCleared || (rung.kind === "fix" && rung.as === "result")
   }
 
   fix(rung: Fix, seen: unknown, round: Driver.FixRound): Effect.Effect<Driver.Fixed> {
@@ -259,7 +258,10 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
       agent: this.#run.agent,
       progress: (data) => this.#emit(() => ({ type: "tool-progress", data }))
     }
-    const running = () => ToolRun.run(this.#tool, this.#decoded?.params, context)
+    const onCleared = () => {
+      this.#isCleared = true
+    }
+    const running = () => ToolRun.run(this.#tool, this.#decoded?.params, context, onCleared)
     return this.#tool.sideEffects === "unsafe" ? this.#watched(context, running) : running()
   }
 
@@ -267,12 +269,12 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   #watched(context: ToolContext, run: () => Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> {
     return Effect.suspend(() => {
       this.#around.mark(Message.unknown)
+      this.#isCleared = false
       return Effect.onExit(Effect.suspend(run), (exit) => {
         const isStopped = Exit.isFailure(exit) && (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause))
         this.#cutOff = isStopped ? context : undefined
         const failure = Exit.isFailure(exit) && !isStopped ? Cause.squash(exit.cause) : undefined
         // looked up by the key of the call: what it says holds for all runs before
-        this.#isCleared = failure instanceof ToolTimeoutError && failure.tookEffect === false
         if (this.#isCleared) this.#endings.isOpen = false
         this.#endings.isOpen ||= ToolRun.isOpen(failure)
         if (!isStopped && !this.#endings.isOpen) this.#around.mark(undefined)

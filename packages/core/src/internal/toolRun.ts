@@ -28,13 +28,19 @@ export class Found {
 
 /**
  * Fails as the tool fails; with `ToolTimeoutError` or `OutcomeUnknownError` when it did not end in time, and with
- * `Unverifiable`. Succeeds as the tool does, or with `Found`.
+ * `Unverifiable`. Succeeds as the tool does, or with `Found`. `onCleared` hears that it was cut off, looked up, and had taken
+ * no effect: a `ToolTimeoutError` by itself may be anybody's.
  */
-export const run = (tool: ToolDefinition, params: unknown, context: ToolContext): Effect.Effect<unknown, unknown> => {
+export const run = (
+  tool: ToolDefinition,
+  params: unknown,
+  context: ToolContext,
+  onCleared?: () => void
+): Effect.Effect<unknown, unknown> => {
   const { timeout } = tool
   if (timeout === undefined) return tool.run(params, context)
   const running = Effect.suspend(() => tool.run(params, context))
-  return Effect.timeoutOrElse(running, { duration: timeout, orElse: () => cutOff(tool, context, timeout) })
+  return Effect.timeoutOrElse(running, { duration: timeout, orElse: () => cutOff(tool, context, timeout, onCleared) })
 }
 
 /** A call outside of every table: whatever a table would tell of it is plain here. */
@@ -55,7 +61,8 @@ export const runAlone = (
 export const cutOff = (
   { name, sideEffects, verify }: ToolDefinition,
   { callId, idempotencyKey }: ToolContext,
-  limit: Duration.Duration
+  limit: Duration.Duration,
+  onCleared?: () => void
 ): Effect.Effect<unknown, unknown> => {
   if (sideEffects !== "unsafe") {
     return Effect.suspend(() => Effect.fail(ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects })))
@@ -66,10 +73,11 @@ export const cutOff = (
   const lookedUp = Effect.matchCauseEffect(
     Effect.suspend(() => verify(idempotencyKey)),
     {
-      onSuccess: (found): Effect.Effect<unknown, unknown> =>
-        Option.isSome(found)
-          ? Effect.succeed(new Found(found.value))
-          : Effect.fail(ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects, tookEffect: false })),
+      onSuccess: (found): Effect.Effect<unknown, unknown> => {
+        if (Option.isSome(found)) return Effect.succeed(new Found(found.value))
+        onCleared?.()
+        return Effect.fail(ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects, tookEffect: false }))
+      },
       onFailure: (cause) => {
         const passing = untouchable(cause)
         return passing === undefined
