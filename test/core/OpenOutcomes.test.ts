@@ -88,7 +88,7 @@ it.run("P602 interrupted while it is being recovered, it is settled as unknown t
   Effect.gen(function* () {
     const heard = eventLog()
     const slow = fixer(Effect.as(Effect.sleep("1 hour"), "{}"))
-    const waiting = Recovery.retry({ retries: 1, initialBackoff: "1 hour", maxBackoff: "1 hour", acknowledge })
+    const waiting = Recovery.retry({ retries: 1, initialBackoff: "1 minute", maxBackoff: "1 minute", acknowledge })
     const handler = Recovery.respondWith(() => Effect.as(Effect.sleep("1 hour"), "late"))
     const agents: Readonly<Record<string, Ours>> = {
       handler: agentWith(pay.pipe(Tool.onError({ OutcomeUnknownError: handler }))).pipe(heard.listen),
