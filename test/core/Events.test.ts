@@ -104,15 +104,28 @@ it.run(
         "1 3500 tool-failed 2 c1 fetch",
         "1 3500 verdict tool Busy retry 2 1000 c1 fetch",
         "1 4500 tool-end c1 fetch",
+        "1 4500 turn-end",
         "2 4500 turn-start",
         "2 4500 model-start 1",
         "2 4500 model-end 1",
+        "2 4500 turn-end",
         "2 4500 run-completed"
       ])
       const [first] = log.of("verdict")
       assert.deepStrictEqual(first?.hint === undefined ? undefined : Duration.toMillis(first.hint), 3000)
       assert.strictEqual(first?.error, limited)
       assert.deepInclude(log.of("model-end")[0]?.reply.usage, { inputTokens: 10, outputTokens: 5 })
+      assert.deepStrictEqual(
+        [...log.of("model-failed"), ...log.of("model-end")].map(({ spent }) => [
+          spent.outcome,
+          spent.usage.inputTokens
+        ]),
+        [
+          ["failed", 0],
+          ["used", 10],
+          ["used", 10]
+        ]
+      )
       assert.deepInclude(keptUsage(log.end()), { inputTokens: 20, outputTokens: 10 })
     })
 )

@@ -148,7 +148,7 @@ describe.concurrent("the demo with bad input", () => {
     expect(ended.stderr).toMatch(message)
     expectNoStack(ended)
     const last = ended.events.at(-1)
-    expect(last).toMatchObject({ type: "run-failed", agent: "json-analyst", error: { name: "ToolExecutionError" } })
+    expect(last).toMatchObject({ type: "run-failed", agent: "json-analyst", error: { _tag: "ToolExecutionError" } })
     expect(last?.transcript?.map(({ role }) => role)).toEqual(["system", "user", "assistant"])
   })
 
@@ -183,7 +183,7 @@ describe.concurrent("the demo at another endpoint", () => {
   it("starts the run without a key, so that its events tell how it ended", { timeout }, async ({ expect }) => {
     const ended = await Effect.runPromise(run(["{a: 1}", "--provider", "openai", "--model", "any"]))
     expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("OPENAI_API_KEY is not set") })
-    expect(ended.events.at(-1)).toMatchObject({ type: "run-failed", error: { name: "AuthenticationError" } })
+    expect(ended.events.at(-1)).toMatchObject({ type: "run-failed", error: { _tag: "AuthenticationError" } })
     expect(ended.events.at(-1)?.transcript).toHaveLength(2)
   })
 
@@ -196,7 +196,7 @@ describe.concurrent("the demo at another endpoint", () => {
       stderr: expect.stringMatching(/^error: .* was refused \(openai, model [^)]*\).*\n$/)
     })
     expect(layersOf(ended)).toEqual(["transport", "model"])
-    expect(ended.events.at(-1)).toMatchObject({ type: "run-failed", error: { name: "NetworkError" } })
+    expect(ended.events.at(-1)).toMatchObject({ type: "run-failed", error: { _tag: "NetworkError" } })
     expectNoStack(ended)
   })
 
@@ -217,7 +217,7 @@ describe.concurrent("the demo at another endpoint", () => {
       Effect.gen(function* () {
         const ended = yield* run(["{a: 1}", ...at(url)], { env: key })
         expect(ended).toMatchObject({ code: 1, stderr: expect.stringContaining("limit of 10 turns") })
-        expect(ended.events.at(-1)).toMatchObject({ type: "run-failed", error: { name: "BudgetExceededError" } })
+        expect(ended.events.at(-1)).toMatchObject({ type: "run-failed", error: { _tag: "BudgetExceededError" } })
         expect(ended.events.at(-1)?.transcript).toHaveLength(12)
         expect(yield* requests).toHaveLength(10)
         expectNoStack(ended)

@@ -20,7 +20,7 @@ export type Encoded = Pick<AgentEvent.AgentEvent, "runId" | "agent" | "turn" | "
   readonly layer?: AgentEvent.Layer
   readonly verdict?: string
   readonly transcript?: ReadonlyArray<{ readonly role: string }>
-  readonly error?: { readonly name: string; readonly message: string }
+  readonly error?: { readonly _tag: string; readonly message: string }
   readonly output?: unknown
 }
 

@@ -1,4 +1,4 @@
-import type * as AgentEvent from "@kintsugi/core/AgentEvent"
+import * as AgentEvent from "@kintsugi/core/AgentEvent"
 import { NetworkError, ServerError } from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import { EscalationError } from "@kintsugi/core/ToolError"
@@ -7,6 +7,7 @@ import * as EventLog from "@kintsugi/examples/demo/eventLog"
 import * as Timeline from "@kintsugi/examples/demo/timeline"
 import * as Duration from "effect/Duration"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { describe, expect, it } from "vitest"
 
 const of = (at: number, happening: AgentEvent.Happening): AgentEvent.AgentEvent => ({
@@ -35,6 +36,22 @@ const reply = (content: Message.Reply["content"]): Message.Reply => ({
   usage: Usage.empty
 })
 
+const asked: AgentEvent.Asked = {
+  model: "m",
+  attempt: 1,
+  spent: {
+    runId: "r1",
+    agent: "counter",
+    turn: 1,
+    attempt: 1,
+    model: "m",
+    provider: "p",
+    layer: "agent",
+    outcome: "used",
+    usage: Usage.empty
+  }
+}
+
 const retry: AgentEvent.Happening = {
   type: "verdict",
   layer: "transport",
@@ -46,7 +63,7 @@ const retry: AgentEvent.Happening = {
   error: new ServerError({ model: "m", message: "The server failed", status: 503, detail: "busy" })
 }
 
-const started = of(0, { type: "run-start", input: "How many?\n\u001b[31m" })
+const started = of(0, { type: "run-start", input: "How many?\n\u001b[31m", transcript: [] })
 
 describe("the timeline", () => {
   it("draws a line per event, with time, layer and what happened", () => {
@@ -55,7 +72,7 @@ describe("the timeline", () => {
       started,
       of(1, { type: "model-start", model: "m", attempt: 1 }),
       of(5, retry),
-      of(255, { type: "model-end", model: "m", attempt: 1, reply: reply([call]) })
+      of(255, { type: "model-end", ...asked, reply: reply([call]) })
     ])
     expect(lines.split("\n")).toEqual([
       "  0.000  run        counter starts: How many?\\n\\x1b[31m",
@@ -70,7 +87,7 @@ describe("the timeline", () => {
     const lines = draw([
       started,
       of(1, { type: "fix-start", tool: "count", callId: "c1", round: 1, input: "report" }),
-      inside(2, { type: "run-start", input: "A call failed.\nArguments: {" }),
+      inside(2, { type: "run-start", input: "A call failed.\nArguments: {", transcript: [] }),
       of(3, { type: "fix-failed", tool: "count", callId: "c1", round: 1, error: EscalationError.of("fixer", "no") })
     ])
     expect(lines).toContain("\n  0.002    run        fixer starts: A call failed.\n")
@@ -83,7 +100,7 @@ describe("the timeline", () => {
       started,
       of(1, { type: "text-delta", text: "The ans" }),
       of(2, { type: "text-delta", text: "wer\n" }),
-      of(3, { type: "model-end", model: "m", attempt: 1, reply: reply([Message.text("The answer\n")]) })
+      of(3, { type: "model-end", ...asked, reply: reply([Message.text("The answer\n")]) })
     ].map(timeline.draw)
     expect(shown.slice(1)).toEqual(["  0.001  model      says: The ans", "wer\\n", "\n"])
     timeline.draw(of(4, { type: "text-delta", text: "more" }))
@@ -107,8 +124,9 @@ describe("the event log", () => {
       type: "verdict",
       layer: "transport",
       delay: 250,
-      error: { name: "ServerError", code: "KINTSUGI-SERVER", message: "The server failed", status: 503, detail: "busy" }
+      error: { _tag: "ServerError", message: "The server failed", status: 503, detail: "busy" }
     })
+    expect(Schema.decodeUnknownSync(Schema.fromJsonString(AgentEvent.AgentEvent))(line)).toEqual(of(5, retry))
   })
 
   it("keeps the transcript of a failed run, and keeps secrets of errors to itself", () => {

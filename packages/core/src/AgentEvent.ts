@@ -2,8 +2,10 @@
  * What happens in a run, as data. Traces, timelines, hooks and the trail of an error are all drawn from here. An event
  * is built only when somebody listens.
  */
+import * as Schema from "effect/Schema"
 import type * as Budget from "./Budget.ts"
 import type * as Coercion from "./Coercion.ts"
+import * as Codec from "./internal/agentEventCodec.ts"
 import type * as Ledger from "./Ledger.ts"
 import type * as Message from "./Message.ts"
 import type * as Recovery from "./Recovery.ts"
@@ -34,12 +36,13 @@ export interface OfCall {
 export type Layer = "transport" | "model" | "tool" | "effect"
 
 export type Happening =
-  | { readonly type: "run-start"; readonly input: unknown }
+  /** `transcript` is what the conversation begins with. */
+  | { readonly type: "run-start"; readonly input: unknown; readonly transcript: Message.Transcript }
   | { readonly type: "turn-start" }
   /** A model was asked; `attempt` counts the tries of this turn. */
   | { readonly type: "model-start"; readonly model: string; readonly attempt: number }
-  | { readonly type: "model-end"; readonly model: string; readonly attempt: number; readonly reply: Message.Reply }
-  | { readonly type: "model-failed"; readonly model: string; readonly attempt: number; readonly error: unknown }
+  | ({ readonly type: "model-end"; readonly reply: Message.Reply } & Asked)
+  | ({ readonly type: "model-failed"; readonly error: unknown } & Asked)
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   /** What was streamed of this attempt does not count: another one follows. */
@@ -49,6 +52,11 @@ export type Happening =
   /** A call that was not admitted: no such tool, or denied. */
   | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
   | ({ readonly type: "verdict" } & Decision)
+  /**
+   * What the turn has added to the transcript, every call settled; also when the run ends in the middle of it. A turn in
+   * which no model answered adds nothing.
+   */
+  | { readonly type: "turn-end"; readonly message: Message.Assistant }
   /** A limit is near: once for each, by default when four fifths of it are spent. */
   | ({ readonly type: "budget-warning" } & Limit)
   /** A limit was reached, and somebody was asked what to do about it. */
@@ -62,6 +70,13 @@ export type Happening =
       readonly transcript: Message.Transcript
     } & Spent)
   | ({ readonly type: "run-interrupted"; readonly transcript: Message.Transcript } & Spent)
+
+/** One attempt of a model call, and what was booked for it. */
+export interface Asked {
+  readonly model: string
+  readonly attempt: number
+  readonly spent: Ledger.Entry
+}
 
 /** What a run and all runs below it have consumed. */
 export interface Spent {
@@ -93,6 +108,19 @@ export type OfOneCall =
   | ({ readonly type: "verdict" } & Decision)
 
 export type AgentEvent = Origin & Happening
+
+/** An event without its schema does not compile. */
+const schemas: {
+  readonly [Type in Happening["type"]]: Schema.Codec<Extract<AgentEvent, { readonly type: Type }>, unknown>
+} = Codec.schemas
+
+/**
+ * Events as JSON: `Schema.fromJsonString(AgentEvent.AgentEvent)` is their codec as text. Errors of this library come back as what
+ * they were, others as their name, message and code. Of input, output, parameters and progress comes back what is JSON.
+ */
+export const AgentEvent: Schema.Codec<AgentEvent, Schema.Json> = Schema.toCodecJson(
+  Schema.Union(Object.values(schemas))
+)
 
 /** One decision of a recovery policy, and the layer that made it. */
 export interface Decision extends Recovery.Decision {

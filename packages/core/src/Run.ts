@@ -1,5 +1,4 @@
 /** One invocation of an agent: ask, settle the calls, ask again, until the model answers or a limit is reached. */
-/** One invocation of an agent: ask, settle the calls, ask again, until the model answers or a limit is reached. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -100,7 +99,9 @@ const loop = Effect.fnUntraced(function* (
     yield* RunBudget.warn(run)
     const { settlements } = state
     const batch = yield* Turn.settle({ toolset, reply, admitted, concurrency, siblings, settlements, history, run })
-    state.close(batch.message)
+    // closed and told of at once: whatever comes in between would be told of twice, or never
+    if (run.emit === undefined) state.close(batch.message)
+    else yield* RunContext.emit(run, () => ({ type: "turn-end", message: state.close(batch.message) }))
     if (batch.failure !== undefined) return yield* Effect.fail(state.attach(batch.failure, run))
     if (calls.length === 0) return state.partial
     if (tooMany !== undefined) return yield* Effect.fail(tooMany)

@@ -52,21 +52,23 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   attempt(attempt: number): Effect.Effect<Message.Reply, LlmError> {
     const { isStreamed, model, request, run } = this.#asking
     const whole = isStreamed ? this.#stream(model, request) : Effect.map(model.generate(request), Model.collected)
-    const asked = Effect.tapError(whole, () =>
-      Effect.sync(() => this.#book(attempt, Usage.empty, this.#isShown && this.admits() ? "discarded" : "failed"))
+    const replied = Effect.flatMap(
+      Effect.tapError(whole, (error) =>
+        this.#failed(error, attempt, Usage.empty, this.#isShown && this.admits() ? "discarded" : "failed")
+      ),
+      (reply) => {
+        const refusal = refused(model, reply)
+        return refusal === undefined
+          ? Effect.as(this.#replied(reply, attempt), reply)
+          : Effect.andThen(this.#failed(refusal, attempt, reply.usage, "failed"), Effect.fail(refusal))
+      }
     )
-    const booked = Effect.flatMap(asked, (reply) => {
-      const refusal = refused(model, reply)
-      this.#book(attempt, reply.usage, refusal === undefined ? "used" : "failed")
-      return refusal ?? Effect.succeed(reply)
-    })
-    if (run.emit === undefined) return booked
-    const at = { model: model.name, attempt }
-    return RunContext.emit(run, () => ({ type: "model-start", ...at })).pipe(
-      Effect.andThen(booked),
-      Effect.tap((reply) => RunContext.emit(run, () => ({ type: "model-end", reply, ...at }))),
-      Effect.tapError((error) => RunContext.emit(run, () => ({ type: "model-failed", error, ...at })))
-    )
+    return run.emit === undefined
+      ? replied
+      : Effect.andThen(
+          RunContext.emit(run, () => ({ type: "model-start", model: model.name, attempt })),
+          replied
+        )
   }
 
   row(error: unknown): Driver.Row | undefined {
@@ -136,10 +138,32 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     }
   }
 
-  #book(attempt: number, usage: Usage.Usage, outcome: Ledger.Outcome): void {
+  #replied(reply: Message.Reply, attempt: number): Effect.Effect<void> {
+    return this.#booked(attempt, reply.usage, "used", (asked) => ({ type: "model-end", reply, ...asked }))
+  }
+
+  #failed(error: LlmError, attempt: number, usage: Usage.Usage, outcome: Ledger.Outcome): Effect.Effect<void> {
+    return this.#booked(attempt, usage, outcome, (asked) => ({ type: "model-failed", error, ...asked }))
+  }
+
+  /** Booked and told of at once: an interruption in between would leave one without the other. */
+  #booked(
+    attempt: number,
+    usage: Usage.Usage,
+    outcome: Ledger.Outcome,
+    make: (asked: AgentEvent.Asked) => AgentEvent.Happening
+  ): Effect.Effect<void> {
+    const { model, run } = this.#asking
+    const book = () => this.#book(attempt, usage, outcome)
+    return run.emit === undefined
+      ? Effect.sync(book)
+      : RunContext.emit(run, () => make({ model: model.name, attempt, spent: book() }))
+  }
+
+  #book(attempt: number, usage: Usage.Usage, outcome: Ledger.Outcome): Ledger.Entry {
     const { model, run } = this.#asking
     const cost = run.meter.costOf(model.name, usage)
-    run.ledger.record({
+    const entry: Ledger.Entry = {
       runId: run.runId,
       agent: run.agent,
       turn: run.turn(),
@@ -150,7 +174,9 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       outcome,
       usage,
       ...(cost === undefined ? {} : { cost })
-    })
+    }
+    run.ledger.record(entry)
+    return entry
   }
 
   #stream(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
@@ -192,13 +218,11 @@ const rejectedCall = (error: unknown, { request, run }: Asking): Message.ToolCal
 const isShown = (part: Model.Part) => part.type === "text-delta" || part.type === "reasoning-delta"
 
 /** A filtered reply that calls nothing has nothing to say. */
-const refused = (model: Model.Service, reply: Message.Reply): Effect.Effect<never, LlmError> | undefined =>
+const refused = (model: Model.Service, reply: Message.Reply): LlmError | undefined =>
   reply.finish === "filtered" && Message.callsOf(reply).length === 0
-    ? Effect.fail(
-        ContentFilteredError.contentFiltered(model.name, "the reply was cut off by a content filter", {
-          provider: model.provider
-        })
-      )
+    ? ContentFilteredError.contentFiltered(model.name, "the reply was cut off by a content filter", {
+        provider: model.provider
+      })
     : undefined
 
 const cutOff = (model: Model.Service): NetworkError =>

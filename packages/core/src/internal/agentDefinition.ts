@@ -130,7 +130,7 @@ type Runner = (input: unknown, sink: Frame.Sink | undefined) => Effect.Effect<un
 const runner = (definition: Definition): Runner => {
   const { body, listeners, name } = definition
   if (body !== undefined) {
-    const state: Frame.State = { turn: 0, transcript: () => [] }
+    const state: Frame.State = { turn: 0, transcript: () => [], unfinished: () => undefined }
     return (input, sink) => Frame.within({ agent: name, input, sink, state, listeners }, () => body(input))
   }
   const plan = planOf(definition)

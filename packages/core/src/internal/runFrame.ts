@@ -28,6 +28,8 @@ export interface Listener {
 export interface State {
   readonly turn: number
   readonly transcript: () => Message.Transcript
+  /** The message of the present turn as it stands, if a model has answered and the turn is not over. */
+  readonly unfinished: () => Message.Assistant | undefined
 }
 
 export interface Frame {
@@ -122,15 +124,25 @@ const fanOut = (sinks: ReadonlyArray<Sink>): Sink => {
   }
 }
 
-/** Emits the first and the one terminal event. */
+/** Emits the first event, the turn that was cut short, and the one terminal event. */
 const reporting = <A, E, R>(frame: Frame, run: RunContext.RunContext, running: Effect.Effect<A, E, R>) =>
   Effect.onExit(
     Effect.andThen(
-      RunContext.emit(run, () => ({ type: "run-start", input: frame.input })),
+      RunContext.emit(run, () => ({ type: "run-start", input: frame.input, transcript: frame.state.transcript() })),
       running
     ),
-    (exit) => RunContext.emit(run, () => terminal(frame, run, exit))
+    (exit) =>
+      Effect.andThen(
+        cutShort(frame, run),
+        RunContext.emit(run, () => terminal(frame, run, exit))
+      )
   )
+
+const cutShort = ({ state }: Frame, run: RunContext.RunContext): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const message = state.unfinished()
+    return message === undefined ? Effect.void : RunContext.emit(run, () => ({ type: "turn-end", message }))
+  })
 
 const terminal = (
   frame: Frame,

@@ -41,9 +41,10 @@ export class RunState implements State {
     return Message.callsOf(reply)
   }
 
-  close(message: Message.Assistant): void {
+  close(message: Message.Assistant): Message.Assistant {
     this.#reply = undefined
     this.messages.push(message)
+    return message
   }
 
   /** Of these calls, how many come before one tool was called too often with no other in between. */
@@ -62,9 +63,12 @@ export class RunState implements State {
 
   /** A copy, with whatever is still open settled as interrupted. */
   transcript(): Message.Transcript {
-    return this.#reply === undefined
-      ? [...this.messages]
-      : [...this.messages, Message.settle(this.#reply, this.settlements)]
+    const unfinished = this.unfinished()
+    return unfinished === undefined ? [...this.messages] : [...this.messages, unfinished]
+  }
+
+  unfinished(): Message.Assistant | undefined {
+    return this.#reply === undefined ? undefined : Message.settle(this.#reply, this.settlements)
   }
 
   /**

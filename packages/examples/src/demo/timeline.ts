@@ -94,6 +94,7 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
     case "run-start":
       return { column: "run", text: `${event.agent} starts: ${clip(firstOf(String(event.input), depth))}` }
     case "turn-start":
+    case "turn-end":
     case "text-delta":
     case "reasoning-delta":
     case "tool-start":
