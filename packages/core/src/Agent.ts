@@ -83,14 +83,34 @@ export const deterministic = <I, O, E, R>(
   fromDefinition({ ...blank(name), body: body as Definition["body"] })
 
 /**
- * Chooses among the skills of an agent that has several, in the place of `Router.byModel()`. A router that names a skill that
- * the agent does not have does not compile.
+ * Chooses among the skills of an agent that has several, in the place of `Router.byModel()`. A router that is known to name a
+ * skill that the agent does not have does not compile.
  */
 export const route =
-  <Chooser extends Router.Router<string | undefined, unknown, unknown, unknown>>(router: Chooser) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice extends Chooses<Router.NameOf<Chooser>>>(
+  <const Said extends string | undefined, E2, R2, Table>(router: Router.Router<Said, E2, R2, Table>) =>
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable,
+    Choice extends Chooses<Router.NameOf<Said, Table>>
+  >(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, AgentSkills.Routed<Choice, Chooser>> =>
+  ): Agent<
+    I,
+    O,
+    E,
+    R,
+    T,
+    ByTool,
+    Defaults,
+    ModelTable,
+    AgentSkills.Routed<Choice, Said, Router.ErrorOf<Said, E2, Table>, Router.ServicesOf<Said, R2, Table>>
+  > =>
     fromDefinition({ ...self[TypeId].definition, router: router.definition })
 
 /** An agent that has several skills, these among them. */

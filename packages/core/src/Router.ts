@@ -47,29 +47,20 @@ export interface Definition {
 
 type AnyRouter = Router<string | undefined, unknown, unknown, unknown>
 
-/** The names that a router may give. */
-export type NameOf<Self> =
-  Self extends Router<infer Said, unknown, unknown, infer Table>
-    ? Exclude<Said, undefined> | Extract<Recovery.AnswerOf<Table[keyof Table]>, string>
-    : never
+/** The names that a router is known to give: of a text that could be any, nothing is known. */
+export type NameOf<Said, Table> = Literal<Exclude<Said, undefined> | Recovery.AnswerOf<Table[keyof Table]>>
 
-/** Whether it may ask the model. */
-export type Asks<Self> =
-  Self extends Router<infer Said, unknown, unknown, unknown> ? (undefined extends Said ? true : false) : never
+type Literal<Name> = Name extends string ? (string extends Name ? never : Name) : never
 
 /** What leaves a run because of it, the failures of the model behind its own table included. */
-export type ErrorOf<Self> =
-  Self extends Router<infer Said, infer E, unknown, infer Table>
-    ? E | (undefined extends Said ? RoutingError | Left<Table> : string extends Said ? RoutingError : never)
-    : never
+export type ErrorOf<Said, E, Table> =
+  | E
+  | (undefined extends Said ? RoutingError | Left<Table> : string extends Said ? RoutingError : never)
 
 type Left<Table> = [keyof Table] extends [never] ? LlmError : Recovery.Residue<LlmError, Table>
 
 /** What it needs besides a model. */
-export type ServicesOf<Self> =
-  Self extends Router<infer Said, unknown, infer R, infer Table>
-    ? R | (undefined extends Said ? Recovery.ServicesOf<Table[keyof Table]> : never)
-    : never
+export type ServicesOf<Said, R, Table> = R | (undefined extends Said ? Recovery.ServicesOf<Table[keyof Table]> : never)
 
 /** How the model is asked, where no rule has chosen. */
 export interface Options {
@@ -86,8 +77,9 @@ export interface Options {
 export const byModel = (options?: Options): Router<undefined> => fromDefinition({ ...asking(options), rule: undefined })
 
 /**
- * A rule: the skill that it names is taken, and no model is asked. Where it gives `undefined` the model is, with these options.
- * A rule that always gives a name leaves no `RoutingError`; what it fails with leaves the agent.
+ * A rule, pure or an effect: the skill that it names is taken, and no model is asked. Where it gives `undefined` the model is,
+ * with these options. A rule that always gives a name leaves no `RoutingError`, as long as its type tells the names: effects
+ * forget them without `as const`. What it fails with leaves the agent.
  */
 export const byRule = <const Said extends string | undefined, E = never, R = never>(
   rule: (input: string) => Said | Effect.Effect<Said, E, R>,

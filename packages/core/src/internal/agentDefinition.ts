@@ -58,7 +58,7 @@ export interface Agent<
     R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice>
   >
   readonly name: string
-  readonly [TypeId]: { readonly _T: () => T; readonly definition: Definition }
+  readonly [TypeId]: { readonly _T: () => T; readonly _Choice: () => Choice; readonly definition: Definition }
 }
 
 /** What an agent is at run time. */

@@ -69,14 +69,10 @@ export type ChoiceOf<Skills extends AnySkills, OfModel> = Skills extends readonl
   ? undefined
   : Choosing<NameOf<Skills>, RoutingError | LlmError, OfModel, OfModel>
 
-export type Routed<Choice, Chooser> =
+/** The same agent with a router that may say this, fails with `E` and needs `R`. */
+export type Routed<Choice, Said, E, R> =
   Choice extends Choosing<infer Name, unknown, unknown, infer OfModel>
-    ? Choosing<
-        Name,
-        Router.ErrorOf<Chooser>,
-        Router.ServicesOf<Chooser> | (Router.Asks<Chooser> extends true ? OfModel : never),
-        OfModel
-      >
+    ? Choosing<Name, E, R | (undefined extends Said ? OfModel : never), OfModel>
     : never
 
 /** The failures of the choice. */
