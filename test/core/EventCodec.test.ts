@@ -10,6 +10,7 @@ const read = Schema.decodeUnknownSync(text)
 
 const types = [
   "run-start",
+  "skill-chosen",
   "turn-start",
   "model-start",
   "model-end",

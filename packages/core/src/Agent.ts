@@ -6,6 +6,7 @@ import * as Budget from "./Budget.ts"
 import type * as Explanation from "./Explanation.ts"
 import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } from "./internal/agentDefinition.ts"
 import { explainRun, type Options as ExplainOptions } from "./internal/agentExplaining.ts"
+import type * as AgentSkills from "./internal/agentSkills.ts"
 import type { CommonAnswer, Guarded, Named } from "./internal/agentTypes.ts"
 import type * as Frame from "./internal/runFrame.ts"
 import type { LlmError } from "./LlmError.ts"
@@ -14,6 +15,7 @@ import type * as Model from "./Model.ts"
 import { labelsOf } from "./RecoveryAdvice.ts"
 import * as Recovery from "./Recovery.ts"
 import type { BudgetExceededError, BudgetReason } from "./RunError.ts"
+import type * as Router from "./Router.ts"
 import type * as Skill from "./Skill.ts"
 import type * as Tool from "./Tool.ts"
 import type * as ToolPolicy from "./ToolPolicy.ts"
@@ -23,11 +25,12 @@ import type * as Usage from "./Usage.ts"
 
 export type { Agent } from "./internal/agentDefinition.ts"
 export type { Options as ExplainOptions } from "./internal/agentExplaining.ts"
+export type { LlmRows } from "./Turn.ts"
 
 export interface Options<Skills, ModelLayer> {
   /** The system prompt; none by default. */
   readonly prompt?: string
-  /** One skill, or none: then the agent has no tools. */
+  /** What it can do; without any, it has no tools. Of several, one is chosen at the start of a run: see `route`. */
   readonly skills?: Skills
   /** Limits of one run; see `Budget` for the defaults. */
   readonly budget?: Budget.Limits
@@ -37,26 +40,29 @@ export interface Options<Skills, ModelLayer> {
   readonly model?: ModelLayer
 }
 
-type ToolsOf<Skills> = Skills extends readonly [Skill.Skill<infer T>] ? T : never
 type LayerError<L> = L extends Layer.Layer<Model.Model, infer E, unknown> ? E : never
 type LayerServices<L> = L extends Layer.Layer<Model.Model, unknown, infer R> ? R : Model.Model
 
-/** An agent whose model answers, and calls tools until it does. Its last text is its output. */
+/**
+ * An agent whose model answers, and calls tools until it does. Its last text is its output; that of a deterministic skill is
+ * the value of its function. With several skills, one is chosen first.
+ */
 export const make = <
-  const Skills extends readonly [] | readonly [Skill.Skill<Tool.AnyTool>] = readonly [],
+  const Skills extends ReadonlyArray<Skill.AnySkill> = readonly [],
   ModelLayer extends Layer.Layer<Model.Model, unknown, unknown> | undefined = undefined
 >(
   name: string,
   options: Options<Skills, ModelLayer>
 ): Agent<
   string,
-  string,
-  BudgetExceededError | LayerError<ModelLayer>,
-  LayerServices<ModelLayer>,
-  ToolsOf<Skills>,
+  AgentSkills.OutputOf<Skills>,
+  BudgetExceededError | LayerError<ModelLayer> | AgentSkills.ErrorOf<Skills>,
+  AgentSkills.ServicesOf<Skills, LayerServices<ModelLayer>>,
+  AgentSkills.ToolsOf<Skills>,
   {},
   {},
-  {}
+  AgentSkills.ModelTableOf<Skills>,
+  AgentSkills.ChoiceOf<Skills, LayerServices<ModelLayer>>
 > =>
   fromDefinition({
     ...blank(name),
@@ -65,7 +71,7 @@ export const make = <
     siblings: options.siblings ?? "settleAll",
     // its needs are in the agent's type
     model: options.model as Layer.Layer<Model.Model, unknown> | undefined,
-    tools: (options.skills ?? []).flatMap((skill) => skill.tools)
+    skills: options.skills ?? []
   })
 
 /** An agent that is a plain function: no loop, no model call. The cheapest fixer. */
@@ -75,6 +81,40 @@ export const deterministic = <I, O, E, R>(
 ): Agent<I, O, E, R> =>
   // input, failures and needs are in the agent's type
   fromDefinition({ ...blank(name), body: body as Definition["body"] })
+
+/**
+ * Chooses among the skills of an agent that has several, in the place of `Router.byModel()`. A router that is known to name a
+ * skill that the agent does not have does not compile.
+ */
+export const route =
+  <const Said extends string | undefined, E2, R2, Table>(router: Router.Router<Said, E2, R2, Table>) =>
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable,
+    Choice extends Chooses<Router.NameOf<Said, Table>>
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<
+    I,
+    O,
+    E,
+    R,
+    T,
+    ByTool,
+    Defaults,
+    ModelTable,
+    AgentSkills.Routed<Choice, Said, Router.ErrorOf<Said, E2, Table>, Router.ServicesOf<Said, R2, Table>>
+  > =>
+    fromDefinition({ ...self[TypeId].definition, router: router.definition })
+
+/** An agent that has several skills, these among them. */
+type Chooses<Name extends string> = AgentSkills.Choosing<Name, unknown, unknown, unknown>
 
 /** Rows by tool name: nearer than the defaults, farther than a tool's own table. */
 export const onToolError =
@@ -94,9 +134,9 @@ export const onToolError =
         : never
     }
   ) =>
-  <I, O, E, R, ByTool, Defaults, ModelTable>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
-  ): Agent<I, O, E, R, T, MergeTables<ByTool, Table>, Defaults, ModelTable> => {
+  <I, O, E, R, ByTool, Defaults, ModelTable, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R, T, MergeTables<ByTool, Table>, Defaults, ModelTable, Choice> => {
     const { definition } = self[TypeId]
     const byTool = new Map(definition.byTool)
     for (const [name, rows] of Object.entries<object>(table)) {
@@ -129,9 +169,9 @@ export const toolDefaults =
   >(
     table: Table & Recovery.Check<Table, Tool.RowKeys<Tool.ErrorOf<Guarded<T>>> | keyof UnknownRow>
   ) =>
-  <I, O, E, R, ByTool, Defaults, ModelTable>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
-  ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable> => {
+  <I, O, E, R, ByTool, Defaults, ModelTable, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice> => {
     const { definition } = self[TypeId]
     return fromDefinition({ ...definition, defaults: new Map([...definition.defaults, ...Recovery.rowsOf(table)]) })
   }
@@ -153,9 +193,9 @@ export interface BudgetExceeded {
  */
 export const onBudgetExceeded =
   <R2 = never>(decide: (exceeded: BudgetExceeded) => Budget.Decision | Effect.Effect<Budget.Decision, never, R2>) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable> => {
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> => {
     const { definition } = self[TypeId]
     return fromDefinition({
       ...definition,
@@ -174,38 +214,26 @@ export const onBudgetExceeded =
  */
 export const toolPolicy =
   <R2 = never>(policy: ToolPolicy.Policy<R2>) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable> => {
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> => {
     const { definition } = self[TypeId]
     // its needs are in the agent's type
     return fromDefinition({ ...definition, policies: [...definition.policies, policy as ToolPolicy.Policy] })
   }
-
-/** A table for model calls. An answer must have the agent's output type. */
-export type LlmRows<O> = {
-  readonly [K in LlmError["_tag"] | "orElse"]?: Recovery.Verdict<
-    K extends "orElse" ? LlmError : Extract<LlmError, { readonly _tag: K }>,
-    O,
-    unknown,
-    unknown,
-    "exhausted" | "rethrow",
-    "repeats"
-  >
-}
 
 /**
  * Recovery for model calls, above the transport's own. Counts start afresh in every turn. With `onPartial: "restart"` a
  * streamed attempt may be made again after its first text; by default it fails with what it has.
  */
 export const onLlmError =
-  <O, const Table extends LlmRows<O>>(
+  <O, const Table extends Turn.LlmRows<O>>(
     table: Table & Recovery.Check<Table, LlmError["_tag"] | "orElse">,
     options?: { readonly onPartial?: Turn.OnPartial }
   ) =>
-  <I, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
-  ): Agent<I, O, E, R, T, ByTool, Defaults, Recovery.Merge<ModelTable, Table>> => {
+  <I, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R, T, ByTool, Defaults, Recovery.Merge<ModelTable, Table>, Choice> => {
     const { definition } = self[TypeId]
     return fromDefinition({
       ...definition,
@@ -233,9 +261,9 @@ export const onToolUse =
   <R2 = never>(
     handle: (name: string, args: Message.ToolCall["arguments"], result: ToolResult) => Effect.Effect<void, never, R2>
   ) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable> =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> =>
     listening(self, "own", (event) => {
       if (event.type !== "tool-end") return Effect.void
       const { attempts, params, recoveredBy, settlement } = event.use
@@ -246,9 +274,9 @@ export const onToolUse =
 /** Hears every event of a run, those of its fixers and sub-agents included, in order. */
 export const onEvent =
   <R2 = never>(handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable> =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> =>
     listening(self, "tree", handle)
 
 /** What left a run: by what it can be alerted on, and what the run had said and spent by then. */
@@ -271,9 +299,9 @@ export interface Escaped {
  */
 export const onFailure =
   <R2 = never>(handle: (escaped: Escaped) => Effect.Effect<void, never, R2>) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable> =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> =>
     listening(self, "own", (event) => {
       if (event.type !== "run-failed") return Effect.void
       const { agent, error, isDefect, runId, transcript, usage } = event
@@ -298,7 +326,7 @@ type AnyAgent = { readonly [TypeId]: { readonly definition: Definition } }
  * What one run would do at worst, by the agent's budget and tables: turns, calls, requests, waits. Nothing is run. For
  * people there is `Explanation.formatRun`. Agents that are plain functions do what their function does, which nobody knows.
  */
-export const explain = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object>(
-  self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable>,
+export const explain = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
+  self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>,
   options?: ExplainOptions
 ): Explanation.Run => explainRun(planOf(self[TypeId].definition), options)

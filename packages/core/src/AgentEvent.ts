@@ -38,6 +38,14 @@ export type Layer = "transport" | "model" | "tool" | "effect"
 export type Happening =
   /** `transcript` is what the conversation begins with. */
   | { readonly type: "run-start"; readonly input: unknown; readonly transcript: Message.Transcript }
+  /** One of several skills was chosen: by a rule, by the model, or by the table for failures of asking it. */
+  | {
+      readonly type: "skill-chosen"
+      readonly skill: string
+      readonly by: "rule" | "model" | "table"
+      /** From 0 to 1, when the model has chosen. */
+      readonly confidence?: number
+    }
   | { readonly type: "turn-start" }
   /** A model was asked; `attempt` counts the tries of this turn. */
   | { readonly type: "model-start"; readonly model: string; readonly attempt: number }

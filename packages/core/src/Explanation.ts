@@ -59,6 +59,8 @@ export interface Worst {
 export interface Run {
   /** One call of its model, by the table of `onLlmError`. */
   readonly model: Explanation
+  /** The model call that chooses among several skills, by the table of `Router.onLlmError`. */
+  readonly routing?: Explanation
   /** One call of each tool, by the tables that guard it. */
   readonly tools: ReadonlyMap<string, Explanation>
   readonly worst: WorstRun
@@ -78,9 +80,10 @@ export interface WorstRun {
 }
 
 /** The text tables of a run: its model's and its tools'. */
-export const formatRun = ({ model, tools, worst }: Run): string => {
+export const formatRun = ({ model, routing, tools, worst }: Run): string => {
   const { fixerRuns, modelCalls, requests, time, toolCalls, turns } = worst
   const sections = [
+    ...(routing === undefined || routing.rows.length === 0 ? [] : [`routing\n${format(routing)}`]),
     ...(model.rows.length === 0 ? [] : [`model\n${format(model)}`]),
     ...[...tools].filter(([, { rows }]) => rows.length > 0).map(([name, tool]) => `tool ${name}\n${format(tool)}`)
   ]

@@ -12,6 +12,7 @@ import { trailOf } from "./internal/trail.ts"
 import * as Message from "./Message.ts"
 import * as Model from "./Model.ts"
 import type * as Recovery from "./Recovery.ts"
+import * as Router from "./Router.ts"
 import * as RunContext from "./RunContext.ts"
 import type * as Toolset from "./Toolset.ts"
 import * as Turn from "./Turn.ts"
@@ -19,17 +20,46 @@ import * as Turn from "./Turn.ts"
 /** All that the loop has to know of an agent. */
 export interface Plan {
   readonly agent: string
-  readonly prompt: string
+  readonly work: Work
   readonly budget: Budget.Budget
   /** The agent's own model. It is for this run's loop alone: what the tools need, they get from outside. */
   readonly model: Layer.Layer<Model.Model, unknown> | undefined
-  readonly toolset: Toolset.Toolset
   readonly onLlmError: Recovery.Rows
   readonly onPartial: Turn.OnPartial
   readonly siblings: Turn.Siblings
   readonly listeners: ReadonlyArray<Frame.Listener>
   /** What is done about a limit of the budget that was reached; it ends the run where nobody decides. */
   readonly onExceeded: OnExceeded | undefined
+}
+
+/** What a run has to do: the work of its only skill, or that of the one that it chooses. */
+export type Work = Skilled | Choice
+
+/** The work of one skill. */
+export type Skilled = Loop | Plain
+
+/** The model works, with these tools. */
+export interface Loop {
+  readonly kind: "loop"
+  readonly prompt: string
+  readonly toolset: Toolset.Toolset
+}
+
+/** A function works, and no model is asked. */
+export interface Plain {
+  readonly kind: "function"
+  readonly prompt: string
+  readonly run: (input: string) => Effect.Effect<unknown, unknown>
+}
+
+/** First a skill has to be chosen. */
+export interface Choice {
+  readonly kind: "choice"
+  readonly prompt: string
+  readonly router: Router.Definition
+  readonly candidates: ReadonlyArray<Router.Candidate>
+  /** By the names of the candidates. */
+  readonly works: ReadonlyMap<string, Skilled>
 }
 
 /** Runs a plan. With a sink, replies are asked for in parts and every event goes there. */
@@ -39,14 +69,26 @@ export const run = (
   sink: Frame.Sink | undefined
 ): Effect.Effect<unknown, unknown, Model.Model> =>
   Effect.suspend(() => {
-    const state = new RunState(plan.agent, plan.budget, opening(plan.prompt, input))
-    return Frame.within({ ...plan, input, sink, state }, (context) =>
-      withModel(plan, (model) => {
-        const looping = RunBudget.inTime(loop(plan, model, state, context, sink !== undefined), context)
-        return Effect.mapError(looping, (error) => state.leaving(error, context))
-      })
-    )
+    const { work } = plan
+    const state = new RunState(plan.agent, plan.budget, opening(work.prompt, input))
+    return Frame.within({ ...plan, input, sink, state }, (run) => {
+      const running: Running = { plan, input, state, run, isStreamed: sink !== undefined }
+      const working =
+        work.kind === "loop"
+          ? withModel(plan, (model) => RunBudget.inTime(loop(running, work, model), run))
+          : RunBudget.inTime(work.kind === "choice" ? choosing(running, work) : applying(running, work), run)
+      return Effect.mapError(working, (error) => state.leaving(error, run))
+    })
   })
+
+/** A run at work. */
+interface Running {
+  readonly plan: Plan
+  readonly input: string
+  readonly state: RunState
+  readonly run: RunContext.RunContext
+  readonly isStreamed: boolean
+}
 
 const opening = (prompt: string, input: string): Array<Message.Message> =>
   prompt === "" ? [Message.user(input)] : [Message.system(prompt), Message.user(input)]
@@ -61,19 +103,76 @@ const withModel = <A, E>(
         Effect.flatMap(Layer.buildWithScope(model, scope), (built) => use(Context.get(built, Model.Model)))
       )
 
-const loop = Effect.fnUntraced(function* (
-  plan: Plan,
-  model: Model.Service,
-  state: RunState,
-  run: RunContext.RunContext,
-  isStreamed: boolean
+/** A rule is asked first, and needs no model; where it names no skill, the model does. */
+const choosing = Effect.fnUntraced(function* (
+  running: Running,
+  choice: Choice
+): Effect.fn.Return<unknown, unknown, Model.Model> {
+  const { input, plan, run } = running
+  if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
+  const place: Router.Place = { input, candidates: choice.candidates, run }
+  const ruled = yield* Router.rule(choice.router, place)
+  if (ruled === undefined) return yield* withModel(plan, (model) => asking(running, choice, place, model))
+  const work = yield* taking(running, choice, ruled)
+  return yield* work.kind === "loop" ? withModel(plan, (model) => loop(running, work, model)) : applying(running, work)
+})
+
+/** The model chooses: that is a turn of the run. */
+const asking = Effect.fnUntraced(function* (
+  running: Running,
+  choice: Choice,
+  place: Router.Place,
+  model: Model.Service
 ): Effect.fn.Return<unknown, unknown> {
-  const { budget, onLlmError: rows, onPartial, siblings, toolset } = plan
+  const { run, state } = running
+  const { meter } = run
+  RunBudget.demandPrice(run, model)
+  const noTurn = meter.takeTurn()
+  if (noTurn !== undefined) yield* RunBudget.passing(noTurn, () => meter.takeTurn(), run)
+  state.turn++
+  yield* RunContext.emit(run, () => ({ type: "turn-start" }))
+  const chosen = yield* Router.ask(choice.router, model, place)
+  const overspent = meter.passed(spending)
+  if (overspent !== undefined) yield* RunBudget.passing(overspent, () => meter.passed(spending), run)
+  yield* RunBudget.warn(run)
+  const work = yield* taking(running, choice, chosen)
+  return yield* work.kind === "loop" ? loop(running, work, model) : applying(running, work)
+})
+
+/** The work of a skill that was chosen; the transcript begins with its prompt. */
+const taking = (
+  { input, run, state }: Running,
+  { works }: Choice,
+  chosen: Router.Choice
+): Effect.Effect<Skilled, unknown> => {
+  const work = works.get(chosen.skill)
+  if (work === undefined) return Effect.die(new TypeError(`Run: '${chosen.skill}' is not among the skills`))
+  state.messages.splice(0, state.messages.length, ...opening(work.prompt, input))
+  return Effect.as(
+    RunContext.emit(run, () => ({ type: "skill-chosen", ...chosen })),
+    work
+  )
+}
+
+const applying = (running: Running, work: Plain): Effect.Effect<unknown, unknown> =>
+  running.run.depth > running.run.deepest
+    ? Effect.fail(tooDeep(running))
+    : Effect.suspend(() => work.run(running.input))
+
+const tooDeep = ({ run, state }: Running): Exceeded => state.own("maxDepth", run.deepest, run.depth, run)
+
+const loop = Effect.fnUntraced(function* (
+  running: Running,
+  { toolset }: Loop,
+  model: Model.Service
+): Effect.fn.Return<unknown, unknown> {
+  const { isStreamed, plan, run, state } = running
+  const { budget, onLlmError: rows, onPartial, siblings } = plan
   const { toolConcurrency: concurrency } = budget
   const { history } = state
   const { meter } = run
   const usual: Model.Request = { messages: state.messages, tools: toolset.specs, toolChoice: "auto" }
-  if (run.depth > run.deepest) return yield* Effect.fail(state.own("maxDepth", run.deepest, run.depth, run))
+  if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
   RunBudget.demandPrice(run, model)
   while (true) {
     const noTurn = meter.takeTurn()

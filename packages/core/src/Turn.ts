@@ -23,6 +23,20 @@ export interface Asking {
   readonly onPartial: OnPartial
   readonly isStreamed: boolean
   readonly run: RunContext.RunContext
+  /** Which part of the run asks, where it is not its loop. */
+  readonly layer?: Ledger.Layer
+}
+
+/** A table for model calls; its answers stand in for what the call is asked for. */
+export type LlmRows<Answer> = {
+  readonly [K in LlmError["_tag"] | "orElse"]?: Recovery.Verdict<
+    K extends "orElse" ? LlmError : Extract<LlmError, { readonly _tag: K }>,
+    Answer,
+    unknown,
+    unknown,
+    "exhausted" | "rethrow",
+    "repeats"
+  >
 }
 
 /** Whether a streamed attempt that broke off after its first text may be made again, or fails with what it has. */
@@ -161,7 +175,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   }
 
   #book(attempt: number, usage: Usage.Usage, outcome: Ledger.Outcome): Ledger.Entry {
-    const { model, run } = this.#asking
+    const { layer, model, run } = this.#asking
     const cost = run.meter.costOf(model.name, usage)
     const entry: Ledger.Entry = {
       runId: run.runId,
@@ -170,7 +184,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       attempt,
       model: model.name,
       provider: model.provider,
-      layer: run.fixers.length > 0 ? "fixer" : "agent",
+      layer: layer ?? (run.fixers.length > 0 ? "fixer" : "agent"),
       outcome,
       usage,
       ...(cost === undefined ? {} : { cost })

@@ -9,12 +9,14 @@ import type * as AgentEvent from "../AgentEvent.ts"
 import * as Budget from "../Budget.ts"
 import type * as Model from "../Model.ts"
 import type * as Recovery from "../Recovery.ts"
+import type * as Router from "../Router.ts"
 import * as Run from "../Run.ts"
+import * as Skill from "../Skill.ts"
 import type * as Tool from "../Tool.ts"
 import type * as ToolPolicy from "../ToolPolicy.ts"
-import * as Toolset from "../Toolset.ts"
 import type * as Turn from "../Turn.ts"
 import { explainRun, perTurn } from "./agentExplaining.ts"
+import { type ChoiceError, type ChoiceServices, workOf } from "./agentSkills.ts"
 import type { OnExceeded } from "./budgetMeter.ts"
 import type { CallError, CallServices, ModelError, ModelServices } from "./agentTypes.ts"
 import { ReadsReport } from "./fixing.ts"
@@ -26,7 +28,7 @@ export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
 /**
  * `E` and `R` are the agent's own failures and needs. Those of its tools `T` and of its model are computed at the call,
  * behind the tools' tables, the agent's tables by tool, its defaults, and its table for the model. So the order of a pipe
- * changes nothing. An agent without a model has no `ModelTable`.
+ * changes nothing. An agent without a model has no `ModelTable`, one without several skills no `Choice`.
  */
 export interface Agent<
   in I,
@@ -36,26 +38,27 @@ export interface Agent<
   out T extends Tool.AnyTool = never,
   ByTool = {},
   Defaults = {},
-  ModelTable = undefined
+  ModelTable = undefined,
+  Choice = undefined
 > extends Pipeable {
   /** Runs the agent. Replies are asked for whole. */
   (
     input: I
   ): Effect.Effect<
     O,
-    E | ModelError<ModelTable> | CallError<T, ByTool, Defaults>,
-    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults>
+    E | ModelError<ModelTable> | CallError<T, ByTool, Defaults> | ChoiceError<Choice>,
+    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice>
   >
   /** The same run as a stream of its events, text as it is written among them; it fails as the run fails. */
   readonly stream: (
     input: I
   ) => Stream.Stream<
     AgentEvent.AgentEvent,
-    E | ModelError<ModelTable> | CallError<T, ByTool, Defaults>,
-    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults>
+    E | ModelError<ModelTable> | CallError<T, ByTool, Defaults> | ChoiceError<Choice>,
+    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice>
   >
   readonly name: string
-  readonly [TypeId]: { readonly _T: () => T; readonly definition: Definition }
+  readonly [TypeId]: { readonly _T: () => T; readonly _Choice: () => Choice; readonly definition: Definition }
 }
 
 /** What an agent is at run time. */
@@ -64,7 +67,8 @@ export interface Definition {
   readonly prompt: string
   readonly budget: Budget.Budget
   readonly model: Layer.Layer<Model.Model, unknown> | undefined
-  readonly tools: ReadonlyArray<Tool.AnyTool>
+  readonly skills: ReadonlyArray<Skill.AnySkill>
+  readonly router: Router.Definition | undefined
   readonly byTool: ReadonlyMap<string, Recovery.Rows>
   readonly defaults: Recovery.Rows
   readonly onLlmError: Recovery.Rows
@@ -83,7 +87,8 @@ export const blank = (name: string): Definition => ({
   prompt: "",
   budget: Budget.make(),
   model: undefined,
-  tools: [],
+  skills: [],
+  router: undefined,
   byTool: new Map(),
   defaults: new Map(),
   onLlmError: new Map(),
@@ -110,9 +115,13 @@ export function fromDefinition<A>(definition: Definition): A {
     )
   Object.defineProperty(agent, "name", { value: definition.name, configurable: true })
   Object.defineProperty(agent, Cost, { get: () => costOf(definition) })
-  const marks = definition.body === undefined ? { [ReadsReport]: true } : {}
+  const isPlain = definition.body !== undefined || isAllPlain(definition.skills)
+  const marks = isPlain ? {} : { [ReadsReport]: true }
   return Object.assign(agent, { stream, pipe, [TypeId]: { definition }, ...marks }) as A
 }
+
+const isAllPlain = (skills: ReadonlyArray<Skill.AnySkill>): boolean =>
+  skills.length > 0 && skills.every(Skill.isDeterministic)
 
 const costOf = (definition: Definition): Cost => {
   if (definition.body !== undefined) return { modelCalls: 0, perTurn: 0, millis: 0 }
@@ -137,8 +146,8 @@ const runner = (definition: Definition): Runner => {
   return (input, sink) => Run.run(plan, String(input), sink)
 }
 
-export const planOf = (definition: Definition): Run.Plan => {
-  const tools = definition.tools.map((tool) => tool.definition)
-  const gates = { maxArgsBytes: definition.budget.maxArgsBytes, policies: definition.policies }
-  return { ...definition, agent: definition.name, toolset: Toolset.make(tools, definition, gates) }
-}
+export const planOf = (definition: Definition): Run.Plan => ({
+  ...definition,
+  agent: definition.name,
+  work: workOf(definition)
+})

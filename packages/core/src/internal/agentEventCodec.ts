@@ -63,6 +63,11 @@ const decision = {
 /** By the type of the event. */
 export const schemas = {
   "run-start": event("run-start", { input: Value, transcript: Message.Transcript }),
+  "skill-chosen": event("skill-chosen", {
+    skill: Schema.String,
+    by: Schema.Literals(["rule", "model", "table"]),
+    confidence: Schema.optionalKey(Schema.Finite)
+  }),
   "turn-start": event("turn-start", {}),
   "model-start": event("model-start", { model: Schema.String, attempt: Schema.Finite }),
   "model-end": event("model-end", { ...ofAttempt, reply: Message.Reply }),

@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import type * as Budget from "../Budget.ts"
 import type * as Explanation from "../Explanation.ts"
 import type { Rows } from "../Recovery.ts"
-import type { Toolset } from "../Toolset.ts"
+import type { Skilled, Work } from "../Run.ts"
 import { explain } from "./explaining.ts"
 import type { Entry } from "./settling.ts"
 import type { Node } from "./verdict.ts"
@@ -19,23 +19,32 @@ export interface Options {
 export interface Explained {
   readonly budget: Budget.Budget
   readonly onLlmError: Rows
-  readonly toolset: Toolset
+  readonly work: Work
 }
 
-export const explainRun = ({ budget, onLlmError, toolset }: Explained, options: Options = {}): Explanation.Run => {
+export const explainRun = ({ budget, onLlmError, work }: Explained, options: Options = {}): Explanation.Run => {
   const { errors = [], transport } = options
-  const model = explain(onLlmError, { errors, ...(transport === undefined ? {} : { below: transport }) })
-  const tools = new Map([...toolset.entries].map(([name, entry]) => [name, explainTool(entry, errors)]))
+  const below = transport === undefined ? {} : { below: transport }
+  const model = explain(onLlmError, { errors, ...below })
+  const routing = work.kind === "choice" ? explain(work.router.rows, { errors, ...below }) : undefined
+  const tools = new Map([...entriesOf(work)].map(([name, entry]) => [name, explainTool(entry, errors)]))
   const ofTools = [...tools.values()].map(({ worst }) => worst)
   const most = (of: (worst: Explanation.Worst) => number): number => Math.max(0, ...ofTools.map(of))
-  const turns = budget.maxTurns
+  const turns = turnsOf(budget, work)
+  // a routing call takes one of the turns
+  const ofTurns = (of: (worst: Explanation.Worst) => number): number => {
+    const ofLoop = isLooping(work) ? of(model.worst) : 0
+    const first = routing === undefined || turns === 0 ? ofLoop : Math.max(ofLoop, of(routing.worst))
+    return turns === 0 ? 0 : first + (turns - 1) * ofLoop
+  }
   const toolCalls = tools.size === 0 ? 0 : budget.maxToolCalls
-  const alone = turns * model.worst.attempts + toolCalls * most((worst) => worst.modelCalls)
+  const alone = ofTurns(({ attempts }) => attempts) + toolCalls * most((worst) => worst.modelCalls)
   // fixers spend the turns of the run that they work for
-  const modelCalls = Math.min(alone, turns * (perTurn({ budget, onLlmError, toolset }) ?? Infinity))
-  const time = turns * Duration.toMillis(model.worst.time) + toolCalls * most(({ time }) => Duration.toMillis(time))
+  const modelCalls = Math.min(alone, turns * (perTurn({ budget, onLlmError, work }) ?? Infinity))
+  const time = ofTurns(({ time }) => Duration.toMillis(time)) + toolCalls * most(({ time }) => Duration.toMillis(time))
   return {
     model,
+    ...(routing === undefined ? {} : { routing }),
     tools,
     worst: {
       turns,
@@ -48,10 +57,23 @@ export const explainRun = ({ budget, onLlmError, toolset }: Explained, options: 
   }
 }
 
+/** The work of each skill. */
+const worksOf = (work: Work): ReadonlyArray<Skilled> => (work.kind === "choice" ? [...work.works.values()] : [work])
+
+const isLooping = (work: Work): boolean => worksOf(work).some(({ kind }) => kind === "loop")
+
+/** Without a loop there is the routing call at most. */
+const turnsOf = ({ maxTurns }: Budget.Budget, work: Work): number =>
+  isLooping(work) ? maxTurns : work.kind === "choice" ? Math.min(1, maxTurns) : 0
+
+const entriesOf = (work: Work): ReadonlyMap<string, Entry> =>
+  new Map(worksOf(work).flatMap((one) => (one.kind === "loop" ? [...one.toolset.entries] : [])))
+
 /** The most model calls that one turn may make, of the run itself or of a fixer; unknown where a `when` names no fixers. */
-export const perTurn = ({ onLlmError, toolset }: Explained): number | undefined => {
-  let most = explain(onLlmError).worst.attempts
-  for (const { levels } of toolset.entries.values()) {
+export const perTurn = ({ onLlmError, work }: Explained): number | undefined => {
+  let most = isLooping(work) ? explain(onLlmError).worst.attempts : 0
+  if (work.kind === "choice") most = Math.max(most, explain(work.router.rows).worst.attempts)
+  for (const { levels } of entriesOf(work).values()) {
     for (const { rows } of levels) {
       for (const node of rows.values()) {
         const ofNode = mostOf(node)

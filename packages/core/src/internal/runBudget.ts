@@ -49,10 +49,10 @@ export const demandPrice = ({ agent, meter }: RunContext.RunContext, model: Mode
 }
 
 /** Stops what is still at work when the run's own time is over. Where a run above ends earlier, that one stops it. */
-export const inTime = <A, E>(
-  running: Effect.Effect<A, E>,
+export const inTime = <A, E, R>(
+  running: Effect.Effect<A, E, R>,
   run: RunContext.RunContext
-): Effect.Effect<A, E | Exceeded> => {
+): Effect.Effect<A, E | Exceeded, R> => {
   const { meter } = run
   if (meter.ownDeadline === Infinity) return running
   const above = meter.above?.deadline

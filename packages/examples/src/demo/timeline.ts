@@ -93,6 +93,8 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
   switch (event.type) {
     case "run-start":
       return { column: "run", text: `${event.agent} starts: ${clip(firstOf(String(event.input), depth))}` }
+    case "skill-chosen":
+      return { column: "run", text: `takes the skill ${event.skill}, chosen by the ${event.by}${sureness(event)}` }
     case "turn-start":
     case "turn-end":
     case "text-delta":
@@ -147,6 +149,9 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
 
 /** A fixer's input is a report of many lines; its first says enough. */
 const firstOf = (input: string, depth: number): string => (depth === 0 ? input : (input.split("\n", 1)[0] ?? ""))
+
+const sureness = ({ confidence }: { readonly confidence?: number }): string =>
+  confidence === undefined ? "" : ` with confidence ${confidence}`
 
 const again = (attempt: number): string => (attempt === 1 ? "" : `, attempt ${attempt}`)
 
