@@ -37,9 +37,11 @@ export const modules: ReadonlyArray<string> = [
   "AgentEvent",
   "RunContext",
   "Model",
+  "Approver",
   "Tool",
   "ToolPolicy",
   "Toolset",
+  "Snapshot",
   // agents
   "Turn",
   "Skill",
@@ -77,5 +79,7 @@ export const internals: Readonly<Record<string, string>> = {
   unknownTool: "Toolset",
   toolRun: "Tool",
   settling: "Toolset",
+  approving: "Toolset",
+  digest: "Toolset",
   runFrame: "Run"
 }

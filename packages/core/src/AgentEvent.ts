@@ -3,6 +3,7 @@
  * is built only when somebody listens.
  */
 import * as Schema from "effect/Schema"
+import type * as Approval from "./Approval.ts"
 import type * as Budget from "./Budget.ts"
 import type * as Coercion from "./Coercion.ts"
 import * as Codec from "./internal/agentEventCodec.ts"
@@ -57,6 +58,9 @@ export type Happening =
   | { readonly type: "attempt-discarded"; readonly attempt: number; readonly text: string }
   | ({ readonly type: "tool-start"; readonly arguments: Message.ToolCall["arguments"] } & OfCall)
   | (OfOneCall & OfCall)
+  /** Somebody has to decide about a call before it runs; and has decided. */
+  | ({ readonly type: "approval-requested"; readonly request: Approval.ApprovalRequest } & OfCall)
+  | ({ readonly type: "approval-decided"; readonly decision: Approval.Decision } & OfCall)
   /** A call that was not admitted: no such tool, or denied. */
   | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
   | ({ readonly type: "verdict" } & Decision)

@@ -1,14 +1,44 @@
-/** A tool call that waits for the word of a person. Waiting is a suspension of the run, never an error. */
+/**
+ * A tool call that waits for the word of a person. Waiting is a suspension of the run, never an error. A decision holds for what
+ * was shown, the same run, call, tool, arguments and schema, and for a time.
+ */
 import * as Schema from "effect/Schema"
 
 /** What a person is asked. */
 export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequest")({
+  runId: Schema.String,
+  agent: Schema.String,
   tool: Schema.String,
   callId: Schema.String,
+  /** The arguments as the tool would get them, mended or repaired if they were. */
+  arguments: Schema.Json,
   /** Why this call needs a decision. */
   reason: Schema.String,
   /** Identifies what is decided on: a decision holds for this digest and for no other. */
-  digest: Schema.String
+  digest: Schema.String,
+  /** Milliseconds since the epoch; a decision that comes later is asked for again. */
+  expiresAt: Schema.Finite
 }) {}
 
 export const isApprovalRequest = (value: unknown): value is ApprovalRequest => value instanceof ApprovalRequest
+
+/** What a person says: the call may run, perhaps with other arguments, or it may not. */
+export type Decision = typeof Decision.Type
+
+export const Decision = Schema.Union([
+  Schema.Struct({ type: Schema.tag("approve"), arguments: Schema.optionalKey(Schema.Json) }),
+  Schema.Struct({ type: Schema.tag("refuse"), reason: Schema.String })
+])
+
+export const approve: Decision = { type: "approve" }
+
+/** The call may run with these arguments. They pass every gate again: size, schema, policy. */
+export const approveWith = (args: Schema.Json): Decision => ({ type: "approve", arguments: args })
+
+/** The call may not run; the model reads the reason. */
+export const refuse = (reason: string): Decision => ({ type: "refuse", reason })
+
+/** A decision, and what it was about. */
+export interface Decided extends Schema.Schema.Type<typeof Decided> {}
+
+export const Decided = Schema.Struct({ digest: Schema.String, decision: Decision })

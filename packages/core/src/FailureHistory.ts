@@ -3,6 +3,24 @@
  * always in the same way. A batch is all calls of one reply; several failures of a tool in it count once.
  */
 
+import * as Schema from "effect/Schema"
+
+/** Failures of one tool in a row. */
+const StreakState = Schema.Struct({
+  tool: Schema.String,
+  failures: Schema.Finite,
+  repeats: Schema.Finite,
+  signature: Schema.optionalKey(Schema.String)
+})
+
+/** What a run remembers of its failing calls, as data. */
+export const Failures = Schema.Struct({
+  failingBatches: Schema.Finite,
+  isToolsOff: Schema.Boolean,
+  withheld: Schema.Array(Schema.String),
+  streaks: Schema.Array(StreakState)
+})
+
 /** How a call of a batch ended, as far as later calls are concerned. */
 export interface Settled {
   /** Unknown names share one. */
@@ -48,6 +66,31 @@ export class FailureHistory {
 
   constructor(limits: RepeatedFailures) {
     this.#limits = limits
+  }
+
+  /** What it remembers, as data. */
+  get state(): typeof Failures.Type {
+    const streaks = [...this.#streaks].map(([tool, { failures, repeats, signature }]) => ({
+      tool,
+      failures,
+      repeats,
+      ...(signature === undefined ? {} : { signature })
+    }))
+    return {
+      failingBatches: this.#failingBatches,
+      isToolsOff: this.#isToolsOff,
+      withheld: [...this.#withheld],
+      streaks
+    }
+  }
+
+  restore({ failingBatches, isToolsOff, streaks, withheld }: typeof Failures.Type): void {
+    this.#failingBatches = failingBatches
+    this.#isToolsOff = isToolsOff
+    this.#withheld = new Set(withheld)
+    for (const { failures, repeats, signature, tool } of streaks) {
+      this.#streaks.set(tool, { failures, repeats, signature })
+    }
   }
 
   /** Batches with at least one failure, in a row, the last one included. */

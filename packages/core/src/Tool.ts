@@ -1,5 +1,5 @@
 /** A tool: a name, a schema and an effect. Its failures are typed, and its recovery is a table. */
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Schema from "effect/Schema"
@@ -168,6 +168,43 @@ export const onError =
       ...self.definition,
       rows: new Map([...self.definition.rows, ...Recovery.rowsOf(table)])
     })
+
+/** Marks, in the table of a tool, that somebody has to approve of its calls. */
+export declare const NeedsApproval: unique symbol
+
+export interface ApprovalOptions<in Params, R> {
+  /** Which calls need it, by their parameters; all by default. One that fails means that the call needs it. */
+  readonly when?: (params: Params) => boolean | Effect.Effect<boolean, unknown, R>
+  /** What whoever decides is told. */
+  readonly reason?: string
+  /** How long a decision holds; one day by default. */
+  readonly validFor?: Duration.Input
+}
+
+/**
+ * Somebody has to approve of calls of this tool before they run, once they have passed every other gate, and again when their
+ * arguments were repaired. An agent with such a tool asks for an `Approver` in `R`; started with `agent.start`, its run is
+ * suspended instead.
+ */
+export const requireApproval =
+  <Params, R2 = never>(options: ApprovalOptions<Params, R2> = {}) =>
+  <Name extends string, A, E, R, T, S>(
+    self: Tool<Name, Params, A, E, R, T, S>
+  ): Tool<Name, Params, A, E, R | R2, Recovery.Merge<T, { readonly [NeedsApproval]: true }>, S> => {
+    const { reason = `Tool '${self.name}' runs only with approval`, validFor = "1 day", when } = options
+    return fromDefinition({
+      ...self.definition,
+      approval: {
+        reason,
+        validFor: Duration.fromInputUnsafe(validFor),
+        when: (params) => {
+          // `params` is what the tool's schema gave; what the predicate needs is in the tool's type
+          const answer = when === undefined ? true : when(params as Params)
+          return Effect.isEffect(answer) ? (answer as Effect.Effect<boolean, unknown>) : Effect.succeed(answer)
+        }
+      }
+    })
+  }
 
 /** The keys that a table for a tool with failures `E` may have. */
 export type RowKeys<E> =

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as FailureHistory from "./FailureHistory.ts"
+import type { Decide } from "./internal/approving.ts"
 import * as Driver from "./internal/recoveryDriver.ts"
 import type { Gates } from "./internal/gates.ts"
 import { denialOf, type Outcome } from "./internal/outcome.ts"
@@ -38,6 +39,8 @@ export interface Surroundings {
   readonly idempotencyKey: string
   readonly run: RunContext.RunContext
   readonly history: FailureHistory.FailureHistory
+  /** Decides about calls that need approval. */
+  readonly decide: Decide
   /** Writes down what is to stand in the transcript should the call never come to its end. */
   readonly mark: (settlement: Message.Settlement | undefined) => void
 }

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "./AgentEvent.ts"
+import type * as Approval from "./Approval.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
 import { nothing, rowOf } from "./internal/recoverEffect.ts"
 import * as Driver from "./internal/recoveryDriver.ts"
@@ -249,6 +250,8 @@ const cutOff = (model: Model.Service): NetworkError =>
 export interface Batch {
   readonly message: Message.Assistant
   readonly outcomes: ReadonlyArray<Toolset.Outcome>
+  /** What waits for a decision: the batch is not over. */
+  readonly pending: ReadonlyArray<Approval.ApprovalRequest>
   readonly failure?: Toolset.Failure
 }
 
@@ -268,6 +271,8 @@ export interface Settling {
   readonly settlements: Array<Message.Settlement | undefined>
   readonly history: FailureHistory.FailureHistory
   readonly run: RunContext.RunContext
+  /** Decides about calls that need approval. */
+  readonly decide: Toolset.Surroundings["decide"]
 }
 
 /**
@@ -275,12 +280,13 @@ export interface Settling {
  * they would have, or are interrupted, as `siblings` says; a defect interrupts them.
  */
 export const settle = (settling: Settling): Effect.Effect<Batch> => {
-  const { admitted, concurrency, history, reply, run, settlements, siblings, toolset } = settling
+  const { admitted, concurrency, decide, history, reply, run, settlements, siblings, toolset } = settling
   const calls = Message.callsOf(reply)
-  if (calls.length === 0) return Effect.succeed({ message: Message.settle(reply, settlements), outcomes: [] })
+  const over = (): Batch => ({ message: Message.settle(reply, settlements), outcomes: [], pending: [] })
+  if (calls.length === 0) return Effect.succeed(over())
   if (reply.finish === "length" || reply.finish === "filtered") {
     for (let i = 0; i < calls.length; i++) settlements[i] = Message.truncated
-    return Effect.succeed({ message: Message.settle(reply, settlements), outcomes: [] })
+    return Effect.succeed(over())
   }
   const ending = calls.findIndex((call) => Toolset.isBuiltIn(toolset, call))
   const from = Math.max(ending, 0)
@@ -293,12 +299,13 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
       idempotencyKey: `${run.runId}/${run.turn()}/${index}`,
       run,
       history,
+      decide,
       mark: (settlement) => {
         settlements[index] = settlement
       }
     }
     return Effect.flatMap(Toolset.settle(toolset, call, around), (outcome) => {
-      settlements[index] = outcome.settlement
+      if (outcome.pending === undefined) settlements[index] = outcome.settlement
       return isHasty && outcome.failure !== undefined
         ? Effect.fail({ failure: outcome.failure })
         : Effect.succeed(outcome)
@@ -308,10 +315,11 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
   return Effect.match(all, {
     onSuccess: (outcomes) => {
       const failed = outcomes.find((outcome) => outcome.failure !== undefined)
-      const batch = { message: Message.settle(reply, settlements), outcomes }
+      const pending = outcomes.flatMap((outcome) => outcome.pending ?? [])
+      const batch = { message: Message.settle(reply, settlements), outcomes, pending }
       return failed?.failure === undefined ? batch : { ...batch, failure: failed.failure }
     },
-    onFailure: ({ failure }) => ({ message: Message.settle(reply, settlements), outcomes: [], failure })
+    onFailure: ({ failure }) => ({ ...over(), failure })
   })
 }
 

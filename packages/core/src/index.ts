@@ -2,6 +2,7 @@
 export * as Agent from "./Agent.ts"
 export * as AgentEvent from "./AgentEvent.ts"
 export * as Approval from "./Approval.ts"
+export * as Approver from "./Approver.ts"
 export * as Backoff from "./Backoff.ts"
 export * as Budget from "./Budget.ts"
 export * as Coercion from "./Coercion.ts"

@@ -1,5 +1,6 @@
 /** Each event as it is written down: what it holds, field by field. */
 import * as Schema from "effect/Schema"
+import * as Approval from "../Approval.ts"
 import * as Coercion from "../Coercion.ts"
 import * as Ledger from "../Ledger.ts"
 import * as Message from "../Message.ts"
@@ -84,6 +85,8 @@ export const schemas = {
   "fix-end": event("fix-end", { ...ofRound, answer: Schema.String }),
   "fix-failed": event("fix-failed", { ...ofRound, error: Failure }),
   "tool-end": event("tool-end", { ...ofCall, use }),
+  "approval-requested": event("approval-requested", { ...ofCall, request: Approval.ApprovalRequest }),
+  "approval-decided": event("approval-decided", { ...ofCall, decision: Approval.Decision }),
   verdict: Schema.Union([event("verdict", { ...ofCall, ...decision }), event("verdict", decision)]),
   "turn-end": event("turn-end", { message: Message.Assistant }),
   "budget-warning": event("budget-warning", limit),

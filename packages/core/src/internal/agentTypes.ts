@@ -1,4 +1,5 @@
 /** What the types of tools and tables leave of the failures and needs of an agent's calls. */
+import type { Approver } from "../Approver.ts"
 import type { LlmError } from "../LlmError.ts"
 import type * as Recovery from "../Recovery.ts"
 import type * as Tool from "../Tool.ts"
@@ -31,6 +32,7 @@ export type CallServices<T, ByTool, Defaults> =
   | (T extends Tool.AnyTool
       ?
           | Tool.ServicesOf<T>
+          | (Tool.TableOf<T> extends { readonly [Tool.NeedsApproval]: true } ? Approver : never)
           | Recovery.ServicesOf<RowsOf<Tool.TableOf<T>>>
           | Recovery.ServicesOf<RowsOf<TableFor<ByTool, Tool.NameOf<T>>>>
       : never)

@@ -73,6 +73,18 @@ export class Meter {
     return undefined
   }
 
+  /** What was spent before, in this run and in all above. */
+  restore({ toolCalls, turns }: { readonly turns: number; readonly toolCalls: number }): void {
+    for (const meter of this.chain) {
+      meter.#turns += turns
+      meter.#toolCalls += toolCalls
+    }
+  }
+
+  get counts(): { readonly turns: number; readonly toolCalls: number } {
+    return { turns: this.#turns, toolCalls: this.#toolCalls }
+  }
+
   /** Counts the calls of a reply; gives how many of them may run. */
   takeCalls(calls: number): number {
     let admitted = calls

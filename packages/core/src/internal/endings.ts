@@ -1,5 +1,6 @@
 /** What becomes of a call once it is decided: the settlement that the model reads, the event, and what ends the run. */
 import * as Effect from "effect/Effect"
+import type * as Approval from "../Approval.ts"
 import type * as FailureHistory from "../FailureHistory.ts"
 import * as Message from "../Message.ts"
 import * as Render from "../Render.ts"
@@ -76,6 +77,15 @@ export class Endings {
       RunContext.emit(this.#run, () => ({ type: "tool-refused", settlement, ...this.#callOf() })),
       { settlement, settled }
     )
+  }
+
+  /** It waits for a decision: there is nothing to settle yet. */
+  pending(request: Approval.ApprovalRequest): Effect.Effect<Outcome> {
+    return Effect.succeed({
+      settlement: Message.interrupted,
+      settled: { tool: this.#tool.name, isError: false },
+      pending: request
+    })
   }
 
   /** The call ends the run. */

@@ -1,4 +1,5 @@
 /** What became of a call, and what is said of it. */
+import type * as Approval from "../Approval.ts"
 import * as ErrorCause from "../ErrorCause.ts"
 import * as FailureHistory from "../FailureHistory.ts"
 import type * as Message from "../Message.ts"
@@ -20,6 +21,8 @@ export interface Outcome {
   readonly failure?: Failure
   /** What later calls are to know of it. */
   readonly settled: FailureHistory.Settled
+  /** It waits for this decision, and is not settled. */
+  readonly pending?: Approval.ApprovalRequest
   /** What was decided about it, if anything had to be. */
   readonly trail?: ReadonlyArray<Recovery.Decision>
 }

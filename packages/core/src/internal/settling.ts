@@ -11,15 +11,19 @@ import * as Message from "../Message.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as Render from "../Render.ts"
 import * as RunContext from "../RunContext.ts"
-import { ExecutionError, type ToolDeniedError, ToolExecutionError, ToolTimeoutError } from "../ToolError.ts"
+import { ExecutionError, ToolDeniedError, ToolExecutionError, ToolTimeoutError } from "../ToolError.ts"
 import * as Fixing from "./fixing.ts"
+import type * as Approval from "../Approval.ts"
+import * as Approving from "./approving.ts"
+import { digestOf } from "./digest.ts"
+import type * as Schema from "effect/Schema"
 import * as Meter from "./budgetMeter.ts"
 import * as Gates from "./gates.ts"
 import { Endings } from "./endings.ts"
 import { type Outcome, wishOf } from "./outcome.ts"
 import type * as Driver from "./recoveryDriver.ts"
 import * as Call from "./toolCall.ts"
-import type { ToolContext, ToolDefinition } from "./toolDefinition.ts"
+import type { NeedsApproval, ToolContext, ToolDefinition } from "./toolDefinition.ts"
 import { rendered } from "./rendering.ts"
 import * as ToolRun from "./toolRun.ts"
 import { trailOf } from "./trail.ts"
@@ -42,6 +46,8 @@ export interface Surroundings {
   readonly idempotencyKey: string
   readonly run: RunContext.RunContext
   readonly gates: Gates.Gates
+  /** Decides about calls that need approval. */
+  readonly decide: Approving.Decide
   readonly history: FailureHistory.FailureHistory
   /** Writes down what is to stand in the transcript should the call never come to its end. */
   readonly mark: (settlement: Message.Settlement | undefined) => void
@@ -72,6 +78,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   #isAdmitted = false
   /** Whether it was looked up, after the last run, that the tool has not taken effect. */
   #isCleared = false
+  /** Of the arguments that whoever decides has written himself. */
+  #approvedDigest: string | undefined
   #final: Final | undefined
   /** The last run, if it was cut off before its end. */
   #cutOff: ToolContext | undefined
@@ -246,8 +254,51 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   #admitted(attempt: number): Effect.Effect<unknown, unknown> {
+    const { approval } = this.#tool
+    return approval === undefined ? this.#enter(attempt) : this.#approved(attempt, approval)
+  }
+
+  #enter(attempt: number): Effect.Effect<unknown, unknown> {
     this.#isAdmitted = true
     return this.#failing(attempt, this.#start())
+  }
+
+  #approved(attempt: number, needs: NeedsApproval): Effect.Effect<unknown, unknown> {
+    const { json, params } = this.#decoded ?? { json: null, params: undefined }
+    const subject = { tool: this.#tool, callId: this.#call.id, json, params, run: this.#run }
+    return Effect.flatMap(Approving.request(needs, subject), (request) => {
+      // what somebody has written himself he has approved of
+      if (request === undefined || request.digest === this.#approvedDigest) return this.#enter(attempt)
+      return Effect.flatMap(Approving.decided(request, needs, subject, this.#around.decide), (decision) => {
+        if (decision === undefined) return this.#suspend(request)
+        if (decision.type === "refuse") {
+          return this.#deny(ToolDeniedError.of(this.#tool.name, this.#call.id, decision.reason))
+        }
+        return decision.arguments === undefined
+          ? this.#enter(attempt)
+          : this.#edited(attempt, decision.arguments, request)
+      })
+    })
+  }
+
+  /** Arguments that somebody has edited pass every gate again, but for that one. */
+  #edited(attempt: number, args: Schema.Json, request: Approval.ApprovalRequest): Effect.Effect<unknown, unknown> {
+    const decoded = this.#decode(args)
+    this.#raw = args
+    this.#decoded = Result.isSuccess(decoded) ? decoded.success : undefined
+    if (Result.isFailure(decoded)) return this.#failing(attempt, Effect.fail(decoded.failure))
+    const { callId, runId, tool } = request
+    const { parameters: schema } = this.#tool.spec()
+    return Effect.flatMap(digestOf({ runId, callId, tool, arguments: decoded.success.json, schema }), (digest) => {
+      this.#approvedDigest = digest
+      return this.attempt(attempt)
+    })
+  }
+
+  /** The run waits for a decision elsewhere: this call is neither settled nor failed. */
+  #suspend(request: Approval.ApprovalRequest): Effect.Effect<never, Approval.ApprovalRequest> {
+    this.#final = { error: request, outcome: () => this.#endings.pending(request) }
+    return Effect.fail(request)
   }
 
   #start(): Effect.Effect<unknown, unknown> {

@@ -37,6 +37,14 @@ export interface ToolDefinition {
   readonly maxResultChars: number | undefined
   readonly isError: ((value: unknown) => boolean) | undefined
   readonly failure: Schema.Codec<unknown, unknown> | undefined
+  readonly approval: NeedsApproval | undefined
+}
+
+/** When a tool needs approval, and what whoever decides is told. */
+export interface NeedsApproval {
+  readonly when: (params: unknown) => Effect.Effect<boolean, unknown>
+  readonly reason: string
+  readonly validFor: Duration.Duration
 }
 
 /** What a tool knows of its call besides its parameters. */
@@ -127,7 +135,8 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   // only asked of what the tool gave, or what stands in for that
   isError: options.isError as ToolDefinition["isError"],
   // a schema, by the types of those who call this
-  failure: options.failure as ToolDefinition["failure"]
+  failure: options.failure as ToolDefinition["failure"],
+  approval: undefined
 })
 
 const limitOf = (tool: string, option: string, input: Duration.Input | undefined): Duration.Duration | undefined => {

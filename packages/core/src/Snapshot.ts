@@ -1,0 +1,53 @@
+/**
+ * A run that waits, as one JSON document: what was said, what is settled, what it has spent, and what it waits for. It goes on from
+ * there, in another process if need be, and no call that is settled runs again.
+ */
+import * as Schema from "effect/Schema"
+import * as Approval from "./Approval.ts"
+import * as FailureHistory from "./FailureHistory.ts"
+import * as Ledger from "./Ledger.ts"
+import * as Message from "./Message.ts"
+
+/** A reply whose calls are not all settled. */
+export const Open = Schema.Struct({
+  reply: Message.Reply,
+  /** In the order of its calls; `null` for one that is open. */
+  settlements: Schema.Array(Schema.NullOr(Message.Settlement)),
+  /** How many of its calls the budget admits. */
+  admitted: Schema.Finite,
+  /** What has to be decided before the run can go on. */
+  requests: Schema.Array(Approval.ApprovalRequest)
+})
+
+export interface Snapshot extends Schema.Schema.Type<typeof Snapshot> {}
+
+export const Snapshot = Schema.Struct({
+  version: Schema.Literal(1),
+  runId: Schema.String,
+  agent: Schema.String,
+  /** The skill that was chosen, where there was a choice. */
+  skill: Schema.optionalKey(Schema.String),
+  /** Whole messages, every call settled. */
+  transcript: Message.Transcript,
+  open: Schema.optionalKey(Open),
+  turn: Schema.Finite,
+  spent: Schema.Struct({ turns: Schema.Finite, toolCalls: Schema.Finite, millis: Schema.Finite }),
+  ledger: Schema.Array(Ledger.Entry),
+  failures: FailureHistory.Failures,
+  callsWhileOff: Schema.Finite,
+  inARow: Schema.Struct({ tool: Schema.String, calls: Schema.Finite })
+})
+
+export const isSnapshot: (value: unknown) => value is Snapshot = Schema.is(Snapshot)
+
+/** As it is kept in a file, a queue or a database. */
+export const toJson = (self: Snapshot): Schema.Json => encode(self)
+
+/** Fails with the place where a document is none. */
+export const fromJson = Schema.decodeUnknownEffect(Schema.toCodecJson(Snapshot), { errors: "all" })
+
+// the JSON codec of any schema encodes to JSON
+const encode = Schema.encodeUnknownSync(Schema.toCodecJson(Snapshot)) as (snapshot: Snapshot) => Schema.Json
+
+/** What has to be decided before the run can go on; nothing where it waits for a larger budget. */
+export const requestsOf = ({ open }: Snapshot): ReadonlyArray<Approval.ApprovalRequest> => open?.requests ?? []

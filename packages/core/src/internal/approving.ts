@@ -1,0 +1,72 @@
+/** The last gate before a tool runs: whether somebody has to approve of the call, and whether somebody has. */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import * as Approval from "../Approval.ts"
+import * as RunContext from "../RunContext.ts"
+import { digestOf } from "./digest.ts"
+import type { NeedsApproval, ToolDefinition } from "./toolDefinition.ts"
+
+/** Gives the decision about a call, at once or after a while; nothing when the run has to be suspended for it. */
+export type Decide = (request: Approval.ApprovalRequest) => Effect.Effect<Approval.Decision | undefined>
+
+/** A call that is about to run. */
+export interface Subject {
+  readonly tool: ToolDefinition
+  readonly callId: string
+  readonly json: Schema.Json
+  readonly params: unknown
+  readonly run: RunContext.RunContext
+}
+
+/** `undefined` when nobody has to approve: a predicate that fails means that somebody has to. */
+export const request = (
+  needs: NeedsApproval,
+  { callId, json, params, run, tool }: Subject
+): Effect.Effect<Approval.ApprovalRequest | undefined> =>
+  Effect.gen(function* () {
+    const isNeeded = yield* Effect.catch(
+      Effect.suspend(() => needs.when(params)),
+      () => Effect.succeed(true)
+    )
+    if (!isNeeded) return undefined
+    const { agent, runId } = run
+    const digest = yield* digestOf({ runId, callId, tool: tool.name, arguments: json, schema: tool.spec().parameters })
+    const expiresAt = (yield* Clock.currentTimeMillis) + Duration.toMillis(needs.validFor)
+    const { reason } = needs
+    return new Approval.ApprovalRequest({
+      runId,
+      agent,
+      tool: tool.name,
+      callId,
+      arguments: json,
+      reason,
+      digest,
+      expiresAt
+    })
+  })
+
+/** Asks, and asks again when the answer comes too late. */
+export const decided = (
+  asked: Approval.ApprovalRequest,
+  needs: NeedsApproval,
+  subject: Subject,
+  decide: Decide
+): Effect.Effect<Approval.Decision | undefined> =>
+  Effect.gen(function* () {
+    let current = asked
+    while (true) {
+      const { callId, tool } = current
+      yield* RunContext.emit(subject.run, () => ({ type: "approval-requested", callId, tool, request: current }))
+      const decision = yield* decide(current)
+      if (decision === undefined) return undefined
+      if ((yield* Clock.currentTimeMillis) <= current.expiresAt) {
+        yield* RunContext.emit(subject.run, () => ({ type: "approval-decided", callId, tool, decision }))
+        return decision
+      }
+      const renewed = yield* request(needs, subject)
+      if (renewed === undefined) return Approval.approve
+      current = renewed
+    }
+  })

@@ -1,0 +1,20 @@
+/** Identifies a JSON value by its content: whatever stands in it, in whatever order its fields do. */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+
+/** SHA-256 of the canonical JSON, in hexadecimal. */
+export const digestOf = (value: Schema.Json): Effect.Effect<string> =>
+  Effect.map(
+    Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonical(value)))),
+    (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("")
+  )
+
+/** JSON with the fields of each object in the order of their names. */
+export const canonical = (value: Schema.Json): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
+  if (!Predicate.isObject(value)) return JSON.stringify(value)
+  // an object of JSON holds JSON
+  const fields = Object.entries(value as Readonly<Record<string, Schema.Json>>).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`).join(",")}}`
+}

@@ -1,0 +1,37 @@
+/** Where a run begins: with an input, with a conversation, or where another run was suspended. */
+import type * as Approval from "../Approval.ts"
+import type * as Budget from "../Budget.ts"
+import type * as Message from "../Message.ts"
+import type { Snapshot } from "../Snapshot.ts"
+
+/** Goes on where a run was suspended, or after what was said. */
+export interface Resumption<out I> {
+  /** What is settled in it never runs again. */
+  readonly from: Snapshot | Message.Transcript
+  /** What the user says next; after a transcript only. */
+  readonly input?: I
+  /** What was decided about the requests of the snapshot. A decision about anything else, or one that comes too late, does not count. */
+  readonly decisions?: ReadonlyArray<Approval.Decided>
+  /** In the place of the agent's own. */
+  readonly budget?: Budget.Limits
+}
+
+export type Start =
+  | { readonly kind: "input"; readonly input: unknown }
+  | { readonly kind: "resumption"; readonly resumption: Resumption<unknown> }
+
+/** How a run is watched, and what it does where it would have to wait for a person. */
+export interface Mode<in State> {
+  readonly isStreamed: boolean
+  readonly isSuspendable: boolean
+  /** Hears of the run as soon as there is one. */
+  readonly started?: (state: State) => void
+}
+
+/** A run that ends neither with an answer nor with a failure: it waits. */
+export class Suspension {
+  readonly snapshot: Snapshot
+  constructor(snapshot: Snapshot) {
+    this.snapshot = snapshot
+  }
+}
