@@ -39,6 +39,7 @@ describe("hovers", () => {
     ["run", `Effect<string, ${errors}, Model>`],
     ["streamed", `Stream<AgentEvent, ${errors}, Model>`],
     ["bare", "Effect<string, BudgetExceededError | LlmError, Model>"],
+    ["chosen", "Effect<string, BudgetExceededError | RoutingError | LlmError, Model>"],
     ["decoded", "Effect<KintsugiError, SchemaError, never>"],
     ["decodedLlm", "Effect<LlmError, SchemaError, never>"],
     ["decodedTool", "Effect<ToolError, SchemaError, never>"],

@@ -176,6 +176,36 @@ it.run("A903 A1002 the deadline of the run cuts a rule, the routing call and its
   })
 )
 
+it.run("A904 A1002 a limit of cost needs the price of the model before it chooses", (run) =>
+  Effect.gen(function* () {
+    const model = yield* make()
+    const { agent } = desk({ maxCost: 1 })
+    const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert.include(
+      String(Exit.isFailure(exit) ? Cause.squash(exit.cause) : exit),
+      "needs the price of model 'scripted'"
+    )
+    assert.strictEqual(model.requests.length, 0)
+  })
+)
+
+it.run("A908 A1002 an agent that stands too deep asks neither its rule nor its model", (run) =>
+  Effect.gen(function* () {
+    let asked = 0
+    const { agent, bills } = desk()
+    const ruled = agent.pipe(Agent.route(Router.byRule(() => (asked++, "billing"))))
+    for (const deepest of [agent, ruled]) {
+      const below = <E, R>(name: string, next: (input: string) => Effect.Effect<string, E, R>, budget = {}) =>
+        Agent.make(name, { budget, skills: [Skill.deterministic("pass", { description: "Passes on.", run: next })] })
+      const model = yield* make()
+      const outer = below("outer", below("middle", deepest), { maxDepth: 1 })
+      const error = yield* Effect.flip(run(outer, "go").pipe(Effect.provide(model.layer)))
+      assert.deepInclude(error, { _tag: "BudgetExceededError", reason: "maxDepth", limit: 1, spent: 2 })
+    }
+    assert.deepStrictEqual([asked, bills], [0, []])
+  })
+)
+
 it.run("A1003 confidence below the threshold, an unknown name or no answer at all is a RoutingError", (run) =>
   Effect.gen(function* () {
     for (const answer of [

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, Message, Recovery, Router, RunError, Skill, Tool } from "@kintsugi/core"
+import { Agent, Explanation, Message, Recovery, Router, RunError, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit } from "effect"
 import { it } from "../support/run.ts"
@@ -207,6 +207,7 @@ it("A1004 P1102 what agents with skills are at worst: functions ask nobody, choo
   const explained = Agent.explain(loops.pipe(Agent.route(retrying)))
   assert.deepStrictEqual(worst(explained.worst), [3, 7])
   assert.strictEqual(explained.routing?.worst.attempts, 5)
+  assert.match(Explanation.formatRun(explained), /^routing\nrow .*\norElse +1 retry/)
   const calm = loops.pipe(Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }))
   assert.deepStrictEqual(worst(Agent.explain(calm).worst), [3, 6])
   const mixed = Agent.make("a", { budget, skills: [echo("one").skill, skill("two")] })

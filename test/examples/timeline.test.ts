@@ -83,6 +83,16 @@ describe("the timeline", () => {
     ])
   })
 
+  it("says which skill was chosen, and by what", () => {
+    const lines = draw([
+      started,
+      of(1, { type: "skill-chosen", skill: "count", by: "rule" }),
+      of(2, { type: "skill-chosen", skill: "count", by: "model", confidence: 0.9 })
+    ])
+    expect(lines).toContain("  0.001  run        takes the skill count, chosen by the rule\n")
+    expect(lines).toContain("  0.002  run        takes the skill count, chosen by the model with confidence 0.9\n")
+  })
+
   it("indents what happens inside a fixer", () => {
     const lines = draw([
       started,

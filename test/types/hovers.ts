@@ -23,6 +23,9 @@ export const called = Tool.call(count, "{}")
 export const run = analyst("go")
 export const streamed = analyst.stream("go")
 export const bare = Agent.make("bare", {})("go")
+export const chosen = Agent.make("desk", {
+  skills: [Skill.make("a", { description: "A." }), Skill.make("b", { description: "B." })]
+})("go")
 export const decoded = Schema.decodeUnknownEffect(KintsugiError.KintsugiError)({})
 export const decodedLlm = Schema.decodeUnknownEffect(LlmError.LlmError)({})
 export const decodedTool = Schema.decodeUnknownEffect(ToolError.ToolError)({})
