@@ -4,7 +4,6 @@ import * as Coercion from "../Coercion.ts"
 import * as Ledger from "../Ledger.ts"
 import * as Message from "../Message.ts"
 import { BudgetReason } from "../RunError.ts"
-import * as Trail from "../Trail.ts"
 import * as Usage from "../Usage.ts"
 import { Failure, OptionalValue, Value } from "./agentEventValue.ts"
 
@@ -56,7 +55,8 @@ const decision = {
   delay: wait,
   hint: Schema.optionalKey(wait),
   hintFrom: Schema.optionalKey(Schema.String),
-  left: Schema.optionalKey(Trail.Left),
+  // a plain function that nobody limits has no end of either
+  left: Schema.optionalKey(Schema.Struct({ turns: Schema.Number, toolCalls: Schema.Number })),
   error: Failure
 }
 
