@@ -34,6 +34,7 @@ export const modules: ReadonlyArray<string> = [
   "Coercion",
   "Compaction",
   // capabilities
+  "Snapshot",
   "AgentEvent",
   "RunContext",
   "Model",
@@ -41,7 +42,6 @@ export const modules: ReadonlyArray<string> = [
   "Tool",
   "ToolPolicy",
   "Toolset",
-  "Snapshot",
   // agents
   "Turn",
   "Skill",

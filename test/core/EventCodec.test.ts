@@ -1,5 +1,16 @@
 import { assert, it } from "@effect/vitest"
-import { AgentEvent, ErrorCause, KintsugiError, LlmError, ToolError, Usage } from "@kintsugi/core"
+import {
+  AgentEvent,
+  Approval,
+  ErrorCause,
+  KintsugiError,
+  type Ledger,
+  LlmError,
+  Message,
+  type Snapshot,
+  ToolError,
+  Usage
+} from "@kintsugi/core"
 import { Duration, Effect, Exit, Redacted, Schema, SchemaIssue } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { cause, check, instances, shape, shapeOf as shapeOfError } from "../laws/errors.ts"
@@ -8,33 +19,131 @@ const text = Schema.fromJsonString(AgentEvent.AgentEvent)
 const write = Schema.encodeSync(text)
 const read = Schema.decodeUnknownSync(text)
 
-const types = [
-  "run-start",
-  "skill-chosen",
-  "turn-start",
-  "model-start",
-  "model-end",
-  "model-failed",
-  "text-delta",
-  "reasoning-delta",
-  "attempt-discarded",
-  "tool-start",
-  "arguments-coerced",
-  "tool-progress",
-  "tool-refused",
-  "tool-failed",
-  "fix-start",
-  "fix-end",
-  "fix-failed",
-  "tool-end",
-  "verdict",
-  "turn-end",
-  "budget-warning",
-  "budget-exceeded",
-  "run-completed",
-  "run-failed",
-  "run-interrupted"
-] as const satisfies ReadonlyArray<AgentEvent.AgentEvent["type"]>
+type Full<Type extends AgentEvent.AgentEvent["type"]> = Required<
+  Extract<AgentEvent.AgentEvent, { readonly type: Type }>
+> &
+  (Type extends "verdict" ? AgentEvent.OfCall : unknown)
+
+const origin = { runId: "r", agent: "a", turn: 1, at: 5 }
+const around = { ...origin, parent: { runId: "r0", callId: "c0" } }
+const ofCall = { callId: "c", tool: "t" }
+const usage = Usage.make({ inputTokens: 3 })
+const call: Message.ToolCall = { type: "tool-call", id: "c", name: "t", arguments: { n: 1 } }
+const reply: Message.Reply = { content: [Message.text("well"), call], finish: "tool-calls", usage, model: "m1" }
+const settlement: Message.Settlement = { kind: "told", text: "no" }
+const message = Message.settle(reply, [settlement])
+const transcript = [Message.system("Work."), Message.user("go"), message]
+const entry: Required<Ledger.Entry> = {
+  runId: "r",
+  agent: "a",
+  turn: 1,
+  attempt: 2,
+  model: "m",
+  provider: "p",
+  layer: "agent",
+  outcome: "used",
+  usage,
+  cost: 0.5
+}
+const use: Required<AgentEvent.ToolUse> = {
+  arguments: { n: 1 },
+  params: { n: 1 },
+  settlement,
+  recoveredBy: "tell",
+  attempts: 2
+}
+const asked = { model: "m", attempt: 2, spent: entry }
+const spent = { usage, ledger: [entry] }
+const error = ToolError.InvalidArgs.of("t", "c", "{", "no JSON")
+const limit = { reason: "maxTurns", spent: 4, limit: 5 } as const
+
+const asking = new Approval.ApprovalRequest({
+  runId: "r",
+  agent: "a",
+  tool: "t",
+  callId: "c",
+  arguments: { n: 1 },
+  reason: "why",
+  digest: "d",
+  expiresAt: 9
+})
+const snapshot: Required<Snapshot.Snapshot> = {
+  version: 1,
+  runId: "r",
+  agent: "a",
+  skill: "s",
+  transcript,
+  open: { reply, settlements: [null], admitted: 1, requests: [asking] },
+  turn: 1,
+  spent: { turns: 1, toolCalls: 1, millis: 5 },
+  ledger: [entry],
+  failures: { failingBatches: 1, isToolsOff: false, withheld: ["t"], streaks: [] },
+  callsWhileOff: 0,
+  inARow: { tool: "t", calls: 1 }
+}
+
+/** Every event, with all that it may hold: one that is new, or holds more, does not compile without it. */
+const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
+  "run-start": { ...around, type: "run-start", input: "go", transcript },
+  "skill-chosen": { ...around, type: "skill-chosen", skill: "s", by: "model", confidence: 0.5 },
+  "turn-start": { ...around, type: "turn-start" },
+  "model-start": { ...around, type: "model-start", model: "m", attempt: 2 },
+  "model-end": { ...around, type: "model-end", reply, ...asked },
+  "model-failed": { ...around, type: "model-failed", error, ...asked },
+  "text-delta": { ...around, type: "text-delta", text: "we" },
+  "reasoning-delta": { ...around, type: "reasoning-delta", text: "hm" },
+  "attempt-discarded": { ...around, type: "attempt-discarded", attempt: 1, text: "we" },
+  "tool-start": { ...around, ...ofCall, type: "tool-start", arguments: '{"n":1}' },
+  "arguments-coerced": {
+    ...around,
+    ...ofCall,
+    type: "arguments-coerced",
+    change: { step: "convert-number", path: ["n", 0], before: "1", after: 1 }
+  },
+  "tool-progress": { ...around, ...ofCall, type: "tool-progress", data: { done: 0.5 } },
+  "tool-refused": { ...around, ...ofCall, type: "tool-refused", settlement },
+  "tool-failed": { ...around, ...ofCall, type: "tool-failed", attempt: 2, error },
+  "fix-start": { ...around, ...ofCall, type: "fix-start", round: 1, input: "{" },
+  "fix-end": { ...around, ...ofCall, type: "fix-end", round: 1, answer: "{}" },
+  "fix-failed": { ...around, ...ofCall, type: "fix-failed", round: 1, error },
+  "tool-end": {
+    ...around,
+    ...ofCall,
+    type: "tool-end",
+    use
+  },
+  verdict: {
+    ...around,
+    ...ofCall,
+    type: "verdict",
+    layer: "tool",
+    tag: "InvalidArgs",
+    verdict: "retry",
+    rung: 1,
+    attempt: 2,
+    delay: Duration.millis(12.5),
+    hint: Duration.infinity,
+    hintFrom: "RateLimitError",
+    left: { turns: Infinity, toolCalls: 2 },
+    error
+  },
+  "turn-end": { ...around, type: "turn-end", message },
+  "budget-warning": { ...around, type: "budget-warning", ...limit },
+  "budget-exceeded": { ...around, type: "budget-exceeded", ...limit, decision: "extend" },
+  "run-completed": { ...around, type: "run-completed", output: { keys: 3 }, ...spent },
+  "run-failed": { ...around, type: "run-failed", error, isDefect: false, transcript, ...spent },
+  "approval-requested": { ...around, ...ofCall, type: "approval-requested", request: asking },
+  "approval-decided": { ...around, ...ofCall, type: "approval-decided", decision: { type: "approve", arguments: 1 } },
+  "run-suspended": { ...around, type: "run-suspended", snapshot, ...spent },
+  "run-interrupted": { ...around, type: "run-interrupted", transcript, ...spent }
+}
+
+it("A1203 every event is written with all that it holds", () => {
+  for (const [type, event] of Object.entries(full)) assert.deepStrictEqual(read(write(event)), event, type)
+  const { callId: _c, tool: _t, ...outside } = full.verdict
+  assert.deepStrictEqual(read(write(outside)), outside)
+  assert.deepInclude(Schema.encodeSync(AgentEvent.AgentEvent)(full.verdict), { delay: 12.5, hint: "Infinity" })
+})
 
 const errors = Arbitrary.flatMap(Arbitrary.schema(Schema.Literals(["foreign", "tool", "budget"])), (kind) => {
   if (kind === "foreign") return cause
@@ -94,11 +203,9 @@ it.effect("A1203 every event comes back from JSON text as it was, complete, and 
       },
       600
     ),
-    () => assert.deepStrictEqual([...seen].toSorted(), types.toSorted())
+    () => assert.deepStrictEqual([...seen].toSorted(), Object.keys(full).toSorted())
   )
 })
-
-const origin = { runId: "r", agent: "a", turn: 1, at: 5 }
 
 const completed = (output: unknown): AgentEvent.AgentEvent => ({
   ...origin,
@@ -212,20 +319,4 @@ it("A1203 an event of a type that nobody knows, and a damaged one, fail typed", 
     assert.isTrue(error._tag === "Some" && Schema.isSchemaError(error.value) && SchemaIssue.isIssue(error.value.issue))
   }
   assert.isTrue(Exit.isFailure(Schema.decodeUnknownExit(text)("{")))
-})
-
-it("A1203 waits are written in milliseconds", () => {
-  const event: AgentEvent.AgentEvent = {
-    ...origin,
-    type: "verdict",
-    layer: "tool",
-    tag: "Busy",
-    verdict: "retry",
-    rung: 0,
-    attempt: 1,
-    delay: Duration.millis(12.5),
-    hint: Duration.infinity,
-    error: "busy"
-  }
-  assert.deepInclude(Schema.encodeSync(AgentEvent.AgentEvent)(event), { delay: 12.5, hint: "Infinity" })
 })

@@ -7,6 +7,7 @@ import type * as Explanation from "./Explanation.ts"
 import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } from "./internal/agentDefinition.ts"
 import { explainRun, type Options as ExplainOptions } from "./internal/agentExplaining.ts"
 import type * as AgentSkills from "./internal/agentSkills.ts"
+import type { Resumption } from "./internal/runStart.ts"
 import type { CommonAnswer, Guarded, Named } from "./internal/agentTypes.ts"
 import type * as Frame from "./internal/runFrame.ts"
 import type { LlmError } from "./LlmError.ts"
@@ -24,6 +25,8 @@ import type * as Turn from "./Turn.ts"
 import type * as Usage from "./Usage.ts"
 
 export type { Agent } from "./internal/agentDefinition.ts"
+export type { Completed, Outcome, Run, Suspended } from "./internal/runHandle.ts"
+export type { Resumption } from "./internal/runStart.ts"
 export type { Options as ExplainOptions } from "./internal/agentExplaining.ts"
 export type { LlmRows } from "./Turn.ts"
 
@@ -278,6 +281,15 @@ export const onEvent =
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
   ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> =>
     listening(self, "tree", handle)
+
+/**
+ * The same agent, going on: where a run was suspended, or after a conversation, with what the user says next. Whatever is settled
+ * there never runs again. A conversation that ends with an answer, and to which nothing is added, gives that answer.
+ */
+export const resume = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
+  self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+): Agent<Resumption<I>, O, E, R, T, ByTool, Defaults, ModelTable, Choice> =>
+  fromDefinition({ ...self[TypeId].definition, isResumed: true })
 
 /** What left a run: by what it can be alerted on, and what the run had said and spent by then. */
 export interface Escaped {

@@ -11,6 +11,7 @@ import type * as Ledger from "./Ledger.ts"
 import type * as Message from "./Message.ts"
 import type * as Recovery from "./Recovery.ts"
 import type { BudgetReason } from "./RunError.ts"
+import type { Snapshot } from "./Snapshot.ts"
 import type * as Usage from "./Usage.ts"
 
 /**
@@ -74,6 +75,8 @@ export type Happening =
   /** A limit was reached, and somebody was asked what to do about it. */
   | ({ readonly type: "budget-exceeded"; readonly decision: Budget.Decision["kind"] } & Limit)
   | ({ readonly type: "run-completed"; readonly output: unknown } & Spent)
+  /** It waits for a decision or a larger budget, and goes on where the snapshot says. */
+  | ({ readonly type: "run-suspended"; readonly snapshot: Snapshot } & Spent)
   | ({
       readonly type: "run-failed"
       readonly error: unknown
@@ -152,4 +155,7 @@ export interface ToolUse {
 
 /** Whether a run has ended with this event: every run emits exactly one such. */
 export const isTerminal = (event: AgentEvent): boolean =>
-  event.type === "run-completed" || event.type === "run-failed" || event.type === "run-interrupted"
+  event.type === "run-completed" ||
+  event.type === "run-failed" ||
+  event.type === "run-interrupted" ||
+  event.type === "run-suspended"

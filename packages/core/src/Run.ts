@@ -1,10 +1,15 @@
 /** One invocation of an agent: ask, settle the calls, ask again, until the model answers or a limit is reached. */
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Budget from "./Budget.ts"
+import * as Option from "effect/Option"
+import { Approver } from "./Approver.ts"
+import * as Budget from "./Budget.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
 import { Exceeded, type OnExceeded } from "./internal/budgetMeter.ts"
+import type { Decide } from "./internal/approving.ts"
+import { type Start, Suspension } from "./internal/runStart.ts"
 import * as RunBudget from "./internal/runBudget.ts"
 import * as Frame from "./internal/runFrame.ts"
 import { RunState } from "./internal/runState.ts"
@@ -14,6 +19,7 @@ import * as Model from "./Model.ts"
 import type * as Recovery from "./Recovery.ts"
 import * as Router from "./Router.ts"
 import * as RunContext from "./RunContext.ts"
+import type { Snapshot } from "./Snapshot.ts"
 import type * as Toolset from "./Toolset.ts"
 import * as Turn from "./Turn.ts"
 
@@ -62,32 +68,78 @@ export interface Choice {
   readonly works: ReadonlyMap<string, Skilled>
 }
 
-/** Runs a plan. With a sink, replies are asked for in parts and every event goes there. */
+/** Runs a plan. Every event goes to the sink, if there is one. */
 export const run = (
   plan: Plan,
-  input: string,
-  sink: Frame.Sink | undefined
+  start: Start,
+  sink: Frame.Sink | undefined,
+  mode: Frame.Mode
 ): Effect.Effect<unknown, unknown, Model.Model> =>
   Effect.suspend(() => {
     const { work } = plan
-    const state = new RunState(plan.agent, plan.budget, opening(work.prompt, input))
-    return Frame.within({ ...plan, input, sink, state }, (run) => {
-      const running: Running = { plan, input, state, run, isStreamed: sink !== undefined }
+    const from = fromOf(start)
+    const budget = budgetOf(plan, start)
+    const input = inputOf(start)
+    const state = new RunState(plan.agent, budget, beginning(work.prompt, start))
+    if (from !== undefined) state.restore(from)
+    const resumed = from === undefined ? undefined : { runId: from.runId, elapsed: from.spent.millis }
+    const told = start.kind === "input" ? start.input : input
+    return Frame.within({ ...plan, budget, input: told, sink, state, resumed }, (run) => {
+      const running: Running = { plan: { ...plan, budget }, start, input, state, run, mode }
+      if (from !== undefined) {
+        for (const entry of from.ledger) run.ledger.record(entry)
+        run.meter.restore(from.spent)
+      }
+      mode.started?.({ transcript: () => state.transcript(), run })
       const working =
         work.kind === "loop"
           ? withModel(plan, (model) => RunBudget.inTime(loop(running, work, model), run))
           : RunBudget.inTime(work.kind === "choice" ? choosing(running, work) : applying(running, work), run)
-      return Effect.mapError(working, (error) => state.leaving(error, run))
+      return Effect.matchEffect(working, {
+        onSuccess: Effect.succeed,
+        onFailure: (error): Effect.Effect<unknown, unknown> => ended(running, error)
+      })
     })
   })
+
+/** The end of the run's own budget may be a checkpoint; whatever else is failed with leaves the run. */
+const ended = ({ mode, run, state }: Running, error: unknown): Effect.Effect<Suspension, unknown> =>
+  error instanceof Exceeded && error.isCheckpoint && error.meter === run.meter && mode.isSuspendable
+    ? Effect.map(Clock.currentTimeMillis, (now) => new Suspension(state.snapshot(run, now, state.skill, undefined)))
+    : Effect.fail(state.leaving(error, run))
 
 /** A run at work. */
 interface Running {
   readonly plan: Plan
+  readonly start: Start
+  /** What the user says, as text. */
   readonly input: string
   readonly state: RunState
   readonly run: RunContext.RunContext
-  readonly isStreamed: boolean
+  readonly mode: Frame.Mode
+}
+
+const fromOf = (start: Start): Snapshot | undefined =>
+  start.kind === "resumption" && "version" in start.resumption.from ? start.resumption.from : undefined
+
+const budgetOf = ({ budget }: Plan, start: Start): Budget.Budget =>
+  start.kind === "resumption" && start.resumption.budget !== undefined ? Budget.make(start.resumption.budget) : budget
+
+const inputOf = (start: Start): string => {
+  if (start.kind === "input") return String(start.input)
+  const { from, input } = start.resumption
+  if (input !== undefined) return String(input)
+  const last = ("version" in from ? from.transcript : from).findLast(({ role }) => role === "user")
+  return last === undefined || last.role !== "user" ? "" : Message.textOf(last)
+}
+
+/** What a run begins with: its prompt and the user's word, or what was said before. */
+const beginning = (prompt: string, start: Start): Array<Message.Message> => {
+  if (start.kind === "input") return opening(prompt, String(start.input))
+  const { from, input } = start.resumption
+  const said = "version" in from ? [...from.transcript] : [...from]
+  if (input !== undefined) said.push(Message.user(String(input)))
+  return prompt === "" || said.some(({ role }) => role === "system") ? said : [Message.system(prompt), ...said]
 }
 
 const opening = (prompt: string, input: string): Array<Message.Message> =>
@@ -110,6 +162,14 @@ const choosing = Effect.fnUntraced(function* (
 ): Effect.fn.Return<unknown, unknown, Model.Model> {
   const { input, plan, run } = running
   if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
+  const chosenBefore = fromOf(running.start)?.skill
+  const known = chosenBefore === undefined ? undefined : choice.works.get(chosenBefore)
+  if (known !== undefined) {
+    running.state.skill = chosenBefore
+    return yield* known.kind === "loop"
+      ? withModel(plan, (model) => loop(running, known, model))
+      : applying(running, known)
+  }
   const place: Router.Place = { input, candidates: choice.candidates, run }
   const ruled = yield* Router.rule(choice.router, place)
   if (ruled === undefined) return yield* withModel(plan, (model) => asking(running, choice, place, model))
@@ -141,13 +201,15 @@ const asking = Effect.fnUntraced(function* (
 
 /** The work of a skill that was chosen; the transcript begins with its prompt. */
 const taking = (
-  { input, run, state }: Running,
+  { input, run, start, state }: Running,
   { works }: Choice,
   chosen: Router.Choice
 ): Effect.Effect<Skilled, unknown> => {
   const work = works.get(chosen.skill)
   if (work === undefined) return Effect.die(new TypeError(`Run: '${chosen.skill}' is not among the skills`))
-  state.messages.splice(0, state.messages.length, ...opening(work.prompt, input))
+  state.skill = chosen.skill
+  const said = start.kind === "input" ? opening(work.prompt, input) : beginning(work.prompt, start)
+  state.messages.splice(0, state.messages.length, ...said)
   return Effect.as(
     RunContext.emit(run, () => ({ type: "skill-chosen", ...chosen })),
     work
@@ -166,21 +228,29 @@ const loop = Effect.fnUntraced(function* (
   { toolset }: Loop,
   model: Model.Service
 ): Effect.fn.Return<unknown, unknown> {
-  const { isStreamed, plan, run, state } = running
-  const { budget, onLlmError: rows, onPartial, siblings } = plan
-  const { toolConcurrency: concurrency } = budget
+  const { mode, plan, run, start, state } = running
+  const { onLlmError: rows, onPartial } = plan
   const { history } = state
   const { meter } = run
   const usual: Model.Request = { messages: state.messages, tools: toolset.specs, toolChoice: "auto" }
   if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
   RunBudget.demandPrice(run, model)
+  const said = answered(state.messages)
+  if (start.kind === "resumption" && said !== undefined) return said
+  const waiting = fromOf(start)?.open
+  if (waiting !== undefined) {
+    const calls = Message.callsOf(waiting.reply)
+    const { admitted, reply } = waiting
+    const done = yield* settling(running, toolset, { reply, calls, admitted, inARow: calls.length, wasOff: false })
+    if (done !== undefined) return done
+  }
   while (true) {
     const noTurn = meter.takeTurn()
     if (noTurn !== undefined) yield* RunBudget.passing(noTurn, () => meter.takeTurn(), run)
     state.turn++
     yield* RunContext.emit(run, () => ({ type: "turn-start" }))
     const request = history.isCalm ? usual : restricted(usual, history)
-    const answer = yield* Turn.ask({ model, request, rows, onPartial, isStreamed, run })
+    const answer = yield* Turn.ask({ model, request, rows, onPartial, isStreamed: mode.isStreamed, run })
     if (answer.type === "answered") return answer.value
     const { reply } = answer
     const calls = state.open(reply)
@@ -196,26 +266,91 @@ const loop = Effect.fnUntraced(function* (
     }
     admitted = Math.min(admitted, inARow)
     yield* RunBudget.warn(run)
-    const { settlements } = state
-    const batch = yield* Turn.settle({ toolset, reply, admitted, concurrency, siblings, settlements, history, run })
-    // closed and told of at once: whatever comes in between would be told of twice, or never
-    if (run.emit === undefined) state.close(batch.message)
-    else yield* RunContext.emit(run, () => ({ type: "turn-end", message: state.close(batch.message) }))
-    if (batch.failure !== undefined) return yield* Effect.fail(state.attach(batch.failure, run))
+    const done = yield* settling(running, toolset, { reply, calls, admitted, tooMany, inARow, wasOff })
+    if (done !== undefined) return done
     if (calls.length === 0) return state.partial
-    if (tooMany !== undefined) return yield* Effect.fail(tooMany)
-    if (inARow < calls.length) {
-      const limit = budget.maxConsecutiveSameTool
-      return yield* Effect.fail(state.own("maxConsecutiveSameTool", limit, limit + 1, run))
-    }
-    // a model that calls tools although there are none is asked once more
-    if (wasOff && ++state.callsWhileOff > 1) {
-      return yield* Effect.fail(state.own("toolsOff", 1, state.callsWhileOff, run))
-    }
-    const repeated = history.record(batch.outcomes.map(({ settled }) => settled))
-    if (repeated !== undefined) return yield* Effect.fail(repeatedFailure(budget, repeated, batch, run))
   }
 })
+
+/** A conversation that ends with an answer has nothing to be resumed. */
+const answered = (messages: Message.Transcript): string | undefined => {
+  const last = messages.at(-1)
+  if (last?.role !== "assistant" || last.content.some(({ type }) => type === "settled-call")) return undefined
+  return Message.textOf(last)
+}
+
+/** The calls of a reply, and how many of them may run. */
+interface Calls {
+  readonly reply: Message.Reply
+  readonly calls: ReadonlyArray<Message.ToolCall>
+  readonly admitted: number
+  /** The limit of calls, if there are more. */
+  readonly tooMany?: Exceeded | undefined
+  readonly inARow: number
+  /** Whether tools were switched off when the model was asked. */
+  readonly wasOff: boolean
+}
+
+/** Settles the calls of a reply; gives a suspension when some of them wait for a decision, and else lets the loop go on. */
+const settling = Effect.fnUntraced(function* (
+  { mode, plan, run, start, state }: Running,
+  toolset: Toolset.Toolset,
+  { admitted, calls, inARow, reply, tooMany, wasOff }: Calls
+): Effect.fn.Return<Suspension | undefined, unknown> {
+  const { budget, siblings } = plan
+  const { history, settlements } = state
+  const { toolConcurrency: concurrency } = budget
+  const decide = mode.isSuspendable ? deciding(start) : waiting(plan.agent)
+  const around = { concurrency, siblings, settlements, history, run, decide }
+  const batch = yield* Turn.settle({ toolset, reply, admitted, ...around })
+  if (batch.pending.length > 0 && batch.failure === undefined) {
+    const now = yield* Clock.currentTimeMillis
+    return new Suspension(state.snapshot(run, now, state.skill, { admitted, requests: batch.pending }))
+  }
+  // closed and told of at once: whatever comes in between would be told of twice, or never
+  if (run.emit === undefined) state.close(batch.message)
+  else yield* RunContext.emit(run, () => ({ type: "turn-end", message: state.close(batch.message) }))
+  if (batch.failure !== undefined) return yield* Effect.fail(state.attach(batch.failure, run))
+  if (calls.length === 0) return undefined
+  if (tooMany !== undefined) return yield* Effect.fail(tooMany)
+  if (inARow < calls.length) {
+    const limit = budget.maxConsecutiveSameTool
+    return yield* Effect.fail(state.own("maxConsecutiveSameTool", limit, limit + 1, run))
+  }
+  // a model that calls tools although there are none is asked once more
+  if (wasOff && ++state.callsWhileOff > 1) {
+    return yield* Effect.fail(state.own("toolsOff", 1, state.callsWhileOff, run))
+  }
+  const repeated = history.record(batch.outcomes.map(({ settled }) => settled))
+  if (repeated !== undefined) return yield* Effect.fail(repeatedFailure(budget, repeated, batch, run))
+  return undefined
+})
+
+/** The run waits for whoever decides. */
+const waiting =
+  (agent: string): Decide =>
+  (request) =>
+    Effect.flatMap(
+      Effect.serviceOption(Approver),
+      Option.match({
+        // without a type that was cast away, this cannot be
+        onNone: () =>
+          Effect.die(new TypeError(`Agent '${agent}' has a tool that needs an Approver, and there is none`)),
+        onSome: ({ decide }) => decide(request)
+      })
+    )
+
+/** What was decided while the run was suspended, if it is about this very request and came in time. */
+const deciding = (start: Start): Decide => {
+  const from = fromOf(start)
+  const decisions = start.kind === "resumption" ? (start.resumption.decisions ?? []) : []
+  return (request) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      const asked = from?.open?.requests.find(({ digest }) => digest === request.digest)
+      if (asked === undefined || asked.expiresAt < now) return undefined
+      return decisions.find(({ digest }) => digest === request.digest)?.decision
+    })
+}
 
 const spending = ["maxTokens", "maxCost"] as const
 const counting = ["maxToolCalls"] as const

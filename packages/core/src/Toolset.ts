@@ -11,7 +11,7 @@ import { type Entry, type Level, Settling } from "./internal/settling.ts"
 import * as UnknownTool from "./internal/unknownTool.ts"
 import * as Call from "./internal/toolCall.ts"
 import type { ToolDefinition } from "./internal/toolDefinition.ts"
-import type * as Message from "./Message.ts"
+import * as Message from "./Message.ts"
 import type * as Recovery from "./Recovery.ts"
 import * as Render from "./Render.ts"
 import * as RunContext from "./RunContext.ts"
@@ -92,6 +92,13 @@ export const settle = (self: Toolset, call: Message.ToolCall, around: Surroundin
       : Effect.timeoutOrElse(driven, { duration: callTimeout, orElse: () => settling.late(callTimeout) })
   return run.emit === undefined ? settled : Effect.andThen(emitStart(call, run), settled)
 }
+
+/** What is known of a call that was settled before. */
+export const settledAs = ({ name: tool }: Message.ToolCall, settlement: Message.Settlement): Outcome["settled"] => ({
+  tool,
+  isError: Message.isError(settlement),
+  ...(settlement.kind === "denied" ? { isDenied: true } : {})
+})
 
 const emitStart = (call: Message.ToolCall, run: RunContext.RunContext): Effect.Effect<void> =>
   RunContext.emit(run, () => ({

@@ -294,6 +294,9 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
   const isHasty = siblings === "interrupt" && started.length > 1
   const settleOne = (call: Message.ToolCall, offset: number): Effect.Effect<Toolset.Outcome, Ended> => {
     const index = from + offset
+    const known = settlements[index]
+    // it was settled before the run was suspended
+    if (known !== undefined) return Effect.succeed({ settlement: known, settled: Toolset.settledAs(call, known) })
     const around: Toolset.Surroundings = {
       // call ids repeat over turns, and with some models within one
       idempotencyKey: `${run.runId}/${run.turn()}/${index}`,

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../AgentEvent.ts"
 import * as Budget from "../Budget.ts"
@@ -18,8 +19,10 @@ import type * as Turn from "../Turn.ts"
 import { explainRun, perTurn } from "./agentExplaining.ts"
 import { type ChoiceError, type ChoiceServices, workOf } from "./agentSkills.ts"
 import type { OnExceeded } from "./budgetMeter.ts"
-import type { CallError, CallServices, ModelError, ModelServices } from "./agentTypes.ts"
+import type { CallError, CallServices, ModelError, ModelServices, Deciders } from "./agentTypes.ts"
 import { ReadsReport } from "./fixing.ts"
+import * as Handle from "./runHandle.ts"
+import type { Resumption } from "./runStart.ts"
 import * as Frame from "./runFrame.ts"
 import { Cost } from "./verdictBounds.ts"
 
@@ -47,7 +50,7 @@ export interface Agent<
   ): Effect.Effect<
     O,
     E | ModelError<ModelTable> | CallError<T, ByTool, Defaults> | ChoiceError<Choice>,
-    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice>
+    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Deciders<T>
   >
   /** The same run as a stream of its events, text as it is written among them; it fails as the run fails. */
   readonly stream: (
@@ -55,7 +58,18 @@ export interface Agent<
   ) => Stream.Stream<
     AgentEvent.AgentEvent,
     E | ModelError<ModelTable> | CallError<T, ByTool, Defaults> | ChoiceError<Choice>,
-    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice>
+    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Deciders<T>
+  >
+  /**
+   * Starts the same run in the present scope, and gives what can be asked of it while it lasts. Where a person has to decide, it is
+   * suspended instead of waiting: `Agent.resume` goes on from there.
+   */
+  readonly start: (
+    input: I
+  ) => Effect.Effect<
+    Handle.Run<O, E | ModelError<ModelTable> | CallError<T, ByTool, Defaults> | ChoiceError<Choice>>,
+    never,
+    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Scope.Scope
   >
   readonly name: string
   readonly [TypeId]: { readonly _T: () => T; readonly _Choice: () => Choice; readonly definition: Definition }
@@ -77,6 +91,8 @@ export interface Definition {
   readonly policies: ReadonlyArray<ToolPolicy.Policy>
   readonly listeners: ReadonlyArray<Frame.Listener>
   readonly onExceeded: OnExceeded | undefined
+  /** Whether its input says where to go on. */
+  readonly isResumed: boolean
   /** In the place of the loop, for agents that need no model. */
   readonly body: ((input: unknown) => Effect.Effect<unknown, unknown>) | undefined
 }
@@ -97,27 +113,33 @@ export const blank = (name: string): Definition => ({
   policies: [],
   listeners: [],
   onExceeded: undefined,
+  isResumed: false,
   body: undefined
 })
 
 // an agent's type parameters are carried by its type alone
 export function fromDefinition<A>(definition: Definition): A {
   const run = runner(definition)
-  const agent = (input: unknown) => run(input, undefined)
+  const agent = (input: unknown) => run(input, undefined, whole)
   const stream = (input: unknown) =>
     Stream.callback<AgentEvent.AgentEvent, unknown, Model.Model>((queue) =>
       Effect.matchCauseEffect(
-        run(input, (event) => {
-          Queue.offerUnsafe(queue, event)
-        }),
+        run(
+          input,
+          (event) => {
+            Queue.offerUnsafe(queue, event)
+          },
+          streamed
+        ),
         { onSuccess: () => Queue.end(queue), onFailure: (cause) => Queue.failCause(queue, cause) }
       )
     )
+  const start = (input: unknown) => Handle.start((sink, mode) => run(input, sink, mode))
   Object.defineProperty(agent, "name", { value: definition.name, configurable: true })
   Object.defineProperty(agent, Cost, { get: () => costOf(definition) })
   const isPlain = definition.body !== undefined || isAllPlain(definition.skills)
   const marks = isPlain ? {} : { [ReadsReport]: true }
-  return Object.assign(agent, { stream, pipe, [TypeId]: { definition }, ...marks }) as A
+  return Object.assign(agent, { stream, start, pipe, [TypeId]: { definition }, ...marks }) as A
 }
 
 const isAllPlain = (skills: ReadonlyArray<Skill.AnySkill>): boolean =>
@@ -134,16 +156,30 @@ function pipe(this: unknown) {
   return pipeArguments(this, arguments)
 }
 
-type Runner = (input: unknown, sink: Frame.Sink | undefined) => Effect.Effect<unknown, unknown, Model.Model>
+const whole: Frame.Mode = { isStreamed: false, isSuspendable: false }
+const streamed: Frame.Mode = { isStreamed: true, isSuspendable: false }
+
+type Runner = (
+  input: unknown,
+  sink: Frame.Sink | undefined,
+  mode: Frame.Mode
+) => Effect.Effect<unknown, unknown, Model.Model>
 
 const runner = (definition: Definition): Runner => {
-  const { body, listeners, name } = definition
+  const { body, isResumed, listeners, name } = definition
   if (body !== undefined) {
     const state: Frame.State = { turn: 0, transcript: () => [], unfinished: () => undefined }
-    return (input, sink) => Frame.within({ agent: name, input, sink, state, listeners }, () => body(input))
+    return (input, sink, { started }) =>
+      Frame.within({ agent: name, input, sink, state, listeners }, (run) => {
+        started?.({ transcript: state.transcript, run })
+        return body(input)
+      })
   }
   const plan = planOf(definition)
-  return (input, sink) => Run.run(plan, String(input), sink)
+  return isResumed
+    ? // by its type, the input says where to go on
+      (input, sink, mode) => Run.run(plan, { kind: "resumption", resumption: input as Resumption<unknown> }, sink, mode)
+    : (input, sink, mode) => Run.run(plan, { kind: "input", input }, sink, mode)
 }
 
 export const planOf = (definition: Definition): Run.Plan => ({

@@ -5,8 +5,8 @@ import * as Coercion from "../Coercion.ts"
 import * as Ledger from "../Ledger.ts"
 import * as Message from "../Message.ts"
 import { BudgetReason } from "../RunError.ts"
-import * as Trail from "../Trail.ts"
 import * as Usage from "../Usage.ts"
+import * as Snapshot from "../Snapshot.ts"
 import { Failure, OptionalValue, Value } from "./agentEventValue.ts"
 
 const origin = {
@@ -57,7 +57,8 @@ const decision = {
   delay: wait,
   hint: Schema.optionalKey(wait),
   hintFrom: Schema.optionalKey(Schema.String),
-  left: Schema.optionalKey(Trail.Left),
+  // a plain function that nobody limits has no end of either
+  left: Schema.optionalKey(Schema.Struct({ turns: Schema.Number, toolCalls: Schema.Number })),
   error: Failure
 }
 
@@ -95,6 +96,7 @@ export const schemas = {
     decision: Schema.Literals(["stop", "extend", "checkpoint"])
   }),
   "run-completed": event("run-completed", { ...spent, output: Value }),
+  "run-suspended": event("run-suspended", { ...spent, snapshot: Snapshot.Snapshot }),
   "run-failed": event("run-failed", {
     ...spent,
     error: Failure,

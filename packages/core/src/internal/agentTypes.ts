@@ -32,11 +32,17 @@ export type CallServices<T, ByTool, Defaults> =
   | (T extends Tool.AnyTool
       ?
           | Tool.ServicesOf<T>
-          | (Tool.TableOf<T> extends { readonly [Tool.NeedsApproval]: true } ? Approver : never)
           | Recovery.ServicesOf<RowsOf<Tool.TableOf<T>>>
           | Recovery.ServicesOf<RowsOf<TableFor<ByTool, Tool.NameOf<T>>>>
       : never)
   | ([T] extends [never] ? never : Recovery.ServicesOf<RowsOf<Defaults>>)
+
+/** Whoever decides about calls of these tools, where the run waits for that. */
+export type Deciders<T> = T extends Tool.AnyTool
+  ? Tool.TableOf<T> extends { readonly [Tool.NeedsApproval]: true }
+    ? Approver
+    : never
+  : never
 
 type RowsOf<Table> = Table[keyof Table]
 

@@ -26,9 +26,9 @@ export const request = (
   { callId, json, params, run, tool }: Subject
 ): Effect.Effect<Approval.ApprovalRequest | undefined> =>
   Effect.gen(function* () {
-    const isNeeded = yield* Effect.catch(
+    const isNeeded = yield* Effect.orElseSucceed(
       Effect.suspend(() => needs.when(params)),
-      () => Effect.succeed(true)
+      () => true
     )
     if (!isNeeded) return undefined
     const { agent, runId } = run

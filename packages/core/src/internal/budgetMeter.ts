@@ -19,6 +19,8 @@ export class Exceeded {
   readonly limit: number
   readonly spent: number
   readonly trail: Trail | undefined
+  /** Whoever decides about it wants the run to be suspended, where that is possible. */
+  isCheckpoint = false
   constructor(meter: Meter, reason: BudgetReason, limit: number, spent: number, trail?: Trail) {
     this.meter = meter
     this.reason = reason

@@ -14,7 +14,10 @@ export const decide = (exceeded: Exceeded, run: RunContext.RunContext): Effect.E
     const decision = yield* meter.onExceeded(exceeded)
     const { limit, spent } = exceeded
     yield* RunContext.emit(run, () => ({ type: "budget-exceeded", reason, limit, spent, decision: decision.kind }))
-    if (decision.kind !== "extend") return yield* Effect.fail(exceeded)
+    if (decision.kind !== "extend") {
+      exceeded.isCheckpoint = decision.kind === "checkpoint"
+      return yield* Effect.fail(exceeded)
+    }
     meter.extend(reason, decision.limit)
   })
 

@@ -12,6 +12,7 @@ import type * as Message from "../Message.ts"
 import { labelsOf } from "../RecoveryAdvice.ts"
 import * as RunContext from "../RunContext.ts"
 import { Meter, type OnExceeded } from "./budgetMeter.ts"
+import { Suspension } from "./runStart.ts"
 import * as Identifier from "./identifier.ts"
 
 /** Takes events as they come. */
@@ -41,6 +42,20 @@ export interface Frame {
   /** Its own limits; absent where only the runs above set some. */
   readonly budget?: Budget.Budget
   readonly onExceeded?: OnExceeded | undefined
+  /** Where it goes on: the run that it is, and how long that has been at work already, in milliseconds. */
+  readonly resumed?: { readonly runId: string; readonly elapsed: number } | undefined
+}
+
+/** How a run is watched, and what it does where it would have to wait for a person. */
+export interface Mode {
+  readonly isStreamed: boolean
+  /** It is suspended then, and can be resumed; else it waits. */
+  readonly isSuspendable: boolean
+  /** Hears of the run as soon as there is one. */
+  readonly started?: (started: {
+    readonly transcript: State["transcript"]
+    readonly run: RunContext.RunContext
+  }) => void
 }
 
 /** How long a run waits at its end for listeners that have not heard everything yet. */
@@ -54,7 +69,7 @@ export const within = <A, E, R>(
   Effect.withFiber((fiber) => {
     const parent = fiber.getRef(RunContext.Current)
     return Effect.flatMap(Identifier.make, (draw) => {
-      const runId = `run-${draw}`
+      const runId = frame.resumed?.runId ?? `run-${draw}`
       const sinks = parent === undefined ? observing(fiber) : parent.emit === undefined ? [] : [parent.emit]
       if (frame.sink !== undefined) sinks.push(frame.sink)
       const enter = (all: ReadonlyArray<Sink>) => {
@@ -103,13 +118,13 @@ const contextOf = (
 
 /** A run without limits of its own spends from those above. */
 const meterOf = (
-  { budget, onExceeded }: Frame,
+  { budget, onExceeded, resumed }: Frame,
   ledger: Ledger,
   parent: RunContext.RunContext | undefined,
   now: number
 ): Meter => {
   if (budget === undefined && parent !== undefined) return parent.meter
-  const meter = new Meter(budget ?? Budget.unlimited, ledger, now, parent?.meter)
+  const meter = new Meter(budget ?? Budget.unlimited, ledger, now - (resumed?.elapsed ?? 0), parent?.meter)
   meter.onExceeded = onExceeded
   return meter
 }
@@ -150,6 +165,9 @@ const terminal = (
   exit: Exit.Exit<unknown, unknown>
 ): AgentEvent.Happening => {
   const spent = { usage: run.ledger.usage, ledger: [...run.ledger.entries] }
+  if (Exit.isSuccess(exit) && exit.value instanceof Suspension) {
+    return { type: "run-suspended", snapshot: exit.value.snapshot, ...spent }
+  }
   if (Exit.isSuccess(exit)) return { type: "run-completed", output: exit.value, ...spent }
   const kept = { transcript: frame.state.transcript(), ...spent }
   return Cause.hasInterrupts(exit.cause)

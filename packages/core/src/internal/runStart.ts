@@ -20,14 +20,6 @@ export type Start =
   | { readonly kind: "input"; readonly input: unknown }
   | { readonly kind: "resumption"; readonly resumption: Resumption<unknown> }
 
-/** How a run is watched, and what it does where it would have to wait for a person. */
-export interface Mode<in State> {
-  readonly isStreamed: boolean
-  readonly isSuspendable: boolean
-  /** Hears of the run as soon as there is one. */
-  readonly started?: (state: State) => void
-}
-
 /** A run that ends neither with an answer nor with a failure: it waits. */
 export class Suspension {
   readonly snapshot: Snapshot

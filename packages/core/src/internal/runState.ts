@@ -1,13 +1,21 @@
 /** What a run has said and counted so far. It belongs to one run and lives as long as it. */
+import type * as Approval from "../Approval.ts"
 import type * as Budget from "../Budget.ts"
 import * as FailureHistory from "../FailureHistory.ts"
 import * as Message from "../Message.ts"
 import { BudgetExceededError, type BudgetReason } from "../RunError.ts"
 import type { RunContext } from "../RunContext.ts"
 import { ToolExecutionError } from "../ToolError.ts"
+import type { Snapshot } from "../Snapshot.ts"
 import type { Failure } from "./outcome.ts"
 import { Exceeded, own, ownerAbove } from "./budgetMeter.ts"
 import type { State } from "./runFrame.ts"
+
+/** What a batch waits for. */
+export interface Waiting {
+  readonly admitted: number
+  readonly requests: ReadonlyArray<Approval.ApprovalRequest>
+}
 
 export class RunState implements State {
   readonly #agent: string
@@ -20,6 +28,8 @@ export class RunState implements State {
   /** The text of the last reply. */
   partial = ""
   turn = 0
+  /** The skill that was chosen, where there was a choice. */
+  skill: string | undefined
   /** Batches that were called with tools switched off. */
   callsWhileOff = 0
   /** The tool that was called last, and how often with no other in between. */
@@ -31,6 +41,43 @@ export class RunState implements State {
     this.#maxInARow = budget.maxConsecutiveSameTool
     this.history = new FailureHistory.FailureHistory(budget.repeatedFailures)
     this.messages = messages
+  }
+
+  /** Goes on where a run was suspended. */
+  restore({ callsWhileOff, failures, inARow, open, turn }: Snapshot): void {
+    this.turn = turn
+    this.callsWhileOff = callsWhileOff
+    this.#last = inARow.tool
+    this.#inARow = inARow.calls
+    this.history.restore(failures)
+    if (open === undefined) return
+    this.open(open.reply)
+    for (const [index, settlement] of open.settlements.entries()) this.settlements[index] = settlement ?? undefined
+  }
+
+  /** All that a run has to know to go on from here. `open` is what it waits for within a batch. */
+  snapshot(run: RunContext, now: number, skill: string | undefined, open: Waiting | undefined): Snapshot {
+    const { counts } = run.meter
+    return {
+      version: 1,
+      runId: run.runId,
+      agent: this.#agent,
+      transcript: open === undefined ? this.transcript() : [...this.messages],
+      turn: this.turn,
+      spent: { ...counts, millis: run.meter.spent("maxDuration", now) },
+      ledger: [...run.ledger.entries],
+      failures: this.history.state,
+      callsWhileOff: this.callsWhileOff,
+      inARow: { tool: this.#last, calls: this.#inARow },
+      ...(skill === undefined ? {} : { skill }),
+      ...(open === undefined || this.#reply === undefined
+        ? {}
+        : { open: { ...open, reply: this.#reply, settlements: this.#settlementsSoFar(this.#reply) } })
+    }
+  }
+
+  #settlementsSoFar(reply: Message.Reply): ReadonlyArray<Message.Settlement | null> {
+    return Message.callsOf(reply).map((_, index) => this.settlements[index] ?? null)
   }
 
   /** Takes a reply in; gives its calls. */

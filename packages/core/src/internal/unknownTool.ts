@@ -54,13 +54,13 @@ export const settle = (
         const isLast = wishOf(ending.afterwards)
         return Effect.flatMap(
           rendered(ending, run, () => byDefault),
-          (text) => told(call, run, text, isLast)
+          (text) => told(call, run, text, trace, isLast)
         )
       }
       if (ending.type === "escalated") {
-        return told(call, run, Render.escalation(call.name, byDefault, ending.severity))
+        return told(call, run, Render.escalation(call.name, byDefault, ending.severity), trace)
       }
-      if (ending.type !== "raised") return told(call, run, byDefault)
+      if (ending.type !== "raised") return told(call, run, byDefault, trace)
       const { failures: attempts, trail } = trace
       const fields = { tool: call.name, callId: call.id, message: error.message, attempts, cause: error }
       return Effect.succeed({
@@ -76,6 +76,7 @@ const told = (
   call: Message.ToolCall,
   run: RunContext.RunContext,
   text: string,
+  trace?: Driver.Trace,
   wantsToolsOff?: boolean
 ): Effect.Effect<Outcome> => {
   const settlement: Message.Settlement = { kind: "told", text: Render.capped(text) }
@@ -89,7 +90,8 @@ const told = (
         isError: true,
         signature,
         ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
-      }
+      },
+      ...(trace === undefined ? {} : { trail: trace.trail })
     }
   )
 }

@@ -130,6 +130,12 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       return { column: "tool", text: `${event.tool}: ${endOfTool(event.use)}`, tone: toneOf(event.use) }
     case "verdict":
       return verdictOf(event)
+    case "approval-requested":
+      return { column: "tool", text: `${event.tool}: waits for approval: ${event.request.reason}`, tone: "quiet" }
+    case "approval-decided":
+      return { column: "tool", text: `${event.tool}: ${event.decision.type}d`, tone: "quiet" }
+    case "run-suspended":
+      return { column: "run", text: `${event.agent} waits`, tone: "quiet" }
     case "budget-exceeded":
       return {
         column: "run",

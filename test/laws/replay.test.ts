@@ -1,0 +1,177 @@
+/** Laws of replay: what a run has said, spent and decided can be told from its events alone. */
+import { assert, it } from "@effect/vitest"
+import {
+  AgentEvent,
+  ErrorCause,
+  type Ledger,
+  Message,
+  Model,
+  RunError,
+  ToolError,
+  type Trail,
+  Usage
+} from "@kintsugi/core"
+import { Effect, Schema } from "effect"
+import { calm, eventLog, interruptedAt, overADay } from "../core/dialogue.ts"
+import { lawOfRuns } from "./runs.ts"
+import { agentOf, modelOf, story } from "./stories.ts"
+
+// --- the reference reducer
+
+interface Replayed {
+  readonly above: Replayed | undefined
+  readonly transcript: Array<Message.Message>
+  readonly ledger: Array<Ledger.Entry>
+  /** By call, of the present turn. */
+  readonly trails: Map<string, Array<Trail.Entry>>
+}
+
+/** What is known of a run at its end. */
+interface End {
+  readonly transcript: Message.Transcript
+  readonly ledger: ReadonlyArray<Ledger.Entry>
+  readonly usage: Usage.Usage
+  readonly trails: ReadonlyMap<string, Trail.Trail>
+}
+
+const replay = (events: ReadonlyArray<AgentEvent.AgentEvent>): ReadonlyMap<string, End> => {
+  const runs = new Map<string, Replayed>()
+  const ends = new Map<string, End>()
+  for (const event of events) {
+    if (event.type === "run-start") {
+      const above = event.parent === undefined ? undefined : runs.get(event.parent.runId)
+      runs.set(event.runId, { above, transcript: [...event.transcript], ledger: [], trails: new Map() })
+      continue
+    }
+    const run = runs.get(event.runId)
+    if (run === undefined) return assert.fail(`${event.type} of a run that has not started`)
+    if (event.type === "turn-start") run.trails.clear()
+    if (event.type === "turn-end") run.transcript.push(event.message)
+    if (event.type === "model-end" || event.type === "model-failed") {
+      for (let spending: Replayed | undefined = run; spending !== undefined; spending = spending.above) {
+        spending.ledger.push(event.spent)
+      }
+    }
+    if (event.type === "verdict" && "callId" in event) {
+      const trail = run.trails.get(event.callId) ?? []
+      run.trails.set(event.callId, [...trail, entryOf(event)])
+    }
+    if (AgentEvent.isTerminal(event)) {
+      const usage = run.ledger.map((entry) => entry.usage).reduce(Usage.add, Usage.empty)
+      ends.set(event.runId, {
+        transcript: [...run.transcript],
+        ledger: [...run.ledger],
+        usage,
+        trails: new Map(run.trails)
+      })
+    }
+  }
+  return ends
+}
+
+/** A failure that has nothing to say is known by its tag. */
+const entryOf = ({ attempt, delay, error, hint, hintFrom, left, rung, tag, verdict }: AgentEvent.Decision) => ({
+  tag,
+  message: ErrorCause.mask(ErrorCause.messageOf(error)) || tag,
+  verdict,
+  rung,
+  attempt,
+  delay,
+  ...(hint === undefined ? {} : { hint }),
+  ...(hintFrom === undefined ? {} : { hintFrom }),
+  ...(left === undefined ? {} : { left })
+})
+
+// --- the law
+
+const text = Schema.fromJsonString(AgentEvent.AgentEvent)
+const throughText = (event: AgentEvent.AgentEvent) => Schema.decodeSync(text)(Schema.encodeSync(text)(event))
+
+/** What the stories have led to: a law of runs that all end alike would say little. */
+const met = new Set<string>()
+
+lawOfRuns(
+  "L1007 events replayed, be it from JSON text, give the transcript, the ledger and the trail of every run",
+  story,
+  Effect.fnUntraced(function* (story, run) {
+    const log = eventLog()
+    const { requests, service } = modelOf(story.steps)
+    const running = Effect.provideService(run(agentOf(story).pipe(log.listen), "go"), Model.Model, service)
+    yield* story.interruptAt === undefined ? overADay(running) : interruptedAt(story.interruptAt, running)
+    // a clock that jumps over a day leaves listeners no time to catch up
+    yield* calm
+    const ends = replay(log.all)
+    assert.deepStrictEqual(replay(log.all.map(throughText)), ends)
+    const terminal = log.all.filter(AgentEvent.isTerminal)
+    assert.strictEqual(terminal.length, log.of("run-start").length)
+    for (const { type } of log.all) met.add(type)
+    for (const event of terminal) {
+      const end = ends.get(event.runId) ?? assert.fail("a run that does not end")
+      if (!("usage" in event)) continue
+      assert.deepStrictEqual(end.ledger, event.ledger)
+      assert.deepStrictEqual(end.usage, event.usage)
+      for (const { settlement } of end.transcript.flatMap(callsIn)) met.add(settlement.kind)
+      const asked = requests.get(event.runId) ?? []
+      for (const messages of asked) assert.deepStrictEqual(end.transcript.slice(0, messages.length), messages)
+      if (event.type === "run-suspended") return assert.fail("nothing here needs approval")
+      if (event.type === "run-completed") {
+        assert.strictEqual(end.transcript.length, (asked.at(-1)?.length ?? -1) + 1)
+        continue
+      }
+      assert.deepStrictEqual(end.transcript, event.transcript)
+      if (event.type === "run-failed") checkTrail(event.error, end)
+    }
+  })
+)
+
+const callsIn = (message: Message.Message | undefined): ReadonlyArray<Message.SettledCall> =>
+  message?.role === "assistant" ? message.content.filter((part) => part.type === "settled-call") : []
+
+/** What is of no tool counts as one. */
+const toolOf = ({ name }: Message.ToolCall): string => (name === "nope" || name === "never" ? "" : name)
+
+const checkTrail = (error: unknown, { trails, transcript }: End): void => {
+  if (error instanceof ToolError.ToolExecutionError && error.trail !== undefined) {
+    const last = callsIn(transcript.at(-1))
+    // of a call further down it is told where that one ended
+    if (!last.some(({ call }) => call.id === error.callId)) return
+    met.add("trail of a call")
+    assert.deepStrictEqual(error.trail, trails.get(error.callId) ?? [])
+  }
+  if (error instanceof RunError.BudgetExceededError && error.trail !== undefined) {
+    met.add("trail of repeated failures")
+    const calls = callsIn(transcript.at(-1))
+    const trailsOf = (name: string) =>
+      calls
+        .filter(({ call, settlement }) => toolOf(call) === name && Message.isError(settlement))
+        .flatMap(({ call }) => trails.get(call.id) ?? [])
+    const byTool = calls.map(({ call }) => trailsOf(toolOf(call)))
+    assert.deepInclude(byTool, error.trail)
+  }
+}
+
+const isWhole = Number(process.env["KINTSUGI_CASES"] ?? 200) >= 200
+
+it.skipIf(!isWhole)(
+  "L1007 the stories lead to every kind of settlement and of end, to runs within runs, and to both trails",
+  () => {
+    const wanted = [
+      ...Message.SettlementKind.literals,
+      "run-completed",
+      "run-failed",
+      "run-interrupted",
+      "model-failed",
+      "attempt-discarded",
+      "arguments-coerced",
+      "tool-refused",
+      "fix-end",
+      "fix-failed",
+      "trail of a call",
+      "trail of repeated failures"
+    ]
+    assert.deepStrictEqual(
+      wanted.filter((one) => !met.has(one)),
+      []
+    )
+  }
+)
