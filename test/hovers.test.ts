@@ -43,7 +43,8 @@ describe("hovers", () => {
     ["decoded", "Effect<KintsugiError, SchemaError, never>"],
     ["decodedLlm", "Effect<LlmError, SchemaError, never>"],
     ["decodedTool", "Effect<ToolError, SchemaError, never>"],
-    ["decodedRun", "Effect<RunError, SchemaError, never>"]
+    ["decodedRun", "Effect<RunError, SchemaError, never>"],
+    ["decodedEvent", "Effect<AgentEvent, SchemaError, never>"]
   ] as const) {
     it(`T36 '${name}' shows the names of the unions, not their members`, () => {
       assert.strictEqual(all.get(name), type)

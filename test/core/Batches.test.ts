@@ -124,6 +124,21 @@ const stubborn = (messages: ReadonlyArray<string>) =>
 
 const hint = "The same failure has come several times in a row: repeating the call will not help, try another way."
 
+it.run("P701 what was decided about names of no tool comes along when their repetition ends the run", (run) =>
+  Effect.gen(function* () {
+    const model = yield* make(batch("nope"), batch("nope"))
+    const agent = Agent.make("worker", { budget: { repeatedFailures: { stop: 2 } } }).pipe(
+      Agent.toolDefaults({ UnknownToolError: Recovery.tell() })
+    )
+    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert(error instanceof RunError.BudgetExceededError)
+    assert.deepStrictEqual(
+      error.trail?.map(({ tag, verdict }) => `${tag} ${verdict}`),
+      ["UnknownToolError tell"]
+    )
+  })
+)
+
 it.run(
   "P701 the third equal failure in a row is told with a hint, the fourth withholds the tool, the fifth ends it",
   (run) =>

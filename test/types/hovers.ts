@@ -1,5 +1,5 @@
 /** Values without annotations: `test/hovers.test.ts` looks at how the compiler prints their types. */
-import { Agent, KintsugiError, LlmError, Recovery, RunError, Skill, Tool, ToolError } from "@kintsugi/core"
+import { Agent, AgentEvent, KintsugiError, LlmError, Recovery, RunError, Skill, Tool, ToolError } from "@kintsugi/core"
 import { Effect, Schema } from "effect"
 
 class NoKeys extends Schema.TaggedError<NoKeys>()("NoKeys", { json: Schema.String }) {}
@@ -30,3 +30,4 @@ export const decoded = Schema.decodeUnknownEffect(KintsugiError.KintsugiError)({
 export const decodedLlm = Schema.decodeUnknownEffect(LlmError.LlmError)({})
 export const decodedTool = Schema.decodeUnknownEffect(ToolError.ToolError)({})
 export const decodedRun = Schema.decodeUnknownEffect(RunError.RunError)({})
+export const decodedEvent = Schema.decodeUnknownEffect(AgentEvent.AgentEvent)({})

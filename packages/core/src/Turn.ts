@@ -73,9 +73,12 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       ),
       (reply) => {
         const refusal = refused(model, reply)
-        return refusal === undefined
-          ? Effect.as(this.#replied(reply, attempt), reply)
-          : Effect.andThen(this.#failed(refusal, attempt, reply.usage, "failed"), Effect.fail(refusal))
+        if (refusal !== undefined) {
+          return Effect.andThen(this.#failed(refusal, attempt, reply.usage, "failed"), Effect.fail(refusal))
+        }
+        if (run.emit !== undefined) return Effect.as(this.#replied(reply, attempt), reply)
+        this.#book(attempt, reply.usage, "used")
+        return Effect.succeed(reply)
       }
     )
     return run.emit === undefined

@@ -62,7 +62,7 @@ const describe = (): Command =>
         "wrong on the way. Without options the model is a stand-in behind a server on this machine: no key, no network."
     )
     .argument("[json]", "JSON text, the path of a file, or - for standard input (default: a broken example)")
-    .option("--events <file>", "write every event of the run to a file, as JSON lines (durations in milliseconds)")
+    .option("--events <file>", "write every event of the run to a file, as JSON lines (waits in milliseconds)")
     .addOption(
       new Option("--faults <script>", "what goes wrong between agent and stand-in model")
         .choices(faults)
