@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, Budget, Message, type Model, RunError, Snapshot, Tool, Usage } from "@kintsugi/core"
+import { Agent, Budget, Message, type Model, RunError, Snapshot, type Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Fiber, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"

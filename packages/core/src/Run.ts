@@ -257,8 +257,13 @@ const loop = Effect.fnUntraced(function* (
     const wasOff = history.isToolsOff
     const overspent = meter.passed(spending)
     if (overspent !== undefined) yield* RunBudget.passing(overspent, () => meter.passed(spending), run)
+    if (calls.length === 0) {
+      if (run.emit !== undefined) yield* RunBudget.warn(run)
+      yield* closing(state, run, Message.settle(reply, []))
+      return state.partial
+    }
     const inARow = state.inARow(calls)
-    let admitted = calls.length === 0 ? 0 : meter.takeCalls(calls.length)
+    let admitted = meter.takeCalls(calls.length)
     let tooMany = admitted < calls.length ? meter.passed(counting) : undefined
     if (tooMany !== undefined && (yield* RunBudget.isExtended(tooMany, () => meter.passed(counting), run))) {
       admitted = calls.length
@@ -268,9 +273,15 @@ const loop = Effect.fnUntraced(function* (
     yield* RunBudget.warn(run)
     const done = yield* settling(running, toolset, { reply, calls, admitted, tooMany, inARow, wasOff })
     if (done !== undefined) return done
-    if (calls.length === 0) return state.partial
   }
 })
+
+/** Closed and told of at once: whatever comes in between would be told of twice, or never. */
+const closing = (state: RunState, run: RunContext.RunContext, message: Message.Assistant): Effect.Effect<void> => {
+  if (run.emit !== undefined) return RunContext.emit(run, () => ({ type: "turn-end", message: state.close(message) }))
+  state.close(message)
+  return Effect.void
+}
 
 /** A conversation that ends with an answer has nothing to be resumed. */
 const answered = (messages: Message.Transcript): string | undefined => {
@@ -307,11 +318,8 @@ const settling = Effect.fnUntraced(function* (
     const now = yield* Clock.currentTimeMillis
     return new Suspension(state.snapshot(run, now, state.skill, { admitted, requests: batch.pending }))
   }
-  // closed and told of at once: whatever comes in between would be told of twice, or never
-  if (run.emit === undefined) state.close(batch.message)
-  else yield* RunContext.emit(run, () => ({ type: "turn-end", message: state.close(batch.message) }))
+  yield* closing(state, run, batch.message)
   if (batch.failure !== undefined) return yield* Effect.fail(state.attach(batch.failure, run))
-  if (calls.length === 0) return undefined
   if (tooMany !== undefined) return yield* Effect.fail(tooMany)
   if (inARow < calls.length) {
     const limit = budget.maxConsecutiveSameTool
