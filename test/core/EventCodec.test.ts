@@ -29,6 +29,8 @@ const types = [
   "tool-end",
   "verdict",
   "turn-end",
+  "output-coerced",
+  "output-rejected",
   "budget-warning",
   "budget-exceeded",
   "run-completed",
@@ -58,6 +60,7 @@ const events = Arbitrary.map(
       case "tool-progress":
         return { ...event, data: value }
       case "arguments-coerced":
+      case "output-coerced":
         return { ...event, change: { ...event.change, before: value, after: undefined } }
       case "tool-end":
         return { ...event, use: { ...event.use, ...("params" in event.use ? { params: value } : {}) } }

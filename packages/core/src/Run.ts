@@ -7,6 +7,9 @@ import type * as FailureHistory from "./FailureHistory.ts"
 import { Exceeded, type OnExceeded } from "./internal/budgetMeter.ts"
 import * as RunBudget from "./internal/runBudget.ts"
 import * as Frame from "./internal/runFrame.ts"
+import type { ReadInput, Said } from "./internal/runInput.ts"
+import type { Output } from "./internal/runOutput.ts"
+import * as Rereading from "./internal/runRereading.ts"
 import { RunState } from "./internal/runState.ts"
 import { trailOf } from "./internal/trail.ts"
 import * as Message from "./Message.ts"
@@ -30,6 +33,11 @@ export interface Plan {
   readonly listeners: ReadonlyArray<Frame.Listener>
   /** What is done about a limit of the budget that was reached; it ends the run where nobody decides. */
   readonly onExceeded: OnExceeded | undefined
+  readonly readInput: ReadInput
+  /** What the model's last text has to become; absent where it is the output as it is. */
+  readonly output: Output | undefined
+  /** How often the model is asked again for a text that does not fit. */
+  readonly outputRetries: number
 }
 
 /** What a run has to do: the work of its only skill, or that of the one that it chooses. */
@@ -65,14 +73,15 @@ export interface Choice {
 /** Runs a plan. With a sink, replies are asked for in parts and every event goes there. */
 export const run = (
   plan: Plan,
-  input: string,
+  input: unknown,
   sink: Frame.Sink | undefined
 ): Effect.Effect<unknown, unknown, Model.Model> =>
   Effect.suspend(() => {
     const { work } = plan
-    const state = new RunState(plan.agent, plan.budget, opening(work.prompt, input))
+    const said = plan.readInput(input)
+    const state = new RunState(plan.agent, plan.budget, opening(work.prompt, said))
     return Frame.within({ ...plan, input, sink, state }, (run) => {
-      const running: Running = { plan, input, state, run, isStreamed: sink !== undefined }
+      const running: Running = { plan, said, state, run, isStreamed: sink !== undefined }
       const working =
         work.kind === "loop"
           ? withModel(plan, (model) => RunBudget.inTime(loop(running, work, model), run))
@@ -84,14 +93,14 @@ export const run = (
 /** A run at work. */
 interface Running {
   readonly plan: Plan
-  readonly input: string
+  readonly said: Said
   readonly state: RunState
   readonly run: RunContext.RunContext
   readonly isStreamed: boolean
 }
 
-const opening = (prompt: string, input: string): Array<Message.Message> =>
-  prompt === "" ? [Message.user(input)] : [Message.system(prompt), Message.user(input)]
+const opening = (prompt: string, { message }: Said): Array<Message.Message> =>
+  prompt === "" ? [message] : [Message.system(prompt), message]
 
 const withModel = <A, E>(
   { model }: Plan,
@@ -108,9 +117,9 @@ const choosing = Effect.fnUntraced(function* (
   running: Running,
   choice: Choice
 ): Effect.fn.Return<unknown, unknown, Model.Model> {
-  const { input, plan, run } = running
+  const { plan, run, said } = running
   if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
-  const place: Router.Place = { input, candidates: choice.candidates, run }
+  const place: Router.Place = { input: said.text, candidates: choice.candidates, run }
   const ruled = yield* Router.rule(choice.router, place)
   if (ruled === undefined) return yield* withModel(plan, (model) => asking(running, choice, place, model))
   const work = yield* taking(running, choice, ruled)
@@ -141,13 +150,13 @@ const asking = Effect.fnUntraced(function* (
 
 /** The work of a skill that was chosen; the transcript begins with its prompt. */
 const taking = (
-  { input, run, state }: Running,
+  { run, said, state }: Running,
   { works }: Choice,
   chosen: Router.Choice
 ): Effect.Effect<Skilled, unknown> => {
   const work = works.get(chosen.skill)
   if (work === undefined) return Effect.die(new TypeError(`Run: '${chosen.skill}' is not among the skills`))
-  state.messages.splice(0, state.messages.length, ...opening(work.prompt, input))
+  state.messages.splice(0, state.messages.length, ...opening(work.prompt, said))
   return Effect.as(
     RunContext.emit(run, () => ({ type: "skill-chosen", ...chosen })),
     work
@@ -157,7 +166,7 @@ const taking = (
 const applying = (running: Running, work: Plain): Effect.Effect<unknown, unknown> =>
   running.run.depth > running.run.deepest
     ? Effect.fail(tooDeep(running))
-    : Effect.suspend(() => work.run(running.input))
+    : Effect.suspend(() => work.run(running.said.text))
 
 const tooDeep = ({ run, state }: Running): Exceeded => state.own("maxDepth", run.deepest, run.depth, run)
 
@@ -167,11 +176,12 @@ const loop = Effect.fnUntraced(function* (
   model: Model.Service
 ): Effect.fn.Return<unknown, unknown> {
   const { isStreamed, plan, run, state } = running
-  const { budget, onLlmError: rows, onPartial, siblings } = plan
+  const { budget, onLlmError: rows, onPartial, output, siblings } = plan
   const { toolConcurrency: concurrency } = budget
   const { history } = state
   const { meter } = run
-  const usual: Model.Request = { messages: state.messages, tools: toolset.specs, toolChoice: "auto" }
+  const plain: Model.Request = { messages: state.messages, tools: toolset.specs, toolChoice: "auto" }
+  const usual = output === undefined ? plain : Rereading.asking(plain, output)
   if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
   RunBudget.demandPrice(run, model)
   while (true) {
@@ -202,7 +212,12 @@ const loop = Effect.fnUntraced(function* (
     if (run.emit === undefined) state.close(batch.message)
     else yield* RunContext.emit(run, () => ({ type: "turn-end", message: state.close(batch.message) }))
     if (batch.failure !== undefined) return yield* Effect.fail(state.attach(batch.failure, run))
-    if (calls.length === 0) return state.partial
+    if (calls.length === 0) {
+      if (output === undefined) return state.partial
+      const read = yield* Rereading.read(output, plan.outputRetries, state, run)
+      if (read !== undefined) return read.value
+      continue
+    }
     if (tooMany !== undefined) return yield* Effect.fail(tooMany)
     if (inARow < calls.length) {
       const limit = budget.maxConsecutiveSameTool

@@ -21,6 +21,8 @@ import type { OnExceeded } from "./budgetMeter.ts"
 import type { CallError, CallServices, ModelError, ModelServices } from "./agentTypes.ts"
 import { ReadsReport } from "./fixing.ts"
 import * as Frame from "./runFrame.ts"
+import { plain, type ReadInput } from "./runInput.ts"
+import type { Output } from "./runOutput.ts"
 import { Cost } from "./verdictBounds.ts"
 
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
@@ -77,6 +79,9 @@ export interface Definition {
   readonly policies: ReadonlyArray<ToolPolicy.Policy>
   readonly listeners: ReadonlyArray<Frame.Listener>
   readonly onExceeded: OnExceeded | undefined
+  readonly readInput: ReadInput
+  readonly output: Output | undefined
+  readonly outputRetries: number
   /** In the place of the loop, for agents that need no model. */
   readonly body: ((input: unknown) => Effect.Effect<unknown, unknown>) | undefined
 }
@@ -97,6 +102,9 @@ export const blank = (name: string): Definition => ({
   policies: [],
   listeners: [],
   onExceeded: undefined,
+  readInput: plain,
+  output: undefined,
+  outputRetries: 1,
   body: undefined
 })
 
@@ -143,7 +151,7 @@ const runner = (definition: Definition): Runner => {
     return (input, sink) => Frame.within({ agent: name, input, sink, state, listeners }, () => body(input))
   }
   const plan = planOf(definition)
-  return (input, sink) => Run.run(plan, String(input), sink)
+  return (input, sink) => Run.run(plan, input, sink)
 }
 
 export const planOf = (definition: Definition): Run.Plan => ({

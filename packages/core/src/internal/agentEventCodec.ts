@@ -1,6 +1,7 @@
 /** Each event as it is written down: what it holds, field by field. */
 import * as Schema from "effect/Schema"
 import * as Coercion from "../Coercion.ts"
+import * as Issue from "../Issue.ts"
 import * as Ledger from "../Ledger.ts"
 import * as Message from "../Message.ts"
 import { BudgetReason } from "../RunError.ts"
@@ -86,6 +87,12 @@ export const schemas = {
   "tool-end": event("tool-end", { ...ofCall, use }),
   verdict: Schema.Union([event("verdict", { ...ofCall, ...decision }), event("verdict", decision)]),
   "turn-end": event("turn-end", { message: Message.Assistant }),
+  "output-coerced": event("output-coerced", { change }),
+  "output-rejected": event("output-rejected", {
+    text: Schema.String,
+    issues: Schema.Array(Issue.Issue),
+    message: Schema.optionalKey(Message.User)
+  }),
   "budget-warning": event("budget-warning", limit),
   "budget-exceeded": event("budget-exceeded", {
     ...limit,

@@ -20,6 +20,8 @@ export class RunState implements State {
   /** The text of the last reply. */
   partial = ""
   turn = 0
+  /** Final texts that did not fit, and were asked for again. */
+  outputsRejected = 0
   /** Batches that were called with tools switched off. */
   callsWhileOff = 0
   /** The tool that was called last, and how often with no other in between. */

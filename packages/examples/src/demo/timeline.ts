@@ -130,6 +130,12 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       return { column: "tool", text: `${event.tool}: ${endOfTool(event.use)}`, tone: toneOf(event.use) }
     case "verdict":
       return verdictOf(event)
+    case "output-coerced":
+      return { column: "run", text: `the answer read by ${event.change.step}`, tone: "quiet" }
+    case "output-rejected": {
+      const then = event.message === undefined ? "" : ", and is asked for again"
+      return { column: "run", text: `the answer does not fit what is wanted${then}`, tone: "bad" }
+    }
     case "budget-exceeded":
       return {
         column: "run",
