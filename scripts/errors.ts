@@ -49,7 +49,13 @@ const instances: Record<RecoveryAdvice.Tag, RecoveryAdvice.RecoveryAdvice> = {
     usage: Usage.empty,
     partial: ""
   }),
-  InvalidOutputError: RunError.InvalidOutputError.of("agent", "", []),
+  InvalidOutputError: RunError.InvalidOutputError.invalid({
+    agent: "agent",
+    text: "",
+    issues: [],
+    transcript: [],
+    usage: Usage.empty
+  }),
   RoutingError: RunError.RoutingError.of("agent", [], ""),
   LoopExhaustedError: RunError.LoopExhaustedError.of(1, null)
 }

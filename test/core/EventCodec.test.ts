@@ -132,6 +132,18 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "budget-exceeded": { ...around, type: "budget-exceeded", ...limit, decision: "extend" },
   "run-completed": { ...around, type: "run-completed", output: { keys: 3 }, ...spent },
   "run-failed": { ...around, type: "run-failed", error, isDefect: false, transcript, ...spent },
+  "output-coerced": {
+    ...around,
+    type: "output-coerced",
+    change: { step: "convert-number", path: [], before: "a", after: 1 }
+  },
+  "output-rejected": {
+    ...around,
+    type: "output-rejected",
+    text: "no",
+    issues: [{ path: ["n"], expected: "Expected number", actual: "nothing" }],
+    message: Message.user("again")
+  },
   "approval-requested": { ...around, ...ofCall, type: "approval-requested", request: asking },
   "approval-decided": { ...around, ...ofCall, type: "approval-decided", decision: { type: "approve", arguments: 1 } },
   "run-suspended": { ...around, type: "run-suspended", snapshot, ...spent },

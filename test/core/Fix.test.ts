@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, Recovery, Tool, type ToolError } from "@kintsugi/core"
+import { Agent, Message, Recovery, Tool, type ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema } from "effect"
 import { it } from "../support/run.ts"
@@ -52,7 +52,7 @@ it.run(
       const [first, second] = fixerModel.requests.map(({ messages }) => {
         const [system, user] = messages
         assert.deepInclude(system, { role: "system", text: "Mend it." })
-        return user?.role === "user" ? (user.content[0]?.text ?? "") : ""
+        return user?.role === "user" ? Message.textOf(user) : ""
       })
       for (const part of ["'fetch'", "Fetches page n.", '{"n":1,}', '"additionalProperties":false', "JSON", "1 of 2"])
         assert.include(first, part)

@@ -195,12 +195,20 @@ export const samples = {
     })
   ],
   InvalidOutputError: [
-    RunError.InvalidOutputError.of("worker", "x", [{ path: [], expected: "number", actual: "string" }]),
+    RunError.InvalidOutputError.invalid({
+      agent: "worker",
+      text: "x",
+      issues: [{ path: [], expected: "number", actual: "string" }],
+      transcript,
+      usage
+    }),
     new RunError.InvalidOutputError({
       message: "m",
       agent: "worker",
       text: "x",
-      issues: [{ path: [], expected: "number", actual: "string" }]
+      issues: [{ path: [], expected: "number", actual: "string" }],
+      transcript,
+      usage
     })
   ],
   RoutingError: [

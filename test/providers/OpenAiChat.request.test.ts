@@ -127,6 +127,63 @@ describe("messages", () => {
   })
 })
 
+describe("images and files", () => {
+  const png = Message.image("image/png", { data: "aGk=" })
+
+  it("writes images, and files whose bytes are given, as parts", () => {
+    const user = Message.user([
+      Message.text("look"),
+      png,
+      Message.image("image/png", { url: "https://example.org/a.png" }),
+      Message.file("application/pdf", { data: "aGk=" }, "a.pdf")
+    ])
+    assert.deepStrictEqual(messagesOf(user, Message.user([png])), [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "look" },
+          { type: "image_url", image_url: { url: "data:image/png;base64,aGk=" } },
+          { type: "image_url", image_url: { url: "https://example.org/a.png" } },
+          { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,aGk=" } }
+        ]
+      },
+      { role: "user", content: [{ type: "image_url", image_url: { url: "data:image/png;base64,aGk=" } }] }
+    ])
+  })
+
+  it("refuses a file at an address, and nothing else", () => {
+    const { refuses } = OpenAiChat.make(source)
+    const file = Message.file("application/pdf", { url: "https://example.org/a.pdf" })
+    const refusal = refuses?.({ ...plain, messages: [Message.user("hi"), Message.user([file])] })
+    assert.strictEqual(refusal?._tag, "InvalidRequestError")
+    assert.include(refusal?.message, "only its bytes")
+    const bytes = Message.file("application/pdf", { data: "aGk=" })
+    assert.isUndefined(refuses?.({ ...plain, messages: [Message.user([png, bytes]), Message.assistant("hm")] }))
+  })
+})
+
+describe("the output", () => {
+  const output: Model.OutputSpec = { name: "report writer", schema: { type: "object", properties: {} } }
+
+  it("P301 goes as response_format, under a name that the wire takes", () => {
+    assert.deepStrictEqual(encode({ output }).response_format, {
+      type: "json_schema",
+      json_schema: { name: "report_writer", schema: { type: "object", properties: {} } }
+    })
+    assert.strictEqual(
+      encode({ output: { ...output, name: "é".repeat(80) } }).response_format.json_schema.name.length,
+      64
+    )
+    assert.notProperty(encode({}), "response_format")
+  })
+
+  it("P301 is left out where it is no object, and where the user says otherwise", () => {
+    assert.notProperty(encode({ output: { name: "list", schema: { type: "array" } } }), "response_format")
+    const extra = { response_format: { type: "json_object" } }
+    assert.deepStrictEqual(encode({ output }, { extra }).response_format, { type: "json_object" })
+  })
+})
+
 describe("the rest of the body", () => {
   it("sends nothing that was not set", () => {
     assert.deepStrictEqual(encode({}), { model: "gpt-x", messages: [{ role: "user", content: "hi" }] })

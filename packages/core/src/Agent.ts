@@ -1,6 +1,7 @@
 /** An agent: a function from its input to an effect of its output, with every failure that is left in its type. */
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
 import type * as AgentEvent from "./AgentEvent.ts"
 import * as Budget from "./Budget.ts"
 import type * as Explanation from "./Explanation.ts"
@@ -10,12 +11,14 @@ import type * as AgentSkills from "./internal/agentSkills.ts"
 import type { Resumption } from "./internal/runStart.ts"
 import type { CommonAnswer, Guarded, Named } from "./internal/agentTypes.ts"
 import type * as Frame from "./internal/runFrame.ts"
+import { reader } from "./internal/runInput.ts"
+import { make as outputOf } from "./internal/runOutput.ts"
 import type { LlmError } from "./LlmError.ts"
 import * as Message from "./Message.ts"
 import type * as Model from "./Model.ts"
 import { labelsOf } from "./RecoveryAdvice.ts"
 import * as Recovery from "./Recovery.ts"
-import type { BudgetExceededError, BudgetReason } from "./RunError.ts"
+import type { BudgetExceededError, BudgetReason, InvalidOutputError } from "./RunError.ts"
 import type * as Router from "./Router.ts"
 import type * as Skill from "./Skill.ts"
 import type * as Tool from "./Tool.ts"
@@ -30,7 +33,7 @@ export type { Resumption } from "./internal/runStart.ts"
 export type { Options as ExplainOptions } from "./internal/agentExplaining.ts"
 export type { LlmRows } from "./Turn.ts"
 
-export interface Options<Skills, ModelLayer> {
+export interface Options<Skills, ModelLayer, Input = undefined, Output = undefined> {
   /** The system prompt; none by default. */
   readonly prompt?: string
   /** What it can do; without any, it has no tools. Of several, one is chosen at the start of a run: see `route`. */
@@ -41,7 +44,22 @@ export interface Options<Skills, ModelLayer> {
   readonly siblings?: Turn.Siblings
   /** Its own model, which it keeps under any parent. Without it, `Model` stays in `R`. */
   readonly model?: ModelLayer
+  /**
+   * What it is called with; a text by default. The model reads the encoded string, or the JSON of what is encoded. With
+   * `Message.UserContent` it takes texts, images and files.
+   */
+  readonly input?: Input
+  /**
+   * What its model's last text becomes; the text itself by default. A text that does not fit is asked for again with what is
+   * wrong with it, see `outputRetries`; then the run fails with `InvalidOutputError`.
+   */
+  readonly output?: Output
 }
+
+type AnySchema = Schema.Codec<unknown, unknown>
+
+/** The type of a schema; text where there is none. */
+type TypeOf<S> = S extends AnySchema ? S["Type"] : string
 
 type LayerError<L> = L extends Layer.Layer<Model.Model, infer E, unknown> ? E : never
 type LayerServices<L> = L extends Layer.Layer<Model.Model, unknown, infer R> ? R : Model.Model
@@ -52,14 +70,16 @@ type LayerServices<L> = L extends Layer.Layer<Model.Model, unknown, infer R> ? R
  */
 export const make = <
   const Skills extends ReadonlyArray<Skill.AnySkill> = readonly [],
-  ModelLayer extends Layer.Layer<Model.Model, unknown, unknown> | undefined = undefined
+  ModelLayer extends Layer.Layer<Model.Model, unknown, unknown> | undefined = undefined,
+  Input extends AnySchema | undefined = undefined,
+  Output extends AnySchema | undefined = undefined
 >(
   name: string,
-  options: Options<Skills, ModelLayer>
+  options: Options<Skills, ModelLayer, Input, Output>
 ): Agent<
-  string,
-  AgentSkills.OutputOf<Skills>,
-  BudgetExceededError | LayerError<ModelLayer> | AgentSkills.ErrorOf<Skills>,
+  TypeOf<Input>,
+  AgentSkills.OutputOf<Skills, TypeOf<Output>>,
+  BudgetExceededError | LayerError<ModelLayer> | AgentSkills.ErrorOf<Skills> | AgentSkills.InvalidOf<Skills, Output>,
   AgentSkills.ServicesOf<Skills, LayerServices<ModelLayer>>,
   AgentSkills.ToolsOf<Skills>,
   {},
@@ -74,7 +94,9 @@ export const make = <
     siblings: options.siblings ?? "settleAll",
     // its needs are in the agent's type
     model: options.model as Layer.Layer<Model.Model, unknown> | undefined,
-    skills: options.skills ?? []
+    skills: options.skills ?? [],
+    ...(options.input === undefined ? {} : { readInput: reader(name, options.input) }),
+    ...(options.output === undefined ? {} : { output: outputOf(name, options.output) })
   })
 
 /** An agent that is a plain function: no loop, no model call. The cheapest fixer. */
@@ -223,6 +245,22 @@ export const toolPolicy =
     const { definition } = self[TypeId]
     // its needs are in the agent's type
     return fromDefinition({ ...definition, policies: [...definition.policies, policy as ToolPolicy.Policy] })
+  }
+
+/**
+ * How often the model is asked again for an answer that does not fit the output schema; 1 by default. It reads what is wrong
+ * with it. This is a count of its own, whatever is retried besides, but each time is a turn of the budget.
+ */
+export const outputRetries =
+  (retries: number) =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice> & (InvalidOutputError extends E ? unknown : never)
+  ): Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice> => {
+    const { definition } = self[TypeId]
+    if (Number.isSafeInteger(retries) && retries >= 0) return fromDefinition({ ...definition, outputRetries: retries })
+    throw new RangeError(
+      `Agent '${definition.name}': outputRetries must be a whole number of at least 0, got ${retries}`
+    )
   }
 
 /**

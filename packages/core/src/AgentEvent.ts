@@ -7,6 +7,7 @@ import type * as Approval from "./Approval.ts"
 import type * as Budget from "./Budget.ts"
 import type * as Coercion from "./Coercion.ts"
 import * as Codec from "./internal/agentEventCodec.ts"
+import type * as Issue from "./Issue.ts"
 import type * as Ledger from "./Ledger.ts"
 import type * as Message from "./Message.ts"
 import type * as Recovery from "./Recovery.ts"
@@ -70,6 +71,18 @@ export type Happening =
    * which no model answered adds nothing.
    */
   | { readonly type: "turn-end"; readonly message: Message.Assistant }
+  /** The final text was changed before it decoded: no model was asked for that. */
+  | { readonly type: "output-coerced"; readonly change: Coercion.Change }
+  /**
+   * The final text does not fit the output schema. `message` is what the model reads of it; absent when it is not asked again.
+   * It is added to the transcript.
+   */
+  | {
+      readonly type: "output-rejected"
+      readonly text: string
+      readonly issues: ReadonlyArray<Issue.Issue>
+      readonly message?: Message.User
+    }
   /** A limit is near: once for each, by default when four fifths of it are spent. */
   | ({ readonly type: "budget-warning" } & Limit)
   /** A limit was reached, and somebody was asked what to do about it. */

@@ -7,7 +7,7 @@
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
-import { readText, type TextStep, textSteps } from "./internal/coercionText.ts"
+import { readText, type Shape, type TextStep, textSteps } from "./internal/coercionText.ts"
 import { fitValue, type ValueStep, valueSteps } from "./internal/coercionValue.ts"
 
 export type Step = TextStep | ValueStep
@@ -32,9 +32,15 @@ export interface Parsed {
   readonly changes: ReadonlyArray<Change>
 }
 
+/** What is looked for in a text that is no JSON. */
+export type { Shape } from "./internal/coercionText.ts"
+
 /** The value of a text, or why it is no JSON. Valid JSON passes as it is. */
-export const parse = (text: string, ladder: ReadonlyArray<Step> = steps): Result.Result<Parsed, string> =>
-  readText(text, ladder)
+export const parse = (
+  text: string,
+  ladder: ReadonlyArray<Step> = steps,
+  shape: Shape = "object"
+): Result.Result<Parsed, string> => readText(text, ladder, shape)
 
 export interface Decoded<A> {
   readonly decoded: A

@@ -63,6 +63,8 @@ export interface Run {
   readonly routing?: Explanation
   /** One call of each tool, by the tables that guard it. */
   readonly tools: ReadonlyMap<string, Explanation>
+  /** How often the model is asked again for an answer that does not fit the output schema; absent without one. */
+  readonly outputRetries?: number
   readonly worst: WorstRun
 }
 
@@ -80,7 +82,7 @@ export interface WorstRun {
 }
 
 /** The text tables of a run: its model's and its tools'. */
-export const formatRun = ({ model, routing, tools, worst }: Run): string => {
+export const formatRun = ({ model, outputRetries = 0, routing, tools, worst }: Run): string => {
   const { fixerRuns, modelCalls, requests, time, toolCalls, turns } = worst
   const sections = [
     ...(routing === undefined || routing.rows.length === 0 ? [] : [`routing\n${format(routing)}`]),
@@ -89,6 +91,7 @@ export const formatRun = ({ model, routing, tools, worst }: Run): string => {
   ]
   const bounds = [
     counted(turns, "turn"),
+    ...(outputRetries === 0 ? [] : [`${counted(outputRetries, "time")} asked again for the output among them`]),
     counted(toolCalls, "tool call"),
     counted(modelCalls, "model call"),
     ...(requests === modelCalls ? [] : [counted(requests, "request")]),

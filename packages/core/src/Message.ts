@@ -5,6 +5,7 @@
  * `settle` is the only step from a model's `Reply` (whose calls are open) to a message. Codecs unfold the pair into
  * whatever their wire wants.
  */
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { kept } from "./internal/kept.ts"
 import * as Usage from "./Usage.ts"
@@ -64,9 +65,32 @@ export interface System extends Schema.Schema.Type<typeof System> {}
 
 export const System = Schema.Struct({ role: Schema.tag("system"), text: Schema.String })
 
+/** What an attachment holds: its bytes in base64, or where they are. */
+const attached = <const Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  Schema.Union([Schema.Struct({ ...fields, data: Schema.String }), Schema.Struct({ ...fields, url: Schema.String })])
+
+/** A picture that a user shows: `data` is base64. */
+export type Image = typeof Image.Type
+
+export const Image = attached({ type: Schema.tag("image"), mediaType: Schema.String })
+
+/** A document that a user hands over: `data` is base64. */
+export type File = typeof File.Type
+
+export const File = attached({
+  type: Schema.tag("file"),
+  mediaType: Schema.String,
+  name: Schema.optionalKey(Schema.String)
+})
+
+/** What a user says: texts, images and files in the user's order. As `input` of an agent, that agent takes such parts. */
+export type UserContent = typeof UserContent.Type
+
+export const UserContent = Schema.Array(Schema.Union([Text, Image, File]))
+
 export interface User extends Schema.Schema.Type<typeof User> {}
 
-export const User = Schema.Struct({ role: Schema.tag("user"), content: Schema.Array(Text) })
+export const User = Schema.Struct({ role: Schema.tag("user"), content: UserContent })
 
 /** What a model said, in its own order, every call settled. */
 export interface Assistant extends Schema.Schema.Type<typeof Assistant> {}
@@ -120,7 +144,23 @@ export const text = (value: string): Text => ({ type: "text", text: value })
 
 export const system = (value: string): System => ({ role: "system", text: value })
 
-export const user = (value: string): User => ({ role: "user", content: [text(value)] })
+export const user = (value: string | UserContent): User => ({
+  role: "user",
+  content: Predicate.isString(value) ? [text(value)] : value
+})
+
+/** An image, of bytes in base64 or at an address. */
+export const image = (mediaType: string, from: Attached): Image => ({ type: "image", mediaType, ...from })
+
+/** A file, of bytes in base64 or at an address. */
+export const file = (mediaType: string, from: Attached, name?: string): File => ({
+  type: "file",
+  mediaType,
+  ...from,
+  ...(name === undefined ? {} : { name })
+})
+
+export type Attached = { readonly data: string } | { readonly url: string }
 
 /** An assistant message without calls. */
 export const assistant = (value: string): Assistant => ({ role: "assistant", content: [text(value)] })

@@ -14,6 +14,14 @@ export interface Request {
   readonly messages: Message.Transcript
   readonly tools: ReadonlyArray<Message.ToolSpec>
   readonly toolChoice: ToolChoice
+  /** What the final text has to be, where that is JSON; providers that know no such thing leave it out. */
+  readonly output?: OutputSpec
+}
+
+/** The JSON that is wanted for an answer. `schema` is a JSON Schema. */
+export interface OutputSpec {
+  readonly name: string
+  readonly schema: Message.ToolSpec["parameters"]
 }
 
 /** Whether the model may call tools: as it likes, not at all, at least one, or just this one. */

@@ -1,6 +1,7 @@
 /** Text that a model reads when one of its calls failed: short, and clear about whether repeating it can help. */
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "./ErrorCause.ts"
+import * as Issue from "./Issue.ts"
 import { nearest } from "./internal/nearest.ts"
 import type { FailureContext } from "./internal/verdict.ts"
 import { property } from "./internal/reading.ts"
@@ -79,6 +80,24 @@ export const repeated =
 /** Says to the model that a tool that failed too often in the same way is not there for now. */
 export const withheld = (tool: string): string =>
   `Tool '${tool}' failed too often in the same way and is not available in this turn. Try another way.`
+
+/** Says to the model where its answer does not fit what is wanted, and asks for another one. */
+export const invalidOutput = (issues: ReadonlyArray<Issue.Issue>, wanted: "json" | "text"): string => {
+  const lines = issues.slice(0, maxIssues).map((issue) => `- ${ErrorCause.cut(Issue.format(issue), maxIssueChars)}`)
+  const more = issues.length - lines.length
+  return capped(
+    [
+      "Your answer does not fit what is wanted:",
+      ...lines,
+      ...(more > 0 ? [`- and ${more} more`] : []),
+      wanted === "json" ? "Answer again, with JSON that fits and nothing else." : "Answer again, with what fits only."
+    ].join("\n")
+  )
+}
+
+const maxIssues = 10
+
+const maxIssueChars = 300
 
 /** Says to the model that there are no tools any more. */
 export const toolsOff = "No tool can be called any more. Answer in words."

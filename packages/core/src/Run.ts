@@ -3,15 +3,17 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import { Approver } from "./Approver.ts"
-import * as Budget from "./Budget.ts"
+import type * as Budget from "./Budget.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
 import { Exceeded, type OnExceeded } from "./internal/budgetMeter.ts"
-import type { Decide } from "./internal/approving.ts"
-import { type Start, Suspension } from "./internal/runStart.ts"
+import * as Beginning from "./internal/runBeginning.ts"
 import * as RunBudget from "./internal/runBudget.ts"
+import * as Deciding from "./internal/runDeciding.ts"
 import * as Frame from "./internal/runFrame.ts"
+import type { ReadInput } from "./internal/runInput.ts"
+import type { Output } from "./internal/runOutput.ts"
+import * as Rereading from "./internal/runRereading.ts"
+import { type Start, Suspension } from "./internal/runStart.ts"
 import { RunState } from "./internal/runState.ts"
 import { trailOf } from "./internal/trail.ts"
 import * as Message from "./Message.ts"
@@ -19,7 +21,6 @@ import * as Model from "./Model.ts"
 import type * as Recovery from "./Recovery.ts"
 import * as Router from "./Router.ts"
 import * as RunContext from "./RunContext.ts"
-import type { Snapshot } from "./Snapshot.ts"
 import type * as Toolset from "./Toolset.ts"
 import * as Turn from "./Turn.ts"
 
@@ -36,6 +37,11 @@ export interface Plan {
   readonly listeners: ReadonlyArray<Frame.Listener>
   /** What is done about a limit of the budget that was reached; it ends the run where nobody decides. */
   readonly onExceeded: OnExceeded | undefined
+  readonly readInput: ReadInput
+  /** What the model's last text has to become; absent where it is the output as it is. */
+  readonly output: Output | undefined
+  /** How often the model is asked again for a text that does not fit. */
+  readonly outputRetries: number
 }
 
 /** What a run has to do: the work of its only skill, or that of the one that it chooses. */
@@ -77,15 +83,15 @@ export const run = (
 ): Effect.Effect<unknown, unknown, Model.Model> =>
   Effect.suspend(() => {
     const { work } = plan
-    const from = fromOf(start)
-    const budget = budgetOf(plan, start)
-    const input = inputOf(start)
-    const state = new RunState(plan.agent, budget, beginning(work.prompt, start))
+    const beginning = Beginning.of(start, plan.readInput)
+    const { from } = beginning
+    const budget = Beginning.budgetOf(start, plan.budget)
+    const state = new RunState(plan.agent, budget, beginning.messages(work.prompt))
     if (from !== undefined) state.restore(from)
     const resumed = from === undefined ? undefined : { runId: from.runId, elapsed: from.spent.millis }
-    const told = start.kind === "input" ? start.input : input
-    return Frame.within({ ...plan, budget, input: told, sink, state, resumed }, (run) => {
-      const running: Running = { plan: { ...plan, budget }, start, input, state, run, mode }
+    const input = start.kind === "input" ? start.input : beginning.said.text
+    return Frame.within({ ...plan, budget, input, sink, state, resumed }, (run) => {
+      const running: Running = { plan: { ...plan, budget }, start, beginning, state, run, mode }
       if (from !== undefined) {
         for (const entry of from.ledger) run.ledger.record(entry)
         run.meter.restore(from.spent)
@@ -112,38 +118,11 @@ const ended = ({ mode, run, state }: Running, error: unknown): Effect.Effect<Sus
 interface Running {
   readonly plan: Plan
   readonly start: Start
-  /** What the user says, as text. */
-  readonly input: string
+  readonly beginning: Beginning.Beginning
   readonly state: RunState
   readonly run: RunContext.RunContext
   readonly mode: Frame.Mode
 }
-
-const fromOf = (start: Start): Snapshot | undefined =>
-  start.kind === "resumption" && "version" in start.resumption.from ? start.resumption.from : undefined
-
-const budgetOf = ({ budget }: Plan, start: Start): Budget.Budget =>
-  start.kind === "resumption" && start.resumption.budget !== undefined ? Budget.make(start.resumption.budget) : budget
-
-const inputOf = (start: Start): string => {
-  if (start.kind === "input") return String(start.input)
-  const { from, input } = start.resumption
-  if (input !== undefined) return String(input)
-  const last = ("version" in from ? from.transcript : from).findLast(({ role }) => role === "user")
-  return last === undefined || last.role !== "user" ? "" : Message.textOf(last)
-}
-
-/** What a run begins with: its prompt and the user's word, or what was said before. */
-const beginning = (prompt: string, start: Start): Array<Message.Message> => {
-  if (start.kind === "input") return opening(prompt, String(start.input))
-  const { from, input } = start.resumption
-  const said = "version" in from ? [...from.transcript] : [...from]
-  if (input !== undefined) said.push(Message.user(String(input)))
-  return prompt === "" || said.some(({ role }) => role === "system") ? said : [Message.system(prompt), ...said]
-}
-
-const opening = (prompt: string, input: string): Array<Message.Message> =>
-  prompt === "" ? [Message.user(input)] : [Message.system(prompt), Message.user(input)]
 
 const withModel = <A, E>(
   { model }: Plan,
@@ -160,9 +139,9 @@ const choosing = Effect.fnUntraced(function* (
   running: Running,
   choice: Choice
 ): Effect.fn.Return<unknown, unknown, Model.Model> {
-  const { input, plan, run } = running
+  const { beginning, plan, run } = running
   if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
-  const chosenBefore = fromOf(running.start)?.skill
+  const chosenBefore = beginning.from?.skill
   const known = chosenBefore === undefined ? undefined : choice.works.get(chosenBefore)
   if (known !== undefined) {
     running.state.skill = chosenBefore
@@ -170,7 +149,7 @@ const choosing = Effect.fnUntraced(function* (
       ? withModel(plan, (model) => loop(running, known, model))
       : applying(running, known)
   }
-  const place: Router.Place = { input, candidates: choice.candidates, run }
+  const place: Router.Place = { input: beginning.said.text, candidates: choice.candidates, run }
   const ruled = yield* Router.rule(choice.router, place)
   if (ruled === undefined) return yield* withModel(plan, (model) => asking(running, choice, place, model))
   const work = yield* taking(running, choice, ruled)
@@ -201,15 +180,14 @@ const asking = Effect.fnUntraced(function* (
 
 /** The work of a skill that was chosen; the transcript begins with its prompt. */
 const taking = (
-  { input, run, start, state }: Running,
+  { beginning, run, state }: Running,
   { works }: Choice,
   chosen: Router.Choice
 ): Effect.Effect<Skilled, unknown> => {
   const work = works.get(chosen.skill)
   if (work === undefined) return Effect.die(new TypeError(`Run: '${chosen.skill}' is not among the skills`))
   state.skill = chosen.skill
-  const said = start.kind === "input" ? opening(work.prompt, input) : beginning(work.prompt, start)
-  state.messages.splice(0, state.messages.length, ...said)
+  state.messages.splice(0, state.messages.length, ...beginning.messages(work.prompt))
   return Effect.as(
     RunContext.emit(run, () => ({ type: "skill-chosen", ...chosen })),
     work
@@ -219,7 +197,7 @@ const taking = (
 const applying = (running: Running, work: Plain): Effect.Effect<unknown, unknown> =>
   running.run.depth > running.run.deepest
     ? Effect.fail(tooDeep(running))
-    : Effect.suspend(() => work.run(running.input))
+    : Effect.suspend(() => work.run(running.beginning.said.text))
 
 const tooDeep = ({ run, state }: Running): Exceeded => state.own("maxDepth", run.deepest, run.depth, run)
 
@@ -228,16 +206,21 @@ const loop = Effect.fnUntraced(function* (
   { toolset }: Loop,
   model: Model.Service
 ): Effect.fn.Return<unknown, unknown> {
-  const { mode, plan, run, start, state } = running
-  const { onLlmError: rows, onPartial } = plan
+  const { beginning, mode, plan, run, start, state } = running
+  const { onLlmError: rows, onPartial, output } = plan
   const { history } = state
   const { meter } = run
-  const usual: Model.Request = { messages: state.messages, tools: toolset.specs, toolChoice: "auto" }
+  const plain: Model.Request = { messages: state.messages, tools: toolset.specs, toolChoice: "auto" }
+  const usual = output === undefined ? plain : Rereading.asking(plain, output)
   if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
   RunBudget.demandPrice(run, model)
-  const said = answered(state.messages)
-  if (start.kind === "resumption" && said !== undefined) return said
-  const waiting = fromOf(start)?.open
+  const said = Beginning.answeredBy(start, state.messages)
+  if (said !== undefined) {
+    state.partial = said
+    const read = yield* reading(running)
+    if (read !== undefined) return read.value
+  }
+  const waiting = beginning.from?.open
   if (waiting !== undefined) {
     const calls = Message.callsOf(waiting.reply)
     const { admitted, reply } = waiting
@@ -260,7 +243,10 @@ const loop = Effect.fnUntraced(function* (
     if (calls.length === 0) {
       if (run.emit !== undefined) yield* RunBudget.warn(run)
       yield* closing(state, run, Message.settle(reply, []))
-      return state.partial
+      if (output === undefined) return state.partial
+      const read = yield* reading(running)
+      if (read !== undefined) return read.value
+      continue
     }
     const inARow = state.inARow(calls)
     let admitted = meter.takeCalls(calls.length)
@@ -283,12 +269,11 @@ const closing = (state: RunState, run: RunContext.RunContext, message: Message.A
   return Effect.void
 }
 
-/** A conversation that ends with an answer has nothing to be resumed. */
-const answered = (messages: Message.Transcript): string | undefined => {
-  const last = messages.at(-1)
-  if (last?.role !== "assistant" || last.content.some(({ type }) => type === "settled-call")) return undefined
-  return Message.textOf(last)
-}
+/** The answer in the last text; nothing where it does not fit, and the model is asked for another. */
+const reading = ({ plan, run, state }: Running) =>
+  plan.output === undefined
+    ? Effect.succeed({ value: state.partial })
+    : Rereading.read(plan.output, plan.outputRetries, state, run)
 
 /** The calls of a reply, and how many of them may run. */
 interface Calls {
@@ -304,14 +289,14 @@ interface Calls {
 
 /** Settles the calls of a reply; gives a suspension when some of them wait for a decision, and else lets the loop go on. */
 const settling = Effect.fnUntraced(function* (
-  { mode, plan, run, start, state }: Running,
+  { beginning, mode, plan, run, start, state }: Running,
   toolset: Toolset.Toolset,
   { admitted, calls, inARow, reply, tooMany, wasOff }: Calls
 ): Effect.fn.Return<Suspension | undefined, unknown> {
   const { budget, siblings } = plan
   const { history, settlements } = state
   const { toolConcurrency: concurrency } = budget
-  const decide = mode.isSuspendable ? deciding(start) : waiting(plan.agent)
+  const decide = mode.isSuspendable ? Deciding.decided(start, beginning.from) : Deciding.waiting(plan.agent)
   const around = { concurrency, siblings, settlements, history, run, decide }
   const batch = yield* Turn.settle({ toolset, reply, admitted, ...around })
   if (batch.pending.length > 0 && batch.failure === undefined) {
@@ -333,32 +318,6 @@ const settling = Effect.fnUntraced(function* (
   if (repeated !== undefined) return yield* Effect.fail(repeatedFailure(budget, repeated, batch, run))
   return undefined
 })
-
-/** The run waits for whoever decides. */
-const waiting =
-  (agent: string): Decide =>
-  (request) =>
-    Effect.flatMap(
-      Effect.serviceOption(Approver),
-      Option.match({
-        // without a type that was cast away, this cannot be
-        onNone: () =>
-          Effect.die(new TypeError(`Agent '${agent}' has a tool that needs an Approver, and there is none`)),
-        onSome: ({ decide }) => decide(request)
-      })
-    )
-
-/** What was decided while the run was suspended, if it is about this very request and came in time. */
-const deciding = (start: Start): Decide => {
-  const from = fromOf(start)
-  const decisions = start.kind === "resumption" ? (start.resumption.decisions ?? []) : []
-  return (request) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
-      const asked = from?.open?.requests.find(({ digest }) => digest === request.digest)
-      if (asked === undefined || asked.expiresAt < now) return undefined
-      return decisions.find(({ digest }) => digest === request.digest)?.decision
-    })
-}
 
 const spending = ["maxTokens", "maxCost"] as const
 const counting = ["maxToolCalls"] as const

@@ -67,20 +67,29 @@ export class BudgetExceededError extends advised(
   }
 }
 
-/** The final text never fitted the agent's output schema. */
+/** The final text never fitted the agent's output schema. Transcript and usage come along. */
 export class InvalidOutputError extends advised(
   "InvalidOutputError",
   Schema.TaggedError<InvalidOutputError, AdviceOf<"InvalidOutputError">>()("InvalidOutputError", {
     message: Schema.String,
     agent: Schema.String,
+    /** The last answer. */
     text: Schema.String,
-    issues: Schema.Array(Issue.Issue)
+    issues: Schema.Array(Issue.Issue),
+    transcript: Message.KeptTranscript,
+    usage: Usage.Usage
   })
 ) {
-  static of(agent: string, text: string, issues: ReadonlyArray<Issue.Issue>): InvalidOutputError {
-    const what = `The answer of agent '${agent}' does not fit its output schema`
-    const message = sentence("InvalidOutputError", { what, words: Issue.formatAll(issues) })
-    return new InvalidOutputError({ agent, text, issues, message })
+  static invalid(fields: {
+    readonly agent: string
+    readonly text: string
+    readonly issues: ReadonlyArray<Issue.Issue>
+    readonly transcript: Message.Transcript
+    readonly usage: Usage.Usage
+  }): InvalidOutputError {
+    const what = `The answer of agent '${fields.agent}' does not fit its output schema`
+    const message = sentence("InvalidOutputError", { what, words: Issue.formatAll(fields.issues) })
+    return new InvalidOutputError({ ...fields, message })
   }
 }
 

@@ -7,6 +7,8 @@ import type { Answer } from "./Answer.ts"
 import type { Decoder } from "./Transport.ts"
 
 export interface Codec {
+  /** Why this format cannot say a request, so that it is not sent; absent where it can say all. */
+  readonly refuses?: (request: Model.Request) => LlmError | undefined
   /** The JSON text of a request. */
   readonly encode: (request: Model.Request, mode: "whole" | "streamed") => string
   /** The reply in the body of a 2xx answer; total. */

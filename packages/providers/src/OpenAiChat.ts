@@ -4,6 +4,9 @@
  * It has no flag for a failed tool call. So the text of one says so itself: unless it already begins with one of the words
  * by which this library tells failures (`ERROR:`, `transient:`, `permanent:`, `unknown tool:`), `ERROR: ` is put in front
  * of it. The text of a success goes as it is.
+ *
+ * It takes images, and files whose bytes are given; a file at an address is an `InvalidRequestError`, and nothing is sent. The
+ * schema of an output goes as `response_format`, where it is that of an object: others are not taken.
  */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"
@@ -40,6 +43,7 @@ export const make = (source: Source, parameters: Parameters = {}, dialect: Diale
   const { extra, maxTokens, parallelToolCalls, reasoningEffort, seed, stop, temperature, topP } = parameters
   const { messages: _m, stream: _s, stream_options: _o, tool_choice: _c, tools: _t, ...others } = extra ?? {}
   return {
+    refuses: ChatRequest.refusing(source),
     encode: ChatRequest.make(source.provider, {
       ...others,
       model: source.model,

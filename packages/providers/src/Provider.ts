@@ -41,7 +41,16 @@ const fromTransports = (
   name: source.model,
   provider: source.provider,
   // the transcript is lent: it is encoded when the request starts, and never looked at again
-  generate: (request) => Effect.suspend(() => whole.post(codec.encode(request, "whole"), codec.decode)),
+  generate: (request) =>
+    Effect.suspend(() => {
+      const refusal = codec.refuses?.(request)
+      return refusal === undefined ? whole.post(codec.encode(request, "whole"), codec.decode) : Effect.fail(refusal)
+    }),
   stream: (request): Stream.Stream<Model.Part, LlmError.LlmError> =>
-    Stream.suspend(() => streamed.open(codec.encode(request, "streamed"), codec.decoder))
+    Stream.suspend(() => {
+      const refusal = codec.refuses?.(request)
+      return refusal === undefined
+        ? streamed.open(codec.encode(request, "streamed"), codec.decoder)
+        : Stream.fail(refusal)
+    })
 })

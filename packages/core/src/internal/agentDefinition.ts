@@ -24,6 +24,8 @@ import { ReadsReport } from "./fixing.ts"
 import * as Handle from "./runHandle.ts"
 import type { Resumption } from "./runStart.ts"
 import * as Frame from "./runFrame.ts"
+import { plain, type ReadInput } from "./runInput.ts"
+import type { Output } from "./runOutput.ts"
 import { Cost } from "./verdictBounds.ts"
 
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
@@ -93,6 +95,9 @@ export interface Definition {
   readonly onExceeded: OnExceeded | undefined
   /** Whether its input says where to go on. */
   readonly isResumed: boolean
+  readonly readInput: ReadInput
+  readonly output: Output | undefined
+  readonly outputRetries: number
   /** In the place of the loop, for agents that need no model. */
   readonly body: ((input: unknown) => Effect.Effect<unknown, unknown>) | undefined
 }
@@ -114,6 +119,9 @@ export const blank = (name: string): Definition => ({
   listeners: [],
   onExceeded: undefined,
   isResumed: false,
+  readInput: plain,
+  output: undefined,
+  outputRetries: 1,
   body: undefined
 })
 

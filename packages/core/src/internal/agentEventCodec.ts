@@ -2,6 +2,7 @@
 import * as Schema from "effect/Schema"
 import * as Approval from "../Approval.ts"
 import * as Coercion from "../Coercion.ts"
+import * as Issue from "../Issue.ts"
 import * as Ledger from "../Ledger.ts"
 import * as Message from "../Message.ts"
 import { BudgetReason } from "../RunError.ts"
@@ -90,6 +91,12 @@ export const schemas = {
   "approval-decided": event("approval-decided", { ...ofCall, decision: Approval.Decision }),
   verdict: Schema.Union([event("verdict", { ...ofCall, ...decision }), event("verdict", decision)]),
   "turn-end": event("turn-end", { message: Message.Assistant }),
+  "output-coerced": event("output-coerced", { change }),
+  "output-rejected": event("output-rejected", {
+    text: Schema.String,
+    issues: Schema.Array(Issue.Issue),
+    message: Schema.optionalKey(Message.User)
+  }),
   "budget-warning": event("budget-warning", limit),
   "budget-exceeded": event("budget-exceeded", {
     ...limit,

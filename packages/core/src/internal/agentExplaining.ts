@@ -20,9 +20,14 @@ export interface Explained {
   readonly budget: Budget.Budget
   readonly onLlmError: Rows
   readonly work: Work
+  readonly output?: unknown
+  readonly outputRetries?: number
 }
 
-export const explainRun = ({ budget, onLlmError, work }: Explained, options: Options = {}): Explanation.Run => {
+export const explainRun = (
+  { budget, onLlmError, output, outputRetries = 0, work }: Explained,
+  options: Options = {}
+): Explanation.Run => {
   const { errors = [], transport } = options
   const below = transport === undefined ? {} : { below: transport }
   const model = explain(onLlmError, { errors, ...below })
@@ -46,6 +51,8 @@ export const explainRun = ({ budget, onLlmError, work }: Explained, options: Opt
     model,
     ...(routing === undefined ? {} : { routing }),
     tools,
+    // each is a turn: the first turn is none of them
+    ...(output === undefined ? {} : { outputRetries: Math.max(0, Math.min(outputRetries, turns - 1)) }),
     worst: {
       turns,
       toolCalls,

@@ -1,8 +1,9 @@
 /** The skills of an agent: what their types leave in the agent's, and what a run makes of them. */
+import type * as Schema from "effect/Schema"
 import type { LlmError } from "../LlmError.ts"
 import * as Router from "../Router.ts"
 import type * as Run from "../Run.ts"
-import type { RoutingError } from "../RunError.ts"
+import type { InvalidOutputError, RoutingError } from "../RunError.ts"
 import * as Skill from "../Skill.ts"
 import type * as Tool from "../Tool.ts"
 import type * as ToolPolicy from "../ToolPolicy.ts"
@@ -27,13 +28,18 @@ type Loops<Skills extends AnySkills> = Skills extends readonly []
     ? false
     : true
 
-export type OutputOf<Skills extends AnySkills> =
-  | (Loops<Skills> extends true ? string : never)
+/** What its model's answer becomes, and the values of its functions. */
+export type OutputOf<Skills extends AnySkills, OfModel = string> =
+  | (Loops<Skills> extends true ? OfModel : never)
   | (Skills[number] extends infer S
       ? S extends Skill.Deterministic<string, infer O, unknown, unknown>
         ? O
         : never
       : never)
+
+/** A model's answer may fit no schema. */
+export type InvalidOf<Skills extends AnySkills, Output> =
+  Output extends Schema.Codec<unknown, unknown> ? (Loops<Skills> extends true ? InvalidOutputError : never) : never
 
 export type ErrorOf<Skills extends AnySkills> = Skills[number] extends infer S
   ? S extends Skill.Deterministic<string, unknown, infer E, unknown>

@@ -23,19 +23,22 @@ export interface Read {
   readonly changes: ReadonlyArray<TextChange>
 }
 
-/** Any JSON passes as it is. What steps make of other text has to be an object: prose is never taken for a string. */
-export const readText = (text: string, ladder: ReadonlyArray<string>): Result.Result<Read, string> => {
+/** Arguments are objects; an answer may be a list. */
+export type Shape = "object" | "list"
+
+/** Any JSON passes as it is. What steps make of other text has to have the shape: prose is never taken for a string. */
+export const readText = (text: string, ladder: ReadonlyArray<string>, shape: Shape): Result.Result<Read, string> => {
   const first = parseJson(text)
   if (Result.isSuccess(first)) return Result.succeed({ value: first.success, text, changes: [] })
   const changes: Array<TextChange> = []
   let current = text
   for (const step of textSteps) {
-    const after = ladder.includes(step) ? apply[step](current) : undefined
+    const after = ladder.includes(step) ? apply[step](current, brackets[shape]) : undefined
     if (after === undefined || after === current) continue
     changes.push({ step, path: [], before: current, after })
     current = after
     const parsed = parseJson(current)
-    if (Result.isSuccess(parsed) && Predicate.isObject(parsed.success)) {
+    if (Result.isSuccess(parsed) && isOf[shape](parsed.success)) {
       return Result.succeed({ value: parsed.success, text: current, changes })
     }
   }
@@ -49,10 +52,19 @@ export const parseJson = (text: string): Result.Result<Schema.Json, string> =>
     catch: (error) => (error instanceof Error ? error.message : String(error))
   })
 
-const apply: Record<TextStep, (text: string) => string | undefined> = {
+const isOf: Record<Shape, (value: Schema.Json) => boolean> = { object: Predicate.isObject, list: Array.isArray }
+
+interface Brackets {
+  readonly open: string
+  readonly close: string
+}
+
+const brackets: Record<Shape, Brackets> = { object: { open: "{", close: "}" }, list: { open: "[", close: "]" } }
+
+const apply: Record<TextStep, (text: string, brackets: Brackets) => string | undefined> = {
   "strip-fences": (text) => withoutFence(text.trim()),
-  "first-block": (text) => firstBlock(text),
-  repair: (text) => repaired(text)
+  "first-block": firstBlock,
+  repair: repaired
 }
 
 const fence = "```"
@@ -67,9 +79,9 @@ const withoutFence = (text: string): string | undefined => {
     .trim()
 }
 
-/** The first `{…}` whose braces balance outside of strings. */
-const firstBlock = (text: string): string | undefined => {
-  const start = text.indexOf("{")
+/** The first `{…}`, or `[…]`, whose brackets balance outside of strings. */
+function firstBlock(text: string, { close, open }: Brackets): string | undefined {
+  const start = text.indexOf(open)
   if (start < 0) return undefined
   let depth = 0
   let inString = false
@@ -79,8 +91,8 @@ const firstBlock = (text: string): string | undefined => {
       if (char === "\\") i++
       else if (char === '"') inString = false
     } else if (char === '"') inString = true
-    else if (char === "{") depth++
-    else if (char === "}" && --depth === 0) return text.slice(start, i + 1)
+    else if (char === open) depth++
+    else if (char === close && --depth === 0) return text.slice(start, i + 1)
   }
   return undefined
 }
@@ -92,8 +104,8 @@ const maxRepaired = 32_768
  * Commas, quotes, comments and the like. A repair that closes what the text left open, or puts a `null` where no value
  * stood, is none: such a text was cut off, and half an argument is not what the model meant.
  */
-const repaired = (text: string): string | undefined => {
-  if (!text.includes("{") || text.length > maxRepaired) return undefined
+function repaired(text: string, { open }: Brackets): string | undefined {
+  if (!text.includes(open) || text.length > maxRepaired) return undefined
   const after = Result.getOrElse(
     Result.try(() => jsonrepair(text)),
     () => text

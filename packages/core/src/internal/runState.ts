@@ -30,6 +30,8 @@ export class RunState implements State {
   turn = 0
   /** The skill that was chosen, where there was a choice. */
   skill: string | undefined
+  /** Final texts that did not fit, and were asked for again. */
+  outputsRejected = 0
   /** Batches that were called with tools switched off. */
   callsWhileOff = 0
   /** The tool that was called last, and how often with no other in between. */

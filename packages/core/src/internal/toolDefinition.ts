@@ -151,12 +151,12 @@ const charsOf = (tool: string, max: number | undefined): number | undefined => {
   throw new RangeError(`Tool '${tool}': maxResultChars must be a whole number of at least 0, got ${max}`)
 }
 
-const once = <A>(make: () => A): (() => A) => {
+export const once = <A>(make: () => A): (() => A) => {
   let made: { readonly value: A } | undefined
   return () => (made ??= { value: make() }).value
 }
 
-const jsonSchemaOf = (schema: Schema.Codec<unknown, unknown>): Message.ToolSpec["parameters"] => {
+export const jsonSchemaOf = (schema: Schema.Codec<unknown, unknown>): Message.ToolSpec["parameters"] => {
   const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
   // JSON Schema is JSON
   const json = root as Message.ToolSpec["parameters"]
@@ -165,7 +165,7 @@ const jsonSchemaOf = (schema: Schema.Codec<unknown, unknown>): Message.ToolSpec[
 
 const strict = { errors: "all", onExcessProperty: "error" } as const
 
-const decoder = (schema: Schema.Codec<unknown, unknown>): ToolDefinition["decode"] => {
+export const decoder = (schema: Schema.Codec<unknown, unknown>): ToolDefinition["decode"] => {
   const decode = once(() => Schema.decodeUnknownExit(Schema.toCodecJson(schema), strict))
   return (value) => {
     const exit = decode()(value)

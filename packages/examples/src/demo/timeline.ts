@@ -136,6 +136,12 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       return { column: "tool", text: `${event.tool}: ${event.decision.type}d`, tone: "quiet" }
     case "run-suspended":
       return { column: "run", text: `${event.agent} waits`, tone: "quiet" }
+    case "output-coerced":
+      return { column: "run", text: `the answer read by ${event.change.step}`, tone: "quiet" }
+    case "output-rejected": {
+      const then = event.message === undefined ? "" : ", and is asked for again"
+      return { column: "run", text: `the answer does not fit what is wanted${then}`, tone: "bad" }
+    }
     case "budget-exceeded":
       return {
         column: "run",

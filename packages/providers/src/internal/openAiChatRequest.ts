@@ -2,10 +2,12 @@
  * From a request to the body of `POST /chat/completions`. Messages and tools are encoded once and remembered by their
  * identity, so that a turn does not pay for the transcript before it.
  */
+import { InvalidRequestError } from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
+import type { Source } from "../Source.ts"
 
 /** Model and parameters, which are the same for every request. */
 export type Constants = Readonly<Record<string, Schema.Json | undefined>>
@@ -16,10 +18,12 @@ export const make = (provider: string, constants: Constants): Encoder => {
   const head = JSON.stringify(constants).slice(0, -1)
   const messages = remembering((message: Message.Message) => encodeMessage(message, provider))
   const tools = remembering(encodeTool)
-  return ({ messages: transcript, toolChoice, tools: specs }, mode) => {
+  const formats = remembering(constants["response_format"] === undefined ? encodeFormat : () => "")
+  return ({ messages: transcript, output, toolChoice, tools: specs }, mode) => {
     const toolFields = specs.length === 0 ? "" : `,"tools":[${specs.map(tools).join(",")}]${encodeChoice(toolChoice)}`
     const stream = mode === "streamed" ? ',"stream":true,"stream_options":{"include_usage":true}' : ""
-    return `${head},"messages":[${transcript.map(messages).join(",")}]${toolFields}${stream}}`
+    const format = output === undefined ? "" : formats(output)
+    return `${head},"messages":[${transcript.map(messages).join(",")}]${toolFields}${format}${stream}}`
   }
 }
 
@@ -40,15 +44,56 @@ const encodeMessage = (message: Message.Message, provider: string): string => {
       return JSON.stringify({ role: "system", content: message.text })
     case "user": {
       const [only, ...more] = message.content
-      return JSON.stringify({
-        role: "user",
-        content: only === undefined ? "" : more.length === 0 ? only.text : message.content
-      })
+      const text = only === undefined ? "" : more.length === 0 && only.type === "text" ? only.text : undefined
+      return JSON.stringify({ role: "user", content: text ?? message.content.map(encodePart) })
     }
     case "assistant":
       return encodeAssistant(message, provider)
   }
 }
+
+const encodePart = (part: Message.UserContent[number]): Schema.Json => {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text }
+    case "image":
+      return { type: "image_url", image_url: { url: "url" in part ? part.url : dataUrl(part.mediaType, part.data) } }
+    case "file": {
+      const data = "data" in part ? { file_data: dataUrl(part.mediaType, part.data) } : {}
+      return { type: "file", file: { filename: part.name ?? "file", ...data } }
+    }
+  }
+}
+
+const dataUrl = (mediaType: string, base64: string): string => `data:${mediaType};base64,${base64}`
+
+/** What this format cannot say: a file is sent, never fetched. */
+export const refusing = ({
+  model,
+  provider
+}: Source): ((request: Model.Request) => InvalidRequestError | undefined) => {
+  const sayable = new WeakSet<Message.Message>()
+  return ({ messages }) => {
+    for (const message of messages) {
+      if (message.role !== "user" || sayable.has(message)) continue
+      if (message.content.some((part) => part.type === "file" && "url" in part)) {
+        const why = "a file at an address cannot be sent in this format, only its bytes"
+        return InvalidRequestError.invalidRequest(model, why, { provider })
+      }
+      sayable.add(message)
+    }
+    return undefined
+  }
+}
+
+/** Only objects are taken, under names of a few characters. */
+const encodeFormat = ({ name, schema }: Model.OutputSpec): string => {
+  if (schema["type"] !== "object") return ""
+  const json_schema = { name: name.replaceAll(/[^\w-]/g, "_").slice(0, maxName) || "output", schema }
+  return `,"response_format":${JSON.stringify({ type: "json_schema", json_schema })}`
+}
+
+const maxName = 64
 
 /** The message itself, and right after it one message per call, in the order of the calls. */
 const encodeAssistant = (message: Message.Assistant, provider: string): string => {

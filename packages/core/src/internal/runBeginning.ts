@@ -1,0 +1,49 @@
+/** What a run begins with: what its user says, what was said before, and what it may spend. */
+import * as Budget from "../Budget.ts"
+import * as Message from "../Message.ts"
+import type { Snapshot } from "../Snapshot.ts"
+import type { ReadInput, Said } from "./runInput.ts"
+import type { Start } from "./runStart.ts"
+
+export interface Beginning {
+  /** What the user says now, or has said last. */
+  readonly said: Said
+  /** Where a run was suspended. */
+  readonly from: Snapshot | undefined
+  /** The conversation, with this prompt at its head unless another stands there. */
+  readonly messages: (prompt: string) => Array<Message.Message>
+}
+
+/** Throws on an input that does not fit. */
+export const of = (start: Start, readInput: ReadInput): Beginning => {
+  if (start.kind === "input") {
+    const said = readInput(start.input)
+    return { said, from: undefined, messages: (prompt) => headed(prompt, [said.message]) }
+  }
+  const { from, input } = start.resumption
+  const snapshot = "version" in from ? from : undefined
+  const before = "version" in from ? from.transcript : from
+  const said = input === undefined ? lastOf(before) : readInput(input)
+  const all = input === undefined ? before : [...before, said.message]
+  const messages = (prompt: string) => (all.some(({ role }) => role === "system") ? [...all] : headed(prompt, all))
+  return { said, from: snapshot, messages }
+}
+
+const headed = (prompt: string, messages: ReadonlyArray<Message.Message>): Array<Message.Message> =>
+  prompt === "" ? [...messages] : [Message.system(prompt), ...messages]
+
+const lastOf = (transcript: Message.Transcript): Said => {
+  const message = transcript.findLast((one) => one.role === "user") ?? Message.user("")
+  return { message, text: Message.textOf(message) }
+}
+
+/** The agent's own, unless the one who resumes it gives another. */
+export const budgetOf = (start: Start, own: Budget.Budget): Budget.Budget =>
+  start.kind === "resumption" && start.resumption.budget !== undefined ? Budget.make(start.resumption.budget) : own
+
+/** The answer of a conversation that ends with one, and to which nothing was added. */
+export const answeredBy = (start: Start, messages: Message.Transcript): string | undefined => {
+  const last = messages.at(-1)
+  if (start.kind === "input" || last?.role !== "assistant") return undefined
+  return last.content.some(({ type }) => type === "settled-call") ? undefined : Message.textOf(last)
+}

@@ -1,0 +1,32 @@
+/** Who decides about calls that need approval: somebody while the run waits, or what was decided while it was suspended. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import { Approver } from "../Approver.ts"
+import type { Snapshot } from "../Snapshot.ts"
+import type { Decide } from "./approving.ts"
+import type { Start } from "./runStart.ts"
+
+export const waiting =
+  (agent: string): Decide =>
+  (request) =>
+    Effect.flatMap(
+      Effect.serviceOption(Approver),
+      Option.match({
+        // without a type that was cast away, this cannot be
+        onNone: () =>
+          Effect.die(new TypeError(`Agent '${agent}' has a tool that needs an Approver, and there is none`)),
+        onSome: ({ decide }) => decide(request)
+      })
+    )
+
+/** A decision counts if it is about this very request, and came in time. */
+export const decided = (start: Start, from: Snapshot | undefined): Decide => {
+  const decisions = start.kind === "resumption" ? (start.resumption.decisions ?? []) : []
+  return (request) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      const asked = from?.open?.requests.find(({ digest }) => digest === request.digest)
+      if (asked === undefined || asked.expiresAt < now) return undefined
+      return decisions.find(({ digest }) => digest === request.digest)?.decision
+    })
+}

@@ -1,0 +1,93 @@
+/** Agents with an input or an output schema. */
+import { Agent, Message, Recovery, Skill } from "@kintsugi/core"
+import type { LlmError, Model, RunError } from "@kintsugi/core"
+import { Effect, Schema } from "effect"
+import { describe, it } from "vitest"
+import { sameType } from "./Identity.ts"
+import { modelLayer, type Own } from "./subjects.ts"
+
+const Report = Schema.Struct({ city: Schema.String, at: Schema.DateFromString })
+type Report = { readonly city: string; readonly at: Date }
+
+type Invalid = RunError.InvalidOutputError
+
+const reporter = Agent.make("reporter", { output: Report })
+
+describe("outputs", () => {
+  it("P301 an agent with an output schema gives its type, and may fail with InvalidOutputError", () => {
+    sameType<Effect.Effect<Report, Own | Invalid, Model.Model>>()(reporter(""))
+    sameType<Effect.Effect<Report, LlmError.LlmError | RunError.BudgetExceededError, Model.Model>>()(
+      reporter("").pipe(
+        Effect.catchTag("InvalidOutputError", () => Effect.succeed<Report>({ city: "", at: new Date(0) }))
+      )
+    )
+    sameType<Effect.Effect<Report, Own | Invalid>>()(Agent.make("own", { output: Report, model: modelLayer })(""))
+    sameType<Effect.Effect<"yes" | "no", Own | Invalid, Model.Model>>()(
+      Agent.make("asked", { output: Schema.Literals(["yes", "no"]) })("")
+    )
+  })
+
+  it("P301 one without has neither", () => {
+    sameType<Effect.Effect<string, Own, Model.Model>>()(Agent.make("plain", {})(""))
+  })
+
+  it("P301 functions keep their own outputs, and alone they have no model to ask again", () => {
+    const counting = Skill.deterministic("counting", { description: "d", run: () => Effect.succeed(1) })
+    const asking = Skill.make("asking", { description: "d" })
+    const mixed = Agent.make("mixed", { output: Report, skills: [asking, counting] })
+    sameType<Effect.Effect<Report | number, Own | RunError.RoutingError | Invalid, Model.Model>>()(mixed(""))
+    sameType<Effect.Effect<number, RunError.BudgetExceededError>>()(
+      Agent.make("counting", { output: Report, skills: [counting] })("")
+    )
+  })
+
+  it("A711 the table for model calls answers with the output", () => {
+    const answer = Recovery.respondWith({ city: "", at: new Date(0) })
+    sameType<Effect.Effect<Report, RunError.BudgetExceededError | Invalid, Model.Model>>()(
+      reporter.pipe(Agent.onLlmError({ orElse: answer }))("")
+    )
+    // @ts-expect-error a text is no report
+    reporter.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))
+  })
+
+  it("P301 outputRetries keeps the type, and is only for agents with an output schema", () => {
+    sameType<typeof reporter>()(reporter.pipe(Agent.outputRetries(2)))
+    // @ts-expect-error it has no output schema
+    Agent.make("plain", {}).pipe(Agent.outputRetries(2))
+    // @ts-expect-error it is a function
+    Agent.deterministic("d", () => Effect.succeed(1)).pipe(Agent.outputRetries(2))
+  })
+
+  it("P301 no table names what does not fit", () => {
+    // @ts-expect-error the model has not failed
+    reporter.pipe(Agent.onLlmError({ InvalidOutputError: Recovery.rethrow }))
+  })
+})
+
+describe("inputs", () => {
+  it("A412 an agent with an input schema takes its type", () => {
+    const planner = Agent.make("planner", { input: Report })
+    sameType<Parameters<typeof planner>[0]>()({} as Report)
+    sameType<Effect.Effect<string, Own, Model.Model>>()(planner({ city: "", at: new Date(0) }))
+    // @ts-expect-error a text is no report
+    planner("")
+    // @ts-expect-error what it takes is decoded
+    planner({ city: "", at: "2027-03-09" })
+  })
+
+  it("A412 one that takes the parts of a message has just these", () => {
+    const viewer = Agent.make("viewer", { input: Message.UserContent, output: Report })
+    sameType<Effect.Effect<Report, Own | Invalid, Model.Model>>()(
+      viewer([Message.text("what is it?"), Message.image("image/png", { url: "https://example.org/a.png" })])
+    )
+    // @ts-expect-error a call is no part of what a user says
+    viewer([{ type: "tool-call", id: "", name: "", arguments: null }])
+    // @ts-expect-error bytes or an address
+    Message.image("image/png", {})
+  })
+
+  it("A412 a text is the default", () => {
+    // @ts-expect-error it takes a text
+    reporter({ city: "" })
+  })
+})
