@@ -55,7 +55,7 @@ export const make = <
   options: Options<Skills, ModelLayer>
 ): Agent<
   string,
-  AgentSkills.OutputOf<Skills>,
+  AgentSkills.OutputOf<Skills> | AgentSkills.EndOf<Skills>, // one by one, so that hovers show them
   BudgetExceededError | LayerError<ModelLayer> | AgentSkills.ErrorOf<Skills>,
   AgentSkills.ServicesOf<Skills, LayerServices<ModelLayer>>,
   AgentSkills.ToolsOf<Skills>,

@@ -202,6 +202,7 @@ const loop = Effect.fnUntraced(function* (
     if (run.emit === undefined) state.close(batch.message)
     else yield* RunContext.emit(run, () => ({ type: "turn-end", message: state.close(batch.message) }))
     if (batch.failure !== undefined) return yield* Effect.fail(state.attach(batch.failure, run))
+    if (batch.output !== undefined) return batch.output.value
     if (calls.length === 0) return state.partial
     if (tooMany !== undefined) return yield* Effect.fail(tooMany)
     if (inARow < calls.length) {

@@ -35,6 +35,16 @@ export type OutputOf<Skills extends AnySkills> =
         : never
       : never)
 
+/** The values with which their built-in tools end a run; no other tool's value is an output. */
+export type EndOf<Skills extends AnySkills> =
+  ToolsOf<Skills> extends infer T
+    ? T extends Tool.AnyTool
+      ? Tool.SideEffectsOf<T> extends "builtin"
+        ? Tool.SuccessOf<T>
+        : never
+      : never
+    : never
+
 export type ErrorOf<Skills extends AnySkills> = Skills[number] extends infer S
   ? S extends Skill.Deterministic<string, unknown, infer E, unknown>
     ? E
