@@ -24,6 +24,8 @@ import type * as Turn from "./Turn.ts"
 import type * as Usage from "./Usage.ts"
 
 export type { Agent } from "./internal/agentDefinition.ts"
+export { asTool } from "./internal/agentAsTool.ts"
+export type { ToolInput, ToolOptions } from "./internal/agentAsTool.ts"
 export type { Options as ExplainOptions } from "./internal/agentExplaining.ts"
 export type { LlmRows } from "./Turn.ts"
 

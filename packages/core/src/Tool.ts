@@ -270,8 +270,8 @@ export const errorSchema = <T extends AnyTool>(
 }
 
 /**
- * Built in, inactive until a skill lists it: ends the agent with `EscalationError`. Around a tool call (as a fixer, or as
- * a sub-agent) that is told to the model that made the call.
+ * Built in, inactive until a skill lists it: ends the agent with `EscalationError`. As a fixer's end that is told to the model
+ * that made the call; of an agent that is a tool it is a failure of that tool, for its rows.
  */
 export const escalate: Tool<
   "escalate",
