@@ -38,6 +38,7 @@ describe("hovers", () => {
     ["called", "Effect<number, DeserializationError | InvalidArgs | NoKeys, never>"],
     ["run", `Effect<string, ${errors}, Model>`],
     ["streamed", `Stream<AgentEvent, ${errors}, Model>`],
+    ["completing", "Effect<string | Completion, BudgetExceededError | LlmError, Model>"],
     ["bare", "Effect<string, BudgetExceededError | LlmError, Model>"],
     ["chosen", "Effect<string, BudgetExceededError | RoutingError | LlmError, Model>"],
     ["decoded", "Effect<KintsugiError, SchemaError, never>"],

@@ -22,6 +22,9 @@ const analyst = Agent.make("analyst", {
 export const called = Tool.call(count, "{}")
 export const run = analyst("go")
 export const streamed = analyst.stream("go")
+export const completing = Agent.make("completing", {
+  skills: [Skill.make("close", { description: "Closes.", tools: [Tool.complete] })]
+})("go")
 export const bare = Agent.make("bare", {})("go")
 export const chosen = Agent.make("desk", {
   skills: [Skill.make("a", { description: "A." }), Skill.make("b", { description: "B." })]

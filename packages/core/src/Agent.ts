@@ -30,6 +30,8 @@ import type * as Usage from "./Usage.ts"
 export type { Agent } from "./internal/agentDefinition.ts"
 export type { Completed, Outcome, Run, Suspended } from "./internal/runHandle.ts"
 export type { Resumption } from "./internal/runStart.ts"
+export { asTool } from "./internal/agentAsTool.ts"
+export type { ToolInput, ToolOptions } from "./internal/agentAsTool.ts"
 export type { Options as ExplainOptions } from "./internal/agentExplaining.ts"
 export type { LlmRows } from "./Turn.ts"
 
@@ -78,7 +80,7 @@ export const make = <
   options: Options<Skills, ModelLayer, Input, Output>
 ): Agent<
   TypeOf<Input>,
-  AgentSkills.OutputOf<Skills, TypeOf<Output>>,
+  AgentSkills.OutputOf<Skills, TypeOf<Output>> | AgentSkills.EndOf<Skills>, // one by one, so that hovers show them
   BudgetExceededError | LayerError<ModelLayer> | AgentSkills.ErrorOf<Skills> | AgentSkills.InvalidOf<Skills, Output>,
   AgentSkills.ServicesOf<Skills, LayerServices<ModelLayer>>,
   AgentSkills.ToolsOf<Skills>,

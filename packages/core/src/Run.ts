@@ -225,7 +225,7 @@ const loop = Effect.fnUntraced(function* (
     const calls = Message.callsOf(waiting.reply)
     const { admitted, reply } = waiting
     const done = yield* settling(running, toolset, { reply, calls, admitted, inARow: calls.length, wasOff: false })
-    if (done !== undefined) return done
+    if (done !== undefined) return done.value
   }
   while (true) {
     const noTurn = meter.takeTurn()
@@ -258,7 +258,7 @@ const loop = Effect.fnUntraced(function* (
     admitted = Math.min(admitted, inARow)
     yield* RunBudget.warn(run)
     const done = yield* settling(running, toolset, { reply, calls, admitted, tooMany, inARow, wasOff })
-    if (done !== undefined) return done
+    if (done !== undefined) return done.value
   }
 })
 
@@ -287,12 +287,15 @@ interface Calls {
   readonly wasOff: boolean
 }
 
-/** Settles the calls of a reply; gives a suspension when some of them wait for a decision, and else lets the loop go on. */
+/**
+ * Settles the calls of a reply. Gives what the run ends with, a suspension when some of them wait for a decision, or the value of
+ * a built-in tool; nothing when the loop goes on.
+ */
 const settling = Effect.fnUntraced(function* (
   { beginning, mode, plan, run, start, state }: Running,
   toolset: Toolset.Toolset,
   { admitted, calls, inARow, reply, tooMany, wasOff }: Calls
-): Effect.fn.Return<Suspension | undefined, unknown> {
+): Effect.fn.Return<{ readonly value: unknown } | undefined, unknown> {
   const { budget, siblings } = plan
   const { history, settlements } = state
   const { toolConcurrency: concurrency } = budget
@@ -301,10 +304,12 @@ const settling = Effect.fnUntraced(function* (
   const batch = yield* Turn.settle({ toolset, reply, admitted, ...around })
   if (batch.pending.length > 0 && batch.failure === undefined) {
     const now = yield* Clock.currentTimeMillis
-    return new Suspension(state.snapshot(run, now, state.skill, { admitted, requests: batch.pending }))
+    const waiting = { admitted, requests: batch.pending }
+    return { value: new Suspension(state.snapshot(run, now, state.skill, waiting)) }
   }
   yield* closing(state, run, batch.message)
   if (batch.failure !== undefined) return yield* Effect.fail(state.attach(batch.failure, run))
+  if (batch.output !== undefined) return batch.output
   if (tooMany !== undefined) return yield* Effect.fail(tooMany)
   if (inARow < calls.length) {
     const limit = budget.maxConsecutiveSameTool

@@ -5,6 +5,7 @@ import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Schema from "effect/Schema"
 import * as Identifier from "./internal/identifier.ts"
 import * as Call from "./internal/toolCall.ts"
+import * as Complete from "./internal/toolComplete.ts"
 import * as Foreign from "./internal/toolFunction.ts"
 import * as ToolRun from "./internal/toolRun.ts"
 import {
@@ -16,6 +17,7 @@ import {
   type ToolDefinition,
   type NoVerify
 } from "./internal/toolDefinition.ts"
+import type { Completion } from "./Completion.ts"
 import { KintsugiError } from "./KintsugiError.ts"
 import type * as Message from "./Message.ts"
 import * as Recovery from "./Recovery.ts"
@@ -153,7 +155,7 @@ export const fromFunction = <
 }
 
 /** Models know the built-in tools by these names. */
-const reserved: ReadonlySet<string> = new Set(["escalate", "throwException"])
+const reserved: ReadonlySet<string> = new Set(["escalate", "throwException", "complete"])
 
 /**
  * Recovery for this tool: one row per tag. A second table wins per tag over the first; the other rows stay. It is nearer
@@ -305,8 +307,8 @@ export const errorSchema = <T extends AnyTool>(
 }
 
 /**
- * Built in, inactive until a skill lists it: ends the agent with `EscalationError`. Around a tool call (as a fixer, or as
- * a sub-agent) that is told to the model that made the call.
+ * Built in, inactive until a skill lists it: ends the agent with `EscalationError`. As a fixer's end that is told to the model
+ * that made the call; of an agent that is a tool it is a failure of that tool, for its rows.
  */
 export const escalate: Tool<
   "escalate",
@@ -330,7 +332,7 @@ export const escalate: Tool<
       run: (params, context) =>
         Effect.fail(EscalationError.of(context.agent, reasonOf(params.reason), severityOf(params.severity)))
     },
-    "built-in"
+    { words: "reason" }
   )
 )
 
@@ -352,8 +354,16 @@ export const throwException: Tool<
       success: Schema.Never,
       run: (params, context) => Effect.fail(ToolExecutionError.raised(context.agent, reasonOf(params.reason)))
     },
-    "built-in"
+    { words: "reason" }
   )
+)
+
+/**
+ * Built in, inactive until a skill lists it: ends the agent with a `Completion`, which is a value of its output and no error.
+ * `success: false` says that the task cannot be done; that is no failure either.
+ */
+export const complete: Tool<"complete", Complete.Params, Completion, never, never, {}, "builtin"> = fromDefinition(
+  Complete.definition
 )
 
 const reasonOf = (text: string | undefined): string =>

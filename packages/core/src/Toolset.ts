@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
 import type * as FailureHistory from "./FailureHistory.ts"
 import type { Decide } from "./internal/approving.ts"
 import * as Driver from "./internal/recoveryDriver.ts"
@@ -17,7 +18,7 @@ import * as Render from "./Render.ts"
 import * as RunContext from "./RunContext.ts"
 import { DeserializationError, EscalationError, type InvalidArgs } from "./ToolError.ts"
 
-export type { Failure, Outcome } from "./internal/outcome.ts"
+export type { Failure, Outcome, Output } from "./internal/outcome.ts"
 
 export interface Toolset {
   readonly specs: ReadonlyArray<Message.ToolSpec>
@@ -124,7 +125,7 @@ const settleBuiltIn = (
   { idempotencyKey, run }: Surroundings
 ): Effect.Effect<Outcome> => {
   const decoded = Call.decode(tool, call)
-  const params = Result.isSuccess(decoded) ? decoded.success.params : salvaged(decoded.failure, call)
+  const params = Result.isSuccess(decoded) ? decoded.success.params : salvaged(tool, decoded.failure, call)
   const { agent, repairing } = run
   const context = { attempt: 1, callId: call.id, idempotencyKey, agent, progress: () => Effect.void }
   const changes = Result.isSuccess(decoded) ? decoded.success.changes : []
@@ -135,23 +136,35 @@ const settleBuiltIn = (
   )
   return Effect.andThen(
     Effect.andThen(emitStart(call, run), emitChanges),
-    Effect.matchEffect(tool.run(params, context), {
-      onFailure: (error) =>
-        Effect.succeed<Outcome>({
-          settlement: givenBack,
-          failure: { error: error instanceof EscalationError ? error.about(repairing) : error, isOurs: true },
-          settled: { tool: tool.name, isError: false }
-        }),
-      onSuccess: () => Effect.die(new TypeError(`Tool '${tool.name}' is built in and did not end the run`))
+    Effect.match(tool.run(params, context), {
+      onFailure: (error): Outcome => ({
+        settlement: givenBack,
+        failure: { error: error instanceof EscalationError ? error.about(repairing) : error, isOurs: true },
+        settled: { tool: tool.name, isError: false }
+      }),
+      onSuccess: (value): Outcome => ({
+        settlement: closed,
+        output: { value },
+        settled: { tool: tool.name, isError: false }
+      })
     })
   )
 }
 
-/** The texts in bad arguments of a built-in tool; without a reason among them the whole is the reason. */
-const salvaged = (error: InvalidArgs | DeserializationError, call: Message.ToolCall): Record<string, unknown> => {
+/** What fits of the bad arguments of a built-in tool; without its words among that, the whole is what it says. */
+const salvaged = (
+  tool: ToolDefinition,
+  error: InvalidArgs | DeserializationError,
+  call: Message.ToolCall
+): Record<string, unknown> => {
   const value = error instanceof DeserializationError && Predicate.isObject(error.rawValue) ? error.rawValue : {}
-  const texts = Object.fromEntries(Object.entries(value).filter(([, field]) => Predicate.isString(field)))
-  return { reason: Call.rawText(call.arguments), ...texts }
+  const fitting = Object.entries(value).map(([key, field]) => {
+    // a part of what was parsed as JSON
+    const alone = Call.decode(tool, { ...call, arguments: { [key]: field as Schema.Json } })
+    return Result.isSuccess(alone) ? alone.success.params : {}
+  })
+  return Object.assign({ [tool.words]: Call.rawText(call.arguments) }, ...fitting)
 }
 
 const givenBack: Message.Settlement = { kind: "result", text: "The task is given back." }
+const closed: Message.Settlement = { kind: "result", text: "The task is closed." }

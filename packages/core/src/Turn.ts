@@ -249,13 +249,14 @@ const cutOff = (model: Model.Service): NetworkError =>
     model: model.name
   })
 
-/** The calls of a reply, all settled, in the model's order. `failure` ends the run. */
+/** The calls of a reply, all settled, in the model's order. `failure` ends the run, and so does `output`. */
 export interface Batch {
   readonly message: Message.Assistant
   readonly outcomes: ReadonlyArray<Toolset.Outcome>
   /** What waits for a decision: the batch is not over. */
   readonly pending: ReadonlyArray<Approval.ApprovalRequest>
   readonly failure?: Toolset.Failure
+  readonly output?: Toolset.Output
 }
 
 /** What happens to the other calls of a batch when one of them ends the run. */
@@ -323,7 +324,10 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
       const failed = outcomes.find((outcome) => outcome.failure !== undefined)
       const pending = outcomes.flatMap((outcome) => outcome.pending ?? [])
       const batch = { message: Message.settle(reply, settlements), outcomes, pending }
-      return failed?.failure === undefined ? batch : { ...batch, failure: failed.failure }
+      if (failed?.failure !== undefined) return { ...batch, failure: failed.failure }
+      // a built-in tool is settled alone
+      const output = ending < 0 ? undefined : outcomes[0]?.output
+      return output === undefined ? batch : { ...batch, output }
     },
     onFailure: ({ failure }) => ({ ...over(), failure })
   })

@@ -7,7 +7,7 @@ import type { Skilled, Work } from "../Run.ts"
 import { explain } from "./explaining.ts"
 import type { Entry } from "./settling.ts"
 import type { Node } from "./verdict.ts"
-import { costOf } from "./verdictBounds.ts"
+import { type Cost, costOf } from "./verdictBounds.ts"
 
 export interface Options {
   /** Failures that the policies may meet: see `Recovery.explain`. */
@@ -44,7 +44,7 @@ export const explainRun = (
   }
   const toolCalls = tools.size === 0 ? 0 : budget.maxToolCalls
   const alone = ofTurns(({ attempts }) => attempts) + toolCalls * most((worst) => worst.modelCalls)
-  // fixers spend the turns of the run that they work for
+  // fixers and sub-agents spend the turns of the run that they work for
   const modelCalls = Math.min(alone, turns * (perTurn({ budget, onLlmError, work }) ?? Infinity))
   const time = ofTurns(({ time }) => Duration.toMillis(time)) + toolCalls * most(({ time }) => Duration.toMillis(time))
   return {
@@ -76,11 +76,15 @@ const turnsOf = ({ maxTurns }: Budget.Budget, work: Work): number =>
 const entriesOf = (work: Work): ReadonlyMap<string, Entry> =>
   new Map(worksOf(work).flatMap((one) => (one.kind === "loop" ? [...one.toolset.entries] : [])))
 
-/** The most model calls that one turn may make, of the run itself or of a fixer; unknown where a `when` names no fixers. */
+/**
+ * The most model calls that one turn may make, of the run itself, of a fixer or of an agent that is a tool; unknown where a `when`
+ * names no fixers.
+ */
 export const perTurn = ({ onLlmError, work }: Explained): number | undefined => {
   let most = isLooping(work) ? explain(onLlmError).worst.attempts : 0
   if (work.kind === "choice") most = Math.max(most, explain(work.router.rows).worst.attempts)
-  for (const { levels } of entriesOf(work).values()) {
+  for (const { levels, tool } of entriesOf(work).values()) {
+    most = Math.max(most, costOf(tool.run).perTurn)
     for (const { rows } of levels) {
       for (const node of rows.values()) {
         const ofNode = mostOf(node)
@@ -111,11 +115,19 @@ const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): E
     errors,
     isUnsafe,
     isLookedUp,
+    ...withRun(costOf(tool.run)),
     ...(timeout === undefined ? {} : { attempt: within(timeout) })
   })
   if (callTimeout === undefined) return explained
   const { worst } = explained
   return { ...explained, worst: { ...worst, time: Duration.min(worst.time, within(callTimeout)) } }
+}
+
+/** What one run of a tool costs that is an agent. */
+const withRun = ({ millis, modelCalls }: Cost): { readonly below?: Explanation.Explanation } => {
+  if (modelCalls === 0 && millis === 0) return {}
+  const none = { attempts: 1, requests: 1, fixerRuns: 0, waits: Duration.zero }
+  return { below: { rows: [], worst: { ...none, modelCalls, time: Duration.millis(millis) } } }
 }
 
 /** The rows of all levels that a failure can reach: whatever a nearer level has caught reaches no farther one. */

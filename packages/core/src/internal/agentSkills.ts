@@ -40,6 +40,15 @@ export type OutputOf<Skills extends AnySkills, OfModel = string> =
 /** A model's answer may fit no schema. */
 export type InvalidOf<Skills extends AnySkills, Output> =
   Output extends Schema.Codec<unknown, unknown> ? (Loops<Skills> extends true ? InvalidOutputError : never) : never
+/** The values with which their built-in tools end a run; no other tool's value is an output. */
+export type EndOf<Skills extends AnySkills> =
+  ToolsOf<Skills> extends infer T
+    ? T extends Tool.AnyTool
+      ? Tool.SideEffectsOf<T> extends "builtin"
+        ? Tool.SuccessOf<T>
+        : never
+      : never
+    : never
 
 export type ErrorOf<Skills extends AnySkills> = Skills[number] extends infer S
   ? S extends Skill.Deterministic<string, unknown, infer E, unknown>

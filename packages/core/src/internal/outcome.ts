@@ -15,10 +15,16 @@ export interface Failure {
   readonly isOurs: boolean
 }
 
-/** What became of a call. `failure` is what ends the run with it; the call is settled all the same. */
+/** What ends a run as a success. */
+export interface Output {
+  readonly value: unknown
+}
+
+/** What became of a call. `failure`, or `output`, is what ends the run with it; the call is settled all the same. */
 export interface Outcome {
   readonly settlement: Message.Settlement
   readonly failure?: Failure
+  readonly output?: Output
   /** What later calls are to know of it. */
   readonly settled: FailureHistory.Settled
   /** It waits for this decision, and is not settled. */

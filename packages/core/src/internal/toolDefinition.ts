@@ -19,8 +19,10 @@ export interface ToolDefinition {
   readonly description: string
   readonly kind: Kind
   readonly sideEffects: Recovery.SideEffects
-  /** Outside of every table: its failure ends the run. */
+  /** Outside of every table: its failure, or its value, ends the run. */
   readonly isBuiltIn: boolean
+  /** The parameter of a built-in tool that takes the whole text of arguments which cannot be read. */
+  readonly words: string
   readonly spec: () => Message.ToolSpec
   readonly targetType: string
   readonly coercion: ReadonlyArray<Coercion.Step>
@@ -111,13 +113,14 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   options: Options<Params, A, E, R, S> &
     Limits<Duration.Input | undefined, Duration.Input | undefined, unknown, unknown> &
     Stored<unknown>,
-  origin?: "built-in"
+  builtIn?: { readonly words: string }
 ): ToolDefinition => ({
   name,
   description: options.description,
   kind: options.kind ?? "local",
   sideEffects: options.sideEffects ?? "undeclared",
-  isBuiltIn: origin === "built-in",
+  isBuiltIn: builtIn !== undefined,
+  words: builtIn?.words ?? "",
   spec: once(() => ({ name, description: options.description, parameters: jsonSchemaOf(options.parameters) })),
   targetType: `${name} parameters`,
   coercion: options.coercion ?? Coercion.steps,

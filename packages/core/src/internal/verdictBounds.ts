@@ -1,4 +1,4 @@
-/** What bounds every call, whatever its tables say, and what a fixer says of its own cost. */
+/** What bounds every call, whatever its tables say, and what an agent says of its own cost. */
 import * as Predicate from "effect/Predicate"
 
 /** Repair rounds that one call may take, over all rows and rungs. */
@@ -10,7 +10,7 @@ export const maxRepairRounds = 8
  */
 export const maxAttemptsPerCall = 10_000
 
-/** Where a fixer says what one run of it may cost. */
+/** Where an agent, as a fixer or as the run of a tool, says what one run of it may cost. */
 export const Cost: unique symbol = Symbol.for("~@kintsugi/core/Cost")
 
 export interface Cost {
@@ -23,9 +23,9 @@ export interface Cost {
 
 const free: Cost = { modelCalls: 0, perTurn: 0, millis: 0 }
 
-/** What one run of a fixer may cost; nothing where it does not say. */
-export const costOf = (fixer: unknown): Cost => {
-  const cost = Predicate.hasProperty(fixer, Cost) ? fixer[Cost] : undefined
+/** What one run of an agent may cost; nothing where it does not say. */
+export const costOf = (agent: unknown): Cost => {
+  const cost = Predicate.hasProperty(agent, Cost) ? agent[Cost] : undefined
   // whoever has the mark is an agent
   return Predicate.isObject(cost) ? (cost as unknown as Cost) : free
 }

@@ -1,0 +1,354 @@
+import { assert } from "@effect/vitest"
+import { Agent, Completion, Recovery, RunError, Skill, Tool, ToolError, Usage } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Cause, Duration, Effect, Exit, Schema } from "effect"
+import { it } from "../support/run.ts"
+import {
+  agentWith,
+  batch,
+  busy,
+  done,
+  eventLog,
+  interruptedAt,
+  isTerminal,
+  keptTranscript,
+  read,
+  scripted,
+  settlements
+} from "./dialogue.ts"
+
+const { call, calls, make, text } = ScriptedModel
+
+/** One call of the tool `ask`. */
+const asking = calls(call("ask", { input: "why?" }, "outer-call"))
+
+const description = "Asks an expert."
+
+/** An agent with these tools and a model of its own. */
+const expertWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(
+  model: ScriptedModel.ScriptedModel,
+  ...tools: Tools
+) => Agent.make("expert", { model: model.layer, skills: [Skill.make("know", { description: "Knows.", tools })] })
+
+it.run("A1110 a model calls an agent with one text, and reads its answer", (run) =>
+  Effect.gen(function* () {
+    const inner = yield* make(text("because"))
+    const model = yield* make(asking, done)
+    const ask = Agent.asTool(expertWith(inner), { name: "ask", description })
+    assert.strictEqual(yield* run(agentWith(ask), "go").pipe(Effect.provide(model.layer)), "done")
+    assert.deepStrictEqual(read(model), ["result: because"])
+    assert.deepStrictEqual(inner.requests[0]?.messages, [{ role: "user", content: [{ type: "text", text: "why?" }] }])
+    const [spec] = model.requests[0]?.tools ?? []
+    assert.deepInclude(spec, { name: "ask", description })
+    assert.deepNestedInclude(spec?.parameters, { "properties.input.type": "string", required: ["input"] })
+  })
+)
+
+it.run("A1110 parameters and answers may have schemas of their own", (run) =>
+  Effect.gen(function* () {
+    const Point = Schema.Struct({ x: Schema.Finite, at: Schema.DateFromString })
+    const doubling = Agent.deterministic("doubling", (x: number) => Effect.succeed({ x: 2 * x, at: new Date(0) }))
+    const parameters = Schema.Struct({ half: Schema.Finite })
+    const double = Agent.asTool(doubling, { description, parameters, toInput: ({ half }) => half, success: Point })
+    assert.strictEqual(double.name, "doubling")
+    const model = yield* make(calls(call("doubling", { half: "2" }, "c1")), done)
+    yield* run(agentWith(double), "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(read(model), ['result: {"x":4,"at":"1970-01-01T00:00:00.000Z"}'])
+    assert.deepStrictEqual(yield* Tool.call(double, { half: 2 }), { x: 4, at: new Date(0) })
+  })
+)
+
+it.run("A1110 an agent's failure, behind its own tables, is the tool's, the same object", (run) =>
+  Effect.gen(function* () {
+    const failure = busy("no line")
+    for (const isTold of [false, true]) {
+      const inner = yield* make(batch("look"), ...(isTold ? [text("told")] : []))
+      const { tool } = scripted("look", Effect.fail(failure))
+      const expert = expertWith(inner, tool.pipe(Tool.onError(isTold ? { Busy: Recovery.tell() } : {})))
+      const ask = Agent.asTool(expert, { name: "ask", description })
+      const model = yield* make(asking, ...(isTold ? [done] : []))
+      const exit = yield* Effect.exit(run(agentWith(ask), "go").pipe(Effect.provide(model.layer)))
+      if (isTold) assert.deepStrictEqual(exit, Exit.succeed("done"))
+      else assert.strictEqual(Cause.squash(Exit.isFailure(exit) ? exit.cause : Cause.empty), failure)
+    }
+  })
+)
+
+it.run("A1110 the tables around the tool recover its failures, by their tags", (run) =>
+  Effect.gen(function* () {
+    const inner = yield* make(batch("look"), batch("look"), text("seen"))
+    const { tool } = scripted("look", Effect.fail(busy()), Effect.succeed("a page"))
+    const ask = Agent.asTool(expertWith(inner, tool), { name: "ask", description })
+    const model = yield* make(asking, done)
+    const agent = agentWith(ask).pipe(Agent.onToolError({ ask: { Busy: Recovery.retry({ retries: 1 }) } }))
+    assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
+    assert.deepStrictEqual(read(model), ["result: seen"])
+    // the second attempt is a fresh run
+    assert.deepStrictEqual(
+      inner.requests.map(({ messages }) => messages.length),
+      [1, 1, 2]
+    )
+  })
+)
+
+it.run("A1110 an agent that escalates, or gives up, fails the tool so: a row may tell it", (run) =>
+  Effect.gen(function* () {
+    for (const [name, tag] of [
+      ["escalate", "EscalationError"],
+      ["throwException", "ToolExecutionError"]
+    ] as const) {
+      const giving = calls(call(name, { reason: "too hard" }, "c1"))
+      const inner = yield* make(giving, giving)
+      const expert = expertWith(inner, Tool.escalate, Tool.throwException)
+      const ask = Agent.asTool(expert, { name: "ask", description })
+      const bare = yield* make(asking)
+      const error = yield* Effect.flip(run(agentWith(ask), "go").pipe(Effect.provide(bare.layer)))
+      assert.strictEqual(error._tag, tag)
+      // it is the agent's own, with the agent's own transcript
+      if (error instanceof ToolError.ToolExecutionError) {
+        assert.strictEqual(error.tool, "expert")
+        assert.deepStrictEqual(settlements(error.transcript ?? []), ["result: The task is given back."])
+      }
+      const model = yield* make(asking, done)
+      const rows = { EscalationError: Recovery.escalate(), ToolExecutionError: Recovery.escalate() }
+      yield* run(agentWith(ask.pipe(Tool.onError(rows))), "go").pipe(Effect.provide(model.layer))
+      assert.match(read(model)[0] ?? "", /^told: ERROR: Tool 'ask' failed: .*too hard.* \(severity: HIGH\)/)
+    }
+  })
+)
+
+it.run("A1204 A1110 its events nest under the call, at every depth; its usage is its caller's", (run) =>
+  Effect.gen(function* () {
+    const lowest = yield* make(text("3"))
+    const clerk = Agent.asTool(Agent.make("clerk", { model: lowest.layer }), { name: "calc", description })
+    const inner = yield* make(calls(call("calc", { input: "1 + 2" }, "inner-call")), text("three"))
+    const log = eventLog()
+    const model = yield* make(asking, done)
+    const ask = Agent.asTool(expertWith(inner, clerk), { name: "ask", description })
+    yield* run(agentWith(ask).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+    const starts = log.of("run-start")
+    const ids = starts.map(({ runId }) => runId)
+    assert.deepStrictEqual(
+      starts.map(({ agent, parent }) => [agent, parent]),
+      [
+        ["worker", undefined],
+        ["expert", { runId: ids[0] ?? "", callId: "outer-call" }],
+        ["clerk", { runId: ids[1] ?? "", callId: "inner-call" }]
+      ]
+    )
+    assert.deepStrictEqual(
+      log.of("run-completed").map(({ runId, usage }) => [ids.indexOf(runId), usage]),
+      [
+        [2, Usage.make({ inputTokens: 10, outputTokens: 5 })],
+        [1, Usage.make({ inputTokens: 30, outputTokens: 15 })],
+        [0, Usage.make({ inputTokens: 50, outputTokens: 25 })]
+      ]
+    )
+    for (const id of ids) assert.strictEqual(log.all.filter((one) => one.runId === id && isTerminal(one)).length, 1)
+    // nothing of the expert comes before its call has begun, or after it has ended
+    const index = (found: (event: (typeof log.all)[number]) => boolean) => log.all.findIndex(found)
+    assert.isBelow(
+      index(({ type }) => type === "tool-start"),
+      index(({ agent }) => agent === "expert")
+    )
+    assert.isAbove(
+      index((event) => event.type === "tool-end" && event.callId === "outer-call"),
+      log.all.findLastIndex(({ agent }) => agent === "expert")
+    )
+  })
+)
+
+it.run("A1110 A111 interruption of the caller interrupts it; the calls of both are settled", (run) =>
+  Effect.gen(function* () {
+    const inner = yield* make(batch("look"))
+    const { tool } = scripted("look", Effect.never)
+    const log = eventLog()
+    const expert = expertWith(inner, tool)
+    const ask = Agent.asTool(expert, { name: "ask", description }).pipe(Tool.onError({ orElse: Recovery.tell() }))
+    const model = yield* make(asking)
+    const running = run(agentWith(ask).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+    const exit = yield* interruptedAt(1000, running)
+    assert.isTrue(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))
+    const ends = log.of("run-interrupted")
+    assert.deepStrictEqual(
+      ends.map(({ agent }) => agent),
+      ["expert", "worker"]
+    )
+    for (const end of ends) {
+      assert.deepStrictEqual(settlements(keptTranscript(end)), [
+        "interrupted: The call was interrupted before it ended."
+      ])
+    }
+  })
+)
+
+it.run("A908 A1110 an agent within a tool is one deeper", (run) =>
+  Effect.gen(function* () {
+    const inner = yield* make()
+    const middle = yield* make(batch("deeper"))
+    const lowest = Agent.make("lowest", { model: inner.layer })
+    const parameters = Schema.Struct({})
+    const deeper = Agent.asTool(lowest, { name: "deeper", description, parameters, toInput: () => "go" })
+    const ask = Agent.asTool(expertWith(middle, deeper), { name: "ask", description })
+    const model = yield* make(asking)
+    const agent = Agent.make("worker", {
+      budget: { maxDepth: 1 },
+      skills: [Skill.make("work", { description: "Works.", tools: [ask] })]
+    })
+    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert.instanceOf(error, RunError.BudgetExceededError)
+    assert.deepInclude(error, { reason: "maxDepth", limit: 1, spent: 2 })
+  })
+)
+
+it.run(
+  "A113 A1110 the end of the caller's budget passes every row; that of the agent's own is the tool's failure",
+  (run) =>
+    Effect.gen(function* () {
+      for (const [outer, inner, isCallers] of [
+        [2, 8, true],
+        [8, 1, false]
+      ] as const) {
+        const { tool } = scripted("look", Effect.succeed("seen"))
+        const expertModel = yield* make(batch("look"))
+        const expert = Agent.make("expert", {
+          model: expertModel.layer,
+          budget: { maxTurns: inner },
+          skills: [Skill.make("know", { description: "Knows.", tools: [tool] })]
+        })
+        const rows = { BudgetExceededError: Recovery.tell(() => "too long") }
+        const ask = Agent.asTool(expert, { name: "ask", description }).pipe(Tool.onError(rows))
+        const model = yield* make(asking, ...(isCallers ? [] : [done]))
+        const agent = Agent.make("worker", {
+          budget: { maxTurns: outer },
+          skills: [Skill.make("work", { description: "Works.", tools: [ask] })]
+        })
+        const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
+        if (isCallers) {
+          const error = Cause.squash(Exit.isFailure(exit) ? exit.cause : Cause.empty)
+          assert.instanceOf(error, RunError.BudgetExceededError)
+          assert.deepInclude(error, { agent: "worker", reason: "maxTurns", limit: 2 })
+        } else {
+          assert.deepStrictEqual(exit, Exit.succeed("done"))
+          assert.deepStrictEqual(read(model), ["told: too long"])
+        }
+      }
+    })
+)
+
+it.run("T28 A1110 the calling model reads a completion as text, as an error if it is none of success", (run) =>
+  Effect.gen(function* () {
+    for (const [args, settlement] of [
+      [{ summary: "Found it" }, "result: Found it"],
+      [{ summary: "Found it", result: { page: 3 } }, 'result: Found it\nResult: {"page":3}'],
+      [{ summary: "Found it", result: "page 3" }, "result: Found it\nResult: page 3"],
+      [{ summary: "Gave up", success: false, reason: "no line" }, "told: Gave up\nReason: no line"],
+      [{ success: false, reason: "no line" }, "told: no line"]
+    ] as const) {
+      const inner = yield* make(calls(call("complete", args, "c1")))
+      const model = yield* make(asking, done)
+      const log = eventLog()
+      const ask = Agent.asTool(expertWith(inner, Tool.complete), { name: "ask", description })
+      const agent = agentWith(ask.pipe(Tool.onError({ orElse: Recovery.raise }))).pipe(log.listen)
+      assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
+      assert.deepStrictEqual(read(model), [settlement])
+      assert.deepStrictEqual(
+        log.of("run-completed").map(({ agent, output }) => [agent, Completion.isCompletion(output)]),
+        [
+          ["expert", true],
+          ["worker", false]
+        ]
+      )
+      assert.deepStrictEqual(log.of("tool-failed"), [])
+    }
+  })
+)
+
+it.run("A309 A1110 a fixer's text stands in for an answer, never for a completion", (run) =>
+  Effect.gen(function* () {
+    const lost = Agent.deterministic("lost", (input: string) =>
+      input === "" ? Effect.succeed(0) : Effect.fail(busy())
+    )
+    for (const [answer, settlement] of [
+      ["4", "result: 4"],
+      ["four", "told: it is no number"]
+    ] as const) {
+      const fixing = Recovery.fix(() => Effect.succeed(answer), { as: "result" })
+      const rows = {
+        Busy: Recovery.ladder(
+          fixing,
+          Recovery.tell(() => "it is no number")
+        )
+      }
+      const ask = Agent.asTool(lost, { name: "ask", description, success: Schema.Finite }).pipe(Tool.onError(rows))
+      const model = yield* make(asking, done)
+      yield* run(agentWith(ask), "go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(read(model), [settlement])
+    }
+  })
+)
+
+it("A1110 it has the agent's name, unless it is given one; that of a built-in tool is refused", () => {
+  const agent = Agent.deterministic("complete", (input: string) => Effect.succeed(input))
+  assert.throws(() => Agent.asTool(agent, { description }), /'complete' is the name of a built-in tool/)
+  assert.strictEqual(Agent.asTool(agent, { name: "finish", description }).name, "finish")
+})
+
+it("P1102 the model calls of an agent count with each call of its tool, within the turns of the run", () => {
+  const expert = Agent.make("expert", { budget: { maxTurns: 3 } }).pipe(
+    Agent.onLlmError({ NetworkError: Recovery.retry({ maxAttempts: 2, initialBackoff: "1 second" }) })
+  )
+  const ask = Agent.asTool(expert, { name: "ask", description })
+  const boss = (maxTurns: number, maxToolCalls: number) =>
+    Agent.explain(
+      Agent.make("boss", {
+        budget: { maxTurns, maxToolCalls },
+        skills: [Skill.make("lead", { description: "Leads.", tools: [ask] })]
+      })
+    )
+  const { tools, worst } = boss(100, 4)
+  assert.deepInclude(tools.get("ask")?.worst, { attempts: 1, modelCalls: 6 })
+  // servers may ask for waits of a minute
+  assert.deepStrictEqual(tools.get("ask")?.worst.time, Duration.minutes(3))
+  assert.strictEqual(worst.modelCalls, 100 + 4 * 6)
+  assert.deepStrictEqual(worst.time, Duration.minutes(4 * 3))
+  // what the expert asks, it asks in turns of the boss
+  assert.strictEqual(boss(5, 4).worst.modelCalls, 5 * 2)
+  const clerk = Agent.asTool(
+    Agent.deterministic("clerk", (input: string) => Effect.succeed(input)),
+    { description }
+  )
+  assert.deepInclude(Agent.explain(agentWith(clerk)).worst, { modelCalls: 8 })
+})
+
+it.run("A316 A1110 a fixer may be asked about it as about any tool", (run) =>
+  Effect.gen(function* () {
+    const inputs: Array<string> = []
+    const cleanup = Agent.deterministic("cleanup", (raw: string) =>
+      Effect.sync(() => (inputs.push(raw), '{"input":"why?"}'))
+    )
+    const inner = yield* make(text("because"))
+    const ask = Agent.asTool(expertWith(inner), { name: "ask", description, coercion: [] }).pipe(
+      Tool.onError({ InvalidArgs: Recovery.fix(cleanup) })
+    )
+    const model = yield* make(calls(call("ask", '{"input":', "c1")), done)
+    yield* run(agentWith(ask), "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(inputs, ['{"input":'])
+    assert.deepStrictEqual(read(model), ["result: because"])
+  })
+)
+
+it.run("A1110 two calls of one agent are two runs", (run) =>
+  Effect.gen(function* () {
+    const echo = Agent.deterministic("echo", (input: string) => Effect.succeed(`${input}!`))
+    const model = yield* make(calls(call("echo", { input: "a" }, "c1"), call("echo", { input: "b" }, "c2")), done)
+    const log = eventLog()
+    const agent = agentWith(Agent.asTool(echo, { description })).pipe(log.listen)
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(read(model), ["result: a!", "result: b!"])
+    assert.deepStrictEqual(
+      log.of("run-start").flatMap(({ parent }) => parent?.callId ?? []),
+      ["c1", "c2"]
+    )
+  })
+)

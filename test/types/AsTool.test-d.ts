@@ -1,0 +1,137 @@
+/** Agents as tools: what their types leave in the tool's, and what does not compile. */
+import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import type { Completion, LlmError, Model, RunError, ToolError } from "@kintsugi/core"
+import { Effect, Schema } from "effect"
+import { describe, it } from "vitest"
+import { sameType } from "./Identity.ts"
+import {
+  ask,
+  type BadArgs,
+  type Boom,
+  call,
+  check,
+  count,
+  type Db,
+  having,
+  type Mail,
+  modelLayer,
+  name,
+  type NoKeys,
+  type Oops,
+  type Own
+} from "./subjects.ts"
+
+type Text = { readonly input: string }
+type Output = string | Completion.Completion
+type Call<E, R = never> = Effect.Effect<string, Own | E, Model.Model | R>
+
+const description = "An expert."
+const parameters = Schema.Struct({ n: Schema.NumberFromString })
+/** From number to number, with a failure and a need. */
+const plain = Agent.deterministic("plain", (_n: number) => ask)
+
+describe("an agent as a tool", () => {
+  it("A1110 its failures, behind its own tables, and its needs are the tool's", () => {
+    const bare = Agent.asTool(having(name), { name: "ask", description })
+    sameType<Effect.Effect<string, BadArgs | Own | Boom, Model.Model | Mail>>()(Tool.call(bare, { input: "" }))
+    sameType<Tool.Tool<"ask", { readonly input: string }, string, Own | BadArgs | Boom, Model.Model | Mail>>()(
+      Agent.asTool(having(name), { name: "ask", description })
+    )
+    const told = having(name).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))
+    sameType<Tool.Tool<"ask", { readonly input: string }, string, Own, Model.Model | Mail>>()(
+      Agent.asTool(told, { name: "ask", description })
+    )
+    sameType<Call<BadArgs | Boom, Mail>>()(call(bare))
+  })
+
+  it("A1110 an agent with a model of its own does not need one as a tool either", () => {
+    const own = Agent.make("own", { model: modelLayer })
+    sameType<Tool.Tool<"ask", { readonly input: string }, string, Own, never>>()(
+      Agent.asTool(own, { name: "ask", description })
+    )
+  })
+
+  it("A1110 the rows of the tool, of the agent around it and its defaults recover them by tag", () => {
+    const bare = Agent.asTool(having(count), { name: "ask", description })
+    const rows = { NoKeys: Recovery.tell(), BudgetExceededError: Recovery.tell() }
+    type Left = LlmError.LlmError | RunError.BudgetExceededError | BadArgs | Boom
+    sameType<Effect.Effect<string, Left, Model.Model>>()(call(bare.pipe(Tool.onError(rows))))
+    sameType<Effect.Effect<string, Left, Model.Model>>()(having(bare).pipe(Agent.onToolError({ ask: rows }))(""))
+    sameType<Effect.Effect<string, Left, Model.Model>>()(having(bare).pipe(Agent.toolDefaults(rows))(""))
+    bare.pipe(
+      Tool.onError({
+        NoKeys: Recovery.respondWith((error) => {
+          sameType<NoKeys>()(error)
+          return Effect.succeed(error.json)
+        })
+      })
+    )
+    // @ts-expect-error it does not fail so
+    bare.pipe(Tool.onError({ Oops: Recovery.tell() }))
+    // @ts-expect-error its answers are text
+    bare.pipe(Tool.onError({ NoKeys: Recovery.respondWith(0) }))
+  })
+
+  it("A1110 the table for the model calls of the agent around it is not for its own", () => {
+    const calm = having(Agent.asTool(having(check), { name: "ask", description })).pipe(
+      Agent.onLlmError({ orElse: Recovery.respondWith("") })
+    )
+    sameType<Call<BadArgs>>()(calm(""))
+  })
+
+  it("A1110 parameters come with what the agent takes of them", () => {
+    const asked = Agent.asTool(plain, {
+      name: "ask",
+      description,
+      parameters,
+      toInput: ({ n }) => n,
+      success: Schema.Finite
+    })
+    sameType<Tool.Tool<"ask", { readonly n: number }, number, Oops, Db>>()(asked)
+    const said = Agent.asTool(having(check), { name: "ask", description, parameters, toInput: ({ n }) => `${n}` })
+    sameType<Tool.Tool<"ask", { readonly n: number }, string, Own | BadArgs, Model.Model>>()(said)
+    // @ts-expect-error it takes no text
+    Agent.asTool(plain, { name: "ask", description, success: Schema.Finite })
+    // @ts-expect-error it takes a number
+    Agent.asTool(plain, { description, parameters, toInput: ({ n }) => `${n}`, success: Schema.Finite })
+    // @ts-expect-error nothing says what it takes of them
+    Agent.asTool(plain, { description, parameters, success: Schema.Finite })
+  })
+
+  it("A1110 the schema of answers knows all of them", () => {
+    const either = Agent.deterministic("either", (text: string) => Effect.succeed(text === "" ? 0 : text))
+    // @ts-expect-error a number is no text
+    Agent.asTool(either, { description })
+    // @ts-expect-error nor is every answer a number
+    Agent.asTool(either, { description, success: Schema.Finite })
+    sameType<Tool.Tool<"e", Text, string | number, never, never>>()(
+      Agent.asTool(either, { name: "e", description, success: Schema.Union([Schema.String, Schema.Finite]) })
+    )
+  })
+
+  it("T28 A1110 a Completion is a value of the tool, beside the answers", () => {
+    const closing = having(Tool.complete)
+    sameType<Tool.Tool<"ask", Text, Output, Own, Model.Model>>()(Agent.asTool(closing, { name: "ask", description }))
+    const skills = [
+      Skill.make("s", { description: "d", tools: [Agent.asTool(closing, { name: "ask", description })] })
+    ] as const
+    // the agent around it does not complete by that
+    sameType<Call<BadArgs>>()(Agent.make("a", { skills })(""))
+  })
+
+  it("P601 an agent that says it is unsafe is not repeated without acknowledgement", () => {
+    const paying = Agent.asTool(having(count), { name: "ask", description, sideEffects: "unsafe" })
+    // @ts-expect-error it may pay twice
+    paying.pipe(Tool.onError({ NoKeys: Recovery.retry({ retries: 1 }) }))
+    paying.pipe(Tool.onError({ NoKeys: Recovery.retry({ retries: 1, acknowledge: "may run twice" }) }))
+  })
+
+  it("A1110 without a name for it no table of an agent takes away a failure", () => {
+    const nameless = Agent.asTool(having(count), { description })
+    sameType<Tool.Tool<string, Text, string, Own | BadArgs | NoKeys | Boom, Model.Model>>()(nameless)
+    sameType<Call<BadArgs | Boom | NoKeys>>()(having(nameless)(""))
+    sameType<Call<BadArgs | Boom | ToolError.ToolExecutionError>>()(
+      having(nameless.pipe(Tool.onError({ NoKeys: Recovery.raise })))("")
+    )
+  })
+})

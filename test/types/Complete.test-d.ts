@@ -1,0 +1,83 @@
+/** Tool.complete: what it adds to the output of agents that list it, and that it adds nothing to any other. */
+import { Agent, Recovery, Router, Skill, Tool } from "@kintsugi/core"
+import type { Completion, Model, RunError, ToolError } from "@kintsugi/core"
+import { Effect } from "effect"
+import { describe, it } from "vitest"
+import { sameType } from "./Identity.ts"
+import {
+  ask,
+  type BadArgs,
+  type Boom,
+  call,
+  check,
+  count,
+  type Db,
+  having,
+  type NoKeys,
+  type Oops,
+  type Own
+} from "./subjects.ts"
+
+type Output = string | Completion.Completion
+type Call<O, E, R = never> = Effect.Effect<O, Own | E, Model.Model | R>
+
+const closing = Agent.make("closing", {
+  skills: [Skill.make("s", { description: "d", tools: [count, Tool.complete, Tool.escalate] })]
+})
+
+describe("Tool.complete", () => {
+  it("T28 the output of an agent whose skill lists it is its text or a Completion; its failures are the same", () => {
+    sameType<Call<Output, never>>()(call(Tool.complete))
+    sameType<Call<Output, BadArgs | NoKeys | Boom | ToolError.EscalationError>>()(closing(""))
+  })
+
+  it("T28 agents that do not list it are unchanged", () => {
+    sameType<Call<string, BadArgs>>()(call(check))
+    sameType<Call<string, ToolError.EscalationError>>()(call(Tool.escalate))
+    sameType<Call<string, ToolError.ToolExecutionError>>()(call(Tool.throwException))
+    sameType<Call<string, never>>()(Agent.make("none", {})(""))
+  })
+
+  it("T28 one of several skills is enough, and a function's output stays beside it", () => {
+    const asking = Skill.deterministic("asking", { description: "d", run: () => ask })
+    const ending = Skill.make("ending", { description: "d", tools: [Tool.complete] })
+    const mixed = Agent.make("mixed", { skills: [asking, ending] }).pipe(Agent.route(Router.byRule(() => "ending")))
+    sameType<Call<number | Output, Oops, Db>>()(mixed(""))
+    const some: ReadonlyArray<typeof ending> = []
+    sameType<Call<Output, RunError.RoutingError>>()(Agent.make("some", { skills: some })(""))
+  })
+
+  it("A409 no table can name it, and none needs an answer for it", () => {
+    // @ts-expect-error complete is outside every table
+    closing.pipe(Agent.onToolError({ complete: { orElse: Recovery.tell() } }))
+    sameType<Call<Output, ToolError.EscalationError>>()(
+      closing.pipe(Agent.toolDefaults({ orElse: Recovery.respondWith(0) }))("")
+    )
+    // @ts-expect-error a built-in tool takes no table
+    Tool.complete.pipe(Tool.onError({ orElse: Recovery.tell() }))
+  })
+
+  it("T28 the table for model calls answers with either", () => {
+    const answered = having(Tool.complete).pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))
+    sameType<Effect.Effect<Output, RunError.BudgetExceededError, Model.Model>>()(answered(""))
+    having(Tool.complete).pipe(
+      Agent.onLlmError({ orElse: Recovery.respondWith(() => Effect.succeed({} as Completion.Completion)) })
+    )
+    // @ts-expect-error neither text nor a Completion
+    having(Tool.complete).pipe(Agent.onLlmError({ orElse: Recovery.respondWith(0) }))
+    // @ts-expect-error without the tool, no Completion
+    having(check).pipe(Agent.onLlmError({ orElse: Recovery.respondWith({} as Completion.Completion) }))
+  })
+
+  it("T28 an agent that lists it is no fixer: a fixer answers with text", () => {
+    // @ts-expect-error a Completion is no text
+    Recovery.fix(closing)
+    Recovery.fix((raw: string) =>
+      Effect.map(having(Tool.complete)(raw), (output) => (typeof output === "string" ? output : output.summary))
+    )
+  })
+
+  it("T28 called by itself it gives its value", () => {
+    sameType<Effect.Effect<Completion.Completion, BadArgs>>()(Tool.call(Tool.complete, { summary: "s" }))
+  })
+})
