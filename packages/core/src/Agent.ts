@@ -28,6 +28,7 @@ import type * as Usage from "./Usage.ts"
 
 export type { Agent } from "./internal/agentDefinition.ts"
 export type { Options as ExplainOptions } from "./internal/agentExplaining.ts"
+export { type Partially, partials } from "./internal/agentPartials.ts"
 export type { LlmRows } from "./Turn.ts"
 
 export interface Options<Skills, ModelLayer, Input = undefined, Output = undefined> {
