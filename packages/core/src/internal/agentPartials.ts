@@ -1,7 +1,6 @@
 /** The output of an agent while it is being written. */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
-import type * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as Stream from "effect/Stream"
@@ -109,7 +108,7 @@ const nothing: Grown = () => never
 
 const known = new WeakMap<Output, Grown>()
 
-/** By the output, so that a schema is looked at once. */
+/** A schema is looked at once. */
 const grownBy = (output: Output): Grown => {
   const before = known.get(output)
   if (before !== undefined) return before
@@ -118,13 +117,13 @@ const grownBy = (output: Output): Grown => {
   return grown
 }
 
-const seenBefore = new WeakMap<SchemaAST.AST, Grown>()
+const growths = new WeakMap<SchemaAST.AST, Grown>()
 
 const grow = (ast: SchemaAST.AST): Grown => {
-  const before = seenBefore.get(ast)
+  const before = growths.get(ast)
   if (before !== undefined) return before
   const grown = growthOf(ast)
-  seenBefore.set(ast, grown)
+  growths.set(ast, grown)
   return grown
 }
 
@@ -155,9 +154,7 @@ const kinds: Record<Growth["kind"], string> = { text: '"', object: "{", list: "[
 
 const wholeOf = (ast: SchemaAST.AST): Growth => ({
   kind: "whole",
-  decode: decoder(Schema.make<Schema.Codec<unknown, unknown>>(ast)) satisfies (
-    json: Schema.Json
-  ) => Result.Result<unknown, unknown>
+  decode: decoder(Schema.make<Schema.Codec<unknown, unknown>>(ast))
 })
 
 const objectOf = (ast: SchemaAST.Objects): Growth => {
@@ -180,17 +177,17 @@ const among = (ast: SchemaAST.Union): Grown => {
   return (first) => {
     const possible = ast.types.filter((member) => mayBegin(member, first))
     const [only] = possible
-    return possible.length === 1 && only !== undefined && member(only) ? grow(only)(first) : whole
+    return possible.length === 1 && only !== undefined && mayGrow(only) ? grow(only)(first) : whole
   }
 }
 
-const member = (ast: SchemaAST.AST): boolean =>
+const mayGrow = (ast: SchemaAST.AST): boolean =>
   ast.encoding === undefined && (SchemaAST.isString(ast) || SchemaAST.isObjects(ast) || SchemaAST.isArrays(ast))
 
 const mayBegin = (ast: SchemaAST.AST, first: string): boolean => {
   if (ast.encoding !== undefined) return true
   if (SchemaAST.isObjects(ast)) return first === "{"
   if (SchemaAST.isArrays(ast)) return first === "["
-  if (SchemaAST.isString(ast) || SchemaAST.isLiteral(ast)) return first === '"' || (first !== "{" && first !== "[")
+  if (SchemaAST.isString(ast) || SchemaAST.isLiteral(ast)) return first !== "{" && first !== "["
   return !(SchemaAST.isNull(ast) || SchemaAST.isUndefined(ast) || SchemaAST.isNumber(ast) || SchemaAST.isBoolean(ast))
 }
