@@ -79,6 +79,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
   ledger: [entry],
   failures: { failingBatches: 1, isToolsOff: false, withheld: ["t"], streaks: [] },
   callsWhileOff: 0,
+  outputsRejected: 0,
   inARow: { tool: "t", calls: 1 }
 }
 

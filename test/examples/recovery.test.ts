@@ -9,7 +9,8 @@ import * as Trains from "@kintsugi/examples/04-escalate"
 import * as Kani from "@kintsugi/examples/05-kani"
 import * as Labels from "@kintsugi/examples/06-labels"
 import * as Payments from "@kintsugi/examples/07-unsafe-with-verify"
-import { Clock, Effect, Fiber, Layer, Option } from "effect"
+import * as Plants from "@kintsugi/examples/09-structured-output"
+import { Clock, Effect, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { read } from "../core/dialogue.ts"
 import { sameType } from "../types/Identity.ts"
@@ -249,5 +250,38 @@ it.effect("07-unsafe-with-verify: a refusal is told, and never repeated", () =>
       "told: permanent: the account is empty; consider asking the user for clarification"
     ])
     assert.strictEqual(seen.keys.length, 1)
+  })
+)
+
+const report =
+  '{"plant":"Ramsons","isEdible":true,"seenOn":"2027-03-09","remarks":["Smell it.","Not lily of the valley?"]}'
+
+it.effect("09-structured-output: an answer that does not fit is asked for again, and the picture went along", () =>
+  Effect.gen(function* () {
+    sameType<Effect.Effect<string, Own, Model.Model>>()(Plants.program)
+    const model = yield* make(text("Ramsons, I think."), text(report))
+    assert.strictEqual(yield* Effect.provide(Plants.program, model.layer), "Ramsons: eat it")
+    const [first, second] = model.requests
+    assert.deepStrictEqual(
+      first?.messages.flatMap((message) => (message.role === "user" ? message.content.map(({ type }) => type) : [])),
+      ["text", "image"]
+    )
+    assert.strictEqual(second?.messages.length, 4)
+  })
+)
+
+it.effect("09-structured-output: after two more tries there is no report", () =>
+  Effect.gen(function* () {
+    const model = yield* make(text("{}"), text("{}"), text("{}"))
+    assert.strictEqual(yield* Effect.provide(Plants.program, model.layer), "no report, 4 issues")
+  })
+)
+
+it.effect("09-structured-output: the remarks are seen as they come", () =>
+  Effect.gen(function* () {
+    const model = yield* make(text(report))
+    const seen = yield* Stream.runCollect(Plants.watching).pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(seen.at(-1), ["Smell it.", "Not lily of the valley?"])
+    assert.isAbove(seen.length, 1)
   })
 )

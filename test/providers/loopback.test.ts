@@ -34,6 +34,22 @@ const collect = Effect.gen(function* () {
 
 const serving = (script: Fault.Script) => LoopbackServer.make(Fault.inFront(script, brain))
 
+describe("what the format cannot say", () => {
+  it.live("is an InvalidRequestError, whole and streamed, and nothing is sent", () =>
+    Effect.gen(function* () {
+      // a port where nobody listens: whatever is sent fails otherwise
+      const layer = modelAt(yield* LoopbackServer.refusedUrl, { retry: false })
+      const file = Message.file("application/pdf", { url: "https://example.org/a.pdf" })
+      const asked = { ...request, messages: [Message.user([file])] }
+      const whole = Effect.flatMap(Model.Model, (model) => model.generate(asked))
+      const streamed = Effect.flatMap(Model.Model, (model) => Stream.runCollect(model.stream(asked)))
+      for (const call of [Effect.asVoid(whole), Effect.asVoid(streamed)]) {
+        failsWith(yield* Effect.exit(Effect.provide(call, layer)), LlmError.InvalidRequestError)
+      }
+    })
+  )
+})
+
 describe("faults of the connection", () => {
   it.live("A801 a port where nobody listens is a NetworkError, after three attempts", () =>
     Effect.gen(function* () {

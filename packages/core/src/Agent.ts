@@ -33,6 +33,7 @@ export type { Resumption } from "./internal/runStart.ts"
 export { asTool } from "./internal/agentAsTool.ts"
 export type { ToolInput, ToolOptions } from "./internal/agentAsTool.ts"
 export type { Options as ExplainOptions } from "./internal/agentExplaining.ts"
+export { type Partially, partials } from "./internal/agentPartials.ts"
 export type { LlmRows } from "./Turn.ts"
 
 export interface Options<Skills, ModelLayer, Input = undefined, Output = undefined> {

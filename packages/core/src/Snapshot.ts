@@ -35,6 +35,8 @@ export const Snapshot = Schema.Struct({
   ledger: Schema.Array(Ledger.Entry),
   failures: FailureHistory.Failures,
   callsWhileOff: Schema.Finite,
+  /** Answers that did not fit, and were asked for again. */
+  outputsRejected: Schema.Finite,
   inARow: Schema.Struct({ tool: Schema.String, calls: Schema.Finite })
 })
 

@@ -46,8 +46,9 @@ export class RunState implements State {
   }
 
   /** Goes on where a run was suspended. */
-  restore({ callsWhileOff, failures, inARow, open, turn }: Snapshot): void {
+  restore({ callsWhileOff, failures, inARow, open, outputsRejected, turn }: Snapshot): void {
     this.turn = turn
+    this.outputsRejected = outputsRejected
     this.callsWhileOff = callsWhileOff
     this.#last = inARow.tool
     this.#inARow = inARow.calls
@@ -70,6 +71,7 @@ export class RunState implements State {
       ledger: [...run.ledger.entries],
       failures: this.history.state,
       callsWhileOff: this.callsWhileOff,
+      outputsRejected: this.outputsRejected,
       inARow: { tool: this.#last, calls: this.#inARow },
       ...(skill === undefined ? {} : { skill }),
       ...(open === undefined || this.#reply === undefined

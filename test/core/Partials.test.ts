@@ -1,0 +1,184 @@
+import { assert, it } from "@effect/vitest"
+import { Agent, LlmError, Recovery, RunError } from "@kintsugi/core"
+import type { Model } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Schema, Stream } from "effect"
+import { agentWith, scripted } from "./dialogue.ts"
+
+const { call, make, text } = ScriptedModel
+
+/** A text that comes in these pieces. */
+const pieces = (...parts: ReadonlyArray<string>): ScriptedModel.Step => {
+  const deltas = parts.map((part): Model.Part => ({ type: "text-delta", text: part }))
+  const { answer } = text("")
+  return { parts: deltas, answer, isCutOff: false }
+}
+
+const collect = <A, E>(stream: Stream.Stream<A, E, Model.Model>, ...steps: ReadonlyArray<ScriptedModel.Step>) =>
+  Effect.gen(function* () {
+    const model = yield* make(...steps)
+    return yield* Stream.runCollect(stream).pipe(Effect.provide(model.layer))
+  })
+
+const seenOf = <S extends Schema.Codec<unknown, unknown>>(output: S, ...parts: ReadonlyArray<string>) =>
+  collect(Agent.partials(Agent.make("writer", { output }))("go"), pieces(...parts))
+
+const Report = Schema.Struct({
+  title: Schema.String,
+  on: Schema.DateFromString,
+  stars: Schema.Finite,
+  tags: Schema.Array(Schema.Struct({ name: Schema.String }))
+})
+
+it.effect("P301 partials give what is there so far: texts, lists and objects grow, the rest comes complete", () =>
+  Effect.gen(function* () {
+    const parts = [
+      'Here: {"ti',
+      'tle":"He',
+      'y","on":"2027-03',
+      '-09T00:00:00.000Z","sta',
+      'rs":4',
+      '2,"tags":[{"name":"a',
+      '"},{"na',
+      'me":"b"}',
+      "]}"
+    ]
+    const on = new Date("2027-03-09")
+    assert.deepStrictEqual(yield* seenOf(Report, ...parts), [
+      {},
+      { title: "He" },
+      { title: "Hey" },
+      { title: "Hey", on },
+      { title: "Hey", on, stars: 42, tags: [{ name: "a" }] },
+      { title: "Hey", on, stars: 42, tags: [{ name: "a" }, {}] },
+      { title: "Hey", on, stars: 42, tags: [{ name: "a" }, { name: "b" }] }
+    ])
+  })
+)
+
+it.effect("P301 partials never change a value that was given, and give none twice", () =>
+  Effect.gen(function* () {
+    const all = [...'{"title":"a\\u00e9\\n","tags":[{"name":"x"},{"name":"y"}],"stars":1.5e1,"on":"2027-03-09"}']
+    const written: Array<string> = []
+    const model = yield* make(pieces(...all))
+    const seen = yield* Agent.partials(Agent.make("writer", { output: Report }))("go").pipe(
+      Stream.tap((value) => Effect.sync(() => written.push(JSON.stringify(value)))),
+      Stream.runCollect,
+      Effect.provide(model.layer)
+    )
+    assert.deepStrictEqual(
+      seen.map((value) => JSON.stringify(value)),
+      written
+    )
+    assert.strictEqual(new Set(written).size, written.length)
+  })
+)
+
+it.effect("P301 partials of a text are its beginnings, of other texts there is the end only", () =>
+  Effect.gen(function* () {
+    assert.deepStrictEqual(yield* collect(Agent.partials(Agent.make("a", {}))("go"), pieces("a", "b", "", "c")), [
+      "a",
+      "ab",
+      "abc"
+    ])
+    assert.deepStrictEqual(yield* seenOf(Schema.String, "a", "b"), ["a", "ab"])
+    assert.deepStrictEqual(yield* seenOf(Schema.Literals(["yes", "no"]), "y", "es"), ["yes"])
+    assert.deepStrictEqual(yield* seenOf(Schema.Finite, "4", "2"), [42])
+  })
+)
+
+it.effect("P301 partials know lists, records, alternatives and schemas within themselves", () =>
+  Effect.gen(function* () {
+    interface Tree {
+      readonly label: string
+      readonly below: ReadonlyArray<Tree>
+    }
+    const Tree = Schema.Struct({
+      label: Schema.String,
+      below: Schema.Array(Schema.suspend((): Schema.Codec<Tree> => Tree))
+    })
+    assert.deepStrictEqual(
+      yield* seenOf(Schema.Array(Tree), '[{"label":"a","below":[{"lab', 'el":"b","below":[]}]}]'),
+      [[{ label: "a", below: [{}] }], [{ label: "a", below: [{ label: "b", below: [] }] }]]
+    )
+    const Loose = Schema.Struct({
+      maybe: Schema.NullOr(Schema.String),
+      notes: Schema.Record(Schema.String, Schema.String),
+      either: Schema.Union([Schema.Struct({ a: Schema.String }), Schema.Struct({ b: Schema.String })])
+    })
+    assert.deepStrictEqual(
+      yield* seenOf(Loose, '{"maybe":"x', '","notes":{"k":"v', '","l":"w"},"either":{"a":"', 'z"}}'),
+      [
+        { maybe: "x" },
+        { maybe: "x", notes: { k: "v" } },
+        { maybe: "x", notes: { k: "v", l: "w" } },
+        { maybe: "x", notes: { k: "v", l: "w" }, either: { a: "z" } }
+      ]
+    )
+  })
+)
+
+it.effect("P301 partials show nothing that does not fit, and the output comes whatever was seen", () =>
+  Effect.gen(function* () {
+    const parts = [
+      '{"other":[1,{"x":2}],"title":5,"stars":"4',
+      '2","tags":["no", {"name":"a"}],"title":"t","on":"2027-03-09"}'
+    ]
+    const Loose = Schema.Struct({ title: Schema.String, stars: Schema.Finite })
+    const error = yield* Effect.flip(
+      Effect.gen(function* () {
+        const model = yield* make(pieces(...parts), text("no"))
+        return yield* Stream.runCollect(Agent.partials(Agent.make("w", { output: Report }))("go")).pipe(
+          Effect.provide(model.layer)
+        )
+      })
+    )
+    assert.instanceOf(error, RunError.InvalidOutputError)
+    assert.deepStrictEqual(yield* seenOf(Loose, "{title: 'x', ", "stars: 1}"), [{}, { title: "x", stars: 1 }])
+    assert.deepStrictEqual(yield* seenOf(Loose, '{"title":"x","stars":"', '1"}'), [
+      { title: "x" },
+      { title: "x", stars: 1 }
+    ])
+  })
+)
+
+it.effect("P301 partials begin anew when the model is asked again, and hear nothing of other turns' calls", () =>
+  Effect.gen(function* () {
+    const Title = Schema.Struct({ title: Schema.NonEmptyString })
+    assert.deepStrictEqual(
+      yield* collect(
+        Agent.partials(Agent.make("w", { output: Title }))("go"),
+        pieces('{"title":""}'),
+        pieces('{"title":"a', 'b"}')
+      ),
+      [{ title: "" }, { title: "a" }, { title: "ab" }]
+    )
+    const { tool } = scripted("look", Effect.succeed("x"))
+    assert.deepStrictEqual(
+      yield* collect(Agent.partials(agentWith(tool))("go"), ScriptedModel.calls(call("look", {})), pieces("a", "b")),
+      ["a", "ab"]
+    )
+  })
+)
+
+it.effect("P301 partials fail as the run fails, and an answer of its table is the last of them", () =>
+  Effect.gen(function* () {
+    const down = LlmError.ServerError.serverError("scripted")
+    const failing = ScriptedModel.fails(down, { type: "text-delta", text: '{"n":1' })
+    const agent = Agent.make("w", { output: Schema.Struct({ n: Schema.Finite }) })
+    assert.strictEqual(yield* Effect.flip(collect(Agent.partials(agent)("go"), failing)), down)
+    const silent = agent.pipe(Agent.onLlmError({ orElse: Recovery.respondWith({ n: 0 }) }))
+    assert.deepStrictEqual(yield* collect(Agent.partials(silent)("go"), failing), [{}, { n: 0 }])
+  })
+)
+
+it.effect("P301 partials show no half of a character, and an escape only when it is complete", () =>
+  Effect.gen(function* () {
+    const Title = Schema.Struct({ title: Schema.String })
+    assert.deepStrictEqual(yield* seenOf(Title, '{"title":"a\ud83d', "\ude42", "\\u00", 'e9"}'), [
+      { title: "a" },
+      { title: "a\ud83d\ude42" },
+      { title: "a\ud83d\ude42\u00e9" }
+    ])
+  })
+)
