@@ -7,6 +7,7 @@ import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type { Explanation } from "./Explanation.ts"
 import { explain as explaining, type Options as ExplainOptions } from "./internal/explaining.ts"
+import type { Position } from "./internal/recoveryPosition.ts"
 import { recoverEffect } from "./internal/recoverEffect.ts"
 import type * as Internal from "./internal/verdict.ts"
 import {
@@ -82,6 +83,29 @@ export const onError: {
 
 /** An effect behind a table. */
 export type Recovered<A, E, R, T> = Effect.Effect<A | AnswerOf<T[keyof T]>, Residue<E, T>, R | ServicesOf<T[keyof T]>>
+
+export { Position } from "./internal/recoveryPosition.ts"
+
+/** How a policy survives a restart. */
+export interface Keeping<R> {
+  /** Hears where the policy stands, before each wait: whoever keeps that can go on from there. */
+  readonly onWait: (position: Position) => Effect.Effect<void, never, R>
+  /** Goes on from here: the rest of the wait, then the next attempt. */
+  readonly from?: Position
+}
+
+/**
+ * As `onError`, for what has to survive a restart of its process: counts, ladders and schedules go on where they stood when it
+ * waited. A schedule makes its steps again, at the same instants; of the failures that it has seen it reads tag, message and
+ * advice. `when` sees no earlier failures.
+ */
+export const onErrorKept =
+  <E, const T extends Table<E>, R2 = never>(table: T & Check<T, TagOf<E> | "orElse">, keeping: Keeping<R2>) =>
+  <A, R>(self: Effect.Effect<A, E, R>): Recovered<A, E, R | R2, T> => {
+    // the driver is blind to types; what a table leaves is computed from it, and what the keeper needs is in the type
+    const { from, onWait } = keeping as Keeping<never>
+    return recoverEffect(rowsOf(table), self, { onWait, from }) as never
+  }
 
 export type { Options as ExplainOptions } from "./internal/explaining.ts"
 

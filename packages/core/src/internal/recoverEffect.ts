@@ -2,39 +2,53 @@
 import * as Effect from "effect/Effect"
 import * as ErrorCause from "../ErrorCause.ts"
 import * as Driver from "./recoveryDriver.ts"
+import type { Position } from "./recoveryPosition.ts"
 import type { Rows } from "./verdict.ts"
+
+export interface Keeping {
+  readonly onWait: (position: Position) => Effect.Effect<void>
+  readonly from: Position | undefined
+}
 
 export const recoverEffect = <R>(
   rows: Rows,
-  self: Effect.Effect<unknown, unknown, R>
-): Effect.Effect<unknown, unknown, R> =>
-  Driver.drive({
-    attempt: () => self,
-    row: (error) => rowOf(rows, error),
-    about: () => nothing,
-    left: () => undefined,
-    deadline: () => Infinity,
-    admits: () => true,
-    fix: () => Effect.die(new TypeError("Recovery.onError: fix has no meaning on a plain effect")),
-    observe: () => Effect.void,
-    succeed: Effect.succeed,
-    end: (ending): Effect.Effect<unknown, unknown> => {
-      switch (ending.type) {
-        case "answered":
-          return Effect.succeed(ending.value)
-        case "exhausted":
-        case "rethrown":
-        case "failed":
-          return Effect.fail(ending.error)
-        case "told":
-        case "escalated":
-        case "raised":
-          return Effect.die(
-            new TypeError(`Recovery.onError: a verdict that ends as ${ending.type} has no meaning here`)
-          )
-      }
+  self: Effect.Effect<unknown, unknown, R>,
+  keeping?: Keeping
+): Effect.Effect<unknown, unknown, R> => {
+  const subject = subjectOf(rows, self, keeping?.onWait)
+  return keeping?.from === undefined ? Driver.drive(subject) : Driver.goOn(subject, keeping.from)
+}
+
+const subjectOf = <R>(
+  rows: Rows,
+  self: Effect.Effect<unknown, unknown, R>,
+  onWait: Keeping["onWait"] | undefined
+): Driver.Subject<unknown, unknown, unknown, R> => ({
+  attempt: () => self,
+  row: (error) => rowOf(rows, error),
+  about: () => nothing,
+  left: () => undefined,
+  deadline: () => Infinity,
+  admits: () => true,
+  fix: () => Effect.die(new TypeError("Recovery.onError: fix has no meaning on a plain effect")),
+  observe: () => Effect.void,
+  onWait,
+  succeed: Effect.succeed,
+  end: (ending): Effect.Effect<unknown, unknown> => {
+    switch (ending.type) {
+      case "answered":
+        return Effect.succeed(ending.value)
+      case "exhausted":
+      case "rethrown":
+      case "failed":
+        return Effect.fail(ending.error)
+      case "told":
+      case "escalated":
+      case "raised":
+        return Effect.die(new TypeError(`Recovery.onError: a verdict that ends as ${ending.type} has no meaning here`))
     }
-  })
+  }
+})
 
 /** Outside of tools there is nothing to say of earlier calls. */
 export const nothing = { failingBatches: 0, failuresInARow: 0 } as const

@@ -9,6 +9,7 @@ import { hintFrom, hintOf } from "../Backoff.ts"
 import { tagOf } from "../ErrorCause.ts"
 import type { Severity } from "../ToolError.ts"
 import type { Left } from "../Trail.ts"
+import { type Position, type Seen, seenOf } from "./recoveryPosition.ts"
 import { maxAttemptsPerCall, maxRepairRounds } from "./verdictBounds.ts"
 import type { Afterwards, Decision, FailureContext, Fix, Ladder, Node, Renderer, Retry } from "./verdict.ts"
 
@@ -76,6 +77,8 @@ export interface Rules<R> {
   readonly admits: (rung: Retry | Fix, error: unknown) => boolean
   readonly fix: (rung: Fix, seen: unknown, round: FixRound) => Effect.Effect<Fixed, never, R>
   readonly observe: (decision: Decision) => Effect.Effect<void>
+  /** Hears where the policy stands, before each wait. */
+  readonly onWait?: ((position: Position) => Effect.Effect<void>) | undefined
   /** What is left of the run's budget just now; `undefined` outside of a run. */
   readonly left: () => Left | undefined
   /** The instant that no wait may pass. */
@@ -124,10 +127,18 @@ export class Call<R> {
   #present = 0
   #rounds = 0
 
-  constructor(rules: Rules<R>, clock: Clock.Clock, start: number) {
+  /** The steps of each schedule, for those who want to know where it stands. */
+  readonly #steps = new Map<string, Array<{ readonly at: number; readonly seen: Seen }>>()
+
+  constructor(rules: Rules<R>, clock: Clock.Clock, start: number, from?: Position) {
     this.#rules = rules
     this.#clock = clock
     this.#start = start
+    if (from === undefined) return
+    this.#attempts = from.attempts
+    this.#rounds = from.rounds
+    for (const [slot, count] of Object.entries(from.counts)) this.#counts.set(slot, count)
+    for (const [slot, steps] of Object.entries(from.steps)) this.#steps.set(slot, [...steps])
   }
 
   trace(): Trace {
@@ -205,13 +216,14 @@ export class Call<R> {
     if (!this.#rules.admits(node, failure.error)) return this.#exhausted(node.kind, rung, failure)
     if (this.#attempts >= maxAttemptsPerCall) return this.#exhausted(node.kind, rung, failure, attemptCap)
     return Effect.flatMap(this.#stepper(node, slot), (stepper) =>
-      Pull.matchEffect(stepper(this.#clock.currentTimeMillisUnsafe(), failure.seen), {
+      Pull.matchEffect(this.#step(stepper, slot, failure.seen), {
         onSuccess: ([, delay]) => {
           if (this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay) > this.#rules.deadline()) {
             return this.#exhausted(node.kind, rung, failure, "the run's maxDuration", true)
           }
           const wait = Duration.isZero(delay) ? Effect.void : Effect.sleep(delay)
-          return Effect.as(Effect.andThen(this.#report(node.kind, rung, failure, delay), wait), again)
+          const told = Effect.andThen(this.#report(node.kind, rung, failure, delay), this.#tellPosition(delay))
+          return Effect.as(Effect.andThen(told, wait), again)
         },
         onDone: () => this.#exhausted(node.kind, rung, failure),
         onFailure: (cause) => this.#handle(Effect.failCause(cause), () => again)
@@ -223,9 +235,33 @@ export class Call<R> {
   #stepper(node: Retry, slot: string): Effect.Effect<Stepper> {
     const running = this.#steppers.get(slot)
     if (running !== undefined) return Effect.succeed(running)
-    return Effect.map(Schedule.toStep(node.schedule), (stepper) => {
+    const made = this.#steps.get(slot) ?? []
+    return Effect.flatMap(Schedule.toStep(node.schedule), (stepper) => {
       this.#steppers.set(slot, stepper)
-      return stepper
+      // whatever ended it before the restart would have ended the call
+      const again = Effect.forEach(made, ({ at, seen }) => Effect.exit(stepper(at, seen)), { discard: true })
+      return made.length === 0 ? Effect.succeed(stepper) : Effect.as(again, stepper)
+    })
+  }
+
+  #step(stepper: Stepper, slot: string, seen: unknown): ReturnType<Stepper> {
+    const at = this.#clock.currentTimeMillisUnsafe()
+    if (this.#rules.onWait !== undefined) {
+      this.#steps.set(slot, [...(this.#steps.get(slot) ?? []), { at, seen: seenOf(seen) }])
+    }
+    return stepper(at, seen)
+  }
+
+  #tellPosition(delay: Duration.Duration): Effect.Effect<void> {
+    const { onWait } = this.#rules
+    if (onWait === undefined) return Effect.void
+    return onWait({
+      attempts: this.#attempts,
+      rounds: this.#rounds,
+      startedAt: this.#start,
+      wakeAt: this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay),
+      counts: Object.fromEntries(this.#counts),
+      steps: Object.fromEntries(this.#steps)
     })
   }
 

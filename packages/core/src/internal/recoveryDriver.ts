@@ -10,6 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { Call, type Ending, type Rules, type Trace, untouchable } from "./recoveryCall.ts"
 
+import type { Position } from "./recoveryPosition.ts"
+
 export type { Ending, Fixed, FixRound, Row, Trace } from "./recoveryCall.ts"
 export { untouchable } from "./recoveryCall.ts"
 
@@ -21,6 +23,15 @@ export interface Subject<A, B, E, R> extends Rules<R> {
   readonly recovering?: (trace: () => Trace) => void
   readonly end: (ending: Ending, trace: Trace) => Effect.Effect<B, E, R>
 }
+
+/** Goes on where a policy stood when it waited: the rest of the wait, then the next attempt. */
+export const goOn = <A, B, E, R>(subject: Subject<A, B, E, R>, from: Position): Effect.Effect<B, E, R> =>
+  Clock.clockWith((clock) => {
+    const call = new Call(subject, clock, from.startedAt, from)
+    const left = from.wakeAt - clock.currentTimeMillisUnsafe()
+    const waiting = left > 0 ? Effect.sleep(left) : Effect.void
+    return Effect.andThen(waiting, attempting(subject, call))
+  })
 
 /** Attempts, and on failure follows the table to its end. Interruption and defects pass untouched. */
 export const drive = <A, B, E, R>(subject: Subject<A, B, E, R>): Effect.Effect<B, E, R> =>
@@ -40,6 +51,22 @@ const recover = Effect.fnUntraced(function* <A, B, E, R>(
 ): Effect.fn.Return<B, E, R> {
   const call = new Call(subject, clock, start)
   subject.recovering?.(() => call.trace())
+  return yield* following(subject, call, first)
+})
+
+const attempting = Effect.fnUntraced(function* <A, B, E, R>(
+  subject: Subject<A, B, E, R>,
+  call: Call<R>
+): Effect.fn.Return<B, E, R> {
+  const exit = yield* Effect.exit(subject.attempt(call.next()))
+  return yield* Exit.isSuccess(exit) ? subject.succeed(exit.value, call.trace()) : following(subject, call, exit.cause)
+})
+
+const following = Effect.fnUntraced(function* <A, B, E, R>(
+  subject: Subject<A, B, E, R>,
+  call: Call<R>,
+  first: Cause.Cause<unknown>
+): Effect.fn.Return<B, E, R> {
   let cause = first
   while (true) {
     const passing = untouchable(cause)
