@@ -1,0 +1,128 @@
+import { assert } from "@effect/vitest"
+import { Agent, type Ledger, Model, Price, RunError, Skill, Tool, Usage } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Cause, Effect, Exit, Layer, Schema, Stream } from "effect"
+import fc from "fast-check"
+import { law } from "./support.ts"
+
+const usage: fc.Arbitrary<Usage.Usage> = fc.record({
+  inputTokens: fc.nat(1_000_000),
+  outputTokens: fc.nat(1_000_000),
+  cachedInputTokens: fc.nat(1_000_000),
+  cacheWriteTokens: fc.nat(1_000_000),
+  reasoningTokens: fc.nat(1_000_000)
+})
+
+law("P703 usage is a commutative monoid under addition", fc.tuple(usage, usage, usage), ([a, b, c]) =>
+  Effect.sync(() => {
+    assert.deepStrictEqual(Usage.add(a, Usage.add(b, c)), Usage.add(Usage.add(a, b), c))
+    assert.deepStrictEqual(Usage.add(a, b), Usage.add(b, a))
+    assert.deepStrictEqual(Usage.add(a, Usage.empty), a)
+    assert.strictEqual(Usage.total(Usage.add(a, b)), Usage.total(a) + Usage.total(b))
+  })
+)
+
+law(
+  "P703 the cost of what was cached is part of the cost of the input, and costs add up",
+  fc.record({ a: usage, input: fc.nat(100), output: fc.nat(100) }),
+  ({ a, input, output }) =>
+    Effect.sync(() => {
+      const price = { input, output }
+      const plain = { ...a, cachedInputTokens: 0, cacheWriteTokens: 0 }
+      const expected = (a.inputTokens * input + a.outputTokens * output) / 1e6
+      assert.approximately(Price.costOf(price, plain), expected, 1e-9)
+      const cached = { ...plain, cachedInputTokens: a.inputTokens }
+      assert.approximately(Price.costOf(price, cached), expected, 1e-9)
+      assert.approximately(Price.costOf({ ...price, cachedInput: 0 }, cached), (a.outputTokens * output) / 1e6, 1e-9)
+    })
+)
+
+/** A model that calls the tool `work` for so many turns of each run, then answers. */
+const working = (counter: { asked: number }, turns: number) =>
+  Layer.succeed(Model.Model, {
+    name: "scripted",
+    provider: "test",
+    generate: ({ messages }) =>
+      Effect.sync(() => {
+        counter.asked++
+        const isOver = messages.filter(({ role }) => role === "assistant").length >= turns
+        return ScriptedModel.reply({
+          content: isOver ? [{ type: "text", text: "done" }] : [ScriptedModel.call("work", {}, "c")]
+        })
+      }),
+    stream: () => Stream.die("not streamed here")
+  })
+
+law(
+  "L307 L306 runs below that go on at once never spend more together than the run above has",
+  fc.record({
+    children: fc.integer({ min: 1, max: 6 }),
+    turns: fc.integer({ min: 1, max: 5 }),
+    maxTurns: fc.integer({ min: 1, max: 20 }),
+    maxToolCalls: fc.integer({ min: 1, max: 20 }),
+    maxTokens: fc.integer({ min: 15, max: 400 })
+  }),
+  ({ children, maxTokens, maxToolCalls, maxTurns, turns }) =>
+    Effect.gen(function* () {
+      const counter = { asked: 0 }
+      let worked = 0
+      const work = Tool.make("work", {
+        description: "Works.",
+        parameters: Schema.Struct({}),
+        success: Schema.String,
+        run: () =>
+          Effect.andThen(
+            Effect.yieldNow,
+            Effect.sync(() => `worked ${++worked}`)
+          )
+      })
+      const child = Agent.make("child", {
+        budget: { maxTurns: 100, maxToolCalls: 100 },
+        model: working(counter, turns),
+        skills: [Skill.make("work", { description: "Works.", tools: [work] })]
+      })
+      const ask = Tool.make("ask", {
+        description: "Asks.",
+        parameters: Schema.Struct({}),
+        success: Schema.String,
+        run: () => child("go")
+      })
+      const calls = Array.from({ length: children }, (_, index) => ScriptedModel.call("ask", {}, `c${index}`))
+      const model = Layer.succeed(Model.Model, {
+        name: "scripted",
+        provider: "test",
+        generate: ({ messages }) =>
+          Effect.sync(() => {
+            counter.asked++
+            return ScriptedModel.reply({ content: messages.length > 1 ? [{ type: "text", text: "done" }] : calls })
+          }),
+        stream: () => Stream.die("not streamed here")
+      })
+      const entries: Array<Ledger.Entry> = []
+      const parent = Agent.make("parent", {
+        model,
+        budget: { maxTurns, maxToolCalls, maxTokens },
+        skills: [Skill.make("ask", { description: "Asks.", tools: [ask] })]
+      }).pipe(
+        Agent.onEvent((event) =>
+          Effect.sync(() => {
+            if ("ledger" in event && event.parent === undefined) entries.push(...event.ledger)
+          })
+        )
+      )
+      const exit = yield* Effect.exit(parent("go"))
+      assert.isAtMost(counter.asked, maxTurns)
+      // what is in flight in each of the runs may go beyond it
+      assert.isAtMost(15 * counter.asked, maxTokens + 15 * (children + 1))
+      assert.isAtMost(worked, maxToolCalls)
+      assert.strictEqual(entries.length, counter.asked)
+      const needed = 2 + children * (turns + 1)
+      const isEnough = maxTurns >= needed && maxToolCalls >= children * (turns + 1) && maxTokens >= 15 * needed
+      if (isEnough) assert.isTrue(Exit.isSuccess(exit))
+      if (Exit.isSuccess(exit)) return
+      const error = Cause.squash(exit.cause)
+      assert(error instanceof RunError.BudgetExceededError)
+      assert.strictEqual(error.agent, "parent")
+      assert.strictEqual(error.usage.inputTokens, 10 * counter.asked)
+    })
+)
