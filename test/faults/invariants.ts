@@ -3,6 +3,7 @@ import { assert } from "@effect/vitest"
 import { type AgentEvent, type Message, RunError, ToolError, Usage } from "@kintsugi/core"
 import { Cause, Exit } from "effect"
 import { isTerminal } from "../core/dialogue.ts"
+import type { Step } from "./steps.ts"
 import type { Played } from "./story.ts"
 
 type OfType<Type> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
@@ -134,6 +135,8 @@ export const once = (played: Played): void => {
     const started = ofType(run, "tool-start").map(({ callId }) => callId)
     assert.strictEqual(new Set(started).size, started.length)
   }
+  // an attempt has a number: only another turn of the same call could come to the same place
+  assert.isTrue(played.steps.every(({ kind, nth }) => kind !== "attempt" || nth === 1))
 }
 
 /** What is still told of a run that was interrupted. */
@@ -177,7 +180,12 @@ export const dying = (played: Played): void => {
 export const limited = (played: Played): void => {
   const error = errorOf(played)
   assert.instanceOf(error, RunError.BudgetExceededError)
-  assert.strictEqual((error as RunError.BudgetExceededError).reason, played.injection?.fault)
+  const { fault, step } = played.injection ?? {}
+  assert.strictEqual((error as RunError.BudgetExceededError).reason, fault)
+  if (fault === "maxTurns" || fault === "maxToolCalls") {
+    const isIt = ({ kind, layer, place }: Step) => layer === step?.layer && kind === step.kind && place === step.place
+    assert.isFalse(played.steps.some(isIt))
+  }
 }
 
 /** A failure, or an effect that never ends, is neither a defect nor an interruption. */

@@ -25,8 +25,9 @@ export type Fault =
 export interface Step {
   readonly layer: Layer
   readonly kind: string
-  /** Tells steps of one kind apart. */
+  /** Tells steps of one kind apart, together with how often it was reached. */
   readonly place: string
+  readonly nth: number
   readonly at: number
   /** Which faults make sense here. */
   readonly faults: ReadonlyArray<Fault>
@@ -53,6 +54,7 @@ export class Steps {
   readonly signal = Latch.makeUnsafe()
   /** What is interrupted. */
   root: Fiber.Fiber<unknown, unknown> | undefined
+  readonly #counts = new Map<string, number>()
   readonly #clock: Clock.Clock
   readonly #injection: Injection | undefined
   readonly #onFault: () => void
@@ -111,9 +113,12 @@ export class Steps {
     })
   }
 
-  #reach(step: Omit<Step, "at" | "lasts" | "hasEnded"> & { readonly lasts?: number }): Fault | undefined {
+  #reach(step: Omit<Step, "at" | "nth" | "lasts" | "hasEnded"> & { readonly lasts?: number }): Fault | undefined {
     const { length } = this.reached
-    this.reached.push({ lasts: 0, hasEnded: false, ...step, at: this.#clock.currentTimeMillisUnsafe() })
+    const name = [step.layer, step.kind, step.place].join()
+    const nth = (this.#counts.get(name) ?? 0) + 1
+    this.#counts.set(name, nth)
+    this.reached.push({ lasts: 0, hasEnded: false, ...step, nth, at: this.#clock.currentTimeMillisUnsafe() })
     if (this.#injection?.index !== length) return undefined
     this.#onFault()
     return this.#injection.fault

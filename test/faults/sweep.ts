@@ -1,8 +1,8 @@
 /** Every fault at every step of the story, whole and streamed; and what of it went against an invariant. */
-import type { AgentEvent } from "@kintsugi/core"
+import { AgentEvent } from "@kintsugi/core"
 import { Exit } from "effect"
 import type { Fault, Injection, Step } from "./steps.ts"
-import { type Mode, type Played, playNow } from "./story.ts"
+import { type Played, playNow } from "./story.ts"
 
 /** Played once, and looked at by every test. */
 export const sweep = async (): Promise<ReadonlyArray<Played>> => {
@@ -63,21 +63,22 @@ const countsOf = ({ sent, steps }: Played): ReadonlyArray<Injection> => {
 const isDecoding = (kind: string) => kind === "decode" || kind === "coercion"
 
 /** Where and how a run went wrong. */
-export const nameOf = ({ injection, mode }: Played): string =>
-  injection === undefined
-    ? `${mode}: nothing`
-    : `${mode}: ${injection.step.layer}, ${injection.step.kind} (${injection.step.place}), ${injection.fault}`
+export const nameOf = ({ injection, mode }: Played): string => {
+  if (injection === undefined) return `${mode}: nothing`
+  const { fault, step } = injection
+  const { kind, layer, nth, place } = step
+  return `${mode}: ${layer}, ${kind} (${nth === 1 ? place : `${place}, time ${nth}`}), ${fault}`
+}
 
-/** Distinct by layer, step and its place, fault, and mode. */
+/** How many injections there are that differ by layer, step, fault or mode, by layer. */
 export const distinct = (all: ReadonlyArray<Played>): ReadonlyMap<string, number> => {
-  const names = new Map<string, string>()
-  for (const played of all) {
-    if (played.injection === undefined) continue
-    const { index, step } = played.injection
-    names.set(`${nameOf(played)} ${step.kind === "onEvent" || step.kind === "onToolUse" ? index : ""}`, step.layer)
-  }
+  const layers = new Map(
+    all.flatMap((played) =>
+      played.injection === undefined ? [] : [[nameOf(played), played.injection.step.layer] as const]
+    )
+  )
   const counts = new Map<string, number>()
-  for (const layer of names.values()) counts.set(layer, (counts.get(layer) ?? 0) + 1)
+  for (const layer of layers.values()) counts.set(layer, (counts.get(layer) ?? 0) + 1)
   return counts
 }
 
@@ -92,9 +93,38 @@ export const violations = (all: ReadonlyArray<Played>, holds: (played: Played) =
     }
   })
 
+/** Where a fault leaves one thing in a whole run and another in a streamed one; models and listeners keep a pace of their own. */
+export const differences = (
+  all: ReadonlyArray<Played>
+): { readonly pairs: number; readonly found: ReadonlyArray<string> } => {
+  const left = new Map<string, string>()
+  const found: Array<string> = []
+  let pairs = 0
+  for (const played of all) {
+    const { injection } = played
+    if (injection?.step.layer === "hook" || injection?.step.layer === "model") continue
+    const name = nameOf(played).replace(/^\w+: /, "")
+    const leaves = JSON.stringify(leftBy(played))
+    const other = left.get(name)
+    left.set(name, leaves)
+    if (other === undefined) continue
+    pairs++
+    if (other !== leaves) found.push(`${name}\n${other}\n${leaves}`)
+  }
+  return { pairs, found }
+}
+
+/** All that a run leaves behind, but for the ids that were drawn for it. */
+const leftBy = ({ events, exit, requests, sent, starts }: Played) => ({
+  exit: Exit.isSuccess(exit) ? "success" : exit.cause.reasons.map(({ _tag }) => _tag),
+  messages: events.flatMap((event) => (event.type === "turn-end" ? [event.message] : [])),
+  ends: events.filter(AgentEvent.isTerminal).map(({ agent, at, type }) => [agent, at, type]),
+  requests: requests.map(({ messages }) => messages),
+  starts: starts.map(({ callId, end, lookedUp }) => [callId, end, lookedUp]),
+  sent
+})
+
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 
 const lineOf = (event: AgentEvent.AgentEvent): string =>
   ["  ", event.at, event.agent, event.turn, event.type, "callId" in event ? event.callId : ""].join(" ")
-
-export type { Mode }
