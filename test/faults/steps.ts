@@ -73,10 +73,11 @@ export class Steps {
     self: Effect.Effect<A, E, R>,
     fails?: () => E2
   ): Effect.Effect<A, E | E2, R> {
-    const always = ["defect", "interrupt", "interrupt after", "interrupt within", "quit", "never"] as const
-    // a listener has no part in the time of its run
-    const timed = layer === "hook" ? always : ([...always, "maxDuration"] as const)
-    const faults: ReadonlyArray<Fault> = fails === undefined ? timed : ["failure", ...timed]
+    const always = ["defect", "interrupt", "quit", "never"] as const
+    // a listener has no part in what its run does, nor in its time
+    const own: ReadonlyArray<Fault> =
+      layer === "hook" ? always : [...always, "interrupt after", "interrupt within", "maxDuration"]
+    const faults: ReadonlyArray<Fault> = fails === undefined ? own : ["failure", ...own]
     return Effect.suspend(() => {
       const fault = this.#reach({ layer, kind, place, faults })
       this.open++
@@ -139,7 +140,7 @@ export class Steps {
         // a listener is not what is interrupted
         return Effect.suspend(() => (this.#signal(), layer === "hook" ? self : Effect.never))
       case "interrupt after":
-        return Effect.flatMap(Effect.exit(self), (exit) => (this.#signal(), layer === "hook" ? exit : Effect.never))
+        return Effect.flatMap(Effect.exit(self), () => (this.#signal(), Effect.never))
       case "interrupt within":
         return Effect.suspend(() => (this.interrupt(), self))
       case "quit":
