@@ -29,6 +29,12 @@ const messagesOf = (run: ReadonlyArray<AgentEvent.AgentEvent>) => ofType(run, "t
 
 const errorOf = ({ exit }: Played): unknown => (Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined)
 
+/** What was told of a call when it ended. */
+const ending = (run: ReadonlyArray<AgentEvent.AgentEvent>, callId: string): Message.Settlement | undefined => {
+  const end = ofType(run, "tool-end").find((event) => event.callId === callId)
+  return end?.use.settlement ?? ofType(run, "tool-refused").find((event) => event.callId === callId)?.settlement
+}
+
 /** Every reply is one message, each of its calls settled once, where it was; in the last event, the error, the requests. */
 export const settled = (played: Played): void => {
   for (const run of runsOf(played)) {
@@ -38,7 +44,12 @@ export const settled = (played: Played): void => {
       messages.map(({ content }) => content.map((part) => (part.type === "settled-call" ? part.call : part))),
       replies.map(({ content }) => content)
     )
-    for (const { settlement } of messages.flatMap(settledOf)) assert.notStrictEqual(settlement.text.trim(), "")
+    for (const { call, settlement } of messages.flatMap(settledOf)) {
+      const said = ending(run, call.id)
+      // what ends a run, or was cut off by its end, is told of by that end alone
+      if (said === undefined) assert.notInclude(["result", "denied"], settlement.kind)
+      else assert.deepStrictEqual(settlement, said)
+    }
     const start = ofType(run, "run-start")[0]?.transcript ?? []
     const end = run.at(-1)
     if (end?.type === "run-failed" || end?.type === "run-interrupted") {
@@ -180,6 +191,11 @@ export const dying = (played: Played): void => {
 export const limited = (played: Played): void => {
   const error = errorOf(played)
   assert.instanceOf(error, RunError.BudgetExceededError)
+  // a fixer that spends its run's last turn ends it: nobody asks a row, or another fixer
+  const { events } = played
+  const below = events.findIndex(({ parent, type }) => type === "run-failed" && parent !== undefined)
+  const later = below === -1 ? [] : events.slice(below).map(({ type }) => type)
+  for (const type of ["verdict", "fix-start", "model-start", "tool-end"] as const) assert.notInclude(later, type)
   const { fault, step } = played.injection ?? {}
   assert.strictEqual((error as RunError.BudgetExceededError).reason, fault)
   if (fault === "maxTurns" || fault === "maxToolCalls") {
