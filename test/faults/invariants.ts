@@ -191,11 +191,12 @@ export const dying = (played: Played): void => {
 export const limited = (played: Played): void => {
   const error = errorOf(played)
   assert.instanceOf(error, RunError.BudgetExceededError)
-  // a fixer that spends its run's last turn ends it: nobody asks a row, or another fixer
+  // a fixer that meets a limit of the run above it ends that one: no row is asked about its call, and no other fixer
   const { events } = played
   const below = events.findIndex(({ parent, type }) => type === "run-failed" && parent !== undefined)
-  const later = below === -1 ? [] : events.slice(below).map(({ type }) => type)
-  for (const type of ["verdict", "fix-start", "model-start", "tool-end"] as const) assert.notInclude(later, type)
+  const callId = events[below]?.parent?.callId
+  const later = events.slice(below).filter((event) => "callId" in event && event.callId === callId)
+  for (const { type } of later) assert.strictEqual(type, "fix-failed")
   const { fault, step } = played.injection ?? {}
   assert.strictEqual((error as RunError.BudgetExceededError).reason, fault)
   if (fault === "maxTurns" || fault === "maxToolCalls") {
