@@ -224,3 +224,26 @@ it.run(
       )
     })
 )
+
+it.run(
+  "P602 A112 one that succeeded with a value that its own schema refuses is settled as unknown: it took effect",
+  (run) =>
+    Effect.gen(function* () {
+      const heard = eventLog()
+      // with and without a time limit, which is no limit of what it gives
+      for (const limits of [{}, { timeout: "1 second" }] as const) {
+        const tool = Tool.make("pay", {
+          ...options,
+          ...limits,
+          sideEffects: "unsafe",
+          success: Schema.String.check(Schema.isMinLength(10)),
+          run: () => Effect.succeed("paid")
+        })
+        const exit = yield* Effect.exit(
+          run(agentWith(tool).pipe(heard.listen), "go").pipe(Effect.provide((yield* script()).layer))
+        )
+        assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+        assert.match(settlements(keptTranscript(heard.end()))[0] ?? "", /^unknown: /)
+      }
+    })
+)

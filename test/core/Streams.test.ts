@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
-import { Agent, type AgentEvent, LlmError, type Model, Recovery } from "@kintsugi/core"
+import { Agent, type AgentEvent, LlmError, Model, Recovery } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Clock, Deferred, Effect, Fiber, Stream } from "effect"
+import { Clock, Deferred, Effect, Fiber, Layer, Stream } from "effect"
 import { it } from "../support/run.ts"
 import { agentWith, batch, calm, done, eventLog, keptTranscript, read, scripted, settlements } from "./dialogue.ts"
 
@@ -117,6 +117,63 @@ it.effect("P504 P506 the calls of a stream that was cut off are not run", () =>
     assert.strictEqual(exit._tag, "Success")
     assert.strictEqual(runs.length, 1)
     assert.deepStrictEqual(read(model), ["result: page"])
+  })
+)
+
+it.effect(
+  "P503 after a tool ran, a stream that breaks is made again at its own step: the tool does not run again",
+  () =>
+    Effect.gen(function* () {
+      for (const broken of [
+        fails(overloaded(), says("It is ")),
+        ScriptedModel.cutOff(says("It is "), ScriptedModel.call("fetch", {}, "c2"))
+      ]) {
+        const { runs, tool } = scripted("fetch", Effect.succeed("page"))
+        const model = yield* make(batch("fetch"), broken, text("It is done"))
+        const { events } = yield* collect(
+          agentWith(tool).pipe(restarting).stream("go").pipe(Stream.provide(model.layer))
+        )
+        assert.deepInclude(events.at(-1), { type: "run-completed", output: "It is done" })
+        assert.strictEqual(runs.length, 1)
+        assert.deepStrictEqual(
+          events.flatMap((event) => (event.type === "tool-start" ? [event.callId] : [])),
+          ["c1"]
+        )
+        assert.deepStrictEqual(shown(events), ["It is ", "discarded: It is ", "It is", " done"])
+        assert.deepStrictEqual(model.requests[2]?.messages, model.requests[1]?.messages)
+        assert.deepStrictEqual(read(model), ["result: page"])
+      }
+    })
+)
+
+it.effect("P503 after a tool ran, a stream that breaks for good leaves its result in the last event", () =>
+  Effect.gen(function* () {
+    const error = overloaded()
+    const { runs, tool } = scripted("fetch", Effect.succeed("page"))
+    const model = yield* make(batch("fetch"), fails(error, says("It ")), fails(error))
+    const { events, exit } = yield* collect(
+      agentWith(tool).pipe(restarting).stream("go").pipe(Stream.provide(model.layer))
+    )
+    assert.strictEqual(yield* Effect.flip(exit), error)
+    assert.strictEqual(runs.length, 1)
+    assert.deepStrictEqual(settlements(keptTranscript(events.at(-1))), ["result: page"])
+  })
+)
+
+it.effect("P703 a reply is whole with its last part: whatever its stream does then, it is used and booked once", () =>
+  Effect.gen(function* () {
+    const reply = ScriptedModel.reply({ content: [{ type: "text", text: "all is well" }] })
+    const failing = Stream.fail(overloaded())
+    for (const after of [failing, Stream.never, Stream.die("bug"), Stream.make(says(" or not"))]) {
+      const model = Layer.succeed(Model.Model, {
+        name: "scripted",
+        provider: "scripted",
+        generate: () => Effect.succeed(reply),
+        stream: () => Stream.concat(Stream.fromIterable(ScriptedModel.toParts(reply)), after)
+      })
+      const { events } = yield* collect(agentWith().stream("go").pipe(Stream.provide(model)))
+      assert.deepInclude(events.at(-1), { type: "run-completed", output: "all is well", usage: reply.usage })
+    }
   })
 )
 

@@ -29,7 +29,7 @@ export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string 
 
 /**
  * A piece of a streamed reply. A tool call comes whole, when its arguments are complete. `finish` is the last part of
- * every stream that was not cut off.
+ * every stream that was not cut off: nothing is read beyond it.
  */
 export type Part =
   | { readonly type: "text-delta"; readonly text: string }

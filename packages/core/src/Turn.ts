@@ -200,7 +200,9 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   #stream(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
     return Effect.suspend(() => {
       const collector = new Model.Collector()
-      const collecting = Stream.runForEachArray(model.stream(request), (parts) =>
+      // a reply is whole with its last part: nothing that comes after can fail it
+      const whole = Stream.takeUntil(model.stream(request), (part) => part.type === "finish")
+      const collecting = Stream.runForEachArray(whole, (parts) =>
         Effect.suspend(() => {
           for (const part of parts) collector.push(part)
           this.#partial = collector.partial

@@ -324,11 +324,13 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
       return Effect.onExit(Effect.suspend(run), (exit) => {
         const isStopped = Exit.isFailure(exit) && (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause))
         this.#cutOff = isStopped ? context : undefined
-        const failure = Exit.isFailure(exit) && !isStopped ? Cause.squash(exit.cause) : undefined
+        const hasFailed = Exit.isFailure(exit) && !isStopped
+        const failure = hasFailed ? Cause.squash(exit.cause) : undefined
         // looked up by the key of the call: what it says holds for all runs before
         if (this.#isCleared) this.#endings.isOpen = false
         this.#endings.isOpen ||= ToolRun.isOpen(failure)
-        if (!isStopped && !this.#endings.isOpen) this.#around.mark(undefined)
+        // a success took effect, also where its result never comes to be settled
+        if (hasFailed && !this.#endings.isOpen) this.#around.mark(undefined)
         return Effect.void
       })
     })

@@ -1,0 +1,56 @@
+/** The fault sweep: every step of one rich run goes wrong in every way that makes sense there, and what always holds holds. */
+import { assert, beforeAll, it } from "vitest"
+import * as Invariants from "./invariants.ts"
+import type { Fault } from "./steps.ts"
+import type { Played } from "./story.ts"
+import { differences, distinct, sweep, violations } from "./sweep.ts"
+
+let all: ReadonlyArray<Played> = []
+
+beforeAll(async () => {
+  all = await sweep()
+}, 60_000)
+
+/** Without faults it is about all runs. */
+const law = (title: string, holds: (played: Played) => void, ...faults: ReadonlyArray<Fault>): void =>
+  it(title, () => {
+    const isAbout = ({ injection }: Played) =>
+      faults.length === 0 || (injection !== undefined && faults.includes(injection.fault))
+    const about = all.filter(isAbout)
+    const found = violations(about, holds)
+    assert.isAbove(about.length, 0)
+    assert.strictEqual(found.length, 0, `${found.length} of ${about.length}:\n\n${found.slice(0, 3).join("\n\n")}\n`)
+  })
+
+it("has at least 500 distinct injections, and every layer among them", () => {
+  const counts = distinct(all)
+  const sum = [...counts.values()].reduce((sum, count) => sum + count, 0)
+  console.log(`fault sweep: ${sum} injections (${[...counts].map(([layer, n]) => `${layer} ${n}`).join(", ")})`)
+  assert.isAtLeast(sum, 500)
+  assert.sameMembers([...counts.keys()], ["model", "fixer", "tool", "policy", "row", "hook"])
+})
+
+law("P401 L1001 every call is settled once, in request order, wherever a run breaks", Invariants.settled)
+law("P406 the errors of ours carry transcript and usage, wherever a run breaks", Invariants.kept)
+law("P703 L1009 the ledger is the sum of the replies that were sent, wherever a run breaks", Invariants.booked)
+law("P602 L903 an unsafe tool is not started again unless a look-up allows it, wherever a run breaks", Invariants.safe)
+law("A1202 A1205 L1008 every run ends with one last event, which everybody hears", Invariants.ended)
+law("L401 nothing is left, and nothing happens later, wherever a run breaks", Invariants.over)
+law("P503 L1006 no call starts twice, whatever is asked again", Invariants.once)
+law(
+  "A111 L402 no row handles an interruption",
+  Invariants.passing,
+  "interrupt",
+  "interrupt after",
+  "interrupt within",
+  "quit"
+)
+law("A110 A112 a defect ends the run, and no row sees it", Invariants.dying, "defect")
+law("limits end the run as their own error", Invariants.limited, "maxDuration", "maxTurns", "maxToolCalls", "maxTokens")
+law("failures and effects that never end stay failures", Invariants.typed, "failure", "never")
+
+it("A1201 L1004 whole and streamed, the same fault at the same step leaves the same", () => {
+  const { found, pairs } = differences(all)
+  assert.isAbove(pairs, 300)
+  assert.strictEqual(found.length, 0, found.slice(0, 3).join("\n\n"))
+})
