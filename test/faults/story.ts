@@ -77,7 +77,7 @@ const turnOf = ({ messages }: Model.Request) => messages.filter(({ role }) => ro
 /** The answer of the fixer: in its first round it looks something up before. */
 const repair = (request: Model.Request): Message.Reply["content"] => {
   const input = request.messages.find((message) => message.role === "user")
-  const round = input?.content[0]?.text.includes("repair attempt 1") === true ? 1 : 2
+  const round = input !== undefined && Message.textOf(input).includes("repair attempt 1") ? 1 : 2
   return round === 1 && turnOf(request) === 0
     ? [text("Checking."), call("check", { n: 20 }, "f1")]
     : [text(`{"n":${10 + round}}`)]
