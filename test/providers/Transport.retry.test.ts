@@ -302,10 +302,6 @@ describe("options", () => {
       { requestTimeout: 0 },
       { requestTimeout: Number.NaN },
       { requestTimeout: -1 },
-      { firstPart: 0 },
-      { firstPart: Number.NaN },
-      { betweenParts: -1 },
-      { betweenParts: Number.NaN },
       { maxResponseBytes: 0 },
       { maxResponseBytes: Number.NaN }
     ]

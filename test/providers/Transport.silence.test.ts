@@ -234,3 +234,10 @@ describe("between two parts", () => {
     })
   )
 })
+
+it("P505 refuses senseless limits at construction", () => {
+  for (const limit of [0, -1, Number.NaN]) {
+    assert.throws(() => openAi({ firstPart: limit }), RangeError, "firstPart must be above 0")
+    assert.throws(() => openAi({ betweenParts: limit }), RangeError, "betweenParts must be above 0")
+  }
+})
