@@ -79,7 +79,7 @@ export const explain = (options?: Settings.Options): Explanation => {
 const fromClient = (
   client: HttpClient.HttpClient,
   target: Send.Target,
-  { maxBytes, schedule, timeout }: Settings.Settings
+  { maxBytes, schedule, silence, timeout }: Settings.Settings
 ): Transport => {
   const { endpoint, url } = target
   const limit = Duration.toMillis(timeout)
@@ -91,6 +91,19 @@ const fromClient = (
           duration: Duration.millis(Math.max(0, millis)),
           orElse: () => Effect.fail(Fault.timedOut(endpoint.source, url, timeout))
         })
+
+  /** A server that is silent for too long; it may be at work on the request still. */
+  const silent = (limit: Duration.Duration): Retry.Failure => ({
+    error: Fault.silent(endpoint.source, url, limit),
+    resend: false
+  })
+
+  /** The head of a stream is awaited no longer than its first part. */
+  const begun = <A>(self: Effect.Effect<A, Retry.Failure>): Effect.Effect<A, Retry.Failure> => {
+    const { firstPart } = silence
+    if (!Duration.isFinite(firstPart)) return self
+    return Effect.timeoutOrElse(self, { duration: firstPart, orElse: () => Effect.fail(silent(firstPart)) })
+  }
 
   /** All attempts and waits, within the limit of time. */
   const sending = <A, R>(attempt: Effect.Effect<A, Retry.Failure, R>): Effect.Effect<A, LlmError.LlmError, R> => {
@@ -117,10 +130,12 @@ const fromClient = (
   }
 
   const open: Transport["open"] = <Part>(body: string, decoder: (answer: Answer) => Parts.Decoder<Part>) => {
+    const reading = { maxBytes, silence, silent }
     /** Up to the first parts, so that everything before them may be sent again. */
     const attempt = Effect.gen(function* () {
-      const exchange = yield* Send.exchange(client, target, { accept: "text/event-stream", body, maxBytes })
-      const parts = yield* Parts.parts(exchange, decoder(exchange.answer), maxBytes)
+      const sent = Send.exchange(client, target, { accept: "text/event-stream", body, maxBytes })
+      const exchange = yield* begun(sent)
+      const parts = yield* Parts.parts(exchange, decoder(exchange.answer), reading)
       return { first: yield* Parts.first(parts), parts }
     })
     return Stream.unwrap(

@@ -29,6 +29,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
   readonly #calls = new Map<number, OpenCall>()
   #state: "open" | "complete" | "done" = "open"
   #seen = false
+  #pieces = 0
   #reason: string | undefined
   #refusal = ""
   #reasoningField: string | undefined
@@ -42,6 +43,10 @@ export class ChatDecoder implements Decoder<Model.Part> {
 
   state() {
     return this.#state
+  }
+
+  pieces() {
+    return this.#pieces
   }
 
   push(data: string): Step {
@@ -82,8 +87,11 @@ export class ChatDecoder implements Decoder<Model.Part> {
   }
 
   #readDelta(delta: Schema.Json | undefined): ReadonlyArray<Model.Part> {
-    this.#refusal += Json.text(Json.field(delta, "refusal")) ?? ""
-    for (const piece of Json.items(Json.field(delta, "tool_calls"))) this.#readCall(piece)
+    const refusal = Json.text(Json.field(delta, "refusal")) ?? ""
+    const calls = Json.items(Json.field(delta, "tool_calls"))
+    this.#refusal += refusal
+    for (const piece of calls) this.#readCall(piece)
+    if (refusal !== "" || calls.length > 0) this.#pieces++
     const parts: Array<Model.Part> = []
     const thought = ChatReply.reasoning(delta)
     if (thought !== undefined) {

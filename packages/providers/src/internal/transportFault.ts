@@ -39,6 +39,14 @@ export const timedOut = (
     ...(cause === undefined ? {} : { cause })
   })
 
+/** Nothing of the reply came for as long as `limit`, while somebody waited for it. */
+export const silent = ({ model, provider }: Source.Source, url: URL, limit: Duration.Duration) =>
+  LlmError.RequestTimeoutError.timedOut(`POST ${url.origin}${url.pathname}`, limit, {
+    provider,
+    model,
+    detail: "the stream was silent"
+  })
+
 /** The connection ended before the reply was complete. */
 export const incomplete = (source: Source.Source, url: URL): LlmError.NetworkError => {
   const what = `The stream from ${url.host} ended before the reply was complete`

@@ -9,6 +9,16 @@ export interface Options {
   readonly retry?: RetryOptions | false
   /** For all attempts and waits of one call together; 300 seconds by default, `Infinity` for no limit. */
   readonly requestTimeout?: Duration.Input
+  /**
+   * For how long a stream may be silent before its first part, from the start of each attempt; no limit by default. What comes
+   * too late is a `RequestTimeoutError`, and not sent again.
+   */
+  readonly firstPart?: Duration.Input
+  /**
+   * For how long a stream may be silent between two parts; no limit by default. Pieces of a call are heard too. The time in
+   * which nobody reads does not count.
+   */
+  readonly betweenParts?: Duration.Input
   /** A longer answer, whole or streamed, is cut off and fails; 16 MiB by default. */
   readonly maxResponseBytes?: number
 }
@@ -20,18 +30,32 @@ export interface Settings {
   /** The schedule of one call, which has to end before `deadline`; absent when everything is sent once. */
   readonly schedule: ((deadline: number) => Schedule.Schedule<Duration.Duration, unknown>) | undefined
   readonly timeout: Duration.Duration
+  readonly silence: Silence
   readonly maxBytes: number
+}
+
+/** For how long a stream may be silent. */
+export interface Silence {
+  readonly firstPart: Duration.Duration
+  readonly betweenParts: Duration.Duration
 }
 
 /** Throws a `RangeError` for senseless options. */
 export const make = (options?: Options): Settings => {
-  const timeout = Option.getOrUndefined(Duration.fromInput(options?.requestTimeout ?? "300 seconds"))
-  if (timeout === undefined || Number.isNaN(options?.requestTimeout) || !Duration.isPositive(timeout)) {
-    throw new RangeError(`Transport: requestTimeout must be above 0, got ${String(options?.requestTimeout)}`)
+  const timeout = limitOf("requestTimeout", options?.requestTimeout, "300 seconds")
+  const silence = {
+    firstPart: limitOf("firstPart", options?.firstPart, Infinity),
+    betweenParts: limitOf("betweenParts", options?.betweenParts, Infinity)
   }
   const maxBytes = options?.maxResponseBytes ?? 16 * 1024 * 1024
   if (!(maxBytes >= 1)) throw new RangeError(`Transport: maxResponseBytes must be at least 1, got ${maxBytes}`)
-  return { schedule: scheduleOf(options?.retry ?? {}), timeout, maxBytes }
+  return { schedule: scheduleOf(options?.retry ?? {}), timeout, silence, maxBytes }
+}
+
+const limitOf = (name: string, given: Duration.Input | undefined, otherwise: Duration.Input): Duration.Duration => {
+  const limit = Option.getOrUndefined(Duration.fromInput(given ?? otherwise))
+  if (limit !== undefined && !Number.isNaN(given) && Duration.isPositive(limit)) return limit
+  throw new RangeError(`Transport: ${name} must be above 0, got ${String(given)}`)
 }
 
 const scheduleOf = (retry: RetryOptions | false): Settings["schedule"] => {

@@ -1,0 +1,52 @@
+/**
+ * A run may spend so much and no more. It is let go on once when it runs out of turns, and never when it costs too much.
+ * However it ends, its ledger says what each model has cost.
+ */
+import { Agent, Budget, Ledger, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Context, Effect, Schema } from "effect"
+
+export class Library extends Context.Service<Library, { readonly look: (topic: string) => Effect.Effect<string> }>()(
+  "examples/Library"
+) {}
+
+export const look = Tool.make("look", {
+  description: "Looks a topic up.",
+  parameters: Schema.Struct({ topic: Schema.String }),
+  success: Schema.String,
+  sideEffects: "none",
+  run: ({ topic }) => Library.use((library) => library.look(topic))
+}).pipe(Tool.onError({ InvalidArgs: Recovery.escalate() }))
+
+const maxTurns = 2
+
+export const reader = Agent.make("reader", {
+  prompt: "Look up what you need, then answer.",
+  budget: {
+    maxTurns,
+    maxDuration: "2 minutes",
+    maxCost: 0.5,
+    // per million tokens; `*` is every model that has no price of its own
+    prices: { "gpt-5": { input: 1.25, output: 10 }, "*": { input: 5, output: 25 } }
+  },
+  skills: [Skill.make("read", { description: "Looks topics up", tools: [look] })]
+}).pipe(
+  // asked again about a limit that was extended, it sees the new one
+  Agent.onBudgetExceeded(({ limit, reason }) =>
+    reason === "maxTurns" && limit === maxTurns ? Budget.extend(limit + 1) : Budget.stop
+  )
+)
+
+/** The answer, or what was used up, with the cost of each model. */
+export const program = Effect.scoped(
+  Effect.gen(function* () {
+    const run = yield* reader.start("Who built the bridge?")
+    const answer = yield* run.outcome.pipe(
+      Effect.map((outcome) => (outcome._tag === "Completed" ? outcome.output : "It waits.")),
+      Effect.catchTag("BudgetExceededError", ({ limit, reason }) => Effect.succeed(`stopped by ${reason}, ${limit}`))
+    )
+    const byModel = Ledger.sumBy(yield* run.ledger, ({ model }) => model)
+    const costs = new Map(Array.from(byModel, ([model, { cost }]) => [model, cost] as const))
+    return { answer, costs }
+  })
+)
+//           ^? Effect<{ answer: string; costs: Map<string, number> }, LlmError, Model | Library>
