@@ -69,7 +69,7 @@ it.effect("T29 resultAs decodes the result, or fails typed: without a result, or
 
 it("T30 a request for approval is data that survives JSON, and no error", () => {
   const what = { tool: "transfer", callId: "c1", reason: "more than 100", digest: "d" }
-  const fields = { ...what, runId: "r", agent: "clerk", arguments: { amount: 101 }, expiresAt: 1000 }
+  const fields = { ...what, runId: "r", key: "r/1/0", agent: "clerk", arguments: { amount: 101 }, expiresAt: 1000 }
   const request = new Approval.ApprovalRequest(fields)
   assert.deepInclude(through(Approval.ApprovalRequest, request), fields)
   assert.isTrue(Approval.isApprovalRequest(through(Approval.ApprovalRequest, request)))

@@ -10,6 +10,8 @@ export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequ
   agent: Schema.String,
   tool: Schema.String,
   callId: Schema.String,
+  /** Which call it is: ids of calls repeat over turns, this does not. It is the idempotency key of the tool. */
+  key: Schema.String,
   /** The arguments as the tool would get them, mended or repaired if they were. */
   arguments: Schema.Json,
   /** Why this call needs a decision. */

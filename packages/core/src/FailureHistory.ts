@@ -22,17 +22,19 @@ export const Failures = Schema.Struct({
 })
 
 /** How a call of a batch ended, as far as later calls are concerned. */
-export interface Settled {
+export interface Settled extends Schema.Schema.Type<typeof Settled> {}
+
+export const Settled = Schema.Struct({
   /** Unknown names share one. */
-  readonly tool: string
-  readonly isError: boolean
+  tool: Schema.String,
+  isError: Schema.Boolean,
   /** What went wrong, without what differs from call to call. */
-  readonly signature?: string
+  signature: Schema.optionalKey(Schema.String),
   /** Whether whoever told the failure wants no more tools after this batch; absent for one who has no say in that. */
-  readonly wantsToolsOff?: boolean
+  wantsToolsOff: Schema.optionalKey(Schema.Boolean),
   /** It was refused before it ran: the tool did not fail. */
-  readonly isDenied?: boolean
-}
+  isDenied: Schema.optionalKey(Schema.Boolean)
+})
 
 /** After how many equal failures of a tool in a row what is done about them. */
 export interface RepeatedFailures {

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Budget from "./Budget.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
-import { Exceeded, type OnExceeded } from "./internal/budgetMeter.ts"
+import { Exceeded, type OnExceeded, ownerAbove } from "./internal/budgetMeter.ts"
 import * as Beginning from "./internal/runBeginning.ts"
 import * as RunBudget from "./internal/runBudget.ts"
 import * as Deciding from "./internal/runDeciding.ts"
@@ -83,7 +83,7 @@ export const run = (
 ): Effect.Effect<unknown, unknown, Model.Model> =>
   Effect.suspend(() => {
     const { work } = plan
-    const beginning = Beginning.of(start, plan.readInput)
+    const beginning = Beginning.of(start, plan)
     const { from } = beginning
     const budget = Beginning.budgetOf(start, plan.budget)
     const state = new RunState(plan.agent, budget, beginning.messages(work.prompt))
@@ -95,13 +95,16 @@ export const run = (
       if (from !== undefined) {
         for (const entry of from.ledger) run.ledger.record(entry)
         run.meter.restore(from.spent)
+        if (start.kind === "resumption" && start.resumption.budget === undefined) run.meter.widen(from.limits)
       }
       mode.started?.({ transcript: () => state.transcript(), run })
       const working =
         work.kind === "loop"
-          ? withModel(plan, (model) => RunBudget.inTime(loop(running, work, model), run))
-          : RunBudget.inTime(work.kind === "choice" ? choosing(running, work) : applying(running, work), run)
-      return Effect.matchEffect(working, {
+          ? withModel(plan, (model) => loop(running, work, model))
+          : work.kind === "choice"
+            ? choosing(running, work)
+            : applying(running, work)
+      return Effect.matchEffect(RunBudget.inTime(working, run), {
         onSuccess: Effect.succeed,
         onFailure: (error): Effect.Effect<unknown, unknown> => ended(running, error)
       })
@@ -110,9 +113,12 @@ export const run = (
 
 /** The end of the run's own budget may be a checkpoint; whatever else is failed with leaves the run. */
 const ended = ({ mode, run, state }: Running, error: unknown): Effect.Effect<Suspension, unknown> =>
-  error instanceof Exceeded && error.isCheckpoint && error.meter === run.meter && mode.isSuspendable
+  mode.isSuspendable && run.meter.isCheckpoint && limitOf(error, run) === run.meter
     ? Effect.map(Clock.currentTimeMillis, (now) => new Suspension(state.snapshot(run, now, state.skill, undefined)))
     : Effect.fail(state.leaving(error, run))
+
+const limitOf = (error: unknown, { meter }: RunContext.RunContext) =>
+  error instanceof Exceeded ? error.meter : ownerAbove(error, meter)
 
 /** A run at work. */
 interface Running {
@@ -141,8 +147,13 @@ const choosing = Effect.fnUntraced(function* (
 ): Effect.fn.Return<unknown, unknown, Model.Model> {
   const { beginning, plan, run } = running
   if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
+  const said = Beginning.answeredBy(running.start, running.state.messages)
+  if (said !== undefined && plan.output === undefined) return said
   const chosenBefore = beginning.from?.skill
   const known = chosenBefore === undefined ? undefined : choice.works.get(chosenBefore)
+  if (chosenBefore !== undefined && known === undefined) {
+    return yield* Effect.die(new TypeError(`Agent '${plan.agent}' has no skill '${chosenBefore}' to go on with`))
+  }
   if (known !== undefined) {
     running.state.skill = chosenBefore
     return yield* known.kind === "loop"
@@ -223,8 +234,9 @@ const loop = Effect.fnUntraced(function* (
   const waiting = beginning.from?.open
   if (waiting !== undefined) {
     const calls = Message.callsOf(waiting.reply)
-    const { admitted, reply } = waiting
-    const done = yield* settling(running, toolset, { reply, calls, admitted, inARow: calls.length, wasOff: false })
+    const { admitted, inARow, reply, wasOff } = waiting
+    const tooMany = admitted < Math.min(calls.length, inARow) ? meter.passed(counting) : undefined
+    const done = yield* settling(running, toolset, { reply, calls, admitted, tooMany, inARow, wasOff })
     if (done !== undefined) return done.value
   }
   while (true) {
@@ -299,12 +311,17 @@ const settling = Effect.fnUntraced(function* (
   const { budget, siblings } = plan
   const { history, settlements } = state
   const { toolConcurrency: concurrency } = budget
-  const decide = mode.isSuspendable ? Deciding.decided(start, beginning.from) : Deciding.waiting(plan.agent)
-  const around = { concurrency, siblings, settlements, history, run, decide }
+  const { from } = beginning
+  const decide = Deciding.of(start, from, mode.isSuspendable ? undefined : plan.agent)
+  const keys = new Set(from?.open?.requests.map(({ key }) => key))
+  const isAsked = (key: string): boolean => keys.has(key)
+  const known = (from?.open?.reply === reply ? from.open.settled : []).map((one) => one ?? undefined)
+  const around = { concurrency, siblings, settlements, history, run, decide, isAsked, known }
   const batch = yield* Turn.settle({ toolset, reply, admitted, ...around })
   if (batch.pending.length > 0 && batch.failure === undefined) {
     const now = yield* Clock.currentTimeMillis
-    const waiting = { admitted, requests: batch.pending }
+    const settled = batch.outcomes.map((outcome) => (outcome.pending === undefined ? outcome.settled : null))
+    const waiting = { admitted, inARow, wasOff, settled, requests: batch.pending }
     return { value: new Suspension(state.snapshot(run, now, state.skill, waiting)) }
   }
   yield* closing(state, run, batch.message)

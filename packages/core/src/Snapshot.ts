@@ -13,8 +13,13 @@ export const Open = Schema.Struct({
   reply: Message.Reply,
   /** In the order of its calls; `null` for one that is open. */
   settlements: Schema.Array(Schema.NullOr(Message.Settlement)),
-  /** How many of its calls the budget admits. */
+  /** What is known of those that are settled. */
+  settled: Schema.Array(Schema.NullOr(FailureHistory.Settled)),
+  /** How many of its calls the budget admits, and how many come before one tool was called too often in a row. */
   admitted: Schema.Finite,
+  inARow: Schema.Finite,
+  /** Whether tools were switched off when the model was asked. */
+  wasOff: Schema.Boolean,
   /** What has to be decided before the run can go on. */
   requests: Schema.Array(Approval.ApprovalRequest)
 })
@@ -32,6 +37,14 @@ export const Snapshot = Schema.Struct({
   open: Schema.optionalKey(Open),
   turn: Schema.Finite,
   spent: Schema.Struct({ turns: Schema.Finite, toolCalls: Schema.Finite, millis: Schema.Finite }),
+  /** As they are now: `onBudgetExceeded` may have extended them. */
+  limits: Schema.Struct({
+    maxTurns: Schema.Number,
+    maxToolCalls: Schema.Number,
+    maxTokens: Schema.Number,
+    maxCost: Schema.Number,
+    maxDuration: Schema.Number
+  }),
   ledger: Schema.Array(Ledger.Entry),
   failures: FailureHistory.Failures,
   callsWhileOff: Schema.Finite,

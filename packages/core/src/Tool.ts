@@ -10,6 +10,7 @@ import * as Foreign from "./internal/toolFunction.ts"
 import * as ToolRun from "./internal/toolRun.ts"
 import {
   define,
+  limitOf,
   type Limits,
   type Options,
   type Stored,
@@ -194,16 +195,24 @@ export const requireApproval =
     self: Tool<Name, Params, A, E, R, T, S>
   ): Tool<Name, Params, A, E, R | R2, Recovery.Merge<T, { readonly [NeedsApproval]: true }>, S> => {
     const { reason = `Tool '${self.name}' runs only with approval`, validFor = "1 day", when } = options
+    const { approval: before } = self.definition
+    const holds = limitOf(self.name, "validFor", validFor) ?? Duration.days(1)
+    const asks = (params: unknown): Effect.Effect<boolean, unknown> => {
+      // `params` is what the tool's schema gave; what the predicate needs is in the tool's type
+      const answer = when === undefined ? true : when(params as Params)
+      return Effect.isEffect(answer) ? (answer as Effect.Effect<boolean, unknown>) : Effect.succeed(answer)
+    }
     return fromDefinition({
       ...self.definition,
       approval: {
-        reason,
-        validFor: Duration.fromInputUnsafe(validFor),
-        when: (params) => {
-          // `params` is what the tool's schema gave; what the predicate needs is in the tool's type
-          const answer = when === undefined ? true : when(params as Params)
-          return Effect.isEffect(answer) ? (answer as Effect.Effect<boolean, unknown>) : Effect.succeed(answer)
-        }
+        reason: before === undefined ? reason : `${before.reason}; ${reason}`,
+        validFor: before === undefined ? holds : Duration.min(holds, before.validFor),
+        // each may ask for it
+        when:
+          before === undefined
+            ? asks
+            : (params) =>
+                Effect.flatMap(before.when(params), (isNeeded) => (isNeeded ? Effect.succeed(true) : asks(params)))
       }
     })
   }

@@ -42,6 +42,8 @@ export interface Surroundings {
   readonly history: FailureHistory.FailureHistory
   /** Decides about calls that need approval. */
   readonly decide: Decide
+  /** Whether somebody was asked about the call with this key before the run was suspended. */
+  readonly isAsked: (key: string) => boolean
   /** Writes down what is to stand in the transcript should the call never come to its end. */
   readonly mark: (settlement: Message.Settlement | undefined) => void
 }

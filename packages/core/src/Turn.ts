@@ -279,6 +279,9 @@ export interface Settling {
   readonly run: RunContext.RunContext
   /** Decides about calls that need approval. */
   readonly decide: Toolset.Surroundings["decide"]
+  readonly isAsked: Toolset.Surroundings["isAsked"]
+  /** What is known of the calls that were settled before the run was suspended. */
+  readonly known: ReadonlyArray<FailureHistory.Settled | undefined>
 }
 
 /**
@@ -286,7 +289,19 @@ export interface Settling {
  * they would have, or are interrupted, as `siblings` says; a defect interrupts them.
  */
 export const settle = (settling: Settling): Effect.Effect<Batch> => {
-  const { admitted, concurrency, decide, history, reply, run, settlements, siblings, toolset } = settling
+  const {
+    admitted,
+    concurrency,
+    decide,
+    history,
+    isAsked,
+    known: before,
+    reply,
+    run,
+    settlements,
+    siblings,
+    toolset
+  } = settling
   const calls = Message.callsOf(reply)
   const over = (): Batch => ({ message: Message.settle(reply, settlements), outcomes: [], pending: [] })
   if (calls.length === 0) return Effect.succeed(over())
@@ -302,19 +317,22 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
     const index = from + offset
     const known = settlements[index]
     // it was settled before the run was suspended
-    if (known !== undefined) return Effect.succeed({ settlement: known, settled: Toolset.settledAs(call, known) })
+    if (known !== undefined)
+      return Effect.succeed({ settlement: known, settled: before[index] ?? Toolset.settledAs(call, known) })
     const around: Toolset.Surroundings = {
       // call ids repeat over turns, and with some models within one
       idempotencyKey: `${run.runId}/${run.turn()}/${index}`,
       run,
       history,
       decide,
+      isAsked,
       mark: (settlement) => {
         settlements[index] = settlement
       }
     }
     return Effect.flatMap(Toolset.settle(toolset, call, around), (outcome) => {
-      if (outcome.pending === undefined) settlements[index] = outcome.settlement
+      // what waits is not settled, whatever was written down of an earlier run of it
+      settlements[index] = outcome.pending === undefined ? outcome.settlement : undefined
       return isHasty && outcome.failure !== undefined
         ? Effect.fail({ failure: outcome.failure })
         : Effect.succeed(outcome)

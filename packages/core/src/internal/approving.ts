@@ -2,11 +2,19 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as Approval from "../Approval.ts"
 import * as RunContext from "../RunContext.ts"
 import { digestOf } from "./digest.ts"
 import type { NeedsApproval, ToolDefinition } from "./toolDefinition.ts"
+
+/** For a call about which somebody was asked, of a tool that needs no approval any more. */
+export const always: NeedsApproval = {
+  when: () => Effect.succeed(true),
+  reason: "it was asked for when the call was made",
+  validFor: Duration.days(1)
+}
 
 /** Gives the decision about a call, at once or after a while; nothing when the run has to be suspended for it. */
 export type Decide = (request: Approval.ApprovalRequest) => Effect.Effect<Approval.Decision | undefined>
@@ -15,6 +23,9 @@ export type Decide = (request: Approval.ApprovalRequest) => Effect.Effect<Approv
 export interface Subject {
   readonly tool: ToolDefinition
   readonly callId: string
+  readonly key: string
+  /** Whether somebody was asked about this call before the run was suspended: then it needs an answer, whatever is said now. */
+  readonly isAsked: boolean
   readonly json: Schema.Json
   readonly params: unknown
   readonly run: RunContext.RunContext
@@ -23,16 +34,20 @@ export interface Subject {
 /** `undefined` when nobody has to approve: a predicate that fails means that somebody has to. */
 export const request = (
   needs: NeedsApproval,
-  { callId, json, params, run, tool }: Subject
+  { callId, isAsked, json, key, params, run, tool }: Subject
 ): Effect.Effect<Approval.ApprovalRequest | undefined> =>
   Effect.gen(function* () {
-    const isNeeded = yield* Effect.orElseSucceed(
-      Effect.suspend(() => needs.when(params)),
-      () => true
-    )
+    const isNeeded = isAsked || (yield* asking(needs, params))
     if (!isNeeded) return undefined
     const { agent, runId } = run
-    const digest = yield* digestOf({ runId, callId, tool: tool.name, arguments: json, schema: tool.spec().parameters })
+    const digest = yield* digestOf({
+      runId,
+      key,
+      callId,
+      tool: tool.name,
+      arguments: json,
+      schema: tool.spec().parameters
+    })
     const expiresAt = (yield* Clock.currentTimeMillis) + Duration.toMillis(needs.validFor)
     const { reason } = needs
     return new Approval.ApprovalRequest({
@@ -40,12 +55,18 @@ export const request = (
       agent,
       tool: tool.name,
       callId,
+      key,
       arguments: json,
       reason,
       digest,
       expiresAt
     })
   })
+
+const asking = (needs: NeedsApproval, params: unknown): Effect.Effect<boolean> => {
+  const answer = Result.try(() => needs.when(params))
+  return Result.isFailure(answer) ? Effect.succeed(true) : Effect.orElseSucceed(answer.success, () => true)
+}
 
 /** Asks, and asks again when the answer comes too late. */
 export const decided = (

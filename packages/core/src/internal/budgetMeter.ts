@@ -19,8 +19,6 @@ export class Exceeded {
   readonly limit: number
   readonly spent: number
   readonly trail: Trail | undefined
-  /** Whoever decides about it wants the run to be suspended, where that is possible. */
-  isCheckpoint = false
   constructor(meter: Meter, reason: BudgetReason, limit: number, spent: number, trail?: Trail) {
     this.meter = meter
     this.reason = reason
@@ -54,6 +52,8 @@ export class Meter {
   /** Says of a limit that is near; absent when nobody listens. */
   announce: ((warning: Warning) => Effect.Effect<void>) | undefined
   onExceeded: OnExceeded | undefined
+  /** Whoever decides about a limit of this run wants it to be suspended, where that is possible. */
+  isCheckpoint = false
 
   constructor(budget: Budget, ledger: Ledger, start: number, above?: Meter) {
     const { maxCost, maxDuration, maxTokens, maxToolCalls, maxTurns, prices } = budget
@@ -73,6 +73,15 @@ export class Meter {
     }
     for (const meter of this.chain) meter.#turns++
     return undefined
+  }
+
+  /** Takes over limits that were extended before. */
+  widen(limits: Readonly<Record<Shared, number>>): void {
+    for (const reason of shared) this.#limits[reason] = Math.max(this.#limits[reason], limits[reason])
+  }
+
+  get limits(): Readonly<Record<Shared, number>> {
+    return { ...this.#limits }
   }
 
   /** What was spent before, in this run and in all above. */
@@ -155,7 +164,6 @@ export class Meter {
       throw new RangeError(`Budget.extend: ${reason} is ${this.#limits[reason]}, ${limit} is not above it`)
     }
     this.#limits[reason] = limit
-    this.#warned.delete(reason)
   }
 
   /** What some tokens of a model cost, where its price is known. */

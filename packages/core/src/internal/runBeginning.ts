@@ -14,14 +14,25 @@ export interface Beginning {
   readonly messages: (prompt: string) => Array<Message.Message>
 }
 
-/** Throws on an input that does not fit. */
-export const of = (start: Start, readInput: ReadInput): Beginning => {
+interface Resumed {
+  readonly agent: string
+  readonly readInput: ReadInput
+}
+
+/** Throws on an input that does not fit, and on a snapshot of another agent. */
+export const of = (start: Start, { agent, readInput }: Resumed): Beginning => {
   if (start.kind === "input") {
     const said = readInput(start.input)
     return { said, from: undefined, messages: (prompt) => headed(prompt, [said.message]) }
   }
   const { from, input } = start.resumption
   const snapshot = "version" in from ? from : undefined
+  if (snapshot !== undefined && snapshot.agent !== agent) {
+    throw new TypeError(`Agent '${agent}' cannot go on with a run of agent '${snapshot.agent}'`)
+  }
+  if (snapshot?.open !== undefined && input !== undefined) {
+    throw new TypeError(`Agent '${agent}': a run that waits for a decision takes no further input`)
+  }
   const before = "version" in from ? from.transcript : from
   const said = input === undefined ? lastOf(before) : readInput(input)
   const all = input === undefined ? before : [...before, said.message]

@@ -15,10 +15,11 @@ export const decide = (exceeded: Exceeded, run: RunContext.RunContext): Effect.E
     const { limit, spent } = exceeded
     yield* RunContext.emit(run, () => ({ type: "budget-exceeded", reason, limit, spent, decision: decision.kind }))
     if (decision.kind !== "extend") {
-      exceeded.isCheckpoint = decision.kind === "checkpoint"
+      meter.isCheckpoint = decision.kind === "checkpoint"
       return yield* Effect.fail(exceeded)
     }
-    meter.extend(reason, decision.limit)
+    // somebody else may have been asked about the same limit, and have extended it meanwhile
+    if (meter.limit(reason) === limit || decision.limit > meter.limit(reason)) meter.extend(reason, decision.limit)
   })
 
 const isShared = (reason: string): reason is Shared => shared.some((one) => one === reason)

@@ -7,7 +7,23 @@ import type { Snapshot } from "../Snapshot.ts"
 import type { Decide } from "./approving.ts"
 import type { Start } from "./runStart.ts"
 
-export const waiting =
+/**
+ * What was decided while the run was suspended comes first. Else `agent` asks its `Approver` and waits; without one, the run is
+ * suspended again.
+ */
+export const of = (start: Start, from: Snapshot | undefined, agent: string | undefined): Decide => {
+  const before = decided(start, from)
+  if (agent === undefined) return before
+  const now = waiting(agent)
+  return start.kind === "input"
+    ? now
+    : (request) =>
+        Effect.flatMap(before(request), (decision) =>
+          decision === undefined ? now(request) : Effect.succeed(decision)
+        )
+}
+
+const waiting =
   (agent: string): Decide =>
   (request) =>
     Effect.flatMap(
@@ -21,7 +37,7 @@ export const waiting =
     )
 
 /** A decision counts if it is about this very request, and came in time. */
-export const decided = (start: Start, from: Snapshot | undefined): Decide => {
+const decided = (start: Start, from: Snapshot | undefined): Decide => {
   const decisions = start.kind === "resumption" ? (start.resumption.decisions ?? []) : []
   return (request) =>
     Effect.map(Clock.currentTimeMillis, (now) => {

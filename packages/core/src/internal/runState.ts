@@ -14,6 +14,9 @@ import type { State } from "./runFrame.ts"
 /** What a batch waits for. */
 export interface Waiting {
   readonly admitted: number
+  readonly inARow: number
+  readonly wasOff: boolean
+  readonly settled: ReadonlyArray<FailureHistory.Settled | null>
   readonly requests: ReadonlyArray<Approval.ApprovalRequest>
 }
 
@@ -67,6 +70,7 @@ export class RunState implements State {
       agent: this.#agent,
       transcript: open === undefined ? this.transcript() : [...this.messages],
       turn: this.turn,
+      limits: run.meter.limits,
       spent: { ...counts, millis: run.meter.spent("maxDuration", now) },
       ledger: [...run.ledger.entries],
       failures: this.history.state,

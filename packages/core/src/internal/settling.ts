@@ -48,6 +48,8 @@ export interface Surroundings {
   readonly gates: Gates.Gates
   /** Decides about calls that need approval. */
   readonly decide: Approving.Decide
+  /** Whether somebody was asked about the call with this key before the run was suspended. */
+  readonly isAsked: (key: string) => boolean
   readonly history: FailureHistory.FailureHistory
   /** Writes down what is to stand in the transcript should the call never come to its end. */
   readonly mark: (settlement: Message.Settlement | undefined) => void
@@ -254,8 +256,9 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   #admitted(attempt: number): Effect.Effect<unknown, unknown> {
-    const { approval } = this.#tool
-    return approval === undefined ? this.#enter(attempt) : this.#approved(attempt, approval)
+    const isAsked = this.#around.isAsked(this.#around.idempotencyKey)
+    const { approval = isAsked ? Approving.always : undefined } = this.#tool
+    return approval === undefined ? this.#enter(attempt) : this.#approved(attempt, approval, isAsked)
   }
 
   #enter(attempt: number): Effect.Effect<unknown, unknown> {
@@ -263,9 +266,10 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     return this.#failing(attempt, this.#start())
   }
 
-  #approved(attempt: number, needs: NeedsApproval): Effect.Effect<unknown, unknown> {
+  #approved(attempt: number, needs: NeedsApproval, isAsked: boolean): Effect.Effect<unknown, unknown> {
     const { json, params } = this.#decoded ?? { json: null, params: undefined }
-    const subject = { tool: this.#tool, callId: this.#call.id, json, params, run: this.#run }
+    const key = this.#around.idempotencyKey
+    const subject = { tool: this.#tool, callId: this.#call.id, key, isAsked, json, params, run: this.#run }
     return Effect.flatMap(Approving.request(needs, subject), (request) => {
       // what somebody has written himself he has approved of
       if (request === undefined || request.digest === this.#approvedDigest) return this.#enter(attempt)
@@ -287,9 +291,9 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     this.#raw = args
     this.#decoded = Result.isSuccess(decoded) ? decoded.success : undefined
     if (Result.isFailure(decoded)) return this.#failing(attempt, Effect.fail(decoded.failure))
-    const { callId, runId, tool } = request
+    const { callId, key, runId, tool } = request
     const { parameters: schema } = this.#tool.spec()
-    return Effect.flatMap(digestOf({ runId, callId, tool, arguments: decoded.success.json, schema }), (digest) => {
+    return Effect.flatMap(digestOf({ runId, key, callId, tool, arguments: decoded.success.json, schema }), (digest) => {
       this.#approvedDigest = digest
       return this.attempt(attempt)
     })

@@ -142,7 +142,11 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   approval: undefined
 })
 
-const limitOf = (tool: string, option: string, input: Duration.Input | undefined): Duration.Duration | undefined => {
+export const limitOf = (
+  tool: string,
+  option: string,
+  input: Duration.Input | undefined
+): Duration.Duration | undefined => {
   if (input === undefined) return undefined
   const limit = Option.getOrUndefined(Duration.fromInput(input))
   if (limit !== undefined && Duration.isFinite(limit) && Duration.isGreaterThan(limit, Duration.zero)) return limit
