@@ -91,7 +91,8 @@ export const run = (
     const resumed = from === undefined ? undefined : { runId: from.runId, elapsed: from.spent.millis }
     const input = start.kind === "input" ? start.input : beginning.said.text
     return Frame.within({ ...plan, budget, input, sink, state, resumed }, (run) => {
-      const running: Running = { plan: { ...plan, budget }, start, beginning, state, run, mode }
+      const deciders = Deciding.of(start, from, mode.isSuspendable ? undefined : plan.agent)
+      const running: Running = { plan: { ...plan, budget }, start, beginning, deciders, state, run, mode }
       if (from !== undefined) {
         for (const entry of from.ledger) run.ledger.record(entry)
         run.meter.restore(from.spent)
@@ -125,6 +126,7 @@ interface Running {
   readonly plan: Plan
   readonly start: Start
   readonly beginning: Beginning.Beginning
+  readonly deciders: Deciding.Deciders
   readonly state: RunState
   readonly run: RunContext.RunContext
   readonly mode: Frame.Mode
@@ -304,19 +306,16 @@ interface Calls {
  * a built-in tool; nothing when the loop goes on.
  */
 const settling = Effect.fnUntraced(function* (
-  { beginning, mode, plan, run, start, state }: Running,
+  { beginning, deciders, plan, run, state }: Running,
   toolset: Toolset.Toolset,
   { admitted, calls, inARow, reply, tooMany, wasOff }: Calls
 ): Effect.fn.Return<{ readonly value: unknown } | undefined, unknown> {
   const { budget, siblings } = plan
   const { history, settlements } = state
   const { toolConcurrency: concurrency } = budget
-  const { from } = beginning
-  const decide = Deciding.of(start, from, mode.isSuspendable ? undefined : plan.agent)
-  const keys = new Set(from?.open?.requests.map(({ key }) => key))
-  const isAsked = (key: string): boolean => keys.has(key)
-  const known = (from?.open?.reply === reply ? from.open.settled : []).map((one) => one ?? undefined)
-  const around = { concurrency, siblings, settlements, history, run, decide, isAsked, known }
+  const open = beginning.from?.open
+  const known = open?.reply === reply ? open.settled.map((one) => one ?? undefined) : none
+  const around = { concurrency, siblings, settlements, history, run, ...deciders, known }
   const batch = yield* Turn.settle({ toolset, reply, admitted, ...around })
   if (batch.pending.length > 0 && batch.failure === undefined) {
     const now = yield* Clock.currentTimeMillis
@@ -340,6 +339,8 @@ const settling = Effect.fnUntraced(function* (
   if (repeated !== undefined) return yield* Effect.fail(repeatedFailure(budget, repeated, batch, run))
   return undefined
 })
+
+const none: Turn.Settling["known"] = []
 
 const spending = ["maxTokens", "maxCost"] as const
 const counting = ["maxToolCalls"] as const

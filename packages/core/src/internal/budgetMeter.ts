@@ -44,7 +44,9 @@ export class Meter {
   readonly chain: ReadonlyArray<Meter>
   readonly ledger: Ledger
   readonly prices: Price.Prices | undefined
+  /** When its time began to run, and when this run of it began: not the same for one that goes on. */
   readonly #start: number
+  readonly #begun: number
   readonly #limits: Record<Shared, number>
   readonly #warned = new Set<Shared>()
   #turns = 0
@@ -55,14 +57,15 @@ export class Meter {
   /** Whoever decides about a limit of this run wants it to be suspended, where that is possible. */
   isCheckpoint = false
 
-  constructor(budget: Budget, ledger: Ledger, start: number, above?: Meter) {
+  constructor(budget: Budget, ledger: Ledger, now: number, elapsed: number, above?: Meter) {
     const { maxCost, maxDuration, maxTokens, maxToolCalls, maxTurns, prices } = budget
     this.budget = budget
     this.above = above
     this.chain = above === undefined ? [this] : [this, ...above.chain]
     this.ledger = ledger
     this.prices = prices ?? above?.prices
-    this.#start = start
+    this.#start = now - elapsed
+    this.#begun = now
     this.#limits = { maxTurns, maxToolCalls, maxTokens, maxCost, maxDuration }
   }
 
@@ -145,6 +148,11 @@ export class Meter {
   /** The instant at which the run's own time is over. */
   get ownDeadline(): number {
     return this.#start + this.#limits.maxDuration
+  }
+
+  /** What was left of its time when it began, in milliseconds: less than all for a run that goes on. */
+  get leftAtStart(): number {
+    return Math.max(0, this.ownDeadline - this.#begun)
   }
 
   /** The nearest end of all that nobody will put off: no wait may pass it. */

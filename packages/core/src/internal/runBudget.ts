@@ -61,7 +61,14 @@ export const inTime = <A, E, R>(
   if (meter.ownDeadline === Infinity) return running
   const above = meter.above?.deadline
   const isSooner = above === undefined || meter.ownDeadline < above.ownDeadline
-  return isSooner ? Effect.raceFirst(running, watching(meter, run)) : running
+  if (!isSooner) return running
+  // nobody puts it off: that is a plain time limit
+  return meter.onExceeded === undefined
+    ? Effect.timeoutOrElse(running, {
+        duration: meter.leftAtStart,
+        orElse: () => Effect.fail(meter.late(meter.ownDeadline))
+      })
+    : Effect.raceFirst(running, watching(meter, run))
 }
 
 const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never, Exceeded> =>

@@ -7,21 +7,29 @@ import type { Snapshot } from "../Snapshot.ts"
 import type { Decide } from "./approving.ts"
 import type { Start } from "./runStart.ts"
 
+export interface Deciders {
+  readonly decide: Decide
+  /** Whether somebody was asked about the call with this key before the run was suspended. */
+  readonly isAsked: (key: string) => boolean
+}
+
 /**
  * What was decided while the run was suspended comes first. Else `agent` asks its `Approver` and waits; without one, the run is
  * suspended again.
  */
-export const of = (start: Start, from: Snapshot | undefined, agent: string | undefined): Decide => {
+export const of = (start: Start, from: Snapshot | undefined, agent: string | undefined): Deciders => {
+  const now = agent === undefined ? suspending : waiting(agent)
+  if (start.kind === "input" || from?.open === undefined) return { decide: now, isAsked: () => false }
   const before = decided(start, from)
-  if (agent === undefined) return before
-  const now = waiting(agent)
-  return start.kind === "input"
-    ? now
-    : (request) =>
-        Effect.flatMap(before(request), (decision) =>
-          decision === undefined ? now(request) : Effect.succeed(decision)
-        )
+  const keys = new Set(from.open.requests.map(({ key }) => key))
+  return {
+    isAsked: (key) => keys.has(key),
+    decide: (request) =>
+      Effect.flatMap(before(request), (decision) => (decision === undefined ? now(request) : Effect.succeed(decision)))
+  }
 }
+
+const suspending: Decide = () => Effect.succeed(undefined)
 
 const waiting =
   (agent: string): Decide =>

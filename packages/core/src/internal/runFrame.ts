@@ -124,7 +124,7 @@ const meterOf = (
   now: number
 ): Meter => {
   if (budget === undefined && parent !== undefined) return parent.meter
-  const meter = new Meter(budget ?? Budget.unlimited, ledger, now - (resumed?.elapsed ?? 0), parent?.meter)
+  const meter = new Meter(budget ?? Budget.unlimited, ledger, now, resumed?.elapsed ?? 0, parent?.meter)
   meter.onExceeded = onExceeded
   return meter
 }
