@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Budget, Model, RunError, Skill, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, Approval, Approver, Budget, Model, Recovery, RunError, Skill, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Layer, Schema } from "effect"
 import { it } from "../support/run.ts"
@@ -192,5 +192,40 @@ it.run("A903 the time of a run bounds the making of its model too", (run) =>
     const exit = yield* overADay(run(agent, "go"))
     assert(Exit.isFailure(exit))
     assert.instanceOf(Cause.squash(exit.cause), RunError.BudgetExceededError)
+  })
+)
+
+it.effect("P902 A318 a call that was repaired before the run was suspended goes on with what was shown", () =>
+  Effect.gen(function* () {
+    const runs: Array<number> = []
+    let fixes = 0
+    const tool = Tool.make("pay", {
+      description: "Pays.",
+      parameters: Schema.Struct({ cents: Schema.Int }),
+      success: Schema.String,
+      run: ({ cents }) =>
+        Effect.suspend(() => (runs.push(cents) === 1 ? Effect.fail({ _tag: "Busy" } as const) : Effect.succeed("paid")))
+    }).pipe(
+      Tool.requireApproval(),
+      Tool.onError({ Busy: Recovery.fix((_raw: string) => Effect.sync(() => `{"cents":${8 + ++fixes}}`)) })
+    )
+    const agent = agentWith(tool)
+    const model = yield* make(calls(pay()), done)
+    let outcome: Agent.Outcome<unknown> = yield* Effect.flatMap(agent.start("go"), ({ outcome }) => outcome).pipe(
+      Effect.provide(model.layer)
+    )
+    const shown: Array<unknown> = []
+    for (let round = 0; round < 5 && outcome._tag === "Suspended"; round++) {
+      const from = outcome.snapshot
+      shown.push(...Snapshot.requestsOf(from).map(({ arguments: args }) => args))
+      outcome = yield* Effect.flatMap(
+        Agent.resume(agent).start({ from, decisions: all(from, Approval.approve) }),
+        ({ outcome }) => outcome
+      ).pipe(Effect.provide(model.layer))
+    }
+    assert.deepStrictEqual(shown, [{ cents: 5 }, { cents: 9 }])
+    assert.deepStrictEqual(runs, [5, 9])
+    assert.strictEqual(fixes, 1)
+    assert.deepStrictEqual(outcome, { _tag: "Completed", output: "done" })
   })
 )

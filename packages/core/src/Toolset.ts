@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import type { ApprovalRequest } from "./Approval.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
 import type { Decide } from "./internal/approving.ts"
 import * as Driver from "./internal/recoveryDriver.ts"
@@ -42,8 +43,8 @@ export interface Surroundings {
   readonly history: FailureHistory.FailureHistory
   /** Decides about calls that need approval. */
   readonly decide: Decide
-  /** Whether somebody was asked about the call with this key before the run was suspended. */
-  readonly isAsked: (key: string) => boolean
+  /** What somebody was asked about the call with this key before the run was suspended. */
+  readonly asked: (key: string) => ApprovalRequest | undefined
   /** Writes down what is to stand in the transcript should the call never come to its end. */
   readonly mark: (settlement: Message.Settlement | undefined) => void
 }

@@ -279,7 +279,7 @@ export interface Settling {
   readonly run: RunContext.RunContext
   /** Decides about calls that need approval. */
   readonly decide: Toolset.Surroundings["decide"]
-  readonly isAsked: Toolset.Surroundings["isAsked"]
+  readonly asked: Toolset.Surroundings["asked"]
   /** What is known of the calls that were settled before the run was suspended. */
   readonly known: ReadonlyArray<FailureHistory.Settled | undefined>
 }
@@ -294,7 +294,7 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
     concurrency,
     decide,
     history,
-    isAsked,
+    asked,
     known: before,
     reply,
     run,
@@ -325,7 +325,7 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
       run,
       history,
       decide,
-      isAsked,
+      asked,
       mark: (settlement) => {
         settlements[index] = settlement
       }

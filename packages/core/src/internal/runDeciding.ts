@@ -2,6 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type * as Approval from "../Approval.ts"
 import { Approver } from "../Approver.ts"
 import type { Snapshot } from "../Snapshot.ts"
 import type { Decide } from "./approving.ts"
@@ -9,8 +10,8 @@ import type { Start } from "./runStart.ts"
 
 export interface Deciders {
   readonly decide: Decide
-  /** Whether somebody was asked about the call with this key before the run was suspended. */
-  readonly isAsked: (key: string) => boolean
+  /** What somebody was asked about the call with this key before the run was suspended. */
+  readonly asked: (key: string) => Approval.ApprovalRequest | undefined
 }
 
 /**
@@ -19,11 +20,11 @@ export interface Deciders {
  */
 export const of = (start: Start, from: Snapshot | undefined, agent: string | undefined): Deciders => {
   const now = agent === undefined ? suspending : waiting(agent)
-  if (start.kind === "input" || from?.open === undefined) return { decide: now, isAsked: () => false }
+  if (start.kind === "input" || from?.open === undefined) return { decide: now, asked: () => undefined }
   const before = decided(start, from)
-  const keys = new Set(from.open.requests.map(({ key }) => key))
+  const requests = new Map(from.open.requests.map((request) => [request.key, request]))
   return {
-    isAsked: (key) => keys.has(key),
+    asked: (key) => requests.get(key),
     decide: (request) =>
       Effect.flatMap(before(request), (decision) => (decision === undefined ? now(request) : Effect.succeed(decision)))
   }

@@ -48,8 +48,8 @@ export interface Surroundings {
   readonly gates: Gates.Gates
   /** Decides about calls that need approval. */
   readonly decide: Approving.Decide
-  /** Whether somebody was asked about the call with this key before the run was suspended. */
-  readonly isAsked: (key: string) => boolean
+  /** What somebody was asked about the call with this key before the run was suspended. */
+  readonly asked: (key: string) => Approval.ApprovalRequest | undefined
   readonly history: FailureHistory.FailureHistory
   /** Writes down what is to stand in the transcript should the call never come to its end. */
   readonly mark: (settlement: Message.Settlement | undefined) => void
@@ -69,6 +69,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   readonly #around: Surroundings
   readonly #run: RunContext.RunContext
   readonly #endings: Endings
+  /** What somebody was asked about this call before the run was suspended. */
+  readonly #asked: Approval.ApprovalRequest | undefined
   /** The arguments as they are now: the model's, or those of the last repair. */
   #raw: Message.ToolCall["arguments"]
   #decoded: Call.Decoded | undefined
@@ -93,7 +95,9 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     this.#call = call
     this.#around = around
     this.#run = around.run
-    this.#raw = call.arguments
+    this.#asked = around.asked(around.idempotencyKey)
+    // what was decided on is what goes on, not what the model wrote before it was repaired
+    this.#raw = this.#asked?.arguments ?? call.arguments
     this.#endings = new Endings(entry.tool, call, around.run, around.history, () => ({
       params: this.#decoded === undefined ? undefined : { value: this.#decoded.params }
     }))
@@ -256,7 +260,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   #admitted(attempt: number): Effect.Effect<unknown, unknown> {
-    const isAsked = this.#around.isAsked(this.#around.idempotencyKey)
+    const isAsked = this.#asked !== undefined
     const { approval = isAsked ? Approving.always : undefined } = this.#tool
     return approval === undefined ? this.#enter(attempt) : this.#approved(attempt, approval, isAsked)
   }
