@@ -79,6 +79,7 @@ export const internals: Readonly<Record<string, string>> = {
   unknownTool: "Toolset",
   toolRun: "Tool",
   settling: "Toolset",
+  levels: "Toolset",
   approving: "Toolset",
   digest: "Toolset",
   runFrame: "Run"

@@ -24,6 +24,7 @@ import { type Outcome, wishOf } from "./outcome.ts"
 import type * as Driver from "./recoveryDriver.ts"
 import * as Call from "./toolCall.ts"
 import type { NeedsApproval, ToolContext, ToolDefinition } from "./toolDefinition.ts"
+import { keyIn } from "./levels.ts"
 import { rendered } from "./rendering.ts"
 import * as ToolRun from "./toolRun.ts"
 import { trailOf } from "./trail.ts"
@@ -392,13 +393,4 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   #emit(make: () => AgentEvent.OfOneCall): Effect.Effect<void> {
     return RunContext.emit(this.#run, () => ({ ...make(), callId: this.#call.id, tool: this.#tool.name }))
   }
-}
-
-/** The row of a level that guards an error: exact, then what stands for it, then `orElse`. */
-const keyIn = (rows: Recovery.Rows, error: unknown): string | undefined => {
-  const tag = ErrorCause.tagOf(error)
-  if (rows.has(tag)) return tag
-  const standIn = Call.isArgumentError(error) ? "InvalidArgs" : "ExecutionError"
-  if (rows.has(standIn)) return standIn
-  return rows.has("orElse") ? "orElse" : undefined
 }
