@@ -46,6 +46,14 @@ export const ToolCall = Schema.Struct({
   opaque: Schema.optionalKey(Opaque)
 })
 
+/**
+ * Something that a provider did on its own side, a search for example, or said beside the reply, like its sources: only
+ * that provider can read it, and it may want it back. Every other one leaves it out. `kind` is the provider's word for it.
+ */
+export interface ProviderItem extends Schema.Schema.Type<typeof ProviderItem> {}
+
+export const ProviderItem = Schema.Struct({ type: Schema.tag("provider-item"), kind: Schema.String, opaque: Opaque })
+
 /** How a call ended. Only `result` is a success; whatever else the model reads carries the wire's error flag. */
 export type SettlementKind = typeof SettlementKind.Type
 
@@ -92,12 +100,13 @@ export interface User extends Schema.Schema.Type<typeof User> {}
 
 export const User = Schema.Struct({ role: Schema.tag("user"), content: UserContent })
 
-/** What a model said, in its own order, every call settled. */
+/** What a model said, in its own order, every call settled. One that is `paused` is no answer: its provider goes on with it. */
 export interface Assistant extends Schema.Schema.Type<typeof Assistant> {}
 
 export const Assistant = Schema.Struct({
   role: Schema.tag("assistant"),
-  content: Schema.Array(Schema.Union([Text, Reasoning, SettledCall]))
+  content: Schema.Array(Schema.Union([Text, Reasoning, ProviderItem, SettledCall])),
+  paused: Schema.optionalKey(Schema.Literal(true))
 })
 
 export type Message = System | User | Assistant
@@ -115,18 +124,23 @@ export const Transcript = Schema.Array(Message)
  */
 export const KeptTranscript = kept(Transcript)
 
-/** Why a model stopped. `filtered` and `length` cut a reply off: its calls are not run. */
+/**
+ * Why a model stopped. `filtered` and `length` cut a reply off: its calls are not run. `paused` is no end: the provider is at
+ * work on its own side, and goes on when it gets the reply back.
+ */
 export type FinishReason = typeof FinishReason.Type
 
-export const FinishReason = Schema.Literals(["stop", "tool-calls", "length", "filtered", "other"])
+export const FinishReason = Schema.Literals(["stop", "tool-calls", "length", "filtered", "paused", "other"])
 
 /** What a model sent back in one piece, its calls still open. */
 export interface Reply extends Schema.Schema.Type<typeof Reply> {}
 
 export const Reply = Schema.Struct({
-  content: Schema.Array(Schema.Union([Text, Reasoning, ToolCall])),
+  content: Schema.Array(Schema.Union([Text, Reasoning, ProviderItem, ToolCall])),
   finish: FinishReason,
   usage: Usage.Usage,
+  /** What the provider says that this reply cost, where it says so, in its own currency. */
+  cost: Schema.optionalKey(Schema.Finite),
   /** The name under which the provider answered, where it says one. */
   model: Schema.optionalKey(Schema.String)
 })
@@ -190,7 +204,8 @@ export const settle = (reply: Reply, settlements: ReadonlyArray<Settlement | und
       part.type === "tool-call"
         ? { type: "settled-call", call: part, settlement: settlements[next++] ?? interrupted }
         : part
-    )
+    ),
+    ...(reply.finish === "paused" ? { paused: true } : {})
   }
 }
 
@@ -220,7 +235,7 @@ export interface ForeignResult {
 /** What a model said, as foreign histories keep it: its calls may be open. */
 export interface ForeignAssistant {
   readonly role: "assistant"
-  readonly content: ReadonlyArray<Text | Reasoning | ToolCall | SettledCall>
+  readonly content: ReadonlyArray<Text | Reasoning | ProviderItem | ToolCall | SettledCall>
 }
 
 /** A message of foreign origin: one of ours, or one of the two that may leave a call without its result. */

@@ -35,10 +35,12 @@ export type Part =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string; readonly opaque?: Message.Opaque }
   | Message.ToolCall
+  | Message.ProviderItem
   | {
       readonly type: "finish"
       readonly finish: Message.FinishReason
       readonly usage: Usage.Usage
+      readonly cost?: number
       readonly model?: string
     }
 
@@ -68,6 +70,7 @@ export class Collector {
       case "reasoning-delta":
         return this.#reason(part)
       case "tool-call":
+      case "provider-item":
         this.#closeText()
         this.#content.push(part)
         return
@@ -87,8 +90,8 @@ export class Collector {
   reply(): Message.Reply | undefined {
     if (this.#end === undefined) return undefined
     this.#closeText()
-    const { finish, usage, model } = this.#end
-    return { content: this.#content, finish, usage, ...(model === undefined ? {} : { model }) }
+    const { type: _type, ...end } = this.#end
+    return { content: this.#content, ...end }
   }
 
   #closeText(): void {
@@ -133,6 +136,7 @@ const toPart = (part: Content): Part => {
     case "reasoning":
       return { ...part, type: "reasoning-delta" }
     case "tool-call":
+    case "provider-item":
       return part
   }
 }

@@ -257,6 +257,8 @@ const loop = Effect.fnUntraced(function* (
     if (calls.length === 0) {
       if (run.emit !== undefined) yield* RunBudget.warn(run)
       yield* closing(state, run, Message.settle(reply, []))
+      // the provider is at work on its own side, and wants the reply back
+      if (reply.finish === "paused") continue
       if (output === undefined) return state.partial
       const read = yield* reading(running)
       if (read !== undefined) return read.value

@@ -55,6 +55,6 @@ export const budgetOf = (start: Start, own: Budget.Budget): Budget.Budget =>
 /** The answer of a conversation that ends with one, and to which nothing was added. */
 export const answeredBy = (start: Start, messages: Message.Transcript): string | undefined => {
   const last = messages.at(-1)
-  if (start.kind === "input" || last?.role !== "assistant") return undefined
+  if (start.kind === "input" || last?.role !== "assistant" || last.paused === true) return undefined
   return last.content.some(({ type }) => type === "settled-call") ? undefined : Message.textOf(last)
 }

@@ -74,7 +74,7 @@ export const cutOff = (...parts: ReadonlyArray<Model.Part>): Step => ({
 /** The parts in which a whole reply would have been streamed: text in two pieces, calls whole. */
 export const toParts = (whole: Message.Reply): ReadonlyArray<Model.Part> => [
   ...whole.content.flatMap((part): ReadonlyArray<Model.Part> => {
-    if (part.type === "tool-call") return [part]
+    if (part.type === "tool-call" || part.type === "provider-item") return [part]
     const middle = Math.ceil(part.text.length / 2)
     const pieces = [part.text.slice(0, middle), part.text.slice(middle)].filter((piece) => piece !== "")
     return part.type === "text"
@@ -85,6 +85,7 @@ export const toParts = (whole: Message.Reply): ReadonlyArray<Model.Part> => [
     type: "finish",
     finish: whole.finish,
     usage: whole.usage,
+    ...(whole.cost === undefined ? {} : { cost: whole.cost }),
     ...(whole.model === undefined ? {} : { model: whole.model })
   }
 ]

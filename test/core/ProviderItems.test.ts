@@ -1,0 +1,42 @@
+/** What a provider does on its own side is kept, goes back, and is no answer while it lasts. */
+import { assert } from "@effect/vitest"
+import { Agent, Message, Skill } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect } from "effect"
+import { it } from "../support/run.ts"
+import { done } from "./dialogue.ts"
+
+const search: Message.ProviderItem = {
+  type: "provider-item",
+  kind: "web_search",
+  opaque: { provider: "scripted", data: { id: "srv_1", query: "kintsugi" } }
+}
+
+const half: Message.Reply = {
+  content: [Message.text("Let me look. "), search],
+  finish: "paused",
+  usage: { inputTokens: 5, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+}
+
+const agent = Agent.make("reader", {
+  budget: { maxTurns: 3 },
+  skills: [Skill.make("read", { description: "Reads.", tools: [] })]
+})
+
+it.run("a reply that its provider paused goes back to it as it is, and the run goes on", (run) =>
+  Effect.gen(function* () {
+    const model = yield* ScriptedModel.make(ScriptedModel.replies(half), done)
+    assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
+    const said = model.requests[1]?.messages.at(-1)
+    assert.deepStrictEqual(said, { role: "assistant", content: [Message.text("Let me look. "), search], paused: true })
+  })
+)
+
+it.run("a transcript that ends in a paused reply is gone on with, not taken for an answer", (run) =>
+  Effect.gen(function* () {
+    const model = yield* ScriptedModel.make(done)
+    const transcript = [Message.user("go"), Message.settle(half, [])]
+    const resumed = run(Agent.resume(agent), { from: transcript })
+    assert.strictEqual(yield* resumed.pipe(Effect.provide(model.layer)), "done")
+  })
+)
