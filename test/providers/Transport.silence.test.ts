@@ -92,22 +92,24 @@ describe("before the first part", () => {
     })
   )
 
-  it.effect("P505 A804 head, comments and events without a part are no part; the connection is closed", () =>
-    Effect.gen(function* () {
-      const server = writing()
-      const late: Reaction = () => Effect.delay(server.reaction(), "2 seconds")
-      const { fiber, network } = yield* reading(limits, late)
-      yield* pass(2000)
-      yield* pass(1000)
-      yield* server.say(": keep-alive\n\n", role)
-      yield* pass(1000)
-      yield* server.say(": keep-alive\n\n")
-      const { exit, text } = yield* endsAfter(fiber, 1000)
-      failsWith(exit, LlmError.RequestTimeoutError)
-      assert.strictEqual(text, "")
-      assert.isTrue(server.state.isClosed)
-      assert.strictEqual(network.sent.length, 1)
-    })
+  it.effect(
+    "P505 A804 head, comments and events without a part are signs of life; after the last the connection is closed",
+    () =>
+      Effect.gen(function* () {
+        const server = writing()
+        const late: Reaction = () => Effect.delay(server.reaction(), "2 seconds")
+        const { fiber, network } = yield* reading(limits, late)
+        yield* pass(2000)
+        yield* pass(4999)
+        yield* server.say(": keep-alive\n\n", role)
+        yield* pass(4999)
+        yield* server.say(": keep-alive\n\n")
+        const { exit, text } = yield* endsAfter(fiber, 5000)
+        failsWith(exit, LlmError.RequestTimeoutError)
+        assert.strictEqual(text, "")
+        assert.isTrue(server.state.isClosed)
+        assert.strictEqual(network.sent.length, 1)
+      })
   )
 
   it.effect("P505 each attempt has its own time", () =>
@@ -149,7 +151,7 @@ describe("between two parts", () => {
       yield* server.say(textChunk("b"))
       yield* pass(1000)
       yield* server.say(": keep-alive\n\n")
-      const { exit, text } = yield* endsAfter(fiber, 1000)
+      const { exit, text } = yield* endsAfter(fiber, 2000)
       assert.strictEqual(text, "ab")
       assert.deepStrictEqual(failsWith(exit, LlmError.RequestTimeoutError).timeout, Duration.seconds(2))
       assert.isTrue(server.state.isClosed)

@@ -46,6 +46,14 @@ const ExpectedError = Schema.Struct({
 
 export type ExpectedError = typeof ExpectedError.Type
 
+const ExpectedUsage = Schema.Struct({
+  input: Schema.optionalKey(Schema.Finite),
+  output: Schema.optionalKey(Schema.Finite),
+  cachedInput: Schema.optionalKey(Schema.Finite),
+  cacheWrite: Schema.optionalKey(Schema.Finite),
+  reasoning: Schema.optionalKey(Schema.Finite)
+})
+
 const Entry = Schema.Struct({
   id: Schema.String,
   provider: Schema.String,
@@ -56,6 +64,21 @@ const Entry = Schema.Struct({
   bodyFile: Schema.String,
   expected: Schema.Struct({
     outcome: Schema.optionalKey(Schema.String),
+    model: Schema.optionalKey(Schema.NullOr(Schema.String)),
+    text: Schema.optionalKey(Schema.String),
+    textLength: Schema.optionalKey(Schema.Finite),
+    reasoningLength: Schema.optionalKey(Schema.Finite),
+    refusal: Schema.optionalKey(Schema.String),
+    toolCalls: Schema.optionalKey(
+      Schema.Array(
+        Schema.Struct({
+          id: Schema.optionalKey(Schema.NullOr(Schema.String)),
+          name: Schema.String,
+          args: Schema.Record(Schema.String, Schema.Json)
+        })
+      )
+    ),
+    usage: Schema.optionalKey(Schema.NullOr(ExpectedUsage)),
     error: Schema.optionalKey(ExpectedError)
   })
 })

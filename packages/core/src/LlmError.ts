@@ -6,6 +6,7 @@ import { type Origin, type ServiceOrigin, whereOf, wordsOf } from "./internal/ll
 import { sentence } from "./internal/sentence.ts"
 import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
 import * as RetryAfter from "./RetryAfter.ts"
+import * as Usage from "./Usage.ts"
 
 export type { Origin, ServiceOrigin } from "./internal/llmErrorOrigin.ts"
 
@@ -20,6 +21,8 @@ const originFields = {
   shouldRetry: Schema.optionalKey(Schema.Boolean),
   /** The provider's own words, capped and masked. */
   detail: Schema.optionalKey(Schema.String),
+  /** What the attempt had used up by then, where the provider said so. */
+  usage: Schema.optionalKey(Usage.Usage),
   /** The original; on a wire, one of this union keeps its class. */
   cause: Schema.optionalKey(ErrorCause.nested(ofThisUnion))
 }
@@ -157,7 +160,7 @@ export class MalformedToolCallError extends advised(
 }
 
 /** What a model may lack. */
-export const Capability = Schema.Literals(["streaming", "vision", "structuredOutput", "tools"])
+export const Capability = Schema.Literals(["streaming", "vision", "files", "structuredOutput", "tools", "toolChoice"])
 export type Capability = typeof Capability.Type
 
 /** The model cannot do what the request asks for. */
@@ -197,8 +200,10 @@ export class CapabilityMismatchError extends advised(
 const spoken: Readonly<Record<Capability, string>> = {
   streaming: "streaming",
   vision: "images",
+  files: "files",
   structuredOutput: "structured output",
-  tools: "tool calls"
+  tools: "tool calls",
+  toolChoice: "this choice of tools"
 }
 
 /** A failure that fits no other tag; the original is its cause. */

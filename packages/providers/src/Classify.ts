@@ -37,7 +37,8 @@ export const failure = (
       ...(requestId === undefined ? {} : { requestId }),
       ...(hint === undefined ? {} : { retryAfter: hint }),
       ...(Hints.forbidsResend(given) ? { shouldRetry: false } : {}),
-      ...(text === "" ? {} : { detail: text })
+      ...(text === "" ? {} : { detail: text }),
+      ...(report.usage === undefined ? {} : { usage: report.usage })
     }
   })
 }

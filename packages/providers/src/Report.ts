@@ -1,5 +1,6 @@
 /** What the body of an error says, as its codec has read it. */
 import type * as LlmError from "@kintsugi/core/LlmError"
+import type * as Usage from "@kintsugi/core/Usage"
 import type * as Duration from "effect/Duration"
 
 export interface Report {
@@ -19,6 +20,8 @@ export interface Report {
   readonly retryAfter?: Duration.Duration
   /** The id of the request, where the body repeats it. */
   readonly requestId?: string
+  /** What the attempt had used up, where a reply came with the error. */
+  readonly usage?: Usage.Usage
   /** Headers of the server behind a router, in lower case; those of the answer itself come before them. */
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -54,6 +54,9 @@ export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.provide(
   Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" })
 )
 
+/** Events or lines, as the format has it. */
+const accepted = "text/event-stream, application/x-ndjson"
+
 /** Throws a `RangeError` for senseless options. */
 export const make = (
   endpoint: Send.Endpoint,
@@ -133,7 +136,7 @@ const fromClient = (
     const reading = { maxBytes, silence, silent }
     /** Up to the first parts, so that everything before them may be sent again. */
     const attempt = Effect.gen(function* () {
-      const sent = Send.exchange(client, target, { accept: "text/event-stream", body, maxBytes })
+      const sent = Send.exchange(client, target, { accept: accepted, body, maxBytes })
       const exchange = yield* begun(sent)
       const parts = yield* Parts.parts(exchange, decoder(exchange.answer), reading)
       return { first: yield* Parts.first(parts), parts }

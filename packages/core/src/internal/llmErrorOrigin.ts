@@ -1,6 +1,7 @@
 /** Where a failure of a model comes from, and how its message tells that. */
 import type * as Duration from "effect/Duration"
 import * as ErrorCause from "../ErrorCause.ts"
+import type { Usage } from "../Usage.ts"
 
 /** What is known of the response that carried the failure; each field is absent when nothing was said. */
 export interface Origin {
@@ -10,6 +11,7 @@ export interface Origin {
   readonly retryAfter?: Duration.Duration
   readonly shouldRetry?: boolean
   readonly detail?: string
+  readonly usage?: Usage
   readonly cause?: unknown
 }
 

@@ -1,5 +1,6 @@
 /** Makes the error of a tag, with everything that is known of the answer. */
 import * as LlmError from "@kintsugi/core/LlmError"
+import type * as Usage from "@kintsugi/core/Usage"
 import type * as Duration from "effect/Duration"
 import type { Answer } from "../Answer.ts"
 import * as Hints from "../Hints.ts"
@@ -16,6 +17,7 @@ export interface Facts {
   readonly retryAfter?: Duration.Duration
   readonly shouldRetry?: boolean
   readonly detail?: string
+  readonly usage?: Usage.Usage
 }
 
 export interface Known {

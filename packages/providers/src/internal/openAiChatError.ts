@@ -1,5 +1,6 @@
 /** What the errors of `POST /chat/completions` are called, by OpenAI and by those who speak its format. */
 import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -25,7 +26,7 @@ export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmEr
   const [message, delta] = [Json.field(choice, "message"), Json.field(choice, "delta")]
   const refusal = Json.text(Json.field(message, "refusal")) ?? Json.text(Json.field(delta, "refusal"))
   return (
-    ended(source, answer, reason, refusal) ??
+    ended(source, answer, { reason, refusal }) ??
     (reason === "content_filter" ? named(source, answer, reason, "a content filter cut the reply off") : undefined)
   )
 }
@@ -36,16 +37,20 @@ export const reported = (source: Source, answer: Answer, json: Schema.Json): Llm
   ErrorBody.inside(format, source, answer, { error: Json.field(firstChoice(json), "error") ?? null })
 
 /** The error of a reply that the model refused, or that broke off. A refusal is a filtered reply, though its reason is `stop`. */
-export const ended = (
-  source: Source,
-  answer: Answer,
-  reason: string | undefined,
-  refusal: string | undefined
-): LlmError | undefined => {
-  if (refusal !== undefined) return named(source, answer, "content_filter", refusal)
-  if (reason === "error") return named(source, answer, "server_error", "the model broke off")
+export const ended = (source: Source, answer: Answer, { reason, refusal, usage }: Ending): LlmError | undefined => {
+  const failed = (code: string, text: string) =>
+    failure(source, answer, { codes: [code], text, ...(usage === undefined ? {} : { usage }) })
+  if (refusal !== undefined) return failed("content_filter", refusal)
+  if (reason === "error") return failed("server_error", "the model broke off")
   if (reason !== "insufficient_system_resource") return undefined
-  return named(source, answer, reason, "the answer was broken off by load")
+  return failed(reason, "the answer was broken off by load")
+}
+
+/** How a reply ended, in the provider's words, and what it used up. */
+export interface Ending {
+  readonly reason: string | undefined
+  readonly refusal: string | undefined
+  readonly usage?: Usage.Usage | undefined
 }
 
 /** The only choice that is ever asked for. */

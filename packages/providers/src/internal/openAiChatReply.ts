@@ -24,17 +24,14 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
   }
   const content = [...reasoningOf(message, source), ...textOf(message), ...callsOf(message)]
   const calls = content.some((part) => part.type === "tool-call")
-  const ended = endOf(
-    source,
-    answer,
-    Json.text(Json.field(choice, "finish_reason")),
-    calls,
-    Json.text(Json.field(message, "refusal"))
-  )
+  const usage = usageOf(body.success) ?? Usage.empty
+  const reason = Json.text(Json.field(choice, "finish_reason"))
+  const ended = endOf(source, answer, { reason, refusal: Json.text(Json.field(message, "refusal")), usage }, calls)
   return Result.map(ended, (finish) => ({
     content,
     finish,
-    usage: usageOf(body.success) ?? Usage.empty,
+    usage,
+    ...costOf(body.success),
     ...modelOf(body.success)
   }))
 }
@@ -43,13 +40,12 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
 export const endOf = (
   source: Source,
   answer: Answer,
-  reason: string | undefined,
-  calls: boolean,
-  refusal: string | undefined
+  ending: ChatError.Ending,
+  calls: boolean
 ): Result.Result<Message.FinishReason, LlmError> => {
-  const error = ChatError.ended(source, answer, reason, refusal)
+  const error = ChatError.ended(source, answer, ending)
   if (error !== undefined) return Result.fail(error)
-  switch (reason) {
+  switch (ending.reason) {
     case undefined:
     case "stop":
     case "tool_calls":
@@ -129,6 +125,13 @@ export const usageOf = (body: Schema.Json): Usage.Usage | undefined => {
     cacheWriteTokens: of("prompt_tokens_details", "cache_write_tokens") ?? 0,
     reasoningTokens: of("completion_tokens_details", "reasoning_tokens") ?? 0
   }
+}
+
+/** What the provider says that the reply cost: OpenRouter's credits, Perplexity's dollars. */
+export const costOf = (body: Schema.Json): { readonly cost?: number } => {
+  const cost = Json.field(Json.field(body, "usage"), "cost")
+  const told = Json.count(cost) ?? Json.count(Json.field(cost, "total_cost"))
+  return told === undefined ? {} : { cost: told }
 }
 
 /** The name under which the provider answered. */

@@ -8,6 +8,7 @@ import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Source } from "../Source.ts"
+import { remembering } from "./remembering.ts"
 
 /** Model and parameters, which are the same for every request. */
 export type Constants = Readonly<Record<string, Schema.Json | undefined>>
@@ -24,17 +25,6 @@ export const make = (provider: string, constants: Constants): Encoder => {
     const stream = mode === "streamed" ? ',"stream":true,"stream_options":{"include_usage":true}' : ""
     const format = output === undefined ? "" : formats(output)
     return `${head},"messages":[${transcript.map(messages).join(",")}]${toolFields}${format}${stream}}`
-  }
-}
-
-const remembering = <A extends object>(encode: (value: A) => string): ((value: A) => string) => {
-  const known = new WeakMap<A, string>()
-  return (value) => {
-    const before = known.get(value)
-    if (before !== undefined) return before
-    const encoded = encode(value)
-    known.set(value, encoded)
-    return encoded
   }
 }
 

@@ -29,12 +29,12 @@ export class ChatDecoder implements Decoder<Model.Part> {
   readonly #calls = new Map<number, OpenCall>()
   #state: "open" | "complete" | "done" = "open"
   #seen = false
-  #pieces = 0
   #reason: string | undefined
   #refusal = ""
   #reasoningField: string | undefined
   #usage = Usage.empty
-  #model: { readonly model?: string } = {}
+  /** Its name, and what the reply cost. */
+  #told: { readonly model?: string; readonly cost?: number } = {}
 
   constructor(source: Source, answer: Answer) {
     this.#source = source
@@ -43,10 +43,6 @@ export class ChatDecoder implements Decoder<Model.Part> {
 
   state() {
     return this.#state
-  }
-
-  pieces() {
-    return this.#pieces
   }
 
   push(data: string): Step {
@@ -64,17 +60,18 @@ export class ChatDecoder implements Decoder<Model.Part> {
   end(): Step {
     if (!this.#seen) return this.#undecodable(new Error("the stream holds no reply"))
     const refusal = this.#refusal === "" ? undefined : this.#refusal
-    const finish = ChatReply.endOf(this.#source, this.#answer, this.#reason, this.#calls.size > 0, refusal)
+    const ending = { reason: this.#reason, refusal, usage: this.#usage }
+    const finish = ChatReply.endOf(this.#source, this.#answer, ending, this.#calls.size > 0)
     return Result.map(finish, (finish) => [
       ...this.#closeReasoning(),
       ...this.#closeCalls(),
-      { type: "finish" as const, finish, usage: this.#usage, ...this.#model }
+      { type: "finish" as const, finish, usage: this.#usage, ...this.#told }
     ])
   }
 
   #read(chunk: Schema.Json): ReadonlyArray<Model.Part> {
     this.#usage = ChatReply.usageOf(chunk) ?? this.#usage
-    this.#model = { ...this.#model, ...ChatReply.modelOf(chunk) }
+    this.#told = { ...this.#told, ...ChatReply.modelOf(chunk), ...ChatReply.costOf(chunk) }
     const choice = ChatError.firstChoice(chunk)
     if (choice === undefined) return []
     this.#seen = true
@@ -88,10 +85,8 @@ export class ChatDecoder implements Decoder<Model.Part> {
 
   #readDelta(delta: Schema.Json | undefined): ReadonlyArray<Model.Part> {
     const refusal = Json.text(Json.field(delta, "refusal")) ?? ""
-    const calls = Json.items(Json.field(delta, "tool_calls"))
     this.#refusal += refusal
-    for (const piece of calls) this.#readCall(piece)
-    if (refusal !== "" || calls.length > 0) this.#pieces++
+    for (const piece of Json.items(Json.field(delta, "tool_calls"))) this.#readCall(piece)
     const parts: Array<Model.Part> = []
     const thought = ChatReply.reasoning(delta)
     if (thought !== undefined) {

@@ -10,14 +10,12 @@ export interface Options {
   /** For all attempts and waits of one call together; 300 seconds by default, `Infinity` for no limit. */
   readonly requestTimeout?: Duration.Input
   /**
-   * For how long a stream may be silent before its first part, from the start of each attempt; no limit by default. What comes
-   * too late is a `RequestTimeoutError`, and not sent again.
+   * For how long a stream may be silent before its first part, from the start of each attempt; no limit by default. Whatever
+   * comes, be it a comment that keeps the connection open, begins the time anew. A stream that is silent for longer is a
+   * `RequestTimeoutError`, and not sent again.
    */
   readonly firstPart?: Duration.Input
-  /**
-   * For how long a stream may be silent between two parts; no limit by default. Pieces of a call are heard too. The time in
-   * which nobody reads does not count.
-   */
+  /** The same, after the first part. The time in which nobody reads does not count. */
   readonly betweenParts?: Duration.Input
   /** A longer answer, whole or streamed, is cut off and fails; 16 MiB by default. */
   readonly maxResponseBytes?: number

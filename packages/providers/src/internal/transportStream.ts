@@ -1,4 +1,4 @@
-/** Server-sent events, read as they come, and watched for silence. */
+/** Streamed answers, read event by event or line by line as they come, and watched for silence. */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
@@ -11,24 +11,24 @@ import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import { Lines } from "./lines.ts"
 import type { Failure } from "./transportRetry.ts"
 import type { Exchange } from "./transportSend.ts"
 import type { Silence } from "./transportSettings.ts"
 
 /** Reads a stream event by event; a pure state machine, made afresh for every attempt. */
 export interface Decoder<out Part> {
+  /** How the body is cut into what is pushed: the data of server-sent events, which is the default, or one JSON a line. */
+  readonly framing?: Framing
   /** The parts that the data of one more event completes. */
   readonly push: (data: string) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
   /** The last parts, when the body ended in a state other than `open`. */
   readonly end: () => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
   /** `open`: more has to come; `complete`: more may come; `done`: nothing of what comes counts. */
   readonly state: () => "open" | "complete" | "done"
-  /**
-   * How many pieces were read of parts that are given whole, like calls, so that a stream is not taken for silent while one
-   * comes in. Without it, only parts are heard.
-   */
-  readonly pieces?: () => number
 }
+
+export type Framing = "sse" | "ndjson"
 
 /** Parts, one or more at a time. */
 export type Parts<Part, E = Failure> = Pull.Pull<Arr.NonEmptyReadonlyArray<Part>, E>
@@ -49,7 +49,7 @@ export const parts = <Part>(
 ): Effect.Effect<Parts<Part>, never, Scope.Scope> =>
   Effect.map(Stream.toPull(exchange.bytes), (unwatched) => {
     const reader = new Reader(exchange, decoder, reading.maxBytes)
-    const bytes = watched(unwatched, reader, reading, exchange.answer.elapsed)
+    const bytes = watched(unwatched, reader, reading)
     const next: Parts<Part> = Effect.suspend(() => {
       const ready = reader.take()
       if (ready !== undefined) return Effect.succeed(ready)
@@ -71,34 +71,19 @@ export const parts = <Part>(
   })
 
 /**
- * Fails when nothing that counts has come for too long. Only waiting for the network counts: while nobody asks for bytes, the
- * clock stands still.
+ * Fails when nothing has come for too long. Whatever comes is a sign of life, be it only a comment or a ping. Only waiting for
+ * the network counts: while nobody asks for bytes, the clock stands still.
  */
 const watched = <A, Part>(
   bytes: Pull.Pull<A, Failure>,
   reader: Reader<Part>,
-  { silence: { betweenParts, firstPart }, silent }: Reading,
-  elapsed: Duration.Duration
+  { silence: { betweenParts, firstPart }, silent }: Reading
 ): Pull.Pull<A, Failure> => {
   if (!Duration.isFinite(firstPart) && !Duration.isFinite(betweenParts)) return bytes
-  let heard = 0
-  let waited = Duration.toMillis(elapsed)
-  return Effect.flatMap(Clock.currentTimeMillis, (asked) => {
-    if (reader.heard > heard) {
-      heard = reader.heard
-      waited = 0
-    }
-    const limit = heard === 0 ? firstPart : betweenParts
-    const waiting = Effect.tap(bytes, () =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        waited += now - asked
-      })
-    )
-    if (!Duration.isFinite(limit)) return waiting
-    return Effect.timeoutOrElse(waiting, {
-      duration: Duration.millis(Math.max(0, Duration.toMillis(limit) - waited)),
-      orElse: () => Effect.fail(silent(limit))
-    })
+  return Effect.suspend(() => {
+    const duration = reader.hasGiven ? betweenParts : firstPart
+    if (!Duration.isFinite(duration)) return bytes
+    return Effect.timeoutOrElse(bytes, { duration, orElse: () => Effect.fail(silent(duration)) })
   })
 }
 
@@ -122,10 +107,14 @@ class Reader<Part> {
   readonly #decoder: Decoder<Part>
   readonly #maxBytes: number
   readonly #utf8 = new TextDecoder()
-  readonly #parser: Sse.Parser
+  readonly #lines: Lines | undefined
+  readonly #events: Sse.Parser
   #ready: Array<Part> = []
   #size = 0
-  #given = 0
+  /** The end of what has come, where a bare error would stand. */
+  #tail = ""
+  /** Whether a part has come. */
+  hasGiven = false
   failure: Failure | undefined
   ended = false
 
@@ -133,17 +122,13 @@ class Reader<Part> {
     this.#exchange = exchange
     this.#decoder = decoder
     this.#maxBytes = maxBytes
-    this.#parser = Sse.makeParser(
-      (event) => {
-        if (event._tag === "Event" && !this.ended) this.#accept(decoder.push(event.data))
-      },
-      { maxEventSize: maxBytes }
-    )
-  }
-
-  /** All that was said so far, in parts and pieces. */
-  get heard(): number {
-    return this.#given + (this.#decoder.pieces?.() ?? 0)
+    const push = (data: string) => {
+      if (!this.ended) this.#accept(decoder.push(data))
+    }
+    this.#lines = decoder.framing === "ndjson" ? new Lines(push) : undefined
+    this.#events = Sse.makeParser((event) => (event._tag === "Event" ? push(event.data) : undefined), {
+      maxEventSize: maxBytes
+    })
   }
 
   take(): Arr.NonEmptyReadonlyArray<Part> | undefined {
@@ -155,23 +140,42 @@ class Reader<Part> {
   feed(chunk: Uint8Array): void {
     if (this.ended) return
     this.#size += chunk.length
-    const tooLong =
-      this.#size > this.#maxBytes || this.#parser.feed(this.#utf8.decode(chunk, { stream: true })) !== undefined
-    if (tooLong) this.#fail(this.#exchange.oversized(this.#maxBytes))
+    if (this.#size > this.#maxBytes || this.#isTooLong(this.#utf8.decode(chunk, { stream: true }))) {
+      this.#fail(this.#exchange.oversized(this.#maxBytes))
+    }
   }
 
   /** The body has ended. */
   finish(): void {
+    if (this.ended) return
+    if (this.#lines !== undefined) this.#lines.end()
+    else if (this.#decoder.state() === "open") this.#readBare()
     if (this.ended) return
     if (this.#decoder.state() === "open") return this.#fail(this.#exchange.truncated())
     this.#accept(this.#decoder.end())
     this.ended = true
   }
 
+  /** Reads on; one event beyond all bounds is too long. */
+  #isTooLong(text: string): boolean {
+    if (this.#lines !== undefined) {
+      this.#lines.feed(text)
+      return false
+    }
+    this.#tail = (text.length < maxTail ? this.#tail + text : text).slice(-maxTail)
+    return this.#events.feed(text) !== undefined
+  }
+
+  /** Some servers end a stream of events with an error that is none, but bare JSON. */
+  #readBare(): void {
+    const bare = bareJson.exec(this.#tail)?.[1]
+    if (bare !== undefined) this.#accept(this.#decoder.push(bare))
+  }
+
   #accept(result: Result.Result<ReadonlyArray<Part>, LlmError.LlmError>): void {
     if (Result.isFailure(result)) return this.#fail(this.#exchange.failed(result.failure))
     for (const part of result.success) this.#ready.push(part)
-    this.#given += result.success.length
+    this.hasGiven ||= result.success.length > 0
     if (this.#decoder.state() === "done") this.ended = true
   }
 
@@ -180,3 +184,8 @@ class Reader<Part> {
     this.ended = true
   }
 }
+
+const maxTail = 8192
+
+/** An object that begins on a line of its own and ends the text. */
+const bareJson = /(?:^|\n)(\{[^]*\})\s*$/

@@ -1,0 +1,53 @@
+/** What may be asked of a model besides the conversation. What is not given is not sent, and the provider's own default holds. */
+import type * as Model from "@kintsugi/core/Model"
+import type * as Schema from "effect/Schema"
+
+/** All that one provider or another can be asked. Each takes the part that it has words for. */
+export interface Parameters {
+  /** How freely the next token is chosen: from 0, the likeliest, to 1 or 2. Many reasoning models refuse it. */
+  readonly temperature?: number
+  /** Only the likeliest tokens are chosen from, up to this sum of probabilities. */
+  readonly topP?: number
+  /** The longest reply, in tokens; reasoning counts. */
+  readonly maxTokens?: number
+  /** A reply ends before any of these texts. */
+  readonly stop?: ReadonlyArray<string>
+  /** The same seed gives similar replies, where the provider can. */
+  readonly seed?: number
+  /** How much a reasoning model is to think before it answers. */
+  readonly reasoning?: Reasoning
+  /**
+   * What is asked for where the run leaves it to the model: `required` or one tool hold for the first reply to a user only, so
+   * that a run can end.
+   */
+  readonly toolChoice?: Model.ToolChoice
+  /** Whether one reply may call several tools. */
+  readonly parallelToolCalls?: boolean
+  /** How the prompt is kept in the provider's cache. */
+  readonly promptCache?: PromptCache
+  /** Further fields of the body, as the wire names them. They cannot replace those that the library writes itself. */
+  readonly extra?: Readonly<Record<string, Schema.Json>>
+}
+
+/** An effort, in the provider's words (`none`, `minimal`, `low`, `medium`, `high` …), or the most tokens that may go into it. */
+export type Reasoning = string | { readonly maxTokens: number }
+
+/** Marks in the prompt, for providers that want to be told what to keep, or a key that requests with one beginning share. */
+export interface PromptCache {
+  /**
+   * Where a mark is put: after the tools and the system text, and after the last message, which moves along with the
+   * conversation. Both by default.
+   */
+  readonly breakpoints?: ReadonlyArray<"system" | "conversation">
+  /** For how long the provider keeps what is marked; `5m` by default. */
+  readonly ttl?: "5m" | "1h"
+  /** Sent as the key of the cache. */
+  readonly key?: string
+}
+
+/** The choice for this request: the model's own, unless the run or its options say otherwise. */
+export const choiceOf = (request: Model.Request, wanted: Model.ToolChoice | undefined): Model.ToolChoice => {
+  if (wanted === undefined || request.toolChoice !== "auto" || request.tools.length === 0) return request.toolChoice
+  const isForced = wanted === "required" || typeof wanted === "object"
+  return isForced && request.messages.at(-1)?.role !== "user" ? "auto" : wanted
+}
