@@ -2,7 +2,6 @@
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Sse from "effect/encoding/Sse"
