@@ -160,7 +160,11 @@ export const samples = {
     ToolError.UnknownToolError.of("fetch", "c1", ["look"]),
     new ToolError.UnknownToolError({ ...ofCall, known: ["look"] })
   ],
-  ToolTimeoutError: [ToolError.ToolTimeoutError.actionTimeout("fetch", "5 seconds"), timedOut("unsafe")],
+  ToolTimeoutError: [
+    ToolError.ToolTimeoutError.actionTimeout("fetch", "5 seconds"),
+    ToolError.ToolTimeoutError.notStarted("fetch", "5 seconds", { sideEffects: "unsafe", isAsked: true }),
+    timedOut("unsafe")
+  ],
   ToolDeniedError: [
     ToolError.ToolDeniedError.of("fetch", "c1", "not at night"),
     new ToolError.ToolDeniedError({ ...ofCall, reason: "not at night" })

@@ -320,7 +320,7 @@ const settling = Effect.fnUntraced(function* (
   if (batch.pending.length > 0 && batch.failure === undefined) {
     const now = yield* Clock.currentTimeMillis
     const settled = batch.outcomes.map((outcome) => (outcome.pending === undefined ? outcome.settled : null))
-    const waiting = { admitted, inARow, wasOff, settled, requests: batch.pending }
+    const waiting = { admitted, inARow, wasOff, settled, requests: batch.pending, standings: batch.standings }
     return { value: new Suspension(state.snapshot(run, now, state.skill, waiting)) }
   }
   yield* closing(state, run, batch.message)
