@@ -216,8 +216,8 @@ export const samples = {
     })
   ],
   RoutingError: [
-    RunError.RoutingError.of("worker", ["a"], "b"),
-    new RunError.RoutingError({ message: "m", agent: "worker", candidates: ["a"], answer: "b" })
+    RunError.RoutingError.of("worker", ["a"], "b", { transcript, usage }),
+    new RunError.RoutingError({ message: "m", agent: "worker", candidates: ["a"], answer: "b", transcript, usage })
   ],
   LoopExhaustedError: [
     RunError.LoopExhaustedError.of(3, { draft: 1 }),
