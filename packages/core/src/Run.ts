@@ -96,6 +96,7 @@ export const run = (
       if (from !== undefined) {
         for (const entry of from.ledger) run.ledger.record(entry)
         run.meter.restore(from.spent)
+        run.meter.warnedBefore(from.warned ?? [])
         if (start.kind === "resumption" && start.resumption.budget === undefined) run.meter.widen(from.limits)
       }
       mode.started?.({ transcript: () => state.transcript(), run })

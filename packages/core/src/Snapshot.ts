@@ -5,6 +5,7 @@
 import * as Schema from "effect/Schema"
 import * as Approval from "./Approval.ts"
 import * as FailureHistory from "./FailureHistory.ts"
+import { shared } from "./internal/budgetMeter.ts"
 import { Position, Seen } from "./internal/recoveryPosition.ts"
 import * as Ledger from "./Ledger.ts"
 import * as Message from "./Message.ts"
@@ -49,7 +50,7 @@ export const Open = Schema.Struct({
 export interface Snapshot extends Schema.Schema.Type<typeof Snapshot> {}
 
 export const Snapshot = Schema.Struct({
-  /** 2 is what is written. 1 has no `standings`, and is still read. */
+  /** 2 is what is written. 1 has neither `standings` nor `warned`, and is still read. */
   version: Schema.Literals([1, 2]),
   runId: Schema.String,
   agent: Schema.String,
@@ -68,6 +69,8 @@ export const Snapshot = Schema.Struct({
     maxCost: Schema.Number,
     maxDuration: Schema.Number
   }),
+  /** The limits that were told of as near; absent in version 1. */
+  warned: Schema.optionalKey(Schema.Array(Schema.Literals(shared))),
   ledger: Schema.Array(Ledger.Entry),
   failures: FailureHistory.Failures,
   callsWhileOff: Schema.Finite,

@@ -72,6 +72,7 @@ export class RunState implements State {
       transcript: open === undefined ? this.transcript() : [...this.messages],
       turn: this.turn,
       limits: run.meter.limits,
+      warned: run.meter.warned,
       spent: { ...counts, millis: run.meter.spent("maxDuration", now) },
       ledger: [...run.ledger.entries],
       failures: this.history.state,
