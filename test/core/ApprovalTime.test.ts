@@ -157,3 +157,21 @@ it.run("A903 P602 a call that may have taken effect stays so while somebody thin
     assert.match(settlements(error.transcript)[0] ?? "", /^unknown: /)
   })
 )
+
+it.run("A903 P907 once it was approved of, a call that is cut off is said to have been cut off", (run) =>
+  Effect.gen(function* () {
+    const began = yield* Queue.unbounded<void>()
+    const { layer } = yield* thinking(1)
+    const { runs, tool } = paying(Effect.andThen(Queue.offer(began, undefined), Effect.never), { sideEffects: "none" })
+    const agent = Agent.make("worker", {
+      budget: { maxDuration: "10 seconds" },
+      skills: [Skill.make("work", { description: "Works.", tools: [tool] })]
+    })
+    const model = yield* make(calls(call("pay", { cents: 5 }, "c1")))
+    const running = run(agent, "go").pipe(Effect.provide(layer), Effect.provide(model.layer))
+    const error = yield* late(began, 1, 10, running)
+    assert(error instanceof RunError.BudgetExceededError)
+    assert.deepStrictEqual(runs, [5])
+    assert.deepStrictEqual(settlements(error.transcript), ["interrupted: The call was interrupted before it ended."])
+  })
+)

@@ -80,7 +80,6 @@ const standing: Snapshot.Standing = {
   },
   runs: 2,
   isOpen: true,
-  isCleared: false,
   failures: [{ _tag: "Busy", message: "busy", isRetryable: true, suggestedDelay: Duration.seconds(2), maxAttempts: 3 }],
   trail: [{ tag: "Busy", message: "busy", verdict: "retry", rung: 0, attempt: 1, delay: Duration.seconds(1) }]
 }

@@ -1,11 +1,23 @@
 /** Calls that are suspended for approval in the middle of their ladders: they go on with the counts that they had. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Recovery, Snapshot, Tool, type ToolError } from "@kintsugi/core"
+import { Agent, Approval, Approver, Recovery, RunError, Skill, Snapshot, Tool, type ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Duration, Effect, Fiber, Queue, Schema } from "effect"
+import { Duration, Effect, type Exit, Fiber, Queue, Schema, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { it, type Runner } from "../support/run.ts"
-import { agentWith, asHard, busy, type Busy, done, failureOf, read, tagsOf } from "./dialogue.ts"
+import {
+  agentWith,
+  asHard,
+  busy,
+  type Busy,
+  done,
+  failureOf,
+  gone,
+  type Gone,
+  read,
+  settlements,
+  tagsOf
+} from "./dialogue.ts"
 import { deciding, outcomeOf, snapshotOf } from "./suspending.ts"
 
 const { call, calls, make } = ScriptedModel
@@ -64,23 +76,26 @@ const textOf = (error: unknown): string =>
   typeof error === "object" && error !== null && "message" in error ? String(error.message) : ""
 
 /** Suspends and resumes so often, hours apart, then lets somebody approve of all the rest. */
-const suspendedSoOften = (times: number, run: Runner, tool: ReturnType<typeof failing>["tool"]) =>
+const suspendedSoOften = (times: number, run: Runner, tool: Tool.AnyTool): Effect.Effect<Exited, never, Scope.Scope> =>
   Effect.gen(function* () {
     const agent = agentWith(tool)
     const model = yield* make(calls(call("pay", { cents: 5 }, "c1")))
-    if (times === 0) {
-      return yield* Effect.exit(run(agent, "go").pipe(Effect.provide(approving), Effect.provide(model.layer)))
-    }
-    const first = yield* outcomeOf(agent, "go", model)
-    let from = yield* snapshotOf(first)
+    // the failures and needs of any tool are not in the type: these need nothing else
+    const toItsEnd = (running: Effect.Effect<string, unknown, unknown>) =>
+      Effect.exit(
+        running.pipe(Effect.provide(approving), Effect.provide(model.layer)) as Effect.Effect<string, unknown>
+      )
+    if (times === 0) return yield* toItsEnd(run(agent, "go"))
+    let from = yield* snapshotOf(yield* Effect.orDie(outcomeOf(agent, "go", model)))
     for (let round = 1; round < times; round++) {
       yield* TestClock.adjust("3 hours")
-      from = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), deciding(from), model))
+      from = yield* snapshotOf(yield* Effect.orDie(outcomeOf(Agent.resume(agent), deciding(from), model)))
     }
     yield* TestClock.adjust("3 hours")
-    const last = run(Agent.resume(agent), deciding(from))
-    return yield* Effect.exit(last.pipe(Effect.provide(approving), Effect.provide(model.layer)))
+    return yield* toItsEnd(run(Agent.resume(agent), deciding(from)))
   })
+
+type Exited = Exit.Exit<string, unknown>
 
 it.run("P1104 P902 a call that is suspended within its ladder makes the attempts that it would have made", (run) =>
   Effect.gen(function* () {
@@ -101,6 +116,30 @@ it.run("P1104 P902 a call that is suspended within its ladder makes the attempts
   })
 )
 
+it.run("P1104 P902 a schedule that was begun before a suspension goes on after it", (run) =>
+  Effect.gen(function* () {
+    for (const times of [0, 1, 2]) {
+      let runs = 0
+      const tool = Tool.make("pay", {
+        description: "Pays.",
+        parameters: Schema.Struct({ cents: Schema.Int }),
+        success: Schema.String,
+        run: (): Effect.Effect<string, Busy | Gone> => Effect.fail(++runs === 2 ? gone() : busy())
+      }).pipe(
+        Tool.requireApproval({ validFor: "7 days" }),
+        Tool.onError({
+          Busy: Recovery.retry({ retries: 2 }),
+          Gone: Recovery.fix((_raw: string) => Effect.succeed('{"cents":7}'))
+        })
+      )
+      const error = asHard(yield* failureOf(yield* suspendedSoOften(times, run, tool)))
+      assert.deepStrictEqual(tagsOf(error.attempts), ["Busy", "Gone", "Busy", "Busy"])
+      assert.match(error.message, /failed after 4 attempts/)
+      assert.strictEqual(runs, 4)
+    }
+  })
+)
+
 it.run("P1104 A307 its final error knows all that came before: errors, decisions, attempts", (run) =>
   Effect.gen(function* () {
     const ends: Array<ToolError.ToolExecutionError> = []
@@ -115,7 +154,7 @@ it.run("P1104 A307 its final error knows all that came before: errors, decisions
           )
         })
       )
-      ends.push(asHard(yield* failureOf(yield* suspendedSoOften(times, run, tool as never))))
+      ends.push(asHard(yield* failureOf(yield* suspendedSoOften(times, run, tool))))
     }
     const [plain, cut] = ends
     assert(plain !== undefined && cut !== undefined)
@@ -219,7 +258,7 @@ it.effect("P1104 P902 a document of version 1 has no standings, and is read; one
   })
 )
 
-it.effect("P1104 P602 what may have taken effect before a suspension may still have after it", () =>
+it.run("P1104 P602 what may have taken effect before a suspension may still have after it", (run) =>
   Effect.gen(function* () {
     let runs = 0
     const began = yield* Queue.unbounded<void>()
@@ -240,12 +279,19 @@ it.effect("P1104 P602 what may have taken effect before a suspension may still h
         Busy: Recovery.tell()
       })
     )
-    const agent = agentWith(tool)
+    const skills = [Skill.make("work", { description: "Works.", tools: [tool] })] as const
+    const agent = Agent.make("worker", { budget: { maxDuration: "1 minute" }, skills })
     const model = yield* make(calls(call("pay", { cents: 5 }, "c1")), done)
     const first = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
     const second = yield* after(began, "5 seconds", outcomeOf(Agent.resume(agent), deciding(first), model))
     const from = yield* snapshotOf(second)
     assert.deepInclude(from.open?.standings?.[0], { isOpen: true, runs: 1 })
+    const asked = yield* Queue.unbounded<void>()
+    const thinking = Approver.layer(() => Effect.andThen(Queue.offer(asked, undefined), Effect.never))
+    const resumed = Effect.flip(run(Agent.resume(agent), { from }))
+    const late = yield* after(asked, "1 minute", resumed.pipe(Effect.provide(thinking), Effect.provide(model.layer)))
+    assert(late instanceof RunError.BudgetExceededError)
+    assert.match(settlements(late.transcript)[0] ?? "", /^unknown: /)
     yield* outcomeOf(Agent.resume(agent), deciding(from), model)
     assert.strictEqual(runs, 2)
     assert.match(read(model)[0] ?? "", /^unknown: /)

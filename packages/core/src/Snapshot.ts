@@ -21,9 +21,8 @@ export const Standing = Schema.Struct({
   position: Position,
   /** How often the tool itself has run. */
   runs: Schema.Finite,
-  /** Whether one of these runs may have taken effect, and whether it was looked up that the last has not. */
+  /** Whether one of these runs may have taken effect. */
   isOpen: Schema.Boolean,
-  isCleared: Schema.Boolean,
   /** Every error on the way, and what was decided about them. */
   failures: Schema.Array(Seen),
   trail: Trail.Trail

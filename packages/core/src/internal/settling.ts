@@ -82,9 +82,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     }))
     this.isKept = entry.tool.approval !== undefined || this.#asked !== undefined
     if (around.standing === undefined) return
-    const { isCleared, isOpen, runs } = around.standing
+    const { isOpen, runs } = around.standing
     this.#runs = runs
-    this.#isCleared = isCleared
     this.#endings.isOpen = isOpen
     if (isOpen) around.mark(Message.unknown)
   }
@@ -307,7 +306,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   /** The run waits for a decision elsewhere: this call is neither settled nor failed. */
   #suspend(request: Approval.ApprovalRequest): Effect.Effect<never, Approval.ApprovalRequest> {
     const { key } = request
-    const kept = { key, runs: this.#runs, isOpen: this.#endings.isOpen, isCleared: this.#isCleared }
+    const kept = { key, runs: this.#runs, isOpen: this.#endings.isOpen }
     const standing = this.#progress === undefined ? undefined : standingOf(this.#progress, kept)
     this.#final = { error: request, outcome: () => this.#endings.pending(request, standing) }
     return Effect.fail(request)

@@ -9,7 +9,7 @@ import { asOfNow, seenOf } from "./recoveryPosition.ts"
 import { trailOf } from "./trail.ts"
 
 /** What a call knows of itself besides its ladder. */
-export type Kept = Pick<Standing, "key" | "runs" | "isOpen" | "isCleared">
+export type Kept = Pick<Standing, "key" | "runs" | "isOpen">
 
 /** Of a call that waits just before an attempt, which it has not made yet. */
 export const standingOf = (progress: Driver.Progress, kept: Kept): Standing => {
