@@ -56,7 +56,7 @@ const instances: Record<RecoveryAdvice.Tag, RecoveryAdvice.RecoveryAdvice> = {
     transcript: [],
     usage: Usage.empty
   }),
-  RoutingError: RunError.RoutingError.of("agent", [], ""),
+  RoutingError: RunError.RoutingError.of("agent", [], "", { transcript: [], usage: Usage.empty }),
   LoopExhaustedError: RunError.LoopExhaustedError.of(1, null)
 }
 

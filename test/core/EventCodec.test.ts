@@ -68,13 +68,38 @@ const asking = new Approval.ApprovalRequest({
   digest: "d",
   expiresAt: 9
 })
+const standing: Snapshot.Standing = {
+  key: "r/1/0",
+  position: {
+    attempts: 2,
+    rounds: 1,
+    startedAt: 3,
+    wakeAt: 9,
+    counts: { "agent.Busy": 1 },
+    steps: { "agent.Busy": [{ at: 4, seen: { _tag: "Busy", message: "busy", retryAfter: Duration.seconds(1) } }] }
+  },
+  runs: 2,
+  isOpen: true,
+  failures: [{ _tag: "Busy", message: "busy", isRetryable: true, suggestedDelay: Duration.seconds(2), maxAttempts: 3 }],
+  trail: [{ tag: "Busy", message: "busy", verdict: "retry", rung: 0, attempt: 1, delay: Duration.seconds(1) }]
+}
 const snapshot: Required<Snapshot.Snapshot> = {
-  version: 1,
+  version: 2,
   runId: "r",
   agent: "a",
   skill: "s",
+  warned: ["maxTurns"],
   transcript,
-  open: { reply, settlements: [null], settled: [null], admitted: 1, inARow: 1, wasOff: false, requests: [asking] },
+  open: {
+    reply,
+    settlements: [null],
+    settled: [null],
+    admitted: 1,
+    inARow: 1,
+    wasOff: false,
+    requests: [asking],
+    standings: [standing]
+  },
   limits: { maxTurns: 8, maxToolCalls: 32, maxTokens: Infinity, maxCost: Infinity, maxDuration: 300_000 },
   turn: 1,
   spent: { turns: 1, toolCalls: 1, millis: 5 },

@@ -7,7 +7,8 @@ import {
   Problem,
   RecoveryAdvice,
   RunError,
-  ToolError
+  ToolError,
+  Usage
 } from "@kintsugi/core"
 import { Effect, Exit, Schema } from "effect"
 import { all } from "./samples.ts"
@@ -118,7 +119,9 @@ it("T39 a problem says when to come back and what it is about, and no secret", (
   const denied = Problem.fromError(ToolError.ToolDeniedError.of("transfer", "c1", "token=abcdefgh1234 is not admitted"))
   assert.deepInclude(denied, { tool: "transfer", callId: "c1", status: 403, retryable: false })
   assert.notInclude(JSON.stringify(denied), "abcdefgh1234")
-  const routing = Problem.fromError(RunError.RoutingError.of("desk", ["a", "b"], "c"))
+  const routing = Problem.fromError(
+    RunError.RoutingError.of("desk", ["a", "b"], "c", { transcript: [], usage: Usage.empty })
+  )
   assert.deepInclude(routing, { agent: "desk", type: "urn:kintsugi:error:routing" })
   assert.notProperty(routing, "tool")
   assert.notProperty(Problem.fromError(ToolError.ToolExecutionError.raised("fixer", "hopeless")), "callId")

@@ -160,7 +160,11 @@ export const samples = {
     ToolError.UnknownToolError.of("fetch", "c1", ["look"]),
     new ToolError.UnknownToolError({ ...ofCall, known: ["look"] })
   ],
-  ToolTimeoutError: [ToolError.ToolTimeoutError.actionTimeout("fetch", "5 seconds"), timedOut("unsafe")],
+  ToolTimeoutError: [
+    ToolError.ToolTimeoutError.actionTimeout("fetch", "5 seconds"),
+    ToolError.ToolTimeoutError.notStarted("fetch", "5 seconds", { sideEffects: "unsafe", isAsked: true }),
+    timedOut("unsafe")
+  ],
   ToolDeniedError: [
     ToolError.ToolDeniedError.of("fetch", "c1", "not at night"),
     new ToolError.ToolDeniedError({ ...ofCall, reason: "not at night" })
@@ -212,8 +216,8 @@ export const samples = {
     })
   ],
   RoutingError: [
-    RunError.RoutingError.of("worker", ["a"], "b"),
-    new RunError.RoutingError({ message: "m", agent: "worker", candidates: ["a"], answer: "b" })
+    RunError.RoutingError.of("worker", ["a"], "b", { transcript, usage }),
+    new RunError.RoutingError({ message: "m", agent: "worker", candidates: ["a"], answer: "b", transcript, usage })
   ],
   LoopExhaustedError: [
     RunError.LoopExhaustedError.of(3, { draft: 1 }),

@@ -212,6 +212,12 @@ export const settle = (reply: Reply, settlements: ReadonlyArray<Settlement | und
 /** The settlement of a call that was still open when its run ended. */
 export const interrupted: Settlement = { kind: "interrupted", text: "The call was interrupted before it ended." }
 
+/** The settlement of a call that was still waiting for its approval when its run ended: it was not run. */
+export const unapproved: Settlement = {
+  kind: "interrupted",
+  text: "The call was not run: it was still waiting for approval."
+}
+
 /** The settlement of a call that was cut off after its start, and may have taken effect. */
 export const unknown: Settlement = {
   kind: "unknown",

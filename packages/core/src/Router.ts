@@ -152,6 +152,8 @@ export interface Place {
   readonly input: string
   readonly candidates: ReadonlyArray<Candidate>
   readonly run: RunContext.RunContext
+  /** What was said so far. */
+  readonly transcript: () => Message.Transcript
 }
 
 /** What the rule says; nothing where the model has to be asked. */
@@ -204,11 +206,9 @@ const decode = (value: Schema.Json) => Result.mapError(decodeAnswer(value), ({ i
 const known = (choice: Choice, answer: string, place: Place): Effect.Effect<Choice, RoutingError> =>
   place.candidates.some(({ name }) => name === choice.skill) ? Effect.succeed(choice) : refused(answer, place)
 
-const refused = (answer: string, { candidates, run }: Place): Effect.Effect<never, RoutingError> =>
-  Effect.fail(
-    RoutingError.of(
-      run.agent,
-      candidates.map(({ name }) => name),
-      answer
-    )
-  )
+const refused = (answer: string, { candidates, run, transcript }: Place): Effect.Effect<never, RoutingError> =>
+  Effect.suspend(() => {
+    const names = candidates.map(({ name }) => name)
+    const kept = { transcript: transcript(), usage: run.ledger.usage }
+    return Effect.fail(RoutingError.of(run.agent, names, answer, kept))
+  })

@@ -96,6 +96,7 @@ export const run = (
       if (from !== undefined) {
         for (const entry of from.ledger) run.ledger.record(entry)
         run.meter.restore(from.spent)
+        run.meter.warnedBefore(from.warned ?? [])
         if (start.kind === "resumption" && start.resumption.budget === undefined) run.meter.widen(from.limits)
       }
       mode.started?.({ transcript: () => state.transcript(), run })
@@ -151,7 +152,8 @@ const choosing = Effect.fnUntraced(function* (
   if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
   const said = Beginning.answeredBy(running.start, running.state.messages)
   if (said !== undefined && plan.output === undefined) return said
-  const chosenBefore = beginning.from?.skill
+  // a new word is routed afresh: it need not be about what the last one was about
+  const chosenBefore = beginning.isNew ? undefined : beginning.from?.skill
   const known = chosenBefore === undefined ? undefined : choice.works.get(chosenBefore)
   if (chosenBefore !== undefined && known === undefined) {
     return yield* Effect.die(new TypeError(`Agent '${plan.agent}' has no skill '${chosenBefore}' to go on with`))
@@ -162,7 +164,12 @@ const choosing = Effect.fnUntraced(function* (
       ? withModel(plan, (model) => loop(running, known, model))
       : applying(running, known)
   }
-  const place: Router.Place = { input: beginning.said.text, candidates: choice.candidates, run }
+  const place: Router.Place = {
+    input: beginning.said.text,
+    candidates: choice.candidates,
+    run,
+    transcript: () => running.state.transcript()
+  }
   const ruled = yield* Router.rule(choice.router, place)
   if (ruled === undefined) return yield* withModel(plan, (model) => asking(running, choice, place, model))
   const work = yield* taking(running, choice, ruled)
@@ -191,7 +198,7 @@ const asking = Effect.fnUntraced(function* (
   return yield* work.kind === "loop" ? loop(running, work, model) : applying(running, work)
 })
 
-/** The work of a skill that was chosen; the transcript begins with its prompt. */
+/** The work of a skill that was chosen; the transcript begins with its prompt, and has that of no other skill. */
 const taking = (
   { beginning, run, state }: Running,
   { works }: Choice,
@@ -200,7 +207,7 @@ const taking = (
   const work = works.get(chosen.skill)
   if (work === undefined) return Effect.die(new TypeError(`Run: '${chosen.skill}' is not among the skills`))
   state.skill = chosen.skill
-  state.messages.splice(0, state.messages.length, ...beginning.messages(work.prompt))
+  state.messages.splice(0, state.messages.length, ...beginning.messagesFor(work.prompt))
   return Effect.as(
     RunContext.emit(run, () => ({ type: "skill-chosen", ...chosen })),
     work
@@ -322,7 +329,7 @@ const settling = Effect.fnUntraced(function* (
   if (batch.pending.length > 0 && batch.failure === undefined) {
     const now = yield* Clock.currentTimeMillis
     const settled = batch.outcomes.map((outcome) => (outcome.pending === undefined ? outcome.settled : null))
-    const waiting = { admitted, inARow, wasOff, settled, requests: batch.pending }
+    const waiting = { admitted, inARow, wasOff, settled, requests: batch.pending, standings: batch.standings }
     return { value: new Suspension(state.snapshot(run, now, state.skill, waiting)) }
   }
   yield* closing(state, run, batch.message)

@@ -93,20 +93,28 @@ export class InvalidOutputError extends advised(
   }
 }
 
-/** No skill could be chosen for the input. */
+/** No skill could be chosen for the input. Transcript and usage come along, with that of the question which skill to take. */
 export class RoutingError extends advised(
   "RoutingError",
   Schema.TaggedError<RoutingError, AdviceOf<"RoutingError">>()("RoutingError", {
     message: Schema.String,
     agent: Schema.String,
     candidates: Schema.Array(Schema.String),
-    answer: Schema.String
+    /** What was said instead of the name of a skill. */
+    answer: Schema.String,
+    transcript: Message.KeptTranscript,
+    usage: Usage.Usage
   })
 ) {
-  static of(agent: string, candidates: ReadonlyArray<string>, answer: string): RoutingError {
+  static of(
+    agent: string,
+    candidates: ReadonlyArray<string>,
+    answer: string,
+    kept: { readonly transcript: Message.Transcript; readonly usage: Usage.Usage }
+  ): RoutingError {
     const what = `Agent '${agent}' could not choose one of its skills ${candidates.join(", ")}`
     const message = sentence("RoutingError", { what, words: answer })
-    return new RoutingError({ agent, candidates, answer, message })
+    return new RoutingError({ agent, candidates, answer, message, ...kept })
   }
 }
 

@@ -5,8 +5,28 @@
 import * as Schema from "effect/Schema"
 import * as Approval from "./Approval.ts"
 import * as FailureHistory from "./FailureHistory.ts"
+import { shared } from "./internal/budgetMeter.ts"
+import { Position, Seen } from "./internal/recoveryPosition.ts"
 import * as Ledger from "./Ledger.ts"
 import * as Message from "./Message.ts"
+import * as Trail from "./Trail.ts"
+
+/** How far a call had come with its ladder when it had to wait for a decision: it goes on with the same counts. */
+export interface Standing extends Schema.Schema.Type<typeof Standing> {}
+
+export const Standing = Schema.Struct({
+  /** That of its request. */
+  key: Schema.String,
+  /** Rungs, attempts and waits so far. The attempt that waits for the decision is not among them. */
+  position: Position,
+  /** How often the tool itself has run. */
+  runs: Schema.Finite,
+  /** Whether one of these runs may have taken effect. */
+  isOpen: Schema.Boolean,
+  /** Every error on the way, and what was decided about them. */
+  failures: Schema.Array(Seen),
+  trail: Trail.Trail
+})
 
 /** A reply whose calls are not all settled. */
 export const Open = Schema.Struct({
@@ -21,13 +41,16 @@ export const Open = Schema.Struct({
   /** Whether tools were switched off when the model was asked. */
   wasOff: Schema.Boolean,
   /** What has to be decided before the run can go on. */
-  requests: Schema.Array(Approval.ApprovalRequest)
+  requests: Schema.Array(Approval.ApprovalRequest),
+  /** Of the calls that wait, those that had failed before; absent in version 1, where such a call counts from the beginning. */
+  standings: Schema.optionalKey(Schema.Array(Standing))
 })
 
 export interface Snapshot extends Schema.Schema.Type<typeof Snapshot> {}
 
 export const Snapshot = Schema.Struct({
-  version: Schema.Literal(1),
+  /** 2 is what is written. 1 has neither `standings` nor `warned`, and is still read. */
+  version: Schema.Literals([1, 2]),
   runId: Schema.String,
   agent: Schema.String,
   /** The skill that was chosen, where there was a choice. */
@@ -45,6 +68,8 @@ export const Snapshot = Schema.Struct({
     maxCost: Schema.Number,
     maxDuration: Schema.Number
   }),
+  /** The limits that were told of as near; absent in version 1. */
+  warned: Schema.optionalKey(Schema.Array(Schema.Literals(shared))),
   ledger: Schema.Array(Ledger.Entry),
   failures: FailureHistory.Failures,
   callsWhileOff: Schema.Finite,

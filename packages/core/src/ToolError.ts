@@ -260,7 +260,7 @@ export class ToolTimeoutError extends advised(
     ...ofCall,
     timeout: Schema.Duration,
     sideEffects: Schema.Literals(["none", "idempotent", "unsafe", "undeclared"]),
-    /** `false` where it was looked up that the tool did not take effect. */
+    /** `false` where it was looked up that the tool did not take effect, and where it had not even begun. */
     tookEffect: Schema.optionalKey(Schema.Literal(false))
   })
 ) {
@@ -277,6 +277,19 @@ export class ToolTimeoutError extends advised(
     const message = sentence("ToolTimeoutError", { what, where: whereOf(callId) })
     const lookedUp = tookEffect === undefined ? {} : { tookEffect }
     return new ToolTimeoutError({ tool, callId, timeout, sideEffects, message, ...lookedUp })
+  }
+  /** The time of the call was over before the tool began; `isAsked`: while somebody was asked for approval. */
+  static notStarted(
+    tool: string,
+    limit: Duration.Input,
+    known: Partial<Pick<ToolTimeoutError, "callId" | "sideEffects">> & { readonly isAsked?: boolean } = {}
+  ): ToolTimeoutError {
+    const { callId = "", isAsked = false, sideEffects = "none" } = known
+    const timeout = Duration.fromInputUnsafe(limit)
+    const why = isAsked ? ", as nobody had approved of the call" : ""
+    const what = `Tool '${tool}' did not begin within ${Duration.format(timeout)}${why}`
+    const message = sentence("ToolTimeoutError", { what, where: whereOf(callId) })
+    return new ToolTimeoutError({ tool, callId, timeout, sideEffects, message, tookEffect: false })
   }
 }
 
@@ -325,28 +338,30 @@ export class ToolExecutionError extends advised(
     usage: Schema.optionalKey(Usage.Usage)
   })
 ) {
-  /** Recovery gave up; `attempts` are all errors on the way, oldest first. */
+  /** Recovery gave up, or it was too late: without `runs` before the tool began. `failures` are all on the way, oldest first. */
   static exhausted(
     { callId, tool }: { readonly tool: string; readonly callId: string },
     {
       failures,
+      cause = failures.at(-1),
       runs,
       trail,
       why
     }: {
       readonly failures: ReadonlyArray<unknown>
+      readonly cause?: unknown
       readonly runs: number
       readonly trail?: Trail.Trail
       readonly why?: string
     }
   ): ToolExecutionError {
-    const last = failures.at(-1)
-    const what = `Tool '${tool}' failed after ${runs} ${runs === 1 ? "attempt" : "attempts"}`
+    const failed = `failed after ${runs} ${runs === 1 ? "attempt" : "attempts"}`
+    const what = `Tool '${tool}' ${runs === 0 ? "was never run" : failed}`
     const where = [...whereOf(callId), why]
-    const words = ErrorCause.mask(ErrorCause.sayingOf(last))
+    const words = ErrorCause.mask(ErrorCause.sayingOf(cause))
     const message = sentence("ToolExecutionError", { what, where, words })
     const decided = trail === undefined ? {} : { trail }
-    return new ToolExecutionError({ tool, callId, message, attempts: failures, cause: last, ...decided })
+    return new ToolExecutionError({ tool, callId, message, attempts: failures, cause, ...decided })
   }
   /** A hard failure by decision: what `throwException` and deterministic agents fail with; the message is kept exactly. */
   static raised(source: string, message: string): ToolExecutionError {

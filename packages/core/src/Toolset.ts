@@ -6,17 +6,19 @@ import type * as Schema from "effect/Schema"
 import type { ApprovalRequest } from "./Approval.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
 import type { Decide } from "./internal/approving.ts"
-import * as Driver from "./internal/recoveryDriver.ts"
 import type { Gates } from "./internal/gates.ts"
 import { denialOf, type Outcome } from "./internal/outcome.ts"
-import { type Entry, type Level, Settling } from "./internal/settling.ts"
+import { Settling } from "./internal/settling.ts"
+import * as Standing from "./internal/toolsetStanding.ts"
 import * as UnknownTool from "./internal/unknownTool.ts"
 import * as Call from "./internal/toolCall.ts"
 import type { ToolDefinition } from "./internal/toolDefinition.ts"
+import type { Entry, Level } from "./internal/toolsetSurroundings.ts"
 import * as Message from "./Message.ts"
 import type * as Recovery from "./Recovery.ts"
 import * as Render from "./Render.ts"
 import * as RunContext from "./RunContext.ts"
+import type { Standing as StandingOf } from "./Snapshot.ts"
 import { DeserializationError, EscalationError, type InvalidArgs } from "./ToolError.ts"
 
 export type { Failure, Outcome, Output } from "./internal/outcome.ts"
@@ -45,6 +47,8 @@ export interface Surroundings {
   readonly decide: Decide
   /** What somebody was asked about the call with this key before the run was suspended. */
   readonly asked: (key: string) => ApprovalRequest | undefined
+  /** How far that call had come. */
+  readonly stood: (key: string) => StandingOf | undefined
   /** Writes down what is to stand in the transcript should the call never come to its end. */
   readonly mark: (settlement: Message.Settlement | undefined) => void
 }
@@ -87,13 +91,17 @@ export const settle = (self: Toolset, call: Message.ToolCall, around: Surroundin
   if (history.withheld.has(call.name)) return refuse(call, run, Render.withheld(call.name))
   // whatever a tool starts repairs nothing by itself
   const inCall: RunContext.RunContext = { ...run, callId: call.id, repairing: undefined }
-  const settling = new Settling(entry, call, { ...around, run: inCall, gates: self.gates })
+  const standing = around.stood(around.idempotencyKey)
+  const settling = new Settling(entry, call, { ...around, run: inCall, gates: self.gates, standing })
   const { callTimeout } = entry.tool
-  const driven = Effect.provideService(Driver.drive(settling), RunContext.Current, inCall)
+  const driven = Effect.provideService(Standing.settle(settling, standing), RunContext.Current, inCall)
   const settled =
     callTimeout === undefined
       ? driven
-      : Effect.timeoutOrElse(driven, { duration: callTimeout, orElse: () => settling.late(callTimeout) })
+      : Effect.timeoutOrElse(driven, {
+          duration: Standing.leftOf(callTimeout, standing),
+          orElse: () => settling.late(callTimeout)
+        })
   return run.emit === undefined ? settled : Effect.andThen(emitStart(call, run), settled)
 }
 

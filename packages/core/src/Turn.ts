@@ -12,6 +12,7 @@ import * as Message from "./Message.ts"
 import * as Model from "./Model.ts"
 import type * as Recovery from "./Recovery.ts"
 import * as RunContext from "./RunContext.ts"
+import type { Standing } from "./Snapshot.ts"
 import * as Toolset from "./Toolset.ts"
 import * as Usage from "./Usage.ts"
 
@@ -257,6 +258,8 @@ export interface Batch {
   readonly outcomes: ReadonlyArray<Toolset.Outcome>
   /** What waits for a decision: the batch is not over. */
   readonly pending: ReadonlyArray<Approval.ApprovalRequest>
+  /** How far those calls have come. */
+  readonly standings: ReadonlyArray<Standing>
   readonly failure?: Toolset.Failure
   readonly output?: Toolset.Output
 }
@@ -280,6 +283,7 @@ export interface Settling {
   /** Decides about calls that need approval. */
   readonly decide: Toolset.Surroundings["decide"]
   readonly asked: Toolset.Surroundings["asked"]
+  readonly stood: Toolset.Surroundings["stood"]
   /** What is known of the calls that were settled before the run was suspended. */
   readonly known: ReadonlyArray<FailureHistory.Settled | undefined>
 }
@@ -300,10 +304,11 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
     run,
     settlements,
     siblings,
+    stood,
     toolset
   } = settling
   const calls = Message.callsOf(reply)
-  const over = (): Batch => ({ message: Message.settle(reply, settlements), outcomes: [], pending: [] })
+  const over = (): Batch => ({ message: Message.settle(reply, settlements), outcomes: [], pending: [], standings: [] })
   if (calls.length === 0) return Effect.succeed(over())
   if (reply.finish === "length" || reply.finish === "filtered") {
     for (let i = 0; i < calls.length; i++) settlements[i] = Message.truncated
@@ -326,6 +331,7 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
       history,
       decide,
       asked,
+      stood,
       mark: (settlement) => {
         settlements[index] = settlement
       }
@@ -343,7 +349,8 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
     onSuccess: (outcomes) => {
       const failed = outcomes.find((outcome) => outcome.failure !== undefined)
       const pending = outcomes.flatMap((outcome) => outcome.pending ?? [])
-      const batch = { message: Message.settle(reply, settlements), outcomes, pending }
+      const standings = outcomes.flatMap((outcome) => outcome.standing ?? [])
+      const batch = { message: Message.settle(reply, settlements), outcomes, pending, standings }
       if (failed?.failure !== undefined) return { ...batch, failure: failed.failure }
       // a built-in tool is settled alone
       const output = ending < 0 ? undefined : outcomes[0]?.output

@@ -5,7 +5,7 @@ import type * as Explanation from "../Explanation.ts"
 import type { Rows } from "../Recovery.ts"
 import type { Skilled, Work } from "../Run.ts"
 import { explain } from "./explaining.ts"
-import type { Entry } from "./settling.ts"
+import type { Entry } from "./toolsetSurroundings.ts"
 import type { Node } from "./verdict.ts"
 import { type Cost, costOf } from "./verdictBounds.ts"
 

@@ -95,6 +95,15 @@ export class Meter {
     }
   }
 
+  /** The limits that were told of as near: each is told of once, however often the run is suspended meanwhile. */
+  get warned(): ReadonlyArray<Shared> {
+    return [...this.#warned]
+  }
+
+  warnedBefore(reasons: ReadonlyArray<Shared>): void {
+    for (const reason of reasons) this.#warned.add(reason)
+  }
+
   get counts(): { readonly turns: number; readonly toolCalls: number } {
     return { turns: this.#turns, toolCalls: this.#toolCalls }
   }

@@ -1,10 +1,12 @@
 /** What becomes of a call once it is decided: the settlement that the model reads, the event, and what ends the run. */
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Approval from "../Approval.ts"
 import type * as FailureHistory from "../FailureHistory.ts"
 import * as Message from "../Message.ts"
 import * as Render from "../Render.ts"
 import * as RunContext from "../RunContext.ts"
+import type { Standing } from "../Snapshot.ts"
 import { type ToolDeniedError, ToolExecutionError } from "../ToolError.ts"
 import { Exceeded } from "./budgetMeter.ts"
 import { denialOf, type Failure, type How, type Outcome, result, signatureOf } from "./outcome.ts"
@@ -80,12 +82,24 @@ export class Endings {
   }
 
   /** It waits for a decision: there is nothing to settle yet. */
-  pending(request: Approval.ApprovalRequest): Effect.Effect<Outcome> {
+  pending(request: Approval.ApprovalRequest, standing: Standing | undefined): Effect.Effect<Outcome> {
     return Effect.succeed({
       settlement: Message.interrupted,
       settled: { tool: this.#tool.name, isError: false },
-      pending: request
+      pending: request,
+      ...(standing === undefined ? {} : { standing })
     })
+  }
+
+  /** The whole call took too long. `runs` are its attempts, none where the tool has not even begun. */
+  late(error: unknown, runs: number, trace: Pick<Driver.Trace, "failures" | "trail">, limit: Duration.Duration) {
+    const cause = error instanceof ToolRun.Unverifiable ? error.error : error
+    this.isOpen ||= ToolRun.isOpen(error)
+    const why = `after ${Duration.format(limit)} for the whole call`
+    // what has not begun has not failed
+    const failures = runs === 0 ? trace.failures : [...trace.failures, cause]
+    const all = { failures, cause, runs, trail: trailOf(trace.trail), why }
+    return this.failed({ error: ToolExecutionError.exhausted(this.#callOf(), all), isOurs: true })
   }
 
   /** The call ends the run. */

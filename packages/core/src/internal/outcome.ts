@@ -5,6 +5,7 @@ import * as FailureHistory from "../FailureHistory.ts"
 import type * as Message from "../Message.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as Render from "../Render.ts"
+import type { Standing } from "../Snapshot.ts"
 import { DeserializationError, InvalidArgs } from "../ToolError.ts"
 import type { ToolDefinition } from "./toolDefinition.ts"
 import type { Afterwards } from "./verdict.ts"
@@ -29,6 +30,8 @@ export interface Outcome {
   readonly settled: FailureHistory.Settled
   /** It waits for this decision, and is not settled. */
   readonly pending?: Approval.ApprovalRequest
+  /** How far it had come by then. */
+  readonly standing?: Standing
   /** What was decided about it, if anything had to be. */
   readonly trail?: ReadonlyArray<Recovery.Decision>
 }

@@ -16,7 +16,7 @@ export const recoverEffect = <R>(
   keeping?: Keeping
 ): Effect.Effect<unknown, unknown, R> => {
   const subject = subjectOf(rows, self, keeping?.onWait)
-  return keeping?.from === undefined ? Driver.drive(subject) : Driver.goOn(subject, keeping.from)
+  return keeping?.from === undefined ? Driver.drive(subject) : Driver.goOn(subject, { position: keeping.from })
 }
 
 const subjectOf = <R>(

@@ -68,6 +68,19 @@ export interface Trace {
   readonly trail: ReadonlyArray<Decision>
 }
 
+/** What can be asked of a failing path while it lasts. */
+export interface Progress {
+  readonly trace: () => Trace
+  readonly position: () => Position
+}
+
+/** Where a failing path goes on, and what is known of the part that came before. */
+export interface Origin {
+  readonly position: Position
+  readonly failures?: ReadonlyArray<unknown>
+  readonly trail?: ReadonlyArray<Decision>
+}
+
 /** What a layer says about its failures. */
 export interface Rules<R> {
   readonly row: (error: unknown) => Row | undefined
@@ -77,6 +90,8 @@ export interface Rules<R> {
   readonly admits: (rung: Retry | Fix, error: unknown) => boolean
   readonly fix: (rung: Fix, seen: unknown, round: FixRound) => Effect.Effect<Fixed, never, R>
   readonly observe: (decision: Decision) => Effect.Effect<void>
+  /** Whether somebody may ask for the position at any time, and not only before waits. */
+  readonly isKept?: boolean
   /** Hears where the policy stands, before each wait. */
   readonly onWait?: ((position: Position) => Effect.Effect<void>) | undefined
   /** What is left of the run's budget just now; `undefined` outside of a run. */
@@ -114,7 +129,7 @@ const again: Step = { type: "again" }
 type Stepper = (now: number, seen: unknown) => Pull.Pull<readonly [unknown, Duration.Duration], unknown, unknown>
 
 /** Counts, schedules and errors of one call. A slot is a row and a rung, never the identity of a verdict. */
-export class Call<R> {
+export class Call<R> implements Progress {
   readonly #rules: Rules<R>
   readonly #clock: Clock.Clock
   readonly #start: number
@@ -130,15 +145,18 @@ export class Call<R> {
   /** The steps of each schedule, for those who want to know where it stands. */
   readonly #steps = new Map<string, Array<{ readonly at: number; readonly seen: Seen }>>()
 
-  constructor(rules: Rules<R>, clock: Clock.Clock, start: number, from?: Position) {
+  constructor(rules: Rules<R>, clock: Clock.Clock, start: number, from?: Origin) {
     this.#rules = rules
     this.#clock = clock
     this.#start = start
     if (from === undefined) return
-    this.#attempts = from.attempts
-    this.#rounds = from.rounds
-    for (const [slot, count] of Object.entries(from.counts)) this.#counts.set(slot, count)
-    for (const [slot, steps] of Object.entries(from.steps)) this.#steps.set(slot, [...steps])
+    const { failures = [], position, trail = [] } = from
+    this.#attempts = position.attempts
+    this.#rounds = position.rounds
+    for (const [slot, count] of Object.entries(position.counts)) this.#counts.set(slot, count)
+    for (const [slot, steps] of Object.entries(position.steps)) this.#steps.set(slot, [...steps])
+    this.#failures.push(...failures)
+    this.#trail.push(...trail)
   }
 
   trace(): Trace {
@@ -246,23 +264,26 @@ export class Call<R> {
 
   #step(stepper: Stepper, slot: string, seen: unknown): ReturnType<Stepper> {
     const at = this.#clock.currentTimeMillisUnsafe()
-    if (this.#rules.onWait !== undefined) {
+    if (this.#rules.onWait !== undefined || this.#rules.isKept === true) {
       this.#steps.set(slot, [...(this.#steps.get(slot) ?? []), { at, seen: seenOf(seen) }])
     }
     return stepper(at, seen)
   }
 
   #tellPosition(delay: Duration.Duration): Effect.Effect<void> {
-    const { onWait } = this.#rules
-    if (onWait === undefined) return Effect.void
-    return onWait({
+    return this.#rules.onWait?.(this.position(delay)) ?? Effect.void
+  }
+
+  /** Where it stands now, with so long to wait. */
+  position(delay = Duration.zero): Position {
+    return {
       attempts: this.#attempts,
       rounds: this.#rounds,
       startedAt: this.#start,
       wakeAt: this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay),
       counts: Object.fromEntries(this.#counts),
       steps: Object.fromEntries(this.#steps)
-    })
+    }
   }
 
   #fix(node: Fix, slot: string, rung: number, failure: Failure): Effect.Effect<Step, never, R> {

@@ -8,27 +8,27 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { Call, type Ending, type Rules, type Trace, untouchable } from "./recoveryCall.ts"
+import { Call, type Ending, type Origin, type Progress, type Rules, type Trace, untouchable } from "./recoveryCall.ts"
 
-import type { Position } from "./recoveryPosition.ts"
-
-export type { Ending, Fixed, FixRound, Row, Trace } from "./recoveryCall.ts"
+export type { Ending, Fixed, FixRound, Origin, Progress, Row, Trace } from "./recoveryCall.ts"
 export { untouchable } from "./recoveryCall.ts"
 
 export interface Subject<A, B, E, R> extends Rules<R> {
   readonly attempt: (attempt: number) => Effect.Effect<A, unknown, R>
   /** `trace` is absent when the first attempt succeeded. */
   readonly succeed: (value: A, trace: Trace | undefined) => Effect.Effect<B, E, R>
-  /** Hears that the first attempt has failed, and where to look up what was decided since. */
-  readonly recovering?: (trace: () => Trace) => void
+  /** Hears that the first attempt has failed, now or before it was resumed, and where to look up what was decided since. */
+  readonly recovering?: (progress: Progress) => void
   readonly end: (ending: Ending, trace: Trace) => Effect.Effect<B, E, R>
 }
 
 /** Goes on where a policy stood when it waited: the rest of the wait, then the next attempt. */
-export const goOn = <A, B, E, R>(subject: Subject<A, B, E, R>, from: Position): Effect.Effect<B, E, R> =>
+export const goOn = <A, B, E, R>(subject: Subject<A, B, E, R>, from: Origin): Effect.Effect<B, E, R> =>
   Clock.clockWith((clock) => {
-    const call = new Call(subject, clock, from.startedAt, from)
-    const left = from.wakeAt - clock.currentTimeMillisUnsafe()
+    const { startedAt, wakeAt } = from.position
+    const call = new Call(subject, clock, startedAt, from)
+    subject.recovering?.(call)
+    const left = wakeAt - clock.currentTimeMillisUnsafe()
     const waiting = left > 0 ? Effect.sleep(left) : Effect.void
     return Effect.andThen(waiting, attempting(subject, call))
   })
@@ -50,7 +50,7 @@ const recover = Effect.fnUntraced(function* <A, B, E, R>(
   start: number
 ): Effect.fn.Return<B, E, R> {
   const call = new Call(subject, clock, start)
-  subject.recovering?.(() => call.trace())
+  subject.recovering?.(call)
   return yield* following(subject, call, first)
 })
 

@@ -6,8 +6,8 @@ import { hintOf } from "../Backoff.ts"
 import * as ErrorCause from "../ErrorCause.ts"
 import { property } from "./reading.ts"
 
-/** What a schedule may have read of a failure: its tag, its words, and its advice. */
-const Seen = Schema.Struct({
+/** What is kept of a failure: its tag, its words, and its advice. It is all that a schedule may have read of it. */
+export const Seen = Schema.Struct({
   _tag: Schema.String,
   message: Schema.String,
   isRetryable: Schema.optionalKey(Schema.Boolean),
@@ -33,6 +33,15 @@ export const Position = Schema.Struct({
   /** The steps that each schedule has made, by row and rung: it makes them again. */
   steps: Schema.Record(Schema.String, Schema.Array(Schema.Struct({ at: Schema.Finite, seen: Seen })))
 })
+
+/** The same position, of a policy whose time stood still from its wait until now. */
+export const asOfNow = (self: Position, now: number): Position => {
+  const pause = now - self.wakeAt
+  const steps = Object.entries(self.steps).map(([slot, made]) => {
+    return [slot, made.map(({ at, seen }) => ({ at: at + pause, seen }))] as const
+  })
+  return { ...self, startedAt: self.startedAt + pause, wakeAt: now, steps: Object.fromEntries(steps) }
+}
 
 export const seenOf = (error: unknown): Seen => {
   const [isRetryable, suggestedDelay, maxAttempts] = [

@@ -10,8 +10,12 @@ export interface Beginning {
   readonly said: Said
   /** Where a run was suspended. */
   readonly from: Snapshot | undefined
+  /** Whether the user says something now. */
+  readonly isNew: boolean
   /** The conversation, with this prompt at its head unless another stands there. */
   readonly messages: (prompt: string) => Array<Message.Message>
+  /** The conversation, with this prompt at its head and no other anywhere: skills have their own. */
+  readonly messagesFor: (prompt: string) => Array<Message.Message>
 }
 
 interface Resumed {
@@ -23,7 +27,8 @@ interface Resumed {
 export const of = (start: Start, { agent, readInput }: Resumed): Beginning => {
   if (start.kind === "input") {
     const said = readInput(start.input)
-    return { said, from: undefined, messages: (prompt) => headed(prompt, [said.message]) }
+    const messages = (prompt: string) => headed(prompt, [said.message])
+    return { said, from: undefined, isNew: true, messages, messagesFor: messages }
   }
   const { from, input } = start.resumption
   const snapshot = "version" in from ? from : undefined
@@ -37,7 +42,12 @@ export const of = (start: Start, { agent, readInput }: Resumed): Beginning => {
   const said = input === undefined ? lastOf(before) : readInput(input)
   const all = input === undefined ? before : [...before, said.message]
   const messages = (prompt: string) => (all.some(({ role }) => role === "system") ? [...all] : headed(prompt, all))
-  return { said, from: snapshot, messages }
+  const messagesFor = (prompt: string) =>
+    headed(
+      prompt,
+      all.filter(({ role }) => role !== "system")
+    )
+  return { said, from: snapshot, isNew: input !== undefined, messages, messagesFor }
 }
 
 const headed = (prompt: string, messages: ReadonlyArray<Message.Message>): Array<Message.Message> =>

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Approval from "../Approval.ts"
 import { Approver } from "../Approver.ts"
-import type { Snapshot } from "../Snapshot.ts"
+import type { Snapshot, Standing } from "../Snapshot.ts"
 import type { Decide } from "./approving.ts"
 import type { Start } from "./runStart.ts"
 
@@ -12,6 +12,8 @@ export interface Deciders {
   readonly decide: Decide
   /** What somebody was asked about the call with this key before the run was suspended. */
   readonly asked: (key: string) => Approval.ApprovalRequest | undefined
+  /** How far that call had come. */
+  readonly stood: (key: string) => Standing | undefined
 }
 
 /**
@@ -20,11 +22,15 @@ export interface Deciders {
  */
 export const of = (start: Start, from: Snapshot | undefined, agent: string | undefined): Deciders => {
   const now = agent === undefined ? suspending : waiting(agent)
-  if (start.kind === "input" || from?.open === undefined) return { decide: now, asked: () => undefined }
+  if (start.kind === "input" || from?.open === undefined) {
+    return { decide: now, asked: () => undefined, stood: () => undefined }
+  }
   const before = decided(start, from)
   const requests = new Map(from.open.requests.map((request) => [request.key, request]))
+  const standings = new Map(from.open.standings?.map((standing) => [standing.key, standing]))
   return {
     asked: (key) => requests.get(key),
+    stood: (key) => standings.get(key),
     decide: (request) =>
       Effect.flatMap(before(request), (decision) => (decision === undefined ? now(request) : Effect.succeed(decision)))
   }

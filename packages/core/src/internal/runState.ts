@@ -6,7 +6,7 @@ import * as Message from "../Message.ts"
 import { BudgetExceededError, type BudgetReason } from "../RunError.ts"
 import type { RunContext } from "../RunContext.ts"
 import { ToolExecutionError } from "../ToolError.ts"
-import type { Snapshot } from "../Snapshot.ts"
+import type { Snapshot, Standing } from "../Snapshot.ts"
 import type { Failure } from "./outcome.ts"
 import { Exceeded, own, ownerAbove } from "./budgetMeter.ts"
 import type { State } from "./runFrame.ts"
@@ -18,6 +18,7 @@ export interface Waiting {
   readonly wasOff: boolean
   readonly settled: ReadonlyArray<FailureHistory.Settled | null>
   readonly requests: ReadonlyArray<Approval.ApprovalRequest>
+  readonly standings: ReadonlyArray<Standing>
 }
 
 export class RunState implements State {
@@ -65,12 +66,13 @@ export class RunState implements State {
   snapshot(run: RunContext, now: number, skill: string | undefined, open: Waiting | undefined): Snapshot {
     const { counts } = run.meter
     return {
-      version: 1,
+      version: 2,
       runId: run.runId,
       agent: this.#agent,
       transcript: open === undefined ? this.transcript() : [...this.messages],
       turn: this.turn,
       limits: run.meter.limits,
+      warned: run.meter.warned,
       spent: { ...counts, millis: run.meter.spent("maxDuration", now) },
       ledger: [...run.ledger.entries],
       failures: this.history.state,

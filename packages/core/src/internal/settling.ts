@@ -1,17 +1,16 @@
 /** One call on its way to its settlement: decoded, admitted, run, recovered by the tables around it. */
 import * as Cause from "effect/Cause"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type * as AgentEvent from "../AgentEvent.ts"
 import * as ErrorCause from "../ErrorCause.ts"
-import type * as FailureHistory from "../FailureHistory.ts"
 import * as Message from "../Message.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as Render from "../Render.ts"
 import * as RunContext from "../RunContext.ts"
-import { ExecutionError, ToolDeniedError, ToolExecutionError, ToolTimeoutError } from "../ToolError.ts"
+import { ExecutionError, ToolDeniedError, ToolTimeoutError } from "../ToolError.ts"
 import * as Fixing from "./fixing.ts"
 import type * as Approval from "../Approval.ts"
 import * as Approving from "./approving.ts"
@@ -23,38 +22,13 @@ import { Endings } from "./endings.ts"
 import { type Outcome, wishOf } from "./outcome.ts"
 import type * as Driver from "./recoveryDriver.ts"
 import * as Call from "./toolCall.ts"
+import type { Entry, Surroundings } from "./toolsetSurroundings.ts"
 import type { NeedsApproval, ToolContext, ToolDefinition } from "./toolDefinition.ts"
 import { keyIn } from "./levels.ts"
 import { rendered } from "./rendering.ts"
 import * as ToolRun from "./toolRun.ts"
-import { trailOf } from "./trail.ts"
+import { standingOf } from "./toolsetStanding.ts"
 import type { Fix, Node, Retry } from "./verdict.ts"
-
-/** A tool and its tables, nearest first: its own, the agent's for it, the agent's defaults. */
-export interface Entry {
-  readonly tool: ToolDefinition
-  readonly levels: ReadonlyArray<Level>
-}
-
-export interface Level {
-  readonly name: "tool" | "agent" | "defaults"
-  readonly rows: Recovery.Rows
-}
-
-/** What a call finds around it. */
-export interface Surroundings {
-  /** Equal for all runs of the call. */
-  readonly idempotencyKey: string
-  readonly run: RunContext.RunContext
-  readonly gates: Gates.Gates
-  /** Decides about calls that need approval. */
-  readonly decide: Approving.Decide
-  /** What somebody was asked about the call with this key before the run was suspended. */
-  readonly asked: (key: string) => Approval.ApprovalRequest | undefined
-  readonly history: FailureHistory.FailureHistory
-  /** Writes down what is to stand in the transcript should the call never come to its end. */
-  readonly mark: (settlement: Message.Settlement | undefined) => void
-}
 
 /** A call that is over whatever the tables say: its failure is no row's. */
 interface Final {
@@ -88,7 +62,11 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   #final: Final | undefined
   /** The last run, if it was cut off before its end. */
   #cutOff: ToolContext | undefined
-  #trace: (() => Driver.Trace) | undefined
+  /** Whether somebody is being asked just now. */
+  #isWaiting = false
+  #progress: Driver.Progress | undefined
+  /** Whatever needs approval may be suspended. */
+  readonly isKept: boolean
 
   constructor(entry: Entry, call: Message.ToolCall, around: Surroundings) {
     this.#entry = entry
@@ -102,6 +80,12 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     this.#endings = new Endings(entry.tool, call, around.run, around.history, () => ({
       params: this.#decoded === undefined ? undefined : { value: this.#decoded.params }
     }))
+    this.isKept = entry.tool.approval !== undefined || this.#asked !== undefined
+    if (around.standing === undefined) return
+    const { isOpen, runs } = around.standing
+    this.#runs = runs
+    this.#endings.isOpen = isOpen
+    if (isOpen) around.mark(Message.unknown)
   }
 
   attempt(attempt: number): Effect.Effect<unknown, unknown> {
@@ -120,8 +104,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   /** Once the failing path has begun, its trace can be had at any time. */
-  recovering(trace: () => Driver.Trace): void {
-    this.#trace = trace
+  recovering(progress: Driver.Progress): void {
+    this.#progress = progress
   }
 
   row(error: unknown): Driver.Row | undefined {
@@ -227,23 +211,22 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
 
   /** The whole call took too long: it ends hard, unless what was cut off turns out to have taken effect. */
   late(limit: Duration.Duration): Effect.Effect<Outcome> {
-    const { attempts, failures, trail } = this.#trace?.() ?? { attempts: this.#runs, failures: [], trail: [] }
+    const trace = this.#progress?.trace() ?? { attempts: 1, failures: [], trail: [] }
+    // an attempt that waits for its approval is none yet
+    const attempts = this.#isWaiting ? trace.attempts - 1 : trace.attempts
     return Effect.matchEffect(this.#stopped(limit), {
-      onSuccess: (value) => this.succeed(value, { attempts, failures, trail }),
-      onFailure: (error) => {
-        const cause = error instanceof ToolRun.Unverifiable ? error.error : error
-        this.#endings.isOpen ||= ToolRun.isOpen(error)
-        const why = `after ${Duration.format(limit)} for the whole call`
-        const all = { failures: [...failures, cause], trail: trailOf(trail), runs: Math.max(1, attempts), why }
-        const call = { tool: this.#tool.name, callId: this.#call.id }
-        return this.#endings.failed({ error: ToolExecutionError.exhausted(call, all), isOurs: true })
-      }
+      onSuccess: (value) => this.succeed(value, { ...trace, attempts }),
+      onFailure: (error) => this.#endings.late(error, this.#runs === 0 ? 0 : attempts, trace, limit)
     })
   }
 
   #stopped(limit: Duration.Duration): Effect.Effect<unknown, unknown> {
     if (this.#cutOff !== undefined) return ToolRun.cutOff(this.#tool, this.#cutOff, limit)
     const { sideEffects } = this.#tool
+    if (this.#runs === 0) {
+      const known = { callId: this.#call.id, sideEffects, isAsked: this.#isWaiting }
+      return Effect.fail(ToolTimeoutError.notStarted(this.#tool.name, limit, known))
+    }
     return Effect.fail(ToolTimeoutError.actionTimeout(this.#tool.name, limit, { callId: this.#call.id, sideEffects }))
   }
 
@@ -278,14 +261,30 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     return Effect.flatMap(Approving.request(needs, subject), (request) => {
       // what somebody has written himself he has approved of
       if (request === undefined || request.digest === this.#approvedDigest) return this.#enter(attempt)
-      return Effect.flatMap(Approving.decided(request, needs, subject, this.#around.decide), (decision) => {
-        if (decision === undefined) return this.#suspend(request)
-        if (decision.type === "refuse") {
-          return this.#deny(ToolDeniedError.of(this.#tool.name, this.#call.id, decision.reason))
+      return Effect.flatMap(
+        this.#asking(Approving.decided(request, needs, subject, this.#around.decide)),
+        (decision) => {
+          if (decision === undefined) return this.#suspend(request)
+          if (decision.type === "refuse") {
+            return this.#deny(ToolDeniedError.of(this.#tool.name, this.#call.id, decision.reason))
+          }
+          return decision.arguments === undefined
+            ? this.#enter(attempt)
+            : this.#edited(attempt, decision.arguments, request)
         }
-        return decision.arguments === undefined
-          ? this.#enter(attempt)
-          : this.#edited(attempt, decision.arguments, request)
+      )
+    })
+  }
+
+  /** Should the run end while somebody thinks, it is known that nothing has run. */
+  #asking<A>(decided: Effect.Effect<A>): Effect.Effect<A> {
+    return Effect.suspend(() => {
+      this.#isWaiting = true
+      if (this.#runs === 0) this.#around.mark(Message.unapproved)
+      return Effect.map(decided, (decision) => {
+        this.#isWaiting = false
+        if (this.#runs === 0) this.#around.mark(undefined)
+        return decision
       })
     })
   }
@@ -306,7 +305,10 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
 
   /** The run waits for a decision elsewhere: this call is neither settled nor failed. */
   #suspend(request: Approval.ApprovalRequest): Effect.Effect<never, Approval.ApprovalRequest> {
-    this.#final = { error: request, outcome: () => this.#endings.pending(request) }
+    const { key } = request
+    const kept = { key, runs: this.#runs, isOpen: this.#endings.isOpen }
+    const standing = this.#progress === undefined ? undefined : standingOf(this.#progress, kept)
+    this.#final = { error: request, outcome: () => this.#endings.pending(request, standing) }
     return Effect.fail(request)
   }
 

@@ -1,0 +1,38 @@
+/** What the tests of suspended runs share: how a run is started and gone on with, and what was decided meanwhile. */
+import { assert } from "@effect/vitest"
+import { type Agent, type AgentEvent, Approval, type Model, Snapshot } from "@kintsugi/core"
+import type { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect } from "effect"
+
+interface Startable<I, O, E> {
+  readonly start: (input: I) => Effect.Effect<Agent.Run<O, E>, never, unknown>
+}
+
+/** Starts an agent, and waits for how it ends. */
+export const outcomeOf = <I, O, E>(agent: Startable<I, O, E>, input: I, model: ScriptedModel.ScriptedModel) =>
+  // what it needs is the model, and the scope of the test
+  (agent.start(input) as Effect.Effect<Agent.Run<O, E>, never, Model.Model>).pipe(
+    Effect.flatMap(({ outcome }) => outcome),
+    Effect.provide(model.layer)
+  )
+
+/** What it waits with, read back from the text of a JSON document. */
+export const snapshotOf = (outcome: Agent.Outcome<unknown>): Effect.Effect<Snapshot.Snapshot> => {
+  assert(outcome._tag === "Suspended")
+  const json = JSON.stringify(Snapshot.toJson(outcome.snapshot))
+  return Effect.orDie(Snapshot.fromJson(JSON.parse(json)))
+}
+
+/** The same decision about all that a run waits for. */
+export const deciding = (from: Snapshot.Snapshot, decision: Approval.Decision = Approval.approve) => ({
+  from,
+  decisions: Snapshot.requestsOf(from).map(({ digest }) => ({ digest, decision }))
+})
+
+type OfType<Type> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
+
+/** The events of one kind. */
+export const only = <const Type extends AgentEvent.AgentEvent["type"]>(
+  events: ReadonlyArray<AgentEvent.AgentEvent>,
+  type: Type
+): ReadonlyArray<OfType<Type>> => events.filter((event): event is OfType<Type> => event.type === type)
