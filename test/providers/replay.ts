@@ -5,7 +5,7 @@ import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import { OpenAi, Transport } from "@kintsugi/providers"
 import { LoopbackServer, type Split } from "@kintsugi/providers/testing"
-import type { Schema} from "effect";
+import type { Schema } from "effect"
 import { Duration, Effect, type Exit, Layer, Redacted, Stream } from "effect"
 import { failureOf, request } from "./support.ts"
 import { type Fixture, fixtures } from "./wire.ts"
