@@ -56,7 +56,7 @@ export type Happening =
   | ({ readonly type: "model-failed"; readonly error: unknown } & Asked)
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
-  /** What was streamed of this attempt does not count: another one follows. */
+  /** What was streamed of this attempt does not count: another one stands in for it, or what a row answers. */
   | { readonly type: "attempt-discarded"; readonly attempt: number; readonly text: string }
   | ({ readonly type: "tool-start"; readonly arguments: Message.ToolCall["arguments"] } & OfCall)
   | (OfOneCall & OfCall)

@@ -20,6 +20,8 @@ const originFields = {
   shouldRetry: Schema.optionalKey(Schema.Boolean),
   /** The provider's own words, capped and masked. */
   detail: Schema.optionalKey(Schema.String),
+  /** The text of the reply that broke off, as far as it had come; absent where there was none. Of a streamed reply it was shown. */
+  partial: Schema.optionalKey(Schema.String),
   /** The original; on a wire, one of this union keeps its class. */
   cause: Schema.optionalKey(ErrorCause.nested(ofThisUnion))
 }
