@@ -98,7 +98,7 @@ export const run = (
         run.meter.restore(from.spent)
         if (start.kind === "resumption" && start.resumption.budget === undefined) run.meter.widen(from.limits)
       }
-      mode.started?.({ transcript: () => state.transcript(), run })
+      mode.started?.({ state, run })
       const working =
         work.kind === "loop"
           ? withModel(plan, (model) => loop(running, work, model))
@@ -245,6 +245,7 @@ const loop = Effect.fnUntraced(function* (
     const noTurn = meter.takeTurn()
     if (noTurn !== undefined) yield* RunBudget.passing(noTurn, () => meter.takeTurn(), run)
     state.turn++
+    state.finish = undefined
     yield* RunContext.emit(run, () => ({ type: "turn-start" }))
     const request = history.isCalm ? usual : restricted(usual, history)
     const answer = yield* Turn.ask({ model, request, rows, onPartial, isStreamed: mode.isStreamed, run })
@@ -256,6 +257,7 @@ const loop = Effect.fnUntraced(function* (
     if (overspent !== undefined) yield* RunBudget.passing(overspent, () => meter.passed(spending), run)
     if (calls.length === 0) {
       if (run.emit !== undefined) yield* RunBudget.warn(run)
+      state.finish = reply.finish
       yield* closing(state, run, Message.settle(reply, []))
       if (output === undefined) return state.partial
       const read = yield* reading(running)

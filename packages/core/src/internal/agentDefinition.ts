@@ -180,7 +180,7 @@ const runner = (definition: Definition): Runner => {
     const state: Frame.State = { turn: 0, transcript: () => [], unfinished: () => undefined }
     return (input, sink, { started }) =>
       Frame.within({ agent: name, input, sink, state, listeners }, (run) => {
-        started?.({ transcript: state.transcript, run })
+        started?.({ state, run })
         return body(input)
       })
   }
