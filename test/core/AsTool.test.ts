@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Completion, Recovery, RunError, Skill, Tool, ToolError, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Cause, Duration, Effect, Exit, Schema } from "effect"
+import { Cause, Duration, Effect, Exit, Option, Schema } from "effect"
 import { it } from "../support/run.ts"
 import {
   agentWith,
@@ -12,6 +12,7 @@ import {
   interruptedAt,
   isTerminal,
   keptTranscript,
+  overADay,
   read,
   scripted,
   settlements
@@ -350,5 +351,78 @@ it.run("A1110 two calls of one agent are two runs", (run) =>
       log.of("run-start").flatMap(({ parent }) => parent?.callId ?? []),
       ["c1", "c2"]
     )
+  })
+)
+
+it.run("A906 A1110 a timeout stops one run of the agent, with all that it has spent; rows see it", (run) =>
+  Effect.gen(function* () {
+    const slow = scripted("look", Effect.never)
+    const inner = yield* make(batch("look"), text("seen"))
+    const log = eventLog()
+    const limits = { timeout: "1 second", kind: "llm" } as const
+    const ask = Agent.asTool(expertWith(inner, slow.tool), { name: "ask", description, ...limits }).pipe(
+      Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 1 }) })
+    )
+    assert.deepInclude(ask.definition, { kind: "llm", timeout: Duration.seconds(1) })
+    const model = yield* make(asking, done)
+    const exit = yield* overADay(run(agentWith(ask).pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
+    assert.deepStrictEqual(exit, Exit.succeed("done"))
+    assert.deepStrictEqual(read(model), ["result: seen"])
+    const [first] = log.of("run-interrupted")
+    assert.deepInclude(first, { agent: "expert", at: 1000, usage: Usage.make({ inputTokens: 10, outputTokens: 5 }) })
+    assert.strictEqual(log.of("tool-failed").length, 1)
+    assert.deepInclude(log.end(), { usage: Usage.make({ inputTokens: 40, outputTokens: 20 }) })
+  })
+)
+
+it.run("A906 A1110 a limit of the call ends it for good, whatever its rows say", (run) =>
+  Effect.gen(function* () {
+    const patient = Agent.deterministic("patient", (_input: string) => Effect.as(Effect.sleep("1 minute"), "late"))
+    const limits = { timeout: "2 seconds", callTimeout: "3 seconds" } as const
+    const ask = Agent.asTool(patient, { name: "ask", description, ...limits }).pipe(
+      Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 5 }) })
+    )
+    const model = yield* make(asking)
+    const exit = yield* overADay(run(agentWith(ask), "go").pipe(Effect.provide(model.layer)))
+    const error = Cause.squash(Exit.isFailure(exit) ? exit.cause : Cause.empty)
+    assert.instanceOf(error, ToolError.ToolExecutionError)
+    assert.instanceOf(error.cause, ToolError.ToolTimeoutError)
+  })
+)
+
+it.run("P602 P603 A1110 an unsafe agent that is cut off is looked up by its key", (run) =>
+  Effect.gen(function* () {
+    for (const found of [Option.some("paid before"), undefined]) {
+      const keys: Array<string> = []
+      const verify =
+        found === undefined
+          ? {}
+          : { verify: (key: string) => Effect.sync(() => (keys.push(key), found as Option.Option<string>)) }
+      const paying = Agent.deterministic("paying", (_input: string) => Effect.as(Effect.never, "paid"))
+      const unsafe = { sideEffects: "unsafe", timeout: "1 second" } as const
+      const ask = Agent.asTool(paying, { name: "ask", description, ...unsafe, ...verify })
+      const model = yield* make(asking, ...(found === undefined ? [] : [done]))
+      const exit = yield* overADay(run(agentWith(ask), "go").pipe(Effect.provide(model.layer)))
+      if (found === undefined) {
+        const error = Cause.squash(Exit.isFailure(exit) ? exit.cause : Cause.empty)
+        assert.instanceOf(error, ToolError.OutcomeUnknownError)
+      } else {
+        assert.deepStrictEqual(read(model), ["result: paid before"])
+        assert.strictEqual(keys.length, 1)
+      }
+    }
+  })
+)
+
+it.effect("P1108 A1110 with a schema of its failures, an agent's own come back from JSON as what they were", () =>
+  Effect.gen(function* () {
+    class NoEntry extends Schema.TaggedError<NoEntry>()("NoEntry", { topic: Schema.String }) {}
+    const archivist = Agent.deterministic("archivist", (topic: string) => Effect.fail(new NoEntry({ topic })))
+    const ask = Agent.asTool(archivist, { name: "ask", description, failure: NoEntry })
+    const error = yield* Effect.flip(Tool.call(ask, { input: "why?" }))
+    const codec = Schema.toCodecJson(Tool.errorSchema(ask))
+    const back = Schema.decodeUnknownSync(codec)(JSON.parse(JSON.stringify(Schema.encodeUnknownSync(codec)(error))))
+    assert.instanceOf(back, NoEntry)
+    assert.deepInclude(back, { topic: "why?" })
   })
 )

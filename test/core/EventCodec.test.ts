@@ -158,7 +158,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "turn-end": { ...around, type: "turn-end", message },
   "budget-warning": { ...around, type: "budget-warning", ...limit },
   "budget-exceeded": { ...around, type: "budget-exceeded", ...limit, decision: "extend" },
-  "run-completed": { ...around, type: "run-completed", output: { keys: 3 }, ...spent },
+  "run-completed": { ...around, type: "run-completed", output: { keys: 3 }, finish: "length", ...spent },
   "run-failed": { ...around, type: "run-failed", error, isDefect: false, transcript, ...spent },
   "output-coerced": {
     ...around,
@@ -166,6 +166,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     change: { step: "convert-number", path: [], before: "a", after: 1 }
   },
   "output-rejected": {
+    isCut: true,
     ...around,
     type: "output-rejected",
     text: "no",

@@ -1,5 +1,16 @@
 import { assert } from "@effect/vitest"
-import { Agent, Explanation, LlmError, Message, Recovery, Router, RunError, Skill } from "@kintsugi/core"
+import {
+  Agent,
+  Explanation,
+  LlmError,
+  Message,
+  type Model,
+  Recovery,
+  Router,
+  RunError,
+  Skill,
+  Tool
+} from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema } from "effect"
 import { it } from "../support/run.ts"
@@ -245,5 +256,123 @@ it.effect("P1102 explain tells how often an output may be asked for again", () =
     const short = Agent.make("short", { output: Report, budget: { maxTurns: 1 } })
     assert.strictEqual(Agent.explain(short).outputRetries, 0)
     assert.notProperty(Agent.explain(Agent.make("plain", {})), "outputRetries")
+  })
+)
+
+/** A reply that has reached the limit of its length. */
+const cut = (value: string) =>
+  ScriptedModel.replies(ScriptedModel.reply({ content: [Message.text(value)], finish: "length" }))
+
+it.run("P301 a text that was cut off is asked for again as such, also where a part of it would fit", (run) =>
+  Effect.gen(function* () {
+    const lines: ReadonlyArray<readonly [string, string]> = [
+      [`[${good},{"city":`, "- Expected a whole answer, got a text that was cut off"],
+      ['{"city":"Wien"', '- Expected JSON, got text that begins with "{\\"city\\":\\"Wien\\""'],
+      ["Let me think", '- Expected JSON, got text that begins with "Let me think"']
+    ]
+    for (const [said, line] of lines) {
+      const model = yield* make(cut(said), text(good))
+      const log = eventLog()
+      assert.deepStrictEqual(yield* run(reporter.pipe(log.listen), "go").pipe(Effect.provide(model.layer)), report)
+      const [first, second, third] = lastSaid(model).split("\n")
+      assert.strictEqual(first, "Your answer reached the limit of its length and was cut off before its end.")
+      assert.strictEqual(second, "Your answer does not fit what is wanted:")
+      assert.strictEqual(third, line)
+      assert.isTrue(lastSaid(model).endsWith("\nBe shorter this time."))
+      assert.deepInclude(log.of("output-rejected")[0], { text: said, isCut: true })
+      assert.deepInclude(log.end(), { type: "run-completed", finish: "stop" })
+    }
+  })
+)
+
+it.run("P301 a number that was cut off may lack digits", (run) =>
+  Effect.gen(function* () {
+    const model = yield* make(cut("12"), text("1234"))
+    const counter = Agent.make("counter", { output: Schema.Finite })
+    assert.strictEqual(yield* run(counter, "go").pipe(Effect.provide(model.layer)), 1234)
+  })
+)
+
+it.run("P301 what was whole before the cut is the output", (run) =>
+  Effect.gen(function* () {
+    const model = yield* make(cut("```json\n" + good + "\n```\nAs you can s"))
+    const log = eventLog()
+    assert.deepStrictEqual(yield* run(reporter.pipe(log.listen), "go").pipe(Effect.provide(model.layer)), report)
+    assert.deepInclude(log.end(), { type: "run-completed", finish: "length" })
+  })
+)
+
+it.run("P301 the error says that the last answer was cut off, and keeps that through JSON", (run) =>
+  Effect.gen(function* () {
+    const codec = Schema.toCodecJson(RunError.InvalidOutputError)
+    for (const [last, isCut] of [
+      [cut('{"city":'), true],
+      [text(bad), undefined]
+    ] as const) {
+      const model = yield* make(cut('{"city":'), last)
+      const error = yield* Effect.flip(run(reporter, "go").pipe(Effect.provide(model.layer)))
+      assert(error instanceof RunError.InvalidOutputError)
+      assert.strictEqual(error.isCut, isCut)
+      assert.strictEqual(error.message.includes("was cut off by the limit of its length"), isCut === true)
+      const back = Schema.decodeUnknownSync(codec)(JSON.parse(JSON.stringify(Schema.encodeSync(codec)(error))))
+      assert.strictEqual(back.isCut, isCut)
+    }
+  })
+)
+
+it.run("A1203 the last event says how the reply ended that is the output", (run) =>
+  Effect.gen(function* () {
+    const plain = Agent.make("plain", {})
+    for (const [step, finish] of [
+      [text("well"), "stop"],
+      [cut("well"), "length"],
+      [ScriptedModel.replies(ScriptedModel.reply({ content: [Message.text("well")], finish: "other" })), "other"]
+    ] as const) {
+      const model = yield* make(step)
+      const log = eventLog()
+      assert.strictEqual(yield* run(plain.pipe(log.listen), "go").pipe(Effect.provide(model.layer)), "well")
+      assert.deepInclude(log.end(), { type: "run-completed", output: "well", finish })
+    }
+  })
+)
+
+it.run("A1203 where no reply is the output, it says nothing of that", (run) =>
+  Effect.gen(function* () {
+    const failing = ScriptedModel.fails(LlmError.ServerError.serverError("scripted"))
+    const completing = Skill.make("s", { description: "d", tools: [Tool.complete] })
+    const echoing = Skill.deterministic("e", { description: "d", run: (input) => Effect.succeed(input) })
+    const answering = Agent.onLlmError({ orElse: Recovery.respondWith("enough") })
+    for (const [agent, steps] of [
+      [reporter.pipe(Agent.onLlmError({ orElse: Recovery.respondWith(report) })), [cut("{"), failing]],
+      [Agent.make("a", {}).pipe(answering), [failing]],
+      [Agent.make("a", { skills: [completing] }), [calls(call("complete", { summary: "Done" }))]],
+      [Agent.make("a", { skills: [echoing] }), []],
+      [Agent.deterministic("a", (input: string) => Effect.succeed(input)), []]
+    ] as const) {
+      const model = yield* make(...steps)
+      const log = eventLog()
+      // the cases differ in what they give alone
+      const any = agent as unknown as Agent.Agent<string, unknown, unknown, Model.Model>
+      yield* run(any.pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+      assert.strictEqual(log.end()?.type, "run-completed")
+      assert.notProperty(log.end(), "finish")
+    }
+  })
+)
+
+it.effect("A1203 the outcome of a handle says so too", () =>
+  Effect.gen(function* () {
+    for (const [step, finish] of [
+      [text("well"), "stop"],
+      [cut("well"), "length"]
+    ] as const) {
+      const model = yield* make(step)
+      const handle = yield* Agent.make("plain", {}).start("go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(yield* handle.outcome, { _tag: "Completed", output: "well", finish })
+    }
+    const model = yield* make()
+    const plain = Agent.deterministic("a", (input: string) => Effect.succeed(input))
+    const handle = yield* plain.start("go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(yield* handle.outcome, { _tag: "Completed", output: "go" })
   })
 )

@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, Explanation, Message, Recovery, Router, RunError, Skill, Tool } from "@kintsugi/core"
+import { Agent, Budget, Explanation, Message, Recovery, Router, RunError, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit } from "effect"
 import { it } from "../support/run.ts"
@@ -213,4 +213,48 @@ it("A1004 P1102 what agents with skills are at worst: functions ask nobody, choo
   const mixed = Agent.make("a", { budget, skills: [echo("one").skill, skill("two")] })
   assert.deepStrictEqual(worst(Agent.explain(mixed).worst), [3, 3])
   assert.isUndefined(Agent.explain(Agent.make("a", { skills: [skill("one")] })).routing)
+})
+
+it.effect(
+  "A909 A1004 the time of a function is a limit like any: it can be extended, or be a checkpoint to go on from",
+  () =>
+    Effect.gen(function* () {
+      const begun: Array<string> = []
+      const slow = Skill.deterministic("slow", {
+        description: "Takes its time.",
+        run: (input) =>
+          Effect.as(
+            Effect.delay(
+              Effect.sync(() => begun.push(input)),
+              "3 seconds"
+            ),
+            `${input}!`
+          )
+      })
+      const timed = Agent.make("timed", { budget: { maxDuration: "2 seconds" }, skills: [slow] })
+      const asked: Array<readonly [string, number]> = []
+      const extended = timed.pipe(
+        Agent.onBudgetExceeded(({ limit, reason }) => {
+          asked.push([reason, limit])
+          return Budget.extend(4000)
+        })
+      )
+      const more = yield* overADay(extended("go"))
+      assert.deepStrictEqual(more, Exit.succeed("go!"))
+      assert.deepStrictEqual(asked, [["maxDuration", 2000]])
+
+      const kept = timed.pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
+      const exit = yield* overADay(Effect.scoped(Effect.flatMap(kept.start("again"), ({ outcome }) => outcome)))
+      assert(Exit.isSuccess(exit) && exit.value._tag === "Suspended")
+      const resumed = Agent.resume(kept)({ from: exit.value.snapshot, budget: { maxDuration: "1 minute" } })
+      assert.deepStrictEqual(yield* overADay(resumed), Exit.succeed("again!"))
+      assert.deepStrictEqual(begun, ["go", "again"])
+    })
+)
+
+it("P1102 an agent of nothing but functions asks a model for choosing at most", () => {
+  const one = Agent.make("one", { skills: [echo("a").skill] })
+  assert.deepInclude(Agent.explain(one).worst, { turns: 0, modelCalls: 0, toolCalls: 0 })
+  const two = Agent.make("two", { skills: [echo("a").skill, echo("b").skill] })
+  assert.deepInclude(Agent.explain(two).worst, { turns: 1, modelCalls: 1, toolCalls: 0 })
 })

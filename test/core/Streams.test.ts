@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
-import { Agent, type AgentEvent, LlmError, Model, Recovery } from "@kintsugi/core"
+import { Agent, AgentEvent, KintsugiError, LlmError, Model, Recovery } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Clock, Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { Clock, Deferred, Effect, Fiber, Layer, Schema, Stream } from "effect"
 import { it } from "../support/run.ts"
 import { agentWith, batch, calm, done, eventLog, keptTranscript, read, scripted, settlements } from "./dialogue.ts"
 
@@ -54,14 +54,141 @@ it.effect(
     })
 )
 
-it.effect("P502 after text, an attempt fails by default with its own error, and nothing is asked again", () =>
+it.effect(
+  "P502 after text, an attempt fails by default with its error and the text that was shown, and nothing is asked again",
+  () =>
+    Effect.gen(function* () {
+      const cause = new TypeError("beneath")
+      const error = LlmError.ServerError.serverError("scripted", cause, { requestId: "r1", status: 502 })
+      const model = yield* make(fails(error, thinks("hm"), says("all "), says("is")))
+      const log = eventLog()
+      const agent = agentWith().pipe(retrying, log.listen)
+      const { events, exit } = yield* collect(agent.stream("go").pipe(Stream.provide(model.layer)))
+      const failed = yield* Effect.flip(exit)
+      assert.instanceOf(failed, LlmError.ServerError)
+      assert.deepInclude(failed, { partial: "all is", message: error.message, requestId: "r1", status: 502 })
+      assert.strictEqual(failed.cause, cause)
+      assert.deepStrictEqual([failed.code, failed.isRetryable], [error.code, true])
+      assert.deepStrictEqual(shown(events), ["hm", "all ", "is"])
+      assert.deepInclude(events.at(-1), { type: "run-failed", error: failed })
+      assert.deepInclude(log.of("model-failed")[0], { error: failed })
+      // nothing was added to the error that the model has failed with
+      assert.notProperty(error, "partial")
+    })
+)
+
+it.effect("P502 an attempt of which no text was shown fails with the very error of the model", () =>
   Effect.gen(function* () {
     const error = overloaded()
-    const model = yield* make(fails(error, says("all ")))
-    const { events, exit } = yield* collect(agentWith().pipe(retrying).stream("go").pipe(Stream.provide(model.layer)))
-    assert.strictEqual(yield* Effect.flip(exit), error)
+    for (const parts of [[], [thinks("hm")]]) {
+      const model = yield* make(fails(error, ...parts))
+      const { exit } = yield* collect(agentWith().stream("go").pipe(Stream.provide(model.layer)))
+      assert.strictEqual(yield* Effect.flip(exit), error)
+    }
+  })
+)
+
+it.effect("P502 P504 the text comes along through JSON, in the error and in the events that hold it", () =>
+  Effect.gen(function* () {
+    const text = Schema.fromJsonString(AgentEvent.AgentEvent)
+    for (const step of [fails(overloaded(), says("all ")), ScriptedModel.cutOff(says("all "))]) {
+      const model = yield* make(step)
+      const log = eventLog()
+      const { exit } = yield* collect(agentWith().pipe(log.listen).stream("go").pipe(Stream.provide(model.layer)))
+      const error = yield* Effect.flip(exit)
+      const codec = Schema.toCodecJson(KintsugiError.KintsugiError)
+      const written = JSON.stringify(Schema.encodeUnknownSync(codec)(error))
+      const back = Schema.decodeUnknownSync(codec)(JSON.parse(written))
+      assert.deepInclude(back, { _tag: error._tag, partial: "all " })
+      assert.strictEqual(back.constructor, error.constructor)
+      for (const event of [...log.of("model-failed"), ...log.of("run-failed")]) {
+        const read = Schema.decodeUnknownSync(text)(Schema.encodeSync(text)(event))
+        assert.nestedPropertyVal(read, "error.partial", "all ")
+      }
+      assert.strictEqual(log.of("model-failed").length, 1)
+    }
+  })
+)
+
+it.effect("P502 the error that is left after restarts has the text of its own attempt alone", () =>
+  Effect.gen(function* () {
+    const model = yield* make(fails(overloaded(), says("one")), fails(overloaded(), says("two")))
+    const { events, exit } = yield* collect(agentWith().pipe(restarting).stream("go").pipe(Stream.provide(model.layer)))
+    assert.deepInclude(yield* Effect.flip(exit), { _tag: "ModelOverloadedError", partial: "two" })
+    assert.deepStrictEqual(shown(events), ["one", "discarded: one", "two"])
+  })
+)
+
+it.effect("P502 a row that answers after text was shown discards it by an event, before the run completes", () =>
+  Effect.gen(function* () {
+    for (const onPartial of ["fail", "restart"] as const) {
+      for (const [parts, seen] of [
+        [
+          [says("all "), says("wro")],
+          ["all ", "wro", "discarded: all wro"]
+        ],
+        [[thinks("hm")], ["hm", "discarded: "]],
+        [[], []]
+      ] as const) {
+        const model = yield* make(fails(overloaded(), ...parts))
+        const partials: Array<unknown> = []
+        const answering = Recovery.respondWith((error: LlmError.LlmError) => {
+          partials.push(error.partial)
+          return Effect.succeed("enough")
+        })
+        const agent = agentWith().pipe(Agent.onLlmError({ orElse: answering }, { onPartial }))
+        const { events, exit } = yield* collect(agent.stream("go").pipe(Stream.provide(model.layer)))
+        assert.strictEqual(exit._tag, "Success")
+        assert.deepStrictEqual(shown(events), [...seen])
+        assert.deepInclude(events.at(-1), { type: "run-completed", output: "enough" })
+        // the row may say what was shown again
+        assert.deepStrictEqual(partials, [parts.length === 2 ? "all wro" : undefined])
+      }
+    }
+  })
+)
+
+it.effect("P502 a row that fails itself discards nothing", () =>
+  Effect.gen(function* () {
+    const model = yield* make(fails(overloaded(), says("all ")))
+    const agent = agentWith().pipe(
+      Agent.onLlmError({ orElse: Recovery.respondWith(() => Effect.fail("nobody answers" as const)) })
+    )
+    const { events, exit } = yield* collect(agent.stream("go").pipe(Stream.provide(model.layer)))
+    assert.strictEqual(yield* Effect.flip(exit), "nobody answers")
     assert.deepStrictEqual(shown(events), ["all "])
-    assert.deepInclude(events.at(-1), { type: "run-failed", error })
+  })
+)
+
+it.effect("P502 P404 text before a call that the provider rejects is discarded: its reply is that call alone", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = scripted("fetch", Effect.succeed("page"))
+    const rejected = LlmError.MalformedToolCallError.malformedToolCall("scripted", "fetch", "no JSON", undefined, {
+      rawArgs: "{}"
+    })
+    const model = yield* make(fails(rejected, says("Let me ")), done)
+    const { events } = yield* collect(agentWith(tool).stream("go").pipe(Stream.provide(model.layer)))
+    assert.deepStrictEqual(shown(events), ["Let me ", "discarded: Let me ", "do", "ne"])
+    assert.strictEqual(runs.length, 1)
+    assert.deepStrictEqual(model.requests[1]?.messages.at(-1), {
+      role: "assistant",
+      content: [
+        {
+          type: "settled-call",
+          call: { type: "tool-call", id: "rejected-1", name: "fetch", arguments: "{}" },
+          settlement: { kind: "result", text: "page" }
+        }
+      ]
+    })
+  })
+)
+
+it.run("P502 a reply that a filter has cut off fails with its text", (run) =>
+  Effect.gen(function* () {
+    const reply = ScriptedModel.reply({ content: [{ type: "text", text: "all is" }], finish: "filtered" })
+    const model = yield* make(ScriptedModel.replies(reply))
+    const error = yield* Effect.flip(run(agentWith(), "go").pipe(Effect.provide(model.layer)))
+    assert.deepInclude(error, { _tag: "ContentFilteredError", partial: "all is" })
   })
 )
 
@@ -83,7 +210,7 @@ it.effect("P502 each discarded attempt is discarded once, with its own text", ()
       )
     )
     const { events } = yield* collect(agent.stream("go").pipe(Stream.provide(model.layer)))
-    assert.deepStrictEqual(shown(events), ["one", "discarded: one", "three"])
+    assert.deepStrictEqual(shown(events), ["one", "discarded: one", "three", "discarded: three"])
     assert.deepInclude(events.at(-1), { type: "run-completed", output: "enough" })
   })
 )
@@ -95,6 +222,7 @@ it.effect("P504 a stream that ends without its end is a NetworkError; by the tab
     const error = yield* Effect.flip(exit)
     assert.instanceOf(error, LlmError.NetworkError)
     assert.match(error.message, /ended before its end/)
+    assert.strictEqual(error.partial, "half a sen")
 
     const again = yield* make(ScriptedModel.cutOff(says("half")), ScriptedModel.cutOff(), text("whole"))
     const { events } = yield* collect(

@@ -45,7 +45,11 @@ it.effect("P903 an approval is for one call: the same id and arguments in anothe
     assert.strictEqual(runs.length, 1)
     const [one, two] = Snapshot.requestsOf(second)
     assert.notStrictEqual(one?.digest, two?.digest)
-    assert.deepStrictEqual(yield* resume(second, Approval.approve), { _tag: "Completed", output: "done" })
+    assert.deepStrictEqual(yield* resume(second, Approval.approve), {
+      _tag: "Completed",
+      output: "done",
+      finish: "stop"
+    })
     assert.strictEqual(runs.length, 3)
   })
 )
@@ -226,6 +230,6 @@ it.effect("P902 A318 a call that was repaired before the run was suspended goes 
     assert.deepStrictEqual(shown, [{ cents: 5 }, { cents: 9 }])
     assert.deepStrictEqual(runs, [5, 9])
     assert.strictEqual(fixes, 1)
-    assert.deepStrictEqual(outcome, { _tag: "Completed", output: "done" })
+    assert.deepStrictEqual(outcome, { _tag: "Completed", output: "done", finish: "stop" })
   })
 )

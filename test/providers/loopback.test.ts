@@ -1,11 +1,12 @@
 /** The transport over real connections: nothing here waits for a time, only for what happens. */
 import { assert, describe, it } from "@effect/vitest"
+import { Agent, Recovery } from "@kintsugi/core"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import { OpenAi, Transport } from "@kintsugi/providers"
 import { Fault, LoopbackServer, OpenAiChatWire, type Split } from "@kintsugi/providers/testing"
-import { Cause, ConfigProvider, Deferred, Effect, Exit, Fiber, Layer, Redacted, Ref, Stream } from "effect"
+import { Cause, ConfigProvider, Deferred, Effect, Exit, Fiber, Layer, Redacted, Ref, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { failsWith, failureOf, key, listening, request, streamText } from "./support.ts"
@@ -22,6 +23,9 @@ const content: Message.Reply["content"] = [
   Message.text("grüße 🙂, five words and more"),
   { type: "tool-call", id: "call_1", name: "search", arguments: '{"q": "折り鶴",}' }
 ]
+
+/** The same words, without the call. */
+const speaker = OpenAiChatWire.handler(() => Effect.succeed({ content: content.slice(0, 1) }))
 
 const brain = OpenAiChatWire.handler(() => Effect.succeed({ content }))
 
@@ -148,6 +152,50 @@ describe("streams", () => {
         assert.strictEqual((yield* server.requests).length, 1)
       }
     })
+  )
+
+  const lostOnTheWay = [Fault.lostAfter(450), Fault.endedAfter(450)]
+
+  it.live(
+    "P504 P502 an agent whose connection is lost after text fails with that text, which comes back from JSON",
+    () =>
+      Effect.gen(function* () {
+        for (const fault of lostOnTheWay) {
+          const server = yield* serving([fault])
+          const agent = Agent.make("a", {}).pipe(Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }))
+          const running = Stream.runDrain(agent.stream("go")).pipe(Effect.provide(modelAt(server.url, brisk)))
+          const error = yield* Effect.flip(running)
+          assert(error instanceof LlmError.NetworkError)
+          assert.strictEqual(error.partial, "grüße ")
+          const codec = Schema.toCodecJson(LlmError.LlmError)
+          const json = JSON.parse(JSON.stringify(Schema.encodeUnknownSync(codec)(error)))
+          assert.deepInclude(Schema.decodeUnknownSync(codec)(json), { _tag: "NetworkError", partial: "grüße " })
+          assert.strictEqual((yield* server.requests).length, 1)
+        }
+      })
+  )
+
+  it.live(
+    "P502 an agent whose connection is lost after text discards it, when it restarts and when a row answers",
+    () =>
+      Effect.gen(function* () {
+        const restart = Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }, { onPartial: "restart" })
+        const answer = Agent.onLlmError({ orElse: Recovery.respondWith("enough") })
+        const plain = Agent.make("a", {})
+        for (const fault of lostOnTheWay) {
+          for (const [agent, output, sent] of [
+            [plain.pipe(restart), "grüße 🙂, five words and more", 2],
+            [plain.pipe(answer), "enough", 1]
+          ] as const) {
+            const server = yield* LoopbackServer.make(Fault.inFront([fault], speaker))
+            const events = yield* Stream.runCollect(agent.stream("go")).pipe(Effect.provide(modelAt(server.url, brisk)))
+            const discarded = events.flatMap((event) => (event.type === "attempt-discarded" ? [event.text] : []))
+            assert.deepStrictEqual(discarded, ["grüße "])
+            assert.deepInclude(events.at(-1), { type: "run-completed", output })
+            assert.strictEqual((yield* server.requests).length, sent)
+          }
+        }
+      })
   )
 
   const splits: ReadonlyArray<Split.Split> = ["whole", "event", "byte", "inside-characters", { every: 3 }]

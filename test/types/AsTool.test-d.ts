@@ -1,13 +1,13 @@
 /** Agents as tools: what their types leave in the tool's, and what does not compile. */
 import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
 import type { Completion, LlmError, Model, RunError, ToolError } from "@kintsugi/core"
-import { Effect, Schema } from "effect"
+import { Effect, type Option, Schema } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./Identity.ts"
 import {
   ask,
   type BadArgs,
-  type Boom,
+  Boom,
   call,
   check,
   count,
@@ -16,7 +16,7 @@ import {
   type Mail,
   modelLayer,
   name,
-  type NoKeys,
+  NoKeys,
   type Oops,
   type Own
 } from "./subjects.ts"
@@ -29,6 +29,11 @@ const description = "An expert."
 const parameters = Schema.Struct({ n: Schema.NumberFromString })
 /** From number to number, with a failure and a need. */
 const plain = Agent.deterministic("plain", (_n: number) => ask)
+
+/** The same, from text to text. */
+const plainText = Agent.deterministic("plain", (_input: string) => Effect.map(ask, String))
+
+declare const look: (key: string) => Effect.Effect<Option.Option<string>, Oops, Mail>
 
 describe("an agent as a tool", () => {
   it("A1110 its failures, behind its own tables, and its needs are the tool's", () => {
@@ -133,5 +138,101 @@ describe("an agent as a tool", () => {
     sameType<Call<BadArgs | Boom | ToolError.ToolExecutionError>>()(
       having(nameless.pipe(Tool.onError({ NoKeys: Recovery.raise })))("")
     )
+  })
+
+  it("A1110 written inline in a skill it has the types that it has as a constant", () => {
+    const constant = Agent.asTool(having(name), { name: "ask", description })
+    const inline = Skill.make("s", {
+      description: "d",
+      tools: [Agent.asTool(having(name), { name: "ask", description })]
+    })
+    sameType<Skill.Skill<typeof constant, "s">>()(inline)
+    type Ask = Tool.Tool<"ask", Text, string, Own | BadArgs | Boom, Model.Model | Mail>
+    sameType<Skill.Skill<Ask, "s">>()(inline)
+    const agent = Agent.make("a", {
+      skills: [Skill.make("s", { description: "d", tools: [Agent.asTool(having(name), { name: "ask", description })] })]
+    })
+    sameType<Call<BadArgs | Boom, Mail>>()(agent(""))
+    // a table may answer in the place of the tool, and have it run again
+    sameType<Effect.Effect<string, Own | BadArgs, Model.Model | Mail>>()(
+      agent.pipe(Agent.onToolError({ ask: { Boom: Recovery.respondWith("none") } }))("")
+    )
+    agent.pipe(Agent.onToolError({ ask: { Boom: Recovery.retry({ retries: 1 }) } }))
+    // @ts-expect-error its answers are text
+    agent.pipe(Agent.onToolError({ ask: { Boom: Recovery.respondWith(0) } }))
+  })
+
+  it("A1110 inline, parameters and a schema of answers are inferred as well, and so are agents that need nothing", () => {
+    const asked = Skill.make("s", {
+      description: "d",
+      tools: [
+        Agent.asTool(plain, { name: "ask", description, parameters, toInput: ({ n }) => n, success: Schema.Finite })
+      ]
+    })
+    sameType<Skill.Skill<Tool.Tool<"ask", { readonly n: number }, number, Oops, Db>, "s">>()(asked)
+    const echo = Agent.deterministic("echo", (input: string) => Effect.succeed(input))
+    sameType<Skill.Skill<Tool.Tool<"echo", Text, string, never, never>, "s">>()(
+      Skill.make("s", { description: "d", tools: [Agent.asTool(echo, { name: "echo", description })] })
+    )
+    const closing = Skill.make("s", {
+      description: "d",
+      tools: [Agent.asTool(having(Tool.complete), { name: "ask", description })]
+    })
+    sameType<Skill.Skill<Tool.Tool<"ask", Text, Output, Own, Model.Model>, "s">>()(closing)
+  })
+
+  it("A509 other tools are the same inline, too", () => {
+    const json = Schema.Struct({ json: Schema.String })
+    const options = { description, parameters: json, success: Schema.Finite } as const
+    const made = Skill.make("s", {
+      description: "d",
+      tools: [Tool.make("t", { ...options, timeout: "1 second", run: () => ask })]
+    })
+    type Json = typeof json.Type
+    sameType<Skill.Skill<Tool.Tool<"t", Json, number, Oops | ToolError.ToolTimeoutError, Db>, "s">>()(made)
+    const lifted = Skill.make("s", {
+      description: "d",
+      tools: [Tool.fromFunction("t", { ...options, run: () => 1 })]
+    })
+    sameType<Skill.Skill<Tool.Tool<"t", Json, number, ToolError.ExecutionError, never>, "s">>()(lifted)
+    Agent.make("a", { skills: [made] }).pipe(Agent.onToolError({ t: { Oops: Recovery.retry({ retries: 1 }) } }))
+  })
+
+  it("A1110 A906 it takes the limits of a tool, with the failures and needs that they bring", () => {
+    type Late = ToolError.ToolTimeoutError
+    const timed = Agent.asTool(plainText, { name: "ask", description, timeout: "1 second", kind: "local" })
+    sameType<Tool.Tool<"ask", Text, string, Oops | Late, Db>>()(timed)
+    timed.pipe(Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 1 }) }))
+    const bounded = Agent.asTool(plainText, { name: "ask", description, callTimeout: "1 second" })
+    sameType<Call<BadArgs | Oops | ToolError.ToolExecutionError, Db>>()(call(bounded))
+    const unsafe = { name: "ask", description, timeout: "1 second", sideEffects: "unsafe" } as const
+    const paying = Agent.asTool(plainText, unsafe)
+    sameType<Tool.Tool<"ask", Text, string, Oops | ToolError.OutcomeUnknownError, Db, {}, "unsafe">>()(paying)
+    // @ts-expect-error it may have taken effect
+    paying.pipe(Tool.onError({ OutcomeUnknownError: Recovery.retry({ retries: 1 }) }))
+    const verified = Agent.asTool(plainText, { ...unsafe, verify: look })
+    sameType<Tool.Tool<"ask", Text, string, Oops | Late, Db | Mail, {}, "unsafe">>()(verified)
+    sameType<Skill.Skill<typeof verified, "s">>()(
+      Skill.make("s", { description: "d", tools: [Agent.asTool(plainText, { ...unsafe, verify: look })] })
+    )
+    // @ts-expect-error it finds texts, and the tool gives numbers
+    Agent.asTool(plain, { ...unsafe, parameters, toInput: ({ n }) => n, success: Schema.Finite, verify: look })
+    // @ts-expect-error nobody works there
+    Agent.asTool(plainText, { description, kind: "far away" })
+  })
+
+  it("A1110 P1108 its schema of failures has to know those that are not of this library", () => {
+    const stored = Agent.asTool(having(count), {
+      name: "ask",
+      description,
+      failure: Schema.Union([NoKeys, Boom])
+    })
+    Tool.errorSchema(stored)
+    // @ts-expect-error it does not know `Boom`
+    Agent.asTool(having(count), { name: "ask", description, failure: NoKeys })
+    // @ts-expect-error it has no schema of its failures
+    Tool.errorSchema(Agent.asTool(having(count), { name: "ask", description }))
+    // all of them are of this library
+    Tool.errorSchema(Agent.asTool(having(check), { name: "ask", description }))
   })
 })

@@ -1,6 +1,6 @@
 /** Several skills in one agent: what they leave in its failures, needs and output, and what routers add. */
-import { Agent, Recovery, Router, Skill, Tool } from "@kintsugi/core"
-import type { AgentEvent, LlmError, Model, RunError, ToolError } from "@kintsugi/core"
+import { Agent, Budget as Limits, Recovery, Router, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import type { AgentEvent, Explanation, LlmError, Model, RunError, ToolError } from "@kintsugi/core"
 import { Effect, type Layer, type Stream } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./Identity.ts"
@@ -35,6 +35,7 @@ type OfMixed = BadArgs | NoKeys | Boom | Oops
 const plain = Agent.make("plain", { skills: [asking, echoing] })
 
 declare const isOn: boolean
+declare const mailing: Effect.Effect<void, never, Mail>
 
 describe("skills", () => {
   it("A1002 an agent with one skill or none has no RoutingError", () => {
@@ -82,6 +83,43 @@ describe("skills", () => {
     sameType<Effect.Effect<readonly [string], Budget | Oops>>()(
       needy.pipe(Agent.route(Router.byRule(() => "echoing")))("")
     )
+  })
+
+  it("A1004 A909 an agent of nothing but functions has a run with limits, which can be decided about, resumed and explained", () => {
+    type Run = Effect.Effect<number, Budget | Oops, Db>
+    const one = Agent.make("one", { skills: [asking] })
+    const deciding = one.pipe(Agent.onBudgetExceeded(() => Limits.checkpoint))
+    sameType<Run>()(deciding(""))
+    sameType<typeof one>()(deciding)
+    const asked = one.pipe(Agent.onBudgetExceeded(() => Effect.as(mailing, Limits.checkpoint)))
+    sameType<Effect.Effect<number, Budget | Oops, Db | Mail>>()(asked(""))
+    sameType<Run>()(Agent.resume(one)({ from: [] }))
+    sameType<Explanation.Run>()(Agent.explain(one))
+    sameType<Call<number | readonly [string], Oops | Routing, Db>>()(
+      plain.pipe(Agent.onBudgetExceeded(() => Limits.stop))("")
+    )
+    Agent.explain(plain)
+    // @ts-expect-error it has no tools of which a policy could say anything
+    one.pipe(Agent.toolPolicy(() => ToolPolicy.allow))
+    // @ts-expect-error it has no loop whose model could fail
+    one.pipe(Agent.onLlmError({ NetworkError: Recovery.retry({ retries: 1 }) }))
+    // a skill with a loop among them is enough
+    const guarded = mixed.pipe(
+      Agent.toolPolicy(() => ToolPolicy.allow),
+      Agent.onLlmError({ NetworkError: Recovery.retry({ retries: 1 }) }),
+      Agent.onBudgetExceeded(() => Limits.stop)
+    )
+    sameType<Call<string | number, OfMixed | Routing, Db>>()(guarded(""))
+  })
+
+  it("A909 an agent that is one plain function has neither limits nor a plan", () => {
+    const plain = Agent.deterministic("plain", (_input: string) => ask)
+    // @ts-expect-error it has no budget
+    plain.pipe(Agent.onBudgetExceeded(() => Limits.stop))
+    // @ts-expect-error it does what its function does
+    Agent.explain(plain)
+    // @ts-expect-error it has no transcript
+    Agent.resume(plain)
   })
 
   it("A1004 a function takes the text that the agent takes", () => {

@@ -141,6 +141,9 @@ export const route =
   > =>
     fromDefinition({ ...self[TypeId].definition, router: router.definition })
 
+/** The model table of agents that have a run with limits: all but those of `deterministic`. */
+type Running = object | AgentSkills.OnlyFunctions
+
 /** An agent that has several skills, these among them. */
 type Chooses<Name extends string> = AgentSkills.Choosing<Name, unknown, unknown, unknown>
 
@@ -221,7 +224,7 @@ export interface BudgetExceeded {
  */
 export const onBudgetExceeded =
   <R2 = never>(decide: (exceeded: BudgetExceeded) => Budget.Decision | Effect.Effect<Budget.Decision, never, R2>) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
   ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> => {
     const { definition } = self[TypeId]
@@ -327,7 +330,7 @@ export const onEvent =
  * The same agent, going on: where a run was suspended, or after a conversation, with what the user says next. Whatever is settled
  * there never runs again. A conversation that ends with an answer, and to which nothing is added, gives that answer.
  */
-export const resume = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
+export const resume = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
   self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
 ): Agent<Resumption<I>, O, E, R, T, ByTool, Defaults, ModelTable, Choice> =>
   fromDefinition({ ...self[TypeId].definition, isResumed: true })
@@ -379,7 +382,7 @@ type AnyAgent = { readonly [TypeId]: { readonly definition: Definition } }
  * What one run would do at worst, by the agent's budget and tables: turns, calls, requests, waits. Nothing is run. For
  * people there is `Explanation.formatRun`. Agents that are plain functions do what their function does, which nobody knows.
  */
-export const explain = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
+export const explain = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
   self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>,
   options?: ExplainOptions
 ): Explanation.Run => explainRun(planOf(self[TypeId].definition), options)

@@ -56,7 +56,7 @@ export type Happening =
   | ({ readonly type: "model-failed"; readonly error: unknown } & Asked)
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
-  /** What was streamed of this attempt does not count: another one follows. */
+  /** What was streamed of this attempt does not count: another one stands in for it, or what a row answers. */
   | { readonly type: "attempt-discarded"; readonly attempt: number; readonly text: string }
   | ({ readonly type: "tool-start"; readonly arguments: Message.ToolCall["arguments"] } & OfCall)
   | (OfOneCall & OfCall)
@@ -75,19 +75,21 @@ export type Happening =
   | { readonly type: "output-coerced"; readonly change: Coercion.Change }
   /**
    * The final text does not fit the output schema. `message` is what the model reads of it; absent when it is not asked again.
-   * It is added to the transcript.
+   * It is added to the transcript. `isCut`: the model reached the limit of its length before the end of the text.
    */
   | {
       readonly type: "output-rejected"
       readonly text: string
       readonly issues: ReadonlyArray<Issue.Issue>
+      readonly isCut?: boolean
       readonly message?: Message.User
     }
   /** A limit is near: once for each, by default when four fifths of it are spent. */
   | ({ readonly type: "budget-warning" } & Limit)
   /** A limit was reached, and somebody was asked what to do about it. */
   | ({ readonly type: "budget-exceeded"; readonly decision: Budget.Decision["kind"] } & Limit)
-  | ({ readonly type: "run-completed"; readonly output: unknown } & Spent)
+  /** `finish`: how the reply ended that is the output, `length` where it was cut off; absent where no reply is. */
+  | ({ readonly type: "run-completed"; readonly output: unknown; readonly finish?: Message.FinishReason } & Spent)
   /** It waits for a decision or a larger budget, and goes on where the snapshot says. */
   | ({ readonly type: "run-suspended"; readonly snapshot: Snapshot } & Spent)
   | ({

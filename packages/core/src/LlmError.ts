@@ -23,6 +23,8 @@ const originFields = {
   detail: Schema.optionalKey(Schema.String),
   /** What the attempt had used up by then, where the provider said so. */
   usage: Schema.optionalKey(Usage.Usage),
+  /** The text of the reply that broke off, as far as it had come; absent where there was none. Of a streamed reply it was shown. */
+  partial: Schema.optionalKey(Schema.String),
   /** The original; on a wire, one of this union keeps its class. */
   cause: Schema.optionalKey(ErrorCause.nested(ofThisUnion))
 }

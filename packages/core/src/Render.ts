@@ -81,16 +81,22 @@ export const repeated =
 export const withheld = (tool: string): string =>
   `Tool '${tool}' failed too often in the same way and is not available in this turn. Try another way.`
 
-/** Says to the model where its answer does not fit what is wanted, and asks for another one. */
-export const invalidOutput = (issues: ReadonlyArray<Issue.Issue>, wanted: "json" | "text"): string => {
+/** Says to the model where its answer does not fit what is wanted, and that it was cut off if it was, and asks for another one. */
+export const invalidOutput = (
+  issues: ReadonlyArray<Issue.Issue>,
+  wanted: "json" | "text",
+  isCut: boolean = false
+): string => {
   const lines = issues.slice(0, maxIssues).map((issue) => `- ${ErrorCause.cut(Issue.format(issue), maxIssueChars)}`)
   const more = issues.length - lines.length
   return capped(
     [
+      ...(isCut ? ["Your answer reached the limit of its length and was cut off before its end."] : []),
       "Your answer does not fit what is wanted:",
       ...lines,
       ...(more > 0 ? [`- and ${more} more`] : []),
-      wanted === "json" ? "Answer again, with JSON that fits and nothing else." : "Answer again, with what fits only."
+      wanted === "json" ? "Answer again, with JSON that fits and nothing else." : "Answer again, with what fits only.",
+      ...(isCut ? ["Be shorter this time."] : [])
     ].join("\n")
   )
 }

@@ -99,7 +99,7 @@ export const run = (
         run.meter.warnedBefore(from.warned ?? [])
         if (start.kind === "resumption" && start.resumption.budget === undefined) run.meter.widen(from.limits)
       }
-      mode.started?.({ transcript: () => state.transcript(), run })
+      mode.started?.({ state, run })
       const working =
         work.kind === "loop"
           ? withModel(plan, (model) => loop(running, work, model))
@@ -252,6 +252,7 @@ const loop = Effect.fnUntraced(function* (
     const noTurn = meter.takeTurn()
     if (noTurn !== undefined) yield* RunBudget.passing(noTurn, () => meter.takeTurn(), run)
     state.turn++
+    state.finish = undefined
     yield* RunContext.emit(run, () => ({ type: "turn-start" }))
     const request = history.isCalm ? usual : restricted(usual, history)
     const answer = yield* Turn.ask({ model, request, rows, onPartial, isStreamed: mode.isStreamed, run })
@@ -263,6 +264,7 @@ const loop = Effect.fnUntraced(function* (
     if (overspent !== undefined) yield* RunBudget.passing(overspent, () => meter.passed(spending), run)
     if (calls.length === 0) {
       if (run.emit !== undefined) yield* RunBudget.warn(run)
+      state.finish = reply.finish
       yield* closing(state, run, Message.settle(reply, []))
       // the provider is at work on its own side, and wants the reply back
       if (reply.finish === "paused") continue

@@ -75,6 +75,8 @@ export class InvalidOutputError extends advised(
     agent: Schema.String,
     /** The last answer. */
     text: Schema.String,
+    /** That it was cut off, because the model reached the limit of its length: then more room may help. */
+    isCut: Schema.optionalKey(Schema.Boolean),
     issues: Schema.Array(Issue.Issue),
     transcript: Message.KeptTranscript,
     usage: Usage.Usage
@@ -83,11 +85,13 @@ export class InvalidOutputError extends advised(
   static invalid(fields: {
     readonly agent: string
     readonly text: string
+    readonly isCut?: boolean
     readonly issues: ReadonlyArray<Issue.Issue>
     readonly transcript: Message.Transcript
     readonly usage: Usage.Usage
   }): InvalidOutputError {
-    const what = `The answer of agent '${fields.agent}' does not fit its output schema`
+    const why = fields.isCut === true ? "was cut off by the limit of its length and " : ""
+    const what = `The answer of agent '${fields.agent}' ${why}does not fit its output schema`
     const message = sentence("InvalidOutputError", { what, words: Issue.formatAll(fields.issues) })
     return new InvalidOutputError({ ...fields, message })
   }

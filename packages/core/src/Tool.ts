@@ -18,6 +18,7 @@ import {
   type ToolDefinition,
   type NoVerify
 } from "./internal/toolDefinition.ts"
+import type { Covers, ServicesOfVerify, TimeoutOf } from "./internal/toolLeft.ts"
 import type { Completion } from "./Completion.ts"
 import { KintsugiError } from "./KintsugiError.ts"
 import type * as Message from "./Message.ts"
@@ -27,13 +28,12 @@ import {
   EscalationError,
   type ExecutionError,
   type InvalidArgs,
-  type OutcomeUnknownError,
   Severity,
-  ToolExecutionError,
-  type ToolTimeoutError
+  ToolExecutionError
 } from "./ToolError.ts"
 
-export type { Limits, NoVerify, Options, ToolContext, Verify } from "./internal/toolDefinition.ts"
+export type { Limits, NoVerify, Options, Stored, ToolContext, Verify } from "./internal/toolDefinition.ts"
+export type { TimeoutOf } from "./internal/toolLeft.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Tool")
 
@@ -79,6 +79,10 @@ export type ServicesOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_R"
 export type TableOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_Table"]> : never
 export type SideEffectsOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_S"]> : never
 
+/**
+ * A tool. What it gives, fails with and needs is never read off the place where it is written: there any tool is expected, and
+ * whatever `options` leave open would be as wide as that. So it is the same written inline in a skill and as a constant.
+ */
 export const make = <
   const Name extends string,
   Params,
@@ -93,43 +97,34 @@ export const make = <
 >(
   name: Name,
   options: Options<Params, A, E, R, S> & Limits<T, C, A, VR> & Stored<F> & Covers<E, F>
-): Tool<Name, Params, A, E | TimeoutOf<S, T, VR>, R | ServicesOfVerify<VR>, CallLimit<C> & Storable<E, F>, S> => {
+): Tool<
+  Name,
+  Params,
+  A,
+  E | TimeoutOf<S, T, VR>,
+  R | ServicesOfVerify<VR>,
+  CallLimit<C> & Storable<E, F>,
+  NoInfer<S>
+> => {
   if (reserved.has(name)) throw new TypeError(`Tool: '${name}' is the name of a built-in tool`)
   return fromDefinition(define(name, options))
 }
 
-/** What a tool with a time limit may fail with besides its own failures. */
-export type TimeoutOf<S, T, VR> = [T] extends [undefined]
-  ? never
-  : S extends "unsafe"
-    ? [NoVerify] extends [VR]
-      ? OutcomeUnknownError
-      : ToolTimeoutError
-    : ToolTimeoutError
-
-type ServicesOfVerify<VR> = [NoVerify] extends [VR] ? never : VR
-
 /** Marks, in the table of a tool, that its calls have a time limit: what ends them then is no row's. */
 export declare const CallTimeout: unique symbol
 
-type CallLimit<C> = [C] extends [undefined] ? {} : { readonly [CallTimeout]: true }
+/** The mark of a tool with a `callTimeout`. */
+export type CallLimit<C> = [C] extends [undefined] ? {} : { readonly [CallTimeout]: true }
 
 /** Marks, in the table of a tool, that its own failures can be stored. */
 export declare const StoredFailures: unique symbol
 
-type Storable<E, F> = [E] extends [never] ? {} : [F] extends [undefined] ? {} : { readonly [StoredFailures]: true }
-
-/** A schema of failures has to know all of them. */
-type Covers<E, F> =
-  F extends Schema.Codec<infer Known, unknown>
-    ? [E] extends [Known]
-      ? unknown
-      : { readonly failure: FailuresThatTheSchemaDoesNotKnow<Exclude<E, Known>> }
-    : unknown
-
-interface FailuresThatTheSchemaDoesNotKnow<E> {
-  readonly unknown: E
-}
+/** The mark of a tool with a schema of its failures. */
+export type Storable<E, F> = [E] extends [never]
+  ? {}
+  : [F] extends [undefined]
+    ? {}
+    : { readonly [StoredFailures]: true }
 
 /**
  * A tool out of a function that may throw, or give a promise: whatever it throws or rejects with is an `ExecutionError`,
@@ -150,7 +145,7 @@ export const fromFunction = <
     Limits<T, C, A, VR> & {
       readonly run: (params: Params, context: ToolContext & { readonly signal: AbortSignal }) => A | Promise<A>
     }
-): Tool<Name, Params, A, ExecutionError | TimeoutOf<S, T, VR>, ServicesOfVerify<VR>, CallLimit<C>, S> => {
+): Tool<Name, Params, A, ExecutionError | TimeoutOf<S, T, VR>, ServicesOfVerify<VR>, CallLimit<C>, NoInfer<S>> => {
   const { run, ...others } = options
   return make(name, { ...others, run: Foreign.lift(name, { ...options, run }) })
 }

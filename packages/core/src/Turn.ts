@@ -6,6 +6,7 @@ import type * as Approval from "./Approval.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
 import { nothing, rowOf } from "./internal/recoverEffect.ts"
 import * as Driver from "./internal/recoveryDriver.ts"
+import { withPartial } from "./internal/turnPartial.ts"
 import { ContentFilteredError, type LlmError, MalformedToolCallError, NetworkError } from "./LlmError.ts"
 import type * as Ledger from "./Ledger.ts"
 import * as Message from "./Message.ts"
@@ -119,27 +120,22 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   observe(decision: Recovery.Decision): Effect.Effect<void> {
     const { run } = this.#asking
     const decided = RunContext.emit(run, () => ({ type: "verdict", layer: "model", ...decision }))
-    const text = this.#partial
-    if (decision.verdict !== "retry" || !this.#isShown) return decided
-    this.#partial = ""
-    this.#isShown = false
-    const discarded = RunContext.emit(run, () => ({ type: "attempt-discarded", attempt: decision.attempt, text }))
-    return Effect.andThen(decided, discarded)
+    return decision.verdict === "retry" ? Effect.andThen(decided, this.#discard(decision.attempt)) : decided
   }
 
   succeed(reply: Message.Reply): Effect.Effect<Answer> {
     return Effect.succeed({ type: "reply", reply })
   }
 
-  end(ending: Driver.Ending): Effect.Effect<Answer, unknown> {
+  end(ending: Driver.Ending, { attempts }: Driver.Trace): Effect.Effect<Answer, unknown> {
     switch (ending.type) {
       case "answered":
-        return Effect.succeed({ type: "answered", value: ending.value })
+        return Effect.as(this.#discard(attempts), { type: "answered", value: ending.value })
       case "rethrown": {
         const call = ending.error === this.#unguarded ? rejectedCall(ending.error, this.#asking) : undefined
         if (call === undefined) return Effect.fail(ending.error)
         const reply: Message.Reply = { content: [call], finish: "tool-calls", usage: Usage.empty }
-        return Effect.succeed({ type: "reply", reply })
+        return Effect.as(this.#discard(attempts), { type: "reply", reply })
       }
       case "exhausted": {
         const { deadline } = this.#asking.run.meter
@@ -155,6 +151,15 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       case "escalated":
         return Effect.die(new TypeError(`Turn: a verdict that ends as ${ending.type} has no meaning for a model call`))
     }
+  }
+
+  /** Says of what was shown of an attempt that it does not count: something else stands in for it. */
+  #discard(attempt: number): Effect.Effect<void> {
+    if (!this.#isShown) return Effect.void
+    const text = this.#partial
+    this.#partial = ""
+    this.#isShown = false
+    return RunContext.emit(this.#asking.run, () => ({ type: "attempt-discarded", attempt, text }))
   }
 
   #replied(reply: Message.Reply, attempt: number): Effect.Effect<void> {
@@ -211,10 +216,11 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
           return Effect.forEach(parts, (part) => this.#show(part), { discard: true })
         })
       )
-      return Effect.flatMap(collecting, () => {
+      const collected = Effect.flatMap(collecting, () => {
         const reply = collector.reply()
         return reply === undefined ? Effect.fail(cutOff(model)) : Effect.succeed(reply)
       })
+      return Effect.mapError(collected, (error) => withPartial(error, collector.partial))
     })
   }
 
@@ -241,9 +247,12 @@ const isShown = (part: Model.Part) => part.type === "text-delta" || part.type ==
 /** A filtered reply that calls nothing has nothing to say. */
 const refused = (model: Model.Service, reply: Message.Reply): LlmError | undefined =>
   reply.finish === "filtered" && Message.callsOf(reply).length === 0
-    ? ContentFilteredError.contentFiltered(model.name, "the reply was cut off by a content filter", {
-        provider: model.provider
-      })
+    ? withPartial(
+        ContentFilteredError.contentFiltered(model.name, "the reply was cut off by a content filter", {
+          provider: model.provider
+        }),
+        Message.textOf(reply)
+      )
     : undefined
 
 const cutOff = (model: Model.Service): NetworkError =>

@@ -1,13 +1,15 @@
 /** An agent as a tool of another agent: what its model may say, what the calling model reads, and what it may cost. */
+import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
-import type * as Coercion from "../Coercion.ts"
 import * as Completion from "../Completion.ts"
+import type { KintsugiError } from "../KintsugiError.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as Tool from "../Tool.ts"
 import type { TypeId } from "./agentDefinition.ts"
+import type { ServicesOfVerify, TimeoutOf } from "./toolLeft.ts"
 import { Cost, costOf } from "./verdictBounds.ts"
 
 /** An agent, seen as what a tool needs of it: its own failures and needs are those of the call. */
@@ -22,16 +24,24 @@ export interface TextInput {
   readonly input: string
 }
 
-export interface ToolOptions<Name, S, A> {
+type Passed = "description" | "sideEffects" | "kind" | "coercion" | "maxResultChars"
+
+/** What is passed on to the tool means there what it means for `Tool.make`. `description` is for the model that may call it. */
+export interface ToolOptions<
+  Name,
+  S extends Recovery.SideEffects,
+  A,
+  T = undefined,
+  C = undefined,
+  VR = Tool.NoVerify,
+  Stored = unknown
+>
+  extends
+    Pick<Tool.Options<unknown, A, unknown, unknown, S>, Passed>,
+    Tool.Limits<T, C, A, VR>,
+    Tool.Stored<Schema.Codec<Stored, unknown>> {
   /** The agent's name by default. Only a tool whose name is given here has rows of its own in `onToolError`. */
   readonly name?: Name
-  /** What the agent does, for the model that may call it. */
-  readonly description: string
-  /** What calling it twice would do; `undeclared` by default. */
-  readonly sideEffects?: S
-  readonly coercion?: ReadonlyArray<Coercion.Step>
-  /** The longest answer that the calling model reads, in characters; unlimited by default. */
-  readonly maxResultChars?: number
   /** The schema of the agent's answers, completions aside; text by default. */
   readonly success?: Schema.Codec<A, unknown>
 }
@@ -42,32 +52,65 @@ export interface ToolInput<Params, I> {
   readonly toInput: (params: NoInfer<Params>) => NoInfer<I>
 }
 
-/** The schema of answers has to know all of them, so `A` bounds `O`. Without one, they are text. */
+/** `A`, of which the place where the tool is written says nothing. */
+type Answer<A> = [A] extends [infer Known] ? Known : never
+
+/** Without a schema of failures, `Stored` is `unknown`; those of this library need none. */
+type Storable<E, Stored> = unknown extends Stored ? {} : Tool.Storable<Exclude<E, KintsugiError>, true>
+
+/**
+ * The schema of answers has to know all of them, so `A` bounds `O`; without one, they are text. The schema of failures bounds `E`
+ * in the same way. Nothing is inferred from the place where the tool is written: in a list of tools that is any tool.
+ */
 interface AsTool {
   <
-    E,
     R,
     A = string,
     O extends A | Completion.Completion = A,
     const Name extends string = string,
-    const S extends Recovery.SideEffects = "undeclared"
+    const S extends Recovery.SideEffects = "undeclared",
+    T extends Duration.Input | undefined = undefined,
+    C extends Duration.Input | undefined = undefined,
+    VR = Tool.NoVerify,
+    Stored = unknown,
+    E extends Stored | KintsugiError = Stored | KintsugiError
   >(
     agent: Runnable<string, O, E, R>,
-    options: ToolOptions<Name, S, A> & { readonly parameters?: never }
-  ): Tool.Tool<Name, TextInput, A | Extract<O, Completion.Completion>, E, R, {}, S>
+    options: ToolOptions<Name, S, A, T, C, VR, Stored> & { readonly parameters?: never }
+  ): Tool.Tool<
+    Name,
+    TextInput,
+    Answer<A> | Extract<O, Completion.Completion>,
+    E | TimeoutOf<S, T, VR>,
+    R | ServicesOfVerify<VR>,
+    Tool.CallLimit<C> & Storable<E, Stored>,
+    NoInfer<S>
+  >
   <
     I,
-    E,
     R,
     Params,
     A = string,
     O extends A | Completion.Completion = A,
     const Name extends string = string,
-    const S extends Recovery.SideEffects = "undeclared"
+    const S extends Recovery.SideEffects = "undeclared",
+    T extends Duration.Input | undefined = undefined,
+    C extends Duration.Input | undefined = undefined,
+    VR = Tool.NoVerify,
+    Stored = unknown,
+    E extends Stored | KintsugiError = Stored | KintsugiError
   >(
     agent: Runnable<I, O, E, R>,
-    options: ToolOptions<Name, S, A> & ToolInput<Params, I>
-  ): Tool.Tool<Name, Params, A | Extract<O, Completion.Completion>, E, R, {}, S>
+    options: ToolOptions<Name, S, A, T, C, VR, Stored> & ToolInput<Params, I>
+  ): Tool.Tool<
+    Name,
+    Params,
+    Answer<A> | Extract<O, Completion.Completion>,
+    E | TimeoutOf<S, T, VR>,
+    R | ServicesOfVerify<VR>,
+    Tool.CallLimit<C> & Storable<E, Stored>,
+    NoInfer<S>
+  >
 }
 
 /**
@@ -77,7 +120,7 @@ interface AsTool {
  */
 export const asTool: AsTool = (
   agent: Runnable<never, unknown, unknown, unknown>,
-  options: ToolOptions<string, Recovery.SideEffects, unknown> & Partial<ToolInput<unknown, unknown>>
+  options: AnyOptions & Partial<ToolInput<unknown, unknown>>
 ) => {
   const { name = agent.name, parameters = Text, success = Schema.String, toInput = inputOf, ...others } = options
   // what the parameters decode to is what the agent takes, by the types of those who call this
@@ -93,6 +136,10 @@ export const asTool: AsTool = (
   // its types are computed from those of the agent and the options
   return tool as never
 }
+
+type Limit = Duration.Input | undefined
+
+type AnyOptions = ToolOptions<string, Recovery.SideEffects, unknown, Limit, Limit, unknown>
 
 const Text = Schema.Struct({
   input: Schema.String.annotate({ description: "What to do, with all that has to be known for it" })

@@ -33,7 +33,8 @@ export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
 /**
  * `E` and `R` are the agent's own failures and needs. Those of its tools `T` and of its model are computed at the call,
  * behind the tools' tables, the agent's tables by tool, its defaults, and its table for the model. So the order of a pipe
- * changes nothing. An agent without a model has no `ModelTable`, one without several skills no `Choice`.
+ * changes nothing. An agent that is one plain function has no `ModelTable`, one of functions to choose from has `OnlyFunctions`
+ * there, and one without several skills has no `Choice`.
  */
 export interface Agent<
   in I,
@@ -179,7 +180,7 @@ const runner = (definition: Definition): Runner => {
     const state: Frame.State = { turn: 0, transcript: () => [], unfinished: () => undefined }
     return (input, sink, { started }) =>
       Frame.within({ agent: name, input, sink, state, listeners }, (run) => {
-        started?.({ transcript: state.transcript, run })
+        started?.({ state, run })
         return body(input)
       })
   }

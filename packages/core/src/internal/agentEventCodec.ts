@@ -95,6 +95,7 @@ export const schemas = {
   "output-rejected": event("output-rejected", {
     text: Schema.String,
     issues: Schema.Array(Issue.Issue),
+    isCut: Schema.optionalKey(Schema.Boolean),
     message: Schema.optionalKey(Message.User)
   }),
   "budget-warning": event("budget-warning", limit),
@@ -102,7 +103,11 @@ export const schemas = {
     ...limit,
     decision: Schema.Literals(["stop", "extend", "checkpoint"])
   }),
-  "run-completed": event("run-completed", { ...spent, output: Value }),
+  "run-completed": event("run-completed", {
+    ...spent,
+    output: Value,
+    finish: Schema.optionalKey(Message.FinishReason)
+  }),
   "run-suspended": event("run-suspended", { ...spent, snapshot: Snapshot.Snapshot }),
   "run-failed": event("run-failed", {
     ...spent,

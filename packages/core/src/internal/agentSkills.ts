@@ -65,8 +65,11 @@ export type ServicesOf<Skills extends AnySkills, OfModel> =
         : never
       : never)
 
-/** The table for model calls: an agent that is nothing but functions has none. */
-export type ModelTableOf<Skills extends AnySkills> = Loops<Skills> extends true ? {} : undefined
+/** The table for model calls: an agent that is nothing but functions has none, and says so. */
+export type ModelTableOf<Skills extends AnySkills> = Loops<Skills> extends true ? {} : OnlyFunctions
+
+/** In the place of a table for model calls: the agent has a run with limits, and no loop. */
+export type OnlyFunctions = "only functions"
 
 /**
  * That an agent chooses among skills: their names, what the choice may fail with and needs, and what a model needs that is asked

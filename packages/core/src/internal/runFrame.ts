@@ -31,6 +31,8 @@ export interface State {
   readonly transcript: () => Message.Transcript
   /** The message of the present turn as it stands, if a model has answered and the turn is not over. */
   readonly unfinished: () => Message.Assistant | undefined
+  /** How the reply ended that is the output; of a function's value there is none. */
+  readonly finish?: Message.FinishReason | undefined
 }
 
 export interface Frame {
@@ -52,10 +54,7 @@ export interface Mode {
   /** It is suspended then, and can be resumed; else it waits. */
   readonly isSuspendable: boolean
   /** Hears of the run as soon as there is one. */
-  readonly started?: (started: {
-    readonly transcript: State["transcript"]
-    readonly run: RunContext.RunContext
-  }) => void
+  readonly started?: (started: { readonly state: State; readonly run: RunContext.RunContext }) => void
 }
 
 /** How long a run waits at its end for listeners that have not heard everything yet. */
@@ -168,7 +167,10 @@ const terminal = (
   if (Exit.isSuccess(exit) && exit.value instanceof Suspension) {
     return { type: "run-suspended", snapshot: exit.value.snapshot, ...spent }
   }
-  if (Exit.isSuccess(exit)) return { type: "run-completed", output: exit.value, ...spent }
+  if (Exit.isSuccess(exit)) {
+    const { finish } = frame.state
+    return { type: "run-completed", output: exit.value, ...(finish === undefined ? {} : { finish }), ...spent }
+  }
   const kept = { transcript: frame.state.transcript(), ...spent }
   return Cause.hasInterrupts(exit.cause)
     ? { type: "run-interrupted", ...kept }

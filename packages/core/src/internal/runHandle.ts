@@ -12,7 +12,7 @@ import type * as Message from "../Message.ts"
 import type { Snapshot } from "../Snapshot.ts"
 import * as Usage from "../Usage.ts"
 import type { RunContext } from "../RunContext.ts"
-import type { Mode, Sink } from "./runFrame.ts"
+import type { Mode, Sink, State } from "./runFrame.ts"
 import { Suspension } from "./runStart.ts"
 
 /** How a run ended that did not fail: with its answer, or waiting for a decision or a larger budget. */
@@ -21,6 +21,8 @@ export type Outcome<O> = Completed<O> | Suspended
 export interface Completed<out O> {
   readonly _tag: "Completed"
   readonly output: O
+  /** How the model's reply ended that is the output: `length` where it was cut off. Absent where no reply is the output. */
+  readonly finish?: Message.FinishReason
 }
 
 export interface Suspended {
@@ -46,7 +48,7 @@ export interface Run<out O, out E> {
 
 /** What a run that has begun can be asked. */
 export interface Started {
-  readonly transcript: () => Message.Transcript
+  readonly state: State
   readonly run: RunContext
 }
 
@@ -68,17 +70,19 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
     const fiber = yield* Effect.forkScoped(running as Effect.Effect<unknown, unknown>)
     fiber.addObserver(() => log.end())
     return {
-      outcome: Effect.map(Fiber.join(fiber), outcomeOf),
+      outcome: Effect.map(Fiber.join(fiber), (value) => outcomeOf(value, started?.state.finish)),
       events: log.stream,
-      transcript: Effect.sync(() => started?.transcript() ?? []),
+      transcript: Effect.sync(() => started?.state.transcript() ?? []),
       usage: Effect.sync(() => started?.run.ledger.usage ?? Usage.empty),
       ledger: Effect.sync(() => [...(started?.run.ledger.entries ?? [])]),
       interrupt: Fiber.interrupt(fiber)
     }
   })
 
-const outcomeOf = (value: unknown): Outcome<unknown> =>
-  value instanceof Suspension ? { _tag: "Suspended", snapshot: value.snapshot } : { _tag: "Completed", output: value }
+const outcomeOf = (value: unknown, finish: Message.FinishReason | undefined): Outcome<unknown> =>
+  value instanceof Suspension
+    ? { _tag: "Suspended", snapshot: value.snapshot }
+    : { _tag: "Completed", output: value, ...(finish === undefined ? {} : { finish }) }
 
 /** Keeps all events, and hands them to whoever comes, early or late. */
 class Log {

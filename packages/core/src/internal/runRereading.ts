@@ -1,6 +1,9 @@
 /** Reads the final text of a run by the output schema, and has the model say it again where it does not fit. */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import type * as Coercion from "../Coercion.ts"
+import type * as Issue from "../Issue.ts"
 import * as Message from "../Message.ts"
 import type * as Model from "../Model.ts"
 import * as Render from "../Render.ts"
@@ -24,7 +27,8 @@ export const read = (
 ): Effect.Effect<Answer | undefined, InvalidOutputError> =>
   Effect.suspend(() => {
     const text = state.partial
-    const answer = output.read(text)
+    const isCut = state.finish === "length"
+    const answer = isCut ? Result.flatMap(output.read(text), whole) : output.read(text)
     if (Result.isSuccess(answer)) {
       const { changes } = answer.success
       const told = Effect.forEach(
@@ -37,16 +41,17 @@ export const read = (
         : Effect.as(told, answer.success)
     }
     const issues = answer.failure
+    const cut = isCut ? { isCut } : {}
     if (state.outputsRejected >= retries) {
-      const rejected = RunContext.emit(run, () => ({ type: "output-rejected", text, issues }))
-      const kept = { transcript: state.transcript(), usage: run.ledger.usage }
+      const rejected = RunContext.emit(run, () => ({ type: "output-rejected", text, issues, ...cut }))
+      const kept = { transcript: state.transcript(), usage: run.ledger.usage, ...cut }
       return Effect.andThen(
         rejected,
         Effect.fail(InvalidOutputError.invalid({ agent: run.agent, text, issues, ...kept }))
       )
     }
     state.outputsRejected++
-    const message = Message.user(Render.invalidOutput(issues, output.wanted().kind))
+    const message = Message.user(Render.invalidOutput(issues, output.wanted().kind, isCut))
     // added and told of at once, as a turn is
     const add = () => {
       state.messages.push(message)
@@ -55,7 +60,19 @@ export const read = (
     return run.emit === undefined
       ? Effect.sync(() => void add())
       : Effect.as(
-          RunContext.emit(run, () => ({ type: "output-rejected", text, issues, message: add() })),
+          RunContext.emit(run, () => ({ type: "output-rejected", text, issues, ...cut, message: add() })),
           undefined
         )
   })
+
+/** Of a text that was cut off, a number may lack digits, and a block within another is not the answer. */
+const whole = (answer: Answer): Result.Result<Answer, ReadonlyArray<Issue.Issue>> =>
+  Predicate.isNumber(answer.value) || answer.changes.some(isWithin) ? Result.fail([incomplete]) : Result.succeed(answer)
+
+const isWithin = ({ after, before, step }: Coercion.Change): boolean =>
+  step === "first-block" &&
+  Predicate.isString(before) &&
+  Predicate.isString(after) &&
+  /[[{]/.test(before.slice(0, Math.max(0, before.indexOf(after))))
+
+const incomplete: Issue.Issue = { path: [], expected: "Expected a whole answer", actual: "a text that was cut off" }

@@ -31,6 +31,8 @@ export class RunState implements State {
   #reply: Message.Reply | undefined
   /** The text of the last reply. */
   partial = ""
+  /** How the reply ended that is to be the output, once there is one. */
+  finish: Message.FinishReason | undefined
   turn = 0
   /** The skill that was chosen, where there was a choice. */
   skill: string | undefined

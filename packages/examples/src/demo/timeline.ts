@@ -151,7 +151,11 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
     case "budget-warning":
       return { column: "run", text: `${event.spent} of ${event.limit} spent (${event.reason})`, tone: "bad" }
     case "run-completed":
-      return { column: "run", text: `${event.agent} answers: ${clip(String(event.output))}`, tone: "good" }
+      return {
+        column: "run",
+        text: `${event.agent} answers${event.finish === "length" ? ", cut off" : ""}: ${clip(String(event.output))}`,
+        tone: "good"
+      }
     case "run-failed":
       return { column: "run", text: `${event.agent} ends: ${describeError(event.error)}`, tone: "bad" }
     case "run-interrupted":
