@@ -193,7 +193,7 @@ it.effect("P1104 P907 a suspension that is left without a decision, again and ag
     }
     from = yield* snapshotOf(yield* resumed(deciding(from)))
     const end = yield* resumed(deciding(from))
-    assert.deepStrictEqual(end, { _tag: "Completed", output: "done" })
+    assert.deepStrictEqual(end, { _tag: "Completed", output: "done", finish: "stop" })
     assert.deepStrictEqual(
       attempts.map(({ attempt }) => attempt),
       [1, 2, 3, 4]
@@ -252,7 +252,7 @@ it.effect("P1104 P902 a document of version 1 has no standings, and is read; one
     const { standings: _, ...open } = json.open
     const from = yield* Snapshot.fromJson({ ...json, version: 1, open })
     const end = yield* outcomeOf(Agent.resume(agent), deciding(from), model)
-    assert.deepStrictEqual(end, { _tag: "Completed", output: "done" })
+    assert.deepStrictEqual(end, { _tag: "Completed", output: "done", finish: "stop" })
     assert.strictEqual(attempts.length, 2)
     assert.include(String(yield* Effect.flip(Snapshot.fromJson({ ...json, version: 3 }))), "version")
   })
