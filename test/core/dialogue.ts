@@ -1,6 +1,6 @@
 /** What the tests of runs share: tools that play a script, agents around them, and views on what was said. */
 import { assert } from "@effect/vitest"
-import { Agent, type AgentEvent, type Message, type Recovery, Skill, Tool, ToolError, type Usage } from "@kintsugi/core"
+import { Agent, AgentEvent, type Message, type Recovery, Skill, Tool, ToolError, type Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Data, Effect, type Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -116,8 +116,7 @@ export const eventLog = () => {
   }
 }
 
-export const isTerminal = (event: AgentEvent.AgentEvent): boolean =>
-  event.type === "run-completed" || event.type === "run-failed" || event.type === "run-interrupted"
+export const { isTerminal } = AgentEvent
 
 /** The transcript that a failed or interrupted run left in its last event. */
 export const keptTranscript = (event: AgentEvent.AgentEvent | undefined): Message.Transcript =>

@@ -84,7 +84,16 @@ export const booked = (played: Played): void => {
     const isRoot = first?.parent === undefined
     const within = isRoot ? played.events : run
     const entries = within.flatMap((event) =>
-      event.type === "model-end" || event.type === "model-failed" ? [event.spent] : []
+      event.type === "model-end" || event.type === "model-failed" || event.type === "model-interrupted"
+        ? [event.spent]
+        : []
+    )
+    // of the same run: what a fixer asks is closed within its own
+    const asked = ofType(run, "model-start").map(({ attempt, model, turn }) => [turn, attempt, model])
+    const closed = entries.filter(({ runId }) => runId === first?.runId)
+    assert.deepStrictEqual(
+      closed.map(({ attempt, model, turn }) => [turn, attempt, model]),
+      asked
     )
     assert.deepStrictEqual(end.ledger, entries)
     if (isRoot) assert.deepStrictEqual(end.usage, sumOf(played.sent))
@@ -151,7 +160,7 @@ export const once = (played: Played): void => {
 }
 
 /** What is still told of a run that was interrupted. */
-const closing = new Set<AgentEvent.AgentEvent["type"]>(["turn-end", "run-interrupted"])
+const closing = new Set<AgentEvent.AgentEvent["type"]>(["model-interrupted", "turn-end", "run-interrupted"])
 
 /** An interruption ends the run at once: no row, no fixer, no model hears of it, and nothing comes at a later instant. */
 export const passing = (played: Played): void => {
