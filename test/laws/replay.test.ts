@@ -161,6 +161,7 @@ it.skipIf(!isWhole)(
       "run-failed",
       "run-interrupted",
       "model-failed",
+      "model-interrupted",
       "attempt-discarded",
       "arguments-coerced",
       "tool-refused",
