@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
-import { Agent, AgentEvent, Message, Model, Usage } from "@kintsugi/core"
+import { Agent, AgentEvent, Approval, Message, Model, Snapshot, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Fiber, Layer, Stream } from "effect"
-import { agentWith, calm, eventLog, interruptedAt } from "./dialogue.ts"
+import { agentWith, callingOnce, calm, eventLog, interruptedAt, isTerminal, keptUsage, scripted } from "./dialogue.ts"
 
 const { make, reply } = ScriptedModel
 
@@ -102,5 +102,34 @@ it.effect("A1202 a started run that waits is interrupted as before", () =>
     assert.isTrue(Exit.hasInterrupts(exit))
     assert.deepInclude(log.end(), { type: "run-interrupted", at: 500 })
     assert.deepStrictEqual(log.types().slice(-2), ["model-interrupted", "run-interrupted"])
+  })
+)
+
+it.effect("A1202 a run that is suspended ends with one event, and so does each that goes on", () =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const { runs, tool } = scripted("pay", Effect.succeed("paid"))
+    const agent = agentWith(tool.pipe(Tool.requireApproval())).pipe(log.listen)
+    const model = yield* callingOnce("pay")
+    const endOf = Effect.fnUntraced(function* <E, R>(starting: Effect.Effect<Agent.Run<string, E>, never, R>) {
+      const before = log.all.length
+      const outcome = yield* Effect.flatMap(starting, (run) => run.outcome).pipe(Effect.provide(model.layer))
+      const all = log.all.slice(before)
+      assert.strictEqual(all.filter(isTerminal).length, 1)
+      const end = all.at(-1)
+      assert.strictEqual(log.end(), end)
+      return { outcome, end }
+    })
+    const first = yield* endOf(agent.start("go"))
+    assert(first.outcome._tag === "Suspended" && first.end?.type === "run-suspended")
+    assert.deepStrictEqual(keptUsage(first.end), first.end.usage)
+    const from = first.outcome.snapshot
+    assert.deepStrictEqual(first.end.snapshot, from)
+    const unanswered = yield* endOf(Agent.resume(agent).start({ from, decisions: [] }))
+    assert.strictEqual(unanswered.end?.type, "run-suspended")
+    const decisions = Snapshot.requestsOf(from).map(({ digest }) => ({ digest, decision: Approval.approve }))
+    const last = yield* endOf(Agent.resume(agent).start({ from, decisions }))
+    assert.strictEqual(last.end?.type, "run-completed")
+    assert.strictEqual(runs.length, 1)
   })
 )

@@ -123,9 +123,7 @@ export const keptTranscript = (event: AgentEvent.AgentEvent | undefined): Messag
   event?.type === "run-failed" || event?.type === "run-interrupted" ? event.transcript : []
 
 export const keptUsage = (event: AgentEvent.AgentEvent | undefined): Usage.Usage | undefined =>
-  event?.type === "run-failed" || event?.type === "run-interrupted" || event?.type === "run-completed"
-    ? event.usage
-    : undefined
+  event !== undefined && isTerminal(event) && "usage" in event ? event.usage : undefined
 
 /** Lets every fiber go on until it waits for the clock. */
 export const calm = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
