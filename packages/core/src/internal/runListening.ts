@@ -82,6 +82,11 @@ const listen = Effect.fnUntraced(function* (
   })
   const over = Effect.andThen(cut, reported)
   const awaited = Effect.timeoutOption(Fiber.await(fiber), patience)
+  // on a busy machine it has not had its turn: while it is at no event it has time, for which nobody waits; its queue is closed
+  const starving: Effect.Effect<void> = Effect.flatMap(awaited, (ended) =>
+    Option.isSome(ended) ? reported : inHand === undefined ? starving : over
+  )
+  const starved = Effect.asVoid(Effect.forkDetach(starving))
   return {
     hear: (event) => {
       if (listener.scope === "own" && event.runId !== runId) return
@@ -90,12 +95,7 @@ const listen = Effect.fnUntraced(function* (
     },
     finish: Effect.andThen(
       Queue.end(queue),
-      Effect.flatMap(awaited, (ended) => {
-        if (Option.isSome(ended)) return reported
-        // it is not slow: on a busy machine it has not had its turn yet, and gets another second, for which nobody waits
-        const isStarved = inHand === undefined
-        return isStarved ? Effect.asVoid(Effect.forkDetach(Effect.andThen(awaited, over))) : over
-      })
+      Effect.flatMap(awaited, (ended) => (Option.isSome(ended) ? reported : inHand === undefined ? starved : over))
     )
   }
 })
