@@ -107,7 +107,8 @@ const round = (name: string, agent: typeof plain, listeners: number) =>
       answers.every((answer) => answer === "rested"),
       `${name}: an answer is missing`
     )
-    expect(listening.size === listeners && ended === listeners, `${name}: ${ended} of ${listeners} ends were heard`)
+    // one that is late hears the end in another fiber
+    expect(listening.size >= listeners && ended === listeners, `${name}: ${ended} of ${listeners} ends were heard`)
     expect(listenersAtWork() === 0, `${name}: ${listenersAtWork()} listeners are left`)
     listening.clear()
     const left = yield* collected

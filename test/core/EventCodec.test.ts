@@ -118,6 +118,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "model-start": { ...around, type: "model-start", model: "m", attempt: 2 },
   "model-end": { ...around, type: "model-end", reply, ...asked },
   "model-failed": { ...around, type: "model-failed", error, ...asked },
+  "model-interrupted": { ...around, type: "model-interrupted", ...asked },
   "text-delta": { ...around, type: "text-delta", text: "we" },
   "reasoning-delta": { ...around, type: "reasoning-delta", text: "hm" },
   "attempt-discarded": { ...around, type: "attempt-discarded", attempt: 1, text: "we" },

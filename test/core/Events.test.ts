@@ -1,14 +1,13 @@
 import { assert } from "@effect/vitest"
 import { Agent, type AgentEvent, LlmError, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Clock, Duration, Effect, Exit, Logger } from "effect"
+import { Duration, Effect, Logger } from "effect"
 import { it } from "../support/run.ts"
 import {
   agentWith,
   batch,
   busy,
   callingOnce,
-  calm,
   done,
   eventLog,
   fixer,
@@ -222,54 +221,5 @@ it.run("A1205 a listener that fails, dies or throws changes nothing; it and the 
     assert.strictEqual(thrown, 2)
     const about = (type: string) => warnings.filter((line) => line.includes(`on '${type}' of agent 'worker'`)).length
     assert.deepStrictEqual(["run-start", "turn-start", "tool-end"].map(about), [1, 3, 2])
-  })
-)
-
-it.run("A1205 a slow listener does not slow the run down: its end waits for it one second at most", (run) =>
-  Effect.gen(function* () {
-    const heard: Array<readonly [string, number]> = []
-    const { runs, tool } = scripted("fetch", Effect.as(Effect.sleep(100), "page"))
-    const model = yield* callingOnce("fetch")
-    const agent = agentWith(tool).pipe(
-      Agent.onEvent((event) =>
-        Effect.andThen(
-          Effect.sleep("1 minute"),
-          Effect.map(Clock.currentTimeMillis, (at) => heard.push([event.type, at]))
-        )
-      )
-    )
-    let endedAt = -1
-    const running = Effect.tap(run(agent, "go").pipe(Effect.provide(model.layer)), () =>
-      Effect.map(Clock.currentTimeMillis, (at) => {
-        endedAt = at
-      })
-    )
-    const exit = yield* overADay(running)
-    assert.deepStrictEqual(exit, Exit.succeed("done"))
-    assert.strictEqual(runs[0]?.at, 0)
-    assert.strictEqual(endedAt, 1100)
-    yield* calm
-    assert.deepStrictEqual(heard[0], ["run-start", 60_000])
-    assert.strictEqual(heard.at(-1)?.[0], "run-completed")
-  })
-)
-
-it.run("A1205 a listener that never ends holds an interruption up for one second at most", (run) =>
-  Effect.gen(function* () {
-    const log = eventLog()
-    const model = yield* make(ScriptedModel.answers(() => Effect.never))
-    const agent = agentWith().pipe(
-      Agent.onEvent(() => Effect.never),
-      log.listen
-    )
-    let endedAt = -1
-    const running = Effect.onExit(run(agent, "go").pipe(Effect.provide(model.layer)), () =>
-      Effect.map(Clock.currentTimeMillis, (at) => {
-        endedAt = at
-      })
-    )
-    yield* interruptedAt(5000, running)
-    assert.strictEqual(endedAt, 6000)
-    assert.deepInclude(log.end(), { type: "run-interrupted", at: 5000 })
   })
 )

@@ -1,6 +1,6 @@
 /** What the tests of runs share: tools that play a script, agents around them, and views on what was said. */
 import { assert } from "@effect/vitest"
-import { Agent, type AgentEvent, type Message, type Recovery, Skill, Tool, ToolError, type Usage } from "@kintsugi/core"
+import { Agent, AgentEvent, type Message, type Recovery, Skill, Tool, ToolError, type Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Data, Effect, type Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -116,17 +116,14 @@ export const eventLog = () => {
   }
 }
 
-export const isTerminal = (event: AgentEvent.AgentEvent): boolean =>
-  event.type === "run-completed" || event.type === "run-failed" || event.type === "run-interrupted"
+export const { isTerminal } = AgentEvent
 
 /** The transcript that a failed or interrupted run left in its last event. */
 export const keptTranscript = (event: AgentEvent.AgentEvent | undefined): Message.Transcript =>
   event?.type === "run-failed" || event?.type === "run-interrupted" ? event.transcript : []
 
 export const keptUsage = (event: AgentEvent.AgentEvent | undefined): Usage.Usage | undefined =>
-  event?.type === "run-failed" || event?.type === "run-interrupted" || event?.type === "run-completed"
-    ? event.usage
-    : undefined
+  event !== undefined && isTerminal(event) && "usage" in event ? event.usage : undefined
 
 /** Lets every fiber go on until it waits for the clock. */
 export const calm = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })

@@ -84,7 +84,16 @@ export const booked = (played: Played): void => {
     const isRoot = first?.parent === undefined
     const within = isRoot ? played.events : run
     const entries = within.flatMap((event) =>
-      event.type === "model-end" || event.type === "model-failed" ? [event.spent] : []
+      event.type === "model-end" || event.type === "model-failed" || event.type === "model-interrupted"
+        ? [event.spent]
+        : []
+    )
+    // of the same run: what a fixer asks is closed within its own
+    const asked = ofType(run, "model-start").map(({ attempt, model, turn }) => [turn, attempt, model])
+    const closed = entries.filter(({ runId }) => runId === first?.runId)
+    assert.deepStrictEqual(
+      closed.map(({ attempt, model, turn }) => [turn, attempt, model]),
+      asked
     )
     assert.deepStrictEqual(end.ledger, entries)
     if (isRoot) assert.deepStrictEqual(end.usage, sumOf(played.sent))
@@ -133,11 +142,9 @@ export const ended = (played: Played): void => {
 }
 
 /** Nothing is left, and nothing comes later. */
-export const over = ({ fibers, injection, later, open }: Played): void => {
+export const over = ({ fibers, later, open }: Played): void => {
   assert.deepStrictEqual(later, { events: 0, heard: 0, steps: 0 })
-  // only a listener that never ends may be left behind: no run waits for it longer than a second
-  const left = injection?.step.layer === "hook" && injection.fault === "never" ? 1 : 0
-  assert.deepStrictEqual({ fibers, open }, { fibers: left, open: left })
+  assert.deepStrictEqual({ fibers, open }, { fibers: 0, open: 0 })
 }
 
 /** No call starts twice: whatever is asked again, what a tool has done is not done again. */
@@ -151,7 +158,7 @@ export const once = (played: Played): void => {
 }
 
 /** What is still told of a run that was interrupted. */
-const closing = new Set<AgentEvent.AgentEvent["type"]>(["turn-end", "run-interrupted"])
+const closing = new Set<AgentEvent.AgentEvent["type"]>(["model-interrupted", "turn-end", "run-interrupted"])
 
 /** An interruption ends the run at once: no row, no fixer, no model hears of it, and nothing comes at a later instant. */
 export const passing = (played: Played): void => {

@@ -1,8 +1,11 @@
 /** Numbers the steps of a run as it takes them, and lets one of them go wrong. */
 import { type Clock, Duration, Effect, Exit, type Fiber, Latch } from "effect"
 
-/** Who takes a step: a model, the model of a fixer, a tool, a policy, what a user hung into a table, a listener. */
-export type Layer = "model" | "fixer" | "tool" | "policy" | "row" | "hook"
+/**
+ * Who takes a step: a model, that of a fixer, that of a sub-agent, the one that chooses a skill, a tool, a policy, what a user hung
+ * into a table, a listener, whoever decides about limits, whoever decides about calls.
+ */
+export type Layer = "model" | "fixer" | "expert" | "router" | "tool" | "policy" | "row" | "hook" | "limits" | "approver"
 
 /** What can go wrong within a step. */
 export type Fault =
@@ -21,6 +24,8 @@ export type Fault =
   | "maxTurns"
   | "maxToolCalls"
   | "maxTokens"
+  | "maxCost"
+  | "maxConsecutiveSameTool"
 
 export interface Step {
   readonly layer: Layer

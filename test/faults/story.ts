@@ -24,7 +24,8 @@ import { TestClock } from "effect/testing"
 import { busy, eventLog, gone } from "../core/dialogue.ts"
 import { type Injection, type Step, Steps } from "./steps.ts"
 
-export type Mode = "whole" | "streamed"
+/** `resumed` runs are suspended where others wait for a person, and go on in another run of the agent. */
+export type Mode = "whole" | "streamed" | "resumed"
 
 /** One run of the unsafe tool. */
 export interface Start {
@@ -264,7 +265,53 @@ const tools = (steps: Steps, mender: Layer.Layer<Model.Model>) => {
 const settle = Effect.forEach([1, 2, 3, 4, 5], () => Effect.yieldNow, { discard: true })
 
 /** Plays the story to its end and a day beyond, with one thing going wrong. */
-export const play = Effect.fnUntraced(function* (mode: Mode, injection?: Injection) {
+const play = (mode: Mode, injection?: Injection) =>
+  stage(
+    mode,
+    injection,
+    Effect.fnUntraced(function* (steps, log) {
+      const { mender, requests, sent, worker } = yield* models(steps)
+      const { list, starts, waiting } = tools(steps, mender)
+      const agent = Agent.make("worker", {
+        prompt: "You book.",
+        budget: { warnAt: 1, maxTurns: 20, ...limitsOf(injection) },
+        skills: [Skill.make("work", { description: "d", tools: list })]
+      }).pipe(
+        Agent.toolDefaults({ orElse: Recovery.tell() }),
+        Agent.onLlmError({ orElse: Recovery.retry(waiting("model", "turn")) }, { onPartial: "restart" }),
+        Agent.toolPolicy(({ callId }) => steps.effect("policy", "ask", callId, Effect.succeed(ToolPolicy.allow), busy)),
+        Agent.onToolUse((name) => steps.effect("hook", "onToolUse", name, Effect.void)),
+        Agent.onEvent(({ type }) =>
+          type === "turn-start" || type === "verdict" ? steps.effect("hook", "onEvent", type, Effect.void) : Effect.void
+        ),
+        log.listen
+      )
+      const running = (see: (event: AgentEvent.AgentEvent) => Effect.Effect<void>) =>
+        Effect.provide(
+          mode === "streamed" ? Stream.runForEach(agent.stream("go"), see) : Effect.asVoid(agent("go")),
+          worker
+        )
+      return { sent, starts, requests, running }
+    })
+  )
+
+/** The limit that is to be reached. */
+export const limitsOf = (injection: Injection | undefined): Budget.Limits =>
+  injection?.limit === undefined ? {} : { [injection.fault]: injection.limit }
+
+/** A story that is about to be played. */
+export interface Cast extends Pick<Played, "sent" | "starts" | "requests"> {
+  readonly running: (
+    see: (event: AgentEvent.AgentEvent) => Effect.Effect<void>
+  ) => Effect.Effect<unknown, unknown, never>
+}
+
+/** Plays any story. */
+export const stage = Effect.fnUntraced(function* (
+  mode: Mode,
+  injection: Injection | undefined,
+  cast: (steps: Steps, log: ReturnType<typeof eventLog>) => Effect.Effect<Cast>
+) {
   const events: Array<AgentEvent.AgentEvent> = []
   const seen: Array<AgentEvent.AgentEvent> = []
   let before: Played["before"]
@@ -272,33 +319,14 @@ export const play = Effect.fnUntraced(function* (mode: Mode, injection?: Injecti
   const steps: Steps = new Steps(clock, injection, () => {
     before = { at: clock.currentTimeMillisUnsafe(), events: events.length, steps: steps.reached.length }
   })
-  const { mender, requests, sent, worker } = yield* models(steps)
-  const { list, starts, waiting } = tools(steps, mender)
   const log = eventLog()
-  const limits: Budget.Limits = injection?.limit === undefined ? {} : { [injection.fault]: injection.limit }
-  const agent = Agent.make("worker", {
-    prompt: "You book.",
-    budget: { warnAt: 1, maxTurns: 20, ...limits },
-    skills: [Skill.make("work", { description: "d", tools: list })]
-  }).pipe(
-    Agent.toolDefaults({ orElse: Recovery.tell() }),
-    Agent.onLlmError({ orElse: Recovery.retry(waiting("model", "turn")) }, { onPartial: "restart" }),
-    Agent.toolPolicy(({ callId }) => steps.effect("policy", "ask", callId, Effect.succeed(ToolPolicy.allow), busy)),
-    Agent.onToolUse((name) => steps.effect("hook", "onToolUse", name, Effect.void)),
-    Agent.onEvent(({ type }) =>
-      type === "turn-start" || type === "verdict" ? steps.effect("hook", "onEvent", type, Effect.void) : Effect.void
-    ),
-    log.listen
-  )
-  const read = Stream.runForEach(agent.stream("go"), (event) => Effect.sync(() => void seen.push(event)))
+  const { requests, running, sent, starts } = yield* cast(steps, log)
   let fibers = 0
   const counted: Metric.FiberRuntimeMetricsService = {
     recordFiberStart: () => void fibers++,
     recordFiberEnd: () => void fibers--
   }
-  const running: Effect.Effect<unknown, unknown, Model.Model> = mode === "streamed" ? read : agent("go")
-  const root = yield* running.pipe(
-    Effect.provide(worker),
+  const root = yield* running((event) => Effect.sync(() => void seen.push(event))).pipe(
     Effect.provideService(RunContext.Observers, [() => (event) => void events.push(event)]),
     Effect.forkChild,
     Effect.provideService(Metric.FiberRuntimeMetrics, counted)
@@ -341,5 +369,7 @@ export const play = Effect.fnUntraced(function* (mode: Mode, injection?: Injecti
 })
 
 /** As `play`, on a clock of its own, and in silence. */
-export const playNow = (mode: Mode, injection?: Injection): Promise<Played> =>
-  Effect.runPromise(play(mode, injection).pipe(Effect.provide(TestClock.layer()), Effect.provide(Logger.layer([]))))
+export const playNow = (mode: Mode, injection?: Injection): Promise<Played> => inSilence(play(mode, injection))
+
+export const inSilence = <A>(self: Effect.Effect<A>): Promise<A> =>
+  Effect.runPromise(self.pipe(Effect.provide(TestClock.layer()), Effect.provide(Logger.layer([]))))

@@ -30,7 +30,7 @@ const injectionsOf = (clean: Played): ReadonlyArray<Injection> => [
   ...countsOf(clean)
 ]
 
-const faultOf = (step: Step, index: number, fault: Fault): Injection => ({
+export const faultOf = (step: Step, index: number, fault: Fault): Injection => ({
   index,
   step,
   fault,

@@ -47,7 +47,7 @@ const replay = (events: ReadonlyArray<AgentEvent.AgentEvent>): ReadonlyMap<strin
     if (run === undefined) return assert.fail(`${event.type} of a run that has not started`)
     if (event.type === "turn-start") run.trails.clear()
     if (event.type === "turn-end") run.transcript.push(event.message)
-    if (event.type === "model-end" || event.type === "model-failed") {
+    if (event.type === "model-end" || event.type === "model-failed" || event.type === "model-interrupted") {
       for (let spending: Replayed | undefined = run; spending !== undefined; spending = spending.above) {
         spending.ledger.push(event.spent)
       }
@@ -161,6 +161,7 @@ it.skipIf(!isWhole)(
       "run-failed",
       "run-interrupted",
       "model-failed",
+      "model-interrupted",
       "attempt-discarded",
       "arguments-coerced",
       "tool-refused",

@@ -302,7 +302,8 @@ export interface ToolResult {
 
 /**
  * Hears of every call of this agent that ended with a value or a told text: once per call, with the model's own
- * arguments. Hooks cannot change a run; one that fails is logged, a slow one is waited for one second at the end.
+ * arguments. Hooks cannot change a run; one that fails is logged. At the end a slow one is waited for, one second at most; then it is
+ * interrupted, and what it has not heard is lost to it.
  */
 export const onToolUse =
   <R2 = never>(
@@ -318,7 +319,10 @@ export const onToolUse =
       return handle(event.tool, event.use.arguments, result)
     })
 
-/** Hears every event of a run, those of its fixers and sub-agents included, in order. */
+/**
+ * Hears every event of a run, those of its fixers and sub-agents included, in order. One that is too slow (more than 16,384 events
+ * wait for it, or it is not through one second after the end) loses some, which is logged; never the end of a run.
+ */
 export const onEvent =
   <R2 = never>(handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>) =>
   <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(

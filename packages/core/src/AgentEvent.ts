@@ -50,10 +50,14 @@ export type Happening =
       readonly confidence?: number
     }
   | { readonly type: "turn-start" }
-  /** A model was asked; `attempt` counts the tries of this turn. */
+  /**
+   * A model was asked; `attempt` counts the tries of this turn. Each attempt ends with one of the next three events: with its
+   * reply, with its failure or defect, or when it was interrupted.
+   */
   | { readonly type: "model-start"; readonly model: string; readonly attempt: number }
   | ({ readonly type: "model-end"; readonly reply: Message.Reply } & Asked)
   | ({ readonly type: "model-failed"; readonly error: unknown } & Asked)
+  | ({ readonly type: "model-interrupted" } & Asked)
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
   /** What was streamed of this attempt does not count: another one stands in for it, or what a row answers. */

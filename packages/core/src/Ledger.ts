@@ -8,12 +8,12 @@ export type Layer = typeof Layer.Type
 export const Layer = Schema.Literals(["agent", "fixer", "routing", "compaction"])
 
 /**
- * What became of an attempt: its reply was used; it was streamed in part and did not count; it failed. A failed attempt is
- * booked with what the provider is known to have counted for it, which may be nothing.
+ * What became of an attempt: its reply was used; it was streamed in part and did not count; it failed, or died; it was
+ * interrupted. One that brought no reply is booked with what the provider is known to have counted for it, which may be nothing.
  */
 export type Outcome = typeof Outcome.Type
 
-export const Outcome = Schema.Literals(["used", "discarded", "failed"])
+export const Outcome = Schema.Literals(["used", "discarded", "failed", "interrupted"])
 
 /** One attempt of a model call. */
 export interface Entry extends Schema.Schema.Type<typeof Entry> {}

@@ -4,7 +4,7 @@ import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type * as LlmError from "./LlmError.ts"
 import type * as Message from "./Message.ts"
-import type * as Usage from "./Usage.ts"
+import * as Usage from "./Usage.ts"
 
 /**
  * What a model is asked. `messages` is lent for the duration of the call: it belongs to the run and grows afterwards,
@@ -84,6 +84,11 @@ export class Collector {
     let text = ""
     for (const part of this.#content) if (part.type === "text") text += part.text
     return text + this.#text
+  }
+
+  /** What the provider is known to have counted so far. */
+  get usage(): Usage.Usage {
+    return this.#end?.usage ?? Usage.empty
   }
 
   /** The whole reply, or `undefined` while the end has not come. */

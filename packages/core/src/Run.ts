@@ -90,7 +90,7 @@ export const run = (
     if (from !== undefined) state.restore(from)
     const resumed = from === undefined ? undefined : { runId: from.runId, elapsed: from.spent.millis }
     const input = start.kind === "input" ? start.input : beginning.said.text
-    return Frame.within({ ...plan, budget, input, sink, state, resumed }, (run) => {
+    return Frame.within({ ...plan, budget, input, sink, mode, state, resumed }, (run) => {
       const deciders = Deciding.of(start, from, mode.isSuspendable ? undefined : plan.agent)
       const running: Running = { plan: { ...plan, budget }, start, beginning, deciders, state, run, mode }
       if (from !== undefined) {

@@ -30,8 +30,15 @@ export interface RunContext {
   /** Absent when nobody listens: then no event is built. */
   readonly emit?: (event: AgentEvent.AgentEvent) => void
   readonly ledger: Ledger
+  /** One for a whole tree of runs. */
+  readonly losses: Losses
   /** Fixers that are at work above this effect; they are not started again below. */
   readonly fixers: ReadonlyArray<unknown>
+}
+
+/** How many events were lost to listeners that were too slow for them. It grows while the run lasts, and at its end. */
+export interface Losses {
+  events: number
 }
 
 /** What is left of the budget of a run, and of those above it. */

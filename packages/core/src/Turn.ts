@@ -1,4 +1,5 @@
 /** One turn: a model is asked, and the calls of its reply are settled. It keeps no state. */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "./AgentEvent.ts"
@@ -59,6 +60,10 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   #partial = ""
   /** Whether a reader has seen anything of it, be it only thoughts. */
   #isShown = false
+  /** What the provider is known to have counted for it so far. */
+  #usage = Usage.empty
+  /** Whether it has begun and is not booked yet. */
+  #isOpen = false
   /** The last failure that no row was for. */
   #unguarded: unknown
 
@@ -68,27 +73,35 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
 
   attempt(attempt: number): Effect.Effect<Message.Reply, LlmError> {
     const { isStreamed, model, request, run } = this.#asking
-    const whole = isStreamed ? this.#stream(model, request) : Effect.map(model.generate(request), Model.collected)
-    const replied = Effect.flatMap(
-      Effect.tapError(whole, (error) =>
-        this.#failed(error, attempt, Usage.empty, this.#isShown && this.admits() ? "discarded" : "failed")
-      ),
-      (reply) => {
-        const refusal = refused(model, reply)
-        if (refusal !== undefined) {
-          return Effect.andThen(this.#failed(refusal, attempt, reply.usage, "failed"), Effect.fail(refusal))
-        }
-        if (run.emit !== undefined) return Effect.as(this.#replied(reply, attempt), reply)
-        this.#book(attempt, reply.usage, "used")
-        return Effect.succeed(reply)
-      }
-    )
-    return run.emit === undefined
-      ? replied
-      : Effect.andThen(
-          RunContext.emit(run, () => ({ type: "model-start", model: model.name, attempt })),
-          replied
+    this.#usage = Usage.empty
+    const whole = isStreamed
+      ? this.#stream(model, request)
+      : Effect.map(
+          Effect.suspend(() => model.generate(request)),
+          Model.collected
         )
+    const replied = Effect.flatMap(whole, (reply) => {
+      this.#usage = reply.usage
+      const refusal = refused(model, reply)
+      if (refusal !== undefined) {
+        return Effect.andThen(this.#failed(refusal, attempt, "failed"), Effect.fail(refusal))
+      }
+      if (run.emit !== undefined) return Effect.as(this.#replied(reply, attempt), reply)
+      this.#book(attempt, reply.usage, "used")
+      return Effect.succeed(reply)
+    })
+    this.#isOpen = run.emit === undefined
+    const begun =
+      run.emit === undefined
+        ? replied
+        : Effect.andThen(
+            RunContext.emit(run, () => {
+              this.#isOpen = true
+              return { type: "model-start", model: model.name, attempt }
+            }),
+            replied
+          )
+    return Effect.onError(begun, (cause) => this.#broken(cause, attempt))
   }
 
   row(error: unknown): Driver.Row | undefined {
@@ -166,8 +179,19 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     return this.#booked(attempt, reply.usage, "used", (asked) => ({ type: "model-end", reply, ...asked }))
   }
 
-  #failed(error: LlmError, attempt: number, usage: Usage.Usage, outcome: Ledger.Outcome): Effect.Effect<void> {
-    return this.#booked(attempt, usage, outcome, (asked) => ({ type: "model-failed", error, ...asked }))
+  #failed(error: unknown, attempt: number, outcome: Ledger.Outcome): Effect.Effect<void> {
+    return this.#booked(attempt, this.#usage, outcome, (asked) => ({ type: "model-failed", error, ...asked }))
+  }
+
+  /** However an attempt breaks off before it is booked, it is booked and told of. */
+  #broken(cause: Cause.Cause<LlmError>, attempt: number): Effect.Effect<void> {
+    if (!this.#isOpen) return Effect.void
+    if (Cause.hasInterrupts(cause)) {
+      return this.#booked(attempt, this.#usage, "interrupted", (asked) => ({ type: "model-interrupted", ...asked }))
+    }
+    const isDefect = Cause.hasDies(cause)
+    const error = Cause.squash(Driver.untouchable(cause) ?? cause)
+    return this.#failed(error, attempt, !isDefect && this.#isShown && this.admits() ? "discarded" : "failed")
   }
 
   /** Booked and told of at once: an interruption in between would leave one without the other. */
@@ -199,6 +223,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       usage,
       ...(cost === undefined ? {} : { cost })
     }
+    this.#isOpen = false
     run.ledger.record(entry)
     return entry
   }
@@ -212,6 +237,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
         Effect.suspend(() => {
           for (const part of parts) collector.push(part)
           this.#partial = collector.partial
+          this.#usage = collector.usage
           this.#isShown ||= parts.some(isShown)
           return Effect.forEach(parts, (part) => this.#show(part), { discard: true })
         })

@@ -178,10 +178,10 @@ const runner = (definition: Definition): Runner => {
   const { body, isResumed, listeners, name } = definition
   if (body !== undefined) {
     const state: Frame.State = { turn: 0, transcript: () => [], unfinished: () => undefined }
-    return (input, sink, { started }) =>
-      Frame.within({ agent: name, input, sink, state, listeners }, (run) => {
-        started?.({ state, run })
-        return body(input)
+    return (input, sink, mode) =>
+      Frame.within({ agent: name, input, sink, mode, state, listeners }, (run) => {
+        mode.started?.({ state, run })
+        return Effect.suspend(() => body(input))
       })
   }
   const plan = planOf(definition)

@@ -75,6 +75,7 @@ export const schemas = {
   "model-start": event("model-start", { model: Schema.String, attempt: Schema.Finite }),
   "model-end": event("model-end", { ...ofAttempt, reply: Message.Reply }),
   "model-failed": event("model-failed", { ...ofAttempt, error: Failure }),
+  "model-interrupted": event("model-interrupted", ofAttempt),
   "text-delta": event("text-delta", { text: Schema.String }),
   "reasoning-delta": event("reasoning-delta", { text: Schema.String }),
   "attempt-discarded": event("attempt-discarded", { attempt: Schema.Finite, text: Schema.String }),

@@ -3,27 +3,22 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
-import * as Queue from "effect/Queue"
+import type * as Fiber from "effect/Fiber"
+import { identity } from "effect/Function"
 import type * as AgentEvent from "../AgentEvent.ts"
 import * as Budget from "../Budget.ts"
 import { Ledger } from "../Ledger.ts"
 import type * as Message from "../Message.ts"
-import { labelsOf } from "../RecoveryAdvice.ts"
 import * as RunContext from "../RunContext.ts"
 import { Meter, type OnExceeded } from "./budgetMeter.ts"
 import { Suspension } from "./runStart.ts"
 import * as Identifier from "./identifier.ts"
+import * as Listening from "./runListening.ts"
+
+export type { Listener } from "./runListening.ts"
 
 /** Takes events as they come. */
 export type Sink = RunContext.Observer
-
-/** Hears events, one after the other, in a fiber of its own. */
-export interface Listener {
-  /** Only this run's own events, or those of its fixers and sub-agents as well. */
-  readonly scope: "own" | "tree"
-  readonly handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void>
-}
 
 /** What a run can say of itself while it lasts. */
 export interface State {
@@ -39,8 +34,9 @@ export interface Frame {
   readonly agent: string
   readonly input: unknown
   readonly state: State
-  readonly listeners: ReadonlyArray<Listener>
+  readonly listeners: ReadonlyArray<Listening.Listener>
   readonly sink: Sink | undefined
+  readonly mode: Mode
   /** Its own limits; absent where only the runs above set some. */
   readonly budget?: Budget.Budget
   readonly onExceeded?: OnExceeded | undefined
@@ -53,12 +49,11 @@ export interface Mode {
   readonly isStreamed: boolean
   /** It is suspended then, and can be resumed; else it waits. */
   readonly isSuspendable: boolean
+  /** It has a fiber of its own, which no interruption reaches before the first event. */
+  readonly isForked?: boolean
   /** Hears of the run as soon as there is one. */
   readonly started?: (started: { readonly state: State; readonly run: RunContext.RunContext }) => void
 }
-
-/** How long a run waits at its end for listeners that have not heard everything yet. */
-const patience = "1 second"
 
 /** Runs `body` as a run of its own, below the present one if there is one. */
 export const within = <A, E, R>(
@@ -67,20 +62,29 @@ export const within = <A, E, R>(
 ): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const parent = fiber.getRef(RunContext.Current)
-    return Effect.flatMap(Identifier.make, (draw) => {
-      const runId = frame.resumed?.runId ?? `run-${draw}`
-      const sinks = parent === undefined ? observing(fiber) : parent.emit === undefined ? [] : [parent.emit]
-      if (frame.sink !== undefined) sinks.push(frame.sink)
-      const enter = (all: ReadonlyArray<Sink>) => {
-        const run = contextOf(frame, runId, parent, all, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
-        const running = Effect.provideService(body(run), RunContext.Current, run)
-        return all.length === 0 ? running : reporting(frame, run, running)
-      }
-      return frame.listeners.length === 0
-        ? enter(sinks)
-        : heard(frame.listeners, runId, (listening) => enter([...sinks, listening]))
-    })
+    const sinks = parent === undefined ? observing(fiber) : parent.emit === undefined ? [] : [parent.emit]
+    if (frame.sink !== undefined) sinks.push(frame.sink)
+    const begin = (restore: Restore) =>
+      Effect.flatMap(Identifier.make, (draw) => {
+        const runId = frame.resumed?.runId ?? `run-${draw}`
+        const losses = parent?.losses ?? { events: 0 }
+        const enter = (all: ReadonlyArray<Sink>) => {
+          const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+          const run = contextOf(frame, runId, parent, all, losses, now)
+          const running = restore(Effect.provideService(body(run), RunContext.Current, run))
+          return all.length === 0 ? running : reporting(frame, run, running)
+        }
+        if (frame.listeners.length === 0) return enter(sinks)
+        const { agent, listeners } = frame
+        return Listening.heard({ agent, listeners, runId, losses }, (listening) => enter([...sinks, listening]))
+      })
+    if (frame.mode.isForked === true) return begin(Effect.interruptible)
+    // whoever hears of a beginning hears of an end: no interruption comes between the two
+    const isHeard = sinks.length > 0 || frame.listeners.length > 0
+    return isHeard ? Effect.uninterruptibleMask(begin) : begin(identity)
   })
+
+type Restore = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /** The observers around a run that nobody else started. */
 const observing = (fiber: Fiber.Fiber<unknown, unknown>): Array<Sink> =>
@@ -91,6 +95,7 @@ const contextOf = (
   runId: string,
   parent: RunContext.RunContext | undefined,
   sinks: ReadonlyArray<Sink>,
+  losses: RunContext.Losses,
   now: number
 ): RunContext.RunContext => {
   const depth = parent === undefined ? 0 : parent.depth + 1
@@ -104,6 +109,7 @@ const contextOf = (
     turn: () => frame.state.turn,
     ledger,
     meter,
+    losses,
     fixers: parent?.fixers ?? [],
     ...(parent?.repairing === undefined ? {} : { repairing: parent.repairing }),
     ...(sinks.length === 0 ? {} : { emit: fanOut(sinks) }),
@@ -176,55 +182,3 @@ const terminal = (
     ? { type: "run-interrupted", ...kept }
     : { type: "run-failed", error: Cause.squash(exit.cause), isDefect: Cause.hasDies(exit.cause), ...kept }
 }
-
-/** Gives `body` a sink that the listeners hear, and lets them catch up at the end. */
-const heard = <A, E, R>(
-  listeners: ReadonlyArray<Listener>,
-  runId: string,
-  body: (sink: Sink) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E, R> =>
-  Effect.acquireUseRelease(
-    Effect.forEach(listeners, (listener) => listen(listener, runId)),
-    (hearing) =>
-      body((event) => {
-        for (const ear of hearing) ear.hear(event)
-      }),
-    (hearing) => Effect.forEach(hearing, (ear) => ear.finish, { concurrency: "unbounded", discard: true })
-  )
-
-/** A listener at work. */
-interface Ear {
-  readonly hear: Sink
-  readonly finish: Effect.Effect<void>
-}
-
-const listen = Effect.fnUntraced(function* (listener: Listener, runId: string): Effect.fn.Return<Ear> {
-  const queue = yield* Queue.unbounded<AgentEvent.AgentEvent, Cause.Done>()
-  const takeAll = Effect.forever(Effect.flatMap(Queue.take(queue), (event) => safely(listener, event)))
-  const fiber = yield* Effect.forkDetach(Effect.ignore(takeAll))
-  return {
-    hear: (event) => {
-      if (listener.scope === "tree" || event.runId === runId) Queue.offerUnsafe(queue, event)
-    },
-    finish: Effect.andThen(Queue.end(queue), Effect.ignore(Effect.timeout(Fiber.await(fiber), patience)))
-  }
-})
-
-/** A listener cannot change a run: what goes wrong in it is logged, and it hears the next event all the same. */
-const safely = (listener: Listener, event: AgentEvent.AgentEvent): Effect.Effect<void> =>
-  Effect.catchCause(
-    Effect.suspend(() => listener.handle(event)),
-    (cause) =>
-      Effect.annotateLogs(
-        Effect.logWarning(`A listener failed on '${event.type}' of agent '${event.agent}'`, cause),
-        annotationsOf(event, Cause.squash(cause))
-      )
-  )
-
-/** By what a log line about a failure can be found again. */
-const annotationsOf = (event: AgentEvent.AgentEvent, error: unknown): Record<string, unknown> => ({
-  ...labelsOf(error),
-  runId: event.runId,
-  agent: event.agent,
-  ...("callId" in event ? { callId: event.callId } : {})
-})

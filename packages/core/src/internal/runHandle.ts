@@ -42,6 +42,11 @@ export interface Run<out O, out E> {
   /** What it and all runs below it have consumed so far. */
   readonly usage: Effect.Effect<Usage.Usage>
   readonly ledger: Effect.Effect<ReadonlyArray<Ledger.Entry>>
+  /**
+   * How many events were lost to its listeners, and to those of the runs below it: they had no room left, or were not heard when
+   * the run had waited its second. `events` loses none.
+   */
+  readonly lost: Effect.Effect<number>
   /** Stops it, and waits until it has stopped. */
   readonly interrupt: Effect.Effect<void>
 }
@@ -62,12 +67,13 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
     const running = execute((event) => log.push(event), {
       isStreamed: true,
       isSuspendable: true,
+      isForked: true,
       started: (value) => {
         started = value
       }
     })
     // what the run needs is in the type of `start`
-    const fiber = yield* Effect.forkScoped(running as Effect.Effect<unknown, unknown>)
+    const fiber = yield* Effect.forkScoped(running as Effect.Effect<unknown, unknown>, { uninterruptible: true })
     fiber.addObserver(() => log.end())
     return {
       outcome: Effect.map(Fiber.join(fiber), (value) => outcomeOf(value, started?.state.finish)),
@@ -75,6 +81,7 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
       transcript: Effect.sync(() => started?.state.transcript() ?? []),
       usage: Effect.sync(() => started?.run.ledger.usage ?? Usage.empty),
       ledger: Effect.sync(() => [...(started?.run.ledger.entries ?? [])]),
+      lost: Effect.sync(() => started?.run.losses.events ?? 0),
       interrupt: Fiber.interrupt(fiber)
     }
   })

@@ -106,6 +106,8 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       return { column: "model", text: `turn ${event.turn}: asks ${event.model}${again(event.attempt)}`, tone: "quiet" }
     case "model-failed":
       return { column: "model", text: `attempt ${event.attempt} failed: ${describeError(event.error)}`, tone: "bad" }
+    case "model-interrupted":
+      return { column: "model", text: `attempt ${event.attempt} was interrupted`, tone: "quiet" }
     case "attempt-discarded":
       return { column: "model", text: `what attempt ${event.attempt} said does not count`, tone: "quiet" }
     case "tool-refused":

@@ -1,0 +1,186 @@
+import { assert } from "@effect/vitest"
+import { Agent, AgentEvent, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Cause, Clock, Deferred, Effect, Exit, Fiber, Logger, Metric, Schema } from "effect"
+import { it } from "../support/run.ts"
+import { agentWith, batch, callingOnce, calm, done, eventLog, interruptedAt, overADay, scripted } from "./dialogue.ts"
+
+const { make } = ScriptedModel
+
+/** Collects warnings, counts the fibers that were started below and have not ended, and tells when the effect ended. */
+const watched = <A, E, R>(self: Effect.Effect<A, E, R>) => {
+  const seen = { warnings: [] as Array<string>, fibers: 0, endedAt: -1 }
+  const metrics: Metric.FiberRuntimeMetricsService = {
+    recordFiberStart: () => void seen.fibers++,
+    recordFiberEnd: () => void seen.fibers--
+  }
+  const timed = Effect.onExit(self, () => Effect.map(Clock.currentTimeMillis, (at) => void (seen.endedAt = at)))
+  const effect = Effect.forkChild(timed).pipe(
+    Effect.flatMap(Fiber.join),
+    Effect.provideService(Metric.FiberRuntimeMetrics, metrics),
+    Effect.provide(Logger.layer([Logger.make(({ message }) => void seen.warnings.push(String(message)))]))
+  )
+  return { effect, seen }
+}
+
+it.run("A1205 a slow listener does not slow the run down: it is cut after a second, and handed the end", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const handed: Array<readonly [string, number]> = []
+    const heard: Array<string> = []
+    const { tool } = scripted("fetch", Effect.as(Effect.sleep(100), "page"))
+    const model = yield* callingOnce("fetch")
+    const agent = agentWith(tool).pipe(
+      Agent.onEvent(({ type }) =>
+        Effect.flatMap(Clock.currentTimeMillis, (at) => {
+          handed.push([type, at])
+          return Effect.andThen(
+            Effect.sleep(type === "run-start" ? "1 minute" : "500 millis"),
+            Effect.sync(() => heard.push(type))
+          )
+        })
+      ),
+      log.listen
+    )
+    const { effect, seen } = watched(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert.deepStrictEqual(yield* overADay(effect), Exit.succeed("done"))
+    assert.strictEqual(seen.endedAt, 1100)
+    // at its own pace it would have come to the second event after a minute
+    assert.deepStrictEqual(handed, [
+      ["run-start", 0],
+      ["run-completed", 1100]
+    ])
+    assert.deepStrictEqual(heard, ["run-completed"])
+    assert.deepStrictEqual(seen.warnings, [
+      `A listener of agent 'worker' was too slow: ${log.all.length - 1} events were lost to it`
+    ])
+    yield* calm
+    assert.strictEqual(seen.fibers, 0)
+  })
+)
+
+it.run("A1205 a listener that never ends holds an interruption up for one second, and leaves no fiber", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const handed: Array<string> = []
+    const model = yield* make(ScriptedModel.answers(() => Effect.never))
+    const agent = agentWith().pipe(
+      Agent.onEvent(({ type }) => Effect.suspend(() => (handed.push(type), Effect.never))),
+      log.listen
+    )
+    const { effect, seen } = watched(run(agent, "go").pipe(Effect.provide(model.layer)))
+    yield* interruptedAt(5000, effect)
+    assert.strictEqual(seen.endedAt, 6000)
+    assert.deepInclude(log.end(), { type: "run-interrupted", at: 5000 })
+    assert.deepStrictEqual(handed, ["run-start", "run-interrupted"])
+    assert.strictEqual(seen.warnings.length, 1)
+    yield* calm
+    assert.strictEqual(seen.fibers, 0)
+  })
+)
+
+it.run("A1205 a listener that cannot be interrupted does not hold a run up for longer than another", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const model = yield* make(done)
+    const agent = agentWith().pipe(
+      Agent.onEvent(() => Effect.uninterruptible(Effect.sleep("1 hour"))),
+      log.listen
+    )
+    const { effect, seen } = watched(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert.deepStrictEqual(yield* overADay(effect), Exit.succeed("done"))
+    assert.strictEqual(seen.endedAt, 1000)
+    assert.strictEqual(log.end()?.type, "run-completed")
+    yield* calm
+    assert.strictEqual(seen.fibers, 0)
+  })
+)
+
+it.effect("A1205 what a listener has no room for is counted, and neither it nor another loses the end", () =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const gate = yield* Deferred.make<void>()
+    const reports = 20_000
+    const reporting = Tool.make("fetch", {
+      description: "d",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: (_, { progress }) =>
+        Effect.forEach(
+          Array.from({ length: reports }),
+          // now and then it lets others work
+          (_, n) => Effect.andThen(progress(n), n % 100 === 0 ? calm : Effect.void),
+          { discard: true }
+        ).pipe(Effect.as("page"))
+    })
+    const heard: Array<AgentEvent.AgentEvent> = []
+    const model = yield* make(
+      batch("fetch"),
+      ScriptedModel.answers(() => Effect.as(Deferred.succeed(gate, undefined), ScriptedModel.reply({ content: [] })))
+    )
+    const agent = agentWith(reporting).pipe(
+      Agent.onEvent((event) =>
+        Effect.andThen(
+          Deferred.await(gate),
+          Effect.sync(() => heard.push(event))
+        )
+      ),
+      log.listen
+    )
+    const { effect, seen } = watched(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const handle = yield* agent.start("go")
+          const outcome = yield* handle.outcome
+          return { outcome, lost: yield* handle.lost }
+        })
+      ).pipe(Effect.provide(model.layer))
+    )
+    const { lost, outcome } = yield* effect
+    assert.strictEqual(outcome._tag, "Completed")
+    assert.isAbove(log.all.length, reports)
+    assert.isAbove(lost, 1000)
+    assert.strictEqual(heard.length + lost, log.all.length)
+    assert.isAtMost(heard.length, 17_000)
+    // in order, and the end among them
+    const kept = new Set(heard)
+    assert.isTrue(log.all.filter((event) => kept.has(event)).every((event, index) => event === heard[index]))
+    assert.strictEqual(heard.at(-1)?.type, "run-completed")
+    assert.deepStrictEqual(seen.warnings, [`A listener of agent 'worker' was too slow: ${lost} events were lost to it`])
+  })
+)
+
+it.effect("A1205 the listeners of runs below count with the run above; where nothing is lost, nothing is said", () =>
+  Effect.gen(function* () {
+    const slow = Agent.deterministic("slow", () => Effect.succeed("well")).pipe(Agent.onEvent(() => Effect.never))
+    const { tool } = scripted("ask", slow("why?"))
+    const lostBy = Effect.fnUntraced(function* (agent: ReturnType<typeof agentWith<[typeof tool]>>) {
+      const model = yield* callingOnce("ask")
+      const handle = yield* agent.start("go").pipe(Effect.provide(model.layer))
+      yield* handle.outcome
+      return yield* handle.lost
+    })
+    const { effect, seen } = watched(Effect.scoped(lostBy(agentWith(tool))))
+    const exit = yield* overADay(effect)
+    assert.deepStrictEqual(exit, Exit.succeed(1))
+    assert.deepStrictEqual(seen.warnings, ["A listener of agent 'slow' was too slow: 1 events were lost to it"])
+    const log = eventLog()
+    const quick = scripted("ask", Effect.succeed("well"))
+    const other = watched(Effect.scoped(lostBy(agentWith(quick.tool).pipe(log.listen))))
+    assert.deepStrictEqual(yield* overADay(other.effect), Exit.succeed(0))
+    assert.deepStrictEqual(other.seen.warnings, [])
+    assert.isTrue(log.all.some(AgentEvent.isTerminal))
+  })
+)
+
+it.run("A1202 a run of a function that throws ends with one event", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const broken = Agent.deterministic("broken", (): Effect.Effect<string> => {
+      throw new Error("a bug")
+    }).pipe(log.listen)
+    const exit = yield* Effect.exit(run(broken, "go"))
+    assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+    assert.deepStrictEqual(log.types(), ["run-start", "run-failed"])
+  })
+)
