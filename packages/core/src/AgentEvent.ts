@@ -51,7 +51,7 @@ export type Happening =
     }
   | { readonly type: "turn-start" }
   /** A model was asked; `attempt` counts the tries of this turn. */
-  | { readonly type: "model-start"; readonly model: string; readonly attempt: number }
+  | { readonly type: "model-start"; readonly model: string; readonly provider: string; readonly attempt: number }
   | ({ readonly type: "model-end"; readonly reply: Message.Reply } & Asked)
   | ({ readonly type: "model-failed"; readonly error: unknown } & Asked)
   | { readonly type: "text-delta"; readonly text: string }

@@ -81,12 +81,8 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
         return Effect.succeed(reply)
       }
     )
-    return run.emit === undefined
-      ? replied
-      : Effect.andThen(
-          RunContext.emit(run, () => ({ type: "model-start", model: model.name, attempt })),
-          replied
-        )
+    const { name, provider } = model
+    return RunContext.begin(run, () => ({ type: "model-start", model: name, provider, attempt }), replied)
   }
 
   row(error: unknown): Driver.Row | undefined {
