@@ -16,7 +16,7 @@ import { Context, Duration, Effect, Exit, type Layer, Logger, Metric, Schema, Tr
 import { Operations } from "../../packages/core/src/internal/telemetryOperations.ts"
 import * as Spans from "../../packages/core/src/internal/telemetrySpans.ts"
 import { it } from "../support/run.ts"
-import { endOf, notesOf, recorder, textOf, treeOf } from "../support/spans.ts"
+import { endOf, millisOf, notesOf, recorder, textOf, treeOf } from "../support/spans.ts"
 import {
   agentWith,
   batch,
@@ -158,9 +158,7 @@ it.run("A1203 spans say by the conventions what was asked, what it has used, and
       "kintsugi.outcome": "done"
     })
     assert.strictEqual(whole?.kind, "internal")
-    const took = ({ status }: Tracer.NativeSpan) =>
-      status._tag === "Ended" ? Number(status.endTime - status.startTime) / 1e6 : undefined
-    assert.deepStrictEqual(seen.spans.map(took), [30, 0, 30, 0])
+    assert.deepStrictEqual(seen.spans.map(millisOf), [30, 0, 30, 0])
   })
 )
 
@@ -216,6 +214,46 @@ for (const [what, { step, tree }] of Object.entries(endings)) {
     })
   )
 }
+
+it.run("A1202 A1203 of several calls that a defect cuts off, none is blamed", (run) =>
+  Effect.gen(function* () {
+    const bad = scripted("bad", Effect.andThen(Effect.sleep("1 second"), Effect.die(new Error("a bug"))))
+    const slow = scripted("slow", Effect.never)
+    const model = yield* make(batch("bad", "slow"))
+    const seen = recorder()
+    yield* overADay(
+      run(agentWith(bad.tool, slow.tool), "go").pipe(
+        Effect.provide(model.layer),
+        Effect.provide(Telemetry.layer),
+        seen.provide
+      )
+    )
+    assert.deepStrictEqual(treeOf(seen.spans), [
+      "invoke_agent worker: Error (UNKNOWN)",
+      "  chat scripted: ok",
+      "  execute_tool bad: interrupted",
+      "  execute_tool slow: interrupted"
+    ])
+  })
+)
+
+it.run("A1203 a call that ends its run was over when it was last heard of, not when its siblings were", (run) =>
+  Effect.gen(function* () {
+    const bad = scripted("bad", Effect.andThen(Effect.sleep("1 second"), Effect.fail(gone())))
+    const slow = scripted("slow", Effect.as(Effect.sleep("5 seconds"), "fine"))
+    const model = yield* make(batch("bad", "slow"))
+    const seen = recorder()
+    yield* overADay(
+      run(agentWith(bad.tool, slow.tool), "go").pipe(
+        Effect.provide(model.layer),
+        Effect.provide(Telemetry.layer),
+        seen.provide
+      )
+    )
+    assert.deepStrictEqual(seen.spans.map(millisOf), [5000, 0, 1000, 5000])
+    assert.strictEqual(endOf(seen.named("execute_tool bad")), "Gone (Gone)")
+  })
+)
 
 it.run("A1202 A1203 every span has ended after an interruption, in a tool and in a model call", (run) =>
   Effect.gen(function* () {

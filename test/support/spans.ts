@@ -48,6 +48,10 @@ export const endOf = ({ status }: Tracer.NativeSpan): string => {
     .join(", ")
 }
 
+/** How long a span took; nothing while it is open. */
+export const millisOf = ({ status }: Tracer.NativeSpan): number | undefined =>
+  status._tag === "Ended" ? Number(status.endTime - status.startTime) / 1e6 : undefined
+
 /** What was noted in a span, as the name and some attributes of each event. */
 export const notesOf = ({ events }: Tracer.NativeSpan, ...keys: ReadonlyArray<string>): ReadonlyArray<string> =>
   events.map(([name, , attributes]) => [name, ...keys.flatMap((key) => attributes[key] ?? [])].join(" "))

@@ -160,9 +160,9 @@ export class Operations<Operation> {
   #endRun(open: OpenRun<Operation>, event: Terminal, at: bigint): undefined {
     this.#runs.delete(event.runId)
     const ending = endingOf(event, at)
-    // a run that fails cuts off what is open, but a defect came out of it
-    const cut: Ending =
-      event.type === "run-failed" && !event.isDefect ? { at, how: "interrupted", event } : { ...ending, event }
+    // a run that fails cuts off what is open; a defect has come out of that, if it is only one
+    const isCulprit = ending.isDefect === true && open.calls.length + (open.model === undefined ? 0 : 1) === 1
+    const cut: Ending = ending.how === "failed" && !isCulprit ? { at, how: "interrupted", event } : ending
     for (const { operation } of open.calls.toReversed()) this.#watcher.end(operation, cut)
     this.#endModel(open, cut)
     this.#watcher.end(open.run, ending)
