@@ -9,6 +9,7 @@ import {
   Snapshot,
   Telemetry,
   Tool,
+  ToolPolicy,
   type Usage
 } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
@@ -215,6 +216,22 @@ for (const [what, { step, tree }] of Object.entries(endings)) {
   )
 }
 
+it.run("A1203 a denied call has failed as denied, and one of an unknown tool is a note of its run", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted("fetch")
+    const model = yield* make(batch("fetch", "fly"), done)
+    const agent = agentWith(tool).pipe(Agent.toolPolicy(() => Effect.succeed(ToolPolicy.deny("not today"))))
+    const seen = recorder()
+    yield* run(agent, "go").pipe(Effect.provide(model.layer), Effect.provide(Telemetry.layer), seen.provide)
+    const denied = seen.named("execute_tool fetch")
+    assert.strictEqual(denied.attributes.get("error.type"), "KINTSUGI-TOOL-DENIED")
+    assert.notInclude(textOf(seen.spans), "not today")
+    assert.deepStrictEqual(notesOf(seen.named("invoke_agent worker"), "gen_ai.tool.name"), [
+      "kintsugi.tool-refused fly"
+    ])
+  })
+)
+
 it.run("A1202 A1203 of several calls that a defect cuts off, none is blamed", (run) =>
   Effect.gen(function* () {
     const bad = scripted("bad", Effect.andThen(Effect.sleep("1 second"), Effect.die(new Error("a bug"))))
@@ -272,7 +289,12 @@ it.run("A1202 A1203 every span has ended after an interruption, in a tool and in
         "invoke_agent worker: interrupted",
         ...tree.map((line) => `  ${line}`)
       ])
-      assert.strictEqual(seen.spans[0]?.attributes.get("kintsugi.outcome"), "interrupted")
+      const cut = seen.spans.filter(({ attributes }) => attributes.get("kintsugi.outcome") === "interrupted")
+      // what a run has used is said of the run alone
+      assert.deepStrictEqual(
+        cut.map(({ attributes }) => attributes.has("gen_ai.usage.input_tokens")),
+        [true, false]
+      )
     }
   })
 )

@@ -6,6 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import type * as AgentEvent from "../AgentEvent.ts"
 import type * as Message from "../Message.ts"
+import { ToolDeniedError } from "../ToolError.ts"
 import { quietly } from "./reading.ts"
 
 type OfType<Type extends AgentEvent.AgentEvent["type"]> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
@@ -23,8 +24,8 @@ export interface Ending {
   /** What it failed with, where that is known. */
   readonly error?: unknown
   readonly isDefect?: boolean
-  /** The event by which its end is known. */
-  readonly event: AgentEvent.AgentEvent
+  /** The event of its own end; absent where it was cut off. */
+  readonly event?: AgentEvent.AgentEvent
 }
 
 /** Makes something of operations: a span, or a measurement. */
@@ -96,9 +97,7 @@ export class Operations<Operation> {
       case "tool-end":
         return this.#settle(open, event.callId, event.use.settlement, event, now)
       case "tool-refused":
-        return callOf(open, event.callId) === undefined
-          ? this.#note(open, event, now)
-          : this.#settle(open, event.callId, event.settlement, event, now)
+        return callOf(open, event.callId) === undefined ? this.#note(open, event, now) : this.#deny(open, event, now)
       case "turn-end":
         for (const part of event.message.content) {
           if (part.type !== "settled-call") continue
@@ -157,12 +156,20 @@ export class Operations<Operation> {
     return undefined
   }
 
+  #deny(open: OpenRun<Operation>, event: OfType<"tool-refused">, now: bigint): undefined {
+    const call = callOf(open, event.callId)
+    const error = ToolDeniedError.of(event.tool, event.callId, event.settlement.text)
+    if (call !== undefined) call.failure = { error }
+    return this.#settle(open, event.callId, event.settlement, event, now)
+  }
+
   #endRun(open: OpenRun<Operation>, event: Terminal, at: bigint): undefined {
     this.#runs.delete(event.runId)
     const ending = endingOf(event, at)
     // a run that fails cuts off what is open; a defect has come out of that, if it is only one
     const isCulprit = ending.isDefect === true && open.calls.length + (open.model === undefined ? 0 : 1) === 1
-    const cut: Ending = ending.how === "failed" && !isCulprit ? { at, how: "interrupted", event } : ending
+    const how = ending.how === "failed" && !isCulprit ? "interrupted" : ending.how
+    const cut: Ending = how === "failed" ? { at, how, error: ending.error, isDefect: true } : { at, how }
     for (const { operation } of open.calls.toReversed()) this.#watcher.end(operation, cut)
     this.#endModel(open, cut)
     this.#watcher.end(open.run, ending)

@@ -52,9 +52,8 @@ export class Operation {
 
   end(ending: Ending): void {
     const { at, event, how } = ending
-    this.#set(Attributes.ofEnd(event))
-    this.#set({ "kintsugi.outcome": how })
-    if (this.#hasContent) this.#set(Content.ofEnd(event))
+    this.#set({ ...(event === undefined ? {} : Attributes.ofEnd(event)), "kintsugi.outcome": how })
+    if (this.#hasContent && event !== undefined) this.#set(Content.ofEnd(event))
     if (how !== "failed") return this.span.end(at, how === "interrupted" ? Exit.interrupt() : Exit.void)
     this.#set(Attributes.ofError(ending))
     const report = this.#hasContent ? Content.reportOf(ending.error) : Attributes.reportOf(ending)
