@@ -25,7 +25,7 @@ describe("the house", () => {
     expect(orderViolations(sources(core), { folder: core, modules, internals })).toEqual([])
   })
 
-  it("core uses stable exports of Effect only", () => {
+  it("core uses stable exports of Effect only", { timeout: 60_000 }, () => {
     expect(stabilityViolations(sources(core), stabilityOf)).toEqual([])
   })
 

@@ -115,7 +115,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "run-start": { ...around, type: "run-start", input: "go", transcript },
   "skill-chosen": { ...around, type: "skill-chosen", skill: "s", by: "model", confidence: 0.5 },
   "turn-start": { ...around, type: "turn-start" },
-  "model-start": { ...around, type: "model-start", model: "m", attempt: 2 },
+  "model-start": { ...around, type: "model-start", model: "m", provider: "p", attempt: 2 },
   "model-end": { ...around, type: "model-end", reply, ...asked },
   "model-failed": { ...around, type: "model-failed", error, ...asked },
   "model-interrupted": { ...around, type: "model-interrupted", ...asked },

@@ -40,3 +40,23 @@ it.run("a transcript that ends in a paused reply is gone on with, not taken for 
     assert.strictEqual(yield* resumed.pipe(Effect.provide(model.layer)), "done")
   })
 )
+
+it.run("P703 A909 what a provider did on its side is priced by its kind, and a price beats what the provider says", (run) =>
+  Effect.gen(function* () {
+    const told = { ...half, cost: 0.5 }
+    const price = { input: 1_000_000, output: 0, items: { web_search: 0.25 } }
+    for (const [prices, cost] of [
+      [undefined, 0.5],
+      [{ "*": price }, 5 + 0.25]
+    ] as const) {
+      const model = yield* ScriptedModel.make(ScriptedModel.replies(told), done)
+      const costs: Array<number | undefined> = []
+      const heard = agent.pipe(
+        Agent.withBudget({ maxTurns: 3, ...(prices === undefined ? {} : { prices }) }),
+        Agent.onEvent((event) => Effect.sync(() => (event.type === "model-end" ? costs.push(event.spent.cost) : 0)))
+      )
+      yield* run(heard, "go").pipe(Effect.provide(model.layer))
+      assert.strictEqual(costs[0], cost)
+    }
+  })
+)

@@ -70,7 +70,7 @@ describe("the timeline", () => {
     const call: Message.ToolCall = { type: "tool-call", id: "c1", name: "count", arguments: '{"json":"{"}' }
     const lines = draw([
       started,
-      of(1, { type: "model-start", model: "m", attempt: 1 }),
+      of(1, { type: "model-start", model: "m", provider: "p", attempt: 1 }),
       of(5, retry),
       of(255, { type: "model-end", ...asked, reply: reply([call]) })
     ])

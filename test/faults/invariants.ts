@@ -1,7 +1,8 @@
 /** What holds of every run, whatever went wrong in it. Each throws when it does not hold. */
 import { assert } from "@effect/vitest"
 import { type AgentEvent, type Message, RunError, ToolError, Usage } from "@kintsugi/core"
-import { Cause, Exit } from "effect"
+import { Cause, Context, Exit } from "effect"
+import { type Ending, Operations, type Watcher } from "../../packages/core/src/internal/telemetryOperations.ts"
 import { isTerminal } from "../core/dialogue.ts"
 import type { Step } from "./steps.ts"
 import type { Played } from "./story.ts"
@@ -219,4 +220,27 @@ export const typed = (played: Played): void => {
   if (played.injection?.step.kind === "encode") return dying(played)
   assert(end?.type === "run-completed" || (end?.type === "run-failed" && !end.isDefect))
   assert.strictEqual(Exit.isSuccess(played.exit), end.type === "run-completed")
+}
+
+/** Whatever begins, by the events, ends once, in its run; a span that failed says with what. */
+export const traced = ({ events }: Played): void => {
+  // what a watcher throws stays with it
+  const noted: Array<Array<Ending | "noted">> = []
+  const watcher: Watcher<number> = {
+    begin: () => noted.push([]) - 1,
+    within: (operation) => noted[operation]?.push("noted"),
+    end: (operation, ending) => noted[operation]?.push(ending)
+  }
+  const operations = new Operations(watcher, Context.empty())
+  for (const event of events) operations.hear(event)
+  const isBeginning = ({ type }: AgentEvent.AgentEvent) =>
+    type === "run-start" || type === "model-start" || type === "tool-start"
+  assert.strictEqual(operations.size, 0)
+  assert.strictEqual(noted.length, events.filter(isBeginning).length)
+  for (const all of noted) {
+    const ending = all.at(-1)
+    assert(ending !== undefined && ending !== "noted")
+    assert.strictEqual(all.filter((one) => one !== "noted").length, 1)
+    if (ending.how === "failed") assert.isDefined(ending.error, JSON.stringify(ending.event?.type))
+  }
 }

@@ -37,6 +37,7 @@ law("P602 L903 an unsafe tool is not started again unless a look-up allows it, w
 law("A1202 A1205 L1008 every run ends with one last event, which everybody hears", Invariants.ended)
 law("L401 nothing is left, and nothing happens later, wherever a run breaks", Invariants.over)
 law("P503 L1006 no call starts twice, whatever is asked again", Invariants.once)
+law("A1202 A1203 every operation that telemetry sees ends once, and is forgotten", Invariants.traced)
 law(
   "A111 L402 no row handles an interruption",
   Invariants.passing,

@@ -54,7 +54,7 @@ export type Happening =
    * A model was asked; `attempt` counts the tries of this turn. Each attempt ends with one of the next three events: with its
    * reply, with its failure or defect, or when it was interrupted.
    */
-  | { readonly type: "model-start"; readonly model: string; readonly attempt: number }
+  | { readonly type: "model-start"; readonly model: string; readonly provider: string; readonly attempt: number }
   | ({ readonly type: "model-end"; readonly reply: Message.Reply } & Asked)
   | ({ readonly type: "model-failed"; readonly error: unknown } & Asked)
   | ({ readonly type: "model-interrupted" } & Asked)

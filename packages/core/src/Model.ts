@@ -4,7 +4,7 @@ import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type * as LlmError from "./LlmError.ts"
 import type * as Message from "./Message.ts"
-import * as Usage from "./Usage.ts"
+import type * as Usage from "./Usage.ts"
 
 /**
  * What a model is asked. `messages` is lent for the duration of the call: it belongs to the run and grows afterwards,
@@ -87,8 +87,8 @@ export class Collector {
   }
 
   /** What the provider is known to have counted so far. */
-  get usage(): Usage.Usage {
-    return this.#end?.usage ?? Usage.empty
+  get spent(): (Pick<Message.Reply, "usage" | "cost"> & { readonly content: Message.Reply["content"] }) | undefined {
+    return this.#end === undefined ? undefined : { ...this.#end, content: this.#content }
   }
 
   /** The whole reply, or `undefined` while the end has not come. */

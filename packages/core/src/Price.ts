@@ -1,7 +1,8 @@
 /** What models cost, as data: providers change their prices, so users bring them. */
+import type * as Message from "./Message.ts"
 import type * as Usage from "./Usage.ts"
 
-/** The price of one model, per million tokens, in whatever currency `maxCost` is meant. */
+/** The price of one model, of its tokens per million, in whatever currency `maxCost` is meant. */
 export interface Price {
   readonly input: number
   readonly output: number
@@ -9,6 +10,8 @@ export interface Price {
   readonly cachedInput?: number
   /** Of prompt tokens that the provider wrote into its cache; as `input` by default. */
   readonly cacheWrite?: number
+  /** Of one thing that the provider did on its own side, by its kind (`web_search` …), each; nothing by default. */
+  readonly items?: Readonly<Record<string, number>>
 }
 
 /** Prices by the name of the model; `*` stands for every other one. */
@@ -18,6 +21,14 @@ const perMillion = 1_000_000
 
 export const priceOf = (prices: Prices, model: string): Price | undefined =>
   Object.hasOwn(prices, model) ? prices[model] : Object.hasOwn(prices, "*") ? prices["*"] : undefined
+
+/** What the provider's own work in a reply costs. */
+export const costOfItems = ({ items }: Price, content: Message.Reply["content"]): number => {
+  if (items === undefined) return 0
+  let cost = 0
+  for (const part of content) if (part.type === "provider-item") cost += items[part.kind] ?? 0
+  return cost
+}
 
 /** What these tokens cost. Reasoning tokens are part of the output. */
 export const costOf = (self: Price, usage: Usage.Usage): number => {

@@ -6,6 +6,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Tracer from "effect/Tracer"
 import type * as AgentEvent from "./AgentEvent.ts"
 import type { Meter } from "./internal/budgetMeter.ts"
 import type { Ledger } from "./Ledger.ts"
@@ -28,7 +29,7 @@ export interface RunContext {
   /** For a fixer: the failure that it is at work on, and how often the call was attempted. */
   readonly repairing?: { readonly error: unknown; readonly attempts: number } | undefined
   /** Absent when nobody listens: then no event is built. */
-  readonly emit?: (event: AgentEvent.AgentEvent) => void
+  readonly emit?: Observer
   readonly ledger: Ledger
   /** One for a whole tree of runs. */
   readonly losses: Losses
@@ -55,8 +56,12 @@ export const Current = Context.Reference<RunContext | undefined>("@kintsugi/core
   defaultValue: () => undefined
 })
 
-/** Hears every event of a run and of all runs below it, at once; it neither waits nor fails. */
-export type Observer = (event: AgentEvent.AgentEvent) => void
+/**
+ * Hears every event of a run and of all runs below it, at once; it neither waits nor fails. With the events that something
+ * begins with (`run-start`, `model-start`, `tool-start`) comes the context of the fiber in which it does, and an observer
+ * may answer with a span: the current one of all that happens until its end.
+ */
+export type Observer = (event: AgentEvent.AgentEvent, context?: Context.Context<never>) => Tracer.AnySpan | void
 
 /**
  * Makes an observer for each run that nobody else started, from the context of its fiber. A layer sets them around a whole
@@ -74,6 +79,23 @@ export const emit = (run: RunContext | undefined, make: () => AgentEvent.Happeni
   run?.emit === undefined
     ? Effect.void
     : Effect.map(Clock.currentTimeMillis, (at) => run.emit?.({ ...originOf(run, at), ...make() }))
+
+/** Emits the event with which `body` begins. It runs within the span that an observer has answered with, if one has. */
+export const begin = <A, E, R>(
+  run: RunContext,
+  make: () => AgentEvent.Happening,
+  body: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  run.emit === undefined
+    ? body
+    : Effect.withFiber((fiber) => {
+        const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+        const span = run.emit?.({ ...originOf(run, at), ...make() }, fiber.context)
+        if (span === undefined) return body
+        return Effect.updateContext(body, (context: Context.Context<R>) =>
+          Context.add(context, Tracer.ParentSpan, span)
+        )
+      })
 
 /** `emit` for the run that the effect is part of. */
 export const emitCurrent = (make: () => AgentEvent.Happening): Effect.Effect<void> =>

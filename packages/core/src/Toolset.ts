@@ -102,7 +102,7 @@ export const settle = (self: Toolset, call: Message.ToolCall, around: Surroundin
           duration: Standing.leftOf(callTimeout, standing),
           orElse: () => settling.late(callTimeout)
         })
-  return run.emit === undefined ? settled : Effect.andThen(emitStart(call, run), settled)
+  return begin(call, run, settled)
 }
 
 /** What is known of a call that was settled before. */
@@ -112,13 +112,12 @@ export const settledAs = ({ name: tool }: Message.ToolCall, settlement: Message.
   ...(settlement.kind === "denied" ? { isDenied: true } : {})
 })
 
-const emitStart = (call: Message.ToolCall, run: RunContext.RunContext): Effect.Effect<void> =>
-  RunContext.emit(run, () => ({
-    type: "tool-start",
-    callId: call.id,
-    tool: call.name,
-    arguments: call.arguments
-  }))
+const begin = <A>(call: Message.ToolCall, run: RunContext.RunContext, body: Effect.Effect<A>): Effect.Effect<A> =>
+  RunContext.begin(
+    run,
+    () => ({ type: "tool-start", callId: call.id, tool: call.name, arguments: call.arguments }),
+    body
+  )
 
 /** A call of a tool that is there, but not to be called now. */
 const refuse = (call: Message.ToolCall, run: RunContext.RunContext, text: string): Effect.Effect<Outcome> => {
@@ -145,21 +144,19 @@ const settleBuiltIn = (
     (change) => RunContext.emit(run, () => ({ type: "arguments-coerced", callId: call.id, tool: call.name, change })),
     { discard: true }
   )
-  return Effect.andThen(
-    Effect.andThen(emitStart(call, run), emitChanges),
-    Effect.match(tool.run(params, context), {
-      onFailure: (error): Outcome => ({
-        settlement: givenBack,
-        failure: { error: error instanceof EscalationError ? error.about(repairing) : error, isOurs: true },
-        settled: { tool: tool.name, isError: false }
-      }),
-      onSuccess: (value): Outcome => ({
-        settlement: closed,
-        output: { value },
-        settled: { tool: tool.name, isError: false }
-      })
+  const running = Effect.match(tool.run(params, context), {
+    onFailure: (error): Outcome => ({
+      settlement: givenBack,
+      failure: { error: error instanceof EscalationError ? error.about(repairing) : error, isOurs: true },
+      settled: { tool: tool.name, isError: false }
+    }),
+    onSuccess: (value): Outcome => ({
+      settlement: closed,
+      output: { value },
+      settled: { tool: tool.name, isError: false }
     })
-  )
+  })
+  return begin(call, run, Effect.andThen(emitChanges, running))
 }
 
 /** What fits of the bad arguments of a built-in tool; without its words among that, the whole is what it says. */

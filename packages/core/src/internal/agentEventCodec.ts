@@ -72,7 +72,7 @@ export const schemas = {
     confidence: Schema.optionalKey(Schema.Finite)
   }),
   "turn-start": event("turn-start", {}),
-  "model-start": event("model-start", { model: Schema.String, attempt: Schema.Finite }),
+  "model-start": event("model-start", { model: Schema.String, provider: Schema.String, attempt: Schema.Finite }),
   "model-end": event("model-end", { ...ofAttempt, reply: Message.Reply }),
   "model-failed": event("model-failed", { ...ofAttempt, error: Failure }),
   "model-interrupted": event("model-interrupted", ofAttempt),

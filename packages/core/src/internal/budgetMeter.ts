@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import type { Budget, Decision } from "../Budget.ts"
 import type { Ledger } from "../Ledger.ts"
+import type * as Message from "../Message.ts"
 import * as Price from "../Price.ts"
 import type { BudgetReason } from "../RunError.ts"
 import type { Trail } from "../Trail.ts"
@@ -183,10 +184,10 @@ export class Meter {
     this.#limits[reason] = limit
   }
 
-  /** What some tokens of a model cost, where its price is known. */
-  costOf(model: string, usage: Usage.Usage): number | undefined {
+  /** What a reply of a model costs, where its price is known. */
+  costOf(model: string, usage: Usage.Usage, content: Message.Reply["content"] = []): number | undefined {
     const price = this.prices === undefined ? undefined : Price.priceOf(this.prices, model)
-    return price === undefined ? undefined : Price.costOf(price, usage)
+    return price === undefined ? undefined : Price.costOf(price, usage) + Price.costOfItems(price, content)
   }
 
   /** A limit of cost, here or above, is none for a model without a price. */

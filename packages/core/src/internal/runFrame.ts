@@ -139,16 +139,19 @@ const startedBy = ({ callId, runId }: RunContext.RunContext) => (callId === unde
 const fanOut = (sinks: ReadonlyArray<Sink>): Sink => {
   const [only] = sinks
   if (sinks.length === 1 && only !== undefined) return only
-  return (event) => {
-    for (const sink of sinks) sink(event)
+  return (event, context) => {
+    let span: ReturnType<Sink> = undefined
+    for (const sink of sinks) span = sink(event, context) ?? span
+    return span
   }
 }
 
 /** Emits the first event, the turn that was cut short, and the one terminal event. */
 const reporting = <A, E, R>(frame: Frame, run: RunContext.RunContext, running: Effect.Effect<A, E, R>) =>
   Effect.onExit(
-    Effect.andThen(
-      RunContext.emit(run, () => ({ type: "run-start", input: frame.input, transcript: frame.state.transcript() })),
+    RunContext.begin(
+      run,
+      () => ({ type: "run-start", input: frame.input, transcript: frame.state.transcript() }),
       running
     ),
     (exit) =>

@@ -1,0 +1,289 @@
+/** One question to a model: asked until there is a reply, or until the table has given up. Every attempt is booked. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type * as AgentEvent from "../AgentEvent.ts"
+import type * as Ledger from "../Ledger.ts"
+import { ContentFilteredError, isLlmError, type LlmError, MalformedToolCallError, NetworkError } from "../LlmError.ts"
+import * as Message from "../Message.ts"
+import * as Model from "../Model.ts"
+import type * as Recovery from "../Recovery.ts"
+import * as RunContext from "../RunContext.ts"
+import * as Usage from "../Usage.ts"
+import { nothing, rowOf } from "./recoverEffect.ts"
+import * as Driver from "./recoveryDriver.ts"
+import { withPartial } from "./turnPartial.ts"
+
+/** A question to a model, and what guards it. */
+export interface Asking {
+  readonly model: Model.Service
+  readonly request: Model.Request
+  /** The table of `onLlmError`. */
+  readonly rows: Recovery.Rows
+  readonly onPartial: OnPartial
+  readonly isStreamed: boolean
+  readonly run: RunContext.RunContext
+  /** Which part of the run asks, where it is not its loop. */
+  readonly layer?: Ledger.Layer
+}
+
+/** A table for model calls; its answers stand in for what the call is asked for. */
+export type LlmRows<Answer> = {
+  readonly [K in LlmError["_tag"] | "orElse"]?: Recovery.Verdict<
+    K extends "orElse" ? LlmError : Extract<LlmError, { readonly _tag: K }>,
+    Answer,
+    unknown,
+    unknown,
+    "exhausted" | "rethrow",
+    "repeats"
+  >
+}
+
+/** Whether a streamed attempt that broke off after its first text may be made again, or fails with what it has. */
+export type OnPartial = "fail" | "restart"
+
+/** A reply, or what the table answered in its place. */
+export type Answer =
+  | { readonly type: "reply"; readonly reply: Message.Reply }
+  | { readonly type: "answered"; readonly value: unknown }
+
+/** Asks, and recovers by the table; each attempt's usage is booked. */
+export const ask = (asking: Asking): Effect.Effect<Answer, unknown> => Driver.drive(new AskingSubject(asking))
+
+/** What an attempt has used up: its reply, or what is known of it. */
+type Spent = Pick<Message.Reply, "usage" | "cost"> & { readonly content?: Message.Reply["content"] }
+
+const nothingSpent: Spent = { usage: Usage.empty }
+
+class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, never> {
+  readonly #asking: Asking
+  /** The text of the present attempt that a reader has seen. */
+  #partial = ""
+  /** Whether a reader has seen anything of it, be it only thoughts. */
+  #isShown = false
+  /** What the provider is known to have counted for it so far. */
+  #spent: Spent = nothingSpent
+  /** Whether it has begun and is not booked yet. */
+  #isOpen = false
+  /** The last failure that no row was for. */
+  #unguarded: unknown
+
+  constructor(asking: Asking) {
+    this.#asking = asking
+  }
+
+  attempt(attempt: number): Effect.Effect<Message.Reply, LlmError> {
+    const { isStreamed, model, request, run } = this.#asking
+    this.#spent = nothingSpent
+    const whole = isStreamed
+      ? this.#stream(model, request)
+      : Effect.map(
+          Effect.suspend(() => model.generate(request)),
+          Model.collected
+        )
+    const replied = Effect.flatMap(whole, (reply) => {
+      this.#spent = reply
+      const refusal = refused(model, reply)
+      if (refusal !== undefined) {
+        return Effect.andThen(this.#failed(refusal, attempt, "failed"), Effect.fail(refusal))
+      }
+      if (run.emit !== undefined) return Effect.as(this.#replied(reply, attempt), reply)
+      this.#book(attempt, "used")
+      return Effect.succeed(reply)
+    })
+    this.#isOpen = run.emit === undefined
+    const { name, provider } = model
+    const begun = RunContext.begin(
+      run,
+      () => {
+        this.#isOpen = true
+        return { type: "model-start", model: name, provider, attempt }
+      },
+      replied
+    )
+    return Effect.onError(begun, (cause) => this.#broken(cause, attempt))
+  }
+
+  row(error: unknown): Driver.Row | undefined {
+    const row = rowOf(this.#asking.rows, error)
+    if (row === undefined) this.#unguarded = error
+    return row
+  }
+
+  about() {
+    return nothing
+  }
+
+  left() {
+    return RunContext.left(this.#asking.run)
+  }
+
+  deadline() {
+    return RunContext.deadline(this.#asking.run)
+  }
+
+  admits(): boolean {
+    return this.#partial === "" || this.#asking.onPartial === "restart"
+  }
+
+  fix(): Effect.Effect<never> {
+    return Effect.die(new TypeError("Turn: fix has no meaning in a table for model calls"))
+  }
+
+  observe(decision: Recovery.Decision): Effect.Effect<void> {
+    const { run } = this.#asking
+    const decided = RunContext.emit(run, () => ({ type: "verdict", layer: "model", ...decision }))
+    return decision.verdict === "retry" ? Effect.andThen(decided, this.#discard(decision.attempt)) : decided
+  }
+
+  succeed(reply: Message.Reply): Effect.Effect<Answer> {
+    return Effect.succeed({ type: "reply", reply })
+  }
+
+  end(ending: Driver.Ending, { attempts }: Driver.Trace): Effect.Effect<Answer, unknown> {
+    switch (ending.type) {
+      case "answered":
+        return Effect.as(this.#discard(attempts), { type: "answered", value: ending.value })
+      case "rethrown": {
+        const call = ending.error === this.#unguarded ? rejectedCall(ending.error, this.#asking) : undefined
+        if (call === undefined) return Effect.fail(ending.error)
+        const reply: Message.Reply = { content: [call], finish: "tool-calls", usage: Usage.empty }
+        return Effect.as(this.#discard(attempts), { type: "reply", reply })
+      }
+      case "exhausted": {
+        const { deadline } = this.#asking.run.meter
+        // not the policy has given up, the run is over
+        return Effect.fail(
+          ending.isLate === true && deadline !== undefined ? deadline.late(deadline.ownDeadline) : ending.error
+        )
+      }
+      case "failed":
+      case "raised":
+        return Effect.fail(ending.error)
+      case "told":
+      case "escalated":
+        return Effect.die(new TypeError(`Turn: a verdict that ends as ${ending.type} has no meaning for a model call`))
+    }
+  }
+
+  /** Says of what was shown of an attempt that it does not count: something else stands in for it. */
+  #discard(attempt: number): Effect.Effect<void> {
+    if (!this.#isShown) return Effect.void
+    const text = this.#partial
+    this.#partial = ""
+    this.#isShown = false
+    return RunContext.emit(this.#asking.run, () => ({ type: "attempt-discarded", attempt, text }))
+  }
+
+  #replied(reply: Message.Reply, attempt: number): Effect.Effect<void> {
+    return this.#booked(attempt, "used", (asked) => ({ type: "model-end", reply, ...asked }))
+  }
+
+  #failed(error: unknown, attempt: number, outcome: Ledger.Outcome): Effect.Effect<void> {
+    return this.#booked(attempt, outcome, (asked) => ({ type: "model-failed", error, ...asked }))
+  }
+
+  /** However an attempt breaks off before it is booked, it is booked and told of. */
+  #broken(cause: Cause.Cause<LlmError>, attempt: number): Effect.Effect<void> {
+    if (!this.#isOpen) return Effect.void
+    if (Cause.hasInterrupts(cause)) {
+      return this.#booked(attempt, "interrupted", (asked) => ({ type: "model-interrupted", ...asked }))
+    }
+    const isDefect = Cause.hasDies(cause)
+    const error = Cause.squash(Driver.untouchable(cause) ?? cause)
+    if (isLlmError(error) && error.usage !== undefined) this.#spent = { usage: error.usage }
+    return this.#failed(error, attempt, !isDefect && this.#isShown && this.admits() ? "discarded" : "failed")
+  }
+
+  /** Booked and told of at once: an interruption in between would leave one without the other. */
+  #booked(
+    attempt: number,
+    outcome: Ledger.Outcome,
+    make: (asked: AgentEvent.Asked) => AgentEvent.Happening
+  ): Effect.Effect<void> {
+    const { model, run } = this.#asking
+    const book = () => this.#book(attempt, outcome)
+    return run.emit === undefined
+      ? Effect.sync(book)
+      : RunContext.emit(run, () => make({ model: model.name, attempt, spent: book() }))
+  }
+
+  #book(attempt: number, outcome: Ledger.Outcome): Ledger.Entry {
+    const { layer, model, run } = this.#asking
+    const { usage } = this.#spent
+    const cost = run.meter.costOf(model.name, usage, this.#spent.content) ?? this.#spent.cost
+    const entry: Ledger.Entry = {
+      runId: run.runId,
+      agent: run.agent,
+      turn: run.turn(),
+      attempt,
+      model: model.name,
+      provider: model.provider,
+      layer: layer ?? (run.fixers.length > 0 ? "fixer" : "agent"),
+      outcome,
+      usage,
+      ...(cost === undefined ? {} : { cost })
+    }
+    this.#isOpen = false
+    run.ledger.record(entry)
+    return entry
+  }
+
+  #stream(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
+    return Effect.suspend(() => {
+      const collector = new Model.Collector()
+      // a reply is whole with its last part: nothing that comes after can fail it
+      const whole = Stream.takeUntil(model.stream(request), (part) => part.type === "finish")
+      const collecting = Stream.runForEachArray(whole, (parts) =>
+        Effect.suspend(() => {
+          for (const part of parts) collector.push(part)
+          this.#partial = collector.partial
+          this.#spent = collector.spent ?? this.#spent
+          this.#isShown ||= parts.some(isShown)
+          return Effect.forEach(parts, (part) => this.#show(part), { discard: true })
+        })
+      )
+      const collected = Effect.flatMap(collecting, () => {
+        const reply = collector.reply()
+        return reply === undefined ? Effect.fail(cutOff(model)) : Effect.succeed(reply)
+      })
+      return Effect.mapError(collected, (error) => withPartial(error, collector.partial))
+    })
+  }
+
+  #show(part: Model.Part): Effect.Effect<void> {
+    return isShown(part)
+      ? RunContext.emit(this.#asking.run, (): AgentEvent.Happening => ({ type: part.type, text: part.text }))
+      : Effect.void
+  }
+}
+
+/**
+ * A call that the provider itself rejected, as the model wrote it: without a row for that it is settled like any other bad
+ * call, by the rows of its tool.
+ */
+const rejectedCall = (error: unknown, { request, run }: Asking): Message.ToolCall | undefined => {
+  if (!(error instanceof MalformedToolCallError) || error.rawArgs === undefined) return undefined
+  const { rawArgs, tool: name } = error
+  if (!request.tools.some((tool) => tool.name === name)) return undefined
+  return { type: "tool-call", id: `rejected-${run.turn()}`, name, arguments: rawArgs }
+}
+
+const isShown = (part: Model.Part) => part.type === "text-delta" || part.type === "reasoning-delta"
+
+/** A filtered reply that calls nothing has nothing to say. */
+const refused = (model: Model.Service, reply: Message.Reply): LlmError | undefined =>
+  reply.finish === "filtered" && Message.callsOf(reply).length === 0
+    ? withPartial(
+        ContentFilteredError.contentFiltered(model.name, "the reply was cut off by a content filter", {
+          provider: model.provider
+        }),
+        Message.textOf(reply)
+      )
+    : undefined
+
+const cutOff = (model: Model.Service): NetworkError =>
+  NetworkError.connectionFailed({ host: model.provider }, `The stream of model '${model.name}' ended before its end`, {
+    provider: model.provider,
+    model: model.name
+  })

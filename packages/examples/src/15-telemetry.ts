@@ -1,0 +1,49 @@
+/**
+ * What operators see: the runs of an agent as traces, metrics and logs, sent to a collector. The agent knows nothing of it. Its
+ * tool writes a line into the log, which stands in the trace where it was written.
+ */
+import { Agent, Recovery, Skill, Telemetry, Tool } from "@kintsugi/core"
+import { Transport } from "@kintsugi/providers"
+import { Context, Effect, Layer, Schema } from "effect"
+import { Otlp } from "effect/observability"
+
+export class Locked extends Schema.TaggedError<Locked>()("Locked", { message: Schema.String }) {}
+
+export class Warehouse extends Context.Service<
+  Warehouse,
+  { readonly count: (item: string) => Effect.Effect<number, Locked> }
+>()("examples/Warehouse") {}
+
+export const stock = Tool.make("stock", {
+  description: "Counts what is in stock.",
+  parameters: Schema.Struct({ item: Schema.String }),
+  success: Schema.Finite,
+  sideEffects: "none",
+  run: ({ item }) =>
+    Effect.gen(function* () {
+      yield* Effect.log("counting")
+      return yield* Warehouse.use((warehouse) => warehouse.count(item))
+    })
+}).pipe(
+  // each attempt and the verdict after it stand in the span of the call
+  Tool.onError({
+    Locked: Recovery.ladder(Recovery.retry({ retries: 2 }), Recovery.tell()),
+    InvalidArgs: Recovery.tell()
+  })
+)
+
+export const clerk = Agent.make("clerk", {
+  prompt: "Say how much of something there is.",
+  skills: [Skill.make("count", { description: "Counts", tools: [stock] })]
+})
+
+/** For a whole program, once: whatever runs in it is seen. */
+export const observed = (collector: string) =>
+  Layer.merge(
+    Telemetry.layer,
+    Otlp.layerJson({ baseUrl: collector, resource: { serviceName: "shop" } }).pipe(Layer.provide(Transport.layerFetch))
+  )
+
+/** The run is part of the request that it was begun for. */
+export const program = clerk("How many screws are there?").pipe(Effect.withSpan("GET /stock"))
+//           ^? Effect<string, LlmError | BudgetExceededError, Model | Warehouse>
