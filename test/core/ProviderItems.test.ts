@@ -1,6 +1,6 @@
 /** What a provider does on its own side is kept, goes back, and is no answer while it lasts. */
 import { assert } from "@effect/vitest"
-import { Agent, Message, Skill } from "@kintsugi/core"
+import { Agent, type Budget, Message, Skill } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect } from "effect"
 import { it } from "../support/run.ts"
@@ -18,10 +18,10 @@ const half: Message.Reply = {
   usage: { inputTokens: 5, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
 }
 
-const agent = Agent.make("reader", {
-  budget: { maxTurns: 3 },
-  skills: [Skill.make("read", { description: "Reads.", tools: [] })]
-})
+const reader = (budget: Budget.Limits) =>
+  Agent.make("reader", { budget, skills: [Skill.make("read", { description: "Reads.", tools: [] })] })
+
+const agent = reader({ maxTurns: 3 })
 
 it.run("a reply that its provider paused goes back to it as it is, and the run goes on", (run) =>
   Effect.gen(function* () {
@@ -41,22 +41,27 @@ it.run("a transcript that ends in a paused reply is gone on with, not taken for 
   })
 )
 
-it.run("P703 A909 what a provider did on its side is priced by its kind, and a price beats what the provider says", (run) =>
-  Effect.gen(function* () {
-    const told = { ...half, cost: 0.5 }
-    const price = { input: 1_000_000, output: 0, items: { web_search: 0.25 } }
-    for (const [prices, cost] of [
-      [undefined, 0.5],
-      [{ "*": price }, 5 + 0.25]
-    ] as const) {
-      const model = yield* ScriptedModel.make(ScriptedModel.replies(told), done)
-      const costs: Array<number | undefined> = []
-      const heard = agent.pipe(
-        Agent.withBudget({ maxTurns: 3, ...(prices === undefined ? {} : { prices }) }),
-        Agent.onEvent((event) => Effect.sync(() => (event.type === "model-end" ? costs.push(event.spent.cost) : 0)))
-      )
-      yield* run(heard, "go").pipe(Effect.provide(model.layer))
-      assert.strictEqual(costs[0], cost)
-    }
-  })
+it.run(
+  "P703 A909 what a provider did on its side is priced by its kind, and a price beats what the provider says",
+  (run) =>
+    Effect.gen(function* () {
+      const told = { ...half, cost: 0.5 }
+      const price = { input: 1_000_000, output: 0, items: { web_search: 0.25 } }
+      for (const [prices, cost] of [
+        [undefined, 0.5],
+        [{ "*": price }, 5 + 0.25]
+      ] as const) {
+        const model = yield* ScriptedModel.make(ScriptedModel.replies(told), done)
+        const costs: Array<number | undefined> = []
+        const heard = reader({ maxTurns: 3, ...(prices === undefined ? {} : { prices }) }).pipe(
+          Agent.onEvent((event) =>
+            Effect.sync(() => {
+              if (event.type === "model-end") costs.push(event.spent.cost)
+            })
+          )
+        )
+        yield* run(heard, "go").pipe(Effect.provide(model.layer))
+        assert.strictEqual(costs[0], cost)
+      }
+    })
 )
