@@ -156,6 +156,15 @@ describe("messages", () => {
     }
   })
 
+  it("sends the model's own text of arguments byte for byte, and survives what nests deeper than the stack reaches", () => {
+    const sent = (args: Message.ToolCall["arguments"]) =>
+      AnthropicMessages.make(source).encode({ ...plain, messages: [said(settled(call("c1", args)))] }, "whole")
+    assert.include(sent('{"n": 12345678901234567890,"é":1.0}'), '"input":{"n": 12345678901234567890,"é":1.0}')
+    const deep = `${'{"a":'.repeat(50_000)}1${"}".repeat(50_000)}`
+    assert.include(sent(deep), deep)
+    assert.include(sent(JSON.parse(deep)), "nested too deeply")
+  })
+
   it("writes any text as JSON, lone surrogates too", () => {
     const value = 'a"\\\n\u0000\u2028🙂\ud800'
     assert.strictEqual(messagesOf(Message.user(value))[0].content[0].text, value)

@@ -29,9 +29,10 @@ export interface Blocks {
 
 const plain = (json: Schema.Json): Block => ({ text: JSON.stringify(json), isThinking: false, isOpen: false })
 
-const ofCall = (type: string, key: string, at: number, rest: Schema.JsonObject): Block => ({
+/** `fields` is the JSON text of those that follow the id. */
+const ofCall = (type: string, key: string, at: number, fields: string): Block => ({
   text: `{"type":"${type}","${key}":`,
-  call: { at, rest: `,${JSON.stringify(rest).slice(1)}` },
+  call: { at, rest: `,${fields}}` },
   isThinking: false,
   isOpen: false
 })
@@ -111,9 +112,12 @@ export const ofAssistant = (message: Message.Assistant, provider: string): Block
       }
       case "settled-call": {
         const { call, settlement } = part
-        const fields = { ...objectOf(own(call.opaque)), name: call.name, input: inputOf(call.arguments) }
+        const { input: _i, name: _n, ...more } = objectOf(own(call.opaque))
+        const fields = `${JSON.stringify({ name: call.name, ...more }).slice(1, -1)},"input":${inputOf(call.arguments)}`
         blocks.push(ofCall("tool_use", "id", ids.length, fields))
-        results.push(ofCall("tool_result", "tool_use_id", ids.length, resultOf(settlement)))
+        results.push(
+          ofCall("tool_result", "tool_use_id", ids.length, JSON.stringify(resultOf(settlement)).slice(1, -1))
+        )
         ids.push(call.id)
       }
     }
@@ -131,13 +135,24 @@ const endedIn = ({ content }: Message.Assistant): ReadonlySet<Schema.Json | unde
     content.map((part) => (part.type === "provider-item" ? Json.field(part.opaque.data, "tool_use_id") : undefined))
   )
 
-/** An object is demanded. The name for a text that makes up none is the one that the vendor recommends. */
-const inputOf = (args: Message.ToolCall["arguments"]): Schema.Json => {
-  if (args === null) return {}
-  const parsed = Predicate.isString(args) ? Json.parse(isBlank(args) ? "{}" : args) : Result.succeed(args)
-  if (Result.isSuccess(parsed) && Predicate.isObject(parsed.success)) return parsed.success
-  return { INVALID_JSON: Predicate.isString(args) ? args : JSON.stringify(args) }
+/**
+ * The text of an object, which is demanded: the model's own, byte for byte, where it wrote one. The name for a text that makes
+ * up none is the one that the vendor recommends.
+ */
+const inputOf = (args: Message.ToolCall["arguments"]): string => {
+  if (args === null) return "{}"
+  if (!Predicate.isString(args)) {
+    // a model can nest deeper than the stack reaches
+    const text = Result.try(() => JSON.stringify(args))
+    if (Result.isFailure(text)) return invalid("nested too deeply")
+    return Predicate.isObject(args) ? text.success : invalid(text.success)
+  }
+  if (isBlank(args)) return "{}"
+  const parsed = Json.parse(args)
+  return Result.isSuccess(parsed) && Predicate.isObject(parsed.success) ? args.trim() : invalid(args)
 }
+
+const invalid = (text: string): string => JSON.stringify({ INVALID_JSON: text })
 
 /** An error needs words. */
 const resultOf = (settlement: Message.Settlement): Schema.JsonObject => {
