@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
-import { OpenAi, Transport } from "@kintsugi/providers"
+import { Anthropic, OpenAi, Transport } from "@kintsugi/providers"
 import { LoopbackServer, type Split } from "@kintsugi/providers/testing"
 import type { Schema } from "effect"
 import { Duration, Effect, type Exit, Layer, Redacted, Stream } from "effect"
@@ -19,6 +19,7 @@ const transport = { retry: false } as const
 
 /** Every provider and format that recorded answers are read by, as `provider/format`, sending everything once. */
 export const models: Readonly<Record<string, ModelAt>> = {
+  "anthropic/anthropic": (baseUrl, apiKey) => Anthropic.layer({ model: "m", apiKey, baseUrl, transport }),
   "openai/openai-chat": (baseUrl, apiKey) => OpenAi.layer({ model: "m", apiKey, baseUrl, transport })
 }
 

@@ -1,9 +1,54 @@
-/** The wire format of Anthropic's Messages: the meaning of its errors. */
+/**
+ * The wire format of Anthropic's Messages.
+ *
+ * Roles alternate: what one side says in several messages is one turn, and all results of a turn come first in the user's next
+ * one, a failed one with `is_error`. Messages of the system go to the top of the body, wherever they stand in a transcript.
+ * Texts of blanks alone are refused by the provider, and left out.
+ *
+ * `reasoning` as a number is a budget (`thinking.budget_tokens`), which models up to Claude 4.6 take; as a word it is an
+ * effort (`output_config.effort`) with adaptive thinking, which models from Claude 4.6 on take. Thinking is left out of a
+ * request that forces a call, and a budget while calls are under way that were made without it: both are refused.
+ *
+ * The schema of an output goes as `output_config.format` in the dialect that the provider takes: objects are closed, and
+ * constraints that it does not know stand in the descriptions. Records and schemas that contain themselves are not sent, nor
+ * is any where `extra` has a format of its own.
+ *
+ * Sources of a text, `redacted_thinking` and whatever the provider does on its own side are `provider-item` parts, and go back
+ * as they came.
+ */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"
 import type { Answer } from "./Answer.ts"
+import type { Capabilities } from "./Capabilities.ts"
+import type { Codec } from "./Codec.ts"
 import * as MessagesError from "./internal/anthropicMessagesError.ts"
+import type { Parameters } from "./internal/anthropicMessagesParameters.ts"
+import * as MessagesReply from "./internal/anthropicMessagesReply.ts"
+import * as MessagesRequest from "./internal/anthropicMessagesRequest.ts"
+import { MessagesDecoder } from "./internal/anthropicMessagesStream.ts"
 import type { Source } from "./Source.ts"
+
+export type { Parameters } from "./internal/anthropicMessagesParameters.ts"
+
+/** What the format has words for. */
+export const capabilities: Capabilities = {
+  tools: true,
+  toolChoice: ["none", "required", "named"],
+  images: ["data", "url"],
+  files: ["data", "url"],
+  output: "schema",
+  toolErrors: "flag",
+  reasoning: "demanded",
+  promptCache: "breakpoints"
+}
+
+export const make = (source: Source, parameters: Parameters = {}, able: Capabilities = capabilities): Codec => ({
+  refuses: MessagesRequest.refusing(source, able),
+  encode: MessagesRequest.make(source, parameters),
+  decode: (answer) => MessagesReply.decode(source, answer),
+  decoder: (answer) => new MessagesDecoder(source, answer),
+  classify: (answer) => MessagesError.classify(source, answer)
+})
 
 /** The error of an answer that is no success, whatever its body holds; total. */
 export const classify = (source: Source, answer: Answer): LlmError => MessagesError.classify(source, answer)

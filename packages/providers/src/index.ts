@@ -1,5 +1,6 @@
 /** Models over HTTP: the providers, and what they are made of. */
 export * as Answer from "./Answer.ts"
+export * as Anthropic from "./Anthropic.ts"
 export * as AnthropicMessages from "./AnthropicMessages.ts"
 export * as Capabilities from "./Capabilities.ts"
 export * as Classify from "./Classify.ts"

@@ -5,6 +5,7 @@ import type { Answer } from "../Answer.ts"
 import * as Classify from "../Classify.ts"
 import type { Codes } from "../Report.ts"
 import type { Source } from "../Source.ts"
+import * as Usage from "./anthropicMessagesUsage.ts"
 import * as ErrorBody from "./errorBody.ts"
 import * as Json from "./json.ts"
 
@@ -24,18 +25,28 @@ const format: ErrorBody.Format = { codes, read: ErrorBody.reportOf }
 
 export const classify = (source: Source, answer: Answer): LlmError => ErrorBody.classify(format, source, answer)
 
-/** An `error` event, at any point of a stream; a message, or the end of one, that the model refused. */
-export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined => {
-  const error = ErrorBody.inside(format, source, answer, json)
+/**
+ * An `error` event, at any point of a stream; a message, or the end of one, that the model refused. `usage` is what the
+ * attempt had used up by then; a whole message says so itself.
+ */
+export const inside = (
+  source: Source,
+  answer: Answer,
+  json: Schema.Json,
+  usage = Usage.toUsage(Json.field(json, "type") === "message" ? Usage.read(Json.field(json, "usage")) : undefined)
+): LlmError | undefined => {
+  const used = usage === undefined ? {} : { usage }
+  const read = (json: Schema.Json) => {
+    const report = ErrorBody.reportOf(json)
+    return report === undefined ? undefined : { ...report, ...used }
+  }
+  const error = ErrorBody.inside({ codes, read }, source, answer, json)
   if (error !== undefined) return error
   if (Json.field(json, "type") === "error") {
-    return Classify.failure(source, answer, { codes: ["api_error"], text: "" }, codes)
+    return Classify.failure(source, answer, { codes: ["api_error"], text: "", ...used }, codes)
   }
-  return refusal(source, answer, json) ?? refusal(source, answer, Json.field(json, "delta"))
-}
-
-const refusal = (source: Source, answer: Answer, end: Schema.Json | undefined): LlmError | undefined => {
-  if (Json.field(end, "stop_reason") !== "refusal") return undefined
+  const end = [json, Json.field(json, "delta")].find((end) => Json.field(end, "stop_reason") === "refusal")
+  if (end === undefined) return undefined
   const text = Json.text(Json.field(Json.field(end, "stop_details"), "explanation")) ?? ""
-  return Classify.failure(source, answer, { codes: ["refusal"], text }, { refusal: "ContentFilteredError" })
+  return Classify.failure(source, answer, { codes: ["refusal"], text, ...used }, { refusal: "ContentFilteredError" })
 }
