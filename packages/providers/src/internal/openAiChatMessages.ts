@@ -3,7 +3,7 @@
  * identity, so that a turn does not pay for the transcript before it.
  */
 import * as Message from "@kintsugi/core/Message"
-import * as Arr from "effect/Array"
+import type * as Arr from "effect/Array"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Full } from "./openAiChatDialect.ts"

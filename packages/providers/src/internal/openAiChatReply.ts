@@ -69,18 +69,18 @@ export interface Thought {
   readonly field: string | undefined
 }
 
-/** The reasoning text of a message or a delta. */
-export const reasoning = (message: Schema.Json | undefined): Thought | undefined => {
+/** The reasoning text of a message or a delta. Where it has come under its own name, that of details is the same once more. */
+export const reasoning = (message: Schema.Json | undefined, cameNamed: boolean): Thought | undefined => {
   for (const field of reasoningFields) {
     const text = Json.text(Json.field(message, field))
     if (text !== undefined) return { field, text }
   }
-  const text = ReasoningDetails.textOf(ReasoningDetails.of(message))
+  const text = cameNamed ? "" : ReasoningDetails.textOf(ReasoningDetails.of(message))
   return text === "" ? undefined : { field: undefined, text }
 }
 
 const reasoningOf = (message: Schema.Json, { provider }: Source): ReadonlyArray<Message.Reasoning> => {
-  const found = reasoning(message)
+  const found = reasoning(message, false)
   if (found === undefined) return []
   const opaque = found.field === undefined ? {} : { opaque: { provider, data: found.field } }
   return [{ type: "reasoning", text: found.text, ...opaque }]

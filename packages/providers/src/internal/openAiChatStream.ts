@@ -38,6 +38,8 @@ export class ChatDecoder implements Decoder<Model.Part> {
   #reason: string | undefined
   #refusal = ""
   #reasoningField: string | undefined
+  /** Whether reasoning has come under a name of its own. */
+  #cameNamed = false
   #sources: ReadonlyArray<Message.ProviderItem> = []
   #usage: Usage.Usage | undefined
   /** Its name, and what the reply cost. */
@@ -111,9 +113,10 @@ export class ChatDecoder implements Decoder<Model.Part> {
     for (const piece of Json.items(Json.field(delta, "tool_calls"))) this.#readCall(piece)
     for (const piece of ReasoningDetails.of(delta)) this.#details.push(piece)
     const parts: Array<Model.Part> = []
-    const thought = ChatReply.reasoning(delta)
+    const thought = ChatReply.reasoning(delta, this.#cameNamed)
     if (thought !== undefined) {
       this.#reasoningField = thought.field
+      this.#cameNamed ||= thought.field !== undefined
       parts.push({ type: "reasoning-delta", text: thought.text })
     }
     const text = ChatReply.contentText(Json.field(delta, "content"))
