@@ -102,6 +102,26 @@ describe("every provider", () => {
     )
   }
 
+  it.effect("P1110 is sent the same messages again, whatever is added after them", () =>
+    Effect.gen(function* () {
+      const messages = [
+        Message.system("be brief"),
+        Message.user("weather?"),
+        said(thought("deepseek", "hm", "reasoning_content"), settled("c1")),
+        said(thought("kimi", "hm", "reasoning_content"), settled("c2", "told", "no such city")),
+        said(Message.text("rain")),
+        Message.user("sure?")
+      ]
+      for (const [name, layer] of providers) {
+        const all = yield* messagesOf(layer, ...messages)
+        for (let length = 2; length < messages.length; length++) {
+          const before = yield* messagesOf(layer, ...messages.slice(0, length))
+          assert.deepStrictEqual(all.slice(0, before.length), before, name)
+        }
+      }
+    })
+  )
+
   const byName = [
     ["OPENAI_API_KEY", OpenAi.model("m")],
     ["DEEPSEEK_API_KEY", DeepSeek.model("m")],

@@ -115,12 +115,12 @@ export const sourcesOf = (
   body: Schema.Json,
   { sources }: Full
 ): ReadonlyArray<Message.ProviderItem> => {
-  const data: Record<string, Schema.Json> = {}
-  for (const name of sources) {
-    const found = Json.field(body, name)
-    if (Json.items(found).length > 0 && found !== undefined) data[name] = found
-  }
-  return Object.keys(data).length === 0 ? [] : [{ type: "provider-item", kind: "sources", opaque: { provider, data } }]
+  const found = sources.flatMap((name) => {
+    const value = Json.field(body, name)
+    return value !== undefined && Json.items(value).length > 0 ? [[name, value] as const] : []
+  })
+  if (found.length === 0) return []
+  return [{ type: "provider-item", kind: "sources", opaque: { provider, data: Object.fromEntries(found) } }]
 }
 
 /** A text, or the texts of a list of parts. */
