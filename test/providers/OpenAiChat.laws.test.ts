@@ -339,6 +339,13 @@ describe("details of reasoning", () => {
     ])
   })
 
+  it("P1002 the last signature is that of the whole, and an absent one takes none away", () => {
+    const signed = (signature: string | null) => ({ type: "reasoning.text", text: "a", signature, index: 0 })
+    assert.deepStrictEqual<unknown>(merged(signed(null), signed("early"), signed("late"), signed(null)), [
+      { type: "reasoning.text", text: "aaaa", signature: "late", index: 0 }
+    ])
+  })
+
   it("P1002 sealed parts of several calls stay apart, though their index is one", () => {
     const sealed = (id: string) => ({ type: "reasoning.encrypted", data: `data of ${id}`, id, index: 0 })
     assert.deepStrictEqual<unknown>(merged(sealed("a"), sealed("b")), [sealed("a"), sealed("b")])
