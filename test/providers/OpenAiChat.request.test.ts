@@ -155,7 +155,7 @@ describe("images and files", () => {
     const { refuses } = OpenAiChat.make(source)
     const file = Message.file("application/pdf", { url: "https://example.org/a.pdf" })
     const refusal = refuses?.({ ...plain, messages: [Message.user("hi"), Message.user([file])] })
-    assert.strictEqual(refusal?._tag, "InvalidRequestError")
+    assert.strictEqual(refusal?._tag, "CapabilityMismatchError")
     assert.include(refusal?.message, "only its bytes")
     const bytes = Message.file("application/pdf", { data: "aGk=" })
     assert.isUndefined(refuses?.({ ...plain, messages: [Message.user([png, bytes]), Message.assistant("hm")] }))
@@ -198,7 +198,8 @@ describe("the rest of the body", () => {
         maxTokens: 10,
         stop: ["x"],
         seed: 7,
-        reasoningEffort: "low",
+        reasoning: "low",
+        promptCache: { key: "k" },
         parallelToolCalls: false,
         extra: { user: "u", messages: "never", stream: "never" }
       }
@@ -213,6 +214,7 @@ describe("the rest of the body", () => {
       seed: 7,
       reasoning_effort: "low",
       parallel_tool_calls: false,
+      prompt_cache_key: "k",
       user: "u"
     })
     assert.isArray(body.messages)

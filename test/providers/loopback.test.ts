@@ -39,7 +39,7 @@ const collect = Effect.gen(function* () {
 const serving = (script: Fault.Script) => LoopbackServer.make(Fault.inFront(script, brain))
 
 describe("what the format cannot say", () => {
-  it.live("is an InvalidRequestError, whole and streamed, and nothing is sent", () =>
+  it.live("is a CapabilityMismatchError, whole and streamed, and nothing is sent", () =>
     Effect.gen(function* () {
       // a port where nobody listens: whatever is sent fails otherwise
       const layer = modelAt(yield* LoopbackServer.refusedUrl, { retry: false })
@@ -48,7 +48,7 @@ describe("what the format cannot say", () => {
       const whole = Effect.flatMap(Model.Model, (model) => model.generate(asked))
       const streamed = Effect.flatMap(Model.Model, (model) => Stream.runCollect(model.stream(asked)))
       for (const call of [Effect.asVoid(whole), Effect.asVoid(streamed)]) {
-        failsWith(yield* Effect.exit(Effect.provide(call, layer)), LlmError.InvalidRequestError)
+        failsWith(yield* Effect.exit(Effect.provide(call, layer)), LlmError.CapabilityMismatchError)
       }
     })
   )

@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
-import { Anthropic, OpenAi, Transport } from "@kintsugi/providers"
+import { Anthropic, DeepSeek, Kimi, OpenAi, OpenRouter, Perplexity, Transport } from "@kintsugi/providers"
 import { LoopbackServer, type Split } from "@kintsugi/providers/testing"
 import type { Schema } from "effect"
 import { Duration, Effect, type Exit, Layer, Redacted, Stream } from "effect"
@@ -20,7 +20,11 @@ const transport = { retry: false } as const
 /** Every provider and format that recorded answers are read by, as `provider/format`, sending everything once. */
 export const models: Readonly<Record<string, ModelAt>> = {
   "anthropic/anthropic": (baseUrl, apiKey) => Anthropic.layer({ model: "m", apiKey, baseUrl, transport }),
-  "openai/openai-chat": (baseUrl, apiKey) => OpenAi.layer({ model: "m", apiKey, baseUrl, transport })
+  "openai/openai-chat": (baseUrl, apiKey) => OpenAi.layer({ model: "m", apiKey, baseUrl, transport }),
+  "deepseek/openai-chat": (baseUrl, apiKey) => DeepSeek.layer({ model: "m", apiKey, baseUrl, transport }),
+  "kimi/openai-chat": (baseUrl, apiKey) => Kimi.layer({ model: "m", apiKey, baseUrl, transport }),
+  "openrouter/openai-chat": (baseUrl, apiKey) => OpenRouter.layer({ model: "m", apiKey, baseUrl, transport }),
+  "perplexity/openai-chat": (baseUrl, apiKey) => Perplexity.layer({ model: "m", apiKey, baseUrl, transport })
 }
 
 export const nameOf = ({ api, provider }: Fixture): string => `${provider}/${api}`

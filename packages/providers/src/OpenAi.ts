@@ -2,22 +2,36 @@
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
-import * as Redacted from "effect/Redacted"
-import * as ByName from "./internal/byName.ts"
+import type { Capabilities } from "./Capabilities.ts"
+import type * as ByName from "./internal/byName.ts"
+import * as ChatProvider from "./internal/chatProvider.ts"
 import * as OpenAiChat from "./OpenAiChat.ts"
-import * as Provider from "./Provider.ts"
-import type * as Source from "./Source.ts"
 import type * as Transport from "./Transport.ts"
 
 /** `baseUrl` is `https://api.openai.com/v1` by default. */
 export interface Options extends OpenAiChat.Parameters, ByName.Reach {
+  /** An effort: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, as the model has it. */
+  readonly reasoning?: string
   readonly organization?: string
   readonly project?: string
 }
 
-export interface LayerOptions extends Options {
-  readonly model: string
-  readonly apiKey: Redacted.Redacted
+export interface LayerOptions extends Options, ChatProvider.Chosen {}
+
+export const capabilities: Capabilities = OpenAiChat.capabilities
+
+export const quirks: ReadonlyArray<string> = [
+  "Reasoning models refuse `temperature`, `topP` and `stop`.",
+  "What a model thought is not shown; only its tokens are counted.",
+  "A refusal ends with the reason `stop`; here it is a `ContentFilteredError` with the model's words.",
+  "Ids of calls have at most 40 characters; longer ones of other providers are cut."
+]
+
+const openAi: ChatProvider.ChatProvider = {
+  provider: "openai",
+  baseUrl: "https://api.openai.com/v1",
+  variables: { apiKey: "OPENAI_API_KEY", baseUrl: "OPENAI_BASE_URL" },
+  dialect: { maxIdLength: 40 }
 }
 
 /**
@@ -25,20 +39,12 @@ export interface LayerOptions extends Options {
  * business; `Transport.layerFetch` follows none.
  */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { apiKey, baseUrl = "https://api.openai.com/v1", headers, model, organization, project, transport } = options
-  const source: Source.Source = { provider: "openai", model, secrets: [apiKey, ...ByName.secretsOf(headers)] }
-  return Provider.layer({
-    source,
-    codec: OpenAiChat.make(source, options),
-    url: ByName.join(baseUrl, "/chat/completions"),
-    headers: {
-      authorization: Redacted.make(`Bearer ${Redacted.value(apiKey).trim()}`),
-      ...(organization === undefined ? {} : { "openai-organization": organization }),
-      ...(project === undefined ? {} : { "openai-project": project }),
-      ...headers
-    },
-    ...(transport === undefined ? {} : { transport })
-  })
+  const { organization, project } = options
+  const headers = {
+    ...(organization === undefined ? {} : { "openai-organization": organization }),
+    ...(project === undefined ? {} : { "openai-project": project })
+  }
+  return ChatProvider.layer({ ...openAi, headers }, options)
 }
 
 /**
@@ -46,6 +52,4 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
  * `OPENAI_BASE_URL`; a missing key is a `ConfigError`.
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
-  ByName.layer({ apiKey: "OPENAI_API_KEY", baseUrl: "OPENAI_BASE_URL" }, options, ({ apiKey, baseUrl }) =>
-    layer({ ...options, ...(baseUrl === undefined ? {} : { baseUrl }), model: name, apiKey })
-  )
+  ChatProvider.model(openAi, name, options, layer)

@@ -31,10 +31,22 @@ export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmEr
   )
 }
 
-/** The error that a body or an event reports, at its top or in its choice. */
-export const reported = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined =>
-  ErrorBody.inside(format, source, answer, json) ??
-  ErrorBody.inside(format, source, answer, { error: Json.field(firstChoice(json), "error") ?? null })
+/** The error that a body or an event reports, at its top or in its choice, with what the attempt is known to have used up. */
+export const reported = (
+  source: Source,
+  answer: Answer,
+  json: Schema.Json,
+  usage?: Usage.Usage
+): LlmError | undefined => {
+  const read = (json: Schema.Json): Report | undefined => {
+    const report = reportOf(json)
+    return report === undefined || usage === undefined ? report : { ...report, usage }
+  }
+  return (
+    ErrorBody.inside({ codes, read }, source, answer, json) ??
+    ErrorBody.inside({ codes, read }, source, answer, { error: Json.field(firstChoice(json), "error") ?? null })
+  )
+}
 
 /** The error of a reply that the model refused, or that broke off. A refusal is a filtered reply, though its reason is `stop`. */
 export const ended = (source: Source, answer: Answer, { reason, refusal, usage }: Ending): LlmError | undefined => {

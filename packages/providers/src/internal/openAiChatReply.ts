@@ -9,31 +9,31 @@ import type { Answer } from "../Answer.ts"
 import * as Classify from "../Classify.ts"
 import type { Source } from "../Source.ts"
 import * as Json from "./json.ts"
+import type { Full } from "./openAiChatDialect.ts"
 import * as ChatError from "./openAiChatError.ts"
+import * as ReasoningDetails from "./reasoningDetails.ts"
+import { type Piece, ThinkTags } from "./thinkTags.ts"
 
 /** The reply of a 2xx answer; total. */
-export const decode = (source: Source, answer: Answer): Result.Result<Message.Reply, LlmError> => {
-  const body = Json.parse(answer.body)
-  if (Result.isFailure(body)) return Result.fail(Classify.undecodable(source, answer, body.failure))
-  const error = ChatError.reported(source, answer, body.success)
+export const decode = (source: Source, answer: Answer, dialect: Full): Result.Result<Message.Reply, LlmError> => {
+  const parsed = Json.parse(answer.body)
+  if (Result.isFailure(parsed)) return Result.fail(Classify.undecodable(source, answer, parsed.failure))
+  const body = parsed.success
+  const told = usageOf(body)
+  const error = ChatError.reported(source, answer, body, told)
   if (error !== undefined) return Result.fail(error)
-  const choice = ChatError.firstChoice(body.success)
+  const choice = ChatError.firstChoice(body)
   const message = Json.field(choice, "message")
   if (!Predicate.isObject(message)) {
     return Result.fail(Classify.undecodable(source, answer, new Error("the body holds no message")))
   }
-  const content = [...reasoningOf(message, source), ...textOf(message), ...callsOf(message)]
+  const items = [...detailsOf(source, ReasoningDetails.of(message)), ...sourcesOf(source, body, dialect)]
+  const content = [...reasoningOf(message, source), ...textOf(message, dialect), ...callsOf(message), ...items]
   const calls = content.some((part) => part.type === "tool-call")
-  const usage = usageOf(body.success) ?? Usage.empty
+  const usage = told ?? Usage.empty
   const reason = Json.text(Json.field(choice, "finish_reason"))
   const ended = endOf(source, answer, { reason, refusal: Json.text(Json.field(message, "refusal")), usage }, calls)
-  return Result.map(ended, (finish) => ({
-    content,
-    finish,
-    usage,
-    ...costOf(body.success),
-    ...modelOf(body.success)
-  }))
+  return Result.map(ended, (finish) => ({ content, finish, usage, ...costOf(body), ...modelOf(body) }))
 }
 
 /** How a reply ended, if it is one. */
@@ -63,25 +63,64 @@ export const endOf = (
 /** The names under which reasoning comes: DeepSeek's and Kimi's, then OpenRouter's. */
 const reasoningFields = ["reasoning_content", "reasoning"]
 
-/** A reasoning text of a message or a delta, with the name that it came under. */
-export const reasoning = (
-  message: Schema.Json | undefined
-): { readonly field: string; readonly text: string } | undefined => {
+/** A reasoning text, and the name that it came under; one that stands in details only goes back with them. */
+export interface Thought {
+  readonly text: string
+  readonly field: string | undefined
+}
+
+/** The reasoning text of a message or a delta. Where it has come under its own name, that of details is the same once more. */
+export const reasoning = (message: Schema.Json | undefined, cameNamed: boolean): Thought | undefined => {
   for (const field of reasoningFields) {
     const text = Json.text(Json.field(message, field))
     if (text !== undefined) return { field, text }
   }
-  return undefined
+  const text = cameNamed ? "" : ReasoningDetails.textOf(ReasoningDetails.of(message))
+  return text === "" ? undefined : { field: undefined, text }
 }
 
 const reasoningOf = (message: Schema.Json, { provider }: Source): ReadonlyArray<Message.Reasoning> => {
-  const found = reasoning(message)
-  return found === undefined ? [] : [{ type: "reasoning", text: found.text, opaque: { provider, data: found.field } }]
+  const found = reasoning(message, false)
+  if (found === undefined) return []
+  const opaque = found.field === undefined ? {} : { opaque: { provider, data: found.field } }
+  return [{ type: "reasoning", text: found.text, ...opaque }]
 }
 
-const textOf = (message: Schema.Json): ReadonlyArray<Message.Text> => {
+const textOf = (message: Schema.Json, { thinkTags }: Full): ReadonlyArray<Message.Text | Message.Reasoning> => {
   const text = contentText(Json.field(message, "content"))
-  return text === "" ? [] : [{ type: "text", text }]
+  if (text === "") return []
+  if (!thinkTags) return [{ type: "text", text }]
+  const tags = new ThinkTags()
+  const pieces = [...tags.push(text), ...tags.end()]
+  const joined = (type: Piece["type"]) => pieces.map((piece) => (piece.type === type ? piece.text : "")).join("")
+  const [thought, said] = [joined("reasoning-delta"), joined("text-delta")]
+  return [
+    ...(thought === "" ? [] : [{ type: "reasoning" as const, text: thought }]),
+    ...(said === "" ? [] : [{ type: "text" as const, text: said }])
+  ]
+}
+
+/** What was thought, for whoever thought it: it goes back as it came. */
+export const detailsOf = (
+  { provider }: Source,
+  details: ReadonlyArray<Schema.Json>
+): ReadonlyArray<Message.ProviderItem> =>
+  details.length === 0
+    ? []
+    : [{ type: "provider-item", kind: "reasoning_details", opaque: { provider, data: details } }]
+
+/** What stands beside a reply about its sources. */
+export const sourcesOf = (
+  { provider }: Source,
+  body: Schema.Json,
+  { sources }: Full
+): ReadonlyArray<Message.ProviderItem> => {
+  const found = sources.flatMap((name) => {
+    const value = Json.field(body, name)
+    return value !== undefined && Json.items(value).length > 0 ? [[name, value] as const] : []
+  })
+  if (found.length === 0) return []
+  return [{ type: "provider-item", kind: "sources", opaque: { provider, data: Object.fromEntries(found) } }]
 }
 
 /** A text, or the texts of a list of parts. */

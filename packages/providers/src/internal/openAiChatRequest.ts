@@ -2,133 +2,115 @@
  * From a request to the body of `POST /chat/completions`. Messages and tools are encoded once and remembered by their
  * identity, so that a turn does not pay for the transcript before it.
  */
-import { InvalidRequestError } from "@kintsugi/core/LlmError"
+import { InvalidRequestError, type LlmError } from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
+import * as Capabilities from "../Capabilities.ts"
+import * as Parameters from "../Parameters.ts"
 import type { Source } from "../Source.ts"
+import type { Full } from "./openAiChatDialect.ts"
+import * as Messages from "./openAiChatMessages.ts"
 import { remembering } from "./remembering.ts"
 
-/** Model and parameters, which are the same for every request. */
-export type Constants = Readonly<Record<string, Schema.Json | undefined>>
+/** What may be asked in this format, by one server or another. */
+export interface Asked extends Pick<
+  Parameters.Parameters,
+  "temperature" | "topP" | "maxTokens" | "stop" | "seed" | "reasoning" | "toolChoice" | "parallelToolCalls" | "extra"
+> {
+  readonly promptCache?: Pick<Parameters.PromptCache, "key">
+}
 
 export type Encoder = (request: Model.Request, mode: "whole" | "streamed") => string
 
-export const make = (provider: string, constants: Constants): Encoder => {
+export const make = (source: Source, asked: Asked, dialect: Full): Encoder => {
+  const { capabilities } = dialect
+  const constants = constantsOf(source, asked, dialect)
   const head = JSON.stringify(constants).slice(0, -1)
-  const messages = remembering((message: Message.Message) => encodeMessage(message, provider))
+  const messages = Messages.make(source.provider, dialect)
   const tools = remembering(encodeTool)
-  const formats = remembering(constants["response_format"] === undefined ? encodeFormat : () => "")
-  return ({ messages: transcript, output, toolChoice, tools: specs }, mode) => {
-    const toolFields = specs.length === 0 ? "" : `,"tools":[${specs.map(tools).join(",")}]${encodeChoice(toolChoice)}`
-    const stream = mode === "streamed" ? ',"stream":true,"stream_options":{"include_usage":true}' : ""
+  const isLeftToUser = Object.hasOwn(constants, "response_format")
+  const formats = remembering((output: Model.OutputSpec) => (isLeftToUser ? "" : encodeFormat(output, capabilities)))
+  const instructions = remembering(instructionsOn)
+  const isTold = capabilities.output !== "schema" && !isLeftToUser
+  const options = dialect.streamOptions ? ',"stream_options":{"include_usage":true}' : ""
+  return (request, mode) => {
+    const { output } = request
+    const choice = Parameters.choiceOf(request, asked.toolChoice)
+    const transcript = output !== undefined && isTold ? [instructions(output), ...request.messages] : request.messages
+    // where a model cannot be told to call nothing, it is offered nothing
+    const specs = choice === "none" && !capabilities.toolChoice.includes("none") ? [] : request.tools
+    const toolFields = specs.length === 0 ? "" : `,"tools":[${specs.map(tools).join(",")}]${encodeChoice(choice)}`
+    const stream = mode === "streamed" ? `,"stream":true${options}` : ""
     const format = output === undefined ? "" : formats(output)
-    return `${head},"messages":[${transcript.map(messages).join(",")}]${toolFields}${format}${stream}}`
+    return `${head},"messages":[${messages(transcript)}]${toolFields}${format}${stream}}`
   }
 }
 
-const encodeMessage = (message: Message.Message, provider: string): string => {
-  switch (message.role) {
-    case "system":
-      return JSON.stringify({ role: "system", content: message.text })
-    case "user": {
-      const [only, ...more] = message.content
-      const text = only === undefined ? "" : more.length === 0 && only.type === "text" ? only.text : undefined
-      return JSON.stringify({ role: "user", content: text ?? message.content.map(encodePart) })
-    }
-    case "assistant":
-      return encodeAssistant(message, provider)
-  }
+/** What this server has no words for. */
+export const refusing = (
+  source: Source,
+  { reasoning, toolChoice }: Asked,
+  dialect: Full
+): ((request: Model.Request) => LlmError | undefined) => {
+  const refuses = Capabilities.refusing(source, dialect.capabilities)
+  const { model, provider } = source
+  const budget =
+    dialect.reasoning.endsWith("effort") && Predicate.isObject(reasoning)
+      ? InvalidRequestError.invalidRequest(model, "reasoning is asked for by an effort, not in tokens", { provider })
+      : undefined
+  return (request) => budget ?? refuses({ ...request, toolChoice: Parameters.choiceOf(request, toolChoice) })
 }
 
-const encodePart = (part: Message.UserContent[number]): Schema.Json => {
-  switch (part.type) {
-    case "text":
-      return { type: "text", text: part.text }
-    case "image":
-      return { type: "image_url", image_url: { url: "url" in part ? part.url : dataUrl(part.mediaType, part.data) } }
-    case "file": {
-      const data = "data" in part ? { file_data: dataUrl(part.mediaType, part.data) } : {}
-      return { type: "file", file: { filename: part.name ?? "file", ...data } }
-    }
+/** Model and parameters, which are the same for every request; the library's own fields stand over those of the user. */
+const constantsOf = ({ model }: Source, asked: Asked, dialect: Full): Readonly<Record<string, Schema.Json>> => {
+  const { messages: _m, stream: _s, stream_options: _o, tool_choice: _c, tools: _t, ...others } = asked.extra ?? {}
+  const own: Readonly<Record<string, Schema.Json | undefined>> = {
+    model,
+    temperature: asked.temperature,
+    top_p: asked.topP,
+    [dialect.maxTokensField]: asked.maxTokens,
+    stop: asked.stop,
+    seed: asked.seed,
+    ...encodeReasoning(asked.reasoning, dialect),
+    parallel_tool_calls: asked.parallelToolCalls,
+    prompt_cache_key: asked.promptCache?.key
   }
+  const said: Record<string, Schema.Json> = { ...others }
+  for (const [name, value] of Object.entries(own)) if (value !== undefined) said[name] = value
+  return said
 }
 
-const dataUrl = (mediaType: string, base64: string): string => `data:${mediaType};base64,${base64}`
-
-/** What this format cannot say: a file is sent, never fetched. */
-export const refusing = ({
-  model,
-  provider
-}: Source): ((request: Model.Request) => InvalidRequestError | undefined) => {
-  const sayable = new WeakSet<Message.Message>()
-  return ({ messages }) => {
-    for (const message of messages) {
-      if (message.role !== "user" || sayable.has(message)) continue
-      if (message.content.some((part) => part.type === "file" && "url" in part)) {
-        const why = "a file at an address cannot be sent in this format, only its bytes"
-        return InvalidRequestError.invalidRequest(model, why, { provider })
-      }
-      sayable.add(message)
-    }
-    return undefined
+const encodeReasoning = (
+  asked: Parameters.Reasoning | undefined,
+  { reasoning }: Full
+): Readonly<Record<string, Schema.Json>> => {
+  if (asked === undefined) return {}
+  const budget = Predicate.isString(asked) ? undefined : asked.maxTokens
+  const effort = Predicate.isString(asked) ? { reasoning_effort: asked } : {}
+  if (reasoning === "effort") return effort
+  if (reasoning === "object") {
+    return { reasoning: Predicate.isString(asked) ? { effort: asked } : { max_tokens: asked.maxTokens } }
   }
+  if (asked === "none") return { thinking: { type: "disabled" } }
+  const thinking = { type: "enabled", ...(budget === undefined ? {} : { budget_tokens: budget }) }
+  return { thinking, ...(reasoning === "thinking-effort" ? effort : {}) }
 }
 
 /** Only objects are taken, under names of a few characters. */
-const encodeFormat = ({ name, schema }: Model.OutputSpec): string => {
-  if (schema["type"] !== "object") return ""
+const encodeFormat = ({ name, schema }: Model.OutputSpec, { output }: Capabilities.Capabilities): string => {
+  if (schema["type"] !== "object" || output === "none") return ""
+  if (output === "json") return ',"response_format":{"type":"json_object"}'
   const json_schema = { name: name.replaceAll(/[^\w-]/g, "_").slice(0, maxName) || "output", schema }
   return `,"response_format":${JSON.stringify({ type: "json_schema", json_schema })}`
 }
 
 const maxName = 64
 
-/** The message itself, and right after it one message per call, in the order of the calls. */
-const encodeAssistant = (message: Message.Assistant, provider: string): string => {
-  const settled = message.content.filter((part) => part.type === "settled-call")
-  const text = Message.textOf(message)
-  const assistant = {
-    role: "assistant",
-    content: text === "" && settled.length > 0 ? null : text,
-    ...encodeReasoning(message, provider),
-    ...(settled.length === 0 ? {} : { tool_calls: settled.map(({ call }) => encodeCall(call)) })
-  }
-  const results = settled.map(({ call, settlement }) => ({
-    role: "tool",
-    tool_call_id: call.id,
-    content: encodeSettlement(settlement)
-  }))
-  return [assistant, ...results].map((wire) => JSON.stringify(wire)).join(",")
-}
-
-/** Under the name by which this very provider sent it; what others thought stays with them. */
-const encodeReasoning = (message: Message.Assistant, provider: string): Readonly<Record<string, string>> => {
-  const fields: Record<string, string> = {}
-  for (const part of message.content) {
-    if (part.type !== "reasoning" || part.opaque?.provider !== provider) continue
-    const name = part.opaque.data
-    if (Predicate.isString(name)) fields[name] = (fields[name] ?? "") + part.text
-  }
-  return fields
-}
-
-const encodeCall = ({ arguments: args, id, name }: Message.ToolCall) => ({
-  id,
-  type: "function",
-  function: { name, arguments: encodeArguments(args) }
-})
-
-/** The model's own text, byte for byte; absent arguments are an empty object. */
-const encodeArguments = (args: Message.ToolCall["arguments"]): string =>
-  Predicate.isString(args) ? args : args === null ? "{}" : JSON.stringify(args)
-
-const encodeSettlement = (settlement: Message.Settlement): string =>
-  Message.isError(settlement) && !saysError.test(settlement.text) ? `ERROR: ${settlement.text}` : settlement.text
-
-/** How the texts begin that this library tells a model about a failure. */
-const saysError = /^(?:ERROR:|transient:|permanent:|unknown tool:)/
+/** What is told in words where a schema cannot be handed over. It comes first, and is the same in every request of a run. */
+const instructionsOn = ({ schema }: Model.OutputSpec): Message.System =>
+  Message.system(`Your final answer is JSON and nothing else. It fits this JSON Schema: ${JSON.stringify(schema)}`)
 
 const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string =>
   JSON.stringify({ type: "function", function: { name, description, parameters } })

@@ -11,8 +11,11 @@ import * as Classify from "../Classify.ts"
 import type { Source } from "../Source.ts"
 import type { Decoder } from "../Transport.ts"
 import * as Json from "./json.ts"
+import type { Full } from "./openAiChatDialect.ts"
 import * as ChatError from "./openAiChatError.ts"
 import * as ChatReply from "./openAiChatReply.ts"
+import * as ReasoningDetails from "./reasoningDetails.ts"
+import { ThinkTags } from "./thinkTags.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
@@ -26,19 +29,27 @@ interface OpenCall {
 export class ChatDecoder implements Decoder<Model.Part> {
   readonly #source: Source
   readonly #answer: Answer
+  readonly #dialect: Full
   readonly #calls = new Map<number, OpenCall>()
+  readonly #details = new ReasoningDetails.Details()
+  readonly #tags: ThinkTags | undefined
   #state: "open" | "complete" | "done" = "open"
   #seen = false
   #reason: string | undefined
   #refusal = ""
   #reasoningField: string | undefined
-  #usage = Usage.empty
+  /** Whether reasoning has come under a name of its own. */
+  #cameNamed = false
+  #sources: ReadonlyArray<Message.ProviderItem> = []
+  #usage: Usage.Usage | undefined
   /** Its name, and what the reply cost. */
   #told: { readonly model?: string; readonly cost?: number } = {}
 
-  constructor(source: Source, answer: Answer) {
+  constructor(source: Source, answer: Answer, dialect: Full) {
     this.#source = source
     this.#answer = answer
+    this.#dialect = dialect
+    this.#tags = dialect.thinkTags ? new ThinkTags() : undefined
   }
 
   state() {
@@ -46,39 +57,52 @@ export class ChatDecoder implements Decoder<Model.Part> {
   }
 
   push(data: string): Step {
-    if (data.trim() === "[DONE]") {
-      this.#state = "done"
-      return this.end()
-    }
-    const chunk = Json.parse(data)
-    if (Result.isFailure(chunk)) return this.#undecodable(chunk.failure)
-    if (!Predicate.isObject(chunk.success)) return this.#undecodable(new Error("an event is no object"))
-    const error = ChatError.reported(this.#source, this.#answer, chunk.success)
-    return error === undefined ? Result.succeed(this.#read(chunk.success)) : Result.fail(error)
+    if (data.trim() === "[DONE]") return this.#finish()
+    const parsed = Json.parse(data)
+    if (Result.isFailure(parsed)) return this.#undecodable(parsed.failure)
+    const chunk = parsed.success
+    if (!Predicate.isObject(chunk)) return this.#undecodable(new Error("an event is no object"))
+    this.#usage = ChatReply.usageOf(chunk) ?? this.#usage
+    const error = ChatError.reported(this.#source, this.#answer, chunk, this.#usage)
+    if (error !== undefined) return Result.fail(error)
+    const parts = this.#read(chunk)
+    const { lastEvent } = this.#dialect
+    const isLast = lastEvent !== undefined && this.#reason !== undefined && Json.field(chunk, "object") === lastEvent
+    return isLast ? Result.map(this.#finish(), (last) => [...parts, ...last]) : Result.succeed(parts)
   }
 
   end(): Step {
     if (!this.#seen) return this.#undecodable(new Error("the stream holds no reply"))
     const refusal = this.#refusal === "" ? undefined : this.#refusal
-    const ending = { reason: this.#reason, refusal, usage: this.#usage }
+    const usage = this.#usage ?? Usage.empty
+    const ending = { reason: this.#reason, refusal, usage }
     const finish = ChatReply.endOf(this.#source, this.#answer, ending, this.#calls.size > 0)
     return Result.map(finish, (finish) => [
       ...this.#closeReasoning(),
+      ...(this.#tags?.end() ?? []),
       ...this.#closeCalls(),
-      { type: "finish" as const, finish, usage: this.#usage, ...this.#told }
+      ...ChatReply.detailsOf(this.#source, this.#details.all),
+      ...this.#sources,
+      { type: "finish" as const, finish, usage, ...this.#told }
     ])
   }
 
+  #finish(): Step {
+    this.#state = "done"
+    return this.end()
+  }
+
   #read(chunk: Schema.Json): ReadonlyArray<Model.Part> {
-    this.#usage = ChatReply.usageOf(chunk) ?? this.#usage
     this.#told = { ...this.#told, ...ChatReply.modelOf(chunk), ...ChatReply.costOf(chunk) }
+    const sources = ChatReply.sourcesOf(this.#source, chunk, this.#dialect)
+    if (sources.length > 0) this.#sources = sources
     const choice = ChatError.firstChoice(chunk)
     if (choice === undefined) return []
     this.#seen = true
     const reason = Json.text(Json.field(choice, "finish_reason"))
     if (reason !== undefined) {
       this.#reason = reason
-      this.#state = "complete"
+      if (!this.#dialect.sendsDone) this.#state = "complete"
     }
     return this.#readDelta(Json.field(choice, "delta"))
   }
@@ -87,15 +111,21 @@ export class ChatDecoder implements Decoder<Model.Part> {
     const refusal = Json.text(Json.field(delta, "refusal")) ?? ""
     this.#refusal += refusal
     for (const piece of Json.items(Json.field(delta, "tool_calls"))) this.#readCall(piece)
+    for (const piece of ReasoningDetails.of(delta)) this.#details.push(piece)
     const parts: Array<Model.Part> = []
-    const thought = ChatReply.reasoning(delta)
+    const thought = ChatReply.reasoning(delta, this.#cameNamed)
     if (thought !== undefined) {
       this.#reasoningField = thought.field
+      this.#cameNamed ||= thought.field !== undefined
       parts.push({ type: "reasoning-delta", text: thought.text })
     }
     const text = ChatReply.contentText(Json.field(delta, "content"))
-    if (text !== "") parts.push(...this.#closeReasoning(), { type: "text-delta", text })
+    if (text !== "") parts.push(...this.#closeReasoning(), ...this.#said(text))
     return parts
+  }
+
+  #said(text: string): ReadonlyArray<Model.Part> {
+    return this.#tags === undefined ? [{ type: "text-delta", text }] : this.#tags.push(text)
   }
 
   /** A piece belongs to the call of its index; without one, a new id begins a new call. */

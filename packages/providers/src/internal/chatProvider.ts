@@ -1,0 +1,59 @@
+/** What the providers that speak chat completions have in common: a key in one header, one path, and a model by its name. */
+import type * as Model from "@kintsugi/core/Model"
+import type * as Config from "effect/Config"
+import type * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as OpenAiChat from "../OpenAiChat.ts"
+import * as Provider from "../Provider.ts"
+import type * as Source from "../Source.ts"
+import type * as Transport from "../Transport.ts"
+import * as ByName from "./byName.ts"
+
+/** One provider, as data. */
+export interface ChatProvider {
+  readonly provider: string
+  readonly baseUrl: string
+  readonly variables: ByName.Variables
+  readonly dialect: OpenAiChat.Dialect
+  /** Of its own; those of the user stand over them. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Which model, with which key. */
+export interface Chosen {
+  readonly model: string
+  readonly apiKey: Redacted.Redacted
+}
+
+type Reached = OpenAiChat.Parameters & ByName.Reach
+
+export const layer = (
+  self: ChatProvider,
+  options: Reached & Chosen
+): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
+  const { apiKey, baseUrl = self.baseUrl, headers, model, transport } = options
+  const source: Source.Source = { provider: self.provider, model, secrets: [apiKey, ...ByName.secretsOf(headers)] }
+  return Provider.layer({
+    source,
+    codec: OpenAiChat.make(source, options, self.dialect),
+    url: ByName.join(baseUrl, "/chat/completions"),
+    headers: {
+      authorization: Redacted.make(`Bearer ${Redacted.value(apiKey).trim()}`),
+      ...self.headers,
+      ...headers
+    },
+    ...(transport === undefined ? {} : { transport })
+  })
+}
+
+/** The model by name, over the runtime's own `fetch`, with key and base URL from the environment. */
+export const model = <Options extends ByName.Reach>(
+  { variables }: ChatProvider,
+  name: string,
+  options: Options | undefined,
+  layer: (options: Options & Chosen) => Layer.Layer<Model.Model, never, Transport.HttpClient>
+): Layer.Layer<Model.Model, Config.ConfigError> =>
+  ByName.layer(variables, options, ({ apiKey, baseUrl }) =>
+    // options of which all are optional may be none
+    layer({ ...(options ?? ({} as Options)), ...(baseUrl === undefined ? {} : { baseUrl }), model: name, apiKey })
+  )

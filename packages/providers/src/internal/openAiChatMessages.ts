@@ -1,0 +1,179 @@
+/**
+ * From a transcript to the `messages` of `POST /chat/completions`. Each message is encoded once and remembered by its
+ * identity, so that a turn does not pay for the transcript before it.
+ */
+import * as Message from "@kintsugi/core/Message"
+import type * as Arr from "effect/Array"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import type { Full } from "./openAiChatDialect.ts"
+import { remembering } from "./remembering.ts"
+
+/** A message on the wire. */
+interface Wire {
+  readonly role: "system" | "developer" | "user" | "assistant" | "tool"
+  readonly content: string | null | ReadonlyArray<Schema.Json>
+}
+
+/** A message on the wire with its JSON text, which is made when it is first needed. */
+interface Encoded {
+  readonly wire: Wire
+  readonly text: string
+}
+
+/** The JSON texts of all messages, with commas between them. */
+export const make = (provider: string, dialect: Full): ((transcript: Message.Transcript) => string) => {
+  const wiresOf = (message: Message.Message): ReadonlyArray<Wire> => encodeMessage(message, provider, dialect)
+  if (dialect.alternates) return alternating(wiresOf)
+  const texts = remembering((message: Message.Message) =>
+    wiresOf(message)
+      .map((wire) => JSON.stringify(wire))
+      .join(",")
+  )
+  return (transcript) => transcript.map(texts).join(",")
+}
+
+/** Instructions first, and no two messages of one role next to each other; one that says nothing is left out. */
+const alternating = (wiresOf: (message: Message.Message) => ReadonlyArray<Wire>) => {
+  const encoded = remembering((message: Message.Message): ReadonlyArray<Encoded> =>
+    wiresOf(message)
+      .filter(({ content }) => content !== null && content.length > 0)
+      .map((wire) => ({ wire, text: JSON.stringify(wire) }))
+  )
+  const isInstruction = ({ wire: { role } }: Encoded) => role === "system" || role === "developer"
+  return (transcript: Message.Transcript): string => {
+    const all = transcript.flatMap(encoded)
+    const groups: Array<Arr.NonEmptyArray<Encoded>> = []
+    for (const each of [...all.filter(isInstruction), ...all.filter((each) => !isInstruction(each))]) {
+      const last = groups.at(-1)
+      if (last !== undefined && last[0].wire.role === each.wire.role) last.push(each)
+      else groups.push([each])
+    }
+    return groups.map((group) => (group.length === 1 ? group[0].text : JSON.stringify(joined(group)))).join(",")
+  }
+}
+
+const joined = (group: Arr.NonEmptyArray<Encoded>): Wire => {
+  const contents = group.map(({ wire: { content } }) => content ?? "")
+  const content = contents.every(Predicate.isString)
+    ? contents.join("\n\n")
+    : contents.flatMap((content) => (Predicate.isString(content) ? [{ type: "text", text: content }] : content))
+  return { role: group[0].wire.role, content }
+}
+
+const encodeMessage = (message: Message.Message, provider: string, dialect: Full): ReadonlyArray<Wire> => {
+  switch (message.role) {
+    case "system":
+      return [{ role: dialect.systemRole, content: message.text }]
+    case "user": {
+      const [only, ...more] = message.content
+      const text = only === undefined ? "" : more.length === 0 && only.type === "text" ? only.text : undefined
+      return [{ role: "user", content: text ?? message.content.map((part) => encodePart(part, dialect)) }]
+    }
+    case "assistant":
+      return dialect.capabilities.tools ? encodeAssistant(message, provider, dialect) : retold(message)
+  }
+}
+
+const encodePart = (part: Message.UserContent[number], { files }: Full): Schema.Json => {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text }
+    case "image":
+      return { type: "image_url", image_url: { url: "url" in part ? part.url : dataUrl(part) } }
+    case "file": {
+      if (files === "file") {
+        return {
+          type: "file",
+          file: { filename: part.name ?? "file", file_data: "url" in part ? part.url : dataUrl(part) }
+        }
+      }
+      const name = part.name === undefined ? {} : { file_name: part.name }
+      return { type: "file_url", file_url: { url: "url" in part ? part.url : part.data }, ...name }
+    }
+  }
+}
+
+const dataUrl = ({ data, mediaType }: { readonly mediaType: string; readonly data: string }): string =>
+  `data:${mediaType};base64,${data}`
+
+/** The message itself, and right after it one message per call, in the order of the calls. */
+const encodeAssistant = (message: Message.Assistant, provider: string, dialect: Full): ReadonlyArray<Wire> => {
+  const settled = message.content.filter((part) => part.type === "settled-call")
+  const ids = idsOf(settled, dialect.maxIdLength)
+  const text = Message.textOf(message)
+  const reasoning = encodeReasoning(message, provider)
+  const { missingReasoning } = dialect
+  const demanded =
+    missingReasoning === undefined || settled.length === 0 || Predicate.isTruthy(reasoning["reasoning_content"])
+      ? {}
+      : { reasoning_content: missingReasoning }
+  const assistant = {
+    role: "assistant" as const,
+    content: text === "" && settled.length > 0 ? null : text,
+    ...reasoning,
+    ...demanded,
+    ...(settled.length === 0
+      ? {}
+      : { tool_calls: settled.map(({ call }, index) => encodeCall(call, ids[index] ?? "")) })
+  }
+  const results = settled.map(({ settlement }, index) => ({
+    role: "tool" as const,
+    tool_call_id: ids[index] ?? "",
+    content: encodeSettlement(settlement)
+  }))
+  return [assistant, ...results]
+}
+
+/** The ids as they are, or cut, and then told apart by their place. */
+const idsOf = (settled: ReadonlyArray<Message.SettledCall>, maxLength: number): ReadonlyArray<string> =>
+  settled.map(({ call: { id } }, index) => {
+    if (id.length <= maxLength) return id
+    const end = `_${index}`
+    return id.slice(0, maxLength - end.length) + end
+  })
+
+/** Where a server knows no tools, calls of before are told in words: the calls by the assistant, their results to it. */
+const retold = (message: Message.Assistant): ReadonlyArray<Wire> => {
+  const settled = message.content.filter((part) => part.type === "settled-call")
+  const calls = settled.map(({ call }) => `I called the tool '${call.name}' with ${encodeArguments(call.arguments)}.`)
+  const results = settled.map(
+    ({ call, settlement }) => `The tool '${call.name}' answered: ${encodeSettlement(settlement)}`
+  )
+  const said = [Message.textOf(message), ...calls].filter((text) => text !== "").join("\n")
+  return [
+    { role: "assistant", content: said },
+    ...(results.length === 0 ? [] : [{ role: "user" as const, content: results.join("\n") }])
+  ]
+}
+
+/** Under the names by which this very provider sent it; what others thought stays with them. */
+const encodeReasoning = (message: Message.Assistant, provider: string): Readonly<Record<string, Schema.Json>> => {
+  const texts: Record<string, string> = {}
+  const details: Array<Schema.Json> = []
+  for (const part of message.content) {
+    if (part.type === "reasoning" && part.opaque?.provider === provider && Predicate.isString(part.opaque.data)) {
+      texts[part.opaque.data] = (texts[part.opaque.data] ?? "") + part.text
+    }
+    if (part.type === "provider-item" && part.opaque.provider === provider && part.kind === "reasoning_details") {
+      if (Array.isArray(part.opaque.data)) details.push(...part.opaque.data)
+    }
+  }
+  return details.length === 0 ? texts : { ...texts, reasoning_details: details }
+}
+
+const encodeCall = ({ arguments: args, name }: Message.ToolCall, id: string) => ({
+  id,
+  type: "function",
+  function: { name, arguments: encodeArguments(args) }
+})
+
+/** The model's own text, byte for byte; absent arguments are an empty object. */
+const encodeArguments = (args: Message.ToolCall["arguments"]): string =>
+  Predicate.isString(args) ? args : args === null ? "{}" : JSON.stringify(args)
+
+const encodeSettlement = (settlement: Message.Settlement): string =>
+  Message.isError(settlement) && !saysError.test(settlement.text) ? `ERROR: ${settlement.text}` : settlement.text
+
+/** How the texts begin that this library tells a model about a failure. */
+const saysError = /^(?:ERROR:|transient:|permanent:|unknown tool:)/

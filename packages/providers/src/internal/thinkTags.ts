@@ -1,0 +1,82 @@
+/** A text that begins with what its model thought, between `<think>` and `</think>`, taken apart piece by piece. */
+
+export interface Piece {
+  readonly type: "text-delta" | "reasoning-delta"
+  readonly text: string
+}
+
+const opening = "<think>"
+const closing = "</think>"
+
+/**
+ * Tags count only at the very beginning: further on, a text may speak of them. The blanks around the thoughts' tags go with
+ * them; thoughts without an end go on to the end of the text.
+ */
+export class ThinkTags {
+  #state: "beginning" | "thinking" | "between" | "answering" = "beginning"
+  /** What may be part of a tag. */
+  #held = ""
+
+  push(text: string): ReadonlyArray<Piece> {
+    switch (this.#state) {
+      case "beginning":
+        return this.#begin(this.#held + text)
+      case "thinking":
+        return this.#think(this.#held + text)
+      case "between":
+        return this.#answer(text)
+      case "answering":
+        return piece("text-delta", text)
+    }
+  }
+
+  /** The text is over. */
+  end(): ReadonlyArray<Piece> {
+    const held = this.#held
+    this.#held = ""
+    return piece(this.#state === "thinking" ? "reasoning-delta" : "text-delta", held)
+  }
+
+  #begin(text: string): ReadonlyArray<Piece> {
+    const begun = text.trimStart()
+    if (begun.startsWith(opening)) {
+      this.#state = "thinking"
+      return this.#think(begun.slice(opening.length))
+    }
+    if (opening.startsWith(begun)) {
+      this.#held = text
+      return []
+    }
+    this.#state = "answering"
+    this.#held = ""
+    return piece("text-delta", text)
+  }
+
+  #think(text: string): ReadonlyArray<Piece> {
+    const end = text.indexOf(closing)
+    if (end === -1) {
+      const held = heldBack(text)
+      this.#held = text.slice(text.length - held)
+      return piece("reasoning-delta", text.slice(0, text.length - held))
+    }
+    this.#state = "between"
+    this.#held = ""
+    return [...piece("reasoning-delta", text.slice(0, end)), ...this.#answer(text.slice(end + closing.length))]
+  }
+
+  #answer(text: string): ReadonlyArray<Piece> {
+    const begun = text.trimStart()
+    if (begun !== "") this.#state = "answering"
+    return piece("text-delta", begun)
+  }
+}
+
+const piece = (type: Piece["type"], text: string): ReadonlyArray<Piece> => (text === "" ? [] : [{ type, text }])
+
+/** How many characters at the end may be the beginning of the closing tag. */
+const heldBack = (text: string): number => {
+  for (let length = Math.min(closing.length - 1, text.length); length > 0; length--) {
+    if (closing.startsWith(text.slice(text.length - length))) return length
+  }
+  return 0
+}

@@ -1,0 +1,39 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Providers from "@kintsugi/providers"
+import { ConfigProvider, Effect, Layer } from "effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { root } from "../scripts/files.ts"
+import { path, providers, render } from "../scripts/providers.ts"
+
+describe(path, () => {
+  const page = readFileSync(join(root, path), "utf8")
+
+  it("A814 says what the modules of the providers say; `npm run providers` writes it anew", () => {
+    assert.strictEqual(render(page), page)
+    for (const [name, { module, title }] of Object.entries(providers)) {
+      assert.include(page, `### ${name}\n\n${title}.\n\n- ${module.quirks[0]}`)
+      const spoilt = page.replace(`\n- ${module.quirks[0]}`, "")
+      assert.notStrictEqual(spoilt, page)
+      assert.strictEqual(render(spoilt), page)
+    }
+  })
+
+  it("A814 has every module with capabilities", () => {
+    const modules = Object.entries(Providers).flatMap(([name, module]) => ("quirks" in module ? [name] : []))
+    assert.sameMembers(Object.keys(providers), modules)
+  })
+
+  for (const [name, { key, module }] of Object.entries(providers)) {
+    it.effect(`A814 names the key of ${name}`, () =>
+      Effect.gen(function* () {
+        const built = yield* Effect.scoped(Layer.build(module.model("m"))).pipe(
+          Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({})),
+          Effect.exit
+        )
+        assert.strictEqual(built._tag, key === undefined ? "Success" : "Failure")
+        assert.include(String(built), key ?? "")
+      })
+    )
+  }
+})

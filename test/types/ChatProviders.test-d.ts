@@ -1,0 +1,31 @@
+import type * as Model from "@kintsugi/core/Model"
+import { DeepSeek, Kimi, OpenAi, OpenRouter, Perplexity } from "@kintsugi/providers"
+import type { Config, Layer } from "effect"
+import { describe, it } from "vitest"
+import { sameType } from "./Identity.ts"
+
+describe("options of providers", () => {
+  it("A814 a model by name needs nothing but its key, for which there may be no variable", () => {
+    type ByName = Layer.Layer<Model.Model, Config.ConfigError>
+    sameType<ByName>()(DeepSeek.model("m"))
+    sameType<ByName>()(Kimi.model("m", { reasoning: { maxTokens: 100 }, promptCache: { key: "k" } }))
+    sameType<ByName>()(OpenRouter.model("m", { reasoning: { maxTokens: 100 }, seed: 1 }))
+    sameType<ByName>()(OpenAi.model("m", { reasoning: "low", promptCache: { key: "k" } }))
+    sameType<ByName>()(Perplexity.model("m", { temperature: 0 }))
+  })
+
+  it("A814 what a provider has no words for does not compile", () => {
+    // @ts-expect-error it takes no seed
+    DeepSeek.model("m", { seed: 1 })
+    // @ts-expect-error it takes an effort, not a number of tokens
+    OpenAi.model("m", { reasoning: { maxTokens: 100 } })
+    // @ts-expect-error its cache has a key, and no marks
+    OpenAi.model("m", { promptCache: { breakpoints: ["system"] } })
+    // @ts-expect-error it has no tools to choose from
+    Perplexity.model("m", { toolChoice: "required" })
+    // @ts-expect-error the key of the cache is OpenAI's and Kimi's
+    OpenRouter.model("m", { promptCache: { key: "k" } })
+    // @ts-expect-error the routing is OpenRouter's
+    Kimi.model("m", { routing: { sort: "price" } })
+  })
+})
