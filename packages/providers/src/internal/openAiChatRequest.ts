@@ -124,7 +124,7 @@ const encodeCall = ({ arguments: args, id, name }: Message.ToolCall) => ({
 const encodeArguments = (args: Message.ToolCall["arguments"]): string =>
   Predicate.isString(args) ? args : args === null ? "{}" : JSON.stringify(args)
 
-const encodeSettlement = (settlement: Message.Settlement): string =>
+export const encodeSettlement = (settlement: Message.Settlement): string =>
   Message.isError(settlement) && !saysError.test(settlement.text) ? `ERROR: ${settlement.text}` : settlement.text
 
 /** How the texts begin that this library tells a model about a failure. */
