@@ -128,8 +128,9 @@ class Reader<Part> {
       if (!this.ended) this.#accept(decoder.push(data))
     }
     const pushLine = (line: string) => {
-      // a last line that is no JSON is the beginning of one
-      if (!this.#isOver || Result.isSuccess(Json.parse(line))) push(line)
+      // what begins like the others and is no JSON, at the end, is one that was cut off
+      const isCut = this.#isOver && line.startsWith("{") && Result.isFailure(Json.parse(line))
+      if (!isCut) push(line)
     }
     this.#lines = decoder.framing === "ndjson" ? new Lines(pushLine) : undefined
     this.#events = Sse.makeParser((event) => (event._tag === "Event" ? push(event.data) : undefined), {
