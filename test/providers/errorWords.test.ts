@@ -269,6 +269,7 @@ describe("sizes", () => {
     ["Please reduce the length of the messages or completion.", undefined, undefined],
     ["invalid params, context window exceeds limit (2013)", undefined, undefined],
     ["the prompt is longer than the context length currently available to the model; x", undefined, undefined],
+    ["the input length exceeds the context length", undefined, undefined],
     ["prompt is too long", undefined, undefined],
     ["The input token count exceeds the maximum number of tokens allowed 1048576.", 1_048_576, undefined],
     ["The input token count exceeds the maximum number of tokens allowed (10).", 10, undefined],

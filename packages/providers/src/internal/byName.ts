@@ -17,11 +17,11 @@ export interface Reach {
   readonly transport?: Transport.Options
 }
 
-/** The names of the environment variables of a provider. */
+/** The names of the environment variables of a provider; of several, the first that is set counts. */
 export interface Variables {
   /** Of its key; absent where none is needed. */
-  readonly apiKey?: string
-  readonly baseUrl: string
+  readonly apiKey?: string | ReadonlyArray<string>
+  readonly baseUrl: string | ReadonlyArray<string>
 }
 
 /** What the environment says, where the options do not. */
@@ -44,11 +44,26 @@ export const layer = (
       const apiKey =
         variables.apiKey === undefined
           ? Redacted.make("")
-          : yield* Config.schema(Schema.Redacted(Schema.NonEmptyString), variables.apiKey)
-      const fromEnvironment = Option.getOrElse(yield* Config.option(Config.String(variables.baseUrl)), () => "")
+          : yield* Config.schema(Schema.Redacted(Schema.NonEmptyString), yield* firstSet(variables.apiKey))
+      const fromEnvironment = yield* read(yield* firstSet(variables.baseUrl))
       return make({ apiKey, baseUrl: options?.baseUrl ?? (fromEnvironment === "" ? undefined : fromEnvironment) })
     })
   ).pipe(Layer.provide(Transport.layerFetch))
+
+/** What a variable says; one that is not set says nothing. */
+export const read = (name: string): Effect.Effect<string, Config.ConfigError> =>
+  Effect.map(
+    Effect.suspend(() => Config.option(Config.String(name))),
+    Option.getOrElse(() => "")
+  )
+
+/** The first of these names that stands for something; where none does, the first. */
+const firstSet = (names: string | ReadonlyArray<string>): Effect.Effect<string, Config.ConfigError> =>
+  Effect.gen(function* () {
+    const all = typeof names === "string" ? [names] : names
+    for (const name of all) if ((yield* read(name)) !== "") return name
+    return all[0] ?? ""
+  })
 
 /** The base, without the slashes at its end, and the path. */
 export const join = (baseUrl: string, path: string): string => `${baseUrl.replace(/\/+$/, "")}${path}`

@@ -51,7 +51,7 @@ const tooLong: ReadonlyArray<RegExp> = [
   /contains (?<actual>\d+) tokens.{0,80}with (?<limit>\d+) maximum context length/i,
   /request \((?<actual>\d+) tokens\) exceeds the available context size \((?<limit>\d+) tokens\)/i,
   /request too large.{0,200}limit:? (?<limit>\d+), requested:? (?<actual>\d+)/is,
-  /prompt is too long|exceeds? (?:the )?context (?:window|limit)|exceeds the available context|maximum context length/i,
+  /prompt is too long|exceeds? (?:the )?context (?:window|limit|length)|exceeds the available context|maximum context length/i,
   /context window exceeds|exceeded max context length|longer than the context length/i,
   /exceeded model token limit|input token count .{0,40}exceeds the maximum|maximum prompt length is/i,
   /reduce the length of the messages|total length of all messages is too long|request too large/i

@@ -1,13 +1,15 @@
 /** What the errors of Gemini's `generateContent` are called, and which of its endings are errors. */
 import type { LlmError } from "@kintsugi/core/LlmError"
-import * as Predicate from "effect/Predicate"
+import type * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
 import type { Answer } from "../Answer.ts"
 import * as Classify from "../Classify.ts"
-import type { Codes } from "../Report.ts"
+import type { Codes, Report } from "../Report.ts"
 import type { Source } from "../Source.ts"
 import * as ErrorBody from "./errorBody.ts"
 import { dailyQuota } from "./errorDetails.ts"
+import * as Rejected from "./geminiContentRejected.ts"
+import { usageOf } from "./geminiContentUsage.ts"
 import * as Json from "./json.ts"
 
 /** Reasons, then the names of statuses. A wrong key comes with status 400 and a name that says nothing of keys. */
@@ -35,45 +37,65 @@ const endings: Codes = {
   image_prohibited_content: "ContentFilteredError",
   image_recitation: "ContentFilteredError",
   malformed_function_call: "MalformedToolCallError",
-  unexpected_tool_call: "MalformedToolCallError"
+  unexpected_tool_call: "MalformedToolCallError",
+  missing_thought_signature: "InvalidRequestError",
+  malformed_response: "ServerError"
 }
 
 const format: ErrorBody.Format = { codes, read: ErrorBody.reportOf }
 
 export const classify = (source: Source, answer: Answer): LlmError => ErrorBody.classify(format, source, answer)
 
+/** What earlier chunks of the same stream have told. */
+export interface Seen {
+  readonly usage?: Usage.Usage | undefined
+  /** The first call. */
+  readonly call?: Rejected.Rejected | undefined
+}
+
 /** An error chunk, a prompt that was blocked, a reply that ended for one of `endings`; a list of chunks is searched. */
-export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined => {
+export const inside = (source: Source, answer: Answer, json: Schema.Json, seen: Seen = {}): LlmError | undefined => {
   for (const chunk of Array.isArray(json) ? Json.items(json) : [json]) {
+    const usage = usageOf(chunk) ?? seen.usage
+    const used = usage === undefined ? {} : { usage }
     const error =
-      ErrorBody.inside(format, source, answer, chunk) ??
-      blocked(source, answer, Json.field(chunk, "promptFeedback")) ??
-      ended(source, answer, Json.items(Json.field(chunk, "candidates"))[0])
+      ErrorBody.inside({ codes, read: (json) => adding(ErrorBody.reportOf(json), used) }, source, answer, chunk) ??
+      blocked(source, answer, Json.field(chunk, "promptFeedback"), used) ??
+      ended(source, answer, Json.items(Json.field(chunk, "candidates"))[0], used, seen.call)
     if (error !== undefined) return error
   }
   return undefined
 }
 
+type Used = Pick<Report, "usage">
+
+const adding = (report: Report | undefined, used: Used): Report | undefined =>
+  report === undefined ? undefined : { ...report, ...used }
+
 /** Whatever it was blocked for, there are no candidates then. */
-const blocked = (source: Source, answer: Answer, feedback: Schema.Json | undefined): LlmError | undefined => {
+const blocked = (
+  source: Source,
+  answer: Answer,
+  feedback: Schema.Json | undefined,
+  used: Used
+): LlmError | undefined => {
   const reason = Json.text(Json.field(feedback, "blockReason"))
   if (reason === undefined) return undefined
   const text = Json.text(Json.field(feedback, "blockReasonMessage")) ?? `the prompt was blocked: ${reason}`
-  return Classify.failure(source, answer, { codes: ["blocked"], text }, { blocked: "ContentFilteredError" })
+  return Classify.failure(source, answer, { codes: ["blocked"], text, ...used }, { blocked: "ContentFilteredError" })
 }
 
-const ended = (source: Source, answer: Answer, candidate: Schema.Json | undefined): LlmError | undefined => {
+const ended = (
+  source: Source,
+  answer: Answer,
+  candidate: Schema.Json | undefined,
+  used: Used,
+  before: Rejected.Rejected | undefined
+): LlmError | undefined => {
   const reason = Json.text(Json.field(candidate, "finishReason"))
   if (reason === undefined || !Object.hasOwn(endings, reason.toLowerCase())) return undefined
   const text = Json.text(Json.field(candidate, "finishMessage")) ?? `the reply ended with ${reason}`
-  const tool = toolOf(candidate, text)
-  return Classify.failure(source, answer, { codes: [reason], text, ...(tool === undefined ? {} : { tool }) }, endings)
-}
-
-/** The call that was made all the same, else the name within the quoted code. */
-const toolOf = (candidate: Schema.Json | undefined, text: string): string | undefined => {
-  const made = Json.items(Json.field(Json.field(candidate, "content"), "parts"))
-    .map((part) => Json.text(Json.field(Json.field(part, "functionCall"), "name")))
-    .find(Predicate.isNotUndefined)
-  return made ?? /\bdefault_api\.(\w{1,128})/.exec(text)?.[1]
+  const parts = Json.items(Json.field(Json.field(candidate, "content"), "parts"))
+  const call = before ?? Rejected.made(parts) ?? Rejected.quoted(text)
+  return Classify.failure(source, answer, { codes: [reason], text, ...used, ...call }, endings)
 }

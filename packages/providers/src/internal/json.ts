@@ -13,6 +13,12 @@ export const field = (value: Schema.Json | undefined, key: string): Schema.Json 
   // an object within JSON holds JSON
   Predicate.isObject(value) && Object.hasOwn(value, key) ? (value[key] as Schema.Json) : undefined
 
+/** The members of an object; none where it is none. */
+export const fields = (value: Schema.Json | undefined): Readonly<Record<string, Schema.Json>> =>
+  Predicate.isObject(value) && !Array.isArray(value)
+    ? Object.fromEntries(Object.keys(value).map((key) => [key, field(value, key) ?? null]))
+    : {}
+
 export const text = (value: Schema.Json | undefined): string | undefined =>
   Predicate.isString(value) && value !== "" ? value : undefined
 

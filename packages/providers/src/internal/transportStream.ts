@@ -10,6 +10,7 @@ import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Json from "./json.ts"
 import { Lines } from "./lines.ts"
 import type { Failure } from "./transportRetry.ts"
 import type { Exchange } from "./transportSend.ts"
@@ -112,6 +113,8 @@ class Reader<Part> {
   #size = 0
   /** The end of what has come, where a bare error would stand. */
   #tail = ""
+  /** Whether the body has ended. */
+  #isOver = false
   /** Whether a part has come. */
   hasGiven = false
   failure: Failure | undefined
@@ -124,7 +127,12 @@ class Reader<Part> {
     const push = (data: string) => {
       if (!this.ended) this.#accept(decoder.push(data))
     }
-    this.#lines = decoder.framing === "ndjson" ? new Lines(push) : undefined
+    const pushLine = (line: string) => {
+      // what begins like the others and is no JSON, at the end, is one that was cut off
+      const isCut = this.#isOver && line.startsWith("{") && Result.isFailure(Json.parse(line))
+      if (!isCut) push(line)
+    }
+    this.#lines = decoder.framing === "ndjson" ? new Lines(pushLine) : undefined
     this.#events = Sse.makeParser((event) => (event._tag === "Event" ? push(event.data) : undefined), {
       maxEventSize: maxBytes
     })
@@ -147,6 +155,7 @@ class Reader<Part> {
   /** The body has ended. */
   finish(): void {
     if (this.ended) return
+    this.#isOver = true
     if (this.#lines !== undefined) this.#lines.end()
     else if (this.#decoder.state() === "open") this.#readBare()
     if (this.ended) return

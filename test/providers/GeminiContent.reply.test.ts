@@ -1,0 +1,200 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as LlmError from "@kintsugi/core/LlmError"
+import * as Message from "@kintsugi/core/Message"
+import { GeminiContent, type Source } from "@kintsugi/providers"
+import { Result } from "effect"
+import { failed, ok, streamed, whole } from "./reading.ts"
+
+const source: Source.Source = { provider: "gemini", model: "gemini-2.5-flash", secrets: [] }
+const codec = GeminiContent.make(source)
+
+const chunk = (
+  parts: ReadonlyArray<unknown> | undefined,
+  finishReason?: string,
+  more: object = {},
+  top: object = {}
+) => ({
+  candidates: [{ content: parts === undefined ? {} : { role: "model", parts }, finishReason, index: 0, ...more }],
+  modelVersion: "gemini-2.5-flash",
+  responseId: "r-1",
+  ...top
+})
+
+const usage = { promptTokenCount: 10, candidatesTokenCount: 3, thoughtsTokenCount: 4, totalTokenCount: 17 }
+
+/** The same reply, whole and in chunks. */
+const both = (parts: ReadonlyArray<unknown>, finishReason = "STOP", more: object = {}): Message.Reply => {
+  const reply = ok(whole(codec, chunk(parts, finishReason, more)))
+  const chunks = [...parts.map((part) => chunk([part])), chunk(undefined, finishReason, more)]
+  assert.deepStrictEqual(ok(streamed(codec, chunks)), reply)
+  return reply
+}
+
+const opaque = (data: Message.Opaque["data"]) => ({ opaque: { provider: "gemini", data } })
+
+describe("parts", () => {
+  it("reads thoughts as reasoning, and signatures with the part that they came with", () => {
+    const { content, finish } = both([
+      { text: "hm", thought: true },
+      { text: "so", thought: true, thoughtSignature: "s1" },
+      { text: "a" },
+      { text: "b", thoughtSignature: "s2" },
+      { text: "", thoughtSignature: "s3" },
+      { functionCall: { id: "fc-1", name: "f", args: { x: 1 } }, thoughtSignature: "s4" }
+    ])
+    assert.deepStrictEqual(content, [
+      { type: "reasoning", text: "hm", ...opaque({}) },
+      { type: "reasoning", text: "so", ...opaque({ thoughtSignature: "s1" }) },
+      { type: "text", text: "ab" },
+      { type: "provider-item", kind: "thoughtSignature", ...opaque({ thoughtSignature: "s2", length: 1 }) },
+      { type: "provider-item", kind: "thoughtSignature", ...opaque({ thoughtSignature: "s3", length: 0 }) },
+      {
+        type: "tool-call",
+        id: "fc-1",
+        name: "f",
+        arguments: { x: 1 },
+        ...opaque({ id: "fc-1", thoughtSignature: "s4" })
+      }
+    ])
+    assert.strictEqual(finish, "tool-calls")
+  })
+
+  it("makes up ids that are told apart, within a reply and from those of others", () => {
+    const call = (id?: string) => ({ functionCall: { ...(id === undefined ? {} : { id }), name: "f" } })
+    const ids = Message.callsOf(both([call(), call(), call("x"), call("x"), call("call_r-1_4"), call()])).map(
+      ({ id }) => id
+    )
+    assert.deepStrictEqual(ids, ["call_r-1_0", "call_r-1_1", "x", "call_r-1_3", "call_r-1_4", "call_r-1_5"])
+  })
+
+  it("passes on what Gemini did on its side, and at the end what it says of its sources", () => {
+    const code = { executableCode: { language: "PYTHON", code: "1" } }
+    const { content } = both([code, { text: "1" }, { inlineData: { mimeType: "image/png", data: "aGk=" } }], "STOP", {
+      groundingMetadata: { webSearchQueries: ["x"] },
+      citationMetadata: {}
+    })
+    assert.deepStrictEqual(content, [
+      { type: "provider-item", kind: "executableCode", ...opaque(code) },
+      { type: "text", text: "1" },
+      {
+        type: "provider-item",
+        kind: "inlineData",
+        ...opaque({ inlineData: { mimeType: "image/png", data: "aGk=" } })
+      },
+      { type: "provider-item", kind: "groundingMetadata", ...opaque({ webSearchQueries: ["x"] }) }
+    ])
+  })
+
+  it("reads a reply without content, and one whose limit was used up by thoughts", () => {
+    assert.deepStrictEqual(ok(whole(codec, chunk(undefined, "STOP"))).content, [])
+    const top = { usageMetadata: { promptTokenCount: 10, thoughtsTokenCount: 5, totalTokenCount: 15 } }
+    const cut = ok(whole(codec, chunk(undefined, "MAX_TOKENS", {}, top)))
+    assert.strictEqual(cut.finish, "length")
+    assert.deepStrictEqual(cut.content, [])
+    assert.strictEqual(cut.usage.outputTokens, 5)
+    assert.strictEqual(both([{ text: "hm", thought: true }], "MAX_TOKENS").finish, "length")
+  })
+
+  it("A114 a call beside the end of the limit is no call that could run", () => {
+    assert.strictEqual(both([{ functionCall: { name: "f", args: {} } }], "MAX_TOKENS").finish, "length")
+  })
+
+  it("says of other ends that they are such", () => {
+    for (const reason of ["OTHER", "TOO_MANY_TOOL_CALLS", "SOMETHING_NEW"]) {
+      assert.strictEqual(both([{ text: "a" }], reason).finish, "other")
+    }
+  })
+})
+
+describe("usage", () => {
+  it("counts thoughts as output, what came from the cache and what tools of Gemini read as input", () => {
+    const usageMetadata = { ...usage, cachedContentTokenCount: 6, toolUsePromptTokenCount: 2 }
+    assert.deepStrictEqual(ok(whole(codec, chunk([{ text: "a" }], "STOP", {}, { usageMetadata }))).usage, {
+      inputTokens: 12,
+      outputTokens: 7,
+      cachedInputTokens: 6,
+      cacheWriteTokens: 0,
+      reasoningTokens: 4
+    })
+  })
+
+  it("takes what the last chunk says, also after the end", () => {
+    const early = { usageMetadata: { promptTokenCount: 1 } }
+    const chunks = [chunk([{ text: "a" }], "STOP", {}, early), { usageMetadata: usage }]
+    assert.strictEqual(ok(streamed(codec, chunks)).usage.inputTokens, 10)
+  })
+})
+
+describe("streams", () => {
+  it("P504 without a reason to end there is no end, whatever else comes", () => {
+    for (const events of [
+      [chunk([{ text: "a" }])],
+      [chunk([{ text: "a" }]), "[DONE]"],
+      [chunk([{ text: "a" }], "FINISH_REASON_UNSPECIFIED")]
+    ]) {
+      const result = streamed(codec, events)
+      assert(Result.isSuccess(result))
+      assert.isUndefined(result.success)
+    }
+  })
+
+  it("reads on where every chunk names a reason, and lists of chunks", () => {
+    const chunks = [chunk([{ text: "a" }], "STOP"), chunk([{ text: "b" }], "STOP")]
+    assert.strictEqual(Message.textOf(ok(streamed(codec, chunks))), "ab")
+    assert.strictEqual(Message.textOf(ok(whole(codec, chunks))), "ab")
+  })
+
+  it("T8 an error chunk is its error, with the usage so far", () => {
+    const error = { error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } }
+    const result = streamed(codec, [chunk([{ text: "a" }], undefined, {}, { usageMetadata: usage }), error])
+    const overloaded = failed(result, LlmError.ModelOverloadedError)
+    assert.strictEqual(overloaded.usage?.inputTokens, 10)
+    assert.strictEqual(overloaded.status, 503)
+  })
+})
+
+describe("replies that are none", () => {
+  it("T8 a filter's end is a ContentFilteredError, with its usage", () => {
+    for (const reason of ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"]) {
+      const end = chunk(undefined, reason, {}, { usageMetadata: usage })
+      for (const result of [whole(codec, end), streamed(codec, [chunk([{ text: "a" }]), end])]) {
+        assert.strictEqual(failed(result, LlmError.ContentFilteredError).usage?.outputTokens, 7)
+      }
+    }
+  })
+
+  it("T8 a blocked prompt has no candidates", () => {
+    const blocked = { promptFeedback: { blockReason: "JAILBREAK" }, usageMetadata: { promptTokenCount: 12 } }
+    for (const result of [whole(codec, blocked), streamed(codec, [blocked])]) {
+      const error = failed(result, LlmError.ContentFilteredError)
+      assert.include(error.detail, "JAILBREAK")
+      assert.strictEqual(error.usage?.inputTokens, 12)
+    }
+  })
+
+  it("P404 a rejected call is a MalformedToolCallError with the arguments as they were written", () => {
+    const written = 'Malformed function call: print(default_api.search(query="a) (b", limit=f(1)))'
+    const quoted = chunk(undefined, "MALFORMED_FUNCTION_CALL", { finishMessage: written })
+    for (const result of [whole(codec, quoted), streamed(codec, [quoted])]) {
+      const error = failed(result, LlmError.MalformedToolCallError)
+      assert.strictEqual(error.tool, "search")
+      assert.strictEqual(error.rawArgs, 'query="a) (b", limit=f(1)')
+    }
+    const part = { functionCall: { name: "search", args: { q: 1 } } }
+    for (const result of [
+      whole(codec, chunk([part], "UNEXPECTED_TOOL_CALL")),
+      streamed(codec, [chunk([part]), chunk(undefined, "UNEXPECTED_TOOL_CALL")])
+    ]) {
+      const error = failed(result, LlmError.MalformedToolCallError)
+      assert.strictEqual(error.tool, "search")
+      assert.strictEqual(error.rawArgs, '{"q":1}')
+    }
+  })
+
+  it("T8 what cannot be read is an UnknownLlmError", () => {
+    for (const body of ["", "<html>", "null", "[]", "{}", '{"candidates":[]}', '{"candidates":[{}]}', '"x"']) {
+      failed(whole(codec, body), LlmError.UnknownLlmError)
+    }
+    failed(streamed(codec, ["nonsense"]), LlmError.UnknownLlmError)
+  })
+})
