@@ -5,7 +5,7 @@ import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import { OpenAi, Transport } from "@kintsugi/providers"
 import { LoopbackServer, type Split } from "@kintsugi/providers/testing"
-import type { Schema} from "effect";
+import type { Schema } from "effect"
 import { Duration, Effect, type Exit, Layer, Redacted, Stream } from "effect"
 import { failureOf, request } from "./support.ts"
 import { type Fixture, fixtures } from "./wire.ts"
@@ -19,7 +19,8 @@ const transport = { retry: false } as const
 
 /** Every provider and format that recorded answers are read by, as `provider/format`, sending everything once. */
 export const models: Readonly<Record<string, ModelAt>> = {
-  "openai/openai-chat": (baseUrl, apiKey) => OpenAi.layer({ model: "m", apiKey, baseUrl, transport })
+  "openai/openai-chat": (baseUrl, apiKey) => OpenAi.layer({ model: "m", apiKey, baseUrl, transport }),
+  "openai/openai-responses": (baseUrl, apiKey) => OpenAi.layerResponses({ model: "m", apiKey, baseUrl, transport })
 }
 
 export const nameOf = ({ api, provider }: Fixture): string => `${provider}/${api}`

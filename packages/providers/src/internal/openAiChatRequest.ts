@@ -55,7 +55,7 @@ const encodePart = (part: Message.UserContent[number]): Schema.Json => {
   }
 }
 
-const dataUrl = (mediaType: string, base64: string): string => `data:${mediaType};base64,${base64}`
+export const dataUrl = (mediaType: string, base64: string): string => `data:${mediaType};base64,${base64}`
 
 /** What this format cannot say: a file is sent, never fetched. */
 export const refusing = ({
@@ -79,9 +79,11 @@ export const refusing = ({
 /** Only objects are taken, under names of a few characters. */
 const encodeFormat = ({ name, schema }: Model.OutputSpec): string => {
   if (schema["type"] !== "object") return ""
-  const json_schema = { name: name.replaceAll(/[^\w-]/g, "_").slice(0, maxName) || "output", schema }
+  const json_schema = { name: formatName(name), schema }
   return `,"response_format":${JSON.stringify({ type: "json_schema", json_schema })}`
 }
+
+export const formatName = (name: string): string => name.replaceAll(/[^\w-]/g, "_").slice(0, maxName) || "output"
 
 const maxName = 64
 
@@ -121,10 +123,11 @@ const encodeCall = ({ arguments: args, id, name }: Message.ToolCall) => ({
 })
 
 /** The model's own text, byte for byte; absent arguments are an empty object. */
-const encodeArguments = (args: Message.ToolCall["arguments"]): string =>
+export const encodeArguments = (args: Message.ToolCall["arguments"]): string =>
   Predicate.isString(args) ? args : args === null ? "{}" : JSON.stringify(args)
 
-const encodeSettlement = (settlement: Message.Settlement): string =>
+/** There is no flag for a failed call, so its text says so itself. */
+export const encodeSettlement = (settlement: Message.Settlement): string =>
   Message.isError(settlement) && !saysError.test(settlement.text) ? `ERROR: ${settlement.text}` : settlement.text
 
 /** How the texts begin that this library tells a model about a failure. */
