@@ -111,15 +111,21 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     const item = this.#itemOf(event)
     const text = deltaOf(event)
     if (item === undefined || text === "") return Result.succeed([])
-    const channel = channelOf(event)
-    if (kind === "reasoning" && item.text !== "" && channel !== item.channel) {
-      const opaque = ResponsesReply.closed(this.#source.provider)
-      item.waiting.push({ type: "reasoning-delta", text: "", opaque })
+    if (kind === "reasoning") this.#enter(item, channelOf(event))
+    item.text += text
+    const part: Model.Part = { type: kind === "text" ? "text-delta" : "reasoning-delta", text }
+    // nearly always there is nothing to wait for
+    if (this.#open.size === 1 && item.waiting.length === 0) return Result.succeed([part])
+    item.waiting.push(part)
+    return Result.succeed(this.#drain())
+  }
+
+  /** Where another text of the same item begins, the one before it is closed. */
+  #enter(item: OpenItem, channel: string): void {
+    if (item.text !== "" && channel !== item.channel) {
+      item.waiting.push({ type: "reasoning-delta", text: "", opaque: ResponsesReply.closed(this.#source.provider) })
     }
     item.channel = channel
-    item.text += text
-    item.waiting.push({ type: `${kind}-delta`, text })
-    return Result.succeed(this.#drain())
   }
 
   /** The last event holds the whole response again: what was not streamed of it comes out now. */
@@ -178,7 +184,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     const told = Json.count(Json.field(event, "output_index"))
     const known = id === undefined ? undefined : this.#indexes.get(id)
     const index = told ?? known ?? (id === undefined ? this.#last : this.#last + 1)
-    if (id !== undefined) this.#indexes.set(id, index)
+    if (id !== undefined && known !== index) this.#indexes.set(id, index)
     return this.#itemAt(index)
   }
 
