@@ -4,7 +4,18 @@
  *
  *   node scripts/launch.mjs scripts/providers.ts
  */
-import { type Capabilities, DeepSeek, Kimi, OpenAi, OpenRouter, Perplexity } from "@kintsugi/providers"
+import {
+  Anthropic,
+  type Capabilities,
+  DeepSeek,
+  Gemini,
+  Kimi,
+  Ollama,
+  OpenAi,
+  OpenAiResponses,
+  OpenRouter,
+  Perplexity
+} from "@kintsugi/providers"
 import type { Config, Layer } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -29,6 +40,14 @@ export interface Listed {
 /** All providers, by the names of their modules, in the order of the page. A new one gets a line here. */
 export const providers: Readonly<Record<string, Listed>> = {
   OpenAi: { title: "OpenAI, chat completions", key: "OPENAI_API_KEY", module: OpenAi },
+  OpenAiResponses: {
+    title: "OpenAI, responses",
+    key: "OPENAI_API_KEY",
+    module: { ...OpenAiResponses, model: OpenAi.responses }
+  },
+  Anthropic: { title: "Anthropic", key: "ANTHROPIC_API_KEY", module: Anthropic },
+  Gemini: { title: "Gemini", key: "GEMINI_API_KEY", module: Gemini },
+  Ollama: { title: "Ollama", module: Ollama },
   DeepSeek: { title: "DeepSeek", key: "DEEPSEEK_API_KEY", module: DeepSeek },
   Kimi: { title: "Kimi (Moonshot)", key: "MOONSHOT_API_KEY", module: Kimi },
   OpenRouter: { title: "OpenRouter", key: "OPENROUTER_API_KEY", module: OpenRouter },

@@ -3,7 +3,17 @@ import { assert } from "@effect/vitest"
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
-import { Anthropic, DeepSeek, Gemini, Kimi, Ollama, OpenAi, OpenRouter, Perplexity, Transport } from "@kintsugi/providers"
+import {
+  Anthropic,
+  DeepSeek,
+  Gemini,
+  Kimi,
+  Ollama,
+  OpenAi,
+  OpenRouter,
+  Perplexity,
+  Transport
+} from "@kintsugi/providers"
 import { LoopbackServer, type Split } from "@kintsugi/providers/testing"
 import type { Schema } from "effect"
 import { Duration, Effect, type Exit, Layer, Redacted, Stream } from "effect"
@@ -20,6 +30,7 @@ const transport = { retry: false } as const
 /** Every provider and format that recorded answers are read by, as `provider/format`, sending everything once. */
 export const models: Readonly<Record<string, ModelAt>> = {
   "anthropic/anthropic": (baseUrl, apiKey) => Anthropic.layer({ model: "m", apiKey, baseUrl, transport }),
+  "openai/openai-responses": (baseUrl, apiKey) => OpenAi.layerResponses({ model: "m", apiKey, baseUrl, transport }),
   "openai/openai-chat": (baseUrl, apiKey) => OpenAi.layer({ model: "m", apiKey, baseUrl, transport }),
   "deepseek/openai-chat": (baseUrl, apiKey) => DeepSeek.layer({ model: "m", apiKey, baseUrl, transport }),
   "kimi/openai-chat": (baseUrl, apiKey) => Kimi.layer({ model: "m", apiKey, baseUrl, transport }),

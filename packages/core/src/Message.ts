@@ -151,7 +151,9 @@ export interface ToolSpec extends Schema.Schema.Type<typeof ToolSpec> {}
 export const ToolSpec = Schema.Struct({
   name: Schema.String,
   description: Schema.String,
-  parameters: Schema.Record(Schema.String, Schema.Json)
+  parameters: Schema.Record(Schema.String, Schema.Json),
+  /** Set where `null` is not read as the absence of an optional parameter, so that no model may be made to write it. */
+  keepsNulls: Schema.optionalKey(Schema.Literal(true))
 })
 
 export const text = (value: string): Text => ({ type: "text", text: value })

@@ -1,4 +1,7 @@
-/** OpenAI, and every server that speaks its chat completions, as a `Model`. */
+/**
+ * OpenAI as a `Model`: its chat completions, which many other servers speak too, and its responses, for the models and tools
+ * that only they have.
+ */
 import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
@@ -6,18 +9,27 @@ import type { Capabilities } from "./Capabilities.ts"
 import type * as ByName from "./internal/byName.ts"
 import * as ChatProvider from "./internal/chatProvider.ts"
 import * as OpenAiChat from "./OpenAiChat.ts"
+import * as OpenAiResponses from "./OpenAiResponses.ts"
 import type * as Transport from "./Transport.ts"
 
-/** `baseUrl` is `https://api.openai.com/v1` by default. */
-export interface Options extends OpenAiChat.Parameters, ByName.Reach {
-  /** An effort: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, as the model has it. */
-  readonly reasoning?: string
+/** Who asks, and where; `baseUrl` is `https://api.openai.com/v1` by default. */
+export interface Account extends ByName.Reach {
   readonly organization?: string
   readonly project?: string
 }
 
+export interface Options extends OpenAiChat.Parameters, Account {
+  /** An effort: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, as the model has it. */
+  readonly reasoning?: string
+}
+
+export interface ResponsesOptions extends OpenAiResponses.Parameters, Account {}
+
 export interface LayerOptions extends Options, ChatProvider.Chosen {}
 
+export interface LayerResponsesOptions extends ResponsesOptions, ChatProvider.Chosen {}
+
+/** Of the chat completions; those of the responses are `OpenAiResponses.capabilities`. */
 export const capabilities: Capabilities = OpenAiChat.capabilities
 
 export const quirks: ReadonlyArray<string> = [
@@ -34,18 +46,24 @@ const openAi: ChatProvider.ChatProvider = {
   dialect: { maxIdLength: 40 }
 }
 
+const accountOf = ({ organization, project }: Account) => ({
+  ...openAi,
+  headers: {
+    ...(organization === undefined ? {} : { "openai-organization": organization }),
+    ...(project === undefined ? {} : { "openai-project": project })
+  }
+})
+
 /**
  * The model behind an `HttpClient` of yours: its limits for connecting, its proxy, its certificates. Redirects are its
  * business; `Transport.layerFetch` follows none.
  */
-export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { organization, project } = options
-  const headers = {
-    ...(organization === undefined ? {} : { "openai-organization": organization }),
-    ...(project === undefined ? {} : { "openai-project": project })
-  }
-  return ChatProvider.layer({ ...openAi, headers }, options)
-}
+export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
+  ChatProvider.layer(accountOf(options), options)
+
+/** The same, through the responses. */
+export const layerResponses = (options: LayerResponsesOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
+  ChatProvider.at(accountOf(options), "/responses", options, (source) => OpenAiResponses.make(source, options))
 
 /**
  * The model by name, over the runtime's own `fetch`. The key comes from `OPENAI_API_KEY`, the base URL, unless given, from
@@ -53,3 +71,7 @@ export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Tr
  */
 export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
   ChatProvider.model(openAi, name, options, layer)
+
+/** The model by name, through the responses; key and base URL come from the same variables. */
+export const responses = (name: string, options?: ResponsesOptions): Layer.Layer<Model.Model, Config.ConfigError> =>
+  ChatProvider.model(openAi, name, options, layerResponses)

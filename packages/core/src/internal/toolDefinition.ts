@@ -121,7 +121,12 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   sideEffects: options.sideEffects ?? "undeclared",
   isBuiltIn: builtIn !== undefined,
   words: builtIn?.words ?? "",
-  spec: once(() => ({ name, description: options.description, parameters: jsonSchemaOf(options.parameters) })),
+  spec: once(() => ({
+    name,
+    description: options.description,
+    parameters: jsonSchemaOf(options.parameters),
+    ...(options.coercion?.includes("drop-empty") === false ? { keepsNulls: true } : {})
+  })),
   targetType: `${name} parameters`,
   coercion: options.coercion ?? Coercion.steps,
   decode: decoder(options.parameters),

@@ -3,6 +3,7 @@ import type * as Model from "@kintsugi/core/Model"
 import type * as Config from "effect/Config"
 import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
+import type { Codec } from "../Codec.ts"
 import * as OpenAiChat from "../OpenAiChat.ts"
 import * as Provider from "../Provider.ts"
 import type * as Source from "../Source.ts"
@@ -25,18 +26,24 @@ export interface Chosen {
   readonly apiKey: Redacted.Redacted
 }
 
-type Reached = OpenAiChat.Parameters & ByName.Reach
-
 export const layer = (
   self: ChatProvider,
-  options: Reached & Chosen
+  options: OpenAiChat.Parameters & ByName.Reach & Chosen
+): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
+  at(self, "/chat/completions", options, (source) => OpenAiChat.make(source, options, self.dialect))
+
+/** The same key and account at another path, in another format. */
+export const at = (
+  self: Omit<ChatProvider, "dialect">,
+  path: string,
+  { apiKey, baseUrl = self.baseUrl, headers, model, transport }: ByName.Reach & Chosen,
+  codec: (source: Source.Source) => Codec
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const { apiKey, baseUrl = self.baseUrl, headers, model, transport } = options
   const source: Source.Source = { provider: self.provider, model, secrets: [apiKey, ...ByName.secretsOf(headers)] }
   return Provider.layer({
     source,
-    codec: OpenAiChat.make(source, options, self.dialect),
-    url: ByName.join(baseUrl, "/chat/completions"),
+    codec: codec(source),
+    url: ByName.join(baseUrl, path),
     headers: {
       authorization: Redacted.make(`Bearer ${Redacted.value(apiKey).trim()}`),
       ...self.headers,
@@ -48,7 +55,7 @@ export const layer = (
 
 /** The model by name, over the runtime's own `fetch`, with key and base URL from the environment. */
 export const model = <Options extends ByName.Reach>(
-  { variables }: ChatProvider,
+  { variables }: Pick<ChatProvider, "variables">,
   name: string,
   options: Options | undefined,
   layer: (options: Options & Chosen) => Layer.Layer<Model.Model, never, Transport.HttpClient>

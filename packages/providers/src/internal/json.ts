@@ -22,6 +22,10 @@ export const fields = (value: Schema.Json | undefined): Readonly<Record<string, 
 export const text = (value: Schema.Json | undefined): string | undefined =>
   Predicate.isString(value) && value !== "" ? value : undefined
 
+export const object = (value: Schema.Json | undefined): Schema.JsonObject | undefined =>
+  // an object within JSON holds JSON
+  Predicate.isObject(value) && !Array.isArray(value) ? (value as Schema.JsonObject) : undefined
+
 export const items = (value: Schema.Json | undefined): ReadonlyArray<Schema.Json> => (Array.isArray(value) ? value : [])
 
 /** A count of something: finite and not negative. */

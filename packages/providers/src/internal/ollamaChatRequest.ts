@@ -6,7 +6,7 @@ import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import type * as Schema from "effect/Schema"
 import * as ArgumentsObject from "./argumentsObject.ts"
-import { encodeSettlement } from "./openAiChatRequest.ts"
+import { settlementText } from "./wireText.ts"
 import { remembering } from "./remembering.ts"
 
 /** Model and parameters, which are the same for every request. */
@@ -60,7 +60,7 @@ const encodeAssistant = (message: Message.Assistant, provider: string): string =
   }
   const results = settled.map(({ call, settlement }) => ({
     role: "tool",
-    content: encodeSettlement(settlement),
+    content: settlementText(settlement),
     tool_name: call.name,
     tool_call_id: call.id
   }))

@@ -8,6 +8,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Full } from "./openAiChatDialect.ts"
 import { remembering } from "./remembering.ts"
+import { argumentsText, dataUrl, settlementText } from "./wireText.ts"
 
 /** A message on the wire. */
 interface Wire {
@@ -94,9 +95,6 @@ const encodePart = (part: Message.UserContent[number], { files }: Full): Schema.
   }
 }
 
-const dataUrl = ({ data, mediaType }: { readonly mediaType: string; readonly data: string }): string =>
-  `data:${mediaType};base64,${data}`
-
 /** The message itself, and right after it one message per call, in the order of the calls. */
 const encodeAssistant = (message: Message.Assistant, provider: string, dialect: Full): ReadonlyArray<Wire> => {
   const settled = message.content.filter((part) => part.type === "settled-call")
@@ -120,7 +118,7 @@ const encodeAssistant = (message: Message.Assistant, provider: string, dialect: 
   const results = settled.map(({ settlement }, index) => ({
     role: "tool" as const,
     tool_call_id: ids[index] ?? "",
-    content: encodeSettlement(settlement)
+    content: settlementText(settlement)
   }))
   return [assistant, ...results]
 }
@@ -136,9 +134,9 @@ const idsOf = (settled: ReadonlyArray<Message.SettledCall>, maxLength: number): 
 /** Where a server knows no tools, calls of before are told in words: the calls by the assistant, their results to it. */
 const retold = (message: Message.Assistant): ReadonlyArray<Wire> => {
   const settled = message.content.filter((part) => part.type === "settled-call")
-  const calls = settled.map(({ call }) => `I called the tool '${call.name}' with ${encodeArguments(call.arguments)}.`)
+  const calls = settled.map(({ call }) => `I called the tool '${call.name}' with ${argumentsText(call.arguments)}.`)
   const results = settled.map(
-    ({ call, settlement }) => `The tool '${call.name}' answered: ${encodeSettlement(settlement)}`
+    ({ call, settlement }) => `The tool '${call.name}' answered: ${settlementText(settlement)}`
   )
   const said = [Message.textOf(message), ...calls].filter((text) => text !== "").join("\n")
   return [
@@ -165,15 +163,5 @@ const encodeReasoning = (message: Message.Assistant, provider: string): Readonly
 const encodeCall = ({ arguments: args, name }: Message.ToolCall, id: string) => ({
   id,
   type: "function",
-  function: { name, arguments: encodeArguments(args) }
+  function: { name, arguments: argumentsText(args) }
 })
-
-/** The model's own text, byte for byte; absent arguments are an empty object. */
-const encodeArguments = (args: Message.ToolCall["arguments"]): string =>
-  Predicate.isString(args) ? args : args === null ? "{}" : JSON.stringify(args)
-
-const encodeSettlement = (settlement: Message.Settlement): string =>
-  Message.isError(settlement) && !saysError.test(settlement.text) ? `ERROR: ${settlement.text}` : settlement.text
-
-/** How the texts begin that this library tells a model about a failure. */
-const saysError = /^(?:ERROR:|transient:|permanent:|unknown tool:)/

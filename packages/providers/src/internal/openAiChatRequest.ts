@@ -13,6 +13,7 @@ import type { Source } from "../Source.ts"
 import type { Full } from "./openAiChatDialect.ts"
 import * as Messages from "./openAiChatMessages.ts"
 import { remembering } from "./remembering.ts"
+import { formatName } from "./wireText.ts"
 
 /** What may be asked in this format, by one server or another. */
 export interface Asked extends Pick<
@@ -102,11 +103,9 @@ const encodeReasoning = (
 const encodeFormat = ({ name, schema }: Model.OutputSpec, { output }: Capabilities.Capabilities): string => {
   if (schema["type"] !== "object" || output === "none") return ""
   if (output === "json") return ',"response_format":{"type":"json_object"}'
-  const json_schema = { name: name.replaceAll(/[^\w-]/g, "_").slice(0, maxName) || "output", schema }
+  const json_schema = { name: formatName(name), schema }
   return `,"response_format":${JSON.stringify({ type: "json_schema", json_schema })}`
 }
-
-const maxName = 64
 
 /** What is told in words where a schema cannot be handed over. It comes first, and is the same in every request of a run. */
 const instructionsOn = ({ schema }: Model.OutputSpec): Message.System =>

@@ -2,10 +2,12 @@
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"
 import type { Answer } from "../Answer.ts"
+import type { Report } from "../Report.ts"
 import type { Source } from "../Source.ts"
 import * as ErrorBody from "./errorBody.ts"
 import * as Json from "./json.ts"
 import * as ChatError from "./openAiChatError.ts"
+import { usageOf } from "./openAiResponsesUsage.ts"
 
 export const classify = ChatError.classify
 
@@ -16,30 +18,52 @@ export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmEr
     const report = ChatError.format.read(json)
     return report === undefined ? undefined : ChatError.failure(source, answer, report)
   }
-  if (type === "response.refusal.done") return refused(source, answer, Json.field(json, "refusal"))
+  if (type === "response.refusal.done") return refused(source, answer, {}, Json.field(json, "refusal"))
   const response = Json.field(json, "response") ?? json
-  const error = ErrorBody.inside(ChatError.format, source, answer, response)
+  const usage = usageOf(response)
+  const used: Used = usage === undefined ? {} : { usage }
+  const error = ErrorBody.inside(formatWith(used), source, answer, response)
   if (error !== undefined) return error
   if (type === "response.failed" || Json.field(response, "status") === "failed") {
-    return ChatError.named(source, answer, "server_error", "the response failed")
+    return ChatError.failure(source, answer, { codes: ["server_error"], text: "the response failed", ...used })
   }
-  return ended(source, answer, response)
+  return ended(source, answer, used, response)
 }
 
-const ended = (source: Source, answer: Answer, response: Schema.Json): LlmError | undefined => {
+/** What the attempt had used up, for the errors that come with it. */
+type Used = Pick<Report, "usage">
+
+const formatWith = (used: Used): ErrorBody.Format => ({
+  ...ChatError.format,
+  read: (json) => {
+    const report = ChatError.format.read(json)
+    return report === undefined ? undefined : { ...report, ...used }
+  }
+})
+
+const ended = (source: Source, answer: Answer, used: Used, response: Schema.Json): LlmError | undefined => {
   if (Json.field(Json.field(response, "incomplete_details"), "reason") === "content_filter") {
-    return ChatError.named(source, answer, "content_filter", "the response was cut off by a content filter")
+    const text = "the response was cut off by a content filter"
+    return ChatError.failure(source, answer, { codes: ["content_filter"], text, ...used })
   }
   for (const item of Json.items(Json.field(response, "output"))) {
     for (const content of Json.items(Json.field(item, "content"))) {
-      const refusal = refused(source, answer, Json.field(content, "refusal"))
+      const refusal = refused(source, answer, used, Json.field(content, "refusal"))
       if (refusal !== undefined) return refusal
     }
   }
   return undefined
 }
 
-const refused = (source: Source, answer: Answer, refusal: Schema.Json | undefined): LlmError | undefined => {
+/** The error of what a model said instead of a reply; `undefined` where it said nothing of the kind. */
+export const refused = (
+  source: Source,
+  answer: Answer,
+  used: Used,
+  refusal: Schema.Json | undefined
+): LlmError | undefined => {
   const text = Json.text(refusal)
-  return text === undefined ? undefined : ChatError.named(source, answer, "content_filter", text)
+  return text === undefined
+    ? undefined
+    : ChatError.failure(source, answer, { codes: ["content_filter"], text, ...used })
 }

@@ -1,0 +1,120 @@
+/**
+ * From a request to the body of `POST /responses`. Messages and tools are encoded once and remembered by their identity, so
+ * that a turn does not pay for the transcript before it.
+ */
+import type * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import * as Parameters from "../Parameters.ts"
+import * as Json from "./json.ts"
+import { dataUrl, formatName } from "./wireText.ts"
+import * as Items from "./openAiResponsesItems.ts"
+import { remembering } from "./remembering.ts"
+import * as StrictSchema from "./strictSchema.ts"
+
+/** What is the same for every request. */
+export interface Settings {
+  readonly provider: string
+  /** Model and parameters, as the wire names them. */
+  readonly constants: Readonly<Record<string, Schema.Json | undefined>>
+  /** What is said of the text besides its format. */
+  readonly text: Schema.Json | undefined
+  readonly toolChoice: Model.ToolChoice | undefined
+  readonly parallelToolCalls: boolean | undefined
+  readonly providerTools: ReadonlyArray<Schema.Json>
+  /** Whether the provider keeps its replies, so that their items can be named. */
+  readonly stored: boolean
+  /** Whether schemas are said in the strict dialect where they fit it. */
+  readonly strict: boolean
+}
+
+export type Encoder = (request: Model.Request, mode: "whole" | "streamed") => string
+
+export const make = (settings: Settings): Encoder => {
+  const { constants, parallelToolCalls, providerTools, text } = settings
+  const head = JSON.stringify(constants).slice(0, -1)
+  const parallel = parallelToolCalls === undefined ? "" : `,"parallel_tool_calls":${parallelToolCalls}`
+  const provided = providerTools.map((tool) => JSON.stringify(tool))
+  const plainText = text === undefined ? "" : `,"text":${JSON.stringify(text)}`
+  const messages = remembering((message: Message.Message) => encodeMessage(message, settings))
+  const tools = remembering((spec: Message.ToolSpec) => encodeTool(spec, settings))
+  const texts = remembering((output: Model.OutputSpec) => encodeText(output, settings) ?? plainText)
+  return (request, mode) => {
+    const input = request.messages.map(messages).filter((items) => items !== "")
+    const all = [...request.tools.map(tools), ...provided]
+    const choice = encodeChoice(Parameters.choiceOf(request, settings.toolChoice))
+    const toolFields = all.length === 0 ? "" : `,"tools":[${all.join(",")}]${choice}${parallel}`
+    const format = request.output === undefined ? plainText : texts(request.output)
+    return `${head},"input":[${input.join(",")}]${toolFields}${format}${mode === "streamed" ? ',"stream":true' : ""}}`
+  }
+}
+
+/** The items of a message, without the brackets around them. */
+const encodeMessage = (message: Message.Message, { provider, stored }: Settings): string => {
+  switch (message.role) {
+    case "system":
+      return JSON.stringify({ role: "system", content: message.text })
+    case "user": {
+      const [only, ...more] = message.content
+      const text = only === undefined ? "" : more.length === 0 && only.type === "text" ? only.text : undefined
+      return JSON.stringify({ role: "user", content: text ?? message.content.map(encodePart) })
+    }
+    case "assistant":
+      return Items.ofAssistant(message, provider, stored)
+        .map((item) => JSON.stringify(item))
+        .join(",")
+  }
+}
+
+const encodePart = (part: Message.UserContent[number]): Schema.Json => {
+  switch (part.type) {
+    case "text":
+      return { type: "input_text", text: part.text }
+    case "image": {
+      const url = "url" in part ? part.url : dataUrl(part)
+      return { type: "input_image", image_url: url, detail: "auto" }
+    }
+    case "file":
+      return "url" in part
+        ? { type: "input_file", file_url: part.url }
+        : {
+            type: "input_file",
+            filename: part.name ?? "file",
+            file_data: dataUrl(part)
+          }
+  }
+}
+
+/** What is not said to be strict or not is strict on this wire, and refused where it does not fit. */
+const encodeTool = (spec: Message.ToolSpec, settings: Settings): string => {
+  const { description, keepsNulls, name, parameters } = spec
+  const strict = settings.strict ? StrictSchema.strict(parameters, { optional: keepsNulls !== true }) : undefined
+  return JSON.stringify({
+    type: "function",
+    name,
+    description,
+    parameters: strict ?? StrictSchema.objectRoot(parameters) ?? parameters,
+    strict: strict !== undefined
+  })
+}
+
+/** Only objects are taken, under names of a few characters. An answer is always read with `null` as absence. */
+const encodeText = ({ name, schema }: Model.OutputSpec, { strict, text }: Settings): string | undefined => {
+  const root = StrictSchema.objectRoot(schema)
+  if (root === undefined || Json.field(text, "format") !== undefined) return undefined
+  const strictly = strict ? StrictSchema.strict(schema, { optional: true }) : undefined
+  const format = {
+    type: "json_schema",
+    name: formatName(name),
+    schema: strictly ?? root,
+    strict: strictly !== undefined
+  }
+  return `,"text":${JSON.stringify({ ...Json.object(text), format })}`
+}
+
+const encodeChoice = (choice: Model.ToolChoice): string => {
+  if (choice === "auto") return ""
+  const encoded = Predicate.isString(choice) ? choice : { type: "function", name: choice.tool }
+  return `,"tool_choice":${JSON.stringify(encoded)}`
+}

@@ -1,0 +1,233 @@
+/** What comes back from OpenAI's responses. */
+import { assert, describe, it } from "@effect/vitest"
+import type * as LlmError from "@kintsugi/core/LlmError"
+import * as Message from "@kintsugi/core/Message"
+import * as Model from "@kintsugi/core/Model"
+import { Result } from "effect"
+import {
+  call,
+  codec,
+  decode,
+  decodeStream,
+  events,
+  type Item,
+  itemEvents,
+  message,
+  reasoning,
+  response
+} from "./responsesWire.ts"
+import { answer } from "./wire.ts"
+
+/** The one reply of a response, whole and streamed. */
+const replyOf = (body: Item): Message.Reply => {
+  const whole = Result.getOrThrow(decode(body))
+  assert.deepStrictEqual(Result.getOrThrow(decodeStream(events(body))), Model.collected(whole))
+  return whole
+}
+
+/** The one error of a response, whole and streamed. */
+const errorOf = (body: Item): LlmError.LlmError => {
+  const whole = decode(body)
+  assert(Result.isFailure(whole))
+  const streamed = decodeStream(events(body))
+  assert(Result.isFailure(streamed))
+  assert.strictEqual(streamed.failure._tag, whole.failure._tag)
+  assert.deepStrictEqual(streamed.failure.usage, whole.failure.usage)
+  return whole.failure
+}
+
+const opaque = (data: Message.Opaque["data"]) => ({ opaque: { provider: "openai", data } })
+
+describe("replies", () => {
+  it("A114 a text, with the model and all that was used up", () => {
+    assert.deepStrictEqual(replyOf(response([message("Four plus five is nine.")])), {
+      content: [Message.text("Four plus five is nine.")],
+      finish: "stop",
+      model: "gpt-x-2026",
+      usage: { inputTokens: 30, outputTokens: 9, cachedInputTokens: 20, cacheWriteTokens: 0, reasoningTokens: 4 }
+    })
+  })
+
+  it("A114 reasoning, a text before calls, and the calls, in order", () => {
+    const [first, second] = [reasoning("rs_1", "Hm. ", "Well."), reasoning("rs_2")]
+    const body = response([first, message("Let me see."), call("a", '{"q":1}'), second, call("b", "")])
+    const { content, finish } = replyOf(body)
+    assert.strictEqual(finish, "tool-calls")
+    assert.deepStrictEqual<unknown>(content, [
+      { type: "reasoning", text: "Hm. ", ...opaque(null) },
+      { type: "reasoning", text: "Well.", ...opaque(first) },
+      Message.text("Let me see."),
+      { type: "provider-item", kind: "message", ...opaque({ id: "msg_1", status: "completed" }) },
+      { type: "tool-call", id: "call_a", name: "search", arguments: '{"q":1}', ...opaque("fc_a") },
+      { type: "reasoning", text: "", ...opaque(second) },
+      { type: "tool-call", id: "call_b", name: "search", arguments: "", ...opaque("fc_b") }
+    ])
+  })
+
+  it("reasoning in plain words, as open models write it", () => {
+    const item = { id: "rs_1", type: "reasoning", summary: [], content: [{ type: "reasoning_text", text: "Hmm." }] }
+    assert.deepStrictEqual<unknown>(replyOf(response([item, message("4")])).content[0], {
+      type: "reasoning",
+      text: "Hmm.",
+      ...opaque({ type: "reasoning", id: "rs_1", summary: [], content: item.content })
+    })
+  })
+
+  it("what the provider did on its own side, and the sources of a text, as provider items", () => {
+    const search = { id: "ws_1", type: "web_search_call", status: "completed", action: { type: "search", query: "q" } }
+    const code = { id: "ci_1", type: "code_interpreter_call", status: "completed", code: "1+1", outputs: null }
+    const source = { type: "url_citation", url: "https://example.org", start_index: 0, end_index: 3, title: "t" }
+    const body = response([search, code, message("Two.", { phase: "final_answer" }, [source])])
+    assert.deepStrictEqual<unknown>(replyOf(body).content, [
+      { type: "provider-item", kind: "web_search_call", ...opaque(search) },
+      { type: "provider-item", kind: "code_interpreter_call", ...opaque(code) },
+      Message.text("Two."),
+      {
+        type: "provider-item",
+        kind: "message",
+        ...opaque({ id: "msg_1", status: "completed", phase: "final_answer", annotations: [source] })
+      }
+    ])
+  })
+
+  it("is cut off where the response is incomplete, or a call is, so that no half call runs", () => {
+    const more = { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }
+    assert.strictEqual(replyOf(response([message("half", { status: "incomplete" })], more)).finish, "length")
+    const half = replyOf(response([call("a", '{"q":', { status: "incomplete" })], more))
+    assert.strictEqual(half.finish, "length")
+    assert.deepInclude(half.content[0], { arguments: '{"q":' })
+    assert.strictEqual(replyOf(response([call("a", '{"q":', { status: "incomplete" })])).finish, "length")
+    assert.strictEqual(replyOf(response([], { ...more, incomplete_details: null })).finish, "length")
+  })
+
+  it("fills in what a careless server leaves out", () => {
+    const bare = { type: "function_call", name: "search" }
+    assert.deepStrictEqual<unknown>(Result.getOrThrow(decode({ output: [bare, bare] })), {
+      content: [
+        { type: "tool-call", id: "call_0", name: "search", arguments: null },
+        { type: "tool-call", id: "call_1", name: "search", arguments: null }
+      ],
+      finish: "tool-calls",
+      usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+    })
+  })
+})
+
+describe("errors within a success", () => {
+  it("T8 a refusal, an end by a content filter, and a failure, with what they used up", () => {
+    const refused = message("", { content: [{ type: "refusal", refusal: "I will not." }] })
+    const refusal = errorOf(response([refused]))
+    assert.strictEqual(refusal._tag, "ContentFilteredError")
+    assert.strictEqual(refusal.detail, "I will not.")
+    assert.strictEqual(refusal.usage?.outputTokens, 9)
+    const filtered = { status: "incomplete", incomplete_details: { reason: "content_filter" } }
+    assert.strictEqual(errorOf(response([message("half")], filtered))._tag, "ContentFilteredError")
+    const failure = (error: Item | null) => errorOf(response([], { status: "failed", error }))
+    assert.strictEqual(failure({ code: "server_error", message: "oops" })._tag, "ServerError")
+    assert.strictEqual(failure({ code: "rate_limit_exceeded", message: "slow" })._tag, "RateLimitError")
+    assert.strictEqual(failure({ code: "invalid_prompt", message: "no" }).usage?.inputTokens, 30)
+    assert.strictEqual(failure(null)._tag, "ServerError")
+  })
+
+  it("T8 a refusal that only its own event tells", () => {
+    const [created, ...rest] = events(response([]))
+    const result = decodeStream([created, { type: "response.refusal.done", refusal: "No." }, ...rest])
+    assert(Result.isFailure(result))
+    assert.strictEqual(result.failure._tag, "ContentFilteredError")
+    assert.strictEqual(result.failure.usage?.outputTokens, 9)
+  })
+
+  it("T8 an error event, nested or flat, before and after parts, whether a failure follows or not", () => {
+    const told = { code: "rate_limit_exceeded", message: "Please try again in 2s.", param: null }
+    const failed = { type: "response.failed", response: response([], { status: "failed", error: told }) }
+    const begun = itemEvents(message("half a text"), 0).slice(0, -1)
+    for (const before of [[], begun]) {
+      for (const after of [[], [failed]]) {
+        for (const error of [
+          { type: "error", sequence_number: 2, error: { type: "tokens", ...told } },
+          { type: "error", sequence_number: 2, ...told }
+        ]) {
+          const result = decodeStream([...before, error, ...after])
+          assert(Result.isFailure(result))
+          assert.strictEqual(result.failure._tag, "RateLimitError")
+        }
+      }
+    }
+  })
+
+  it("T8 a body that is no finished response cannot be read", () => {
+    for (const body of ["", "{", "null", "[]", "{}", response([], { status: "queued" }), { output: null }]) {
+      const result = decode(body)
+      assert(Result.isFailure(result))
+      assert.strictEqual(result.failure._tag, "UnknownLlmError")
+    }
+  })
+})
+
+describe("streams", () => {
+  const body = response([reasoning("rs_1", "Hm."), message("Hello, world."), call("a", '{"q":"x"}')])
+
+  it("gives texts as they come, and each call in one piece when it is complete", () => {
+    const decoder = codec.decoder(answer(200, ""))
+    const seen = events(body, 100).map((event) => Result.getOrThrow(decoder.push(JSON.stringify(event))))
+    assert.deepStrictEqual(
+      seen.map((parts) => parts.map(({ type }) => type)),
+      [
+        [],
+        [],
+        [],
+        ["reasoning-delta"],
+        ["reasoning-delta"],
+        [],
+        ["text-delta"],
+        ["provider-item"],
+        [],
+        [],
+        ["tool-call"],
+        ["finish"]
+      ]
+    )
+  })
+
+  it("P504 is open until one of its ends, whatever else ends chat completions", () => {
+    const decoder = codec.decoder(answer(200, ""))
+    for (const event of [...events(body).slice(0, -1), "[DONE]"]) {
+      assert.isTrue(Result.isSuccess(decoder.push(typeof event === "string" ? event : JSON.stringify(event))))
+    }
+    assert.strictEqual(decoder.state(), "open")
+    assert.isTrue(Result.isFailure(decoder.end()))
+  })
+
+  it("takes from the last event what the ones before it left out", () => {
+    const whole = Result.getOrThrow(decode(body))
+    const all = events(body)
+    const without = (...types: ReadonlyArray<string>) =>
+      all.filter(({ type }) => !types.some((left) => String(type).includes(left)))
+    for (const some of [without("delta"), without("added"), without("done"), without("added", "delta", "done")]) {
+      assert.deepStrictEqual(Result.getOrThrow(decodeStream(some)), whole)
+    }
+  })
+
+  it("needs no output in the last event, and neither index nor end of an item", () => {
+    const whole = Result.getOrThrow(decode(response([message("Hello."), call("a", '{"q":"x"}')])))
+    const all = events(response([message("Hello."), call("a", '{"q":"x"}')]))
+    const bare = all.slice(0, -1)
+    const last = { type: "response.completed", response: response([]) }
+    const withoutIndex = bare.map((event) => ({ ...event, output_index: null }))
+    const withoutEnd = bare.filter(({ type }) => type !== "response.output_item.done")
+    for (const some of [bare, withoutIndex, withoutEnd]) {
+      assert.deepStrictEqual(Result.getOrThrow(decodeStream([...some, last])), whole)
+    }
+  })
+
+  it("puts items in their order, should they ever mingle", () => {
+    const items = body["output"] as ReadonlyArray<Item>
+    const [one = [], two = [], three = []] = items.map((item, index) => itemEvents(item, index))
+    const mingled: Array<Item> = []
+    const [first, ...rest] = one
+    for (let i = 0; i < 20; i++) mingled.push(...[three[i], rest[i], two[i]].filter((event) => event !== undefined))
+    const last = { type: "response.completed", response: body }
+    const result = decodeStream([first, ...mingled, last])
+    assert.deepStrictEqual(Result.getOrThrow(result), Result.getOrThrow(decode(body)))
+  })
+})
