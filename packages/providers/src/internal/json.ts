@@ -3,9 +3,14 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 
-export const parse = (text: string): Result.Result<Schema.Json, unknown> =>
-  // JSON.parse gives nothing but JSON
-  Result.try(() => JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text) as Schema.Json)
+export const parse = (text: string): Result.Result<Schema.Json, unknown> => {
+  try {
+    // JSON.parse gives nothing but JSON
+    return Result.succeed(JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text) as Schema.Json)
+  } catch (error) {
+    return Result.fail(error)
+  }
+}
 
 const byteOrderMark = "\uFEFF"
 

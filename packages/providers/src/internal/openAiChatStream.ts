@@ -62,6 +62,8 @@ export class ChatDecoder implements Decoder<Model.Part> {
     if (Result.isFailure(parsed)) return this.#undecodable(parsed.failure)
     const chunk = parsed.success
     if (!Predicate.isObject(chunk)) return this.#undecodable(new Error("an event is no object"))
+    const plain = this.#seen && this.#reasoningField === undefined ? plainText(chunk) : undefined
+    if (plain !== undefined && this.#told.model === chunk["model"]) return Result.succeed(this.#said(plain))
     this.#usage = ChatReply.usageOf(chunk) ?? this.#usage
     const error = ChatError.reported(this.#source, this.#answer, chunk, this.#usage)
     if (error !== undefined) return Result.fail(error)
@@ -166,4 +168,24 @@ export class ChatDecoder implements Decoder<Model.Part> {
 const joined = (before: Schema.Json | undefined, piece: Schema.Json | undefined): Schema.Json | undefined => {
   if (piece === undefined || piece === null) return before
   return Predicate.isString(before) && Predicate.isString(piece) ? before + piece : piece
+}
+
+/** A chunk as far as `plainText` looks at it; it may be anything. */
+type Chunk = Readonly<Record<string, unknown>>
+
+/**
+ * The text of a chunk that is nothing but the next piece of text, as nearly all are; everything else is read with care. Long
+ * streams are made of these, so they are told by plain reads of a few fields.
+ */
+const plainText = (chunk: Chunk): string | undefined => {
+  if (chunk["usage"] || chunk["error"] || chunk["citations"] || chunk["search_results"]) return undefined
+  const choices = chunk["choices"]
+  // what it is, the following lines find out
+  const choice = (Array.isArray(choices) ? choices[0] : undefined) as Chunk | null | undefined
+  if (!choice || choice["finish_reason"] || choice["error"] || choice["usage"]) return undefined
+  const delta = choice["delta"] as Chunk | null | undefined
+  if (!delta || delta["tool_calls"] || delta["refusal"]) return undefined
+  if (delta["reasoning_content"] || delta["reasoning"] || delta["reasoning_details"]) return undefined
+  const text = delta["content"]
+  return typeof text === "string" && text !== "" ? text : undefined
 }
