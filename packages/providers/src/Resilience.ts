@@ -15,6 +15,7 @@ import * as Stream from "effect/Stream"
 import * as Call from "./internal/resilienceCall.ts"
 import * as Circuit from "./internal/resilienceCircuit.ts"
 import * as Limits from "./internal/resilienceLimits.ts"
+import * as Transport from "./Transport.ts"
 
 export type { By, Call } from "./internal/resilienceCall.ts"
 export { type BreakerOptions, countsAsFailure } from "./internal/resilienceCircuit.ts"
@@ -95,6 +96,23 @@ const storeOf = <I, S>(key: Context.Key<I, S>, memory: Layer.Layer<I>): Effect.E
       ? Effect.succeed(given.value)
       : Effect.map(Layer.build(memory), (context) => Context.get(context, key))
   )
+
+/**
+ * An HTTP client that heeds what each answer tells of the server's limits: when nothing is left, nothing more is sent until the
+ * limit starts afresh, and after a 429 not before its wait is over. It sends nothing again, the transport does.
+ *
+ * All models over one layer share what it learns, by the origin of their requests: give models with limits of their own layers
+ * of their own. A wait is part of the attempt, so that the transport's `requestTimeout` bounds it.
+ */
+export const layerHttp: Layer.Layer<Transport.HttpClient, never, Transport.HttpClient> = Layer.effect(
+  Transport.HttpClient,
+  Effect.gen(function* () {
+    const client = yield* Transport.HttpClient
+    const store = yield* storeOf(RateLimiter.RateLimiterStore, RateLimiter.layerStoreMemory)
+    const limiter = yield* Effect.provideService(RateLimiter.make, RateLimiter.RateLimiterStore, store)
+    return Transport.limited(client, limiter)
+  })
+)
 
 /** A queue for each model. */
 const queueing = (concurrency: number): (() => Call.Policy) => {
