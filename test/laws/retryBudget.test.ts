@@ -1,7 +1,7 @@
 /** The law of the shared retry budget, against the plain list of everything that happened. */
 import { assert, describe, it } from "@effect/vitest"
-import { Backoff, LlmError, Recovery, RetryBudget } from "@kintsugi/core"
-import { Clock, Duration, Effect, Exit, Fiber } from "effect"
+import { Backoff, type LlmError, Recovery, RetryBudget } from "@kintsugi/core"
+import { Clock, type Duration, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { law } from "./support.ts"

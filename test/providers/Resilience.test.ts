@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Agent, LlmError, Model, Recovery } from "@kintsugi/core"
+import { Agent, LlmError, type Model, Recovery } from "@kintsugi/core"
 import { Resilience } from "@kintsugi/providers"
 import { Cause, Clock, Context, Duration, Effect, Exit, Fiber, Layer, Schedule, type Scope, Stream } from "effect"
 import { CircuitBreaker, RateLimiter } from "effect/persistence"
