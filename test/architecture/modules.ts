@@ -22,6 +22,7 @@ export const modules: ReadonlyArray<string> = [
   "Approval",
   // policies: any Effect
   "Backoff",
+  "RetryBudget",
   "Verdict",
   "Render",
   "Presets",

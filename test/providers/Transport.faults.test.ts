@@ -39,6 +39,18 @@ const connectionFaults: ReadonlyArray<readonly [string, () => unknown, RegExp]> 
   ["Node: reset", () => undici("ECONNRESET"), /was lost/],
   ["Node: other side closed", () => undici("UND_ERR_SOCKET"), /was lost/],
   ["Node: a bad port, without a code", () => new TypeError("fetch failed", { cause: new Error("bad port") }), /failed/],
+  ["Node: no route", () => undici("EHOSTUNREACH"), /no way to/],
+  ["Node: no network", () => undici("ENETUNREACH"), /no way to/],
+  ["Node: aborted by the system", () => undici("ECONNABORTED"), /was lost/],
+  ["Node: a pipe without an end", () => undici("EPIPE"), /was lost/],
+  ["Node: an old certificate", () => undici("CERT_HAS_EXPIRED"), /certificate of api\.test:443 is not trusted/],
+  ["Node: a certificate of another host", () => undici("ERR_TLS_CERT_ALTNAME_INVALID"), /is not trusted/],
+  ["Node: a body that ended early", () => new TypeError("terminated"), /was lost/],
+  ["Bun: no such name", () => coded("DNSLookupFailed", "Could not resolve hostname"), /could not be resolved/],
+  ["Bun: no socket", () => coded("FailedToOpenSocket", "Was there a typo in the url or port?"), /failed/],
+  ["Bun: refused, in words", () => new Error("Unable to connect. Is the computer able to access the url?"), /refused/],
+  ["Bun: closed, with the system's code", () => coded("ECONNRESET", "The socket connection was closed"), /was lost/],
+  ["Bun: a certificate of one's own", () => coded("DEPTH_ZERO_SELF_SIGNED_CERT", "self signed"), /is not trusted/],
   ["Bun: refused", () => Object.assign(new Error("Unable to connect"), { code: "ConnectionRefused" }), /refused/],
   ["Bun: closed", () => Object.assign(new Error("The socket was closed"), { code: "ConnectionClosed" }), /was lost/],
   [
@@ -52,6 +64,30 @@ const connectionFaults: ReadonlyArray<readonly [string, () => unknown, RegExp]> 
     /could not be resolved/
   ],
   ["Deno: closed", () => new TypeError("connection closed before message completed"), /was lost/],
+  [
+    "Deno: reset",
+    () => new TypeError("client error (SendRequest): connection error: Connection reset by peer"),
+    /lost/
+  ],
+  ["Deno: no handshake", () => new TypeError("client error (Connect): tls handshake eof"), /was lost/],
+  ["Deno: no network", () => new TypeError("tcp connect error: Network is unreachable (os error 101)"), /no way to/],
+  ["Deno: no route", () => new TypeError("tcp connect error: No route to host (os error 113)"), /no way to/],
+  ["Deno: an old certificate", () => new TypeError("(Connect): invalid peer certificate: Expired"), /is not trusted/],
+  ["Deno: a body that ended early", () => new TypeError("error reading a body from connection"), /was lost/],
+  [
+    "Deno on Windows: refused",
+    () => new TypeError("No connection could be made because the target machine actively refused it. (os error 10061)"),
+    /refused/
+  ],
+  [
+    "Deno on Windows: closed",
+    () => new TypeError("An existing connection was forcibly closed by the remote host. (os error 10054)"),
+    /was lost/
+  ],
+  ["Chromium", () => new TypeError("Failed to fetch"), /failed/],
+  ["Chromium, in a body", () => new TypeError("network error"), /was lost/],
+  ["Firefox", () => new TypeError("NetworkError when attempting to fetch resource."), /failed/],
+  ["Safari", () => new TypeError("Load failed"), /failed/],
   ["a string", () => "boom", /failed/],
   ["nothing", () => undefined, /failed/]
 ]

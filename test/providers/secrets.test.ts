@@ -3,16 +3,15 @@ import { inspect } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import { OpenAi } from "@kintsugi/providers"
-import { Cause, Effect, Exit, Logger, Redacted, Schema, Tracer } from "effect"
+import { Cause, Effect, Exit, Redacted } from "effect"
+import { seen, texts } from "./spying.ts"
 import {
   body,
   completion,
   event,
   fakeNetwork,
-  finished,
   generate,
   key,
-  listening,
   type Reaction,
   respond,
   respondWith,
@@ -31,55 +30,6 @@ const layer = (overrides: Partial<OpenAi.LayerOptions> = {}) =>
     headers: { "x-gateway-token": Redacted.make(headerSecret), "x-open": "visible" },
     ...overrides
   })
-
-/** Everything that anybody can get to see of one call. */
-const seen = <A>(call: Effect.Effect<A, LlmError.LlmError>) =>
-  Effect.gen(function* () {
-    const spans: Array<Tracer.NativeSpan> = []
-    const logs: Array<unknown> = []
-    const tracer = Tracer.make({
-      span: (options) => {
-        const span = new Tracer.NativeSpan(options)
-        spans.push(span)
-        return span
-      }
-    })
-    const logger = Logger.make(({ cause, message }) => logs.push([message, Cause.pretty(cause)]))
-    const { effect, events } = listening(Effect.tapCause(call, (cause) => Effect.logError("the call failed", cause)))
-    const exit = yield* finished(
-      effect.pipe(Effect.withTracer(tracer), Effect.withSpan("test"), Effect.provide(Logger.layer([logger])))
-    )
-    return { exit, events, logs, spans }
-  })
-
-const codec = Schema.toCodecJson(LlmError.LlmError)
-
-/** As text, in each of the ways in which things become text. */
-const texts = ({ events, exit, logs, spans }: Effect.Success<ReturnType<typeof seen>>): ReadonlyArray<string> => {
-  const failures = Exit.isFailure(exit)
-    ? exit.cause.reasons.flatMap((reason) => (reason._tag === "Fail" ? [reason.error] : []))
-    : []
-  return [
-    ...failures.flatMap((error) => [
-      JSON.stringify(Schema.encodeSync(codec)(error)),
-      JSON.stringify(error),
-      String(error),
-      error.message,
-      error.stack ?? "",
-      inspect(error, { depth: Infinity, showHidden: true })
-    ]),
-    inspect(exit, { depth: Infinity }),
-    Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "",
-    JSON.stringify(events),
-    inspect(events, { depth: Infinity }),
-    inspect(logs, { depth: Infinity }),
-    JSON.stringify(logs),
-    ...spans.map((span) => inspect([span.name, span.attributes, span.events, span.status], { depth: Infinity })),
-    ...spans.map((span) =>
-      JSON.stringify([span.name, [...span.attributes], span.events, span.status.startTime.toString()])
-    )
-  ]
-}
 
 const throwing =
   (make: () => unknown): Reaction =>

@@ -132,6 +132,15 @@ export const maxHintOf = (self: Schedule.Schedule<unknown, never, unknown, unkno
 const heeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(self: S, maxHint: number): S =>
   Object.assign(self, { [MaxHint]: maxHint })
 
+/** Says of a schedule that it heeds the hints that another one heeds. */
+export const alsoHeeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(
+  self: S,
+  that: Schedule.Schedule<unknown, never, unknown, unknown>
+): S => {
+  const maxHint = maxHintOf(that)
+  return maxHint === undefined ? self : heeding(self, maxHint)
+}
+
 /** The hint that an error carries, in milliseconds: its own `retryAfter` or that of its cause. A hint of 0 is 1 ms. */
 export const hintOf = (error: unknown): number | undefined => {
   const retryAfter = hintFrom(error)?.retryAfter

@@ -37,6 +37,27 @@ export const remaining = (answer: Answer.Answer): number | undefined => {
   return counts.length === 0 ? undefined : Math.min(...counts)
 }
 
+/** What an answer tells of one of the limits of its server: what is left of it, and for how long no more will be. */
+export interface Left {
+  /** What the limit counts, as the header names it: `requests`, `tokens`, `input-tokens` …; empty where it says nothing. */
+  readonly of: string
+  readonly remaining: number
+  readonly resetAfter?: Duration.Duration
+}
+
+/** The limits of which an answer tells, whatever its status: `x-ratelimit-*`, `anthropic-ratelimit-*`, `ratelimit-*`. */
+export const left = (answer: Answer.Answer): ReadonlyArray<Left> =>
+  Object.entries(answer.headers).flatMap(([name, value]): ReadonlyArray<Left> => {
+    const remaining = limitHeader("remaining").test(name) ? scaled(value, 1) : undefined
+    if (remaining === undefined) return []
+    const resetAfter = reset(answer.headers[name.replace("remaining", "reset")] ?? "", answer)
+    const of = name.replace(/^.*rate-?limit-/, "").replace(/-?remaining-?/, "")
+    const isWait = resetAfter !== undefined && Number.isFinite(resetAfter)
+    return [{ of, remaining, ...(isWait ? { resetAfter: Duration.millis(Math.ceil(resetAfter)) } : {}) }]
+  })
+
+const limitHeader = (what: "remaining" | "reset") => new RegExp(`rate-?limit-(?:.*-)?${what}(?:-|$)`)
+
 /** A duration as Protocol Buffers write it in JSON: seconds with up to nine decimals, `"34.4s"`. */
 export const fromProtobuf = (text: string): Duration.Duration | undefined =>
   /^\d{1,12}(?:\.\d{1,9})?s$/.test(text) ? Duration.millis(Number(text.slice(0, -1)) * 1000) : undefined

@@ -24,7 +24,8 @@ import * as Span from "./internal/transportSpan.ts"
 import * as Settings from "./internal/transportSettings.ts"
 import * as Parts from "./internal/transportStream.ts"
 
-export type { HttpClient } from "effect/http/HttpClient"
+export { HttpClient } from "effect/http/HttpClient"
+export { limited } from "./internal/transportLimited.ts"
 export type { Endpoint } from "./internal/transportSend.ts"
 export type { Options, RetryOptions } from "./internal/transportSettings.ts"
 export type { Decoder } from "./internal/transportStream.ts"
@@ -82,7 +83,7 @@ export const explain = (options?: Settings.Options): Explanation => {
 const fromClient = (
   client: HttpClient.HttpClient,
   target: Send.Target,
-  { maxBytes, schedule, silence, timeout }: Settings.Settings
+  { deposit, maxBytes, schedule, silence, timeout }: Settings.Settings
 ): Transport => {
   const { endpoint, url } = target
   const limit = Duration.toMillis(timeout)
@@ -115,7 +116,7 @@ const fromClient = (
       // a wait up to the very end of the limit would leave no time to send
       Retry.resending(attempt, () => schedule(start + limit - 1))
     )
-    return within(resending, limit)
+    return within(deposit === undefined ? resending : Effect.andThen(deposit, resending), limit)
   }
 
   const post: Transport["post"] = (body, decode) => {

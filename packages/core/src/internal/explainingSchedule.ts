@@ -10,6 +10,7 @@ import { maxHintOf } from "../Backoff.ts"
 import { tagOf } from "../ErrorCause.ts"
 import type { Rung, Wait } from "../Explanation.ts"
 import { mostFor } from "../RecoveryAdvice.ts"
+import { withoutBudget } from "../RetryBudget.ts"
 import type { Retry } from "./verdict.ts"
 import { maxAttemptsPerCall } from "./verdictBounds.ts"
 
@@ -55,7 +56,7 @@ const waitsOf = (schedule: Retry["schedule"], sample: unknown, draw: number): Re
     nextIntUnsafe: () => Math.round((draw - 0.5) * 2 * Number.MAX_SAFE_INTEGER)
   }
   const stepping = Effect.gen(function* () {
-    const step = yield* Schedule.toStep(schedule)
+    const step = yield* Schedule.toStep(withoutBudget(schedule))
     const waits: Array<number> = []
     let now = 0
     while (waits.length < maxAttemptsPerCall - 1) {

@@ -58,11 +58,13 @@ const peerOf = (url: URL): { readonly host: string; readonly port?: number } => 
   return { host: url.hostname, ...(port === undefined ? {} : { port }) }
 }
 
-type Kind = "refused" | "unresolved" | "slow-connect" | "silent" | "lost" | "broken"
+type Kind = "refused" | "unresolved" | "unreachable" | "untrusted" | "slow-connect" | "silent" | "lost" | "broken"
 
 const sentences: Readonly<Record<Exclude<Kind, "silent">, (peer: string) => string>> = {
   refused: (peer) => `Connection to ${peer} was refused`,
   unresolved: (peer) => `The name of ${peer} could not be resolved`,
+  unreachable: (peer) => `There is no way to ${peer}`,
+  untrusted: (peer) => `The certificate of ${peer} is not trusted`,
   "slow-connect": (peer) => `Connecting to ${peer} took too long`,
   lost: (peer) => `The connection to ${peer} was lost`,
   broken: (peer) => `The connection to ${peer} failed`
@@ -99,18 +101,41 @@ const saying =
   ({ words }: Signs): boolean =>
     pattern.test(words)
 
+/** OpenSSL's names of what may be wrong with a certificate, as Node and Bun report them. */
+const certificateCodes = [
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "CERT_REVOKED",
+  "CERT_UNTRUSTED",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
+]
+
+/** The first that matches; codes come before words. */
 const kinds: ReadonlyArray<readonly [(signs: Signs) => boolean, Kind]> = [
   [named("UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"), "silent"],
   [named("UND_ERR_CONNECT_TIMEOUT", "ETIMEDOUT", "ConnectionTimeout"), "slow-connect"],
   [named("ECONNREFUSED", "ConnectionRefused"), "refused"],
-  [named("ENOTFOUND", "EAI_AGAIN", "EAI_NODATA", "EAI_NONAME", "DNSException"), "unresolved"],
-  [named("ECONNRESET", "EPIPE", "UND_ERR_SOCKET", "ConnectionClosed", "ConnectionReset"), "lost"],
+  [
+    named("ENOTFOUND", "EAI_AGAIN", "EAI_FAIL", "EAI_NODATA", "EAI_NONAME", "DNSException", "DNSLookupFailed"),
+    "unresolved"
+  ],
+  [named("EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENETDOWN", "EADDRNOTAVAIL"), "unreachable"],
+  [named(...certificateCodes), "untrusted"],
+  [named("ECONNRESET", "ECONNABORTED", "EPIPE", "UND_ERR_SOCKET", "ConnectionClosed", "ConnectionReset"), "lost"],
   [saying(/connect\w*\b.{0,200}(?:timed? ?out|deadline has elapsed)/is), "slow-connect"],
-  [saying(/connection refused/i), "refused"],
-  [saying(/dns error|failed to lookup address|name or service not known/i), "unresolved"],
+  [saying(/connection refused|actively refused|unable to connect/i), "refused"],
+  [saying(/dns error|failed to lookup address|name or service not known|name resolution/i), "unresolved"],
+  [saying(/no route to host|(?:network|host) (?:is )?unreachable/i), "unreachable"],
+  [saying(/invalid peer certificate|certificate (?:has )?expired|self.signed certificate/i), "untrusted"],
   [named("TimeoutError"), "silent"],
   [saying(/(?:headers|body|read|request) timed? ?out|operation timed out/i), "silent"],
-  [saying(/connection (?:closed|reset|error|lost)|socket|terminated|reading a body/i), "lost"]
+  [saying(/connection (?:was )?(?:closed|reset|aborted|error|lost)|forcibly closed|broken pipe/i), "lost"],
+  [saying(/socket|terminated|reading a body|before message|unexpected eof|handshake eof|network error/i), "lost"]
 ]
 
 /** The port of a URL, also where it is the one of its scheme. */

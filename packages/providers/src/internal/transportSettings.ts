@@ -1,6 +1,8 @@
 /** The options of a transport, checked, with their defaults. */
 import * as Backoff from "@kintsugi/core/Backoff"
+import * as RetryBudget from "@kintsugi/core/RetryBudget"
 import * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schedule from "effect/Schedule"
 
@@ -22,11 +24,21 @@ export interface Options {
 }
 
 /** At most 3 sends with waits of 250 and 500 milliseconds, without jitter, where nothing else is said. */
-export type RetryOptions = Partial<Backoff.Count> & Omit<Backoff.Delays, "deadline">
+export type RetryOptions = Partial<Backoff.Count> & Omit<Backoff.Delays, "deadline"> & Sharing
+
+export interface Sharing {
+  /**
+   * Shared with whoever else has it: each call is counted there once, each resend is withdrawn from it, and when nothing is
+   * left a failure is not sent again. None by default.
+   */
+  readonly budget?: RetryBudget.RetryBudget
+}
 
 export interface Settings {
   /** The schedule of one call, which has to end before `deadline`; absent when everything is sent once. */
   readonly schedule: ((deadline: number) => Schedule.Schedule<Duration.Duration, unknown>) | undefined
+  /** Counts one call. */
+  readonly deposit: Effect.Effect<void> | undefined
   readonly timeout: Duration.Duration
   readonly silence: Silence
   readonly maxBytes: number
@@ -47,7 +59,9 @@ export const make = (options?: Options): Settings => {
   }
   const maxBytes = options?.maxResponseBytes ?? 16 * 1024 * 1024
   if (!(maxBytes >= 1)) throw new RangeError(`Transport: maxResponseBytes must be at least 1, got ${maxBytes}`)
-  return { schedule: scheduleOf(options?.retry ?? {}), timeout, silence, maxBytes }
+  const retry = options?.retry ?? {}
+  const deposit = retry === false ? undefined : retry.budget?.deposit
+  return { schedule: scheduleOf(retry), deposit, timeout, silence, maxBytes }
 }
 
 const limitOf = (name: string, given: Duration.Input | undefined, otherwise: Duration.Input): Duration.Duration => {
@@ -58,11 +72,14 @@ const limitOf = (name: string, given: Duration.Input | undefined, otherwise: Dur
 
 const scheduleOf = (retry: RetryOptions | false): Settings["schedule"] => {
   if (retry === false) return undefined
-  const { maxAttempts, retries, ...delays } = retry
+  const { budget, maxAttempts, retries, ...delays } = retry
   const count: Backoff.Count =
     retries === undefined || maxAttempts !== undefined ? { maxAttempts: maxAttempts ?? 3 } : { retries }
   const policy = { initialBackoff: "250 millis", ...delays, ...count } as const
   // once without a deadline, so that senseless options are refused here and not in the first failure
   Backoff.make(policy)
-  return (deadline) => Backoff.make({ ...policy, deadline })
+  return (deadline) => {
+    const schedule = Backoff.make({ ...policy, deadline })
+    return budget === undefined ? schedule : RetryBudget.sharing(schedule, budget)
+  }
 }

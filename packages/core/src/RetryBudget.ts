@@ -1,0 +1,150 @@
+/**
+ * How many retries many calls may make together. Retries that are counted call by call multiply when a service fails for
+ * everybody: each caller is modest, and their sum is a storm that keeps the service down. A shared budget bounds the sum:
+ * calls deposit, retries withdraw, and when nothing is left a failure leaves at once, as itself.
+ *
+ * After tower's `Budget` and Finagle's `RetryBudget`, whose ratio and window are the defaults here.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
+import * as Backoff from "./Backoff.ts"
+
+export interface Options {
+  /** The retries that each call adds: 0.2 by default, one retry to five calls. */
+  readonly ratio?: number
+  /** The retries per `window` that need no calls, so that a quiet program can retry at all; 10 by default. */
+  readonly reserve?: number
+  /** For how long calls and retries count; 10 seconds by default. */
+  readonly window?: Duration.Input
+}
+
+/** Shared by whoever holds it. */
+export interface RetryBudget {
+  /** One more call; never refused. */
+  readonly deposit: Effect.Effect<void>
+  /**
+   * One more retry, if there is one left: never more than `reserve + ratio · calls`, both of the `window` that ends now.
+   */
+  readonly withdraw: Effect.Effect<boolean>
+}
+
+/** Throws a `RangeError` for senseless options. */
+export const make = (options?: Options): Effect.Effect<RetryBudget> => {
+  const limits = check(options)
+  return Effect.sync(() => fromLimits(limits))
+}
+
+/** As `make`, at once: for a budget that stands beside the agents that share it. */
+export const makeUnsafe = (options?: Options): RetryBudget => fromLimits(check(options))
+
+/** Counts each run of an effect as one call. */
+export const counting: {
+  (budget: RetryBudget): <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  <A, E, R>(self: Effect.Effect<A, E, R>, budget: RetryBudget): Effect.Effect<A, E, R>
+} = dual(2, <A, E, R>(self: Effect.Effect<A, E, R>, budget: RetryBudget): Effect.Effect<A, E, R> =>
+  Effect.andThen(budget.deposit, self)
+)
+
+/**
+ * The schedule, as long as the budget lasts: each step withdraws one retry, and when there is none left the schedule ends.
+ * It heeds the hints of errors, as those of `Backoff` do. `Recovery.explain` shows it with a budget that is never used up.
+ *
+ * Calls do not show in a schedule, which sees failures alone: count them with `counting`, or give the budget to a transport,
+ * which does both.
+ */
+export const sharing: {
+  (
+    budget: RetryBudget
+  ): <Output, Input, Error, Env>(
+    self: Schedule.Schedule<Output, Input, Error, Env>
+  ) => Schedule.Schedule<Output, Input, Error, Env>
+  <Output, Input, Error, Env>(
+    self: Schedule.Schedule<Output, Input, Error, Env>,
+    budget: RetryBudget
+  ): Schedule.Schedule<Output, Input, Error, Env>
+} = dual(
+  2,
+  <Output, Input, Error, Env>(self: Schedule.Schedule<Output, Input, Error, Env>, { withdraw }: RetryBudget) => {
+    const alone = Backoff.maxHintOf(self) === undefined ? Backoff.withHints(self) : self
+    // asked only where the schedule itself goes on
+    const shared = Backoff.alsoHeeding(
+      Schedule.while(alone, () => withdraw),
+      alone
+    )
+    return Object.assign(shared, { [Alone]: alone })
+  }
+)
+
+/** The schedule as it is without its budget: for those who only want to know its waits. */
+export const withoutBudget = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(self: S): S =>
+  // `sharing` keeps a schedule of the same type there
+  Predicate.hasProperty(self, Alone) ? withoutBudget(self[Alone] as S) : self
+
+const Alone: unique symbol = Symbol.for("~@kintsugi/core/RetryBudget/Alone")
+
+interface Limits {
+  readonly ratio: number
+  readonly reserve: number
+  readonly window: number
+}
+
+/** The window is counted in so many slots. */
+const slots = 10
+
+interface Slot {
+  readonly index: number
+  calls: number
+  retries: number
+}
+
+const fromLimits = ({ ratio, reserve, window }: Limits): RetryBudget => {
+  const width = window / slots
+  const kept: Array<Slot> = []
+  /** The slot of this instant, the last of those that are kept. */
+  const current = (now: number): Slot => {
+    const index = Math.floor(now / width)
+    while (kept[0] !== undefined && kept[0].index < index - slots) kept.shift()
+    const last = kept.at(-1)
+    if (last !== undefined && last.index >= index) return last
+    const slot: Slot = { index, calls: 0, retries: 0 }
+    kept.push(slot)
+    return slot
+  }
+  const withdraw = (now: number): boolean => {
+    const slot = current(now)
+    let calls = 0
+    let retries = 0
+    for (const one of kept) {
+      // retries count a little longer than the window and calls a little shorter, so that no window holds too many
+      if (one.index > slot.index - slots) calls += one.calls
+      retries += one.retries
+    }
+    if (retries + 1 > reserve + ratio * calls) return false
+    slot.retries++
+    return true
+  }
+  return {
+    deposit: Effect.map(Clock.currentTimeMillis, (now) => {
+      current(now).calls++
+    }),
+    withdraw: Effect.map(Clock.currentTimeMillis, withdraw)
+  }
+}
+
+const check = ({ ratio = 0.2, reserve = 10, window = "10 seconds" }: Options = {}): Limits => {
+  const duration = Option.getOrUndefined(Duration.fromInput(window))
+  const millis = duration === undefined || Number.isNaN(window) ? Number.NaN : Duration.toMillis(duration)
+  if (!(millis >= 1 && Number.isFinite(millis))) return refuse("window", "a finite duration of at least 1 ms", window)
+  if (!(ratio >= 0 && Number.isFinite(ratio))) return refuse("ratio", "a finite number of at least 0", ratio)
+  if (!(reserve >= 0 && Number.isFinite(reserve))) return refuse("reserve", "a finite number of at least 0", reserve)
+  return { ratio, reserve, window: millis }
+}
+
+const refuse = (name: string, rule: string, value: unknown): never => {
+  throw new RangeError(`RetryBudget: ${name} must be ${rule}, got ${String(value)}`)
+}
