@@ -30,6 +30,8 @@ export interface RunContext {
   /** Absent when nobody listens: then no event is built. */
   readonly emit?: (event: AgentEvent.AgentEvent) => void
   readonly ledger: Ledger
+  /** Hears when a tool with unsafe side effects is started here or below; absent where nobody has to know. */
+  readonly onUnsafe?: () => void
   /** Fixers that are at work above this effect; they are not started again below. */
   readonly fixers: ReadonlyArray<unknown>
 }
