@@ -182,13 +182,9 @@ it.run("A1104 the participants answer at the same time; the captain reads the qu
       ({ answers, input }: { input: string; answers: { pro: string; contra: string } }) =>
         `${input} pro: ${answers.pro} contra: ${answers.contra}`
     )
-    const forum = Agent.forum(
-      {
-        pro: actor("pro", 10, () => Effect.succeed("cheap")),
-        contra: actor("contra", 10, () => Effect.succeed("ugly"))
-      },
-      deciding
-    )
+    const pro = actor("pro", 10, () => Effect.succeed("cheap"))
+    const contra = actor("contra", 10, () => Effect.succeed("ugly"))
+    const forum = Agent.forum({ pro, contra }, deciding)
     assert.deepStrictEqual(yield* overAMinute(run(forum, "Buy it?")), Exit.succeed("yes"))
     assert.deepStrictEqual(inputsOf(captain.model), ["Buy it? pro: cheap contra: ugly"])
     assert.deepStrictEqual(lines.slice(0, 2), ["pro: start at 0", "contra: start at 0"])

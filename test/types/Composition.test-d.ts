@@ -115,6 +115,9 @@ describe("at the same time", () => {
     sameType<Effect.Effect<boolean, NoKeys | Boom, Db | Mail>>()(forum(""))
     // @ts-expect-error it knows no such answer
     Agent.forum({ size: echo, text: echo }, captain)
+    const anybody = Agent.deterministic("anybody", (_: unknown) => judging)
+    // @ts-expect-error no input is a text and a number
+    Agent.forum({ size: measure, fine: judge }, anybody)
     // @ts-expect-error it takes a text
     Agent.forum({ size: measure, text: echo }, echo)
   })

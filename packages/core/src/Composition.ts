@@ -40,10 +40,7 @@ export const andThen: {
   <B extends Types.AnyPart>(
     next: B
   ): <A extends Types.Part<never, Types.InputOf<B>, unknown, unknown>>(self: A) => Then<A, B>
-  <A extends Types.AnyPart, B extends Types.Part<Types.OutputOf<A>, unknown, unknown, unknown>>(
-    self: A,
-    next: B
-  ): Then<A, B>
+  <A, B extends Types.Part<Types.OutputOf<A>, unknown, unknown, unknown>>(self: A & Types.AnyPart, next: B): Then<A, B>
 } = dual(2, (self: Types.AnyPart, next: Types.AnyPart) => sequence("andThen", [...stepsOf(self), ...stepsOf(next)]))
 
 type Then<A, B> = Types.Composed<
@@ -71,8 +68,8 @@ export const branch: {
   <const Bs extends Types.Named>(
     branches: Bs
   ): <A extends Types.Part<never, Chosen<Bs>, unknown, unknown>>(self: A & Needed<A, Bs>) => Branched<A, Bs>
-  <A extends Types.Part<never, Tagged, unknown, unknown>, const Bs extends Branches<Types.OutputOf<A> & Tagged>>(
-    self: A,
+  <A, const Bs extends Branches<Types.OutputOf<A> & Tagged>>(
+    self: A & Types.Part<never, Tagged, unknown, unknown>,
     branches: Bs & Only<Bs, Types.OutputOf<A> & Tagged>
   ): Branched<A, Bs>
 } = dual(2, (self: Types.AnyPart, branches: Types.Named) => {
@@ -139,8 +136,8 @@ export const loopUntil: {
   ): <E, R, Inside>(
     self: Types.Part<I, O, E, R, Inside>
   ) => Types.MadeOf<Inside, I, O, E | LoopExhaustedError | E2 | E3, R | R2 | R3>
-  <A extends Types.AnyPart, E2 = never, R2 = never, E3 = never, R3 = never>(
-    self: A,
+  <A, E2 = never, R2 = never, E3 = never, R3 = never>(
+    self: A & Types.AnyPart,
     ok: Accepts<Types.OutputOf<A>, E2, R2>,
     options: LoopOptions<Types.InputOf<A>, Types.OutputOf<A>, E3, R3>
   ): Looped<A, Types.Given<E2 | E3>, Types.Given<R2 | R3>>
@@ -215,13 +212,16 @@ export interface Forum<out I, out Answers> {
   readonly answers: Answers
 }
 
-/** The participants answer at the same time; then the captain reads the question with all answers, and decides. */
+/**
+ * The participants answer at the same time; then the captain reads the question with all answers, and decides. Make the
+ * participants first: the compiler does not infer the type of one that is made in its place here.
+ */
 export const forum = <
   const As extends Types.Named,
   C extends Types.Part<Forum<Types.InputOf<As[keyof As]>, Types.OutputsOf<As>>, unknown, unknown, unknown>
 >(
-  participants: As & Types.SameInputs<As>,
-  captain: C
+  participants: As,
+  captain: C & Types.SameInput<As[keyof As]>
 ): Types.Composed<
   Types.InputOf<As[keyof As]>,
   Types.OutputOf<C>,

@@ -16,8 +16,8 @@ export const map: {
   <O, O2>(
     f: (output: O) => O2
   ): <I, E, R, Inside>(self: Types.Part<I, O, E, R, Inside>) => Types.MadeOf<Inside, I, O2, E, R>
-  <A extends Types.AnyPart, O2>(
-    self: A,
+  <A, O2>(
+    self: A & Types.AnyPart,
     f: (output: Types.OutputOf<A>) => O2
   ): Types.Adapted<A, Types.InputOf<A>, Types.Given<O2>>
 } = dual(2, (self: Types.AnyPart, f: (output: never) => unknown) => sequence(self.name, [...stepsOf(self), f]))
@@ -25,7 +25,7 @@ export const map: {
 /** The same agent, taking what the function makes an input of. */
 export const mapInput: {
   <I2, I>(f: (input: I2) => I): <A extends Types.Part<I, unknown, unknown, unknown>>(self: A) => Types.Adapted<A, I2>
-  <A extends Types.AnyPart, I2>(self: A, f: (input: I2) => Types.InputOf<A>): Types.Adapted<A, Types.Given<I2>>
+  <A, I2>(self: A & Types.AnyPart, f: (input: I2) => Types.InputOf<A>): Types.Adapted<A, Types.Given<I2>>
 } = dual(2, (self: Types.AnyPart, f: (input: never) => unknown) => sequence(self.name, [f, ...stepsOf(self)]))
 
 /** What a layer gives, its failures and its needs. */

@@ -114,7 +114,7 @@ export const atOnce = (
       return Effect.onExit(after === 0 ? asking : Effect.delay(asking, after), (exit) => finish(part, exit))
     }
     return yield* Effect.acquireUseRelease(
-      Effect.forEach(inTime, (contender) => Effect.forkChild(run(contender))),
+      Effect.forEach(inTime, (contender) => Effect.forkChild(run(contender), { startImmediately: true })),
       () => Deferred.await(settled),
       (fibers) => Fiber.interruptAll(fibers)
     )

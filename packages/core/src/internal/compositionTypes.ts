@@ -13,6 +13,9 @@ export interface Part<in I, out O, out E, out R, out Inside = unknown> {
 
 export type AnyPart = Part<never, unknown, unknown, unknown>
 
+// Where the type of a second argument depends on that of the first, the first is `A & AnyPart`: were it `A extends AnyPart`, an
+// agent that is made in its place would be inferred as `AnyPart`.
+
 /** At least one agent. */
 export type Parts = readonly [AnyPart, ...ReadonlyArray<AnyPart>]
 
