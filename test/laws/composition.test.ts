@@ -23,6 +23,9 @@ const errors = {
 type Failure = (typeof errors)[keyof typeof errors]
 type Actor = Agent.Agent<string, string, Failure, never>
 
+/** What an agent still does after it was interrupted, in milliseconds. */
+const tidying = 2
+
 /** Agents that play these acts, each with its own letter, and the lines of what they did. */
 const cast = (acts: ReadonlyArray<Act>) => {
   const lines: Array<string> = []
@@ -42,9 +45,11 @@ const cast = (acts: ReadonlyArray<Act>) => {
       note(`${name} starts`).pipe(
         Effect.andThen(takes === 0 ? Effect.void : Effect.sleep(takes)),
         Effect.andThen(Effect.suspend(() => ending(input))),
-        Effect.onExit((exit) =>
-          note(`${name} ${Exit.isSuccess(exit) ? exit.value : Exit.hasInterrupts(exit) ? "is interrupted" : "fails"}`)
-        )
+        Effect.onExit((exit) => {
+          const how = Exit.isSuccess(exit) ? exit.value : Exit.hasInterrupts(exit) ? "is interrupted" : "fails"
+          const ended = note(`${name} ${how}`)
+          return Exit.hasInterrupts(exit) ? Effect.delay(ended, tidying) : ended
+        })
       )
     )
   })
@@ -61,7 +66,11 @@ const traceOf = (acts: ReadonlyArray<Act>, compose: (...agents: ReadonlyArray<Ac
   Effect.gen(function* () {
     const { agents, lines } = cast(acts)
     const from = yield* Clock.currentTimeMillis
-    const exit = yield* overAMinute(run(compose(...agents), ">"))
+    let before = 0
+    const running = Effect.onExit(run(compose(...agents), ">"), () => Effect.sync(() => (before = lines.length)))
+    const exit = yield* overAMinute(running)
+    // nothing happens once there is an answer
+    assert.strictEqual(lines.length, before)
     const relative = lines.map((line) => line.replace(/\d+$/, (at) => String(Number(at) - from)))
     return { exit: described(exit), lines: relative }
   })
@@ -197,7 +206,10 @@ lawOfRuns(
       let copies = 0
       const copy: Actor = Agent.deterministic("copy", (input: string) => at(agents, copies++)(input))
       const from = yield* Clock.currentTimeMillis
-      const exit = yield* overAMinute(run(Agent.speculative(copy, n, { hedgeAfter }), ">"))
+      let before = 0
+      const hedged = Agent.speculative(copy, n, { hedgeAfter })
+      const running = Effect.onExit(run(hedged, ">"), () => Effect.sync(() => (before = lines.length)))
+      const exit = yield* overAMinute(running)
       // a reference: the first end that settles, or the last of all
       const ends = acts.map(({ does, takes }, k) => ({ does, k, at: k * hedgeAfter + takes }))
       const sorted = ends.toSorted((a, b) => a.at - b.at || a.k - b.k)
@@ -209,13 +221,14 @@ lawOfRuns(
       const started = ends.filter(({ k }) => k * hedgeAfter < last.at)
       assert.strictEqual(copies, started.length)
       assert.strictEqual(lines.length, 2 * started.length)
+      assert.strictEqual(lines.length, before)
       assert.deepStrictEqual(
         lines.flatMap((line) => (line.includes("starts") ? [Number(line.split(" ").at(-1)) - from] : [])),
         started.map(({ k }) => k * hedgeAfter)
       )
       assert.strictEqual(Exit.isSuccess(exit), last.does === "answer")
       if (Exit.isSuccess(exit)) assert.strictEqual(exit.value, `>${String.fromCharCode(97 + last.k)}`)
-      // whoever was still at work ends when it is settled, and nothing happens after that
-      for (const line of lines) assert.isAtMost(Number(line.split(" ").at(-1)) - from, last.at)
+      // whoever was still at work ends when it is settled, and nothing happens once there is an answer
+      for (const line of lines) assert.isAtMost(Number(line.split(" ").at(-1)) - from, last.at + tidying)
     })
 )
