@@ -133,7 +133,7 @@ it.run("A1102 the first failure interrupts the others, which are awaited", (run)
     const log = eventLog()
     const { actor, lines, note } = stage()
     const failure = gone()
-    const tidy = Agent.deterministic("tidy", (_: string) =>
+    const tidy = Agent.deterministic("tidy", (_input: string) =>
       Effect.onInterrupt(Effect.never, () => Effect.andThen(Effect.sleep(5), note("tidy: tidied")))
     )
     const all = Agent.parallel({ x: tidy, y: actor("y", 10, () => Effect.fail(failure)) }).pipe(log.listen)

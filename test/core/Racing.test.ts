@@ -6,7 +6,7 @@ import { it } from "../support/run.ts"
 import { overAMinute, stage, treeOf } from "./composing.ts"
 import { agentWith, batch, busy, calm, done, eventLog, gone, interruptedAt, play, scripted } from "./dialogue.ts"
 
-const { make, text } = ScriptedModel
+const { make } = ScriptedModel
 
 const description = "d"
 
@@ -16,7 +16,7 @@ it.run("A1106 all start, the first success wins, the others are interrupted and 
   Effect.gen(function* () {
     const log = eventLog()
     const { actor, lines, note } = stage()
-    const tidy = Agent.deterministic("tidy", (_: string) =>
+    const tidy = Agent.deterministic("tidy", (_input: string) =>
       Effect.onInterrupt(Effect.never, () => Effect.andThen(Effect.sleep(7), note("tidied")))
     )
     const race = Agent.firstOf(
@@ -169,7 +169,7 @@ it.run("A1108 a copy that fails leaves it to the others; a failure that all woul
 it.run("A1108 P704 no copy starts when the time of the run is over; then the limit is the failure", (run) =>
   Effect.gen(function* () {
     let copies = 0
-    const copy = Agent.deterministic("copy", (_: string) => Effect.suspend(() => (copies++, Effect.fail(busy()))))
+    const copy = Agent.deterministic("copy", (_input: string) => Effect.suspend(() => (copies++, Effect.fail(busy()))))
     const hedged = Agent.speculative(copy, 3, { hedgeAfter: "1 second" }).pipe(
       Agent.withBudget({ maxDuration: "1500 millis" })
     )

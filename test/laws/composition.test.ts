@@ -134,11 +134,11 @@ lawOfRuns("L709 L708 fallback of one is that one, and fallback is associative", 
   })
 )
 
-/** Different instants: at one instant, whoever comes first may win. */
+/** Farther apart than anybody tidies up: a winner counts once the losers are gone, and until then another may win around it. */
 const apart = three.map(([a, b, c]) => [
-  { ...a, takes: 3 * a.takes },
-  { ...b, takes: 3 * b.takes + 1 },
-  { ...c, takes: 3 * c.takes + 2 }
+  { ...a, takes: 10 * a.takes },
+  { ...b, takes: 10 * b.takes + 3 },
+  { ...c, takes: 10 * c.takes + 6 }
 ])
 
 lawOfRuns("L709 L804 firstOf of one is that one, and firstOf is associative up to the winner", apart, (acts, run) =>

@@ -6,35 +6,35 @@ import { describe, it } from "vitest"
 import { sameType } from "./Identity.ts"
 import {
   type BadArgs,
-  Boom,
+  type Boom,
   check,
   count,
-  Db,
+  type Db,
   having,
-  Mail,
+  type Mail,
   modelLayer,
   name,
-  NoKeys,
-  Oops,
+  type NoKeys,
+  type Oops,
   type Own,
   pay
 } from "./subjects.ts"
 
 /** From text to number; fails with `NoKeys`, needs `Db`. */
 declare const measuring: Effect.Effect<number, NoKeys, Db>
-const measure = Agent.deterministic("measure", (_: string) => measuring)
+const measure = Agent.deterministic("measure", (_input: string) => measuring)
 /** From number to boolean; fails with `Boom`, needs `Mail`. */
 declare const judging: Effect.Effect<boolean, Boom, Mail>
-const judge = Agent.deterministic("judge", (_: number) => judging)
+const judge = Agent.deterministic("judge", (_input: number) => judging)
 /** From text to text; cannot fail. */
 const echo = Agent.deterministic("echo", (text: string) => Effect.succeed(text))
 
 class Short extends Schema.TaggedClass<Short>()("Short", { text: Schema.String }) {}
 class Long extends Schema.TaggedClass<Long>()("Long", { pages: Schema.Finite }) {}
 declare const sorting: Effect.Effect<Short | Long, NoKeys>
-const sort = Agent.deterministic("sort", (_: string) => sorting)
-const short = Agent.deterministic("short", (_: Short) => Effect.succeed("short"))
-const long = Agent.deterministic("long", (_: Long) => judging)
+const sort = Agent.deterministic("sort", (_input: string) => sorting)
+const short = Agent.deterministic("short", (_input: Short) => Effect.succeed("short"))
+const long = Agent.deterministic("long", (_input: Long) => judging)
 
 declare const asked: Effect.Effect<boolean, Oops, Mail>
 
@@ -110,12 +110,12 @@ describe("at the same time", () => {
 
   it("A1104 the captain takes the question and the answers", () => {
     type Heard = { readonly input: string; readonly answers: { readonly size: number; readonly text: string } }
-    const captain = Agent.deterministic("captain", (_: Heard) => judging)
+    const captain = Agent.deterministic("captain", (_input: Heard) => judging)
     const forum = Agent.forum({ size: measure, text: echo }, captain)
     sameType<Effect.Effect<boolean, NoKeys | Boom, Db | Mail>>()(forum(""))
     // @ts-expect-error it knows no such answer
     Agent.forum({ size: echo, text: echo }, captain)
-    const anybody = Agent.deterministic("anybody", (_: unknown) => judging)
+    const anybody = Agent.deterministic("anybody", (_input: unknown) => judging)
     // @ts-expect-error no input is a text and a number
     Agent.forum({ size: measure, fine: judge }, anybody)
     // @ts-expect-error it takes a text

@@ -7,7 +7,7 @@ import type * as Model from "../Model.ts"
 import type { BudgetExceededError } from "../RunError.ts"
 import type * as Tool from "../Tool.ts"
 import { type Agent, blank, fromDefinition } from "./agentDefinition.ts"
-import type { Choosing, OnlyFunctions } from "./agentSkills.ts"
+import type { Choosing } from "./agentSkills.ts"
 import { definitionOf, partOf, sequence, stepsOf } from "./compositionParts.ts"
 import type * as Types from "./compositionTypes.ts"
 
