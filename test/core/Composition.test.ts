@@ -444,3 +444,21 @@ it.effect("A1101 a defect in a part, or in a function between two, is a defect o
     assert(Exit.hasDies(exit))
   })
 )
+
+it.effect("P1102 what a composition may cost as a fixer is what its parts may cost, as often as they may run", () =>
+  Effect.sync(() => {
+    const one = Agent.make("one", { budget: { maxTurns: 3 } })
+    const plain = Agent.deterministic("plain", (input: string) => Effect.succeed(input))
+    const loop = Agent.loopUntil(one, () => true, { maxIterations: 4, feedback: () => "" })
+    const costs = [
+      plain,
+      one,
+      Agent.andThen(plain, Agent.andThen(one, one)),
+      loop,
+      Agent.firstOf(one, loop),
+      Agent.fallback(one, one),
+      Agent.speculative(one, 5, { hedgeAfter: "1 second" })
+    ].map((fixer) => Recovery.explain(Recovery.fix(fixer)).worst.modelCalls)
+    assert.deepStrictEqual(costs, [0, 3, 6, 12, 15, 6, 15])
+  })
+)
