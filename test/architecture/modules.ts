@@ -83,5 +83,9 @@ export const internals: Readonly<Record<string, string>> = {
   levels: "Toolset",
   approving: "Toolset",
   digest: "Toolset",
-  runFrame: "Run"
+  runFrame: "Run",
+  agentDefinition: "Composition",
+  agentExplaining: "Composition",
+  agentSkills: "Composition",
+  agentTypes: "Composition"
 }

@@ -160,7 +160,15 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "budget-warning": { ...around, type: "budget-warning", ...limit },
   "budget-exceeded": { ...around, type: "budget-exceeded", ...limit, decision: "extend" },
   "run-completed": { ...around, type: "run-completed", output: { keys: 3 }, finish: "length", ...spent },
-  "run-failed": { ...around, type: "run-failed", error, isDefect: false, transcript, ...spent },
+  "run-failed": {
+    ...around,
+    type: "run-failed",
+    error,
+    isDefect: false,
+    reasons: [error, error],
+    transcript,
+    ...spent
+  },
   "output-coerced": {
     ...around,
     type: "output-coerced",

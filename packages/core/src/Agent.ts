@@ -34,6 +34,7 @@ export { asTool } from "./internal/agentAsTool.ts"
 export type { ToolInput, ToolOptions } from "./internal/agentAsTool.ts"
 export type { Options as ExplainOptions } from "./internal/agentExplaining.ts"
 export { type Partially, partials } from "./internal/agentPartials.ts"
+export * from "./Composition.ts"
 export type { LlmRows } from "./Turn.ts"
 
 export interface Options<Skills, ModelLayer, Input = undefined, Output = undefined> {
@@ -344,6 +345,8 @@ export interface Escaped {
   /** The failure itself; a defect, if `isDefect`. */
   readonly error: unknown
   readonly isDefect: boolean
+  /** Where several agents were tried for one answer: what each of them failed with, in order. */
+  readonly reasons?: ReadonlyArray<unknown>
   /** Its code, else its tag, else `UNKNOWN`. */
   readonly code: string
   readonly isRetryable: boolean
@@ -364,9 +367,10 @@ export const onFailure =
   ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> =>
     listening(self, "own", (event) => {
       if (event.type !== "run-failed") return Effect.void
-      const { agent, error, isDefect, runId, transcript, usage } = event
+      const { agent, error, isDefect, reasons, runId, transcript, usage } = event
       const { code, retryable: isRetryable } = labelsOf(error)
-      return handle({ error, isDefect, code, isRetryable, runId, agent, transcript, usage })
+      const tried = reasons === undefined ? {} : { reasons }
+      return handle({ error, isDefect, ...tried, code, isRetryable, runId, agent, transcript, usage })
     })
 
 const listening = <A extends AnyAgent, B, R2>(

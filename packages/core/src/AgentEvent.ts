@@ -101,6 +101,8 @@ export type Happening =
       readonly error: unknown
       /** Whether it died, of a bug, rather than failed. */
       readonly isDefect: boolean
+      /** Where several agents were tried for one answer: what each of them failed with, in order. */
+      readonly reasons?: ReadonlyArray<unknown>
       readonly transcript: Message.Transcript
     } & Spent)
   | ({ readonly type: "run-interrupted"; readonly transcript: Message.Transcript } & Spent)

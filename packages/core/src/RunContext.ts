@@ -33,6 +33,8 @@ export interface RunContext {
   readonly ledger: Ledger
   /** One for a whole tree of runs. */
   readonly losses: Losses
+  /** Hears when a tool with unsafe side effects is started here or below; absent where nobody has to know. */
+  readonly onUnsafe?: () => void
   /** Fixers that are at work above this effect; they are not started again below. */
   readonly fixers: ReadonlyArray<unknown>
 }

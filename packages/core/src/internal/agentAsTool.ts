@@ -9,14 +9,16 @@ import type { KintsugiError } from "../KintsugiError.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as Tool from "../Tool.ts"
 import type { TypeId } from "./agentDefinition.ts"
+import type { ToolMark } from "./compositionTypes.ts"
 import type { ServicesOfVerify, TimeoutOf } from "./toolLeft.ts"
+import { mayBeUnsafe, MayBeUnsafe } from "./toolUnsafe.ts"
 import { Cost, costOf } from "./verdictBounds.ts"
 
 /** An agent, seen as what a tool needs of it: its own failures and needs are those of the call. */
-export interface Runnable<in I, out O, out E, out R> {
+export interface Runnable<in I, out O, out E, out R, out Inside = unknown> {
   (input: I): Effect.Effect<O, E, R>
   readonly name: string
-  readonly [TypeId]: unknown
+  readonly [TypeId]: Inside
 }
 
 /** What a model says to an agent that takes text. */
@@ -73,9 +75,10 @@ interface AsTool {
     C extends Duration.Input | undefined = undefined,
     VR = Tool.NoVerify,
     Stored = unknown,
-    E extends Stored | KintsugiError = Stored | KintsugiError
+    E extends Stored | KintsugiError = Stored | KintsugiError,
+    Inside = unknown
   >(
-    agent: Runnable<string, O, E, R>,
+    agent: Runnable<string, O, E, R, Inside>,
     options: ToolOptions<Name, S, A, T, C, VR, Stored> & { readonly parameters?: never }
   ): Tool.Tool<
     Name,
@@ -83,7 +86,7 @@ interface AsTool {
     Answer<A> | Extract<O, Completion.Completion>,
     E | TimeoutOf<S, T, VR>,
     R | ServicesOfVerify<VR>,
-    Tool.CallLimit<C> & Storable<E, Stored>,
+    Tool.CallLimit<C> & Storable<E, Stored> & ToolMark<Inside, NoInfer<S>>,
     NoInfer<S>
   >
   <
@@ -98,9 +101,10 @@ interface AsTool {
     C extends Duration.Input | undefined = undefined,
     VR = Tool.NoVerify,
     Stored = unknown,
-    E extends Stored | KintsugiError = Stored | KintsugiError
+    E extends Stored | KintsugiError = Stored | KintsugiError,
+    Inside = unknown
   >(
-    agent: Runnable<I, O, E, R>,
+    agent: Runnable<I, O, E, R, Inside>,
     options: ToolOptions<Name, S, A, T, C, VR, Stored> & ToolInput<Params, I>
   ): Tool.Tool<
     Name,
@@ -108,7 +112,7 @@ interface AsTool {
     Answer<A> | Extract<O, Completion.Completion>,
     E | TimeoutOf<S, T, VR>,
     R | ServicesOfVerify<VR>,
-    Tool.CallLimit<C> & Storable<E, Stored>,
+    Tool.CallLimit<C> & Storable<E, Stored> & ToolMark<Inside, NoInfer<S>>,
     NoInfer<S>
   >
 }
@@ -126,6 +130,7 @@ export const asTool: AsTool = (
   // what the parameters decode to is what the agent takes, by the types of those who call this
   const run = (params: unknown) => agent(toInput(params) as never)
   Object.defineProperty(run, Cost, { get: () => costOf(agent) })
+  Object.defineProperty(run, MayBeUnsafe, { get: () => mayBeUnsafe(agent) })
   const tool = Tool.make(name, {
     ...others,
     parameters: parameters as Schema.Codec<unknown, unknown>,

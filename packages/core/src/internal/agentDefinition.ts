@@ -20,12 +20,15 @@ import { explainRun, perTurn } from "./agentExplaining.ts"
 import { type ChoiceError, type ChoiceServices, workOf } from "./agentSkills.ts"
 import type { OnExceeded } from "./budgetMeter.ts"
 import type { CallError, CallServices, ModelError, ModelServices, Deciders } from "./agentTypes.ts"
+import * as Composition from "./compositionRun.ts"
+import type { Composed, Part } from "./compositionRun.ts"
 import { ReadsReport } from "./fixing.ts"
 import * as Handle from "./runHandle.ts"
 import type { Resumption } from "./runStart.ts"
 import * as Frame from "./runFrame.ts"
 import { plain, type ReadInput } from "./runInput.ts"
 import type { Output } from "./runOutput.ts"
+import { isUnsafeTool, MayBeUnsafe } from "./toolUnsafe.ts"
 import { Cost } from "./verdictBounds.ts"
 
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
@@ -34,7 +37,7 @@ export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
  * `E` and `R` are the agent's own failures and needs. Those of its tools `T` and of its model are computed at the call,
  * behind the tools' tables, the agent's tables by tool, its defaults, and its table for the model. So the order of a pipe
  * changes nothing. An agent that is one plain function has no `ModelTable`, one of functions to choose from has `OnlyFunctions`
- * there, and one without several skills has no `Choice`.
+ * there, one made of others none or `HasUnsafe`, and one without several skills has no `Choice`.
  */
 export interface Agent<
   in I,
@@ -75,7 +78,13 @@ export interface Agent<
     R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Scope.Scope
   >
   readonly name: string
-  readonly [TypeId]: { readonly _T: () => T; readonly _Choice: () => Choice; readonly definition: Definition }
+  readonly [TypeId]: {
+    readonly _T: () => T
+    readonly _ModelTable: () => ModelTable
+    readonly _Choice: () => Choice
+    readonly definition: Definition
+    readonly part: Part
+  }
 }
 
 /** What an agent is at run time. */
@@ -101,6 +110,8 @@ export interface Definition {
   readonly outputRetries: number
   /** In the place of the loop, for agents that need no model. */
   readonly body: ((input: unknown) => Effect.Effect<unknown, unknown>) | undefined
+  /** In the place of the loop, for agents that are made of others. */
+  readonly composed: Composed | undefined
 }
 
 /** An agent that has nothing but a name. */
@@ -123,7 +134,8 @@ export const blank = (name: string): Definition => ({
   readInput: plain,
   output: undefined,
   outputRetries: 1,
-  body: undefined
+  body: undefined,
+  composed: undefined
 })
 
 // an agent's type parameters are carried by its type alone
@@ -146,16 +158,27 @@ export function fromDefinition<A>(definition: Definition): A {
   const start = (input: unknown) => Handle.start((sink, mode) => run(input, sink, mode))
   Object.defineProperty(agent, "name", { value: definition.name, configurable: true })
   Object.defineProperty(agent, Cost, { get: () => costOf(definition) })
+  const isUnsafe = () => mayBeUnsafe(definition)
+  Object.defineProperty(agent, MayBeUnsafe, { get: isUnsafe })
+  const { composed, name } = definition
   const isPlain = definition.body !== undefined || isAllPlain(definition.skills)
-  const marks = isPlain ? {} : { [ReadsReport]: true }
-  return Object.assign(agent, { stream, start, pipe, [TypeId]: { definition }, ...marks }) as A
+  const readsReport = composed === undefined ? !isPlain : composed.readsReport
+  const part: Part = { name, run, cost: () => costOf(definition), mayBeUnsafe: isUnsafe, readsReport }
+  const marks = readsReport ? { [ReadsReport]: true } : {}
+  return Object.assign(agent, { stream, start, pipe, [TypeId]: { definition, part }, ...marks }) as A
 }
+
+const mayBeUnsafe = ({ composed, skills }: Definition): boolean =>
+  composed === undefined
+    ? skills.some((skill) => !Skill.isDeterministic(skill) && skill.tools.some((tool) => isUnsafeTool(tool.definition)))
+    : composed.parts.some((part) => part.mayBeUnsafe())
 
 const isAllPlain = (skills: ReadonlyArray<Skill.AnySkill>): boolean =>
   skills.length > 0 && skills.every(Skill.isDeterministic)
 
 const costOf = (definition: Definition): Cost => {
   if (definition.body !== undefined) return { modelCalls: 0, perTurn: 0, millis: 0 }
+  if (definition.composed !== undefined) return definition.composed.cost()
   const plan = planOf(definition)
   const { modelCalls, time } = explainRun(plan).worst
   return { modelCalls, perTurn: perTurn(plan) ?? modelCalls, millis: Duration.toMillis(time) }
@@ -168,14 +191,9 @@ function pipe(this: unknown) {
 const whole: Frame.Mode = { isStreamed: false, isSuspendable: false }
 const streamed: Frame.Mode = { isStreamed: true, isSuspendable: false }
 
-type Runner = (
-  input: unknown,
-  sink: Frame.Sink | undefined,
-  mode: Frame.Mode
-) => Effect.Effect<unknown, unknown, Model.Model>
-
-const runner = (definition: Definition): Runner => {
-  const { body, isResumed, listeners, name } = definition
+const runner = (definition: Definition): Composition.Runner => {
+  const { body, composed, isResumed, listeners, name } = definition
+  if (composed !== undefined) return Composition.runner(name, composed, listeners)
   if (body !== undefined) {
     const state: Frame.State = { turn: 0, transcript: () => [], unfinished: () => undefined }
     return (input, sink, mode) =>

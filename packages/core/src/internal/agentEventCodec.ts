@@ -114,6 +114,7 @@ export const schemas = {
     ...spent,
     error: Failure,
     isDefect: Schema.Boolean,
+    reasons: Schema.optionalKey(Schema.Array(Failure)),
     transcript: Message.Transcript
   }),
   "run-interrupted": event("run-interrupted", { ...spent, transcript: Message.Transcript })

@@ -28,6 +28,8 @@ export interface State {
   readonly unfinished: () => Message.Assistant | undefined
   /** How the reply ended that is the output; of a function's value there is none. */
   readonly finish?: Message.FinishReason | undefined
+  /** What each of those failed with that were tried for one answer, in order. */
+  readonly reasons?: ReadonlyArray<unknown> | undefined
 }
 
 export interface Frame {
@@ -111,6 +113,7 @@ const contextOf = (
     meter,
     losses,
     fixers: parent?.fixers ?? [],
+    ...(parent?.onUnsafe === undefined ? {} : { onUnsafe: parent.onUnsafe }),
     ...(parent?.repairing === undefined ? {} : { repairing: parent.repairing }),
     ...(sinks.length === 0 ? {} : { emit: fanOut(sinks) }),
     ...(parent === undefined ? {} : { parent: startedBy(parent) })
@@ -180,8 +183,9 @@ const terminal = (
     const { finish } = frame.state
     return { type: "run-completed", output: exit.value, ...(finish === undefined ? {} : { finish }), ...spent }
   }
+  const { reasons } = frame.state
   const kept = { transcript: frame.state.transcript(), ...spent }
-  return Cause.hasInterrupts(exit.cause)
-    ? { type: "run-interrupted", ...kept }
-    : { type: "run-failed", error: Cause.squash(exit.cause), isDefect: Cause.hasDies(exit.cause), ...kept }
+  if (Cause.hasInterrupts(exit.cause)) return { type: "run-interrupted", ...kept }
+  const tried = reasons === undefined || reasons.length < 2 ? {} : { reasons }
+  return { type: "run-failed", error: Cause.squash(exit.cause), isDefect: Cause.hasDies(exit.cause), ...tried, ...kept }
 }

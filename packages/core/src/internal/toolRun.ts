@@ -4,6 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ErrorCause from "../ErrorCause.ts"
+import * as RunContext from "../RunContext.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../ToolError.ts"
 import { untouchable } from "./recoveryDriver.ts"
 import type { ToolContext, ToolDefinition } from "./toolDefinition.ts"
@@ -38,10 +39,21 @@ export const run = (
   onCleared?: () => void
 ): Effect.Effect<unknown, unknown> => {
   const { timeout } = tool
-  if (timeout === undefined) return tool.run(params, context)
-  const running = Effect.suspend(() => tool.run(params, context))
+  if (timeout === undefined && tool.sideEffects !== "unsafe") return tool.run(params, context)
+  const running = tool.sideEffects === "unsafe" ? announced(tool, params, context) : started(tool, params, context)
+  if (timeout === undefined) return running
   return Effect.timeoutOrElse(running, { duration: timeout, orElse: () => cutOff(tool, context, timeout, onCleared) })
 }
+
+const started = (tool: ToolDefinition, params: unknown, context: ToolContext): Effect.Effect<unknown, unknown> =>
+  Effect.suspend(() => tool.run(params, context))
+
+/** From here on it may have taken effect: whoever would start something else in its place has to know. */
+const announced = (tool: ToolDefinition, params: unknown, context: ToolContext): Effect.Effect<unknown, unknown> =>
+  Effect.flatMap(RunContext.Current, (run) => {
+    run?.onUnsafe?.()
+    return tool.run(params, context)
+  })
 
 /** A call outside of every table: whatever a table would tell of it is plain here. */
 export const runAlone = (

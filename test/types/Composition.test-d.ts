@@ -1,0 +1,287 @@
+/** What compositions leave in types, and what does not compile. */
+import { Agent, Recovery, Tool } from "@kintsugi/core"
+import type { LlmError, Model, RunError } from "@kintsugi/core"
+import { Effect, type Layer, Schema, type Stream } from "effect"
+import { describe, it } from "vitest"
+import { sameType } from "./Identity.ts"
+import {
+  type BadArgs,
+  type Boom,
+  check,
+  count,
+  type Db,
+  having,
+  type Mail,
+  modelLayer,
+  name,
+  type NoKeys,
+  type Oops,
+  type Own,
+  pay
+} from "./subjects.ts"
+
+/** From text to number; fails with `NoKeys`, needs `Db`. */
+declare const measuring: Effect.Effect<number, NoKeys, Db>
+const measure = Agent.deterministic("measure", (_input: string) => measuring)
+/** From number to boolean; fails with `Boom`, needs `Mail`. */
+declare const judging: Effect.Effect<boolean, Boom, Mail>
+const judge = Agent.deterministic("judge", (_input: number) => judging)
+/** From text to text; cannot fail. */
+const echo = Agent.deterministic("echo", (text: string) => Effect.succeed(text))
+
+class Short extends Schema.TaggedClass<Short>()("Short", { text: Schema.String }) {}
+class Long extends Schema.TaggedClass<Long>()("Long", { pages: Schema.Finite }) {}
+declare const sorting: Effect.Effect<Short | Long, NoKeys>
+const sort = Agent.deterministic("sort", (_input: string) => sorting)
+const short = Agent.deterministic("short", (_input: Short) => Effect.succeed("short"))
+const long = Agent.deterministic("long", (_input: Long) => judging)
+
+declare const asked: Effect.Effect<boolean, Oops, Mail>
+
+const acknowledge = { acknowledge: "may run twice" } as const
+const paying = having(pay)
+
+describe("one after the other", () => {
+  it("A1101 the input of the first, the output of the second, the failures and needs of both", () => {
+    const both = Agent.andThen(measure, judge)
+    sameType<Effect.Effect<boolean, NoKeys | Boom, Db | Mail>>()(both(""))
+    sameType<Effect.Effect<boolean, NoKeys | Boom, Db | Mail>>()(measure.pipe(Agent.andThen(judge))(""))
+    sameType<Agent.Agent<string, boolean, NoKeys | Boom, Db | Mail>>()(both)
+    sameType<
+      (input: string) => Stream.Stream<import("@kintsugi/core").AgentEvent.AgentEvent, NoKeys | Boom, Db | Mail>
+    >()(both.stream)
+    sameType<Effect.Effect<boolean, Own | BadArgs | Boom | NoKeys, Model.Model | Mail>>()(
+      Agent.andThen(
+        Agent.map(having(count), () => 1),
+        judge
+      )("")
+    )
+    // @ts-expect-error the second takes numbers, the first gives texts
+    Agent.andThen(echo, judge)
+    // @ts-expect-error nor does it compile in a pipe
+    echo.pipe(Agent.andThen(judge))
+    // @ts-expect-error it takes texts
+    both(1)
+  })
+
+  it("A1103 one agent for each tag, and for no other", () => {
+    const all = Agent.branch(sort, { Short: short, Long: long })
+    sameType<Effect.Effect<string | boolean, NoKeys | Boom, Mail>>()(all(""))
+    sameType<Effect.Effect<string | boolean, NoKeys | Boom, Mail>>()(
+      sort.pipe(Agent.branch({ Short: short, Long: long }))("")
+    )
+    // @ts-expect-error nobody takes what is long
+    Agent.branch(sort, { Short: short })
+    // @ts-expect-error nobody takes what is long
+    sort.pipe(Agent.branch({ Short: short }))
+    // @ts-expect-error it takes what is short
+    Agent.branch(sort, { Short: short, Long: short })
+    // @ts-expect-error it takes what is short
+    sort.pipe(Agent.branch({ Short: short, Long: short }))
+    // @ts-expect-error nothing is of medium length
+    Agent.branch(sort, { Short: short, Long: long, Medium: long })
+    // @ts-expect-error nothing is of medium length
+    sort.pipe(Agent.branch({ Short: short, Long: long, Medium: long }))
+    // @ts-expect-error a text has no tag
+    Agent.branch(echo, { Short: short })
+  })
+
+  it("A1105 LoopExhaustedError is in the failures of a loop, and of nothing else", () => {
+    const loop = Agent.loopUntil(measure, (n) => n > 1, { maxIterations: 3, feedback: (n) => `${n}` })
+    sameType<Effect.Effect<number, NoKeys | RunError.LoopExhaustedError, Db>>()(loop(""))
+    const asking = Agent.loopUntil(measure, () => asked, { maxIterations: 3, feedback: () => Effect.succeed("") })
+    sameType<Effect.Effect<number, NoKeys | Oops | RunError.LoopExhaustedError, Db | Mail>>()(asking(""))
+    const piped = measure.pipe(Agent.loopUntil((n) => n > 1, { maxIterations: 3, feedback: (n) => `${n}` }))
+    sameType<Effect.Effect<number, NoKeys | RunError.LoopExhaustedError, Db>>()(piped(""))
+    // @ts-expect-error the agent takes texts
+    Agent.loopUntil(measure, () => true, { maxIterations: 3, feedback: (n) => n })
+    // @ts-expect-error it has to end some time
+    Agent.loopUntil(measure, () => true, { feedback: () => "" })
+  })
+})
+
+describe("at the same time", () => {
+  it("A1102 the answers have the names of the agents", () => {
+    const all = Agent.parallel({ size: measure, text: echo })
+    sameType<Effect.Effect<{ readonly size: number; readonly text: string }, NoKeys, Db>>()(all(""))
+    // @ts-expect-error no input is a text and a number
+    Agent.parallel({ size: measure, fine: judge })
+  })
+
+  it("A1104 the captain takes the question and the answers", () => {
+    type Heard = { readonly input: string; readonly answers: { readonly size: number; readonly text: string } }
+    const captain = Agent.deterministic("captain", (_input: Heard) => judging)
+    const forum = Agent.forum({ size: measure, text: echo }, captain)
+    sameType<Effect.Effect<boolean, NoKeys | Boom, Db | Mail>>()(forum(""))
+    // @ts-expect-error it knows no such answer
+    Agent.forum({ size: echo, text: echo }, captain)
+    const anybody = Agent.deterministic("anybody", (_input: unknown) => judging)
+    // @ts-expect-error no input is a text and a number
+    Agent.forum({ size: measure, fine: judge }, anybody)
+    // @ts-expect-error it takes a text
+    Agent.forum({ size: measure, text: echo }, echo)
+  })
+
+  it("A1106 a race gives what one of them gives", () => {
+    sameType<Effect.Effect<number | string, NoKeys, Db>>()(Agent.firstOf(measure, echo)(""))
+    sameType<Effect.Effect<number, NoKeys, Db>>()(Agent.firstOf(measure)(""))
+    // @ts-expect-error no input is a text and a number
+    Agent.firstOf(measure, judge)
+    // @ts-expect-error a race of nobody
+    Agent.firstOf()
+  })
+
+  it("A1108 copies are what the agent is", () => {
+    sameType<Effect.Effect<number, NoKeys, Db>>()(Agent.speculative(measure, 2, { hedgeAfter: "1 second" })(""))
+    sameType<Effect.Effect<number, NoKeys, Db>>()(measure.pipe(Agent.speculative(2, { hedgeAfter: 1 }))(""))
+    // @ts-expect-error it has to say when
+    Agent.speculative(measure, 2, {})
+  })
+})
+
+describe("an order", () => {
+  it("A1107 every failure may be left, and the guard reads all of them", () => {
+    const careful = Agent.map(having(check), (text) => text.length)
+    sameType<Effect.Effect<number, NoKeys | Own | BadArgs, Db | Model.Model>>()(Agent.fallback(measure, careful)(""))
+    Agent.fallback(measure, careful, {
+      when: (error, { agent, tried }) => {
+        sameType<NoKeys | Own | BadArgs>()(error)
+        sameType<string>()(agent)
+        sameType<number>()(tried)
+        return error._tag === "NoKeys"
+      }
+    })
+    // @ts-expect-error nobody fails so
+    Agent.fallback(measure, echo, { when: (error) => error._tag === "Boom" })
+    // @ts-expect-error no input is a text and a number
+    Agent.fallback(measure, judge)
+    // @ts-expect-error an order of nobody
+    Agent.fallback({ when: () => true })
+  })
+})
+
+describe("an unsafe tool", () => {
+  it("A1111 takes part in no race unless that is acknowledged", () => {
+    // @ts-expect-error it may pay twice
+    Agent.firstOf(paying, echo)
+    // @ts-expect-error wherever it stands
+    Agent.firstOf(echo, paying)
+    // @ts-expect-error other words are no acknowledgement
+    Agent.firstOf(echo, paying, { acknowledge: "yes" })
+    // @ts-expect-error it may pay twice
+    Agent.speculative(paying, 2, { hedgeAfter: 1 })
+    // @ts-expect-error it may pay twice
+    paying.pipe(Agent.speculative(2, { hedgeAfter: 1 }))
+    type Paid = Effect.Effect<string, Own | BadArgs | NoKeys | Boom, Model.Model>
+    sameType<Paid>()(Agent.firstOf(paying, echo, acknowledge)(""))
+    sameType<Paid>()(Agent.speculative(paying, 2, { hedgeAfter: 1, ...acknowledge })(""))
+    sameType<Paid>()(paying.pipe(Agent.speculative(2, { hedgeAfter: 1, ...acknowledge }))(""))
+    Agent.firstOf(having(count), having(name), echo)
+  })
+
+  it("A1111 nor does what is made of such an agent", () => {
+    // @ts-expect-error it pays first
+    Agent.firstOf(Agent.andThen(paying, echo), echo)
+    // @ts-expect-error it pays last
+    Agent.firstOf(echo.pipe(Agent.andThen(paying)), echo)
+    // @ts-expect-error one of them pays
+    Agent.firstOf(Agent.parallel({ a: echo, b: paying }), echo)
+    // @ts-expect-error it may come to paying
+    Agent.firstOf(Agent.fallback(echo, paying), echo)
+    // @ts-expect-error the acknowledgement was about the race within
+    Agent.firstOf(Agent.firstOf(echo, paying, acknowledge), echo)
+    const loop = paying.pipe(Agent.loopUntil(() => true, { maxIterations: 2, feedback: () => "" }))
+    // @ts-expect-error it pays again and again
+    Agent.firstOf(loop, echo)
+    const again = Agent.loopUntil(paying, () => true, { maxIterations: 2, feedback: () => "" })
+    // @ts-expect-error in or out of a pipe
+    Agent.firstOf(again, echo)
+    // @ts-expect-error whatever becomes of the answer
+    Agent.firstOf(Agent.map(paying, String), echo)
+    // @ts-expect-error whatever becomes of the answer
+    Agent.firstOf(paying.pipe(Agent.map(String)), echo)
+    // @ts-expect-error whoever makes the input
+    Agent.firstOf(paying.pipe(Agent.mapInput((text: string) => text)), echo)
+    // @ts-expect-error whoever listens
+    Agent.firstOf(Agent.map(paying, String).pipe(Agent.onEvent(() => Effect.void)), echo)
+    // @ts-expect-error whatever it may spend
+    Agent.firstOf(Agent.map(paying, String).pipe(Agent.withBudget({ maxTurns: 1 })), echo)
+    // @ts-expect-error whatever it is called
+    Agent.firstOf(Agent.map(paying, String).pipe(Agent.named("x")), echo)
+    // @ts-expect-error whatever it is given
+    Agent.firstOf(paying.pipe(Agent.provide(modelLayer)), echo)
+    // @ts-expect-error whatever its tables say
+    Agent.firstOf(paying.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") })), echo)
+    // @ts-expect-error by whatever model
+    Agent.firstOf(paying.pipe(Agent.withModel(modelLayer)), echo)
+  })
+
+  it("A1111 nor does an agent of which a tool is such an agent, unless the tool says what it does", () => {
+    const named = { name: "ask", description: "d" } as const
+    // @ts-expect-error its tool may pay twice
+    Agent.firstOf(having(Agent.asTool(paying, named)), echo)
+    // @ts-expect-error whatever the tables of the tool say
+    Agent.firstOf(having(Agent.asTool(paying, named).pipe(Tool.onError({ NoKeys: Recovery.tell() }))), echo)
+    // @ts-expect-error and the tool of its tool
+    Agent.firstOf(having(Agent.asTool(having(Agent.asTool(Agent.map(paying, String), named)), named)), echo)
+    // @ts-expect-error it says so itself
+    Agent.firstOf(having(Agent.asTool(echo, { ...named, sideEffects: "unsafe" })), echo)
+    Agent.firstOf(having(Agent.asTool(paying, { ...named, sideEffects: "idempotent" })), echo)
+  })
+})
+
+describe("the same agent with something around it", () => {
+  it("A1101 map and mapInput", () => {
+    sameType<Effect.Effect<Date, NoKeys, Db>>()(Agent.map(measure, (n) => new Date(n))(""))
+    sameType<Effect.Effect<Date, NoKeys, Db>>()(measure.pipe(Agent.map((n) => new Date(n)))(""))
+    sameType<Effect.Effect<number, NoKeys, Db>>()(
+      Agent.mapInput(measure, (date: Date) => date.toISOString())(new Date())
+    )
+    sameType<Effect.Effect<number, NoKeys, Db>>()(
+      measure.pipe(Agent.mapInput((date: Date) => date.toISOString()))(new Date())
+    )
+    // @ts-expect-error it takes texts
+    Agent.mapInput(measure, (date: Date) => date)
+    // @ts-expect-error it gives numbers
+    Agent.map(measure, (text: string) => text)
+  })
+
+  it("A1101 a layer takes away what it gives, and brings its own failures and needs", () => {
+    const layer: Layer.Layer<Db, Oops, Mail> = undefined as never
+    sameType<Effect.Effect<number, NoKeys | Oops, Mail>>()(Agent.provide(measure, layer)(""))
+    sameType<Effect.Effect<number, NoKeys | Oops, Mail>>()(measure.pipe(Agent.provide(layer))(""))
+    sameType<Effect.Effect<string, Own>>()(Agent.make("a", {}).pipe(Agent.provide(modelLayer))(""))
+  })
+
+  it("A1101 a model for an agent with a loop, which keeps its tables", () => {
+    const own = having(name).pipe(Agent.withModel(modelLayer))
+    sameType<Effect.Effect<string, Own | BadArgs | Boom, Mail>>()(own(""))
+    const told = own.pipe(Agent.toolDefaults({ Boom: Recovery.tell() }))
+    sameType<Effect.Effect<string, Own | BadArgs, Mail>>()(told(""))
+    // @ts-expect-error it asks no model
+    measure.pipe(Agent.withModel(modelLayer))
+    // @ts-expect-error its parts do
+    Agent.andThen(own, echo).pipe(Agent.withModel(modelLayer))
+  })
+
+  it("A904 limits bring their failure, where it is not there yet", () => {
+    sameType<Effect.Effect<number, NoKeys | RunError.BudgetExceededError, Db>>()(
+      measure.pipe(Agent.withBudget({ maxDuration: 1 }))("")
+    )
+    sameType<Effect.Effect<string, LlmError.LlmError | RunError.BudgetExceededError, Model.Model>>()(
+      Agent.make("a", {}).pipe(Agent.withBudget({ maxTurns: 1 }))("")
+    )
+  })
+
+  it("A1101 tables stand on the parts: a composition has no calls of its own", () => {
+    const both = Agent.andThen(having(count), echo)
+    // @ts-expect-error it asks no model itself
+    both.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))
+    // @ts-expect-error its calls are those of its parts
+    both.pipe(Agent.onToolError({ count: { NoKeys: Recovery.tell() } }))
+    // @ts-expect-error nor has it a run that could be explained
+    Agent.explain(both)
+    // @ts-expect-error nor one that could be resumed
+    Agent.resume(both)
+  })
+})
