@@ -109,10 +109,10 @@ it.run("A1109 P703 what the losers have spent is in the ledger, once, when the r
     assert.deepStrictEqual(yield* overAMinute(run(race, "go")), Exit.succeed("done"))
     const end = log.end()
     assert(end?.type === "run-completed")
-    // two replies of the winner, one of the loser; of the request that was cut off nobody knows what was counted
+    // two replies of the winner, one of the loser, and its request that was cut off, of which nobody knows what was counted
     assert.deepStrictEqual(
       end.ledger.map(({ outcome, turn }) => `${turn} ${outcome}`),
-      ["1 used", "1 used", "2 used"]
+      ["1 used", "1 used", "2 used", "2 interrupted"]
     )
     assert.strictEqual(slow.requests.length, 2)
     assert.strictEqual(end.usage.inputTokens, 30)
