@@ -133,7 +133,7 @@ const callOf = (call: Message.ToolCall, id: string): Item => {
     added: { ...head, arguments: "", status: "in_progress" },
     events: [
       ...Parts.inPieces(text).map((delta) => ({ type: "response.function_call_arguments.delta", ...at, delta })),
-      { type: "response.function_call_arguments.done", ...at, name: call.name, arguments: text }
+      { type: "response.function_call_arguments.done", ...at, arguments: text }
     ],
     done: { ...head, arguments: text, status: "completed" }
   }
