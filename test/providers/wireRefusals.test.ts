@@ -130,6 +130,34 @@ describe("anthropic-messages refuses", () => {
       says: /Invalid `signature`/
     },
     {
+      why: "a choice without tools",
+      body: { ...of(asked), tool_choice: { type: "any" } },
+      status: 400,
+      says: /providing tools/
+    },
+    {
+      why: "a choice of no tool",
+      body: {
+        ...of(asked),
+        tools: [{ name: "f", input_schema: { type: "object" } }],
+        tool_choice: { type: "tool", name: "g" }
+      },
+      status: 400,
+      says: /Tool 'g' not found/
+    },
+    {
+      why: "a tool of another name",
+      body: { ...of(asked), tools: [{ name: "f.g", input_schema: { type: "object" } }] },
+      status: 400,
+      says: /tools\.0\.custom\.name/
+    },
+    {
+      why: "parameters that are no object",
+      body: { ...of(asked), tools: [{ name: "f", input_schema: { anyOf: [] } }] },
+      status: 400,
+      says: /input_schema\.type/
+    },
+    {
       why: "thinking with a forced call",
       body: {
         ...of(asked),
@@ -141,6 +169,20 @@ describe("anthropic-messages refuses", () => {
     }
   ])
 })
+
+const tool = (name: string, parameters: object, strict = false) => ({
+  type: "function",
+  function: { name, parameters, strict }
+})
+
+const nested = {
+  type: "object",
+  properties: {
+    a: { type: "array", items: { type: "object", properties: { b: { type: "string" } }, additionalProperties: false } }
+  },
+  required: ["a"],
+  additionalProperties: false
+}
 
 describe("openai-chat refuses", () => {
   const headers = { authorization: "Bearer any" }
@@ -165,6 +207,39 @@ describe("openai-chat refuses", () => {
       says: /response messages: c1/
     },
     { why: "a result without a call", body: of(asked, result), status: 400, says: /must be a response to/ },
+    {
+      why: "a choice without tools",
+      body: { ...of(asked), tool_choice: "auto" },
+      status: 400,
+      says: /only allowed when/
+    },
+    {
+      why: "a choice of no tool",
+      body: { ...of(asked), tools: [tool("f", {})], tool_choice: { type: "function", function: { name: "g" } } },
+      status: 400,
+      says: /'g' not found/
+    },
+    {
+      why: "a tool of another name",
+      body: { ...of(asked), tools: [tool("f.g", {})] },
+      status: 400,
+      says: /tools\[0\]\.name/
+    },
+    {
+      why: "a strict schema that is open",
+      body: { ...of(asked), tools: [tool("f", { type: "object", properties: {} }, true)] },
+      status: 400,
+      says: /function 'f'.*'additionalProperties' is required/
+    },
+    {
+      why: "a strict schema that leaves something to choice, deep inside",
+      body: {
+        ...of(asked),
+        response_format: { type: "json_schema", json_schema: { name: "o", schema: nested, strict: true } }
+      },
+      status: 400,
+      says: /response_format 'o': In context=\('properties', 'a', 'items'\).*Missing 'b'/
+    },
     { why: "a result twice", body: of(asked, call, result, result), status: 400, says: /'c1' not found/ }
   ])
 })
@@ -189,6 +264,21 @@ describe("openai-responses refuses", () => {
       body: of(asked, { ...reasoning, encrypted_content: "forged" }, call, output),
       status: 400,
       says: /could not be verified/
+    },
+    {
+      why: "a strict schema that is open",
+      body: {
+        ...of(asked),
+        tools: [{ type: "function", name: "f", parameters: { type: "object", properties: {} }, strict: true }]
+      },
+      status: 400,
+      says: /function 'f'.*'additionalProperties' is required/
+    },
+    {
+      why: "a strict output that leaves something to choice, deep inside",
+      body: { ...of(asked), text: { format: { type: "json_schema", name: "o", schema: nested, strict: true } } },
+      status: 400,
+      says: /response_format 'o'.*Missing 'b'/
     },
     { why: "a response before", body: { ...of(asked), previous_response_id: "r" }, status: 400, says: /'r' not found/ }
   ])

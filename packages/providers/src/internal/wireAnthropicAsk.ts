@@ -190,8 +190,26 @@ const textIn = (block: Schema.Json): string =>
 const complaint = (body: Body, turns: ReadonlyArray<Turn>): string | undefined => {
   if (turns.length === 0) return "messages: at least one message is required"
   if (turns[0]?.role !== "user") return 'messages: first message must use the "user" role'
-  if (body.thinking !== undefined && body.thinking.type !== "disabled" && Predicate.isObject(choiceOf(body))) {
+  if (
+    body.thinking !== undefined &&
+    body.thinking.type !== "disabled" &&
+    ["any", "tool"].includes(body.tool_choice?.type ?? "")
+  ) {
     return "Thinking may not be enabled when tool_choice forces tool use."
+  }
+  const choice = choiceOf(body)
+  const tools = body.tools ?? []
+  if (body.tool_choice !== undefined && tools.length === 0) {
+    return "tool_choice: tool_choice may only be specified while providing tools"
+  }
+  if (Predicate.isObject(choice) && !tools.some(({ name }) => name === choice.tool)) {
+    return `Tool '${choice.tool}' not found in provided tools`
+  }
+  for (const [index, { input_schema, name }] of tools.entries()) {
+    if (!nameForm.test(name)) return `tools.${index}.custom.name: String should match pattern '${nameForm.source}'`
+    if (input_schema !== undefined && input_schema["type"] !== "object") {
+      return `tools.${index}.custom.input_schema.type: Input should be 'object'`
+    }
   }
   const seen = new Set<string>()
   for (const [index, { blocks }] of turns.entries()) {
@@ -219,6 +237,8 @@ const badBlock = (blocks: ReadonlyArray<Block>, where: string, seen: Set<string>
   }
   return undefined
 }
+
+const nameForm = /^[a-zA-Z0-9_-]{1,128}$/
 
 const idForm = /^[a-zA-Z0-9_-]+$/
 

@@ -6,6 +6,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as LoopbackServer from "../testing/LoopbackServer.ts"
 import type * as Wire from "../testing/Wire.ts"
+import * as Tools from "./wireOpenAiTools.ts"
 import * as Parts from "./wireParts.ts"
 
 const Part = Schema.Union([
@@ -42,6 +43,7 @@ const Body = Schema.Struct({
   messages: Schema.Array(WireMessage),
   tools: Schema.optionalKey(Schema.Array(Schema.Json)),
   tool_choice: Schema.optionalKey(Schema.Json),
+  response_format: Schema.optionalKey(Schema.Json),
   stream: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
 })
 
@@ -49,7 +51,8 @@ const Tool = Schema.Struct({
   function: Schema.Struct({
     name: Schema.String,
     description: Schema.optionalKey(Schema.String),
-    parameters: Schema.optionalKey(Schema.JsonObject)
+    parameters: Schema.optionalKey(Schema.JsonObject),
+    strict: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
   })
 })
 
@@ -58,17 +61,29 @@ export const toolsOf = (tools: ReadonlyArray<Schema.Json> = []): ReadonlyArray<M
   tools.filter(Schema.is(Tool)).map(({ function: fn }) => Parts.specOf(fn.name, fn.description, fn.parameters))
 
 export const read = (received: LoopbackServer.Received): Result.Result<Wire.BrainRequest, Wire.Failure> =>
-  Result.flatMap(Parts.decode(Body, received), ({ messages, model, stream, tool_choice, tools }) =>
-    Parts.unless(complaint(messages), {
+  Result.flatMap(Parts.decode(Body, received), ({ messages, model, response_format, stream, tool_choice, tools }) => {
+    const toolChoice = choiceOf(tool_choice)
+    const given = (tools ?? []).filter(Schema.is(Tool)).map(({ function: { name, parameters, strict } }) => ({
+      name,
+      parameters,
+      isStrict: strict === true
+    }))
+    const against =
+      complaint(messages) ??
+      Tools.complaint(given, tool_choice !== undefined, toolChoice) ??
+      (Schema.is(StrictFormat)(response_format) ? Tools.badFormat(response_format.json_schema) : undefined)
+    return Parts.unless(against, {
       format: "openai-chat",
       model,
       messages: messages.map(messageOf),
       tools: toolsOf(tools),
-      toolChoice: choiceOf(tool_choice),
+      toolChoice,
       isStreamed: stream === true,
       received
     })
-  )
+  })
+
+const StrictFormat = Schema.Struct({ json_schema: Tools.Format })
 
 const Named = Schema.Struct({ function: Schema.Struct({ name: Schema.String }) })
 

@@ -6,6 +6,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as LoopbackServer from "../testing/LoopbackServer.ts"
 import type * as Wire from "../testing/Wire.ts"
+import * as Tools from "./wireOpenAiTools.ts"
 import * as Parts from "./wireParts.ts"
 
 const Part = Schema.Union([
@@ -67,6 +68,7 @@ const Body = Schema.Struct({
   previous_response_id: Schema.optionalKey(Schema.NullOr(Schema.String)),
   tools: Schema.optionalKey(Schema.Array(Schema.Json)),
   tool_choice: Schema.optionalKey(Schema.Json),
+  text: Schema.optionalKey(Schema.Json),
   stream: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
 })
 
@@ -74,7 +76,8 @@ const Tool = Schema.Struct({
   type: Schema.Literal("function"),
   name: Schema.String,
   description: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  parameters: Schema.optionalKey(Schema.NullOr(Schema.JsonObject))
+  parameters: Schema.optionalKey(Schema.NullOr(Schema.JsonObject)),
+  strict: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
 })
 
 export const read = (received: LoopbackServer.Received): Result.Result<Wire.BrainRequest, Wire.Failure> =>
@@ -85,20 +88,33 @@ export const read = (received: LoopbackServer.Received): Result.Result<Wire.Brai
     const items: ReadonlyArray<Item> = Predicate.isString(body.input)
       ? [{ role: "user", content: body.input }]
       : body.input
-    return Parts.unless(complaint(items), {
+    const tools = (body.tools ?? []).filter(Schema.is(Tool))
+    const given = tools.map(({ name, parameters, strict }) => ({
+      name,
+      parameters: parameters ?? undefined,
+      isStrict: strict === true
+    }))
+    const toolChoice = choiceOf(body.tool_choice)
+    // tools that the service runs itself may be chosen among as well
+    const isChosen = body.tool_choice !== undefined && (body.tools ?? []).length === tools.length
+    const against =
+      complaint(items) ??
+      Tools.complaint(given, isChosen, toolChoice) ??
+      (Schema.is(StrictText)(body.text) ? Tools.badFormat(body.text.format) : undefined)
+    return Parts.unless(against, {
       format: "openai-responses",
       model: body.model,
       messages: [...(body.instructions ? [Message.system(body.instructions)] : []), ...messagesOf(items)],
-      tools: (body.tools ?? [])
-        .filter(Schema.is(Tool))
-        .map(({ description, name, parameters }) =>
-          Parts.specOf(name, description ?? undefined, parameters ?? undefined)
-        ),
-      toolChoice: choiceOf(body.tool_choice),
+      tools: tools.map(({ description, name, parameters }) =>
+        Parts.specOf(name, description ?? undefined, parameters ?? undefined)
+      ),
+      toolChoice,
       isStreamed: body.stream === true,
       received
     })
   })
+
+const StrictText = Schema.Struct({ format: Tools.Format })
 
 const Named = Schema.Struct({ type: Schema.Literal("function"), name: Schema.String })
 

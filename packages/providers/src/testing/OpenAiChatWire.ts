@@ -23,7 +23,8 @@ export const wire: Wire.Wire = {
 
 /**
  * A handler that lets a brain answer. Like the real service it refuses a request without a key, a body that it cannot read, a
- * call without a result right after the message that made it, and a result without its call.
+ * call without a result right after the message that made it, a result without its call, a choice among no
+ * tools, and a strict schema that is open or leaves a field to choice.
  */
 export const handler = (brain: Wire.Brain, rules?: Wire.Rules): LoopbackServer.Handler =>
   Wire.handler(wire, brain, rules)

@@ -20,8 +20,8 @@ export const wire: Wire.Wire = {
 
 /**
  * A handler that lets a brain answer. Like the real service it refuses a request without a key, a call without its output, an
- * output without its call, reasoning without the item that followed it or with encrypted content that is not its own, and a
- * previous response, of which it knows none.
+ * output without its call, reasoning without the item that followed it or with encrypted content that is not its own, a
+ * previous response, of which it knows none, and a strict schema that is open or leaves a field to choice.
  */
 export const handler = (brain: Wire.Brain, rules?: Wire.Rules): LoopbackServer.Handler =>
   Wire.handler(wire, brain, rules)
