@@ -22,7 +22,9 @@ const beforeTests: ReadonlyArray<Step> = [
   { title: "format", script: binary("oxfmt"), parameters: ["--check"] },
   { title: "lint", script: binary("oxlint"), parameters: [] },
   { title: "types", script: binary("typescript", "tsc"), parameters: ["-p", "."] },
-  { title: "build", script: join(root, "scripts/build.ts"), parameters: [] }
+  { title: "build", script: join(root, "scripts/build.ts"), parameters: [] },
+  { title: "SDKs", script: join(root, "scripts/sdk.ts"), parameters: [] },
+  { title: "types of the SDK tests", script: binary("typescript", "tsc"), parameters: ["-p", "test/sdk"] }
 ]
 
 const tests: Step = { title: "tests", script: binary("vitest"), parameters: ["run"] }

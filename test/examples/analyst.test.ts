@@ -40,7 +40,9 @@ const broken = fc
 
 it("the analyst counts the keys of whatever the repair library can mend", { timeout: 60_000 }, () => {
   const counting = Effect.gen(function* () {
-    const server = yield* LoopbackServer.make(OpenAiChatWire.handler((request) => Effect.sync(() => reply(request))))
+    const server = yield* LoopbackServer.make(
+      OpenAiChatWire.handler((request) => Effect.sync(() => reply(request.received.body)))
+    )
     const model = OpenAi.layer({ model: "any", apiKey: Redacted.make("any-key"), baseUrl: `${server.url}/v1` })
     const property = fc.asyncProperty(broken, async (text) => {
       const mended = mend(text.trim())?.value

@@ -24,7 +24,7 @@ const file = (name: string, content: string | Uint8Array): string => {
   return name
 }
 
-const standIn = OpenAiChatWire.handler((request) => Effect.sync(() => reply(request)))
+const standIn = OpenAiChatWire.handler((request) => Effect.sync(() => reply(request.received.body)))
 
 const serving = (
   handler: LoopbackServer.Handler,

@@ -280,7 +280,8 @@ describe("redirects", () => {
       const layer = OpenAi.layer({ model: "m", apiKey: Redacted.make(key), baseUrl: server.url }).pipe(
         Layer.provide(FetchHttpClient.layer)
       )
-      yield* Effect.provide(generate, layer)
+      // which has no answer for a stranger
+      failsWith(yield* Effect.exit(Effect.provide(generate, layer)), LlmError.AuthenticationError)
       const [followed] = yield* other.requests
       assert.notProperty(followed, "authorization")
     })
@@ -365,7 +366,10 @@ describe("the server", () => {
     Effect.gen(function* () {
       const server = yield* serving([])
       const post = (body: string) =>
-        Effect.promise(async () => (await fetch(`${server.url}/chat/completions`, { method: "POST", body })).status)
+        Effect.promise(async () => {
+          const headers = { authorization: "Bearer any" }
+          return (await fetch(`${server.url}/chat/completions`, { method: "POST", body, headers })).status
+        })
       assert.strictEqual(yield* post("nonsense"), 400)
       const orphan = {
         role: "assistant",

@@ -14,7 +14,7 @@ export const layer = (model: Settings["model"]): Layer.Layer<Model.Model> =>
 const embedded = (faults: Faults): Layer.Layer<Model.Model> =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const brain = OpenAiChatWire.handler((request) => Effect.sync(() => reply(request)))
+      const brain = OpenAiChatWire.handler((request) => Effect.sync(() => reply(request.received.body)))
       const server = yield* LoopbackServer.make(Fault.inFront(FaultScript.make(faults), brain))
       const apiKey = Redacted.make("none-needed")
       return OpenAi.layer({ model: "stand-in", apiKey, baseUrl: `${server.url}/v1` })

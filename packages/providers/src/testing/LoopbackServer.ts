@@ -192,7 +192,7 @@ const send = (answer: Answer, response: Http.ServerResponse): Effect.Effect<void
 const writeHead = (answer: Answer, length: number, response: Http.ServerResponse): void => {
   const headers = { "content-type": "application/json", ...answer.headers }
   // a body of a stated length that ends early would not look ended, but stalled
-  const stated = answer.cut?.how === "end" || headers["content-type"].includes("event-stream")
+  const stated = answer.cut?.how === "end" || /event-stream|ndjson/.test(headers["content-type"])
   response.writeHead(answer.status ?? 200, stated ? headers : { "content-length": String(length), ...headers })
   response.flushHeaders()
 }

@@ -1,10 +1,17 @@
 /** Where the bytes of a body are cut into pieces: networks cut where they like, and a reader must not notice. */
 
 /**
- * `whole`; after every `event` (a blank line, be it LF or CRLF); after every `byte`; in the middle of every character of
+ * `whole`; after every `event` (a blank line, be it LF or CRLF); after every `line`; after every `byte`; in the middle of every character of
  * more than one byte; between CR and LF; or after every so many bytes.
  */
-export type Split = "whole" | "event" | "byte" | "inside-characters" | "inside-crlf" | { readonly every: number }
+export type Split =
+  | "whole"
+  | "event"
+  | "line"
+  | "byte"
+  | "inside-characters"
+  | "inside-crlf"
+  | { readonly every: number }
 
 const CR = 13
 const LF = 10
@@ -34,6 +41,8 @@ const cutsAt = (bytes: Uint8Array, index: number, split: Split): boolean => {
       return true
     case "event":
       return before === LF && (bytes[index - 2] === LF || (bytes[index - 2] === CR && bytes[index - 3] === LF))
+    case "line":
+      return before === LF
     case "inside-characters":
       // a continuation byte of UTF-8 is 10xxxxxx
       return (here & 0b1100_0000) === 0b1000_0000

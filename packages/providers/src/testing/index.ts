@@ -1,5 +1,11 @@
 /** What tests and demonstrations need to play the server: a real one, on the loopback interface. */
+export * as AnthropicMessagesWire from "./AnthropicMessagesWire.ts"
+export * as AnyWire from "./AnyWire.ts"
 export * as Fault from "./Fault.ts"
+export * as GeminiContentWire from "./GeminiContentWire.ts"
 export * as LoopbackServer from "./LoopbackServer.ts"
+export * as OllamaChatWire from "./OllamaChatWire.ts"
 export * as OpenAiChatWire from "./OpenAiChatWire.ts"
+export * as OpenAiResponsesWire from "./OpenAiResponsesWire.ts"
 export * as Split from "./Split.ts"
+export * as Wire from "./Wire.ts"

@@ -1,0 +1,26 @@
+/** The server's side of Anthropic's Messages. */
+import type * as LoopbackServer from "./LoopbackServer.ts"
+import * as Ask from "../internal/wireAnthropicAsk.ts"
+import * as Tell from "../internal/wireAnthropicTell.ts"
+import * as Wire from "./Wire.ts"
+
+export const wire: Wire.Wire = {
+  format: "anthropic-messages",
+  serves: (path) => path.endsWith("/v1/messages"),
+  isKeyNeeded: true,
+  keyOf: Ask.keyOf,
+  read: Ask.read,
+  render: Tell.render,
+  refuse: Tell.refuse,
+  breakOff: Tell.breakOff,
+  split: "event"
+}
+
+/**
+ * A handler that lets a brain answer. Like the real service it refuses a request without key, version or longest reply, a
+ * conversation that the user does not open, a call without its result in the very next message, a result without its call,
+ * results that do not come first, empty texts, ids and signatures that are not its own, thinking with a forced call, and
+ * a choice among no tools.
+ */
+export const handler = (brain: Wire.Brain, rules?: Wire.Rules): LoopbackServer.Handler =>
+  Wire.handler(wire, brain, rules)

@@ -1,0 +1,29 @@
+/** The server's side of Gemini's `generateContent` and `streamGenerateContent`. */
+import * as Ask from "../internal/wireGeminiAsk.ts"
+import * as Tell from "../internal/wireGeminiTell.ts"
+import type * as LoopbackServer from "./LoopbackServer.ts"
+import * as Wire from "./Wire.ts"
+
+/**
+ * Models called `gemini-1…` or `gemini-2…` give their calls no ids and demand no thought signatures, all others do both, as the
+ * real ones. Without `alt=sse` a stream is one JSON array.
+ */
+export const wire: Wire.Wire = {
+  format: "gemini-content",
+  serves: (path) => Ask.addressed(path) !== undefined,
+  isKeyNeeded: true,
+  keyOf: Ask.keyOf,
+  read: Ask.read,
+  render: Tell.render,
+  refuse: Tell.refuse,
+  breakOff: Tell.breakOff,
+  split: "event"
+}
+
+/**
+ * A handler that lets a brain answer. Like the real service it refuses a request without a key, fields that it does not know,
+ * a call that does not come after a turn of the user, another number of responses than of calls, and, for newer models, a step
+ * of the current turn whose first call came back without its thought signature.
+ */
+export const handler = (brain: Wire.Brain, rules?: Wire.Rules): LoopbackServer.Handler =>
+  Wire.handler(wire, brain, rules)

@@ -1,0 +1,26 @@
+/** The server's side of Ollama's own chat. */
+import * as Ask from "../internal/wireOllamaAsk.ts"
+import * as Tell from "../internal/wireOllamaTell.ts"
+import * as Parts from "../internal/wireParts.ts"
+import type * as LoopbackServer from "./LoopbackServer.ts"
+import * as Wire from "./Wire.ts"
+
+/** A server of one's own wants no key. It streams unless it is asked not to, in lines of JSON. */
+export const wire: Wire.Wire = {
+  format: "ollama-chat",
+  serves: (path) => path.endsWith("/api/chat"),
+  isKeyNeeded: false,
+  keyOf: Parts.bearerOf,
+  read: Ask.read,
+  render: Tell.render,
+  refuse: Tell.refuse,
+  breakOff: Tell.breakOff,
+  split: "line"
+}
+
+/**
+ * A handler that lets a brain answer. The real server takes almost everything, orphans included; it refuses a body of another
+ * shape, arguments that are no object among it, and a request without a model.
+ */
+export const handler = (brain: Wire.Brain, rules?: Wire.Rules): LoopbackServer.Handler =>
+  Wire.handler(wire, brain, rules)

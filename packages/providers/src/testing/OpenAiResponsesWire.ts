@@ -1,0 +1,27 @@
+/** The server's side of OpenAI's Responses. */
+import * as Ask from "../internal/wireOpenAiResponsesAsk.ts"
+import * as Tell from "../internal/wireOpenAiResponsesTell.ts"
+import * as Parts from "../internal/wireParts.ts"
+import type * as LoopbackServer from "./LoopbackServer.ts"
+import * as Wire from "./Wire.ts"
+
+/** Nothing is stored: a request says all that it builds on. */
+export const wire: Wire.Wire = {
+  format: "openai-responses",
+  serves: (path) => path.endsWith("/responses"),
+  isKeyNeeded: true,
+  keyOf: Parts.bearerOf,
+  read: Ask.read,
+  render: Tell.render,
+  refuse: Tell.refuse,
+  breakOff: Tell.breakOff,
+  split: "event"
+}
+
+/**
+ * A handler that lets a brain answer. Like the real service it refuses a request without a key, a call without its output, an
+ * output without its call, reasoning without the item that followed it or with encrypted content that is not its own, a
+ * previous response, of which it knows none, and a strict schema that is open or leaves a field to choice.
+ */
+export const handler = (brain: Wire.Brain, rules?: Wire.Rules): LoopbackServer.Handler =>
+  Wire.handler(wire, brain, rules)
