@@ -48,9 +48,9 @@ const parsed = (args: Schema.Json): unknown => {
 
 /** What is left of a reply when a format has gone over it: marks of the provider are its own business. */
 const gist = ({ content, finish, usage }: Message.Reply | Wire.BrainReply) => ({
-  content: content.map((part) => {
-    if (part.type === "tool-call") return [part.id, part.name, parsed(part.arguments)]
-    return part.type === "provider-item" ? part.kind : [part.type, part.text]
+  content: content.flatMap((part) => {
+    if (part.type === "tool-call") return [[part.id, part.name, parsed(part.arguments)]]
+    return part.type === "provider-item" ? [] : [[part.type, part.text]]
   }),
   finish: finish ?? (content.some(({ type }) => type === "tool-call") ? "tool-calls" : "stop"),
   usage
