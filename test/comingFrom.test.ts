@@ -108,6 +108,7 @@ it.each(Object.entries(named))(
   (page, names) => {
     const { text } = read(`docs/guide/coming-from-${page}.md`)
     const isTold = (name: string) => new RegExp(`(?<!\\w)${name.replaceAll(".", "\\.")}(?!\\w)`).test(text)
+    expect(isTold("NamedNowhere")).toBe(false)
     expect(
       names
         .trim()
