@@ -5,6 +5,7 @@
 import { CapabilityMismatchError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
+import { parametersRoot } from "./internal/rootSchema.ts"
 import type { Source } from "./Source.ts"
 
 export interface Capabilities {
@@ -32,11 +33,18 @@ export const refusing = (
   { model, provider }: Source,
   capabilities: Capabilities
 ): ((request: Model.Request) => CapabilityMismatchError | undefined) => {
-  const sayable = new WeakSet<Message.Message>()
+  const sayable = new WeakSet<Message.Message | Message.ToolSpec>()
   const refused = (capability: CapabilityMismatchError["capability"], detail: string) =>
     CapabilityMismatchError.notSupported(model, provider, capability, { detail })
   return ({ messages, toolChoice, tools }) => {
     if (tools.length > 0 && !capabilities.tools) return refused("tools", `${tools.length} tools were offered`)
+    for (const tool of tools) {
+      if (sayable.has(tool)) continue
+      if (parametersRoot(tool.parameters) === undefined) {
+        return refused("tools", `the parameters of '${tool.name}' are no object`)
+      }
+      sayable.add(tool)
+    }
     const choice = typeof toolChoice === "string" ? toolChoice : "named"
     if (choice === "required" || choice === "named") {
       if (!capabilities.toolChoice.includes(choice)) return refused("toolChoice", `the choice was '${choice}'`)

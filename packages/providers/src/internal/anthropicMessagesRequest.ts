@@ -12,10 +12,11 @@ import * as Params from "../Parameters.ts"
 import type { Source } from "../Source.ts"
 import * as Blocks from "./anthropicMessagesBlocks.ts"
 import { CallIds } from "./anthropicMessagesIds.ts"
-import { rooted, schemaOf } from "./anthropicMessagesOutput.ts"
+import { schemaOf } from "./anthropicMessagesOutput.ts"
 import { fieldsOf, type Parameters } from "./anthropicMessagesParameters.ts"
 import * as Json from "./json.ts"
 import { remembering } from "./remembering.ts"
+import * as RootSchema from "./rootSchema.ts"
 
 export type Encoder = (request: Model.Request, mode: "whole" | "streamed") => string
 
@@ -102,7 +103,7 @@ const conversation = (
     const calls = known.map((id) => ids.next(id))
     // what the provider has not ended it goes on with right after, or never
     const goesOn = calls.length > 0 || (isPaused && said[index + 1]?.role !== "user")
-    push(role, goesOn ? blocks : blocks.filter(({ isOpen }) => !isOpen), calls)
+    push(role, goesOn ? blocks : ended(blocks), calls)
     push("user", results, calls)
     isToolLoop = results.length > 0 ? !isThoughtful : isToolLoop && role === "user"
   }
@@ -112,6 +113,12 @@ const conversation = (
   }
   const text = turns.map(({ blocks, role }) => `{"role":"${role}","content":[${blocks.join(",")}]}`).join(",")
   return { text, isToolLoop }
+}
+
+/** What the provider takes of a turn that is over: no message may end with thoughts. */
+const ended = (blocks: ReadonlyArray<Blocks.Block>): ReadonlyArray<Blocks.Block> => {
+  const closed = blocks.filter(({ isOpen }) => !isOpen)
+  return closed.slice(0, closed.findLastIndex(({ isThinking }) => !isThinking) + 1)
 }
 
 const markOf = (cache: Parameters["promptCache"]): string => {
@@ -138,7 +145,7 @@ const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string
   JSON.stringify({
     name,
     ...(description === "" ? {} : { description }),
-    input_schema: { ...rooted(parameters), type: "object" }
+    input_schema: RootSchema.parametersRoot(parameters) ?? parameters
   })
 
 const encodeOutput =

@@ -11,6 +11,7 @@ import * as ArgumentsObject from "./argumentsObject.ts"
 import * as ContentReply from "./geminiContentReply.ts"
 import * as Json from "./json.ts"
 import { remembering } from "./remembering.ts"
+import * as RootSchema from "./rootSchema.ts"
 
 type Fields = Readonly<Record<string, Schema.Json | undefined>>
 
@@ -174,7 +175,11 @@ const idIn = (data: Schema.Json | undefined): Readonly<Record<string, string>> =
 }
 
 const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string =>
-  JSON.stringify({ name, description, parametersJsonSchema: parameters })
+  JSON.stringify({
+    name,
+    description,
+    parametersJsonSchema: RootSchema.parametersRoot(parameters) ?? parameters
+  })
 
 const encodeChoice = (choice: Model.ToolChoice): Fields => {
   if (choice === "auto") return {}

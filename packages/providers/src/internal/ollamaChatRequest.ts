@@ -8,6 +8,7 @@ import type * as Schema from "effect/Schema"
 import * as ArgumentsObject from "./argumentsObject.ts"
 import { settlementText } from "./wireText.ts"
 import { remembering } from "./remembering.ts"
+import * as RootSchema from "./rootSchema.ts"
 
 /** Model and parameters, which are the same for every request. */
 export type Constants = Readonly<Record<string, Schema.Json | undefined>>
@@ -25,8 +26,9 @@ export const make = (provider: string, constants: Constants): Encoder => {
     const toolField = offered.length === 0 ? "" : `,"tools":[${offered.map(tools).join(",")}]`
     // a format binds every token from the first on, so that no call could be written beside it
     const format = output === undefined || offered.length > 0 ? "" : formats(output)
+    const said = transcript.map(messages).filter((text) => text !== "")
     const stream = `,"stream":${mode === "streamed"}`
-    return `${head},"messages":[${transcript.map(messages).join(",")}]${toolField}${format}${stream}}`
+    return `${head},"messages":[${said.join(",")}]${toolField}${format}${stream}}`
   }
 }
 
@@ -48,10 +50,11 @@ const encodeUser = ({ content }: Message.User): string => {
   return JSON.stringify({ role: "user", content: texts.join("\n"), ...(images.length === 0 ? {} : { images }) })
 }
 
-/** The message itself, and right after it one message per call, in the order of the calls. */
+/** The message itself, and right after it one message per call, in the order of the calls. One that says nothing is left out. */
 const encodeAssistant = (message: Message.Assistant, provider: string): string => {
   const settled = message.content.filter((part) => part.type === "settled-call")
   const thinking = thoughtsOf(message, provider)
+  if (settled.length === 0 && thinking === "" && Message.textOf(message) === "") return ""
   const assistant = {
     role: "assistant",
     content: Message.textOf(message),
@@ -77,4 +80,7 @@ const encodeCall = ({ arguments: args, id, name }: Message.ToolCall) => ({
 })
 
 const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string =>
-  JSON.stringify({ type: "function", function: { name, description, parameters } })
+  JSON.stringify({
+    type: "function",
+    function: { name, description, parameters: RootSchema.parametersRoot(parameters) ?? parameters }
+  })

@@ -13,6 +13,7 @@ import type { Source } from "../Source.ts"
 import type { Full } from "./openAiChatDialect.ts"
 import * as Messages from "./openAiChatMessages.ts"
 import { remembering } from "./remembering.ts"
+import * as RootSchema from "./rootSchema.ts"
 import { formatName } from "./wireText.ts"
 
 /** What may be asked in this format, by one server or another. */
@@ -101,9 +102,10 @@ const encodeReasoning = (
 
 /** Only objects are taken, under names of a few characters. */
 const encodeFormat = ({ name, schema }: Model.OutputSpec, { output }: Capabilities.Capabilities): string => {
-  if (schema["type"] !== "object" || output === "none") return ""
+  const root = RootSchema.objectRoot(schema)
+  if (root === undefined || output === "none") return ""
   if (output === "json") return ',"response_format":{"type":"json_object"}'
-  const json_schema = { name: formatName(name), schema }
+  const json_schema = { name: formatName(name), schema: root }
   return `,"response_format":${JSON.stringify({ type: "json_schema", json_schema })}`
 }
 
@@ -112,7 +114,10 @@ const instructionsOn = ({ schema }: Model.OutputSpec): Message.System =>
   Message.system(`Your final answer is JSON and nothing else. It fits this JSON Schema: ${JSON.stringify(schema)}`)
 
 const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string =>
-  JSON.stringify({ type: "function", function: { name, description, parameters } })
+  JSON.stringify({
+    type: "function",
+    function: { name, description, parameters: RootSchema.parametersRoot(parameters) ?? parameters }
+  })
 
 const encodeChoice = (choice: Model.ToolChoice): string => {
   if (choice === "auto") return ""
