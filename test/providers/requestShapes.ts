@@ -248,6 +248,7 @@ export const ollama: Shape = (body) => {
   }
   // a format would keep the model from calling
   problems.demand((body["format"] === undefined) === tools.length > 0, "tools beside a format, or neither")
+  problems.demand(tools.length === 0 || JSON.stringify(messages).includes("JSON Schema"), "nobody says what is wanted")
   return problems.all
 }
 

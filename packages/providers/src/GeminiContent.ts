@@ -28,12 +28,10 @@ import type { Source } from "./Source.ts"
  */
 export interface Parameters extends Pick<
   Every,
-  "temperature" | "topP" | "maxTokens" | "stop" | "seed" | "reasoning" | "toolChoice"
+  "temperature" | "topP" | "maxTokens" | "stop" | "seed" | "reasoning" | "toolChoice" | "providerTools"
 > {
   /** Whether summaries of its thoughts come with the reply; unless said otherwise, where `reasoning` asks for thoughts. */
   readonly includeThoughts?: boolean
-  /** Tools on Gemini's own side, as the wire names them, beside those of the agent: `{ googleSearch: {} }`. */
-  readonly providerTools?: ReadonlyArray<Schema.Json>
   /**
    * Further fields of the body, as the wire names them. They cannot replace those that the library writes itself; those within
    * `generationConfig` and `toolConfig` go beside them.

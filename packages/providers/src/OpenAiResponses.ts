@@ -25,7 +25,7 @@ import type { Source } from "./Source.ts"
 /** What may be asked of the model besides the conversation. What is not given is not sent. */
 export interface Parameters extends Pick<
   Options.Parameters,
-  "temperature" | "topP" | "maxTokens" | "toolChoice" | "parallelToolCalls" | "extra"
+  "temperature" | "topP" | "maxTokens" | "toolChoice" | "parallelToolCalls" | "providerTools" | "extra"
 > {
   /** An effort: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`; which of them, depends on the model. */
   readonly reasoning?: string
@@ -42,8 +42,6 @@ export interface Parameters extends Pick<
   readonly strict?: boolean
   /** Requests with one beginning share this key, and the cache behind it. */
   readonly promptCache?: Pick<Options.PromptCache, "key">
-  /** Tools of the provider itself, as the wire names them: `{ type: "web_search" }`. */
-  readonly providerTools?: ReadonlyArray<Schema.Json>
 }
 
 /** What this format has words for. */

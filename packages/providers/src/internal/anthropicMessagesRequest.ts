@@ -15,6 +15,7 @@ import { CallIds } from "./anthropicMessagesIds.ts"
 import { schemaOf } from "./anthropicMessagesOutput.ts"
 import { fieldsOf, type Parameters } from "./anthropicMessagesParameters.ts"
 import * as Json from "./json.ts"
+import * as OutputWords from "./outputWords.ts"
 import { remembering } from "./remembering.ts"
 import * as RootSchema from "./rootSchema.ts"
 
@@ -31,7 +32,9 @@ export const make = ({ model, provider }: Source, parameters: Parameters): Encod
   const ofTool = remembering(encodeTool)
   const theirTools = providerTools.map((tool) => JSON.stringify(tool))
   const ofSystem = remembering(({ text }: Message.System) => JSON.stringify({ type: "text", text }))
-  const ofOutput = remembering(outputConfig["format"] === undefined ? encodeOutput(outputConfig) : () => "")
+  const isLeftToUser = outputConfig["format"] !== undefined
+  const ofOutput = remembering(isLeftToUser ? () => "" : encodeOutput(outputConfig))
+  const told = OutputWords.make()
   const usualOutput = Object.keys(outputConfig).length === 0 ? "" : `,"output_config":${JSON.stringify(outputConfig)}`
   const isTheirsMarked = Json.field(providerTools.at(-1), "cache_control") !== undefined
   const mark = markOf(promptCache)
@@ -42,7 +45,8 @@ export const make = ({ model, provider }: Source, parameters: Parameters): Encod
     const tools = [...request.tools.map(ofTool), ...theirTools]
     const system: Array<string> = []
     const said: Array<Blocks.Blocks> = []
-    for (const message of request.messages) {
+    const format = request.output === undefined ? "" : ofOutput(request.output)
+    for (const message of told(request, isLeftToUser || format !== "")) {
       if (message.role !== "system") said.push(ofMessage(message))
       else if (message.text.trim() !== "") system.push(ofSystem(message))
     }
@@ -59,7 +63,7 @@ export const make = ({ model, provider }: Source, parameters: Parameters): Encod
       `,"messages":[${text}]`,
       tools.length === 0 ? "" : encodeChoice(choice, parallelToolCalls),
       isRefused(thinking, choice, isToolLoop) ? "" : thinkingField,
-      (request.output === undefined ? "" : ofOutput(request.output)) || usualOutput,
+      format || usualOutput,
       mode === "streamed" ? ',"stream":true' : ""
     ]
     return `${fields.join("")}}`

@@ -7,6 +7,7 @@ import type * as Model from "@kintsugi/core/Model"
 import type * as Schema from "effect/Schema"
 import * as ArgumentsObject from "./argumentsObject.ts"
 import { settlementText } from "./wireText.ts"
+import * as OutputWords from "./outputWords.ts"
 import { remembering } from "./remembering.ts"
 import * as RootSchema from "./rootSchema.ts"
 
@@ -20,13 +21,17 @@ export const make = (provider: string, constants: Constants): Encoder => {
   const messages = remembering((message: Message.Message) => encodeMessage(message, provider))
   const tools = remembering(encodeTool)
   const formats = remembering(({ schema }: Model.OutputSpec) => `,"format":${JSON.stringify(schema)}`)
-  return ({ messages: transcript, output, toolChoice, tools: specs }, mode) => {
+  const told = OutputWords.make()
+  return (request, mode) => {
+    const { output, toolChoice, tools: specs } = request
     // there is no word for it: who shall call none is offered none
     const offered = toolChoice === "none" ? [] : specs
     const toolField = offered.length === 0 ? "" : `,"tools":[${offered.map(tools).join(",")}]`
     // a format binds every token from the first on, so that no call could be written beside it
     const format = output === undefined || offered.length > 0 ? "" : formats(output)
-    const said = transcript.map(messages).filter((text) => text !== "")
+    const said = told(request, format !== "")
+      .map(messages)
+      .filter((text) => text !== "")
     const stream = `,"stream":${mode === "streamed"}`
     return `${head},"messages":[${said.join(",")}]${toolField}${format}${stream}}`
   }

@@ -10,6 +10,7 @@ import * as Parameters from "../Parameters.ts"
 import * as Json from "./json.ts"
 import { dataUrl, formatName } from "./wireText.ts"
 import * as Items from "./openAiResponsesItems.ts"
+import * as OutputWords from "./outputWords.ts"
 import { remembering } from "./remembering.ts"
 import * as RootSchema from "./rootSchema.ts"
 import * as StrictSchema from "./strictSchema.ts"
@@ -40,14 +41,17 @@ export const make = (settings: Settings): Encoder => {
   const plainText = text === undefined ? "" : `,"text":${JSON.stringify(text)}`
   const messages = inputOf(settings)
   const tools = remembering((spec: Message.ToolSpec) => encodeTool(spec, settings))
-  const texts = remembering((output: Model.OutputSpec) => encodeText(output, settings) ?? plainText)
+  const texts = remembering((output: Model.OutputSpec) => encodeText(output, settings) ?? "")
+  const isLeftToUser = Json.field(text, "format") !== undefined
+  const told = OutputWords.make()
   return (request, mode) => {
-    const input = messages(request.messages).filter((items) => items !== "")
+    const format = request.output === undefined ? "" : texts(request.output)
+    const input = messages(told(request, isLeftToUser || format !== "")).filter((items) => items !== "")
     const all = [...request.tools.map(tools), ...provided]
     const choice = encodeChoice(Parameters.choiceOf(request, settings.toolChoice))
     const toolFields = all.length === 0 ? "" : `,"tools":[${all.join(",")}]${choice}${parallel}`
-    const format = request.output === undefined ? plainText : texts(request.output)
-    return `${head},"input":[${input.join(",")}]${toolFields}${format}${mode === "streamed" ? ',"stream":true' : ""}}`
+    const said = format === "" ? plainText : format
+    return `${head},"input":[${input.join(",")}]${toolFields}${said}${mode === "streamed" ? ',"stream":true' : ""}}`
   }
 }
 
