@@ -62,7 +62,7 @@ export const quirks: ReadonlyArray<string> = [
   "There are no stop sequences and no seed.",
   "An optional parameter of a tool comes as `null` where its schema is sent as strict, and is read as absent.",
   "A schema with an optional property that may also be `null`, or with a keyword beyond the strict dialect, is sent as not strict.",
-  "An output that is no object is not held to its schema.",
+  "The schema of an output that is no object is told in words.",
   "Calls of `computer`, `custom`, `local_shell` and `apply_patch` tools are shown as provider items and do not go back: nobody answers them."
 ]
 
