@@ -125,6 +125,39 @@ describe("P1002 one conversation through all models", () => {
     })
   )
 
+  it.effect("P1110 what was sent before is sent again as it was, ids that come again included", () =>
+    Effect.gen(function* () {
+      const steps = [...participants, ...participants].map(({ capabilities, name }): Step => {
+        const turns: ReadonlyArray<Turn> = capabilities.tools ? ["calls", "answer"] : ["answer"]
+        return { name, turns, isShown: false, isInstructed: false }
+      })
+      const { transcript } = yield* walk(steps)
+      const asked = transcript.flatMap(({ role }, index) => (role === "user" ? [index + 1] : []))
+      for (const { layer, name, says } of participants) {
+        const network = fakeNetwork(() =>
+          Effect.suspend(
+            respond(
+              200,
+              says("answer", () => "m", 0)
+            )
+          )
+        )
+        const model = Context.get(yield* Layer.build(Layer.provide(layer, network.layer)), Model.Model)
+        let before: ReadonlyArray<string> = []
+        for (const length of asked) {
+          yield* model.generate({ messages: transcript.slice(0, length), tools: [], toolChoice: "auto" })
+          const { contents, input, messages } = JSON.parse(network.sent.at(-1)?.body ?? "")
+          const sent: ReadonlyArray<string> = (contents ?? input ?? messages).map((each: unknown) =>
+            JSON.stringify(each)
+          )
+          assert.deepStrictEqual(sent.slice(0, before.length), before, name)
+          assert.isAbove(sent.length, before.length)
+          before = sent
+        }
+      }
+    })
+  )
+
   it.effect("P1002 in any order, with whatever each of them did in its turn", () =>
     runs(conversation(participants, false), 40)
   )

@@ -28,7 +28,10 @@ export interface Capabilities {
 
 type Way = "data" | "url"
 
-/** Why a request would be refused, so that it is not sent; what was found to be sayable is not looked at again. */
+/**
+ * Why a request would be refused, so that it is not sent. Parameters of tools that no object fits are refused by everybody:
+ * arguments are objects. What was found to be sayable is not looked at again.
+ */
 export const refusing = (
   { model, provider }: Source,
   capabilities: Capabilities
