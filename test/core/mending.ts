@@ -22,7 +22,6 @@ export const mend = (schema: Schema.Codec<unknown, unknown>, sent: unknown, ladd
     Coercion.decode(parsed, (value) => (tries.push(value), decode(value)), ladder)
   )
   const ended = Result.isSuccess(result) ? result.success : undefined
-  const first = tries.length === 0 ? undefined : decode(tries[0])
   return {
     /** Absent when it does not decode. */
     value: ended?.value,
@@ -30,13 +29,14 @@ export const mend = (schema: Schema.Codec<unknown, unknown>, sent: unknown, ladd
     changes: (ended?.changes ?? []).map(({ path, step }) => [step, path.join(".")]),
     tries,
     decodes: tries.length,
-    /** The paths of what is wrong with the value as it came. */
-    issues:
-      first === undefined || Result.isSuccess(first)
-        ? []
-        : Issue.fromSchema(first.failure, tries[0])
-            .map(({ path }) => path.join("."))
-            .toSorted()
+    /** The paths of what is wrong with the value as it came; found when they are looked at. */
+    get issues(): ReadonlyArray<string> {
+      const first = tries.length === 0 ? undefined : decode(tries[0])
+      if (first === undefined || Result.isSuccess(first)) return []
+      return Issue.fromSchema(first.failure, tries[0])
+        .map(({ path }) => path.join("."))
+        .toSorted()
+    }
   }
 }
 

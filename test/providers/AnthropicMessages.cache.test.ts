@@ -118,7 +118,7 @@ describe("marks", () => {
 
   it("P1110 never stand on thoughts, which take none", () => {
     const thought: Message.Reasoning = { type: "reasoning", text: "hm", opaque: { provider: "anthropic", data: "s" } }
-    const said: Message.Assistant = { role: "assistant", content: [Message.text("a"), thought] }
+    const said: Message.Assistant = { role: "assistant", content: [Message.text("a"), thought], paused: true }
     const { content } = body({}, { messages: [user, said] }).messages[1]
     assert.deepStrictEqual(content, [
       { type: "text", text: "a", cache_control: ephemeral },

@@ -104,7 +104,9 @@ describe("there and back", () => {
         assert.deepStrictEqual(ok(streamed(codec, lines)), reply)
 
         const messages = [Message.settle(reply, [])]
-        const [sent] = JSON.parse(codec.encode({ messages, tools: [], toolChoice: "auto" }, "whole")).messages
+        const [sent = { content: "" }] = JSON.parse(
+          codec.encode({ messages, tools: [], toolChoice: "auto" }, "whole")
+        ).messages
         assert.strictEqual(sent.content, content)
         assert.strictEqual(sent.thinking ?? "", thinking)
         assert.deepStrictEqual(

@@ -36,7 +36,7 @@ const tool: Message.ToolSpec = { name: "search", description: "Searches.", param
 const png = Message.image("image/png", { data: "aGk=" })
 
 describe("messages", () => {
-  it("writes system, user and assistant messages in order, images beside the text", () => {
+  it("writes system, user and assistant messages in order, images beside the text, and none that says nothing", () => {
     const messages = [
       Message.system("be brief"),
       Message.user([Message.text("look"), png, Message.text("here")]),
@@ -48,8 +48,7 @@ describe("messages", () => {
       { role: "system", content: "be brief" },
       { role: "user", content: "look\nhere", images: ["aGk="] },
       { role: "assistant", content: "hello" },
-      { role: "user", content: "", images: ["aGk="] },
-      { role: "assistant", content: "" }
+      { role: "user", content: "", images: ["aGk="] }
     ])
   })
 

@@ -78,11 +78,11 @@ describe("messages", () => {
     ])
   })
 
-  it("writes null for the text of a message that has calls only, and an empty text for one that has nothing", () => {
+  it("writes null for the text of a message that has calls only, and leaves out one that has nothing", () => {
     const calling: Message.Assistant = { role: "assistant", content: [settled(call("c1", "{}"), "result", "")] }
     assert.deepStrictEqual(
       messagesOf(calling, { role: "assistant", content: [] }).map(({ content }: { content: unknown }) => content),
-      [null, "", ""]
+      [null, ""]
     )
   })
 

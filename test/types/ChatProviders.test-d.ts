@@ -10,6 +10,7 @@ describe("options of providers", () => {
     sameType<ByName>()(DeepSeek.model("m"))
     sameType<ByName>()(Kimi.model("m", { reasoning: { maxTokens: 100 }, promptCache: { key: "k" } }))
     sameType<ByName>()(OpenRouter.model("m", { reasoning: { maxTokens: 100 }, seed: 1 }))
+    sameType<ByName>()(OpenRouter.model("m", { providerTools: [{ type: "openrouter:web_search" }] }))
     sameType<ByName>()(OpenAi.model("m", { reasoning: "low", promptCache: { key: "k" } }))
     sameType<ByName>()(Perplexity.model("m", { temperature: 0 }))
   })
@@ -25,6 +26,10 @@ describe("options of providers", () => {
     Perplexity.model("m", { toolChoice: "required" })
     // @ts-expect-error the key of the cache is OpenAI's and Kimi's
     OpenRouter.model("m", { promptCache: { key: "k" } })
+    // @ts-expect-error OpenAI's own tools are those of its responses
+    OpenAi.model("m", { providerTools: [] })
+    // @ts-expect-error DeepSeek has none of its own
+    DeepSeek.model("m", { providerTools: [] })
     // @ts-expect-error the routing is OpenRouter's
     Kimi.model("m", { routing: { sort: "price" } })
   })

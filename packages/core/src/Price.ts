@@ -10,7 +10,7 @@ export interface Price {
   readonly cachedInput?: number
   /** Of prompt tokens that the provider wrote into its cache; as `input` by default. */
   readonly cacheWrite?: number
-  /** Of one thing that the provider did on its own side, by its kind (`web_search` …), each; nothing by default. */
+  /** Of one thing that the provider did on its own side, by its kind (`web_search_call` of OpenAI …), each; nothing by default. */
   readonly items?: Readonly<Record<string, number>>
 }
 

@@ -20,8 +20,8 @@ export const quirks: ReadonlyArray<string> = [
   "Nothing is cached unless `promptCache` asks for it.",
   "Messages of the system go to the top, wherever they stand: one that comes later costs the cache.",
   "Files are PDF or text; only PDF is fetched from an address.",
-  "Records and recursive schemas are not sent as the format of an output.",
-  "Ids of calls that others made are rewritten where they repeat or hold other characters than letters, digits, `_` and `-`.",
+  "The schema of an output that is a record, recursive or no object is told in words.",
+  "Ids of calls that others made are rewritten where they repeat, are longer than 64 characters, or hold others than letters, digits, `_` and `-`.",
   "A refusal is a `ContentFilteredError`; a full context window ends a reply like its longest length."
 ]
 

@@ -10,8 +10,8 @@
  * request that forces a call, and a budget while calls are under way that were made without it: both are refused.
  *
  * The schema of an output goes as `output_config.format` in the dialect that the provider takes: objects are closed, and
- * constraints that it does not know stand in the descriptions. Records and schemas that contain themselves are not sent, nor
- * is any where `extra` has a format of its own.
+ * constraints that it does not know stand in the descriptions. Records and schemas that contain themselves are told in
+ * words; nothing is said where `extra` has a format of its own.
  *
  * Sources of a text, `redacted_thinking` and whatever the provider does on its own side are `provider-item` parts, and go back
  * as they came.

@@ -5,6 +5,7 @@
 import { CapabilityMismatchError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
+import { parametersRoot } from "./internal/rootSchema.ts"
 import type { Source } from "./Source.ts"
 
 export interface Capabilities {
@@ -27,16 +28,26 @@ export interface Capabilities {
 
 type Way = "data" | "url"
 
-/** Why a request would be refused, so that it is not sent; what was found to be sayable is not looked at again. */
+/**
+ * Why a request would be refused, so that it is not sent. Parameters of tools that no object fits are refused by everybody:
+ * arguments are objects. What was found to be sayable is not looked at again.
+ */
 export const refusing = (
   { model, provider }: Source,
   capabilities: Capabilities
 ): ((request: Model.Request) => CapabilityMismatchError | undefined) => {
-  const sayable = new WeakSet<Message.Message>()
+  const sayable = new WeakSet<Message.Message | Message.ToolSpec>()
   const refused = (capability: CapabilityMismatchError["capability"], detail: string) =>
     CapabilityMismatchError.notSupported(model, provider, capability, { detail })
   return ({ messages, toolChoice, tools }) => {
     if (tools.length > 0 && !capabilities.tools) return refused("tools", `${tools.length} tools were offered`)
+    for (const tool of tools) {
+      if (sayable.has(tool)) continue
+      if (parametersRoot(tool.parameters) === undefined) {
+        return refused("tools", `the parameters of '${tool.name}' are no object`)
+      }
+      sayable.add(tool)
+    }
     const choice = typeof toolChoice === "string" ? toolChoice : "named"
     if (choice === "required" || choice === "named") {
       if (!capabilities.toolChoice.includes(choice)) return refused("toolChoice", `the choice was '${choice}'`)

@@ -24,7 +24,7 @@ export const capabilities = GeminiContent.capabilities
 /** What is worth knowing of it. */
 export const quirks: ReadonlyArray<string> = [
   "Signatures of thoughts are kept and sent back on the part that they came with; Gemini 3 refuses calls without them.",
-  "Models before Gemini 3 take no schema for the answer beside tools: it is sent only where there are none.",
+  "Models before Gemini 3 take no schema for the answer beside tools: beside them it is told in words.",
   "System messages are joined into the system instruction, wherever they stand in the conversation.",
   "Efforts are levels, which Gemini 2.5 does not know: there they are sent as budgets.",
   "A call that Gemini rejects ends the reply, and goes to the rows of its tool.",

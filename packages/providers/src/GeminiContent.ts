@@ -3,7 +3,7 @@
  *
  * System messages go as its system instruction, wherever they stand. A failed call is told by the field `error` of its
  * response, where a success has `output`; both are the text that the model is to read. The schema of an output goes as
- * `responseJsonSchema`; models before Gemini 3 take none beside tools, and get none then.
+ * `responseJsonSchema`; models before Gemini 3 take none beside tools, and are told in words then.
  *
  * Signatures go back on the part that they came with. Calls that another model made have none: Gemini 3 is told so by the
  * word that Google documents for this.
@@ -28,12 +28,10 @@ import type { Source } from "./Source.ts"
  */
 export interface Parameters extends Pick<
   Every,
-  "temperature" | "topP" | "maxTokens" | "stop" | "seed" | "reasoning" | "toolChoice"
+  "temperature" | "topP" | "maxTokens" | "stop" | "seed" | "reasoning" | "toolChoice" | "providerTools"
 > {
   /** Whether summaries of its thoughts come with the reply; unless said otherwise, where `reasoning` asks for thoughts. */
   readonly includeThoughts?: boolean
-  /** Tools on Gemini's own side, as the wire names them, beside those of the agent: `{ googleSearch: {} }`. */
-  readonly providerTools?: ReadonlyArray<Schema.Json>
   /**
    * Further fields of the body, as the wire names them. They cannot replace those that the library writes itself; those within
    * `generationConfig` and `toolConfig` go beside them.

@@ -28,7 +28,7 @@ export const quirks: ReadonlyArray<string> = [
   "No key is needed, unless the server is ollama.com.",
   "A conversation that is too long is a ContextTooLongError: Ollama is told not to drop its oldest messages in silence.",
   "Which tool to call cannot be demanded; where none may be called, none is offered.",
-  "The schema of an answer is sent only where no tools are offered, as it would keep the model from calling any.",
+  "The schema of an answer is sent only where no tools are offered, as it would keep the model from calling any; beside tools it is told in words.",
   "Arguments of calls are objects; ids of calls that have none are made up.",
   "A prompt that was in the server's cache may count as no input tokens."
 ]

@@ -10,7 +10,7 @@
  * item of the kind `truncated_prompt`. It is a reply nevertheless, to what was left.
  *
  * It cannot be told to call a tool, nor to call none: who shall call none is offered none. The schema of an output goes as
- * `format` where no tools are offered, as it would keep the model from calling any.
+ * `format` where no tools are offered, as it would keep the model from calling any, and in words beside tools.
  */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"

@@ -18,7 +18,7 @@ export interface Account extends ByName.Reach {
   readonly project?: string
 }
 
-export interface Options extends OpenAiChat.Parameters, Account {
+export interface Options extends Omit<OpenAiChat.Parameters, "providerTools">, Account {
   /** An effort: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, as the model has it. */
   readonly reasoning?: string
 }

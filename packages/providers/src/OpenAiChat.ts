@@ -5,8 +5,8 @@
  * by which this library tells failures (`ERROR:`, `transient:`, `permanent:`, `unknown tool:`), `ERROR: ` is put in front
  * of it. The text of a success goes as it is.
  *
- * The schema of an output goes as `response_format`, where it is that of an object: others are not taken. A server that takes
- * none gets it in words, in front of the conversation.
+ * The schema of an output goes as `response_format`, where it is that of an object. Others, and any for a server that takes
+ * none, are told in words, in front of the conversation.
  */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"

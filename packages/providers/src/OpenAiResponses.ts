@@ -25,7 +25,7 @@ import type { Source } from "./Source.ts"
 /** What may be asked of the model besides the conversation. What is not given is not sent. */
 export interface Parameters extends Pick<
   Options.Parameters,
-  "temperature" | "topP" | "maxTokens" | "toolChoice" | "parallelToolCalls" | "extra"
+  "temperature" | "topP" | "maxTokens" | "toolChoice" | "parallelToolCalls" | "providerTools" | "extra"
 > {
   /** An effort: `none`, `minimal`, `low`, `medium`, `high`, `xhigh`; which of them, depends on the model. */
   readonly reasoning?: string
@@ -42,8 +42,6 @@ export interface Parameters extends Pick<
   readonly strict?: boolean
   /** Requests with one beginning share this key, and the cache behind it. */
   readonly promptCache?: Pick<Options.PromptCache, "key">
-  /** Tools of the provider itself, as the wire names them: `{ type: "web_search" }`. */
-  readonly providerTools?: ReadonlyArray<Schema.Json>
 }
 
 /** What this format has words for. */
@@ -64,7 +62,7 @@ export const quirks: ReadonlyArray<string> = [
   "There are no stop sequences and no seed.",
   "An optional parameter of a tool comes as `null` where its schema is sent as strict, and is read as absent.",
   "A schema with an optional property that may also be `null`, or with a keyword beyond the strict dialect, is sent as not strict.",
-  "An output that is no object is not held to its schema.",
+  "The schema of an output that is no object is told in words.",
   "Calls of `computer`, `custom`, `local_shell` and `apply_patch` tools are shown as provider items and do not go back: nobody answers them."
 ]
 

@@ -59,6 +59,7 @@ export const quirks: ReadonlyArray<string> = [
   "What was thought goes back as it came, in `reasoning` and `reasoning_details`; the pieces of a stream are put together first.",
   "An error may come with the status 200, also after the reply has ended: such a reply is an error.",
   "402 is a `QuotaExhaustedError`, but for `openrouter_in_flight_budget`, which is a `RateLimitError`: it passes.",
+  "What its own tools (`providerTools`) found is in the text of the reply; there are no provider items of theirs.",
   "It tells what a reply cost, in credits, and which model gave it.",
   'Models of Anthropic cache only what is marked: `extra: { cache_control: { type: "ephemeral" } }` marks the whole prompt.'
 ]

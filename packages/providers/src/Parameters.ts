@@ -23,6 +23,11 @@ export interface Parameters {
   readonly toolChoice?: Model.ToolChoice
   /** Whether one reply may call several tools. */
   readonly parallelToolCalls?: boolean
+  /**
+   * Tools that the provider runs on its own side, as the wire names them, beside those of the agent. What they did comes as
+   * provider items, which are priced by their kind.
+   */
+  readonly providerTools?: ReadonlyArray<Schema.Json>
   /** How the prompt is kept in the provider's cache. */
   readonly promptCache?: PromptCache
   /** Further fields of the body, as the wire names them. They cannot replace those that the library writes itself. */

@@ -1,6 +1,6 @@
 /** Where a value does not decode, as the tree of its failing keys: in one pass, however deep the value is. */
 import * as Predicate from "effect/Predicate"
-import type * as SchemaAST from "effect/SchemaAST"
+import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
 
 /** One place in the value. */
@@ -13,10 +13,19 @@ export interface Failing {
   isMissing: boolean
   /** The key is a field of a struct, not one of a record. */
   isField: boolean
+  /** A struct of which it is a field demands it. */
+  isRequired: boolean
   readonly keys: Map<PropertyKey, Failing>
 }
 
-const make = (): Failing => ({ isWrong: false, isPlain: false, isMissing: false, isField: false, keys: new Map() })
+const make = (): Failing => ({
+  isWrong: false,
+  isPlain: false,
+  isMissing: false,
+  isField: false,
+  isRequired: false,
+  keys: new Map()
+})
 
 export const failingIn = (issue: SchemaIssue.Issue): Failing => {
   const root = make()
@@ -33,8 +42,11 @@ const enter = (issue: SchemaIssue.Issue, at: Failing, isPlain: boolean, parent?:
     case "Pointer": {
       let place = at
       for (const key of issue.path) place = childOf(place, key)
-      const [key] = issue.path
-      if (isFieldOf(parent, key)) place.isField = true
+      const field = fieldOf(parent, issue.path[0])
+      if (field !== undefined) {
+        place.isField = true
+        place.isRequired ||= !SchemaAST.isOptional(field.type)
+      }
       return enter(issue.issue, place, true)
     }
     case "Composite":
@@ -67,5 +79,25 @@ const childOf = (at: Failing, key: PropertyKey): Failing => {
   return child
 }
 
-const isFieldOf = (ast: SchemaAST.AST | undefined, key: PropertyKey | undefined): boolean =>
-  ast?._tag === "Objects" && Predicate.isString(key) && ast.propertySignatures.some(({ name }) => name === key)
+const fieldOf = (
+  ast: SchemaAST.AST | undefined,
+  key: PropertyKey | undefined
+): SchemaAST.PropertySignature | undefined =>
+  ast?._tag === "Objects" && Predicate.isString(key)
+    ? ast.propertySignatures.find(({ name }) => name === key)
+    : undefined
+
+/**
+ * Whether `null` stands there for an optional field that is absent, as models write it that have to name every field. By
+ * itself it is no failure.
+ */
+export const isAbsence = (failing: Failing, value: unknown, path: ReadonlyArray<PropertyKey>): boolean => {
+  let at: Failing | undefined = failing
+  let there = value
+  for (const key of path) {
+    if (!Predicate.isObjectOrArray(there) || !Object.hasOwn(there, key)) return false
+    there = Reflect.get(there, key)
+    at = at?.keys.get(key)
+  }
+  return there === null && at !== undefined && at.isField && !at.isRequired
+}

@@ -4,6 +4,7 @@ import type * as Schema from "effect/Schema"
 import * as Coercion from "../Coercion.ts"
 import * as Issue from "../Issue.ts"
 import type * as Model from "../Model.ts"
+import { issuesOf } from "./toolCall.ts"
 import { decoder, jsonSchemaOf, once } from "./toolDefinition.ts"
 
 export interface Output {
@@ -34,7 +35,7 @@ export const make = (agent: string, schema: Schema.Codec<unknown, unknown>): Out
     const decoded = Coercion.decode(parsed.success, decode)
     return Result.isSuccess(decoded)
       ? Result.succeed({ value: decoded.success.decoded, changes: decoded.success.changes })
-      : Result.fail(Issue.fromSchema(decoded.failure, parsed.success.value))
+      : Result.fail(issuesOf(decoded.failure, parsed.success.value, Coercion.steps))
   }
   return {
     schema,

@@ -2,10 +2,12 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
 import * as Coercion from "../Coercion.ts"
 import * as Issue from "../Issue.ts"
 import type * as Message from "../Message.ts"
 import { DeserializationError, InvalidArgs } from "../ToolError.ts"
+import { failingIn, isAbsence } from "./coercionFailing.ts"
 import type { ToolDefinition } from "./toolDefinition.ts"
 
 export interface Decoded {
@@ -31,8 +33,21 @@ export const decode = (
   }
   // about what the model sent, not about a half-mended value
   const { value } = parsed.success
-  const issues = Issue.fromSchema(decoded.failure, value)
+  const issues = issuesOf(decoded.failure, value, tool.coercion)
   return Result.fail(DeserializationError.of(tool.name, call.id, value, tool.targetType, issues))
+}
+
+/** All that is wrong, without what the step `drop-empty` takes for absent anyway, unless that is all. */
+export const issuesOf = (
+  failure: SchemaIssue.Issue,
+  value: Schema.Json,
+  ladder: ReadonlyArray<Coercion.Step>
+): ReadonlyArray<Issue.Issue> => {
+  const all = Issue.fromSchema(failure, value)
+  if (!ladder.includes("drop-empty")) return all
+  const failing = failingIn(failure)
+  const wrong = all.filter(({ path }) => !isAbsence(failing, value, path))
+  return wrong.length === 0 ? all : wrong
 }
 
 /** The arguments as text: what the model wrote, or the JSON of what it sent as an object. */

@@ -1,8 +1,8 @@
-/** The ids of calls, as the provider takes them: of letters, digits, `_` and `-`, each one once in a conversation. */
+/** The ids of calls, as the provider takes them: at most 64 letters, digits, `_` and `-`, each one once in a conversation. */
 
 /**
  * Gives ids out in the order of a conversation. One of this provider's own stays as it is; those of others may hold other
- * characters, or come again in every turn. What is given out depends on what came before and on nothing else, so that it is
+ * characters, be longer, or come again in every turn. What is given out depends on what came before and on nothing else, so that it is
  * the same in every later request.
  */
 export class CallIds {
@@ -11,14 +11,17 @@ export class CallIds {
   readonly #times = new Map<string, number>()
 
   next(id: string): string {
-    const base = id.replaceAll(/[^\w-]/g, "_") || "call"
+    const base = id.replaceAll(/[^\w-]/g, "_").slice(0, maxLength) || "call"
     let given = base
     while (this.#used.has(given)) {
       const times = (this.#times.get(base) ?? 1) + 1
       this.#times.set(base, times)
-      given = `${base}_${times}`
+      const end = `_${times}`
+      given = base.slice(0, maxLength - end.length) + end
     }
     this.#used.add(given)
     return given
   }
 }
+
+const maxLength = 64

@@ -8,20 +8,14 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as Json from "./json.ts"
+import { objectRoot } from "./rootSchema.ts"
 
 type JsonSchema = Model.OutputSpec["schema"]
 
 /** The schema in the provider's dialect, or `undefined` where the dialect cannot say it. Only objects are taken. */
 export const schemaOf = (schema: JsonSchema): JsonSchema | undefined => {
-  const root = rooted(schema)
-  return root["type"] !== "object" || isRecursive(root) ? undefined : dialect(root)
-}
-
-/** A schema with a name of its own stands among the definitions; it is taken out, so that the root says what it is. */
-export const rooted = (schema: JsonSchema): JsonSchema => {
-  const { $defs, $ref } = schema
-  const root = Predicate.isString($ref) ? Json.field($defs, nameIn($ref)) : undefined
-  return isSchema(root) ? { ...root, ...($defs === undefined ? {} : { $defs }) } : schema
+  const root = objectRoot(schema)
+  return root === undefined || isRecursive(root) ? undefined : dialect(root)
 }
 
 /** The name at the end of a pointer. */

@@ -6,7 +6,7 @@ import type * as Params from "../Parameters.ts"
 /** What may be asked of the model besides the conversation. What is not given is not sent, `maxTokens` excepted. */
 export interface Parameters extends Pick<
   Params.Parameters,
-  "temperature" | "topP" | "stop" | "reasoning" | "toolChoice" | "parallelToolCalls" | "extra"
+  "temperature" | "topP" | "stop" | "reasoning" | "toolChoice" | "parallelToolCalls" | "providerTools" | "extra"
 > {
   /**
    * The longest reply, in tokens; reasoning counts. The wire demands a number: 8192 by default, with a budget for reasoning
@@ -17,8 +17,6 @@ export interface Parameters extends Pick<
   readonly topK?: number
   /** Where marks for the provider's cache are put; none without it. There is no key here. */
   readonly promptCache?: Omit<Params.PromptCache, "key">
-  /** Tools that the provider runs on its own side, as the wire names them: `{ type: "web_search_20250305", name: "web_search" }`. */
-  readonly providerTools?: ReadonlyArray<Schema.Json>
 }
 
 /** The longest reply where nothing else is said: what every model that is still served can give. */

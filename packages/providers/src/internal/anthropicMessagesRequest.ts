@@ -12,10 +12,12 @@ import * as Params from "../Parameters.ts"
 import type { Source } from "../Source.ts"
 import * as Blocks from "./anthropicMessagesBlocks.ts"
 import { CallIds } from "./anthropicMessagesIds.ts"
-import { rooted, schemaOf } from "./anthropicMessagesOutput.ts"
+import { schemaOf } from "./anthropicMessagesOutput.ts"
 import { fieldsOf, type Parameters } from "./anthropicMessagesParameters.ts"
 import * as Json from "./json.ts"
+import * as OutputWords from "./outputWords.ts"
 import { remembering } from "./remembering.ts"
+import * as RootSchema from "./rootSchema.ts"
 
 export type Encoder = (request: Model.Request, mode: "whole" | "streamed") => string
 
@@ -30,7 +32,9 @@ export const make = ({ model, provider }: Source, parameters: Parameters): Encod
   const ofTool = remembering(encodeTool)
   const theirTools = providerTools.map((tool) => JSON.stringify(tool))
   const ofSystem = remembering(({ text }: Message.System) => JSON.stringify({ type: "text", text }))
-  const ofOutput = remembering(outputConfig["format"] === undefined ? encodeOutput(outputConfig) : () => "")
+  const isLeftToUser = outputConfig["format"] !== undefined
+  const ofOutput = remembering(isLeftToUser ? () => "" : encodeOutput(outputConfig))
+  const told = OutputWords.make()
   const usualOutput = Object.keys(outputConfig).length === 0 ? "" : `,"output_config":${JSON.stringify(outputConfig)}`
   const isTheirsMarked = Json.field(providerTools.at(-1), "cache_control") !== undefined
   const mark = markOf(promptCache)
@@ -41,7 +45,8 @@ export const make = ({ model, provider }: Source, parameters: Parameters): Encod
     const tools = [...request.tools.map(ofTool), ...theirTools]
     const system: Array<string> = []
     const said: Array<Blocks.Blocks> = []
-    for (const message of request.messages) {
+    const format = request.output === undefined ? "" : ofOutput(request.output)
+    for (const message of told(request, isLeftToUser || format !== "")) {
       if (message.role !== "system") said.push(ofMessage(message))
       else if (message.text.trim() !== "") system.push(ofSystem(message))
     }
@@ -58,7 +63,7 @@ export const make = ({ model, provider }: Source, parameters: Parameters): Encod
       `,"messages":[${text}]`,
       tools.length === 0 ? "" : encodeChoice(choice, parallelToolCalls),
       isRefused(thinking, choice, isToolLoop) ? "" : thinkingField,
-      (request.output === undefined ? "" : ofOutput(request.output)) || usualOutput,
+      format || usualOutput,
       mode === "streamed" ? ',"stream":true' : ""
     ]
     return `${fields.join("")}}`
@@ -102,7 +107,7 @@ const conversation = (
     const calls = known.map((id) => ids.next(id))
     // what the provider has not ended it goes on with right after, or never
     const goesOn = calls.length > 0 || (isPaused && said[index + 1]?.role !== "user")
-    push(role, goesOn ? blocks : blocks.filter(({ isOpen }) => !isOpen), calls)
+    push(role, goesOn ? blocks : ended(blocks), calls)
     push("user", results, calls)
     isToolLoop = results.length > 0 ? !isThoughtful : isToolLoop && role === "user"
   }
@@ -112,6 +117,12 @@ const conversation = (
   }
   const text = turns.map(({ blocks, role }) => `{"role":"${role}","content":[${blocks.join(",")}]}`).join(",")
   return { text, isToolLoop }
+}
+
+/** What the provider takes of a turn that is over: no message may end with thoughts. */
+const ended = (blocks: ReadonlyArray<Blocks.Block>): ReadonlyArray<Blocks.Block> => {
+  const closed = blocks.filter(({ isOpen }) => !isOpen)
+  return closed.slice(0, closed.findLastIndex(({ isThinking }) => !isThinking) + 1)
 }
 
 const markOf = (cache: Parameters["promptCache"]): string => {
@@ -138,7 +149,7 @@ const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string
   JSON.stringify({
     name,
     ...(description === "" ? {} : { description }),
-    input_schema: { ...rooted(parameters), type: "object" }
+    input_schema: RootSchema.parametersRoot(parameters) ?? parameters
   })
 
 const encodeOutput =

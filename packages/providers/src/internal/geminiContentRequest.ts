@@ -10,7 +10,9 @@ import type { Source } from "../Source.ts"
 import * as ArgumentsObject from "./argumentsObject.ts"
 import * as ContentReply from "./geminiContentReply.ts"
 import * as Json from "./json.ts"
+import * as OutputWords from "./outputWords.ts"
 import { remembering } from "./remembering.ts"
+import * as RootSchema from "./rootSchema.ts"
 
 type Fields = Readonly<Record<string, Schema.Json | undefined>>
 
@@ -39,17 +41,20 @@ export const make = (source: Source, constants: Constants): Encoder => {
     })
   )
   const rest = filled("", constants.body)
-  return ({ messages: transcript, output, toolChoice, tools: specs }) => {
-    const system: Array<string> = []
-    const contents: Array<string> = []
-    for (const message of transcript) {
-      const encoded = messages(message)
-      if (encoded !== "") (message.role === "system" ? system : contents).push(encoded)
-    }
+  const isLeftToUser = ["responseSchema", "responseJsonSchema"].some((name) => name in constants.generationConfig)
+  const told = OutputWords.make()
+  return (request) => {
+    const { output, toolChoice, tools: specs } = request
     const declared = specs.length === 0 ? [] : [`{"functionDeclarations":[${specs.map(tools).join(",")}]}`]
     const offered = [...declared, ...ownTools]
     const choice = specs.length === 0 ? {} : encodeChoice(toolChoice)
     const isShaped = output !== undefined && (offered.length === 0 || isThird(source))
+    const system: Array<string> = []
+    const contents: Array<string> = []
+    for (const message of told(request, isShaped || isLeftToUser)) {
+      const encoded = messages(message)
+      if (encoded !== "") (message.role === "system" ? system : contents).push(encoded)
+    }
     return [
       `{"contents":[${contents.join(",")}]`,
       system.length === 0 ? "" : `,"systemInstruction":{"parts":[${system.join(",")}]}`,
@@ -174,7 +179,11 @@ const idIn = (data: Schema.Json | undefined): Readonly<Record<string, string>> =
 }
 
 const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string =>
-  JSON.stringify({ name, description, parametersJsonSchema: parameters })
+  JSON.stringify({
+    name,
+    description,
+    parametersJsonSchema: RootSchema.parametersRoot(parameters) ?? parameters
+  })
 
 const encodeChoice = (choice: Model.ToolChoice): Fields => {
   if (choice === "auto") return {}

@@ -7,7 +7,9 @@ import type * as Model from "@kintsugi/core/Model"
 import type * as Schema from "effect/Schema"
 import * as ArgumentsObject from "./argumentsObject.ts"
 import { settlementText } from "./wireText.ts"
+import * as OutputWords from "./outputWords.ts"
 import { remembering } from "./remembering.ts"
+import * as RootSchema from "./rootSchema.ts"
 
 /** Model and parameters, which are the same for every request. */
 export type Constants = Readonly<Record<string, Schema.Json | undefined>>
@@ -19,14 +21,19 @@ export const make = (provider: string, constants: Constants): Encoder => {
   const messages = remembering((message: Message.Message) => encodeMessage(message, provider))
   const tools = remembering(encodeTool)
   const formats = remembering(({ schema }: Model.OutputSpec) => `,"format":${JSON.stringify(schema)}`)
-  return ({ messages: transcript, output, toolChoice, tools: specs }, mode) => {
+  const told = OutputWords.make()
+  return (request, mode) => {
+    const { output, toolChoice, tools: specs } = request
     // there is no word for it: who shall call none is offered none
     const offered = toolChoice === "none" ? [] : specs
     const toolField = offered.length === 0 ? "" : `,"tools":[${offered.map(tools).join(",")}]`
     // a format binds every token from the first on, so that no call could be written beside it
     const format = output === undefined || offered.length > 0 ? "" : formats(output)
+    const said = told(request, format !== "")
+      .map(messages)
+      .filter((text) => text !== "")
     const stream = `,"stream":${mode === "streamed"}`
-    return `${head},"messages":[${transcript.map(messages).join(",")}]${toolField}${format}${stream}}`
+    return `${head},"messages":[${said.join(",")}]${toolField}${format}${stream}}`
   }
 }
 
@@ -48,10 +55,11 @@ const encodeUser = ({ content }: Message.User): string => {
   return JSON.stringify({ role: "user", content: texts.join("\n"), ...(images.length === 0 ? {} : { images }) })
 }
 
-/** The message itself, and right after it one message per call, in the order of the calls. */
+/** The message itself, and right after it one message per call, in the order of the calls. One that says nothing is left out. */
 const encodeAssistant = (message: Message.Assistant, provider: string): string => {
   const settled = message.content.filter((part) => part.type === "settled-call")
   const thinking = thoughtsOf(message, provider)
+  if (settled.length === 0 && thinking === "" && Message.textOf(message) === "") return ""
   const assistant = {
     role: "assistant",
     content: Message.textOf(message),
@@ -77,4 +85,7 @@ const encodeCall = ({ arguments: args, id, name }: Message.ToolCall) => ({
 })
 
 const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string =>
-  JSON.stringify({ type: "function", function: { name, description, parameters } })
+  JSON.stringify({
+    type: "function",
+    function: { name, description, parameters: RootSchema.parametersRoot(parameters) ?? parameters }
+  })

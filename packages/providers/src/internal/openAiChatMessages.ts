@@ -22,7 +22,7 @@ interface Encoded {
   readonly text: string
 }
 
-/** The JSON texts of all messages, with commas between them. */
+/** The JSON texts of all messages, with commas between them. A reply that says nothing but thoughts is left out. */
 export const make = (provider: string, dialect: Full): ((transcript: Message.Transcript) => string) => {
   const wiresOf = (message: Message.Message): ReadonlyArray<Wire> => encodeMessage(message, provider, dialect)
   if (dialect.alternates) return alternating(wiresOf)
@@ -31,7 +31,11 @@ export const make = (provider: string, dialect: Full): ((transcript: Message.Tra
       .map((wire) => JSON.stringify(wire))
       .join(",")
   )
-  return (transcript) => transcript.map(texts).join(",")
+  return (transcript) =>
+    transcript
+      .map(texts)
+      .filter((text) => text !== "")
+      .join(",")
 }
 
 /** Instructions first, and no two messages of one role next to each other; one that says nothing is left out. */
@@ -100,6 +104,7 @@ const encodeAssistant = (message: Message.Assistant, provider: string, dialect: 
   const settled = message.content.filter((part) => part.type === "settled-call")
   const ids = idsOf(settled, dialect.maxIdLength)
   const text = Message.textOf(message)
+  if (text.trim() === "" && settled.length === 0) return []
   const reasoning = encodeReasoning(message, provider)
   const { missingReasoning } = dialect
   const demanded =

@@ -3,7 +3,7 @@
  * identity, so that a turn does not pay for the transcript before it.
  */
 import { InvalidRequestError, type LlmError } from "@kintsugi/core/LlmError"
-import * as Message from "@kintsugi/core/Message"
+import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
@@ -12,13 +12,24 @@ import * as Parameters from "../Parameters.ts"
 import type { Source } from "../Source.ts"
 import type { Full } from "./openAiChatDialect.ts"
 import * as Messages from "./openAiChatMessages.ts"
+import * as OutputWords from "./outputWords.ts"
 import { remembering } from "./remembering.ts"
+import * as RootSchema from "./rootSchema.ts"
 import { formatName } from "./wireText.ts"
 
 /** What may be asked in this format, by one server or another. */
 export interface Asked extends Pick<
   Parameters.Parameters,
-  "temperature" | "topP" | "maxTokens" | "stop" | "seed" | "reasoning" | "toolChoice" | "parallelToolCalls" | "extra"
+  | "temperature"
+  | "topP"
+  | "maxTokens"
+  | "stop"
+  | "seed"
+  | "reasoning"
+  | "toolChoice"
+  | "parallelToolCalls"
+  | "providerTools"
+  | "extra"
 > {
   readonly promptCache?: Pick<Parameters.PromptCache, "key">
 }
@@ -33,18 +44,19 @@ export const make = (source: Source, asked: Asked, dialect: Full): Encoder => {
   const tools = remembering(encodeTool)
   const isLeftToUser = Object.hasOwn(constants, "response_format")
   const formats = remembering((output: Model.OutputSpec) => (isLeftToUser ? "" : encodeFormat(output, capabilities)))
-  const instructions = remembering(instructionsOn)
-  const isTold = capabilities.output !== "schema" && !isLeftToUser
+  const told = OutputWords.make()
+  const provided = (asked.providerTools ?? []).map((tool) => JSON.stringify(tool))
   const options = dialect.streamOptions ? ',"stream_options":{"include_usage":true}' : ""
   return (request, mode) => {
     const { output } = request
     const choice = Parameters.choiceOf(request, asked.toolChoice)
-    const transcript = output !== undefined && isTold ? [instructions(output), ...request.messages] : request.messages
+    const format = output === undefined ? "" : formats(output)
+    const transcript = told(request, isLeftToUser || (format !== "" && capabilities.output === "schema"))
     // where a model cannot be told to call nothing, it is offered nothing
     const specs = choice === "none" && !capabilities.toolChoice.includes("none") ? [] : request.tools
-    const toolFields = specs.length === 0 ? "" : `,"tools":[${specs.map(tools).join(",")}]${encodeChoice(choice)}`
+    const offered = [...specs.map(tools), ...provided]
+    const toolFields = offered.length === 0 ? "" : `,"tools":[${offered.join(",")}]${encodeChoice(choice)}`
     const stream = mode === "streamed" ? `,"stream":true${options}` : ""
-    const format = output === undefined ? "" : formats(output)
     return `${head},"messages":[${messages(transcript)}]${toolFields}${format}${stream}}`
   }
 }
@@ -101,18 +113,18 @@ const encodeReasoning = (
 
 /** Only objects are taken, under names of a few characters. */
 const encodeFormat = ({ name, schema }: Model.OutputSpec, { output }: Capabilities.Capabilities): string => {
-  if (schema["type"] !== "object" || output === "none") return ""
+  const root = RootSchema.objectRoot(schema)
+  if (root === undefined || output === "none") return ""
   if (output === "json") return ',"response_format":{"type":"json_object"}'
-  const json_schema = { name: formatName(name), schema }
+  const json_schema = { name: formatName(name), schema: root }
   return `,"response_format":${JSON.stringify({ type: "json_schema", json_schema })}`
 }
 
-/** What is told in words where a schema cannot be handed over. It comes first, and is the same in every request of a run. */
-const instructionsOn = ({ schema }: Model.OutputSpec): Message.System =>
-  Message.system(`Your final answer is JSON and nothing else. It fits this JSON Schema: ${JSON.stringify(schema)}`)
-
 const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string =>
-  JSON.stringify({ type: "function", function: { name, description, parameters } })
+  JSON.stringify({
+    type: "function",
+    function: { name, description, parameters: RootSchema.parametersRoot(parameters) ?? parameters }
+  })
 
 const encodeChoice = (choice: Model.ToolChoice): string => {
   if (choice === "auto") return ""

@@ -11,8 +11,16 @@ import { argumentsText, settlementText } from "./wireText.ts"
 
 type Item = Schema.JsonObject
 
-/** `stored` says whether the provider keeps its replies: a reasoning item that it has not kept has to say all itself. */
-export const ofAssistant = (message: Message.Assistant, provider: string, stored: boolean): ReadonlyArray<Item> => {
+/**
+ * `stored` says whether the provider keeps its replies: a reasoning item that it has not kept has to say all itself. `time`
+ * tells the ids of calls from the same ids of messages before, where they come again.
+ */
+export const ofAssistant = (
+  message: Message.Assistant,
+  provider: string,
+  stored: boolean,
+  time: number
+): ReadonlyArray<Item> => {
   const said = new Said(stored)
   const results: Array<Item> = []
   const answered = answeredIn(message, provider)
@@ -31,9 +39,9 @@ export const ofAssistant = (message: Message.Assistant, provider: string, stored
         break
       }
       case "settled-call": {
-        said.call(part.call, provider)
+        said.call(part.call, provider, time)
         const output = settlementText(part.settlement)
-        results.push({ type: "function_call_output", call_id: callId(part.call), output })
+        results.push({ type: "function_call_output", call_id: callId(part.call.id, time), output })
       }
     }
   }
@@ -83,13 +91,13 @@ class Said {
     this.#push(data)
   }
 
-  call(call: Message.ToolCall, provider: string): void {
+  call(call: Message.ToolCall, provider: string, time: number): void {
     this.#closeText()
     const id = call.opaque?.provider === provider ? call.opaque.data : undefined
     this.#push({
       type: "function_call",
       ...this.#named(id),
-      call_id: callId(call),
+      call_id: callId(call.id, time),
       name: call.name,
       arguments: argumentsText(call.arguments)
     })
@@ -132,8 +140,12 @@ const answeredIn = ({ content }: Message.Assistant, provider: string): ReadonlyS
 const isOpen = (item: Item, answered: ReadonlySet<Schema.Json | undefined>): boolean =>
   item["call_id"] !== undefined && !answered.has(item["call_id"])
 
-/** Longer ones of other providers are cut, the same way in call and result. */
-const callId = ({ id }: Message.ToolCall): string =>
-  id.length <= maxCallId ? id : `${id.slice(0, 48)}_${(Hash.string(id) >>> 0).toString(16)}`
+/** Those of other providers may be longer, or hold other characters: then they are told apart by a digest. */
+export const callId = (id: string, time: number): string => {
+  const end = time === 1 ? "" : `_${time}`
+  const isFitting = id.length + end.length <= maxCallId && /^[\w-]+$/.test(id)
+  const digest = (Hash.string(id) >>> 0).toString(16)
+  return (isFitting ? id : `${id.slice(0, 44).replaceAll(/[^\w-]/g, "_")}_${digest}`) + end
+}
 
 const maxCallId = 64

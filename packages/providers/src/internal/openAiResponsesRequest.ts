@@ -10,7 +10,9 @@ import * as Parameters from "../Parameters.ts"
 import * as Json from "./json.ts"
 import { dataUrl, formatName } from "./wireText.ts"
 import * as Items from "./openAiResponsesItems.ts"
+import * as OutputWords from "./outputWords.ts"
 import { remembering } from "./remembering.ts"
+import * as RootSchema from "./rootSchema.ts"
 import * as StrictSchema from "./strictSchema.ts"
 
 /** What is the same for every request. */
@@ -37,21 +39,51 @@ export const make = (settings: Settings): Encoder => {
   const parallel = parallelToolCalls === undefined ? "" : `,"parallel_tool_calls":${parallelToolCalls}`
   const provided = providerTools.map((tool) => JSON.stringify(tool))
   const plainText = text === undefined ? "" : `,"text":${JSON.stringify(text)}`
-  const messages = remembering((message: Message.Message) => encodeMessage(message, settings))
+  const messages = inputOf(settings)
   const tools = remembering((spec: Message.ToolSpec) => encodeTool(spec, settings))
-  const texts = remembering((output: Model.OutputSpec) => encodeText(output, settings) ?? plainText)
+  const texts = remembering((output: Model.OutputSpec) => encodeText(output, settings) ?? "")
+  const isLeftToUser = Json.field(text, "format") !== undefined
+  const told = OutputWords.make()
   return (request, mode) => {
-    const input = request.messages.map(messages).filter((items) => items !== "")
+    const format = request.output === undefined ? "" : texts(request.output)
+    const input = messages(told(request, isLeftToUser || format !== "")).filter((items) => items !== "")
     const all = [...request.tools.map(tools), ...provided]
     const choice = encodeChoice(Parameters.choiceOf(request, settings.toolChoice))
     const toolFields = all.length === 0 ? "" : `,"tools":[${all.join(",")}]${choice}${parallel}`
-    const format = request.output === undefined ? plainText : texts(request.output)
-    return `${head},"input":[${input.join(",")}]${toolFields}${format}${mode === "streamed" ? ',"stream":true' : ""}}`
+    const said = format === "" ? plainText : format
+    return `${head},"input":[${input.join(",")}]${toolFields}${said}${mode === "streamed" ? ',"stream":true' : ""}}`
+  }
+}
+
+/**
+ * The items of each message. An answer goes to the call of its id, in whatever message that stands: so ids that come again
+ * are numbered. How, depends on what came before and on nothing else, so that it is the same in every later request.
+ */
+const inputOf = (settings: Settings): ((messages: Message.Transcript) => ReadonlyArray<string>) => {
+  const idsIn = remembering(({ content }: Message.Assistant) =>
+    content.flatMap((part) => (part.type === "settled-call" ? [part.call.id] : []))
+  )
+  const encoders: Array<(message: Message.Message) => string> = []
+  const encoded = (message: Message.Message, time: number) =>
+    (encoders[time] ??= remembering((message) => encodeMessage(message, settings, time)))(message)
+  return (messages) => {
+    const used = new Set<string>()
+    const times = new Map<string, number>()
+    return messages.map((message) => {
+      const ids = message.role === "assistant" ? idsIn(message) : []
+      const [first] = ids
+      if (first === undefined) return encoded(message, 1)
+      let time = times.get(first) ?? 1
+      while (ids.some((id) => used.has(Items.callId(id, time)))) time++
+      times.set(first, time)
+      for (const id of ids) used.add(Items.callId(id, time))
+      return encoded(message, time)
+    })
   }
 }
 
 /** The items of a message, without the brackets around them. */
-const encodeMessage = (message: Message.Message, { provider, stored }: Settings): string => {
+const encodeMessage = (message: Message.Message, { provider, stored }: Settings, time: number): string => {
   switch (message.role) {
     case "system":
       return JSON.stringify({ role: "system", content: message.text })
@@ -61,7 +93,7 @@ const encodeMessage = (message: Message.Message, { provider, stored }: Settings)
       return JSON.stringify({ role: "user", content: text ?? message.content.map(encodePart) })
     }
     case "assistant":
-      return Items.ofAssistant(message, provider, stored)
+      return Items.ofAssistant(message, provider, stored, time)
         .map((item) => JSON.stringify(item))
         .join(",")
   }
@@ -94,14 +126,14 @@ const encodeTool = (spec: Message.ToolSpec, settings: Settings): string => {
     type: "function",
     name,
     description,
-    parameters: strict ?? StrictSchema.objectRoot(parameters) ?? parameters,
+    parameters: strict ?? RootSchema.parametersRoot(parameters) ?? parameters,
     strict: strict !== undefined
   })
 }
 
 /** Only objects are taken, under names of a few characters. An answer is always read with `null` as absence. */
 const encodeText = ({ name, schema }: Model.OutputSpec, { strict, text }: Settings): string | undefined => {
-  const root = StrictSchema.objectRoot(schema)
+  const root = RootSchema.objectRoot(schema)
   if (root === undefined || Json.field(text, "format") !== undefined) return undefined
   const strictly = strict ? StrictSchema.strict(schema, { optional: true }) : undefined
   const format = {

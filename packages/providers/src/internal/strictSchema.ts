@@ -8,6 +8,7 @@
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Json from "./json.ts"
+import { definition, objectRoot } from "./rootSchema.ts"
 
 type JsonSchema = Schema.JsonObject
 
@@ -24,26 +25,6 @@ export const strict = (schema: JsonSchema, options: Options): JsonSchema | undef
   const converted = strictly.root(root)
   return converted === undefined || !strictly.isSmallEnough ? undefined : converted
 }
-
-/** The schema with that of an object at its root, as tools and outputs want it; `undefined` where it is of something else. */
-export const objectRoot = (schema: JsonSchema): JsonSchema | undefined => {
-  const { $defs, $ref, not, ...others } = schema
-  // what Effect says of a struct without fields: anything but null
-  if (schema["type"] === undefined && Json.field(not, "type") === "null") return { ...others, ...emptyObject }
-  if ($ref === undefined) return schema["type"] === "object" ? schema : undefined
-  const root = definition($defs, $ref)
-  return root?.["type"] === "object" && $defs !== undefined ? { ...root, ...others, $defs } : undefined
-}
-
-const emptyObject: JsonSchema = { type: "object", properties: {}, required: [], additionalProperties: false }
-
-/** The schema behind a reference to a definition. */
-const definition = ($defs: Schema.Json | undefined, $ref: Schema.Json): JsonSchema | undefined => {
-  if (!Predicate.isString($ref) || !$ref.startsWith(prefix)) return undefined
-  return Json.object(Json.field($defs, $ref.slice(prefix.length).replaceAll("~1", "/").replaceAll("~0", "~")))
-}
-
-const prefix = "#/$defs/"
 
 /** The bounds of one schema, as OpenAI documents them. */
 const most = { depth: 10, properties: 5000, values: 1000, characters: 120_000 }
