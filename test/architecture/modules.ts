@@ -22,6 +22,7 @@ export const modules: ReadonlyArray<string> = [
   "Approval",
   // policies: any Effect
   "Backoff",
+  "Compaction",
   "Verdict",
   "Render",
   "Presets",
@@ -32,7 +33,6 @@ export const modules: ReadonlyArray<string> = [
   "Ledger",
   "Budget",
   "Coercion",
-  "Compaction",
   // capabilities
   "Snapshot",
   "AgentEvent",
@@ -71,7 +71,7 @@ export const internals: Readonly<Record<string, string>> = {
   trail: "Recovery",
   rendering: "Toolset",
   nearest: "Render",
-  truncation: "Render",
+  truncation: "Compaction",
   fixing: "Toolset",
   gates: "Toolset",
   outcome: "Toolset",

@@ -111,6 +111,7 @@ const contextOf = (
     meter,
     losses,
     fixers: parent?.fixers ?? [],
+    ...(parent?.isCompacting === true ? { isCompacting: true } : {}),
     ...(parent?.repairing === undefined ? {} : { repairing: parent.repairing }),
     ...(sinks.length === 0 ? {} : { emit: fanOut(sinks) }),
     ...(parent === undefined ? {} : { parent: startedBy(parent) })
