@@ -6,6 +6,7 @@ import { tagOf } from "../ErrorCause.ts"
 import type { LlmError } from "../LlmError.ts"
 import type { Request, Service } from "./modelService.ts"
 import * as RunContext from "../RunContext.ts"
+import { Exceeded } from "./budgetMeter.ts"
 import { ask, type Asker, compose } from "./modelAsking.ts"
 import { withEarlier } from "./modelPartial.ts"
 import { untouchable } from "./recoveryDriver.ts"
@@ -35,8 +36,9 @@ const from = <A, R>(
         onFailure: (cause) => {
           const passing = untouchable(cause)
           if (passing !== undefined) return Effect.failCause(passing)
-          // nothing but failures of models is in the type
+          // failures of models, and the end of the run's budget, which is for the run alone to see
           const error = Cause.squash(cause) as LlmError
+          if (error instanceof Exceeded) return Effect.fail(error)
           if (others.length === 0 || asker.isShown() || !admits(error)) return Effect.fail(withEarlier(error, earlier))
           const rung = earlier.length
           const decision = {

@@ -8,6 +8,7 @@ import type * as Recovery from "../Recovery.ts"
 import * as RunContext from "../RunContext.ts"
 import { ask, type Asker, compose } from "./modelAsking.ts"
 import { compacting } from "./modelCompacting.ts"
+import { Exceeded } from "./budgetMeter.ts"
 import { nothing, rowOf } from "./recoverEffect.ts"
 import * as Driver from "./recoveryDriver.ts"
 
@@ -45,7 +46,8 @@ const subjectOf = <A, R>(
   let request = first
   return {
     attempt: () => ask(model, request, asker),
-    row: (error) => rowOf(rows, error),
+    // the end of the budget is no failure of a model
+    row: (error) => (error instanceof Exceeded ? undefined : rowOf(rows, error)),
     about: () => nothing,
     left: () => (run === undefined ? undefined : RunContext.left(run)),
     deadline: () => RunContext.deadline(run),
@@ -66,6 +68,7 @@ const subjectOf = <A, R>(
           // a table for models answers with replies, by its type
           return Effect.succeed(asker.given(ending.value as Message.Reply))
         case "exhausted":
+          return ending.isLate === true && run !== undefined ? late(run) : Effect.fail(ending.error as LlmError)
         case "rethrown":
         case "failed":
           // failures of the model, and of handlers, which are in the type of what is guarded
@@ -78,3 +81,9 @@ const subjectOf = <A, R>(
     }
   }
 }
+
+/** Not the policy has given up, the run is over: it knows its own limit where it sees it. */
+const late = ({ meter: { deadline } }: RunContext.RunContext): Effect.Effect<never, LlmError> =>
+  deadline === undefined
+    ? Effect.die(new TypeError("Model.onError: a wait was too long for a run that has no end"))
+    : Effect.fail(deadline.late(deadline.ownDeadline) as unknown as LlmError)

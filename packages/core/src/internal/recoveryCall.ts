@@ -183,14 +183,15 @@ export class Call<R> implements Progress {
   }
 
   #compact(node: Compact, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
-    const { compact } = this.#rules
-    if (compact === undefined)
+    const rules = this.#rules
+    if (rules.compact === undefined) {
       return Effect.die(new TypeError("Recovery.compact: only a model call has a conversation"))
+    }
     if (this.#compactions >= maxCompactions) {
       return this.#exhausted(node.kind, rung, failure, `${maxCompactions} compactions per turn`)
     }
     if (this.#attempts >= maxAttemptsPerCall) return this.#exhausted(node.kind, rung, failure, attemptCap)
-    return Effect.flatMap(compact(node, failure.error), (compacted): Effect.Effect<Step> => {
+    return Effect.flatMap(rules.compact(node, failure.error), (compacted): Effect.Effect<Step> => {
       switch (compacted.type) {
         case "shorter":
           this.#compactions++

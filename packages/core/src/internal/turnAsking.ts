@@ -10,6 +10,7 @@ import * as Model from "../Model.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as RunContext from "../RunContext.ts"
 import * as Usage from "../Usage.ts"
+import { Exceeded } from "./budgetMeter.ts"
 import { ask as asked, type Asker, cutOff, named, refused } from "./modelAsking.ts"
 import { compacting } from "./modelCompacting.ts"
 import { withPartial } from "./modelPartial.ts"
@@ -127,6 +128,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   }
 
   row(error: unknown): Driver.Row | undefined {
+    if (error instanceof Exceeded) return undefined
     const row = rowOf(this.#asking.rows, error)
     if (row === undefined) this.#unguarded = error
     return row
