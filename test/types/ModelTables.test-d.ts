@@ -22,14 +22,15 @@ const plain = Agent.make("plain", {})
 
 describe("Model.onError", () => {
   it("A701 A714 a model leaves what its table does not handle", () => {
-    sameType<Model.Guarded<All, never>>()(Model.onError(service, { NetworkError: Recovery.retry({ retries: 1 }) }))
-    sameType<Model.Guarded<But<LlmError.NetworkError>, never>>()(
-      Model.onError(service, { NetworkError: Recovery.respondWith(reply) })
-    )
-    sameType<Model.Guarded<But<LlmError.NetworkError> | Oops, Db>>()(
-      Model.onError(service, { NetworkError: Recovery.respondWith(() => looked) })
-    )
-    sameType<Model.Guarded<never, never>>()(Model.onError(service, { orElse: Recovery.respondWith(reply) }))
+    // each by its name: overloads are not resolved alike within a call that is generic itself
+    const retried = Model.onError(service, { NetworkError: Recovery.retry({ retries: 1 }) })
+    sameType<Model.Guarded<All, never>>()(retried)
+    const stocked = Model.onError(service, { NetworkError: Recovery.respondWith(reply) })
+    sameType<Model.Guarded<But<LlmError.NetworkError>, never>>()(stocked)
+    const failing = Model.onError(service, { NetworkError: Recovery.respondWith(() => looked) })
+    sameType<Model.Guarded<But<LlmError.NetworkError> | Oops, Db>>()(failing)
+    const total = Model.onError(service, { orElse: Recovery.respondWith(reply) })
+    sameType<Model.Guarded<never, never>>()(total)
   })
 
   it("A711 what it answers is a reply", () => {
@@ -43,9 +44,8 @@ describe("Model.onError", () => {
     sameType<Layer.Layer<Model.Model, Boom, Db>>()(
       layer.pipe(Model.onError({ orElse: Recovery.retry({ retries: 1 }) }))
     )
-    sameType<Layer.Layer<Model.Model, never, Db>>()(
-      Model.onError(plainLayer, { NetworkError: Recovery.respondWith(() => lookedUp) })
-    )
+    const needing = Model.onError(plainLayer, { NetworkError: Recovery.respondWith(() => lookedUp) })
+    sameType<Layer.Layer<Model.Model, never, Db>>()(needing)
     // @ts-expect-error a model fails with nothing but LlmErrors
     Model.onError(plainLayer, { NetworkError: Recovery.respondWith(() => looked) })
   })

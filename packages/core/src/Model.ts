@@ -54,10 +54,14 @@ export const onError: {
   <const Table extends LlmRows<Message.Reply>>(
     table: Table & Recovery.Check<Table, LlmError.LlmError["_tag"] | "orElse">
   ): <M extends AnyModel>(self: M & Fitting<M, Table>) => OnError<M, Table>
-  <M extends AnyModel, const Table extends LlmRows<Message.Reply>>(
-    self: M & Fitting<M, Table>,
+  <E, R, const Table extends LlmRows<Message.Reply>>(
+    self: Layer.Layer<Model, E, R> & Fitting<Layer.Layer<Model>, Table>,
     table: Table & Recovery.Check<Table, LlmError.LlmError["_tag"] | "orElse">
-  ): OnError<M, Table>
+  ): Layer.Layer<Model, E, R | Recovery.ServicesOf<Table[keyof Table]>>
+  <const Table extends LlmRows<Message.Reply>>(
+    self: Service,
+    table: Table & Recovery.Check<Table, LlmError.LlmError["_tag"] | "orElse">
+  ): Guarded<Recovery.Residue<LlmError.LlmError, Table>, Recovery.ServicesOf<Table[keyof Table]>>
 } = dual(2, (self: AnyModel, table: object) => {
   const rows = Recovery.rowsOf(table)
   return isLayer(self)
