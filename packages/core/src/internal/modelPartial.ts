@@ -8,7 +8,9 @@ export const withPartial = (error: LlmError, partial: string): LlmError =>
 
 /** The same failure, after those of other models; without any, it stays the same object. */
 export const withEarlier = (error: LlmError, earlier: ReadonlyArray<LlmError>): LlmError =>
-  earlier.length === 0 || !isLlmError(error) ? error : copyWith(error, { earlier })
+  earlier.length === 0 || !isLlmError(error)
+    ? error
+    : copyWith(error, { earlier: [...earlier, ...(error.earlier ?? [])] })
 
 const copyWith = (error: LlmError, more: object): LlmError => {
   // the constructor of an error of the union is that of its class, and takes what the error has
