@@ -23,6 +23,7 @@ export const modules: ReadonlyArray<string> = [
   // policies: any Effect
   "Backoff",
   "RetryBudget",
+  "Compaction",
   "Verdict",
   "Render",
   "Presets",
@@ -33,7 +34,6 @@ export const modules: ReadonlyArray<string> = [
   "Ledger",
   "Budget",
   "Coercion",
-  "Compaction",
   // capabilities
   "Snapshot",
   "AgentEvent",
@@ -72,7 +72,7 @@ export const internals: Readonly<Record<string, string>> = {
   trail: "Recovery",
   rendering: "Toolset",
   nearest: "Render",
-  truncation: "Render",
+  truncation: "Compaction",
   fixing: "Toolset",
   gates: "Toolset",
   outcome: "Toolset",

@@ -90,6 +90,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
   skill: "s",
   warned: ["maxTurns"],
   transcript,
+  compacted: { head: transcript, from: 1 },
   open: {
     reply,
     settlements: [null],
@@ -122,6 +123,14 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "text-delta": { ...around, type: "text-delta", text: "we" },
   "reasoning-delta": { ...around, type: "reasoning-delta", text: "hm" },
   "attempt-discarded": { ...around, type: "attempt-discarded", attempt: 1, text: "we" },
+  compacted: {
+    ...around,
+    type: "compacted",
+    compaction: "dropOldest",
+    before: { messages: 9, characters: 900 },
+    after: { messages: 3, characters: 300 },
+    transcript
+  },
   "tool-start": { ...around, ...ofCall, type: "tool-start", arguments: '{"n":1}' },
   "arguments-coerced": {
     ...around,

@@ -59,6 +59,7 @@ const causeOf = (kind: string, text: string, depth: number): unknown => {
 const special: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>> = {
   cause,
   originalError: cause,
+  earlier: Arbitrary.array(modelCause, { maxLength: 3 }),
   attempts: Arbitrary.array(cause, { maxLength: 3 }),
   transcript: Arbitrary.schema(Message.Transcript),
   args: Arbitrary.schema(Schema.Json),
@@ -84,7 +85,12 @@ export const instances = (tag: string): Arbitrary.Arbitrary<KintsugiError.Kintsu
     isGiven: Arbitrary.schema(Schema.Boolean)
   })
   return Arbitrary.map(drawn, ({ fields, isGiven, special }) => {
-    const optional = new Set(["cause", "originalError", ...(tag === "ToolExecutionError" ? ["transcript"] : [])])
+    const optional = new Set([
+      "cause",
+      "originalError",
+      "earlier",
+      ...(tag === "ToolExecutionError" ? ["transcript"] : [])
+    ])
     const kept = Object.entries(special).filter(([name]) => isGiven || !optional.has(name))
     return new made({ ...fields, ...Object.fromEntries(kept) })
   })
@@ -109,11 +115,17 @@ export const shape = (value: unknown): unknown => {
       class: value.constructor,
       message: value.message,
       advice: [code, httpStatus, isRetryable, maxAttempts, recovery, shape(suggestedDelay)],
-      fields: entriesOf(value).map(([name, field]) => [name, name === "originalError" ? beneath(field) : shape(field)]),
+      fields: entriesOf(value).map(([name, field]) => [name, fieldOf(name, field)]),
       cause: "cause" in value ? beneath(value.cause) : "none"
     }
   }
   return Predicate.isObject(value) ? entriesOf(value).map(([name, field]) => [name, shape(field)]) : value
+}
+
+/** Of fields that hold failures of any kind, what has to survive is what lies beneath. */
+const fieldOf = (name: string, field: unknown): unknown => {
+  if (name === "earlier" && Array.isArray(field)) return field.map(beneath)
+  return name === "originalError" ? beneath(field) : shape(field)
 }
 
 /** In the order of their names; whether message and cause are enumerable depends on what they are. */

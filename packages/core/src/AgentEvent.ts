@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import type * as Approval from "./Approval.ts"
 import type * as Budget from "./Budget.ts"
 import type * as Coercion from "./Coercion.ts"
+import type * as Compaction from "./Compaction.ts"
 import * as Codec from "./internal/agentEventCodec.ts"
 import type * as Issue from "./Issue.ts"
 import type * as Ledger from "./Ledger.ts"
@@ -62,6 +63,17 @@ export type Happening =
   | { readonly type: "reasoning-delta"; readonly text: string }
   /** What was streamed of this attempt does not count: another one stands in for it, or what a row answers. */
   | { readonly type: "attempt-discarded"; readonly attempt: number; readonly text: string }
+  /**
+   * The conversation was too long for the model, and was shortened: `transcript` is what it reads from here on. That of the
+   * run stays whole.
+   */
+  | {
+      readonly type: "compacted"
+      readonly compaction: string
+      readonly before: Compaction.Size
+      readonly after: Compaction.Size
+      readonly transcript: Message.Transcript
+    }
   | ({ readonly type: "tool-start"; readonly arguments: Message.ToolCall["arguments"] } & OfCall)
   | (OfOneCall & OfCall)
   /** Somebody has to decide about a call before it runs; and has decided. */

@@ -22,12 +22,14 @@ export interface Rung {
   /** The longest wait that a server may ask for in the place of a shorter one. */
   readonly maxHint: Duration.Duration
   readonly fixerRuns: number
-  /** Of one run of the fixer. */
+  /** Of one run of the fixer, or of one compaction. */
   readonly modelCalls: number
   /** Waits and timeouts within one run of the fixer. */
   readonly fixerTime: Duration.Duration
   /** Whether the tool runs again after each run of the fixer, or the fixer's answer stands in for its result. */
   readonly isRunAgain: boolean
+  /** How often the conversation may be shortened, and the model asked again; absent where the rung is no compaction. */
+  readonly compactions?: number
   /** Why nothing but the caps of one call bounds this rung; absent where its own counts do. */
   readonly unknown?: string
 }
@@ -129,13 +131,19 @@ export const formatWorst = ({ attempts, fixerRuns, modelCalls, requests, time, w
     ...(Duration.equals(time, waits) ? [] : [`${duration(time)} in all if servers ask for it`])
   ].join(", ")
 
-const cells = ({ fixerRuns, modelCalls, unknown, verdict, waits }: Rung, index: number): ReadonlyArray<string> => [
+const cells = (
+  { compactions = 0, fixerRuns, modelCalls, unknown, verdict, waits }: Rung,
+  index: number
+): ReadonlyArray<string> => [
   `${index + 1} ${verdict}`,
-  waits.length + fixerRuns === 0 ? "" : String(waits.length + fixerRuns),
+  numbered(waits.length + fixerRuns + compactions),
   unknown ?? formatWaits(waits),
-  fixerRuns === 0 ? "" : String(fixerRuns),
-  modelCalls === 0 ? "" : String(fixerRuns * modelCalls)
+  numbered(fixerRuns),
+  numbered((fixerRuns + compactions) * modelCalls)
 ]
+
+/** What does not happen leaves its cell empty. */
+const numbered = (count: number): string => (count === 0 ? "" : String(count))
 
 const shownWaits = 6
 

@@ -25,6 +25,8 @@ const originFields = {
   usage: Schema.optionalKey(Usage.Usage),
   /** The text of the reply that broke off, as far as it had come; absent where there was none. Of a streamed reply it was shown. */
   partial: Schema.optionalKey(Schema.String),
+  /** Why other models failed that were asked before this one, oldest first: see `reasonsOf`. */
+  earlier: Schema.optionalKey(Schema.Array(ErrorCause.nested(ofThisUnion))),
   /** The original; on a wire, one of this union keeps its class. */
   cause: Schema.optionalKey(ErrorCause.nested(ofThisUnion))
 }
@@ -387,3 +389,9 @@ const llmErrorUnion = Schema.Union([
 export const LlmError: Schema.Codec<LlmError, unknown> = llmErrorUnion
 
 export const isLlmError: (value: unknown) => value is LlmError = Schema.is(LlmError)
+
+/** Every model's reason, in the order in which they were asked; the error itself is the last. */
+export const reasonsOf = (error: LlmError): ReadonlyArray<LlmError> => [
+  ...(error.earlier ?? []).filter(isLlmError).flatMap(reasonsOf),
+  error
+]

@@ -1,147 +1,133 @@
 /** A language model: one request in, one reply out, whole or in parts. It knows the specs of tools, never tools. */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
+import { fallback as inOrder } from "./internal/modelFallback.ts"
+import { guarded, type LlmRows } from "./internal/modelRecovery.ts"
+import type { Part, Request, Service } from "./internal/modelService.ts"
 import type * as LlmError from "./LlmError.ts"
 import type * as Message from "./Message.ts"
-import type * as Usage from "./Usage.ts"
+import * as Recovery from "./Recovery.ts"
 
-/**
- * What a model is asked. `messages` is lent for the duration of the call: it belongs to the run and grows afterwards,
- * so whoever wants to keep it copies it.
- */
-export interface Request {
-  readonly messages: Message.Transcript
-  readonly tools: ReadonlyArray<Message.ToolSpec>
-  readonly toolChoice: ToolChoice
-  /** What the final text has to be, where that is JSON; providers that know no such thing leave it out. */
-  readonly output?: OutputSpec
-}
-
-/** The JSON that is wanted for an answer. `schema` is a JSON Schema. */
-export interface OutputSpec {
-  readonly name: string
-  readonly schema: Message.ToolSpec["parameters"]
-}
-
-/** Whether the model may call tools: as it likes, not at all, at least one, or just this one. */
-export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string }
-
-/**
- * A piece of a streamed reply. A tool call comes whole, when its arguments are complete. `finish` is the last part of
- * every stream that was not cut off: nothing is read beyond it.
- */
-export type Part =
-  | { readonly type: "text-delta"; readonly text: string }
-  | { readonly type: "reasoning-delta"; readonly text: string; readonly opaque?: Message.Opaque }
-  | Message.ToolCall
-  | Message.ProviderItem
-  | {
-      readonly type: "finish"
-      readonly finish: Message.FinishReason
-      readonly usage: Usage.Usage
-      readonly cost?: number
-      readonly model?: string
-    }
-
-export interface Service {
-  /** The model's name, as its provider knows it. */
-  readonly name: string
-  /** Who serves it: `openai`, `anthropic` … */
-  readonly provider: string
-  readonly generate: (request: Request) => Effect.Effect<Message.Reply, LlmError.LlmError>
-  readonly stream: (request: Request) => Stream.Stream<Part, LlmError.LlmError>
-}
+export type { OutputSpec, Part, Request, Service, ToolChoice } from "./internal/modelService.ts"
 
 /** The service that agents ask for in `R`. */
 export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
 
-/** Puts a streamed reply together, part by part. */
-export class Collector {
-  readonly #content: Array<Message.Reply["content"][number]> = []
-  #end: Extract<Part, { readonly type: "finish" }> | undefined
-  #text = ""
+export { collected, Collector } from "./internal/modelCollecting.ts"
+export type { LlmRows } from "./internal/modelRecovery.ts"
 
-  push(part: Part): void {
-    switch (part.type) {
-      case "text-delta":
-        this.#text += part.text
-        return
-      case "reasoning-delta":
-        return this.#reason(part)
-      case "tool-call":
-      case "provider-item":
-        this.#closeText()
-        this.#content.push(part)
-        return
-      case "finish":
-        this.#end = part
-    }
-  }
-
-  /** The texts so far: what a reader has seen. */
-  get partial(): string {
-    let text = ""
-    for (const part of this.#content) if (part.type === "text") text += part.text
-    return text + this.#text
-  }
-
-  /** What the provider is known to have counted so far. */
-  get spent(): (Pick<Message.Reply, "usage" | "cost"> & { readonly content: Message.Reply["content"] }) | undefined {
-    return this.#end === undefined ? undefined : { ...this.#end, content: this.#content }
-  }
-
-  /** The whole reply, or `undefined` while the end has not come. */
-  reply(): Message.Reply | undefined {
-    if (this.#end === undefined) return undefined
-    this.#closeText()
-    const { type: _type, ...end } = this.#end
-    return { content: this.#content, ...end }
-  }
-
-  #closeText(): void {
-    if (this.#text !== "") this.#content.push({ type: "text", text: this.#text })
-    this.#text = ""
-  }
-
-  #reason(part: Extract<Part, { readonly type: "reasoning-delta" }>): void {
-    this.#closeText()
-    const last = this.#content.at(-1)
-    const opaque = part.opaque === undefined ? {} : { opaque: part.opaque }
-    if (last?.type === "reasoning" && last.opaque === undefined) {
-      this.#content[this.#content.length - 1] = { type: "reasoning", text: last.text + part.text, ...opaque }
-    } else this.#content.push({ type: "reasoning", text: part.text, ...opaque })
-  }
+/** A model whose failures are handled: what is left of them is in its type. One with `LlmError`s alone is a `Service`. */
+export interface Guarded<E, R> {
+  readonly name: string
+  readonly provider: string
+  readonly generate: (request: Request) => Effect.Effect<Message.Reply, E, R>
+  readonly stream: (request: Request) => Stream.Stream<Part, E, R>
 }
+
+/** A model, or a layer of one. */
+export type AnyModel = Service | Layer.Layer<Model, unknown, unknown>
+
+/** What becomes of a model, or of its layer, behind a table. */
+export type OnError<M, Table> =
+  M extends Layer.Layer<Model, infer E, infer R>
+    ? Layer.Layer<Model, E, R | Recovery.ServicesOf<Table[keyof Table]>>
+    : Guarded<Recovery.Residue<LlmError.LlmError, Table>, Recovery.ServicesOf<Table[keyof Table]>>
+
+/** A layer's model fails with `LlmError`s, whatever its handlers do. */
+type Fitting<M, Table> =
+  M extends Layer.Layer<Model, unknown, unknown>
+    ? [Recovery.ErrorOf<Table[keyof Table]>] extends [LlmError.LlmError]
+      ? unknown
+      : never
+    : unknown
 
 /**
- * A whole reply as its parts would have been put together: neighbouring texts are one, empty ones are left out. So a
- * reply leaves the same transcript whether it was streamed or not.
+ * A table for a model itself, with the words of `Agent.onLlmError`; `respondWith` gives a reply. Whoever asks the model sees
+ * what is left. A streamed reply is asked for again before its first part only: after that, its failure leaves with the text so
+ * far. Within a run each attempt is an event and an entry of the ledger.
  */
-export const collected = (reply: Message.Reply): Message.Reply => {
-  const { content, ...end } = reply
-  if (content.every((part, index) => standsAlone(part, content[index - 1]))) return reply
-  const collector = new Collector()
-  for (const part of content) collector.push(toPart(part))
-  collector.push({ type: "finish", ...end })
-  return collector.reply() ?? reply
+export const onError: {
+  <const Table extends LlmRows<Message.Reply>>(
+    table: Table & Recovery.Check<Table, LlmError.LlmError["_tag"] | "orElse">
+  ): <M extends AnyModel>(self: M & Fitting<M, Table>) => OnError<M, Table>
+  <E, R, const Table extends LlmRows<Message.Reply>>(
+    self: Layer.Layer<Model, E, R> & Fitting<Layer.Layer<Model>, Table>,
+    table: Table & Recovery.Check<Table, LlmError.LlmError["_tag"] | "orElse">
+  ): Layer.Layer<Model, E, R | Recovery.ServicesOf<Table[keyof Table]>>
+  <const Table extends LlmRows<Message.Reply>>(
+    self: Service,
+    table: Table & Recovery.Check<Table, LlmError.LlmError["_tag"] | "orElse">
+  ): Guarded<Recovery.Residue<LlmError.LlmError, Table>, Recovery.ServicesOf<Table[keyof Table]>>
+} = dual(2, (self: AnyModel, table: object) => {
+  const rows = Recovery.rowsOf(table)
+  return isLayer(self)
+    ? Layer.effect(
+        Model,
+        Effect.flatMap(built(self), (model) =>
+          Effect.map(Effect.context<never>(), (here) => guarded(model, rows, here))
+        )
+      )
+    : guarded(self, rows)
+})
+
+export interface FallbackOptions {
+  /** Which failures let the next model be asked, in the place of the default. */
+  readonly when?: (error: LlmError.LlmError) => boolean
 }
 
-type Content = Message.Reply["content"][number]
+/** The layer of an order of models. */
+export type FallbackLayer<Layers extends ReadonlyArray<Layer.Layer<Model, unknown, unknown>>> = Layer.Layer<
+  Model,
+  Layers[number] extends Layer.Layer<Model, infer E, unknown> ? E : never,
+  Layers[number] extends Layer.Layer<Model, unknown, infer R> ? R : never
+>
 
-const standsAlone = (part: Content, before: Content | undefined): boolean => {
-  if (part.type === "text") return part.text !== "" && before?.type !== "text"
-  return part.type !== "reasoning" || before?.type !== "reasoning" || before.opaque !== undefined
+type Services = readonly [Service, ...Array<Service>]
+type Layers = readonly [Layer.Layer<Model, unknown, unknown>, ...Array<Layer.Layer<Model, unknown, unknown>>]
+
+/**
+ * Models in an order: the next one is asked when one has failed with an error that `when` admits. By default these are errors
+ * whose `recovery` is `fallback`, or `resend`: whatever sends again below has given up by then. So a wrong key, a content filter
+ * or a conversation that is too long stop the order. After the first streamed part no other model is asked.
+ *
+ * When several have failed, the error is that of the last one asked; `LlmError.reasonsOf` gives all of them in order. Each
+ * attempt is booked under the name and the provider of the model that made it, and the reply's `model` says which one it was.
+ * Each call begins with the first model again.
+ */
+export const fallback: {
+  <const M extends Services>(...models: M): Service
+  <const M extends Services>(...modelsAndOptions: readonly [...models: M, options: FallbackOptions]): Service
+  <const M extends Layers>(...models: M): FallbackLayer<M>
+  <const M extends Layers>(...modelsAndOptions: readonly [...models: M, options: FallbackOptions]): FallbackLayer<M>
+} = (...given: ReadonlyArray<AnyModel | FallbackOptions>): never => {
+  const models = given.filter(isModel)
+  const { when } = given.find((one): one is FallbackOptions => !isModel(one)) ?? {}
+  const made = models.some(isLayer)
+    ? Layer.effect(
+        Model,
+        Effect.map(Effect.forEach(models, built), (services) => inOrder(services, when))
+      )
+    : inOrder(
+        models.filter((one): one is Service => !isLayer(one)),
+        when
+      )
+  // the overloads compute what it is from what is given
+  return made as never
 }
 
-const toPart = (part: Content): Part => {
-  switch (part.type) {
-    case "text":
-      return { type: "text-delta", text: part.text }
-    case "reasoning":
-      return { ...part, type: "reasoning-delta" }
-    case "tool-call":
-    case "provider-item":
-      return part
-  }
-}
+// whatever is a layer here is one of a model
+const isLayer = (given: AnyModel | FallbackOptions): given is Layer.Layer<Model, unknown, unknown> =>
+  Layer.isLayer(given)
+
+const isModel = (given: AnyModel | FallbackOptions): given is AnyModel => isLayer(given) || "generate" in given
+
+/** The model of a layer, which lives as long as the present scope; a service is its own. */
+const built = (self: AnyModel): Effect.Effect<Service, unknown, Scope.Scope> =>
+  isLayer(self)
+    ? // what the layer needs is in the type of what is made of it
+      Effect.map(Layer.build(self as Layer.Layer<Model, unknown>), (context) => Context.get(context, Model))
+    : Effect.succeed(self)

@@ -207,7 +207,7 @@ const taking = (
   const work = works.get(chosen.skill)
   if (work === undefined) return Effect.die(new TypeError(`Run: '${chosen.skill}' is not among the skills`))
   state.skill = chosen.skill
-  state.messages.splice(0, state.messages.length, ...beginning.messagesFor(work.prompt))
+  state.begin(beginning.messagesFor(work.prompt))
   return Effect.as(
     RunContext.emit(run, () => ({ type: "skill-chosen", ...chosen })),
     work
@@ -232,6 +232,10 @@ const loop = Effect.fnUntraced(function* (
   const { meter } = run
   const plain: Model.Request = { messages: state.messages, tools: toolset.specs, toolChoice: "auto" }
   const usual = output === undefined ? plain : Rereading.asking(plain, output)
+  const conversation = {
+    input: beginning.said.message,
+    compacted: (messages: Message.Transcript) => state.compact(messages)
+  }
   if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
   RunBudget.demandPrice(run, model)
   const said = Beginning.answeredBy(start, state.messages)
@@ -254,8 +258,16 @@ const loop = Effect.fnUntraced(function* (
     state.turn++
     state.finish = undefined
     yield* RunContext.emit(run, () => ({ type: "turn-start" }))
-    const request = history.isCalm ? usual : restricted(usual, history)
-    const answer = yield* Turn.ask({ model, request, rows, onPartial, isStreamed: mode.isStreamed, run })
+    const request = state.asking(history.isCalm ? usual : restricted(usual, history))
+    const answer = yield* Turn.ask({
+      model,
+      request,
+      rows,
+      onPartial,
+      isStreamed: mode.isStreamed,
+      run,
+      ...conversation
+    })
     if (answer.type === "answered") return answer.value
     const { reply } = answer
     const calls = state.open(reply)

@@ -28,6 +28,8 @@ export interface RunContext {
   readonly meter: Meter
   /** For a fixer: the failure that it is at work on, and how often the call was attempted. */
   readonly repairing?: { readonly error: unknown; readonly attempts: number } | undefined
+  /** Whether this is at work to shorten the conversation of a run above. */
+  readonly isCompacting?: boolean
   /** Absent when nobody listens: then no event is built. */
   readonly emit?: Observer
   readonly ledger: Ledger

@@ -57,6 +57,11 @@ export const Snapshot = Schema.Struct({
   skill: Schema.optionalKey(Schema.String),
   /** Whole messages, every call settled. */
   transcript: Message.Transcript,
+  /**
+   * Where the conversation had been too long for the model: it reads `head` and then the transcript `from` that place. Absent
+   * where it reads all of it.
+   */
+  compacted: Schema.optionalKey(Schema.Struct({ head: Message.Transcript, from: Schema.Finite })),
   open: Schema.optionalKey(Open),
   turn: Schema.Finite,
   spent: Schema.Struct({ turns: Schema.Finite, toolCalls: Schema.Finite, millis: Schema.Finite }),

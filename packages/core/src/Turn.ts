@@ -7,7 +7,8 @@ import type * as RunContext from "./RunContext.ts"
 import type { Standing } from "./Snapshot.ts"
 import * as Toolset from "./Toolset.ts"
 
-export { type Answer, ask, type Asking, type LlmRows, type OnPartial } from "./internal/turnAsking.ts"
+export type { LlmRows } from "./internal/modelRecovery.ts"
+export { type Answer, ask, type Asking, type OnPartial } from "./internal/turnAsking.ts"
 
 /** The calls of a reply, all settled, in the model's order. `failure` ends the run, and so does `output`. */
 export interface Batch {

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Backoff from "./Backoff.ts"
+import type { Compaction } from "./Compaction.ts"
 import type * as Internal from "./internal/verdict.ts"
 import type { FailureContext } from "./internal/verdict.ts"
 import type { DeserializationError, InvalidArgs, Severity, ToolExecutionError } from "./ToolError.ts"
@@ -26,7 +27,7 @@ const variance = {
 /**
  * What to do about a failure of type `E`. Handled by it: `A` may answer in place of the result, `Err` and `R` are the
  * failures and requirements of its own handlers, `End` is how it may end, and `Acts` is what it may do on the way:
- * `"repeats"`, run something again, and `"repairs"`, change the arguments.
+ * `"repeats"`, run something again, `"repairs"`, change the arguments, and `"compacts"`, shorten what a model reads.
  */
 export interface Verdict<in E, out A = never, out Err = never, out R = never, out End = never, out Acts = never> {
   readonly [TypeId]: {
@@ -182,6 +183,20 @@ export const tell = <E, R = never>(
 /** Soft: the model reads an escalation that asks for corrected arguments. `severity` is `HIGH` by default. */
 export const escalate = <E>(options?: { readonly severity?: Severity }): Verdict<E, never, never, never, "told"> =>
   verdict({ kind: "escalate", severity: options?.severity ?? "HIGH" })
+
+/**
+ * Shortens the conversation and asks the model again: for `ContextTooLongError`, in tables for model calls alone. At most twice
+ * in a turn, over all rungs of its table. It gives up, and no call is made, where the compaction fails or what it gives is no
+ * shorter: then the next rung is asked, or the original error is left.
+ */
+export const compact = <E, R = never>(
+  compaction: Compaction<R>
+): Verdict<E, never, never, R, "exhausted", "compacts"> =>
+  verdict({
+    kind: "compact",
+    // its needs are in the verdict's type
+    compaction: compaction as Compaction
+  })
 
 /** A typed answer in the place of the result: a value, or an effect of the failure. */
 export function respondWith<E, A, E2 = never, R = never>(

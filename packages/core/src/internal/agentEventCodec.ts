@@ -46,6 +46,8 @@ const use = Schema.Struct({
   attempts: Schema.Finite
 })
 
+const size = Schema.Struct({ messages: Schema.Finite, characters: Schema.Finite })
+
 /** In milliseconds. */
 const wait = Schema.DurationFromMillis
 
@@ -79,6 +81,12 @@ export const schemas = {
   "text-delta": event("text-delta", { text: Schema.String }),
   "reasoning-delta": event("reasoning-delta", { text: Schema.String }),
   "attempt-discarded": event("attempt-discarded", { attempt: Schema.Finite, text: Schema.String }),
+  compacted: event("compacted", {
+    compaction: Schema.String,
+    before: size,
+    after: size,
+    transcript: Message.Transcript
+  }),
   "tool-start": event("tool-start", { ...ofCall, arguments: Schema.Json }),
   "arguments-coerced": event("arguments-coerced", { ...ofCall, change }),
   "tool-progress": event("tool-progress", { ...ofCall, data: Value }),

@@ -43,7 +43,8 @@ export const explainRun = (
     return turns === 0 ? 0 : first + (turns - 1) * ofLoop
   }
   const toolCalls = tools.size === 0 ? 0 : budget.maxToolCalls
-  const alone = ofTurns(({ attempts }) => attempts) + toolCalls * most((worst) => worst.modelCalls)
+  const alone =
+    ofTurns(({ attempts, modelCalls }) => attempts + modelCalls) + toolCalls * most((worst) => worst.modelCalls)
   // fixers and sub-agents spend the turns of the run that they work for
   const modelCalls = Math.min(alone, turns * (perTurn({ budget, onLlmError, work }) ?? Infinity))
   const time = ofTurns(({ time }) => Duration.toMillis(time)) + toolCalls * most(({ time }) => Duration.toMillis(time))
@@ -83,6 +84,8 @@ const entriesOf = (work: Work): ReadonlyMap<string, Entry> =>
 export const perTurn = ({ onLlmError, work }: Explained): number | undefined => {
   let most = isLooping(work) ? explain(onLlmError).worst.attempts : 0
   if (work.kind === "choice") most = Math.max(most, explain(work.router.rows).worst.attempts)
+  // what a compaction asks spends turns of the run as well
+  for (const node of onLlmError.values()) most = Math.max(most, mostOf(node) ?? 0)
   for (const { levels, tool } of entriesOf(work).values()) {
     most = Math.max(most, costOf(tool.run).perTurn)
     for (const { rows } of levels) {
@@ -98,6 +101,7 @@ export const perTurn = ({ onLlmError, work }: Explained): number | undefined => 
 
 const mostOf = (node: Node): number | undefined => {
   if (node.kind === "fix") return costOf(node.fixer).perTurn
+  if (node.kind === "compact") return costOf(node.compaction.agent).perTurn
   const nodes = node.kind === "ladder" ? node.rungs : node.kind === "when" ? node.among : []
   return nodes?.reduce<number | undefined>((most, next) => {
     const ofNext = mostOf(next)

@@ -2,8 +2,8 @@
 import * as Duration from "effect/Duration"
 import type { Explanation, Row, Rung, Worst } from "../Explanation.ts"
 import { type Samples, samplesFor, steps } from "./explainingSchedule.ts"
-import type { Fix, Node, Retry, Rows } from "./verdict.ts"
-import { costOf, maxAttemptsPerCall, maxRepairRounds } from "./verdictBounds.ts"
+import type { Compact, Fix, Node, Retry, Rows } from "./verdict.ts"
+import { costOf, maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./verdictBounds.ts"
 
 export interface Options {
   /**
@@ -68,6 +68,8 @@ const climb = (node: Node, reach: Reach): Climb => {
       return { rungs: [retrying("retry", [node], reach)], ends: false }
     case "fix":
       return { rungs: [fixing("fix", [node], reach)], ends: false }
+    case "compact":
+      return { rungs: [compacting([node])], ends: false }
     case "when":
       return node.among === undefined ? anything : choosing(node.among, reach)
     default:
@@ -111,8 +113,9 @@ const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
   const nodes = among.flatMap(flat)
   const retries = nodes.filter((node) => node.kind === "retry")
   const fixes = nodes.filter((node) => node.kind === "fix")
+  const compacts = nodes.filter((node) => node.kind === "compact")
   const ladders = nodes.filter((node) => node.kind === "ladder")
-  const others = nodes.filter(({ kind }) => !["retry", "fix", "ladder", "when"].includes(kind))
+  const others = nodes.filter(({ kind }) => !["retry", "fix", "compact", "ladder", "when"].includes(kind))
   const depth = Math.max(0, ...ladders.map(({ rungs }) => rungs.length))
   const merged = Array.from({ length: depth }, (_, index) =>
     choosing(
@@ -126,6 +129,7 @@ const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
     rungs: [
       ...(retries.length === 0 ? [] : labelled([retrying("retry", retries, reach)])),
       ...(fixes.length === 0 ? [] : labelled([fixing("fix", fixes, reach)])),
+      ...(compacts.length === 0 ? [] : labelled([compacting(compacts)])),
       ...merged.flatMap(({ rungs }) => rungs),
       ...labelled([...new Set(others.map(({ kind }) => kind))].map((verdict) => ({ ...quiet, verdict }))),
       ...(isOpen ? anything.rungs : [])
@@ -164,14 +168,32 @@ const fixing = (verdict: string, nodes: ReadonlyArray<Fix>, { repairs }: Reach):
   }
 }
 
+const compacting = (nodes: ReadonlyArray<Compact>): Rung => {
+  const costs = nodes.map(({ compaction }) => costOf(compaction.agent))
+  return {
+    ...quiet,
+    verdict: `compact ${[...new Set(nodes.map(({ compaction }) => compaction.name))].join(" or ")}`,
+    compactions: maxCompactions,
+    modelCalls: Math.max(...costs.map(({ modelCalls }) => modelCalls)),
+    fixerTime: Duration.millis(Math.max(...costs.map(({ millis }) => millis)))
+  }
+}
+
+/** Each compaction gives up once at most, and the last one that is asked may be the dearest: that is one more than there are. */
+const compactionsAtWorst = (rungs: ReadonlyArray<Rung>, of: (rung: Rung) => number): number => {
+  const costs = rungs.filter(({ compactions }) => compactions !== undefined).map(of)
+  return sum(costs) + Math.max(0, ...costs)
+}
+
 const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, below }: Options): Worst => {
   const isOpen = rungs.some(({ unknown }) => unknown !== undefined)
   const retries = sum(rungs.map(({ waits }) => waits.length))
   const rounds = rungs.flatMap((rung) => Array.from({ length: rung.fixerRuns }, () => rung))
   const runsAgain = rounds.filter(({ isRunAgain }) => isRunAgain).length
+  const compacted = Math.min(maxCompactions, sum(rungs.map(({ compactions = 0 }) => compactions)))
   const attempts = isOpen
     ? maxAttemptsPerCall
-    : Math.min(maxAttemptsPerCall, 1 + retries + Math.min(maxRepairRounds, runsAgain))
+    : Math.min(maxAttemptsPerCall, 1 + retries + Math.min(maxRepairRounds, runsAgain) + compacted)
   const dearest = (of: (rung: Rung) => number): number =>
     sum(
       rounds
@@ -182,12 +204,16 @@ const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, below }: Options): Worst
   const waits = rungs.flatMap((rung) => rung.waits.map(({ most }) => millis(most)))
   const stretched = rungs.flatMap((rung) => rung.waits.map(({ most }) => Math.max(millis(most), millis(rung.maxHint))))
   const each = attempt === undefined ? millis(below?.worst.time ?? Duration.zero) : millis(attempt)
-  const fixing = dearest(({ fixerTime }) => millis(fixerTime))
+  const timeOf = ({ fixerTime }: Rung): number => millis(fixerTime)
+  const fixing = dearest(timeOf) + compactionsAtWorst(rungs, timeOf)
   return {
     attempts,
     requests: attempts * (below?.worst.requests ?? 1),
     fixerRuns: Math.min(maxRepairRounds, rounds.length),
-    modelCalls: dearest(({ modelCalls }) => modelCalls) + attempts * (below?.worst.modelCalls ?? 0),
+    modelCalls:
+      dearest(({ modelCalls }) => modelCalls) +
+      compactionsAtWorst(rungs, ({ modelCalls }) => modelCalls) +
+      attempts * (below?.worst.modelCalls ?? 0),
     waits: Duration.millis(isOpen ? Infinity : sum(waits)),
     time: Duration.millis((isOpen ? Infinity : sum(stretched) + fixing) + attempts * each)
   }

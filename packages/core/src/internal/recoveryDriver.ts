@@ -8,10 +8,11 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { Call, type Ending, type Origin, type Progress, type Rules, type Trace, untouchable } from "./recoveryCall.ts"
+import { Call } from "./recoveryCall.ts"
+import { type Ending, type Origin, type Progress, type Rules, type Trace, untouchable } from "./recoveryRules.ts"
 
-export type { Ending, Fixed, FixRound, Origin, Progress, Row, Trace } from "./recoveryCall.ts"
-export { untouchable } from "./recoveryCall.ts"
+export type { Compacted, Ending, Fixed, FixRound, Origin, Progress, Row, Trace } from "./recoveryRules.ts"
+export { untouchable } from "./recoveryRules.ts"
 
 export interface Subject<A, B, E, R> extends Rules<R> {
   readonly attempt: (attempt: number) => Effect.Effect<A, unknown, R>

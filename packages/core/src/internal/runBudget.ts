@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import type * as Model from "../Model.ts"
 import * as RunContext from "../RunContext.ts"
 import * as Usage from "../Usage.ts"
+import { leavesOf } from "./modelAsking.ts"
 import { type Exceeded, type Meter, type Shared, shared } from "./budgetMeter.ts"
 
 /** Fails as the limit says, unless whoever decides about it extends it. */
@@ -47,8 +48,10 @@ export const isExtended = (
 
 /** A limit of cost is none for a model of which nobody knows the price: that is a mistake of whoever set it. */
 export const demandPrice = ({ agent, meter }: RunContext.RunContext, model: Model.Service): void => {
-  if (meter.limitsCost && meter.costOf(model.name, Usage.empty) === undefined) {
-    throw new TypeError(`Agent '${agent}': maxCost needs the price of model '${model.name}' in the budget's prices`)
+  if (!meter.limitsCost) return
+  for (const { name } of leavesOf(model)) {
+    if (meter.costOf(name, Usage.empty) !== undefined) continue
+    throw new TypeError(`Agent '${agent}': maxCost needs the price of model '${name}' in the budget's prices`)
   }
 }
 

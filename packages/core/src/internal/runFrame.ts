@@ -114,6 +114,7 @@ const contextOf = (
     losses,
     fixers: parent?.fixers ?? [],
     ...(parent?.onUnsafe === undefined ? {} : { onUnsafe: parent.onUnsafe }),
+    ...(parent?.isCompacting === true ? { isCompacting: true } : {}),
     ...(parent?.repairing === undefined ? {} : { repairing: parent.repairing }),
     ...(sinks.length === 0 ? {} : { emit: fanOut(sinks) }),
     ...(parent === undefined ? {} : { parent: startedBy(parent) })

@@ -54,7 +54,7 @@ export const read = (
     const message = Message.user(Render.invalidOutput(issues, output.wanted().kind, isCut))
     // added and told of at once, as a turn is
     const add = () => {
-      state.messages.push(message)
+      state.add(message)
       return message
     }
     return run.emit === undefined

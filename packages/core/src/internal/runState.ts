@@ -4,6 +4,7 @@ import type * as Budget from "../Budget.ts"
 import * as FailureHistory from "../FailureHistory.ts"
 import * as Message from "../Message.ts"
 import { BudgetExceededError, type BudgetReason } from "../RunError.ts"
+import type * as Model from "../Model.ts"
 import type { RunContext } from "../RunContext.ts"
 import { ToolExecutionError } from "../ToolError.ts"
 import type { Snapshot, Standing } from "../Snapshot.ts"
@@ -27,6 +28,8 @@ export class RunState implements State {
   readonly history: FailureHistory.FailureHistory
   /** Grows in place: requests lend it to the model. */
   readonly messages: Array<Message.Message>
+  /** What the model reads in their place since they were too long for it. */
+  #compacted: Array<Message.Message> | undefined
   settlements: Array<Message.Settlement | undefined> = []
   #reply: Message.Reply | undefined
   /** The text of the last reply. */
@@ -52,7 +55,12 @@ export class RunState implements State {
   }
 
   /** Goes on where a run was suspended. */
-  restore({ callsWhileOff, failures, inARow, open, outputsRejected, turn }: Snapshot): void {
+  restore({ callsWhileOff, compacted, failures, inARow, open, outputsRejected, transcript, turn }: Snapshot): void {
+    if (compacted !== undefined) {
+      const last = transcript[compacted.from - 1]
+      const from = last === undefined ? 0 : this.messages.lastIndexOf(last) + 1
+      this.#compacted = [...compacted.head, ...this.messages.slice(from)]
+    }
     this.turn = turn
     this.outputsRejected = outputsRejected
     this.callsWhileOff = callsWhileOff
@@ -72,6 +80,7 @@ export class RunState implements State {
       runId: run.runId,
       agent: this.#agent,
       transcript: open === undefined ? this.transcript() : [...this.messages],
+      ...(this.#compacted === undefined ? {} : { compacted: abridged(this.messages, this.#compacted) }),
       turn: this.turn,
       limits: run.meter.limits,
       warned: run.meter.warned,
@@ -102,8 +111,30 @@ export class RunState implements State {
 
   close(message: Message.Assistant): Message.Assistant {
     this.#reply = undefined
-    this.messages.push(message)
+    this.add(message)
     return message
+  }
+
+  /** Says something more, to the model too. */
+  add(message: Message.Message): void {
+    this.messages.push(message)
+    this.#compacted?.push(message)
+  }
+
+  /** Begins with another conversation. */
+  begin(messages: ReadonlyArray<Message.Message>): void {
+    this.messages.splice(0, this.messages.length, ...messages)
+    this.#compacted = undefined
+  }
+
+  /** The request, with what the model is to read of the conversation. */
+  asking(request: Model.Request): Model.Request {
+    return this.#compacted === undefined ? request : { ...request, messages: this.#compacted }
+  }
+
+  /** From here on the model reads this, and what is added to it; nothing of the conversation is lost. */
+  compact(messages: Message.Transcript): void {
+    this.#compacted = [...messages]
   }
 
   /** Of these calls, how many come before one tool was called too often with no other in between. */
@@ -176,4 +207,14 @@ export class RunState implements State {
     })
     return own(error, meter)
   }
+}
+
+/** What stands in for the beginning of a conversation, and where the rest of it begins, which both have. */
+const abridged = (
+  whole: Message.Transcript,
+  compacted: Message.Transcript
+): { readonly head: Message.Transcript; readonly from: number } => {
+  let shared = 0
+  while (shared < compacted.length && compacted.at(-1 - shared) === whole.at(-1 - shared)) shared++
+  return { head: compacted.slice(0, compacted.length - shared), from: whole.length - shared }
 }

@@ -127,6 +127,12 @@ export const ofNote = (event: AgentEvent.AgentEvent): Attributes | undefined => 
       return { ...ofCode(event.error), "kintsugi.round": event.round }
     case "attempt-discarded":
       return { "kintsugi.attempt": event.attempt }
+    case "compacted":
+      return {
+        "kintsugi.compaction": event.compaction,
+        "kintsugi.characters_before": event.before.characters,
+        "kintsugi.characters_after": event.after.characters
+      }
     case "arguments-coerced":
     case "output-coerced":
       return { "kintsugi.coercion": event.change.step }

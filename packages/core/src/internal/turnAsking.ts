@@ -4,15 +4,19 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../AgentEvent.ts"
 import type * as Ledger from "../Ledger.ts"
-import { ContentFilteredError, isLlmError, type LlmError, MalformedToolCallError, NetworkError } from "../LlmError.ts"
-import * as Message from "../Message.ts"
+import { isLlmError, type LlmError, MalformedToolCallError } from "../LlmError.ts"
+import type * as Message from "../Message.ts"
 import * as Model from "../Model.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as RunContext from "../RunContext.ts"
 import * as Usage from "../Usage.ts"
+import { Exceeded } from "./budgetMeter.ts"
+import { ask as asked, type Asker, cutOff, named, refused } from "./modelAsking.ts"
+import { compacting } from "./modelCompacting.ts"
+import { withPartial } from "./modelPartial.ts"
 import { nothing, rowOf } from "./recoverEffect.ts"
 import * as Driver from "./recoveryDriver.ts"
-import { withPartial } from "./turnPartial.ts"
+import type { Compact } from "./verdict.ts"
 
 /** A question to a model, and what guards it. */
 export interface Asking {
@@ -23,20 +27,12 @@ export interface Asking {
   readonly onPartial: OnPartial
   readonly isStreamed: boolean
   readonly run: RunContext.RunContext
+  /** What the run was asked, for those who shorten its conversation. */
+  readonly input?: Message.User
+  /** Hears what the model reads from here on, once the conversation was too long for it. */
+  readonly compacted?: (messages: Message.Transcript) => void
   /** Which part of the run asks, where it is not its loop. */
   readonly layer?: Ledger.Layer
-}
-
-/** A table for model calls; its answers stand in for what the call is asked for. */
-export type LlmRows<Answer> = {
-  readonly [K in LlmError["_tag"] | "orElse"]?: Recovery.Verdict<
-    K extends "orElse" ? LlmError : Extract<LlmError, { readonly _tag: K }>,
-    Answer,
-    unknown,
-    unknown,
-    "exhausted" | "rethrow",
-    "repeats"
-  >
 }
 
 /** Whether a streamed attempt that broke off after its first text may be made again, or fails with what it has. */
@@ -55,8 +51,13 @@ type Spent = Pick<Message.Reply, "usage" | "cost"> & { readonly content?: Messag
 
 const nothingSpent: Spent = { usage: Usage.empty }
 
-class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, never> {
+class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, never>, Asker<Message.Reply, never> {
   readonly #asking: Asking
+  /** With what the model reads of the conversation by now. */
+  #request: Model.Request
+  /** The model that is asked at present, and how many attempts there were so far, of all that it is made of. */
+  #model: Model.Service
+  #attempt = 0
   /** The text of the present attempt that a reader has seen. */
   #partial = ""
   /** Whether a reader has seen anything of it, be it only thoughts. */
@@ -70,10 +71,31 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
 
   constructor(asking: Asking) {
     this.#asking = asking
+    this.#request = asking.request
+    this.#model = asking.model
   }
 
-  attempt(attempt: number): Effect.Effect<Message.Reply, LlmError> {
-    const { isStreamed, model, request, run } = this.#asking
+  attempt(): Effect.Effect<Message.Reply, LlmError> {
+    return asked(this.#asking.model, this.#request, this)
+  }
+
+  /** One attempt of one model: of that which the run has, or of one that it is made of. */
+  ask(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
+    return Effect.suspend(() => this.#ask(model, request))
+  }
+
+  given(reply: Message.Reply): Message.Reply {
+    return reply
+  }
+
+  isShown(): boolean {
+    return this.#isShown
+  }
+
+  #ask(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
+    const { isStreamed, run } = this.#asking
+    const attempt = ++this.#attempt
+    this.#model = model
     this.#spent = nothingSpent
     const whole = isStreamed
       ? this.#stream(model, request)
@@ -81,7 +103,8 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
           Effect.suspend(() => model.generate(request)),
           Model.collected
         )
-    const replied = Effect.flatMap(whole, (reply) => {
+    const replied = Effect.flatMap(whole, (came) => {
+      const reply = model === this.#asking.model ? came : named(model, came)
       this.#spent = reply
       const refusal = refused(model, reply)
       if (refusal !== undefined) {
@@ -105,6 +128,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   }
 
   row(error: unknown): Driver.Row | undefined {
+    if (error instanceof Exceeded) return undefined
     const row = rowOf(this.#asking.rows, error)
     if (row === undefined) this.#unguarded = error
     return row
@@ -130,25 +154,38 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     return Effect.die(new TypeError("Turn: fix has no meaning in a table for model calls"))
   }
 
+  compact({ compaction }: Compact, error: unknown): Effect.Effect<Driver.Compacted> {
+    const { compacted, input, run } = this.#asking
+    if (!this.admits()) return Effect.succeed({ type: "gave up" })
+    const { messages: transcript } = this.#request
+    // rows see nothing but failures of models
+    const overflow = { transcript, error: error as LlmError, ...(input === undefined ? {} : { input }) }
+    return compacting(compaction, overflow, run, (messages) => {
+      this.#request = { ...this.#request, messages }
+      compacted?.(messages)
+    })
+  }
+
   observe(decision: Recovery.Decision): Effect.Effect<void> {
     const { run } = this.#asking
     const decided = RunContext.emit(run, () => ({ type: "verdict", layer: "model", ...decision }))
-    return decision.verdict === "retry" ? Effect.andThen(decided, this.#discard(decision.attempt)) : decided
+    const isAgain = decision.verdict === "retry" || decision.verdict === "compact"
+    return isAgain ? Effect.andThen(decided, this.#discard()) : decided
   }
 
   succeed(reply: Message.Reply): Effect.Effect<Answer> {
     return Effect.succeed({ type: "reply", reply })
   }
 
-  end(ending: Driver.Ending, { attempts }: Driver.Trace): Effect.Effect<Answer, unknown> {
+  end(ending: Driver.Ending): Effect.Effect<Answer, unknown> {
     switch (ending.type) {
       case "answered":
-        return Effect.as(this.#discard(attempts), { type: "answered", value: ending.value })
+        return Effect.as(this.#discard(), { type: "answered", value: ending.value })
       case "rethrown": {
         const call = ending.error === this.#unguarded ? rejectedCall(ending.error, this.#asking) : undefined
         if (call === undefined) return Effect.fail(ending.error)
         const reply: Message.Reply = { content: [call], finish: "tool-calls", usage: Usage.empty }
-        return Effect.as(this.#discard(attempts), { type: "reply", reply })
+        return Effect.as(this.#discard(), { type: "reply", reply })
       }
       case "exhausted": {
         const { deadline } = this.#asking.run.meter
@@ -167,9 +204,10 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   }
 
   /** Says of what was shown of an attempt that it does not count: something else stands in for it. */
-  #discard(attempt: number): Effect.Effect<void> {
+  #discard(): Effect.Effect<void> {
     if (!this.#isShown) return Effect.void
     const text = this.#partial
+    const attempt = this.#attempt
     this.#partial = ""
     this.#isShown = false
     return RunContext.emit(this.#asking.run, () => ({ type: "attempt-discarded", attempt, text }))
@@ -201,7 +239,8 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     outcome: Ledger.Outcome,
     make: (asked: AgentEvent.Asked) => AgentEvent.Happening
   ): Effect.Effect<void> {
-    const { model, run } = this.#asking
+    const { run } = this.#asking
+    const model = this.#model
     const book = () => this.#book(attempt, outcome)
     return run.emit === undefined
       ? Effect.sync(book)
@@ -209,7 +248,8 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   }
 
   #book(attempt: number, outcome: Ledger.Outcome): Ledger.Entry {
-    const { layer, model, run } = this.#asking
+    const { layer, run } = this.#asking
+    const model = this.#model
     const { usage } = this.#spent
     const cost = run.meter.costOf(model.name, usage, this.#spent.content) ?? this.#spent.cost
     const entry: Ledger.Entry = {
@@ -219,7 +259,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       attempt,
       model: model.name,
       provider: model.provider,
-      layer: layer ?? (run.fixers.length > 0 ? "fixer" : "agent"),
+      layer: layer ?? (run.isCompacting === true ? "compaction" : run.fixers.length > 0 ? "fixer" : "agent"),
       outcome,
       usage,
       ...(cost === undefined ? {} : { cost })
@@ -270,20 +310,3 @@ const rejectedCall = (error: unknown, { request, run }: Asking): Message.ToolCal
 }
 
 const isShown = (part: Model.Part) => part.type === "text-delta" || part.type === "reasoning-delta"
-
-/** A filtered reply that calls nothing has nothing to say. */
-const refused = (model: Model.Service, reply: Message.Reply): LlmError | undefined =>
-  reply.finish === "filtered" && Message.callsOf(reply).length === 0
-    ? withPartial(
-        ContentFilteredError.contentFiltered(model.name, "the reply was cut off by a content filter", {
-          provider: model.provider
-        }),
-        Message.textOf(reply)
-      )
-    : undefined
-
-const cutOff = (model: Model.Service): NetworkError =>
-  NetworkError.connectionFailed({ host: model.provider }, `The stream of model '${model.name}' ended before its end`, {
-    provider: model.provider,
-    model: model.name
-  })

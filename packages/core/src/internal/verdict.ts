@@ -2,6 +2,7 @@
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"
+import type { Compaction } from "../Compaction.ts"
 import type { Kind as ToolKind, Severity } from "../ToolError.ts"
 import type { Left } from "../Trail.ts"
 
@@ -20,6 +21,11 @@ export interface Fix {
   readonly acknowledged: boolean
 }
 
+export interface Compact {
+  readonly kind: "compact"
+  readonly compaction: Compaction
+}
+
 /** What a `fix` may build its fixer's input from. */
 export interface FixInput {
   readonly error: unknown
@@ -34,6 +40,7 @@ export interface Ladder {
 export type Node =
   | Retry
   | Fix
+  | Compact
   | Ladder
   | {
       readonly kind: "tell"

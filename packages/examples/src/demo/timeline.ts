@@ -110,6 +110,11 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       return { column: "model", text: `attempt ${event.attempt} was interrupted`, tone: "quiet" }
     case "attempt-discarded":
       return { column: "model", text: `what attempt ${event.attempt} said does not count`, tone: "quiet" }
+    case "compacted": {
+      const { after, before, compaction } = event
+      const sizes = `${before.messages} → ${after.messages} messages, ${before.characters} → ${after.characters} characters`
+      return { column: "model", text: `the conversation was shortened by ${compaction}: ${sizes}`, tone: "good" }
+    }
     case "tool-refused":
       return { column: "tool", text: `${event.tool} refused: ${clip(event.settlement.text)}`, tone: "bad" }
     case "tool-progress":

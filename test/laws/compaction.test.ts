@@ -1,0 +1,173 @@
+/** Laws of conversations that are too long: what stays of them, and how often they are shortened. */
+import { assert } from "@effect/vitest"
+import { Agent, Compaction, LlmError, Message, Model, Recovery, Skill } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Exit, Layer, Stream } from "effect"
+import fc from "fast-check"
+import { eventLog, play, settlements } from "../core/dialogue.ts"
+import { lawOfRuns } from "./runs.ts"
+import { law } from "./support.ts"
+
+const tooLong = () => LlmError.ContextTooLongError.contextTooLong("m")
+
+const words = fc.string({ maxLength: 60 })
+
+const settled: fc.Arbitrary<Message.SettledCall> = fc
+  .tuple(fc.string({ maxLength: 4 }), fc.constantFrom(...Message.SettlementKind.literals), words)
+  .map(([id, kind, text]) => ({
+    type: "settled-call",
+    call: { type: "tool-call", id, name: "look", arguments: {} },
+    settlement: { kind, text }
+  }))
+
+const message: fc.Arbitrary<Message.Message> = fc.oneof(
+  { weight: 1, arbitrary: words.map(Message.system) },
+  { weight: 2, arbitrary: words.map((text) => Message.user(text)) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .array(fc.oneof(settled, words.map(Message.text)), { maxLength: 4 })
+      .map((content): Message.Assistant => ({ role: "assistant", content }))
+  }
+)
+
+const transcript = fc.array(message, { maxLength: 14 })
+
+const callsOf = (messages: Message.Transcript) =>
+  messages.flatMap((one) =>
+    one.role === "assistant" ? one.content.filter((part) => part.type === "settled-call") : []
+  )
+
+const isSubsequence = <A>(part: ReadonlyArray<A>, whole: ReadonlyArray<A>): boolean => {
+  let at = 0
+  for (const one of whole) if (one === part[at]) at++
+  return at === part.length
+}
+
+law(
+  "L1010 dropOldest keeps system messages, the last user message and the order, and drops whole messages alone",
+  fc.record({ transcript, keepLast: fc.integer({ min: 1, max: 6 }) }),
+  ({ keepLast, transcript }) =>
+    Effect.map(Compaction.dropOldest({ keepLast }).compact({ transcript, error: tooLong() }), (kept) => {
+      assert.isTrue(isSubsequence(kept, transcript))
+      const systems = transcript.filter(({ role }) => role === "system")
+      assert.deepStrictEqual(
+        kept.filter(({ role }) => role === "system"),
+        systems
+      )
+      const lastUser = transcript.findLast(({ role }) => role === "user")
+      if (lastUser !== undefined) assert.include(kept, lastUser)
+      const talk = kept.filter(({ role }) => role !== "system")
+      assert.isAtMost(talk.length, keepLast + 1)
+      if (lastUser !== undefined) assert.strictEqual(talk[0]?.role, "user")
+      const last = transcript.findLast(({ role }) => role !== "system")
+      if (last !== undefined && lastUser !== undefined) assert.include(kept, last)
+    })
+)
+
+law(
+  "L1010 summarise keeps what dropOldest would, but for replies at the head, and says everything else to its agent",
+  fc.record({ transcript, keepLast: fc.integer({ min: 1, max: 6 }) }),
+  ({ keepLast, transcript }) => {
+    const read: Array<string> = []
+    const agent = (text: string) => Effect.sync(() => `summary ${read.push(text)}`)
+    return Effect.map(Compaction.summarise(agent, { keepLast }).compact({ transcript, error: tooLong() }), (kept) => {
+      const own = kept.filter((one) => transcript.includes(one))
+      assert.isTrue(isSubsequence(own, transcript))
+      const gone = transcript.filter((one) => !own.includes(one))
+      assert.deepStrictEqual(read, gone.length === 0 ? [] : [Compaction.toText(gone)])
+      assert.strictEqual(kept.length - own.length, read.length)
+      const lastUser = transcript.findLast(({ role }) => role === "user")
+      if (lastUser !== undefined)
+        assert.strictEqual(
+          kept.findLast(({ role }) => role === "user"),
+          lastUser
+        )
+    })
+  }
+)
+
+law(
+  "L1010 shrinkLargestResult keeps every message and every call, and makes no text longer than it was or than its limit",
+  fc.record({ transcript, maxLength: fc.integer({ min: 1, max: 40 }) }),
+  ({ maxLength, transcript }) =>
+    Effect.map(Compaction.shrinkLargestResult({ maxLength }).compact({ transcript, error: tooLong() }), (kept) => {
+      assert.strictEqual(kept.length, transcript.length)
+      const [before, after] = [callsOf(transcript), callsOf(kept)]
+      assert.deepStrictEqual(
+        after.map(({ call, settlement }) => [call, settlement.kind]),
+        before.map(({ call, settlement }) => [call, settlement.kind])
+      )
+      const changed = after.filter((one, index) => one.settlement.text !== before[index]?.settlement.text)
+      assert.isAtMost(changed.length, 1)
+      for (const { settlement } of changed) assert.isAtMost(Array.from(settlement.text).length, maxLength)
+    })
+)
+
+/** Each reply calls a tool, until the model has been asked so often; a request above the limit is too long for it. */
+lawOfRuns(
+  "L1010 a run strictly shortens its conversation or stops, at most twice a turn, within what is explained, and loses nothing",
+  fc.record({
+    limit: fc.integer({ min: 300, max: 3_000 }),
+    texts: fc.array(fc.integer({ min: 0, max: 900 }), { minLength: 1, maxLength: 6 }),
+    first: fc.integer({ min: 1, max: 4 }),
+    second: fc.integer({ min: 1, max: 300 })
+  }),
+  Effect.fnUntraced(function* ({ first, limit, second, texts }, run) {
+    const steps = texts.flatMap((_, index) => [ScriptedModel.calls(ScriptedModel.call("look", {}, `c${index}`))])
+    const pages = texts.map((length, index) => Effect.succeed(`${index} ${".".repeat(length)}`))
+    const { tool } = play("look", {}, pages)
+    let replies = 0
+    const requests: Array<number> = []
+    const answering: ScriptedModel.Step["answer"] = (request) =>
+      Effect.suspend(() => {
+        const { characters } = Compaction.sizeOf(request.messages)
+        requests.push(characters)
+        if (characters > limit) return Effect.fail(tooLong())
+        const step = steps[replies++]
+        return step === undefined
+          ? Effect.succeed(ScriptedModel.reply({ content: [Message.text("done")] }))
+          : step.answer(request)
+      })
+    const table = {
+      ContextTooLongError: Recovery.ladder(
+        Recovery.compact<LlmError.ContextTooLongError>(Compaction.dropOldest({ keepLast: first })),
+        Recovery.compact<LlmError.ContextTooLongError>(Compaction.shrinkLargestResult({ maxLength: second }))
+      )
+    }
+    const log = eventLog()
+    const agent = Agent.make("a", {
+      prompt: "Look.",
+      skills: [Skill.make("look", { description: "Looks.", tools: [tool] })]
+    }).pipe(Agent.onLlmError(table), log.listen)
+    const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(modelOf(answering))))
+    const perTurn = new Map<number, number>()
+    for (const { after, before, turn } of log.of("compacted")) {
+      assert.isBelow(after.characters, before.characters)
+      perTurn.set(turn, (perTurn.get(turn) ?? 0) + 1)
+    }
+    for (const count of perTurn.values()) assert.isAtMost(count, 2)
+    const { worst } = Recovery.explain(table)
+    assert.strictEqual(worst.attempts, 3)
+    for (const { attempt } of log.of("model-start")) assert.isAtMost(attempt, worst.attempts)
+    const isAnswered = Exit.isSuccess(exit)
+    assert.strictEqual(requests.filter((characters) => characters > limit).length, log.of("model-failed").length)
+    const end = log.end()
+    if (isAnswered || end?.type !== "run-failed") return
+    assert.strictEqual(end.error, log.of("model-failed").at(-1)?.error)
+    assert.deepStrictEqual(
+      settlements(end.transcript).map((line) => line.length),
+      texts.slice(0, replies).map((length) => "result: 0 ".length + length)
+    )
+  })
+)
+
+/** A model that answers each request alike. */
+const modelOf = (answer: ScriptedModel.Step["answer"]): Layer.Layer<Model.Model> =>
+  Layer.succeed(Model.Model, {
+    name: "m",
+    provider: "p",
+    generate: answer,
+    stream: (request) =>
+      Stream.unwrap(Effect.map(answer(request), (reply) => Stream.fromIterable(ScriptedModel.toParts(reply))))
+  })
