@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import { identity } from "effect/Function"
-import type * as AgentEvent from "../AgentEvent.ts"
+import * as AgentEvent from "../AgentEvent.ts"
 import * as Budget from "../Budget.ts"
 import { Ledger } from "../Ledger.ts"
 import type * as Message from "../Message.ts"
@@ -67,16 +67,22 @@ export const within = <A, E, R>(
     const begin = (restore: Restore) =>
       Effect.flatMap(Identifier.make, (draw) => {
         const runId = frame.resumed?.runId ?? `run-${draw}`
-        const losses = parent?.losses ?? { events: 0 }
+        const tree = { losses: parent?.losses ?? { events: 0 }, catchingUp: parent?.catchingUp ?? new Set() }
         const enter = (all: ReadonlyArray<Sink>) => {
           const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-          const run = contextOf(frame, runId, parent, all, losses, now)
-          const running = restore(Effect.provideService(body(run), RunContext.Current, run))
+          const run = contextOf(frame, runId, parent, all, tree, now)
+          // whoever has started it can ask it at once, before it does anything
+          const working = frame.mode.isForked === true ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
+          const running = restore(Effect.provideService(working, RunContext.Current, run))
           return all.length === 0 ? running : reporting(frame, run, running)
         }
-        if (frame.listeners.length === 0) return enter(sinks)
+        const isOutermost = parent === undefined
         const { agent, listeners } = frame
-        return Listening.heard({ agent, listeners, runId, losses }, (listening) => enter([...sinks, listening]))
+        const heard =
+          listeners.length === 0
+            ? enter(sinks)
+            : Listening.heard({ agent, listeners, runId, isOutermost, ...tree }, (sink) => enter([...sinks, sink]))
+        return isOutermost ? Effect.ensuring(heard, Listening.caughtUp(tree.catchingUp)) : heard
       })
     if (frame.mode.isForked === true) return begin(Effect.interruptible)
     // whoever hears of a beginning hears of an end: no interruption comes between the two
@@ -95,7 +101,7 @@ const contextOf = (
   runId: string,
   parent: RunContext.RunContext | undefined,
   sinks: ReadonlyArray<Sink>,
-  losses: RunContext.Losses,
+  tree: Pick<RunContext.RunContext, "losses" | "catchingUp">,
   now: number
 ): RunContext.RunContext => {
   const depth = parent === undefined ? 0 : parent.depth + 1
@@ -109,10 +115,10 @@ const contextOf = (
     turn: () => frame.state.turn,
     ledger,
     meter,
-    losses,
+    ...tree,
     fixers: parent?.fixers ?? [],
     ...(parent?.repairing === undefined ? {} : { repairing: parent.repairing }),
-    ...(sinks.length === 0 ? {} : { emit: fanOut(sinks) }),
+    ...(sinks.length === 0 ? {} : { emit: untilOver(runId, fanOut(sinks)) }),
     ...(parent === undefined ? {} : { parent: startedBy(parent) })
   }
   if (frame.budget !== undefined && run.emit !== undefined) {
@@ -143,6 +149,16 @@ const fanOut = (sinks: ReadonlyArray<Sink>): Sink => {
     let span: ReturnType<Sink> = undefined
     for (const sink of sinks) span = sink(event, context) ?? span
     return span
+  }
+}
+
+/** Whatever is still at work below a run that has ended is not heard of any more: its terminal event is its last. */
+const untilOver = (runId: string, sink: Sink): Sink => {
+  let isOver = false
+  return (event, context) => {
+    if (isOver) return undefined
+    isOver = event.runId === runId && AgentEvent.isTerminal(event)
+    return sink(event, context)
   }
 }
 
