@@ -195,23 +195,24 @@ export const callsOf = (reply: Reply): ReadonlyArray<ToolCall> =>
   reply.content.filter((part) => part.type === "tool-call")
 
 /**
- * Closes a reply: the settlement of its n-th call is the n-th of `settlements`. A call without one is settled as
- * interrupted, so no reply, however it ended, leaves an orphan behind.
+ * Closes a reply: the settlement of its n-th call is the n-th of `settlements`. A call without one was not run, and is settled
+ * as that, so no reply, however it ended, leaves an orphan behind.
  */
 export const settle = (reply: Reply, settlements: ReadonlyArray<Settlement | undefined>): Assistant => {
   let next = 0
   return {
     role: "assistant",
     content: reply.content.map((part) =>
-      part.type === "tool-call"
-        ? { type: "settled-call", call: part, settlement: settlements[next++] ?? interrupted }
-        : part
+      part.type === "tool-call" ? { type: "settled-call", call: part, settlement: settlements[next++] ?? notRun } : part
     ),
     ...(reply.finish === "paused" ? { paused: true } : {})
   }
 }
 
-/** The settlement of a call that was still open when its run ended. */
+/** The settlement of a call whose turn never came: its run stopped before it. */
+export const notRun: Settlement = { kind: "interrupted", text: "The call was not run: the run stopped before it." }
+
+/** The settlement of a call that was at work when its run ended. */
 export const interrupted: Settlement = { kind: "interrupted", text: "The call was interrupted before it ended." }
 
 /** The settlement of a call that was still waiting for its approval when its run ended: it was not run. */

@@ -177,7 +177,7 @@ type Runner = (
 const runner = (definition: Definition): Runner => {
   const { body, isResumed, listeners, name } = definition
   if (body !== undefined) {
-    const state: Frame.State = { turn: 0, transcript: () => [], unfinished: () => undefined }
+    const state: Frame.State = { turn: 0, transcript: () => [], said: () => [], unfinished: () => undefined }
     return (input, sink, mode) =>
       Frame.within({ agent: name, input, sink, mode, state, listeners }, (run) => {
         mode.started?.({ state, run })

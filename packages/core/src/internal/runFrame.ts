@@ -24,6 +24,8 @@ export type Sink = RunContext.Observer
 export interface State {
   readonly turn: number
   readonly transcript: () => Message.Transcript
+  /** The same without the message of a turn that is not over. */
+  readonly said: () => Message.Transcript
   /** The message of the present turn as it stands, if a model has answered and the turn is not over. */
   readonly unfinished: () => Message.Assistant | undefined
   /** How the reply ended that is the output; of a function's value there is none. */
@@ -165,23 +167,27 @@ const untilOver = (runId: string, sink: Sink): Sink => {
 /** Emits the first event, the turn that was cut short, and the one terminal event. */
 const reporting = <A, E, R>(frame: Frame, run: RunContext.RunContext, running: Effect.Effect<A, E, R>) =>
   Effect.onExit(
-    RunContext.begin(
-      run,
-      () => ({ type: "run-start", input: frame.input, transcript: frame.state.transcript() }),
-      running
-    ),
+    RunContext.begin(run, () => ({ type: "run-start", input: frame.input, transcript: frame.state.said() }), running),
     (exit) =>
       Effect.andThen(
-        cutShort(frame, run),
+        cutShort(frame, run, exit),
         RunContext.emit(run, () => terminal(frame, run, exit))
       )
   )
 
-const cutShort = ({ state }: Frame, run: RunContext.RunContext): Effect.Effect<void> =>
+/** A turn that waits is not over: it ends where the run goes on. */
+const cutShort = (
+  { state }: Frame,
+  run: RunContext.RunContext,
+  exit: Exit.Exit<unknown, unknown>
+): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const message = state.unfinished()
+    const message = waitingIn(exit) === undefined ? state.unfinished() : undefined
     return message === undefined ? Effect.void : RunContext.emit(run, () => ({ type: "turn-end", message }))
   })
+
+const waitingIn = (exit: Exit.Exit<unknown, unknown>) =>
+  Exit.isSuccess(exit) && exit.value instanceof Suspension ? exit.value.snapshot.open : undefined
 
 const terminal = (
   frame: Frame,
@@ -190,7 +196,13 @@ const terminal = (
 ): AgentEvent.Happening => {
   const spent = { usage: run.ledger.usage, ledger: [...run.ledger.entries] }
   if (Exit.isSuccess(exit) && exit.value instanceof Suspension) {
-    return { type: "run-suspended", snapshot: exit.value.snapshot, ...spent }
+    const message = waitingIn(exit) === undefined ? undefined : frame.state.unfinished()
+    return {
+      type: "run-suspended",
+      snapshot: exit.value.snapshot,
+      ...(message === undefined ? {} : { message }),
+      ...spent
+    }
   }
   if (Exit.isSuccess(exit)) {
     const { finish } = frame.state
