@@ -28,14 +28,16 @@ export interface OutputSpec {
 export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string }
 
 /**
- * A piece of a streamed reply. A tool call comes whole, when its arguments are complete. `finish` is the last part of
- * every stream that was not cut off: nothing is read beyond it.
+ * A piece of a streamed reply. A tool call comes whole, when its arguments are complete. `usage` is what the provider has counted
+ * for this reply so far, all in all: it stands in for the one before, and is booked for a stream that is cut off. `finish` is the
+ * last part of every stream that was not: nothing is read beyond it.
  */
 export type Part =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string; readonly opaque?: Message.Opaque }
   | Message.ToolCall
   | Message.ProviderItem
+  | { readonly type: "usage"; readonly usage: Usage.Usage; readonly cost?: number }
   | {
       readonly type: "finish"
       readonly finish: Message.FinishReason
@@ -60,6 +62,7 @@ export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Mod
 export class Collector {
   readonly #content: Array<Message.Reply["content"][number]> = []
   #end: Extract<Part, { readonly type: "finish" }> | undefined
+  #counted: Extract<Part, { readonly type: "usage" | "finish" }> | undefined
   #text = ""
 
   push(part: Part): void {
@@ -74,7 +77,11 @@ export class Collector {
         this.#closeText()
         this.#content.push(part)
         return
+      case "usage":
+        this.#counted = part
+        return
       case "finish":
+        this.#counted = part
         this.#end = part
     }
   }
@@ -88,7 +95,9 @@ export class Collector {
 
   /** What the provider is known to have counted so far. */
   get spent(): (Pick<Message.Reply, "usage" | "cost"> & { readonly content: Message.Reply["content"] }) | undefined {
-    return this.#end === undefined ? undefined : { ...this.#end, content: this.#content }
+    if (this.#counted === undefined) return undefined
+    const { cost, usage } = this.#counted
+    return { usage, content: this.#content, ...(cost === undefined ? {} : { cost }) }
   }
 
   /** The whole reply, or `undefined` while the end has not come. */
