@@ -193,7 +193,7 @@ it.effect(
       assert.strictEqual(looked.length, 2)
       assert.deepStrictEqual(settlements(yield* handle.transcript), [
         "result: seen 1",
-        "interrupted: The call was interrupted before it ended.",
+        "interrupted: The call was not run: it was still waiting for approval.",
         "result: seen 2"
       ])
       const [request] = Snapshot.requestsOf(outcome.snapshot)

@@ -168,3 +168,43 @@ it.effect(
       assert.deepStrictEqual(outcomes, ["worker used", "expert interrupted", "bug failed"])
     })
 )
+
+it.effect(
+  "P703 a streamed attempt that is cut off is booked with what its provider has counted, however it is cut",
+  () =>
+    Effect.gen(function* () {
+      const first: Model.Part = { type: "usage", usage: Usage.make({ inputTokens: 10 }) }
+      const counted = Usage.make({ inputTokens: 10, outputTokens: 3 })
+      const parts = Stream.make<ReadonlyArray<Model.Part>>(first, says, { type: "usage", usage: counted })
+      const more = Stream.concat
+      for (const [stream, budget, closed] of [
+        [more(parts, Stream.never), {}, "model-interrupted 1 interrupted"],
+        [more(parts, Stream.never), { maxDuration: "500 millis" }, "model-interrupted 1 interrupted"],
+        [more(parts, Stream.fail(overloaded())), {}, "model-failed 1 failed"],
+        [more(parts, Stream.die("bug")), {}, "model-failed 1 failed"],
+        [parts, {}, "model-failed 1 failed"]
+      ] as const) {
+        const log = eventLog()
+        const agent = Agent.make("worker", { budget: { prices: { "*": { input: 1e6, output: 1e6 } }, ...budget } })
+        const model = doing(
+          () => Effect.never,
+          () => stream
+        )
+        yield* interruptedAt(1000, Stream.runDrain(agent.pipe(log.listen).stream("go")).pipe(Effect.provide(model)))
+        assert.deepStrictEqual(attemptsOf(log).closed, [closed])
+        assert.deepStrictEqual(
+          attemptsOf(log).booked.map((entry) => [entry.usage, entry.cost]),
+          [[counted, 13]]
+        )
+        assert.deepInclude(log.end(), { usage: counted })
+      }
+      // what comes at the end stands in for it
+      const log = eventLog()
+      const model = doing(
+        () => Effect.never,
+        () => Stream.make(first, says, finish)
+      )
+      yield* Stream.runDrain(agentWith().pipe(log.listen).stream("go")).pipe(Effect.provide(model))
+      assert.deepInclude(log.end(), { type: "run-completed", output: "Well", usage })
+    })
+)

@@ -64,7 +64,7 @@ it.run("A902 maxToolCalls is checked before each call: what is beyond it does no
       "result: seen",
       "result: seen",
       "result: seen",
-      "interrupted: The call was interrupted before it ended."
+      "interrupted: The call was not run: the run stopped before it."
     ])
   })
 )

@@ -8,7 +8,7 @@ import { agentWith, batch, busy, done, eventLog, keptUsage, read, scripted, sett
 const { call, calls } = ScriptedModel
 
 const closed = "result: The task is closed."
-const cut = "interrupted: The call was interrupted before it ended."
+const cut = "interrupted: The call was not run: the run stopped before it."
 
 const asCompletion = (output: unknown): Completion.Completion => {
   assert.instanceOf(output, Completion.Completion)

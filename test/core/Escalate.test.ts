@@ -164,10 +164,10 @@ it.run("A408 A411 among other calls a built-in is alone: no sibling runs, the fi
     assert.strictEqual(error.message, "first")
     assert.deepStrictEqual(runs, [])
     assert.deepStrictEqual(settlements(error.transcript ?? []), [
-      "interrupted: The call was interrupted before it ended.",
+      "interrupted: The call was not run: the run stopped before it.",
       "result: The task is given back.",
-      "interrupted: The call was interrupted before it ended.",
-      "interrupted: The call was interrupted before it ended."
+      "interrupted: The call was not run: the run stopped before it.",
+      "interrupted: The call was not run: the run stopped before it."
     ])
   })
 )

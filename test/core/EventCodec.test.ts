@@ -114,7 +114,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
 /** Every event, with all that it may hold: one that is new, or holds more, does not compile without it. */
 const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "run-start": { ...around, type: "run-start", input: "go", transcript },
-  "skill-chosen": { ...around, type: "skill-chosen", skill: "s", by: "model", confidence: 0.5 },
+  "skill-chosen": { ...around, type: "skill-chosen", skill: "s", by: "model", confidence: 0.5, prompt: "Be." },
   "turn-start": { ...around, type: "turn-start" },
   "model-start": { ...around, type: "model-start", model: "m", provider: "p", attempt: 2 },
   "model-end": { ...around, type: "model-end", reply, ...asked },
@@ -140,6 +140,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   },
   "tool-progress": { ...around, ...ofCall, type: "tool-progress", data: { done: 0.5 } },
   "tool-refused": { ...around, ...ofCall, type: "tool-refused", settlement },
+  "tool-skipped": { ...around, ...ofCall, type: "tool-skipped", settlement },
   "tool-failed": { ...around, ...ofCall, type: "tool-failed", attempt: 2, error },
   "fix-start": { ...around, ...ofCall, type: "fix-start", round: 1, input: "{" },
   "fix-end": { ...around, ...ofCall, type: "fix-end", round: 1, answer: "{}" },
@@ -193,7 +194,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   },
   "approval-requested": { ...around, ...ofCall, type: "approval-requested", request: asking },
   "approval-decided": { ...around, ...ofCall, type: "approval-decided", decision: { type: "approve", arguments: 1 } },
-  "run-suspended": { ...around, type: "run-suspended", snapshot, ...spent },
+  "run-suspended": { ...around, type: "run-suspended", snapshot, message, ...spent },
   "run-interrupted": { ...around, type: "run-interrupted", transcript, ...spent }
 }
 

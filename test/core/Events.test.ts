@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
-import { Agent, type AgentEvent, LlmError, Recovery, Tool } from "@kintsugi/core"
+import { Agent, type AgentEvent, LlmError, Recovery, RunContext, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Duration, Effect, Logger } from "effect"
+import { Duration, Effect, Logger, Schema, Stream } from "effect"
 import { it } from "../support/run.ts"
 import {
   agentWith,
@@ -44,6 +44,42 @@ it.run("A1202 every run emits exactly one terminal event: completed, failed, int
       )
       assert.strictEqual(log.all.at(-1)?.type, expected)
     }
+  })
+)
+
+it.run("A1202 nothing is emitted after the terminal event, whatever a tool has left at work behind it", (run) =>
+  Effect.gen(function* () {
+    const events: Array<AgentEvent.AgentEvent> = []
+    const below = Agent.deterministic("below", () => Effect.as(Effect.sleep("2 seconds"), "late"))
+    let ended = 0
+    const leaving = Tool.make("leave", {
+      description: "Goes on behind the run.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: (_, { progress }) =>
+        Effect.andThen(Effect.sleep("1 second"), progress("late")).pipe(
+          Effect.andThen(below("go")),
+          Effect.andThen(Effect.sync(() => ended++)),
+          Effect.forkDetach,
+          Effect.as("left")
+        )
+    })
+    const model = yield* make(batch("leave"), done)
+    yield* run(agentWith(leaving), "go").pipe(
+      Effect.provideService(RunContext.Observers, [() => (event) => void events.push(event)]),
+      Effect.provide(model.layer)
+    )
+    const before = events.length
+    yield* overADay(Effect.sleep("1 hour"))
+    assert.strictEqual(ended, 1)
+    assert.strictEqual(events.length, before)
+    assert.strictEqual(events.at(-1)?.type, "run-completed")
+    const again = yield* make(batch("leave"), done)
+    const handle = yield* agentWith(leaving).start("go").pipe(Effect.provide(again.layer))
+    yield* handle.outcome
+    yield* overADay(Effect.sleep("1 hour"))
+    assert.strictEqual(ended, 2)
+    assert.strictEqual((yield* Stream.runCollect(handle.events)).at(-1)?.type, "run-completed")
   })
 )
 

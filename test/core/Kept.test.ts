@@ -183,7 +183,7 @@ it.run("P406 a user's own error leaves as itself; the failed event carries trans
     assert.deepStrictEqual(settlements(end.transcript), [
       "result: seen",
       "told: ERROR: no more",
-      "interrupted: The call was interrupted before it ended."
+      "interrupted: The call was not run: the run stopped before it."
     ])
   })
 )

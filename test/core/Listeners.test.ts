@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, AgentEvent, Tool } from "@kintsugi/core"
+import { Agent, AgentEvent, LlmError, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, Logger, Metric, Schema } from "effect"
 import { it } from "../support/run.ts"
@@ -73,7 +73,10 @@ it.run("A1205 a listener that never ends holds an interruption up for one second
     assert.strictEqual(seen.endedAt, 6000)
     assert.deepInclude(log.end(), { type: "run-interrupted", at: 5000 })
     assert.deepStrictEqual(handed, ["run-start", "run-interrupted"])
-    assert.strictEqual(seen.warnings.length, 1)
+    assert.deepStrictEqual(seen.warnings, [
+      `A listener of agent 'worker' was too slow: ${log.all.length - 1} events were lost to it`,
+      "A listener of agent 'worker' was stopped after 10s at work on 'run-interrupted'"
+    ])
     yield* calm
     assert.strictEqual(seen.fibers, 0)
   })
@@ -163,7 +166,10 @@ it.effect("A1205 the listeners of runs below count with the run above; where not
     const { effect, seen } = watched(Effect.scoped(lostBy(agentWith(tool))))
     const exit = yield* overADay(effect)
     assert.deepStrictEqual(exit, Exit.succeed(1))
-    assert.deepStrictEqual(seen.warnings, ["A listener of agent 'slow' was too slow: 1 events were lost to it"])
+    assert.deepStrictEqual(seen.warnings, [
+      "A listener of agent 'slow' was too slow: 1 events were lost to it",
+      "A listener of agent 'slow' was stopped after 10s at work on 'run-completed'"
+    ])
     const log = eventLog()
     const quick = scripted("ask", Effect.succeed("well"))
     const other = watched(Effect.scoped(lostBy(agentWith(quick.tool).pipe(log.listen))))
@@ -171,6 +177,87 @@ it.effect("A1205 the listeners of runs below count with the run above; where not
     assert.deepStrictEqual(other.seen.warnings, [])
     assert.isTrue(log.all.some(AgentEvent.isTerminal))
   })
+)
+
+it.run("A1205 a listener of a run below neither holds the run above up nor counts against its deadline", (run) =>
+  Effect.gen(function* () {
+    const hung = Agent.deterministic("hung", () => Effect.succeed("well")).pipe(Agent.onEvent(() => Effect.never))
+    const ask = Agent.asTool(hung, { description: "Asks." })
+    const log = eventLog()
+    const model = yield* make(
+      ScriptedModel.calls(ScriptedModel.call("hung", { input: "why?" })),
+      ScriptedModel.calls(ScriptedModel.call("hung", { input: "and why?" })),
+      done
+    )
+    const agent = Agent.make("boss", {
+      budget: { maxDuration: "800 millis" },
+      skills: [Skill.make("ask", { description: "d", tools: [ask] })]
+    }).pipe(log.listen)
+    const { effect, seen } = watched(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert.deepStrictEqual(yield* overADay(effect), Exit.succeed("done"))
+    assert.deepInclude(log.end(), { type: "run-completed", at: 0 })
+    // only then, and once, the outermost run waits for all of them
+    assert.strictEqual(seen.endedAt, 1000)
+    yield* calm
+    assert.strictEqual(seen.fibers, 0)
+  })
+)
+
+it.run("A1205 a hook that needs longer for the end of a run than the run waits is not cut off from it", (run) =>
+  Effect.gen(function* () {
+    const heard: Array<readonly [string, number]> = []
+    const model = yield* make(ScriptedModel.fails(LlmError.ModelNotFoundError.modelNotFound("scripted")))
+    const agent = agentWith().pipe(
+      Agent.onFailure(({ code }) =>
+        Effect.andThen(
+          Effect.sleep("1500 millis"),
+          Effect.map(Clock.currentTimeMillis, (at) => void heard.push([code, at]))
+        )
+      )
+    )
+    const { effect, seen } = watched(run(agent, "go").pipe(Effect.provide(model.layer)))
+    yield* overADay(effect)
+    assert.strictEqual(seen.endedAt, 1000)
+    assert.deepStrictEqual(heard, [["KINTSUGI-MODEL-NOT-FOUND", 1500]])
+    assert.deepStrictEqual(seen.warnings, [])
+    yield* calm
+    assert.strictEqual(seen.fibers, 0)
+  })
+)
+
+it.effect(
+  "A1205 one that is at work on the end of a run for more than ten seconds is stopped, counted and logged",
+  () =>
+    Effect.gen(function* () {
+      const model = yield* make(ScriptedModel.fails(LlmError.ModelNotFoundError.modelNotFound("scripted")))
+      let isStopped = false
+      const agent = agentWith().pipe(
+        Agent.onFailure(() =>
+          Effect.onInterrupt(Effect.never, () =>
+            Effect.sync(() => {
+              isStopped = true
+            })
+          )
+        )
+      )
+      const lostAfter = Effect.gen(function* () {
+        const handle = yield* agent.start("go")
+        yield* Effect.exit(handle.outcome)
+        const atOnce = yield* handle.lost
+        yield* Effect.sleep("9999 millis")
+        const before = [isStopped, yield* handle.lost]
+        yield* Effect.sleep("1 millis")
+        yield* calm
+        return [atOnce, before, isStopped, yield* handle.lost]
+      })
+      const { effect, seen } = watched(Effect.scoped(lostAfter).pipe(Effect.provide(model.layer)))
+      assert.deepStrictEqual(yield* overADay(effect), Exit.succeed([0, [false, 0], true, 1]))
+      assert.deepStrictEqual(seen.warnings, [
+        "A listener of agent 'worker' was stopped after 10s at work on 'run-failed'"
+      ])
+      yield* calm
+      assert.strictEqual(seen.fibers, 0)
+    })
 )
 
 it.run("A1202 a run of a function that throws ends with one event", (run) =>

@@ -72,6 +72,17 @@ it("P504 parts without an end are no reply; what a reader saw so far is their te
   assert.strictEqual(collector.partial, "one two")
 })
 
+it("P703 what was counted so far is kept of parts without an end, and makes them no reply", () => {
+  const counted = (outputTokens: number): Model.Part => ({ type: "usage", usage: Usage.make({ outputTokens }) })
+  const text: Model.Part = { type: "text-delta", text: "one" }
+  const collector = collect([counted(1), text, counted(2)])
+  assert.isUndefined(collector.reply())
+  assert.deepInclude(collector.spent, { usage: Usage.make({ outputTokens: 2 }) })
+  const whole = collect([counted(1), text, counted(2), { type: "finish", finish: "stop", usage: Usage.empty }])
+  assert.deepStrictEqual(whole.reply(), { content: [Message.text("one")], finish: "stop", usage: Usage.empty })
+  assert.deepInclude(whole.spent, { usage: Usage.empty })
+})
+
 const settlement: fc.Arbitrary<Message.Settlement> = fc.record({
   kind: fc.constantFrom(...Message.SettlementKind.literals),
   text: fc.string()
@@ -88,7 +99,7 @@ it("P401 settling closes every call in order, whatever is missing; the rest stay
         if (part.type !== "settled-call") assert.strictEqual<unknown>(part, before)
         else {
           assert.strictEqual<unknown>(part.call, before)
-          assert.deepStrictEqual(part.settlement, settlements[calls++] ?? Message.interrupted)
+          assert.deepStrictEqual(part.settlement, settlements[calls++] ?? Message.notRun)
         }
       }
     })

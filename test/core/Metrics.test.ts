@@ -1,9 +1,9 @@
 import { assert } from "@effect/vitest"
-import { Agent, LlmError, Recovery, Skill, Telemetry, Tool, Usage } from "@kintsugi/core"
+import { Agent, LlmError, Model, Recovery, Skill, Telemetry, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Metric } from "effect"
+import { Effect, Layer, Metric, Stream } from "effect"
 import { it } from "../support/run.ts"
-import { batch, busy, gone, overADay, scripted } from "./dialogue.ts"
+import { batch, busy, gone, interruptedAt, overADay, scripted } from "./dialogue.ts"
 
 const { answers, fails, make, reply } = ScriptedModel
 
@@ -61,5 +61,31 @@ it.run("A1203 tokens, durations, costs and verdicts are counted, by the conventi
       "kintsugi.verdicts {code=KINTSUGI-MODEL-OVERLOADED, layer=model, verdict=retry}: 1"
     ]
     assert.deepStrictEqual(lines(yield* counted), expected)
+  })
+)
+
+it.effect("A1203 what an attempt has cost that was interrupted is counted as far as it was told", () =>
+  Effect.gen(function* () {
+    const parts = Stream.make<ReadonlyArray<Model.Part>>({ type: "usage", usage }, { type: "text-delta", text: "Well" })
+    const model = Layer.succeed(Model.Model, {
+      name: "scripted",
+      provider: "scripted",
+      generate: () => Effect.never,
+      stream: () => Stream.concat(parts, Stream.never)
+    })
+    const agent = Agent.make("worker", { budget: { prices: { "*": { input: 10, output: 100 } } } })
+    const counted = Effect.gen(function* () {
+      const running = Stream.runDrain(agent.stream("go"))
+      yield* interruptedAt(1000, running.pipe(Effect.provide(model), Effect.provide(Telemetry.layer)))
+      return yield* Metric.snapshot
+    }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+    const asked = "gen_ai.operation.name=chat, gen_ai.provider.name=scripted, gen_ai.request.model=scripted"
+    assert.deepStrictEqual(lines(yield* counted), [
+      `gen_ai.client.operation.duration {${asked}, unit=s}: 1 1`,
+      `gen_ai.client.token.usage {${asked}, gen_ai.token.type=input, unit={token}}: 1 100`,
+      `gen_ai.client.token.usage {${asked}, gen_ai.token.type=output, unit={token}}: 1 20`,
+      "gen_ai.invoke_agent.duration {gen_ai.agent.name=worker, unit=s}: 1 1",
+      `kintsugi.cost {${asked}}: 0.003`
+    ])
   })
 )

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Agent, LlmError, Recovery, RunError } from "@kintsugi/core"
 import type { Model } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Schema, Stream } from "effect"
+import { Duration, Effect, Schema, Stream } from "effect"
 import { agentWith, scripted } from "./dialogue.ts"
 
 const { call, make, text } = ScriptedModel
@@ -53,6 +53,38 @@ it.effect("P301 partials give what is there so far: texts, lists and objects gro
       { title: "Hey", on, stars: 42, tags: [{ name: "a" }, {}] },
       { title: "Hey", on, stars: 42, tags: [{ name: "a" }, { name: "b" }] }
     ])
+  })
+)
+
+it.effect(
+  "P301 a character that comes in two escapes is seen once, when it is whole, and a half that stays alone at the end",
+  () =>
+    Effect.gen(function* () {
+      const Text = Schema.Struct({ t: Schema.String })
+      assert.deepStrictEqual(yield* seenOf(Text, '{"t":"a', "\\ud83d", "\\ude00", '!"}'), [
+        { t: "a" },
+        { t: "a😀" },
+        { t: "a😀!" }
+      ])
+      assert.deepStrictEqual(yield* seenOf(Text, '{"t":"a', "\ud83d", "\ude00", '"}'), [{ t: "a" }, { t: "a😀" }])
+      assert.deepStrictEqual(yield* seenOf(Text, '{"t":"a', "\\ud83d", '"', "}"), [{ t: "a" }, { t: "a\ud83d" }])
+    })
+)
+
+it.effect("P301 what is no plain struct, list or text comes as a whole", () =>
+  Effect.gen(function* () {
+    class Place extends Schema.Class<Place>("Place")({ x: Schema.Finite, y: Schema.Finite }) {
+      sum() {
+        return this.x + this.y
+      }
+    }
+    const Odd = Schema.Struct({ wait: Schema.DurationFromMillis, at: Place, bytes: Schema.Uint8ArrayFromBase64 })
+    const parts = ['{"wait":1', '000,"at":{"x":1,', '"y":2},"bytes":"AQ', 'I="}']
+    const [empty, first, second, last, ...more] = yield* seenOf(Odd, ...parts)
+    assert.deepStrictEqual([empty, more], [{}, []])
+    assert.deepStrictEqual(first, { wait: Duration.seconds(1) })
+    assert.strictEqual(second?.at?.sum(), 3)
+    assert.deepStrictEqual(last?.bytes, Uint8Array.of(1, 2))
   })
 )
 

@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Message } from "@kintsugi/core"
+import { Schema } from "effect"
 import * as fc from "fast-check"
 
 const call = (id: string): Message.ToolCall => ({ type: "tool-call", id, name: "look", arguments: "{}" })
@@ -109,4 +110,131 @@ it("L1002 P402 repair is total and idempotent, loses no call, keeps the order, a
     }),
     { numRuns: 500 }
   )
+})
+
+it("P402 what can be read is mended: texts in the place of parts, ids that are numbers, arguments that are no JSON", () => {
+  const cyclic: Array<unknown> = []
+  cyclic.push(cyclic)
+  const repaired = Message.repair([
+    { role: "system", content: "Work." },
+    { role: "user", content: ["see", { type: "text", text: "this" }, { type: "hologram" }] },
+    {
+      role: "assistant",
+      content: [
+        { type: "tool-call", id: 5, name: "look" },
+        { type: "tool-call", id: "c2", name: "look", arguments: cyclic },
+        { type: "settled-call", call: { id: "c3", name: "look", arguments: {} }, settlement: { kind: "done" } },
+        { type: "settled-call", call: { id: 4, name: "look" }, settlement: { kind: "denied", text: "no" } },
+        { type: "reasoning", text: "hm", opaque: 1 }
+      ]
+    },
+    { role: "tool", callId: 5, content: [{ type: "text", text: "five" }] },
+    { role: "tool", callId: "c3", text: "three", isError: true },
+    { role: "assistant", content: "done", paused: true }
+  ])
+  const look = (id: string, args: Message.ToolCall["arguments"]) => ({ ...call(id), arguments: args })
+  assert.deepStrictEqual(repaired, [
+    Message.system("Work."),
+    Message.user([Message.text("see"), Message.text("this")]),
+    {
+      role: "assistant",
+      content: [
+        { type: "settled-call", call: look("5", null), settlement: { kind: "result", text: "five" } },
+        { type: "settled-call", call: look("c2", null), settlement: Message.interrupted },
+        { type: "settled-call", call: look("c3", {}), settlement: { kind: "told", text: "three" } },
+        { type: "settled-call", call: look("4", null), settlement: { kind: "denied", text: "no" } },
+        { type: "reasoning", text: "hm" }
+      ]
+    },
+    { role: "assistant", content: [Message.text("done")], paused: true }
+  ])
+})
+
+it("P402 what cannot be read is dropped, and nothing makes it throw", () => {
+  const hostile = {
+    get role(): string {
+      throw new Error("look away")
+    }
+  }
+  let deep: unknown = []
+  for (let i = 0; i < 50_000; i++) deep = [deep]
+  for (const history of [
+    null,
+    undefined,
+    5,
+    "x",
+    {},
+    [null],
+    [1, "x", []],
+    [hostile],
+    [{ role: "developer", content: "x" }]
+  ]) {
+    assert.deepStrictEqual(Message.repair(history), [])
+  }
+  for (const content of [null, 5, {}, [null], [hostile], [{ type: "tool-call", id: "c", name: null }]]) {
+    assert.deepStrictEqual(
+      Message.repair([
+        { role: "assistant", content },
+        { role: "user", content }
+      ]),
+      []
+    )
+  }
+  const nested = { ...call("c1"), arguments: deep }
+  assert.deepStrictEqual(settled(Message.repair([{ role: "assistant", content: [nested] }])), [
+    `c1 interrupted: ${Message.interrupted.text}`
+  ])
+  const paused: Message.Transcript = [{ role: "assistant", content: [], paused: true }]
+  assert.deepStrictEqual(Message.repair(paused), paused)
+})
+
+/** JSON that is like a history, more or less. */
+const mostly = (expected: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 4, arbitrary: expected }, { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) })
+const word = mostly(fc.constantFrom("a", "b", "c"))
+const anyPart = mostly(
+  fc.record(
+    {
+      type: mostly(fc.constantFrom("text", "reasoning", "tool-call", "settled-call", "provider-item", "image", "file")),
+      text: word,
+      id: word,
+      name: word,
+      arguments: fc.jsonValue({ maxDepth: 2 }),
+      opaque: mostly(fc.record({ provider: word, data: fc.jsonValue({ maxDepth: 1 }) })),
+      call: mostly(part),
+      settlement: mostly(fc.record({ kind: mostly(fc.constantFrom(...Message.SettlementKind.literals)), text: word })),
+      mediaType: word,
+      url: word,
+      kind: word
+    },
+    { requiredKeys: [] }
+  )
+)
+const anyMessage = mostly(
+  fc.record(
+    {
+      role: mostly(fc.constantFrom("system", "user", "assistant", "tool")),
+      content: mostly(fc.oneof(word, fc.array(fc.oneof(anyPart, part), { maxLength: 4 }))),
+      text: word,
+      callId: word,
+      isError: mostly(fc.boolean()),
+      paused: mostly(fc.boolean())
+    },
+    { requiredKeys: ["role"] }
+  )
+)
+
+it("L1002 P402 of any JSON repair makes a transcript, and repairs that no further", () => {
+  const isTranscript = Schema.is(Message.Transcript)
+  let said = 0
+  fc.assert(
+    fc.property(mostly(fc.array(fc.oneof(anyMessage, foreign), { maxLength: 6 })), (history) => {
+      const once = Message.repair(history)
+      assert.isTrue(isTranscript(once))
+      assert.deepStrictEqual(Message.repair(once), once)
+      said += once.length
+    }),
+    { numRuns: 1000 }
+  )
+  assert.isAbove(said, 1000)
 })

@@ -3,7 +3,7 @@
  * `KINTSUGI_CASES` sets the number of cases, `KINTSUGI_SEED` where they start.
  */
 import { assert, it } from "@effect/vitest"
-import { Agent, type AgentEvent, type Message, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, AgentEvent, type Message, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Effect, Schema, Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -252,6 +252,16 @@ law("L1008 A1202 exactly one terminal event, and nothing after it", ({ events, e
   if (story.interruptAt !== undefined) assert.isAtMost(endedAt, story.interruptAt)
 })
 
+law(
+  "A1201 folding the events gives the transcript, whole and streamed, however the run ends",
+  ({ end, events, transcript }) => {
+    const said = AgentEvent.transcriptOf(events)
+    // the last answer was never sent
+    assert.deepStrictEqual(end?.type === "run-completed" ? said.slice(0, -1) : said, transcript)
+    assert.isAbove(said.length, 0)
+  }
+)
+
 law("L1009 the ledger is the sum of all replies that were received", ({ end, replies }) => {
   assert.deepInclude(keptUsage(end), { inputTokens: 10 * replies, outputTokens: 5 * replies })
 })
@@ -268,7 +278,7 @@ law("L1006 L904 no call starts twice; its runs have one key, which no other call
 })
 
 law("L903 an unsafe tool runs at most once per call; budgets bound turns and calls", (told, story) => {
-  const { events, requests, served } = told
+  const { end, events, requests, served, transcript } = told
   const runs = (id: string) => served.filter(({ call }) => call === id).length
   for (const [turn, { calls }] of story.turns.entries()) {
     for (const [index, { kind }] of calls.entries()) assert.isAtMost(runs(`${turn}.${index}`), kind === "flaky" ? 3 : 1)
@@ -276,4 +286,9 @@ law("L903 an unsafe tool runs at most once per call; budgets bound turns and cal
   assert.isAtMost(requests, story.maxTurns)
   const tools = (event: AgentEvent.AgentEvent) => event.type === "tool-start" || event.type === "tool-refused"
   assert.isAtMost(events.filter(tools).length, story.maxToolCalls)
+  const heard = new Set(events.flatMap((event) => ("callId" in event ? [event.callId] : [])))
+  const isCut = end?.type === "run-interrupted" || (end?.type === "run-failed" && end.isDefect)
+  // of every call something is told, be it only that it was not run
+  const asked = transcript.flatMap((message) => (message.role === "assistant" ? message.content : []))
+  for (const part of asked) if (!isCut && part.type === "settled-call") assert.isTrue(heard.has(part.call.id))
 })

@@ -45,6 +45,17 @@ it.effect("A1202 a run that is interrupted before its fiber begins ends as inter
   })
 )
 
+it.effect("A1202 what was said can be asked of a run as soon as it is started: its input at least", () =>
+  Effect.gen(function* () {
+    const model = yield* make(ScriptedModel.text("done"))
+    const run = yield* Agent.make("worker", { prompt: "Work." }).start("go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(yield* run.transcript, [Message.system("Work."), Message.user("go")])
+    assert.strictEqual(model.requests.length, 0)
+    yield* run.outcome
+    assert.strictEqual((yield* run.transcript).length, 3)
+  })
+)
+
 it.effect("A1202 a plain function that is interrupted before it begins is not begun, and ends by one event", () =>
   Effect.gen(function* () {
     let calls = 0

@@ -86,8 +86,8 @@ describe("the timeline", () => {
   it("says which skill was chosen, and by what", () => {
     const lines = draw([
       started,
-      of(1, { type: "skill-chosen", skill: "count", by: "rule" }),
-      of(2, { type: "skill-chosen", skill: "count", by: "model", confidence: 0.9 })
+      of(1, { type: "skill-chosen", skill: "count", by: "rule", prompt: "" }),
+      of(2, { type: "skill-chosen", skill: "count", by: "model", confidence: 0.9, prompt: "" })
     ])
     expect(lines).toContain("  0.001  run        takes the skill count, chosen by the rule\n")
     expect(lines).toContain("  0.002  run        takes the skill count, chosen by the model with confidence 0.9\n")

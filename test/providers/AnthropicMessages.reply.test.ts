@@ -177,6 +177,11 @@ describe("streams", () => {
     assert.deepStrictEqual(push(start), [])
     assert.deepStrictEqual(push({ type: "never_seen", index: 0 }), [])
     assert.deepStrictEqual(push({ type: "content_block_start", index: 0, content_block: text("a") }), [
+      // a stream that is cut off from here on has cost this at least
+      {
+        type: "usage",
+        usage: Usage.make({ inputTokens: 16, outputTokens: 1, cachedInputTokens: 4, cacheWriteTokens: 2 })
+      },
       { type: "text-delta", text: "a" }
     ])
     assert.deepStrictEqual(delta(0, { type: "never_seen_delta", text: "x" }), [])

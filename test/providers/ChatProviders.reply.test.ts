@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
+import * as Usage from "@kintsugi/core/Usage"
 import { DeepSeek, Kimi, OpenRouter, Perplexity, type Transport } from "@kintsugi/providers"
 import { Duration, Effect, Exit, type Layer, Redacted, Stream } from "effect"
 import { collect } from "./replay.ts"
@@ -215,6 +216,26 @@ describe("Perplexity", () => {
       const message = { message: { content: "1 2" }, delta: { content: "" }, finish_reason: "stop" }
       const whole = yield* reading(layer, generate, respond(200, { choices: [message], ...found, usage }))
       assert.deepStrictEqual(replyOf(whole.exit).content, expected)
+    })
+  )
+
+  it.effect("P703 tells with each piece what was counted so far, for a stream that is cut off", () =>
+    Effect.gen(function* () {
+      const parts = Effect.gen(function* () {
+        const model = yield* Model.Model
+        const seen: Array<Model.Part> = []
+        yield* Effect.exit(Stream.runForEach(model.stream(request), (part) => Effect.sync(() => seen.push(part))))
+        return seen
+      })
+      const { exit } = yield* reading(layer, parts, events(cumulative("1", "1"), cumulative(" 2", "1 2")))
+      const told = { type: "usage", usage: Usage.make({ inputTokens: 10, outputTokens: 5 }) }
+      assert(Exit.isSuccess(exit))
+      assert.deepStrictEqual<ReadonlyArray<unknown>>(exit.value, [
+        { type: "text-delta", text: "1" },
+        told,
+        { type: "text-delta", text: " 2" },
+        told
+      ])
     })
   )
 

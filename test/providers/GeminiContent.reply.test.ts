@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
+import * as Usage from "@kintsugi/core/Usage"
 import { GeminiContent, type Source } from "@kintsugi/providers"
 import { Result } from "effect"
-import { failed, ok, streamed, whole } from "./reading.ts"
+import { answerOf, failed, ok, streamed, whole } from "./reading.ts"
 
 const source: Source.Source = { provider: "gemini", model: "gemini-2.5-flash", secrets: [] }
 const codec = GeminiContent.make(source)
@@ -116,6 +117,21 @@ describe("usage", () => {
       cacheWriteTokens: 0,
       reasoningTokens: 4
     })
+  })
+
+  it("P703 tells with each piece what was counted so far, for a stream that is cut off", () => {
+    const decoder = codec.decoder(answerOf(""))
+    const push = (promptTokenCount: number, reason?: string) => {
+      const pushed = decoder.push(
+        JSON.stringify(chunk([{ text: "a" }], reason, {}, { usageMetadata: { promptTokenCount } }))
+      )
+      return Result.isSuccess(pushed) ? pushed.success : pushed.failure
+    }
+    assert.deepStrictEqual(push(3), [
+      { type: "text-delta", text: "a" },
+      { type: "usage", usage: Usage.make({ inputTokens: 3 }) }
+    ])
+    assert.deepStrictEqual(push(4, "STOP"), [{ type: "text-delta", text: "a" }])
   })
 
   it("takes what the last chunk says, also after the end", () => {

@@ -1,7 +1,7 @@
 /** Agents with an input or an output schema. */
-import { Agent, Message, Recovery, Skill } from "@kintsugi/core"
+import { Agent, type Completion, Message, Recovery, Skill } from "@kintsugi/core"
 import type { LlmError, Model, RunError } from "@kintsugi/core"
-import { Effect, Schema } from "effect"
+import { type Duration, Effect, type Option, Schema } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./Identity.ts"
 import { modelLayer, type Own } from "./subjects.ts"
@@ -87,5 +87,36 @@ describe("inputs", () => {
   it("A412 a text is the default", () => {
     // @ts-expect-error it takes a text
     reporter({ city: "" })
+  })
+})
+
+describe("partials", () => {
+  const Id = Schema.String.pipe(Schema.brand("Id"))
+  const Count = Schema.Number.pipe(Schema.brand("Count"))
+
+  it("P301 plain structs, records, lists and tuples are partial", () => {
+    sameType<{ readonly city?: string; readonly at?: Date }>()({} as Agent.Partially<Report>)
+    sameType<ReadonlyArray<{ readonly a?: string }>>()([] as Agent.Partially<ReadonlyArray<{ readonly a: string }>>)
+    sameType<readonly [string?, { readonly a?: 1 }?]>()([] as Agent.Partially<readonly [string, { readonly a: 1 }]>)
+    sameType<{ readonly [x: string]: { readonly a?: 1 } | undefined }>()(
+      {} as Agent.Partially<{ readonly [x: string]: { readonly a: 1 } }>
+    )
+    sameType<"a" | null | { readonly z?: number }>()(null as Agent.Partially<"a" | null | { readonly z: number }>)
+  })
+
+  it("P301 everything else comes whole: what is branded, has methods, or is marked by a symbol", () => {
+    sameType<typeof Count.Type>()({} as Agent.Partially<typeof Count.Type>)
+    sameType<Duration.Duration>()({} as Agent.Partially<Duration.Duration>)
+    sameType<Uint8Array>()({} as Agent.Partially<Uint8Array>)
+    sameType<URL>()({} as Agent.Partially<URL>)
+    sameType<Error>()({} as Agent.Partially<Error>)
+    sameType<Option.Option<string>>()({} as Agent.Partially<Option.Option<string>>)
+    sameType<Completion.Completion | string>()({} as Agent.Partially<Completion.Completion | string>)
+  })
+
+  it("P301 of a branded text there may be only a part, which is plain text; a branded struct has fields", () => {
+    sameType<string>()("" as Agent.Partially<typeof Id.Type>)
+    const Marked = Schema.Struct({ id: Id }).pipe(Schema.brand("Marked"))
+    sameType<{ readonly id?: string }>()({} as Agent.Partially<typeof Marked.Type>)
   })
 })

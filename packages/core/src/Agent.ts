@@ -303,8 +303,8 @@ export interface ToolResult {
 
 /**
  * Hears of every call of this agent that ended with a value or a told text: once per call, with the model's own
- * arguments. Hooks cannot change a run; one that fails is logged. At the end a slow one is waited for, one second at most; then it is
- * interrupted, and what it has not heard is lost to it.
+ * arguments. Hooks cannot change a run; one that fails is logged. The outermost run waits at its end for a slow one, one second at
+ * most; then it is interrupted, and what it has not heard is lost to it. No deadline counts that second.
  */
 export const onToolUse =
   <R2 = never>(
@@ -322,7 +322,8 @@ export const onToolUse =
 
 /**
  * Hears every event of a run, those of its fixers and sub-agents included, in order. One that is too slow (more than 16,384 events
- * wait for it, or it is not through one second after the end) loses some, which is logged; never the end of a run.
+ * wait for it, or it is not through one second after the end) loses some, which is logged; never the end of a run. For that it may
+ * take ten seconds more, while nobody waits for it; then it is stopped, which is counted and logged.
  */
 export const onEvent =
   <R2 = never>(handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>) =>
@@ -358,7 +359,7 @@ export interface Escaped {
 
 /**
  * Hears what escapes this agent, once per run, when every recovery has failed; never of an interruption. It cannot change how
- * the run ends.
+ * the run ends, which waits for it for one second; ten seconds later it is stopped, and that is counted and logged.
  */
 export const onFailure =
   <R2 = never>(handle: (escaped: Escaped) => Effect.Effect<void, never, R2>) =>

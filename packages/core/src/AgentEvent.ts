@@ -10,7 +10,7 @@ import type * as Compaction from "./Compaction.ts"
 import * as Codec from "./internal/agentEventCodec.ts"
 import type * as Issue from "./Issue.ts"
 import type * as Ledger from "./Ledger.ts"
-import type * as Message from "./Message.ts"
+import * as Message from "./Message.ts"
 import type * as Recovery from "./Recovery.ts"
 import type { BudgetReason } from "./RunError.ts"
 import type { Snapshot } from "./Snapshot.ts"
@@ -49,6 +49,8 @@ export type Happening =
       readonly by: "rule" | "model" | "table"
       /** From 0 to 1, when the model has chosen. */
       readonly confidence?: number
+      /** What the conversation begins with from here on, in the place of any other system prompt; empty for none. */
+      readonly prompt: string
     }
   | { readonly type: "turn-start" }
   /**
@@ -81,10 +83,15 @@ export type Happening =
   | ({ readonly type: "approval-decided"; readonly decision: Approval.Decision } & OfCall)
   /** A call that was not admitted: no such tool, or denied. */
   | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
+  /**
+   * A call that was not run, since its reply was cut off or the run ended before its turn came: beyond a limit, beside one that ends
+   * the run, or still waiting for approval when another one failed.
+   */
+  | ({ readonly type: "tool-skipped"; readonly settlement: Message.Settlement } & OfCall)
   | ({ readonly type: "verdict" } & Decision)
   /**
    * What the turn has added to the transcript, every call settled; also when the run ends in the middle of it. A turn in
-   * which no model answered adds nothing.
+   * which no model answered adds nothing. One that waits for a decision ends where the run goes on, without another beginning.
    */
   | { readonly type: "turn-end"; readonly message: Message.Assistant }
   /** The final text was changed before it decoded: no model was asked for that. */
@@ -106,8 +113,11 @@ export type Happening =
   | ({ readonly type: "budget-exceeded"; readonly decision: Budget.Decision["kind"] } & Limit)
   /** `finish`: how the reply ended that is the output, `length` where it was cut off; absent where no reply is. */
   | ({ readonly type: "run-completed"; readonly output: unknown; readonly finish?: Message.FinishReason } & Spent)
-  /** It waits for a decision or a larger budget, and goes on where the snapshot says. */
-  | ({ readonly type: "run-suspended"; readonly snapshot: Snapshot } & Spent)
+  /**
+   * It waits for a decision or a larger budget, and goes on where the snapshot says. `message` is the turn that waits, as it would
+   * stand in the transcript if nobody ever decided; where the run goes on, it comes again as the end of that turn.
+   */
+  | ({ readonly type: "run-suspended"; readonly snapshot: Snapshot; readonly message?: Message.Assistant } & Spent)
   | ({
       readonly type: "run-failed"
       readonly error: unknown
@@ -192,3 +202,36 @@ export const isTerminal = (event: AgentEvent): boolean =>
   event.type === "run-failed" ||
   event.type === "run-interrupted" ||
   event.type === "run-suspended"
+
+/**
+ * What was said in a run, from its events: exactly its transcript, whole or streamed, routed, suspended or resumed. It is that of
+ * the run which the first event is about, or of the one named. A run that is resumed says again what it begins with, so events of
+ * several segments of one run, in order, give what was said at the end of the last; those of a part of a run, what was said so far.
+ */
+export const transcriptOf = (events: Iterable<AgentEvent>, runId?: string): Message.Transcript => {
+  let said: Array<Message.Message> = []
+  let wanted = runId
+  for (const event of events) {
+    wanted ??= event.runId
+    if (event.runId === wanted) said = saidAfter(said, event)
+  }
+  return said
+}
+
+const saidAfter = (said: Array<Message.Message>, event: AgentEvent): Array<Message.Message> => {
+  switch (event.type) {
+    case "run-start":
+      return [...event.transcript]
+    case "skill-chosen": {
+      const others = said.filter(({ role }) => role !== "system")
+      return event.prompt === "" ? others : [Message.system(event.prompt), ...others]
+    }
+    case "turn-end":
+    case "output-rejected":
+    case "run-suspended":
+      if (event.message !== undefined) said.push(event.message)
+      return said
+    default:
+      return said
+  }
+}

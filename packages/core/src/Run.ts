@@ -206,12 +206,19 @@ const taking = (
 ): Effect.Effect<Skilled, unknown> => {
   const work = works.get(chosen.skill)
   if (work === undefined) return Effect.die(new TypeError(`Run: '${chosen.skill}' is not among the skills`))
-  state.skill = chosen.skill
-  state.begin(beginning.messagesFor(work.prompt))
-  return Effect.as(
-    RunContext.emit(run, () => ({ type: "skill-chosen", ...chosen })),
-    work
-  )
+  const { prompt } = work
+  const take = () => {
+    state.skill = chosen.skill
+    state.begin(beginning.messagesFor(prompt))
+    return work
+  }
+  if (run.emit === undefined) return Effect.sync(take)
+  // taken and told of at once
+  const told = RunContext.emit(run, () => {
+    take()
+    return { type: "skill-chosen", ...chosen, prompt }
+  })
+  return Effect.as(told, work)
 }
 
 const applying = (running: Running, work: Plain): Effect.Effect<unknown, unknown> =>

@@ -6,6 +6,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
 import type * as AgentEvent from "./AgentEvent.ts"
 import type { Meter } from "./internal/budgetMeter.ts"
@@ -37,6 +38,8 @@ export interface RunContext {
   readonly losses: Losses
   /** Hears when a tool with unsafe side effects is started here or below; absent where nobody has to know. */
   readonly onUnsafe?: () => void
+  /** One for a whole tree of runs. */
+  readonly catchingUp: CatchingUp
   /** Fixers that are at work above this effect; they are not started again below. */
   readonly fixers: ReadonlyArray<unknown>
 }
@@ -45,6 +48,9 @@ export interface RunContext {
 export interface Losses {
   events: number
 }
+
+/** The listeners of runs that are over, still at work on what they have not heard yet: the outermost run waits for them. */
+export type CatchingUp = Set<Fiber.Fiber<unknown, unknown>>
 
 /** What is left of the budget of a run, and of those above it. */
 export const left = ({ meter }: RunContext): Left => ({

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Approval from "./Approval.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
 import * as Message from "./Message.ts"
-import type * as RunContext from "./RunContext.ts"
+import * as RunContext from "./RunContext.ts"
 import type { Standing } from "./Snapshot.ts"
 import * as Toolset from "./Toolset.ts"
 
@@ -68,9 +68,12 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
   const calls = Message.callsOf(reply)
   const over = (): Batch => ({ message: Message.settle(reply, settlements), outcomes: [], pending: [], standings: [] })
   if (calls.length === 0) return Effect.succeed(over())
+  /** Those whose turn has come. */
+  const begun = new Set<number>()
+  const closed = (batch: Batch): Effect.Effect<Batch> => Effect.as(skipped(calls, begun, settlements, run), batch)
   if (reply.finish === "length" || reply.finish === "filtered") {
     for (let i = 0; i < calls.length; i++) settlements[i] = Message.truncated
-    return Effect.succeed(over())
+    return closed(over())
   }
   const ending = calls.findIndex((call) => Toolset.isBuiltIn(toolset, call))
   const from = Math.max(ending, 0)
@@ -79,9 +82,14 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
   const settleOne = (call: Message.ToolCall, offset: number): Effect.Effect<Toolset.Outcome, Ended> => {
     const index = from + offset
     const known = settlements[index]
+    begun.add(index)
     // it was settled before the run was suspended
     if (known !== undefined)
       return Effect.succeed({ settlement: known, settled: before[index] ?? Toolset.settledAs(call, known) })
+    const mark = (settlement: Message.Settlement | undefined) => {
+      settlements[index] = settlement ?? Message.interrupted
+    }
+    mark(undefined)
     const around: Toolset.Surroundings = {
       // call ids repeat over turns, and with some models within one
       idempotencyKey: `${run.runId}/${run.turn()}/${index}`,
@@ -90,33 +98,56 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
       decide,
       asked,
       stood,
-      mark: (settlement) => {
-        settlements[index] = settlement
-      }
+      mark
     }
     return Effect.flatMap(Toolset.settle(toolset, call, around), (outcome) => {
-      // what waits is not settled, whatever was written down of an earlier run of it
-      settlements[index] = outcome.pending === undefined ? outcome.settlement : undefined
+      mark(outcome.settlement)
       return isHasty && outcome.failure !== undefined
         ? Effect.fail({ failure: outcome.failure })
         : Effect.succeed(outcome)
     })
   }
   const all = Effect.forEach(started, settleOne, { concurrency: started.length > 1 ? concurrency : 1 })
-  return Effect.match(all, {
-    onSuccess: (outcomes) => {
+  return Effect.matchEffect(all, {
+    onSuccess: (outcomes): Effect.Effect<Batch> => {
       const failed = outcomes.find((outcome) => outcome.failure !== undefined)
       const pending = outcomes.flatMap((outcome) => outcome.pending ?? [])
       const standings = outcomes.flatMap((outcome) => outcome.standing ?? [])
       const batch = { message: Message.settle(reply, settlements), outcomes, pending, standings }
-      if (failed?.failure !== undefined) return { ...batch, failure: failed.failure }
+      if (failed?.failure !== undefined) {
+        // nobody will be asked any more
+        for (const [offset, { pending }] of outcomes.entries()) if (pending !== undefined) begun.delete(from + offset)
+        return closed({ ...batch, failure: failed.failure })
+      }
+      if (pending.length > 0) return Effect.succeed(batch)
       // a built-in tool is settled alone
       const output = ending < 0 ? undefined : outcomes[0]?.output
-      return output === undefined ? batch : { ...batch, output }
+      return closed(output === undefined ? batch : { ...batch, output })
     },
-    onFailure: ({ failure }) => ({ ...over(), failure })
+    onFailure: ({ failure }) => closed({ ...over(), failure })
   })
 }
+
+/** Tells of the calls that were not run. */
+const skipped = (
+  calls: ReadonlyArray<Message.ToolCall>,
+  begun: ReadonlySet<number>,
+  settlements: ReadonlyArray<Message.Settlement | undefined>,
+  run: RunContext.RunContext
+): Effect.Effect<void> =>
+  begun.size === calls.length || run.emit === undefined
+    ? Effect.void
+    : Effect.forEach(
+        calls,
+        ({ id: callId, name: tool }, index) =>
+          begun.has(index)
+            ? Effect.void
+            : RunContext.emit(run, () => {
+                const settlement = settlements[index] ?? Message.notRun
+                return { type: "tool-skipped", callId, tool, settlement }
+              }),
+        { discard: true }
+      )
 
 /** A batch that is over before all of its calls are. */
 interface Ended {

@@ -195,7 +195,7 @@ const runner = (definition: Definition): Composition.Runner => {
   const { body, composed, isResumed, listeners, name } = definition
   if (composed !== undefined) return Composition.runner(name, composed, listeners)
   if (body !== undefined) {
-    const state: Frame.State = { turn: 0, transcript: () => [], unfinished: () => undefined }
+    const state: Frame.State = { turn: 0, transcript: () => [], said: () => [], unfinished: () => undefined }
     return (input, sink, mode) =>
       Frame.within({ agent: name, input, sink, mode, state, listeners }, (run) => {
         mode.started?.({ state, run })

@@ -71,7 +71,8 @@ export const schemas = {
   "skill-chosen": event("skill-chosen", {
     skill: Schema.String,
     by: Schema.Literals(["rule", "model", "table"]),
-    confidence: Schema.optionalKey(Schema.Finite)
+    confidence: Schema.optionalKey(Schema.Finite),
+    prompt: Schema.String
   }),
   "turn-start": event("turn-start", {}),
   "model-start": event("model-start", { model: Schema.String, provider: Schema.String, attempt: Schema.Finite }),
@@ -91,6 +92,7 @@ export const schemas = {
   "arguments-coerced": event("arguments-coerced", { ...ofCall, change }),
   "tool-progress": event("tool-progress", { ...ofCall, data: Value }),
   "tool-refused": event("tool-refused", { ...ofCall, settlement: Message.Settlement }),
+  "tool-skipped": event("tool-skipped", { ...ofCall, settlement: Message.Settlement }),
   "tool-failed": event("tool-failed", { ...ofCall, attempt: Schema.Finite, error: Failure }),
   "fix-start": event("fix-start", { ...ofRound, input: Schema.String }),
   "fix-end": event("fix-end", { ...ofRound, answer: Schema.String }),
@@ -117,7 +119,11 @@ export const schemas = {
     output: Value,
     finish: Schema.optionalKey(Message.FinishReason)
   }),
-  "run-suspended": event("run-suspended", { ...spent, snapshot: Snapshot.Snapshot }),
+  "run-suspended": event("run-suspended", {
+    ...spent,
+    snapshot: Snapshot.Snapshot,
+    message: Schema.optionalKey(Message.Assistant)
+  }),
   "run-failed": event("run-failed", {
     ...spent,
     error: Failure,

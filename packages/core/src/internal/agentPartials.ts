@@ -1,4 +1,5 @@
 /** The output of an agent while it is being written. */
+import type * as Brand from "effect/Brand"
 import type * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import * as Schema from "effect/Schema"
@@ -10,17 +11,42 @@ import { type Grown, type Growth, PartialJson } from "./coercionPartial.ts"
 import type { Output } from "./runOutput.ts"
 import { decoder } from "./toolDefinition.ts"
 
-/** A value of which fields, items and ends of texts may still be missing. */
-export type Partially<A> = A extends Closed
-  ? A
+/**
+ * A value of which fields, items and ends of texts may still be missing. Plain structs, records, lists and tuples are partial; all
+ * else is there as a whole or not at all: numbers, dates, durations, bytes, instances that have methods. A branded text is a plain one here,
+ * since a part of an id is no id.
+ */
+export type Partially<A> = A extends string
+  ? A extends Marked
+    ? string
+    : A
   : A extends ReadonlyArray<infer Item>
-    ? ReadonlyArray<Partially<Item>>
+    ? number extends A["length"]
+      ? ReadonlyArray<Partially<Item>>
+      : { readonly [K in keyof A]?: Partially<A[K]> }
     : A extends object
-      ? { readonly [K in keyof A]?: Partially<A[K]> }
+      ? IsPlain<A> extends true
+        ? { readonly [K in keyof A as K extends keyof Marked ? never : K]?: Partially<A[K]> }
+        : A
       : A
 
-/** What is there or is not. */
-type Closed = ((...args: ReadonlyArray<never>) => unknown) | Date | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
+type Marked = Brand.Brand<string>
+
+/** What has methods, or is marked by symbols, is more than its fields; so are functions and errors. */
+type IsPlain<A> = A extends ((...args: ReadonlyArray<never>) => unknown) | Error
+  ? false
+  : Extract<keyof A, symbol> extends never
+    ? true extends { readonly [K in keyof A]-?: IsMethod<A[K]> }[keyof A]
+      ? false
+      : true
+    : false
+
+/** `any` is none. */
+type IsMethod<A> = 0 extends A & 1
+  ? false
+  : Extract<A, (...args: ReadonlyArray<never>) => unknown> extends never
+    ? false
+    : true
 
 interface Streaming<in I, out O, out E, out R> {
   (input: I): Effect.Effect<O, E, R>

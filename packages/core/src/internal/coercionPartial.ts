@@ -179,7 +179,6 @@ export class PartialJson {
     }
     if (at > start) {
       this.#append(piece.slice(start, at))
-      if (!this.#isKey && this.#growth?.kind === "text") this.#isChanged = true
     }
     if (at === piece.length) return at
     const code = piece.charCodeAt(at)
@@ -197,23 +196,34 @@ export class PartialJson {
     this.#escape = ""
     if (Result.isFailure(read)) return this.#break(start)
     this.#append(String(read.success))
-    if (!this.#isKey && this.#growth?.kind === "text") this.#isChanged = true
     return start + 1
   }
 
   #append(text: string): void {
+    const before = this.#shownLength()
     this.#text += text
     this.#last = text.charCodeAt(text.length - 1)
+    if (this.#isTextSeen() && this.#shownLength() > before) this.#isChanged = true
+  }
+
+  #isTextSeen(): boolean {
+    return !this.#isKey && this.#growth?.kind === "text"
   }
 
   /** Without the first half of a character whose second is to come. */
   #shown(): string {
+    return this.#text.slice(0, this.#shownLength())
+  }
+
+  #shownLength(): number {
     const isHalf = this.#text !== "" && this.#last >= 0xd800 && this.#last <= 0xdbff
-    return isHalf ? this.#text.slice(0, -1) : this.#text
+    return this.#text.length - (isHalf ? 1 : 0)
   }
 
   #endString(): void {
     const text = this.#text
+    // the second half has not come: what stands there is shown as it is
+    if (this.#isTextSeen() && this.#shownLength() < text.length) this.#isChanged = true
     this.#text = ""
     this.#mode = "between"
     const frame = this.#stack.at(-1)

@@ -70,6 +70,9 @@ class State implements Frame.State {
   transcript(): Message.Transcript {
     return []
   }
+  said(): Message.Transcript {
+    return []
+  }
   unfinished(): undefined {
     return undefined
   }

@@ -81,10 +81,12 @@ export class Endings {
     )
   }
 
-  /** It waits for a decision: there is nothing to settle yet. */
+  /** It waits for a decision: there is nothing to settle yet, unless its run ends before somebody has decided. */
   pending(request: Approval.ApprovalRequest, standing: Standing | undefined): Effect.Effect<Outcome> {
+    const hasRun = standing !== undefined && standing.runs > 0
+    const cutOff = hasRun ? Message.interrupted : Message.unapproved
     return Effect.succeed({
-      settlement: Message.interrupted,
+      settlement: standing?.isOpen === true ? Message.unknown : cutOff,
       settled: { tool: this.#tool.name, isError: false },
       pending: request,
       ...(standing === undefined ? {} : { standing })

@@ -6,6 +6,7 @@ import type { Part } from "./modelService.ts"
 export class Collector {
   readonly #content: Array<Message.Reply["content"][number]> = []
   #end: Extract<Part, { readonly type: "finish" }> | undefined
+  #counted: Extract<Part, { readonly type: "usage" | "finish" }> | undefined
   #text = ""
 
   push(part: Part): void {
@@ -20,7 +21,11 @@ export class Collector {
         this.#closeText()
         this.#content.push(part)
         return
+      case "usage":
+        this.#counted = part
+        return
       case "finish":
+        this.#counted = part
         this.#end = part
     }
   }
@@ -34,7 +39,9 @@ export class Collector {
 
   /** What the provider is known to have counted so far. */
   get spent(): (Pick<Message.Reply, "usage" | "cost"> & { readonly content: Message.Reply["content"] }) | undefined {
-    return this.#end === undefined ? undefined : { ...this.#end, content: this.#content }
+    if (this.#counted === undefined) return undefined
+    const { cost, usage } = this.#counted
+    return { usage, content: this.#content, ...(cost === undefined ? {} : { cost }) }
   }
 
   /** The whole reply, or `undefined` while the end has not come. */

@@ -27,14 +27,16 @@ export interface OutputSpec {
 export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string }
 
 /**
- * A piece of a streamed reply. A tool call comes whole, when its arguments are complete. `finish` is the last part of
- * every stream that was not cut off: nothing is read beyond it.
+ * A piece of a streamed reply. A tool call comes whole, when its arguments are complete. `usage` is what the provider has counted
+ * for this reply so far, all in all: it stands in for the one before, and is booked for a stream that is cut off. `finish` is the
+ * last part of every stream that was not: nothing is read beyond it.
  */
 export type Part =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string; readonly opaque?: Message.Opaque }
   | Message.ToolCall
   | Message.ProviderItem
+  | { readonly type: "usage"; readonly usage: Usage.Usage; readonly cost?: number }
   | {
       readonly type: "finish"
       readonly finish: Message.FinishReason

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import { identity } from "effect/Function"
-import type * as AgentEvent from "../AgentEvent.ts"
+import * as AgentEvent from "../AgentEvent.ts"
 import * as Budget from "../Budget.ts"
 import { Ledger } from "../Ledger.ts"
 import type * as Message from "../Message.ts"
@@ -24,6 +24,8 @@ export type Sink = RunContext.Observer
 export interface State {
   readonly turn: number
   readonly transcript: () => Message.Transcript
+  /** The same without the message of a turn that is not over. */
+  readonly said: () => Message.Transcript
   /** The message of the present turn as it stands, if a model has answered and the turn is not over. */
   readonly unfinished: () => Message.Assistant | undefined
   /** How the reply ended that is the output; of a function's value there is none. */
@@ -69,16 +71,22 @@ export const within = <A, E, R>(
     const begin = (restore: Restore) =>
       Effect.flatMap(Identifier.make, (draw) => {
         const runId = frame.resumed?.runId ?? `run-${draw}`
-        const losses = parent?.losses ?? { events: 0 }
+        const tree = { losses: parent?.losses ?? { events: 0 }, catchingUp: parent?.catchingUp ?? new Set() }
         const enter = (all: ReadonlyArray<Sink>) => {
           const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-          const run = contextOf(frame, runId, parent, all, losses, now)
-          const running = restore(Effect.provideService(body(run), RunContext.Current, run))
+          const run = contextOf(frame, runId, parent, all, tree, now)
+          // whoever has started it can ask it at once, before it does anything
+          const working = frame.mode.isForked === true ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
+          const running = restore(Effect.provideService(working, RunContext.Current, run))
           return all.length === 0 ? running : reporting(frame, run, running)
         }
-        if (frame.listeners.length === 0) return enter(sinks)
+        const isOutermost = parent === undefined
         const { agent, listeners } = frame
-        return Listening.heard({ agent, listeners, runId, losses }, (listening) => enter([...sinks, listening]))
+        const heard =
+          listeners.length === 0
+            ? enter(sinks)
+            : Listening.heard({ agent, listeners, runId, isOutermost, ...tree }, (sink) => enter([...sinks, sink]))
+        return isOutermost ? Effect.ensuring(heard, Listening.caughtUp(tree.catchingUp)) : heard
       })
     if (frame.mode.isForked === true) return begin(Effect.interruptible)
     // whoever hears of a beginning hears of an end: no interruption comes between the two
@@ -97,7 +105,7 @@ const contextOf = (
   runId: string,
   parent: RunContext.RunContext | undefined,
   sinks: ReadonlyArray<Sink>,
-  losses: RunContext.Losses,
+  tree: Pick<RunContext.RunContext, "losses" | "catchingUp">,
   now: number
 ): RunContext.RunContext => {
   const depth = parent === undefined ? 0 : parent.depth + 1
@@ -111,12 +119,12 @@ const contextOf = (
     turn: () => frame.state.turn,
     ledger,
     meter,
-    losses,
+    ...tree,
     fixers: parent?.fixers ?? [],
     ...(parent?.onUnsafe === undefined ? {} : { onUnsafe: parent.onUnsafe }),
     ...(parent?.isCompacting === true ? { isCompacting: true } : {}),
     ...(parent?.repairing === undefined ? {} : { repairing: parent.repairing }),
-    ...(sinks.length === 0 ? {} : { emit: fanOut(sinks) }),
+    ...(sinks.length === 0 ? {} : { emit: untilOver(runId, fanOut(sinks)) }),
     ...(parent === undefined ? {} : { parent: startedBy(parent) })
   }
   if (frame.budget !== undefined && run.emit !== undefined) {
@@ -150,26 +158,40 @@ const fanOut = (sinks: ReadonlyArray<Sink>): Sink => {
   }
 }
 
+/** Whatever is still at work below a run that has ended is not heard of any more: its terminal event is its last. */
+const untilOver = (runId: string, sink: Sink): Sink => {
+  let isOver = false
+  return (event, context) => {
+    if (isOver) return undefined
+    isOver = event.runId === runId && AgentEvent.isTerminal(event)
+    return sink(event, context)
+  }
+}
+
 /** Emits the first event, the turn that was cut short, and the one terminal event. */
 const reporting = <A, E, R>(frame: Frame, run: RunContext.RunContext, running: Effect.Effect<A, E, R>) =>
   Effect.onExit(
-    RunContext.begin(
-      run,
-      () => ({ type: "run-start", input: frame.input, transcript: frame.state.transcript() }),
-      running
-    ),
+    RunContext.begin(run, () => ({ type: "run-start", input: frame.input, transcript: frame.state.said() }), running),
     (exit) =>
       Effect.andThen(
-        cutShort(frame, run),
+        cutShort(frame, run, exit),
         RunContext.emit(run, () => terminal(frame, run, exit))
       )
   )
 
-const cutShort = ({ state }: Frame, run: RunContext.RunContext): Effect.Effect<void> =>
+/** A turn that waits is not over: it ends where the run goes on. */
+const cutShort = (
+  { state }: Frame,
+  run: RunContext.RunContext,
+  exit: Exit.Exit<unknown, unknown>
+): Effect.Effect<void> =>
   Effect.suspend(() => {
-    const message = state.unfinished()
+    const message = waitingIn(exit) === undefined ? state.unfinished() : undefined
     return message === undefined ? Effect.void : RunContext.emit(run, () => ({ type: "turn-end", message }))
   })
+
+const waitingIn = (exit: Exit.Exit<unknown, unknown>) =>
+  Exit.isSuccess(exit) && exit.value instanceof Suspension ? exit.value.snapshot.open : undefined
 
 const terminal = (
   frame: Frame,
@@ -178,7 +200,13 @@ const terminal = (
 ): AgentEvent.Happening => {
   const spent = { usage: run.ledger.usage, ledger: [...run.ledger.entries] }
   if (Exit.isSuccess(exit) && exit.value instanceof Suspension) {
-    return { type: "run-suspended", snapshot: exit.value.snapshot, ...spent }
+    const message = waitingIn(exit) === undefined ? undefined : frame.state.unfinished()
+    return {
+      type: "run-suspended",
+      snapshot: exit.value.snapshot,
+      ...(message === undefined ? {} : { message }),
+      ...spent
+    }
   }
   if (Exit.isSuccess(exit)) {
     const { finish } = frame.state

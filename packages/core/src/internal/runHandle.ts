@@ -37,14 +37,14 @@ export interface Run<out O, out E> {
   readonly outcome: Effect.Effect<Outcome<O>, E>
   /** Everything that happens in it, from its beginning, for each who asks; ends as the run ends, without its failure. */
   readonly events: Stream.Stream<AgentEvent.AgentEvent>
-  /** What was said so far; open calls are settled as interrupted in it. */
+  /** What was said so far, the input at least; calls that are not settled yet are in it as they would be if the run ended now. */
   readonly transcript: Effect.Effect<Message.Transcript>
   /** What it and all runs below it have consumed so far. */
   readonly usage: Effect.Effect<Usage.Usage>
   readonly ledger: Effect.Effect<ReadonlyArray<Ledger.Entry>>
   /**
-   * How many events were lost to its listeners, and to those of the runs below it: they had no room left, or were not heard when
-   * the run had waited its second. `events` loses none.
+   * How many events were lost to its listeners, and to those of the runs below it: they had no room left, were not heard when the
+   * outermost run had waited its second, or were ends on which a listener was still at work ten seconds later. `events` loses none.
    */
   readonly lost: Effect.Effect<number>
   /** Stops it, and waits until it has stopped. */
@@ -73,7 +73,10 @@ export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, ne
       }
     })
     // what the run needs is in the type of `start`
-    const fiber = yield* Effect.forkScoped(running as Effect.Effect<unknown, unknown>, { uninterruptible: true })
+    const fiber = yield* Effect.forkScoped(running as Effect.Effect<unknown, unknown>, {
+      uninterruptible: true,
+      startImmediately: true
+    })
     fiber.addObserver(() => log.end())
     return {
       outcome: Effect.map(Fiber.join(fiber), (value) => outcomeOf(value, started?.state.finish)),

@@ -1,5 +1,9 @@
-/** Listeners of a run: each hears events in a fiber of its own, and can neither block nor break the run, nor outlive it for long. */
+/**
+ * Listeners of a run: each hears events in a fiber of its own, and can neither block nor break the run, nor outlive it for long. Only
+ * the outermost run waits for those that are behind, when it is over; no run waits for those of a run below it.
+ */
 import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
@@ -21,13 +25,19 @@ export interface Audience {
   readonly runId: string
   readonly listeners: ReadonlyArray<Listener>
   readonly losses: RunContext.Losses
+  readonly catchingUp: RunContext.CatchingUp
+  /** Whether nobody else started the run. */
+  readonly isOutermost: boolean
 }
 
 /** How many events may wait for a listener; what comes beyond is lost to it. */
 const capacity = 16_384
 
-/** How long a run waits at its end for listeners that have not heard everything yet. */
+/** How long the outermost run waits at its end for listeners that have not heard everything yet. */
 const patience = "1 second"
+
+/** How long a listener may take for the end of a run besides, while nobody waits for it. */
+const grace = Duration.seconds(10)
 
 /** Gives `body` a sink that the listeners hear, and lets them catch up at the end. */
 export const heard = <A, E, R>(
@@ -40,8 +50,23 @@ export const heard = <A, E, R>(
       body((event) => {
         for (const ear of hearing) ear.hear(event)
       }),
-    (hearing) => Effect.forEach(hearing, (ear) => ear.finish, { concurrency: "unbounded", discard: true })
+    (hearing) => {
+      const finish = Effect.forEach(hearing, (ear) => ear.finish, { concurrency: "unbounded", discard: true })
+      return audience.isOutermost ? finish : aside(finish, audience.catchingUp)
+    }
   )
+
+/** Goes on in a fiber of its own, for which the outermost run waits. */
+const aside = (finish: Effect.Effect<void>, catchingUp: RunContext.CatchingUp): Effect.Effect<void> =>
+  Effect.map(Effect.forkDetach(finish, { startImmediately: true }), (fiber) => {
+    if (fiber.pollUnsafe() !== undefined) return
+    catchingUp.add(fiber)
+    fiber.addObserver(() => catchingUp.delete(fiber))
+  })
+
+/** Waits at the end of the outermost run for the listeners of the runs below it: each has its second from the end of its own run. */
+export const caughtUp = (catchingUp: RunContext.CatchingUp): Effect.Effect<void> =>
+  Effect.suspend(() => (catchingUp.size === 0 ? Effect.void : Effect.asVoid(Fiber.awaitAll(catchingUp))))
 
 /** A listener at work. */
 interface Ear {
@@ -67,11 +92,37 @@ const listen = Effect.fnUntraced(function* (
   /** What it has not heard by now is lost to it, but for the ends of runs: they are handed over in any case. */
   const cut = Effect.flatMap(Queue.clear(queue), (rest) => {
     const ends = rest.filter(AgentEvent.isTerminal)
-    const isCutShort = inHand !== undefined && !AgentEvent.isTerminal(inHand)
-    lost += rest.length - ends.length + (isCutShort ? 1 : 0)
+    const isAtAnEnd = inHand !== undefined && AgentEvent.isTerminal(inHand)
+    lost += rest.length - ends.length + (inHand === undefined || isAtAnEnd ? 0 : 1)
+    if (isAtAnEnd && inHand !== undefined) return Effect.andThen(ending(fiber, inHand), handOver(ends))
     fiber.interruptUnsafe()
-    return Effect.forEach(ends, (end) => briefly(safely(listener, end)), { discard: true })
+    return handOver(ends)
   })
+  const handOver = (ends: ReadonlyArray<AgentEvent.AgentEvent>): Effect.Effect<void> =>
+    Effect.forEach(
+      ends,
+      (end) =>
+        Effect.flatMap(Effect.forkDetach(safely(listener, end), { startImmediately: true }), (handling) =>
+          handling.pollUnsafe() === undefined ? ending(handling, end) : Effect.void
+        ),
+      { discard: true }
+    )
+  /** Whoever is at work on an end has time for that, for which nobody waits; then it is stopped, which is told of. */
+  const ending = (handling: Fiber.Fiber<unknown, unknown>, end: AgentEvent.AgentEvent) =>
+    Effect.asVoid(
+      Effect.forkDetach(
+        Effect.flatMap(Effect.timeoutOption(Fiber.await(handling), grace), (ended) => {
+          if (Option.isSome(ended)) return Effect.void
+          handling.interruptUnsafe()
+          losses.events++
+          const limit = Duration.format(grace)
+          return Effect.annotateLogs(
+            Effect.logWarning(`A listener of agent '${agent}' was stopped after ${limit} at work on '${end.type}'`),
+            { runId: end.runId, agent, lost: 1 }
+          )
+        })
+      )
+    )
   const reported = Effect.suspend(() => {
     if (lost === 0) return Effect.void
     losses.events += lost
@@ -99,20 +150,6 @@ const listen = Effect.fnUntraced(function* (
     )
   }
 })
-
-/** At once, and in a fiber that lives no longer than the run has waited before: nobody waits for it. */
-const briefly = (handling: Effect.Effect<void>): Effect.Effect<void> =>
-  Effect.asVoid(
-    Effect.flatMap(Effect.forkDetach(handling, { startImmediately: true }), (fiber) =>
-      fiber.pollUnsafe() === undefined
-        ? Effect.forkDetach(
-            Effect.ignore(Effect.timeout(Fiber.await(fiber), patience)).pipe(
-              Effect.ensuring(Effect.sync(() => fiber.interruptUnsafe()))
-            )
-          )
-        : Effect.void
-    )
-  )
 
 /** A listener cannot change a run: what goes wrong in it is logged, and it hears the next event all the same. */
 const safely = (listener: Listener, event: AgentEvent.AgentEvent): Effect.Effect<void> =>

@@ -93,12 +93,15 @@ export class RunState implements State {
       ...(skill === undefined ? {} : { skill }),
       ...(open === undefined || this.#reply === undefined
         ? {}
-        : { open: { ...open, reply: this.#reply, settlements: this.#settlementsSoFar(this.#reply) } })
+        : { open: { ...open, reply: this.#reply, settlements: this.#settlementsSoFar(this.#reply, open.settled) } })
     }
   }
 
-  #settlementsSoFar(reply: Message.Reply): ReadonlyArray<Message.Settlement | null> {
-    return Message.callsOf(reply).map((_, index) => this.settlements[index] ?? null)
+  /** What waits is not settled, whatever would stand there if the run ended now. */
+  #settlementsSoFar(reply: Message.Reply, settled: Waiting["settled"]): ReadonlyArray<Message.Settlement | null> {
+    return Message.callsOf(reply).map((_, index) =>
+      settled[index] === null ? null : (this.settlements[index] ?? null)
+    )
   }
 
   /** Takes a reply in; gives its calls. */
@@ -151,7 +154,12 @@ export class RunState implements State {
     return this.#inARow
   }
 
-  /** A copy, with whatever is still open settled as interrupted. */
+  /** A copy of all that is closed. */
+  said(): Message.Transcript {
+    return [...this.messages]
+  }
+
+  /** A copy, with whatever is still open settled as it would be if the run ended now. */
   transcript(): Message.Transcript {
     const unfinished = this.unfinished()
     return unfinished === undefined ? [...this.messages] : [...this.messages, unfinished]

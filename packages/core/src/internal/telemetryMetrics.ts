@@ -96,9 +96,9 @@ type Labels = Readonly<Record<string, string>>
 const answeredBy = (event: AgentEvent.AgentEvent | undefined): Labels =>
   event?.type === "model-end" && event.reply.model !== undefined ? { "gen_ai.response.model": event.reply.model } : {}
 
-/** A failed attempt has mostly cost nothing. */
+/** A failed attempt has mostly cost nothing, and one that was interrupted what its provider had told until then. */
 const countSpent = ({ event }: Ending, context: Context.Context<never>, labels: Labels): void => {
-  if (event?.type !== "model-end" && event?.type !== "model-failed") return
+  if (event?.type !== "model-end" && event?.type !== "model-failed" && event?.type !== "model-interrupted") return
   const { usage, cost: spent } = event.spent
   const { inputTokens, outputTokens } = usage
   if (inputTokens > 0) count(tokens, inputTokens, context, { ...labels, "gen_ai.token.type": "input" })

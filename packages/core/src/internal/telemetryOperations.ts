@@ -89,6 +89,8 @@ export class Operations<Operation> {
         return this.#endModel(open, { at: now, how: "done", event })
       case "model-failed":
         return this.#endModel(open, { at: now, how: "failed", error: event.error, event })
+      case "model-interrupted":
+        return this.#endModel(open, { at: now, how: "interrupted", event })
       case "tool-start": {
         const operation = begin(event)
         open.calls = [...open.calls, { callId: event.callId, operation, heard: now }]

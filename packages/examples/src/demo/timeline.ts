@@ -117,6 +117,8 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
     }
     case "tool-refused":
       return { column: "tool", text: `${event.tool} refused: ${clip(event.settlement.text)}`, tone: "bad" }
+    case "tool-skipped":
+      return { column: "tool", text: `${event.tool} is not run: ${clip(event.settlement.text)}`, tone: "quiet" }
     case "tool-progress":
       return { column: "tool", text: `${event.tool}: ${describeError(event.data)}`, tone: "quiet" }
     case "arguments-coerced":

@@ -37,6 +37,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
   #last = 0
   #reason: string | undefined
   #usage: Usage.Counts | undefined
+  #isCounted = false
   #model: { readonly model?: string } = {}
 
   constructor(source: Source, answer: Answer) {
@@ -108,12 +109,22 @@ export class MessagesDecoder implements Decoder<Model.Part> {
   }
 
   #start(index: number, block: Schema.Json | undefined): Step {
-    const before = this.#close(index)
+    const before = [...this.#counted(), ...this.#close(index)]
     this.#seen = true
     // an object within JSON holds JSON
     const start = Predicate.isObject(block) ? (block as Schema.JsonObject) : {}
     this.#open.set(index, { start, input: "", signature: "", citations: [] })
     return Result.succeed([...before, ...MessagesReply.opening(start)])
+  }
+
+  /**
+   * What the prompt has cost, should the stream be cut off. It comes with the first block and not before: a request that fails
+   * without any is sent again.
+   */
+  #counted(): ReadonlyArray<Model.Part> {
+    const usage = this.#isCounted ? undefined : Usage.toUsage(this.#usage)
+    this.#isCounted = true
+    return usage === undefined ? [] : [{ type: "usage", usage }]
   }
 
   #readDelta(index: number, delta: Schema.Json | undefined): Step {

@@ -97,7 +97,8 @@ export class ContentDecoder implements Decoder<Model.Part> {
     const seen = { usage: this.#usage, call: this.#call }
     const error = ContentError.inside(this.#source, this.#answer, chunk, seen)
     if (error !== undefined) return Result.fail(error)
-    this.#usage = usageOf(chunk) ?? this.#usage
+    const told = usageOf(chunk)
+    this.#usage = told ?? this.#usage
     this.#model = Json.text(Json.field(chunk, "modelVersion")) ?? this.#model
     this.#responseId ??= Json.text(Json.field(chunk, "responseId"))
     const candidate = Json.items(Json.field(chunk, "candidates"))[0]
@@ -111,6 +112,9 @@ export class ContentDecoder implements Decoder<Model.Part> {
     this.#hasContent ||= Predicate.isObject(content)
     const parts = Json.items(Json.field(content, "parts"))
     this.#call ??= Rejected.made(parts)
-    return Result.succeed(parts.flatMap((part) => this.#reader.read(part, this.#responseId)))
+    const read = parts.flatMap((part) => this.#reader.read(part, this.#responseId))
+    // what was counted so far, should the stream be cut off
+    const isSpoken = told !== undefined && this.#reason === undefined && read.length > 0
+    return Result.succeed(isSpoken ? [...read, { type: "usage", usage: told }] : read)
   }
 }

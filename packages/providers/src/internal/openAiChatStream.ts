@@ -64,10 +64,14 @@ export class ChatDecoder implements Decoder<Model.Part> {
     if (!Predicate.isObject(chunk)) return this.#undecodable(new Error("an event is no object"))
     const plain = this.#seen && this.#reasoningField === undefined ? plainText(chunk) : undefined
     if (plain !== undefined && this.#told.model === chunk["model"]) return Result.succeed(this.#said(plain))
-    this.#usage = ChatReply.usageOf(chunk) ?? this.#usage
+    const told = ChatReply.usageOf(chunk)
+    this.#usage = told ?? this.#usage
     const error = ChatError.reported(this.#source, this.#answer, chunk, this.#usage)
     if (error !== undefined) return Result.fail(error)
-    const parts = this.#read(chunk)
+    const read = this.#read(chunk)
+    // some tell with every piece what they have counted so far
+    const isSpoken = told !== undefined && this.#reason === undefined && read.length > 0
+    const parts = isSpoken ? [...read, { type: "usage" as const, usage: told }] : read
     const { lastEvent } = this.#dialect
     const isLast = lastEvent !== undefined && this.#reason !== undefined && Json.field(chunk, "object") === lastEvent
     return isLast ? Result.map(this.#finish(), (last) => [...parts, ...last]) : Result.succeed(parts)
