@@ -82,6 +82,6 @@ export const internals: Readonly<Record<string, string>> = {
   settling: "Toolset",
   levels: "Toolset",
   approving: "Toolset",
-  digest: "Toolset",
+  digest: "Approval",
   runFrame: "Run"
 }

@@ -22,10 +22,12 @@ import type { OnExceeded } from "./budgetMeter.ts"
 import type { CallError, CallServices, ModelError, ModelServices, Deciders } from "./agentTypes.ts"
 import { ReadsReport } from "./fixing.ts"
 import * as Handle from "./runHandle.ts"
-import type { Resumption } from "./runStart.ts"
+import type { Resumption, Start } from "./runStart.ts"
+import type { Nesting } from "./toolNesting.ts"
 import * as Frame from "./runFrame.ts"
 import { plain, type ReadInput } from "./runInput.ts"
 import type { Output } from "./runOutput.ts"
+import { once } from "./toolDefinition.ts"
 import { Cost } from "./verdictBounds.ts"
 
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
@@ -75,7 +77,12 @@ export interface Agent<
     R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Scope.Scope
   >
   readonly name: string
-  readonly [TypeId]: { readonly _T: () => T; readonly _Choice: () => Choice; readonly definition: Definition }
+  readonly [TypeId]: {
+    readonly _T: () => T
+    readonly _Choice: () => Choice
+    readonly definition: Definition
+    readonly nest?: Nest | undefined
+  }
 }
 
 /** What an agent is at run time. */
@@ -148,7 +155,28 @@ export function fromDefinition<A>(definition: Definition): A {
   Object.defineProperty(agent, Cost, { get: () => costOf(definition) })
   const isPlain = definition.body !== undefined || isAllPlain(definition.skills)
   const marks = isPlain ? {} : { [ReadsReport]: true }
-  return Object.assign(agent, { stream, start, pipe, [TypeId]: { definition }, ...marks }) as A
+  return Object.assign(agent, {
+    stream,
+    start,
+    pipe,
+    [TypeId]: { definition, nest: nesting(definition) },
+    ...marks
+  }) as A
+}
+
+/** Runs an agent below another, that it is suspended with. */
+export type Nest = (input: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown, Model.Model>
+
+/** Nothing for agents that cannot be suspended: those that are one function, or go on themselves. */
+const nesting = (definition: Definition): Nest | undefined => {
+  if (definition.body !== undefined || definition.isResumed) return undefined
+  const plan = once(() => planOf(definition))
+  return (input, nesting) => {
+    const { decisions, from, isSuspendable } = nesting
+    const start: Start =
+      from === undefined ? { kind: "input", input } : { kind: "resumption", resumption: { from, decisions } }
+    return Run.run(plan(), start, undefined, { isStreamed: false, isSuspendable, nesting })
+  }
 }
 
 const isAllPlain = (skills: ReadonlyArray<Skill.AnySkill>): boolean =>
