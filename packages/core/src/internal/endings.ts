@@ -134,14 +134,17 @@ export class Endings {
   /** The call ends the run. */
   failed(failure: Failure): Effect.Effect<Outcome> {
     const { error } = failure
-    const isOver = error instanceof Exceeded || Meter.ownerAbove(error, this.#run.meter) !== undefined
+    // below this call a limit of this run was reached, or of one above: the call has not failed, it was cut off
+    const isCut = error instanceof BudgetExceededError && Meter.ownerAbove(error, this.#run.meter) !== undefined
+    this.isOpen ||= isCut && this.#tool.sideEffects === "unsafe"
     // what may be done about it is nothing for the model
     const text =
-      isOver && (error instanceof Exceeded || error instanceof BudgetExceededError)
+      isCut || error instanceof Exceeded
         ? `ERROR: the call was stopped, for the run has reached ${limitOf(error)}`
         : `ERROR: ${Render.spoken(error, this.#tool.kind)}`
+    const settlement = this.#error(text, error)
     return Effect.succeed({
-      settlement: this.#error(text, failure.error),
+      settlement: isCut && settlement.kind === "told" ? { ...settlement, kind: "interrupted" } : settlement,
       failure,
       settled: { tool: this.#tool.name, isError: true }
     })
