@@ -1,7 +1,5 @@
 /** How a limit of a budget is named to people and to models. */
-import type { BudgetReason } from "../RunError.ts"
-
-const noun: Record<BudgetReason, string> = {
+const nouns = {
   maxTurns: "turns",
   maxToolCalls: "tool calls",
   maxDuration: "milliseconds",
@@ -14,5 +12,5 @@ const noun: Record<BudgetReason, string> = {
 }
 
 /** `its limit of 2 turns` */
-export const limitOf = ({ limit, reason }: { readonly limit: number; readonly reason: BudgetReason }): string =>
-  `its limit of ${limit} ${noun[reason]}`
+export const limitOf = ({ limit, reason }: { readonly limit: number; readonly reason: keyof typeof nouns }): string =>
+  `its limit of ${limit} ${nouns[reason]}`
