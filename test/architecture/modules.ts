@@ -82,7 +82,7 @@ export const internals: Readonly<Record<string, string>> = {
   settling: "Toolset",
   levels: "Toolset",
   approving: "Toolset",
-  digest: "Toolset",
+  digest: "Approval",
   runFrame: "Run",
   agentDefinition: "Composition",
   agentExplaining: "Composition",

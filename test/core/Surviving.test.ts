@@ -72,7 +72,10 @@ it.run("P904 P903 an approval does not hold for the arguments of a snapshot that
     const agent = agentWith(tool)
     const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
     const text = JSON.stringify(Snapshot.toJson(from)).replaceAll('{"cents":5}', '{"cents":500}')
-    const changed = yield* Snapshot.fromJson(JSON.parse(text))
+    const refused = yield* Effect.flip(Snapshot.fromJson(JSON.parse(text)))
+    assert.include(String(refused), '["requests"]')
+    // by its shape alone it is one
+    const changed = yield* Schema.decodeUnknownEffect(Schema.toCodecJson(Snapshot.Snapshot))(JSON.parse(text))
     assert.deepStrictEqual(
       Snapshot.requestsOf(changed).map(({ arguments: args }) => args),
       [{ cents: 500 }]

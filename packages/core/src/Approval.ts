@@ -16,7 +16,12 @@ export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequ
   arguments: Schema.Json,
   /** Why this call needs a decision. */
   reason: Schema.String,
-  /** Identifies what is decided on: a decision holds for this digest and for no other. */
+  /** Identifies the schema of the tool; absent in older documents, about which somebody is asked again. */
+  schema: Schema.optionalKey(Schema.String),
+  /**
+   * Identifies what is decided on: the run, the call as the model wrote it, the tool, its arguments and schema, and until when. A
+   * decision holds for this digest and for no other.
+   */
   digest: Schema.String,
   /** Milliseconds since the epoch; a decision that comes later is asked for again. */
   expiresAt: Schema.Finite

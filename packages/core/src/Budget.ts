@@ -70,26 +70,29 @@ const mayBeInfinite: ReadonlySet<string> = new Set([
 ])
 
 /** Fills in the defaults. Refuses what is no limit with a `RangeError`: counts have to be whole numbers of at least 1. */
-export const make = (limits?: Limits): Budget => {
-  const {
-    maxCost = defaults.maxCost,
-    maxDuration,
+export const make = (limits?: Limits): Budget =>
+  over({ ...defaults, prices: undefined, repeatedFailures: FailureHistory.defaults }, limits ?? {})
+
+/** The same budget with these limits in the place of its own, and all others as they are; refuses what `make` refuses. */
+export const over = (self: Budget, limits: Limits): Budget => {
+  const { maxDuration, prices = self.prices, repeatedFailures, ...numbers } = given(limits)
+  const budget: Budget = {
+    ...self,
+    ...numbers,
+    ...(maxDuration === undefined ? {} : { maxDuration: millisOf(maxDuration) }),
     prices,
-    repeatedFailures,
-    warnAt = defaults.warnAt,
-    ...counts
-  } = {
-    ...limits
+    repeatedFailures: { ...self.repeatedFailures, ...given(repeatedFailures ?? {}) }
   }
-  const repeated = { ...FailureHistory.defaults, ...repeatedFailures }
-  const numbers = { ...defaults, ...counts }
-  for (const [name, limit] of Object.entries({ ...numbers, ...repeated })) {
-    if (name !== "warnAt" && name !== "maxCost" && name !== "maxDuration") checkCount(name, limit)
-  }
-  if (!(maxCost > 0)) throw new RangeError(`Budget: maxCost must be above 0, got ${String(maxCost)}`)
+  const { prices: _, repeatedFailures: repeated, warnAt, ...counts } = budget
+  for (const [name, limit] of Object.entries({ ...counts, ...repeated })) check(name, limit)
   if (!(warnAt > 0 && warnAt <= 1)) throw new RangeError(`Budget: warnAt must be above 0 and at most 1, got ${warnAt}`)
-  return { ...numbers, maxCost, warnAt, maxDuration: millisOf(maxDuration), prices, repeatedFailures: repeated }
+  return budget
 }
+
+/** Without what is said to be `undefined`. */
+const given = <A extends object>(options: A): A =>
+  // only keys that may be absent are left out
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as A
 
 /** For runs whose only limits are those of the runs above. */
 export const unlimited: Budget = {
@@ -102,14 +105,25 @@ export const unlimited: Budget = {
   repeatedFailures: FailureHistory.defaults
 }
 
-const checkCount = (name: string, limit: number): void => {
-  if (limit === Infinity && mayBeInfinite.has(name)) return
-  if (Number.isSafeInteger(limit) && limit >= 1) return
-  throw new RangeError(`Budget: ${name} must be a whole number of at least 1, got ${String(limit)}`)
+/** Cost and time are amounts above 0, everything else is counted. */
+const amounts: ReadonlySet<string> = new Set(["maxCost", "maxDuration"])
+
+/** Whether a number can be this limit of a budget. */
+export const isLimit = (name: string, limit: number): boolean =>
+  limit === Infinity
+    ? mayBeInfinite.has(name)
+    : amounts.has(name)
+      ? limit > 0
+      : Number.isSafeInteger(limit) && limit >= 1
+
+/** Throws a `RangeError` on a number that cannot be this limit. */
+export const check = (name: string, limit: number): void => {
+  if (isLimit(name, limit)) return
+  const what = amounts.has(name) ? "above 0" : "a whole number of at least 1"
+  throw new RangeError(`Budget: ${name} must be ${what}, got ${String(limit)}`)
 }
 
-const millisOf = (input: Duration.Input | undefined): number => {
-  if (input === undefined) return defaults.maxDuration
+const millisOf = (input: Duration.Input): number => {
   const millis = Option.match(Duration.fromInput(input), { onNone: () => Number.NaN, onSome: Duration.toMillis })
   if (millis > 0) return millis
   throw new RangeError(`Budget: maxDuration must be a duration above 0, got ${String(input)}`)
@@ -124,8 +138,15 @@ export type Decision =
 /** The run ends with `BudgetExceededError`. */
 export const stop: Decision = { kind: "stop" }
 
-/** The run goes on with a new limit, which has to be above the present one; milliseconds for `maxDuration`. */
-export const extend = (limit: number): Decision => ({ kind: "extend", limit })
+/**
+ * The run goes on with a new limit, which has to be above the present one; milliseconds for `maxDuration`. It has to be a limit
+ * that `make` would take: what is none for any of them is refused here with a `RangeError`, a fraction of a count or a count without
+ * an end where it is known which limit it is for, as a defect of the run.
+ */
+export const extend = (limit: number): Decision => {
+  if (limit > 0) return { kind: "extend", limit }
+  throw new RangeError(`Budget.extend: the new limit must be above 0, got ${String(limit)}`)
+}
 
 /** The run is suspended, and can be resumed with a larger budget. Where nobody can resume it, it ends as with `stop`. */
 export const checkpoint: Decision = { kind: "checkpoint" }

@@ -60,11 +60,35 @@ export class Ledger {
   }
 
   record(entry: Entry): void {
+    this.#book(entry)
+    this.#above?.record(entry)
+  }
+
+  /** Books what a run had consumed before it goes on here; each ledger above has an entry once, also where it was suspended below. */
+  restore(entries: ReadonlyArray<Entry>): void {
+    const known = new Map<string, number>()
+    for (const entry of this.#entries) known.set(keyOf(entry), (known.get(keyOf(entry)) ?? 0) + 1)
+    for (const entry of entries) {
+      const times = known.get(keyOf(entry)) ?? 0
+      if (times > 0) known.set(keyOf(entry), times - 1)
+      else this.#book(entry)
+    }
+    this.#above?.restore(entries)
+  }
+
+  #book(entry: Entry): void {
     this.#entries.push(entry)
     this.#usage = Usage.add(this.#usage, entry.usage)
     this.#cost += entry.cost ?? 0
-    this.#above?.record(entry)
   }
+}
+
+/** Equal for an entry and for the same one out of a document. */
+const keyOf = (entry: Entry): string => {
+  const { agent, attempt, cost, layer, model, outcome, provider, runId, turn, usage } = entry
+  const { cacheWriteTokens, cachedInputTokens, inputTokens, outputTokens, reasoningTokens } = usage
+  const tokens = [inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens]
+  return JSON.stringify([runId, agent, turn, attempt, model, provider, layer, outcome, cost ?? null, ...tokens])
 }
 
 /** Sums of usage and cost by what entries have in common: `sumBy(ledger.entries, ({ model }) => model)`. */

@@ -5,7 +5,9 @@ import * as Issue from "./Issue.ts"
 import { nearest } from "./internal/nearest.ts"
 import type { FailureContext } from "./internal/verdict.ts"
 import { property } from "./internal/reading.ts"
+import { limitOf } from "./internal/runErrorLimit.ts"
 import { outlookOf } from "./RecoveryAdvice.ts"
+import { BudgetExceededError } from "./RunError.ts"
 import type { Kind, Severity } from "./ToolError.ts"
 
 /** No told text is longer, in UTF-16 units. */
@@ -34,7 +36,12 @@ const afterAttempts = (error: unknown, context: FailureContext): string => {
 
 /** What an error says for itself; as data, where it comes from a server that is not ours. */
 export const spoken = (error: unknown, kind: Kind | undefined): string =>
-  kind === "mcp-tool" || kind === "web-service" ? asData(messageOf(error)) : messageOf(error)
+  error instanceof BudgetExceededError
+    ? // what helps its user is nothing that a model can do
+      `agent '${error.agent}' reached ${limitOf(error)} before it had an answer`
+    : kind === "mcp-tool" || kind === "web-service"
+      ? asData(messageOf(error))
+      : messageOf(error)
 
 /** No foreign text is longer, in UTF-16 units. */
 const maxForeignChars = 2000

@@ -3,7 +3,8 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import type * as Budget from "./Budget.ts"
+import * as Result from "effect/Result"
+import * as Budget from "./Budget.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
 import { Exceeded, type OnExceeded, ownerAbove } from "./internal/budgetMeter.ts"
 import * as Beginning from "./internal/runBeginning.ts"
@@ -12,10 +13,10 @@ import * as Deciding from "./internal/runDeciding.ts"
 import * as Frame from "./internal/runFrame.ts"
 import type { ReadInput } from "./internal/runInput.ts"
 import type { Output } from "./internal/runOutput.ts"
+import * as Nesting from "./internal/runNesting.ts"
 import * as Rereading from "./internal/runRereading.ts"
 import { type Start, Suspension } from "./internal/runStart.ts"
 import { RunState } from "./internal/runState.ts"
-import { trailOf } from "./internal/trail.ts"
 import * as Message from "./Message.ts"
 import * as Model from "./Model.ts"
 import type * as Recovery from "./Recovery.ts"
@@ -85,7 +86,8 @@ export const run = (
     const { work } = plan
     const beginning = Beginning.of(start, plan)
     const { from } = beginning
-    const budget = Beginning.budgetOf(start, plan.budget)
+    const limits = Beginning.limitsOf(start)
+    const budget = Budget.over(plan.budget, limits)
     const state = new RunState(plan.agent, budget, beginning.messages(work.prompt))
     if (from !== undefined) state.restore(from)
     const resumed = from === undefined ? undefined : { runId: from.runId, elapsed: from.spent.millis }
@@ -94,12 +96,14 @@ export const run = (
       const deciders = Deciding.of(start, from, mode.isSuspendable ? undefined : plan.agent)
       const running: Running = { plan: { ...plan, budget }, start, beginning, deciders, state, run, mode }
       if (from !== undefined) {
-        for (const entry of from.ledger) run.ledger.record(entry)
-        run.meter.restore(from.spent)
+        run.ledger.restore(from.ledger)
+        run.meter.restore(from.runId, from.spent)
         run.meter.warnedBefore(from.warned ?? [])
-        if (start.kind === "resumption" && start.resumption.budget === undefined) run.meter.widen(from.limits)
+        run.meter.takeOver(from.limits, limits)
+        Nesting.paid(run.meter, from)
       }
       mode.started?.({ state, run })
+      mode.nesting?.started((now) => (isLoop(running) ? state.snapshot(run, now) : undefined))
       const working =
         work.kind === "loop"
           ? withModel(plan, (model) => loop(running, work, model))
@@ -114,13 +118,24 @@ export const run = (
   })
 
 /** The end of the run's own budget may be a checkpoint; whatever else is failed with leaves the run. */
-const ended = ({ mode, run, state }: Running, error: unknown): Effect.Effect<Suspension, unknown> =>
-  mode.isSuspendable && run.meter.isCheckpoint && limitOf(error, run) === run.meter
-    ? Effect.map(Clock.currentTimeMillis, (now) => new Suspension(state.snapshot(run, now, state.skill, undefined)))
-    : Effect.fail(state.leaving(error, run))
+const ended = (running: Running, error: unknown): Effect.Effect<Suspension, unknown> =>
+  isCheckpoint(running, error)
+    ? Effect.map(Clock.currentTimeMillis, (now) => new Suspension(running.state.snapshot(running.run, now)))
+    : Effect.fail(running.state.leaving(error, running.run))
 
-const limitOf = (error: unknown, { meter }: RunContext.RunContext) =>
-  error instanceof Exceeded ? error.meter : ownerAbove(error, meter)
+/** Whether a limit was reached of this run, or of one above that is suspended with it, and whoever decides wants that. */
+const isCheckpoint = (running: Running, error: unknown): boolean => {
+  const { mode, run } = running
+  const owner = error instanceof Exceeded ? error.meter : ownerAbove(error, run.meter)
+  if (!mode.isSuspendable || owner?.isCheckpoint !== true) return false
+  return owner === run.meter || (mode.nesting?.above.includes(owner) === true && isLoop(running))
+}
+
+/** A function would begin anew. */
+const isLoop = ({ plan: { work }, state: { skill } }: Running): boolean =>
+  work.kind === "choice" ? skill === undefined || works(work, skill) : work.kind === "loop"
+
+const works = ({ works: all }: Choice, skill: string): boolean => all.get(skill)?.kind === "loop"
 
 /** A run at work. */
 interface Running {
@@ -150,8 +165,14 @@ const choosing = Effect.fnUntraced(function* (
 ): Effect.fn.Return<unknown, unknown, Model.Model> {
   const { beginning, plan, run } = running
   if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
-  const said = Beginning.answeredBy(running.start, running.state.messages)
+  const said = Beginning.answeredBy(running.start, beginning.from, running.state.messages)
   if (said !== undefined && plan.output === undefined) return said
+  // an answer that fits is one, whoever gave it; one that does not is asked for again, by the skill that is chosen
+  if (said !== undefined && plan.output !== undefined && Result.isSuccess(plan.output.read(said))) {
+    running.state.partial = said
+    const read = yield* reading(running)
+    if (read !== undefined) return read.value
+  }
   // a new word is routed afresh: it need not be about what the last one was about
   const chosenBefore = beginning.isNew ? undefined : beginning.from?.skill
   const known = chosenBefore === undefined ? undefined : choice.works.get(chosenBefore)
@@ -245,7 +266,7 @@ const loop = Effect.fnUntraced(function* (
   }
   if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
   RunBudget.demandPrice(run, model)
-  const said = Beginning.answeredBy(start, state.messages)
+  const said = Beginning.answeredBy(start, beginning.from, state.messages)
   if (said !== undefined) {
     state.partial = said
     const read = yield* reading(running)
@@ -336,23 +357,28 @@ interface Calls {
  * a built-in tool; nothing when the loop goes on.
  */
 const settling = Effect.fnUntraced(function* (
-  { beginning, deciders, plan, run, state }: Running,
+  running: Running,
   toolset: Toolset.Toolset,
   { admitted, calls, inARow, reply, tooMany, wasOff }: Calls
 ): Effect.fn.Return<{ readonly value: unknown } | undefined, unknown> {
+  const { beginning, deciders, plan, run, state } = running
   const { budget, siblings } = plan
   const { history, settlements } = state
   const { toolConcurrency: concurrency } = budget
   const open = beginning.from?.open
   const known = open?.reply === reply ? open.settled.map((one) => one ?? undefined) : none
-  const around = { concurrency, siblings, settlements, history, run, ...deciders, known }
+  state.begun = { admitted, inARow, wasOff }
+  const { pending } = state
+  const place = (index: number, key: string) => Nesting.placeOf(running, index, key)
+  const around = { concurrency, siblings, settlements, pending, place, history, run, ...deciders, known }
   const batch = yield* Turn.settle({ toolset, reply, admitted, ...around })
-  if (batch.pending.length > 0 && batch.failure === undefined) {
+  if (batch.isWaiting && batch.failure === undefined) {
     const now = yield* Clock.currentTimeMillis
     const settled = batch.outcomes.map((outcome) => (outcome.pending === undefined ? outcome.settled : null))
-    const waiting = { admitted, inARow, wasOff, settled, requests: batch.pending, standings: batch.standings }
-    return { value: new Suspension(state.snapshot(run, now, state.skill, waiting)) }
+    return { value: new Suspension(state.snapshot(run, now, settled)) }
   }
+  // what was asked for is not lost to a limit: the run is suspended
+  if (batch.isWaiting && isCheckpoint(running, batch.failure?.error)) return yield* Effect.fail(batch.failure?.error)
   yield* closing(state, run, batch.message)
   if (batch.failure !== undefined) return yield* Effect.fail(state.attach(batch.failure, run))
   if (batch.output !== undefined) return batch.output
@@ -366,7 +392,7 @@ const settling = Effect.fnUntraced(function* (
     return yield* Effect.fail(state.own("toolsOff", 1, state.callsWhileOff, run))
   }
   const repeated = history.record(batch.outcomes.map(({ settled }) => settled))
-  if (repeated !== undefined) return yield* Effect.fail(repeatedFailure(budget, repeated, batch, run))
+  if (repeated !== undefined) return yield* Effect.fail(RunBudget.repeatedFailure(budget, repeated, batch, run))
   return undefined
 })
 
@@ -374,17 +400,6 @@ const none: Turn.Settling["known"] = []
 
 const spending = ["maxTokens", "maxCost"] as const
 const counting = ["maxToolCalls"] as const
-
-/** One tool failed too often in the same way: what was decided about its last failures comes along. */
-const repeatedFailure = (
-  { repeatedFailures }: Budget.Budget,
-  { repeats, tool }: { readonly tool: string; readonly repeats: number },
-  { outcomes }: Turn.Batch,
-  run: RunContext.RunContext
-): Exceeded => {
-  const last = outcomes.filter(({ settled }) => settled.tool === tool).flatMap(({ trail }) => trail ?? [])
-  return new Exceeded(run.meter, "repeatedFailure", repeatedFailures.stop, repeats, trailOf(last))
-}
 
 /** A request without the tools that are withheld, or with the demand to call none. */
 const restricted = (usual: Model.Request, { isToolsOff, withheld }: FailureHistory.FailureHistory): Model.Request =>

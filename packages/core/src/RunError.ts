@@ -1,6 +1,7 @@
 /** How a run can end besides its answer and the failures of its model and tools. */
 import * as Schema from "effect/Schema"
 import * as Issue from "./Issue.ts"
+import { limitOf } from "./internal/runErrorLimit.ts"
 import { sentence } from "./internal/sentence.ts"
 import * as Message from "./Message.ts"
 import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
@@ -22,23 +23,12 @@ export const BudgetReason = Schema.Literals([
   "toolsOff"
 ])
 
-const noun: Record<BudgetReason, string> = {
-  maxTurns: "turns",
-  maxToolCalls: "tool calls",
-  maxDuration: "milliseconds",
-  maxTokens: "tokens",
-  maxCost: "cost",
-  maxConsecutiveSameTool: "calls of one tool in a row",
-  maxDepth: "nested agents",
-  repeatedFailure: "equal failures in a row",
-  toolsOff: "calls with tools switched off"
-}
-
 /** The run reached a limit of its budget. Nothing is lost: transcript, usage and the last text come along. */
 export class BudgetExceededError extends advised(
   "BudgetExceededError",
   Schema.TaggedError<BudgetExceededError, AdviceOf<"BudgetExceededError">>()("BudgetExceededError", {
     message: Schema.String,
+    /** The agent to which the limit belongs: the one that ran, or one above it. */
     agent: Schema.String,
     reason: BudgetReason,
     limit: Schema.Finite,
@@ -61,7 +51,7 @@ export class BudgetExceededError extends advised(
     readonly partial: string
     readonly trail?: Trail.Trail
   }): BudgetExceededError {
-    const what = `Agent '${fields.agent}' reached its limit of ${fields.limit} ${noun[fields.reason]}`
+    const what = `Agent '${fields.agent}' reached ${limitOf(fields)}`
     const message = sentence("BudgetExceededError", { what, where: [fields.reason] })
     return new BudgetExceededError({ ...fields, message })
   }

@@ -2,12 +2,14 @@
  * A run that waits, as one JSON document: what was said, what is settled, what it has spent, and what it waits for. It goes on from
  * there, in another process if need be, and no call that is settled runs again.
  */
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Approval from "./Approval.ts"
 import * as FailureHistory from "./FailureHistory.ts"
 import { shared } from "./internal/budgetMeter.ts"
-import { Position, Seen } from "./internal/recoveryPosition.ts"
-import * as Ledger from "./Ledger.ts"
+import { isDeep } from "./internal/reading.ts"
+import { Seen } from "./internal/recoveryPosition.ts"
+import * as Check from "./internal/snapshotChecks.ts"
 import * as Message from "./Message.ts"
 import * as Trail from "./Trail.ts"
 
@@ -18,9 +20,9 @@ export const Standing = Schema.Struct({
   /** That of its request. */
   key: Schema.String,
   /** Rungs, attempts and waits so far. The attempt that waits for the decision is not among them. */
-  position: Position,
+  position: Check.Place,
   /** How often the tool itself has run. */
-  runs: Schema.Finite,
+  runs: Check.Count,
   /** Whether one of these runs may have taken effect. */
   isOpen: Schema.Boolean,
   /** Every error on the way, and what was decided about them. */
@@ -28,27 +30,50 @@ export const Standing = Schema.Struct({
   trail: Trail.Trail
 })
 
-/** A reply whose calls are not all settled. */
-export const Open = Schema.Struct({
+const openFields = {
   reply: Message.Reply,
   /** In the order of its calls; `null` for one that is open. */
   settlements: Schema.Array(Schema.NullOr(Message.Settlement)),
   /** What is known of those that are settled. */
   settled: Schema.Array(Schema.NullOr(FailureHistory.Settled)),
   /** How many of its calls the budget admits, and how many come before one tool was called too often in a row. */
-  admitted: Schema.Finite,
-  inARow: Schema.Finite,
+  admitted: Check.Count,
+  inARow: Check.Count,
   /** Whether tools were switched off when the model was asked. */
   wasOff: Schema.Boolean,
-  /** What has to be decided before the run can go on. */
+  /** What has to be decided before the run can go on, here or in a sub-agent. */
   requests: Schema.Array(Approval.ApprovalRequest),
   /** Of the calls that wait, those that had failed before; absent in version 1, where such a call counts from the beginning. */
   standings: Schema.optionalKey(Schema.Array(Standing))
+}
+
+/** A call whose sub-agent waits: it goes on from there. */
+export interface Nested {
+  /** That of the call, as in a request. */
+  readonly key: string
+  /** What the tool was called with. */
+  readonly arguments: Schema.Json
+  readonly snapshot: Snapshot
+}
+
+export const Nested = Schema.Struct({
+  key: Schema.String,
+  arguments: Schema.Json,
+  snapshot: Schema.suspend((): Schema.Codec<Snapshot, unknown> => Snapshot)
 })
 
-export interface Snapshot extends Schema.Schema.Type<typeof Snapshot> {}
+/** A reply whose calls are not all settled. */
+export interface Open extends Schema.Struct.Type<typeof openFields> {
+  readonly nested?: ReadonlyArray<Nested>
+}
 
-export const Snapshot = Schema.Struct({
+export const Open = Schema.Struct({
+  ...openFields,
+  /** Of the calls that wait, those whose sub-agents do. */
+  nested: Schema.optionalKey(Schema.Array(Nested))
+})
+
+const fields = {
   /** 2 is what is written. 1 has neither `standings` nor `warned`, and is still read. */
   version: Schema.Literals([1, 2]),
   runId: Schema.String,
@@ -61,35 +86,48 @@ export const Snapshot = Schema.Struct({
    * Where the conversation had been too long for the model: it reads `head` and then the transcript `from` that place. Absent
    * where it reads all of it.
    */
-  compacted: Schema.optionalKey(Schema.Struct({ head: Message.Transcript, from: Schema.Finite })),
-  open: Schema.optionalKey(Open),
-  turn: Schema.Finite,
-  spent: Schema.Struct({ turns: Schema.Finite, toolCalls: Schema.Finite, millis: Schema.Finite }),
+  compacted: Schema.optionalKey(Schema.Struct({ head: Message.Transcript, from: Check.Count })),
+  turn: Check.Count,
+  spent: Schema.Struct({ turns: Check.Count, toolCalls: Check.Count, millis: Check.Amount }),
   /** As they are now: `onBudgetExceeded` may have extended them. */
   limits: Schema.Struct({
-    maxTurns: Schema.Number,
-    maxToolCalls: Schema.Number,
-    maxTokens: Schema.Number,
-    maxCost: Schema.Number,
-    maxDuration: Schema.Number
+    maxTurns: Check.Limit,
+    maxToolCalls: Check.Limit,
+    maxTokens: Check.Limit,
+    maxCost: Check.Limit,
+    maxDuration: Check.Limit
   }),
   /** The limits that were told of as near; absent in version 1. */
   warned: Schema.optionalKey(Schema.Array(Schema.Literals(shared))),
-  ledger: Schema.Array(Ledger.Entry),
-  failures: FailureHistory.Failures,
-  callsWhileOff: Schema.Finite,
+  ledger: Schema.Array(Check.Entry),
+  failures: Check.Failures,
+  callsWhileOff: Check.Count,
   /** Answers that did not fit, and were asked for again. */
-  outputsRejected: Schema.Finite,
-  inARow: Schema.Struct({ tool: Schema.String, calls: Schema.Finite })
-})
+  outputsRejected: Check.Count,
+  inARow: Schema.Struct({ tool: Schema.String, calls: Check.Count })
+}
+
+export interface Snapshot extends Schema.Struct.Type<typeof fields> {
+  readonly open?: Open
+}
+
+export const Snapshot = Schema.Struct({ ...fields, open: Schema.optionalKey(Open) })
 
 export const isSnapshot: (value: unknown) => value is Snapshot = Schema.is(Snapshot)
 
 /** As it is kept in a file, a queue or a database. */
 export const toJson = (self: Snapshot): Schema.Json => encode(self)
 
-/** Fails with the place where a document is none. */
-export const fromJson = Schema.decodeUnknownEffect(Schema.toCodecJson(Snapshot), { errors: "all" })
+/**
+ * Fails with the place where a document is none. Numbers have to be such that a run could have them, each request has to be about a
+ * call that is open, and its digest has to be that of what it says of the call.
+ */
+export const fromJson = (document: unknown): Effect.Effect<Snapshot, Schema.SchemaError> =>
+  Effect.suspend(() =>
+    isDeep(document) ? Check.tooDeep : Effect.tap(decode(document), (snapshot) => Check.whole(snapshot))
+  )
+
+const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(Snapshot), { errors: "all" })
 
 // the JSON codec of any schema encodes to JSON
 const encode = Schema.encodeUnknownSync(Schema.toCodecJson(Snapshot)) as (snapshot: Snapshot) => Schema.Json

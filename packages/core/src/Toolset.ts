@@ -12,6 +12,7 @@ import { Settling } from "./internal/settling.ts"
 import * as Standing from "./internal/toolsetStanding.ts"
 import * as UnknownTool from "./internal/unknownTool.ts"
 import * as Call from "./internal/toolCall.ts"
+import type { Place } from "./internal/toolNesting.ts"
 import type { ToolDefinition } from "./internal/toolDefinition.ts"
 import type { Entry, Level } from "./internal/toolsetSurroundings.ts"
 import * as Message from "./Message.ts"
@@ -21,7 +22,7 @@ import * as RunContext from "./RunContext.ts"
 import type { Standing as StandingOf } from "./Snapshot.ts"
 import { DeserializationError, EscalationError, type InvalidArgs } from "./ToolError.ts"
 
-export type { Failure, Outcome, Output } from "./internal/outcome.ts"
+export type { Failure, Outcome, Output, Pending } from "./internal/outcome.ts"
 
 export interface Toolset {
   readonly specs: ReadonlyArray<Message.ToolSpec>
@@ -49,6 +50,8 @@ export interface Surroundings {
   readonly asked: (key: string) => ApprovalRequest | undefined
   /** How far that call had come. */
   readonly stood: (key: string) => StandingOf | undefined
+  /** Where its sub-agent stands, if it is one; absent where none is suspended. */
+  readonly place?: Place | undefined
   /** Writes down what is to stand in the transcript should the call never come to its end. */
   readonly mark: (settlement: Message.Settlement | undefined) => void
 }
@@ -92,7 +95,7 @@ export const settle = (self: Toolset, call: Message.ToolCall, around: Surroundin
   // whatever a tool starts repairs nothing by itself
   const inCall: RunContext.RunContext = { ...run, callId: call.id, repairing: undefined }
   const standing = around.stood(around.idempotencyKey)
-  const settling = new Settling(entry, call, { ...around, run: inCall, gates: self.gates, standing })
+  const settling = new Settling(entry, call, { place: undefined, ...around, run: inCall, gates: self.gates, standing })
   const { callTimeout } = entry.tool
   const driven = Effect.provideService(Standing.settle(settling, standing), RunContext.Current, inCall)
   const settled =

@@ -1,10 +1,9 @@
 /** One turn: a model is asked, and the calls of its reply are settled. It keeps no state. */
 import * as Effect from "effect/Effect"
-import type * as Approval from "./Approval.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
 import * as Message from "./Message.ts"
+import type { Place } from "./internal/toolNesting.ts"
 import * as RunContext from "./RunContext.ts"
-import type { Standing } from "./Snapshot.ts"
 import * as Toolset from "./Toolset.ts"
 
 export type { LlmRows } from "./internal/modelRecovery.ts"
@@ -14,10 +13,8 @@ export { type Answer, ask, type Asking, type OnPartial } from "./internal/turnAs
 export interface Batch {
   readonly message: Message.Assistant
   readonly outcomes: ReadonlyArray<Toolset.Outcome>
-  /** What waits for a decision: the batch is not over. */
-  readonly pending: ReadonlyArray<Approval.ApprovalRequest>
-  /** How far those calls have come. */
-  readonly standings: ReadonlyArray<Standing>
+  /** Whether some of them wait: the batch is not over. */
+  readonly isWaiting: boolean
   readonly failure?: Toolset.Failure
   readonly output?: Toolset.Output
 }
@@ -36,6 +33,10 @@ export interface Settling {
   readonly siblings: Siblings
   /** Where settlements are written down as they come, so that none is lost when the batch is cut short. */
   readonly settlements: Array<Message.Settlement | undefined>
+  /** What each call waits for, as it comes. */
+  readonly pending: Array<Toolset.Pending | undefined>
+  /** Where the sub-agent of a call stands, where it may be suspended. */
+  readonly place: (index: number, key: string) => Place | undefined
   readonly history: FailureHistory.FailureHistory
   readonly run: RunContext.RunContext
   /** Decides about calls that need approval. */
@@ -58,6 +59,8 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
     history,
     asked,
     known: before,
+    pending,
+    place,
     reply,
     run,
     settlements,
@@ -66,7 +69,7 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
     toolset
   } = settling
   const calls = Message.callsOf(reply)
-  const over = (): Batch => ({ message: Message.settle(reply, settlements), outcomes: [], pending: [], standings: [] })
+  const over = (): Batch => ({ message: Message.settle(reply, settlements), outcomes: [], isWaiting: false })
   if (calls.length === 0) return Effect.succeed(over())
   /** Those whose turn has come. */
   const begun = new Set<number>()
@@ -90,9 +93,11 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
       settlements[index] = settlement ?? Message.interrupted
     }
     mark(undefined)
+    // call ids repeat over turns, and with some models within one
+    const idempotencyKey = `${run.runId}/${run.turn()}/${index}`
     const around: Toolset.Surroundings = {
-      // call ids repeat over turns, and with some models within one
-      idempotencyKey: `${run.runId}/${run.turn()}/${index}`,
+      idempotencyKey,
+      place: place(index, idempotencyKey),
       run,
       history,
       decide,
@@ -102,6 +107,8 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
     }
     return Effect.flatMap(Toolset.settle(toolset, call, around), (outcome) => {
       mark(outcome.settlement)
+      pending[index] = outcome.pending
+      around.place?.over()
       return isHasty && outcome.failure !== undefined
         ? Effect.fail({ failure: outcome.failure })
         : Effect.succeed(outcome)
@@ -111,15 +118,14 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
   return Effect.matchEffect(all, {
     onSuccess: (outcomes): Effect.Effect<Batch> => {
       const failed = outcomes.find((outcome) => outcome.failure !== undefined)
-      const pending = outcomes.flatMap((outcome) => outcome.pending ?? [])
-      const standings = outcomes.flatMap((outcome) => outcome.standing ?? [])
-      const batch = { message: Message.settle(reply, settlements), outcomes, pending, standings }
+      const isWaiting = outcomes.some((outcome) => outcome.pending !== undefined)
+      const batch = { message: Message.settle(reply, settlements), outcomes, isWaiting }
       if (failed?.failure !== undefined) {
         // nobody will be asked any more
         for (const [offset, { pending }] of outcomes.entries()) if (pending !== undefined) begun.delete(from + offset)
         return closed({ ...batch, failure: failed.failure })
       }
-      if (pending.length > 0) return Effect.succeed(batch)
+      if (isWaiting) return Effect.succeed(batch)
       // a built-in tool is settled alone
       const output = ending < 0 ? undefined : outcomes[0]?.output
       return closed(output === undefined ? batch : { ...batch, output })

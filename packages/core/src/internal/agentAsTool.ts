@@ -1,6 +1,6 @@
 /** An agent as a tool of another agent: what its model may say, what the calling model reads, and what it may cost. */
 import type * as Duration from "effect/Duration"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
@@ -8,8 +8,10 @@ import * as Completion from "../Completion.ts"
 import type { KintsugiError } from "../KintsugiError.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as Tool from "../Tool.ts"
-import type { TypeId } from "./agentDefinition.ts"
+import { type Nest, TypeId } from "./agentDefinition.ts"
 import type { ToolMark } from "./compositionTypes.ts"
+import { Suspension } from "./runStart.ts"
+import * as Nesting from "./toolNesting.ts"
 import type { ServicesOfVerify, TimeoutOf } from "./toolLeft.ts"
 import { mayBeUnsafe, MayBeUnsafe } from "./toolUnsafe.ts"
 import { Cost, costOf } from "./verdictBounds.ts"
@@ -128,7 +130,17 @@ export const asTool: AsTool = (
 ) => {
   const { name = agent.name, parameters = Text, success = Schema.String, toInput = inputOf, ...others } = options
   // what the parameters decode to is what the agent takes, by the types of those who call this
-  const run = (params: unknown) => agent(toInput(params) as never)
+  const run = (params: unknown, context: Tool.ToolContext) => {
+    const nesting = Nesting.offered(context)
+    // that of an agent, whose needs are in its type
+    const { nest } = agent[TypeId] as { readonly nest?: Nest }
+    if (nesting === undefined || nest === undefined) return agent(toInput(params) as never)
+    const { from } = nesting
+    const running = Effect.suspend(() => nest(from === undefined ? toInput(params) : undefined, nesting))
+    return Effect.flatMap(running, (value) =>
+      value instanceof Suspension ? Effect.fail(new Nesting.Waits(value.snapshot)) : Effect.succeed(value)
+    )
+  }
   Object.defineProperty(run, Cost, { get: () => costOf(agent) })
   Object.defineProperty(run, MayBeUnsafe, { get: () => mayBeUnsafe(agent) })
   const tool = Tool.make(name, {

@@ -24,10 +24,12 @@ import * as Composition from "./compositionRun.ts"
 import type { Composed, Part } from "./compositionRun.ts"
 import { ReadsReport } from "./fixing.ts"
 import * as Handle from "./runHandle.ts"
-import type { Resumption } from "./runStart.ts"
+import type { Resumption, Start } from "./runStart.ts"
+import type { Nesting } from "./toolNesting.ts"
 import * as Frame from "./runFrame.ts"
 import { plain, type ReadInput } from "./runInput.ts"
 import type { Output } from "./runOutput.ts"
+import { once } from "./toolDefinition.ts"
 import { isUnsafeTool, MayBeUnsafe } from "./toolUnsafe.ts"
 import { Cost } from "./verdictBounds.ts"
 
@@ -84,6 +86,7 @@ export interface Agent<
     readonly _Choice: () => Choice
     readonly definition: Definition
     readonly part: Part
+    readonly nest?: Nest | undefined
   }
 }
 
@@ -165,7 +168,29 @@ export function fromDefinition<A>(definition: Definition): A {
   const readsReport = composed === undefined ? !isPlain : composed.readsReport
   const part: Part = { name, run, cost: () => costOf(definition), mayBeUnsafe: isUnsafe, readsReport }
   const marks = readsReport ? { [ReadsReport]: true } : {}
-  return Object.assign(agent, { stream, start, pipe, [TypeId]: { definition, part }, ...marks }) as A
+  return Object.assign(agent, {
+    stream,
+    start,
+    pipe,
+    [TypeId]: { definition, part, nest: nesting(definition) },
+    ...marks
+  }) as A
+}
+
+/** Runs an agent below another, that it is suspended with. */
+export type Nest = (input: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown, Model.Model>
+
+/** Nothing for agents that cannot be suspended: those that are one function or a composition, or go on themselves. */
+const nesting = (definition: Definition): Nest | undefined => {
+  const { body, composed, isResumed } = definition
+  if (body !== undefined || composed !== undefined || isResumed) return undefined
+  const plan = once(() => planOf(definition))
+  return (input, nesting) => {
+    const { decisions, from, isSuspendable } = nesting
+    const start: Start =
+      from === undefined ? { kind: "input", input } : { kind: "resumption", resumption: { from, decisions } }
+    return Run.run(plan(), start, undefined, { isStreamed: false, isSuspendable, nesting })
+  }
 }
 
 const mayBeUnsafe = ({ composed, skills }: Definition): boolean =>

@@ -6,7 +6,7 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as Approval from "../Approval.ts"
 import * as RunContext from "../RunContext.ts"
-import { digestOf } from "./digest.ts"
+import { digestOf, digestOfRequest } from "./digest.ts"
 import type { NeedsApproval, ToolDefinition } from "./toolDefinition.ts"
 
 /** For a call about which somebody was asked, of a tool that needs no approval any more. */
@@ -24,43 +24,36 @@ export interface Subject {
   readonly tool: ToolDefinition
   readonly callId: string
   readonly key: string
-  /** Whether somebody was asked about this call before the run was suspended: then it needs an answer, whatever is said now. */
-  readonly isAsked: boolean
+  /** What somebody was asked about this call before the run was suspended: it needs an answer, whatever is said now. */
+  readonly asked: Approval.ApprovalRequest | undefined
+  /** The arguments as the model wrote them, and as the tool would get them. */
+  readonly written: Schema.Json
   readonly json: Schema.Json
   readonly params: unknown
   readonly run: RunContext.RunContext
 }
 
-/** `undefined` when nobody has to approve: a predicate that fails means that somebody has to. */
+/**
+ * `undefined` when nobody has to approve: a predicate that fails means that somebody has to. What was asked before, and is still the
+ * same and not too old, is the request; anything else is a new one.
+ */
 export const request = (
   needs: NeedsApproval,
-  { callId, isAsked, json, key, params, run, tool }: Subject
+  { asked, callId, json, key, params, run, tool, written }: Subject
 ): Effect.Effect<Approval.ApprovalRequest | undefined> =>
   Effect.gen(function* () {
-    const isNeeded = isAsked || (yield* asking(needs, params))
+    const isNeeded = asked !== undefined || (yield* asking(needs, params))
     if (!isNeeded) return undefined
     const { agent, runId } = run
-    const digest = yield* digestOf({
-      runId,
-      key,
-      callId,
-      tool: tool.name,
-      arguments: json,
-      schema: tool.spec().parameters
-    })
-    const expiresAt = (yield* Clock.currentTimeMillis) + Duration.toMillis(needs.validFor)
-    const { reason } = needs
-    return new Approval.ApprovalRequest({
-      runId,
-      agent,
-      tool: tool.name,
-      callId,
-      key,
-      arguments: json,
-      reason,
-      digest,
-      expiresAt
-    })
+    const now = yield* Clock.currentTimeMillis
+    const schema = yield* digestOf(tool.spec().parameters)
+    const subject = { runId, agent, tool: tool.name, callId, key, arguments: json, reason: needs.reason, schema }
+    if (asked !== undefined && now <= asked.expiresAt) {
+      const digest = yield* digestOfRequest({ ...subject, expiresAt: asked.expiresAt }, written)
+      if (digest === asked.digest) return asked
+    }
+    const fresh = { ...subject, expiresAt: now + Duration.toMillis(needs.validFor) }
+    return new Approval.ApprovalRequest({ ...fresh, digest: yield* digestOfRequest(fresh, written) })
   })
 
 const asking = (needs: NeedsApproval, params: unknown): Effect.Effect<boolean> => {

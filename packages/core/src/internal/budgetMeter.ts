@@ -1,6 +1,7 @@
 /** Counts what a run and the runs below it spend, against the limits of all of them. Whoever spends asks here first. */
+import type * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import type { Budget, Decision } from "../Budget.ts"
+import * as Budget from "../Budget.ts"
 import type { Ledger } from "../Ledger.ts"
 import type * as Message from "../Message.ts"
 import * as Price from "../Price.ts"
@@ -36,10 +37,23 @@ export interface Warning {
 }
 
 /** Decides about a limit that was reached; nothing decides where nobody was asked. */
-export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<Decision>
+export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<Budget.Decision>
+
+/** What is counted while it is spent. */
+export interface Counts {
+  readonly turns: number
+  readonly toolCalls: number
+}
+
+export interface Asked {
+  readonly limit: number
+  readonly answer: Deferred.Deferred<Budget.Decision | undefined>
+}
 
 export class Meter {
-  readonly budget: Budget
+  /** The agent to which its limits belong. */
+  readonly agent: string
+  readonly budget: Budget.Budget
   readonly above: Meter | undefined
   /** This one and those above, nearest first. */
   readonly chain: ReadonlyArray<Meter>
@@ -50,16 +64,28 @@ export class Meter {
   readonly #begun: number
   readonly #limits: Record<Shared, number>
   readonly #warned = new Set<Shared>()
+  /** What was spent here by runs below that were suspended, by their ids: they go on with that. */
+  readonly #paid = new Map<string, Counts>()
   #turns = 0
   #toolCalls = 0
   /** Says of a limit that is near; absent when nobody listens. */
   announce: ((warning: Warning) => Effect.Effect<void>) | undefined
   onExceeded: OnExceeded | undefined
+  /** The limits about which somebody was asked, and the answer; nothing where whoever asked was stopped first. */
+  readonly asked = new Map<Shared, Asked>()
   /** Whoever decides about a limit of this run wants it to be suspended, where that is possible. */
   isCheckpoint = false
 
-  constructor(budget: Budget, ledger: Ledger, now: number, elapsed: number, above?: Meter) {
+  constructor(
+    agent: string,
+    budget: Budget.Budget,
+    ledger: Ledger,
+    now: number,
+    elapsed: number,
+    above: Meter | undefined
+  ) {
     const { maxCost, maxDuration, maxTokens, maxToolCalls, maxTurns, prices } = budget
+    this.agent = agent
     this.budget = budget
     this.above = above
     this.chain = above === undefined ? [this] : [this, ...above.chain]
@@ -79,21 +105,39 @@ export class Meter {
     return undefined
   }
 
-  /** Takes over limits that were extended before. */
-  widen(limits: Readonly<Record<Shared, number>>): void {
-    for (const reason of shared) this.#limits[reason] = Math.max(this.#limits[reason], limits[reason])
+  /** Takes over the limits of a run that goes on, but for those that were given anew. */
+  takeOver(limits: Readonly<Record<Shared, number>>, given: object): void {
+    for (const reason of shared) {
+      if (!(reason in given)) this.#limits[reason] = limits[reason]
+    }
   }
 
   get limits(): Readonly<Record<Shared, number>> {
     return { ...this.#limits }
   }
 
-  /** What was spent before, in this run and in all above. */
-  restore({ toolCalls, turns }: { readonly turns: number; readonly toolCalls: number }): void {
+  /** What a run with this id had spent before, here and above: once, where it was suspended below the same run. */
+  restore(runId: string, spent: Counts): void {
     for (const meter of this.chain) {
-      meter.#turns += turns
-      meter.#toolCalls += toolCalls
+      const paid = meter.#paid.get(runId)
+      meter.#turns += Math.max(0, spent.turns - (paid?.turns ?? 0))
+      meter.#toolCalls += Math.max(0, spent.toolCalls - (paid?.toolCalls ?? 0))
     }
+    this.suspended(runId, spent)
+  }
+
+  /** Remembers what the runs above have spent by a run below them, which may go on later. */
+  suspended(runId: string, spent: Counts): void {
+    for (let { above } = this as Meter; above !== undefined; above = above.above) above.paidFor(runId, spent)
+  }
+
+  /** What a run with this id has spent is among what was spent here. */
+  paidFor(runId: string, { toolCalls, turns }: Counts): void {
+    const paid = this.#paid.get(runId)
+    this.#paid.set(runId, {
+      turns: Math.max(turns, paid?.turns ?? 0),
+      toolCalls: Math.max(toolCalls, paid?.toolCalls ?? 0)
+    })
   }
 
   /** The limits that were told of as near: each is told of once, however often the run is suspended meanwhile. */
@@ -105,7 +149,7 @@ export class Meter {
     for (const reason of reasons) this.#warned.add(reason)
   }
 
-  get counts(): { readonly turns: number; readonly toolCalls: number } {
+  get counts(): Counts {
     return { turns: this.#turns, toolCalls: this.#toolCalls }
   }
 
@@ -176,8 +220,9 @@ export class Meter {
     return this.#exceeded("maxDuration", Math.max(this.#limits.maxDuration, now - this.#start))
   }
 
-  /** Throws a `RangeError` when the new limit is not above what it was. */
+  /** Throws a `RangeError` when the new limit is none that a budget could have, or not above what it was. */
   extend(reason: Shared, limit: number): void {
+    Budget.check(reason, limit)
     if (!(limit > this.#limits[reason])) {
       throw new RangeError(`Budget.extend: ${reason} is ${this.#limits[reason]}, ${limit} is not above it`)
     }

@@ -2,6 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
+import type { ApprovalRequest } from "../Approval.ts"
 
 /** SHA-256 of the canonical JSON, in hexadecimal. */
 export const digestOf = (value: Schema.Json): Effect.Effect<string> =>
@@ -9,6 +10,17 @@ export const digestOf = (value: Schema.Json): Effect.Effect<string> =>
     Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonical(value)))),
     (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("")
   )
+
+type Request = Omit<ApprovalRequest, "agent" | "reason" | "digest">
+
+/**
+ * The digest of a request about a call: whatever it names, what the model wrote, and until when a decision counts. It holds for
+ * no other request, not even for the next one about the same call.
+ */
+export const digestOfRequest = (
+  { arguments: args, callId, expiresAt, key, runId, schema = "", tool }: Request,
+  written: Schema.Json
+): Effect.Effect<string> => digestOf({ runId, key, callId, tool, arguments: args, schema, expiresAt, written })
 
 /** JSON with the fields of each object in the order of their names. */
 export const canonical = (value: Schema.Json): string => {

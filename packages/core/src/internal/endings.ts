@@ -1,17 +1,20 @@
 /** What becomes of a call once it is decided: the settlement that the model reads, the event, and what ends the run. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import type * as Approval from "../Approval.ts"
 import type * as FailureHistory from "../FailureHistory.ts"
+import * as ErrorCause from "../ErrorCause.ts"
 import * as Message from "../Message.ts"
 import * as Render from "../Render.ts"
 import * as RunContext from "../RunContext.ts"
-import type { Standing } from "../Snapshot.ts"
 import { type ToolDeniedError, ToolExecutionError } from "../ToolError.ts"
+import { BudgetExceededError } from "../RunError.ts"
+import * as Meter from "./budgetMeter.ts"
 import { Exceeded } from "./budgetMeter.ts"
-import { denialOf, type Failure, type How, type Outcome, result, signatureOf } from "./outcome.ts"
+import { limitOf } from "./runErrorLimit.ts"
+import { denialOf, type Failure, type How, type Outcome, type Pending, result, signatureOf, wishOf } from "./outcome.ts"
 import type * as Driver from "./recoveryDriver.ts"
 import type { ToolDefinition } from "./toolDefinition.ts"
+import { rendered } from "./rendering.ts"
 import * as ToolRun from "./toolRun.ts"
 import { trailOf } from "./trail.ts"
 
@@ -43,6 +46,33 @@ export class Endings {
     this.#run = run
     this.#history = history
     this.#now = now
+  }
+
+  /** What the table, or the lack of one, has made of the last failure. */
+  end(ending: Driver.Ending, trace: Driver.Trace): Effect.Effect<Outcome> {
+    switch (ending.type) {
+      case "answered":
+        return this.value(ending.value, trace.attempts, ending.by)
+      case "told":
+        return Effect.flatMap(rendered(ending, this.#run, Render.labelled), (text) => {
+          const wantsToolsOff = wishOf(ending.afterwards)
+          const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
+          return this.told(ending.error, text, trace, { recoveredBy: "tell", ...wish })
+        })
+      case "escalated": {
+        const { reason } = ending
+        const said = typeof reason === "string" ? reason : Render.spoken(reason, this.#tool.kind)
+        const text = Render.escalation(this.#tool.name, said, ending.severity)
+        return this.told(ending.error, text, trace, { recoveredBy: ending.by })
+      }
+      case "exhausted":
+        return this.exhausted(trace, ending)
+      case "raised":
+        return this.raised(ErrorCause.sayingOf(ending.error), trace)
+      case "rethrown":
+      case "failed":
+        return this.failed({ error: ending.error, isOurs: false })
+    }
   }
 
   /** A value of the tool, or what stands in for one. */
@@ -81,15 +111,15 @@ export class Endings {
     )
   }
 
-  /** It waits for a decision: there is nothing to settle yet, unless its run ends before somebody has decided. */
-  pending(request: Approval.ApprovalRequest, standing: Standing | undefined): Effect.Effect<Outcome> {
-    const hasRun = standing !== undefined && standing.runs > 0
+  /** It waits for a decision, or its sub-agent does: there is nothing to settle yet, unless its run ends before. */
+  pending(pending: Pending): Effect.Effect<Outcome> {
+    const { nested, standing } = pending
+    const hasRun = nested !== undefined || (standing !== undefined && standing.runs > 0)
     const cutOff = hasRun ? Message.interrupted : Message.unapproved
     return Effect.succeed({
       settlement: standing?.isOpen === true ? Message.unknown : cutOff,
       settled: { tool: this.#tool.name, isError: false },
-      pending: request,
-      ...(standing === undefined ? {} : { standing })
+      pending
     })
   }
 
@@ -106,12 +136,18 @@ export class Endings {
 
   /** The call ends the run. */
   failed(failure: Failure): Effect.Effect<Outcome> {
+    const { error } = failure
+    // below this call a limit of this run was reached, or of one above: the call has not failed, it was cut off
+    const isCut = error instanceof BudgetExceededError && Meter.ownerAbove(error, this.#run.meter) !== undefined
+    this.isOpen ||= isCut && this.#tool.sideEffects === "unsafe"
+    // what may be done about it is nothing for the model
     const text =
-      failure.error instanceof Exceeded
-        ? `ERROR: the run has reached its ${failure.error.reason}`
-        : `ERROR: ${Render.spoken(failure.error, this.#tool.kind)}`
+      isCut || error instanceof Exceeded
+        ? `ERROR: the call was stopped, for the run has reached ${limitOf(error)}`
+        : `ERROR: ${Render.spoken(error, this.#tool.kind)}`
+    const settlement = this.#error(text, error)
     return Effect.succeed({
-      settlement: this.#error(text, failure.error),
+      settlement: isCut && settlement.kind === "told" ? { ...settlement, kind: "interrupted" } : settlement,
       failure,
       settled: { tool: this.#tool.name, isError: true }
     })

@@ -5,7 +5,7 @@ import * as FailureHistory from "../FailureHistory.ts"
 import type * as Message from "../Message.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as Render from "../Render.ts"
-import type { Standing } from "../Snapshot.ts"
+import type { Nested, Standing } from "../Snapshot.ts"
 import { DeserializationError, InvalidArgs } from "../ToolError.ts"
 import type { ToolDefinition } from "./toolDefinition.ts"
 import type { Afterwards } from "./verdict.ts"
@@ -28,12 +28,19 @@ export interface Outcome {
   readonly output?: Output
   /** What later calls are to know of it. */
   readonly settled: FailureHistory.Settled
-  /** It waits for this decision, and is not settled. */
-  readonly pending?: Approval.ApprovalRequest
-  /** How far it had come by then. */
-  readonly standing?: Standing
+  /** It has to wait, and is not settled. */
+  readonly pending?: Pending
   /** What was decided about it, if anything had to be. */
   readonly trail?: ReadonlyArray<Recovery.Decision>
+}
+
+/** What a call waits for. */
+export interface Pending {
+  /** What has to be decided; nothing where its sub-agent waits for a larger budget. */
+  readonly requests: ReadonlyArray<Approval.ApprovalRequest>
+  /** How far it had come by then. */
+  readonly standing?: Standing | undefined
+  readonly nested?: Nested
 }
 
 /** How a call came to its settlement. */

@@ -1,5 +1,5 @@
 /** What a run begins with: what its user says, what was said before, and what it may spend. */
-import * as Budget from "../Budget.ts"
+import type * as Budget from "../Budget.ts"
 import * as Message from "../Message.ts"
 import type { Snapshot } from "../Snapshot.ts"
 import type { ReadInput, Said } from "./runInput.ts"
@@ -58,13 +58,19 @@ const lastOf = (transcript: Message.Transcript): Said => {
   return { message, text: Message.textOf(message) }
 }
 
-/** The agent's own, unless the one who resumes it gives another. */
-export const budgetOf = (start: Start, own: Budget.Budget): Budget.Budget =>
-  start.kind === "resumption" && start.resumption.budget !== undefined ? Budget.make(start.resumption.budget) : own
+/** The limits that whoever resumes an agent gives in the place of its own. */
+export const limitsOf = (start: Start): Budget.Limits =>
+  start.kind === "resumption" ? (start.resumption.budget ?? {}) : {}
 
 /** The answer of a conversation that ends with one, and to which nothing was added. */
-export const answeredBy = (start: Start, messages: Message.Transcript): string | undefined => {
+export const answeredBy = (
+  start: Start,
+  from: Snapshot | undefined,
+  messages: Message.Transcript
+): string | undefined => {
   const last = messages.at(-1)
-  if (start.kind === "input" || last?.role !== "assistant" || last.paused === true) return undefined
+  // whatever was said before, calls are open
+  if (start.kind === "input" || from?.open !== undefined || last?.role !== "assistant" || last.paused === true)
+    return undefined
   return last.content.some(({ type }) => type === "settled-call") ? undefined : Message.textOf(last)
 }

@@ -1,27 +1,56 @@
 /** What a run does about its limits: it asks whoever decides about them, and it ends with the time that it has. */
 import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Budget from "../Budget.ts"
 import type * as Model from "../Model.ts"
 import * as RunContext from "../RunContext.ts"
+import type { Batch } from "../Turn.ts"
 import * as Usage from "../Usage.ts"
+import { Exceeded, type Meter, type OnExceeded, type Shared, shared } from "./budgetMeter.ts"
 import { leavesOf } from "./modelAsking.ts"
-import { type Exceeded, type Meter, type Shared, shared } from "./budgetMeter.ts"
+import { trailOf } from "./trail.ts"
 
-/** Fails as the limit says, unless whoever decides about it extends it. */
+/** Fails as the limit says, unless whoever decides about it extends it. However many runs reach a limit, that is asked once. */
 export const decide = (exceeded: Exceeded, run: RunContext.RunContext): Effect.Effect<void, Exceeded> =>
-  Effect.gen(function* () {
-    const { meter, reason } = exceeded
-    if (meter.onExceeded === undefined || !isShared(reason)) return yield* Effect.fail(exceeded)
-    const decision = yield* meter.onExceeded(exceeded)
-    const { limit, spent } = exceeded
-    yield* RunContext.emit(run, () => ({ type: "budget-exceeded", reason, limit, spent, decision: decision.kind }))
-    if (decision.kind !== "extend") {
-      meter.isCheckpoint = decision.kind === "checkpoint"
-      return yield* Effect.fail(exceeded)
-    }
-    // somebody else may have been asked about the same limit, and have extended it meanwhile
-    if (meter.limit(reason) === limit || decision.limit > meter.limit(reason)) meter.extend(reason, decision.limit)
+  Effect.suspend(() => {
+    const { limit, meter, reason } = exceeded
+    if (meter.onExceeded === undefined || !isShared(reason)) return Effect.fail(exceeded)
+    // it was extended since
+    if (meter.limit(reason) > limit) return Effect.void
+    const asked = meter.asked.get(reason)
+    const answer =
+      asked?.limit === limit ? Deferred.await(asked.answer) : asking(exceeded, reason, meter.onExceeded, run)
+    return Effect.flatMap(answer, (decision) => {
+      // whoever was asking was stopped before there was an answer
+      if (decision === undefined) return decide(exceeded, run)
+      return decision.kind === "extend" ? Effect.void : Effect.fail(exceeded)
+    })
   })
+
+const asking = (
+  exceeded: Exceeded,
+  reason: Shared,
+  onExceeded: OnExceeded,
+  run: RunContext.RunContext
+): Effect.Effect<Budget.Decision> => {
+  const { limit, meter, spent } = exceeded
+  const answer = Deferred.makeUnsafe<Budget.Decision | undefined>()
+  meter.asked.set(reason, { limit, answer })
+  const decided = Effect.gen(function* () {
+    const decision = yield* onExceeded(exceeded)
+    yield* RunContext.emit(run, () => ({ type: "budget-exceeded", reason, limit, spent, decision: decision.kind }))
+    if (decision.kind === "extend") meter.extend(reason, decision.limit)
+    else meter.isCheckpoint = decision.kind === "checkpoint"
+    return decision
+  })
+  return Effect.onExit(decided, (exit) => {
+    if (Exit.isSuccess(exit)) return Deferred.succeed(answer, exit.value)
+    meter.asked.delete(reason)
+    return Deferred.succeed(answer, undefined)
+  })
+}
 
 const isShared = (reason: string): reason is Shared => shared.some((one) => one === reason)
 
@@ -84,3 +113,14 @@ const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never
 /** Tells of the limits that are near, to those who listen. */
 export const warn = (run: RunContext.RunContext): Effect.Effect<void> =>
   run.emit === undefined ? Effect.void : Effect.flatMap(Clock.currentTimeMillis, (now) => run.meter.warn(now))
+
+/** One tool failed too often in the same way: what was decided about its last failures comes along. */
+export const repeatedFailure = (
+  { repeatedFailures }: Budget.Budget,
+  { repeats, tool }: { readonly tool: string; readonly repeats: number },
+  { outcomes }: Batch,
+  run: RunContext.RunContext
+): Exceeded => {
+  const last = outcomes.filter(({ settled }) => settled.tool === tool).flatMap(({ trail }) => trail ?? [])
+  return new Exceeded(run.meter, "repeatedFailure", repeatedFailures.stop, repeats, trailOf(last))
+}

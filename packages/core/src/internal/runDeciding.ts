@@ -1,5 +1,4 @@
 /** Who decides about calls that need approval: somebody while the run waits, or what was decided while it was suspended. */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Approval from "../Approval.ts"
@@ -25,14 +24,17 @@ export const of = (start: Start, from: Snapshot | undefined, agent: string | und
   if (start.kind === "input" || from?.open === undefined) {
     return { decide: now, asked: () => undefined, stood: () => undefined }
   }
-  const before = decided(start, from)
   const requests = new Map(from.open.requests.map((request) => [request.key, request]))
   const standings = new Map(from.open.standings?.map((standing) => [standing.key, standing]))
+  const decisions = new Map(start.resumption.decisions?.map(({ decision, digest }) => [digest, decision]))
   return {
     asked: (key) => requests.get(key),
     stood: (key) => standings.get(key),
-    decide: (request) =>
-      Effect.flatMap(before(request), (decision) => (decision === undefined ? now(request) : Effect.succeed(decision)))
+    // a request that was changed, or is too old, comes with another digest
+    decide: (request) => {
+      const decision = decisions.get(request.digest)
+      return decision === undefined ? now(request) : Effect.succeed(decision)
+    }
   }
 }
 
@@ -50,14 +52,3 @@ const waiting =
         onSome: ({ decide }) => decide(request)
       })
     )
-
-/** A decision counts if it is about this very request, and came in time. */
-const decided = (start: Start, from: Snapshot | undefined): Decide => {
-  const decisions = start.kind === "resumption" ? (start.resumption.decisions ?? []) : []
-  return (request) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
-      const asked = from?.open?.requests.find(({ digest }) => digest === request.digest)
-      if (asked === undefined || asked.expiresAt < now) return undefined
-      return decisions.find(({ digest }) => digest === request.digest)?.decision
-    })
-}

@@ -10,6 +10,7 @@ import * as Budget from "../Budget.ts"
 import { Ledger } from "../Ledger.ts"
 import type * as Message from "../Message.ts"
 import * as RunContext from "../RunContext.ts"
+import type { Nesting } from "./toolNesting.ts"
 import { Meter, type OnExceeded } from "./budgetMeter.ts"
 import { Suspension } from "./runStart.ts"
 import * as Identifier from "./identifier.ts"
@@ -55,6 +56,8 @@ export interface Mode {
   readonly isSuspendable: boolean
   /** It has a fiber of its own, which no interruption reaches before the first event. */
   readonly isForked?: boolean
+  /** Of a sub-agent that is suspended with the run that calls it. */
+  readonly nesting?: Nesting
   /** Hears of the run as soon as there is one. */
   readonly started?: (started: { readonly state: State; readonly run: RunContext.RunContext }) => void
 }
@@ -135,13 +138,13 @@ const contextOf = (
 
 /** A run without limits of its own spends from those above. */
 const meterOf = (
-  { budget, onExceeded, resumed }: Frame,
+  { agent, budget, onExceeded, resumed }: Frame,
   ledger: Ledger,
   parent: RunContext.RunContext | undefined,
   now: number
 ): Meter => {
   if (budget === undefined && parent !== undefined) return parent.meter
-  const meter = new Meter(budget ?? Budget.unlimited, ledger, now, resumed?.elapsed ?? 0, parent?.meter)
+  const meter = new Meter(agent, budget ?? Budget.unlimited, ledger, now, resumed?.elapsed ?? 0, parent?.meter)
   meter.onExceeded = onExceeded
   return meter
 }

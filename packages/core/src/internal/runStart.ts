@@ -12,7 +12,10 @@ export interface Resumption<out I> {
   readonly input?: I
   /** What was decided about the requests of the snapshot. A decision about anything else, or one that comes too late, does not count. */
   readonly decisions?: ReadonlyArray<Approval.Decided>
-  /** In the place of the agent's own. */
+  /**
+   * Limits in the place of those with which the run was suspended, or of the agent's own. What is not named here stays as it is,
+   * prices too, and so does what `onBudgetExceeded` has extended.
+   */
   readonly budget?: Budget.Limits
 }
 

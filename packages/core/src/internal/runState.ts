@@ -1,5 +1,4 @@
 /** What a run has said and counted so far. It belongs to one run and lives as long as it. */
-import type * as Approval from "../Approval.ts"
 import type * as Budget from "../Budget.ts"
 import * as FailureHistory from "../FailureHistory.ts"
 import * as Message from "../Message.ts"
@@ -7,20 +6,20 @@ import { BudgetExceededError, type BudgetReason } from "../RunError.ts"
 import type * as Model from "../Model.ts"
 import type { RunContext } from "../RunContext.ts"
 import { ToolExecutionError } from "../ToolError.ts"
-import type { Snapshot, Standing } from "../Snapshot.ts"
-import type { Failure } from "./outcome.ts"
+import type { Open, Snapshot } from "../Snapshot.ts"
+import type { Failure, Pending } from "./outcome.ts"
 import { Exceeded, own, ownerAbove } from "./budgetMeter.ts"
 import type { State } from "./runFrame.ts"
 
-/** What a batch waits for. */
-export interface Waiting {
+/** What is known of a batch before it is settled. */
+export interface Begun {
   readonly admitted: number
   readonly inARow: number
   readonly wasOff: boolean
-  readonly settled: ReadonlyArray<FailureHistory.Settled | null>
-  readonly requests: ReadonlyArray<Approval.ApprovalRequest>
-  readonly standings: ReadonlyArray<Standing>
 }
+
+/** What a call waits for whose sub-agent was cut off at this instant, if that can go on. */
+type Capture = (now: number) => Pending | undefined
 
 export class RunState implements State {
   readonly #agent: string
@@ -31,6 +30,10 @@ export class RunState implements State {
   /** What the model reads in their place since they were too long for it. */
   #compacted: Array<Message.Message> | undefined
   settlements: Array<Message.Settlement | undefined> = []
+  /** What each call waits for, and how its sub-agent would be suspended that is still at work. */
+  pending: Array<Pending | undefined> = []
+  captures: Array<Capture | undefined> = []
+  begun: Begun | undefined
   #reply: Message.Reply | undefined
   /** The text of the last reply. */
   partial = ""
@@ -72,9 +75,15 @@ export class RunState implements State {
     for (const [index, settlement] of open.settlements.entries()) this.settlements[index] = settlement ?? undefined
   }
 
-  /** All that a run has to know to go on from here. `open` is what it waits for within a batch. */
-  snapshot(run: RunContext, now: number, skill: string | undefined, open: Waiting | undefined): Snapshot {
+  /**
+   * All that a run has to know to go on from here. A batch in which calls wait, or sub-agents were at work that can go on, is
+   * open; what was cut off in it is settled as that. `settled` is what is known of the calls that are.
+   */
+  snapshot(run: RunContext, now: number, settled: ReadonlyArray<FailureHistory.Settled | null> = []): Snapshot {
+    const open = this.#open(now, settled)
+    const { skill } = this
     const { counts } = run.meter
+    run.meter.suspended(run.runId, counts)
     return {
       version: 2,
       runId: run.runId,
@@ -91,23 +100,38 @@ export class RunState implements State {
       outputsRejected: this.outputsRejected,
       inARow: { tool: this.#last, calls: this.#inARow },
       ...(skill === undefined ? {} : { skill }),
-      ...(open === undefined || this.#reply === undefined
-        ? {}
-        : { open: { ...open, reply: this.#reply, settlements: this.#settlementsSoFar(this.#reply, open.settled) } })
+      ...(open === undefined ? {} : { open })
     }
   }
 
-  /** What waits is not settled, whatever would stand there if the run ended now. */
-  #settlementsSoFar(reply: Message.Reply, settled: Waiting["settled"]): ReadonlyArray<Message.Settlement | null> {
-    return Message.callsOf(reply).map((_, index) =>
-      settled[index] === null ? null : (this.settlements[index] ?? null)
-    )
+  #open(now: number, settled: ReadonlyArray<FailureHistory.Settled | null>): Open | undefined {
+    const reply = this.#reply
+    if (reply === undefined || this.begun === undefined) return undefined
+    const waits = Message.callsOf(reply).map((_, index) => this.pending[index] ?? this.captures[index]?.(now))
+    if (waits.every((wait) => wait === undefined)) return undefined
+    const requests = waits.flatMap((wait) => wait?.requests ?? [])
+    const standings = waits.flatMap((wait) => wait?.standing ?? [])
+    const nested = waits.flatMap((wait) => wait?.nested ?? [])
+    return {
+      ...this.begun,
+      reply,
+      settlements: waits.map((wait, index) =>
+        wait === undefined ? (this.settlements[index] ?? Message.notRun) : null
+      ),
+      settled: waits.map((wait, index) => (wait === undefined ? (settled[index] ?? null) : null)),
+      requests,
+      standings,
+      ...(nested.length === 0 ? {} : { nested })
+    }
   }
 
   /** Takes a reply in; gives its calls. */
   open(reply: Message.Reply): ReadonlyArray<Message.ToolCall> {
     this.#reply = reply
     this.settlements = []
+    this.pending = []
+    this.captures = []
+    this.begun = undefined
     this.partial = Message.textOf(reply)
     return Message.callsOf(reply)
   }
@@ -204,7 +228,7 @@ export class RunState implements State {
 
   #exceeded({ limit, meter, reason, spent, trail }: Exceeded, run: RunContext): BudgetExceededError {
     const error = BudgetExceededError.exceeded({
-      agent: this.#agent,
+      agent: meter.agent,
       reason,
       limit,
       spent,

@@ -5,27 +5,26 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type * as AgentEvent from "../AgentEvent.ts"
-import * as ErrorCause from "../ErrorCause.ts"
 import * as Message from "../Message.ts"
 import type * as Recovery from "../Recovery.ts"
-import * as Render from "../Render.ts"
 import * as RunContext from "../RunContext.ts"
 import { ExecutionError, ToolDeniedError, ToolTimeoutError } from "../ToolError.ts"
 import * as Fixing from "./fixing.ts"
 import type * as Approval from "../Approval.ts"
 import * as Approving from "./approving.ts"
-import { digestOf } from "./digest.ts"
+import { canonical } from "./digest.ts"
 import type * as Schema from "effect/Schema"
 import * as Meter from "./budgetMeter.ts"
 import * as Gates from "./gates.ts"
 import { Endings } from "./endings.ts"
-import { type Outcome, wishOf } from "./outcome.ts"
+import type { Outcome } from "./outcome.ts"
 import type * as Driver from "./recoveryDriver.ts"
 import * as Call from "./toolCall.ts"
 import type { Entry, Surroundings } from "./toolsetSurroundings.ts"
 import type { NeedsApproval, ToolContext, ToolDefinition } from "./toolDefinition.ts"
+import type { Nested, Standing } from "../Snapshot.ts"
 import { keyIn } from "./levels.ts"
-import { rendered } from "./rendering.ts"
+import * as Nesting from "./toolNesting.ts"
 import * as ToolRun from "./toolRun.ts"
 import { standingOf } from "./toolsetStanding.ts"
 import type { Fix, Node, Retry } from "./verdict.ts"
@@ -57,14 +56,16 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   #isAdmitted = false
   /** Whether it was looked up, after the last run, that the tool has not taken effect. */
   #isCleared = false
-  /** Of the arguments that whoever decides has written himself. */
-  #approvedDigest: string | undefined
+  /** The arguments that whoever decides has written himself, as canonical JSON. */
+  #written: string | undefined
   #final: Final | undefined
   /** The last run, if it was cut off before its end. */
   #cutOff: ToolContext | undefined
   /** Whether somebody is being asked just now. */
   #isWaiting = false
   #progress: Driver.Progress | undefined
+  /** Where its sub-agent was suspended, until it has gone on. */
+  #nested: Nested | undefined
   /** Whatever needs approval may be suspended. */
   readonly isKept: boolean
 
@@ -76,11 +77,12 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     this.#run = around.run
     this.#asked = around.asked(around.idempotencyKey)
     // what was decided on is what goes on, not what the model wrote before it was repaired
-    this.#raw = this.#asked?.arguments ?? call.arguments
+    this.#nested = around.place?.nested
+    this.#raw = this.#asked?.arguments ?? this.#nested?.arguments ?? call.arguments
     this.#endings = new Endings(entry.tool, call, around.run, around.history, () => ({
       params: this.#decoded === undefined ? undefined : { value: this.#decoded.params }
     }))
-    this.isKept = entry.tool.approval !== undefined || this.#asked !== undefined
+    this.isKept = entry.tool.approval !== undefined || this.#asked !== undefined || around.place !== undefined
     if (around.standing === undefined) return
     const { isOpen, runs } = around.standing
     this.#runs = runs
@@ -90,6 +92,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
 
   attempt(attempt: number): Effect.Effect<unknown, unknown> {
     if (this.#isAdmitted) return this.#failing(attempt, this.#start())
+    if (this.#nested !== undefined) return this.#goOn(attempt)
     const { gates } = this.#around
     const oversized = Gates.oversized(gates, this.#tool.name, this.#call.id, this.#raw, this.#isRepaired())
     if (oversized !== undefined) return this.#deny(oversized)
@@ -110,6 +113,11 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
 
   row(error: unknown): Driver.Row | undefined {
     if (this.#final !== undefined) return undefined
+    this.#around.place?.over()
+    if (error instanceof Nesting.Waits) {
+      this.#final = { error, outcome: () => this.#waiting(error) }
+      return undefined
+    }
     // a limit of this run, or of one above, was reached further down: that is no failure of this tool
     if (Meter.ownerAbove(error, this.#run.meter) !== undefined) {
       this.#final = { error, outcome: () => this.#endings.failed({ error, isOurs: true }) }
@@ -183,30 +191,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   end(ending: Driver.Ending, trace: Driver.Trace): Effect.Effect<Outcome> {
-    switch (ending.type) {
-      case "answered":
-        return this.#endings.value(ending.value, trace.attempts, ending.by)
-      case "told":
-        return Effect.flatMap(rendered(ending, this.#run, Render.labelled), (text) => {
-          const wantsToolsOff = wishOf(ending.afterwards)
-          const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
-          return this.#endings.told(ending.error, text, trace, { recoveredBy: "tell", ...wish })
-        })
-      case "escalated": {
-        const { reason } = ending
-        const said = typeof reason === "string" ? reason : Render.spoken(reason, this.#tool.kind)
-        const text = Render.escalation(this.#tool.name, said, ending.severity)
-        return this.#endings.told(ending.error, text, trace, { recoveredBy: ending.by })
-      }
-      case "exhausted":
-        return this.#endings.exhausted(trace, ending)
-      case "raised":
-        return this.#endings.raised(ErrorCause.sayingOf(ending.error), trace)
-      case "rethrown":
-        return this.#final?.outcome() ?? this.#endings.failed({ error: ending.error, isOurs: false })
-      case "failed":
-        return this.#endings.failed({ error: ending.error, isOurs: false })
-    }
+    const final = ending.type === "rethrown" ? this.#final : undefined
+    return final === undefined ? this.#endings.end(ending, trace) : final.outcome()
   }
 
   /** The whole call took too long: it ends hard, unless what was cut off turns out to have taken effect. */
@@ -244,9 +230,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   #admitted(attempt: number): Effect.Effect<unknown, unknown> {
-    const isAsked = this.#asked !== undefined
-    const { approval = isAsked ? Approving.always : undefined } = this.#tool
-    return approval === undefined ? this.#enter(attempt) : this.#approved(attempt, approval, isAsked)
+    const { approval = this.#asked === undefined ? undefined : Approving.always } = this.#tool
+    return approval === undefined ? this.#enter(attempt) : this.#approved(attempt, approval)
   }
 
   #enter(attempt: number): Effect.Effect<unknown, unknown> {
@@ -254,13 +239,15 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     return this.#failing(attempt, this.#start())
   }
 
-  #approved(attempt: number, needs: NeedsApproval, isAsked: boolean): Effect.Effect<unknown, unknown> {
+  #approved(attempt: number, needs: NeedsApproval): Effect.Effect<unknown, unknown> {
     const { json, params } = this.#decoded ?? { json: null, params: undefined }
     const key = this.#around.idempotencyKey
-    const subject = { tool: this.#tool, callId: this.#call.id, key, isAsked, json, params, run: this.#run }
+    const written = this.#call.arguments
+    const about = { tool: this.#tool, callId: this.#call.id, key, written, json, params, run: this.#run }
+    const subject = { ...about, asked: this.#asked }
     return Effect.flatMap(Approving.request(needs, subject), (request) => {
       // what somebody has written himself he has approved of
-      if (request === undefined || request.digest === this.#approvedDigest) return this.#enter(attempt)
+      if (request === undefined || canonical(request.arguments) === this.#written) return this.#enter(attempt)
       return Effect.flatMap(
         this.#asking(Approving.decided(request, needs, subject, this.#around.decide)),
         (decision) => {
@@ -268,9 +255,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
           if (decision.type === "refuse") {
             return this.#deny(ToolDeniedError.of(this.#tool.name, this.#call.id, decision.reason))
           }
-          return decision.arguments === undefined
-            ? this.#enter(attempt)
-            : this.#edited(attempt, decision.arguments, request)
+          return decision.arguments === undefined ? this.#enter(attempt) : this.#edited(attempt, decision.arguments)
         }
       )
     })
@@ -290,26 +275,38 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   /** Arguments that somebody has edited pass every gate again, but for that one. */
-  #edited(attempt: number, args: Schema.Json, request: Approval.ApprovalRequest): Effect.Effect<unknown, unknown> {
+  #edited(attempt: number, args: Schema.Json): Effect.Effect<unknown, unknown> {
     const decoded = this.#decode(args)
     this.#raw = args
     this.#decoded = Result.isSuccess(decoded) ? decoded.success : undefined
     if (Result.isFailure(decoded)) return this.#failing(attempt, Effect.fail(decoded.failure))
-    const { callId, key, runId, tool } = request
-    const { parameters: schema } = this.#tool.spec()
-    return Effect.flatMap(digestOf({ runId, key, callId, tool, arguments: decoded.success.json, schema }), (digest) => {
-      this.#approvedDigest = digest
-      return this.attempt(attempt)
-    })
+    this.#written = canonical(decoded.success.json)
+    return this.attempt(attempt)
   }
 
   /** The run waits for a decision elsewhere: this call is neither settled nor failed. */
   #suspend(request: Approval.ApprovalRequest): Effect.Effect<never, Approval.ApprovalRequest> {
-    const { key } = request
-    const kept = { key, runs: this.#runs, isOpen: this.#endings.isOpen }
-    const standing = this.#progress === undefined ? undefined : standingOf(this.#progress, kept)
-    this.#final = { error: request, outcome: () => this.#endings.pending(request, standing) }
+    const standing = this.#standing(this.#runs)
+    this.#final = { error: request, outcome: () => this.#endings.pending({ requests: [request], standing }) }
     return Effect.fail(request)
+  }
+
+  /** Its sub-agent waits: the run that was begun is not over. */
+  #waiting({ snapshot }: Nesting.Waits): Effect.Effect<Outcome> {
+    const nested = { key: this.#around.idempotencyKey, arguments: this.#raw, snapshot }
+    const requests = snapshot.open?.requests ?? []
+    return this.#endings.pending({ requests, nested, standing: this.#standing(this.#runs - 1) })
+  }
+
+  #standing(runs: number): Standing | undefined {
+    const kept = { key: this.#around.idempotencyKey, runs, isOpen: this.#endings.isOpen }
+    return this.#progress === undefined ? undefined : standingOf(this.#progress, kept)
+  }
+
+  /** Its sub-agent goes on where it was suspended: it has passed every gate before. */
+  #goOn(attempt: number): Effect.Effect<unknown, unknown> {
+    this.#decoded = Result.getOrUndefined(this.#decode(this.#raw))
+    return this.#enter(attempt)
   }
 
   #start(): Effect.Effect<unknown, unknown> {
@@ -320,6 +317,9 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
       agent: this.#run.agent,
       progress: (data) => this.#emit(() => ({ type: "tool-progress", data }))
     }
+    const { place } = this.#around
+    if (place !== undefined) Nesting.offer(context, place.nesting(this.#nested?.snapshot, this.#raw))
+    this.#nested = undefined
     const onCleared = () => {
       this.#isCleared = true
     }
@@ -383,7 +383,9 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   #failing(attempt: number, running: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> {
     return this.#run.emit === undefined
       ? running
-      : Effect.tapError(running, (error) => this.#emit(() => ({ type: "tool-failed", attempt, error })))
+      : Effect.tapError(running, (error) =>
+          error instanceof Nesting.Waits ? Effect.void : this.#emit(() => ({ type: "tool-failed", attempt, error }))
+        )
   }
 
   #emitChanges(decoded: Call.Decoded): Effect.Effect<void> {

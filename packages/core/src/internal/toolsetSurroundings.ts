@@ -7,6 +7,7 @@ import type * as RunContext from "../RunContext.ts"
 import type { Standing } from "../Snapshot.ts"
 import type * as Approving from "./approving.ts"
 import type * as Gates from "./gates.ts"
+import type { Place } from "./toolNesting.ts"
 import type { ToolDefinition } from "./toolDefinition.ts"
 
 /** A tool and its tables, nearest first: its own, the agent's for it, the agent's defaults. */
@@ -35,4 +36,6 @@ export interface Surroundings {
   readonly mark: (settlement: Message.Settlement | undefined) => void
   /** How far it had come when its run was suspended. */
   readonly standing: Standing | undefined
+  /** Where its sub-agent stands, if it is one; absent where none is suspended. */
+  readonly place: Place | undefined
 }

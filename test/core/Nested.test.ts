@@ -1,0 +1,291 @@
+/** Sub-agents that are suspended with the run whose tools they are, and go on with it. */
+import { assert } from "@effect/vitest"
+import { Agent, type AgentEvent, Approval, Approver, Budget, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Cause, Effect, Exit, Fiber, Queue, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { it } from "../support/run.ts"
+import { calm, done, isTerminal, read, scripted, settlements } from "./dialogue.ts"
+import { deciding, outcomeOf, snapshotOf } from "./suspending.ts"
+
+const { call, calls, make, text } = ScriptedModel
+
+const asking = (id = "s1") => call("sub", { input: "do it" }, id)
+
+const looks = (times: number) => Array.from({ length: times }, () => Effect.succeed("seen"))
+
+const look = calls(call("look", {}, "l"))
+
+/** A tool that needs approval, in a sub-agent that looks first. */
+const family = (budget: Budget.Limits = {}) => {
+  const paid: Array<number> = []
+  const pay = Tool.make("pay", {
+    description: "Pays.",
+    parameters: Schema.Struct({ cents: Schema.Int }),
+    success: Schema.String,
+    sideEffects: "unsafe",
+    run: ({ cents }) => Effect.sync(() => `paid ${paid.push(cents)}`)
+  }).pipe(Tool.requireApproval({ validFor: "1 day" }))
+  const { runs: looked, tool: looking } = scripted("look", ...looks(4))
+  const sub = Agent.make("sub", {
+    budget: { maxTurns: 50 },
+    skills: [Skill.make("s", { description: "S.", tools: [looking, pay] })]
+  })
+  const tool = Agent.asTool(sub, { description: "Does it." })
+  const boss = Agent.make("boss", { budget, skills: [Skill.make("b", { description: "B.", tools: [tool] })] })
+  return { paid, looked, sub, tool, boss }
+}
+
+const payment = calls(call("pay", { cents: 5 }, "p"))
+
+it.run("P902 an approval in a sub-agent suspends the run that calls it, and it goes on from where it was", (run) =>
+  Effect.gen(function* () {
+    const { boss, looked, paid } = family()
+    const model = yield* make(calls(asking()), look, payment, text("sub done"), done)
+    const from = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
+    const [request] = Snapshot.requestsOf(from)
+    assert.deepInclude(request, { agent: "sub", tool: "pay", callId: "p", arguments: { cents: 5 } })
+    assert.strictEqual(from.open?.nested?.length, 1)
+    yield* TestClock.adjust("3 hours")
+    // nobody is there to be asked: what was decided counts
+    const nobody = Approver.layer(() => Effect.die(new Error("nobody is to be asked")))
+    const output = yield* run(Agent.resume(boss), deciding(from)).pipe(
+      Effect.provide(nobody),
+      Effect.provide(model.layer)
+    )
+    assert.strictEqual(output, "done")
+    assert.deepStrictEqual(paid, [5])
+    assert.strictEqual(looked.length, 1)
+    assert.deepStrictEqual(read(model), ["result: sub done"])
+  })
+)
+
+it.effect("P902 P703 without a decision it waits on; its bill and its counts are booked once, however often", () =>
+  Effect.gen(function* () {
+    const { boss, paid } = family()
+    const model = yield* make(calls(asking()), look, payment, text("sub done"), done)
+    const first = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
+    const second = yield* snapshotOf(yield* outcomeOf(Agent.resume(boss), { from: first }, model))
+    assert.deepStrictEqual(Snapshot.requestsOf(second), Snapshot.requestsOf(first))
+    assert.deepStrictEqual(second.spent, first.spent)
+    assert.strictEqual(second.ledger.length, 3)
+    const handle = yield* Agent.resume(boss)
+      .start(deciding(second))
+      .pipe(Effect.provide(model.layer), Effect.provide(Approver.layer(() => Effect.die("nobody"))))
+    assert.strictEqual((yield* handle.outcome)._tag, "Completed")
+    assert.deepStrictEqual(
+      (yield* handle.ledger).map(({ agent, turn }) => [agent, turn]),
+      [
+        ["boss", 1],
+        ["sub", 1],
+        ["sub", 2],
+        ["sub", 3],
+        ["boss", 2]
+      ]
+    )
+    const events = yield* Stream.runCollect(handle.events)
+    assert.strictEqual(events.filter(isTerminal).length, 2)
+    assert.deepStrictEqual(paid, [5])
+  })
+)
+
+it.effect("P902 P905 several sub-agents wait together, two levels deep, each for its own decision", () =>
+  Effect.gen(function* () {
+    const { paid, boss } = family()
+    const top = Agent.make("top", {
+      skills: [Skill.make("t", { description: "T.", tools: [Agent.asTool(boss, { description: "B." })] })]
+    })
+    const model = yield* make(
+      calls(call("boss", { input: "go" }, "b1")),
+      calls(asking("s1"), asking("s2")),
+      payment,
+      calls(call("pay", { cents: 6 }, "p")),
+      text("first"),
+      text("second"),
+      text("boss done"),
+      done
+    )
+    const from = yield* snapshotOf(yield* outcomeOf(top, "go", model))
+    const requests = Snapshot.requestsOf(from)
+    assert.strictEqual(requests.length, 2)
+    const decisions = requests.map(({ arguments: args, digest }) => ({
+      digest,
+      decision: JSON.stringify(args).includes("6") ? Approval.refuse("too much") : Approval.approve
+    }))
+    const one = yield* snapshotOf(
+      yield* outcomeOf(Agent.resume(top), { from, decisions: decisions.slice(0, 1) }, model)
+    )
+    assert.strictEqual(Snapshot.requestsOf(one).length, 1)
+    const end = yield* outcomeOf(Agent.resume(top), { from: one, decisions: decisions.slice(1) }, model)
+    assert.strictEqual(end._tag, "Completed")
+    assert.deepStrictEqual(paid, [5])
+  })
+)
+
+it.effect("P902 a sub-agent that a tool of the user's calls itself waits for its Approver", () =>
+  Effect.gen(function* () {
+    const { paid, sub } = family()
+    const own = Tool.make("sub", {
+      description: "Does it.",
+      parameters: Schema.Struct({ input: Schema.String }),
+      success: Schema.String,
+      run: ({ input }) => sub(input)
+    })
+    const boss = Agent.make("boss", { skills: [Skill.make("b", { description: "B.", tools: [own] })] })
+    const model = yield* make(calls(asking()), payment, text("sub done"), done)
+    const approving = Approver.layer(() => Effect.succeed(Approval.approve))
+    const end = yield* Effect.provide(outcomeOf(boss, "go", model), approving)
+    assert.strictEqual(end._tag, "Completed")
+    assert.deepStrictEqual(paid, [5])
+  })
+)
+
+it.effect("P902 P602 what somebody has changed in a nested snapshot is refused as well", () =>
+  Effect.gen(function* () {
+    const { boss } = family()
+    const model = yield* make(calls(asking()), payment)
+    const from = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
+    const document = JSON.stringify(Snapshot.toJson(from))
+    for (const [was, is] of [
+      ['"arguments":{"cents":5}', '"arguments":{"cents":9999}'],
+      ['"maxTurns":50', '"maxTurns":"Infinity"']
+    ] as const) {
+      assert.include(document, was)
+      const error = yield* Effect.flip(Snapshot.fromJson(JSON.parse(document.replace(was, is))))
+      assert.isTrue(Schema.isSchemaError(error))
+    }
+  })
+)
+
+it.effect(
+  "A909 A911 a limit of the run above that a sub-agent reaches is a checkpoint that keeps the sub-agent's work",
+  () =>
+    Effect.gen(function* () {
+      const { boss, looked } = family({ maxTurns: 3 })
+      const agent = boss.pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
+      const model = yield* make(calls(asking()), look, look, look, text("sub done"), done)
+      const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+      assert.strictEqual(looked.length, 2)
+      assert.deepStrictEqual(from.open?.settlements, [null])
+      const again = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), { from }, model))
+      assert.deepInclude(again.spent, { turns: 3, toolCalls: 3 })
+      const end = yield* outcomeOf(Agent.resume(agent), { from: again, budget: { maxTurns: 6 } }, model)
+      assert.strictEqual(end._tag, "Completed")
+      assert.strictEqual(looked.length, 3)
+      assert.deepStrictEqual(read(model), ["result: sub done"])
+    })
+)
+
+it.effect("A903 A909 so is the end of its time; what the sub-agent was at is settled as cut off", () =>
+  Effect.gen(function* () {
+    const began = yield* Queue.unbounded<void>()
+    const slow = scripted("look", Effect.andThen(Queue.offer(began, undefined), Effect.never))
+    const sub = Agent.make("sub", { skills: [Skill.make("s", { description: "S.", tools: [slow.tool] })] })
+    const boss = Agent.make("boss", {
+      budget: { maxDuration: "10 seconds" },
+      skills: [Skill.make("b", { description: "B.", tools: [Agent.asTool(sub, { description: "S." })] })]
+    }).pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
+    const model = yield* make(calls(asking()), look, text("sub done"), done)
+    const fiber = yield* Effect.forkChild(outcomeOf(boss, "go", model))
+    yield* Queue.take(began)
+    yield* TestClock.adjust("10 seconds")
+    const from = yield* snapshotOf(yield* Fiber.join(fiber))
+    const [nested] = from.open?.nested ?? []
+    assert.deepStrictEqual(settlements(nested?.snapshot.transcript ?? []), [
+      "interrupted: The call was interrupted before it ended."
+    ])
+    const end = yield* outcomeOf(Agent.resume(boss), { from, budget: { maxDuration: "1 minute" } }, model)
+    assert.strictEqual(end._tag, "Completed")
+    assert.strictEqual(slow.runs.length, 1)
+    assert.deepStrictEqual(read(model), ["result: sub done"])
+  })
+)
+
+it.effect("A909 whoever decides is asked once about a limit, however many sub-agents reach it at once", () =>
+  Effect.gen(function* () {
+    for (const decision of ["extend", "checkpoint", "stop"] as const) {
+      const limits: Array<number> = []
+      const { runs, tool: looking } = scripted("look", ...looks(20))
+      const sub = Agent.make("sub", {
+        budget: { maxTurns: 50 },
+        skills: [Skill.make("s", { description: "S.", tools: [looking] })]
+      })
+      const boss = Agent.make("boss", {
+        budget: { maxTurns: 5 },
+        skills: [Skill.make("b", { description: "B.", tools: [Agent.asTool(sub, { description: "S." })] })]
+      }).pipe(
+        Agent.onBudgetExceeded(({ limit }) => {
+          limits.push(limit)
+          const decided = limit < 9 && decision === "extend" ? Budget.extend(limit + 4) : Budget.stop
+          return Effect.as(calm, decision === "checkpoint" ? Budget.checkpoint : decided)
+        })
+      )
+      const turns = decision === "extend" ? 8 : 4
+      const model = yield* make(
+        calls(asking("s1"), asking("s2"), asking("s3"), asking("s4")),
+        ...Array.from({ length: turns }, () => look)
+      )
+      const handle = yield* boss.start("go").pipe(Effect.provide(model.layer))
+      const exit = yield* Effect.exit(handle.outcome)
+      assert.deepStrictEqual(limits, decision === "extend" ? [5, 9] : [5])
+      assert.strictEqual(runs.length, turns)
+      const events = yield* Stream.runCollect(handle.events)
+      assert.strictEqual(events.filter(({ type }) => type === "budget-exceeded").length, limits.length)
+      assert.strictEqual(Exit.isSuccess(exit), decision === "checkpoint")
+    }
+  })
+)
+
+it.run(
+  "P704 the end of a budget names the agent whose limit it is, and tells the model nothing that is not for it",
+  (run) =>
+    Effect.gen(function* () {
+      const { sub } = family()
+      const failed: Array<AgentEvent.AgentEvent> = []
+      const heard = sub.pipe(
+        Agent.onEvent((event) => Effect.sync(() => void (event.type === "run-failed" && failed.push(event))))
+      )
+      for (const sideEffects of ["none", "unsafe"] as const) {
+        const tool = Agent.asTool(heard, { description: "Does it.", sideEffects })
+        const boss = Agent.make("boss", {
+          budget: { maxTurns: 2 },
+          skills: [Skill.make("b", { description: "B.", tools: [tool] })]
+        })
+        const model = yield* make(calls(asking()), look)
+        const approving = Approver.layer(() => Effect.die("nobody is asked"))
+        const error = yield* Effect.flip(run(boss, "go").pipe(Effect.provide(approving), Effect.provide(model.layer)))
+        assert(error._tag === "BudgetExceededError")
+        assert.include(error.message, "Agent 'boss' reached its limit of 2 turns")
+        const [said] = settlements(error.transcript)
+        assert.match(
+          said ?? "",
+          sideEffects === "none"
+            ? /^interrupted: ERROR: the call was stopped, for the run has reached its limit of 2 turns$/
+            : /^unknown: ERROR: the call was stopped, for the run has reached its limit of 2 turns\n/
+        )
+      }
+      for (const end of failed) {
+        assert(end.type === "run-failed" && end.error instanceof Error)
+        assert.include(end.error.message, "Agent 'boss' reached its limit of 2 turns")
+      }
+      assert.strictEqual(failed.length, 2)
+    })
+)
+
+it.run("P704 A113 a sub-agent's own limit is told as what happened, without what would help its user", (run) =>
+  Effect.gen(function* () {
+    const { tool: looking } = scripted("look", ...looks(1))
+    const sub = Agent.make("sub", {
+      budget: { maxTurns: 1 },
+      skills: [Skill.make("s", { description: "S.", tools: [looking] })]
+    })
+    const tool = Agent.asTool(sub, { description: "S." }).pipe(Tool.onError({ orElse: Recovery.tell() }))
+    const boss = Agent.make("boss", { skills: [Skill.make("b", { description: "B.", tools: [tool] })] })
+    const model = yield* make(calls(asking()), look, done)
+    const exit = yield* Effect.exit(run(boss, "go").pipe(Effect.provide(model.layer)))
+    assert.isTrue(Exit.isSuccess(exit), Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "")
+    assert.deepStrictEqual(read(model), [
+      "told: permanent: agent 'sub' reached its limit of 1 turns before it had an answer; consider asking the user for clarification"
+    ])
+  })
+)
