@@ -1,6 +1,6 @@
 /** A language model: one request in, one reply out, whole or in parts. It knows the specs of tools, never tools. */
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type * as LlmError from "./LlmError.ts"
 import type * as Message from "./Message.ts"
@@ -52,6 +52,22 @@ export interface Service {
   readonly generate: (request: Request) => Effect.Effect<Message.Reply, LlmError.LlmError>
   readonly stream: (request: Request) => Stream.Stream<Part, LlmError.LlmError>
 }
+
+/**
+ * Whether models that are reached over a wire may be: `"forbidden"` under `noRealModels` of `@kintsugi/core/testing`. Whoever
+ * implements such a model puts its calls behind `leaving`.
+ */
+export const RealCalls = Context.Reference<"allowed" | "forbidden">("@kintsugi/core/Model/RealCalls", {
+  defaultValue: () => "allowed"
+})
+
+/** What calls a model over a wire; dies where that is forbidden. */
+export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(RealCalls, (calls) =>
+    calls === "allowed"
+      ? self
+      : Effect.die(new Error(`A test calls the real model '${name}'; give its agent a scripted one`))
+  )
 
 /** The service that agents ask for in `R`. */
 export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}

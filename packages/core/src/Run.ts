@@ -16,6 +16,7 @@ import * as Rereading from "./internal/runRereading.ts"
 import { type Start, Suspension } from "./internal/runStart.ts"
 import { RunState } from "./internal/runState.ts"
 import { trailOf } from "./internal/trail.ts"
+import * as Interception from "./Interception.ts"
 import * as Message from "./Message.ts"
 import * as Model from "./Model.ts"
 import type * as Recovery from "./Recovery.ts"
@@ -139,8 +140,12 @@ const withModel = <A, E>(
 ): Effect.Effect<A, unknown, Model.Model> =>
   model === undefined
     ? Effect.flatMap(Effect.service(Model.Model), use)
-    : Effect.scopedWith((scope) =>
-        Effect.flatMap(Layer.buildWithScope(model, scope), (built) => use(Context.get(built, Model.Model)))
+    : Effect.flatMap(Interception.Current, (interceptor) =>
+        interceptor?.model === undefined
+          ? Effect.scopedWith((scope) =>
+              Effect.flatMap(Layer.buildWithScope(model, scope), (built) => use(Context.get(built, Model.Model)))
+            )
+          : use(interceptor.model)
       )
 
 /** A rule is asked first, and needs no model; where it names no skill, the model does. */
