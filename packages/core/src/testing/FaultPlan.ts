@@ -21,8 +21,14 @@ export type Fault =
   | { readonly kind: "defect" }
   /** The step begins that much later. */
   | { readonly kind: "latency"; readonly by: Duration.Duration }
-  /** The whole program is interrupted: as the step is about to begin, in the middle of a wait, or when all of it is done but nobody knows. */
-  | { readonly kind: "interruption"; readonly when: "before" | "after" }
+  /** The whole program is interrupted; see `When`. */
+  | { readonly kind: "interruption"; readonly when: When }
+
+/**
+ * `before`: in the place of the step; of a wait, in the middle. `within`: as soon as the step waits for something. `after`: when
+ * all of it is done, but nobody knows.
+ */
+export type When = "before" | "within" | "after"
 
 /** What goes wrong, and at which step: the first is 1. */
 export interface FaultPlan {
@@ -45,8 +51,8 @@ export const latency = (at: number, by: Duration.Input): FaultPlan => ({
   fault: { kind: "latency", by: Duration.fromInputUnsafe(by) }
 })
 
-/** Interrupts the program at its n-th step; with `"after"`, when the step is done. */
-export const interruption = (at: number, when: "before" | "after" = "before"): FaultPlan => ({
+/** Interrupts the program at its n-th step. */
+export const interruption = (at: number, when: When = "before"): FaultPlan => ({
   at,
   fault: { kind: "interruption", when }
 })
@@ -175,11 +181,14 @@ const withFault = (
     case "interruption":
       // a listener is not what is interrupted; whoever is waits for nothing else
       if (step.kind === "hook") return Effect.andThen(interrupt, self)
-      return fault.when === "before"
-        ? Effect.andThen(interrupt, Effect.never)
-        : Effect.flatMap(Effect.exit(self), () => Effect.andThen(interrupt, Effect.never))
+      if (fault.when === "before") return Effect.andThen(interrupt, Effect.never)
+      if (fault.when === "within") return Effect.andThen(Effect.forkDetach(Effect.andThen(soon, interrupt)), self)
+      return Effect.flatMap(Effect.exit(self), () => Effect.andThen(interrupt, Effect.never))
   }
 }
+
+/** Once the others have had their turn. */
+const soon = Effect.forEach([1, 2, 3], () => Effect.yieldNow, { discard: true })
 
 const failureOf = (step: Step): unknown =>
   step.kind === "model call" || step.kind === "stream part"

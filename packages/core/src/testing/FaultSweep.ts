@@ -83,9 +83,11 @@ export const format = ({ events, fault, found, mode, step }: Violation): string 
 
 const nameOf = (fault: FaultPlan.Fault | undefined): string => {
   if (fault?.kind === "latency") return `latency of ${Duration.format(fault.by)}`
-  if (fault?.kind === "interruption") return fault.when === "before" ? "interruption" : "interruption when it is done"
+  if (fault?.kind === "interruption") return `interruption ${whens[fault.when]}`
   return fault?.kind ?? "nothing"
 }
+
+const whens = { before: "as it begins", within: "while it is at work", after: "when it is done" }
 
 /**
  * Plays the scenario once without a fault, to count its steps; then once for each step and each fault that can come there, whole
@@ -136,9 +138,14 @@ const faultsOf = (
   const always = [FaultPlan.defect(0).fault, ...delays, interruption]
   if (step.kind === "hook" || step.kind === "approval") return always
   const own = step.of?.kind === "tool attempt" ? failures[step.of.tool] : undefined
+  // what is scripted is over at once: it would be somebody else who is interrupted at work
+  const within = working.has(step.kind) ? [FaultPlan.interruption(0, "within").fault] : []
   const after = step.kind === "tool attempt" ? [FaultPlan.interruption(0, "after").fault] : []
-  return [FaultPlan.error(0, own).fault, ...always, ...after]
+  return [FaultPlan.error(0, own).fault, ...always, ...within, ...after]
 }
+
+/** Steps that are the user's own work. */
+const working: ReadonlySet<FaultPlan.Step["kind"]> = new Set(["tool attempt", "look-up", "fixer run"])
 
 interface Played {
   readonly recording: Invariants.Recording
