@@ -159,9 +159,12 @@ export const booked: Invariant = ({ events, sent }) => {
       ...unequal(`The attempts of ${nameOf(run)} that have ended`, closed, begun)
     ]
   })
-  const ends = events.filter((event) => event.parent === undefined && AgentEvent.isTerminal(event))
-  const usages = ends.flatMap((event) => ("usage" in event ? [event.usage] : []))
-  return [...found, ...(ends.length === 0 ? [] : unequal("The usage of the whole", sumOf(usages), sumOf(sent)))]
+  // a run that was suspended goes on as the same run, and counts from where it was
+  const ends = runsOf(events).flatMap((run) => {
+    const end = run.findLast(AgentEvent.isTerminal)
+    return end !== undefined && end.parent === undefined && "usage" in end ? [end.usage] : []
+  })
+  return [...found, ...(ends.length === 0 ? [] : unequal("The usage of the whole", sumOf(ends), sumOf(sent)))]
 }
 
 /**
