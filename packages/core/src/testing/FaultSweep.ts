@@ -9,6 +9,7 @@ import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import type * as AgentEvent from "../AgentEvent.ts"
+import { canonical, Digest } from "../internal/digest.ts"
 import * as Model from "../Model.ts"
 import * as FaultPlan from "./FaultPlan.ts"
 import * as Invariants from "./Invariants.ts"
@@ -200,6 +201,8 @@ const play = <I, O, E, R, Services>(
     const watched = running.pipe(
       FaultPlan.injecting(plan, recorder),
       Effect.provideService(Metric.FiberRuntimeMetrics, counted),
+      // no real time goes by while a run is played
+      Effect.provideService(Digest, (value) => Effect.succeed(canonical(value))),
       Effect.provide(events.layer),
       Effect.provideService(Model.Model, recorder.model),
       // without a layer it needs nothing but the model
