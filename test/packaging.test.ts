@@ -205,6 +205,22 @@ describe("a project that installs the tarballs", () => {
     expect(stdout, output).toBe(JSON.stringify({ answer: "IT WORKS", sameModules: true, isEmpty: false }))
   })
 
+  it("has the testing kit without fast-check, and asks for that only where it is used", { timeout: 60_000 }, () => {
+    expect(manifestOf("core").peerDependenciesMeta).toEqual({ "fast-check": { optional: true } })
+    write(
+      "kit.mjs",
+      `import "@kintsugi/core/testing"
+import "@kintsugi/core/testing/Arbitraries"
+await import("@kintsugi/core/testing/FastCheck").catch((error) => process.stdout.write(error.message))
+`
+    )
+    const without = node("kit.mjs", [], consumer)
+    expect(without.stdout, without.output).toContain("Cannot find package 'fast-check'")
+    link("fast-check", ".")
+    const installed = node("kit.mjs", [], consumer)
+    expect([installed.status, installed.stdout], installed.output).toEqual([0, ""])
+  })
+
   it.each(packages)("cannot reach the internals of %s", (name) => {
     const [file = "x.js"] = existsSync(join(installed(name), "dist/internal"))
       ? pathsBelow(join(installed(name), "dist/internal"))

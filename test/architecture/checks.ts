@@ -86,11 +86,19 @@ export interface StabilityOf {
   (module: string, name: string): string | undefined
 }
 
-/** Exports of Effect that are used and not tagged stable. */
-export const stabilityViolations = (files: ReadonlyArray<File>, stabilityOf: StabilityOf): ReadonlyArray<string> =>
+/** Exports of Effect that are used and not tagged stable, but at a door. */
+export const stabilityViolations = (
+  files: ReadonlyArray<File>,
+  stabilityOf: StabilityOf,
+  { doors, folder }: Pick<House, "doors"> & { readonly folder: string } = { doors: [], folder: "" }
+): ReadonlyArray<string> =>
   files.flatMap((file) =>
     importsOf(file)
       .filter(({ from }) => from.startsWith("effect/"))
+      .filter(({ from }) => {
+        const own = nameIn(folder, file.path).replace(/\/.*/, "/*")
+        return !doors.some(({ through, to }) => isBehind(to, from) && through.includes(own))
+      })
       .flatMap(({ from, line, names }) =>
         names.flatMap((name) => {
           const stability = name === "*" ? "more than its stable part" : stabilityOf(from, name)

@@ -39,6 +39,7 @@ export const modules: ReadonlyArray<string> = [
   "AgentEvent",
   "RunContext",
   "Model",
+  "Interception",
   "Approver",
   "Tool",
   "ToolPolicy",

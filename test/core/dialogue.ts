@@ -1,7 +1,7 @@
 /** What the tests of runs share: tools that play a script, agents around them, and views on what was said. */
 import { assert } from "@effect/vitest"
 import { Agent, AgentEvent, type Message, type Recovery, Skill, Tool, ToolError, type Usage } from "@kintsugi/core"
-import { ScriptedModel } from "@kintsugi/core/testing"
+import { RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Data, Effect, type Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -99,21 +99,10 @@ export const settlements = (transcript: Message.Transcript): ReadonlyArray<strin
 export const read = (model: ScriptedModel.ScriptedModel): ReadonlyArray<string> =>
   settlements(model.requests.at(-1)?.messages ?? [])
 
-type OfType<Type> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
-
 /** Hears everything that happens in the runs of the agents to which `listen` is piped. */
 export const eventLog = () => {
-  const all: Array<AgentEvent.AgentEvent> = []
-  const of = <const Type extends AgentEvent.AgentEvent["type"]>(type: Type): ReadonlyArray<OfType<Type>> =>
-    all.filter((event): event is OfType<Type> => event.type === type)
-  return {
-    all,
-    of,
-    listen: Agent.onEvent((event) => Effect.sync(() => all.push(event)).pipe(Effect.asVoid)),
-    types: () => all.map((event) => event.type),
-    /** The event that ended the outermost run. */
-    end: () => all.findLast((event) => isTerminal(event) && event.parent === undefined)
-  }
+  const recorded = RecordedEvents.makeUnsafe()
+  return { ...recorded, listen: Agent.onEvent(recorded.hear) }
 }
 
 export const { isTerminal } = AgentEvent

@@ -1,6 +1,7 @@
 /** What holds of every run, whatever went wrong in it. Each throws when it does not hold. */
 import { assert } from "@effect/vitest"
-import { type AgentEvent, type Message, RunError, ToolError, Usage } from "@kintsugi/core"
+import { type AgentEvent, type Message, RunError, ToolError } from "@kintsugi/core"
+import { Invariants } from "@kintsugi/core/testing"
 import { Cause, Context, Exit } from "effect"
 import { type Ending, Operations, type Watcher } from "../../packages/core/src/internal/telemetryOperations.ts"
 import { isTerminal } from "../core/dialogue.ts"
@@ -38,6 +39,7 @@ const ending = (run: ReadonlyArray<AgentEvent.AgentEvent>, callId: string): Mess
 
 /** Every reply is one message, each of its calls settled once, where it was; in the last event, the error, the requests. */
 export const settled = (played: Played): void => {
+  holds(Invariants.settled, played)
   for (const run of runsOf(played)) {
     const replies = ofType(run, "model-end").map(({ reply }) => reply)
     const messages = messagesOf(run)
@@ -73,33 +75,27 @@ export const kept = (played: Played): void => {
   assert.deepStrictEqual(error.usage, end.usage)
 }
 
-const sumOf = (usages: ReadonlyArray<Usage.Usage>) => usages.reduce(Usage.add, Usage.empty)
+/** Holds an invariant of the kit, which users hold against their own agents. */
+const holds = (invariant: Invariants.Invariant, played: Played): void => {
+  const { events, exit, fibers, injection, later, open, seen, sent } = played
+  const isInterruption = injection?.fault === "interrupt" || injection?.fault === "interrupt after"
+  const found = invariant({
+    events,
+    seen,
+    exit,
+    // a listener is not what is interrupted
+    interrupted: isInterruption && injection.step.layer !== "hook" ? played.before : undefined,
+    sent,
+    // what is unsafe is told apart more closely below
+    starts: [],
+    left: { fibers, steps: open },
+    later
+  })
+  assert.deepStrictEqual(found, [])
+}
 
 /** The ledger is the sum of the replies that were sent, and has every attempt that ended once. */
-export const booked = (played: Played): void => {
-  for (const run of runsOf(played)) {
-    const [first] = run
-    const end = run.at(-1)
-    assert(end?.type === "run-completed" || end?.type === "run-failed" || end?.type === "run-interrupted")
-    assert.deepStrictEqual(end.usage, sumOf(end.ledger.map(({ usage }) => usage)))
-    const isRoot = first?.parent === undefined
-    const within = isRoot ? played.events : run
-    const entries = within.flatMap((event) =>
-      event.type === "model-end" || event.type === "model-failed" || event.type === "model-interrupted"
-        ? [event.spent]
-        : []
-    )
-    // of the same run: what a fixer asks is closed within its own
-    const asked = ofType(run, "model-start").map(({ attempt, model, turn }) => [turn, attempt, model])
-    const closed = entries.filter(({ runId }) => runId === first?.runId)
-    assert.deepStrictEqual(
-      closed.map(({ attempt, model, turn }) => [turn, attempt, model]),
-      asked
-    )
-    assert.deepStrictEqual(end.ledger, entries)
-    if (isRoot) assert.deepStrictEqual(end.usage, sumOf(played.sent))
-  }
-}
+export const booked = (played: Played): void => holds(Invariants.booked, played)
 
 /** No second start of an unsafe tool but after a look that it took no effect; what was cut off is settled as unknown. */
 export const safe = ({ events, injection, starts }: Played): void => {
@@ -143,9 +139,9 @@ export const ended = (played: Played): void => {
 }
 
 /** Nothing is left, and nothing comes later. */
-export const over = ({ fibers, later, open }: Played): void => {
-  assert.deepStrictEqual(later, { events: 0, heard: 0, steps: 0 })
-  assert.deepStrictEqual({ fibers, open }, { fibers: 0, open: 0 })
+export const over = (played: Played): void => {
+  holds(Invariants.over, played)
+  assert.strictEqual(played.later.heard, 0)
 }
 
 /** No call starts twice: whatever is asked again, what a tool has done is not done again. */
@@ -163,6 +159,7 @@ const closing = new Set<AgentEvent.AgentEvent["type"]>(["model-interrupted", "tu
 
 /** An interruption ends the run at once: no row, no fixer, no model hears of it, and nothing comes at a later instant. */
 export const passing = (played: Played): void => {
+  holds(Invariants.passing, played)
   const { before, events, exit, injection, steps } = played
   assert(before !== undefined && injection !== undefined)
   const { fault, step } = injection
@@ -223,7 +220,9 @@ export const typed = (played: Played): void => {
 }
 
 /** Whatever begins, by the events, ends once, in its run; a span that failed says with what. */
-export const traced = ({ events }: Played): void => {
+export const traced = (played: Played): void => {
+  holds(Invariants.closed, played)
+  const { events } = played
   // what a watcher throws stays with it
   const noted: Array<Array<Ending | "noted">> = []
   const watcher: Watcher<number> = {

@@ -1,5 +1,6 @@
 import { assert } from "@effect/vitest"
 import { Agent, Message, Model, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
+import { PolicyData } from "@kintsugi/core/testing"
 import { Data, Duration, Effect, Layer, Schema, Stream } from "effect"
 import fc from "fast-check"
 import {
@@ -13,26 +14,10 @@ import {
   type Row,
   type Table,
   table,
-  type Verdict,
-  verdictOf,
   verdictsOf,
-  ladderOf,
   when
 } from "./policies.ts"
-import { allFailing, type Failure, law, script, type Script, type Tag, tags, waitsOf } from "./support.ts"
-
-/** As `verdictOf`, but a `when` names what it chooses among. */
-const named = (policy: Policy): Verdict => {
-  if (policy.kind === "ladder") return ladderOf(policy.rungs.map(named))
-  if (policy.kind !== "when") return verdictOf(policy)
-  const [first, second] = [named(policy.first), named(policy.second)]
-  return Recovery.when((_: Failure, { attempt }) => (attempt <= policy.until ? first : second), {
-    among: [first, second]
-  })
-}
-
-const namedTable = (table: Table): { readonly [K in Row]?: Verdict } =>
-  Object.fromEntries(Object.entries(table).map(([row, policy]) => [row, named(policy)]))
+import { allFailing, law, script, type Script, type Tag, tags, waitsOf } from "./support.ts"
 
 const slack = 1e-3
 
@@ -47,7 +32,7 @@ law(
     draw
   }),
   ({ draw, script, table }, play) => {
-    const verdicts = namedTable(table)
+    const verdicts = PolicyData.tableOf(table)
     const { worst } = Recovery.explain(verdicts)
     return Effect.map(play(script, drawing(draw, guardedBy(verdicts))), (trace) => {
       const waited = waitsOf(script, trace).reduce((sum, wait) => sum + wait, 0)

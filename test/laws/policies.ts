@@ -1,6 +1,7 @@
-/** Policies as data, the verdicts that the library makes of them, and a reference for what they mean. */
+/** The verdicts that the library makes of policies as data, and a reference for what they mean. */
 import { type Backoff, Recovery } from "@kintsugi/core"
-import { Effect } from "effect"
+import { PolicyData } from "@kintsugi/core/testing"
+import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import fc from "fast-check"
 import {
   failed,
@@ -15,66 +16,36 @@ import {
 } from "./support.ts"
 import * as Waits from "./waits.ts"
 
-export type Policy =
-  | { readonly kind: "retry"; readonly options: Options }
-  /** Answers after a while; or its handler fails or dies. */
-  | { readonly kind: "respondWith"; readonly after: number; readonly handler: "succeeds" | "fails" | "dies" }
-  | { readonly kind: "rethrow" }
-  | { readonly kind: "ladder"; readonly rungs: ReadonlyArray<Policy> }
-  /** The first up to that attempt, then the second. */
-  | { readonly kind: "when"; readonly until: number; readonly first: Policy; readonly second: Policy }
+export {
+  count,
+  delays,
+  final,
+  jitter,
+  jittered,
+  ladder,
+  options,
+  policy,
+  respondWith,
+  retry,
+  when
+} from "@kintsugi/core/testing/FastCheck"
 
-/** `Backoff.Options` in milliseconds. */
-export type Options = Backoff.Count & {
-  readonly initialBackoff?: number
-  readonly factor?: number
-  readonly maxBackoff?: number
-  readonly jitter?: "none" | "full" | "equal" | number
-  readonly maxHint?: number
-}
+export type Policy = PolicyData.PolicyData
+export type Options = PolicyData.Options
+export type HandlerError = PolicyData.HandlerError
+export type Verdict = PolicyData.Verdict
 
 export type Row = Tag | "orElse"
-export type Table = { readonly [K in Row]?: Policy }
-
-/** What a failing handler fails with. */
-export interface HandlerError {
-  readonly _tag: "HandlerError"
-}
-
-export type Verdict = Recovery.Verdict<Failure, string, HandlerError, never, "exhausted" | "rethrow", "repeats">
+export type Table = PolicyData.TableData<Tag>
 export type Verdicts = { readonly [K in Row]?: Verdict }
 
+export const { ladderOf } = PolicyData
+
+/** As that of the kit, but a `when` makes a new verdict at each failure: counts belong to the row, not to the value. */
 export const verdictOf = (policy: Policy): Verdict => {
-  switch (policy.kind) {
-    case "retry":
-      return Recovery.retry(policy.options)
-    case "rethrow":
-      return Recovery.rethrow
-    case "respondWith":
-      return policy.handler === "succeeds" && policy.after === 0
-        ? Recovery.respondWith("answer")
-        : Recovery.respondWith(() => Effect.delay(handlers[policy.handler], policy.after))
-    case "ladder":
-      return ladderOf(policy.rungs.map(verdictOf))
-    case "when":
-      // a new verdict at each failure: counts belong to the row, not to the value
-      return Recovery.when((_: Failure, { attempt }) =>
-        verdictOf(attempt <= policy.until ? policy.first : policy.second)
-      )
-  }
-}
-
-/** A ladder of one to four rungs. */
-export const ladderOf = ([first = Recovery.rethrow, second, third, fourth]: ReadonlyArray<Verdict>): Verdict => {
-  if (second === undefined) return Recovery.ladder(first)
-  if (third === undefined) return Recovery.ladder(first, second)
-  return fourth === undefined ? Recovery.ladder(first, second, third) : Recovery.ladder(first, second, third, fourth)
-}
-
-const handlers: { readonly [K in "succeeds" | "fails" | "dies"]: Effect.Effect<string, HandlerError> } = {
-  succeeds: Effect.succeed("answer"),
-  fails: Effect.fail({ _tag: "HandlerError" }),
-  dies: Effect.die("defect of a handler")
+  if (policy.kind === "ladder") return ladderOf(policy.rungs.map(verdictOf))
+  if (policy.kind !== "when") return PolicyData.verdictOf(policy)
+  return Recovery.when((_: Failure, { attempt }) => verdictOf(attempt <= policy.until ? policy.first : policy.second))
 }
 
 export const verdictsOf = (table: Table): Verdicts =>
@@ -195,82 +166,8 @@ export const nanos = (millis: number): number => (Number.isInteger(millis) ? mil
 
 // --- generators
 
-export const count: fc.Arbitrary<Backoff.Count> = fc
-  .tuple(fc.integer({ min: 0, max: 5 }), fc.boolean())
-  .map(([retries, extra]) => (extra ? { retries } : { maxAttempts: retries + 1 }))
-
-export const delays: fc.Arbitrary<Omit<Options, "retries" | "maxAttempts">> = fc
-  .record(
-    {
-      initialBackoff: fc.oneof(fc.constantFrom(0, 1, 500), fc.integer({ min: 0, max: 5_000 })),
-      factor: fc.constantFrom(1, 1.5, 2, 3),
-      cap: fc.integer({ min: 0, max: 20_000 }),
-      maxHint: fc.integer({ min: 0, max: 120_000 })
-    },
-    { requiredKeys: [] }
-  )
-  .map(({ cap, ...some }) => ({
-    ...some,
-    ...(cap === undefined ? {} : { maxBackoff: (some.initialBackoff ?? 0) + cap })
-  }))
-
-/** Options without jitter. */
-export const options: fc.Arbitrary<Options> = fc
-  .tuple(count, delays)
-  .map(([count, delays]) => ({ ...count, ...delays }))
-
-export const jitter: fc.Arbitrary<"full" | "equal" | number> = fc.oneof(
-  fc.constantFrom("full" as const, "equal" as const),
-  fc.double({ min: 0, max: 1, noNaN: true })
-)
-
-export const jittered: fc.Arbitrary<Options> = fc
-  .tuple(options, jitter)
-  .map(([options, jitter]) => ({ ...options, jitter }))
-
 /** What `Random` draws. */
 export const draw: fc.Arbitrary<number> = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })
 
-export const retry: fc.Arbitrary<Policy> = fc
-  .oneof(options, jittered)
-  .map((options) => ({ kind: "retry", options }) as const)
-
-export const respondWith: fc.Arbitrary<Policy> = fc.record({
-  kind: fc.constant("respondWith" as const),
-  after: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 5_000 })),
-  handler: fc.constantFrom("succeeds" as const, "succeeds" as const, "fails" as const, "dies" as const)
-})
-
-/** A verdict that ends the call. */
-export const final: fc.Arbitrary<Policy> = fc.oneof(respondWith, fc.constant<Policy>({ kind: "rethrow" }))
-
-const rung: fc.Arbitrary<Policy> = fc.oneof({ weight: 3, arbitrary: retry }, { weight: 1, arbitrary: final })
-
-const laddersOf = (rungs: fc.Arbitrary<Policy>): fc.Arbitrary<Policy> =>
-  fc.array(rungs, { minLength: 1, maxLength: 4 }).map((rungs) => ({ kind: "ladder", rungs }) as const)
-
-export const ladder: fc.Arbitrary<Policy> = laddersOf(fc.oneof({ weight: 4, arbitrary: rung }, laddersOf(rung)))
-
-export const when: fc.Arbitrary<Policy> = fc.record({
-  kind: fc.constant("when" as const),
-  until: fc.integer({ min: 0, max: 6 }),
-  first: fc.oneof(retry, ladder),
-  // a row keeps one count: two branches that count would share it
-  second: final
-})
-
-export const policy: fc.Arbitrary<Policy> = fc.oneof(
-  { weight: 4, arbitrary: retry },
-  { weight: 2, arbitrary: ladder },
-  { weight: 1, arbitrary: when },
-  { weight: 1, arbitrary: final },
-  { weight: 1, arbitrary: laddersOf(fc.oneof(rung, when)) }
-)
-
 /** A table over some of the tags, with or without `orElse`, in any order of its rows. */
-export const table: fc.Arbitrary<Table> = fc
-  .uniqueArray(fc.tuple(fc.constantFrom<Row>(...tags, "orElse"), policy), {
-    selector: ([row]) => row,
-    maxLength: 5
-  })
-  .map((rows): Table => Object.fromEntries(rows))
+export const table: fc.Arbitrary<Table> = FastCheck.table(tags)

@@ -14,6 +14,22 @@ import * as Recovery from "./Recovery.ts"
 
 export type { OutputSpec, Part, Request, Service, ToolChoice } from "./internal/modelService.ts"
 
+/**
+ * Whether models that are reached over a wire may be: `"forbidden"` under `noRealModels` of `@kintsugi/core/testing`. Whoever
+ * implements such a model puts its calls behind `leaving`.
+ */
+export const RealCalls = Context.Reference<"allowed" | "forbidden">("@kintsugi/core/Model/RealCalls", {
+  defaultValue: () => "allowed"
+})
+
+/** What calls a model over a wire; dies where that is forbidden. */
+export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(RealCalls, (calls) =>
+    calls === "allowed"
+      ? self
+      : Effect.die(new Error(`A test calls the real model '${name}'; give its agent a scripted one`))
+  )
+
 /** The service that agents ask for in `R`. */
 export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
 

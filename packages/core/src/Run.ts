@@ -6,74 +6,25 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Budget from "./Budget.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
-import { Exceeded, type OnExceeded, ownerAbove } from "./internal/budgetMeter.ts"
+import { Exceeded, ownerAbove } from "./internal/budgetMeter.ts"
 import * as Beginning from "./internal/runBeginning.ts"
 import * as RunBudget from "./internal/runBudget.ts"
 import * as Deciding from "./internal/runDeciding.ts"
 import * as Frame from "./internal/runFrame.ts"
-import type { ReadInput } from "./internal/runInput.ts"
-import type { Output } from "./internal/runOutput.ts"
 import * as Nesting from "./internal/runNesting.ts"
 import * as Rereading from "./internal/runRereading.ts"
 import { type Start, Suspension } from "./internal/runStart.ts"
+import type { Choice, Loop, Plain, Plan, Skilled } from "./internal/runPlan.ts"
 import { RunState } from "./internal/runState.ts"
+import * as Interception from "./Interception.ts"
 import * as Message from "./Message.ts"
 import * as Model from "./Model.ts"
-import type * as Recovery from "./Recovery.ts"
 import * as Router from "./Router.ts"
 import * as RunContext from "./RunContext.ts"
 import type * as Toolset from "./Toolset.ts"
 import * as Turn from "./Turn.ts"
 
-/** All that the loop has to know of an agent. */
-export interface Plan {
-  readonly agent: string
-  readonly work: Work
-  readonly budget: Budget.Budget
-  /** The agent's own model. It is for this run's loop alone: what the tools need, they get from outside. */
-  readonly model: Layer.Layer<Model.Model, unknown> | undefined
-  readonly onLlmError: Recovery.Rows
-  readonly onPartial: Turn.OnPartial
-  readonly siblings: Turn.Siblings
-  readonly listeners: ReadonlyArray<Frame.Listener>
-  /** What is done about a limit of the budget that was reached; it ends the run where nobody decides. */
-  readonly onExceeded: OnExceeded | undefined
-  readonly readInput: ReadInput
-  /** What the model's last text has to become; absent where it is the output as it is. */
-  readonly output: Output | undefined
-  /** How often the model is asked again for a text that does not fit. */
-  readonly outputRetries: number
-}
-
-/** What a run has to do: the work of its only skill, or that of the one that it chooses. */
-export type Work = Skilled | Choice
-
-/** The work of one skill. */
-export type Skilled = Loop | Plain
-
-/** The model works, with these tools. */
-export interface Loop {
-  readonly kind: "loop"
-  readonly prompt: string
-  readonly toolset: Toolset.Toolset
-}
-
-/** A function works, and no model is asked. */
-export interface Plain {
-  readonly kind: "function"
-  readonly prompt: string
-  readonly run: (input: string) => Effect.Effect<unknown, unknown>
-}
-
-/** First a skill has to be chosen. */
-export interface Choice {
-  readonly kind: "choice"
-  readonly prompt: string
-  readonly router: Router.Definition
-  readonly candidates: ReadonlyArray<Router.Candidate>
-  /** By the names of the candidates. */
-  readonly works: ReadonlyMap<string, Skilled>
-}
+export type { Choice, Loop, Plain, Plan, Skilled, Work } from "./internal/runPlan.ts"
 
 /** Runs a plan. Every event goes to the sink, if there is one. */
 export const run = (
@@ -154,8 +105,12 @@ const withModel = <A, E>(
 ): Effect.Effect<A, unknown, Model.Model> =>
   model === undefined
     ? Effect.flatMap(Effect.service(Model.Model), use)
-    : Effect.scopedWith((scope) =>
-        Effect.flatMap(Layer.buildWithScope(model, scope), (built) => use(Context.get(built, Model.Model)))
+    : Effect.flatMap(Interception.Current, (interceptor) =>
+        interceptor?.model === undefined
+          ? Effect.scopedWith((scope) =>
+              Effect.flatMap(Layer.buildWithScope(model, scope), (built) => use(Context.get(built, Model.Model)))
+            )
+          : use(interceptor.model)
       )
 
 /** A rule is asked first, and needs no model; where it names no skill, the model does. */

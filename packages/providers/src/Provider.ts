@@ -42,15 +42,23 @@ const fromTransports = (
   provider: source.provider,
   // the transcript is lent: it is encoded when the request starts, and never looked at again
   generate: (request) =>
-    Effect.suspend(() => {
-      const refusal = codec.refuses?.(request)
-      return refusal === undefined ? whole.post(codec.encode(request, "whole"), codec.decode) : Effect.fail(refusal)
-    }),
+    Model.leaving(
+      source.model,
+      Effect.suspend(() => {
+        const refusal = codec.refuses?.(request)
+        return refusal === undefined ? whole.post(codec.encode(request, "whole"), codec.decode) : Effect.fail(refusal)
+      })
+    ),
   stream: (request): Stream.Stream<Model.Part, LlmError.LlmError> =>
-    Stream.suspend(() => {
-      const refusal = codec.refuses?.(request)
-      return refusal === undefined
-        ? streamed.open(codec.encode(request, "streamed"), codec.decoder)
-        : Stream.fail(refusal)
-    })
+    Stream.unwrap(
+      Model.leaving(
+        source.model,
+        Effect.sync(() => {
+          const refusal = codec.refuses?.(request)
+          return refusal === undefined
+            ? streamed.open(codec.encode(request, "streamed"), codec.decoder)
+            : Stream.fail(refusal)
+        })
+      )
+    )
 })

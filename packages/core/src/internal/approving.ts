@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import * as Approval from "../Approval.ts"
+import * as Interception from "../Interception.ts"
 import * as RunContext from "../RunContext.ts"
 import { digestOf, digestOfRequest } from "./digest.ts"
 import type { NeedsApproval, ToolDefinition } from "./toolDefinition.ts"
@@ -73,7 +74,11 @@ export const decided = (
     while (true) {
       const { callId, tool } = current
       yield* RunContext.emit(subject.run, () => ({ type: "approval-requested", callId, tool, request: current }))
-      const decision = yield* decide(current)
+      const asked = current
+      const decision = yield* Interception.step(
+        () => ({ kind: "approval", request: asked }),
+        () => decide(asked)
+      )
       if (decision === undefined) return undefined
       if ((yield* Clock.currentTimeMillis) <= current.expiresAt) {
         yield* RunContext.emit(subject.run, () => ({ type: "approval-decided", callId, tool, decision }))

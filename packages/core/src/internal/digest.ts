@@ -1,15 +1,22 @@
 /** Identifies a JSON value by its content: whatever stands in it, in whatever order its fields do. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { ApprovalRequest } from "../Approval.ts"
 
 /** SHA-256 of the canonical JSON, in hexadecimal. */
-export const digestOf = (value: Schema.Json): Effect.Effect<string> =>
+const sha256 = (value: Schema.Json): Effect.Effect<string> =>
   Effect.map(
     Effect.promise(() => crypto.subtle.digest("SHA-256", new TextEncoder().encode(canonical(value)))),
     (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("")
   )
+
+/** How digests are made: by the platform, which takes real time; tests on a virtual clock have none. */
+export const Digest = Context.Reference("@kintsugi/core/Approval/Digest", { defaultValue: () => sha256 })
+
+/** The digest of a JSON value. */
+export const digestOf = (value: Schema.Json): Effect.Effect<string> => Effect.flatMap(Digest, (digest) => digest(value))
 
 type Request = Omit<ApprovalRequest, "agent" | "reason" | "digest">
 

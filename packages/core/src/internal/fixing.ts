@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import * as Interception from "../Interception.ts"
 import * as Meter from "./budgetMeter.ts"
 import * as Render from "../Render.ts"
 import * as RunContext from "../RunContext.ts"
@@ -34,7 +35,10 @@ export const run = (rung: Fix, seen: unknown, round: FixRound, broken: Broken): 
     repairing: { error: seen, attempts: round.context.attempt }
   }
   const running = Effect.provideService(
-    Effect.suspend(() => rung.fixer(input)),
+    Interception.step(
+      () => ({ kind: "fixer run", tool: at.tool, callId: at.callId, round: at.round }),
+      () => rung.fixer(input)
+    ),
     RunContext.Current,
     within
   )

@@ -1,6 +1,7 @@
 /** What stands before a run of a tool: the size of its arguments, and the user's policies. Asked again after a repair. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Interception from "../Interception.ts"
 import type * as Message from "../Message.ts"
 import * as ToolPolicy from "../ToolPolicy.ts"
 import { ToolDeniedError } from "../ToolError.ts"
@@ -30,8 +31,12 @@ export const oversized = (
 
 /** Once they are decoded: why the call is not admitted, if it is not. */
 export const denied = ({ policies }: Gates, call: ToolPolicy.Call): Effect.Effect<ToolDeniedError | undefined> =>
-  Effect.map(ToolPolicy.ask(policies, call), (reason) =>
-    reason === undefined ? undefined : ToolDeniedError.of(call.tool, call.callId, reason)
+  Effect.map(
+    Interception.step(
+      () => ({ kind: "policy", tool: call.tool, callId: call.callId }),
+      () => ToolPolicy.ask(policies, call)
+    ),
+    (reason) => (reason === undefined ? undefined : ToolDeniedError.of(call.tool, call.callId, reason))
   )
 
 const isWithin = (raw: Message.ToolCall["arguments"], max: number): boolean => {

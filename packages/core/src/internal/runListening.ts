@@ -9,6 +9,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as AgentEvent from "../AgentEvent.ts"
+import * as Interception from "../Interception.ts"
 import { labelsOf } from "../RecoveryAdvice.ts"
 import type * as RunContext from "../RunContext.ts"
 
@@ -154,7 +155,10 @@ const listen = Effect.fnUntraced(function* (
 /** A listener cannot change a run: what goes wrong in it is logged, and it hears the next event all the same. */
 const safely = (listener: Listener, event: AgentEvent.AgentEvent): Effect.Effect<void> =>
   Effect.catchCause(
-    Effect.suspend(() => listener.handle(event)),
+    Interception.step(
+      () => ({ kind: "hook", event }),
+      () => listener.handle(event)
+    ),
     (cause) =>
       Effect.annotateLogs(
         Effect.logWarning(`A listener failed on '${event.type}' of agent '${event.agent}'`, cause),

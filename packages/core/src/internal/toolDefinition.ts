@@ -23,6 +23,7 @@ export interface ToolDefinition {
   readonly isBuiltIn: boolean
   /** The parameter of a built-in tool that takes the whole text of arguments which cannot be read. */
   readonly words: string
+  readonly parameters: Schema.Codec<unknown, unknown>
   readonly spec: () => Message.ToolSpec
   readonly targetType: string
   readonly coercion: ReadonlyArray<Coercion.Step>
@@ -121,6 +122,8 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   sideEffects: options.sideEffects ?? "undeclared",
   isBuiltIn: builtIn !== undefined,
   words: builtIn?.words ?? "",
+  // what it decodes to is only ever given to `run`
+  parameters: options.parameters as Schema.Codec<unknown, unknown>,
   spec: once(() => ({
     name,
     description: options.description,

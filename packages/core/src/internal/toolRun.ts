@@ -4,6 +4,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as ErrorCause from "../ErrorCause.ts"
+import * as Interception from "../Interception.ts"
 import * as RunContext from "../RunContext.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../ToolError.ts"
 import { untouchable } from "./recoveryDriver.ts"
@@ -39,20 +40,26 @@ export const run = (
   onCleared?: () => void
 ): Effect.Effect<unknown, unknown> => {
   const { timeout } = tool
-  if (timeout === undefined && tool.sideEffects !== "unsafe") return tool.run(params, context)
   const running = tool.sideEffects === "unsafe" ? announced(tool, params, context) : started(tool, params, context)
   if (timeout === undefined) return running
   return Effect.timeoutOrElse(running, { duration: timeout, orElse: () => cutOff(tool, context, timeout, onCleared) })
 }
 
 const started = (tool: ToolDefinition, params: unknown, context: ToolContext): Effect.Effect<unknown, unknown> =>
-  Effect.suspend(() => tool.run(params, context))
+  Interception.step(
+    () => {
+      const { attempt, callId, idempotencyKey } = context
+      const isUnsafe = tool.sideEffects === "unsafe"
+      return { kind: "tool attempt", tool: tool.name, isUnsafe, callId, idempotencyKey, attempt }
+    },
+    () => tool.run(params, context)
+  )
 
 /** From here on it may have taken effect: whoever would start something else in its place has to know. */
 const announced = (tool: ToolDefinition, params: unknown, context: ToolContext): Effect.Effect<unknown, unknown> =>
   Effect.flatMap(RunContext.Current, (run) => {
     run?.onUnsafe?.()
-    return tool.run(params, context)
+    return started(tool, params, context)
   })
 
 /** A call outside of every table: whatever a table would tell of it is plain here. */
@@ -83,7 +90,10 @@ export const cutOff = (
   if (verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
   const unverifiable = (why: string) => Effect.fail(new Unverifiable(unknown(), why))
   const lookedUp = Effect.matchCauseEffect(
-    Effect.suspend(() => verify(idempotencyKey)),
+    Interception.step(
+      () => ({ kind: "look-up", tool: name, idempotencyKey }),
+      () => verify(idempotencyKey)
+    ),
     {
       onSuccess: (found): Effect.Effect<unknown, unknown> => {
         if (Option.isSome(found)) return Effect.succeed(new Found(found.value))

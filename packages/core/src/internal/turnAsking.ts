@@ -3,6 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../AgentEvent.ts"
+import * as Interception from "../Interception.ts"
 import type * as Ledger from "../Ledger.ts"
 import { isLlmError, type LlmError, MalformedToolCallError } from "../LlmError.ts"
 import type * as Message from "../Message.ts"
@@ -44,7 +45,12 @@ export type Answer =
   | { readonly type: "answered"; readonly value: unknown }
 
 /** Asks, and recovers by the table; each attempt's usage is booked. */
-export const ask = (asking: Asking): Effect.Effect<Answer, unknown> => Driver.drive(new AskingSubject(asking))
+export const ask = (asking: Asking): Effect.Effect<Answer, unknown> =>
+  Effect.withFiber((fiber) => {
+    const isIntercepted = fiber.getRef(Interception.Current) !== undefined
+    const model = isIntercepted ? Interception.model(asking.model) : asking.model
+    return Driver.drive(new AskingSubject(isIntercepted ? { ...asking, model } : asking))
+  })
 
 /** What an attempt has used up: its reply, or what is known of it. */
 type Spent = Pick<Message.Reply, "usage" | "cost"> & { readonly content?: Message.Reply["content"] }

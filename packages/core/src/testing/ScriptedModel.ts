@@ -116,7 +116,8 @@ export const make = (...steps: ReadonlyArray<Step>): Effect.Effect<ScriptedModel
     return { layer: Layer.succeed(Model.Model, service), requests }
   })
 
-const streamOf = (found: Step, request: Model.Request): Stream.Stream<Model.Part, LlmError> => {
+/** How a step is streamed. */
+export const streamOf = (found: Step, request: Model.Request): Stream.Stream<Model.Part, LlmError> => {
   const before = Stream.fromIterable(found.parts)
   if (found.isCutOff) return before
   return Stream.concat(

@@ -1,0 +1,89 @@
+/**
+ * What stands between a run and all that it calls: nothing, unless somebody puts something there. Tests put faults there, see
+ * `FaultPlan` in `@kintsugi/core/testing`. It travels down in one `Context.Reference`, to fixers and sub-agents too.
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import type * as AgentEvent from "./AgentEvent.ts"
+import type * as Approval from "./Approval.ts"
+import type { LlmError } from "./LlmError.ts"
+import type * as Message from "./Message.ts"
+import type * as Model from "./Model.ts"
+
+/** What a run is about to do. */
+export type Step =
+  | {
+      readonly kind: "model call"
+      readonly model: string
+      readonly request: Model.Request
+      readonly isStreamed: boolean
+    }
+  /** A part has come, and nobody has seen it yet. */
+  | { readonly kind: "stream part"; readonly model: string; readonly part: Model.Part }
+  /** One run of a tool, `attempt` counted from 1. */
+  | {
+      readonly kind: "tool attempt"
+      readonly tool: string
+      readonly isUnsafe: boolean
+      readonly callId: string
+      readonly idempotencyKey: string
+      readonly attempt: number
+    }
+  /** `verify` of a tool that was cut off. */
+  | { readonly kind: "look-up"; readonly tool: string; readonly idempotencyKey: string }
+  | { readonly kind: "fixer run"; readonly tool: string; readonly callId: string; readonly round: number }
+  /** All policies of the agent together. */
+  | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
+  | { readonly kind: "approval"; readonly request: Approval.ApprovalRequest }
+  /** A listener is about to hear an event. */
+  | { readonly kind: "hook"; readonly event: AgentEvent.AgentEvent }
+
+export interface Interceptor {
+  /** What is done in the place of a step; it fails only as the step may fail, and gives what it gives. */
+  readonly intercept: (step: Step, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
+  /** In the place of the models that agents have of their own, which are not built then. */
+  readonly model?: Model.Service
+}
+
+/** Whoever intercepts the steps of this program; nobody by default. */
+export const Current = Context.Reference<Interceptor | undefined>("@kintsugi/core/Interception/Current", {
+  defaultValue: () => undefined
+})
+
+/** A step, or what somebody has put in its place. */
+export const step = <A, E, R>(describe: () => Step, self: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.withFiber((fiber) => {
+    const interceptor = fiber.getRef(Current)
+    if (interceptor === undefined) return self()
+    return Effect.contextWith(
+      (context: Context.Context<R>) =>
+        // by its contract it gives and fails with nothing else
+        interceptor.intercept(describe(), Effect.provideContext(Effect.suspend(self), context)) as Effect.Effect<A, E>
+    )
+  })
+
+/** The model as a run sees it: each call of it is a step, and so is each part of a streamed reply. */
+export const model = (self: Model.Service): Model.Service => ({
+  ...self,
+  generate: (request) =>
+    step<Message.Reply, LlmError, never>(
+      () => ({ kind: "model call", model: self.name, request, isStreamed: false }),
+      () => self.generate(request)
+    ),
+  stream: (request) =>
+    Stream.unwrap(
+      step(
+        () => ({ kind: "model call", model: self.name, request, isStreamed: true }),
+        () =>
+          Effect.succeed(
+            Stream.mapEffect(self.stream(request), (part) =>
+              step<Model.Part, LlmError, never>(
+                () => ({ kind: "stream part", model: self.name, part }),
+                () => Effect.succeed(part)
+              )
+            )
+          )
+      )
+    )
+})

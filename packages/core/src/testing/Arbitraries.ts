@@ -1,0 +1,188 @@
+/**
+ * Arbitraries of Effect, drawn from schemas: errors of every class of this library, transcripts, arguments of tools, scripts of
+ * failures, policies. Made of `effect/Arbitrary`, which is not stable in Effect yet: so this stands apart from the rest of the kit.
+ * `FastCheck.fromEffect` gives each of them to fast-check.
+ */
+import * as Arbitrary from "effect/Arbitrary"
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import * as Issue from "../Issue.ts"
+import type * as KintsugiError from "../KintsugiError.ts"
+import * as LlmError from "../LlmError.ts"
+import * as Message from "../Message.ts"
+import * as RecoveryAdvice from "../RecoveryAdvice.ts"
+import * as RunError from "../RunError.ts"
+import type * as Tool from "../Tool.ts"
+import * as ToolError from "../ToolError.ts"
+import type { FailureScript, Step } from "./FailureScript.ts"
+import type { PolicyData } from "./PolicyData.ts"
+
+// --- conversations
+
+/** Any conversation: every call in it is settled, and nothing else is promised. */
+export const transcript: Arbitrary.Arbitrary<Message.Transcript> = Arbitrary.schema(Message.Transcript)
+
+/** What a model may say in a call of this tool that fits its schema: as JSON text, or as an object. */
+export const toolArguments = (tool: Tool.AnyTool): Arbitrary.Arbitrary<Message.ToolCall["arguments"]> => {
+  const { parameters } = tool.definition
+  const encode = Schema.encodeUnknownSync(Schema.toCodecJson(parameters))
+  const drawn = Arbitrary.all({ params: Arbitrary.schema(parameters), isText: Arbitrary.schema(Schema.Boolean) })
+  return Arbitrary.map(drawn, ({ isText, params }) => {
+    const json = encode(params)
+    // arguments are an object, for models and for schemas of parameters
+    return isText ? JSON.stringify(json) : (json as Message.ToolCall["arguments"])
+  })
+}
+
+/** The JSON text of such a call, cut off somewhere, as by the limit of a reply. */
+export const brokenArguments = (tool: Tool.AnyTool): Arbitrary.Arbitrary<string> =>
+  Arbitrary.map(
+    Arbitrary.all({
+      whole: toolArguments(tool),
+      share: Arbitrary.schema(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))
+    }),
+    ({ share, whole }) => {
+      const text = typeof whole === "string" ? whole : JSON.stringify(whole)
+      return text.slice(0, Math.floor(share * (text.length - 1)))
+    }
+  )
+
+// --- errors
+
+type AnyClass = Schema.Codec<unknown, unknown> & {
+  new (fields: object): KintsugiError.KintsugiError
+  readonly fields: Schema.Struct.Fields
+}
+
+// each module exports its classes under their tags
+const classes = { ...LlmError, ...ToolError, ...RunError } as unknown as Readonly<Record<string, AnyClass>>
+
+/** What lies beneath an error: foreign things of all kinds, our own errors, and those around others, three levels down. */
+export const cause: Arbitrary.Arbitrary<unknown> = causes([
+  "error",
+  "coded",
+  "plain",
+  "text",
+  "number",
+  "null",
+  "ours",
+  "nested"
+])
+
+function causes(kinds: ReadonlyArray<string>): Arbitrary.Arbitrary<unknown> {
+  return Arbitrary.map(
+    Arbitrary.schema(
+      Schema.Struct({ kind: Schema.Literals(kinds), text: Schema.String, depth: Schema.Literals([0, 1, 2]) })
+    ),
+    ({ depth, kind, text }): unknown => causeOf(kind, text, depth)
+  )
+}
+
+/** Beneath a failure of a model lie foreign things, and other failures of models. */
+const modelCause = causes(["error", "coded", "plain", "text", "number", "null", "ours"])
+
+function causeOf(kind: string, text: string, depth: number): unknown {
+  switch (kind) {
+    case "error":
+      return new TypeError(text)
+    case "coded":
+      return Object.assign(new Error(text, { cause: new Error("beneath") }), { code: "E1", headers: { secret: text } })
+    case "plain":
+      return { message: text, status: 500 }
+    case "text":
+      return text
+    case "number":
+      return text.length
+    case "null":
+      return null
+    case "ours":
+      return LlmError.RateLimitError.limited(text, { retryAfter: Duration.millis(text.length) })
+    default: {
+      const beneath = depth === 0 ? new Error(text) : causeOf("nested", text, depth - 1)
+      return ToolError.ExecutionError.wrap({ tool: text, callId: "c", kind: "local", args: { n: depth } }, beneath)
+    }
+  }
+}
+
+/** Fields that a schema cannot make by itself: foreign causes, and what is only checked when it comes from outside. */
+const special: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>> = {
+  cause,
+  originalError: cause,
+  earlier: Arbitrary.array(modelCause, { maxLength: 3 }),
+  attempts: Arbitrary.array(cause, { maxLength: 3 }),
+  transcript,
+  args: Arbitrary.schema(Schema.Json),
+  rawValue: Arbitrary.schema(Schema.Json),
+  issues: Arbitrary.schema(Schema.Array(Issue.Issue))
+}
+
+/** Errors of one class, with fields drawn from its schema; optional ones are there or not. Throws where no class has the tag. */
+export const errorOf = (tag: KintsugiError.KintsugiError["_tag"]): Arbitrary.Arbitrary<KintsugiError.KintsugiError> => {
+  const made = classes[tag]
+  if (made === undefined) throw new TypeError(`Arbitraries: there is no error '${tag}'`)
+  const isSpecial = (name: string) => name in special && !(name === "attempts" && tag === "EscalationError")
+  const arbitraryOf = (name: string) => (name === "cause" && tag in LlmError ? modelCause : (special[name] ?? cause))
+  const names = Object.keys(made.fields).filter(isSpecial)
+  const plain = Object.fromEntries(Object.entries(made.fields).filter(([name]) => !isSpecial(name)))
+  const drawn = Arbitrary.all({
+    fields: Arbitrary.schema(Schema.Struct(plain)),
+    special: Arbitrary.all(Object.fromEntries(names.map((name) => [name, arbitraryOf(name)]))),
+    isGiven: Arbitrary.schema(Schema.Boolean)
+  })
+  return Arbitrary.map(drawn, ({ fields, isGiven, special }) => {
+    const optional = new Set([
+      "cause",
+      "originalError",
+      "earlier",
+      ...(tag === "ToolExecutionError" ? ["transcript"] : [])
+    ])
+    const kept = Object.entries(special).filter(([name]) => isGiven || !optional.has(name))
+    return new made({ ...fields, ...Object.fromEntries(kept) })
+  })
+}
+
+/** Errors of every class of this library. */
+export const error: Arbitrary.Arbitrary<KintsugiError.KintsugiError> = Arbitrary.flatMap(
+  Arbitrary.schema(Schema.Literals(RecoveryAdvice.tags)),
+  errorOf
+)
+
+// --- scripts and policies
+
+const millis = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20_000 }))
+
+/** Scripts of failures with these tags, with a success, a defect, an interruption or no end at all here and there. */
+export const script = <const Tag extends string>(
+  tags: readonly [Tag, ...ReadonlyArray<Tag>]
+): Arbitrary.Arbitrary<FailureScript<Tag>> => {
+  const tag = Schema.Literals(tags)
+  const step = Schema.Union([
+    Schema.Struct({ takes: millis, does: Schema.Literal("fail"), tag, hint: Schema.optionalKey(millis) }),
+    Schema.Struct({ takes: millis, does: Schema.Literals(["fail and die", "fail and interrupt"]), tag }),
+    Schema.Struct({ takes: millis, does: Schema.Literal("succeed"), value: Schema.Literal("fine") }),
+    Schema.Struct({ takes: millis, does: Schema.Literals(["die", "interrupt", "never"]) })
+  ])
+  const drawn = Arbitrary.schema(Schema.Struct({ steps: Schema.Array(step), rest: step }))
+  // the schema is that of the type, for these tags
+  return drawn as Arbitrary.Arbitrary<{ readonly steps: ReadonlyArray<Step<Tag>>; readonly rest: Step<Tag> }>
+}
+
+const retries = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
+
+/** Policies without a `when`: retries, answers, and ladders of these. */
+export const policy: Arbitrary.Arbitrary<PolicyData> = (() => {
+  const rung = Schema.Union([
+    Schema.Struct({
+      kind: Schema.Literal("retry"),
+      options: Schema.Struct({ retries, initialBackoff: millis, factor: Schema.Literals([1, 1.5, 2, 3]) })
+    }),
+    Schema.Struct({
+      kind: Schema.Literal("respondWith"),
+      after: millis,
+      handler: Schema.Literals(["succeeds", "fails", "dies"])
+    }),
+    Schema.Struct({ kind: Schema.Literal("rethrow") })
+  ])
+  const rungs = Schema.Array(rung).check(Schema.isMinLength(1), Schema.isMaxLength(4))
+  return Arbitrary.schema(Schema.Union([rung, Schema.Struct({ kind: Schema.Literal("ladder"), rungs })]))
+})()

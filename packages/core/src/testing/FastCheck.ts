@@ -1,0 +1,239 @@
+/**
+ * Arbitraries of fast-check for scripts of failures, policies, and all that `Arbitraries` has; and `check`, which tells of a failing
+ * case all that there is to know. Needs the package `fast-check`, an optional peer.
+ */
+import * as EffectArbitrary from "effect/Arbitrary"
+import type * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import fc from "fast-check"
+import type * as Backoff from "../Backoff.ts"
+import type { FailureScript, Step } from "./FailureScript.ts"
+import type { Options, PolicyData, TableData } from "./PolicyData.ts"
+import * as Trace from "./Trace.ts"
+
+// --- checking
+
+/** As `trace` and `play`, and remembered for the report of a case that fails. */
+export interface Tools {
+  readonly trace: typeof Trace.trace
+  readonly play: typeof Trace.play
+}
+
+export interface CheckOptions {
+  /** How many cases; 1,000 by default. */
+  readonly runs?: number
+  /** Where they start; a random number by default. A failing case says its own. */
+  readonly seed?: number
+}
+
+/** A case that fails, shrunk. */
+export class CounterexampleError extends Data.TaggedError("CounterexampleError")<{
+  readonly message: string
+  readonly counterexample: unknown
+  readonly seed: number
+  /** The failure, or the defect, of the property. */
+  readonly cause: unknown
+}> {}
+
+/** Checks a property on many cases. A failing one is told with its seed, the case itself and every trace that was made of it. */
+export const check = <T, E, R>(
+  arbitrary: fc.Arbitrary<T>,
+  property: (value: T, tools: Tools) => Effect.Effect<unknown, E, R>,
+  { runs = 1_000, seed }: CheckOptions = {}
+): Effect.Effect<void, CounterexampleError, R> =>
+  Effect.contextWith((context: Context.Context<R>) => {
+    let failing: { readonly error: unknown; readonly traces: ReadonlyArray<Trace.Trace> } | undefined
+    const holds = fc.asyncProperty(arbitrary, (value) => {
+      const traces: Array<Trace.Trace> = []
+      const remember = (trace: Trace.Trace) => Effect.sync(() => traces.push(trace))
+      const tools: Tools = {
+        trace: (...args) => Effect.tap(Trace.trace(...args), remember),
+        play: (...args) => Effect.tap(Trace.play(...args), remember)
+      }
+      const checked = Effect.suspend(() => property(value, tools))
+      return Effect.runPromiseWith(context)(Effect.asVoid(checked)).catch((error: unknown) => {
+        failing = { error, traces }
+        throw error
+      })
+    })
+    const checking = Effect.promise(async () =>
+      fc.check(holds, { numRuns: runs, ...(seed === undefined ? {} : { seed }) })
+    )
+    return Effect.flatMap(checking, (result) => {
+      if (!result.failed) return Effect.void
+      const counterexample = result.counterexample?.[0]
+      const said = messageOf(failing?.error ?? result.errorInstance)
+      const traces = (failing?.traces ?? []).map(Trace.format).filter((trace) => !said.includes(trace))
+      const message = [
+        `seed ${result.seed}, case ${result.numRuns}, shrunk ${result.numShrinks} times`,
+        `case ${fc.stringify(counterexample)}`,
+        said,
+        ...traces.map((trace) => `trace\n${trace}`)
+      ].join("\n")
+      return Effect.fail(new CounterexampleError({ message, counterexample, seed: result.seed, cause: failing?.error }))
+    })
+  })
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/**
+ * An arbitrary of Effect, or one that a schema has, as one of fast-check. A case shrinks by its size, not by its parts.
+ */
+export const fromEffect = <A>(arbitrary: EffectArbitrary.Arbitrary<A>): fc.Arbitrary<A> =>
+  fc.record({ size: fc.nat({ max: 30 }), seed: fc.nat() }).map(({ seed, size }) => {
+    const [value] = Effect.runSync(EffectArbitrary.sampleEffect(arbitrary, { count: 1, size, seed }))
+    // it was asked for one
+    return value as A
+  })
+
+// --- scripts
+
+/** Milliseconds that an attempt takes, from none to 20 seconds. */
+export const takes: fc.Arbitrary<number> = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20_000 }))
+
+/** What a server asks for, in milliseconds: absent, none, small, or beyond the default `maxHint`. */
+export const hint: fc.Arbitrary<number | undefined> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.constant(0) },
+  { weight: 2, arbitrary: fc.integer({ min: 1, max: 5_000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 60_001, max: 10 ** 9 }) }
+)
+
+/** A failing step, with one of these tags. */
+export const failing = <const Tag extends string>(
+  tags: ReadonlyArray<Tag>,
+  hints: fc.Arbitrary<number | undefined> = hint
+): fc.Arbitrary<Step<Tag> & { readonly does: "fail" }> =>
+  fc
+    .record({ takes, tag: fc.constantFrom(...tags), hint: hints })
+    .map(({ hint, ...step }) => ({ does: "fail", ...step, ...(hint === undefined ? {} : { hint }) }))
+
+export const succeeding: fc.Arbitrary<Step<never>> = takes.map((takes) => ({ does: "succeed", takes, value: "fine" }))
+
+/** A defect or an interruption. */
+export const ending: fc.Arbitrary<Step<never>> = fc.record({
+  takes,
+  does: fc.constantFrom("die" as const, "interrupt" as const)
+})
+
+/** A step that no policy may handle: `ending`, or one of these beside a failure. */
+export const deadly = <const Tag extends string>(tags: ReadonlyArray<Tag>): fc.Arbitrary<Step<Tag>> =>
+  fc.oneof<Array<fc.Arbitrary<Step<Tag>>>>(
+    ending,
+    fc.record({
+      takes,
+      does: fc.constantFrom("fail and die" as const, "fail and interrupt" as const),
+      tag: fc.constantFrom(...tags)
+    })
+  )
+
+const never: fc.Arbitrary<Step<never>> = takes.map((takes) => ({ does: "never", takes }))
+
+/** A script of failures with these tags, mostly: `ends` is what else may come, by default all that no policy may handle. */
+export const script = <const Tag extends string>(
+  tags: ReadonlyArray<Tag>,
+  ends: fc.Arbitrary<Step<Tag>> = deadly(tags)
+): fc.Arbitrary<FailureScript<Tag>> =>
+  fc.record({
+    steps: fc.array(
+      fc.oneof<Array<fc.WeightedArbitrary<Step<Tag>>>>(
+        { weight: 12, arbitrary: failing(tags) },
+        { weight: 1, arbitrary: succeeding },
+        { weight: 1, arbitrary: ends },
+        { weight: 1, arbitrary: never }
+      ),
+      { maxLength: 12 }
+    ),
+    rest: fc.oneof<Array<fc.Arbitrary<Step<Tag>>>>(succeeding, failing(tags), ends)
+  })
+
+/** A script in which every attempt fails, with one of these tags. */
+export const allFailing = <const Tag extends string>(
+  tags: ReadonlyArray<Tag>,
+  hints?: fc.Arbitrary<number | undefined>
+): fc.Arbitrary<FailureScript<Tag>> =>
+  fc.record({ steps: fc.array(failing(tags, hints), { maxLength: 12 }), rest: failing(tags, hints) })
+
+// --- policies
+
+export const count: fc.Arbitrary<Backoff.Count> = fc
+  .tuple(fc.integer({ min: 0, max: 5 }), fc.boolean())
+  .map(([retries, extra]) => (extra ? { retries } : { maxAttempts: retries + 1 }))
+
+export const delays: fc.Arbitrary<Omit<Options, "retries" | "maxAttempts">> = fc
+  .record(
+    {
+      initialBackoff: fc.oneof(fc.constantFrom(0, 1, 500), fc.integer({ min: 0, max: 5_000 })),
+      factor: fc.constantFrom(1, 1.5, 2, 3),
+      cap: fc.integer({ min: 0, max: 20_000 }),
+      maxHint: fc.integer({ min: 0, max: 120_000 })
+    },
+    { requiredKeys: [] }
+  )
+  .map(({ cap, ...some }) => ({
+    ...some,
+    ...(cap === undefined ? {} : { maxBackoff: (some.initialBackoff ?? 0) + cap })
+  }))
+
+/** Options of a retry, without jitter. */
+export const options: fc.Arbitrary<Options> = fc
+  .tuple(count, delays)
+  .map(([count, delays]) => ({ ...count, ...delays }))
+
+export const jitter: fc.Arbitrary<"full" | "equal" | number> = fc.oneof(
+  fc.constantFrom("full" as const, "equal" as const),
+  fc.double({ min: 0, max: 1, noNaN: true })
+)
+
+export const jittered: fc.Arbitrary<Options> = fc
+  .tuple(options, jitter)
+  .map(([options, jitter]) => ({ ...options, jitter }))
+
+export const retry: fc.Arbitrary<PolicyData> = fc
+  .oneof(options, jittered)
+  .map((options) => ({ kind: "retry", options }) as const)
+
+export const respondWith: fc.Arbitrary<PolicyData> = fc.record({
+  kind: fc.constant("respondWith" as const),
+  after: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 5_000 })),
+  handler: fc.constantFrom("succeeds" as const, "succeeds" as const, "fails" as const, "dies" as const)
+})
+
+/** A verdict that ends the call. */
+export const final: fc.Arbitrary<PolicyData> = fc.oneof(respondWith, fc.constant<PolicyData>({ kind: "rethrow" }))
+
+const rung: fc.Arbitrary<PolicyData> = fc.oneof({ weight: 3, arbitrary: retry }, { weight: 1, arbitrary: final })
+
+/** A ladder of one to four of these. */
+export const laddersOf = (rungs: fc.Arbitrary<PolicyData>): fc.Arbitrary<PolicyData> =>
+  fc.array(rungs, { minLength: 1, maxLength: 4 }).map((rungs) => ({ kind: "ladder", rungs }) as const)
+
+export const ladder: fc.Arbitrary<PolicyData> = laddersOf(fc.oneof({ weight: 4, arbitrary: rung }, laddersOf(rung)))
+
+export const when: fc.Arbitrary<PolicyData> = fc.record({
+  kind: fc.constant("when" as const),
+  until: fc.integer({ min: 0, max: 6 }),
+  first: fc.oneof(retry, ladder),
+  // a row keeps one count: two branches that count would share it
+  second: final
+})
+
+/** Any policy. */
+export const policy: fc.Arbitrary<PolicyData> = fc.oneof(
+  { weight: 4, arbitrary: retry },
+  { weight: 2, arbitrary: ladder },
+  { weight: 1, arbitrary: when },
+  { weight: 1, arbitrary: final },
+  { weight: 1, arbitrary: laddersOf(fc.oneof(rung, when)) }
+)
+
+/** A table over some of these tags, with or without `orElse`, in any order of its rows. */
+export const table = <const Tag extends string>(tags: ReadonlyArray<Tag>): fc.Arbitrary<TableData<Tag>> =>
+  fc
+    .uniqueArray(fc.tuple(fc.constantFrom<Tag | "orElse">(...tags, "orElse"), policy), {
+      selector: ([row]) => row,
+      maxLength: tags.length + 1
+    })
+    // the keys are those
+    .map((rows) => Object.fromEntries(rows) as TableData<Tag>)

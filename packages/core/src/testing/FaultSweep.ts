@@ -1,0 +1,240 @@
+/** Lets everything go wrong, once each, in a scripted run of an agent; and holds what always holds against each of these runs. */
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Metric from "effect/Metric"
+import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
+import type * as AgentEvent from "../AgentEvent.ts"
+import { canonical, Digest } from "../internal/digest.ts"
+import * as Model from "../Model.ts"
+import * as FaultPlan from "./FaultPlan.ts"
+import * as Invariants from "./Invariants.ts"
+import * as RecordedEvents from "./RecordedEvents.ts"
+import { Recorder } from "./Recorder.ts"
+import type * as ScriptedModel from "./ScriptedModel.ts"
+
+/** Any agent. */
+export interface Runnable<in I, out O, out E, out R> {
+  (input: I): Effect.Effect<O, E, R>
+  readonly stream: (input: I) => Stream.Stream<AgentEvent.AgentEvent, E, R>
+  readonly name: string
+}
+
+/** What is played. Everything outside has to be a fake on Effect's `Clock`: runs do not wait for the real world. */
+export interface Scenario<out I, in Services = never> {
+  readonly input: I
+  /**
+   * What the model says, turn by turn: a turn that is asked again is answered again, and after the last step it is repeated.
+   * With several agents, by their names; models of their own are not built, the script answers for them too.
+   */
+  readonly script: ReadonlyArray<ScriptedModel.Step> | Readonly<Record<string, ReadonlyArray<ScriptedModel.Step>>>
+  /** What the agent needs besides a model; built anew for each run. */
+  readonly layer?: Layer.Layer<Services, unknown>
+  /** What a tool may fail with, by its name; failures of another kind are tried on the others. */
+  readonly failures?: Readonly<Record<string, () => unknown>>
+  /** How late a step begins that is delayed, once each; 1 minute and 10 minutes by default. */
+  readonly latencies?: ReadonlyArray<Duration.Input>
+  /** Unsafe tools that may run twice in one call, by your own consent. */
+  readonly mayRunTwice?: ReadonlyArray<string>
+  /** The invariants; all of `Invariants.all` by default. */
+  readonly invariants?: Readonly<Record<string, Invariants.Invariant>>
+}
+
+export type Mode = "whole" | "streamed"
+
+/** One run in which something went wrong that must not. */
+export interface Violation {
+  readonly mode: Mode
+  /** Absent where nothing was injected. */
+  readonly step: FaultPlan.Step | undefined
+  readonly fault: FaultPlan.Fault | undefined
+  /** By the names of their invariants. */
+  readonly found: ReadonlyArray<{ readonly invariant: string; readonly message: string }>
+  readonly events: ReadonlyArray<AgentEvent.AgentEvent>
+}
+
+/** A sweep in which nothing was found. */
+export interface Report {
+  readonly runs: number
+  /** How many faults were injected, by the kind of step. */
+  readonly injections: ReadonlyMap<FaultPlan.Step["kind"], number>
+}
+
+/** What a sweep has found; `message` shows the first three. */
+export class FaultSweepError extends Data.TaggedError("FaultSweepError")<{
+  readonly message: string
+  readonly violations: ReadonlyArray<Violation>
+  readonly runs: number
+}> {}
+
+/** The script and the agent do not go together: nothing was injected yet. */
+export class ScenarioError extends Data.TaggedError("ScenarioError")<{ readonly message: string }> {}
+
+/** For people: where it was, what was injected, what is wrong, and the events of that run. */
+export const format = ({ events, fault, found, mode, step }: Violation): string =>
+  [
+    step === undefined ? `${mode}, nothing injected` : `${mode}, ${FaultPlan.format(step)}, ${nameOf(fault)}`,
+    ...found.map(({ invariant, message }) => `  ✗ ${invariant}: ${message}`),
+    ...events.map((event) => `    ${RecordedEvents.format(event)}`)
+  ].join("\n")
+
+const nameOf = (fault: FaultPlan.Fault | undefined): string => {
+  if (fault?.kind === "latency") return `latency of ${Duration.format(fault.by)}`
+  if (fault?.kind === "interruption") return `interruption ${whens[fault.when]}`
+  return fault?.kind ?? "nothing"
+}
+
+const whens = { before: "as it begins", within: "while it is at work", after: "when it is done" }
+
+/**
+ * Plays the scenario once without a fault, to count its steps; then once for each step and each fault that can come there, whole
+ * and streamed, each on a clock of its own. Fails with every run in which an invariant does not hold.
+ */
+export const faultSweep = <I, O, E, R, Services = never>(
+  agent: Runnable<I, O, E, R>,
+  scenario: Scenario<I, Services>
+): Effect.Effect<Report, FaultSweepError | ScenarioError, Exclude<R, Model.Model | Services>> =>
+  Effect.gen(function* () {
+    const { invariants = Invariants.all } = scenario
+    const violations: Array<Violation> = []
+    const injections = new Map<FaultPlan.Step["kind"], number>()
+    let runs = 0
+    const look = (mode: Mode, { recording }: Played, step?: FaultPlan.Step, fault?: FaultPlan.Fault) => {
+      runs++
+      const found = Object.entries(invariants).flatMap(([invariant, holds]) =>
+        holds(recording).map((message) => ({ invariant, message }))
+      )
+      if (found.length > 0) violations.push({ mode, step, fault, found, events: recording.events })
+    }
+    for (const mode of ["whole", "streamed"] as const) {
+      const clean = yield* play(agent, scenario, mode)
+      const misfit = misfitOf(agent.name, scenario.script, clean)
+      if (misfit !== undefined) return yield* new ScenarioError({ message: `${mode}: ${misfit}` })
+      look(mode, clean)
+      for (const step of clean.steps) {
+        for (const fault of faultsOf(step, scenario)) {
+          look(mode, yield* play(agent, scenario, mode, { at: step.number, fault }), step, fault)
+          injections.set(step.kind, (injections.get(step.kind) ?? 0) + 1)
+        }
+      }
+    }
+    if (violations.length === 0) return { runs, injections }
+    const shown = violations.slice(0, 3).map(format)
+    const message = [`${violations.length} of ${runs} runs go against an invariant`, ...shown].join("\n\n")
+    return yield* new FaultSweepError({ message, violations, runs })
+  })
+
+/** A listener has no failures, and waits are not run by anybody. */
+const faultsOf = (
+  step: FaultPlan.Step,
+  { failures = {}, latencies = ["1 minute", "10 minutes"] }: Pick<Scenario<unknown>, "failures" | "latencies">
+): ReadonlyArray<FaultPlan.Fault> => {
+  const interruption = FaultPlan.interruption(0).fault
+  if (step.kind === "wait") return [interruption]
+  const delays = latencies.map((by) => FaultPlan.latency(0, by).fault)
+  const always = [FaultPlan.defect(0).fault, ...delays, interruption]
+  if (step.kind === "hook" || step.kind === "approval") return always
+  const own = step.of?.kind === "tool attempt" ? failures[step.of.tool] : undefined
+  // what is scripted is over at once: it would be somebody else who is interrupted at work
+  const within = working.has(step.kind) ? [FaultPlan.interruption(0, "within").fault] : []
+  const after = step.kind === "tool attempt" ? [FaultPlan.interruption(0, "after").fault] : []
+  return [FaultPlan.error(0, own).fault, ...always, ...within, ...after]
+}
+
+/** Steps that are the user's own work. */
+const working: ReadonlySet<FaultPlan.Step["kind"]> = new Set(["tool attempt", "look-up", "fixer run"])
+
+interface Played {
+  readonly recording: Invariants.Recording
+  readonly steps: ReadonlyArray<FaultPlan.Step>
+  /** How often each agent was answered, and the last turn in which. */
+  readonly asked: ReadonlyMap<string, number>
+}
+
+/** Why a run without faults shows that the script is another agent's. */
+const misfitOf = (name: string, script: Scenario<unknown>["script"], { asked, recording }: Played) => {
+  const lines = linesOf(name, script)
+  const unknown = [...asked.keys()].find((agent) => lines[agent] === undefined)
+  if (unknown !== undefined) return `the script has no lines for the agent '${unknown}'`
+  const unused = Object.entries(lines).find(([agent, { length }]) => (asked.get(agent) ?? 0) < length)
+  if (unused !== undefined) {
+    return `only ${asked.get(unused[0]) ?? 0} of ${unused[1].length} steps of the agent '${unused[0]}' were asked for`
+  }
+  const beyond = [...asked].find(([agent, turns]) => turns > (lines[agent]?.length ?? 0))
+  if (beyond !== undefined) return `the agent '${beyond[0]}' asks for turn ${beyond[1]}, which is not in the script`
+  return recording.exit === undefined ? "the run does not end within a day, though nothing went wrong in it" : undefined
+}
+
+const linesOf = (
+  name: string,
+  script: Scenario<unknown>["script"]
+): Readonly<Record<string, ReadonlyArray<ScriptedModel.Step>>> =>
+  // `isArray` knows no readonly arrays
+  Array.isArray(script) ? { [name]: script } : (script as Exclude<typeof script, ReadonlyArray<unknown>>)
+
+/** Lets fibers go on until they wait for the clock. */
+const settle = Effect.forEach(Array.from({ length: 5 }), () => Effect.yieldNow, { discard: true })
+
+const play = <I, O, E, R, Services>(
+  agent: Runnable<I, O, E, R>,
+  { input, layer, mayRunTwice = [], script }: Scenario<I, Services>,
+  mode: Mode,
+  plan?: FaultPlan.FaultPlan
+): Effect.Effect<Played, never, Exclude<R, Model.Model | Services>> =>
+  Effect.gen(function* () {
+    const events = RecordedEvents.makeUnsafe()
+    const recorder = new Recorder(linesOf(agent.name, script), () => events.all.length)
+    const seen: Array<AgentEvent.AgentEvent> = []
+    let fibers = 0
+    const counted: Metric.FiberRuntimeMetricsService = {
+      recordFiberStart: () => void fibers++,
+      recordFiberEnd: () => void fibers--
+    }
+    const running =
+      mode === "whole"
+        ? Effect.asVoid(agent(input))
+        : Stream.runForEach(agent.stream(input), (event) => Effect.sync(() => void seen.push(event)))
+    const watched = running.pipe(
+      FaultPlan.injecting(plan, recorder),
+      Effect.provideService(Metric.FiberRuntimeMetrics, counted),
+      // no real time goes by while a run is played
+      Effect.provideService(Digest, (value) => Effect.succeed(canonical(value))),
+      Effect.provide(events.layer),
+      Effect.provideService(Model.Model, recorder.model),
+      // without a layer it needs nothing but the model
+      Effect.provide(layer ?? (Layer.empty as Layer.Layer<never> as Layer.Layer<Services>))
+    )
+    const root = yield* Effect.forkDetach(watched)
+    yield* settle
+    yield* TestClock.adjust("1 day")
+    yield* settle
+    const exit = root.pollUnsafe()
+    const left = { fibers, steps: recorder.open }
+    const atEnd = { events: events.all.length, steps: recorder.steps.length }
+    if (exit === undefined) yield* Effect.forkDetach(Fiber.interrupt(root))
+    yield* TestClock.adjust("1 day")
+    yield* settle
+    const inAll = { events: events.all.length, steps: recorder.steps.length }
+    const recording: Invariants.Recording = {
+      events: events.all.slice(0, atEnd.events),
+      seen: mode === "streamed" ? seen : undefined,
+      exit,
+      interrupted: recorder.interruption,
+      sent: recorder.sent,
+      starts: recorder.starts.filter(({ tool }) => !mayRunTwice.includes(tool)),
+      left: exit === undefined ? { fibers: 0, steps: 0 } : left,
+      later:
+        exit === undefined
+          ? { events: 0, steps: 0 }
+          : { events: inAll.events - atEnd.events, steps: inAll.steps - atEnd.steps }
+    }
+    return { recording, steps: recorder.steps, asked: recorder.asked }
+  }).pipe(
+    Effect.provide(Logger.layer([])),
+    Effect.provide(TestClock.layer())
+    // the same needs, less those that are met above; the compiler does not see through several `Exclude`s
+  ) as Effect.Effect<Played, never, Exclude<R, Model.Model | Services>>

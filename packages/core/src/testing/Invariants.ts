@@ -1,0 +1,281 @@
+/** What holds of every run, whatever went wrong in it. Each says what is wrong with a recording; nothing, if it holds. */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Equal from "effect/Equal"
+import * as Exit from "effect/Exit"
+import * as AgentEvent from "../AgentEvent.ts"
+import { Operations, type Watcher } from "../internal/telemetryOperations.ts"
+import type * as Message from "../Message.ts"
+import * as Usage from "../Usage.ts"
+
+/** One run of a tool with unsafe side effects. */
+export interface Start {
+  readonly tool: string
+  readonly runId: string
+  readonly turn: number
+  readonly callId: string
+  readonly key: string
+  /** How it ended by itself; `cut off` otherwise. */
+  readonly end: "success" | "failure" | "cut off"
+  /** What was said when it was looked up afterwards. */
+  readonly lookedUp: "took effect" | "took none" | undefined
+}
+
+/** All that there is to know of a run that is over. */
+export interface Recording {
+  readonly events: ReadonlyArray<AgentEvent.AgentEvent>
+  /** What a reader saw, in streamed runs. */
+  readonly seen: ReadonlyArray<AgentEvent.AgentEvent> | undefined
+  /** Absent when it did not end within a day. */
+  readonly exit: Exit.Exit<unknown, unknown> | undefined
+  /** When it was interrupted, and how many events there were by then. */
+  readonly interrupted: { readonly at: number; readonly events: number } | undefined
+  /** What the models have sent, reply by reply. */
+  readonly sent: ReadonlyArray<Usage.Usage>
+  readonly starts: ReadonlyArray<Start>
+  /** Fibers that it has left behind, steps that never ended; events and steps of the day after. */
+  readonly left: { readonly fibers: number; readonly steps: number }
+  readonly later: { readonly events: number; readonly steps: number }
+}
+
+export interface Invariant {
+  (recording: Recording): ReadonlyArray<string>
+}
+
+type Events = ReadonlyArray<AgentEvent.AgentEvent>
+type OfType<Type> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
+
+const ofType = <const Type extends AgentEvent.AgentEvent["type"]>(
+  events: Events,
+  type: Type
+): ReadonlyArray<OfType<Type>> => events.filter((event): event is OfType<Type> => event.type === type)
+
+/** The events of each run, that of the outermost first. */
+const runsOf = (events: Events): ReadonlyArray<Events> => {
+  const runs = new Map<string, Array<AgentEvent.AgentEvent>>()
+  for (const event of events) {
+    const run = runs.get(event.runId)
+    if (run === undefined) runs.set(event.runId, [event])
+    else run.push(event)
+  }
+  return [...runs.values()]
+}
+
+const settledOf = ({ content }: Message.Assistant) => content.filter((part) => part.type === "settled-call")
+
+const endOf = (events: Events) => events.findLast((event) => event.parent === undefined && AgentEvent.isTerminal(event))
+
+const show = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? String(value)
+  return text.length > 300 ? `${text.slice(0, 300)}…` : text
+}
+
+/** Nothing if the two are equal, else what is wrong. */
+const unequal = (what: string, is: unknown, shouldBe: unknown): ReadonlyArray<string> =>
+  Equal.equals(is, shouldBe) ? [] : [`${what} is ${show(is)}, and should be ${show(shouldBe)}`]
+
+const nameOf = (run: Events) => `'${run[0]?.agent}'`
+
+/** Every reply is one message, with each of its calls settled once, where it was; no orphan is in what a run leaves. */
+export const settled: Invariant = ({ events }) =>
+  runsOf(events).flatMap((run) => {
+    const replies = ofType(run, "model-end")
+    const turns = ofType(run, "turn-end")
+    const routing = new Set(replies.map(({ turn }) => turn).filter((turn) => !turns.some((end) => end.turn === turn)))
+    const asked = new Map(replies.filter(({ turn }) => !routing.has(turn)).map(({ reply, turn }) => [turn, reply]))
+    const unsettled = [...routing].filter((turn) =>
+      replies.some((event) => event.turn === turn && event.reply.content.some(({ type }) => type === "tool-call"))
+    )
+    const start = ofType(run, "run-start")[0]?.transcript ?? []
+    const end = run.at(-1)
+    const kept =
+      end?.type === "run-failed" || end?.type === "run-interrupted"
+        ? end.transcript.filter(({ role }) => role === "assistant").slice(assistants(start))
+        : undefined
+    return [
+      ...unsettled.map((turn) => `${nameOf(run)} has asked for calls in turn ${turn}, of which no message tells`),
+      ...turns.flatMap(({ message, turn }) => {
+        const reply = asked.get(turn)
+        const parts = message.content.map((part) => (part.type === "settled-call" ? part.call : part))
+        return [
+          ...(reply === undefined
+            ? []
+            : unequal(`The message of ${nameOf(run)} in turn ${turn}`, parts, reply.content)),
+          ...misreported(run, turn, message)
+        ]
+      }),
+      ...(kept === undefined || turns.length === 0
+        ? []
+        : unequal(
+            `What the end of ${nameOf(run)} has of the assistant`,
+            kept,
+            turns.map(({ message }) => message)
+          ))
+    ]
+  })
+
+const assistants = (transcript: Message.Transcript) => transcript.filter(({ role }) => role === "assistant").length
+
+/** Calls of a turn whose settlement is another one than their end has told of. */
+const misreported = (run: Events, turn: number, message: Message.Assistant): ReadonlyArray<string> => {
+  const calls = settledOf(message)
+  return calls.flatMap(({ call, settlement }) => {
+    // some models give two calls of a reply the same id
+    if (calls.filter((other) => other.call.id === call.id).length > 1) return []
+    const own = run.filter((event) => event.turn === turn)
+    const said =
+      ofType(own, "tool-end").find(({ callId }) => callId === call.id)?.use.settlement ??
+      ofType(own, "tool-refused").find(({ callId }) => callId === call.id)?.settlement
+    if (said !== undefined) return unequal(`The settlement of ${call.id}`, settlement, said)
+    return settlement.kind === "result" || settlement.kind === "denied"
+      ? [`${call.id} is settled as '${settlement.kind}', and no event has told of that`]
+      : []
+  })
+}
+
+const sumOf = (usages: ReadonlyArray<Usage.Usage>) => usages.reduce(Usage.add, Usage.empty)
+
+/** The ledger has every attempt of every model call once, and its sum is what the models have sent. */
+export const booked: Invariant = ({ events, sent }) => {
+  const parents = new Map(events.map(({ parent, runId }) => [runId, parent?.runId]))
+  const isBelow = (runId: string | undefined, above: string): boolean =>
+    runId !== undefined && (runId === above || isBelow(parents.get(runId), above))
+  const found = runsOf(events).flatMap((run) => {
+    const end = run.at(-1)
+    if (end === undefined || !("ledger" in end)) return []
+    const entries = events.flatMap((event) =>
+      isBelow(event.runId, end.runId) &&
+      (event.type === "model-end" || event.type === "model-failed" || event.type === "model-interrupted")
+        ? [event.spent]
+        : []
+    )
+    const begun = ofType(run, "model-start").map(({ attempt, model, turn }) => [turn, attempt, model])
+    const closed = entries
+      .filter(({ runId }) => runId === end.runId)
+      .map(({ attempt, model, turn }) => [turn, attempt, model])
+    return [
+      ...unequal(`What is booked for ${nameOf(run)}`, end.ledger, entries),
+      ...unequal(`The usage of ${nameOf(run)}`, end.usage, sumOf(end.ledger.map(({ usage }) => usage))),
+      ...unequal(`The attempts of ${nameOf(run)} that have ended`, closed, begun)
+    ]
+  })
+  // a run that was suspended goes on as the same run, and counts from where it was
+  const ends = runsOf(events).flatMap((run) => {
+    const end = run.findLast(AgentEvent.isTerminal)
+    return end !== undefined && end.parent === undefined && "usage" in end ? [end.usage] : []
+  })
+  return [...found, ...(ends.length === 0 ? [] : unequal("The usage of the whole", sumOf(ends), sumOf(sent)))]
+}
+
+/**
+ * No unsafe tool runs a second time in one call, unless it was cut off and looked up and had taken no effect; and no call in
+ * which it may have taken effect is settled as if it had not.
+ */
+export const safe: Invariant = ({ events, starts }) =>
+  starts.flatMap((start, index) => {
+    const { callId, end, key, lookedUp, runId, tool, turn } = start
+    const isLast = !starts.slice(index + 1).some((other) => other.key === key)
+    if (!isLast) {
+      return end === "cut off" && lookedUp === "took none"
+        ? []
+        : [`'${tool}' is unsafe and runs again in call ${callId} (${key}), after a run that ended: ${end}`]
+    }
+    const kind = ofType(events, "turn-end")
+      .filter((event) => event.runId === runId && event.turn === turn)
+      .flatMap(({ message }) => settledOf(message))
+      .find(({ call }) => call.id === callId)?.settlement.kind
+    const mayHave = end === "success" || lookedUp === "took effect" || (end === "cut off" && lookedUp === undefined)
+    return mayHave && kind === "interrupted"
+      ? [`'${tool}' is unsafe and may have taken effect, but call ${callId} is settled as interrupted`]
+      : []
+  })
+
+/** Each run begins once and ends once, the outermost last; a reader sees all of it, in that order. */
+export const ended: Invariant = ({ events, exit, seen }) => {
+  const found = runsOf(events).flatMap((run) => {
+    const ends = run.filter(AgentEvent.isTerminal).length
+    const last = run.at(-1)
+    return [
+      ...(ends === 1 ? [] : [`${nameOf(run)} ends ${ends} times`]),
+      ...(ends > 0 && last !== undefined && !AgentEvent.isTerminal(last)
+        ? [`${nameOf(run)} goes on after its end, with ${last.type}`]
+        : []),
+      ...(ofType(run, "run-start").length === 1
+        ? []
+        : [`${nameOf(run)} begins ${ofType(run, "run-start").length} times`])
+    ]
+  })
+  const last = events.at(-1)
+  const late =
+    last === undefined || last === endOf(events) ? [] : [`${last.type} comes after the end of the outermost run`]
+  if (seen === undefined || exit === undefined) return [...found, ...late]
+  // a reader that is interrupted reads no further
+  const isCut = Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
+  const shown = isCut ? events.slice(0, seen.length) : events
+  const isAll = seen.length === shown.length && seen.every((event, index) => Equal.equals(event, shown[index]))
+  return [...found, ...late, ...(isAll ? [] : [`a reader saw ${seen.length} events that are not those of the run`])]
+}
+
+/** It ends; no fiber and no step is left, and nothing comes later. */
+export const over: Invariant = ({ exit, later, left }) => [
+  ...(exit === undefined ? ["it does not end within a day"] : []),
+  ...(left.fibers > 0 ? [`${left.fibers} fibers are left at its end`] : []),
+  ...(left.steps > 0 ? [`${left.steps} steps have not ended at its end`] : []),
+  ...(later.events > 0 ? [`${later.events} events come after its end`] : []),
+  ...(later.steps > 0 ? [`${later.steps} steps are taken after its end`] : [])
+]
+
+/** Whatever begins, by the events, ends once, in its run. */
+export const closed: Invariant = ({ events }) => {
+  const noted: Array<{ readonly event: AgentEvent.AgentEvent; ends: number }> = []
+  const watcher: Watcher<number> = {
+    begin: (event) => noted.push({ event, ends: 0 }) - 1,
+    within: () => {},
+    end: (operation: number) => {
+      const one = noted[operation]
+      if (one !== undefined) one.ends++
+    }
+  }
+  const operations = new Operations(watcher, Context.empty())
+  for (const event of events) operations.hear(event)
+  const begun = new Set(noted.map(({ event }) => event))
+  const isBeginning = ({ type }: AgentEvent.AgentEvent) =>
+    type === "run-start" || type === "model-start" || type === "tool-start"
+  return [
+    ...noted
+      .filter(({ ends }) => ends !== 1)
+      .map(({ ends, event }) => `${event.type} of '${event.agent}', turn ${event.turn}, ends ${ends} times`),
+    ...events
+      .filter((event) => isBeginning(event) && !begun.has(event))
+      .map((event) => `${event.type} of '${event.agent}' belongs to no run`)
+  ]
+}
+
+/** An interruption ends the run at once: nothing handles it, and nothing happens at a later instant. */
+export const passing: Invariant = ({ events, exit, interrupted }) => {
+  if (interrupted === undefined || exit === undefined) return []
+  const isLate = events.slice(0, interrupted.events).some((event) => event === endOf(events))
+  if (isLate) return []
+  const end = endOf(events)
+  const after = events.find(({ at }) => at > interrupted.at)
+  return [
+    ...(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
+      ? []
+      : ["an interruption was handled: the run goes on"]),
+    ...(end === undefined || end.type === "run-interrupted" ? [] : [`a run that is interrupted ends as ${end.type}`]),
+    ...(after === undefined
+      ? []
+      : [`${after.type} comes ${after.at - interrupted.at} ms after the interruption of the run`])
+  ]
+}
+
+/** All of them, by the names that reports give them. */
+export const all: Readonly<Record<string, Invariant>> = {
+  "no call without its settlement": settled,
+  "the ledger is complete": booked,
+  "no unsafe tool runs twice": safe,
+  "every run ends with one last event": ended,
+  "nothing is left behind": over,
+  "whatever starts is closed": closed,
+  "interruption passes": passing
+}

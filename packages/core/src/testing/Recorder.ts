@@ -1,0 +1,134 @@
+/** Watches one run of a sweep: answers for its models, and keeps what invariants ask about. */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import type { LlmError } from "../LlmError.ts"
+import type * as Model from "../Model.ts"
+import * as RunContext from "../RunContext.ts"
+import type * as Usage from "../Usage.ts"
+import type { Step } from "./FaultPlan.ts"
+import type { Recording, Start } from "./Invariants.ts"
+import * as ScriptedModel from "./ScriptedModel.ts"
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+export class Recorder {
+  readonly steps: Array<Step> = []
+  readonly starts: Array<Mutable<Start>> = []
+  readonly sent: Array<Usage.Usage> = []
+  /** The last turn in which each agent was answered. */
+  readonly asked = new Map<string, number>()
+  /** Steps that were begun and have not ended. */
+  open = 0
+  interruption: Recording["interrupted"]
+  readonly #lines: Readonly<Record<string, ReadonlyArray<ScriptedModel.Step>>>
+  readonly #events: () => number
+
+  constructor(lines: Readonly<Record<string, ReadonlyArray<ScriptedModel.Step>>>, events: () => number) {
+    this.#lines = lines
+    this.#events = events
+  }
+
+  readonly reached = (step: Step): void => {
+    this.steps.push(step)
+    if (step.of !== undefined) this.open++
+  }
+
+  readonly ended = (): void => {
+    this.open--
+  }
+
+  readonly interrupted = (at: number): void => {
+    this.interruption ??= { at, events: this.#events() }
+  }
+
+  readonly inPlace = (step: Step, self: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> => {
+    const { of } = step
+    if (of?.kind === "stream part" && of.part.type === "finish") {
+      const { usage } = of.part
+      // it was sent, and counts once the run has it
+      this.sent.splice(this.sent.lastIndexOf(usage), 1)
+      return Effect.tap(self, () => Effect.sync(() => this.sent.push(usage)))
+    }
+    if (of?.kind === "tool attempt" && of.isUnsafe) return this.#started(step, of, self)
+    if (of?.kind === "look-up") {
+      return Effect.tap(self, (found) =>
+        Effect.sync(() => {
+          const start = this.starts.findLast(({ key }) => key === of.idempotencyKey)
+          const tookEffect = Option.isOption(found) && Option.isSome(found)
+          if (start !== undefined) start.lookedUp = tookEffect ? "took effect" : "took none"
+        })
+      )
+    }
+    return self
+  }
+
+  #started(
+    { runId = "", turn }: Step,
+    {
+      callId,
+      idempotencyKey,
+      tool
+    }: { readonly callId: string; readonly idempotencyKey: string; readonly tool: string },
+    self: Effect.Effect<unknown, unknown>
+  ): Effect.Effect<unknown, unknown> {
+    return Effect.suspend(() => {
+      const start: Mutable<Start> = {
+        tool,
+        runId,
+        turn,
+        callId,
+        key: idempotencyKey,
+        end: "cut off",
+        lookedUp: undefined
+      }
+      this.starts.push(start)
+      return Effect.onExit(self, (exit) =>
+        Effect.sync(() => {
+          const isOwn = Exit.isFailure(exit) && exit.cause.reasons.every(({ _tag }) => _tag === "Fail")
+          start.end = Exit.isSuccess(exit) ? "success" : isOwn ? "failure" : "cut off"
+        })
+      )
+    })
+  }
+
+  /** Answers by the agent that asks, and its turn: so a turn that is asked again is answered again. */
+  readonly #next = Effect.flatMap(RunContext.Current, (run) =>
+    Effect.suspend((): Effect.Effect<ScriptedModel.Step> => {
+      const agent = run?.agent ?? "nobody"
+      const turn = Math.max(1, run?.turn() ?? 1)
+      this.asked.set(agent, Math.max(this.asked.get(agent) ?? 0, turn))
+      const lines = this.#lines[agent]
+      const found = lines?.[turn - 1] ?? lines?.at(-1)
+      return found === undefined
+        ? Effect.die(new Error(`the script has no lines for the agent '${agent}'`))
+        : Effect.succeed(found)
+    })
+  )
+
+  /** What a failure is known to have cost was sent as well. */
+  readonly #failed = ({ usage }: LlmError): Effect.Effect<void> =>
+    Effect.sync(() => {
+      if (usage !== undefined) this.sent.push(usage)
+    })
+
+  readonly model: Model.Service = {
+    name: "scripted",
+    provider: "scripted",
+    generate: (request) =>
+      Effect.flatMap(this.#next, ({ answer }) => answer(request)).pipe(
+        Effect.tap(({ usage }) => Effect.sync(() => this.sent.push(usage))),
+        Effect.tapError(this.#failed)
+      ),
+    stream: (request) =>
+      Stream.unwrap(Effect.map(this.#next, (found) => ScriptedModel.streamOf(found, request))).pipe(
+        Stream.tap((part) =>
+          Effect.sync(() => {
+            if (part.type === "finish") this.sent.push(part.usage)
+          })
+        ),
+        Stream.tapError(this.#failed)
+      )
+  }
+}

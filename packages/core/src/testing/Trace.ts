@@ -1,0 +1,210 @@
+/** What a policy makes of a script of failures, on a virtual clock: nothing waits, and every instant is exact. */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as TestClock from "effect/testing/TestClock"
+import * as Explanation from "../Explanation.ts"
+import { recoverEffect } from "../internal/recoverEffect.ts"
+import * as Recovery from "../Recovery.ts"
+import { type Failure, type FailureScript, type Step, stepOf } from "./FailureScript.ts"
+
+/** All that there is to say of a run. Instants are milliseconds since the start. */
+export interface Trace {
+  readonly attempts: ReadonlyArray<Attempt>
+  /** The instant at which it ended; absent while it runs. */
+  readonly end: number | undefined
+  /** `success fine`, `failure Down of attempt 3`, `died of …`, `interrupted`, `running`. */
+  readonly exit: string
+  /** `open n` and `close n`: each attempt holds a resource. */
+  readonly resources: ReadonlyArray<string>
+}
+
+export interface Attempt {
+  readonly start: number
+  /** Counted from 1. */
+  readonly attempt: number
+  /** What its step does, or `running`. */
+  readonly outcome: string
+}
+
+/** Puts a policy round the scripted effect. */
+export type Guard<E = never, Tag extends string = string, R = never> = (
+  scripted: Effect.Effect<string, Failure<Tag>>
+) => Effect.Effect<string, Failure<Tag> | E, R>
+
+/** A trace, and what it is of. */
+export interface Traced extends Trace {
+  readonly script: FailureScript
+}
+
+/** A verdict for all failures, or a table; `Recovery.explain` takes the same. */
+export type Policy = Recovery.AnyVerdict | { readonly [row: string]: Recovery.AnyVerdict | undefined }
+
+/** Every script is bounded: a policy that makes more attempts than this dies of it. */
+const runaway = 20_000
+
+/** Beyond the end of every run that ends. */
+const ages = Duration.days(100_000)
+
+/**
+ * What a policy makes of a script. What needs somebody to talk to (`tell`, `escalate`, `fix`, `raise`) has no meaning here: it
+ * is a defect.
+ */
+export const trace = (policy: Policy, script: FailureScript): Effect.Effect<Traced> => {
+  const guard = (scripted: Effect.Effect<string, Failure>) =>
+    // failures of handlers are part of the trace, whatever their type
+    recoverEffect(Recovery.rowsOf(Recovery.isVerdict(policy) ? { orElse: policy } : policy), scripted) as Effect.Effect<
+      string,
+      Failure
+    >
+  return Effect.map(play(script, guard), (seen) => ({ ...seen, script }))
+}
+
+/**
+ * As `trace`, for anything that can be put round an effect; `interruptAt` is the instant of an interruption from outside, in
+ * milliseconds.
+ */
+export const play = <E, Tag extends string, R = never>(
+  script: FailureScript<Tag>,
+  guard: Guard<E, Tag, R>,
+  interruptAt?: number
+): Effect.Effect<Trace, never, R> =>
+  Effect.gen(function* () {
+    const attempts: Array<{ start: number; attempt: number; outcome: string }> = []
+    const resources: Array<string> = []
+    const errors: Array<unknown> = []
+    const clock = yield* Clock.clockWith(Effect.succeed)
+    const scripted = Effect.suspend(() => {
+      const attempt = attempts.length + 1
+      if (attempt > runaway) return Effect.die("runaway")
+      const entry = { start: clock.currentTimeMillisUnsafe(), attempt, outcome: "running" }
+      attempts.push(entry)
+      const step = stepOf(script, attempt)
+      const act = Effect.suspend(() => {
+        entry.outcome = step.does
+        return perform(step, attempt, errors)
+      })
+      return Effect.acquireUseRelease(
+        Effect.sync(() => resources.push(`open ${attempt}`)),
+        () => (step.takes === 0 ? act : Effect.delay(act, step.takes)),
+        () => Effect.sync(() => resources.push(`close ${attempt}`))
+      )
+    })
+    let ended: { readonly end: number; readonly exit: string } | undefined
+    const fiber = yield* Effect.forkChild(
+      Effect.onExit(guard(scripted), (exit) =>
+        Effect.sync(() => {
+          ended = { end: clock.currentTimeMillisUnsafe(), exit: describe(exit, errors) }
+        })
+      )
+    )
+    // not awaited: what resists an interrupt waits for the clock
+    const interrupt = Effect.forkChild(Fiber.interrupt(fiber))
+    if (interruptAt !== undefined) {
+      yield* TestClock.adjust(interruptAt)
+      yield* interrupt
+    }
+    yield* TestClock.adjust(ages)
+    const seen = ended ?? { end: undefined, exit: "running" }
+    const made = attempts.map((entry) => ({ ...entry }))
+    if (ended === undefined) {
+      yield* interrupt
+      yield* TestClock.adjust(ages)
+    }
+    return { attempts: made, ...seen, resources }
+  }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
+
+const perform = <Tag extends string>(
+  step: Step<Tag>,
+  attempt: number,
+  errors: Array<unknown>
+): Effect.Effect<string, Failure<Tag>> => {
+  const fail = (tag: Tag, hint?: number): Cause.Cause<Failure<Tag>> => {
+    const error = { _tag: tag, attempt, ...(hint === undefined ? {} : { retryAfter: Duration.millis(hint) }) }
+    errors[attempt] = error
+    return Cause.fail(error)
+  }
+  switch (step.does) {
+    case "succeed":
+      return Effect.succeed(step.value)
+    case "fail":
+      return Effect.failCause(fail(step.tag, step.hint))
+    case "fail and die":
+      return Effect.failCause(Cause.combine(fail(step.tag), Cause.die(`defect of attempt ${attempt}`)))
+    case "fail and interrupt":
+      return Effect.failCause(Cause.combine(fail(step.tag), Cause.interrupt()))
+    case "die":
+      return Effect.die(`defect of attempt ${attempt}`)
+    case "interrupt":
+      return Effect.interrupt
+    case "never":
+      return Effect.never
+  }
+}
+
+const describe = (exit: Exit.Exit<string, unknown>, errors: ReadonlyArray<unknown>): string => {
+  if (Exit.isSuccess(exit)) return `success ${exit.value}`
+  const parts = exit.cause.reasons.map((reason) => {
+    if (Cause.isInterruptReason(reason)) return "interrupted"
+    if (Cause.isDieReason(reason)) {
+      return `died of ${typeof reason.defect === "string" ? reason.defect : nameOf(reason.defect, errors)}`
+    }
+    return nameOf(reason.error, errors)
+  })
+  return [...new Set(parts)].join(" and ")
+}
+
+const nameOf = (error: unknown, errors: ReadonlyArray<unknown>): string => {
+  const attempt = errors.indexOf(error)
+  const tag = typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : String(error)
+  return attempt === -1 ? `failure ${tag} of its own` : failed(tag, attempt)
+}
+
+/** What a failed attempt fails with, as traces name it: the very object of that attempt. */
+export const failed = (tag: string, attempt: number): string => `failure ${tag} of attempt ${attempt}`
+
+/** The wait before each attempt but the first, in milliseconds; exact when all instants are whole. */
+export const waitsOf = (script: FailureScript, { attempts }: Trace): ReadonlyArray<number> =>
+  attempts.slice(1).map(({ start }, index) => start - (attempts[index]!.start + stepOf(script, index + 1).takes))
+
+/** For people: one line for each attempt, and one for the end. */
+export const format = ({ attempts, end, exit }: Trace): string =>
+  [
+    ...attempts.map(({ attempt, outcome, start }) => `attempt ${attempt} at ${start} ms: ${outcome}`),
+    end === undefined ? exit : `${exit}, at ${end} ms`
+  ].join("\n")
+
+/** A trace that goes beyond what its policy is explained to do. */
+export class ExceededError extends Data.TaggedError("ExceededError")<{
+  readonly message: string
+  readonly trace: Traced
+  readonly explanation: Explanation.Explanation
+}> {}
+
+/** What clocks round off, in milliseconds. */
+const slack = 1e-3
+
+/**
+ * Holds a trace of a script against bounds, as `Recovery.explain` gives them, of the policy itself or of one that is the most
+ * that you are willing to wait for: attempts, and the time that is spent waiting, with what servers are granted where the script
+ * has them ask for something.
+ */
+export const assertWithin =
+  (explanation: Explanation.Explanation) =>
+  (seen: Traced): Effect.Effect<Traced, ExceededError> => {
+    const { attempts, time, waits } = explanation.worst
+    const waited = waitsOf(seen.script, seen).reduce((sum, wait) => sum + wait, 0)
+    const isHinted = seen.attempts.some(({ attempt }) => "hint" in stepOf(seen.script, attempt))
+    const most = Duration.toMillis(isHinted ? time : waits)
+    const found = [
+      ...(seen.attempts.length > attempts ? [`${seen.attempts.length} attempts, more than ${attempts}`] : []),
+      ...(waited > most + slack ? [`${waited} ms of waits, more than ${most}`] : [])
+    ]
+    if (found.length === 0) return Effect.succeed(seen)
+    const message = [found.join("; "), Explanation.format(explanation), format(seen)].join("\n\n")
+    return Effect.fail(new ExceededError({ message, trace: seen, explanation }))
+  }

@@ -1,0 +1,289 @@
+import { assert, it } from "@effect/vitest"
+import { Agent, Approval, Approver, Model, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import { FaultPlan, FaultSweep, faultSweep, type Invariants, ScriptedModel } from "@kintsugi/core/testing"
+import { Cause, Context, Effect, Exit, Layer, Option, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { busy, type Gone, gone } from "../dialogue.ts"
+
+const { call, calls, text } = ScriptedModel
+
+const common = { description: "d", parameters: Schema.Struct({ n: Schema.Finite }), success: Schema.String }
+
+/** A tool that does this, of which all failures are told. */
+const toolOf = <const Name extends string, R>(
+  name: Name,
+  run: (n: number) => Effect.Effect<string, Gone, R>,
+  sideEffects: "none" | "unsafe" = "none"
+) =>
+  Tool.make(name, { ...common, sideEffects, timeout: "5 seconds", run: ({ n }) => run(n) }).pipe(
+    Tool.onError({ orElse: Recovery.tell() })
+  )
+
+const fine = (n: number) => Effect.as(Effect.sleep(20), `${n}`)
+
+/** An agent with one tool, and its script. */
+const around = <const T extends Tool.AnyTool>(tool: T) =>
+  Agent.make("worker", { skills: [Skill.make("work", { description: "d", tools: [tool] })] })
+
+const script = (name: string) => [calls(call(name, { n: 1 }, "c1"), call(name, { n: 2 }, "c2")), text("done")]
+
+/** What a sweep says that has to find something. */
+const failing = <A, R>(sweep: Effect.Effect<A, FaultSweep.FaultSweepError | FaultSweep.ScenarioError, R>) =>
+  Effect.flatMap(Effect.flip(sweep), (error) =>
+    error._tag === "FaultSweepError" ? Effect.succeed(error) : Effect.die(error)
+  )
+
+const invariantsOf = ({ violations }: FaultSweep.FaultSweepError) => [
+  ...new Set(violations.flatMap(({ found }) => found.map(({ invariant }) => invariant)))
+]
+
+// --- an agent in which nearly everything happens
+
+class Desk extends Context.Service<Desk, { readonly look: (n: number) => Effect.Effect<string> }>()("Desk") {}
+
+const real = Layer.effect(
+  Model.Model,
+  Effect.die(new Error("the own model of an agent is built"))
+) as Layer.Layer<Model.Model>
+
+const mender = Agent.make("mender", { model: real, skills: [Skill.make("mend", { description: "d" })] })
+
+const book = Tool.make("book", {
+  ...common,
+  run: ({ n }): Effect.Effect<string, Gone> => (n < 10 ? Effect.fail(gone()) : Effect.succeed(`booked ${n}`))
+}).pipe(
+  Tool.onError({
+    orElse: Recovery.ladder(
+      Recovery.retry({ retries: 1, initialBackoff: "1 second" }),
+      Recovery.fix(mender, { retries: 2 }),
+      Recovery.tell()
+    )
+  })
+)
+
+const pay = Tool.make("pay", {
+  ...common,
+  sideEffects: "unsafe",
+  timeout: "5 seconds",
+  verify: () => Effect.succeed(Option.none()),
+  run: ({ n }) => Effect.as(Effect.sleep(20), `paid ${n}`)
+}).pipe(
+  Tool.requireApproval(),
+  Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 1 }), orElse: Recovery.tell() })
+)
+
+const look = toolOf("look", (n) => Effect.flatMap(Desk, (desk) => desk.look(n)))
+
+const expert = Agent.make("expert", {
+  prompt: "Know.",
+  skills: [Skill.make("know", { description: "d", tools: [toolOf("recall", fine)] })]
+})
+
+const rich = Agent.make("worker", {
+  skills: [
+    Skill.make("work", {
+      description: "d",
+      tools: [look, book, pay, Agent.asTool(expert, { name: "ask", description: "d" })]
+    }),
+    Skill.make("rest", { description: "d" })
+  ]
+}).pipe(
+  Agent.onLlmError({ orElse: Recovery.retry({ retries: 1, initialBackoff: "1 second" }) }, { onPartial: "restart" }),
+  Agent.toolDefaults({ orElse: Recovery.tell() }),
+  Agent.toolPolicy(() => ToolPolicy.allow),
+  Agent.onToolUse(() => Effect.void)
+)
+
+const richScript = {
+  worker: [
+    text('{"name": "work", "confidence": 1}'),
+    calls(call("look", { n: 1 }, "c1"), call("book", { n: 2 }, "c2")),
+    calls(call("pay", { n: 3 }, "c3"), call("ask", { input: "Well?" }, "c4")),
+    text("All is done.")
+  ],
+  mender: [text('{"n": 12}')],
+  expert: [calls(call("recall", { n: 4 }, "e1")), text("So it is.")]
+}
+
+it.effect(
+  "P1105 a sweep finds nothing in a sound agent: every kind of step, whole and streamed",
+  () =>
+    Effect.gen(function* () {
+      const report = yield* faultSweep(rich, {
+        input: "go",
+        script: richScript,
+        layer: Layer.merge(
+          Layer.succeed(Desk, { look: fine }),
+          Approver.layer(() => Effect.delay(Effect.succeed(Approval.approve), 10))
+        ),
+        failures: { look: gone, pay: busy }
+      })
+      assert.sameMembers(
+        [...report.injections.keys()],
+        ["model call", "stream part", "tool attempt", "fixer run", "policy", "approval", "hook", "wait"]
+      )
+      const injected = [...report.injections.values()].reduce((sum, count) => sum + count, 0)
+      console.log(`${injected} faults in one agent`)
+      assert.strictEqual(report.runs, injected + 2)
+      assert.isAbove(injected, 150)
+    }),
+  60_000
+)
+
+it.effect("P1105 a sweep looks at agents that are made of others, and at a look-up after a timeout", () =>
+  Effect.gen(function* () {
+    const slow = Tool.make("pay", {
+      ...common,
+      sideEffects: "unsafe",
+      timeout: "1 second",
+      verify: () => Effect.succeed(Option.some("paid before")),
+      run: () => Effect.never
+    }).pipe(Tool.onError({ orElse: Recovery.tell() }))
+    const team = Agent.andThen(around(slow), expert)
+    const report = yield* faultSweep(team, {
+      input: "go",
+      script: { worker: [calls(call("pay", { n: 1 }, "c1")), text("done")], expert: richScript.expert }
+    })
+    assert.isTrue(report.injections.has("look-up"))
+  })
+)
+
+// --- agents that are not sound
+
+it.effect("P1105 a sweep finds a tool that leaves a fiber behind", () =>
+  Effect.gen(function* () {
+    const leaking = toolOf("look", (n) => Effect.as(Effect.forkDetach(Effect.sleep("3 days")), `${n}`))
+    const error = yield* failing(faultSweep(around(leaking), { input: "go", script: script("look") }))
+    assert.deepStrictEqual(invariantsOf(error), ["nothing is left behind"])
+    assert.include(error.message, "2 fibers are left at its end")
+  })
+)
+
+it.effect("P1105 A111 a sweep finds a tool that resists an interruption, and says where", () =>
+  Effect.gen(function* () {
+    const single = [calls(call("look", { n: 1 }, "c1")), text("done")]
+    const deaf = toolOf("look", (n) => Effect.uninterruptible(Effect.as(Effect.sleep(50), `${n}`)))
+    const error = yield* failing(faultSweep(around(deaf), { input: "go", script: single }))
+    assert.include(invariantsOf(error), "interruption passes")
+    const [first] = error.violations
+    assert(first !== undefined)
+    const told = FaultSweep.format(first)
+    assert.match(told, /^whole, step \d+, tool attempt: look, call c1, attempt 1, interruption while it is at work/)
+    assert.match(told, /✗ interruption passes: .* comes 50 ms after the interruption of the run/)
+    assert.include(told, "worker  turn 1  tool-start  c1")
+  })
+)
+
+it.effect("P1105 P703 a sweep finds a tool that asks a model behind the back of its run", () =>
+  Effect.gen(function* () {
+    const sly = toolOf("look", () =>
+      Effect.flatMap(Model.Model, (model) =>
+        Effect.orDie(Effect.as(model.generate({ messages: [], tools: [], toolChoice: "none" }), "asked"))
+      )
+    )
+    const error = yield* failing(faultSweep(around(sly), { input: "go", script: script("look") }))
+    assert.include(invariantsOf(error), "the ledger is complete")
+    assert.strictEqual(error.violations[0]?.step, undefined)
+    assert.include(error.message, "whole, nothing injected")
+  })
+)
+
+it.effect("P1105 P602 a sweep finds an unsafe tool that runs twice, unless that is admitted", () =>
+  Effect.gen(function* () {
+    const twice = toolOf("pay", fine, "unsafe").pipe(
+      Tool.onError({ orElse: Recovery.retry({ retries: 1, acknowledge: "may run twice" }) })
+    )
+    const agent = around(twice).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))
+    const scenario = { input: "go", script: script("pay") }
+    const error = yield* failing(faultSweep(agent, scenario))
+    assert.deepStrictEqual(invariantsOf(error), ["no unsafe tool runs twice"])
+    assert.include(error.message, "'pay' is unsafe and runs again in call c1")
+    yield* faultSweep(agent, { ...scenario, mayRunTwice: ["pay"] })
+  })
+)
+
+it.effect("P1105 a sweep finds an agent that does not end when it fails", () =>
+  Effect.gen(function* () {
+    const inner = around(toolOf("look", fine))
+    const stuck = Object.assign((input: string) => Effect.onError(inner(input), () => Effect.never), {
+      stream: inner.stream
+    })
+    Object.defineProperty(stuck, "name", { value: "worker" })
+    const error = yield* failing(faultSweep(stuck, { input: "go", script: script("look") }))
+    assert.include(error.message, "it does not end within a day")
+    assert.isTrue(error.violations.every(({ mode }) => mode === "whole"))
+  })
+)
+
+it.effect("P1105 a script that is another agent's is refused before anything is injected", () =>
+  Effect.gen(function* () {
+    const agent = around(toolOf("look", fine))
+    const refusal = (lines: FaultSweep.Scenario<string>["script"]) =>
+      Effect.map(Effect.flip(faultSweep(agent, { input: "go", script: lines })), ({ message }) => message)
+    assert.strictEqual(
+      yield* refusal([text("done"), text("never said")]),
+      "whole: only 1 of 2 steps of the agent 'worker' were asked for"
+    )
+    assert.strictEqual(
+      yield* refusal([calls(call("look", { n: 1 }))]),
+      "whole: the agent 'worker' asks for turn 8, which is not in the script"
+    )
+    assert.strictEqual(
+      yield* refusal({ other: [text("done")] }),
+      "whole: the script has no lines for the agent 'worker'"
+    )
+  })
+)
+
+it.effect("P1105 invariants of one's own are held as well", () =>
+  Effect.gen(function* () {
+    const quiet: Invariants.Invariant = ({ events }) =>
+      events.some(({ type }) => type === "tool-failed") ? ["a tool has failed"] : []
+    const agent = around(toolOf("look", fine))
+    const error = yield* failing(
+      faultSweep(agent, { input: "go", script: script("look"), invariants: { "all tools work": quiet } })
+    )
+    assert.deepStrictEqual(invariantsOf(error), ["all tools work"])
+    assert.isTrue(error.violations.every(({ step }) => step?.kind === "tool attempt"))
+  })
+)
+
+// --- plans
+
+it.effect("P1105 a plan lets the n-th step of any program go wrong", () =>
+  Effect.gen(function* () {
+    const agent = around(toolOf("look", fine))
+    const once = Effect.scoped(
+      Effect.flatMap(ScriptedModel.make(...script("look")), ({ layer }) => Effect.provide(agent("go"), layer))
+    )
+    const played = <A, E>(program: Effect.Effect<A, E>) =>
+      Effect.gen(function* () {
+        const fiber = yield* Effect.forkChild(Effect.exit(program))
+        yield* TestClock.adjust("1 hour")
+        const exit = fiber.pollUnsafe()
+        return exit !== undefined && Exit.isSuccess(exit) ? exit.value : assert.fail("it has not ended")
+      })
+    const counted = yield* played(FaultPlan.steps(once))
+    assert(Exit.isSuccess(counted))
+    assert.deepStrictEqual(
+      counted.value.steps.map(({ kind, name }) => `${kind}: ${name}`),
+      [
+        "model call: scripted",
+        "tool attempt: look, call c1, attempt 1",
+        "tool attempt: look, call c2, attempt 1",
+        "model call: scripted"
+      ]
+    )
+    const failed = yield* played(FaultPlan.inject(FaultPlan.error(1))(once))
+    assert(Exit.isFailure(failed))
+    assert.strictEqual((Cause.squash(failed.cause) as { readonly _tag: string })._tag, "ModelOverloadedError")
+    const died = yield* played(FaultPlan.inject(FaultPlan.defect(2))(once))
+    assert.isTrue(Exit.isFailure(died) && Cause.hasDies(died.cause))
+    const stopped = yield* played(FaultPlan.inject(FaultPlan.interruption(3))(once))
+    assert.isTrue(Exit.isFailure(stopped) && Cause.hasInterrupts(stopped.cause))
+    const late = yield* played(FaultPlan.inject(FaultPlan.latency(1, "1 minute"))(once))
+    assert.deepStrictEqual(late, Exit.succeed("done"))
+    const own = yield* played(FaultPlan.inject(FaultPlan.error(2, () => gone()))(once))
+    assert.deepStrictEqual(own, Exit.succeed("done"))
+  })
+)

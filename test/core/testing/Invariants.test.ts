@@ -1,0 +1,192 @@
+/** Each invariant finds what is wrong: recordings of sound runs in which one thing is changed. */
+import { assert, it } from "@effect/vitest"
+import { Agent, type AgentEvent, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
+import { faultSweep, Invariants, ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Exit, Schema } from "effect"
+
+const { call, calls, text } = ScriptedModel
+
+const pay = Tool.make("pay", {
+  description: "d",
+  parameters: Schema.Struct({ n: Schema.Finite }),
+  success: Schema.String,
+  sideEffects: "unsafe",
+  run: ({ n }) => Effect.as(Effect.sleep(20), `paid ${n}`)
+})
+
+const agent = Agent.make("worker", { skills: [Skill.make("work", { description: "d", tools: [pay] })] }).pipe(
+  Agent.toolDefaults({ orElse: Recovery.tell() })
+)
+
+/** All recordings of a sweep, which holds none of them against anything. */
+const recordings = Effect.gen(function* () {
+  const all: Array<Invariants.Recording> = []
+  const keep: Invariants.Invariant = (recording) => {
+    all.push(recording)
+    return []
+  }
+  const script = [calls(call("pay", { n: 1 }, "c1"), call("pay", { n: 2 }, "c2")), text("done")]
+  yield* faultSweep(agent, { input: "go", script, invariants: { keep } })
+  return all
+})
+
+const { booked, closed, ended, over, passing, safe, settled } = Invariants
+
+type Event<Type> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
+
+/** The events, those of one type changed. */
+const changing =
+  <const Type extends AgentEvent.AgentEvent["type"]>(type: Type, change: (event: Event<Type>) => Event<Type>) =>
+  (recording: Invariants.Recording): Invariants.Recording => ({
+    ...recording,
+    // the event is of that type
+    events: recording.events.map((event) => (event.type === type ? change(event as Event<Type>) : event))
+  })
+
+const without =
+  (type: AgentEvent.AgentEvent["type"]) =>
+  (recording: Invariants.Recording): Invariants.Recording => ({
+    ...recording,
+    events: recording.events.filter((event) => event.type !== type)
+  })
+
+type Mutation = readonly [
+  title: string,
+  invariant: Invariants.Invariant,
+  mutate: (recording: Invariants.Recording) => Invariants.Recording,
+  says: string
+]
+
+const mutations: ReadonlyArray<Mutation> = [
+  [
+    "P401 a call without its settlement",
+    settled,
+    changing("turn-end", (event) => ({
+      ...event,
+      message: { ...event.message, content: event.message.content.slice(1) }
+    })),
+    "The message of 'worker' in turn 1"
+  ],
+  ["P401 calls of which no message tells", settled, without("turn-end"), "of which no message tells"],
+  [
+    "P401 a settlement that is another than was told",
+    settled,
+    changing("tool-end", (event) => ({ ...event, use: { ...event.use, settlement: { kind: "told", text: "no" } } })),
+    "The settlement of c1"
+  ],
+  ["P401 a result of which nobody was told", settled, without("tool-end"), "c1 is settled as 'result', and no event"],
+  [
+    "P703 an attempt that is not booked",
+    booked,
+    changing("run-completed", (event) => ({ ...event, ledger: event.ledger.slice(1) })),
+    "What is booked for 'worker'"
+  ],
+  [
+    "P703 usage that is no sum",
+    booked,
+    changing("run-completed", (event) => ({ ...event, usage: Usage.empty })),
+    "The usage of 'worker'"
+  ],
+  ["P703 an attempt that began in secret", booked, without("model-start"), "The attempts of 'worker' that have ended"],
+  [
+    "P703 a reply that is not counted",
+    booked,
+    (recording) => ({ ...recording, sent: [...recording.sent, Usage.make({ inputTokens: 1 })] }),
+    "The usage of the whole"
+  ],
+  [
+    "P602 an unsafe tool that runs twice",
+    safe,
+    (recording) => ({ ...recording, starts: [...recording.starts, ...recording.starts] }),
+    "'pay' is unsafe and runs again in call c1"
+  ],
+  [
+    "P602 an effect that is settled as none",
+    safe,
+    changing("turn-end", (event) => ({
+      ...event,
+      message: {
+        ...event.message,
+        content: event.message.content.map((part) =>
+          part.type === "settled-call" ? { ...part, settlement: { kind: "interrupted", text: "" } } : part
+        )
+      }
+    })),
+    "'pay' is unsafe and may have taken effect, but call c1 is settled as interrupted"
+  ],
+  [
+    "A1202 a run with two ends",
+    ended,
+    (recording) => ({ ...recording, events: [...recording.events, ...recording.events.slice(-1)] }),
+    "'worker' ends 2 times"
+  ],
+  ["A1202 a run without a beginning", ended, without("run-start"), "'worker' begins 0 times"],
+  [
+    "A1202 an event after the end",
+    ended,
+    (recording) => ({ ...recording, events: [...recording.events, ...recording.events.slice(0, 1)] }),
+    "goes on after its end, with run-start"
+  ],
+  [
+    "A1205 a reader that misses something",
+    ended,
+    (recording) => ({ ...recording, seen: recording.events.slice(1) }),
+    "a reader saw"
+  ],
+  [
+    "L401 a fiber that is left",
+    over,
+    (recording) => ({ ...recording, left: { fibers: 1, steps: 0 } }),
+    "1 fibers are left"
+  ],
+  [
+    "L401 a step that is left",
+    over,
+    (recording) => ({ ...recording, left: { fibers: 0, steps: 1 } }),
+    "1 steps have not ended"
+  ],
+  ["L401 a late event", over, (recording) => ({ ...recording, later: { events: 1, steps: 0 } }), "1 events come after"],
+  [
+    "L401 a late step",
+    over,
+    (recording) => ({ ...recording, later: { events: 0, steps: 1 } }),
+    "1 steps are taken after"
+  ],
+  ["L401 a run without an end", over, (recording) => ({ ...recording, exit: undefined }), "does not end within a day"],
+  [
+    "A1203 a model call that is never closed",
+    closed,
+    without("model-end"),
+    "model-start of 'worker', turn 1, ends 0 times"
+  ],
+  ["A1203 a call of no run", closed, without("run-start"), "tool-start of 'worker' belongs to no run"],
+  [
+    "A111 an interruption that is handled",
+    passing,
+    (recording) => ({ ...recording, interrupted: { at: 1, events: 2 } }),
+    "an interruption was handled: the run goes on"
+  ],
+  [
+    "A111 something that happens after an interruption",
+    passing,
+    (recording) => ({ ...recording, interrupted: { at: 1, events: 2 } }),
+    "19 ms after the interruption of the run"
+  ]
+]
+
+it.effect("P1105 every invariant finds its violation, and none finds one in a sound run", () =>
+  Effect.gen(function* () {
+    const all = yield* recordings
+    const clean = all.find(({ exit, seen }) => exit !== undefined && Exit.isSuccess(exit) && seen === undefined)
+    assert(clean !== undefined)
+    for (const holds of Object.values(Invariants.all)) {
+      for (const recording of all) assert.deepStrictEqual(holds(recording), [])
+    }
+    for (const [title, holds, mutate, says] of mutations) {
+      assert.include(holds(mutate(clean)).join("\n"), says, title)
+    }
+    // none of them is there in vain
+    const used = new Set(mutations.map(([, holds]) => holds))
+    assert.sameMembers([...used], Object.values(Invariants.all))
+  })
+)

@@ -1,0 +1,114 @@
+import { assert, it } from "@effect/vitest"
+import { Recovery } from "@kintsugi/core"
+import { assertWithin, FailureScript, PolicyData, trace, Trace } from "@kintsugi/core/testing"
+import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
+import * as FastCheck from "@kintsugi/core/testing/FastCheck"
+import { Effect } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
+import fc from "fast-check"
+
+const { always, fails, make, succeeds } = FailureScript
+
+const policy = {
+  Down: Recovery.retry({ maxAttempts: 3, initialBackoff: "1 second" }),
+  orElse: Recovery.respondWith("stale")
+}
+
+it.effect("P1105 a trace says what a policy makes of a script: instants, ends, resources", () =>
+  Effect.gen(function* () {
+    const seen = yield* trace(policy, make([fails("Down", { takes: 5 }), fails("Down"), succeeds("up")]))
+    assert.deepStrictEqual(
+      seen.attempts.map(({ start }) => start),
+      [0, 1_005, 3_005]
+    )
+    assert.strictEqual(seen.exit, "success up")
+    assert.deepStrictEqual(seen.resources, ["open 1", "close 1", "open 2", "close 2", "open 3", "close 3"])
+    assert.strictEqual(
+      Trace.format(yield* trace(policy, always(fails("Down")))),
+      [
+        "attempt 1 at 0 ms: fail",
+        "attempt 2 at 1000 ms: fail",
+        "attempt 3 at 3000 ms: fail",
+        "failure Down of attempt 3, at 3000 ms"
+      ].join("\n")
+    )
+    assert.strictEqual((yield* trace(policy, make([fails("Other")]))).exit, "success stale")
+    assert.strictEqual((yield* trace(policy, make([FailureScript.dies]))).exit, "died of defect of attempt 1")
+    assert.strictEqual((yield* trace(policy, always(FailureScript.never))).exit, "running")
+    assert.strictEqual((yield* trace(Recovery.rethrow, always(fails("Down")))).exit, "failure Down of attempt 1")
+  })
+)
+
+it.effect(
+  "P1102 P1105 a trace is held against what its policy is explained to do, or against what one is willing to wait",
+  () =>
+    Effect.gen(function* () {
+      const script = always(fails("Down"))
+      yield* Effect.flatMap(trace(policy, script), assertWithin(Recovery.explain(policy)))
+      const tighter = { Down: Recovery.retry({ maxAttempts: 2, initialBackoff: "500 millis" }) }
+      const error = yield* Effect.flip(Effect.flatMap(trace(policy, script), assertWithin(Recovery.explain(tighter))))
+      assert.include(error.message, "3 attempts, more than 2; 3000 ms of waits, more than 500")
+      assert.include(error.message, "attempt 3 at 3000 ms: fail")
+      // as many attempts, but a longer wait
+      const slower = { Down: Recovery.retry({ maxAttempts: 3, initialBackoff: "2 seconds" }) }
+      const late = yield* Effect.flip(Effect.flatMap(trace(slower, script), assertWithin(Recovery.explain(policy))))
+      assert.include(late.message, "6000 ms of waits, more than 3000")
+    })
+)
+
+it.effect(
+  "P1105 a property of one's own policy is checked in a few lines; a wrong one is told with its shrunk case and seed",
+  () =>
+    Effect.gen(function* () {
+      const holds = FastCheck.check(
+        FastCheck.script(["Down", "Busy"]),
+        (script, { trace }) => Effect.flatMap(trace(policy, script), assertWithin(Recovery.explain(policy))),
+        { runs: 200 }
+      )
+      yield* holds
+      const wrong = FastCheck.check(
+        FastCheck.script(["Down", "Busy"]),
+        (script, { trace }) =>
+          Effect.flatMap(trace(policy, script), assertWithin(Recovery.explain(Recovery.retry({ maxAttempts: 2 })))),
+        { seed: 1 }
+      )
+      const error = yield* Effect.flip(wrong)
+      assert.strictEqual(error._tag, "CounterexampleError")
+      assert.strictEqual(error.seed, 1)
+      assert.match(error.message, /^seed 1, case \d+, shrunk \d+ times\ncase {"steps":\[/)
+      assert.include(error.message, "more than")
+      assert.include(error.message, "\nattempt 1 at 0 ms: fail")
+      assert.strictEqual((error.cause as Trace.ExceededError)._tag, "ExceededError")
+      // shrunk to nothing but what makes it fail
+      const { steps } = error.counterexample as FailureScript.FailureScript
+      assert.deepStrictEqual(steps, [{ does: "fail", takes: 0, tag: "Down" }])
+      // a defect of the property is a failing case as well
+      const dying = yield* Effect.flip(FastCheck.check(fc.nat(), (n) => Effect.sync(() => assert.isBelow(n, 1))))
+      assert.deepStrictEqual(dying.counterexample, 1)
+    })
+)
+
+it.effect("P1105 generated policies make traces within their own bounds", () =>
+  FastCheck.check(
+    fc.record({ script: FastCheck.script(["A", "B"]), table: FastCheck.table(["A", "B"]) }),
+    ({ script, table }, { trace }) => {
+      const verdicts = PolicyData.tableOf(table)
+      return Effect.flatMap(trace(verdicts, script), assertWithin(Recovery.explain(verdicts)))
+    },
+    { runs: 200 }
+  )
+)
+
+it.effect("P1105 scripts and policies of Effect's own arbitraries are no others", () =>
+  Effect.gen(function* () {
+    const result = yield* Arbitrary.checkEffect(
+      Arbitrary.all({ script: Arbitraries.script(["A", "B"]), policy: Arbitraries.policy }),
+      ({ policy, script }) => {
+        const verdict = PolicyData.verdictOf(policy)
+        return Effect.as(Effect.flatMap(trace(verdict, script), assertWithin(Recovery.explain(verdict))), true)
+      },
+      { runs: 100, seed: "4711" }
+    )
+    assert.isUndefined(Arbitrary.formatCheckFailure(result))
+  })
+)
