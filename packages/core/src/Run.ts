@@ -38,7 +38,7 @@ export const run = (
     const beginning = Beginning.of(start, plan)
     const { from } = beginning
     const limits = Beginning.limitsOf(start)
-    const budget = Budget.over(plan.budget, limits)
+    const budget = limits === undefined ? plan.budget : Budget.over(plan.budget, limits)
     const state = new RunState(plan.agent, budget, beginning.messages(work.prompt))
     if (from !== undefined) state.restore(from)
     const resumed = from === undefined ? undefined : { runId: from.runId, elapsed: from.spent.millis }
@@ -50,7 +50,7 @@ export const run = (
         run.ledger.restore(from.ledger)
         run.meter.restore(from.runId, from.spent)
         run.meter.warnedBefore(from.warned ?? [])
-        run.meter.takeOver(from.limits, limits)
+        run.meter.takeOver(from.limits, limits ?? {})
         Nesting.paid(run.meter, from)
       }
       mode.started?.({ state, run })

@@ -59,8 +59,8 @@ const lastOf = (transcript: Message.Transcript): Said => {
 }
 
 /** The limits that whoever resumes an agent gives in the place of its own. */
-export const limitsOf = (start: Start): Budget.Limits =>
-  start.kind === "resumption" ? (start.resumption.budget ?? {}) : {}
+export const limitsOf = (start: Start): Budget.Limits | undefined =>
+  start.kind === "resumption" ? start.resumption.budget : undefined
 
 /** The answer of a conversation that ends with one, and to which nothing was added. */
 export const answeredBy = (
