@@ -188,7 +188,7 @@ const oversized = (source: Source.Source, answer: Answer.Answer, maxBytes: numbe
   return LlmError.ServerError.serverError(source.model, undefined, {
     provider: source.provider,
     status: answer.status,
-    ...(id === undefined ? {} : { requestId: id }),
+    ...(id === undefined ? {} : { requestId: Source.quote(source, id) }),
     detail: `the answer is longer than ${maxBytes} bytes`
   })
 }
