@@ -16,7 +16,7 @@ export const mask = (secrets: ReadonlyArray<string>): Mask => {
   if (forms.length === 0) return (text) => text
   const whole = new RegExp(
     forms
-      .sort((one, other) => other.length - one.length)
+      .toSorted((one, other) => other.length - one.length)
       .map(literally)
       .join("|"),
     "g"
