@@ -151,7 +151,32 @@ describe("T8 what else an error says", () => {
     [{ code: "unsupported_parameter", param: "tool_choice", message: "not with this model" }, "tools"],
     [{ code: "unsupported_value", param: "stream", message: "not with this model" }, "streaming"],
     [{ code: "unsupported_value", param: "response_format", message: "no" }, "structuredOutput"],
-    [{ code: "unsupported_parameter", param: "temperature", message: "'temperature' is unsupported" }, undefined]
+    [{ code: "unsupported_parameter", param: "temperature", message: "'temperature' is unsupported" }, undefined],
+    [{ message: '"llama3" does not support thinking' }, "thinking"],
+    [{ message: "registry.ollama.ai/library/nomic-embed-text:latest does not support chat" }, "chat"],
+    [{ message: '"llama3" does not support "tools"' }, undefined],
+    [{ message: '"llama3" does not support insert' }, "other"],
+    [{ message: "This chat model does not support tools" }, "tools"],
+    [{ message: "This thinking model does not support images" }, "vision"],
+    [{ message: "m does not support files" }, "files"],
+    [{ message: "No endpoints found that support audio input" }, "other"],
+    [{ message: "This model does not support effort level 'max'" }, undefined],
+    [{ message: "thinking is not supported by this model" }, "thinking"],
+    [{ code: "unsupported_parameter", param: "reasoning_effort", message: "no" }, "thinking"],
+    [{ code: "unsupported_parameter", param: "reasoning.effort", message: "no" }, "thinking"],
+    [{ code: "unsupported_value", param: "messages[0].role", message: "no" }, "other"],
+    [
+      {
+        code: "unsupported_value",
+        param: null,
+        message: "Unsupported value: 'messages[0].role' does not support 'system' with this model."
+      },
+      "other"
+    ],
+    [
+      { code: "unsupported_value", param: null, message: "Unsupported value: 'temperature' does not support 0.7" },
+      undefined
+    ]
   ]
   for (const [error, capability] of capabilities) {
     it(`T8 names the missing capability, if it is one of ours: ${JSON.stringify(error)}`, () => {

@@ -98,6 +98,27 @@ describe("P801 texts", () => {
     assert.strictEqual(millis(headers, "try again in 1s"), 2000)
   })
 
+  const spent = {
+    "x-ratelimit-remaining-tokens": "0",
+    "x-ratelimit-reset-tokens": "6m0s",
+    ratelimit: '"default";r=0;t=500'
+  }
+  const askedBeside: ReadonlyArray<readonly [string, Readonly<Record<string, string>>, string, number]> = [
+    ["retry-after", { "retry-after": "1" }, "", 1000],
+    ["retry-after-ms", { "retry-after-ms": "20" }, "", 20],
+    ["a text", {}, "Please try again in 200ms.", 200],
+    ["a header and a text, of which the largest wins", { "retry-after": "1" }, "Please try again in 1.5s.", 1500],
+    ["a zero", { "retry-after": "0" }, "", 0],
+    ["a date in the past", { "retry-after": "Fri, 01 Jan 2027 11:00:00 GMT" }, "", 0],
+    ["nothing", {}, "", 500_000],
+    ["a header that cannot be read", { "retry-after": "-5" }, "try again later", 500_000]
+  ]
+  for (const [what, headers, text, expected] of askedBeside) {
+    it(`P801 a limit that is used up waits for its reset only where no wait is asked for: ${what}`, () => {
+      assert.strictEqual(millis({ ...headers, ...spent }, text), expected)
+    })
+  }
+
   it("P801 is total: any header and any text give nothing, or a finite wait of at least 0", () => {
     const value = fc.oneof(
       fc.string(),
@@ -142,6 +163,12 @@ describe("P801 data in the body", () => {
   for (const [delay, expected] of readable) {
     it(`P801 reads a retry delay of ${delay}`, () => assert.strictEqual(gemini([info(delay)]), expected))
   }
+
+  it("P801 a retry delay stands over the reset of a limit", () => {
+    const spent = { "x-ratelimit-reset-tokens": "6m0s" }
+    assert.strictEqual(gemini([info("34.4s")], "", spent), 34_400)
+    assert.strictEqual(gemini([info("-1s")], "", spent), 360_000)
+  })
 
   for (const delay of [
     "",

@@ -1,11 +1,14 @@
 /** Models by their name: where their requests go, and with which key. */
 import { assert, describe, it } from "@effect/vitest"
+import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Model from "@kintsugi/core/Model"
-import { Gemini, Ollama } from "@kintsugi/providers"
+import { Anthropic, Gemini, Kimi, Ollama, OpenAi, OpenRouter } from "@kintsugi/providers"
 import { type Config, ConfigProvider, Effect, type Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
+import * as ByName from "../../packages/providers/src/internal/byName.ts"
 import { collect } from "./replay.ts"
-import { failureOf, generate } from "./support.ts"
+import { keeps, seen, texts } from "./spying.ts"
+import { failureOf, failsWith, fakeNetwork, finished, generate, respond, streamParts } from "./support.ts"
 
 const transport = { retry: false } as const
 
@@ -35,6 +38,112 @@ const sendingOf = (
     }
     return seen
   })
+
+const apiKey = Redacted.make("key-of-the-header")
+
+/** A model at a base URL, and the paths that its format adds, whole and streamed. */
+const bases: Readonly<
+  Record<string, readonly [(baseUrl: string) => ReturnType<typeof OpenAi.layer>, whole: string, streamed?: string]>
+> = {
+  openai: [(baseUrl) => OpenAi.layer({ model: "m", apiKey, transport, baseUrl }), "/chat/completions"],
+  responses: [(baseUrl) => OpenAi.layerResponses({ model: "m", apiKey, transport, baseUrl }), "/responses"],
+  openrouter: [(baseUrl) => OpenRouter.layer({ model: "m", apiKey, transport, baseUrl }), "/chat/completions"],
+  kimi: [(baseUrl) => Kimi.layer({ model: "m", apiKey, transport, baseUrl }), "/chat/completions"],
+  anthropic: [(baseUrl) => Anthropic.layer({ model: "m", apiKey, transport, baseUrl }), "/v1/messages"],
+  gemini: [
+    (baseUrl) => Gemini.layer({ model: "m", apiKey, transport, baseUrl }),
+    "/models/m:generateContent",
+    "/models/m:streamGenerateContent?alt=sse"
+  ],
+  ollama: [(baseUrl) => Ollama.layer({ model: "m", apiKey, transport, baseUrl }), "/api/chat"]
+}
+
+const planted = "Zk9-aB3xY7qW-planted-0123"
+
+/** A base URL, and what becomes of it with `/path` behind it. */
+const written: ReadonlyArray<readonly [base: string, path: string, query: string]> = [
+  ["https://g.test/v1", "https://g.test/v1", ""],
+  ["https://g.test/v1//", "https://g.test/v1", ""],
+  [" https://g.test/v1/\n", "https://g.test/v1", ""],
+  ["https://g.test/v1?api-version=2024", "https://g.test/v1", "api-version=2024"],
+  ["https://g.test/v1/?a=1&b=%2F", "https://g.test/v1", "a=1&b=%2F"],
+  [`https://g.test?api-version=2024&key=${planted}#part`, "https://g.test", `api-version=2024&key=${planted}`]
+]
+
+describe("a base URL", () => {
+  for (const [name, [at, whole, streamed = whole]] of Object.entries(bases)) {
+    it.effect(`keeps its query behind the path of ${name}`, () =>
+      Effect.gen(function* () {
+        for (const [base, before, query] of written) {
+          const network = fakeNetwork(respond(500))
+          for (const call of [Effect.asVoid(generate), Effect.asVoid(streamParts)]) {
+            yield* finished(call.pipe(Effect.provide(at(base)), Effect.provide(network.layer)))
+          }
+          const [path = "", own] = streamed.split("?")
+          const all = [query, own ?? ""].filter((part) => part !== "").join("&")
+          assert.deepStrictEqual(
+            network.sent.map(({ url }) => url),
+            [
+              new URL(`${before}${whole}${query === "" ? "" : `?${query}`}`).href,
+              new URL(`${before}${path}${all === "" ? "" : `?${all}`}`).href
+            ],
+            base
+          )
+        }
+      })
+    )
+
+    it.effect(`T8 P202 tells nobody of the key in the query of ${name}`, () =>
+      Effect.gen(function* () {
+        for (const query of [`key=${planted}`, `api-version=2024&x=${encodeURIComponent(planted)}`]) {
+          for (const call of [Effect.asVoid(generate), Effect.asVoid(streamParts)]) {
+            const network = fakeNetwork(respond(400, { error: { message: `what is ${planted}?`, code: planted } }))
+            const layer = at(`https://g.test/v1?${query}`)
+            const found = yield* seen(call.pipe(Effect.provide(layer), Effect.provide(network.layer)))
+            assert.strictEqual(network.sent.length, 1)
+            keeps(texts(found), planted, query)
+          }
+        }
+      })
+    )
+
+    it.effect(`T8 that cannot be one is a bad request of ${name}: not sent, not sent again, not quoted`, () =>
+      Effect.gen(function* () {
+        for (const [base, why] of [
+          ["", "is no URL"],
+          ["not a url", "is no URL"],
+          [`ht!tp//${planted}@x`, "is no URL"],
+          ["localhost:9/v1", "begin with http://"],
+          [`${planted}:pw@host/v1`, "begin with http://"],
+          ["127.0.0.1:11434", "is no URL"],
+          ["ftp://g.test", "begin with http://"],
+          ["file:///v1", "begin with http://"],
+          [`http://user:${planted}@g.test`, "a user name or a password"],
+          [`https://${planted}@g.test/v1`, "a user name or a password"]
+        ] as const) {
+          for (const call of [Effect.asVoid(generate), Effect.asVoid(streamParts)]) {
+            const network = fakeNetwork([])
+            const found = yield* seen(call.pipe(Effect.provide(at(base)), Effect.provide(network.layer)))
+            const error = failsWith(found.exit, LlmError.InvalidRequestError)
+            assert.include(error.message, why, base)
+            assert.isFalse(error.isRetryable)
+            assert.strictEqual(network.sent.length, 0)
+            keeps(texts(found), planted, base)
+          }
+        }
+      })
+    )
+  }
+
+  it("is masked where a value looks like a credential, and a version of the interface is none", () => {
+    const secrets = (query: string) => ByName.secretsOf({}, `https://g.test?${query}`).map(Redacted.value)
+    assert.deepStrictEqual(secrets("api-version=2024-10-01-preview&deployment=a&sig=ab%2Fc&x=12345678y"), [
+      "ab/c",
+      "12345678y"
+    ])
+    assert.deepStrictEqual(secrets("key="), [""])
+  })
+})
 
 describe("Gemini.model", () => {
   const official = "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-flash"
@@ -94,6 +203,7 @@ describe("Ollama.model", () => {
         ["0.0.0.0:8080", "http://localhost:8080"],
         ["[::1]", "http://[::1]:11434"],
         ["[::]:8080", "http://localhost:8080"],
+        ["gpu.test/ollama", "http://gpu.test:11434/ollama"],
         ["https://gpu.test/ollama/", "https://gpu.test/ollama"],
         ["http://gpu.test:8080", "http://gpu.test:8080"]
       ] as const) {

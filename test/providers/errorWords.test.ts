@@ -231,7 +231,14 @@ const answers: ReadonlyArray<readonly [Api, number, unknown, Report.Tag]> = [
   ["gemini", 400, '[{\n  "error": {\n    "code": 400,\n    "message": "API key not valid. Ple', "AuthenticationError"],
   ["ollama", 404, { error: 'model "x:7b" not found, try pulling it first' }, "ModelNotFoundError"],
   ["ollama", 400, { error: '"x" does not support vision' }, "CapabilityMismatchError"],
-  ["ollama", 400, { error: '"x" does not support thinking' }, "InvalidRequestError"],
+  ["ollama", 400, { error: '"x" does not support thinking' }, "CapabilityMismatchError"],
+  ["ollama", 400, { error: "registry.ollama.ai/library/x does not support chat" }, "CapabilityMismatchError"],
+  [
+    "anthropic",
+    400,
+    { error: { type: "invalid_request_error", message: "This model does not support effort level 'max'" } },
+    "InvalidRequestError"
+  ],
   ["ollama", 401, { error: "unauthorized", signin_url: "https://ollama.com" }, "AuthenticationError"],
   ["ollama", 403, { error: "ollama cloud is disabled" }, "AuthenticationError"],
   ["ollama", 500, { error: "llama runner process has terminated: out of memory" }, "ServerError"],

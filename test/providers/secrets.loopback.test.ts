@@ -4,7 +4,7 @@ import type * as LlmError from "@kintsugi/core/LlmError"
 import { OpenAi, type Source, Transport } from "@kintsugi/providers"
 import { Fault, LoopbackServer, OpenAiChatWire } from "@kintsugi/providers/testing"
 import { Effect, Layer, Predicate, Redacted, Result, Stream } from "effect"
-import { seen, texts } from "./spying.ts"
+import { keeps, seen, texts } from "./spying.ts"
 import { event, generate, key, streamParts } from "./support.ts"
 import { apis, fixtures, formats } from "./wire.ts"
 
@@ -16,7 +16,7 @@ const keepsIt = Effect.fnUntraced(function* (
   call: Effect.Effect<unknown, LlmError.LlmError>,
   what: string
 ) {
-  for (const text of texts(yield* seen(call, live))) assert.notInclude(text, key, what)
+  keeps(texts(yield* seen(call, live)), key, what)
   const [first] = yield* server.requests
   assert(first?.authorization !== undefined)
   assert.strictEqual(Redacted.value(first.authorization), `Bearer ${key}`)

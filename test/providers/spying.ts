@@ -1,5 +1,6 @@
 /** Whoever could see something of one call: its caller, listeners, tracers, loggers. */
 import { inspect } from "node:util"
+import { assert } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import { Cause, Effect, Exit, Logger, Schema, Tracer } from "effect"
 import { finished, listening } from "./support.ts"
@@ -23,6 +24,19 @@ export const seen = <A>(call: Effect.Effect<A, LlmError.LlmError>, run: typeof f
     )
     return { exit, events, logs, spans }
   })
+
+/** The pieces of 8 characters of a secret: whoever cuts a text may leave no more than these of it. */
+export const piecesOf = (secret: string): ReadonlyArray<string> =>
+  Array.from({ length: secret.length - 7 }, (_, at) => secret.slice(at, at + 8))
+
+/** No text holds any piece of the secret. */
+export const keeps = (texts: ReadonlyArray<string>, secret: string, what = ""): void => {
+  const pieces = piecesOf(secret)
+  assert.isNotEmpty(pieces)
+  for (const text of texts) {
+    for (const piece of pieces) assert.isFalse(text.includes(piece), `${what}: '${piece}' is in ${text}`)
+  }
+}
 
 const codec = Schema.toCodecJson(LlmError.LlmError)
 

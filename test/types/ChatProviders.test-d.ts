@@ -22,6 +22,12 @@ describe("options of providers", () => {
     OpenAi.model("m", { reasoning: { maxTokens: 100 } })
     // @ts-expect-error its cache has a key, and no marks
     OpenAi.model("m", { promptCache: { breakpoints: ["system"] } })
+    // @ts-expect-error a cache without its key does nothing
+    OpenAi.model("m", { promptCache: {} })
+    // @ts-expect-error neither does it for the responses
+    OpenAi.responses("m", { promptCache: {} })
+    // @ts-expect-error nor for Kimi
+    Kimi.model("m", { promptCache: {} })
     // @ts-expect-error it has no tools to choose from
     Perplexity.model("m", { toolChoice: "required" })
     // @ts-expect-error the key of the cache is OpenAI's and Kimi's

@@ -163,8 +163,18 @@ export class MalformedToolCallError extends advised(
   }
 }
 
-/** What a model may lack. */
-export const Capability = Schema.Literals(["streaming", "vision", "files", "structuredOutput", "tools", "toolChoice"])
+/** What a model may lack; `other` is named by nothing but the provider's words, in `detail`. */
+export const Capability = Schema.Literals([
+  "streaming",
+  "vision",
+  "files",
+  "structuredOutput",
+  "tools",
+  "toolChoice",
+  "thinking",
+  "chat",
+  "other"
+])
 export type Capability = typeof Capability.Type
 
 /** The model cannot do what the request asks for. */
@@ -207,7 +217,10 @@ const spoken: Readonly<Record<Capability, string>> = {
   files: "files",
   structuredOutput: "structured output",
   tools: "tool calls",
-  toolChoice: "this choice of tools"
+  toolChoice: "this choice of tools",
+  thinking: "thinking",
+  chat: "chat",
+  other: "what the request asks for"
 }
 
 /** A failure that fits no other tag; the original is its cause. */

@@ -44,7 +44,11 @@ export interface LayerOptions extends Options {
  */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl = "https://api.anthropic.com", betas = [], headers, model, transport, version } = options
-  const source: Source.Source = { provider: "anthropic", model, secrets: [apiKey, ...ByName.secretsOf(headers)] }
+  const source: Source.Source = {
+    provider: "anthropic",
+    model,
+    secrets: [apiKey, ...ByName.secretsOf(headers, baseUrl)]
+  }
   return Provider.layer({
     source,
     codec: AnthropicMessages.make(source, options),

@@ -26,6 +26,7 @@ import type { Parameters } from "./internal/anthropicMessagesParameters.ts"
 import * as MessagesReply from "./internal/anthropicMessagesReply.ts"
 import * as MessagesRequest from "./internal/anthropicMessagesRequest.ts"
 import { MessagesDecoder } from "./internal/anthropicMessagesStream.ts"
+import { checked } from "./Parameters.ts"
 import type { Source } from "./Source.ts"
 
 export type { Parameters } from "./internal/anthropicMessagesParameters.ts"
@@ -44,7 +45,7 @@ export const capabilities: Capabilities = {
 
 export const make = (source: Source, parameters: Parameters = {}, able: Capabilities = capabilities): Codec => ({
   refuses: MessagesRequest.refusing(source, able),
-  encode: MessagesRequest.make(source, parameters),
+  encode: MessagesRequest.make(source, checked(parameters)),
   decode: (answer) => MessagesReply.decode(source, answer),
   decoder: (answer) => new MessagesDecoder(source, answer),
   classify: (answer) => MessagesError.classify(source, answer)

@@ -4,6 +4,7 @@
  */
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as LlmError from "@kintsugi/core/LlmError"
+import * as Predicate from "effect/Predicate"
 import * as Answer from "./Answer.ts"
 import * as Hints from "./Hints.ts"
 import * as ErrorText from "./internal/errorText.ts"
@@ -45,16 +46,26 @@ export const failure = (
 
 /** An answer that claims success and cannot be read. */
 export const undecodable = (source: Source.Source, answer: Answer.Answer, cause: unknown): LlmError.LlmError => {
-  const requestId = Answer.requestId(answer)
-  const detail = Source.quote(source, answer.body.slice(0, 200))
-  const why = Source.quote(source, ErrorCause.messageOf(cause))
+  const requestId = idIn(source, Answer.requestId(answer))
+  // first scrubbed, then cut: half a secret would not be known again
+  const detail = ErrorCause.cut(Source.quote(source, answer.body), 200)
+  const told = withoutSnippet(cause)
+  const why = Source.quote(source, ErrorCause.messageOf(told))
   return LlmError.UnknownLlmError.unreadable(source.model, why, {
     provider: source.provider,
     status: answer.status,
     ...(requestId === undefined ? {} : { requestId }),
     ...(detail === "" ? {} : { detail }),
-    cause: Source.scrubCause(source, cause)
+    cause: Source.scrubCause(source, told)
   })
+}
+
+/** A parser quotes the text around what it could not read, cut anywhere; where that was is enough. */
+const withoutSnippet = (cause: unknown): unknown => {
+  if (!Predicate.isError(cause) || cause.name !== "SyntaxError") return cause
+  const at = /\bat position (\d+)/.exec(cause.message)?.[1]
+  const message = `it is no JSON${at === undefined ? "" : ` at position ${at}`}`
+  return new ErrorCause.ForeignError({ name: "SyntaxError", message })
 }
 
 /** Errors whose words may say how long to wait. Those of any other may quote a model or a tool. */

@@ -34,14 +34,13 @@ export const quirks: ReadonlyArray<string> = [
 /** The model behind an `HttpClient` of yours. */
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl = "https://generativelanguage.googleapis.com/v1beta", headers, model, transport } = options
-  const source: Source.Source = { provider: "gemini", model, secrets: [apiKey, ...ByName.secretsOf(headers)] }
+  const source: Source.Source = { provider: "gemini", model, secrets: [apiKey, ...ByName.secretsOf(headers, baseUrl)] }
   const path = (model.includes("/") ? model : `models/${model}`).split("/").map(encodeURIComponent).join("/")
-  const url = ByName.join(baseUrl, `/${path}`)
   return Provider.layer({
     source,
     codec: GeminiContent.make(source, options),
-    url: `${url}:generateContent`,
-    streamUrl: `${url}:streamGenerateContent?alt=sse`,
+    url: ByName.join(baseUrl, `/${path}:generateContent`),
+    streamUrl: ByName.join(baseUrl, `/${path}:streamGenerateContent?alt=sse`),
     headers: { "x-goog-api-key": Redacted.make(Redacted.value(apiKey).trim()), ...headers },
     ...(transport === undefined ? {} : { transport })
   })

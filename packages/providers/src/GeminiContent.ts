@@ -18,7 +18,7 @@ import * as ContentError from "./internal/geminiContentError.ts"
 import * as ContentRequest from "./internal/geminiContentRequest.ts"
 import * as ContentStream from "./internal/geminiContentStream.ts"
 import * as Json from "./internal/json.ts"
-import { choiceOf, type Parameters as Every, type Reasoning } from "./Parameters.ts"
+import { checked, choiceOf, type Parameters as Every, type Reasoning } from "./Parameters.ts"
 import type { Source } from "./Source.ts"
 
 /**
@@ -52,7 +52,7 @@ export const capabilities: Capabilities.Capabilities = {
 }
 
 export const make = (source: Source, parameters: Parameters = {}): Codec => {
-  const { extra = {}, providerTools = [], toolChoice } = parameters
+  const { extra = {}, providerTools = [], toolChoice } = checked(parameters)
   const encode = ContentRequest.make(source, {
     body: Object.fromEntries(Object.entries(extra).filter(([name]) => !own.has(name))),
     generationConfig: { ...Json.fields(extra["generationConfig"]), ...generationConfig(source, parameters) },

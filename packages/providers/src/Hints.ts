@@ -1,6 +1,7 @@
 /**
  * How long a server asks to wait, and what it has left to give. It may say so in several places at once; the largest valid
- * wait wins, and a value that cannot be read, or is negative, says nothing.
+ * wait wins, and a value that cannot be read, or is negative, says nothing. When a limit starts afresh counts only where
+ * no wait is asked for: it tells when all is back, and a server that asks for less knows why.
  *
  * `retry-after-ms` and the order of the headers follow the official SDKs of OpenAI and Anthropic, the durations like
  * `6m0s` are Go's.
@@ -17,7 +18,14 @@ import * as Answer from "./Answer.ts"
  * with a success.
  */
 export const of = (answer: Answer.Answer, text = "", data?: Duration.Duration): Duration.Duration | undefined => {
-  const stated = [...(Answer.isSuccess(answer) ? [] : fromHeaders(answer)), fromText(text), millisOf(data)]
+  const isFailure = !Answer.isSuccess(answer)
+  return (
+    longest([...(isFailure ? asked(answer) : []), fromText(text), millisOf(data)]) ??
+    longest(isFailure && answer.status === 429 ? [...resets(answer), ietf(answer.headers["ratelimit"])] : [])
+  )
+}
+
+const longest = (stated: ReadonlyArray<number | undefined>): Duration.Duration | undefined => {
   const valid = stated.filter((millis) => millis !== undefined && Number.isFinite(millis) && millis >= 0)
   return valid.length === 0 ? undefined : Duration.millis(Math.ceil(Math.max(...valid.map(Number))))
 }
@@ -62,10 +70,9 @@ const limitHeader = (what: "remaining" | "reset") => new RegExp(`rate-?limit-(?:
 export const fromProtobuf = (text: string): Duration.Duration | undefined =>
   /^\d{1,12}(?:\.\d{1,9})?s$/.test(text) ? Duration.millis(Number(text.slice(0, -1)) * 1000) : undefined
 
-const fromHeaders = (answer: Answer.Answer): ReadonlyArray<number | undefined> => [
+const asked = (answer: Answer.Answer): ReadonlyArray<number | undefined> => [
   scaled(answer.headers["retry-after-ms"], 1),
-  millisOf(RetryAfter.parse(once(answer.headers["retry-after"]), serverTime(answer))),
-  ...(answer.status === 429 ? [...resets(answer), ietf(answer.headers["ratelimit"])] : [])
+  millisOf(RetryAfter.parse(once(answer.headers["retry-after"]), serverTime(answer)))
 ]
 
 /** A header that came twice is joined by a comma. */

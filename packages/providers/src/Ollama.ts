@@ -37,7 +37,7 @@ export const quirks: ReadonlyArray<string> = [
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl = "http://localhost:11434", headers, model, transport } = options
   const key = apiKey === undefined ? "" : Redacted.value(apiKey).trim()
-  const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...ByName.secretsOf(headers)]
+  const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...ByName.secretsOf(headers, baseUrl)]
   const source: Source.Source = { provider: "ollama", model, secrets }
   return Provider.layer({
     source,
@@ -73,8 +73,8 @@ export const model = (name: string, options?: Options): Layer.Layer<Model.Model,
 const urlOf = (host: string): string => {
   const trimmed = host.trim()
   const scheme = /^https?:\/\//i.exec(trimmed)?.[0]
-  const [authority = "", ...path] = trimmed.slice(scheme?.length ?? 0).split("/")
+  const [, authority = "", rest = ""] = /^([^/?#]*)(.*)$/s.exec(trimmed.slice(scheme?.length ?? 0)) ?? []
   const [, name = "", port] = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(authority) ?? [authority, authority]
   const reachable = name === "" || name === "0.0.0.0" || name === "[::]" ? "localhost" : name
-  return [`${scheme ?? "http://"}${reachable}${port ?? (scheme === undefined ? ":11434" : "")}`, ...path].join("/")
+  return `${scheme ?? "http://"}${reachable}${port ?? (scheme === undefined ? ":11434" : "")}${rest}`
 }

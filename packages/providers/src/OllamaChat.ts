@@ -21,7 +21,7 @@ import * as Json from "./internal/json.ts"
 import * as OllamaError from "./internal/ollamaChatError.ts"
 import * as ChatRequest from "./internal/ollamaChatRequest.ts"
 import * as ChatStream from "./internal/ollamaChatStream.ts"
-import type { Parameters as Every } from "./Parameters.ts"
+import { checked, type Parameters as Every } from "./Parameters.ts"
 import type { Source } from "./Source.ts"
 
 /**
@@ -60,7 +60,7 @@ export const capabilities: Capabilities.Capabilities = {
 }
 
 export const make = (source: Source, parameters: Parameters = {}): Codec => {
-  const { extra = {}, keepAlive, numCtx, reasoning, truncate = false } = parameters
+  const { extra = {}, keepAlive, numCtx, reasoning, truncate = false } = checked(parameters)
   const { format: _f, messages: _m, model: _n, options: more, stream: _s, tools: _t, ...others } = extra
   const options = { ...Json.fields(more), ...optionsOf(parameters) }
   return {

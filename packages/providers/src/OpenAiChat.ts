@@ -17,6 +17,7 @@ import * as ChatError from "./internal/openAiChatError.ts"
 import * as ChatReply from "./internal/openAiChatReply.ts"
 import * as ChatRequest from "./internal/openAiChatRequest.ts"
 import { ChatDecoder } from "./internal/openAiChatStream.ts"
+import { checked } from "./Parameters.ts"
 import type { Source } from "./Source.ts"
 
 export type { Dialect } from "./internal/openAiChatDialect.ts"
@@ -34,7 +35,7 @@ export const make = (source: Source, parameters: Parameters = {}, dialect: ChatD
   const full = ChatDialect.full(dialect)
   return {
     refuses: ChatRequest.refusing(source, parameters, full),
-    encode: ChatRequest.make(source, parameters, full),
+    encode: ChatRequest.make(source, checked(parameters), full),
     decode: (answer) => ChatReply.decode(source, answer, full),
     decoder: (answer) => new ChatDecoder(source, answer, full),
     classify: (answer) => ChatError.classify(source, answer)

@@ -19,7 +19,7 @@ import * as ResponsesError from "./internal/openAiResponsesError.ts"
 import * as ResponsesReply from "./internal/openAiResponsesReply.ts"
 import * as ResponsesRequest from "./internal/openAiResponsesRequest.ts"
 import { ResponsesDecoder } from "./internal/openAiResponsesStream.ts"
-import type * as Options from "./Parameters.ts"
+import * as Options from "./Parameters.ts"
 import type { Source } from "./Source.ts"
 
 /** What may be asked of the model besides the conversation. What is not given is not sent. */
@@ -41,7 +41,7 @@ export interface Parameters extends Pick<
   /** `false`: no schema is said in the strict dialect. */
   readonly strict?: boolean
   /** Requests with one beginning share this key, and the cache behind it. */
-  readonly promptCache?: Pick<Options.PromptCache, "key">
+  readonly promptCache?: Required<Pick<Options.PromptCache, "key">>
 }
 
 /** What this format has words for. */
@@ -67,7 +67,15 @@ export const quirks: ReadonlyArray<string> = [
 ]
 
 export const make = (source: Source, parameters: Parameters = {}): Codec => {
-  const { extra = {}, maxTokens, promptCache, reasoning, reasoningSummary, temperature, topP } = parameters
+  const {
+    extra = {},
+    maxTokens,
+    promptCache,
+    reasoning,
+    reasoningSummary,
+    temperature,
+    topP
+  } = Options.checked(parameters)
   const { store = false, encryptedReasoning = !store && !refusesEncryption.test(source.model) } = parameters
   const { input: _i, stream: _s, tools: _t, tool_choice: _c, parallel_tool_calls: _p, ...free } = extra
   const { text, reasoning: otherReasoning, ...others } = free

@@ -1,5 +1,6 @@
 /** What may be asked of a model besides the conversation. What is not given is not sent, and the provider's own default holds. */
 import type * as Model from "@kintsugi/core/Model"
+import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 
 /** All that one provider or another can be asked. Each takes the part that it has words for. */
@@ -55,4 +56,40 @@ export const choiceOf = (request: Model.Request, wanted: Model.ToolChoice | unde
   if (wanted === undefined || request.toolChoice !== "auto" || request.tools.length === 0) return request.toolChoice
   const isForced = wanted === "required" || typeof wanted === "object"
   return isForced && request.messages.at(-1)?.role !== "user" ? "auto" : wanted
+}
+
+/** The options that are numbers, of any format. */
+interface Numbers extends Pick<Parameters, "temperature" | "topP" | "maxTokens" | "seed"> {
+  readonly topK?: number
+  readonly numCtx?: number
+  readonly keepAlive?: string | number
+  readonly reasoning?: unknown
+}
+
+/**
+ * The same parameters, once their numbers are known to make sense: JSON would say `null` for what is none. Throws a
+ * `RangeError`. How high a number may be is for the model to say.
+ */
+export const checked = <A extends Numbers>(parameters: A): A => {
+  const { keepAlive, maxTokens, numCtx, reasoning, seed, temperature, topK, topP } = parameters
+  demand("temperature", temperature, "at least 0", (value) => Number.isFinite(value) && value >= 0)
+  demand("topP", topP, "between 0 and 1", (value) => value >= 0 && value <= 1)
+  demand("maxTokens", maxTokens, ...countOf(1))
+  demand("topK", topK, ...countOf(1))
+  demand("numCtx", numCtx, ...countOf(1))
+  demand("seed", seed, "an integer", Number.isSafeInteger)
+  if (!Predicate.isString(keepAlive)) demand("keepAlive", keepAlive, "a number of seconds", Number.isFinite)
+  if (Predicate.isObject(reasoning) && "maxTokens" in reasoning) {
+    // some formats take -1 for as many as the model wants
+    demand("reasoning.maxTokens", reasoning.maxTokens, ...countOf(-1))
+  }
+  return parameters
+}
+
+const countOf = (least: number) =>
+  [`an integer of at least ${least}`, (value: number) => Number.isSafeInteger(value) && value >= least] as const
+
+const demand = (name: string, value: unknown, what: string, isFit: (value: number) => boolean): void => {
+  if (value === undefined || (Predicate.isNumber(value) && isFit(value))) return
+  throw new RangeError(`Model: ${name} must be ${what}, got ${String(value)}`)
 }

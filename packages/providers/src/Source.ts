@@ -2,6 +2,7 @@
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
+import { mask, type Mask } from "./internal/sourceSecrets.ts"
 
 export interface Source {
   /** `openai`, `anthropic` … */
@@ -11,21 +12,29 @@ export interface Source {
   readonly secrets: ReadonlyArray<Redacted.Redacted>
 }
 
-/** Below this length a "secret" would blacken ordinary words. */
-const shortestSecret = 4
+/**
+ * The text with every secret of this source masked, wherever it stands in it: as it is, escaped for JSON or a URL, in
+ * base64, whole, or a piece of at least 8 characters.
+ */
+export const scrub = (self: Source, text: string): string => maskOf(self)(text)
 
-/** The text with every secret of this source masked, wherever it stands in it. */
-export const scrub = (self: Source, text: string): string => {
-  let scrubbed = text
-  for (const secret of self.secrets) {
-    const value = Redacted.value(secret).trim()
-    if (value.length >= shortestSecret) scrubbed = scrubbed.replaceAll(value, "<redacted>")
-  }
-  return scrubbed
+/** Made once for the secrets of a source: errors are rare, but each has many texts. */
+const masks = new WeakMap<ReadonlyArray<Redacted.Redacted>, Mask>()
+
+const maskOf = ({ secrets }: Source): Mask => {
+  const known = masks.get(secrets)
+  if (known !== undefined) return known
+  const made = mask(secrets.map((secret) => Redacted.value(secret).trim()))
+  masks.set(secrets, made)
+  return made
 }
 
+/** Only the beginning of a text is quoted, so that only the beginning is searched. */
+const searched = 10_000
+
 /** Foreign words as an error may quote them: scrubbed, whatever looks like a credential masked, at most 1000 characters. */
-export const quote = (self: Source, text: string): string => ErrorCause.mask(scrub(self, text).trim())
+export const quote = (self: Source, text: string): string =>
+  ErrorCause.mask(scrub(self, text.slice(0, searched)).trim())
 
 /** The cause itself, or, where a message in its chain repeats a secret, its summary without it. */
 export const scrubCause = (self: Source, cause: unknown): unknown => {

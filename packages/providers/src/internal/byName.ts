@@ -65,9 +65,46 @@ const firstSet = (names: string | ReadonlyArray<string>): Effect.Effect<string, 
     return all[0] ?? ""
   })
 
-/** The base, without the slashes at its end, and the path. */
-export const join = (baseUrl: string, path: string): string => `${baseUrl.replace(/\/+$/, "")}${path}`
+/**
+ * The path at the end of the base's own, whose query stays behind it; a path may bring a query along, which stands over that
+ * of the base. A base that is no URL stays none: that is for the transport to say.
+ */
+export const join = (baseUrl: string, path: string): string => {
+  const [base, query] = parted(baseUrl)
+  const [place, own] = parted(path)
+  const names = new Set(new URLSearchParams(own).keys())
+  const kept = query
+    .split("&")
+    .filter((pair) => pair !== "" && ![...new URLSearchParams(pair).keys()].some((name) => names.has(name)))
+  const all = [...kept, ...(own === "" ? [] : [own])].join("&")
+  return `${base.replace(/\/+$/, "")}${place}${all === "" ? "" : `?${all}`}`
+}
 
-/** The headers that must not be seen: errors are searched for their values. */
-export const secretsOf = (headers: Reach["headers"] = {}): ReadonlyArray<Redacted.Redacted> =>
-  Object.values(headers).filter((header): header is Redacted.Redacted => Redacted.isRedacted(header))
+/** What stands before and in the query; a fragment is never sent. */
+const parted = (url: string): readonly [before: string, query: string] => {
+  const [whole = ""] = url.trim().split("#")
+  const at = whole.indexOf("?")
+  return at === -1 ? [whole, ""] : [whole.slice(0, at), whole.slice(at + 1)]
+}
+
+/**
+ * What must not be seen of a request besides its key: errors are searched for it. The headers that are `Redacted`, and of
+ * the query of the base URL the values that are named like credentials, or are long and no version.
+ */
+export const secretsOf = (
+  headers: Reach["headers"] = {},
+  baseUrl: string | undefined = ""
+): ReadonlyArray<Redacted.Redacted> => {
+  const query = [...new URLSearchParams(parted(baseUrl)[1])].filter(
+    ([name, value]) => credential.test(name) || (value.length >= 8 && !version.test(value))
+  )
+  return [
+    ...Object.values(headers).filter((header): header is Redacted.Redacted => Redacted.isRedacted(header)),
+    ...query.map(([, value]) => Redacted.make(value))
+  ]
+}
+
+const credential = /key|token|secret|sig|auth|pass|pwd|credential|code/i
+
+/** `2024-10-01-preview`, `v1.2` */
+const version = /^v?\d[\d.-]*(?:-?(?:preview|beta|alpha|rc)[\d.-]*)?$/

@@ -39,7 +39,11 @@ export const at = (
   { apiKey, baseUrl = self.baseUrl, headers, model, transport }: ByName.Reach & Chosen,
   codec: (source: Source.Source) => Codec
 ): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
-  const source: Source.Source = { provider: self.provider, model, secrets: [apiKey, ...ByName.secretsOf(headers)] }
+  const source: Source.Source = {
+    provider: self.provider,
+    model,
+    secrets: [apiKey, ...ByName.secretsOf(headers, baseUrl)]
+  }
   return Provider.layer({
     source,
     codec: codec(source),

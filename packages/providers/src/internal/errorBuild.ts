@@ -54,7 +54,7 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Known):
       return LlmError.MalformedToolCallError.malformedToolCall(model, tool, text, undefined, { ...facts, ...rawArgs })
     }
     case "CapabilityMismatchError": {
-      const capability = ErrorText.capabilityOf(report) ?? "tools"
+      const capability = ErrorText.capabilityOf(report) ?? "other"
       return LlmError.CapabilityMismatchError.notSupported(model, provider, capability, facts)
     }
     case "RateLimitError":

@@ -13,12 +13,13 @@ const unreadable = /^error parsing tool call\b/i
 
 const tags: ReadonlyArray<readonly [RegExp, Tag]> = [
   [
-    /does not support (?:tool|function|image|vision|stream|structured)|no endpoints found that (?:support|can handle)/i,
+    /does not support (?:tool|function|image|vision|stream|structured|thinking|reasoning\b|chat\b|files?\b|pdf|document|audio|video|insert|generate|embed|completion)/i,
     "CapabilityMismatchError"
   ],
+  [/no endpoints found that (?:support|can handle)/i, "CapabilityMismatchError"],
   [/function calling is not enabled|response_format .*not supported/i, "CapabilityMismatchError"],
   [
-    /(?:tools?|tool use|images?|image input|vision|streaming) (?:is|are) not supported|not supported (?:with|in|by) this model/i,
+    /(?:tools?|tool use|images?|image input|vision|streaming|thinking) (?:is|are) not supported|not supported (?:with|in|by) this model/i,
     "CapabilityMismatchError"
   ],
   [/credit balance is too low|insufficient (?:balance|credits?)|exceeded your current quota/i, "QuotaExhaustedError"],
@@ -77,7 +78,7 @@ export const tagOf = (text: string): Tag | undefined => {
   return tags.find(([pattern]) => pattern.test(sentence))?.[1]
 }
 
-/** What a tag alone cannot say: a limit that no waiting cures, a capability that we have no name for. */
+/** What a tag alone cannot say: a limit that no waiting cures, an option that is no capability. */
 export const refine = (tag: Tag, report: Report): Tag => {
   if (tag === "RateLimitError" && asksTooMuch(own(report.text))) return "ContextTooLongError"
   return tag === "CapabilityMismatchError" && capabilityOf(report) === undefined ? "InvalidRequestError" : tag
@@ -110,21 +111,36 @@ const capabilities: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/\btools?\b|tool[ _](?:use|call)|function/i, "tools"],
   [/image|vision/i, "vision"],
   [/response_format|json_schema|structured/i, "structuredOutput"],
-  [/\bstream/i, "streaming"]
+  [/\bstream/i, "streaming"],
+  [/\bthinking\b/i, "thinking"],
+  [/no endpoints found that (?:support|can handle)/i, "other"]
 ]
+
+/** What a model is said not to support, at once behind these words: elsewhere they say little. */
+const missing: ReadonlyArray<readonly [RegExp, Capability]> = [
+  [/^\s+(?:thinking|reasoning)\b/i, "thinking"],
+  [/^\s+chat\b/i, "chat"],
+  [/^\s+(?:files?\b|pdf|document)/i, "files"],
+  [/^\s+(?:audio|video|insert|generate|embed|completion)/i, "other"]
+]
+
+/** The role of a message is no option: a model that does not know it cannot take the conversation. */
+const role = /^(?:messages|input|contents)(?:\[\d+\]|\.\d+)\.role$/
 
 /** The fields of a request that stand for a capability. Any other is an option that the model does not know. */
 const fields: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/^(?:tools|tool_choice|functions)\b/, "tools"],
   [/image|vision/, "vision"],
   [/^(?:response_format|text\.format)\b/, "structuredOutput"],
-  [/^stream$/, "streaming"]
+  [/^stream$/, "streaming"],
+  [/^(?:reasoning|reasoning_effort|reasoning\.effort|thinking|think)$/, "thinking"]
 ]
 
 /** Options that a sentence may name in quotes. */
 const quotedOptions: ReadonlyArray<readonly [RegExp, Capability]> = [
   [/['"`]tool(?:s|_choice)['"`]/, "tools"],
-  [/['"`]response_format['"`]/, "structuredOutput"]
+  [/['"`]response_format['"`]/, "structuredOutput"],
+  [/['"`](?:messages|input)\[\d+\]\.role['"`]/, "other"]
 ]
 
 /**
@@ -134,9 +150,15 @@ const quotedOptions: ReadonlyArray<readonly [RegExp, Capability]> = [
 export const capabilityOf = ({ param, text }: Report): Capability | undefined => {
   const option = param?.toLowerCase()
   if (option !== undefined && !/^(?:messages|input|contents|model)\b/.test(option)) return first(fields, option)
+  if (option !== undefined && role.test(option)) return "other"
   const sentence = own(text).replaceAll(/\b\w+(?:[-:.\d]+\w+)+\b/g, "")
   const unsupported = /(?:not|n't) (?:supported|support|enabled)(.*)$/is.exec(sentence)?.[1] ?? ""
-  return first(capabilities, unsupported) ?? first(capabilities, sentence) ?? first(quotedOptions, text)
+  return (
+    first(missing, unsupported) ??
+    first(capabilities, unsupported) ??
+    first(capabilities, sentence) ??
+    first(quotedOptions, text)
+  )
 }
 
 const first = (known: ReadonlyArray<readonly [RegExp, Capability]>, text: string): Capability | undefined =>

@@ -31,7 +31,7 @@ export interface Asked extends Pick<
   | "providerTools"
   | "extra"
 > {
-  readonly promptCache?: Pick<Parameters.PromptCache, "key">
+  readonly promptCache?: Required<Pick<Parameters.PromptCache, "key">>
 }
 
 export type Encoder = (request: Model.Request, mode: "whole" | "streamed") => string

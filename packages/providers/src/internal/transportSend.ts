@@ -49,8 +49,8 @@ export interface Exchange {
 /** A target, or the error that every call ends with: fetch would quote a bad header value in its own message. */
 export const target = (endpoint: Endpoint): Result.Result<Target, LlmError.LlmError> => {
   const { source } = endpoint
-  if (!URL.canParse(endpoint.url))
-    return Result.fail(unsendable(source, `'${Source.quote(source, endpoint.url)}' is no URL`))
+  const fault = faultOfUrl(endpoint.url)
+  if (fault !== undefined) return Result.fail(unsendable(source, fault))
   const headers: Record<string, string> = {}
   for (const [name, header] of Object.entries(endpoint.headers)) {
     const value = (Redacted.isRedacted(header) ? Redacted.value(header) : header).trim()
@@ -65,6 +65,17 @@ export const target = (endpoint: Endpoint): Result.Result<Target, LlmError.LlmEr
     url: new URL(endpoint.url),
     request: HttpClientRequest.post(endpoint.url, { headers })
   })
+}
+
+/** What is wrong with an address; it is not quoted, as it may hold anything. Effect's client would call it a lost network. */
+const faultOfUrl = (text: string): string | undefined => {
+  const advice = "it has to begin with http:// or https://, as in 'http://localhost:11434'"
+  if (!URL.canParse(text)) return `the base URL is no URL; ${advice}`
+  const { password, protocol, username } = new URL(text)
+  if (protocol !== "http:" && protocol !== "https:") return `the base URL has no scheme, or none of the web; ${advice}`
+  return username === "" && password === ""
+    ? undefined
+    : "the base URL holds a user name or a password; put them in a header that is Redacted"
 }
 
 /** Tab, and every visible or blank character of Latin-1. */
@@ -188,7 +199,7 @@ const oversized = (source: Source.Source, answer: Answer.Answer, maxBytes: numbe
   return LlmError.ServerError.serverError(source.model, undefined, {
     provider: source.provider,
     status: answer.status,
-    ...(id === undefined ? {} : { requestId: id }),
+    ...(id === undefined ? {} : { requestId: Source.quote(source, id) }),
     detail: `the answer is longer than ${maxBytes} bytes`
   })
 }
