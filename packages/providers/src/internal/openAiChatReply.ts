@@ -9,6 +9,7 @@ import type { Answer } from "../Answer.ts"
 import * as Classify from "../Classify.ts"
 import type { Source } from "../Source.ts"
 import * as Json from "./json.ts"
+import * as Calls from "./openAiChatCalls.ts"
 import type { Full } from "./openAiChatDialect.ts"
 import * as ChatError from "./openAiChatError.ts"
 import * as ReasoningDetails from "./reasoningDetails.ts"
@@ -28,7 +29,7 @@ export const decode = (source: Source, answer: Answer, dialect: Full): Result.Re
     return Result.fail(Classify.undecodable(source, answer, new Error("the body holds no message")))
   }
   const items = [...detailsOf(source, ReasoningDetails.of(message)), ...sourcesOf(source, body, dialect)]
-  const content = [...reasoningOf(message, source), ...textOf(message, dialect), ...callsOf(message), ...items]
+  const content = [...reasoningOf(message, source), ...textOf(message, dialect), ...Calls.ofMessage(message), ...items]
   const calls = content.some((part) => part.type === "tool-call")
   const usage = told ?? Usage.empty
   const reason = Json.text(Json.field(choice, "finish_reason"))
@@ -130,17 +131,6 @@ export const contentText = (content: Schema.Json | undefined): string =>
     : Json.items(content)
         .map((part) => Json.text(Json.field(part, "text")) ?? "")
         .join("")
-
-const callsOf = (message: Schema.Json): ReadonlyArray<Message.ToolCall> =>
-  Json.items(Json.field(message, "tool_calls")).map((call, index) => {
-    const fn = Json.field(call, "function")
-    return callOf(
-      index,
-      Json.text(Json.field(call, "id")),
-      Json.text(Json.field(fn, "name")),
-      Json.field(fn, "arguments")
-    )
-  })
 
 /** A call; what a careless server left out is filled with what keeps the call distinct and settleable. */
 export const callOf = (

@@ -11,6 +11,7 @@ import * as Classify from "../Classify.ts"
 import type { Source } from "../Source.ts"
 import type { Decoder } from "../Transport.ts"
 import * as Json from "./json.ts"
+import * as Calls from "./openAiChatCalls.ts"
 import type { Full } from "./openAiChatDialect.ts"
 import * as ChatError from "./openAiChatError.ts"
 import * as ChatReply from "./openAiChatReply.ts"
@@ -19,18 +20,11 @@ import { ThinkTags } from "./thinkTags.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
-/** A call whose arguments are still coming. */
-interface OpenCall {
-  id: string | undefined
-  name: string | undefined
-  arguments: Schema.Json | undefined
-}
-
 export class ChatDecoder implements Decoder<Model.Part> {
   readonly #source: Source
   readonly #answer: Answer
   readonly #dialect: Full
-  readonly #calls = new Map<number, OpenCall>()
+  readonly #calls = new Calls.Calls()
   readonly #details = new ReasoningDetails.Details()
   readonly #tags: ThinkTags | undefined
   #state: "open" | "complete" | "done" = "open"
@@ -86,7 +80,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return Result.map(finish, (finish) => [
       ...this.#closeReasoning(),
       ...(this.#tags?.end() ?? []),
-      ...this.#closeCalls(),
+      ...this.#calls.all,
       ...ChatReply.detailsOf(this.#source, this.#details.all),
       ...this.#sources,
       { type: "finish" as const, finish, usage, ...this.#told }
@@ -116,7 +110,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
   #readDelta(delta: Schema.Json | undefined): ReadonlyArray<Model.Part> {
     const refusal = Json.text(Json.field(delta, "refusal")) ?? ""
     this.#refusal += refusal
-    for (const piece of Json.items(Json.field(delta, "tool_calls"))) this.#readCall(piece)
+    for (const piece of Calls.piecesOf(delta)) this.#calls.add(piece)
     for (const piece of ReasoningDetails.of(delta)) this.#details.push(piece)
     const parts: Array<Model.Part> = []
     const thought = ChatReply.reasoning(delta, this.#cameNamed)
@@ -134,21 +128,6 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return this.#tags === undefined ? [{ type: "text-delta", text }] : this.#tags.push(text)
   }
 
-  /** A piece belongs to the call of its index; without one, a new id begins a new call. */
-  #readCall(piece: Schema.Json): void {
-    const id = Json.text(Json.field(piece, "id"))
-    const last = this.#calls.size - 1
-    const starts = last < 0 || (id !== undefined && this.#calls.get(last)?.id !== id)
-    const index = Json.count(Json.field(piece, "index")) ?? (starts ? last + 1 : last)
-    const call = this.#calls.get(index) ?? { id: undefined, name: undefined, arguments: undefined }
-    const fn = Json.field(piece, "function")
-    this.#calls.set(index, {
-      id: call.id ?? id,
-      name: call.name ?? Json.text(Json.field(fn, "name")),
-      arguments: joined(call.arguments, Json.field(fn, "arguments"))
-    })
-  }
-
   /** The mark of whose thoughts these were, at their end, so that they can be sent back to it. */
   #closeReasoning(): ReadonlyArray<Model.Part> {
     const field = this.#reasoningField
@@ -157,21 +136,9 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return [{ type: "reasoning-delta", text: "", opaque: { provider: this.#source.provider, data: field } }]
   }
 
-  #closeCalls(): ReadonlyArray<Message.ToolCall> {
-    return [...this.#calls]
-      .toSorted(([one], [other]) => one - other)
-      .map(([, call], index) => ChatReply.callOf(index, call.id, call.name, call.arguments))
-  }
-
   #undecodable(cause: unknown): Step {
     return Result.fail(Classify.undecodable(this.#source, this.#answer, cause))
   }
-}
-
-/** Arguments come in pieces of text; some servers send them as an object, in one piece. */
-const joined = (before: Schema.Json | undefined, piece: Schema.Json | undefined): Schema.Json | undefined => {
-  if (piece === undefined || piece === null) return before
-  return Predicate.isString(before) && Predicate.isString(piece) ? before + piece : piece
 }
 
 /** A chunk as far as `plainText` looks at it; it may be anything. */
@@ -188,7 +155,7 @@ const plainText = (chunk: Chunk): string | undefined => {
   const choice = (Array.isArray(choices) ? choices[0] : undefined) as Chunk | null | undefined
   if (!choice || choice["finish_reason"] || choice["error"] || choice["usage"]) return undefined
   const delta = choice["delta"] as Chunk | null | undefined
-  if (!delta || delta["tool_calls"] || delta["refusal"]) return undefined
+  if (!delta || delta["tool_calls"] || delta["function_call"] || delta["refusal"]) return undefined
   if (delta["reasoning_content"] || delta["reasoning"] || delta["reasoning_details"]) return undefined
   const text = delta["content"]
   return typeof text === "string" && text !== "" ? text : undefined

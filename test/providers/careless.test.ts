@@ -1,0 +1,126 @@
+/** What servers get wrong though they mean well, each as a table of bodies and what is read from them. */
+import { assert, describe, it } from "@effect/vitest"
+import type * as LlmError from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import { Effect, Layer, Redacted } from "effect"
+import { collect, generate, models } from "./replay.ts"
+import { done, event, fakeNetwork, respond } from "./support.ts"
+
+/** An answer of some provider, and what it is read as: the gist of a reply, or the tag of an error. */
+interface Case {
+  readonly of: string
+  /** Of a whole request; of a streamed one otherwise. */
+  readonly isWhole?: boolean
+  readonly body: unknown
+  readonly reads: unknown
+}
+
+const chat = "openai/openai-chat"
+
+const ask = ({ body, isWhole, of }: Case): Effect.Effect<Message.Reply, LlmError.LlmError> => {
+  const model = models[of]
+  assert(model !== undefined, of)
+  const layer = Layer.provide(model("https://p.test", Redacted.make("k")), fakeNetwork([respond(200, body)]).layer)
+  return Effect.provide(isWhole === true ? generate : collect, layer)
+}
+
+/** The texts and calls of a reply, then how it ended, then how many tokens went in and out, if any. */
+const gist = ({ content, finish, usage: { inputTokens, outputTokens } }: Message.Reply): ReadonlyArray<unknown> => [
+  ...content.flatMap((part): ReadonlyArray<unknown> => {
+    if (part.type === "text") return [part.text]
+    return part.type === "tool-call" ? [[part.id, part.name, part.arguments]] : []
+  }),
+  finish,
+  ...(inputTokens + outputTokens === 0 ? [] : [`${inputTokens}/${outputTokens}`])
+]
+
+const told = (error: LlmError.LlmError): ReadonlyArray<unknown> => [
+  error._tag,
+  ...(error.usage === undefined ? [] : [`${error.usage.inputTokens}/${error.usage.outputTokens}`])
+]
+
+const reads = (title: string, cases: Readonly<Record<string, Case>>) =>
+  describe(title, () => {
+    for (const [name, each] of Object.entries(cases)) {
+      it.effect(name, () =>
+        Effect.gen(function* () {
+          const read = yield* Effect.match(ask(each), { onFailure: told, onSuccess: gist })
+          assert.deepStrictEqual(read, each.reads)
+        })
+      )
+    }
+  })
+
+const chunk = (delta: object, finish_reason: string | null = null, more: object = {}) =>
+  event({ object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }], ...more })
+
+const completion = (message: object, finish_reason = "stop", more: object = {}) => ({
+  object: "chat.completion",
+  choices: [{ index: 0, message: { role: "assistant", content: null, ...message }, finish_reason }],
+  ...more
+})
+
+const fn = (args: unknown, name = "w") => ({ name, arguments: args })
+
+reads("A114 the older `function_call` is a call", {
+  "in a whole reply": {
+    of: chat,
+    isWhole: true,
+    body: completion({ function_call: fn('{"a":1}') }, "function_call"),
+    reads: [["call_0", "w", '{"a":1}'], "tool-calls"]
+  },
+  "in the pieces of a stream": {
+    of: chat,
+    body:
+      chunk({ content: "I look" }) +
+      chunk({ function_call: fn("") }) +
+      chunk({ content: "!", function_call: { arguments: '{"a"' } }) +
+      chunk({ function_call: { arguments: ":1}" } }) +
+      chunk({}, "function_call") +
+      done,
+    reads: ["I look!", ["call_0", "w", '{"a":1}'], "tool-calls"]
+  },
+  "and is none beside `tool_calls`": {
+    of: chat,
+    isWhole: true,
+    body: completion({ function_call: fn("{}"), tool_calls: [{ id: "a", function: fn("{}", "v") }] }, "tool_calls"),
+    reads: [["a", "v", "{}"], "tool-calls"]
+  }
+})
+
+const pieces = (...calls: ReadonlyArray<object>) =>
+  calls.map((call) => chunk({ tool_calls: [call] })).join("") + chunk({}, "tool_calls") + done
+
+reads("A114 calls are told apart", {
+  "by their ids, where all have one index": {
+    of: chat,
+    body: pieces(
+      { index: 0, id: "a", function: fn('{"a":') },
+      { index: 0, function: { arguments: "1}" } },
+      { index: 0, id: "b", function: fn('{"b":') },
+      { index: 0, id: "b", function: { arguments: "2}" } }
+    ),
+    reads: [["a", "w", '{"a":1}'], ["b", "w", '{"b":2}'], "tool-calls"]
+  },
+  "by their names, where they have neither index nor id": {
+    of: chat,
+    body: pieces({ id: "", function: fn('{"a":1}') }, { id: "", function: fn('{"b":2}') }, { function: fn("{}", "v") }),
+    reads: [["call_0", "w", '{"a":1}'], ["call_1", "w", '{"b":2}'], ["call_2", "v", "{}"], "tool-calls"]
+  },
+  "but not where a name is only said again": {
+    of: chat,
+    body: pieces({ function: fn('{"a":') }, { function: fn("1}") }, { function: fn("") }),
+    reads: [["call_0", "w", '{"a":1}'], "tool-calls"]
+  },
+  "by their place, where all have one id": {
+    of: chat,
+    isWhole: true,
+    body: completion({ tool_calls: [0, 1].map((a) => ({ id: "x", function: fn(`{"a":${a}}`) })) }, "tool_calls"),
+    reads: [["x", "w", '{"a":0}'], ["x_1", "w", '{"a":1}'], "tool-calls"]
+  },
+  "by their index, where all have one id": {
+    of: chat,
+    body: pieces({ index: 1, id: "x", function: fn("{}", "v") }, { index: 0, id: "x", function: fn("{}") }),
+    reads: [["x", "w", "{}"], ["x_1", "v", "{}"], "tool-calls"]
+  }
+})
