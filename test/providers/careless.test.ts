@@ -1,7 +1,8 @@
 /** What servers get wrong though they mean well, each as a table of bodies and what is read from them. */
 import { assert, describe, it } from "@effect/vitest"
 import type * as LlmError from "@kintsugi/core/LlmError"
-import type * as Message from "@kintsugi/core/Message"
+import * as Message from "@kintsugi/core/Message"
+import * as Model from "@kintsugi/core/Model"
 import { Effect, Layer, Redacted } from "effect"
 import { collect, generate, models } from "./replay.ts"
 import { done, event, fakeNetwork, respond } from "./support.ts"
@@ -17,10 +18,14 @@ interface Case {
 
 const chat = "openai/openai-chat"
 
-const ask = ({ body, isWhole, of }: Case): Effect.Effect<Message.Reply, LlmError.LlmError> => {
+const modelOf = (of: string) => {
   const model = models[of]
   assert(model !== undefined, of)
-  const layer = Layer.provide(model("https://p.test", Redacted.make("k")), fakeNetwork([respond(200, body)]).layer)
+  return model("https://p.test", Redacted.make("k"))
+}
+
+const ask = ({ body, isWhole, of }: Case): Effect.Effect<Message.Reply, LlmError.LlmError> => {
+  const layer = Layer.provide(modelOf(of), fakeNetwork([respond(200, body)]).layer)
   return Effect.provide(isWhole === true ? generate : collect, layer)
 }
 
@@ -118,9 +123,51 @@ reads("A114 calls are told apart", {
     body: completion({ tool_calls: [0, 1].map((a) => ({ id: "x", function: fn(`{"a":${a}}`) })) }, "tool_calls"),
     reads: [["x", "w", '{"a":0}'], ["x_1", "w", '{"a":1}'], "tool-calls"]
   },
+  "by their place, where all items have one id": {
+    of: "openai/openai-responses",
+    isWhole: true,
+    body: {
+      status: "completed",
+      output: ["v", "w"].map((name) => ({ type: "function_call", call_id: "x", name, arguments: "{}" }))
+    },
+    reads: [["x", "v", "{}"], ["x_1", "w", "{}"], "tool-calls"]
+  },
   "by their index, where all have one id": {
     of: chat,
     body: pieces({ index: 1, id: "x", function: fn("{}", "v") }, { index: 0, id: "x", function: fn("{}") }),
     reads: [["x", "w", "{}"], ["x_1", "v", "{}"], "tool-calls"]
+  }
+})
+
+describe("A114 calls of one id in one turn", () => {
+  const look = (text: string): Message.SettledCall => ({
+    type: "settled-call",
+    call: { type: "tool-call", id: "x", name: "w", arguments: "{}" },
+    settlement: { type: "result", text }
+  })
+  const messages: Message.Transcript = [
+    Message.user("q"),
+    { role: "assistant", content: [look("r1"), look("r2")] },
+    { role: "assistant", content: [look("r3")] }
+  ]
+  const cases: Readonly<Record<string, ReadonlyArray<string>>> = {
+    "openai/openai-chat": ["x", "x_1", "x"],
+    "openai/openai-responses": ["x", "x_2", "x_3"]
+  }
+  for (const [of, expected] of Object.entries(cases)) {
+    it.effect(`go back with their own results: ${of}`, () =>
+      Effect.gen(function* () {
+        const network = fakeNetwork([respond(400)])
+        const layer = Layer.provide(modelOf(of), network.layer)
+        const asked = Effect.flatMap(Model.Model, (model) =>
+          model.generate({ messages, tools: [], toolChoice: "auto" })
+        )
+        yield* Effect.exit(Effect.provide(asked, layer))
+        const sent = network.sent[0]?.body ?? ""
+        const listed = [...sent.matchAll(/"(?:tool_call_id|id|call_id)":"(x[^"]*)"/g)].map(([, id]) => id ?? "")
+        const [first, second, third] = expected
+        assert.deepStrictEqual(listed, [first, second, first, second, third, third])
+      })
+    )
   }
 })

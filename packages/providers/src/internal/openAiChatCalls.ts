@@ -102,7 +102,7 @@ const joined = (before: Schema.Json | undefined, piece: Schema.Json | undefined)
 }
 
 /** The ids of one reply, no two of them alike. */
-class Ids {
+export class Ids {
   readonly #used = new Set<string>()
 
   /** The id that was told, unless another call of this reply has it. */
@@ -116,7 +116,7 @@ class Ids {
 }
 
 /** A call; what a careless server left out is filled with what keeps the call distinct and settleable. */
-const callOf = (ids: Ids, index: number, { arguments: args, id, name }: Piece): Message.ToolCall => ({
+export const callOf = (ids: Ids, index: number, { arguments: args, id, name }: Piece): Message.ToolCall => ({
   type: "tool-call",
   id: ids.of(id, index),
   name: name ?? "",

@@ -132,14 +132,6 @@ export const contentText = (content: Schema.Json | undefined): string =>
         .map((part) => Json.text(Json.field(part, "text")) ?? "")
         .join("")
 
-/** A call; what a careless server left out is filled with what keeps the call distinct and settleable. */
-export const callOf = (
-  index: number,
-  id: string | undefined,
-  name: string | undefined,
-  args: Schema.Json | undefined
-): Message.ToolCall => ({ type: "tool-call", id: id ?? `call_${index}`, name: name ?? "", arguments: args ?? null })
-
 /** The token counts at the top of a body, or in its choice; `undefined` where none are told. */
 export const usageOf = (body: Schema.Json): Usage.Usage | undefined => {
   const usage = [Json.field(body, "usage"), Json.field(ChatError.firstChoice(body), "usage")].find(Predicate.isObject)

@@ -9,6 +9,7 @@ import * as Classify from "../Classify.ts"
 import type { Source } from "../Source.ts"
 import type { Decoder } from "../Transport.ts"
 import * as Json from "./json.ts"
+import * as Calls from "./openAiChatCalls.ts"
 import * as ResponsesError from "./openAiResponsesError.ts"
 import * as ResponsesReply from "./openAiResponsesReply.ts"
 import { usageOf } from "./openAiResponsesUsage.ts"
@@ -39,6 +40,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   readonly #closed = new Map<number, Schema.Json>()
   /** The index of an item, by its id. */
   readonly #indexes = new Map<string, number>()
+  readonly #ids = new Calls.Ids()
   #state: "open" | "done" = "open"
   /** The highest index so far. */
   #last = -1
@@ -165,7 +167,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
 
   /** What an item says beyond the texts that were streamed of it. */
   #restOf({ text }: OpenItem, final: Schema.Json, index: number): ReadonlyArray<Model.Part> {
-    const content = ResponsesReply.contentOf(this.#source, final, index, this.#hasReasoned)
+    const content = ResponsesReply.contentOf(this.#source, final, index, this.#hasReasoned, this.#ids)
     const last = content.at(-1)
     if (last?.type === "reasoning" && text !== "") {
       const whole = content.map((part) => (part.type === "reasoning" ? part.text : "")).join("")
