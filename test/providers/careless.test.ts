@@ -5,7 +5,7 @@ import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import { Effect, Layer, Redacted } from "effect"
 import { collect, generate, models } from "./replay.ts"
-import { done, event, fakeNetwork, respond } from "./support.ts"
+import { body as streamOf, done, event, fakeNetwork, respond, respondWith } from "./support.ts"
 
 /** An answer of some provider, and what it is read as: the gist of a reply, or the tag of an error. */
 interface Case {
@@ -24,10 +24,16 @@ const modelOf = (of: string) => {
   return model("https://p.test", Redacted.make("k"))
 }
 
-const ask = ({ body, isWhole, of }: Case): Effect.Effect<Message.Reply, LlmError.LlmError> => {
-  const layer = Layer.provide(modelOf(of), fakeNetwork([respond(200, body)]).layer)
+const ask = ({ body, isWhole, of }: Case, size?: number): Effect.Effect<Message.Reply, LlmError.LlmError> => {
+  const whole = typeof body === "string" ? body : JSON.stringify(body)
+  const pieces = () =>
+    Array.from({ length: Math.ceil(whole.length / (size ?? 1)) }, (_, at) => pieceOf(whole, at, size))
+  const answer = size === undefined ? respond(200, whole) : respondWith(200, () => streamOf(pieces()))
+  const layer = Layer.provide(modelOf(of), fakeNetwork([answer]).layer)
   return Effect.provide(isWhole === true ? generate : collect, layer)
 }
+
+const pieceOf = (text: string, at: number, size = 1) => text.slice(at * size, (at + 1) * size)
 
 /** The texts and calls of a reply, then how it ended, then how many tokens went in and out, if any. */
 const gist = ({ content, finish, usage: { inputTokens, outputTokens } }: Message.Reply): ReadonlyArray<unknown> => [
@@ -49,8 +55,11 @@ const reads = (title: string, cases: Readonly<Record<string, Case>>) =>
     for (const [name, each] of Object.entries(cases)) {
       it.effect(name, () =>
         Effect.gen(function* () {
-          const read = yield* Effect.match(ask(each), { onFailure: told, onSuccess: gist })
-          assert.deepStrictEqual(read, each.reads)
+          const isLong = JSON.stringify(each.body).length > 10_000
+          for (const size of [undefined, isLong ? 997 : 1]) {
+            const read = yield* Effect.match(ask(each, size), { onFailure: told, onSuccess: gist })
+            assert.deepStrictEqual(read, each.reads)
+          }
         })
       )
     }
@@ -170,4 +179,121 @@ describe("A114 calls of one id in one turn", () => {
       })
     )
   }
+})
+
+const compact = (body: unknown) => JSON.stringify(body)
+const pretty = (body: unknown) => JSON.stringify(body, null, 2)
+
+const gemini = "gemini/gemini"
+const anthropic = "anthropic/anthropic"
+const responses = "openai/openai-responses"
+const ollama = "ollama/ollama"
+
+const candidate = (text: string, finishReason?: string) => ({
+  candidates: [{ content: { parts: [{ text }] }, ...(finishReason === undefined ? {} : { finishReason }) }]
+})
+
+const long = "x".repeat(20_000)
+
+/** Whole bodies of every format, and what they hold. */
+const wholes: Readonly<Record<string, readonly [object, string]>> = {
+  [chat]: [completion({ content: long, tool_calls: [{ id: "a", function: fn("{}") }] }, "tool_calls"), "tool-calls"],
+  "kimi/openai-chat": [completion({ content: long, tool_calls: [{ id: "a", function: fn("{}") }] }), "tool-calls"],
+  [anthropic]: [
+    {
+      type: "message",
+      content: [
+        { type: "text", text: long },
+        { type: "tool_use", id: "a", name: "w", input: "{}" }
+      ],
+      stop_reason: "tool_use"
+    },
+    "tool-calls"
+  ],
+  [responses]: [
+    {
+      status: "completed",
+      output: [
+        { type: "message", content: [{ type: "output_text", text: long }] },
+        { type: "function_call", call_id: "a", name: "w", arguments: "{}" }
+      ]
+    },
+    "tool-calls"
+  ],
+  [ollama]: [
+    { message: { content: long, tool_calls: [{ id: "a", function: fn("{}") }] }, done: true, done_reason: "stop" },
+    "tool-calls"
+  ]
+}
+
+for (const [layout, text] of Object.entries({
+  compact,
+  pretty,
+  "after blanks": (body: unknown) => `\r\n ${pretty(body)}`
+})) {
+  reads(
+    `A114 a whole answer to a streamed request is read, ${layout}`,
+    Object.fromEntries(
+      Object.entries(wholes).map(([of, [body, finish]]) => [
+        of,
+        { of, body: text(body), reads: [long, ["a", "w", "{}"], finish] }
+      ])
+    )
+  )
+}
+
+reads("A114 a list in the place of a stream is read", {
+  compact: {
+    of: gemini,
+    body: `[${compact(candidate("he"))}\n,\r\n${compact(candidate("llo", "STOP"))}\n]`,
+    reads: ["hello", "stop"]
+  },
+  pretty: { of: gemini, body: pretty([candidate("he"), candidate("llo", "STOP")]), reads: ["hello", "stop"] },
+  "of one error": {
+    of: gemini,
+    body: pretty([{ error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } }]),
+    reads: ["ModelOverloadedError"]
+  },
+  "and fails where it was cut off": { of: gemini, body: `[${compact(candidate("he"))},`, reads: ["NetworkError"] }
+})
+
+const boom = { error: { message: "boom", type: "server_error", code: 500 } }
+const said = chunk({ content: "he" })
+
+reads("T8 an error that is no event fails", {
+  "on a line before [DONE]": { of: chat, body: `${said}${compact(boom)}\n\n${done}`, reads: ["ServerError"] },
+  "first, before [DONE]": { of: chat, body: `${compact(boom)}\n\n${done}`, reads: ["ServerError"] },
+  "after a finish reason": {
+    of: chat,
+    body: `${chunk({ content: "x" }, "stop")}${compact(boom)}`,
+    reads: ["ServerError"]
+  },
+  "after a blank": { of: chat, body: `${said}  ${compact(boom)}\n\n${done}`, reads: ["ServerError"] },
+  "over several lines": { of: chat, body: `${said}${pretty(boom)}\r\n${done}`, reads: ["ServerError"] },
+  "longer than a few kilobytes": {
+    of: chat,
+    body: said + pretty({ error: { ...boom.error, message: long, more: Array.from({ length: 9 }, () => long) } }),
+    reads: ["ServerError"]
+  },
+  "by itself": {
+    of: anthropic,
+    body: pretty({ type: "error", error: { type: "overloaded_error" } }),
+    reads: ["ModelOverloadedError"]
+  }
+})
+
+reads("P504 an event with blank data says nothing", {
+  [anthropic]: {
+    of: anthropic,
+    body:
+      "event: ping\ndata: \n\n" +
+      event({ type: "message_start", message: { usage: { input_tokens: 3, output_tokens: 1 } } }) +
+      "data:   \n\n" +
+      event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "hi" } }) +
+      event({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } }) +
+      event({ type: "message_stop" }),
+    reads: ["hi", "stop", "3/2"]
+  },
+  [chat]: { of: chat, body: `data:\n\n${said}data:  \n\n${done}`, reads: ["he", "stop"] },
+  [gemini]: { of: gemini, body: `data: \n\n${event(candidate("hi", "STOP"))}`, reads: ["hi", "stop"] }
 })
