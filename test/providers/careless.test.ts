@@ -152,7 +152,7 @@ describe("A114 calls of one id in one turn", () => {
   const look = (text: string): Message.SettledCall => ({
     type: "settled-call",
     call: { type: "tool-call", id: "x", name: "w", arguments: "{}" },
-    settlement: { type: "result", text }
+    settlement: { kind: "result", text }
   })
   const messages: Message.Transcript = [
     Message.user("q"),
@@ -296,4 +296,181 @@ reads("P504 an event with blank data says nothing", {
   },
   [chat]: { of: chat, body: `data:\n\n${said}data:  \n\n${done}`, reads: ["he", "stop"] },
   [gemini]: { of: gemini, body: `data: \n\n${event(candidate("hi", "STOP"))}`, reads: ["hi", "stop"] }
+})
+
+reads("A114 a message in the place of its pieces is read", {
+  "with its end": {
+    of: chat,
+    body: event({ choices: [{ index: 0, message: { content: "hi" }, finish_reason: "stop" }] }) + done,
+    reads: ["hi", "stop"]
+  },
+  "before its end": {
+    of: chat,
+    body:
+      event({ choices: [{ index: 0, message: { content: "hi", tool_calls: [{ id: "a", function: fn("{}") }] } }] }) +
+      chunk({}, "tool_calls") +
+      done,
+    reads: ["hi", ["a", "w", "{}"], "tool-calls"]
+  },
+  "with the last event alone": {
+    of: "perplexity/openai-chat",
+    body:
+      event({ choices: [{ index: 0, delta: { role: "assistant", content: "" }, message: { content: "" } }] }) +
+      event({
+        object: "chat.completion.done",
+        choices: [{ index: 0, delta: { content: "" }, message: { content: "all" }, finish_reason: "stop" }]
+      }),
+    reads: ["all", "stop"]
+  },
+  "and not where the pieces came": {
+    of: "perplexity/openai-chat",
+    body:
+      event({ choices: [{ index: 0, delta: { role: "assistant", content: "" }, message: { content: "" } }] }) +
+      event({ choices: [{ index: 0, delta: { content: "all" }, message: { content: "all" } }] }) +
+      event({ choices: [{ index: 0, delta: {}, message: { content: "all" }, finish_reason: "stop" }] }),
+    reads: ["all", "stop"]
+  }
+})
+
+const chats = ["openai", "deepseek", "kimi", "openrouter"].map((name) => `${name}/openai-chat`)
+
+const each = (all: ReadonlyArray<string>, of: (name: string) => Omit<Case, "of">) =>
+  Object.fromEntries(all.map((name) => [name, { of: name, ...of(name) }]))
+
+const usage = { prompt_tokens: 5, completion_tokens: 6 }
+
+reads(
+  "P504 a finish reason is an end, also without [DONE]",
+  each(chats, () => ({ body: said + chunk({}, "stop", { usage }), reads: ["he", "stop", "5/6"] }))
+)
+
+reads(
+  "P504 a finish reason is no end of a stream that breaks off within an event",
+  each(chats, () => ({
+    body: said + chunk({}, "stop") + chunk({}, null, { usage }).slice(0, -9),
+    reads: ["NetworkError"]
+  }))
+)
+
+reads(
+  "T8 an error after a finish reason is an error, also before [DONE]",
+  each(chats, () => ({
+    body: said + chunk({}, "length", { usage }) + chunk({}, null, boom) + done,
+    reads: ["ServerError", "5/6"]
+  }))
+)
+
+reads(
+  "P504 [DONE] is no end of a stream that said nothing",
+  each(chats, () => ({ body: chunk({ role: "assistant", content: "" }) + done, reads: ["UnknownLlmError"] }))
+)
+
+reads("T8 a content filter is an error, with what was used up", {
+  ...each(chats, () => ({
+    isWhole: true,
+    body: completion({ content: "he" }, "content_filter", { usage }),
+    reads: ["ContentFilteredError", "5/6"]
+  })),
+  streamed: {
+    of: chat,
+    body: said + chunk({}, "content_filter", { usage }) + done,
+    reads: ["ContentFilteredError", "5/6"]
+  }
+})
+
+const counted = (promptTokenCount: number, candidatesTokenCount: number) => ({
+  usageMetadata: { promptTokenCount, candidatesTokenCount }
+})
+
+reads("T8 a zero takes no count back", {
+  [chat]: {
+    of: chat,
+    body:
+      chunk({ content: "he" }, "stop", { usage }) +
+      event({ choices: [], usage: { prompt_tokens: 0, completion_tokens: 0 } }) +
+      done,
+    reads: ["he", "stop", "5/6"]
+  },
+  [anthropic]: {
+    of: anthropic,
+    body:
+      event({ type: "message_start", message: { usage: { input_tokens: 50, output_tokens: 1 } } }) +
+      event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "hi" } }) +
+      event({
+        type: "message_delta",
+        delta: { stop_reason: "end_turn" },
+        usage: { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 9 }
+      }) +
+      event({ type: "message_stop" }),
+    reads: ["hi", "stop", "50/9"]
+  },
+  [gemini]: {
+    of: gemini,
+    body: event({ ...candidate("hi"), ...counted(7, 2) }) + event({ ...candidate("", "STOP"), ...counted(0, 3) }),
+    reads: ["hi", "stop", "7/3"]
+  }
+})
+
+reads("T8 an error with its fields at the top fails", {
+  "by its object": {
+    of: chat,
+    body: said + event({ object: "error", message: "boom", code: 500 }) + done,
+    reads: ["ServerError"]
+  },
+  "by the name of its event": {
+    of: chat,
+    body: `${said}event: error\n${event({ message: "boom", code: 500 })}${done}`,
+    reads: ["ServerError"]
+  },
+  "as a whole answer": {
+    of: chat,
+    isWhole: true,
+    body: { object: "error", message: "boom", code: 500 },
+    reads: ["ServerError"]
+  }
+})
+
+reads("T8 a refusal among the parts of a content is one", {
+  whole: {
+    of: chat,
+    isWhole: true,
+    body: completion({ content: [{ type: "refusal", refusal: "no" }] }),
+    reads: ["ContentFilteredError", "0/0"]
+  },
+  streamed: {
+    of: chat,
+    body: chunk({ content: [{ type: "refusal", refusal: "no" }] }) + chunk({}, "stop") + done,
+    reads: ["ContentFilteredError", "0/0"]
+  }
+})
+
+reads("A114 the first choice is the one of the index 0", {
+  whole: {
+    of: chat,
+    isWhole: true,
+    body: {
+      choices: [
+        { index: 1, message: { content: "other" }, finish_reason: "length" },
+        { index: 0, message: { content: "first" }, finish_reason: "stop" }
+      ]
+    },
+    reads: ["first", "stop"]
+  },
+  streamed: {
+    of: chat,
+    body:
+      said +
+      event({ choices: [{ index: 1, delta: { content: "other" } }] }) +
+      event({ choices: [{ index: 1, delta: {}, finish_reason: "length" }] }) +
+      chunk({ content: "llo" }) +
+      chunk({}, "stop") +
+      done,
+    reads: ["hello", "stop"]
+  },
+  "or the only one": {
+    of: chat,
+    isWhole: true,
+    body: { choices: [{ index: 1, message: { content: "only" }, finish_reason: "stop" }] },
+    reads: ["only", "stop"]
+  }
 })

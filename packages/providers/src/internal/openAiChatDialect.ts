@@ -24,11 +24,6 @@ export interface Dialect {
   readonly thinkTags?: boolean
   /** Whether usage has to be asked for, and may be, in the `stream_options` of a streamed request. */
   readonly streamOptions?: boolean
-  /**
-   * Whether every stream that was not cut off ends with `[DONE]`. Where that is not known, a stream that ends after a finish
-   * reason counts as whole.
-   */
-  readonly sendsDone?: boolean
   /** The `object` of the event that ends a stream, where no `[DONE]` does. */
   readonly lastEvent?: string
   /** How files are handed over: as OpenAI takes them, or under `file_url`, in plain base64 or at their address. */
@@ -58,7 +53,6 @@ export const openAi = {
   reasoning: "effort",
   thinkTags: false,
   streamOptions: true,
-  sendsDone: false,
   files: "file",
   alternates: false,
   sources: [],

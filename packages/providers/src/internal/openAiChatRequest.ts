@@ -76,9 +76,17 @@ export const refusing = (
   return (request) => budget ?? refuses({ ...request, toolChoice: Parameters.choiceOf(request, toolChoice) })
 }
 
-/** Model and parameters, which are the same for every request; the library's own fields stand over those of the user. */
+/** Model and parameters, which are the same for every request; the library's own fields stand over those of the user. One reply is read, so only one is asked for. */
 const constantsOf = ({ model }: Source, asked: Asked, dialect: Full): Readonly<Record<string, Schema.Json>> => {
-  const { messages: _m, stream: _s, stream_options: _o, tool_choice: _c, tools: _t, ...others } = asked.extra ?? {}
+  const {
+    messages: _m,
+    n: _n,
+    stream: _s,
+    stream_options: _o,
+    tool_choice: _c,
+    tools: _t,
+    ...others
+  } = asked.extra ?? {}
   const own: Readonly<Record<string, Schema.Json | undefined>> = {
     model,
     temperature: asked.temperature,

@@ -29,6 +29,10 @@ export class ChatDecoder implements Decoder<Model.Part> {
   readonly #tags: ThinkTags | undefined
   #state: "open" | "complete" | "done" = "open"
   #seen = false
+  /** Whether a piece of the reply has come. */
+  #hasSpoken = false
+  /** The message so far, which some repeat with every piece, and others send in their place. */
+  #message: Schema.Json | undefined
   #reason: string | undefined
   #refusal = ""
   #reasoningField: string | undefined
@@ -50,7 +54,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return this.#state
   }
 
-  push(data: string): Step {
+  push(data: string, event?: string): Step {
     if (data.trim() === "[DONE]") return this.#finish()
     const parsed = Json.parse(data)
     if (Result.isFailure(parsed)) return this.#undecodable(parsed.failure)
@@ -58,9 +62,9 @@ export class ChatDecoder implements Decoder<Model.Part> {
     if (!Predicate.isObject(chunk)) return this.#undecodable(new Error("an event is no object"))
     const plain = this.#seen && this.#reasoningField === undefined ? plainText(chunk) : undefined
     if (plain !== undefined && this.#told.model === chunk["model"]) return Result.succeed(this.#said(plain))
-    const told = ChatReply.usageOf(chunk)
+    const told = ChatReply.usageOf(chunk, this.#usage)
     this.#usage = told ?? this.#usage
-    const error = ChatError.reported(this.#source, this.#answer, chunk, this.#usage)
+    const error = ChatError.reported(this.#source, this.#answer, chunk, this.#usage, event)
     if (error !== undefined) return Result.fail(error)
     const read = this.#read(chunk)
     // some tell with every piece what they have counted so far
@@ -73,11 +77,16 @@ export class ChatDecoder implements Decoder<Model.Part> {
 
   end(): Step {
     if (!this.#seen) return this.#undecodable(new Error("the stream holds no reply"))
+    const unsaid = this.#hasSpoken ? [] : this.#readDelta(this.#message)
+    if (this.#reason === undefined && !this.#hasSpoken) {
+      return this.#undecodable(new Error("the stream ends before it says anything"))
+    }
     const refusal = this.#refusal === "" ? undefined : this.#refusal
     const usage = this.#usage ?? Usage.empty
     const ending = { reason: this.#reason, refusal, usage }
     const finish = ChatReply.endOf(this.#source, this.#answer, ending, this.#calls.size > 0)
     return Result.map(finish, (finish) => [
+      ...unsaid,
       ...this.#closeReasoning(),
       ...(this.#tags?.end() ?? []),
       ...this.#calls.all,
@@ -102,14 +111,14 @@ export class ChatDecoder implements Decoder<Model.Part> {
     const reason = Json.text(Json.field(choice, "finish_reason"))
     if (reason !== undefined) {
       this.#reason = reason
-      if (!this.#dialect.sendsDone) this.#state = "complete"
+      this.#state = "complete"
     }
+    this.#message = Json.object(Json.field(choice, "message")) ?? this.#message
     return this.#readDelta(Json.field(choice, "delta"))
   }
 
   #readDelta(delta: Schema.Json | undefined): ReadonlyArray<Model.Part> {
-    const refusal = Json.text(Json.field(delta, "refusal")) ?? ""
-    this.#refusal += refusal
+    this.#refusal += ChatError.refusalOf(delta) ?? ""
     for (const piece of Calls.piecesOf(delta)) this.#calls.add(piece)
     for (const piece of ReasoningDetails.of(delta)) this.#details.push(piece)
     const parts: Array<Model.Part> = []
@@ -121,10 +130,12 @@ export class ChatDecoder implements Decoder<Model.Part> {
     }
     const text = ChatReply.contentText(Json.field(delta, "content"))
     if (text !== "") parts.push(...this.#closeReasoning(), ...this.#said(text))
+    this.#hasSpoken ||= parts.length > 0 || this.#calls.size > 0 || this.#refusal !== ""
     return parts
   }
 
   #said(text: string): ReadonlyArray<Model.Part> {
+    this.#hasSpoken = true
     return this.#tags === undefined ? [{ type: "text-delta", text }] : this.#tags.push(text)
   }
 
@@ -149,11 +160,12 @@ type Chunk = Readonly<Record<string, unknown>>
  * streams are made of these, so they are told by plain reads of a few fields.
  */
 const plainText = (chunk: Chunk): string | undefined => {
-  if (chunk["usage"] || chunk["error"] || chunk["citations"] || chunk["search_results"]) return undefined
+  if (chunk["usage"] || chunk["error"] || chunk["object"] === "error" || chunk["citations"] || chunk["search_results"])
+    return undefined
   const choices = chunk["choices"]
   // what it is, the following lines find out
   const choice = (Array.isArray(choices) ? choices[0] : undefined) as Chunk | null | undefined
-  if (!choice || choice["finish_reason"] || choice["error"] || choice["usage"]) return undefined
+  if (!choice || choice["index"] || choice["finish_reason"] || choice["error"] || choice["usage"]) return undefined
   const delta = choice["delta"] as Chunk | null | undefined
   if (!delta || delta["tool_calls"] || delta["function_call"] || delta["refusal"]) return undefined
   if (delta["reasoning_content"] || delta["reasoning"] || delta["reasoning_details"]) return undefined

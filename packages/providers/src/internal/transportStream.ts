@@ -122,6 +122,8 @@ class Reader<Part> {
   /** Whether an event or a line has come. */
   #hasSeen = false
   #isEventTooLong = false
+  /** What has come of an event that has not ended. */
+  #begun = ""
   /** The lines of an answer that is laid out over several, where each should be one. */
   #laidOut: Array<string> | undefined
   /** Whether the body has ended. */
@@ -156,6 +158,7 @@ class Reader<Part> {
     this.#bare = new Bare({
       text: (text) => {
         this.#isEventTooLong ||= this.#events.feed(text) !== undefined
+        this.#begun = begunIn(this.#begun, text)
       },
       bare: (json) => {
         if (Result.isSuccess(Json.parse(json))) push(json)
@@ -184,7 +187,7 @@ class Reader<Part> {
     this.#lines?.end()
     this.#readBare(this.#laidOut?.join("\n") ?? this.#bare.end())
     if (this.ended) return
-    if (this.#decoder.state() === "open") return this.#fail(this.#exchange.truncated())
+    if (this.#decoder.state() === "open" || isCut(this.#begun)) return this.#fail(this.#exchange.truncated())
     this.#accept(this.#decoder.end())
     this.ended = true
   }
@@ -218,4 +221,18 @@ class Reader<Part> {
     if (this.failure === undefined && !this.ended) this.failure = failure
     this.ended = true
   }
+}
+
+/** What follows the last event in the text; of what was there before, only the end may belong to its mark. */
+const begunIn = (before: string, text: string): string => {
+  const seen = before.slice(-2) + text
+  const ends = ["\n\n", "\n\r\n", "\r\r"].map((mark) => [seen.lastIndexOf(mark), mark.length] as const)
+  const end = Math.max(...ends.map(([at, length]) => (at === -1 ? 0 : at + length)))
+  return end === 0 ? before + text : seen.slice(end)
+}
+
+/** Whether the data of an event was broken off; where it would have been the mark of the end, nothing is missing. */
+const isCut = (begun: string): boolean => {
+  const data = /(?:^|[\r\n])data:[ \t]*([^\r\n]+)/.exec(begun)?.[1]
+  return data !== undefined && !"[DONE]".startsWith(data.trim()) && Result.isFailure(Json.parse(data))
 }
