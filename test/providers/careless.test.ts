@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
+import type { Schema } from "effect"
 import { Effect, Layer, Redacted } from "effect"
 import { collect, generate, models } from "./replay.ts"
 import { body as streamOf, done, event, fakeNetwork, respond, respondWith } from "./support.ts"
@@ -472,5 +473,83 @@ reads("A114 the first choice is the one of the index 0", {
     isWhole: true,
     body: { choices: [{ index: 1, message: { content: "only" }, finish_reason: "stop" }] },
     reads: ["only", "stop"]
+  }
+})
+
+const completed = event({ type: "response.completed", response: { output: [] } })
+
+const refusing = (delta: string) => event({ type: "response.refusal.delta", item_id: "m", output_index: 0, delta })
+
+const textDone = (content_index: number, text: string) =>
+  event({ type: "response.output_text.done", item_id: "m", output_index: 0, content_index, text })
+
+const textDelta = (content_index: number, delta: string) =>
+  event({ type: "response.output_text.delta", item_id: "m", output_index: 0, content_index, delta })
+
+reads("T8 what only the pieces or only the whole of a response say counts", {
+  "the pieces of a refusal": {
+    of: responses,
+    body: refusing("I ") + refusing("can't") + completed,
+    reads: ["ContentFilteredError"]
+  },
+  "the whole of a text": { of: responses, body: textDone(0, "hi") + completed, reads: ["hi", "stop"] },
+  "the rest of a text": {
+    of: responses,
+    body: textDelta(0, "he") + textDone(0, "hello") + textDone(1, ", you") + completed,
+    reads: ["hello, you", "stop"]
+  },
+  "a text once": {
+    of: responses,
+    body: textDelta(0, "a") + textDone(0, "a") + textDelta(1, "a") + textDone(1, "a") + completed,
+    reads: ["aa", "stop"]
+  }
+})
+
+describe("P301 schemas go in the strict dialect where they fit it", () => {
+  const closed = {
+    type: "object",
+    properties: { q: { type: "string" } },
+    required: ["q"],
+    additionalProperties: false
+  }
+  const optional = { ...closed, required: [] }
+  const nullable = { ...closed, properties: { q: { anyOf: [{ type: "string" }, { type: "null" }] } } }
+  const open = { type: "object", properties: { q: { type: "string" } } }
+  const sentBy = (of: string, schema: Schema.JsonObject, keepsNulls: boolean) =>
+    Effect.gen(function* () {
+      const network = fakeNetwork([respond(400)])
+      const request: Model.Request = {
+        messages: [Message.user("q")],
+        tools: [{ name: "w", description: "d", parameters: schema, ...(keepsNulls ? { keepsNulls } : {}) }],
+        toolChoice: "auto",
+        output: { name: "o", schema }
+      }
+      const asked = Effect.flatMap(Model.Model, (model) => model.generate(request))
+      yield* Effect.exit(Effect.provide(asked, Layer.provide(modelOf(of), network.layer)))
+      const { response_format, tools } = JSON.parse(network.sent[0]?.body ?? "")
+      return { format: response_format.json_schema, fn: tools[0].function }
+    })
+  const cases: ReadonlyArray<readonly [string, string, Schema.JsonObject, boolean, object, object]> = [
+    ["as it is", chat, closed, false, { schema: closed, strict: true }, { parameters: closed, strict: true }],
+    [
+      "with null for absence",
+      chat,
+      optional,
+      false,
+      { schema: nullable, strict: true },
+      { parameters: nullable, strict: true }
+    ],
+    ["but where null is a value", chat, optional, true, { schema: nullable, strict: true }, { parameters: optional }],
+    ["but where it does not fit", chat, open, false, { schema: open }, { parameters: open }],
+    ["but not for others", "openrouter/openai-chat", closed, false, { schema: closed }, { parameters: closed }]
+  ]
+  for (const [title, of, schema, keepsNulls, format, fn] of cases) {
+    it.effect(title, () =>
+      Effect.gen(function* () {
+        const sent = yield* sentBy(of, schema, keepsNulls)
+        assert.deepStrictEqual(sent.format, { name: "o", ...format })
+        assert.deepStrictEqual(sent.fn, { name: "w", description: "d", ...fn })
+      })
+    )
   }
 })

@@ -26,6 +26,8 @@ export interface Dialect {
   readonly streamOptions?: boolean
   /** The `object` of the event that ends a stream, where no `[DONE]` does. */
   readonly lastEvent?: string
+  /** Whether schemas are said in OpenAI's strict dialect, and to be so, where they fit it. */
+  readonly strict?: boolean
   /** How files are handed over: as OpenAI takes them, or under `file_url`, in plain base64 or at their address. */
   readonly files?: "file" | "file_url"
   /** Whether user and assistant have to take turns, after all instructions. Neighbours of one role are made one message then. */
@@ -53,6 +55,8 @@ export const openAi = {
   reasoning: "effort",
   thinkTags: false,
   streamOptions: true,
+  // many servers are told that they are OpenAI's, and not all know the word
+  strict: false,
   files: "file",
   alternates: false,
   sources: [],
