@@ -73,7 +73,7 @@ describe("OpenRouter", () => {
   )
 
   it.effect(
-    "T8 P504 an error after the end of a reply is an error, with what had been used up; so is a missing [DONE]",
+    "T8 P504 an error after the end of a reply is an error, with what had been used up; a missing [DONE] is none",
     () =>
       Effect.gen(function* () {
         const start = [processing, chunk({ content: "x" }), chunk({}, { finish_reason: "length" }, { usage })]
@@ -81,8 +81,9 @@ describe("OpenRouter", () => {
         const { exit } = yield* reading(layer, collect, events(...start, late, done))
         const error = failsWith(exit, LlmError.InvalidRequestError)
         assert.strictEqual(error.usage?.inputTokens, 10)
-        failsWith((yield* reading(layer, collect, events(...start))).exit, LlmError.NetworkError)
-        assert.strictEqual(replyOf((yield* reading(layer, collect, events(...start, done))).exit).finish, "length")
+        for (const answer of [events(...start), events(...start, done)]) {
+          assert.strictEqual(replyOf((yield* reading(layer, collect, answer)).exit).finish, "length")
+        }
       })
   )
 

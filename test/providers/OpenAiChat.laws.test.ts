@@ -79,7 +79,7 @@ const replies = fc.record({
   ),
   citations: fc.array(fc.webUrl(), { maxLength: 2 }),
   usage: fc.option(fc.record({ prompt_tokens: fc.nat(), completion_tokens: fc.nat(), cost: fc.nat() })),
-  reason: fc.constantFrom("stop", "tool_calls", "length", "content_filter", "brand_new"),
+  reason: fc.constantFrom("stop", "tool_calls", "length", "brand_new"),
   hasDone: fc.boolean(),
   places
 })

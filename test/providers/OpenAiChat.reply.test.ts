@@ -66,7 +66,6 @@ describe("how a reply ended", () => {
     [undefined, "stop", "tool-calls"],
     [null, "stop", "tool-calls"],
     ["length", "length", "length"],
-    ["content_filter", "filtered", "filtered"],
     ["brand_new", "other", "other"]
   ]
   for (const [reason, withoutCalls, withCalls] of reasons) {
@@ -94,6 +93,7 @@ describe("how a reply ended", () => {
   it("T8 a reply that broke off is the error of its reason", () => {
     failed(whole({ content: "x" }, { finish_reason: "insufficient_system_resource" }), LlmError.ModelOverloadedError)
     failed(whole({ content: "x" }, { finish_reason: "error" }), LlmError.ServerError)
+    failed(whole({ content: "x" }, { finish_reason: "content_filter" }), LlmError.ContentFilteredError)
     failed(decodeStream([chunk({ content: "x" }, "error"), "[DONE]"]), LlmError.ServerError)
   })
 })

@@ -185,6 +185,10 @@ describe("the output", () => {
 })
 
 describe("the rest of the body", () => {
+  it("asks for one reply, as one is read", () => {
+    assert.deepStrictEqual(encode({}, { extra: { n: 2 } }), encode({}))
+  })
+
   it("sends nothing that was not set", () => {
     assert.deepStrictEqual(encode({}), { model: "gpt-x", messages: [{ role: "user", content: "hi" }] })
   })

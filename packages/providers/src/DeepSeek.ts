@@ -46,8 +46,7 @@ const deepSeek: ChatProvider.ChatProvider = {
     capabilities,
     maxTokensField: "max_tokens",
     reasoning: "thinking-effort",
-    missingReasoning: "",
-    sendsDone: true
+    missingReasoning: ""
   }
 }
 

@@ -43,7 +43,7 @@ const kimi: ChatProvider.ChatProvider = {
   baseUrl: "https://api.moonshot.ai/v1",
   variables: { apiKey: "MOONSHOT_API_KEY", baseUrl: "MOONSHOT_BASE_URL" },
   // an empty text counts as none
-  dialect: { capabilities, maxTokensField: "max_tokens", reasoning: "thinking", missingReasoning: " ", sendsDone: true }
+  dialect: { capabilities, maxTokensField: "max_tokens", reasoning: "thinking", missingReasoning: " " }
 }
 
 /** The model behind an `HttpClient` of yours. */

@@ -36,6 +36,7 @@ export const quirks: ReadonlyArray<string> = [
   "Reasoning models refuse `temperature`, `topP` and `stop`.",
   "What a model thought is not shown; only its tokens are counted.",
   "A refusal ends with the reason `stop`; here it is a `ContentFilteredError` with the model's words.",
+  "A schema that fits the strict dialect is sent as strict; an optional property comes as `null` then, and is read as absent.",
   "Ids of calls have at most 40 characters; longer ones of other providers are cut."
 ]
 
@@ -43,7 +44,7 @@ const openAi: ChatProvider.ChatProvider = {
   provider: "openai",
   baseUrl: "https://api.openai.com/v1",
   variables: { apiKey: "OPENAI_API_KEY", baseUrl: "OPENAI_BASE_URL" },
-  dialect: { maxIdLength: 40 }
+  dialect: { maxIdLength: 40, strict: true }
 }
 
 const accountOf = ({ organization, project }: Account) => ({

@@ -68,7 +68,7 @@ const openRouter: ChatProvider.ChatProvider = {
   provider: "openrouter",
   baseUrl: "https://openrouter.ai/api/v1",
   variables: { apiKey: "OPENROUTER_API_KEY", baseUrl: "OPENROUTER_BASE_URL" },
-  dialect: { capabilities, maxTokensField: "max_tokens", reasoning: "object", sendsDone: true }
+  dialect: { capabilities, maxTokensField: "max_tokens", reasoning: "object" }
 }
 
 /** The model behind an `HttpClient` of yours. */

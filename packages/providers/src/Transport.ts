@@ -38,11 +38,13 @@ export interface Transport {
   ) => Effect.Effect<A, LlmError.LlmError>
   /**
    * Posts a JSON text and reads the answer as server-sent events. A failure is sent again only before the first part;
-   * afterwards it is for the caller to decide. The time that the reader takes between two parts does not count.
+   * afterwards it is for the caller to decide. The time that the reader takes between two parts does not count. An answer that
+   * is no stream, but one JSON text, is read by `whole`; without it, as the only event of a stream.
    */
   readonly open: <Part>(
     body: string,
-    decoder: (answer: Answer) => Parts.Decoder<Part>
+    decoder: (answer: Answer) => Parts.Decoder<Part>,
+    whole?: (answer: Answer) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
   ) => Stream.Stream<Part, LlmError.LlmError>
 }
 
@@ -133,13 +135,19 @@ const fromClient = (
     return sending(Span.spanned(attempt, url))
   }
 
-  const open: Transport["open"] = <Part>(body: string, decoder: (answer: Answer) => Parts.Decoder<Part>) => {
-    const reading = { maxBytes, silence, silent }
+  const open: Transport["open"] = <Part>(
+    body: string,
+    decoder: (answer: Answer) => Parts.Decoder<Part>,
+    whole?: (answer: Answer) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
+  ) => {
     /** Up to the first parts, so that everything before them may be sent again. */
     const attempt = Effect.gen(function* () {
       const sent = Send.exchange(client, target, { accept: accepted, body, maxBytes })
       const exchange = yield* begun(sent)
-      const parts = yield* Parts.parts(exchange, decoder(exchange.answer), reading)
+      const { answer } = exchange
+      const readWhole = whole === undefined ? undefined : (body: string) => whole({ ...answer, body })
+      const reading = { maxBytes, silence, silent, whole: readWhole }
+      const parts = yield* Parts.parts(exchange, decoder(answer), reading)
       return { first: yield* Parts.first(parts), parts }
     })
     return Stream.unwrap(

@@ -8,15 +8,18 @@ export type Counts = Readonly<Record<(typeof names)[number], number | undefined>
 
 const names = ["input", "cached", "written", "output", "thought"] as const
 
-/** The counts of a `usage` object, and, where it has none, those from before. */
+/** The counts of a `usage` object, and, where it has none or tells a zero, those from before. */
 export const read = (usage: Schema.Json | undefined, before?: Counts): Counts => {
-  const of = (key: string) => Json.count(Json.field(usage, key))
+  const later = (count: number | undefined, name: keyof Counts) =>
+    count === undefined || count === 0 ? (before?.[name] ?? count) : count
+  const of = (key: string, name: keyof Counts) => later(Json.count(Json.field(usage, key)), name)
   return {
-    input: of("input_tokens") ?? before?.input,
-    cached: of("cache_read_input_tokens") ?? before?.cached,
-    written: of("cache_creation_input_tokens") ?? before?.written,
-    output: of("output_tokens") ?? before?.output,
-    thought: Json.count(Json.field(Json.field(usage, "output_tokens_details"), "thinking_tokens")) ?? before?.thought
+    input: of("input_tokens", "input"),
+    cached: of("cache_read_input_tokens", "cached"),
+    written: of("cache_creation_input_tokens", "written"),
+    // it begins with a guess
+    output: Json.count(Json.field(usage, "output_tokens")) ?? before?.output,
+    thought: later(Json.count(Json.field(Json.field(usage, "output_tokens_details"), "thinking_tokens")), "thought")
   }
 }
 

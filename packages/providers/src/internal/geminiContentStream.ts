@@ -97,7 +97,7 @@ export class ContentDecoder implements Decoder<Model.Part> {
     const seen = { usage: this.#usage, call: this.#call }
     const error = ContentError.inside(this.#source, this.#answer, chunk, seen)
     if (error !== undefined) return Result.fail(error)
-    const told = usageOf(chunk)
+    const told = usageOf(chunk, this.#usage)
     this.#usage = told ?? this.#usage
     this.#model = Json.text(Json.field(chunk, "modelVersion")) ?? this.#model
     this.#responseId ??= Json.text(Json.field(chunk, "responseId"))

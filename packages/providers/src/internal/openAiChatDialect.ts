@@ -24,13 +24,10 @@ export interface Dialect {
   readonly thinkTags?: boolean
   /** Whether usage has to be asked for, and may be, in the `stream_options` of a streamed request. */
   readonly streamOptions?: boolean
-  /**
-   * Whether every stream that was not cut off ends with `[DONE]`. Where that is not known, a stream that ends after a finish
-   * reason counts as whole.
-   */
-  readonly sendsDone?: boolean
   /** The `object` of the event that ends a stream, where no `[DONE]` does. */
   readonly lastEvent?: string
+  /** Whether schemas are said in OpenAI's strict dialect, and to be so, where they fit it. */
+  readonly strict?: boolean
   /** How files are handed over: as OpenAI takes them, or under `file_url`, in plain base64 or at their address. */
   readonly files?: "file" | "file_url"
   /** Whether user and assistant have to take turns, after all instructions. Neighbours of one role are made one message then. */
@@ -58,7 +55,8 @@ export const openAi = {
   reasoning: "effort",
   thinkTags: false,
   streamOptions: true,
-  sendsDone: false,
+  // many servers are told that they are OpenAI's, and not all know the word
+  strict: false,
   files: "file",
   alternates: false,
   sources: [],

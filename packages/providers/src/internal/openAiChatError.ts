@@ -23,20 +23,26 @@ export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmEr
   if (error !== undefined) return error
   const choice = firstChoice(json)
   const reason = Json.text(Json.field(choice, "finish_reason"))
-  const [message, delta] = [Json.field(choice, "message"), Json.field(choice, "delta")]
-  const refusal = Json.text(Json.field(message, "refusal")) ?? Json.text(Json.field(delta, "refusal"))
-  return (
-    ended(source, answer, { reason, refusal }) ??
-    (reason === "content_filter" ? named(source, answer, reason, "a content filter cut the reply off") : undefined)
-  )
+  const refusal = refusalOf(Json.field(choice, "message")) ?? refusalOf(Json.field(choice, "delta"))
+  return ended(source, answer, { reason, refusal })
 }
+
+/** What a model said instead of a reply, in a message or a delta: beside its content or as a part of it. */
+export const refusalOf = (message: Schema.Json | undefined): string | undefined =>
+  Json.text(Json.field(message, "refusal")) ??
+  Json.text(
+    Json.items(Json.field(message, "content"))
+      .map((part) => Json.text(Json.field(part, "refusal")) ?? "")
+      .join("")
+  )
 
 /** The error that a body or an event reports, at its top or in its choice, with what the attempt is known to have used up. */
 export const reported = (
   source: Source,
   answer: Answer,
   json: Schema.Json,
-  usage?: Usage.Usage
+  usage?: Usage.Usage,
+  event?: string
 ): LlmError | undefined => {
   const read = (json: Schema.Json): Report | undefined => {
     const report = reportOf(json)
@@ -44,15 +50,21 @@ export const reported = (
   }
   return (
     ErrorBody.inside({ codes, read }, source, answer, json) ??
-    ErrorBody.inside({ codes, read }, source, answer, { error: Json.field(firstChoice(json), "error") ?? null })
+    ErrorBody.inside({ codes, read }, source, answer, { error: Json.field(firstChoice(json), "error") ?? null }) ??
+    (isFlat(json, event) ? failure(source, answer, read(json) ?? { codes: [], text: "" }) : undefined)
   )
 }
+
+/** Some say that an object is an error by its kind, or by the name of the event, and put its fields at the top. */
+const isFlat = (json: Schema.Json, event: string | undefined): boolean =>
+  event === "error" || Json.field(json, "object") === "error" || Json.field(json, "type") === "error"
 
 /** The error of a reply that the model refused, or that broke off. A refusal is a filtered reply, though its reason is `stop`. */
 export const ended = (source: Source, answer: Answer, { reason, refusal, usage }: Ending): LlmError | undefined => {
   const failed = (code: string, text: string) =>
     failure(source, answer, { codes: [code], text, ...(usage === undefined ? {} : { usage }) })
   if (refusal !== undefined) return failed("content_filter", refusal)
+  if (reason === "content_filter") return failed(reason, "a content filter cut the reply off")
   if (reason === "error") return failed("server_error", "the model broke off")
   if (reason !== "insufficient_system_resource") return undefined
   return failed(reason, "the answer was broken off by load")
@@ -65,8 +77,17 @@ export interface Ending {
   readonly usage?: Usage.Usage | undefined
 }
 
-/** The only choice that is ever asked for. */
-export const firstChoice = (body: Schema.Json): Schema.Json | undefined => Json.items(Json.field(body, "choices"))[0]
+/**
+ * The only choice that is ever asked for, wherever it stands. Where none is the first, a whole one is taken for it, but no
+ * piece.
+ */
+export const firstChoice = (body: Schema.Json): Schema.Json | undefined => {
+  const choices = Json.items(Json.field(body, "choices"))
+  return (
+    choices.find((choice) => (Json.count(Json.field(choice, "index")) ?? 0) === 0) ??
+    choices.find((choice) => Predicate.isObject(Json.field(choice, "message")))
+  )
+}
 
 /** An error that stands for itself, without a body that names it. */
 export const named = (source: Source, answer: Answer, code: string, text: string): LlmError =>

@@ -128,13 +128,20 @@ const encodeAssistant = (message: Message.Assistant, provider: string, dialect: 
   return [assistant, ...results]
 }
 
-/** The ids as they are, or cut, and then told apart by their place. */
-const idsOf = (settled: ReadonlyArray<Message.SettledCall>, maxLength: number): ReadonlyArray<string> =>
-  settled.map(({ call: { id } }, index) => {
-    if (id.length <= maxLength) return id
-    const end = `_${index}`
-    return id.slice(0, maxLength - end.length) + end
+/** The ids as they are, or cut; where that is the same for two calls, they are told apart by their place. */
+const idsOf = (settled: ReadonlyArray<Message.SettledCall>, maxLength: number): ReadonlyArray<string> => {
+  const used = new Set<string>()
+  return settled.map(({ call: { id } }, index) => {
+    const numbered = (place: number) => {
+      const end = `_${place}`
+      return id.slice(0, maxLength - end.length) + end
+    }
+    let sent = id.length <= maxLength ? id : numbered(index)
+    for (let place = index; used.has(sent); place++) sent = numbered(place)
+    used.add(sent)
+    return sent
   })
+}
 
 /** Where a server knows no tools, calls of before are told in words: the calls by the assistant, their results to it. */
 const retold = (message: Message.Assistant): ReadonlyArray<Wire> => {

@@ -9,6 +9,8 @@ import type { Answer } from "../Answer.ts"
 import * as Classify from "../Classify.ts"
 import type { Source } from "../Source.ts"
 import * as Json from "./json.ts"
+import { kept } from "./countsKept.ts"
+import * as Calls from "./openAiChatCalls.ts"
 import type { Full } from "./openAiChatDialect.ts"
 import * as ChatError from "./openAiChatError.ts"
 import * as ReasoningDetails from "./reasoningDetails.ts"
@@ -28,11 +30,11 @@ export const decode = (source: Source, answer: Answer, dialect: Full): Result.Re
     return Result.fail(Classify.undecodable(source, answer, new Error("the body holds no message")))
   }
   const items = [...detailsOf(source, ReasoningDetails.of(message)), ...sourcesOf(source, body, dialect)]
-  const content = [...reasoningOf(message, source), ...textOf(message, dialect), ...callsOf(message), ...items]
+  const content = [...reasoningOf(message, source), ...textOf(message, dialect), ...Calls.ofMessage(message), ...items]
   const calls = content.some((part) => part.type === "tool-call")
   const usage = told ?? Usage.empty
   const reason = Json.text(Json.field(choice, "finish_reason"))
-  const ended = endOf(source, answer, { reason, refusal: Json.text(Json.field(message, "refusal")), usage }, calls)
+  const ended = endOf(source, answer, { reason, refusal: ChatError.refusalOf(message), usage }, calls)
   return Result.map(ended, (finish) => ({ content, finish, usage, ...costOf(body), ...modelOf(body) }))
 }
 
@@ -53,8 +55,6 @@ export const endOf = (
       return Result.succeed(calls ? "tool-calls" : "stop")
     case "length":
       return Result.succeed("length")
-    case "content_filter":
-      return Result.succeed("filtered")
     default:
       return Result.succeed("other")
   }
@@ -131,39 +131,23 @@ export const contentText = (content: Schema.Json | undefined): string =>
         .map((part) => Json.text(Json.field(part, "text")) ?? "")
         .join("")
 
-const callsOf = (message: Schema.Json): ReadonlyArray<Message.ToolCall> =>
-  Json.items(Json.field(message, "tool_calls")).map((call, index) => {
-    const fn = Json.field(call, "function")
-    return callOf(
-      index,
-      Json.text(Json.field(call, "id")),
-      Json.text(Json.field(fn, "name")),
-      Json.field(fn, "arguments")
-    )
-  })
-
-/** A call; what a careless server left out is filled with what keeps the call distinct and settleable. */
-export const callOf = (
-  index: number,
-  id: string | undefined,
-  name: string | undefined,
-  args: Schema.Json | undefined
-): Message.ToolCall => ({ type: "tool-call", id: id ?? `call_${index}`, name: name ?? "", arguments: args ?? null })
-
-/** The token counts at the top of a body, or in its choice; `undefined` where none are told. */
-export const usageOf = (body: Schema.Json): Usage.Usage | undefined => {
+/**
+ * The token counts at the top of a body, or in its choice; `undefined` where none are told. A zero says nothing of what was
+ * counted `before`.
+ */
+export const usageOf = (body: Schema.Json, before?: Usage.Usage): Usage.Usage | undefined => {
   const usage = [Json.field(body, "usage"), Json.field(ChatError.firstChoice(body), "usage")].find(Predicate.isObject)
   if (usage === undefined) return undefined
   const of = (...path: ReadonlyArray<string>) =>
     Json.count(path.reduce<Schema.Json | undefined>((value, key) => Json.field(value, key), usage))
-  return {
+  return kept(before, {
     inputTokens: of("prompt_tokens") ?? 0,
     outputTokens: of("completion_tokens") ?? 0,
     cachedInputTokens:
       of("prompt_tokens_details", "cached_tokens") ?? of("cached_tokens") ?? of("prompt_cache_hit_tokens") ?? 0,
     cacheWriteTokens: of("prompt_tokens_details", "cache_write_tokens") ?? 0,
     reasoningTokens: of("completion_tokens_details", "reasoning_tokens") ?? 0
-  }
+  })
 }
 
 /** What the provider says that the reply cost: OpenRouter's credits, Perplexity's dollars. */

@@ -15,6 +15,7 @@ import * as Messages from "./openAiChatMessages.ts"
 import * as OutputWords from "./outputWords.ts"
 import { remembering } from "./remembering.ts"
 import * as RootSchema from "./rootSchema.ts"
+import * as StrictSchema from "./strictSchema.ts"
 import { formatName } from "./wireText.ts"
 
 /** What may be asked in this format, by one server or another. */
@@ -41,9 +42,9 @@ export const make = (source: Source, asked: Asked, dialect: Full): Encoder => {
   const constants = constantsOf(source, asked, dialect)
   const head = JSON.stringify(constants).slice(0, -1)
   const messages = Messages.make(source.provider, dialect)
-  const tools = remembering(encodeTool)
+  const tools = remembering((spec: Message.ToolSpec) => encodeTool(spec, dialect))
   const isLeftToUser = Object.hasOwn(constants, "response_format")
-  const formats = remembering((output: Model.OutputSpec) => (isLeftToUser ? "" : encodeFormat(output, capabilities)))
+  const formats = remembering((output: Model.OutputSpec) => (isLeftToUser ? "" : encodeFormat(output, dialect)))
   const told = OutputWords.make()
   const provided = (asked.providerTools ?? []).map((tool) => JSON.stringify(tool))
   const options = dialect.streamOptions ? ',"stream_options":{"include_usage":true}' : ""
@@ -76,9 +77,17 @@ export const refusing = (
   return (request) => budget ?? refuses({ ...request, toolChoice: Parameters.choiceOf(request, toolChoice) })
 }
 
-/** Model and parameters, which are the same for every request; the library's own fields stand over those of the user. */
+/** Model and parameters, which are the same for every request; the library's own fields stand over those of the user. One reply is read, so only one is asked for. */
 const constantsOf = ({ model }: Source, asked: Asked, dialect: Full): Readonly<Record<string, Schema.Json>> => {
-  const { messages: _m, stream: _s, stream_options: _o, tool_choice: _c, tools: _t, ...others } = asked.extra ?? {}
+  const {
+    messages: _m,
+    n: _n,
+    stream: _s,
+    stream_options: _o,
+    tool_choice: _c,
+    tools: _t,
+    ...others
+  } = asked.extra ?? {}
   const own: Readonly<Record<string, Schema.Json | undefined>> = {
     model,
     temperature: asked.temperature,
@@ -111,20 +120,27 @@ const encodeReasoning = (
   return { thinking, ...(reasoning === "thinking-effort" ? effort : {}) }
 }
 
-/** Only objects are taken, under names of a few characters. */
-const encodeFormat = ({ name, schema }: Model.OutputSpec, { output }: Capabilities.Capabilities): string => {
+/** Only objects are taken, under names of a few characters. An answer is always read with `null` as absence. */
+const encodeFormat = ({ name, schema }: Model.OutputSpec, { capabilities: { output }, strict }: Full): string => {
   const root = RootSchema.objectRoot(schema)
   if (root === undefined || output === "none") return ""
   if (output === "json") return ',"response_format":{"type":"json_object"}'
-  const json_schema = { name: formatName(name), schema: root }
+  const strictly = strict ? StrictSchema.strict(schema, { optional: true }) : undefined
+  const json_schema = {
+    name: formatName(name),
+    ...(strictly === undefined ? { schema: root } : { schema: strictly, strict })
+  }
   return `,"response_format":${JSON.stringify({ type: "json_schema", json_schema })}`
 }
 
-const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string =>
-  JSON.stringify({
-    type: "function",
-    function: { name, description, parameters: RootSchema.parametersRoot(parameters) ?? parameters }
-  })
+const encodeTool = ({ description, keepsNulls, name, parameters }: Message.ToolSpec, { strict }: Full): string => {
+  const strictly = strict ? StrictSchema.strict(parameters, { optional: keepsNulls !== true }) : undefined
+  const said =
+    strictly === undefined
+      ? { parameters: RootSchema.parametersRoot(parameters) ?? parameters }
+      : { parameters: strictly, strict }
+  return JSON.stringify({ type: "function", function: { name, description, ...said } })
+}
 
 const encodeChoice = (choice: Model.ToolChoice): string => {
   if (choice === "auto") return ""

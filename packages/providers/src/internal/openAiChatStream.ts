@@ -11,6 +11,7 @@ import * as Classify from "../Classify.ts"
 import type { Source } from "../Source.ts"
 import type { Decoder } from "../Transport.ts"
 import * as Json from "./json.ts"
+import * as Calls from "./openAiChatCalls.ts"
 import type { Full } from "./openAiChatDialect.ts"
 import * as ChatError from "./openAiChatError.ts"
 import * as ChatReply from "./openAiChatReply.ts"
@@ -19,22 +20,19 @@ import { ThinkTags } from "./thinkTags.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
-/** A call whose arguments are still coming. */
-interface OpenCall {
-  id: string | undefined
-  name: string | undefined
-  arguments: Schema.Json | undefined
-}
-
 export class ChatDecoder implements Decoder<Model.Part> {
   readonly #source: Source
   readonly #answer: Answer
   readonly #dialect: Full
-  readonly #calls = new Map<number, OpenCall>()
+  readonly #calls = new Calls.Calls()
   readonly #details = new ReasoningDetails.Details()
   readonly #tags: ThinkTags | undefined
   #state: "open" | "complete" | "done" = "open"
   #seen = false
+  /** Whether a piece of the reply has come. */
+  #hasSpoken = false
+  /** The message so far, which some repeat with every piece, and others send in their place. */
+  #message: Schema.Json | undefined
   #reason: string | undefined
   #refusal = ""
   #reasoningField: string | undefined
@@ -56,7 +54,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return this.#state
   }
 
-  push(data: string): Step {
+  push(data: string, event?: string): Step {
     if (data.trim() === "[DONE]") return this.#finish()
     const parsed = Json.parse(data)
     if (Result.isFailure(parsed)) return this.#undecodable(parsed.failure)
@@ -64,9 +62,9 @@ export class ChatDecoder implements Decoder<Model.Part> {
     if (!Predicate.isObject(chunk)) return this.#undecodable(new Error("an event is no object"))
     const plain = this.#seen && this.#reasoningField === undefined ? plainText(chunk) : undefined
     if (plain !== undefined && this.#told.model === chunk["model"]) return Result.succeed(this.#said(plain))
-    const told = ChatReply.usageOf(chunk)
+    const told = ChatReply.usageOf(chunk, this.#usage)
     this.#usage = told ?? this.#usage
-    const error = ChatError.reported(this.#source, this.#answer, chunk, this.#usage)
+    const error = ChatError.reported(this.#source, this.#answer, chunk, this.#usage, event)
     if (error !== undefined) return Result.fail(error)
     const read = this.#read(chunk)
     // some tell with every piece what they have counted so far
@@ -79,14 +77,19 @@ export class ChatDecoder implements Decoder<Model.Part> {
 
   end(): Step {
     if (!this.#seen) return this.#undecodable(new Error("the stream holds no reply"))
+    const unsaid = this.#hasSpoken ? [] : this.#readDelta(this.#message)
+    if (this.#reason === undefined && !this.#hasSpoken) {
+      return this.#undecodable(new Error("the stream ends before it says anything"))
+    }
     const refusal = this.#refusal === "" ? undefined : this.#refusal
     const usage = this.#usage ?? Usage.empty
     const ending = { reason: this.#reason, refusal, usage }
     const finish = ChatReply.endOf(this.#source, this.#answer, ending, this.#calls.size > 0)
     return Result.map(finish, (finish) => [
+      ...unsaid,
       ...this.#closeReasoning(),
       ...(this.#tags?.end() ?? []),
-      ...this.#closeCalls(),
+      ...this.#calls.all,
       ...ChatReply.detailsOf(this.#source, this.#details.all),
       ...this.#sources,
       { type: "finish" as const, finish, usage, ...this.#told }
@@ -108,15 +111,15 @@ export class ChatDecoder implements Decoder<Model.Part> {
     const reason = Json.text(Json.field(choice, "finish_reason"))
     if (reason !== undefined) {
       this.#reason = reason
-      if (!this.#dialect.sendsDone) this.#state = "complete"
+      this.#state = "complete"
     }
+    this.#message = Json.object(Json.field(choice, "message")) ?? this.#message
     return this.#readDelta(Json.field(choice, "delta"))
   }
 
   #readDelta(delta: Schema.Json | undefined): ReadonlyArray<Model.Part> {
-    const refusal = Json.text(Json.field(delta, "refusal")) ?? ""
-    this.#refusal += refusal
-    for (const piece of Json.items(Json.field(delta, "tool_calls"))) this.#readCall(piece)
+    this.#refusal += ChatError.refusalOf(delta) ?? ""
+    for (const piece of Calls.piecesOf(delta)) this.#calls.add(piece)
     for (const piece of ReasoningDetails.of(delta)) this.#details.push(piece)
     const parts: Array<Model.Part> = []
     const thought = ChatReply.reasoning(delta, this.#cameNamed)
@@ -127,26 +130,13 @@ export class ChatDecoder implements Decoder<Model.Part> {
     }
     const text = ChatReply.contentText(Json.field(delta, "content"))
     if (text !== "") parts.push(...this.#closeReasoning(), ...this.#said(text))
+    this.#hasSpoken ||= parts.length > 0 || this.#calls.size > 0 || this.#refusal !== ""
     return parts
   }
 
   #said(text: string): ReadonlyArray<Model.Part> {
+    this.#hasSpoken = true
     return this.#tags === undefined ? [{ type: "text-delta", text }] : this.#tags.push(text)
-  }
-
-  /** A piece belongs to the call of its index; without one, a new id begins a new call. */
-  #readCall(piece: Schema.Json): void {
-    const id = Json.text(Json.field(piece, "id"))
-    const last = this.#calls.size - 1
-    const starts = last < 0 || (id !== undefined && this.#calls.get(last)?.id !== id)
-    const index = Json.count(Json.field(piece, "index")) ?? (starts ? last + 1 : last)
-    const call = this.#calls.get(index) ?? { id: undefined, name: undefined, arguments: undefined }
-    const fn = Json.field(piece, "function")
-    this.#calls.set(index, {
-      id: call.id ?? id,
-      name: call.name ?? Json.text(Json.field(fn, "name")),
-      arguments: joined(call.arguments, Json.field(fn, "arguments"))
-    })
   }
 
   /** The mark of whose thoughts these were, at their end, so that they can be sent back to it. */
@@ -157,21 +147,9 @@ export class ChatDecoder implements Decoder<Model.Part> {
     return [{ type: "reasoning-delta", text: "", opaque: { provider: this.#source.provider, data: field } }]
   }
 
-  #closeCalls(): ReadonlyArray<Message.ToolCall> {
-    return [...this.#calls]
-      .toSorted(([one], [other]) => one - other)
-      .map(([, call], index) => ChatReply.callOf(index, call.id, call.name, call.arguments))
-  }
-
   #undecodable(cause: unknown): Step {
     return Result.fail(Classify.undecodable(this.#source, this.#answer, cause))
   }
-}
-
-/** Arguments come in pieces of text; some servers send them as an object, in one piece. */
-const joined = (before: Schema.Json | undefined, piece: Schema.Json | undefined): Schema.Json | undefined => {
-  if (piece === undefined || piece === null) return before
-  return Predicate.isString(before) && Predicate.isString(piece) ? before + piece : piece
 }
 
 /** A chunk as far as `plainText` looks at it; it may be anything. */
@@ -182,13 +160,14 @@ type Chunk = Readonly<Record<string, unknown>>
  * streams are made of these, so they are told by plain reads of a few fields.
  */
 const plainText = (chunk: Chunk): string | undefined => {
-  if (chunk["usage"] || chunk["error"] || chunk["citations"] || chunk["search_results"]) return undefined
+  if (chunk["usage"] || chunk["error"] || chunk["object"] === "error" || chunk["citations"] || chunk["search_results"])
+    return undefined
   const choices = chunk["choices"]
   // what it is, the following lines find out
   const choice = (Array.isArray(choices) ? choices[0] : undefined) as Chunk | null | undefined
-  if (!choice || choice["finish_reason"] || choice["error"] || choice["usage"]) return undefined
+  if (!choice || choice["index"] || choice["finish_reason"] || choice["error"] || choice["usage"]) return undefined
   const delta = choice["delta"] as Chunk | null | undefined
-  if (!delta || delta["tool_calls"] || delta["refusal"]) return undefined
+  if (!delta || delta["tool_calls"] || delta["function_call"] || delta["refusal"]) return undefined
   if (delta["reasoning_content"] || delta["reasoning"] || delta["reasoning_details"]) return undefined
   const text = delta["content"]
   return typeof text === "string" && text !== "" ? text : undefined

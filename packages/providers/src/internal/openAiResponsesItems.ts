@@ -24,6 +24,7 @@ export const ofAssistant = (
   const said = new Said(stored)
   const results: Array<Item> = []
   const answered = answeredIn(message, provider)
+  const ids = callIds(idsIn(message), time).values()
   for (const part of message.content) {
     switch (part.type) {
       case "text":
@@ -39,9 +40,10 @@ export const ofAssistant = (
         break
       }
       case "settled-call": {
-        said.call(part.call, provider, time)
+        const id = ids.next().value ?? part.call.id
+        said.call(part.call, provider, id)
         const output = settlementText(part.settlement)
-        results.push({ type: "function_call_output", call_id: callId(part.call.id, time), output })
+        results.push({ type: "function_call_output", call_id: id, output })
       }
     }
   }
@@ -91,13 +93,13 @@ class Said {
     this.#push(data)
   }
 
-  call(call: Message.ToolCall, provider: string, time: number): void {
+  call(call: Message.ToolCall, provider: string, callId: string): void {
     this.#closeText()
     const id = call.opaque?.provider === provider ? call.opaque.data : undefined
     this.#push({
       type: "function_call",
       ...this.#named(id),
-      call_id: callId(call.id, time),
+      call_id: callId,
       name: call.name,
       arguments: argumentsText(call.arguments)
     })
@@ -140,8 +142,24 @@ const answeredIn = ({ content }: Message.Assistant, provider: string): ReadonlyS
 const isOpen = (item: Item, answered: ReadonlySet<Schema.Json | undefined>): boolean =>
   item["call_id"] !== undefined && !answered.has(item["call_id"])
 
+/** The ids of the calls in a message, as they are told. */
+export const idsIn = ({ content }: Message.Assistant): ReadonlyArray<string> =>
+  content.flatMap((part) => (part.type === "settled-call" ? [part.call.id] : []))
+
+/** The ids under which the calls of one message are sent, no two of them alike. */
+export const callIds = (ids: ReadonlyArray<string>, time: number): ReadonlyArray<string> => {
+  const used = new Set<string>()
+  return ids.map((id) => {
+    let own = time
+    while (used.has(callId(id, own))) own++
+    const sent = callId(id, own)
+    used.add(sent)
+    return sent
+  })
+}
+
 /** Those of other providers may be longer, or hold other characters: then they are told apart by a digest. */
-export const callId = (id: string, time: number): string => {
+const callId = (id: string, time: number): string => {
   const end = time === 1 ? "" : `_${time}`
   const isFitting = id.length + end.length <= maxCallId && /^[\w-]+$/.test(id)
   const digest = (Hash.string(id) >>> 0).toString(16)

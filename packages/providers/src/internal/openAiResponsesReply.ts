@@ -9,6 +9,7 @@ import type { Answer } from "../Answer.ts"
 import * as Classify from "../Classify.ts"
 import type { Source } from "../Source.ts"
 import * as Json from "./json.ts"
+import * as Calls from "./openAiChatCalls.ts"
 import * as ChatReply from "./openAiChatReply.ts"
 import * as ResponsesError from "./openAiResponsesError.ts"
 import { usageOf } from "./openAiResponsesUsage.ts"
@@ -29,9 +30,10 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
     return Result.fail(Classify.undecodable(source, answer, new Error(why)))
   }
   const items = Json.items(output)
+  const ids = new Calls.Ids()
   const first = items.findIndex((item) => Json.field(item, "type") === "reasoning")
   return Result.succeed({
-    content: items.flatMap((item, index) => contentOf(source, item, index, first !== -1 && first < index)),
+    content: items.flatMap((item, index) => contentOf(source, item, index, first !== -1 && first < index, ids)),
     ...endOf(response, items)
   })
 }
@@ -51,12 +53,13 @@ export const endOf = (
   }
 }
 
-/** What an item says. `afterReasoning`: it may be the one that some reasoning has to go back with. */
+/** What an item says. `afterReasoning`: it may be the one that some reasoning has to go back with. `ids`: of this reply. */
 export const contentOf = (
   { provider }: Source,
   item: Schema.Json,
   index: number,
-  afterReasoning: boolean
+  afterReasoning: boolean,
+  ids: Calls.Ids
 ): ReadonlyArray<Content> => {
   const kind = Json.text(Json.field(item, "type"))
   switch (kind) {
@@ -81,7 +84,8 @@ export const contentOf = (
     }
     case "function_call": {
       const [id, callId] = [Json.text(Json.field(item, "id")), Json.text(Json.field(item, "call_id"))]
-      const call = ChatReply.callOf(index, callId ?? id, Json.text(Json.field(item, "name")), argumentsOf(item))
+      const name = Json.text(Json.field(item, "name"))
+      const call = Calls.callOf(ids, index, { id: callId ?? id, name, arguments: argumentsOf(item) })
       return [id === undefined ? call : { ...call, opaque: { provider, data: id } }]
     }
     default:

@@ -60,9 +60,7 @@ export const make = (settings: Settings): Encoder => {
  * are numbered. How, depends on what came before and on nothing else, so that it is the same in every later request.
  */
 const inputOf = (settings: Settings): ((messages: Message.Transcript) => ReadonlyArray<string>) => {
-  const idsIn = remembering(({ content }: Message.Assistant) =>
-    content.flatMap((part) => (part.type === "settled-call" ? [part.call.id] : []))
-  )
+  const idsIn = remembering(Items.idsIn)
   const encoders: Array<(message: Message.Message) => string> = []
   const encoded = (message: Message.Message, time: number) =>
     (encoders[time] ??= remembering((message) => encodeMessage(message, settings, time)))(message)
@@ -74,9 +72,10 @@ const inputOf = (settings: Settings): ((messages: Message.Transcript) => Readonl
       const [first] = ids
       if (first === undefined) return encoded(message, 1)
       let time = times.get(first) ?? 1
-      while (ids.some((id) => used.has(Items.callId(id, time)))) time++
+      let sent = Items.callIds(ids, time)
+      while (sent.some((id) => used.has(id))) sent = Items.callIds(ids, ++time)
       times.set(first, time)
-      for (const id of ids) used.add(Items.callId(id, time))
+      for (const id of sent) used.add(id)
       return encoded(message, time)
     })
   }

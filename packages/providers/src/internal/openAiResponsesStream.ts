@@ -9,6 +9,7 @@ import * as Classify from "../Classify.ts"
 import type { Source } from "../Source.ts"
 import type { Decoder } from "../Transport.ts"
 import * as Json from "./json.ts"
+import * as Calls from "./openAiChatCalls.ts"
 import * as ResponsesError from "./openAiResponsesError.ts"
 import * as ResponsesReply from "./openAiResponsesReply.ts"
 import { usageOf } from "./openAiResponsesUsage.ts"
@@ -23,6 +24,9 @@ interface OpenItem {
   final: Schema.Json | undefined
   /** Its text so far: that of a message, or of reasoning. */
   text: string
+  /** The part of a message whose text is coming, and where it begins. */
+  part: number
+  from: number
   arguments: string
   /** Which of its texts is coming. */
   channel: string | undefined
@@ -39,11 +43,14 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   readonly #closed = new Map<number, Schema.Json>()
   /** The index of an item, by its id. */
   readonly #indexes = new Map<string, number>()
+  readonly #ids = new Calls.Ids()
   #state: "open" | "done" = "open"
   /** The highest index so far. */
   #last = -1
   #hasReasoned = false
-  #refusal: Schema.Json | undefined
+  #refusal: string | undefined
+  /** The pieces of a refusal, which count where it is not told as a whole. */
+  #refusing = ""
 
   constructor(source: Source, answer: Answer) {
     this.#source = source
@@ -73,6 +80,8 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     switch (type) {
       case "response.output_text.delta":
         return this.#grow(event, "text")
+      case "response.output_text.done":
+        return this.#grow(event, "text", true)
       case "response.reasoning_text.delta":
       case "response.reasoning_summary_text.delta":
         return this.#grow(event, "reasoning")
@@ -93,8 +102,11 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
         if (type === "response.output_item.done") item.final = given
         return Result.succeed(this.#drain())
       }
+      case "response.refusal.delta":
+        this.#refusing += deltaOf(event)
+        return Result.succeed([])
       case "response.refusal.done":
-        this.#refusal = Json.field(event, "refusal")
+        this.#refusal = Json.text(Json.field(event, "refusal"))
         return Result.succeed([])
       default: {
         const error = ResponsesError.inside(this.#source, this.#answer, event)
@@ -107,11 +119,19 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     }
   }
 
-  #grow(event: Schema.Json, kind: "text" | "reasoning"): Step {
+  /** By a piece, or by what a whole text has beyond its pieces. */
+  #grow(event: Schema.Json, kind: "text" | "reasoning", isWhole = false): Step {
     const item = this.#itemOf(event)
-    const text = deltaOf(event)
-    if (item === undefined || text === "") return Result.succeed([])
+    if (item === undefined) return Result.succeed([])
     if (kind === "reasoning") this.#enter(item, channelOf(event))
+    else {
+      const part = Json.count(Json.field(event, "content_index")) ?? item.part
+      if (part !== item.part) item.from = item.text.length
+      item.part = part
+    }
+    const whole = isWhole ? (Json.text(Json.field(event, "text")) ?? "") : undefined
+    const text = whole === undefined ? deltaOf(event) : beyond(whole, item.text.slice(item.from))
+    if (text === "") return Result.succeed([])
     item.text += text
     const part: Model.Part = { type: kind === "text" ? "text-delta" : "reasoning-delta", text }
     // nearly always there is nothing to wait for
@@ -132,7 +152,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   #finish(response: Schema.Json): Step {
     const usage = usageOf(response)
     const used = usage === undefined ? {} : { usage }
-    const refusal = ResponsesError.refused(this.#source, this.#answer, used, this.#refusal)
+    const refusal = ResponsesError.refused(this.#source, this.#answer, used, this.#refusal ?? this.#refusing)
     if (refusal !== undefined) return Result.fail(refusal)
     this.#state = "done"
     for (const [index, item] of Json.items(Json.field(response, "output")).entries()) {
@@ -165,7 +185,7 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
 
   /** What an item says beyond the texts that were streamed of it. */
   #restOf({ text }: OpenItem, final: Schema.Json, index: number): ReadonlyArray<Model.Part> {
-    const content = ResponsesReply.contentOf(this.#source, final, index, this.#hasReasoned)
+    const content = ResponsesReply.contentOf(this.#source, final, index, this.#hasReasoned, this.#ids)
     const last = content.at(-1)
     if (last?.type === "reasoning" && text !== "") {
       const whole = content.map((part) => (part.type === "reasoning" ? part.text : "")).join("")
@@ -196,6 +216,8 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
       announced: null,
       final: undefined,
       text: "",
+      part: 0,
+      from: 0,
       arguments: "",
       channel: undefined,
       waiting: []

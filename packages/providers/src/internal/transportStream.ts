@@ -12,6 +12,7 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Json from "./json.ts"
 import { Lines } from "./lines.ts"
+import { Bare } from "./transportBare.ts"
 import type { Failure } from "./transportRetry.ts"
 import type { Exchange } from "./transportSend.ts"
 import type { Silence } from "./transportSettings.ts"
@@ -20,8 +21,8 @@ import type { Silence } from "./transportSettings.ts"
 export interface Decoder<out Part> {
   /** How the body is cut into what is pushed: the data of server-sent events, which is the default, or one JSON a line. */
   readonly framing?: Framing
-  /** The parts that the data of one more event completes. */
-  readonly push: (data: string) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
+  /** The parts that the data of one more event completes; `event` is its name, where it has one. */
+  readonly push: (data: string, event?: string) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
   /** The last parts, when the body ended in a state other than `open`. */
   readonly end: () => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
   /** `open`: more has to come; `complete`: more may come; `done`: nothing of what comes counts. */
@@ -34,8 +35,10 @@ export type Framing = "sse" | "ndjson"
 export type Parts<Part, E = Failure> = Pull.Pull<Arr.NonEmptyReadonlyArray<Part>, E>
 
 /** How a body is read. */
-export interface Reading {
+export interface Reading<out Part> {
   readonly maxBytes: number
+  /** Where it is missing, a whole answer is read as the only event of its stream. */
+  readonly whole: Whole<Part> | undefined
   readonly silence: Silence
   /** The failure of a stream that was silent for too long. */
   readonly silent: (limit: Duration.Duration) => Failure
@@ -45,10 +48,10 @@ export interface Reading {
 export const parts = <Part>(
   exchange: Exchange,
   decoder: Decoder<Part>,
-  reading: Reading
+  reading: Reading<Part>
 ): Effect.Effect<Parts<Part>, never, Scope.Scope> =>
   Effect.map(Stream.toPull(exchange.bytes), (unwatched) => {
-    const reader = new Reader(exchange, decoder, reading.maxBytes)
+    const reader = new Reader(exchange, decoder, reading)
     const bytes = watched(unwatched, reader, reading)
     const next: Parts<Part> = Effect.suspend(() => {
       const ready = reader.take()
@@ -77,7 +80,7 @@ export const parts = <Part>(
 const watched = <A, Part>(
   bytes: Pull.Pull<A, Failure>,
   reader: Reader<Part>,
-  { silence: { betweenParts, firstPart }, silent }: Reading
+  { silence: { betweenParts, firstPart }, silent }: Reading<Part>
 ): Pull.Pull<A, Failure> => {
   if (!Duration.isFinite(firstPart) && !Duration.isFinite(betweenParts)) return bytes
   return Effect.suspend(() => {
@@ -101,6 +104,9 @@ export const inChild = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>, scope: 
     Effect.onError(Scope.provide(attempt, child), (cause) => Scope.close(child, Exit.failCause(cause)))
   )
 
+/** Reads a body that is one whole answer, where a stream was asked for. */
+export type Whole<Part> = (body: string) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
+
 /** From bytes to parts. What was decoded before a failure comes out before it. */
 class Reader<Part> {
   readonly #exchange: Exchange
@@ -109,10 +115,17 @@ class Reader<Part> {
   readonly #utf8 = new TextDecoder()
   readonly #lines: Lines | undefined
   readonly #events: Sse.Parser
+  readonly #bare: Bare
+  readonly #whole: Whole<Part>
   #ready: Array<Part> = []
   #size = 0
-  /** The end of what has come, where a bare error would stand. */
-  #tail = ""
+  /** Whether an event or a line has come. */
+  #hasSeen = false
+  #isEventTooLong = false
+  /** What has come of an event that has not ended. */
+  #begun = ""
+  /** The lines of an answer that is laid out over several, where each should be one. */
+  #laidOut: Array<string> | undefined
   /** Whether the body has ended. */
   #isOver = false
   /** Whether a part has come. */
@@ -120,21 +133,36 @@ class Reader<Part> {
   failure: Failure | undefined
   ended = false
 
-  constructor(exchange: Exchange, decoder: Decoder<Part>, maxBytes: number) {
+  constructor(exchange: Exchange, decoder: Decoder<Part>, { maxBytes, whole }: Reading<Part>) {
     this.#exchange = exchange
     this.#decoder = decoder
     this.#maxBytes = maxBytes
-    const push = (data: string) => {
-      if (!this.ended) this.#accept(decoder.push(data))
+    this.#whole = whole ?? ((body) => decoder.push(body))
+    const push = (data: string, event?: string) => {
+      this.#hasSeen = true
+      if (!this.ended) this.#accept(decoder.push(data, event))
     }
     const pushLine = (line: string) => {
+      if (!this.#hasSeen && /^[{[\s]*$/.test(line)) this.#laidOut ??= []
+      if (this.#laidOut !== undefined) return void this.#laidOut.push(line)
       // what begins like the others and is no JSON, at the end, is one that was cut off
       const isCut = this.#isOver && line.startsWith("{") && Result.isFailure(Json.parse(line))
       if (!isCut) push(line)
     }
     this.#lines = decoder.framing === "ndjson" ? new Lines(pushLine) : undefined
-    this.#events = Sse.makeParser((event) => (event._tag === "Event" ? push(event.data) : undefined), {
-      maxEventSize: maxBytes
+    const pushEvent = (event: Sse.AnyEvent) => {
+      // some keep a connection alive with events that say nothing
+      if (event._tag === "Event" && event.data.trim() !== "") push(event.data, event.event)
+    }
+    this.#events = Sse.makeParser(pushEvent, { maxEventSize: maxBytes })
+    this.#bare = new Bare({
+      text: (text) => {
+        this.#isEventTooLong ||= this.#events.feed(text) !== undefined
+        this.#begun = begunIn(this.#begun, text)
+      },
+      bare: (json) => {
+        if (Result.isSuccess(Json.parse(json))) push(json)
+      }
     })
   }
 
@@ -156,10 +184,10 @@ class Reader<Part> {
   finish(): void {
     if (this.ended) return
     this.#isOver = true
-    if (this.#lines !== undefined) this.#lines.end()
-    else if (this.#decoder.state() === "open") this.#readBare()
+    this.#lines?.end()
+    this.#readBare(this.#laidOut?.join("\n") ?? this.#bare.end())
     if (this.ended) return
-    if (this.#decoder.state() === "open") return this.#fail(this.#exchange.truncated())
+    if (this.#decoder.state() === "open" || isCut(this.#begun)) return this.#fail(this.#exchange.truncated())
     this.#accept(this.#decoder.end())
     this.ended = true
   }
@@ -170,14 +198,16 @@ class Reader<Part> {
       this.#lines.feed(text)
       return false
     }
-    this.#tail = (text.length < maxTail ? this.#tail + text : text).slice(-maxTail)
-    return this.#events.feed(text) !== undefined
+    this.#bare.feed(text)
+    return this.#isEventTooLong
   }
 
-  /** Some servers end a stream of events with an error that is none, but bare JSON. */
-  #readBare(): void {
-    const bare = bareJson.exec(this.#tail)?.[1]
-    if (bare !== undefined) this.#accept(this.#decoder.push(bare))
+  /** JSON at the end: an answer that is no stream at all, or an error after events. What was cut off is neither. */
+  #readBare(json: string | undefined): void {
+    if (this.ended || json === undefined || Result.isFailure(Json.parse(json))) return
+    if (this.#hasSeen) return this.#accept(this.#decoder.push(json))
+    this.#accept(this.#whole(json))
+    this.ended = true
   }
 
   #accept(result: Result.Result<ReadonlyArray<Part>, LlmError.LlmError>): void {
@@ -193,7 +223,16 @@ class Reader<Part> {
   }
 }
 
-const maxTail = 8192
+/** What follows the last event in the text; of what was there before, only the end may belong to its mark. */
+const begunIn = (before: string, text: string): string => {
+  const seen = before.slice(-2) + text
+  const ends = ["\n\n", "\n\r\n", "\r\r"].map((mark) => [seen.lastIndexOf(mark), mark.length] as const)
+  const end = Math.max(...ends.map(([at, length]) => (at === -1 ? 0 : at + length)))
+  return end === 0 ? before + text : seen.slice(end)
+}
 
-/** An object that begins on a line of its own and ends the text. */
-const bareJson = /(?:^|\n)(\{[^]*\})\s*$/
+/** Whether the data of an event was broken off; where it would have been the mark of the end, nothing is missing. */
+const isCut = (begun: string): boolean => {
+  const data = /(?:^|[\r\n])data:[ \t]*([^\r\n]+)/.exec(begun)?.[1]
+  return data !== undefined && !"[DONE]".startsWith(data.trim()) && Result.isFailure(Json.parse(data))
+}
