@@ -3,11 +3,13 @@ import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "./ErrorCause.ts"
 import { type Origin, type ServiceOrigin, whereOf, wordsOf } from "./internal/llmErrorOrigin.ts"
+import { Capability, spoken } from "./internal/llmErrorCapability.ts"
 import { sentence } from "./internal/sentence.ts"
 import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
 import * as RetryAfter from "./RetryAfter.ts"
 import * as Usage from "./Usage.ts"
 
+export { Capability } from "./internal/llmErrorCapability.ts"
 export type { Origin, ServiceOrigin } from "./internal/llmErrorOrigin.ts"
 
 const originFields = {
@@ -163,20 +165,6 @@ export class MalformedToolCallError extends advised(
   }
 }
 
-/** What a model may lack; `other` is named by nothing but the provider's words, in `detail`. */
-export const Capability = Schema.Literals([
-  "streaming",
-  "vision",
-  "files",
-  "structuredOutput",
-  "tools",
-  "toolChoice",
-  "thinking",
-  "chat",
-  "other"
-])
-export type Capability = typeof Capability.Type
-
 /** The model cannot do what the request asks for. */
 export class CapabilityMismatchError extends advised(
   "CapabilityMismatchError",
@@ -209,18 +197,6 @@ export class CapabilityMismatchError extends advised(
     const message = sentence("CapabilityMismatchError", { what, where, words: wordsOf(from) })
     return new CapabilityMismatchError({ ...from, model, provider, capability, message })
   }
-}
-
-const spoken: Readonly<Record<Capability, string>> = {
-  streaming: "streaming",
-  vision: "images",
-  files: "files",
-  structuredOutput: "structured output",
-  tools: "tool calls",
-  toolChoice: "this choice of tools",
-  thinking: "thinking",
-  chat: "chat",
-  other: "what the request asks for"
 }
 
 /** A failure that fits no other tag; the original is its cause. */

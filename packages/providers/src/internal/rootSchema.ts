@@ -63,7 +63,7 @@ const rootOf = (
     return root === undefined ? [] : [root]
   })
   const [only, ...more] = members
-  return only === undefined || more.length > 0 ? oneFor(members, others) : { ...only, ...others }
+  return only === undefined || more.length > 0 ? oneFor(members, others) : { ...only, ...others, type: "object" }
 }
 
 /** A schema without these says nothing of its values. */
