@@ -36,7 +36,7 @@ export class Bare {
   /** Gives out events, up to a line that begins like JSON; what is left from there. */
   #outside(text: string): string {
     const isAtOnce = this.#isLineStart && opening.test(text)
-    const start = isAtOnce ? 0 : text.search(openingLine) + 1
+    const start = isAtOnce ? 0 : openingIn(text) + 1
     const isFound = isAtOnce || start > 0
     if (isFound) {
       this.#open = []
@@ -71,13 +71,26 @@ const opening = /^[ \t]*[{[]/
 
 const openingLine = /[\r\n][ \t]*[{[]/
 
+/** Where a line ends before one that begins like JSON, or -1. Long streams have line feeds alone, and are read quickly. */
+const openingIn = (text: string): number => {
+  if (text.includes("\r")) return text.search(openingLine)
+  for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", end + 1)) {
+    let at = end + 1
+    while (text[at] === " " || text[at] === "\t") at++
+    if (text[at] === "{" || text[at] === "[") return end
+  }
+  return -1
+}
+
 const eventLine = /[\r\n](?:data|event|id|retry)?:/
 
 /** A line end, the longest name of a field and its colon, less one character. */
 const longestField = 6
 
+/** The blanks at the end of a text, if they begin a line. */
 const heldOf = (text: string, isLineStart: boolean): string => {
-  const last = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1
-  const line = text.slice(last)
-  return (last > 0 || isLineStart) && line.trim() === "" ? line : ""
+  let at = text.length
+  while (text[at - 1] === " " || text[at - 1] === "\t") at--
+  const begins = at === 0 ? isLineStart : text[at - 1] === "\n" || text[at - 1] === "\r"
+  return begins ? text.slice(at) : ""
 }

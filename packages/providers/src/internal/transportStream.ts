@@ -226,7 +226,8 @@ class Reader<Part> {
 /** What follows the last event in the text; of what was there before, only the end may belong to its mark. */
 const begunIn = (before: string, text: string): string => {
   const seen = before.slice(-2) + text
-  const ends = ["\n\n", "\n\r\n", "\r\r"].map((mark) => [seen.lastIndexOf(mark), mark.length] as const)
+  const marks = seen.includes("\r") ? ["\n\n", "\n\r\n", "\r\r"] : ["\n\n"]
+  const ends = marks.map((mark) => [seen.lastIndexOf(mark), mark.length] as const)
   const end = Math.max(...ends.map(([at, length]) => (at === -1 ? 0 : at + length)))
   return end === 0 ? before + text : seen.slice(end)
 }
