@@ -46,7 +46,9 @@ plain(
           assert.isTrue(text.startsWith("permanent: "))
           assert.isTrue(text.endsWith("; consider asking the user for clarification"))
         } else {
-          const isSafe = effects === "none" || effects === "idempotent"
+          // what is known to have had no effect, is safe to repeat
+          const tookNone = Reflect.get(Object(error), "tookEffect") === false
+          const isSafe = effects === "none" || effects === "idempotent" || tookNone
           assert.isTrue(text.startsWith("transient: "))
           assert.strictEqual(text.endsWith("; safe to retry"), isSafe)
           assert.strictEqual(text.endsWith("; it may have taken effect, check before repeating"), !isSafe)
