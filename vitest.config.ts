@@ -4,6 +4,7 @@ import { tallyReporter } from "./scripts/tally.ts"
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    setupFiles: ["test/support/seed.ts"],
     typecheck: {
       enabled: true,
       checker: "tsc",
