@@ -490,29 +490,3 @@ describe("the rest of the body", () => {
     AnthropicMessages.make(source, { promptCache: { key: "k" } })
   })
 })
-
-describe("what is remembered", () => {
-  it("encodes each message and each tool once, however many turns there are", () => {
-    let reads = 0
-    const counted = (value: string): Message.Message => ({
-      role: "user",
-      content: [
-        {
-          type: "text",
-          get text() {
-            reads++
-            return value
-          }
-        }
-      ]
-    })
-    const codec = AnthropicMessages.make(source, { promptCache: {} })
-    const messages: Array<Message.Message> = []
-    for (let turn = 0; turn < 50; turn++) {
-      messages.push(counted(`message ${turn}`))
-      codec.encode({ ...plain, messages }, "whole")
-    }
-    // once whether it is blank, once to write it
-    assert.strictEqual(reads, 100)
-  })
-})

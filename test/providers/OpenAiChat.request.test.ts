@@ -249,32 +249,6 @@ describe("the rest of the body", () => {
 })
 
 describe("what is remembered", () => {
-  it("encodes each message and each tool once, however many turns there are", () => {
-    let reads = 0
-    const counted = (text: string): Message.Message => ({
-      role: "system",
-      get text() {
-        reads++
-        return text
-      }
-    })
-    const spec: Message.ToolSpec = {
-      name: "t",
-      description: "",
-      get parameters() {
-        reads++
-        return {}
-      }
-    }
-    const codec = OpenAiChat.make(source)
-    const messages: Array<Message.Message> = []
-    for (let turn = 0; turn < 50; turn++) {
-      messages.push(counted(`message ${turn}`))
-      codec.encode({ messages, tools: [spec], toolChoice: "auto" }, "whole")
-    }
-    assert.strictEqual(reads, 51)
-  })
-
   it("gives the same text again, the part before new messages unchanged", () => {
     const codec = OpenAiChat.make(source)
     const messages = [Message.system("a"), Message.user("b")]

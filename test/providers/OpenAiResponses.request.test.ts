@@ -359,32 +359,6 @@ describe("the rest of the body", () => {
 })
 
 describe("what is remembered", () => {
-  it("encodes each message and each tool once, however many turns there are", () => {
-    let reads = 0
-    const counted = (text: string): Message.Message => ({
-      role: "system",
-      get text() {
-        reads++
-        return text
-      }
-    })
-    const spec: Message.ToolSpec = {
-      name: "t",
-      get description() {
-        reads++
-        return ""
-      },
-      parameters: {}
-    }
-    const { encode } = OpenAiResponses.make(source)
-    const messages: Array<Message.Message> = []
-    for (let turn = 0; turn < 50; turn++) {
-      messages.push(counted(`message ${turn}`))
-      encode({ messages, tools: [spec], toolChoice: "auto" }, "whole")
-    }
-    assert.strictEqual(reads, 51)
-  })
-
   it("P1110 a told error leaves the text before it as it was", () => {
     const messages = [Message.system("a"), Message.user("b")]
     const first = codec.encode({ ...plain, messages }, "whole")

@@ -33,7 +33,7 @@ export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Ef
 /** The service that agents ask for in `R`. */
 export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
 
-export { collected, Collector } from "./internal/modelCollecting.ts"
+export { collected, Collector, partsOf } from "./internal/modelCollecting.ts"
 export type { LlmRows } from "./internal/modelRecovery.ts"
 
 /** A model whose failures are handled: what is left of them is in its type. One with `LlmError`s alone is a `Service`. */

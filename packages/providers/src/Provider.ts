@@ -1,6 +1,5 @@
 /** A `Model` that is reached over HTTP: a wire format and where to send it. */
 import type * as LlmError from "@kintsugi/core/LlmError"
-import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -59,19 +58,10 @@ const fromTransports = (
           const refusal = codec.refuses?.(request)
           return refusal === undefined
             ? streamed.open(codec.encode(request, "streamed"), codec.decoder, (answer) =>
-                Result.map(codec.decode(answer), partsOf)
+                Result.map(codec.decode(answer), Model.partsOf)
               )
             : Stream.fail(refusal)
         })
       )
     )
 })
-
-/** The parts of a reply that came whole, though a stream was asked for. */
-const partsOf = ({ content, ...end }: Message.Reply): ReadonlyArray<Model.Part> => [
-  ...content.map((part): Model.Part => {
-    if (part.type === "text") return { type: "text-delta", text: part.text }
-    return part.type === "reasoning" ? { ...part, type: "reasoning-delta" } : part
-  }),
-  { type: "finish", ...end }
-]

@@ -8,7 +8,7 @@ import * as Stream from "effect/Stream"
 import { ContentFilteredError, type LlmError, NetworkError } from "../LlmError.ts"
 import * as Message from "../Message.ts"
 import type { Part, Request, Service } from "./modelService.ts"
-import { collected, Collector, toPart } from "./modelCollecting.ts"
+import { collected, Collector, partsOf } from "./modelCollecting.ts"
 import { withPartial } from "./modelPartial.ts"
 
 /** Asks single models, in one of the ways in which a model can be asked. */
@@ -113,11 +113,6 @@ const parts = (model: Service, request: Request): Stream.Stream<Part, LlmError> 
     const end = Stream.suspend(() => (collector.spent === undefined ? Stream.fail(cutOff(model)) : Stream.empty))
     return Stream.mapError(Stream.concat(seen, end), (error) => withPartial(error, collector.partial))
   })
-
-const partsOf = ({ content, ...end }: Message.Reply): ReadonlyArray<Part> => [
-  ...content.map(toPart),
-  { type: "finish", ...end }
-]
 
 /** A filtered reply that calls nothing has nothing to say. */
 export const refused = (model: Service, reply: Message.Reply): LlmError | undefined =>

@@ -72,11 +72,10 @@ export class Collector {
  * reply leaves the same transcript whether it was streamed or not.
  */
 export const collected = (reply: Message.Reply): Message.Reply => {
-  const { content, ...end } = reply
+  const { content } = reply
   if (content.every((part, index) => standsAlone(part, content[index - 1]))) return reply
   const collector = new Collector()
-  for (const part of content) collector.push(toPart(part))
-  collector.push({ type: "finish", ...end })
+  for (const part of partsOf(reply)) collector.push(part)
   return collector.reply() ?? reply
 }
 
@@ -87,8 +86,13 @@ const standsAlone = (part: Content, before: Content | undefined): boolean => {
   return part.type !== "reasoning" || before?.type !== "reasoning" || before.opaque !== undefined
 }
 
-/** A piece of a whole reply as a part that was streamed. */
-export const toPart = (part: Content): Part => {
+/** The parts in which a whole reply might have been streamed. */
+export const partsOf = ({ content, ...end }: Message.Reply): ReadonlyArray<Part> => [
+  ...content.map(toPart),
+  { type: "finish", ...end }
+]
+
+const toPart = (part: Content): Part => {
   switch (part.type) {
     case "text":
       return { type: "text-delta", text: part.text }
