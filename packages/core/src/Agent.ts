@@ -2,28 +2,20 @@
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type * as Schema from "effect/Schema"
-import type * as AgentEvent from "./AgentEvent.ts"
 import * as Budget from "./Budget.ts"
 import type * as Explanation from "./Explanation.ts"
 import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } from "./internal/agentDefinition.ts"
 import { explainRun, type Options as ExplainOptions } from "./internal/agentExplaining.ts"
 import type * as AgentSkills from "./internal/agentSkills.ts"
 import type { Resumption } from "./internal/runStart.ts"
-import type { CommonAnswer, Guarded, Named } from "./internal/agentTypes.ts"
-import type * as Frame from "./internal/runFrame.ts"
 import { reader } from "./internal/runInput.ts"
 import { make as outputOf } from "./internal/runOutput.ts"
-import type { LlmError } from "./LlmError.ts"
-import * as Message from "./Message.ts"
 import type * as Model from "./Model.ts"
-import { labelsOf } from "./RecoveryAdvice.ts"
-import * as Recovery from "./Recovery.ts"
 import type { BudgetExceededError, BudgetReason, InvalidOutputError } from "./RunError.ts"
 import type * as Router from "./Router.ts"
 import type * as Skill from "./Skill.ts"
 import type * as Tool from "./Tool.ts"
 import type * as ToolPolicy from "./ToolPolicy.ts"
-import type { UnknownToolError } from "./ToolError.ts"
 import type * as Turn from "./Turn.ts"
 import type * as Usage from "./Usage.ts"
 
@@ -33,9 +25,11 @@ export type { Resumption } from "./internal/runStart.ts"
 export { asTool } from "./internal/agentAsTool.ts"
 export type { ToolInput, ToolOptions } from "./internal/agentAsTool.ts"
 export type { Options as ExplainOptions } from "./internal/agentExplaining.ts"
+export { type Escaped, onEvent, onFailure, onToolUse, type ToolResult } from "./internal/agentHooks.ts"
 export { type Partially, partials } from "./internal/agentPartials.ts"
+export { type LlmErrorOptions, onLlmError, onToolError, toolDefaults } from "./internal/agentTables.ts"
 export * from "./Composition.ts"
-export type { LlmRows } from "./Turn.ts"
+export type { HandlerOptions, LlmHandler, LlmRows } from "./Turn.ts"
 
 export interface Options<Skills, ModelLayer, Input = undefined, Output = undefined> {
   /** The system prompt; none by default. */
@@ -148,66 +142,6 @@ type Running = object | AgentSkills.OnlyFunctions
 /** An agent that has several skills, these among them. */
 type Chooses<Name extends string> = AgentSkills.Choosing<Name, unknown, unknown, unknown>
 
-/** Rows by tool name: nearer than the defaults, farther than a tool's own table. */
-export const onToolError =
-  <
-    T extends Tool.AnyTool,
-    const Table extends {
-      readonly [N in Guarded<T>["name"]]?: Tool.Rows<
-        Tool.ErrorOf<Named<T, N>>,
-        Tool.SuccessOf<Named<T, N>>,
-        Tool.SideEffectsOf<Named<T, N>>
-      >
-    }
-  >(
-    table: Table & {
-      readonly [N in keyof Table]-?: N extends Guarded<T>["name"]
-        ? Recovery.Check<Table[N], Tool.RowKeys<Tool.ErrorOf<Named<T, N>>>>
-        : never
-    }
-  ) =>
-  <I, O, E, R, ByTool, Defaults, ModelTable, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R, T, MergeTables<ByTool, Table>, Defaults, ModelTable, Choice> => {
-    const { definition } = self[TypeId]
-    const byTool = new Map(definition.byTool)
-    for (const [name, rows] of Object.entries<object>(table)) {
-      byTool.set(name, new Map([...(byTool.get(name) ?? []), ...Recovery.rowsOf(rows)]))
-    }
-    return fromDefinition({ ...definition, byTool })
-  }
-
-/** Tables by tool name, merged: the later row wins. */
-type MergeTables<First, Second> = {
-  readonly [N in keyof First | keyof Second]: N extends keyof Second
-    ? N extends keyof First
-      ? Recovery.Merge<First[N], Second[N]>
-      : Second[N]
-    : N extends keyof First
-      ? First[N]
-      : never
-}
-
-/** A name that is no tool can be told or raised; nothing else would have a call to be about. */
-interface UnknownRow {
-  readonly UnknownToolError?: Recovery.Verdict<UnknownToolError, never, never, unknown, "told" | "raise">
-}
-
-/** Rows for all tools of the agent: asked last. Here, and nowhere else, stands the row for names that are no tool. */
-export const toolDefaults =
-  <
-    T extends Tool.AnyTool,
-    const Table extends Tool.Rows<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared"> & UnknownRow
-  >(
-    table: Table & Recovery.Check<Table, Tool.RowKeys<Tool.ErrorOf<Guarded<T>>> | keyof UnknownRow>
-  ) =>
-  <I, O, E, R, ByTool, Defaults, ModelTable, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice> => {
-    const { definition } = self[TypeId]
-    return fromDefinition({ ...definition, defaults: new Map([...definition.defaults, ...Recovery.rowsOf(table)]) })
-  }
-
 /** A limit of the agent's budget that was reached, by its own run or by one below it. */
 export interface BudgetExceeded {
   readonly agent: string
@@ -271,68 +205,6 @@ export const outputRetries =
   }
 
 /**
- * Recovery for model calls, above the transport's own. Counts start afresh in every turn. With `onPartial: "restart"` a
- * streamed attempt may be made again after its first text; by default it fails with what it has.
- */
-export const onLlmError =
-  <O, const Table extends Turn.LlmRows<O>>(
-    table: Table & Recovery.Check<Table, LlmError["_tag"] | "orElse">,
-    options?: { readonly onPartial?: Turn.OnPartial }
-  ) =>
-  <I, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R, T, ByTool, Defaults, Recovery.Merge<ModelTable, Table>, Choice> => {
-    const { definition } = self[TypeId]
-    return fromDefinition({
-      ...definition,
-      onLlmError: new Map([...definition.onLlmError, ...Recovery.rowsOf(table)]),
-      onPartial: options?.onPartial ?? definition.onPartial
-    })
-  }
-
-/** What a hook reads of a call that ended with something for the model. */
-export interface ToolResult {
-  readonly text: string
-  readonly isError: boolean
-  /** The verdict that made it what it is, when the first attempt did not. */
-  readonly recoveredBy: string | undefined
-  /** The decoded parameters of the last attempt. */
-  readonly params: unknown
-  readonly attempts: number
-}
-
-/**
- * Hears of every call of this agent that ended with a value or a told text: once per call, with the model's own
- * arguments. Hooks cannot change a run; one that fails is logged. The outermost run waits at its end for a slow one, one second at
- * most; then it is interrupted, and what it has not heard is lost to it. No deadline counts that second.
- */
-export const onToolUse =
-  <R2 = never>(
-    handle: (name: string, args: Message.ToolCall["arguments"], result: ToolResult) => Effect.Effect<void, never, R2>
-  ) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> =>
-    listening(self, "own", (event) => {
-      if (event.type !== "tool-end") return Effect.void
-      const { attempts, params, recoveredBy, settlement } = event.use
-      const result = { text: settlement.text, isError: Message.isError(settlement), recoveredBy, params, attempts }
-      return handle(event.tool, event.use.arguments, result)
-    })
-
-/**
- * Hears every event of a run, those of its fixers and sub-agents included, in order. One that is too slow (more than 16,384 events
- * wait for it, or it is not through one second after the end) loses some, which is logged; never the end of a run. For that it may
- * take ten seconds more, while nobody waits for it; then it is stopped, which is counted and logged.
- */
-export const onEvent =
-  <R2 = never>(handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> =>
-    listening(self, "tree", handle)
-
-/**
  * The same agent, going on: where a run was suspended, or after a conversation, with what the user says next. Whatever is settled
  * there never runs again. A conversation that ends with an answer, and to which nothing is added, gives that answer.
  */
@@ -340,52 +212,6 @@ export const resume = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, Mod
   self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
 ): Agent<Resumption<I>, O, E, R, T, ByTool, Defaults, ModelTable, Choice> =>
   fromDefinition({ ...self[TypeId].definition, isResumed: true })
-
-/** What left a run: by what it can be alerted on, and what the run had said and spent by then. */
-export interface Escaped {
-  /** The failure itself; a defect, if `isDefect`. */
-  readonly error: unknown
-  readonly isDefect: boolean
-  /** Where several agents were tried for one answer: what each of them failed with, in order. */
-  readonly reasons?: ReadonlyArray<unknown>
-  /** Its code, else its tag, else `UNKNOWN`. */
-  readonly code: string
-  readonly isRetryable: boolean
-  readonly runId: string
-  readonly agent: string
-  readonly transcript: Message.Transcript
-  readonly usage: Usage.Usage
-}
-
-/**
- * Hears what escapes this agent, once per run, when every recovery has failed; never of an interruption. It cannot change how
- * the run ends, which waits for it for one second; ten seconds later it is stopped, and that is counted and logged.
- */
-export const onFailure =
-  <R2 = never>(handle: (escaped: Escaped) => Effect.Effect<void, never, R2>) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> =>
-    listening(self, "own", (event) => {
-      if (event.type !== "run-failed") return Effect.void
-      const { agent, error, isDefect, reasons, runId, transcript, usage } = event
-      const { code, retryable: isRetryable } = labelsOf(error)
-      const tried = reasons === undefined ? {} : { reasons }
-      return handle({ error, isDefect, ...tried, code, isRetryable, runId, agent, transcript, usage })
-    })
-
-const listening = <A extends AnyAgent, B, R2>(
-  self: A,
-  scope: Frame.Listener["scope"],
-  handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>
-): B => {
-  const { definition } = self[TypeId]
-  // the hook's needs are in the agent's type
-  const listener = { scope, handle } as Frame.Listener
-  return fromDefinition({ ...definition, listeners: [...definition.listeners, listener] })
-}
-
-type AnyAgent = { readonly [TypeId]: { readonly definition: Definition } }
 
 /**
  * What one run would do at worst, by the agent's budget and tables: turns, calls, requests, waits. Nothing is run. For

@@ -6,11 +6,19 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import { fallback as inOrder } from "./internal/modelFallback.ts"
-import { guarded, type LlmRows } from "./internal/modelRecovery.ts"
+import { guarded } from "./internal/modelRecovery.ts"
+import {
+  type CheckRows,
+  type HandlerOptions,
+  type LlmHandler,
+  type LlmRows,
+  rowsAfter,
+  type TableOf
+} from "./internal/modelTable.ts"
 import type { Part, Request, Service } from "./internal/modelService.ts"
 import type * as LlmError from "./LlmError.ts"
 import type * as Message from "./Message.ts"
-import * as Recovery from "./Recovery.ts"
+import type * as Recovery from "./Recovery.ts"
 
 export type { OutputSpec, Part, Request, Service, ToolChoice } from "./internal/modelService.ts"
 
@@ -34,7 +42,7 @@ export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Ef
 export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
 
 export { collected, Collector, partsOf } from "./internal/modelCollecting.ts"
-export type { LlmRows } from "./internal/modelRecovery.ts"
+export type { HandlerOptions, LlmHandler, LlmRows } from "./internal/modelTable.ts"
 
 /** A model whose failures are handled: what is left of them is in its type. One with `LlmError`s alone is a `Service`. */
 export interface Guarded<E, R> {
@@ -62,33 +70,39 @@ type Fitting<M, Table> =
     : unknown
 
 /**
- * A table for a model itself, with the words of `Agent.onLlmError`; `respondWith` gives a reply. Whoever asks the model sees
+ * A table, or a function, for a model itself, with the words of `Agent.onLlmError`; `respondWith` gives a reply. Whoever asks the model sees
  * what is left. A streamed reply is asked for again before its first part only: after that, its failure leaves with the text so
  * far. Within a run each attempt is an event and an entry of the ledger.
  */
 export const onError: {
-  <const Table extends LlmRows<Message.Reply>>(
-    table: Table & Recovery.Check<Table, LlmError.LlmError["_tag"] | "orElse">
-  ): <M extends AnyModel>(self: M & Fitting<M, Table>) => OnError<M, Table>
-  <E, R, const Table extends LlmRows<Message.Reply>>(
-    self: Layer.Layer<Model, E, R> & Fitting<Layer.Layer<Model>, Table>,
-    table: Table & Recovery.Check<Table, LlmError.LlmError["_tag"] | "orElse">
-  ): Layer.Layer<Model, E, R | Recovery.ServicesOf<Table[keyof Table]>>
-  <const Table extends LlmRows<Message.Reply>>(
+  <const Given extends LlmRows<Message.Reply> | LlmHandler<Message.Reply>>(
+    given: Given & CheckRows<Given>,
+    options?: HandlerOptions
+  ): <M extends AnyModel>(self: M & Fitting<M, TableOf<Given>>) => OnError<M, TableOf<Given>>
+  <E, R, const Given extends LlmRows<Message.Reply> | LlmHandler<Message.Reply>>(
+    self: Layer.Layer<Model, E, R> & Fitting<Layer.Layer<Model>, TableOf<Given>>,
+    given: Given & CheckRows<Given>,
+    options?: HandlerOptions
+  ): OnError<Layer.Layer<Model, E, R>, TableOf<Given>>
+  <const Given extends LlmRows<Message.Reply> | LlmHandler<Message.Reply>>(
     self: Service,
-    table: Table & Recovery.Check<Table, LlmError.LlmError["_tag"] | "orElse">
-  ): Guarded<Recovery.Residue<LlmError.LlmError, Table>, Recovery.ServicesOf<Table[keyof Table]>>
-} = dual(2, (self: AnyModel, table: object) => {
-  const rows = Recovery.rowsOf(table)
-  return isLayer(self)
-    ? Layer.effect(
-        Model,
-        Effect.flatMap(built(self), (model) =>
-          Effect.map(Effect.context<never>(), (here) => guarded(model, rows, here))
+    given: Given & CheckRows<Given>,
+    options?: HandlerOptions
+  ): OnError<Service, TableOf<Given>>
+} = dual(
+  ([self]) => isModel(self),
+  (self: AnyModel, given: object, options?: HandlerOptions) => {
+    const rows = rowsAfter(new Map(), given, options)
+    return isLayer(self)
+      ? Layer.effect(
+          Model,
+          Effect.flatMap(built(self), (model) =>
+            Effect.map(Effect.context<never>(), (here) => guarded(model, rows, here))
+          )
         )
-      )
-    : guarded(self, rows)
-})
+      : guarded(self, rows)
+  }
+)
 
 export interface FallbackOptions {
   /** Which failures let the next model be asked, in the place of the default. */

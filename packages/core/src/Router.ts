@@ -10,10 +10,11 @@ import * as Coercion from "./Coercion.ts"
 import type { LlmError } from "./LlmError.ts"
 import * as Message from "./Message.ts"
 import type * as Model from "./Model.ts"
-import * as Recovery from "./Recovery.ts"
+import type * as Recovery from "./Recovery.ts"
 import type * as RunContext from "./RunContext.ts"
 import { RoutingError } from "./RunError.ts"
 import * as Skill from "./Skill.ts"
+import { rowsAfter } from "./internal/modelTable.ts"
 import * as Turn from "./Turn.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Router")
@@ -96,18 +97,19 @@ export const byRule = <const Said extends string | undefined, E = never, R = nev
   })
 
 /**
- * The table for failures of the routing call: here, not in the agent's own table, which answers with outputs. An answer is the
- * name of a skill.
+ * The table, or the function, for failures of the routing call: here, not in the agent's own table, which answers with outputs. An
+ * answer is the name of a skill.
  */
 export const onLlmError =
-  <const Name extends string, const Table extends Turn.LlmRows<Name>>(
-    table: Table & Recovery.Check<Table, LlmError["_tag"] | "orElse">
+  <const Name extends string, const Given extends Turn.LlmRows<Name> | Turn.LlmHandler<Name>>(
+    given: Given & Turn.CheckRows<Given>,
+    options?: Turn.HandlerOptions
   ) =>
   <Said extends string | undefined, E, R, Old>(
     self: Router<Said, E, R, Old>
-  ): Router<Said, E, R, Recovery.Merge<Old, Table>> => {
+  ): Router<Said, E, R, Turn.After<Old, Given>> => {
     const { definition } = self
-    return fromDefinition({ ...definition, rows: new Map([...definition.rows, ...Recovery.rowsOf(table)]) })
+    return fromDefinition({ ...definition, rows: rowsAfter(definition.rows, given, options) })
   }
 
 const defaultPrompt = "Choose the skill that fits what the user asks for. Do not answer the user."

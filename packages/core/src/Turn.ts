@@ -6,7 +6,7 @@ import type { Place } from "./internal/toolNesting.ts"
 import * as RunContext from "./RunContext.ts"
 import * as Toolset from "./Toolset.ts"
 
-export type { LlmRows } from "./internal/modelRecovery.ts"
+export type { After, CheckRows, HandlerOptions, LlmHandler, LlmRows } from "./internal/modelTable.ts"
 export { type Answer, ask, type Asking, type OnPartial } from "./internal/turnAsking.ts"
 
 /** The calls of a reply, all settled, in the model's order. `failure` ends the run, and so does `output`. */

@@ -1,4 +1,4 @@
-/** Tables for model calls, and a model that has one of its own. */
+/** A model that has a table of its own. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type { LlmError } from "../LlmError.ts"
@@ -11,18 +11,6 @@ import { compacting } from "./modelCompacting.ts"
 import { Exceeded } from "./budgetMeter.ts"
 import { nothing, rowOf } from "./recoverEffect.ts"
 import * as Driver from "./recoveryDriver.ts"
-
-/** A table for model calls; its answers stand in for what the call is asked for. */
-export type LlmRows<Answer> = {
-  readonly [K in LlmError["_tag"] | "orElse"]?: Recovery.Verdict<
-    K extends "orElse" ? LlmError : Extract<LlmError, { readonly _tag: K }>,
-    Answer,
-    unknown,
-    unknown,
-    "exhausted" | "rethrow",
-    "repeats" | "compacts"
-  >
-}
 
 /** The model behind a table. `services`: what the handlers of the table need, where that is known already. */
 export const guarded = (model: Service, rows: Recovery.Rows, services?: Context.Context<never>): Service =>
