@@ -22,9 +22,12 @@ const hovers = (): ReadonlyMap<string, string> => {
     )
     assert.strictEqual(compiler.status, 0, compiler.stdout)
     const text = readFileSync(join(folder, "hovers.d.ts"), "utf8")
-    const shown = text.matchAll(/^export declare const (\w+): (.*);$/gm)
+    const shown = text.matchAll(/^export declare const (\w+): ([^]*?);$(?=\nexport|\n*$(?![^]))/gm)
     return new Map(
-      [...shown].map(([, name = "", type = ""]) => [name, type.replaceAll(/(?:import\("[^"]*"\)|\b\w+)\./g, "")])
+      [...shown].map(([, name = "", type = ""]) => [
+        name,
+        type.replaceAll(/(?:import\("[^"]*"\)|\b\w+)\./g, "").replaceAll(/\s+/g, " ")
+      ])
     )
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -41,6 +44,12 @@ describe("hovers", () => {
     ["completing", "Effect<string | Completion, BudgetExceededError | LlmError, Model>"],
     ["bare", "Effect<string, BudgetExceededError | LlmError, Model>"],
     ["chosen", "Effect<string, BudgetExceededError | RoutingError | LlmError, Model>"],
+    ["inTurn", `Effect<number, ${errors}, Model>`],
+    ["together", `Effect<{ readonly text: string; readonly size: number; }, ${errors}, Model>`],
+    ["inOrder", `Effect<string, ${errors}, Model>`],
+    ["racing", `Effect<string | number, ${errors}, Model>`],
+    ["hedged", `Effect<string, ${errors}, Model>`],
+    ["guarded", "Effect<string, BudgetExceededError | ToolExecutionError, Model>"],
     ["decoded", "Effect<KintsugiError, SchemaError, never>"],
     ["decodedLlm", "Effect<LlmError, SchemaError, never>"],
     ["decodedTool", "Effect<ToolError, SchemaError, never>"],

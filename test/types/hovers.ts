@@ -34,3 +34,12 @@ export const decodedLlm = Schema.decodeUnknownEffect(LlmError.LlmError)({})
 export const decodedTool = Schema.decodeUnknownEffect(ToolError.ToolError)({})
 export const decodedRun = Schema.decodeUnknownEffect(RunError.RunError)({})
 export const decodedEvent = Schema.decodeUnknownEffect(AgentEvent.AgentEvent)({})
+
+const measure = Agent.deterministic("measure", (text: string) => Effect.succeed(text.length))
+
+export const inTurn = Agent.andThen(analyst, measure)("go")
+export const together = Agent.parallel({ text: analyst, size: measure })("go")
+export const inOrder = Agent.fallback(analyst, Agent.make("other", {}))("go")
+export const racing = Agent.firstOf(analyst, measure)("go")
+export const hedged = Agent.speculative(analyst, 2, { hedgeAfter: "1 second" })("go")
+export const guarded = analyst.pipe(Agent.onLlmError(() => Recovery.respondWith("later")))("go")

@@ -190,7 +190,7 @@ export const parallel = <const As extends Types.Named>(
   agents: As & Types.SameInputs<As>
 ): Types.Composed<
   Types.InputOf<As[keyof As]>,
-  Types.OutputsOf<As>,
+  { readonly [K in keyof As]: Types.OutputOf<As[K]> }, // not by a name, so that hovers show it
   Types.ErrorOf<As[keyof As]>,
   Types.ServicesOf<As[keyof As]>,
   As[keyof As]
