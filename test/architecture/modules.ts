@@ -28,6 +28,7 @@ export const modules: ReadonlyArray<string> = [
   "Render",
   "Presets",
   "Explanation",
+  "Timeline",
   "Recovery",
   "FailureHistory",
   "Price",

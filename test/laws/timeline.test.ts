@@ -1,0 +1,39 @@
+/** What is drawn of layers is what they do. */
+import { assert } from "@effect/vitest"
+import { Agent, Recovery, Timeline } from "@kintsugi/core"
+import { Transport } from "@kintsugi/providers"
+import { Effect } from "effect"
+import fc from "fast-check"
+import { fakeNetwork, finished, openAi, respond } from "../providers/support.ts"
+import { lawOfRuns } from "./runs.ts"
+
+const counts = fc.record({
+  maxAttempts: fc.integer({ min: 1, max: 4 }),
+  initialBackoff: fc.integer({ min: 0, max: 5_000 }),
+  factor: fc.constantFrom(1, 1.5, 2)
+})
+
+lawOfRuns(
+  "L508 where everything fails at once, each layer begins its attempts when the timeline says",
+  fc.record({ transport: counts, model: counts, row: fc.constantFrom("ModelOverloadedError", "orElse") }),
+  Effect.fnUntraced(function* ({ model, row, transport }, run) {
+    const asked: Array<number> = []
+    const retry = Recovery.retry(model)
+    const agent = Agent.make("a", {}).pipe(
+      Agent.onLlmError(row === "orElse" ? { orElse: retry } : { ModelOverloadedError: retry }),
+      Agent.onEvent((event) => Effect.sync(() => void (event.type === "model-start" && asked.push(event.at))))
+    )
+    const options = { retry: transport }
+    const net = fakeNetwork(respond(503))
+    yield* finished(run(agent, "go").pipe(Effect.provide(openAi(options)), Effect.provide(net.layer)))
+    const { isCut, lanes } = Timeline.make([
+      { name: "model", explanation: Agent.explain(agent).model },
+      { name: "transport", explanation: Transport.explain(options) }
+    ])
+    assert.isFalse(isCut)
+    assert.deepStrictEqual(
+      lanes.map(({ attempts }) => attempts.map(({ at }) => Math.round(at))),
+      [asked, net.times()].map((instants) => instants.map(Math.round))
+    )
+  })
+)
