@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, Completion, Recovery, RunError, Skill, Tool, ToolError, Usage } from "@kintsugi/core"
+import { Agent, Completion, LlmError, Recovery, RunError, Skill, Tool, ToolError, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Duration, Effect, Exit, Option, Schema } from "effect"
 import { it } from "../support/run.ts"
@@ -13,12 +13,13 @@ import {
   isTerminal,
   keptTranscript,
   overADay,
+  play,
   read,
   scripted,
   settlements
 } from "./dialogue.ts"
 
-const { call, calls, make, text } = ScriptedModel
+const { call, calls, fails, make, text } = ScriptedModel
 
 /** One call of the tool `ask`. */
 const asking = calls(call("ask", { input: "why?" }, "outer-call"))
@@ -30,6 +31,29 @@ const expertWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(
   model: ScriptedModel.ScriptedModel,
   ...tools: Tools
 ) => Agent.make("expert", { model: model.layer, skills: [Skill.make("know", { description: "Knows.", tools })] })
+
+it.run("P601 A1111 an agent with an unsafe tool is not run again by rows for all tools, as no unsafe tool is", (run) =>
+  Effect.gen(function* () {
+    const payer = (options: { readonly sideEffects?: "idempotent" }) =>
+      Effect.gen(function* () {
+        const { runs, tool } = play("pay", { sideEffects: "unsafe" }, [Effect.succeed("paid"), Effect.succeed("paid")])
+        const inner = yield* make(
+          batch("pay"),
+          fails(LlmError.ServerError.serverError("m")),
+          ...(options.sideEffects === undefined ? [] : [batch("pay"), done])
+        )
+        const ask = Agent.asTool(expertWith(inner, tool), { name: "ask", description, ...options })
+        const agent = agentWith(ask).pipe(
+          Agent.toolDefaults({ ServerError: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) })
+        )
+        const model = yield* make(asking, done)
+        yield* run(agent, "go").pipe(Effect.provide(model.layer))
+        return runs.length
+      })
+    assert.strictEqual(yield* payer({}), 1)
+    assert.strictEqual(yield* payer({ sideEffects: "idempotent" }), 2)
+  })
+)
 
 it.run("A1110 a model calls an agent with one text, and reads its answer", (run) =>
   Effect.gen(function* () {

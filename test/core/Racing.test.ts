@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, LlmError } from "@kintsugi/core"
+import { Agent, Compaction, LlmError, Message, Recovery, Router, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Layer } from "effect"
 import { it } from "../support/run.ts"
@@ -10,6 +10,7 @@ const { make } = ScriptedModel
 
 const description = "d"
 
+const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
 const denied = LlmError.AuthenticationError.authenticationFailed("m", "no")
 
 it.run("A1106 all start, the first success wins, the others are interrupted and awaited before it counts", (run) =>
@@ -166,6 +167,26 @@ it.run("A1108 a copy that fails leaves it to the others; a failure that all woul
   })
 )
 
+it.run("A1108 a copy for which nothing is left does no harm to those that are at work", (run) =>
+  Effect.gen(function* () {
+    const model = yield* make(
+      ScriptedModel.answers(() =>
+        Effect.delay(Effect.succeed(ScriptedModel.reply({ content: [Message.text("an answer")] })), 100)
+      )
+    )
+    const asking = Agent.make("asking", {}).pipe(Agent.withModel(model.layer))
+    const hedged = Agent.speculative(asking, 3, { hedgeAfter: 10 }).pipe(Agent.withBudget({ maxTurns: 1 }))
+    assert.deepStrictEqual(yield* overAMinute(run(hedged, "go")), Exit.succeed("an answer"))
+    const failing = yield* make(ScriptedModel.answers(() => Effect.delay(Effect.fail(overloaded), 100)))
+    const lost = Agent.make("asking", {}).pipe(Agent.withModel(failing.layer))
+    const exit = yield* overAMinute(
+      Effect.flip(run(Agent.speculative(lost, 3, { hedgeAfter: 10 }).pipe(Agent.withBudget({ maxTurns: 1 })), "go"))
+    )
+    assert(Exit.isSuccess(exit))
+    assert.strictEqual(exit.value._tag, "ModelOverloadedError")
+  })
+)
+
 it.run("A1108 P704 no copy starts when the time of the run is over; then the limit is the failure", (run) =>
   Effect.gen(function* () {
     let copies = 0
@@ -206,6 +227,27 @@ it.effect("A1111 what types do not know is refused when the race is made", () =>
     const unseen = Agent.provide(Agent.map(paying, String), Layer.empty)
     // @ts-expect-error nor what is made of it
     assert.throws(() => Agent.firstOf(unseen, echo), TypeError)
+    const look = play("look", {}, [Effect.succeed("seen")]).tool
+    const rows = { orElse: Recovery.ladder(Recovery.fix(paying), Recovery.tell()) } as const
+    const summing = { ContextTooLongError: Recovery.compact(Compaction.summarise(paying)) }
+    const askingOnce = Recovery.when(() => Recovery.fix(paying), { among: [Recovery.fix(paying)] })
+    for (const asking of [
+      agentWith(look.pipe(Tool.onError(rows))),
+      agentWith(look.pipe(Tool.onError({ InvalidArgs: askingOnce }))),
+      agentWith(look).pipe(Agent.onToolError({ look: rows })),
+      agentWith(look).pipe(Agent.toolDefaults({ InvalidArgs: Recovery.fix(Agent.map(paying, String)) })),
+      agentWith(look).pipe(Agent.onLlmError(summing)),
+      Agent.make("routed", {
+        skills: [Skill.make("a", { description: "A" }), Skill.make("b", { description: "B" })]
+      }).pipe(Agent.route(Router.byModel().pipe(Router.onLlmError(summing))))
+    ]) {
+      // types do not know what those may do who are asked in a table
+      assert.throws(() => Agent.speculative(asking, 2, { hedgeAfter: 1 }), /acknowledge/)
+      Agent.speculative(asking, 2, { hedgeAfter: 1, ...acknowledge })
+    }
+    Agent.speculative(agentWith(look).pipe(Agent.toolDefaults({ InvalidArgs: Recovery.fix(echo) })), 2, {
+      hedgeAfter: 1
+    })
     Agent.firstOf(agentWith(safe), echo)
     Agent.firstOf(echo, paying, acknowledge)
     Agent.speculative(agentWith(hidden), 2, { hedgeAfter: 1, ...acknowledge })

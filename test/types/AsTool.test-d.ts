@@ -131,6 +131,31 @@ describe("an agent as a tool", () => {
     paying.pipe(Tool.onError({ NoKeys: Recovery.retry({ retries: 1, acknowledge: "may run twice" }) }))
   })
 
+  it("P601 A1111 an agent of which a tool is unsafe is unsafe as well, unless it says otherwise", () => {
+    const paying = having(
+      Tool.make("pay", {
+        description,
+        parameters: Schema.Struct({}),
+        success: Schema.String,
+        sideEffects: "unsafe",
+        run: () => Effect.fail(new Boom({ n: 1 }))
+      })
+    )
+    const asked = Agent.asTool(paying, { name: "ask", description })
+    sameType<"unsafe">()("unsafe" as Tool.SideEffectsOf<typeof asked>)
+    // @ts-expect-error it may pay twice
+    asked.pipe(Tool.onError({ Boom: Recovery.retry({ retries: 1 }) }))
+    // @ts-expect-error in the rows of an agent too
+    having(asked).pipe(Agent.onToolError({ ask: { Boom: Recovery.retry({ retries: 1 }) } }))
+    asked.pipe(Tool.onError({ Boom: Recovery.retry({ retries: 1, acknowledge: "may run twice" }) }))
+    const twice = Agent.asTool(paying, { name: "ask", description, sideEffects: "idempotent" })
+    twice.pipe(Tool.onError({ Boom: Recovery.retry({ retries: 1 }) }))
+    const limited = Agent.asTool(paying, { name: "ask", description, timeout: "1 second" })
+    sameType<ToolError.OutcomeUnknownError>()(
+      {} as Extract<Tool.ErrorOf<typeof limited>, { readonly _tag: "OutcomeUnknownError" }>
+    )
+  })
+
   it("A1110 without a name for it no table of an agent takes away a failure", () => {
     const nameless = Agent.asTool(having(count), { description })
     sameType<Tool.Tool<string, Text, string, Own | BadArgs | NoKeys | Boom, Model.Model>>()(nameless)

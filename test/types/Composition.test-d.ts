@@ -279,6 +279,13 @@ describe("the same agent with something around it", () => {
     both.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))
     // @ts-expect-error its calls are those of its parts
     both.pipe(Agent.onToolError({ count: { NoKeys: Recovery.tell() } }))
+    // @ts-expect-error for all of them too
+    both.pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))
+    // @ts-expect-error nor is there anything to hear of them
+    both.pipe(Agent.onToolUse(() => Effect.void))
+    const numbers = Agent.andThen(echo, Agent.make("n", { output: Schema.Number }))
+    // @ts-expect-error nor an answer that it could ask for again
+    numbers.pipe(Agent.outputRetries(2))
     // @ts-expect-error nor has it a run that could be explained
     Agent.explain(both)
     // @ts-expect-error nor one that could be resumed

@@ -12,9 +12,9 @@ describe("a table on a plain effect, as an argument", () => {
     const first = Recovery.onError(risky, { NoKeys: retry, Boom: Recovery.respondWith("none") })
     const piped = risky.pipe(Recovery.onError({ NoKeys: retry, Boom: Recovery.respondWith("none") }))
     type _ = Expect<Equal<typeof first, typeof piped>>
-    sameType<Effect.Effect<number | string, NoKeys>>()(first)
+    sameType<Effect.Effect<number | "none", NoKeys>>()(first)
     const answered = Recovery.onError(risky, { orElse: Recovery.respondWith("none") })
-    sameType<Effect.Effect<number | string>>()(answered)
+    sameType<Effect.Effect<number | "none">>()(answered)
     const handler = Recovery.respondWith(() => ask)
     const handled = Recovery.onError(risky, { NoKeys: Recovery.ladder(retry, handler) })
     sameType<Effect.Effect<number, Boom | Oops, Db>>()(handled)

@@ -84,7 +84,7 @@ describe("a function in the place of a table", () => {
     })
     const toA = Router.byModel().pipe(Router.onLlmError(() => Recovery.respondWith("a")))
     both.pipe(Agent.route(toA))
-    const toC = Router.byModel().pipe(Router.onLlmError(() => Recovery.respondWith("c" as const)))
+    const toC = Router.byModel().pipe(Router.onLlmError(() => Recovery.respondWith("c")))
     // @ts-expect-error it has no skill of that name
     both.pipe(Agent.route(toC))
     const asking = Router.byModel().pipe(Router.onLlmError(() => Recovery.respondWith(() => Effect.as(ask, "b"))))

@@ -180,6 +180,25 @@ describe("what a model table is asked about", () => {
     )
   })
 
+  it("A711 an answer that is one of a few fits as it is written", () => {
+    const verdict = Agent.make("verdict", { output: Schema.Literals(["yes", "no"]) })
+    verdict.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("no") }))
+    verdict.pipe(
+      Agent.onLlmError({ orElse: Recovery.when(() => (isOn ? Recovery.respondWith("no") : Recovery.rethrow)) })
+    )
+    verdict.pipe(Agent.onLlmError(() => Recovery.respondWith("no")))
+    // @ts-expect-error it is neither
+    verdict.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("maybe") }))
+    const Finding = Schema.Struct({ severity: Schema.Literals(["low", "high"]), where: Schema.Array(Schema.String) })
+    const finding = Agent.make("finding", { output: Finding })
+    finding.pipe(Agent.onLlmError({ orElse: Recovery.respondWith({ severity: "low", where: [] }) }))
+    // @ts-expect-error there is no such severity
+    finding.pipe(Agent.onLlmError({ orElse: Recovery.respondWith({ severity: "none", where: [] }) }))
+    const list = Agent.make("list", { output: Schema.mutable(Schema.Array(Schema.String)) })
+    list.pipe(Agent.onLlmError({ orElse: Recovery.respondWith([]) }))
+    list.pipe(Agent.onLlmError({ orElse: Recovery.respondWith(["a"]) }))
+  })
+
   it("A506 callbacks see the failures of their row, orElse sees all", () => {
     plain.pipe(
       Agent.onLlmError({

@@ -36,7 +36,7 @@ describe("residue on a plain effect", () => {
   })
 
   it("A509 respondWith removes the tag and adds its output, failures and needs", () => {
-    sameType<Effect.Effect<number | string, Boom>>()(
+    sameType<Effect.Effect<number | "none", Boom>>()(
       risky.pipe(Recovery.onError({ NoKeys: Recovery.respondWith("none") }))
     )
     sameType<Effect.Effect<number, Boom | Oops, Db>>()(
@@ -56,19 +56,19 @@ describe("residue on a plain effect", () => {
     sameType<Effect.Effect<number, NoKeys | Boom>>()(
       risky.pipe(Recovery.onError({ NoKeys: Recovery.ladder(Recovery.retry({ retries: 1 })) }))
     )
-    sameType<Effect.Effect<number | string, Boom>>()(
+    sameType<Effect.Effect<number | "none", Boom>>()(
       risky.pipe(
         Recovery.onError({ NoKeys: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.respondWith("none")) })
       )
     )
-    sameType<Effect.Effect<number | string, Boom | Oops, Db>>()(
+    sameType<Effect.Effect<number | "none", Boom | Oops, Db>>()(
       risky.pipe(
         Recovery.onError({
           NoKeys: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.retry(careful), Recovery.respondWith("none"))
         })
       )
     )
-    sameType<Effect.Effect<number | string, NoKeys | Boom | Oops, Db>>()(
+    sameType<Effect.Effect<number | "none", NoKeys | Boom | Oops, Db>>()(
       risky.pipe(
         Recovery.onError({
           NoKeys: Recovery.ladder(
@@ -96,7 +96,7 @@ describe("residue on a plain effect", () => {
   })
 
   it("A509 when has the union of its branches", () => {
-    sameType<Effect.Effect<number | string, NoKeys | Boom | Oops, Db>>()(
+    sameType<Effect.Effect<number | "none", NoKeys | Boom | Oops, Db>>()(
       risky.pipe(
         Recovery.onError({
           NoKeys: Recovery.when((error, { attempt }) =>
@@ -109,7 +109,7 @@ describe("residue on a plain effect", () => {
         })
       )
     )
-    sameType<Effect.Effect<number | string, Boom>>()(
+    sameType<Effect.Effect<number | "none" | "no", Boom>>()(
       risky.pipe(
         Recovery.onError({
           NoKeys: Recovery.when(() =>
@@ -133,13 +133,13 @@ describe("residue on a plain effect", () => {
   it("A509 a row that may be absent handles nothing for sure", () => {
     const some: { NoKeys?: Recovery.Verdict<NoKeys, string, Oops, Db> } = {}
     sameType<Effect.Effect<number | string, NoKeys | Boom | Oops, Db>>()(risky.pipe(Recovery.onError(some)))
-    sameType<Effect.Effect<number | string, NoKeys | Boom>>()(
+    sameType<Effect.Effect<number | "none", NoKeys | Boom>>()(
       risky.pipe(Recovery.onError(isOn ? { NoKeys: Recovery.respondWith("none") } : {}))
     )
   })
 
   it("A509 two tables stand behind each other: the second sees what the first leaves", () => {
-    sameType<Effect.Effect<number | string | boolean>>()(
+    sameType<Effect.Effect<number | "none" | false>>()(
       risky.pipe(
         Recovery.onError({ NoKeys: Recovery.respondWith("none") }),
         Recovery.onError({ Boom: Recovery.respondWith(false) })

@@ -225,6 +225,9 @@ describe("routers", () => {
     sameType<Effect.Effect<string, Budget | OfBoth | Routing, Model.Model | Mail>>()(
       silent.pipe(Agent.route(naming))("")
     )
+    const wrong = Router.byModel().pipe(Router.onLlmError({ orElse: Recovery.respondWith("nosuch") }))
+    // @ts-expect-error there is no such skill
+    silent.pipe(Agent.route(wrong))
     const some = Router.byModel().pipe(
       Router.onLlmError({ NetworkError: Recovery.respondWith(() => Effect.as(ask, "naming")) }),
       Router.onLlmError({ RateLimitError: Recovery.retry({ retries: 2 }) })

@@ -36,7 +36,7 @@ describe("verdicts as values", () => {
       Expect<Equal<typeof fix, Recovery.Verdict<unknown, never, never, Db, "exhausted", "repeats" | "repairs">>>,
       Expect<Equal<typeof tell, Recovery.Verdict<NoKeys, never, never, never, "told">>>,
       Expect<Equal<typeof escalate, Recovery.Verdict<unknown, never, never, never, "told">>>,
-      Expect<Equal<typeof value, Recovery.Verdict<unknown, number>>>,
+      Expect<Equal<typeof value, Recovery.Verdict<unknown, 1>>>,
       Expect<Equal<typeof effect, Recovery.Verdict<NoKeys, number, Oops, Db>>>,
       Expect<Equal<typeof Recovery.raise, Recovery.Verdict<unknown, never, never, never, "raise">>>,
       Expect<Equal<typeof Recovery.rethrow, Recovery.Verdict<unknown, never, never, never, "rethrow">>>,

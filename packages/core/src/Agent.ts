@@ -7,6 +7,7 @@ import type * as Explanation from "./Explanation.ts"
 import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } from "./internal/agentDefinition.ts"
 import { explainRun, type Options as ExplainOptions } from "./internal/agentExplaining.ts"
 import type * as AgentSkills from "./internal/agentSkills.ts"
+import type { Running } from "./internal/agentSkills.ts"
 import type { Resumption } from "./internal/runStart.ts"
 import { reader } from "./internal/runInput.ts"
 import { make as outputOf } from "./internal/runOutput.ts"
@@ -136,9 +137,6 @@ export const route =
   > =>
     fromDefinition({ ...self[TypeId].definition, router: router.definition })
 
-/** The model table of agents that have a run with limits: all but those of `deterministic`. */
-type Running = object | AgentSkills.OnlyFunctions
-
 /** An agent that has several skills, these among them. */
 type Chooses<Name extends string> = AgentSkills.Choosing<Name, unknown, unknown, unknown>
 
@@ -194,7 +192,7 @@ export const toolPolicy =
  */
 export const outputRetries =
   (retries: number) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice> & (InvalidOutputError extends E ? unknown : never)
   ): Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice> => {
     const { definition } = self[TypeId]

@@ -170,9 +170,6 @@ export const onError =
 /** Marks, in the table of a tool, that somebody has to approve of its calls. */
 export declare const NeedsApproval: unique symbol
 
-/** In the table of a tool that is an agent of which a tool is unsafe. Only types know it. */
-export declare const HasUnsafe: unique symbol
-
 export interface ApprovalOptions<in Params, R> {
   /** Which calls need it, by their parameters; all by default. One that fails means that the call needs it. */
   readonly when?: (params: Params) => boolean | Effect.Effect<boolean, unknown, R>

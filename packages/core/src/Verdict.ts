@@ -198,11 +198,19 @@ export const compact = <E, R = never>(
     compaction: compaction as Compaction
   })
 
-/** A typed answer in the place of the result: a value, or an effect of the failure. */
+/** Any value. Arrays are named, so that one that is written as an answer is no readonly one. */
+type Answerable = Array<unknown> | {} | null | undefined
+
+/**
+ * A typed answer in the place of the result: a value, or an effect of the failure. The type of a value is the exact one, as with
+ * `as const`.
+ */
 export function respondWith<E, A, E2 = never, R = never>(
   answer: (error: E) => Effect.Effect<A, E2, R>
 ): Verdict<E, Given<A>, Given<E2>, Given<R>>
-export function respondWith<E, A>(answer: A extends (...args: never) => unknown ? never : A): Verdict<E, Given<A>>
+export function respondWith<E, const A extends Answerable>(
+  answer: A & (A extends (...args: never) => unknown ? never : unknown)
+): Verdict<E, Given<A>>
 export function respondWith(answer: unknown): Verdict<never, unknown, unknown, unknown> {
   return verdict({
     kind: "respondWith",

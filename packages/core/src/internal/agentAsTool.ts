@@ -9,11 +9,11 @@ import type { KintsugiError } from "../KintsugiError.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as Tool from "../Tool.ts"
 import { type Nest, TypeId } from "./agentDefinition.ts"
-import type { ToolMark } from "./compositionTypes.ts"
+import type { EffectsOf } from "./compositionTypes.ts"
 import { Suspension } from "./runStart.ts"
 import * as Nesting from "./toolNesting.ts"
 import type { ServicesOfVerify, TimeoutOf } from "./toolLeft.ts"
-import { mayBeUnsafe, MayBeUnsafe } from "./toolUnsafe.ts"
+import { mayBeUnsafe } from "./toolUnsafe.ts"
 import { Cost, costOf } from "./verdictBounds.ts"
 
 /** An agent, seen as what a tool needs of it: its own failures and needs are those of the call. */
@@ -86,10 +86,10 @@ interface AsTool {
     Name,
     TextInput,
     Answer<A> | Extract<O, Completion.Completion>,
-    E | TimeoutOf<S, T, VR>,
+    E | TimeoutOf<EffectsOf<Inside, S>, T, VR>,
     R | ServicesOfVerify<VR>,
-    Tool.CallLimit<C> & Storable<E, Stored> & ToolMark<Inside, NoInfer<S>>,
-    NoInfer<S>
+    Tool.CallLimit<C> & Storable<E, Stored>,
+    EffectsOf<Inside, NoInfer<S>>
   >
   <
     I,
@@ -112,16 +112,17 @@ interface AsTool {
     Name,
     Params,
     Answer<A> | Extract<O, Completion.Completion>,
-    E | TimeoutOf<S, T, VR>,
+    E | TimeoutOf<EffectsOf<Inside, S>, T, VR>,
     R | ServicesOfVerify<VR>,
-    Tool.CallLimit<C> & Storable<E, Stored> & ToolMark<Inside, NoInfer<S>>,
-    NoInfer<S>
+    Tool.CallLimit<C> & Storable<E, Stored>,
+    EffectsOf<Inside, NoInfer<S>>
   >
 }
 
 /**
  * A tool whose run is the agent. The agent's failures are the tool's, for its tables to recover; its events nest under the
- * call, and what it spends, its caller spends. The end of the caller's budget is no failure of the tool, that of the agent's
+ * call, and what it spends, its caller spends. Where one of its tools is unsafe, so is it, unless `sideEffects` says otherwise.
+ * The end of the caller's budget is no failure of the tool, that of the agent's
  * own is. Of a completion the calling model reads the summary, the reason and the result; of one without success, as an error.
  */
 export const asTool: AsTool = (
@@ -142,8 +143,8 @@ export const asTool: AsTool = (
     )
   }
   Object.defineProperty(run, Cost, { get: () => costOf(agent) })
-  Object.defineProperty(run, MayBeUnsafe, { get: () => mayBeUnsafe(agent) })
   const tool = Tool.make(name, {
+    ...(mayBeUnsafe(agent) ? { sideEffects: "unsafe" } : {}),
     ...others,
     parameters: parameters as Schema.Codec<unknown, unknown>,
     success: Schema.Union([success, Told]),

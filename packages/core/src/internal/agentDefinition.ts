@@ -30,7 +30,7 @@ import * as Frame from "./runFrame.ts"
 import { plain, type ReadInput } from "./runInput.ts"
 import type { Output } from "./runOutput.ts"
 import { once } from "./toolDefinition.ts"
-import { isUnsafeTool, MayBeUnsafe } from "./toolUnsafe.ts"
+import { areUnsafe, MayBeUnsafe } from "./toolUnsafe.ts"
 import { Cost } from "./verdictBounds.ts"
 
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
@@ -193,10 +193,15 @@ const nesting = (definition: Definition): Nest | undefined => {
   }
 }
 
-const mayBeUnsafe = ({ composed, skills }: Definition): boolean =>
-  composed === undefined
-    ? skills.some((skill) => !Skill.isDeterministic(skill) && skill.tools.some((tool) => isUnsafeTool(tool.definition)))
-    : composed.parts.some((part) => part.mayBeUnsafe())
+/** Its tools, those of its fixers and of whoever shortens its conversations, and all parts of a composition. */
+const mayBeUnsafe = ({ byTool, composed, defaults, onLlmError, router, skills }: Definition): boolean => {
+  if (composed !== undefined) return composed.parts.some((part) => part.mayBeUnsafe())
+  const tools = skills.flatMap((skill) => (Skill.isDeterministic(skill) ? [] : skill.tools))
+  return (
+    tools.some(({ definition: { rows, sideEffects } }) => sideEffects === "unsafe" || areUnsafe(rows)) ||
+    areUnsafe(defaults, onLlmError, ...byTool.values(), ...(router === undefined ? [] : [router.rows]))
+  )
+}
 
 const isAllPlain = (skills: ReadonlyArray<Skill.AnySkill>): boolean =>
   skills.length > 0 && skills.every(Skill.isDeterministic)

@@ -6,6 +6,7 @@ import { labelsOf } from "../RecoveryAdvice.ts"
 import type * as Tool from "../Tool.ts"
 import type * as Usage from "../Usage.ts"
 import { type Agent, type Definition, fromDefinition, TypeId } from "./agentDefinition.ts"
+import type { Running } from "./agentSkills.ts"
 import type * as Frame from "./runFrame.ts"
 
 /** What a hook reads of a call that ended with something for the model. */
@@ -28,7 +29,7 @@ export const onToolUse =
   <R2 = never>(
     handle: (name: string, args: Message.ToolCall["arguments"], result: ToolResult) => Effect.Effect<void, never, R2>
   ) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
   ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> =>
     listening(self, "own", (event) => {

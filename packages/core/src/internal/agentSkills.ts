@@ -71,6 +71,9 @@ export type ModelTableOf<Skills extends AnySkills> = Loops<Skills> extends true 
 /** In the place of a table for model calls: the agent has a run with limits, and no loop. */
 export type OnlyFunctions = "only functions"
 
+/** The model table of agents that have a run with limits: not those of `deterministic`, nor compositions. */
+export type Running = object | OnlyFunctions
+
 /**
  * That an agent chooses among skills: their names, what the choice may fail with and needs, and what a model needs that is asked
  * for it.

@@ -4,6 +4,7 @@ import type * as Tool from "../Tool.ts"
 import type { UnknownToolError } from "../ToolError.ts"
 import type * as Turn from "../Turn.ts"
 import { type Agent, fromDefinition, TypeId } from "./agentDefinition.ts"
+import type { Running } from "./agentSkills.ts"
 import type { CommonAnswer, Guarded, Named } from "./agentTypes.ts"
 import { rowsAfter } from "./modelTable.ts"
 
@@ -60,7 +61,7 @@ export const toolDefaults =
   >(
     table: Table & Recovery.Check<Table, Tool.RowKeys<Tool.ErrorOf<Guarded<T>>> | keyof UnknownRow>
   ) =>
-  <I, O, E, R, ByTool, Defaults, ModelTable, Choice>(
+  <I, O, E, R, ByTool, Defaults, ModelTable extends Running, Choice>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
   ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice> => {
     const { definition } = self[TypeId]

@@ -5,6 +5,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Predicate from "effect/Predicate"
 import type * as Model from "../Model.ts"
 import { outlookOf } from "../RecoveryAdvice.ts"
 import * as RunContext from "../RunContext.ts"
@@ -78,6 +79,8 @@ export interface Contender {
   readonly after: number
 }
 
+const isLate = (end: unknown): boolean => Predicate.hasProperty(end, "reason") && end.reason === "maxDuration"
+
 /**
  * At once: the first success wins, and the others are interrupted and awaited before it counts. A failure that ends everything
  * does so at once, others are waited for; all failing leaves the last one.
@@ -102,7 +105,8 @@ export const atOnce = (
       reasons.push(...place.reasonsOf(part, error))
       place.failed([...reasons])
       failures++
-      if (endsEverything(error) || isEndOfBudget(error, place.run)) return Deferred.done(settled, exit)
+      // the time is over for all alike; who finds another limit used up leaves it to those who are at work already
+      if (isEndOfBudget(error, place.run) ? isLate(error) : endsEverything(error)) return Deferred.done(settled, exit)
       if (failures < inTime.length) return Effect.void
       return inTime.length < contenders.length && deadline !== undefined
         ? Deferred.fail(settled, deadline.late(deadline.ownDeadline))

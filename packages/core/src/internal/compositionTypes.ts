@@ -47,25 +47,15 @@ export type OutputsOf<As> = { readonly [K in keyof As]: OutputOf<As[K]> }
 /** In the place of a table for model calls: a tool among its parts has unsafe side effects. */
 export type HasUnsafe = "has an unsafe tool"
 
-type UnsafeTool<T> = T extends Tool.AnyTool
-  ? Tool.TableOf<T> extends { readonly [Tool.HasUnsafe]: true }
-    ? "unsafe"
-    : Extract<Tool.SideEffectsOf<T>, "unsafe">
-  : never
-
 /** Nothing, unless a tool of one of these agents is unsafe, as far as their types know. */
 export type UnsafeOf<A> = A extends { readonly [TypeId]: infer Inside } ? UnsafeIn<Inside> : never
 
 type UnsafeIn<Inside> = Inside extends { readonly _T: () => infer T; readonly _ModelTable: () => infer M }
-  ? UnsafeTool<T> | (M extends HasUnsafe ? "unsafe" : never)
+  ? Extract<Tool.SideEffectsOf<T>, "unsafe"> | (M extends HasUnsafe ? "unsafe" : never)
   : never
 
-/** The mark of a tool that is an agent and says nothing of its side effects itself. */
-export type ToolMark<Inside, S> = S extends "undeclared"
-  ? [UnsafeIn<Inside>] extends [never]
-    ? {}
-    : { readonly [Tool.HasUnsafe]: true }
-  : {}
+/** The side effects of a tool that is an agent: as it says itself, else unsafe where a tool of the agent is. */
+export type EffectsOf<Inside, S> = S extends "undeclared" ? ([UnsafeIn<Inside>] extends [never] ? S : "unsafe") : S
 
 /** The mark of a composition of these agents. */
 type MarkOf<Unsafe> = [Unsafe] extends [never] ? undefined : HasUnsafe
