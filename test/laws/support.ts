@@ -1,12 +1,9 @@
-/**
- * How laws are tested: by the kit that users have as well. `KINTSUGI_CASES` sets the number of cases, `KINTSUGI_SEED` where they
- * start.
- */
-import { it } from "@effect/vitest"
+/** How laws are tested: by the kit that users have as well. */
 import { FailureScript, Trace as Traces } from "@kintsugi/core/testing"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import { Effect } from "effect"
 import type fc from "fast-check"
+import { counting, runs, seed } from "./cases.ts"
 
 export { failing, hint, succeeding, takes } from "@kintsugi/core/testing/FastCheck"
 
@@ -63,14 +60,6 @@ export const allFailing = (
 
 // --- running
 
-const environment = (name: string, otherwise: number): number => {
-  const value = Number(process.env[name] ?? otherwise)
-  return Number.isSafeInteger(value) && value > 0 ? value : otherwise
-}
-
-const runs = environment("KINTSUGI_CASES", 200)
-const seed = environment("KINTSUGI_SEED", 4_711)
-
 /** As `play`, and remembered for the report of a case that fails. */
 export type Play = typeof play
 
@@ -80,6 +69,11 @@ export const law = <T>(
   arbitrary: fc.Arbitrary<T>,
   check: (value: T, play: Play) => Effect.Effect<unknown, unknown>
 ): void =>
-  it(title, { timeout: 20_000 + 50 * runs }, () =>
-    Effect.runPromise(FastCheck.check(arbitrary, (value, { play }) => check(value, play), { runs, seed }))
+  counting(title, (count) =>
+    Effect.runPromise(
+      FastCheck.check(arbitrary, (value, { play }) => Effect.tap(check(value, play), () => Effect.sync(count)), {
+        runs,
+        seed
+      })
+    )
   )
