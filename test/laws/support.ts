@@ -63,17 +63,16 @@ export const allFailing = (
 /** As `play`, and remembered for the report of a case that fails. */
 export type Play = typeof play
 
-/** Checks a law on many cases. A failing one is printed with its traces and the seed. */
-export const law = <T>(
-  title: string,
-  arbitrary: fc.Arbitrary<T>,
-  check: (value: T, play: Play) => Effect.Effect<unknown, unknown>
-): void =>
-  counting(title, (count) =>
-    Effect.runPromise(
-      FastCheck.check(arbitrary, (value, { play }) => Effect.tap(check(value, play), () => Effect.sync(count)), {
-        runs,
-        seed
-      })
-    )
-  )
+/** What a law says of a case. */
+export type Check<T> = (value: T, play: Play) => Effect.Effect<unknown, unknown>
+
+/** A law on many cases. The failure is of one that is shrunk, and says it with its traces and the seed. */
+export const holding = <T>(arbitrary: fc.Arbitrary<T>, check: Check<T>, count: () => void = () => {}) =>
+  FastCheck.check(arbitrary, (value, { play }) => Effect.tap(check(value, play), () => Effect.sync(count)), {
+    runs,
+    seed
+  })
+
+/** Checks a law on many cases. */
+export const law = <T>(title: string, arbitrary: fc.Arbitrary<T>, check: Check<T>): void =>
+  counting(title, (count) => Effect.runPromise(holding(arbitrary, check, count)))
