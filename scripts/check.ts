@@ -3,11 +3,12 @@
  *
  *   npm test
  *
- * The last line is `N passed, N failed`: the tests that Vitest counted.
+ * The last line is `N passed, N failed`: the tests that Vitest counted. Before it stands on how many cases the laws were checked.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
+import { least } from "./cases.ts"
 import { root } from "./files.ts"
 import { type Tally, TALLY } from "./tally.ts"
 import { binary } from "./tools.ts"
@@ -63,7 +64,8 @@ const runTests = (): boolean => {
     say("tests failed; Vitest ended without a result")
     return false
   }
-  const { failed, passed }: Tally = JSON.parse(readFileSync(tallyPath, "utf8"))
+  const { failed, laws, passed }: Tally = JSON.parse(readFileSync(tallyPath, "utf8"))
+  say(least(laws))
   say(`${passed} passed, ${failed} failed`)
   return succeeded && failed === 0
 }

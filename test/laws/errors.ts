@@ -4,6 +4,7 @@ import { ErrorCause, KintsugiError, LlmError, RunError, ToolError } from "@kints
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import { Duration, Effect, Predicate, Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
+import { counting, runs, seed } from "./cases.ts"
 
 type AnyClass = Schema.Codec<unknown, unknown> & {
   new (fields: object): KintsugiError.KintsugiError
@@ -13,9 +14,6 @@ type AnyClass = Schema.Codec<unknown, unknown> & {
 /** Every class of the closed union: a new one cannot be left out. */
 // each module exports its classes under their tags
 export const classes = { ...LlmError, ...ToolError, ...RunError } as unknown as Readonly<Record<string, AnyClass>>
-
-const cases = Number(process.env["KINTSUGI_CASES"] ?? 60)
-const seed = process.env["KINTSUGI_SEED"] ?? "4711"
 
 export { cause } from "@kintsugi/core/testing/Arbitraries"
 
@@ -76,20 +74,32 @@ export const shapeOf = (error: KintsugiError.KintsugiError): unknown =>
       ]
     : shape(error)
 
-export const check = <A>(arbitrary: Arbitrary.Arbitrary<A>, property: (value: A) => void, atLeast = 0) =>
+/** Checks a property on that many cases; `count` is called after each of them. */
+const checking = <A>(
+  arbitrary: Arbitrary.Arbitrary<A>,
+  property: (value: A) => void,
+  runs: number,
+  count: () => void = () => {}
+) =>
   Effect.gen(function* () {
-    const result = yield* Arbitrary.checkEffect(
-      arbitrary,
-      (value) =>
-        Effect.try({
-          try: () => {
-            property(value)
-            return true
-          },
-          catch: (error) => error
-        }),
-      { runs: Math.max(cases, atLeast), seed }
-    )
+    const holds = (value: A) =>
+      Effect.try({
+        try: () => {
+          property(value)
+          count()
+          return true
+        },
+        catch: (error) => error
+      })
+    const result = yield* Arbitrary.checkEffect(arbitrary, holds, { runs, seed: String(seed) })
     const failure = Arbitrary.formatCheckFailure(result)
-    if (failure !== undefined) assert.fail(failure)
+    if (failure !== undefined) assert.fail(`seed ${seed}\n${failure}`)
   })
+
+/** As `law`, for arbitraries of Effect. */
+export const lawOf = <A>(title: string, arbitrary: Arbitrary.Arbitrary<A>, property: (value: A) => void): void =>
+  counting(title, (count) => Effect.runPromise(checking(arbitrary, property, runs, count)))
+
+/** For what is no law: fewer cases do. */
+export const check = <A>(arbitrary: Arbitrary.Arbitrary<A>, property: (value: A) => void, atLeast = 0) =>
+  checking(arbitrary, property, Math.max(60, atLeast))

@@ -14,6 +14,7 @@ import {
 import { Effect, Schema } from "effect"
 import { calm, eventLog, interruptedAt, overADay } from "../core/dialogue.ts"
 import { lawOfRuns } from "./runs.ts"
+import { runs } from "./cases.ts"
 import { agentOf, modelOf, story } from "./stories.ts"
 
 // --- the reference reducer
@@ -150,9 +151,7 @@ const checkTrail = (error: unknown, { trails, transcript }: End): void => {
   }
 }
 
-const isWhole = Number(process.env["KINTSUGI_CASES"] ?? 200) >= 200
-
-it.skipIf(!isWhole)(
+it.skipIf(runs < 200)(
   "L1007 the stories lead to every kind of settlement and of end, to runs within runs, and to both trails",
   () => {
     const wanted = [

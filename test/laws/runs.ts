@@ -1,25 +1,39 @@
 /** What laws of whole runs share: both ways to run an agent, a model that says anything, and a log with instants. */
 import { type Message } from "@kintsugi/core"
-import { ScriptedModel } from "@kintsugi/core/testing"
-import { Clock, Effect, Logger, Scope } from "effect"
+import { RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
+import { Cause, Clock, Effect, Logger, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import type fc from "fast-check"
+import fc from "fast-check"
 import { done } from "../core/dialogue.ts"
 import { type Runner, runners } from "../support/run.ts"
 import { law } from "./support.ts"
 
-/** Checks a law of runs on many cases, each way, on a clock of its own. */
-export const lawOfRuns = <T>(
-  title: string,
-  arbitrary: fc.Arbitrary<T>,
-  check: (value: T, run: Runner) => Effect.Effect<unknown, unknown, Scope.Scope>
-): void => {
-  for (const [way, run] of Object.entries(runners)) {
-    law(`${title} (${way})`, arbitrary, (value) =>
-      // laws plant failures in listeners and renderers; the warnings about them are expected
-      check(value, run).pipe(Effect.scoped, Effect.provide(TestClock.layer()), Effect.provide(Logger.layer([])))
-    )
+/** What a law says of a case, and of one of both ways to run an agent. */
+export type CheckOfRuns<T> = (value: T, run: Runner) => Effect.Effect<unknown, unknown, Scope.Scope>
+
+/** A law of runs, each case on a clock of its own; one that fails is played again, and says all events of its runs. */
+export const ofRuns =
+  <T>(check: CheckOfRuns<T>, run: Runner) =>
+  (value: T): Effect.Effect<unknown, unknown> => {
+    // laws plant failures in listeners and renderers; the warnings about them are expected
+    const alone = <E>(effect: Effect.Effect<unknown, E, Scope.Scope>) =>
+      effect.pipe(Effect.scoped, Effect.provide(TestClock.layer()), Effect.provide(Logger.layer([])))
+    return Effect.catchCause(alone(check(value, run)), (cause) => {
+      const error = Cause.squash(cause)
+      if (fc.PreconditionFailure.isFailure(error)) return Effect.failCause(cause)
+      const recorded = RecordedEvents.makeUnsafe()
+      return Effect.flatMap(Effect.exit(alone(Effect.provide(check(value, run), recorded.layer))), () => {
+        const said = error instanceof Error ? error.message : String(error)
+        return Effect.fail(
+          new Error([said, "events", ...recorded.all.map(RecordedEvents.format)].join("\n"), { cause })
+        )
+      })
+    })
   }
+
+/** Checks a law of runs on many cases, each way. */
+export const lawOfRuns = <T>(title: string, arbitrary: fc.Arbitrary<T>, check: CheckOfRuns<T>): void => {
+  for (const [way, run] of Object.entries(runners)) law(`${title} (${way})`, arbitrary, ofRuns(check, run))
 }
 
 /** A model that makes the calls of these turns, then says "done". Turns that a run does not reach are no mistake. */

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import {
   Approval,
   Completion,
@@ -11,7 +11,7 @@ import {
 } from "@kintsugi/core"
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
-import { check, classes, instances, jsonOf, readAs, shape, shapeOf } from "./errors.ts"
+import { classes, instances, jsonOf, lawOf, readAs, shape, shapeOf } from "./errors.ts"
 
 const unions: ReadonlyArray<Schema.Codec<unknown, unknown>> = [
   LlmError.LlmError,
@@ -23,8 +23,10 @@ const unions: ReadonlyArray<Schema.Codec<unknown, unknown>> = [
 
 describe("L1101", () => {
   for (const tag of RecoveryAdvice.tags) {
-    it.effect(`L1101 T6 ${tag} comes back from JSON text as it was, whatever is in it and beneath it`, () =>
-      check(instances(tag), (error) => {
+    lawOf(
+      `L1101 T6 ${tag} comes back from JSON text as it was, whatever is in it and beneath it`,
+      instances(tag),
+      (error) => {
         const schema = classes[tag] ?? Schema.Never
         const text = jsonOf(schema, error)
         const back = readAs(schema, text)
@@ -39,7 +41,7 @@ describe("L1101", () => {
         // what a log writes can be read again
         const logged = readAs(KintsugiError.KintsugiError, JSON.stringify(error))
         assert.deepStrictEqual(shapeOf(logged as typeof error), shapeOf(error))
-      })
+      }
     )
   }
 
@@ -48,13 +50,15 @@ describe("L1101", () => {
     ["ApprovalRequest", Approval.ApprovalRequest],
     ["Problem", Problem.Problem]
   ] as const) {
-    it.effect(`L1101 T6 ${name} comes back from JSON text as it was`, () =>
-      check(Arbitrary.schema(schema as Schema.Codec<object>), (value) => {
+    lawOf(
+      `L1101 T6 ${name} comes back from JSON text as it was`,
+      Arbitrary.schema(schema as Schema.Codec<object>),
+      (value) => {
         const text = jsonOf(schema, value)
         const back = readAs(schema, text)
         assert.deepStrictEqual(shape({ ...(back as object) }), shape({ ...value }))
         assert.strictEqual(jsonOf(schema, back), text)
-      })
+      }
     )
   }
 })

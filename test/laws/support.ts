@@ -1,12 +1,9 @@
-/**
- * How laws are tested: by the kit that users have as well. `KINTSUGI_CASES` sets the number of cases, `KINTSUGI_SEED` where they
- * start.
- */
-import { it } from "@effect/vitest"
+/** How laws are tested: by the kit that users have as well. */
 import { FailureScript, Trace as Traces } from "@kintsugi/core/testing"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import { Effect } from "effect"
 import type fc from "fast-check"
+import { counting, runs, seed } from "./cases.ts"
 
 export { failing, hint, succeeding, takes } from "@kintsugi/core/testing/FastCheck"
 
@@ -63,23 +60,19 @@ export const allFailing = (
 
 // --- running
 
-const environment = (name: string, otherwise: number): number => {
-  const value = Number(process.env[name] ?? otherwise)
-  return Number.isSafeInteger(value) && value > 0 ? value : otherwise
-}
-
-const runs = environment("KINTSUGI_CASES", 200)
-const seed = environment("KINTSUGI_SEED", 4_711)
-
 /** As `play`, and remembered for the report of a case that fails. */
 export type Play = typeof play
 
-/** Checks a law on many cases. A failing one is printed with its traces and the seed. */
-export const law = <T>(
-  title: string,
-  arbitrary: fc.Arbitrary<T>,
-  check: (value: T, play: Play) => Effect.Effect<unknown, unknown>
-): void =>
-  it(title, { timeout: 20_000 + 50 * runs }, () =>
-    Effect.runPromise(FastCheck.check(arbitrary, (value, { play }) => check(value, play), { runs, seed }))
-  )
+/** What a law says of a case. */
+export type Check<T> = (value: T, play: Play) => Effect.Effect<unknown, unknown>
+
+/** A law on many cases. The failure is of one that is shrunk, and says it with its traces and the seed. */
+export const holding = <T>(arbitrary: fc.Arbitrary<T>, check: Check<T>, count: () => void = () => {}) =>
+  FastCheck.check(arbitrary, (value, { play }) => Effect.tap(check(value, play), () => Effect.sync(count)), {
+    runs,
+    seed
+  })
+
+/** Checks a law on many cases. */
+export const law = <T>(title: string, arbitrary: fc.Arbitrary<T>, check: Check<T>): void =>
+  counting(title, (count) => Effect.runPromise(holding(arbitrary, check, count)))

@@ -1,6 +1,17 @@
 /** Schedules stepped by hand. */
 import { Duration, Effect, Pull, Random, Schedule } from "effect"
 
+/** The next wait of a schedule, in milliseconds; none where it is done. */
+export const next = <E>(step: Step<E>, now: number, error: E): Effect.Effect<number | undefined> =>
+  Pull.matchEffect(step(now, error), {
+    onSuccess: ([, delay]) => Effect.succeed(Duration.toMillis(delay)),
+    onFailure: Effect.failCause,
+    onDone: () => Effect.succeed(undefined)
+  })
+
+/** What makes the decisions of a schedule, one after another. */
+export type Step<E> = Effect.Success<ReturnType<typeof Schedule.toStep<unknown, E, never, never>>>
+
 /** The waits of a schedule that is fed these errors at one instant, in milliseconds, until it is done. */
 export const waits = <E>(
   schedule: Schedule.Schedule<unknown, E>,
@@ -11,11 +22,7 @@ export const waits = <E>(
     const step = yield* Schedule.toStep(schedule)
     const found: Array<number> = []
     for (const error of errors) {
-      const wait = yield* Pull.matchEffect(step(now, error), {
-        onSuccess: ([, delay]) => Effect.succeed(Duration.toMillis(delay)),
-        onFailure: Effect.failCause,
-        onDone: () => Effect.succeed(undefined)
-      })
+      const wait = yield* next(step, now, error)
       if (wait === undefined) break
       found.push(wait)
     }

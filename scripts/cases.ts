@@ -1,0 +1,45 @@
+/** How many cases the laws drew: what their tests say of themselves, as lines for people. */
+
+/** What the test of a law says. */
+export interface Cases {
+  /** How many cases it went through. */
+  readonly cases: number
+  readonly seed: number
+}
+
+/** A property that was checked, under the title of its test. */
+export interface Drawn extends Cases {
+  readonly title: string
+}
+
+/** The ids of the laws that begin a title. */
+const idsIn = (title: string): ReadonlyArray<string> => /^(?:[ATKCPL]\d+[\s,]*)+/.exec(title)?.[0].match(/L\d+/g) ?? []
+
+/** One line: how many laws there were, and the fewest cases that one of their properties drew. */
+export const least = (all: ReadonlyArray<Drawn>): string => {
+  const [first, ...others] = all
+  if (first === undefined) return "no laws"
+  const fewest = others.reduce((few, one) => (one.cases < few.cases ? one : few), first)
+  const laws = new Set(all.flatMap(({ title }) => idsIn(title))).size
+  return `${laws} laws in ${all.length} properties, each on at least ${fewest.cases} cases, seed ${fewest.seed}`
+}
+
+/** One line for each law, in their order: in how many properties, and the fewest cases and all cases of these. */
+export const table = (all: ReadonlyArray<Drawn>): ReadonlyArray<string> => {
+  const byLaw = new Map<string, Array<number>>()
+  for (const { cases, title } of all) {
+    for (const law of idsIn(title)) byLaw.set(law, [...(byLaw.get(law) ?? []), cases])
+  }
+  const rows = [...byLaw].toSorted(([one], [other]) => Number(one.slice(1)) - Number(other.slice(1)))
+  return [
+    "law     properties  cases each       all",
+    ...rows.map(([law, cases]) =>
+      [
+        law.padEnd(6),
+        String(cases.length).padStart(12),
+        String(Math.min(...cases)).padStart(12),
+        String(cases.reduce((sum, one) => sum + one, 0)).padStart(10)
+      ].join("")
+    )
+  ]
+}
