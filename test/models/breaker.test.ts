@@ -197,7 +197,7 @@ agrees("L801 circuits are as a streak, an instant and one who tries, whoever cal
     fc.tuple(end, fc.nat(5)).map((of) => ending(...of)),
     fc.tuple(fc.nat(30_000), fc.constantFrom("by", "end", "before")).map((of) => waiting(...of))
   ],
-  maxCommands: 30,
+  maxCommands: 24,
   model: (setup): Model => ({ setup, now: 0, circuits: {}, calls: [] }),
   real: guarded
 })
