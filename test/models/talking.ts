@@ -50,5 +50,14 @@ export const talking = (): Talking => {
   }
 }
 
+/** A model whose replies follow from its requests, whole or streamed. */
+export const replying = (replyTo: (request: Model.Request) => Message.Reply): Layer.Layer<Model.Model> =>
+  Layer.succeed(Model.Model, {
+    name: "m",
+    provider: "p",
+    generate: (request) => Effect.sync(() => replyTo(request)),
+    stream: (request) => Stream.suspend(() => Stream.fromIterable(Model.partsOf(replyTo(request))))
+  })
+
 /** Lets every fiber go on until it waits for an answer or the clock. */
 export const settled = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
