@@ -275,6 +275,21 @@ it.run("A909 tool calls, tokens and time can be extended as well; stop stops; le
   })
 )
 
+it.run(
+  "A909 A902 an extension that is not enough admits what it admits, and the end tells of the limit as it is",
+  (run) =>
+    Effect.gen(function* () {
+      const { runs, tool } = scripted("look", ...seen(2))
+      const model = yield* make(batch("look", "look", "look"))
+      const agent = worker({ maxToolCalls: 1 }, tool).pipe(
+        Agent.onBudgetExceeded(({ limit }) => (limit === 1 ? Budget.extend(2) : Budget.stop))
+      )
+      const error = exceeded(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
+      assert.deepInclude(error, { reason: "maxToolCalls", limit: 2, spent: 3 })
+      assert.strictEqual(runs.length, 2)
+    })
+)
+
 it.run("A910 each limit warns once per run, by default at 80 %", (run) =>
   Effect.gen(function* () {
     for (const [warnAt, turns] of [

@@ -271,9 +271,11 @@ const loop = Effect.fnUntraced(function* (
     const inARow = state.inARow(calls)
     let admitted = meter.takeCalls(calls.length)
     let tooMany = admitted < calls.length ? meter.passed(counting) : undefined
-    if (tooMany !== undefined && (yield* RunBudget.isExtended(tooMany, () => meter.passed(counting), run))) {
-      admitted = calls.length
-      tooMany = undefined
+    if (tooMany !== undefined) {
+      const isExtended = yield* RunBudget.isExtended(tooMany, () => meter.passed(counting), run)
+      // one that was extended, but not far enough, admits more than before
+      tooMany = isExtended ? undefined : meter.passed(counting)
+      admitted = Math.max(admitted, meter.admitted(calls.length))
     }
     admitted = Math.min(admitted, inARow)
     yield* RunBudget.warn(run)

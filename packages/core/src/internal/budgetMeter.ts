@@ -155,12 +155,14 @@ export class Meter {
 
   /** Counts the calls of a reply; gives how many of them may run. */
   takeCalls(calls: number): number {
-    let admitted = calls
-    for (const meter of this.chain) {
-      admitted = Math.min(admitted, Math.max(0, meter.#limits.maxToolCalls - meter.#toolCalls))
-      meter.#toolCalls += calls
-    }
-    return admitted
+    for (const meter of this.chain) meter.#toolCalls += calls
+    return this.admitted(calls)
+  }
+
+  /** How many of the calls that were counted last may run, by the limits as they are now. */
+  admitted(calls: number): number {
+    const left = this.chain.map((meter) => meter.#limits.maxToolCalls - (meter.#toolCalls - calls))
+    return Math.max(0, Math.min(calls, ...left))
   }
 
   /** The nearest limit that has been passed, of those that are only known afterwards. */

@@ -1,0 +1,107 @@
+/** Which blocks of our own sources have run, by Node's own coverage: what a fuzzer is guided by. */
+import { type Profiler, Session } from "node:inspector"
+
+/** What ran since the last look. */
+type Report = ReadonlyArray<Profiler.ScriptCoverage>
+
+/** Its own sources, without what is there for tests. */
+const isOurs = ({ url }: Profiler.ScriptCoverage): boolean =>
+  /\/packages\/(?:core|providers)\/src\//.test(url) && !url.includes("/src/testing/")
+
+interface Block {
+  readonly start: number
+  readonly end: number
+}
+
+/** A function that has run, and its blocks that are known: those of which it was told whether they ran. */
+interface Known {
+  readonly covered: Set<string>
+  readonly missed: Map<string, Block>
+}
+
+export class Coverage {
+  readonly #session = new Session()
+  readonly #functions = new Map<string, Known>()
+
+  /** Counts from here on; what is loaded before it is counted where it runs again. */
+  constructor() {
+    this.#session.connect()
+    this.#session.post("Profiler.enable")
+    this.#session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true })
+  }
+
+  /** What ran since the last look; the next one begins afresh. */
+  look(): Report {
+    let report: Report = []
+    // the callback is called before `post` returns: it asks the same thread
+    this.#session.post("Profiler.takePreciseCoverage", (_, { result }) => {
+      report = result.filter(isOurs)
+    })
+    return report
+  }
+
+  /** Blocks that ran so far, functions as wholes among them, and those that are known. */
+  get blocks(): { readonly covered: number; readonly known: number } {
+    let covered = 0
+    let missed = 0
+    for (const known of this.#functions.values()) {
+      covered += 1 + known.covered.size
+      missed += known.missed.size
+    }
+    return { covered, known: covered + missed }
+  }
+
+  /** Whether something in it ran for the first time. */
+  wouldAdd(report: Report): boolean {
+    return report.some(({ functions, url }) =>
+      functions.some(({ ranges: [whole, ...parts] }) => {
+        if (whole === undefined || whole.count === 0) return false
+        const known = this.#functions.get(keyOf(url, whole))
+        return known === undefined || newIn(known, parts).length > 0
+      })
+    )
+  }
+
+  /** Takes a report in: whether something in it ran for the first time. */
+  add(report: Report): boolean {
+    let isNew = false
+    for (const { functions, url } of report) {
+      for (const { ranges } of functions) {
+        const [whole, ...parts] = ranges
+        if (whole === undefined || whole.count === 0) continue
+        const key = keyOf(url, whole)
+        const found = this.#functions.get(key)
+        const known = found ?? { covered: new Set(), missed: new Map() }
+        if (found === undefined) this.#functions.set(key, known)
+        const names = newIn(known, parts)
+        isNew ||= found === undefined || names.length > 0
+        for (const { count, endOffset: end, startOffset: start } of parts) {
+          const name = nameOf(start, end)
+          if (count === 0 && !known.covered.has(name)) known.missed.set(name, { start, end })
+        }
+        for (const name of names) {
+          known.missed.delete(name)
+          known.covered.add(name)
+        }
+      }
+    }
+    return isNew
+  }
+}
+
+const keyOf = (url: string, { endOffset, startOffset }: Profiler.CoverageRange): string =>
+  `${url}:${nameOf(startOffset, endOffset)}`
+
+const nameOf = (start: number, end: number): string => `${start}-${end}`
+
+/** A block is named when it ran more or less often than what is around it; one that is not named ran when that did. */
+const newIn = ({ covered, missed }: Known, ranges: ReadonlyArray<Profiler.CoverageRange>): ReadonlyArray<string> => {
+  const idle = ranges.filter(({ count }) => count === 0)
+  const isIdle = ({ end, start }: Block) =>
+    idle.some(({ endOffset, startOffset }) => startOffset <= start && end <= endOffset)
+  const ran = ranges
+    .filter(({ count }) => count > 0)
+    .map(({ endOffset, startOffset }) => nameOf(startOffset, endOffset))
+  const reached = [...missed].filter(([, block]) => !isIdle(block)).map(([name]) => name)
+  return [...new Set([...ran, ...reached])].filter((name) => !covered.has(name))
+}

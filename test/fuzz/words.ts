@@ -1,0 +1,223 @@
+/** What calls, histories and documents have to keep, whatever they hold. */
+import * as assert from "node:assert/strict"
+import { createHash } from "node:crypto"
+import { AgentEvent, Coercion, Issue, Message, RetryAfter, Snapshot } from "@kintsugi/core"
+import { Effect, Exit, Result, Schema } from "effect"
+import { canonical, Digest } from "../../packages/core/src/internal/digest.ts"
+import { checkWait } from "./codecs.ts"
+
+type Json = Schema.Json
+
+const { Array: List, Finite, Struct, optionalKey, String: Text, Union } = Schema
+
+/** Schemas of tools, each with something that steps of the ladder look at. */
+const schemas: ReadonlyArray<Schema.Codec<unknown, unknown>> = [
+  Struct({
+    to: Text,
+    seats: optionalKey(Finite),
+    meals: optionalKey(List(Text)),
+    guest: optionalKey(Struct({ name: Text, age: optionalKey(Finite) }))
+  }),
+  Struct({
+    items: List(Struct({ id: Schema.Int, tags: Schema.Record(Text, Schema.NullOr(Text)) })),
+    flag: Schema.Boolean
+  }),
+  Union([
+    Struct({ kind: Schema.Literal("number"), of: Finite }),
+    Struct({ kind: Schema.Literal("text"), of: Text, more: optionalKey(Schema.Json) })
+  ]),
+  Struct({ at: Schema.DurationFromMillis, n: Schema.FiniteFromString, deep: optionalKey(List(List(Finite))) }),
+  Schema.Record(Text, Schema.Unknown)
+]
+
+const strict = { errors: "all", onExcessProperty: "error" } as const
+
+const decoders = schemas.map((schema) => {
+  const decode = Schema.decodeUnknownResult(Schema.toCodecJson(schema), strict)
+  return (value: unknown) => Result.mapError(decode(value), ({ issue }) => issue)
+})
+
+/** Total; what is JSON passes as it is, and what is mended stays as it is from then on. */
+export const checkCoercion = (text: string): void => {
+  const plain = Result.try(() => JSON.parse(text) as Json)
+  for (const shape of ["object", "list"] as const) {
+    const read = Coercion.parse(text, Coercion.steps, shape)
+    if (Result.isFailure(read)) {
+      assert.ok(Result.isFailure(plain), "JSON was not read")
+      assert.equal(typeof read.failure, "string")
+      continue
+    }
+    const { changes, value } = read.success
+    if (Result.isSuccess(plain)) {
+      assert.deepEqual(value, plain.success)
+      assert.deepEqual(changes, [])
+    } else {
+      assert.ok(shape === "list" ? Array.isArray(value) : typeof value === "object" && value !== null)
+      assert.notEqual(changes.length, 0)
+    }
+    assert.deepEqual(JSON.parse(read.success.text ?? ""), value)
+    if (shape === "object") for (const decode of decoders) checkDecoding(read.success, decode)
+  }
+}
+
+const checkDecoding = (read: Coercion.Parsed, decode: (typeof decoders)[number]): void => {
+  let tries = 0
+  const result = Coercion.decode(read, (value) => (tries++, decode(value)))
+  assert.ok(tries <= 40, `decoded ${tries} times`)
+  const plain = decode(read.value)
+  if (Result.isFailure(result)) {
+    assert.ok(Result.isFailure(plain), "what decodes was refused")
+    assert.equal(String(result.failure), String(plain.failure))
+    for (const { expected, path } of Issue.fromSchema(result.failure, read.value)) {
+      assert.ok(Array.isArray(path) && typeof expected === "string")
+    }
+    return
+  }
+  const { changes, decoded, value } = result.success
+  if (Result.isSuccess(plain)) assert.equal(value, read.value)
+  else assert.ok(changes.length > read.changes.length, "mended without a change")
+  const again = Coercion.decode({ value, changes: [] }, decode)
+  assert.ok(Result.isSuccess(again), "the result does not decode")
+  assert.equal(again.success.value, value)
+  assert.deepEqual(again.success.changes, [])
+  assert.deepEqual(again.success.decoded, decoded)
+}
+
+// --- histories
+
+/** What stands for values that JSON cannot hold. */
+const strange: Readonly<Record<string, () => unknown>> = {
+  $undefined: () => undefined,
+  $function: () => () => "text",
+  $symbol: () => Symbol("s"),
+  $bigint: () => 10n,
+  $nan: () => Number.NaN,
+  $date: () => new Date(Number.NaN),
+  $bytes: () => new Uint8Array(2),
+  $map: () => new Map([["role", "user"]]),
+  $sparse: () => Array.from({ length: 3 }).fill("text", 2).toSpliced(0, 0),
+  $getter: () => ({
+    get role(): string {
+      throw new Error("no")
+    },
+    type: "text"
+  }),
+  $proxy: () =>
+    new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error("no")
+        }
+      }
+    ),
+  $deep: () => Array.from({ length: 20_000 }).reduce<unknown>((inner) => [inner], 1),
+  $circle: () => {
+    const circle: Record<string, unknown> = { type: "text", role: "assistant" }
+    circle["content"] = circle
+    return circle
+  }
+}
+
+export const strangers: ReadonlyArray<string> = Object.keys(strange)
+
+const revived = (_: string, value: unknown): unknown =>
+  typeof value === "string" && Object.hasOwn(strange, value) ? strange[value]?.() : value
+
+const encodeTranscript = Schema.encodeSync(Schema.toCodecJson(Message.Transcript))
+const isTranscript = Schema.is(Message.Transcript)
+const isSettledCall = Schema.is(Message.SettledCall)
+
+/** Calls that stand with their settlements, from the first to the last. */
+const settledIn = (messages: ReadonlyArray<unknown>): ReadonlyArray<Message.SettledCall> =>
+  messages.flatMap((message) => {
+    const { content, role } = fields(message)
+    return role === "assistant" && Array.isArray(content)
+      ? content.filter((part) => quietly(() => isSettledCall(part)))
+      : []
+  })
+
+const quietly = (look: () => boolean): boolean => {
+  try {
+    return look()
+  } catch {
+    return false
+  }
+}
+
+const fields = (value: unknown): Readonly<Record<string, unknown>> => {
+  try {
+    return typeof value === "object" && value !== null
+      ? { role: Reflect.get(value, "role"), content: Reflect.get(value, "content") }
+      : {}
+  } catch {
+    return {}
+  }
+}
+
+/** Total and idempotent; no pair of a call and its settlement is lost, and none stands in another place. */
+export const checkRepair = (history: Json): void => {
+  const foreign: unknown = JSON.parse(JSON.stringify(history), revived)
+  const repaired = Message.repair(foreign)
+  assert.ok(isTranscript(repaired), "no transcript")
+  assert.deepEqual(Message.repair(repaired), repaired)
+  const kept = JSON.stringify(encodeTranscript(repaired))
+  assert.equal(JSON.stringify(encodeTranscript(Message.repair(JSON.parse(kept)))), kept)
+  if (!Array.isArray(foreign)) return
+  const pairs = settledIn(repaired)
+  let next = 0
+  for (const pair of settledIn(foreign)) {
+    while (next < pairs.length && !isSame(pairs[next], pair)) next++
+    assert.ok(next < pairs.length, `a pair was lost: ${JSON.stringify(pair)}`)
+    next++
+  }
+}
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+// --- documents
+
+const decodeEvent = Schema.decodeUnknownExit(AgentEvent.AgentEvent)
+const encodeEvent = Schema.encodeSync(AgentEvent.AgentEvent)
+
+/** Only typed failures; what is read is written, and read again as the same. */
+export const checkEvent = (document: Json): void => {
+  const exit = decodeEvent(document)
+  if (Exit.isFailure(exit)) return checkFailure(exit)
+  const written = JSON.stringify(encodeEvent(exit.value))
+  const again = decodeEvent(JSON.parse(written))
+  assert.ok(Exit.isSuccess(again), "what was written is not read")
+  assert.equal(JSON.stringify(encodeEvent(again.value)), written)
+}
+
+const checkFailure = (exit: Exit.Failure<unknown, unknown>): void => {
+  const reasons = exit.cause.reasons
+  assert.ok(
+    reasons.length === 1 && reasons[0]?._tag === "Fail" && Schema.isSchemaError(reasons[0].error),
+    `not one failure with the place: ${String(exit.cause)}`
+  )
+  assert.equal(typeof reasons[0].error.message, "string")
+}
+
+/** That of the platform, at once. */
+const digest = (value: Json) => Effect.sync(() => createHash("sha256").update(canonical(value)).digest("hex"))
+
+const fromJson = (document: unknown): Exit.Exit<Snapshot.Snapshot, Schema.SchemaError> =>
+  Effect.runSyncExit(Effect.provideService(Snapshot.fromJson(document), Digest, digest))
+
+export const checkSnapshot = (document: Json): void => {
+  const exit = fromJson(document)
+  if (Exit.isFailure(exit)) return checkFailure(exit)
+  const written = JSON.stringify(Snapshot.toJson(exit.value))
+  const again = fromJson(JSON.parse(written))
+  assert.ok(Exit.isSuccess(again), "what was written is not read")
+  assert.equal(JSON.stringify(Snapshot.toJson(again.value)), written)
+  for (const request of Snapshot.requestsOf(exit.value)) assert.ok(Number.isFinite(request.expiresAt))
+}
+
+export const checkRetryAfter = (header: string, now: number): void => {
+  const wait = RetryAfter.parse(header, now)
+  if (wait !== undefined) checkWait(wait)
+  const date = RetryAfter.httpDate(header)
+  assert.ok(date === undefined || Number.isFinite(date), `an instant of ${date}`)
+}
