@@ -180,12 +180,14 @@ export const safe: Invariant = ({ events, starts }) =>
         ? []
         : [`'${tool}' is unsafe and runs again in call ${callId} (${key}), after a run that ended: ${end}`]
     }
-    const kind = ofType(events, "turn-end")
+    // some models give several calls of a reply the same id
+    const calls = ofType(events, "turn-end")
       .filter((event) => event.runId === runId && event.turn === turn)
       .flatMap(({ message }) => settledOf(message))
-      .find(({ call }) => call.id === callId)?.settlement.kind
+      .filter(({ call }) => call.id === callId && call.name === tool)
+    const isSaidUndone = calls.length > 0 && calls.every(({ settlement }) => settlement.kind === "interrupted")
     const mayHave = end === "success" || lookedUp === "took effect" || (end === "cut off" && lookedUp === undefined)
-    return mayHave && kind === "interrupted"
+    return mayHave && isSaidUndone
       ? [`'${tool}' is unsafe and may have taken effect, but call ${callId} is settled as interrupted`]
       : []
   })
