@@ -3,14 +3,15 @@
  *
  *   npm test
  *
- * The last line is `N passed, N failed`: the tests that Vitest counted. Before it stands on how many cases the laws were checked.
+ * The last line is `N passed, N failed`: the tests that Vitest counted. Before it stands on how many cases the laws were checked, and how
+ * long each suite took.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { least } from "./cases.ts"
 import { root } from "./files.ts"
-import { type Tally, TALLY } from "./tally.ts"
+import { formatSeconds, type Result, TALLY } from "./tally.ts"
 import { binary } from "./tools.ts"
 
 interface Step {
@@ -64,12 +65,16 @@ const runTests = (): boolean => {
     say("tests failed; Vitest ended without a result")
     return false
   }
-  const { failed, laws, passed }: Tally = JSON.parse(readFileSync(tallyPath, "utf8"))
+  const { failed, laws, passed, seconds }: Result = JSON.parse(readFileSync(tallyPath, "utf8"))
   say(least(laws))
+  say("== seconds of the workers, by suite")
+  for (const line of formatSeconds(seconds)) say(line)
+  say(`${((performance.now() - started) / 1000).toFixed(1).padStart(7)} s  went by, all steps together`)
   say(`${passed} passed, ${failed} failed`)
   return succeeded && failed === 0
 }
 
+const started = performance.now()
 const failing = beforeTests.find((step) => !runTimed(step))
 if (failing !== undefined) say(`${failing.title} failed; the steps after it were not run`)
 process.exitCode = failing === undefined && runTests() ? 0 : 1

@@ -22,9 +22,12 @@ const wanted = (): string => {
   return hash.digest("hex")
 }
 
+/** Whether they are there, as the lock file has them. */
+export const isInstalled = (): boolean => existsSync(stamp) && readFileSync(stamp, "utf8") === wanted()
+
 /** Whether they are there, installed now if need be. */
 export const install = (): boolean => {
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted()) return true
+  if (isInstalled()) return true
   const { status } = spawnSync(
     windows ? "npx.cmd" : "npx",
     ["--yes", packageManager(), "install", "--ignore-workspace", "--frozen-lockfile"],

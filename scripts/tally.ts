@@ -1,4 +1,4 @@
-/** A Vitest reporter that writes how many tests passed and failed to the file that the environment names. */
+/** A Vitest reporter that writes how many tests passed and failed, and how long they took, to the file that the environment names. */
 import { writeFileSync } from "node:fs"
 import type { Reporter, TestCase, TestModule } from "vitest/node"
 import type { Cases, Drawn } from "./cases.ts"
@@ -10,6 +10,14 @@ export interface Tally {
   /** Of each law the cases that it drew. */
   readonly laws: ReadonlyArray<Drawn>
 }
+
+/** What is in the file. */
+export interface Result extends Tally {
+  readonly seconds: Seconds
+}
+
+/** How long the suites took, the imports of their files included: the folders of `test`, and `test` itself. */
+export type Seconds = Readonly<Record<string, number>>
 
 /** Where the tally goes; nothing is written without it. */
 export const TALLY = "KINTSUGI_TALLY"
@@ -30,10 +38,38 @@ export const tally = (modules: ReadonlyArray<TestModule>, uncaught: number): Tal
 /** What `test/laws/cases.ts` has noted, whose types are not those of this program. */
 const casesOf = (test: TestCase): Cases | undefined => (test.meta() as { readonly law?: Cases }).law
 
+/** What is needed of a file to tell how long it took. */
+export interface Timed {
+  readonly relativeModuleId: string
+  readonly diagnostic: () => Pick<
+    ReturnType<TestModule["diagnostic"]>,
+    "collectDuration" | "duration" | "environmentSetupDuration" | "prepareDuration" | "setupDuration"
+  >
+}
+
+/** By the time of the workers, of which several are at work at once: the sum is more than what went by. */
+export const secondsOf = (modules: ReadonlyArray<Timed>): Seconds => {
+  const seconds = new Map<string, number>()
+  for (const module of modules) {
+    const suite = /^(test\/[^/]+)\//.exec(module.relativeModuleId.replaceAll("\\", "/"))?.[1] ?? "test"
+    const took = module.diagnostic()
+    const millis =
+      took.collectDuration + took.duration + took.environmentSetupDuration + took.prepareDuration + took.setupDuration
+    seconds.set(suite, (seconds.get(suite) ?? 0) + millis / 1000)
+  }
+  return Object.fromEntries([...seconds].toSorted(([, one], [, other]) => other - one))
+}
+
+/** One line for each suite, the slowest first. */
+export const formatSeconds = (seconds: Seconds): ReadonlyArray<string> =>
+  Object.entries(seconds).map(([suite, took]) => `${took.toFixed(1).padStart(7)} s  ${suite}`)
+
 /** For `vitest.config.ts`. */
 export const tallyReporter: Reporter = {
   onTestRunEnd: (modules, uncaught) => {
     const path = process.env[TALLY]
-    if (path !== undefined) writeFileSync(path, JSON.stringify(tally(modules, uncaught.length)))
+    if (path === undefined) return
+    const result: Result = { ...tally(modules, uncaught.length), seconds: secondsOf(modules) }
+    writeFileSync(path, JSON.stringify(result))
   }
 }

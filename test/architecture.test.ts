@@ -237,7 +237,7 @@ describe("doorViolations", () => {
     [
       "HTTP",
       provider("OpenAi.ts", 'import "effect/http/HttpClient"'),
-      "OpenAi -> effect/http/HttpClient: only through Transport (line 1)"
+      "OpenAi -> effect/http/HttpClient: only through Transport, testing/Recording (line 1)"
     ],
     [
       "persistence",
@@ -254,7 +254,11 @@ describe("doorViolations", () => {
       provider("OpenAi.ts", 'import "effect/sql/SqlClient"'),
       "OpenAi -> effect/sql/SqlClient: only through Durable (line 1)"
     ],
-    ["Node", provider("OpenAi.ts", 'import "node:http"'), "OpenAi -> node:http: only through testing/* (line 1)"],
+    [
+      "Node",
+      provider("OpenAi.ts", 'import "node:http"'),
+      "OpenAi -> node:http: only through testing/*, testing/Recording (line 1)"
+    ],
     [
       "internals of core",
       provider("OpenAi.ts", 'import "@kintsugi/core/internal/x"'),

@@ -34,7 +34,8 @@ export const houses: Readonly<Record<string, House>> = {
   "packages/providers/src": {
     open: [effectModules, /^@kintsugi\/core(\/(?!internal\/).+)?$/],
     doors: [
-      { to: "effect/http", through: ["Transport"] },
+      // A recording stands in the place of the HTTP client.
+      { to: "effect/http", through: ["Transport", "testing/Recording"] },
       { to: "effect/encoding", through: ["Transport"] },
       { to: "effect/persistence", through: ["Resilience"] },
       { to: "effect/ai", through: ["EffectAi", "Mcp"] },
@@ -42,8 +43,8 @@ export const houses: Readonly<Record<string, House>> = {
       { to: "effect/cluster", through: ["Durable"] },
       { to: "effect/sql", through: ["Durable"] },
       { to: "effect/testing", through: ["testing/*"] },
-      // The loopback server of `testing/` is made of Node's own HTTP server.
-      { to: "node:", through: ["testing/*"] }
+      // The loopback server of `testing/` is made of Node's own HTTP server, and recordings are files.
+      { to: "node:", through: ["testing/*", "testing/Recording"] }
     ]
   }
 }

@@ -190,3 +190,20 @@ it.effect("P1105 every invariant finds its violation, and none finds one in a so
     assert.sameMembers([...used], Object.values(Invariants.all))
   })
 )
+
+it.effect("P1105 calls of a reply with one id are told apart by their tools", () =>
+  Effect.gen(function* () {
+    const look = Tool.make("look", {
+      description: "d",
+      parameters: Schema.Struct({ n: Schema.Finite }),
+      success: Schema.String,
+      run: () => Effect.as(Effect.sleep(30), "seen")
+    })
+    const both = Agent.make("worker", { skills: [Skill.make("work", { description: "d", tools: [look, pay] })] }).pipe(
+      Agent.toolDefaults({ orElse: Recovery.tell() })
+    )
+    const script = [calls(call("look", { n: 1 }, "same"), call("pay", { n: 2 }, "same")), text("done")]
+    const report = yield* faultSweep(both, { input: "go", script })
+    assert.isAbove(report.runs, 20)
+  })
+)

@@ -148,7 +148,8 @@ const faultsOf = (
 /** Steps that are the user's own work. */
 const working: ReadonlySet<FaultPlan.Step["kind"]> = new Set(["tool attempt", "look-up", "fixer run"])
 
-interface Played {
+/** @internal */
+export interface Played {
   readonly recording: Invariants.Recording
   readonly steps: ReadonlyArray<FaultPlan.Step>
   /** How often each agent was answered, and the last turn in which. */
@@ -179,11 +180,17 @@ const linesOf = (
 /** Lets fibers go on until they wait for the clock. */
 const settle = Effect.forEach(Array.from({ length: 5 }), () => Effect.yieldNow, { discard: true })
 
-const play = <I, O, E, R, Services>(
+/**
+ * One run, with one fault or none. `around` is put around the model that agents without one of their own find.
+ *
+ * @internal
+ */
+export const play = <I, O, E, R, Services>(
   agent: Runnable<I, O, E, R>,
   { input, layer, mayRunTwice = [], script }: Scenario<I, Services>,
   mode: Mode,
-  plan?: FaultPlan.FaultPlan
+  plan?: FaultPlan.FaultPlan,
+  around: (model: Model.Service) => Model.Service = (model) => model
 ): Effect.Effect<Played, never, Exclude<R, Model.Model | Services>> =>
   Effect.gen(function* () {
     const events = RecordedEvents.makeUnsafe()
@@ -204,7 +211,7 @@ const play = <I, O, E, R, Services>(
       // no real time goes by while a run is played
       Effect.provideService(Digest, (value) => Effect.succeed(canonical(value))),
       Effect.provide(events.layer),
-      Effect.provideService(Model.Model, recorder.model),
+      Effect.provideService(Model.Model, around(recorder.model)),
       // without a layer it needs nothing but the model
       Effect.provide(layer ?? (Layer.empty as Layer.Layer<never> as Layer.Layer<Services>))
     )

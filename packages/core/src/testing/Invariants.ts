@@ -180,12 +180,14 @@ export const safe: Invariant = ({ events, starts }) =>
         ? []
         : [`'${tool}' is unsafe and runs again in call ${callId} (${key}), after a run that ended: ${end}`]
     }
-    const kind = ofType(events, "turn-end")
+    // some models give several calls of a reply the same id
+    const calls = ofType(events, "turn-end")
       .filter((event) => event.runId === runId && event.turn === turn)
       .flatMap(({ message }) => settledOf(message))
-      .find(({ call }) => call.id === callId)?.settlement.kind
+      .filter(({ call }) => call.id === callId && call.name === tool)
+    const isSaidUndone = calls.length > 0 && calls.every(({ settlement }) => settlement.kind === "interrupted")
     const mayHave = end === "success" || lookedUp === "took effect" || (end === "cut off" && lookedUp === undefined)
-    return mayHave && kind === "interrupted"
+    return mayHave && isSaidUndone
       ? [`'${tool}' is unsafe and may have taken effect, but call ${callId} is settled as interrupted`]
       : []
   })
@@ -252,17 +254,21 @@ export const closed: Invariant = ({ events }) => {
 }
 
 /** An interruption ends the run at once: nothing handles it, and nothing happens at a later instant. */
-export const passing: Invariant = ({ events, exit, interrupted }) => {
+export const passing: Invariant = ({ events, exit, interrupted, seen }) => {
   if (interrupted === undefined || exit === undefined) return []
   const isLate = events.slice(0, interrupted.events).some((event) => event === endOf(events))
   if (isLate) return []
   const end = endOf(events)
   const after = events.find(({ at }) => at > interrupted.at)
+  // who is interrupted then is the reader: the run behind it may have come to its end before it hears of that
+  const isFirst = seen !== undefined && end?.at === interrupted.at
   return [
     ...(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
       ? []
       : ["an interruption was handled: the run goes on"]),
-    ...(end === undefined || end.type === "run-interrupted" ? [] : [`a run that is interrupted ends as ${end.type}`]),
+    ...(end === undefined || end.type === "run-interrupted" || isFirst
+      ? []
+      : [`a run that is interrupted ends as ${end.type}`]),
     ...(after === undefined
       ? []
       : [`${after.type} comes ${after.at - interrupted.at} ms after the interruption of the run`])

@@ -4,6 +4,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
 import * as HttpBody from "effect/http/HttpBody"
 import type * as HttpClient from "effect/http/HttpClient"
 import type * as HttpClientError from "effect/http/HttpClientError"
@@ -33,6 +34,8 @@ export interface Target {
   readonly endpoint: Endpoint
   readonly url: URL
   readonly request: HttpClientRequest.HttpClientRequest
+  /** The headers that hold what must not be seen, by their names. */
+  readonly hidden: ReadonlyArray<string>
 }
 
 /** A 2xx answer whose body is still to be read, and the ways in which that may fail. */
@@ -52,6 +55,7 @@ export const target = (endpoint: Endpoint): Result.Result<Target, LlmError.LlmEr
   const fault = faultOfUrl(endpoint.url)
   if (fault !== undefined) return Result.fail(unsendable(source, fault))
   const headers: Record<string, string> = {}
+  const hidden: Array<string> = []
   for (const [name, header] of Object.entries(endpoint.headers)) {
     const value = (Redacted.isRedacted(header) ? Redacted.value(header) : header).trim()
     if (!sendable.test(value)) {
@@ -59,11 +63,13 @@ export const target = (endpoint: Endpoint): Result.Result<Target, LlmError.LlmEr
       return Result.fail(Redacted.isRedacted(header) ? unauthorised(source, message) : unsendable(source, message))
     }
     headers[name.toLowerCase()] = value
+    if (Redacted.isRedacted(header)) hidden.push(name.toLowerCase())
   }
   return Result.succeed({
     endpoint,
     url: new URL(endpoint.url),
-    request: HttpClientRequest.post(endpoint.url, { headers })
+    request: HttpClientRequest.post(endpoint.url, { headers }),
+    hidden
   })
 }
 
@@ -95,7 +101,12 @@ export const exchange = (
       HttpClientRequest.setHeader(target.request, "accept", accept),
       HttpBody.text(body, "application/json")
     )
-    return Effect.matchCauseEffect(client.execute(request), {
+    // whoever shows a request, or keeps it, hides those as well
+    const sending = Effect.updateService(client.execute(request), Headers.CurrentRedactedNames, (names) => [
+      ...names,
+      ...target.hidden
+    ])
+    return Effect.matchCauseEffect(sending, {
       onFailure: (cause) => {
         const error = onlyFailure(cause)
         // a client that filters by status hands over the response all the same
@@ -176,15 +187,20 @@ const faultOf = (
   elapsed: Duration.Duration
 ): Failure => {
   if (reason._tag === "EncodeError" || reason._tag === "InvalidUrlError") {
-    return { error: unsendable(source, "it could not be written"), resend: false }
+    const why = reason.description === undefined ? "it could not be written" : Source.quote(source, reason.description)
+    return { error: unsendable(source, why, reason.cause), resend: false }
   }
   const error = Fault.fromCause(reason.cause ?? reason.description, { source, url, elapsed })
   // a silent server may be at work on the request still
   return { error, resend: error._tag === "NetworkError" }
 }
 
-const unsendable = ({ model, provider }: Source.Source, why: string): LlmError.LlmError =>
-  new LlmError.InvalidRequestError({ model, provider, message: `The request to model '${model}' was not sent: ${why}` })
+const unsendable = (source: Source.Source, why: string, cause?: unknown): LlmError.LlmError => {
+  const { model, provider } = source
+  const message = `The request to model '${model}' was not sent: ${why}`
+  const beneath = cause === undefined ? {} : { cause: Source.scrubCause(source, cause) }
+  return new LlmError.InvalidRequestError({ model, provider, message, ...beneath })
+}
 
 const unauthorised = ({ model, provider }: Source.Source, why: string): LlmError.LlmError =>
   new LlmError.AuthenticationError({ model, provider, message: `The request to model '${model}' was not sent: ${why}` })

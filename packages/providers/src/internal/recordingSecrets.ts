@@ -1,0 +1,84 @@
+/** Which parts of an exchange are secrets, and how they are taken out of it. */
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import { mask as maskValues, type Mask } from "./sourceSecrets.ts"
+
+/** What stands where a secret was. */
+export const mark = "<redacted>"
+
+const secretName =
+  /authorization|cookie|(?:^|[-_])(?:api[-_]?)?key$|(?:^|[-_])(?:token|secret|password|signature|credentials?|session|sig|auth)(?:[-_]|$)/i
+
+/** Whom a request is for: not a secret, and nobody's business. */
+const accountName = /(?:^|[-_])(?:organi[sz]ation|org|account|project|tenant|workspace)(?:[-_]|$)/i
+
+/** Of query parameters, by their names. */
+export const isSecretParameter = (name: string): boolean => secretName.test(name)
+
+/** Of an id of an account that is shorter, ordinary words would go as well. */
+const shortestAccount = 6
+
+/** The secrets that were seen so far: whatever is noted is looked for everywhere. */
+export class Secrets {
+  readonly #values = new Set<string>()
+  #mask: Mask | undefined
+
+  /** Changes with each secret that is new. */
+  get version(): number {
+    return this.#values.size
+  }
+
+  /** Notes what the headers hold; `isHidden` tells of those that their sender hides. */
+  note(headers: Readonly<Record<string, string | undefined>>, isHidden: (name: string) => boolean): void {
+    for (const [name, value] of Object.entries(headers)) {
+      const text = value?.trim() ?? ""
+      if (isHidden(name) || secretName.test(name)) this.#noteCredential(text)
+      else if (accountName.test(name) && text.length >= shortestAccount) this.#add(text)
+    }
+  }
+
+  noteParameters(url: URL): void {
+    for (const [name, value] of url.searchParams) if (isSecretParameter(name)) this.#add(value)
+  }
+
+  /** Also without the scheme before it, and what `Basic` encodes. */
+  #noteCredential(value: string): void {
+    this.#add(value)
+    const [, scheme = "", bare] = /^([A-Za-z]+)\s+(\S.*)$/.exec(value) ?? []
+    if (bare !== undefined) this.#add(bare)
+    if (bare !== undefined && scheme.toLowerCase() === "basic") {
+      try {
+        const pair = atob(bare)
+        this.#add(pair)
+        this.#add(pair.slice(pair.indexOf(":") + 1))
+      } catch {
+        // it encodes nothing
+      }
+    }
+    for (const cookie of value.split(/;\s*/)) if (cookie.includes("=")) this.#add(cookie.slice(cookie.indexOf("=") + 1))
+  }
+
+  #add(value: string): void {
+    if (value === "" || this.#values.has(value)) return
+    this.#values.add(value)
+    this.#mask = undefined
+  }
+
+  /** Without any of them, and without what shows by its shape to be a credential or the id of an organisation. */
+  readonly text = (text: string): string => {
+    this.#mask ??= maskValues([...this.#values])
+    return ErrorCause.maskKeys(this.#mask(text)).replaceAll(account, mark)
+  }
+
+  /** The same of each text in it, names of fields among them. */
+  readonly json = (value: Schema.Json): Schema.Json => {
+    if (Predicate.isString(value)) return this.text(value)
+    if (Array.isArray(value)) return value.map(this.json)
+    if (!Predicate.isObject(value)) return value
+    const fields = Object.entries(value as Readonly<Record<string, Schema.Json>>)
+    return Object.fromEntries(fields.map(([name, field]) => [this.text(name), this.json(field)]))
+  }
+}
+
+const account = /\b(?:org|proj|acct)[-_](?=[A-Za-z]*\d)[A-Za-z0-9]{10,}\b/g

@@ -1,0 +1,311 @@
+/**
+ * Real exchanges of models, kept in a file and played again: tests that ask a real server once, and never afterwards. A recording
+ * stands in the place of the HTTP client, so that all above it is the real thing: the provider, its codec, its retries.
+ *
+ * Secrets do not reach the file. Of the headers of a request none is kept, and of those of an answer only what a client reads. What
+ * a header hides (`Redacted`, or one that is called like a key) is masked wherever it stands in a body, whole, in pieces or
+ * encoded, and so is whatever looks like a credential; parameters of a query that are keys are left out.
+ */
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import * as Cause from "effect/Cause"
+import * as Config from "effect/Config"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Headers from "effect/http/Headers"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+import { dirname } from "node:path"
+import * as Body from "../internal/recordingBody.ts"
+import * as Format from "../internal/recordingFormat.ts"
+import * as Matching from "../internal/recordingMatching.ts"
+import { Secrets } from "../internal/recordingSecrets.ts"
+import * as Tape from "../internal/recordingTape.ts"
+import * as Split from "./Split.ts"
+
+/** A recording that cannot be read or written. */
+export class RecordingError extends Data.TaggedError("RecordingError")<{
+  readonly file: string
+  /** Where it is broken, as `exchanges[2].response.status`; empty where that is all of it. */
+  readonly field: string
+  readonly message: string
+}> {}
+
+/**
+ * A request that a recording does not have. Models fail with an `InvalidRequestError` of which it is the cause, and do not send
+ * again.
+ */
+export class UnmatchedRequestError extends Data.TaggedError("UnmatchedRequestError")<{
+  readonly file: string
+  readonly method: string
+  readonly path: string
+  /** The exchange that is most like it, counted from 1; absent where there is none at all. */
+  readonly nearest?: number
+  /** The first field in which that one differs: `path`, `body.model`; absent where it is the same and was given already. */
+  readonly field?: string
+  readonly message: string
+}> {}
+
+/**
+ * Sends each request by the client around it, and writes what happened to the file: as it ends, in the order in which requests
+ * began, over what was there before. The file is written when the first exchange has ended; its folder is made.
+ */
+export const record = (file: string): Layer.Layer<HttpClient.HttpClient, RecordingError, HttpClient.HttpClient> =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.gen(function* () {
+      const client = yield* HttpClient.HttpClient
+      yield* attempt(file, "it cannot be written", () => mkdirSync(dirname(file), { recursive: true }))
+      const tape = new Tape.Tape()
+      const save = Effect.orDie(attempt(file, "it cannot be written", () => write(file, tape.exchanges())))
+      yield* Effect.addFinalizer(() => (tape.close() ? save : Effect.void))
+      return HttpClient.makeWith(
+        (asking: Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientError.HttpClientError>) =>
+          Effect.flatMap(asking, (request) => taped(tape, save, request, client.postprocess(Effect.succeed(request)))),
+        client.preprocess
+      )
+    })
+  )
+
+export interface ReplayOptions {
+  /** Where bodies are cut into pieces; as they were recorded by default. */
+  readonly split?: Split.Split
+}
+
+/**
+ * Answers from the file, and sends nothing. A request is found by its method, its path and its body, in which the order of fields
+ * does not count; of equal requests the first gets the first answer. Connections fail where they failed, and where the reader
+ * of an answer was interrupted nothing more comes.
+ */
+export const replay = (file: string, options: ReplayOptions = {}): Layer.Layer<HttpClient.HttpClient, RecordingError> =>
+  Layer.effect(
+    HttpClient.HttpClient,
+    Effect.gen(function* () {
+      const text = yield* attempt(file, "it cannot be read", () => readFileSync(file, "utf8"))
+      const parsed = Format.parse(text)
+      if (Result.isFailure(parsed)) {
+        const { field, message } = parsed.failure
+        return yield* new RecordingError({ file, field, message: `The recording '${file}' is broken: ${message}` })
+      }
+      const used = new Set<number>()
+      const secrets = new Secrets()
+      return HttpClient.make((request) =>
+        Effect.flatMap(asked(secrets, request), (asked) =>
+          Effect.suspend(() => {
+            const wanted = Tape.requestOf(secrets, asked)
+            const match = Matching.find(parsed.success, used, wanted)
+            if (match.kind !== "found") return unmatched(file, request, wanted, match)
+            used.add(match.index)
+            return played(match.exchange, request, options)
+          })
+        )
+      )
+    })
+  )
+
+/** Replays the file if there is one, and records it if there is none; where `CI` is set, nothing is ever recorded. */
+export const auto = (
+  file: string,
+  options?: ReplayOptions
+): Layer.Layer<HttpClient.HttpClient, RecordingError, HttpClient.HttpClient> =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      if (existsSync(file)) return replay(file, options)
+      const ci = yield* Effect.orElseSucceed(Config.option(Config.String("CI")), Option.none<string>)
+      if (!["", "0", "false"].includes(Option.getOrElse(ci, () => ""))) {
+        const message = `There is no recording '${file}', and none is made where CI is set; run the test elsewhere once`
+        return yield* new RecordingError({ file, field: "", message })
+      }
+      return record(file)
+    })
+  )
+
+const attempt = <A>(file: string, what: string, act: () => A): Effect.Effect<A, RecordingError> =>
+  Effect.try({
+    try: act,
+    catch: (cause) => {
+      const message = `The recording '${file}': ${what}: ${ErrorCause.messageOf(cause)}`
+      return new RecordingError({ file, field: "", message })
+    }
+  })
+
+/** Whoever reads it meanwhile sees all of the one before. */
+const write = (file: string, exchanges: ReadonlyArray<Format.Exchange>): void => {
+  writeFileSync(`${file}.part`, Format.print(exchanges))
+  renameSync(`${file}.part`, file)
+}
+
+/** A request as it is sent; its secrets are known from here on. */
+const asked = (
+  secrets: Secrets,
+  request: HttpClientRequest.HttpClientRequest
+): Effect.Effect<Tape.Asked, HttpClientError.HttpClientError> =>
+  Effect.flatMap(Headers.CurrentRedactedNames, (names) => {
+    const { body, method } = request
+    const url = Option.getOrUndefined(HttpClientRequest.toUrl(request))
+    const sent = body._tag === "Empty" ? new Uint8Array() : body._tag === "Uint8Array" ? body.body : undefined
+    if (url === undefined || sent === undefined)
+      return refused(request, "a recording has no place for its body or its URL")
+    secrets.note(Tape.textsOf(request.headers), (name) => Headers.isRedactedName(name, names))
+    secrets.noteParameters(url)
+    return Effect.succeed({ method, url, body: new TextDecoder().decode(sent) })
+  })
+
+const refused = (request: HttpClientRequest.HttpClientRequest, description: string, cause?: unknown) =>
+  Effect.fail(
+    new HttpClientError.HttpClientError({ reason: new HttpClientError.EncodeError({ request, description, cause }) })
+  )
+
+const unmatched = (
+  file: string,
+  request: HttpClientRequest.HttpClientRequest,
+  { method, path }: Format.Request,
+  match: Exclude<Matching.Match, { readonly kind: "found" }>
+) => {
+  const message = `${method} ${path} is not in the recording '${file}': ${reasonOf(match)}`
+  const nearest = match.kind === "nothing" ? {} : { nearest: match.index + 1 }
+  const field = match.kind === "different" ? { field: match.first.field } : {}
+  return refused(request, message, new UnmatchedRequestError({ file, method, path, message, ...nearest, ...field }))
+}
+
+const reasonOf = (match: Exclude<Matching.Match, { readonly kind: "found" }>): string => {
+  switch (match.kind) {
+    case "nothing":
+      return "it is empty"
+    case "used up":
+      return match.times === 1
+        ? "it has it once, and that was given"
+        : `it has it ${match.times} times, and all were given`
+    case "different": {
+      const { asked, field, recorded } = match.first
+      return `the nearest is number ${match.index + 1}, in which ${field} is ${recorded}, and not ${asked}`
+    }
+  }
+}
+
+type Client = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>
+
+/** One exchange, and what becomes of it. */
+const taped = (
+  tape: Tape.Tape,
+  save: Effect.Effect<void>,
+  request: HttpClientRequest.HttpClientRequest,
+  sending: Client
+): Client =>
+  Effect.flatMap(asked(tape.secrets, request), (asked) =>
+    Effect.suspend(() => {
+      const slot = tape.begin(asked)
+      const end = (end: Format.Exchange["end"], failure?: unknown) =>
+        Effect.suspend(() => {
+          slot.end = end
+          slot.failure = failure
+          return save
+        })
+      const heard = (response: HttpClientResponse.HttpClientResponse) => {
+        const headers = Tape.textsOf(response.headers)
+        tape.secrets.note(headers, (name) => name === "set-cookie")
+        slot.response = { status: response.status, headers }
+        return tapedResponse(response, slot, end)
+      }
+      return Effect.matchCauseEffect(sending, {
+        onSuccess: (response) => Effect.succeed(heard(response)),
+        onFailure: (cause) => {
+          const error = Cause.findErrorOption(cause)
+          if (Cause.hasInterrupts(cause) || Option.isNone(error)) {
+            return Effect.andThen(end("interrupted"), Effect.failCause(cause))
+          }
+          const { reason } = error.value
+          // of a client that filters by status
+          if (reason._tag === "StatusCodeError") return Effect.succeed(heard(reason.response))
+          return Effect.andThen(end("failed", beneath(error.value)), Effect.failCause(cause))
+        }
+      }).pipe(Effect.onInterrupt(() => (slot.response === undefined ? end("interrupted") : Effect.void)))
+    })
+  )
+
+/** What the connection itself failed with. */
+const beneath = ({ reason }: HttpClientError.HttpClientError): unknown => reason.cause ?? reason.description ?? reason
+
+/** The same response, of which whoever reads it is watched. */
+const tapedResponse = (
+  response: HttpClientResponse.HttpClientResponse,
+  slot: Tape.Slot,
+  end: (end: Format.Exchange["end"], failure?: unknown) => Effect.Effect<void>
+): HttpClientResponse.HttpClientResponse => {
+  const stream = Stream.suspend(() => {
+    let isWhole = false
+    const bytes = Stream.catchIf(
+      response.stream,
+      ({ reason }) => reason._tag === "EmptyBodyError",
+      () => Stream.empty
+    )
+    const watched = Stream.tap(bytes, (piece) => Effect.sync(() => void slot.pieces.push(piece.slice())))
+    const marked = Stream.fromEffectDrain(
+      Effect.sync(() => {
+        isWhole = true
+      })
+    )
+    return Stream.onExit(Stream.concat(watched, marked), (exit) => {
+      if (isWhole) return end("complete")
+      if (Exit.isSuccess(exit)) return end("left")
+      const error = Cause.findErrorOption(exit.cause)
+      return Option.isNone(error) || Cause.hasInterrupts(exit.cause)
+        ? end("interrupted")
+        : end("failed", beneath(error.value))
+    })
+  })
+  const whole = Effect.map(Stream.runCollect(stream), (pieces) =>
+    HttpClientResponse.fromWeb(response.request, responseOf(response.status, response.headers, Body.joined(pieces)))
+  )
+  const once = Effect.runSync(Effect.cached(whole))
+  return Object.create(response, {
+    stream: { get: () => stream },
+    ...Object.fromEntries(
+      (["arrayBuffer", "text", "json", "formData", "urlParamsBody"] as const).map((name) => [
+        name,
+        {
+          get: () => Effect.flatMap(once, (read): Effect.Effect<unknown, HttpClientError.HttpClientError> => read[name])
+        }
+      ])
+    )
+  })
+}
+
+/** Statuses of which `Response` admits no body. */
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
+
+const responseOf = (status: number, headers: Readonly<Record<string, string>>, body: BodyInit): Response =>
+  new Response(bodiless.has(status) ? null : body, { status, headers })
+
+/** What was recorded happens again. */
+const played = (
+  { end, failure = [], response }: Format.Exchange,
+  request: HttpClientRequest.HttpClientRequest,
+  { split }: ReplayOptions
+): Client => {
+  if (response === undefined) {
+    if (end !== "failed") return Effect.never
+    const reason = new HttpClientError.TransportError({ request, cause: Tape.failureOf(failure) })
+    return Effect.fail(new HttpClientError.HttpClientError({ reason }))
+  }
+  const stored = Body.restore(response)
+  const pieces = [...(split === undefined ? stored : Split.pieces(Body.joined(stored), split))]
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = pieces.shift()
+      if (piece !== undefined) return controller.enqueue(piece)
+      if (end === "failed") return controller.error(Tape.failureOf(failure))
+      // nothing more comes until the reader goes away
+      if (end === "interrupted") return new Promise<void>(() => {})
+      return controller.close()
+    }
+  })
+  return Effect.sync(() => HttpClientResponse.fromWeb(request, responseOf(response.status, response.headers, body)))
+}

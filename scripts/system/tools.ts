@@ -1,0 +1,121 @@
+/** What the tests of the whole need besides Node: whether it is there, and how it is installed. */
+import { spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { delimiter, join } from "node:path"
+import { root } from "../files.ts"
+import { install as installSdks, isInstalled as hasSdks } from "../sdk.ts"
+import { packageManager } from "../tools.ts"
+
+export interface Tool {
+  readonly name: string
+  /** Where it is, if it is there. */
+  readonly find: () => string | undefined
+  /** Tries to install it; what went wrong, in one line, or nothing. */
+  readonly install: () => string | undefined
+}
+
+const windows = process.platform === "win32"
+
+/** The runtimes and the bundler are a package of their own, with a lock file of its own. */
+export const folder = join(root, "test", "system")
+
+const stamp = join(folder, "node_modules", ".kintsugi-installed")
+
+const wanted = (): string => {
+  const hash = createHash("sha256").update(`${process.platform} ${process.arch} ${packageManager()}`)
+  for (const file of ["package.json", "pnpm-lock.yaml"]) hash.update(readFileSync(join(folder, file)))
+  return hash.digest("hex")
+}
+
+/** The output of a program, or why it did not end well. Its messages go to standard error. */
+const run = (command: string, args: ReadonlyArray<string>, cwd = root): string | undefined => {
+  const { error, signal, status } = spawnSync(command, args, {
+    cwd,
+    stdio: ["ignore", 2, 2],
+    shell: windows,
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive", CI: process.env["CI"] ?? "true" }
+  })
+  if (error !== undefined) return `${command}: ${error.message}`
+  return status === 0 ? undefined : `${command} ${args[0]} ended with ${signal ?? `exit code ${status}`}`
+}
+
+const installPackages = (): string | undefined => {
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted()) return undefined
+  const args = ["--yes", packageManager(), "install", "--ignore-workspace", "--frozen-lockfile"]
+  const fault = run(windows ? "npx.cmd" : "npx", args, folder)
+  if (fault === undefined) writeFileSync(stamp, wanted())
+  return fault
+}
+
+/** A program of the search path; `undefined` where there is none. */
+const onPath = (...names: ReadonlyArray<string>): string | undefined =>
+  (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .flatMap((directory) => names.map((name) => join(directory, windows ? `${name}.exe` : name)))
+    .find((path) => existsSync(path))
+
+/** The one of its own package, which is pinned; else any other. */
+const fromPackage = (name: string): Tool => ({
+  name,
+  find: () => {
+    const own = join(folder, "node_modules", ".bin", windows ? `${name}.cmd` : name)
+    return existsSync(own) ? own : onPath(name)
+  },
+  install: installPackages
+})
+
+let isListFresh = false
+
+/** A package of Debian and its like; only root may install one. */
+const apt = (name: string) => (): string | undefined => {
+  if (onPath("apt-get") === undefined) return "there is no apt-get"
+  if (process.getuid?.() !== 0) return "only root may run apt-get"
+  if (!isListFresh) {
+    const fault = run("apt-get", ["update"])
+    if (fault !== undefined) return fault
+    isListFresh = true
+  }
+  return run("apt-get", ["install", "-y", "--no-install-recommends", name])
+}
+
+/** Debian keeps the server where no search path leads. */
+const postgres = (): string | undefined => {
+  const versions = "/usr/lib/postgresql"
+  const own = existsSync(versions)
+    ? readdirSync(versions)
+        .toSorted((one, other) => Number(other) - Number(one))
+        .map((version) => join(versions, version, "bin", "postgres"))
+    : []
+  return own.find((path) => existsSync(path)) ?? onPath("postgres")
+}
+
+export const tools = {
+  sdks: {
+    name: "the official SDKs",
+    find: () => (hasSdks() ? join(root, "test", "sdk", "node_modules") : undefined),
+    install: () => (installSdks() ? undefined : "npx could not install them")
+  },
+  bun: { ...fromPackage("bun"), name: "Bun" },
+  deno: { ...fromPackage("deno"), name: "Deno" },
+  esbuild: fromPackage("esbuild"),
+  chromium: {
+    name: "Chromium",
+    find: () => onPath("chromium", "chromium-browser", "google-chrome"),
+    install: apt("chromium")
+  },
+  postgres: { name: "PostgreSQL", find: postgres, install: apt("postgresql") }
+} satisfies Readonly<Record<string, Tool>>
+
+/** Where a tool is, or why it is not to be had. */
+export type Found = { readonly path: string; readonly isNew: boolean } | { readonly why: string }
+
+/** Finds a tool; installs it first where that is allowed and it is not there. */
+export const provide = (tool: Tool, mayInstall: boolean): Found => {
+  const there = tool.find()
+  if (there !== undefined) return { path: there, isNew: false }
+  if (!mayInstall) return { why: "it is not installed" }
+  const fault = tool.install()
+  const path = tool.find()
+  return path === undefined ? { why: fault ?? "it was installed, and is not found" } : { path, isNew: true }
+}

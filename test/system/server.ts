@@ -1,0 +1,36 @@
+/** The server of the scenario: it speaks all formats, refuses and breaks off by the name of the model, and can give a page. */
+import { Message } from "@kintsugi/core"
+import { AnyWire, Fault, type LoopbackServer, type Wire } from "@kintsugi/providers/testing"
+import { Effect } from "effect"
+
+const brain: Wire.Brain = ({ messages }) => {
+  const last = messages.at(-1)
+  return Effect.succeed({
+    content:
+      last?.role === "tool"
+        ? [Message.text(`It is ${last.text}, grüße 🙂.`)]
+        : [Message.text("Let me look."), { type: "tool-call", id: "call_1", name: "look", arguments: '{"n":1}' }]
+  })
+}
+
+/** Gemini has the model in the path. */
+const faultOf = ({ path, text }: LoopbackServer.Received): Fault.Fault => {
+  const asked = `${path} ${text.slice(0, 10_000)}`
+  if (/"model":\s*"limited"|models\/limited/.test(asked)) return AnyWire.failing({ type: "rate-limited" })
+  if (/"model":\s*"lost"|models\/lost/.test(asked)) return Fault.lostAfter(20)
+  return Fault.split({ every: 11 })
+}
+
+/** `files` are given as they are, by their paths; what is posted to `/result` is heard of. */
+export const handler =
+  (
+    files: ReadonlyMap<string, { readonly type: string; readonly body: string }> = new Map(),
+    result: (text: string) => void = () => {}
+  ): LoopbackServer.Handler =>
+  (received) => {
+    const file = files.get(received.path)
+    if (file !== undefined) return Effect.succeed({ headers: { "content-type": file.type }, body: file.body })
+    if (received.path === "/result") result(received.text)
+    const answer = AnyWire.handler(brain)(received)
+    return received.path === "/result" ? Effect.succeed({ body: "" }) : faultOf(received)(answer, received)
+  }
