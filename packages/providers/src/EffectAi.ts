@@ -3,12 +3,70 @@
  * other way round. All of `effect/ai` is unstable in Effect, and enters here only.
  */
 import type * as LlmError from "@kintsugi/core/LlmError"
+import * as Model from "@kintsugi/core/Model"
 import type * as AiError from "effect/ai/AiError"
+import * as LanguageModel from "effect/ai/LanguageModel"
+import * as AiModel from "effect/ai/Model"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as FromError from "./internal/effectAiFromError.ts"
+import * as ToLanguageModel from "./internal/effectAiLanguageModel.ts"
+import * as FromLanguageModel from "./internal/effectAiModel.ts"
 import * as ToError from "./internal/effectAiToError.ts"
 
 export type { Failed } from "./internal/effectAiFromError.ts"
+export type { Known } from "./internal/effectAiModel.ts"
 export type { At } from "./internal/effectAiToError.ts"
+
+/**
+ * A model of `effect/ai` as a `Model`, whole and streamed. Calls are handed over as the model made them, undeclared names
+ * included; `effect/ai` runs none. What its provider wrote down for itself, signatures and the like, goes back to it. A request with
+ * an `output` and without tools is asked for as an object, and comes whole then also where it is streamed.
+ */
+export const fromLanguageModel: (
+  languageModel: LanguageModel.LanguageModel,
+  known: FromLanguageModel.Known
+) => Model.Service = FromLanguageModel.fromLanguageModel
+
+/** The `Model` behind the `LanguageModel` of the context. Its names are those of `effect/ai`'s `Model.make`, unless given. */
+export const model = (
+  options: Partial<FromLanguageModel.Known> = {}
+): Layer.Layer<Model.Model, never, LanguageModel.LanguageModel> =>
+  Layer.effect(
+    Model.Model,
+    Effect.gen(function* () {
+      const languageModel = yield* LanguageModel.LanguageModel
+      const name = Option.getOrElse(yield* Effect.serviceOption(AiModel.ModelName), () => "unknown")
+      const provider = Option.getOrElse(yield* Effect.serviceOption(AiModel.ProviderName), () => "effect/ai")
+      return fromLanguageModel(languageModel, { name, provider, ...options })
+    })
+  )
+
+/**
+ * A model as a `LanguageModel` of `effect/ai`, for its `generateText`, `streamText`, `generateObject` and its `Chat`. It runs the
+ * toolkits of its callers by itself. Arguments, and texts that are to be objects, are mended by the steps of `Coercion` first; a
+ * stream that breaks off is an error. Tools of providers are options of our models: those of a toolkit are refused.
+ */
+export const toLanguageModel: (model: Model.Service) => Effect.Effect<LanguageModel.LanguageModel> =
+  ToLanguageModel.toLanguageModel
+
+/** The `LanguageModel` behind the `Model` of the context, with its names for `effect/ai`. */
+export const languageModel: Layer.Layer<
+  LanguageModel.LanguageModel | AiModel.ModelName | AiModel.ProviderName,
+  never,
+  Model.Model
+> = Layer.effectContext(
+  Effect.flatMap(Model.Model, (model) =>
+    Effect.map(toLanguageModel(model), (service) =>
+      Context.make(LanguageModel.LanguageModel, service).pipe(
+        Context.add(AiModel.ModelName, model.name),
+        Context.add(AiModel.ProviderName, model.provider)
+      )
+    )
+  )
+)
 
 /**
  * The failure of a model as one of ours, with the original as its cause; total. It may be sent again exactly if that one may, after
