@@ -7,6 +7,8 @@ import * as Model from "@kintsugi/core/Model"
 import type * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as AiModel from "effect/ai/Model"
+import type * as AiTool from "effect/ai/Tool"
+import type * as Toolkit from "effect/ai/Toolkit"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -15,6 +17,8 @@ import * as FromError from "./internal/effectAiFromError.ts"
 import * as ToLanguageModel from "./internal/effectAiLanguageModel.ts"
 import * as FromLanguageModel from "./internal/effectAiModel.ts"
 import * as ToError from "./internal/effectAiToError.ts"
+import * as FromToolkit from "./internal/effectAiTools.ts"
+import type * as ToolTypes from "./internal/effectAiToolTypes.ts"
 
 export type { Failed } from "./internal/effectAiFromError.ts"
 export type { Known } from "./internal/effectAiModel.ts"
@@ -67,6 +71,24 @@ export const languageModel: Layer.Layer<
     )
   )
 )
+
+/**
+ * The tools of a toolkit, by name, for skills and tables of ours. Its handlers run them: they stand in `R` until its `toLayer` is
+ * provided. A failure that a tool's `failure` schema knows leaves the call as itself, and any other of its handler's as an
+ * `ExecutionError`; with `failureMode: "return"` the model reads them, until `Tool.onError` says something else.
+ *
+ * `Readonly` is read as `sideEffects: "none"`, else `Idempotent` as `"idempotent"`; one that is neither but says something of
+ * itself is `"unsafe"`, and the rest is `"undeclared"`. `OpenWorld` tools are web services, whose words are told as data.
+ * Tools that a provider runs on its own side are left out: see `providerTools` of `fromLanguageModel`.
+ *
+ * Throws a `TypeError` where a tool needs approval and is not among `approvals`.
+ */
+export const fromToolkit = <Tools extends Record<string, AiTool.Any>, const O extends ToolTypes.Options<Tools> = {}>(
+  toolkit: Toolkit.Toolkit<Tools>,
+  options?: O & ToolTypes.Known<O, Tools>
+): ToolTypes.ToolsOf<Tools, O> =>
+  // what is made of each tool is computed from its type
+  FromToolkit.fromToolkit(toolkit.tools, options ?? {}) as ToolTypes.ToolsOf<Tools, O>
 
 /**
  * The failure of a model as one of ours, with the original as its cause; total. It may be sent again exactly if that one may, after

@@ -1,8 +1,11 @@
 /** JSON Schemas of foreign origin as schemas, and schemas for what a model is asked for. */
 import type * as Model from "@kintsugi/core/Model"
+import * as Prompt from "effect/ai/Prompt"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import type * as Schema from "effect/Schema"
+import * as Schema from "effect/Schema"
 import * as SchemaRepresentation from "effect/SchemaRepresentation"
+import * as SchemaTransformation from "effect/SchemaTransformation"
 import { remembering } from "./remembering.ts"
 
 type JsonSchema = { readonly [key: string]: unknown }
@@ -32,3 +35,40 @@ export const schemaOf = ({ output, tools }: Model.Request): ObjectSchema | undef
 }
 
 type ObjectSchema = Schema.Codec<unknown, Record<string, unknown>>
+
+/** What a tool takes whose parameters are said in JSON Schema: it is told as it is, and checked as far as Effect can. */
+export const said = (schema: JsonSchema): Schema.Codec<unknown, unknown> => {
+  const known = imported(schema)
+  const decode = known === undefined ? undefined : Schema.decodeUnknownResult(known, { errors: "all" })
+  return Schema.Json.check(
+    Schema.makeFilter(
+      (value) => {
+        const decoded = decode?.(value)
+        return decoded === undefined || Result.isSuccess(decoded) ? undefined : decoded.failure.issue
+      },
+      { toJsonSchema: () => schema }
+    )
+  )
+}
+
+/** A result that is shown to models in other words than its own; those are no JSON to read it from. */
+export const shown = (
+  schema: Schema.Codec<unknown, unknown>,
+  toModelOutput: ((result: unknown) => ReadonlyArray<Prompt.ToolModelOutputPart>) | undefined
+): Schema.Codec<unknown, unknown> => {
+  if (toModelOutput === undefined) return schema
+  const decode = Schema.decodeUnknownResult(Schema.toCodecJson(schema), { errors: "all" })
+  return Schema.Json.pipe(
+    Schema.decodeTo(
+      Schema.toType(schema),
+      SchemaTransformation.transformEffect({
+        decode: (json: Schema.Json) => {
+          const decoded = decode(json)
+          return Result.isSuccess(decoded) ? Effect.succeed(decoded.success) : Effect.fail(decoded.failure.issue)
+        },
+        encode: (value: unknown): Effect.Effect<Schema.Json> =>
+          Effect.sync(() => Prompt.toolModelOutputToText(toModelOutput(value)))
+      })
+    )
+  )
+}
