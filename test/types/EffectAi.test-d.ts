@@ -11,8 +11,8 @@ import {
   type ToolError
 } from "@kintsugi/core"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
-import { Context, type Effect, type Layer, Schema } from "effect"
-import { type AiError, type LanguageModel, type Model as AiModel, Tool as AiTool, Toolkit } from "effect/ai"
+import { Context, Effect, type Layer, Schema } from "effect"
+import { type AiError, LanguageModel, type Model as AiModel, Tool as AiTool, Toolkit } from "effect/ai"
 import { describe, it } from "vitest"
 import { sameType } from "./Identity.ts"
 
@@ -109,6 +109,43 @@ describe("a tool of a toolkit", () => {
     const { asking } = EffectAi.fromToolkit(Toolkit.make(AiTool.make("asking", { success: schema })))
     // @ts-expect-error -- nobody would provide them
     agentWith(asking)
+  })
+})
+
+describe("a toolkit of tools", () => {
+  const count = Tool.make("count", {
+    description: "Counts.",
+    parameters: Shop,
+    success: Schema.Finite,
+    run: (): Effect.Effect<number, Closed | Empty, Prices> => Effect.never
+  })
+  const handled = count.pipe(
+    Tool.onError({ Closed: Recovery.tell(), Empty: Recovery.raise, InvalidArgs: Recovery.tell() })
+  )
+
+  it("P1107 fails with what is left behind the table of the tool, and needs what the tool needs", () => {
+    const { layer, toolkit } = EffectAi.toToolkit([handled])
+    sameType<Layer.Layer<AiTool.Handler<"count">, never, Prices>>()(layer)
+    const asking = LanguageModel.generateText({ prompt: "x", toolkit })
+    sameType<AiError.AiError | RunError.BudgetExceededError | ToolError.ToolExecutionError>()(
+      {} as Effect.Error<typeof asking>
+    )
+    sameType<number | EffectAi.Told>()({} as AiTool.Success<typeof toolkit.tools.count>)
+  })
+
+  it("P1107 fails with nothing where all failures are results", () => {
+    const { toolkit } = EffectAi.toToolkit([count], { failureMode: "return" })
+    const asking = LanguageModel.generateText({ prompt: "x", toolkit })
+    sameType<AiError.AiError>()({} as Effect.Error<typeof asking>)
+    sameType<number>()({} as AiTool.Success<typeof toolkit.tools.count>)
+    sameType<Closed | Empty | BadArgs | RunError.BudgetExceededError | EffectAi.Told>()(
+      {} as AiTool.Failure<typeof toolkit.tools.count>
+    )
+  })
+
+  it("P1107 does not compile with a built-in tool: there is no run that it could end", () => {
+    // @ts-expect-error -- see above
+    EffectAi.toToolkit([Tool.escalate])
   })
 })
 

@@ -4,6 +4,7 @@
  */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
+import type * as Tool from "@kintsugi/core/Tool"
 import type * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import * as AiModel from "effect/ai/Model"
@@ -17,11 +18,14 @@ import * as FromError from "./internal/effectAiFromError.ts"
 import * as ToLanguageModel from "./internal/effectAiLanguageModel.ts"
 import * as FromLanguageModel from "./internal/effectAiModel.ts"
 import * as ToError from "./internal/effectAiToError.ts"
+import * as ToToolkit from "./internal/effectAiToolkit.ts"
+import type * as ToolkitTypes from "./internal/effectAiToolkitTypes.ts"
 import * as FromToolkit from "./internal/effectAiTools.ts"
 import type * as ToolTypes from "./internal/effectAiToolTypes.ts"
 
 export type { Failed } from "./internal/effectAiFromError.ts"
 export type { Known } from "./internal/effectAiModel.ts"
+export { Told } from "./internal/effectAiTold.ts"
 export type { At } from "./internal/effectAiToError.ts"
 
 /**
@@ -89,6 +93,24 @@ export const fromToolkit = <Tools extends Record<string, AiTool.Any>, const O ex
 ): ToolTypes.ToolsOf<Tools, O> =>
   // what is made of each tool is computed from its type
   FromToolkit.fromToolkit(toolkit.tools, options ?? {}) as ToolTypes.ToolsOf<Tools, O>
+
+/**
+ * Tools of ours as a toolkit, and the layer of its handlers. Each call is a run with that one tool: its arguments are mended, its
+ * table is at work, with fixers, time limits and events. What is left of its failures are those of the toolkit's tool.
+ *
+ * `effect/ai` has one bit for all failures of a tool. With `"error"`, the default, a typed failure is a failure of whoever asked
+ * the model, and what the model is told in the place of a result is a `Told` among the results. With `"return"` both are failed
+ * results that the model reads.
+ *
+ * A tool that needs approval asks for it the way of `effect/ai`; arguments that are repaired after that are refused. Throws a
+ * `TypeError` for two tools of one name.
+ */
+export const toToolkit = <const Tools extends ReadonlyArray<Tool.AnyTool>, Mode extends AiTool.FailureMode = "error">(
+  tools: Tools & { readonly [I in keyof Tools]: ToolkitTypes.Callable<Tools[I]> },
+  options?: { readonly failureMode?: Mode }
+): ToolkitTypes.Made<Tools[number], Mode> =>
+  // what is made of each tool is computed from its type
+  ToToolkit.toToolkit(tools, options?.failureMode ?? "error") as unknown as ToolkitTypes.Made<Tools[number], Mode>
 
 /**
  * The failure of a model as one of ours, with the original as its cause; total. It may be sent again exactly if that one may, after
