@@ -12,12 +12,13 @@ import * as ErrorText from "./errorText.ts"
 /** What every error says of its origin. */
 export interface Facts {
   readonly provider: string
-  readonly status: number
+  readonly status?: number
   readonly requestId?: string
   readonly retryAfter?: Duration.Duration
   readonly shouldRetry?: boolean
   readonly detail?: string
   readonly usage?: Usage.Usage
+  readonly cause?: unknown
 }
 
 export interface Known {

@@ -1,0 +1,172 @@
+/** Errors on their way through `effect/ai`: what may be sent again stays so, and so does the wait. */
+import { assert, describe, it } from "@effect/vitest"
+import { LlmError, RecoveryAdvice } from "@kintsugi/core"
+import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
+import { fromEffect } from "@kintsugi/core/testing/FastCheck"
+import * as EffectAi from "@kintsugi/providers/EffectAi"
+import { Arbitrary, DateTime, Duration, Schema } from "effect"
+import { AiError } from "effect/ai"
+import * as fc from "fast-check"
+
+const now = 1_767_607_201_000
+const failed = { model: "m", provider: "p", now }
+
+const tags = RecoveryAdvice.tags.filter((tag) => tag in LlmError)
+
+const llmErrors = fc
+  .constantFrom(...tags)
+  .chain((tag) => fromEffect(Arbitraries.errorOf(tag)))
+  // a tag of this union has an error of this union
+  .map((error) => error as LlmError.LlmError)
+
+const reasons: fc.Arbitrary<AiError.AiErrorReason> = fc
+  .constantFrom(...AiError.AiErrorReason.members)
+  .chain((member) => fromEffect(Arbitrary.schema(member)))
+  // a member of the union makes reasons
+  .map((reason) => reason as AiError.AiErrorReason)
+
+const aiErrors = reasons.map((reason) => AiError.make({ module: "OpenAi", method: "createResponse", reason }))
+
+const aiCodec = Schema.toCodecJson(AiError.AiError)
+
+/** Through JSON and back. */
+const overTheWire = (error: AiError.AiError): AiError.AiError =>
+  Schema.decodeUnknownSync(aiCodec)(JSON.parse(JSON.stringify(Schema.encodeSync(aiCodec)(error))))
+
+const sameWait = (one: Duration.Duration | undefined, other: Duration.Duration | undefined): void =>
+  assert.deepStrictEqual(one && Duration.toMillis(one), other && Duration.toMillis(other))
+
+describe("errors of effect/ai", () => {
+  it("P1107 every reason becomes one of our errors, as retryable and with the same wait, and the original beneath", () => {
+    const seen = new Set<string>()
+    fc.assert(
+      fc.property(aiErrors, (error) => {
+        seen.add(error.reason._tag)
+        const made = EffectAi.fromAiError(error, failed)
+        assert.isTrue(LlmError.isLlmError(made), made._tag)
+        assert.strictEqual(made.isRetryable, error.isRetryable)
+        assert.strictEqual(made.cause, error)
+        if (error.retryAfter !== undefined) sameWait(made.retryAfter, error.retryAfter)
+        assert.strictEqual(EffectAi.toAiError(made, { now }), error)
+      }),
+      { numRuns: 500 }
+    )
+    assert.strictEqual(seen.size, AiError.AiErrorReason.members.length)
+  })
+
+  it("P1107 every error of ours becomes an AiError, as retryable and with the same wait, and comes back as itself", () => {
+    const seen = new Set<string>()
+    fc.assert(
+      fc.property(llmErrors, (error) => {
+        seen.add(error._tag)
+        const made = EffectAi.toAiError(error, { module: "M", method: "m", now })
+        assert.strictEqual(made.isRetryable, error.isRetryable)
+        sameWait(made.retryAfter, error.retryAfter)
+        assert.strictEqual(made.reason.cause, error)
+        assert.strictEqual(EffectAi.fromAiError(made, failed), error)
+      }),
+      { numRuns: 500 }
+    )
+    assert.strictEqual(seen.size, tags.length)
+  })
+
+  it("P1107 behind a wire our error is of its class again, with its fields, where its reason has metadata", () => {
+    const codec = Schema.toCodecJson(LlmError.LlmError)
+    const textOf = (error: LlmError.LlmError) => JSON.stringify(Schema.encodeSync(codec)(error))
+    fc.assert(
+      fc.property(llmErrors, (error) => {
+        const received = overTheWire(EffectAi.toAiError(error, { now }))
+        assert.strictEqual(received.isRetryable, error.isRetryable)
+        const back = EffectAi.fromAiError(received, failed)
+        assert.strictEqual(back.isRetryable, error.isRetryable)
+        if (!("metadata" in received.reason)) return assert.strictEqual(back._tag, "NetworkError")
+        assert.strictEqual(textOf(back), textOf(error))
+      }),
+      { numRuns: 300 }
+    )
+  })
+})
+
+const reasonOf = (error: LlmError.LlmError) => EffectAi.toAiError(error, { now }).reason
+
+describe("the nearest error", () => {
+  const http = (status: number, body?: string, headers: Readonly<Record<string, string>> = {}) => ({
+    http: { response: { status, headers }, ...(body === undefined ? {} : { body }) }
+  })
+  const cases: ReadonlyArray<readonly [string, AiError.AiErrorReason, LlmError.LlmError["_tag"]]> = [
+    ["a rate limit", new AiError.RateLimitError({ retryAfter: Duration.seconds(7) }), "RateLimitError"],
+    ["a refused key", new AiError.AuthenticationError({ kind: "InvalidKey" }), "AuthenticationError"],
+    ["a filter", new AiError.ContentPolicyError({ description: "no" }), "ContentFilteredError"],
+    [
+      "a request that is too long",
+      new AiError.InvalidRequestError({ description: "prompt is too long: 9 tokens > 8 maximum" }),
+      "ContextTooLongError"
+    ],
+    [
+      "an overload by its status",
+      new AiError.InternalProviderError({ description: "Server error", ...http(529) }),
+      "ModelOverloadedError"
+    ],
+    [
+      "an overload by its words",
+      new AiError.InternalProviderError({ description: "Overloaded" }),
+      "ModelOverloadedError"
+    ],
+    [
+      "a fault of the server",
+      new AiError.InternalProviderError({ description: "Server error", ...http(500) }),
+      "ServerError"
+    ],
+    ["a missing model", new AiError.UnknownError(http(404, '{"error":{"message":"nope"}}')), "ModelNotFoundError"],
+    ["an unknown failure", new AiError.UnknownError({}), "UnknownLlmError"],
+    ["an unreadable answer", new AiError.InvalidResponseError({ description: "no JSON" }), "UnknownLlmError"],
+    [
+      "a schema that is not supported",
+      new AiError.UnsupportedSchemaError({ description: "x" }),
+      "CapabilityMismatchError"
+    ],
+    [
+      "a lost connection",
+      new AiError.NetworkError({ reason: "TransportError", method: "POST", url: "https://a.test:1/x?key=k" }),
+      "NetworkError"
+    ],
+    [
+      "a URL that is none",
+      new AiError.NetworkError({ reason: "InvalidUrlError", method: "POST", url: "x" }),
+      "InvalidRequestError"
+    ]
+  ]
+  it.each(cases)("P1107 %s", (_, reason, tag) => {
+    const made = EffectAi.fromAiError(AiError.make({ module: "M", method: "m", reason }), failed)
+    assert.strictEqual(made._tag, tag)
+    assert.notInclude(made.message, "status 0")
+    assert.notInclude(made.message, "key=k")
+  })
+
+  it("P801 P1107 a wait in the headers of the answer counts, also on the way back", () => {
+    const ofHeaders = new AiError.InternalProviderError({
+      description: "busy",
+      ...http(503, "", { "Retry-After": "9" })
+    })
+    const made = EffectAi.fromAiError(AiError.make({ module: "M", method: "m", reason: ofHeaders }), failed)
+    sameWait(made.retryAfter, Duration.seconds(9))
+    sameWait(EffectAi.toAiError(made, { now }).retryAfter, Duration.seconds(9))
+  })
+
+  it("P1107 when a quota starts afresh is an instant there and a wait here", () => {
+    const at = DateTime.makeUnsafe(now + 60_000)
+    const error = AiError.make({ module: "M", method: "m", reason: new AiError.QuotaExhaustedError({ resetAt: at }) })
+    const made = EffectAi.fromAiError(error, failed)
+    assert.instanceOf(made, LlmError.QuotaExhaustedError)
+    assert.deepInclude(made, { resetAfter: Duration.minutes(1) })
+    const reason = reasonOf(LlmError.QuotaExhaustedError.llmQuotaExceeded("m", { resetAfter: Duration.minutes(1) }))
+    assert.deepInclude(reason, { resetAt: at })
+  })
+
+  it("P802 P1107 what the server forbids to send again has a reason that is not sent again", () => {
+    const reason = reasonOf(LlmError.ServerError.serverError("m", undefined, { shouldRetry: false, status: 500 }))
+    assert.strictEqual(reason._tag, "UnknownError")
+    assert.isFalse(reason.isRetryable)
+    assert.deepInclude(reason, { http: { response: { status: 500, headers: {} } } })
+  })
+})

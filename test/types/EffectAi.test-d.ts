@@ -1,0 +1,166 @@
+/** What is left in `E` and `R` of what comes through `effect/ai`, and what must not compile. */
+import {
+  Agent,
+  type Approver,
+  type LlmError,
+  type Model,
+  Recovery,
+  type RunError,
+  Skill,
+  Tool,
+  type ToolError
+} from "@kintsugi/core"
+import * as EffectAi from "@kintsugi/providers/EffectAi"
+import { Context, Effect, type Layer, Schema } from "effect"
+import { type AiError, LanguageModel, type Model as AiModel, Tool as AiTool, Toolkit } from "effect/ai"
+import { describe, it } from "vitest"
+import { sameType } from "./Identity.ts"
+
+class Closed extends Schema.TaggedError<Closed>()("Closed", { shop: Schema.String }) {}
+class Empty extends Schema.TaggedError<Empty>()("Empty", {}) {}
+class Prices extends Context.Service<Prices, { readonly of: (shop: string) => number }>()("Prices") {}
+
+const Shop = Schema.Struct({ shop: Schema.String })
+
+const toolkit = Toolkit.make(
+  AiTool.make("open", {
+    parameters: Shop,
+    success: Schema.Finite,
+    failure: Schema.Union([Closed, Empty]),
+    dependencies: [Prices]
+  }),
+  AiTool.make("soft", { parameters: Shop, success: Schema.String, failure: Closed, failureMode: "return" }),
+  AiTool.make("pay", { parameters: Shop, success: Schema.String, needsApproval: true })
+)
+
+const { open, pay, soft } = EffectAi.fromToolkit(toolkit, { sideEffects: { pay: "unsafe" }, approvals: ["pay"] })
+
+type Run = LlmError.LlmError | RunError.BudgetExceededError
+type BadArgs = ToolError.InvalidArgs | ToolError.DeserializationError
+
+const agentWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(...tools: Tools) =>
+  Agent.make("a", { skills: [Skill.make("s", { description: "S.", tools })] })
+
+describe("a tool of a toolkit", () => {
+  it("P1107 has the parameters, the result, the failures and the needs of its schemas", () => {
+    sameType<Closed | Empty | ToolError.ExecutionError>()({} as Tool.ErrorOf<typeof open>)
+    sameType<number>()({} as Tool.SuccessOf<typeof open>)
+    sameType<AiTool.Handler<"open"> | Prices>()({} as Tool.ServicesOf<typeof open>)
+    sameType<"undeclared">()({} as Tool.SideEffectsOf<typeof open>)
+    sameType<"unsafe">()({} as Tool.SideEffectsOf<typeof pay>)
+  })
+
+  it("P1107 leaves its failures in the agent, and its handler in what that needs", () => {
+    sameType<
+      Effect.Effect<
+        string,
+        Run | BadArgs | Closed | Empty | ToolError.ExecutionError,
+        Model.Model | AiTool.Handler<"open"> | Prices
+      >
+    >()(agentWith(open)("x"))
+  })
+
+  it("P1107 leaves nothing of a tag that a row handles, nor of what its handler says otherwise", () => {
+    const told = open.pipe(
+      Tool.onError({
+        Closed: Recovery.tell((error) => {
+          sameType<Closed>()(error)
+          return error.shop
+        }),
+        Empty: Recovery.respondWith(0),
+        ExecutionError: Recovery.retry({ retries: 1 }),
+        InvalidArgs: Recovery.tell()
+      })
+    )
+    sameType<
+      Effect.Effect<string, Run | ToolError.ToolExecutionError, Model.Model | AiTool.Handler<"open"> | Prices>
+    >()(agentWith(told)("x"))
+  })
+
+  it("P1107 leaves nothing where its failures are results", () => {
+    sameType<Effect.Effect<string, Run, Model.Model | AiTool.Handler<"soft">>>()(agentWith(soft)("x"))
+  })
+
+  it("P1107 asks for an approver where it was said that it needs approval", () => {
+    sameType<
+      Effect.Effect<
+        string,
+        Run | BadArgs | ToolError.ExecutionError,
+        Model.Model | AiTool.Handler<"pay"> | Approver.Approver
+      >
+    >()(agentWith(pay)("x"))
+  })
+
+  it("P601 P1107 does not compile with a row that is none, nor with a repetition of what is unsafe", () => {
+    // @ts-expect-error -- there is no such failure
+    open.pipe(Tool.onError({ Shut: Recovery.tell() }))
+    // @ts-expect-error -- it would pay twice
+    pay.pipe(Tool.onError({ ExecutionError: Recovery.retry({ retries: 1 }) }))
+    // @ts-expect-error -- the answer is no result of the tool
+    open.pipe(Tool.onError({ Closed: Recovery.respondWith("none") }))
+  })
+
+  it("P1107 does not compile for tools that are not there, nor for schemas that need services", () => {
+    // @ts-expect-error -- there is no such tool
+    EffectAi.fromToolkit(toolkit, { sideEffects: { shut: "none" } })
+    // @ts-expect-error -- there is no such tool
+    EffectAi.fromToolkit(toolkit, { approvals: ["shut"] })
+    const schema = {} as Schema.Codec<string, string, Prices>
+    const { asking } = EffectAi.fromToolkit(Toolkit.make(AiTool.make("asking", { success: schema })))
+    // @ts-expect-error -- nobody would provide them
+    agentWith(asking)
+  })
+})
+
+describe("a toolkit of tools", () => {
+  const count = Tool.make("count", {
+    description: "Counts.",
+    parameters: Shop,
+    success: Schema.Finite,
+    run: (): Effect.Effect<number, Closed | Empty, Prices> => Effect.never
+  })
+  const handled = count.pipe(
+    Tool.onError({ Closed: Recovery.tell(), Empty: Recovery.raise, InvalidArgs: Recovery.tell() })
+  )
+
+  it("P1107 fails with what is left behind the table of the tool, and needs what the tool needs", () => {
+    const { layer, toolkit } = EffectAi.toToolkit([handled])
+    sameType<Layer.Layer<AiTool.Handler<"count">, never, Prices>>()(layer)
+    const asking = LanguageModel.generateText({ prompt: "x", toolkit })
+    sameType<AiError.AiError | RunError.BudgetExceededError | ToolError.ToolExecutionError>()(
+      {} as Effect.Error<typeof asking>
+    )
+    sameType<number | EffectAi.Told>()({} as AiTool.Success<typeof toolkit.tools.count>)
+  })
+
+  it("P1107 fails with nothing where all failures are results", () => {
+    const { toolkit } = EffectAi.toToolkit([count], { failureMode: "return" })
+    const asking = LanguageModel.generateText({ prompt: "x", toolkit })
+    sameType<AiError.AiError>()({} as Effect.Error<typeof asking>)
+    sameType<number>()({} as AiTool.Success<typeof toolkit.tools.count>)
+    sameType<Closed | Empty | BadArgs | RunError.BudgetExceededError | EffectAi.Told>()(
+      {} as AiTool.Failure<typeof toolkit.tools.count>
+    )
+  })
+
+  it("P1107 does not compile with a built-in tool: there is no run that it could end", () => {
+    // @ts-expect-error -- see above
+    EffectAi.toToolkit([Tool.escalate])
+  })
+})
+
+describe("models", () => {
+  it("P1107 are layers over one another", () => {
+    sameType<Layer.Layer<Model.Model, never, LanguageModel.LanguageModel>>()(EffectAi.model())
+    sameType<Layer.Layer<LanguageModel.LanguageModel | AiModel.ModelName | AiModel.ProviderName, never, Model.Model>>()(
+      EffectAi.languageModel
+    )
+  })
+
+  it("P1107 fail with errors of the other side, of a closed union", () => {
+    sameType<LlmError.LlmError>()(EffectAi.fromAiError({} as AiError.AiError, { now: 0 }))
+    sameType<AiError.AiError>()(EffectAi.toAiError({} as LlmError.LlmError, { now: 0 }))
+    // @ts-expect-error -- when a quota starts afresh is an instant there, and a wait here
+    EffectAi.toAiError({} as LlmError.LlmError, {})
+  })
+})
