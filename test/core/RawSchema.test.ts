@@ -9,7 +9,7 @@ const tool = (parameters: RawSchema.RawSchema) =>
     description: "Gives back what it got.",
     parameters: RawSchema.make(parameters),
     success: Schema.Json,
-    run: Effect.succeed
+    run: (params) => Effect.succeed(params)
   })
 
 const issuesOf = (parameters: RawSchema.RawSchema, raw: Schema.Json) =>
