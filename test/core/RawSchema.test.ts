@@ -2,7 +2,6 @@
 import { assert, it } from "@effect/vitest"
 import { RawSchema, Tool, ToolError } from "@kintsugi/core"
 import { Effect, Schema } from "effect"
-import { failureOf } from "./dialogue.ts"
 
 const tool = (parameters: RawSchema.RawSchema) =>
   Tool.make("look", {
@@ -13,7 +12,7 @@ const tool = (parameters: RawSchema.RawSchema) =>
   })
 
 const issuesOf = (parameters: RawSchema.RawSchema, raw: Schema.Json) =>
-  Effect.map(failureOf(Tool.call(tool(parameters), raw)), (error) => {
+  Effect.map(Effect.flip(Tool.call(tool(parameters), raw)), (error) => {
     assert(error instanceof ToolError.DeserializationError)
     return error.issues.map(({ path }) => path.join("."))
   })
