@@ -34,10 +34,11 @@ export const houses: Readonly<Record<string, House>> = {
   "packages/providers/src": {
     open: [effectModules, /^@kintsugi\/core(\/(?!internal\/).+)?$/],
     doors: [
-      { to: "effect/http", through: ["Transport"] },
-      { to: "effect/encoding", through: ["Transport"] },
+      { to: "effect/http", through: ["Transport", "Mcp", "McpServer"] },
+      { to: "effect/encoding", through: ["Transport", "Mcp"] },
+      { to: "effect/process", through: ["Mcp"] },
       { to: "effect/persistence", through: ["Resilience"] },
-      { to: "effect/ai", through: ["EffectAi", "Mcp"] },
+      { to: "effect/ai", through: ["EffectAi", "Mcp", "McpServer"] },
       { to: "effect/workflow", through: ["Durable"] },
       { to: "effect/cluster", through: ["Durable"] },
       { to: "effect/sql", through: ["Durable"] },
