@@ -72,7 +72,8 @@ const masked = (json: Schema.Json, mask: Mask): Schema.Json => {
   if (Predicate.isString(json)) return mask(json)
   if (Array.isArray(json)) return json.map((item) => masked(item, mask))
   if (!Predicate.isObject(json)) return json
-  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, masked(value, mask)]))
+  // no array, no text: an object
+  return Object.fromEntries(Object.entries(json as Schema.JsonObject).map(([key, value]) => [key, masked(value, mask)]))
 }
 
 type Block = (typeof McpSchema.ContentBlock)["Encoded"]
