@@ -88,9 +88,10 @@ describe("our server", { timeout: 30_000 }, () => {
   it.live("P1107 speaks the newest version of the protocol with a client that knows it", () =>
     Effect.gen(function* () {
       const fetch = yield* handler
-      const client = yield* connected(new NewClient(identity), (client) =>
+      const client = yield* connected(new NewClient(identity, { versionNegotiation: { mode: "auto" } }), (client) =>
         client.connect(new NewHttp(address, { fetch }))
       )
+      assert.strictEqual(client.getNegotiatedProtocolVersion(), "2026-07-28")
       yield* use(client as Asking)
     })
   )

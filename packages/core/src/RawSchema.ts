@@ -23,8 +23,12 @@ export type RawSchema = Message.ToolSpec["parameters"]
 export const make = (schema: RawSchema): Schema.Codec<Schema.Json, unknown> => {
   const { definitions, schema: root } = documentOf(schema)
   const codec = Result.getOrElse(imported(root, definitions), () => openedUp(root, definitions))
-  return codec.annotate({ [TypeId]: schema })
+  return shownAs(codec, schema)
 }
+
+/** A codec of any kind that models are shown by this JSON Schema. */
+export const shownAs = <A>(codec: Schema.Codec<A, unknown>, schema: RawSchema): Schema.Codec<A, unknown> =>
+  codec.annotate({ [TypeId]: schema })
 
 /** The JSON Schema of which a codec was made; `undefined` for a codec that was not made of one. */
 export const of = (codec: Schema.Top): RawSchema | undefined => SchemaAST.resolveAt<RawSchema>(TypeId)(codec.ast)
