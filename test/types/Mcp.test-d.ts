@@ -6,6 +6,7 @@ import * as McpServer from "@kintsugi/providers/McpServer"
 import { Context, Effect, type Layer, Schema } from "effect"
 import type { HttpRouter } from "effect/http/HttpRouter"
 import type { Stdio } from "effect/Stdio"
+import { describe, it } from "vitest"
 import { sameType } from "./Identity.ts"
 
 class Db extends Context.Service<Db, { readonly rows: number }>()("Db") {}
@@ -20,20 +21,26 @@ const mended = query.pipe(Tool.onError({ InvalidArgs: Recovery.fix(fixer) }))
 const served = <T extends Tool.AnyTool>(...tools: ReadonlyArray<T>) =>
   McpServer.stdio({ name: "ours", version: "1", tools })
 
-sameType<Layer.Layer<never, never, Stdio>>()(served(plain))
-sameType<Layer.Layer<never, never, Stdio | Db>>()(served(query))
-sameType<Layer.Layer<never, never, Stdio | Approver.Approver>>()(served(asking))
-sameType<Layer.Layer<never, never, Stdio | Db | Model.Model>>()(served(mended))
-sameType<Layer.Layer<never, never, HttpRouter | Db>>()(
-  McpServer.http({ name: "ours", version: "1", path: "/mcp", tools: [plain, query] })
-)
-
 interface City {
   readonly city: string
 }
 const foreign = { inputSchema: {}, execute: async ({ city }: City) => city.length }
 
-sameType<AiSdk.AiTool<"count", City, number>>()(AiSdk.tool("count", foreign))
-sameType<Tool.Tool<"count", City, AiSdk.Answer<number>, ExecutionError, never, {}, "none">>()(
-  AiSdk.tool("count", foreign, { sideEffects: "none" })
-)
+describe("foreign tools", () => {
+  it("P1107 a server needs what its tools need, and who approves, and the model of its fixers", () => {
+    sameType<Layer.Layer<never, never, Stdio>>()(served(plain))
+    sameType<Layer.Layer<never, never, Stdio | Db>>()(served(query))
+    sameType<Layer.Layer<never, never, Stdio | Approver.Approver>>()(served(asking))
+    sameType<Layer.Layer<never, never, Stdio | Db | Model.Model>>()(served(mended))
+    sameType<Layer.Layer<never, never, HttpRouter | Db>>()(
+      McpServer.http({ name: "ours", version: "1", path: "/mcp", tools: [plain, query] })
+    )
+  })
+
+  it("P1107 a tool of the AI SDK is typed by what its execute takes and gives", () => {
+    sameType<AiSdk.AiTool<"count", City, number>>()(AiSdk.tool("count", foreign))
+    sameType<Tool.Tool<"count", City, AiSdk.Answer<number>, ExecutionError, never, {}, "none">>()(
+      AiSdk.tool("count", foreign, { sideEffects: "none" })
+    )
+  })
+})
