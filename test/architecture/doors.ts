@@ -35,10 +35,11 @@ export const houses: Readonly<Record<string, House>> = {
     open: [effectModules, /^@kintsugi\/core(\/(?!internal\/).+)?$/],
     doors: [
       // A recording stands in the place of the HTTP client.
-      { to: "effect/http", through: ["Transport", "testing/Recording"] },
-      { to: "effect/encoding", through: ["Transport"] },
+      { to: "effect/http", through: ["Transport", "Mcp", "McpServer", "testing/Recording"] },
+      { to: "effect/encoding", through: ["Transport", "Mcp"] },
+      { to: "effect/process", through: ["Mcp"] },
       { to: "effect/persistence", through: ["Resilience"] },
-      { to: "effect/ai", through: ["EffectAi", "Mcp"] },
+      { to: "effect/ai", through: ["EffectAi", "Mcp", "McpServer"] },
       { to: "effect/workflow", through: ["Durable"] },
       { to: "effect/cluster", through: ["Durable"] },
       { to: "effect/sql", through: ["Durable"] },

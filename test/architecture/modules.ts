@@ -19,6 +19,7 @@ export const modules: ReadonlyArray<string> = [
   "KintsugiError",
   "Problem",
   "Completion",
+  "RawSchema",
   "Approval",
   // policies: any Effect
   "Backoff",

@@ -11,6 +11,7 @@ import * as SchemaIssue from "effect/SchemaIssue"
 import * as Coercion from "../Coercion.ts"
 import * as Issue from "../Issue.ts"
 import type * as Message from "../Message.ts"
+import * as RawSchema from "../RawSchema.ts"
 import type * as Recovery from "../Recovery.ts"
 import type { Kind } from "../ToolError.ts"
 
@@ -172,6 +173,8 @@ export const once = <A>(make: () => A): (() => A) => {
 }
 
 export const jsonSchemaOf = (schema: Schema.Codec<unknown, unknown>): Message.ToolSpec["parameters"] => {
+  const raw = RawSchema.of(schema)
+  if (raw !== undefined) return raw
   const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
   // JSON Schema is JSON
   const json = root as Message.ToolSpec["parameters"]

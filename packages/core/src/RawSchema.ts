@@ -1,0 +1,70 @@
+/**
+ * A JSON Schema that is at hand as JSON only, that of a foreign tool for example, as a codec of plain JSON. What it says of a
+ * value is checked as far as it can be; models read it word for word.
+ */
+import * as JsonSchema from "effect/JsonSchema"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import * as SchemaRepresentation from "effect/SchemaRepresentation"
+import type * as Message from "./Message.ts"
+
+const TypeId = "~@kintsugi/core/RawSchema"
+
+/** A JSON Schema, of draft 2020-12 or draft-07: by its `$schema`, or by `definitions` where it has none. */
+export type RawSchema = Message.ToolSpec["parameters"]
+
+/**
+ * The codec of the values that a JSON Schema admits; never throws. It takes no part in what it cannot check: regular
+ * expressions (those of a stranger may run for ever), conditions (`if`, `not`), `format`. A part of it that cannot be read is
+ * open: any JSON passes there, and whoever wrote the schema has to look for himself.
+ */
+export const make = (schema: RawSchema): Schema.Codec<Schema.Json, unknown> => {
+  const { definitions, schema: root } = documentOf(schema)
+  const codec = Result.getOrElse(imported(root, definitions), () => openedUp(root, definitions))
+  return shownAs(codec, schema)
+}
+
+/** A codec of any kind that models are shown by this JSON Schema. */
+export const shownAs = <A>(codec: Schema.Codec<A, unknown>, schema: RawSchema): Schema.Codec<A, unknown> =>
+  codec.annotate({ [TypeId]: schema })
+
+/** The JSON Schema of which a codec was made; `undefined` for a codec that was not made of one. */
+export const of = (codec: Schema.Top): RawSchema | undefined => SchemaAST.resolveAt<RawSchema>(TypeId)(codec.ast)
+
+type Document = JsonSchema.Document<"draft-2020-12">
+
+const documentOf = (schema: RawSchema): Document => {
+  const { $schema } = schema
+  const isOld = Predicate.isString($schema) ? $schema.includes("draft-07") : "definitions" in schema
+  return isOld ? JsonSchema.fromSchemaDraft07(schema) : JsonSchema.fromSchemaDraft2020_12(schema)
+}
+
+const imported = (
+  schema: JsonSchema.JsonSchema,
+  definitions: Document["definitions"]
+): Result.Result<Schema.Codec<Schema.Json, unknown>, unknown> =>
+  Result.try(() => {
+    const document: Document = { dialect: "draft-2020-12", schema, definitions }
+    // what a JSON Schema admits is JSON, and it needs no service
+    return SchemaRepresentation.fromJsonSchemaDocument(document, { patterns: "ignore" }) as Schema.Codec<
+      Schema.Json,
+      unknown
+    >
+  })
+
+/** An object of which the fields that cannot be read are open. */
+const openedUp = (
+  { properties, required }: JsonSchema.JsonSchema,
+  definitions: Document["definitions"]
+): Schema.Codec<Schema.Json, unknown> => {
+  const needed = new Set(Array.isArray(required) ? required : [])
+  const fields = Object.entries(Predicate.isObject(properties) ? properties : {}).map(([name, property]) => {
+    const part = Predicate.isObject(property)
+      ? Result.getOrElse(imported({ ...property }, definitions), () => Schema.Json)
+      : Schema.Json
+    return [name, needed.has(name) ? part : Schema.optionalKey(part)] as const
+  })
+  return Schema.StructWithRest(Schema.Struct(Object.fromEntries(fields)), [Schema.Record(Schema.String, Schema.Json)])
+}

@@ -1,0 +1,139 @@
+/** The input schema of a tool of the AI SDK as a codec: its JSON Schema, and the check that goes with it. */
+import * as RawSchema from "@kintsugi/core/RawSchema"
+import * as Arr from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+
+interface Wrong {
+  readonly message: string
+  readonly path: ReadonlyArray<PropertyKey>
+}
+
+/** The value as the tool wants it, or what is wrong with it. */
+type Checked = Result.Result<unknown, ReadonlyArray<Wrong>>
+
+type Check = (value: unknown) => Checked | PromiseLike<Checked>
+
+export interface Input {
+  /** Checks all that can be checked at once. */
+  readonly codec: Schema.Codec<unknown, unknown>
+  /** Checks what only a promise could tell; gives what is wrong as one line. */
+  readonly late: (params: unknown) => Effect.Effect<unknown, string>
+}
+
+/** Throws a `TypeError` where no JSON Schema can be had at once, and none is given. */
+export const read = (tool: string, inputSchema: unknown, given: RawSchema.RawSchema | undefined): Input => {
+  const schema = isLazy(inputSchema) ? inputSchema() : inputSchema
+  const json = given ?? jsonOf(schema)
+  if (json === undefined) {
+    throw new TypeError(
+      `AiSdk: the JSON Schema of tool '${tool}' is not at hand; give it as the option jsonSchema (asSchema of 'ai' has it)`
+    )
+  }
+  const check = checkOf(schema)
+  // those of which a promise has to tell; the input of a tool is an object
+  const open = new WeakSet<object>()
+  const decode = (value: Schema.Json): Effect.Effect<unknown, SchemaIssue.Issue> => {
+    const checked = check(value)
+    if (!isPromise(checked)) return Effect.mapError(Effect.fromResult(checked), issueOf)
+    if (Predicate.isObject(value)) open.add(value)
+    return Effect.succeed(value)
+  }
+  const codec = RawSchema.make(json).pipe(
+    Schema.decodeTo(
+      Schema.Unknown,
+      SchemaTransformation.transformEffect({
+        decode,
+        encode: (params) => Effect.succeed(isJson(params) ? params : null)
+      })
+    )
+  )
+  return {
+    codec: RawSchema.shownAs(codec, json),
+    late: (params) => {
+      if (!Predicate.isObject(params) || !open.has(params)) return Effect.succeed(params)
+      return Effect.tryPromise({ try: async () => check(params), catch: String }).pipe(
+        Effect.flatMap(Effect.fromResult),
+        Effect.mapError((wrong) => (Predicate.isString(wrong) ? wrong : wrong.map(({ message }) => message).join("; ")))
+      )
+    }
+  }
+}
+
+const isJson = Schema.is(Schema.Json)
+const isJsonObject = Schema.is(Schema.JsonObject)
+
+const isLazy = (schema: unknown): schema is () => unknown => Predicate.isFunction(schema) && !("~standard" in schema)
+
+export const isPromise = (value: unknown): value is PromiseLike<unknown> =>
+  Predicate.hasProperty(value, "then") && Predicate.isFunction(value.then)
+
+/** Of the SDK's own schemas, and of a Standard Schema that knows its JSON Schema. */
+const jsonOf = (schema: unknown): RawSchema.RawSchema | undefined => {
+  if (!Predicate.isObjectKeyword(schema)) return undefined
+  const own = "jsonSchema" in schema ? schema.jsonSchema : undefined
+  // a promise without fields would pass for an empty object
+  if (!isPromise(own) && isJsonObject(own)) return own
+  const standard = "~standard" in schema ? schema["~standard"] : undefined
+  if (!Predicate.hasProperty(standard, "jsonSchema") || !Predicate.hasProperty(standard.jsonSchema, "input")) {
+    return undefined
+  }
+  const { input } = standard.jsonSchema
+  if (!Predicate.isFunction(input)) return undefined
+  const made = Result.try((): unknown => input({ target: "draft-2020-12" }))
+  return Result.isSuccess(made) && isJsonObject(made.success) ? made.success : undefined
+}
+
+/** A Standard Schema before anything else: those have all kinds of methods of their own. */
+const checkOf = (schema: unknown): Check => {
+  const standard = Predicate.hasProperty(schema, "~standard") ? schema["~standard"] : undefined
+  if (validates(standard)) return (value) => thenOr(standard.validate(value), fromStandard)
+  if (validates(schema)) return (value) => thenOr(schema.validate(value), fromOwn)
+  return Result.succeed
+}
+
+const validates = (schema: unknown): schema is { readonly validate: (value: unknown) => unknown } =>
+  Predicate.hasProperty(schema, "validate") && Predicate.isFunction(schema.validate)
+
+const thenOr = (given: unknown, read: (answer: unknown) => Checked): Checked | PromiseLike<Checked> =>
+  isPromise(given) ? given.then(read) : read(given)
+
+/** `{ success: true, value }` or `{ success: false, error }`. */
+const fromOwn = (answer: unknown): Checked => {
+  if (Predicate.hasProperty(answer, "success") && answer.success === true) {
+    return Result.succeed("value" in answer ? answer.value : undefined)
+  }
+  const error = Predicate.hasProperty(answer, "error") ? answer.error : undefined
+  return Result.fail([{ message: error instanceof Error ? error.message : "a valid value", path: [] }])
+}
+
+/** `{ value }` or `{ issues }`. */
+const fromStandard = (answer: unknown): Checked => {
+  const issues = Predicate.hasProperty(answer, "issues") ? answer.issues : undefined
+  if (!Array.isArray(issues)) return Result.succeed(Predicate.hasProperty(answer, "value") ? answer.value : undefined)
+  return Result.fail(
+    issues.map((issue: unknown) => ({
+      message: Predicate.hasProperty(issue, "message") ? String(issue.message) : "a valid value",
+      path: Predicate.hasProperty(issue, "path") && Array.isArray(issue.path) ? issue.path.map(keyOf) : []
+    }))
+  )
+}
+
+const keyOf = (step: unknown): PropertyKey => {
+  const key = Predicate.hasProperty(step, "key") ? step.key : step
+  return Predicate.isNumber(key) ? key : String(key)
+}
+
+const issueOf = (wrong: ReadonlyArray<Wrong>): SchemaIssue.Issue => {
+  const issues = wrong.map(({ message, path }) => {
+    const value = new SchemaIssue.InvalidValue({ message })
+    return path.length === 0 ? value : new SchemaIssue.Pointer(path, value)
+  })
+  return Arr.isReadonlyArrayNonEmpty(issues)
+    ? new SchemaIssue.Composite(Schema.Unknown.ast, issues)
+    : new SchemaIssue.InvalidValue({ message: "a valid value" })
+}

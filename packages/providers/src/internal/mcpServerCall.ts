@@ -1,0 +1,82 @@
+/** One call of an MCP client as a run of an agent: through the same gates and tables as a call of a model. */
+import * as Agent from "@kintsugi/core/Agent"
+import type * as Budget from "@kintsugi/core/Budget"
+import * as Message from "@kintsugi/core/Message"
+import * as Model from "@kintsugi/core/Model"
+import * as Render from "@kintsugi/core/Render"
+import * as Skill from "@kintsugi/core/Skill"
+import type * as Tool from "@kintsugi/core/Tool"
+import * as Usage from "@kintsugi/core/Usage"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+
+export interface Options<T extends Tool.AnyTool> {
+  readonly name: string
+  readonly tool: T
+  readonly budget: Budget.Limits | undefined
+}
+
+const agentOf = <T extends Tool.AnyTool>({ budget, name, tool }: Options<T>, model: Layer.Layer<Model.Model>) =>
+  Agent.make(name, {
+    model,
+    skills: [Skill.make("served", { description: "What is served.", tools: [tool] })],
+    ...(budget === undefined ? {} : { budget })
+  })
+
+type AgentOf<T extends Tool.AnyTool> = ReturnType<typeof agentOf<T>>
+
+/** What calls of these tools need: the tools themselves, what their tables hand on to, and who approves. */
+export type Needs<T extends Tool.AnyTool> = T extends Tool.AnyTool ? Effect.Services<ReturnType<AgentOf<T>>> : never
+
+/** Settles one call. It cannot fail: what escapes the tables is said as well. */
+export const settle = <T extends Tool.AnyTool>(
+  options: Options<T>,
+  params: Schema.Json,
+  progress: (data: unknown) => Effect.Effect<void>
+): Effect.Effect<Message.Settlement, never, Needs<T>> =>
+  Effect.suspend(() => {
+    const client = new Client(options.tool.name, params)
+    const agent = agentOf(options, Layer.succeed(Model.Model, client)).pipe(
+      Agent.onEvent((event) =>
+        event.type === "tool-progress" && event.agent === options.name ? progress(event.data) : Effect.void
+      )
+    )
+    // the very type from which `Needs` is drawn, which is not yet known here
+    const running = agent("") as Effect.Effect<unknown, unknown, Needs<T>>
+    return Effect.match(running, {
+      onSuccess: () => client.settlement ?? Message.notRun,
+      onFailure: (error): Message.Settlement => ({ kind: "told", text: Render.capped(Render.messageOf(error)) })
+    })
+  })
+
+/** In the place of a model: it makes this one call, reads what came of it, and is done. */
+class Client implements Model.Service {
+  readonly name = "client"
+  readonly provider = "mcp"
+  settlement: Message.Settlement | undefined
+  readonly #call: Message.ToolCall
+
+  constructor(tool: string, params: Schema.Json) {
+    this.#call = { type: "tool-call", id: "call", name: tool, arguments: params }
+  }
+
+  generate(request: Model.Request): Effect.Effect<Message.Reply> {
+    return Effect.sync(() => this.#next(request))
+  }
+
+  stream(request: Model.Request): Stream.Stream<Model.Part> {
+    return Stream.suspend(() => Stream.fromIterable(Model.partsOf(this.#next(request))))
+  }
+
+  #next({ messages }: Model.Request): Message.Reply {
+    for (const message of messages) {
+      if (message.role !== "assistant") continue
+      for (const part of message.content) if (part.type === "settled-call") this.settlement = part.settlement
+    }
+    return this.settlement === undefined
+      ? { content: [this.#call], finish: "tool-calls", usage: Usage.empty }
+      : { content: [Message.text("done")], finish: "stop", usage: Usage.empty }
+  }
+}

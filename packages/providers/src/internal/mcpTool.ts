@@ -1,0 +1,89 @@
+/** A tool of an MCP server as one of ours. */
+import * as Issue from "@kintsugi/core/Issue"
+import * as RawSchema from "@kintsugi/core/RawSchema"
+import type * as Recovery from "@kintsugi/core/Recovery"
+import * as Tool from "@kintsugi/core/Tool"
+import { ExecutionError } from "@kintsugi/core/ToolError"
+import type * as McpSchema from "effect/ai/McpSchema"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as Failure from "./mcpFailure.ts"
+import { fromResult, misfit } from "./mcpFailure.ts"
+import { OnProgress } from "./mcpNotices.ts"
+import { fromWire, McpResult, textOf } from "./mcpResult.ts"
+
+/** A tool of an MCP server. Its parameters are plain JSON: the server's own schema is all that is known of them. */
+export type McpTool = Tool.Tool<string, Schema.Json, McpResult, ExecutionError, never, {}, Recovery.SideEffects>
+
+/** What a server says that running a tool does, as booleans that may be missing. */
+export interface Hints {
+  readonly readOnlyHint?: boolean | undefined
+  readonly destructiveHint?: boolean | undefined
+  readonly idempotentHint?: boolean | undefined
+  readonly openWorldHint?: boolean | undefined
+}
+
+/**
+ * What running a tool twice would do, by the hints of its server and, where they are missing, by the defaults of the protocol:
+ * a tool that says nothing changes things, and not only once. Read-only wins over the others. What is not destructive but adds
+ * something would add it twice.
+ */
+export const sideEffectsOf = (hints: Hints = {}): Exclude<Recovery.SideEffects, "undeclared"> =>
+  hints.readOnlyHint === true ? "none" : hints.idempotentHint === true ? "idempotent" : "unsafe"
+
+export interface Calling {
+  /** The name that models read; the server knows the tool by its own. */
+  readonly name: string
+  readonly where: Failure.Where
+  readonly sideEffects: Recovery.SideEffects
+  readonly maxResultChars: number | undefined
+  readonly call: (
+    tool: McpSchema.Tool,
+    params: Readonly<Record<string, unknown>>
+  ) => Effect.Effect<McpSchema.CallToolResult, Failure.McpError>
+}
+
+export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
+  const { call, maxResultChars, name, sideEffects } = calling
+  const where = { ...calling.where, tool: tool.name }
+  const check = checking(tool)
+  return Tool.make(name, {
+    description: tool.description ?? tool.title ?? "",
+    kind: "mcp-tool",
+    sideEffects,
+    parameters: RawSchema.make(asJson(tool.inputSchema)),
+    success: McpResult,
+    ...(maxResultChars === undefined ? {} : { maxResultChars }),
+    run: (params, context): Effect.Effect<McpResult, ExecutionError> => {
+      const failing = Effect.mapError((error: Failure.McpError) =>
+        ExecutionError.wrap({ tool: name, kind: "mcp-tool", callId: context.callId, args: params }, error)
+      )
+      return call(tool, isObject(params) ? params : {}).pipe(
+        Effect.provideService(OnProgress, context.progress),
+        Effect.flatMap((wire) => {
+          const result = fromWire(wire, where.mask)
+          if (wire.isError === true) return Effect.fail(fromResult(where, textOf(result)))
+          const issues = check(result)
+          return issues === undefined ? Effect.succeed(result) : Effect.fail(misfit(where, issues))
+        }),
+        failing
+      )
+    }
+  })
+}
+
+const isObject = Schema.is(Schema.JsonObject)
+
+/** What is wrong with the data of a result by the schema that the server gave for it. */
+const checking = ({ outputSchema }: McpSchema.Tool): ((result: McpResult) => string | undefined) => {
+  if (outputSchema === undefined) return () => undefined
+  const decode = Schema.decodeUnknownResult(RawSchema.make(asJson(outputSchema)), { errors: "all" })
+  return ({ structured }) => {
+    if (structured === undefined) return undefined
+    const decoded = decode(structured)
+    return decoded._tag === "Success" ? undefined : Issue.formatAll(Issue.fromSchema(decoded.failure.issue, structured))
+  }
+}
+
+// it came as JSON
+const asJson = (schema: Readonly<Record<string, unknown>>) => schema as RawSchema.RawSchema

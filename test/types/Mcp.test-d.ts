@@ -1,0 +1,46 @@
+/** What tools need that are served over MCP. */
+import { Agent, type Approver, type Model, Recovery, Skill, Tool } from "@kintsugi/core"
+import * as AiSdk from "@kintsugi/providers/AiSdk"
+import type { ExecutionError } from "@kintsugi/core/ToolError"
+import * as McpServer from "@kintsugi/providers/McpServer"
+import { Context, Effect, type Layer, Schema } from "effect"
+import type { HttpRouter } from "effect/http/HttpRouter"
+import type { Stdio } from "effect/Stdio"
+import { describe, it } from "vitest"
+import { sameType } from "./Identity.ts"
+
+class Db extends Context.Service<Db, { readonly rows: number }>()("Db") {}
+
+const options = { description: "", parameters: Schema.Struct({}), success: Schema.Finite }
+const plain = Tool.make("plain", { ...options, run: () => Effect.succeed(1) })
+const query = Tool.make("query", { ...options, run: () => Effect.map(Db, ({ rows }) => rows) })
+const asking = plain.pipe(Tool.requireApproval())
+const fixer = Agent.make("fixer", { skills: [Skill.make("fix", { description: "" })] })
+const mended = query.pipe(Tool.onError({ InvalidArgs: Recovery.fix(fixer) }))
+
+const served = <T extends Tool.AnyTool>(...tools: ReadonlyArray<T>) =>
+  McpServer.stdio({ name: "ours", version: "1", tools })
+
+interface City {
+  readonly city: string
+}
+const foreign = { inputSchema: {}, execute: async ({ city }: City) => city.length }
+
+describe("foreign tools", () => {
+  it("P1107 a server needs what its tools need, and who approves, and the model of its fixers", () => {
+    sameType<Layer.Layer<never, never, Stdio>>()(served(plain))
+    sameType<Layer.Layer<never, never, Stdio | Db>>()(served(query))
+    sameType<Layer.Layer<never, never, Stdio | Approver.Approver>>()(served(asking))
+    sameType<Layer.Layer<never, never, Stdio | Db | Model.Model>>()(served(mended))
+    sameType<Layer.Layer<never, never, HttpRouter | Db>>()(
+      McpServer.http({ name: "ours", version: "1", path: "/mcp", tools: [plain, query] })
+    )
+  })
+
+  it("P1107 a tool of the AI SDK is typed by what its execute takes and gives", () => {
+    sameType<AiSdk.AiTool<"count", City, number>>()(AiSdk.tool("count", foreign))
+    sameType<Tool.Tool<"count", City, AiSdk.Answer<number>, ExecutionError, never, {}, "none">>()(
+      AiSdk.tool("count", foreign, { sideEffects: "none" })
+    )
+  })
+})
