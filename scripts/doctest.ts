@@ -276,7 +276,7 @@ export const check = (examples: ReadonlyArray<Example>, homes: TypeHomes): Reado
 /** Files that hold examples: the pages, and the sources of the packages. */
 export const documents = (): ReadonlyArray<File> => {
   const isPage = (path: string) => path.endsWith(".md")
-  const packages = pathsIn("packages", (path) => /^packages\/[^/]+\/(README\.md|src\/.+\.ts)$/.test(path))
+  const packages = pathsIn("packages", (path) => /^packages\/[^/]+\/((README|AGENTS)\.md|src\/.+\.ts)$/.test(path))
   return [...pathsIn("README.md"), ...pathsIn("docs", isPage), ...packages].map(read)
 }
 
