@@ -1,0 +1,98 @@
+/** The AI SDK reads the UI message stream of our runs. */
+import { assert, describe, it } from "@effect/vitest"
+import { Agent, Approval, Approver, LlmError, Recovery, Skill, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { UiMessageStream } from "@kintsugi/providers"
+import { isToolUIPart, readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from "ai"
+import { Effect, Schema, Stream } from "effect"
+
+const { call, calls, fails, make, text } = ScriptedModel
+
+const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
+
+const weather = Tool.make("weather", {
+  description: "Tells the weather.",
+  parameters: Schema.Struct({ city: Schema.String }),
+  success: Schema.Struct({ sky: Schema.String }),
+  run: ({ city }, { progress }) =>
+    Effect.andThen(
+      progress({ asking: city }),
+      city === "Oslo" ? Effect.fail(new Error("no station")) : Effect.succeed({ sky: "blue" })
+    )
+}).pipe(Tool.onError({ orElse: Recovery.tell() }))
+
+const pay = Tool.make("pay", {
+  description: "Pays.",
+  parameters: Schema.Struct({}),
+  success: Schema.String,
+  run: () => Effect.succeed("paid")
+}).pipe(Tool.requireApproval({ reason: "money" }))
+
+const agent = Agent.make("a", {
+  skills: [Skill.make("all", { description: "All", tools: [weather, pay] })]
+}).pipe(Agent.onLlmError({ ModelOverloadedError: Recovery.retry({ retries: 1 }) }, { onPartial: "restart" }))
+
+/** The message that a front end has in the end; every chunk on the way has to pass the SDK's own schema. */
+const messageOf = (...steps: ReadonlyArray<ScriptedModel.Step>): Effect.Effect<UIMessage> =>
+  Effect.gen(function* () {
+    const model = yield* make(...steps)
+    const approver = Approver.layer(() => Effect.succeed(Approval.refuse("too much")))
+    const chunks = yield* Stream.runCollect(
+      UiMessageStream.fromStream(agent.stream("go").pipe(Stream.provide(model.layer), Stream.provide(approver)))
+    )
+    const { validate } = uiMessageChunkSchema()
+    const sent: Array<UIMessageChunk> = []
+    for (const chunk of chunks) {
+      const read = yield* Effect.promise(async () => validate!(JSON.parse(JSON.stringify(chunk))))
+      assert(read.success, `the SDK refuses ${JSON.stringify(chunk)}`)
+      sent.push(read.value)
+    }
+    return yield* Effect.promise(async () => {
+      let last: UIMessage | undefined
+      const stream = new ReadableStream<UIMessageChunk>({
+        start: (controller) => {
+          for (const chunk of sent) controller.enqueue(chunk)
+          controller.close()
+        }
+      })
+      const messages = readUIMessageStream({ stream, terminateOnError: true })
+      for await (const message of messages) last = message
+      assert.isDefined(last)
+      return last!
+    })
+  }).pipe(Effect.scoped)
+
+const partsOf = (message: UIMessage) =>
+  message.parts.flatMap((part) => {
+    if (part.type === "text") return [`text: ${part.text}`]
+    if (!isToolUIPart(part)) return []
+    const end = part.state === "output-available" ? JSON.stringify(part.output) : (part.errorText ?? "").slice(0, 20)
+    return [`${part.toolCallId}: ${part.state} ${end}`.trim()]
+  })
+
+describe("readUIMessageStream", () => {
+  it.effect("reads text, calls, progress, results and failures; ids that repeat stay apart", () =>
+    Effect.gen(function* () {
+      const both = calls(call("weather", { city: "Graz" }, "c1"), call("weather", { city: "Oslo" }, "c2"))
+      const message = yield* messageOf(both, calls(call("weather", { city: "Wien" }, "c1")), text("All blue."))
+      const parts = partsOf(message)
+      assert.deepStrictEqual(parts[0], 'c1: output-available {"sky":"blue"}')
+      assert.match(parts[1] ?? "", /^c2: output-error \S/)
+      assert.deepStrictEqual(parts.slice(2), ['c1#2: output-available {"sky":"blue"}', "text: All blue."])
+    })
+  )
+
+  it.effect("P502 has nothing of an attempt that was discarded", () =>
+    Effect.gen(function* () {
+      const message = yield* messageOf(fails(overloaded, { type: "text-delta", text: "wro" }), text("All is well."))
+      assert.deepStrictEqual(partsOf(message), ["text: All is well."])
+    })
+  )
+
+  it.effect("P902 knows what was asked and refused", () =>
+    Effect.gen(function* () {
+      const message = yield* messageOf(calls(call("pay", {}, "c1")), text("Then not."))
+      assert.deepStrictEqual(partsOf(message), ["c1: output-denied", "text: Then not."])
+    })
+  )
+})
