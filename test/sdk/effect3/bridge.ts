@@ -5,25 +5,26 @@ import type { Outcome } from "./agents.ts"
 export const fromRun = <A, E>(run: (signal: AbortSignal) => Promise<Outcome<A, E>>): Effect.Effect<A, E> =>
   Effect.async<A, E>((resume) => {
     const controller = new AbortController()
-    const running = run(controller.signal)
-    running.then(
-      (outcome) => {
-        switch (outcome.type) {
-          case "success":
-            return resume(Effect.succeed(outcome.value))
-          case "failure":
-            return resume(Effect.fail(outcome.error))
-          case "defect":
-            return resume(Effect.die(outcome.defect))
-          case "interrupted":
-            return resume(Effect.interrupt)
-        }
-      },
+    const ended = run(controller.signal).then(
+      (outcome) => resume(effectOf(outcome)),
       (defect) => resume(Effect.die(defect))
     )
     // an interruption waits until the run has settled its calls
-    return Effect.promise(async () => {
+    return Effect.promise(() => {
       controller.abort()
-      await running
+      return ended
     })
   })
+
+const effectOf = <A, E>(outcome: Outcome<A, E>): Effect.Effect<A, E> => {
+  switch (outcome.type) {
+    case "success":
+      return Effect.succeed(outcome.value)
+    case "failure":
+      return Effect.fail(outcome.error)
+    case "defect":
+      return Effect.die(outcome.defect)
+    case "interrupted":
+      return Effect.interrupt
+  }
+}
