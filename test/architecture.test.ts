@@ -237,7 +237,7 @@ describe("doorViolations", () => {
     [
       "HTTP",
       provider("OpenAi.ts", 'import "effect/http/HttpClient"'),
-      "OpenAi -> effect/http/HttpClient: only through Transport (line 1)"
+      "OpenAi -> effect/http/HttpClient: only through Transport, Mcp, McpServer (line 1)"
     ],
     [
       "persistence",
@@ -247,7 +247,7 @@ describe("doorViolations", () => {
     [
       "effect/ai",
       provider("Transport.ts", 'import "effect/ai"'),
-      "Transport -> effect/ai: only through EffectAi, Mcp (line 1)"
+      "Transport -> effect/ai: only through EffectAi, Mcp, McpServer (line 1)"
     ],
     [
       "SQL",
