@@ -79,7 +79,12 @@ describe("our server", { timeout: 30_000 }, () => {
       const client = yield* overStdio
       assert.deepInclude(client.getServerVersion(), { name: "desk", version: "1.2.3" })
       assert.strictEqual(client.getInstructions(), "Add first.")
+      const odd: Array<unknown> = []
+      Object.assign(client, { onerror: (error: unknown) => odd.push(error) })
       yield* use(client)
+      // what the tools log is no message
+      yield* Effect.promise(() => client.callTool({ name: "count", arguments: {} }))
+      assert.deepStrictEqual(odd, [])
     })
   )
 

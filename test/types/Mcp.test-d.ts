@@ -2,6 +2,7 @@
 import { Agent, type Approver, type Model, Recovery, Skill, Tool } from "@kintsugi/core"
 import * as AiSdk from "@kintsugi/providers/AiSdk"
 import type { ExecutionError } from "@kintsugi/core/ToolError"
+import type * as Mcp from "@kintsugi/providers/Mcp"
 import * as McpServer from "@kintsugi/providers/McpServer"
 import { Context, Effect, type Layer, Schema } from "effect"
 import type { HttpRouter } from "effect/http/HttpRouter"
@@ -35,6 +36,13 @@ describe("foreign tools", () => {
     sameType<Layer.Layer<never, never, HttpRouter | Db>>()(
       McpServer.http({ name: "ours", version: "1", path: "/mcp", tools: [plain, query] })
     )
+  })
+
+  it("P1107 what the hints of a server say is known at run time only, so that a retry has to be acknowledged", () => {
+    // @ts-expect-error -- the tool may be unsafe
+    void ((tool: Mcp.McpTool) => tool.pipe(Tool.onError({ ExecutionError: Recovery.retry({ retries: 1 }) })))
+    void ((tool: Mcp.McpTool) =>
+      tool.pipe(Tool.onError({ ExecutionError: Recovery.retry({ retries: 1, acknowledge: "may run twice" }) })))
   })
 
   it("P1107 a tool of the AI SDK is typed by what its execute takes and gives", () => {

@@ -15,6 +15,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as PubSub from "effect/PubSub"
 import * as Redacted from "effect/Redacted"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Connection from "./internal/mcpConnection.ts"
@@ -185,8 +186,12 @@ export const connect = <R>(
     const changes = Stream.unwrap(
       Effect.gen(function* () {
         const heard = yield* PubSub.subscribe(notices.changes)
-        const { listen } = yield* renewed.current.pipe(translate(), ofServer)
-        yield* Effect.forkScoped(listen)
+        yield* renewed.current.pipe(translate(), ofServer)
+        const listen = Effect.flatMap(renewed.current, ({ listen }) => listen).pipe(Effect.orElseSucceed(() => false))
+        // a server may end its stream at any time, and is listened to again
+        yield* Effect.forkScoped(
+          Effect.repeat(listen, { while: (more) => more, schedule: Schedule.spaced("1 second") })
+        )
         return Stream.mapEffect(Stream.fromSubscription(heard), () => tools)
       })
     )

@@ -16,6 +16,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpRouter from "effect/http/HttpRouter"
 import * as Layer from "effect/Layer"
 import * as Predicate from "effect/Predicate"
+import * as References from "effect/References"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Stdio } from "effect/Stdio"
@@ -51,19 +52,19 @@ const protocols = [
 ] as const
 
 /**
- * Serves over the standard input and output of this process, of which nothing else may write: not even a log line to
- * `console.log`. Throws a `TypeError` for two tools of one name and for built-in tools.
+ * Serves over the standard input and output of this process, to which nothing else may write: Effect's own loggers write to the
+ * standard error here. Throws a `TypeError` for two tools of one name and for built-in tools.
  */
 export const stdio = <T extends Tool.AnyTool>(
   options: Options<T>
 ): Layer.Layer<never, never, Stdio | Call.Needs<T>> => {
   const registrations = registering(options)
+  const layer = Layer.provide(
+    Effects.layerStdio({ ...identityOf(options), protocols, registrations }),
+    Layer.succeed(References.LogToStderr, true)
+  )
   // what the registrations need, and no more, is in this type
-  return Layer.orDie(Effects.layerStdio({ ...identityOf(options), protocols, registrations })) as Layer.Layer<
-    never,
-    never,
-    Stdio | Call.Needs<T>
-  >
+  return Layer.orDie(layer) as Layer.Layer<never, never, Stdio | Call.Needs<T>>
 }
 
 /**

@@ -41,7 +41,11 @@ const count = Tool.make("count", {
   description: "Counts.",
   parameters: Schema.Struct({}),
   success: Schema.String,
-  run: (_, { progress }) => Effect.as(progress({ progress: 1, total: 2, message: "half" }), "2")
+  run: (_, { progress }) =>
+    Effect.logInfo("counting").pipe(
+      Effect.andThen(progress({ progress: 1, total: 2, message: "half" })),
+      Effect.as("2")
+    )
 })
 
 const shout = Agent.asTool(

@@ -50,7 +50,7 @@ export interface Way {
   readonly open: (
     adapter: Adapter
   ) => Effect.Effect<
-    { readonly transport: McpClient.Transport; readonly listen: Effect.Effect<void> },
+    { readonly transport: McpClient.Transport; readonly listen: Effect.Effect<boolean> },
     Failure,
     Scope.Scope
   >
@@ -66,8 +66,8 @@ export interface Settings {
 export interface Connection {
   readonly client: McpClient.McpClient
   readonly version: Version
-  /** Hears what the server says by itself, until it says no more. */
-  readonly listen: Effect.Effect<void>
+  /** Hears what the server says by itself, until it says no more; whether it may say more when it is asked again. */
+  readonly listen: Effect.Effect<boolean>
 }
 
 /** How long a server that may not know the newest version, and may not even say so, has to answer to it. */
@@ -198,7 +198,7 @@ class Spoken {
   }
 
   /** The newest version asks for what it wants to hear. */
-  subscribe(transport: McpClient.Transport): Effect.Effect<void> {
+  subscribe(transport: McpClient.Transport): Effect.Effect<boolean> {
     return Effect.suspend(() =>
       transport.request({
         jsonrpc: "2.0",
@@ -206,7 +206,10 @@ class Spoken {
         method: "subscriptions/listen",
         params: { _meta: this.#meta, notifications: { toolsListChanged: true } }
       })
-    ).pipe(Effect.ignore)
+    ).pipe(
+      Effect.map((answer) => "result" in answer),
+      Effect.orElseSucceed(() => false)
+    )
   }
 }
 

@@ -21,8 +21,8 @@ export interface HttpOptions {
 
 export interface Opened {
   readonly transport: McpClient.Transport
-  /** Hears what the server says by itself, until it says no more; for the versions that have sessions. */
-  readonly listen: Effect.Effect<void>
+  /** Hears what the server says by itself, until it says no more, for the versions that have sessions; whether it may say more. */
+  readonly listen: Effect.Effect<boolean>
 }
 
 export const open = (
@@ -53,10 +53,12 @@ export const open = (
           ...(session === undefined ? {} : { "mcp-session-id": session })
         }),
         client.execute,
-        Effect.flatMap((response) => (isEvents(response) ? Stream.runDrain(response.stream) : Effect.void)),
+        Effect.flatMap((response) =>
+          // most servers offer no such stream; one that was cut off is as good as one that ended
+          isEvents(response) ? Effect.as(Effect.ignore(Stream.runDrain(response.stream)), true) : Effect.succeed(false)
+        ),
         Effect.scoped,
-        // most servers offer no such stream
-        Effect.ignore
+        Effect.orElseSucceed(() => false)
       )
     )
     return { transport, listen }

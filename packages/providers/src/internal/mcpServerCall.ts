@@ -25,10 +25,10 @@ const agentOf = <T extends Tool.AnyTool>({ budget, name, tool }: Options<T>, mod
     ...(budget === undefined ? {} : { budget })
   })
 
-type AgentOf<T extends Tool.AnyTool> = ReturnType<typeof agentOf<T>>
-
 /** What calls of these tools need: the tools themselves, what their tables hand on to, and who approves. */
-export type Needs<T extends Tool.AnyTool> = T extends Tool.AnyTool ? Effect.Services<ReturnType<AgentOf<T>>> : never
+export type Needs<T extends Tool.AnyTool> = T extends Tool.AnyTool
+  ? Effect.Services<ReturnType<Agent.Agent<string, unknown, never, never, T>>>
+  : never
 
 /** Settles one call. It cannot fail: what escapes the tables is said as well. */
 export const settle = <T extends Tool.AnyTool>(
@@ -43,7 +43,7 @@ export const settle = <T extends Tool.AnyTool>(
         event.type === "tool-progress" && event.agent === options.name ? progress(event.data) : Effect.void
       )
     )
-    // the very type from which `Needs` is drawn, which is not yet known here
+    // an agent with this tool and no table of its own: what `Needs` says, once the tool is known
     const running = agent("") as Effect.Effect<unknown, unknown, Needs<T>>
     return Effect.match(running, {
       onSuccess: () => client.settlement ?? Message.notRun,
