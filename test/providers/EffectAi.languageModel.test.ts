@@ -311,6 +311,21 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
     })
   )
 
+  it.effect("P504 P1107 a stream without its end is an error, whatever came of it", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* scripted(ScriptedModel.cutOff({ type: "text-delta", text: "he" }))
+      const seen: Array<string> = []
+      const error = yield* LanguageModel.streamText({ prompt: "hi" }).pipe(
+        Stream.runForEach((part) => Effect.sync(() => void seen.push(part.type))),
+        Effect.flip,
+        Effect.provide(layer)
+      )
+      assert.deepInclude(error, { isRetryable: true, retryAfter: undefined })
+      assert.strictEqual(error.reason._tag, "NetworkError")
+      assert.deepStrictEqual(seen, ["text-start", "text-delta"])
+    })
+  )
+
   it.effect("P1107 tools of a provider are refused before anything is sent", () =>
     Effect.gen(function* () {
       const { layer } = yield* scripted()

@@ -4,7 +4,7 @@ import { Message, Model, Usage } from "@kintsugi/core"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import { fromEffect } from "@kintsugi/core/testing/FastCheck"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
-import { Effect, Schema, Stream } from "effect"
+import { Effect, type Schema, Stream } from "effect"
 import { LanguageModel, Prompt, type Response } from "effect/ai"
 import * as fc from "fast-check"
 import { streamed } from "./effectAiScript.ts"
@@ -42,15 +42,13 @@ const content: fc.Arbitrary<Message.Reply["content"][number]> = fc.oneof(
   fc
     .tuple(words, json)
     .map(([kind, data]) => ({ type: "provider-item" as const, kind, opaque: { provider: "p", data } })),
-  fc
-    .tuple(fc.uuid(), words, fc.dictionary(words, json, { maxKeys: 3 }), opaque)
-    .map(([id, name, args, opaque]) => ({
-      type: "tool-call" as const,
-      id,
-      name,
-      arguments: args,
-      ...withOpaque(opaque)
-    }))
+  fc.tuple(fc.uuid(), words, fc.dictionary(words, json, { maxKeys: 3 }), opaque).map(([id, name, args, opaque]) => ({
+    type: "tool-call" as const,
+    id,
+    name,
+    arguments: args,
+    ...withOpaque(opaque)
+  }))
 )
 
 const replies: fc.Arbitrary<Message.Reply> = fc
