@@ -137,6 +137,23 @@ describe("Chat of effect/ai on our providers", () => {
     )
   }
 
+  for (const [way, ask] of ways) {
+    it.live(`P1107 interruption reaches the server (${way})`, () =>
+      Effect.gen(function* () {
+        const begun = yield* Deferred.make<void>()
+        const server = yield* LoopbackServer.make(
+          AnyWire.handler(() => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+        )
+        const layer = at((url) => OpenAi.layer({ model: "m", apiKey, baseUrl: url, transport: once }), server.url)
+        const asking = Effect.flatMap(Chat.empty, (chat) => ask(chat, "hi"))
+        const fiber = yield* Effect.forkChild(Effect.provide(asking, [layer, handlers]))
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(fiber)
+        assert.strictEqual((yield* server.nextAbort).number, 1)
+      })
+    )
+  }
+
   it.live("P801 P1107 the wait that a server asks for is that of the AiError", () =>
     Effect.gen(function* () {
       const limited = AnyWire.failing({ type: "rate-limited", retryAfter: "7 seconds" })
@@ -308,6 +325,21 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
           ]
         }
       ])
+    })
+  )
+
+  it.effect("P504 P1107 a stream without its end is an error, whatever came of it", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* scripted(ScriptedModel.cutOff({ type: "text-delta", text: "he" }))
+      const seen: Array<string> = []
+      const error = yield* LanguageModel.streamText({ prompt: "hi" }).pipe(
+        Stream.runForEach((part) => Effect.sync(() => void seen.push(part.type))),
+        Effect.flip,
+        Effect.provide(layer)
+      )
+      assert.deepInclude(error, { isRetryable: true, retryAfter: undefined })
+      assert.strictEqual(error.reason._tag, "NetworkError")
+      assert.deepStrictEqual(seen, ["text-start", "text-delta"])
     })
   )
 

@@ -6,7 +6,7 @@ import * as EffectAi from "@kintsugi/providers/EffectAi"
 import { Cause, Deferred, Duration, Effect, Exit, Fiber, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { AiError, type LanguageModel, Prompt, type Response, Tool as AiTool } from "effect/ai"
-import { agentWith, busy, calm, overADay, scripted } from "../core/dialogue.ts"
+import { agentWith, busy, calm, eventLog, keptUsage, overADay, scripted } from "../core/dialogue.ts"
 import { asked } from "../core/models.ts"
 import { it } from "../support/run.ts"
 import * as Script from "./effectAiScript.ts"
@@ -154,7 +154,8 @@ describe("agents on a model of effect/ai", () => {
     (run) =>
       Effect.gen(function* () {
         const script = yield* Script.make(Script.says("it is 3"), Script.says('{"count": "3"}'))
-        const agent = Agent.make("a", { output: Schema.Struct({ count: Schema.Finite }) })
+        const log = eventLog()
+        const agent = Agent.make("a", { output: Schema.Struct({ count: Schema.Finite }) }).pipe(log.listen)
         const output = yield* run(agent, "go").pipe(
           Effect.provide(EffectAi.model({ isScripted: true })),
           Effect.provide(script.layer)
@@ -163,6 +164,8 @@ describe("agents on a model of effect/ai", () => {
         const [first, second] = script.requests
         assert.deepInclude(first?.responseFormat, { type: "json", objectName: "a" })
         assert.strictEqual(second?.responseFormat.type, "json")
+        // what did not fit was paid for as well
+        assert.strictEqual(keptUsage(log.end())?.inputTokens, 20)
       })
   )
 })

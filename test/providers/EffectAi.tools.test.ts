@@ -1,7 +1,7 @@
 /** Tools of ours under `effect/ai`'s own `LanguageModel`: their recovery is at work in its toolkits. */
 import { assert, describe, it } from "@effect/vitest"
 import { Agent, Recovery, RunContext, Tool, ToolError } from "@kintsugi/core"
-import { RecordedEvents } from "@kintsugi/core/testing"
+import { RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
 import * as EffectAi from "@kintsugi/providers/EffectAi"
 import { Deferred, Effect, Fiber, Layer, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -197,6 +197,27 @@ describe("tools of ours as a toolkit", () => {
         [["open", "open", "c1"]]
       )
       assert.isUndefined(yield* RunContext.Current)
+    })
+  )
+
+  it.effect("P1107 a fixer that speaks to a model, and an agent that is a tool, ask the model of the layer", () =>
+    Effect.gen(function* () {
+      const model = yield* ScriptedModel.make(ScriptedModel.text('{"shop":"fixed"}'), ScriptedModel.text("seven"))
+      const fixer = Agent.make("fixer", { prompt: "Mend it." })
+      const open = shop(() => Effect.succeed(7)).pipe(Tool.onError({ InvalidArgs: Recovery.fix(fixer) }))
+      const speaker = Agent.asTool(Agent.make("speaker", { prompt: "Speak." }), { description: "Speaks." })
+      const { layer, toolkit } = EffectAi.toToolkit([open, speaker])
+      const script = yield* Script.make(
+        Script.calls(Script.call("open", {}), Script.call("speaker", { input: "say 7" }))
+      )
+      const response = yield* LanguageModel.generateText({ prompt: "go", toolkit, concurrency: 1 }).pipe(
+        Effect.provide([script.layer, Layer.provide(layer, model.layer)])
+      )
+      assert.deepStrictEqual(
+        response.toolResults.map(({ result }) => result),
+        [7, "seven"]
+      )
+      assert.strictEqual(model.requests.length, 2)
     })
   )
 

@@ -6,8 +6,10 @@ import * as AiError from "effect/ai/AiError"
 import type * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
 import type * as Tool from "effect/ai/Tool"
+import { CurrentSpanTransformer } from "effect/ai/Telemetry"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { schemaOf } from "./effectAiSchema.ts"
 import { fromAiError } from "./effectAiFromError.ts"
@@ -51,18 +53,22 @@ export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, kn
     )
     if (schema === undefined) return asText
     const objectName = request.output?.name
-    return Effect.matchEffect(
-      languageModel.generateObject({ prompt, ...asIs, ...declared(request), schema, objectName }),
-      {
-        onSuccess: ({ content }) => Effect.succeed<ReadonlyArray<Part>>(content),
-        onFailure: (error) => {
-          const { reason } = error
-          // whether the text fits is for whoever asked to say; a model that cannot be held to a schema is asked without
-          if (reason._tag === "StructuredOutputError") return Effect.succeed(onlyText(reason))
-          if (reason._tag !== "UnsupportedSchemaError") return Effect.fail(error)
-          return asText
+    return overhearing((heard) =>
+      Effect.matchEffect(
+        Effect.suspend(() =>
+          languageModel.generateObject({ prompt, ...asIs, ...declared(request), schema, objectName })
+        ),
+        {
+          onSuccess: ({ content }) => Effect.succeed<ReadonlyArray<Part>>(content),
+          onFailure: (error) => {
+            const { reason } = error
+            // whether the text fits is for whoever asked to say; a model that cannot be held to a schema is asked without
+            if (reason._tag === "StructuredOutputError") return Effect.succeed(heard() ?? onlyText(reason))
+            if (reason._tag !== "UnsupportedSchemaError") return Effect.fail(error)
+            return asText
+          }
         }
-      }
+      )
     )
   }
 
@@ -110,6 +116,22 @@ export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, kn
       )
   }
 }
+
+/** With the response as it came, which `effect/ai` shows to nobody but whoever transforms spans when its text does not fit. */
+const overhearing = <A, E>(
+  use: (heard: () => ReadonlyArray<Part> | undefined) => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  Effect.flatMap(Effect.serviceOption(CurrentSpanTransformer), (others) => {
+    let response: ReadonlyArray<Part> | undefined
+    return Effect.provideService(
+      use(() => response),
+      CurrentSpanTransformer,
+      (options) => {
+        response = options.response
+        if (Option.isSome(others)) others.value(options)
+      }
+    )
+  })
 
 /** The calls are handed over as the model made them, whatever they name. */
 const asIs = { disableToolCallResolution: true, toolCallValidation: "deferred" } as const
