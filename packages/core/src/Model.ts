@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import { fallback as inOrder } from "./internal/modelFallback.ts"
+import { around as surrounded, type Surrounding } from "./internal/modelAsking.ts"
 import { guarded } from "./internal/modelRecovery.ts"
 import {
   type CheckRows,
@@ -41,6 +42,7 @@ export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Ef
 /** The service that agents ask for in `R`. */
 export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
 
+export type { Surrounding } from "./internal/modelAsking.ts"
 export { collected, Collector, partsOf } from "./internal/modelCollecting.ts"
 export type { HandlerOptions, LlmHandler, LlmRows } from "./internal/modelTable.ts"
 
@@ -148,6 +150,16 @@ export const fallback: {
   // the overloads compute what it is from what is given
   return made as never
 }
+
+/**
+ * The model with something of your own around each call of it: a limit, a log, a cache. A call of one that is made of others is
+ * surrounded as a whole, and a run still books each of its attempts by itself; so it is not with a copy of the service that has
+ * another `generate`.
+ */
+export const around: {
+  (surrounding: Surrounding): (self: Service) => Service
+  (self: Service, surrounding: Surrounding): Service
+} = dual(2, surrounded)
 
 // whatever is a layer here is one of a model
 const isLayer = (given: AnyModel | FallbackOptions): given is Layer.Layer<Model, unknown, unknown> =>

@@ -18,6 +18,25 @@ export interface Asker<A, R> {
   readonly given: (reply: Message.Reply) => A
   /** Whether a reader has seen some of what the present attempt says: no other may be made then. */
   readonly isShown: () => boolean
+  /** Puts something around all that is asked for one request. */
+  readonly within: (
+    model: Service,
+    asking: Effect.Effect<A, LlmError, R>,
+    surrounding: Surrounding,
+    request: Request
+  ) => Effect.Effect<A, LlmError, R>
+}
+
+/**
+ * What is done around a call of a model. A run asks a model that is made of others for one reply, streamed or not: around that
+ * stands `generate`.
+ */
+export interface Surrounding {
+  readonly generate: (
+    reply: Effect.Effect<Message.Reply, LlmError>,
+    request: Request
+  ) => Effect.Effect<Message.Reply, LlmError>
+  readonly stream: (parts: Stream.Stream<Part, LlmError>, request: Request) => Stream.Stream<Part, LlmError>
 }
 
 /** Which models are asked, in which order, and what is done about their failures. */
@@ -32,15 +51,41 @@ interface Composition {
 
 /** A model that is made of others. */
 export const compose = (members: ReadonlyArray<Service>, strategy: Strategy): Service => {
-  const composition: Composition = { members, strategy }
   const service: Service = {
     name: [...new Set(members.map(({ name }) => name))].join(" or "),
     provider: [...new Set(members.map(({ provider }) => provider))].join(" or "),
     generate: (request) => strategy(request, whole),
     stream: (request) => Stream.unwrap(strategy(request, opening))
   }
-  // not enumerable: who copies a service to change what it does has made another
-  return Object.defineProperty(service, Composed, { value: composition })
+  return marked(service, { members, strategy })
+}
+
+// not enumerable: who copies a service to change what it does has made another
+const marked = (service: Service, composition: Composition): Service =>
+  Object.defineProperty(service, Composed, { value: composition })
+
+/** The model with something around each call of it. One that is made of others stays that: whoever knows asks each by itself. */
+export const around = (model: Service, surrounding: Surrounding): Service => {
+  const service: Service = {
+    ...model,
+    generate: (request) =>
+      surrounding.generate(
+        Effect.suspend(() => model.generate(request)),
+        request
+      ),
+    stream: (request) =>
+      surrounding.stream(
+        Stream.suspend(() => model.stream(request)),
+        request
+      )
+  }
+  const composition = compositionOf(model)
+  if (composition === undefined) return service
+  const { members, strategy } = composition
+  return marked(service, {
+    members,
+    strategy: (request, asker) => asker.within(service, strategy(request, asker), surrounding, request)
+  })
 }
 
 const compositionOf = (model: Service): Composition | undefined =>
@@ -71,28 +116,36 @@ const whole: Asker<Message.Reply, never> = {
       }
     ),
   given: (reply) => reply,
-  isShown: () => false
+  isShown: () => false,
+  within: (_, asking, { generate }, request) => generate(asking, request)
 }
 
 /** Asks for parts, and is done with the first of them: what fails later was seen. */
 const opening: Asker<Stream.Stream<Part, LlmError>, Scope.Scope> = {
-  ask: (model, request) =>
-    Effect.flatMap(Effect.scope, (above) =>
-      Effect.flatMap(Scope.fork(above), (scope) => {
-        const opened = Effect.flatMap(Scope.provide(Stream.toPull(parts(model, request)), scope), (pull) =>
-          Pull.matchEffect(pull, {
-            onSuccess: (first) =>
-              Effect.succeed(Stream.concat(Stream.fromArray(first), Stream.fromPull(Effect.succeed(pull)))),
-            onFailure: (cause) => Effect.failCause(cause),
-            onDone: () => Effect.fail(cutOff(model))
-          })
-        )
-        return Effect.onExit(opened, (exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
-      })
-    ),
+  ask: (model, request) => opened(model, parts(model, request)),
   given: (reply) => Stream.fromArray(partsOf(reply)),
-  isShown: () => false
+  isShown: () => false,
+  within: (model, asking, { stream }, request) => opened(model, stream(Stream.unwrap(asking), request))
 }
+
+/** A stream of which the first parts have come; one that has none fails. */
+const opened = (
+  model: Service,
+  stream: Stream.Stream<Part, LlmError>
+): Effect.Effect<Stream.Stream<Part, LlmError>, LlmError, Scope.Scope> =>
+  Effect.flatMap(Effect.scope, (above) =>
+    Effect.flatMap(Scope.fork(above), (scope) => {
+      const opening = Effect.flatMap(Scope.provide(Stream.toPull(stream), scope), (pull) =>
+        Pull.matchEffect(pull, {
+          onSuccess: (first) =>
+            Effect.succeed(Stream.concat(Stream.fromArray(first), Stream.fromPull(Effect.succeed(pull)))),
+          onFailure: (cause) => Effect.failCause(cause),
+          onDone: () => Effect.fail(cutOff(model))
+        })
+      )
+      return Effect.onExit(opening, (exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
+    })
+  )
 
 /** The parts of one model up to its end, and what is wrong with them as a failure with the text so far. */
 const parts = (model: Service, request: Request): Stream.Stream<Part, LlmError> =>

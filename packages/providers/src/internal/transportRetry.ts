@@ -68,7 +68,7 @@ const bare = (cause: Cause.Cause<Failure>): Cause.Cause<LlmError.LlmError> => Ca
 
 const wait = (error: LlmError.LlmError, attempt: number, delay: Duration.Duration): Effect.Effect<void> => {
   const told = report(error, "retry", attempt, delay)
-  return Duration.isZero(delay) ? told : Effect.andThen(told, Effect.sleep(delay))
+  return Duration.isZero(delay) ? told : Effect.andThen(told, RunContext.sleep(delay))
 }
 
 const report = (
