@@ -1,6 +1,6 @@
 /** Guards within runs: what a run knows of a guarded model, and what its time means for the waits of a guard. */
 import { assert } from "@effect/vitest"
-import { Agent, LlmError, Model, Recovery, RunError, Usage } from "@kintsugi/core"
+import { Agent, LlmError, Model, Recovery, RetryBudget, RunError, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Resilience } from "@kintsugi/providers"
 import { Clock, Duration, Effect, Fiber, Layer } from "effect"
@@ -140,14 +140,20 @@ it.run("P704 such a wait stops an order of models, and the table of a model; one
 
 it.run("P704 nor does the transport begin a wait that would pass the end of the run", (run) =>
   Effect.gen(function* () {
+    const budget = RetryBudget.makeUnsafe({ ratio: 0, reserve: 1 })
+    const log = eventLog()
     const net = fakeNetwork([
       respond(503, "{}", { "retry-after": "30" }),
       respond(200, JSON.stringify(completion("ok")))
     ])
-    const agent = Agent.make("w", { budget: { maxDuration: "10 seconds" } })
-    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(openAi()), Effect.provide(net.layer)))
+    const agent = Agent.make("w", { budget: { maxDuration: "10 seconds" } }).pipe(log.listen)
+    const model = openAi({ retry: { budget } })
+    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model), Effect.provide(net.layer)))
     assert.deepInclude(error, { reason: "maxDuration", spent: 10_000 })
     assert.strictEqual(yield* Clock.currentTimeMillis, 0)
     assert.strictEqual(net.times().length, 1)
+    const verdicts = log.all.flatMap((event) => (event.type === "verdict" ? [`${event.layer}: ${event.verdict}`] : []))
+    assert.deepStrictEqual(verdicts, ["transport: exhausted"])
+    assert.isTrue(yield* budget.withdraw)
   })
 )

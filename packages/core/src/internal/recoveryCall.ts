@@ -7,6 +7,7 @@ import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import { hintFrom, hintOf } from "../Backoff.ts"
 import { tagOf } from "../ErrorCause.ts"
+import { Latest } from "../RetryBudget.ts"
 import { type Position, type Seen, seenOf } from "./recoveryPosition.ts"
 import { type Ending, type Origin, type Progress, type Rules, type Trace, untouchable } from "./recoveryRules.ts"
 import { maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./verdictBounds.ts"
@@ -154,7 +155,10 @@ export class Call<R> implements Progress {
       this.#steppers.set(slot, stepper)
       // whatever ended it before the restart would have ended the call
       const again = Effect.forEach(made, ({ at, seen }) => Effect.exit(stepper(at, seen)), { discard: true })
-      return made.length === 0 ? Effect.succeed(stepper) : Effect.as(again, stepper)
+      return made.length === 0
+        ? Effect.succeed(stepper)
+        : // and whatever they have withdrawn is withdrawn
+          Effect.as(Effect.provideService(again, Latest, -Infinity), stepper)
     })
   }
 
@@ -163,7 +167,8 @@ export class Call<R> implements Progress {
     if (this.#rules.onWait !== undefined || this.#rules.isKept === true) {
       this.#steps.set(slot, [...(this.#steps.get(slot) ?? []), { at, seen: seenOf(seen) }])
     }
-    return stepper(at, seen)
+    // what the run has no time for is not made
+    return Effect.provideService(stepper(at, seen), Latest, this.#rules.deadline())
   }
 
   #tellPosition(delay: Duration.Duration): Effect.Effect<void> {
