@@ -91,6 +91,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
   warned: ["maxTurns"],
   transcript,
   compacted: { head: transcript, from: 1 },
+  asked: 0,
   open: {
     reply,
     settlements: [null],
