@@ -9,6 +9,7 @@ import { ContentFilteredError, type LlmError, NetworkError } from "../LlmError.t
 import * as Message from "../Message.ts"
 import type { Part, Request, Service } from "./modelService.ts"
 import { collected, Collector, partsOf } from "./modelCollecting.ts"
+import type { Compactions } from "./recoveryRules.ts"
 import { withPartial } from "./modelPartial.ts"
 
 /** Asks single models, in one of the ways in which a model can be asked. */
@@ -18,6 +19,8 @@ export interface Asker<A, R> {
   readonly given: (reply: Message.Reply) => A
   /** Whether a reader has seen some of what the present attempt says: no other may be made then. */
   readonly isShown: () => boolean
+  /** How often any table has shortened this request. */
+  readonly compactions: Compactions
   /** Puts something around all that is asked for one request. */
   readonly within: (
     model: Service,
@@ -54,11 +57,13 @@ export const compose = (members: ReadonlyArray<Service>, strategy: Strategy): Se
   const service: Service = {
     name: [...new Set(members.map(({ name }) => name))].join(" or "),
     provider: [...new Set(members.map(({ provider }) => provider))].join(" or "),
-    generate: (request) => strategy(request, whole),
-    stream: (request) => Stream.unwrap(strategy(request, opening))
+    generate: (request) => Effect.suspend(() => strategy(request, asking(whole))),
+    stream: (request) => Stream.unwrap(Effect.suspend(() => strategy(request, asking(opening))))
   }
   return marked(service, { members, strategy })
 }
+
+const asking = <A, R>(way: Omit<Asker<A, R>, "compactions">): Asker<A, R> => ({ ...way, compactions: { made: 0 } })
 
 // not enumerable: who copies a service to change what it does has made another
 const marked = (service: Service, composition: Composition): Service =>
@@ -106,7 +111,7 @@ export const ask = <A, R>(model: Service, request: Request, asker: Asker<A, R>):
 export const named = (model: Service, reply: Message.Reply): Message.Reply =>
   reply.model === undefined ? { ...reply, model: model.name } : reply
 
-const whole: Asker<Message.Reply, never> = {
+const whole: Omit<Asker<Message.Reply, never>, "compactions"> = {
   ask: (model, request) =>
     Effect.flatMap(
       Effect.suspend(() => model.generate(request)),
@@ -121,7 +126,7 @@ const whole: Asker<Message.Reply, never> = {
 }
 
 /** Asks for parts, and is done with the first of them: what fails later was seen. */
-const opening: Asker<Stream.Stream<Part, LlmError>, Scope.Scope> = {
+const opening: Omit<Asker<Stream.Stream<Part, LlmError>, Scope.Scope>, "compactions"> = {
   ask: (model, request) => opened(model, parts(model, request)),
   given: (reply) => Stream.fromArray(partsOf(reply)),
   isShown: () => false,

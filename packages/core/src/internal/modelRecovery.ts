@@ -41,6 +41,7 @@ const subjectOf = <A, R>(
     deadline: () => RunContext.deadline(run),
     admits: () => !asker.isShown(),
     fix: () => Effect.die(new TypeError("Model.onError: fix has no meaning in a table for model calls")),
+    compactions: asker.compactions,
     compact: ({ compaction }, error) =>
       asker.isShown()
         ? Effect.succeed({ type: "gave up" })

@@ -72,6 +72,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   #spent: Spent = nothingSpent
   /** Whether it has begun and is not booked yet. */
   #isOpen = false
+  readonly compactions: Driver.Compactions = { made: 0 }
   /** The last failure that no row was for. */
   #unguarded: unknown
 
