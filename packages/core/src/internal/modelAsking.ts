@@ -10,6 +10,7 @@ import * as Message from "../Message.ts"
 import type { Part, Request, Service } from "./modelService.ts"
 import { collected, Collector, partsOf } from "./modelCollecting.ts"
 import type { Compactions } from "./recoveryRules.ts"
+import { explained, explaining, type Explains } from "./modelExplaining.ts"
 import { withPartial } from "./modelPartial.ts"
 
 /** Asks single models, in one of the ways in which a model can be asked. */
@@ -37,9 +38,14 @@ export interface Asker<A, R> {
 export interface Surrounding {
   readonly generate: (
     reply: Effect.Effect<Message.Reply, LlmError>,
-    request: Request
+    request: Request,
+    model: Service
   ) => Effect.Effect<Message.Reply, LlmError>
-  readonly stream: (parts: Stream.Stream<Part, LlmError>, request: Request) => Stream.Stream<Part, LlmError>
+  readonly stream: (
+    parts: Stream.Stream<Part, LlmError>,
+    request: Request,
+    model: Service
+  ) => Stream.Stream<Part, LlmError>
 }
 
 /** Which models are asked, in which order, and what is done about their failures. */
@@ -53,14 +59,14 @@ interface Composition {
 }
 
 /** A model that is made of others. */
-export const compose = (members: ReadonlyArray<Service>, strategy: Strategy): Service => {
+export const compose = (members: ReadonlyArray<Service>, strategy: Strategy, explains: Explains): Service => {
   const service: Service = {
     name: [...new Set(members.map(({ name }) => name))].join(" or "),
     provider: [...new Set(members.map(({ provider }) => provider))].join(" or "),
     generate: (request) => Effect.suspend(() => strategy(request, asking(whole))),
     stream: (request) => Stream.unwrap(Effect.suspend(() => strategy(request, asking(opening))))
   }
-  return marked(service, { members, strategy })
+  return explaining(marked(service, { members, strategy }), explains)
 }
 
 const asking = <A, R>(way: Omit<Asker<A, R>, "compactions">): Asker<A, R> => ({ ...way, compactions: { made: 0 } })
@@ -76,21 +82,24 @@ export const around = (model: Service, surrounding: Surrounding): Service => {
     generate: (request) =>
       surrounding.generate(
         Effect.suspend(() => model.generate(request)),
-        request
+        request,
+        model
       ),
     stream: (request) =>
       surrounding.stream(
         Stream.suspend(() => model.stream(request)),
-        request
+        request,
+        model
       )
   }
   const composition = compositionOf(model)
   if (composition === undefined) return service
   const { members, strategy } = composition
-  return marked(service, {
+  const composed = marked(service, {
     members,
     strategy: (request, asker) => asker.within(service, strategy(request, asker), surrounding, request)
   })
+  return explaining(composed, (errors) => explained(model, errors))
 }
 
 const compositionOf = (model: Service): Composition | undefined =>
@@ -122,7 +131,7 @@ const whole: Omit<Asker<Message.Reply, never>, "compactions"> = {
     ),
   given: (reply) => reply,
   isShown: () => false,
-  within: (_, asking, { generate }, request) => generate(asking, request)
+  within: (model, asking, { generate }, request) => generate(asking, request, model)
 }
 
 /** Asks for parts, and is done with the first of them: what fails later was seen. */
@@ -130,7 +139,7 @@ const opening: Omit<Asker<Stream.Stream<Part, LlmError>, Scope.Scope>, "compacti
   ask: (model, request) => opened(model, parts(model, request)),
   given: (reply) => Stream.fromArray(partsOf(reply)),
   isShown: () => false,
-  within: (model, asking, { stream }, request) => opened(model, stream(Stream.unwrap(asking), request))
+  within: (model, asking, { stream }, request) => opened(model, stream(Stream.unwrap(asking), request, model))
 }
 
 /** A stream of which the first parts have come; one that has none fails. */

@@ -100,12 +100,12 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   }
 
   within(
-    _: Model.Service,
+    model: Model.Service,
     asking: Effect.Effect<Message.Reply, LlmError>,
     { generate }: Surrounding,
     request: Model.Request
   ): Effect.Effect<Message.Reply, LlmError> {
-    return generate(asking, request)
+    return generate(asking, request, model)
   }
 
   #ask(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {

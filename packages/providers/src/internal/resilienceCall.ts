@@ -1,6 +1,6 @@
 /** One guarded call of a model, whole or streamed: what is asked before it, and what is told once when it is over. */
 import * as LlmError from "@kintsugi/core/LlmError"
-import * as Model from "@kintsugi/core/Model"
+import type * as Model from "@kintsugi/core/Model"
 import type * as Usage from "@kintsugi/core/Usage"
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -55,10 +55,10 @@ export const all =
       (tellings) => (ended) => Effect.forEach(tellings.toReversed(), (tell) => tell(ended), { discard: true })
     )
 
-/** The model, each call of it admitted by `policy`. */
-export const guarded = (model: Model.Service, policy: Policy): Model.Service => {
-  const admitted = (request: Model.Request) =>
-    Effect.map(policy({ provider: model.provider, model: model.name, request }), (tell) => {
+/** Has each call of a model admitted by `policy`. */
+export const surrounding = (policy: Policy): Model.Surrounding => {
+  const admitted = (request: Model.Request, { name, provider }: Model.Service) =>
+    Effect.map(policy({ provider, model: name, request }), (tell) => {
       let isOver = false
       return (ended: Ended): Effect.Effect<void> => {
         if (isOver) return Effect.void
@@ -66,18 +66,18 @@ export const guarded = (model: Model.Service, policy: Policy): Model.Service => 
         return tell(ended)
       }
     })
-  return Model.around(model, {
-    generate: (reply, request) =>
+  return {
+    generate: (reply, request, model) =>
       Effect.scoped(
-        Effect.flatMap(admitted(request), (tell) =>
+        Effect.flatMap(admitted(request, model), (tell) =>
           Effect.onExit(reply, (exit) =>
             Exit.isSuccess(exit) ? tell({ as: "reply", usage: exit.value.usage }) : failed(exit.cause, tell)
           )
         )
       ),
-    stream: (streamed, request) =>
+    stream: (streamed, request, model) =>
       Stream.unwrap(
-        Effect.map(admitted(request), (tell) =>
+        Effect.map(admitted(request, model), (tell) =>
           streamed.pipe(
             Stream.mapArrayEffect((parts) => {
               // nobody reads beyond this part
@@ -91,7 +91,7 @@ export const guarded = (model: Model.Service, policy: Policy): Model.Service => 
           )
         )
       )
-  })
+  }
 }
 
 /** The end of a run's budget passes through here too: of the model it says nothing. */
