@@ -55,7 +55,7 @@ it.run(
               skills: [{ name: "s", description: "d", tools: [tool] }]
             })
             // which share five turns
-          assert.strictEqual(Agent.explain(outer).worst.modelCalls, Math.min(5 + asked, 5 * asked))
+            assert.strictEqual(Agent.explain(outer).worst.modelCalls, Math.min(5 + asked, 5 * asked))
             // what is in the context is known to whoever asks
             const known = yield* Effect.provide(Effect.map(Model.Model, Model.explain), model)
             assert.strictEqual(known.worst.requests, calls)

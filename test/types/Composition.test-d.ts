@@ -279,7 +279,7 @@ describe("the same agent with something around it", () => {
     both.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))
     // @ts-expect-error its calls are those of its parts
     both.pipe(Agent.onToolError({ count: { NoKeys: Recovery.tell() } }))
-    // @ts-expect-error nor has it a run that could be explained
+    // @ts-expect-error nor has it a run that could be explained: it has bounds
     Agent.explain(both)
     // @ts-expect-error nor one that could be resumed
     Agent.resume(both)
