@@ -123,7 +123,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "model-interrupted": { ...around, type: "model-interrupted", ...asked },
   "text-delta": { ...around, type: "text-delta", text: "we" },
   "reasoning-delta": { ...around, type: "reasoning-delta", text: "hm" },
-  "attempt-discarded": { ...around, type: "attempt-discarded", attempt: 1, text: "we" },
+  "attempt-discarded": { ...around, type: "attempt-discarded", attempt: 1, text: "we", run: "r2" },
   compacted: {
     ...around,
     type: "compacted",

@@ -1,6 +1,6 @@
 /** What is said of compositions before they run, against what they do. */
 import { assert } from "@effect/vitest"
-import { Agent, LlmError, Message, Model, Recovery, RunError, Usage } from "@kintsugi/core"
+import { Agent, LlmError, Message, Model, Recovery, type RunError, Usage } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
 import { Duration, Effect, Layer, Stream } from "effect"
 import fc from "fast-check"
@@ -86,24 +86,25 @@ lawOfRuns("L701 A1101 no composition asks more, or waits longer, than its bounds
 const sick = () => agentOf(["fails"], 2)
 const well = () => agentOf(["answers"], 0)
 
-const worst: ReadonlyArray<readonly [string, Any, calls: number]> = [
-  ["an agent", sick(), 3],
-  ["an order", Agent.fallback(sick(), sick(), sick()), 9],
-  ["a race", Agent.firstOf(sick(), sick()), 6],
-  ["copies", Agent.speculative(sick(), 3, { hedgeAfter: 5 }), 9],
+const worst: ReadonlyArray<readonly [string, make: () => Any, calls: number]> = [
+  ["an agent", () => sick(), 3],
+  ["an order", () => Agent.fallback(sick(), sick(), sick()), 9],
+  ["a race", () => Agent.firstOf(sick(), sick()), 6],
+  ["copies", () => Agent.speculative(sick(), 3, { hedgeAfter: 5 }), 9],
   [
     "an order of races",
-    Agent.fallback(Agent.firstOf(sick(), sick()), Agent.speculative(sick(), 2, { hedgeAfter: 0 })),
+    () => Agent.fallback(Agent.firstOf(sick(), sick()), Agent.speculative(sick(), 2, { hedgeAfter: 0 })),
     12
   ],
-  ["parts at once", joined({ a: agentOf(["fails", "fails", "answers"], 2), b: sick() }), 6],
-  ["a loop", Agent.loopUntil(well(), () => false, { maxIterations: 4, feedback: () => "" }), 4],
-  ["a shared limit", Agent.fallback(sick(), sick(), sick()).pipe(Agent.withBudget({ maxTurns: 2 })), 6]
+  ["parts at once", () => joined({ a: agentOf(["fails", "fails", "answers"], 2), b: sick() }), 6],
+  ["a loop", () => Agent.loopUntil(well(), () => false, { maxIterations: 4, feedback: () => "" }), 4],
+  ["a shared limit", () => Agent.fallback(sick(), sick(), sick()).pipe(Agent.withBudget({ maxTurns: 2 })), 6]
 ]
 
-for (const [what, agent, calls] of worst) {
+for (const [what, make, calls] of worst) {
   it.run(`L701 ${what}: the bound is what happens at worst`, (run) =>
     Effect.gen(function* () {
+      const agent = make()
       const transport = Transport.explain({ requestTimeout: "1 second" })
       assert.deepInclude(Agent.bounds(agent, { transport }), { modelCalls: calls, requests: 3 * calls })
       const log = eventLog()

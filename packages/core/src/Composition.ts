@@ -263,6 +263,7 @@ export const firstOf: {
   const { options, parts } = splitOf(given)
   if (options === undefined) demandSafe("firstOf", parts)
   return make<never>("firstOf", {
+    isOneOf: true,
     parts,
     readsReport: readReports(parts),
     cost: () => costAtOnce(costsOf(parts)),
@@ -302,6 +303,7 @@ export const speculative: {
   const millis = checkedMillis("Agent.speculative: hedgeAfter", options.hedgeAfter)
   if (options.acknowledge === undefined) demandSafe("speculative", [part])
   return make("speculative", {
+    isOneOf: true,
     parts: [part],
     readsReport: part.readsReport,
     cost: () => costAtOnce(Array.from({ length: n }, (_, k) => late(part, k * millis).cost())),
