@@ -11,7 +11,7 @@ import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import { blank, fromDefinition } from "./internal/agentDefinition.ts"
 import { jsonOf } from "./internal/agentEventValue.ts"
-import { partOf, sequence, stepsOf } from "./internal/compositionParts.ts"
+import { definitionOf, partOf, sequence, stepsOf } from "./internal/compositionParts.ts"
 import {
   checkedCount,
   checkedMillis,
@@ -346,6 +346,7 @@ export const fallback: {
   const mayRunTwice = options?.acknowledge !== undefined
   return make<never>("fallback", {
     parts,
+    passes: given.filter(isAgent).map(definitionOf),
     readsReport: readReports(parts),
     cost: () => costInTurn(costsOf(parts)),
     body: (input, place) => Trying.inOrder(parts, input, place, admits, mayRunTwice)

@@ -11,6 +11,7 @@ import { Exceeded, own, ownerAbove } from "./budgetMeter.ts"
 import { Shown } from "./compositionShown.ts"
 import { untouchable } from "./recoveryDriver.ts"
 import * as RunBudget from "./runBudget.ts"
+import type { Output } from "./runOutput.ts"
 import * as Frame from "./runFrame.ts"
 import type { Cost } from "./verdictBounds.ts"
 
@@ -58,10 +59,18 @@ export interface Composed {
   readonly readsReport: boolean
   /** Whether its answer is that of one of its parts, and what others have shown does not count. */
   readonly isOneOf?: boolean
+  /** The parts, in the order in which they run, whose output is its own as it is: who reads that while it is written reads theirs. */
+  readonly passes?: ReadonlyArray<Passing>
   /** The limits of all parts together; absent where only the runs above set some. */
   readonly budget?: Budget.Budget | undefined
   /** What it does one after the other, where that is all that it does: longer sequences take it in. */
   readonly steps?: ReadonlyArray<Step> | undefined
+}
+
+/** What is known of an agent whose output is read while it is written. */
+export interface Passing {
+  readonly output: Output | undefined
+  readonly composed: Composed | undefined
 }
 
 /** A part, or a function of the value before it. */
