@@ -4,6 +4,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema, Stream } from "effect"
 import { it } from "../support/run.ts"
 import { batch, busy, done, eventLog, keptTranscript, scripted, settlements } from "./dialogue.ts"
+import { asked, hello, namedModel } from "./models.ts"
 
 const { fails, make, text } = ScriptedModel
 
@@ -398,5 +399,49 @@ it.run("P1110 nothing but an overflow changes what stands at the head of a reque
       earlier.every((message, index) => later[index] === message)
     assert.isTrue(extendsIt(second, first) && extendsIt(long, second) && extendsIt(last, short))
     assert.isFalse(extendsIt(short, long))
+  })
+)
+
+/** Drops the first message, however little that is. */
+const oneLess = Compaction.make("one less", ({ transcript }) => transcript.slice(1))
+
+const table = { ContextTooLongError: Recovery.compact<LlmError.ContextTooLongError>(oneLess) }
+
+it.run("P1005 at most twice in a turn, however many tables a question passes", (run) =>
+  Effect.gen(function* () {
+    const long = fails(tooLong())
+    const model = yield* make(batch("look"), long, long, long, batch("look"), long, long, done)
+    const layer = model.layer.pipe(Model.onError(table), Model.onError(table))
+    const log = eventLog()
+    const patient = Recovery.ladder(
+      Recovery.compact<LlmError.ContextTooLongError>(oneLess),
+      Recovery.retry({ retries: 1 })
+    )
+    const agent = reader(60).pipe(Agent.onLlmError({ ContextTooLongError: patient }), log.listen)
+    assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(layer)), "done")
+    // the third refusal leaves nothing to shorten any more: the next rung asks again
+    assert.deepStrictEqual(
+      log.of("compacted").map(({ turn }) => turn),
+      [2, 2, 3, 3]
+    )
+  })
+)
+
+asked("P1005 at most twice for a bare model, however many tables stand around it", (ask) =>
+  Effect.gen(function* () {
+    const long = fails(tooLong())
+    const { requests, service } = yield* namedModel("m", long, long, long, long, long, long)
+    const models = Model.fallback(Model.onError(service, table), { when: () => true })
+    const guarded = Model.onError(models, table)
+    const request = { ...hello, messages: conversation }
+    const before = requests.length
+    yield* Effect.flip(ask(guarded, request))
+    assert.deepStrictEqual(
+      requests.slice(before).map(({ messages }) => messages.length),
+      [6, 5, 4]
+    )
+    // afresh with the next request
+    yield* Effect.flip(ask(guarded, request))
+    assert.strictEqual(requests.length, 6)
   })
 )

@@ -91,6 +91,7 @@ const snapshot: Required<Snapshot.Snapshot> = {
   warned: ["maxTurns"],
   transcript,
   compacted: { head: transcript, from: 1 },
+  asked: 0,
   open: {
     reply,
     settlements: [null],
@@ -122,7 +123,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "model-interrupted": { ...around, type: "model-interrupted", ...asked },
   "text-delta": { ...around, type: "text-delta", text: "we" },
   "reasoning-delta": { ...around, type: "reasoning-delta", text: "hm" },
-  "attempt-discarded": { ...around, type: "attempt-discarded", attempt: 1, text: "we" },
+  "attempt-discarded": { ...around, type: "attempt-discarded", attempt: 1, text: "we", run: "r2" },
   compacted: {
     ...around,
     type: "compacted",

@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { Agent, LlmError, Recovery, RunError } from "@kintsugi/core"
 import type { Model } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Duration, Effect, Schema, Stream } from "effect"
+import { Duration, Effect, Layer, Schema, Stream } from "effect"
 import { agentWith, scripted } from "./dialogue.ts"
 
 const { call, make, text } = ScriptedModel
@@ -214,4 +214,41 @@ it.effect("P301 partials show no half of a character, and an escape only when it
       { title: "a\ud83d\ude42\u00e9" }
     ])
   })
+)
+
+it.effect(
+  "P301 compositions whose output is that of a part give what the part has so far; others the output alone",
+  () =>
+    Effect.gen(function* () {
+      const Note = Schema.Struct({ t: Schema.String })
+      const parts = ['{"t":"a', 'b"}']
+      const growing = [{ t: "a" }, { t: "ab" }]
+      const writer = Agent.make("writer", { output: Note })
+      const sub = Agent.deterministic("sub", (_said: string) => Effect.succeed({ t: "s" }))
+      const seen = (
+        agent: Agent.Agent<string, typeof Note.Type, unknown, Model.Model>,
+        ...steps: ReadonlyArray<ScriptedModel.Step>
+      ) => collect(Agent.partials(agent)("go"), ...steps)
+      const provided = writer.pipe(Agent.provide(Layer.empty))
+      const limited = provided.pipe(Agent.withBudget({ maxTurns: 5 }), Agent.named("limited"))
+      for (const agent of [provided, limited, Agent.fallback(limited), Agent.fallback(provided, sub)]) {
+        assert.deepStrictEqual(yield* seen(agent, pieces(...parts)), growing)
+      }
+      const overloaded = ScriptedModel.fails(LlmError.ModelOverloadedError.modelOverloaded("m"), {
+        type: "text-delta",
+        text: '{"t":"x'
+      })
+      const order = Agent.fallback(provided, Agent.fallback(writer, writer))
+      assert.deepStrictEqual(yield* seen(order, overloaded, overloaded, pieces(...parts)), [
+        { t: "x" },
+        { t: "x" },
+        ...growing
+      ])
+      assert.deepStrictEqual(yield* seen(Agent.fallback(writer, sub), overloaded), [{ t: "x" }, { t: "s" }])
+      const mapped = Agent.map(writer, ({ t }) => ({ t: `${t}!` }))
+      assert.deepStrictEqual(yield* seen(mapped, pieces(...parts)), [{ t: "ab!" }])
+      assert.deepStrictEqual(yield* seen(Agent.firstOf(writer, writer), pieces(...parts), pieces(...parts)), [
+        { t: "ab" }
+      ])
+    })
 )

@@ -1,7 +1,7 @@
 /** The law of the shared retry budget, against the plain list of everything that happened. */
 import { assert, describe, it } from "@effect/vitest"
 import { Backoff, type LlmError, Recovery, RetryBudget } from "@kintsugi/core"
-import { Clock, type Duration, Effect, Exit, Fiber } from "effect"
+import { Clock, type Duration, Effect, Exit, Fiber, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import { law } from "./support.ts"
@@ -143,6 +143,27 @@ describe("shared retry budget", () => {
         true,
         false
       ])
+    })
+  )
+
+  it.effect("L806 explaining takes nothing either where other schedules stand around the shared one", () =>
+    Effect.gen(function* () {
+      const budget = RetryBudget.makeUnsafe({ ratio: 0, reserve: 2 })
+      const other = RetryBudget.makeUnsafe({ ratio: 0, reserve: 1 })
+      const schedule = RetryBudget.sharing(Backoff.make({ retries: 3, initialBackoff: "1 second" }), budget)
+      const around: ReadonlyArray<readonly [string, Schedule.Schedule<unknown, unknown>, number]> = [
+        ["map", Schedule.map(schedule, Effect.succeed), 4],
+        ["upTo", Schedule.upTo(schedule, { times: 2 }), 3],
+        ["max", Schedule.max([schedule, Schedule.spaced("1 second")]), 4],
+        ["two budgets", RetryBudget.sharing(Schedule.map(schedule, Effect.succeed), other), 4]
+      ]
+      for (const [name, policy, attempts] of around) {
+        const explained = Recovery.explain({ Busy: Recovery.retry(policy) })
+        assert.strictEqual(explained.worst.attempts, attempts, name)
+        assert.isUndefined(explained.rows[0]?.rungs[0]?.unknown, name)
+      }
+      const left = yield* Effect.all([budget.withdraw, budget.withdraw, budget.withdraw, other.withdraw])
+      assert.deepStrictEqual(left, [true, true, false, true])
     })
   )
 

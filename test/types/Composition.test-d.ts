@@ -286,7 +286,7 @@ describe("the same agent with something around it", () => {
     const numbers = Agent.andThen(echo, Agent.make("n", { output: Schema.Number }))
     // @ts-expect-error nor an answer that it could ask for again
     numbers.pipe(Agent.outputRetries(2))
-    // @ts-expect-error nor has it a run that could be explained
+    // @ts-expect-error nor has it a run that could be explained: it has bounds
     Agent.explain(both)
     // @ts-expect-error nor one that could be resumed
     Agent.resume(both)

@@ -63,8 +63,11 @@ export type Happening =
   | ({ readonly type: "model-interrupted" } & Asked)
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "reasoning-delta"; readonly text: string }
-  /** What was streamed of this attempt does not count: another one stands in for it, or what a row answers. */
-  | { readonly type: "attempt-discarded"; readonly attempt: number; readonly text: string }
+  /**
+   * What was streamed of this attempt does not count: another one stands in for it, or what a row answers. Of a composition it is
+   * one of its parts that has failed or lost, `run`, with all that its runs below have shown.
+   */
+  | { readonly type: "attempt-discarded"; readonly attempt: number; readonly text: string; readonly run?: string }
   /**
    * The conversation was too long for the model, and was shortened: `transcript` is what it reads from here on. That of the
    * run stays whole.

@@ -11,7 +11,7 @@ import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import { blank, fromDefinition } from "./internal/agentDefinition.ts"
 import { jsonOf } from "./internal/agentEventValue.ts"
-import { partOf, sequence, stepsOf } from "./internal/compositionParts.ts"
+import { definitionOf, partOf, sequence, stepsOf } from "./internal/compositionParts.ts"
 import {
   checkedCount,
   checkedMillis,
@@ -28,6 +28,7 @@ import type { Acknowledged } from "./Recovery.ts"
 import { LoopExhaustedError } from "./RunError.ts"
 
 export { map, mapInput, named, provide, withBudget, withModel } from "./internal/compositionAdapting.ts"
+export { bounds, type BoundsOptions } from "./internal/compositionExplaining.ts"
 export type { AnyPart, HasUnsafe } from "./internal/compositionTypes.ts"
 
 const make = <A>(name: string, composed: Composed): A => fromDefinition<A>({ ...blank(name), composed })
@@ -262,6 +263,7 @@ export const firstOf: {
   const { options, parts } = splitOf(given)
   if (options === undefined) demandSafe("firstOf", parts)
   return make<never>("firstOf", {
+    isOneOf: true,
     parts,
     readsReport: readReports(parts),
     cost: () => costAtOnce(costsOf(parts)),
@@ -301,6 +303,7 @@ export const speculative: {
   const millis = checkedMillis("Agent.speculative: hedgeAfter", options.hedgeAfter)
   if (options.acknowledge === undefined) demandSafe("speculative", [part])
   return make("speculative", {
+    isOneOf: true,
     parts: [part],
     readsReport: part.readsReport,
     cost: () => costAtOnce(Array.from({ length: n }, (_, k) => late(part, k * millis).cost())),
@@ -343,6 +346,7 @@ export const fallback: {
   const mayRunTwice = options?.acknowledge !== undefined
   return make<never>("fallback", {
     parts,
+    passes: given.filter(isAgent).map(definitionOf),
     readsReport: readReports(parts),
     cost: () => costInTurn(costsOf(parts)),
     body: (input, place) => Trying.inOrder(parts, input, place, admits, mayRunTwice)

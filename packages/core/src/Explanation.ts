@@ -83,6 +83,16 @@ export interface WorstRun {
   readonly time: Duration.Duration
 }
 
+/** What one run of any agent is at worst, also of one that is made of others. */
+export interface Bounds {
+  /** Of all its parts, their fixers and sub-agents included: each attempt of a single model is one. */
+  readonly modelCalls: number
+  /** What the transport sends for these, where it is known how often it sends again. */
+  readonly requests: number
+  /** All waits, when servers ask for as much as is granted, and the tools that have a timeout. */
+  readonly time: Duration.Duration
+}
+
 /** The text tables of a run: its model's and its tools'. */
 export const formatRun = ({ model, outputRetries = 0, routing, tools, worst }: Run): string => {
   const { fixerRuns, modelCalls, requests, time, toolCalls, turns } = worst

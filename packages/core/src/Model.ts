@@ -5,8 +5,11 @@ import { dual } from "effect/Function"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
-import { fallback as inOrder } from "./internal/modelFallback.ts"
-import { guarded } from "./internal/modelRecovery.ts"
+import type { Explanation } from "./Explanation.ts"
+import { explained, explaining, over } from "./internal/modelExplaining.ts"
+import { explainsAll, fallback as inOrder } from "./internal/modelFallback.ts"
+import { around as surrounded, type Surrounding } from "./internal/modelAsking.ts"
+import { explainsTable, guarded } from "./internal/modelRecovery.ts"
 import {
   type CheckRows,
   type HandlerOptions,
@@ -41,6 +44,7 @@ export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Ef
 /** The service that agents ask for in `R`. */
 export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
 
+export type { Surrounding } from "./internal/modelAsking.ts"
 export { collected, Collector, partsOf } from "./internal/modelCollecting.ts"
 export type { HandlerOptions, LlmHandler, LlmRows } from "./internal/modelTable.ts"
 
@@ -93,14 +97,12 @@ export const onError: {
   ([self]) => isModel(self),
   (self: AnyModel, given: object, options?: HandlerOptions) => {
     const rows = rowsAfter(new Map(), given, options)
-    return isLayer(self)
-      ? Layer.effect(
-          Model,
-          Effect.flatMap(built(self), (model) =>
-            Effect.map(Effect.context<never>(), (here) => guarded(model, rows, here))
-          )
-        )
-      : guarded(self, rows)
+    if (!isLayer(self)) return guarded(self, rows)
+    const layer = Layer.effect(
+      Model,
+      Effect.flatMap(built(self), (model) => Effect.map(Effect.context<never>(), (here) => guarded(model, rows, here)))
+    )
+    return explaining(layer, explainsTable(self, rows))
   }
 )
 
@@ -137,9 +139,12 @@ export const fallback: {
   const models = given.filter(isModel)
   const { when } = given.find((one): one is FallbackOptions => !isModel(one)) ?? {}
   const made = models.some(isLayer)
-    ? Layer.effect(
-        Model,
-        Effect.map(Effect.forEach(models, built), (services) => inOrder(services, when))
+    ? explaining(
+        Layer.effect(
+          Model,
+          Effect.map(Effect.forEach(models, built), (services) => inOrder(services, when))
+        ),
+        explainsAll(models)
       )
     : inOrder(
         models.filter((one): one is Service => !isLayer(one)),
@@ -148,6 +153,41 @@ export const fallback: {
   // the overloads compute what it is from what is given
   return made as never
 }
+
+/**
+ * The model, or its layer, with something of your own around each call of it: a limit, a log, a cache. A call of one that is made
+ * of others is surrounded as a whole, and a run still books each of its attempts by itself; so it is not with a copy of the
+ * service that has another `generate`.
+ */
+export const around: {
+  (surrounding: Surrounding): <M extends AnyModel>(self: M) => Around<M>
+  <M extends AnyModel>(self: M, surrounding: Surrounding): Around<M>
+} = dual(2, (self: AnyModel, surrounding: Surrounding): AnyModel => {
+  if (!isLayer(self)) return surrounded(self, surrounding)
+  const layer = Layer.effect(
+    Model,
+    Effect.map(Model, (model) => surrounded(model, surrounding))
+  )
+  return explaining(Layer.provide(layer, self), (errors) => explained(self, errors))
+})
+
+/** A service, or a layer of the same failures and needs. */
+type Around<M extends AnyModel> = M extends Layer.Layer<Model, infer E, infer R> ? Layer.Layer<Model, E, R> : Service
+
+export interface ExplainOptions {
+  /** Failures that the tables may meet: see `Recovery.explain`. */
+  readonly errors?: ReadonlyArray<unknown>
+  /** What one attempt of a single model is at worst for its transport, when that sends again by itself. */
+  readonly transport?: Explanation
+}
+
+/**
+ * What one call of a model is at worst, of one that `fallback` and `onError` have made: attempts of all its models, waits of all
+ * its tables. Nothing is run. Any other model is one request. A layer is known as long as nothing else was made of it; ask the
+ * service for the rest: `Effect.map(Model.Model, Model.explain)`.
+ */
+export const explain = (model: Guarded<unknown, unknown> | AnyModel, options: ExplainOptions = {}): Explanation =>
+  over(explained(model, options.errors ?? []), options.transport)
 
 // whatever is a layer here is one of a model
 const isLayer = (given: AnyModel | FallbackOptions): given is Layer.Layer<Model, unknown, unknown> =>

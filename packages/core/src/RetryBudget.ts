@@ -6,11 +6,11 @@
  * After tower's `Budget` and Finagle's `RetryBudget`, whose ratio and window are the defaults here.
  */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Backoff from "./Backoff.ts"
 
@@ -52,7 +52,8 @@ export const counting: {
 
 /**
  * The schedule, as long as the budget lasts: each step withdraws one retry, and when there is none left the schedule ends.
- * It heeds the hints of errors, as those of `Backoff` do. `Recovery.explain` shows it with a budget that is never used up.
+ * It heeds the hints of errors, as those of `Backoff` do. A step whose wait would pass the end of the run withdraws nothing, as
+ * its retry is not made. `Recovery.explain` shows it with a budget that is never used up, and takes nothing from it.
  *
  * Calls do not show in a schedule, which sees failures alone: count them with `counting`, or give the budget to a transport,
  * which does both.
@@ -72,20 +73,22 @@ export const sharing: {
   <Output, Input, Error, Env>(self: Schedule.Schedule<Output, Input, Error, Env>, { withdraw }: RetryBudget) => {
     const alone = Backoff.maxHintOf(self) === undefined ? Backoff.withHints(self) : self
     // asked only where the schedule itself goes on
-    const shared = Backoff.alsoHeeding(
-      Schedule.while(alone, () => withdraw),
+    return Backoff.alsoHeeding(
+      Schedule.while(alone, ({ duration, now }) =>
+        Effect.flatMap(Latest, (latest) =>
+          now + Duration.toMillis(duration) > latest ? Effect.succeed(true) : withdraw
+        )
+      ),
       alone
     )
-    return Object.assign(shared, { [Alone]: alone })
   }
 )
 
-/** The schedule as it is without its budget: for those who only want to know its waits. */
-export const withoutBudget = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(self: S): S =>
-  // `sharing` keeps a schedule of the same type there
-  Predicate.hasProperty(self, Alone) ? withoutBudget(self[Alone] as S) : self
-
-const Alone: unique symbol = Symbol.for("~@kintsugi/core/RetryBudget/Alone")
+/**
+ * The last instant (milliseconds, by the clock of the steps) at which a retry is made, for whoever steps schedules by hand: what
+ * would be later takes nothing from a budget. `-Infinity` where nothing is run at all; no limit by default.
+ */
+export const Latest = Context.Reference<number>("@kintsugi/core/RetryBudget/Latest", { defaultValue: () => Infinity })
 
 interface Limits {
   readonly ratio: number

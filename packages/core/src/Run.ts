@@ -40,6 +40,7 @@ export const run = (
     const limits = Beginning.limitsOf(start)
     const budget = limits === undefined ? plan.budget : Budget.over(plan.budget, limits)
     const state = new RunState(plan.agent, budget, beginning.messages(work.prompt))
+    state.asked = beginning.said.message
     if (from !== undefined) state.restore(from)
     const resumed = from === undefined ? undefined : { runId: from.runId, elapsed: from.spent.millis }
     const input = start.kind === "input" ? start.input : beginning.said.text

@@ -5,6 +5,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
@@ -65,6 +66,20 @@ export const deadline = (run: RunContext | undefined): number => run?.meter.dead
 export const Current = Context.Reference<RunContext | undefined>("@kintsugi/core/RunContext/Current", {
   defaultValue: () => undefined
 })
+
+/**
+ * Waits, unless the wait would pass the end of the present run: then the run ends at once, as the limit of its time says. That
+ * end shows in no type: no table and no other model hears of it. For whatever makes a model wait: limits, transports.
+ */
+export const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => {
+    const over = fiber.getRef(Current)?.meter.deadline
+    const wakes = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() + Duration.toMillis(duration)
+    return over === undefined || wakes <= over.ownDeadline
+      ? Effect.sleep(duration)
+      : // the run takes it for its own end, wherever it comes from
+        (Effect.fail(over.late(over.ownDeadline)) as unknown as Effect.Effect<never>)
+  })
 
 /**
  * Hears every event of a run and of all runs below it, at once; it neither waits nor fails. With the events that something

@@ -87,6 +87,8 @@ const fields = {
    * where it reads all of it.
    */
   compacted: Schema.optionalKey(Schema.Struct({ head: Message.Transcript, from: Check.Count })),
+  /** The place in the transcript of what the run was asked; absent in older ones, where that is the last user message. */
+  asked: Schema.optionalKey(Check.Count),
   turn: Check.Count,
   spent: Schema.Struct({ turns: Check.Count, toolCalls: Check.Count, millis: Check.Amount }),
   /** As they are now: `onBudgetExceeded` may have extended them. */

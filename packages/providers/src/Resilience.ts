@@ -132,9 +132,10 @@ const queueing = (concurrency: number): (() => Call.Policy) => {
 }
 
 const fromPolicy = (policy: Call.Policy, breaker: CircuitBreaker.CircuitBreaker | undefined): Guard => {
-  const model = (service: Model.Service): Model.Service => Call.guarded(service, policy)
+  const surrounding = Call.surrounding(policy)
+  const model = (service: Model.Service): Model.Service => Model.around(service, surrounding)
   const guard = <E, R>(layer: Layer.Layer<Model.Model, E, R>): Layer.Layer<Model.Model, E, R> =>
-    Layer.provide(Layer.effect(Model.Model, Effect.map(Model.Model, model)), layer)
+    Model.around(layer, surrounding)
   return Object.assign(guard, {
     model,
     state: breaker?.state ?? ((key: string) => Effect.succeed<CircuitBreaker.State>({ _tag: "Closed", key })),

@@ -208,7 +208,13 @@ const isAllPlain = (skills: ReadonlyArray<Skill.AnySkill>): boolean =>
 
 const costOf = (definition: Definition): Cost => {
   if (definition.body !== undefined) return { modelCalls: 0, perTurn: 0, millis: 0 }
-  if (definition.composed !== undefined) return definition.composed.cost()
+  if (definition.composed !== undefined) {
+    const { budget, cost } = definition.composed
+    const { modelCalls, ...each } = cost()
+    // its parts share the turns that it has
+    const turns = each.perTurn === 0 ? 0 : (budget?.maxTurns ?? Infinity) * each.perTurn
+    return { ...each, modelCalls: Math.min(modelCalls, turns) }
+  }
   const plan = planOf(definition)
   const { modelCalls, time } = explainRun(plan).worst
   return { modelCalls, perTurn: perTurn(plan) ?? modelCalls, millis: Duration.toMillis(time) }

@@ -81,7 +81,11 @@ export const schemas = {
   "model-interrupted": event("model-interrupted", ofAttempt),
   "text-delta": event("text-delta", { text: Schema.String }),
   "reasoning-delta": event("reasoning-delta", { text: Schema.String }),
-  "attempt-discarded": event("attempt-discarded", { attempt: Schema.Finite, text: Schema.String }),
+  "attempt-discarded": event("attempt-discarded", {
+    attempt: Schema.Finite,
+    text: Schema.String,
+    run: Schema.optionalKey(Schema.String)
+  }),
   compacted: event("compacted", {
     compaction: Schema.String,
     before: size,

@@ -5,6 +5,7 @@ import type * as Explanation from "../Explanation.ts"
 import type { Rows } from "../Recovery.ts"
 import type { Skilled, Work } from "../Run.ts"
 import { explain } from "./explaining.ts"
+import { explained, over } from "./modelExplaining.ts"
 import type { Entry } from "./toolsetSurroundings.ts"
 import type { Node } from "./verdict.ts"
 import { type Cost, costOf } from "./verdictBounds.ts"
@@ -12,26 +13,33 @@ import { type Cost, costOf } from "./verdictBounds.ts"
 export interface Options {
   /** Failures that the policies may meet: see `Recovery.explain`. */
   readonly errors?: ReadonlyArray<unknown>
-  /** What one model call is at worst for the transport, when it sends again by itself. */
+  /** What one attempt of a single model is at worst for its transport, when that sends again by itself. */
   readonly transport?: Explanation.Explanation
+  /**
+   * What one call of its model is at worst without the transport, see `Model.explain`: for an agent that gets its model from
+   * outside, or whose layer does not tell.
+   */
+  readonly model?: Explanation.Explanation
 }
 
 export interface Explained {
   readonly budget: Budget.Budget
   readonly onLlmError: Rows
   readonly work: Work
+  readonly model?: unknown
   readonly output?: unknown
   readonly outputRetries?: number
 }
 
 export const explainRun = (
-  { budget, onLlmError, output, outputRetries = 0, work }: Explained,
+  { budget, model: given, onLlmError, output, outputRetries = 0, work }: Explained,
   options: Options = {}
 ): Explanation.Run => {
   const { errors = [], transport } = options
-  const below = transport === undefined ? {} : { below: transport }
-  const model = explain(onLlmError, { errors, ...below })
-  const routing = work.kind === "choice" ? explain(work.router.rows, { errors, ...below }) : undefined
+  const ofModel = options.model ?? explained(given, errors)
+  const below = over(ofModel, transport)
+  const model = explain(onLlmError, { errors, below })
+  const routing = work.kind === "choice" ? explain(work.router.rows, { errors, below }) : undefined
   const tools = new Map([...entriesOf(work)].map(([name, entry]) => [name, explainTool(entry, errors)]))
   const ofTools = [...tools.values()].map(({ worst }) => worst)
   const most = (of: (worst: Explanation.Worst) => number): number => Math.max(0, ...ofTools.map(of))
@@ -43,10 +51,11 @@ export const explainRun = (
     return turns === 0 ? 0 : first + (turns - 1) * ofLoop
   }
   const toolCalls = tools.size === 0 ? 0 : budget.maxToolCalls
-  const alone =
-    ofTurns(({ attempts, modelCalls }) => attempts + modelCalls) + toolCalls * most((worst) => worst.modelCalls)
+  // each attempt of a single model is a call
+  const ofLoops = ofTurns(({ attempts, modelCalls }) => attempts * ofModel.worst.requests + modelCalls)
+  const alone = ofLoops + toolCalls * most((worst) => worst.modelCalls)
   // fixers and sub-agents spend the turns of the run that they work for
-  const modelCalls = Math.min(alone, turns * (perTurn({ budget, onLlmError, work }) ?? Infinity))
+  const modelCalls = Math.min(alone, turns * (perTurn({ budget, onLlmError, work }, ofModel) ?? Infinity))
   const time = ofTurns(({ time }) => Duration.toMillis(time)) + toolCalls * most(({ time }) => Duration.toMillis(time))
   return {
     model,
@@ -81,9 +90,10 @@ const entriesOf = (work: Work): ReadonlyMap<string, Entry> =>
  * The most model calls that one turn may make, of the run itself, of a fixer or of an agent that is a tool; unknown where a `when`
  * names no fixers.
  */
-export const perTurn = ({ onLlmError, work }: Explained): number | undefined => {
-  let most = isLooping(work) ? explain(onLlmError).worst.attempts : 0
-  if (work.kind === "choice") most = Math.max(most, explain(work.router.rows).worst.attempts)
+export const perTurn = ({ model, onLlmError, work }: Explained, below = explained(model, [])): number | undefined => {
+  let most = isLooping(work) ? explain(onLlmError, { below }).worst.requests : 0
+  if (work.kind === "choice") most = Math.max(most, explain(work.router.rows, { below }).worst.requests)
+  most = Math.max(most, below.worst.modelCalls)
   // what a compaction asks spends turns of the run as well
   for (const node of onLlmError.values()) most = Math.max(most, mostOf(node) ?? 0)
   for (const { levels, tool } of entriesOf(work).values()) {

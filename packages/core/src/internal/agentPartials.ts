@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../AgentEvent.ts"
 import { type Definition, TypeId } from "./agentDefinition.ts"
 import { type Grown, type Growth, PartialJson } from "./coercionPartial.ts"
+import type { Passing } from "./compositionRun.ts"
 import type { Output } from "./runOutput.ts"
 import { decoder } from "./toolDefinition.ts"
 
@@ -58,12 +59,14 @@ interface Streaming<in I, out O, out E, out R> {
  * Runs an agent, and gives its output while the model writes it: at most one value for each part of the text, and only where it
  * is another one than before. Objects, lists and plain texts grow; numbers, dates and the like come when they are complete. The
  * last value is the output. When the model is asked again, the values begin anew. Fails as the run fails.
+ *
+ * Of a composition it is the output alone, but for `provide`, `withBudget` and `fallback`, whose output is that of a part.
  */
 export const partials =
   <I, O, E, R>(self: Streaming<I, O, E, R>) =>
   (input: I): Stream.Stream<Partially<O>, E, R> =>
     Stream.suspend(() => {
-      const watcher = new Watcher(self[TypeId].definition.output)
+      const watcher = new Watcher(self[TypeId].definition)
       // what the watcher gives is made by the output schema
       return self.stream(input).pipe(
         Stream.map((event) => watcher.hear(event)),
@@ -76,34 +79,57 @@ interface Seen {
   readonly value: unknown
 }
 
+/** A run whose output is that of the run above it, and how many runs it has started. */
+interface Watched {
+  readonly runId: string
+  readonly of: Passing
+  started: number
+}
+
 class Watcher {
-  readonly #output: Output | undefined
-  /** The run itself, not those below it. */
-  #runId: string | undefined
+  readonly #agent: Passing
+  /** The run itself, then those below it whose output is its own, each below the one before it. */
+  #watched: ReadonlyArray<Watched> = []
   #reader: PartialJson | undefined
   #text = ""
   #last: Seen | undefined
 
-  constructor(output: Output | undefined) {
-    this.#output = output
+  constructor(agent: Passing) {
+    this.#agent = agent
   }
 
   hear(event: AgentEvent.AgentEvent): Seen | undefined {
-    if (event.runId !== (this.#runId ??= event.runId)) return undefined
-    switch (event.type) {
+    if (event.type === "run-start") this.#started(event)
+    const { runId, type } = event
+    if (type === "run-completed" && runId === this.#watched[0]?.runId) {
+      return this.#last !== undefined && Equal.equals(this.#last.value, event.output)
+        ? undefined
+        : { value: event.output }
+    }
+    const writing = this.#watched.at(-1)
+    if (runId !== writing?.runId) return undefined
+    switch (type) {
       case "model-start":
         this.#text = ""
-        this.#reader = readerOf(this.#output)
+        this.#reader = readerOf(writing.of.output)
         return undefined
       case "text-delta":
         return this.#read(event.text)
-      case "run-completed":
-        return this.#last !== undefined && Equal.equals(this.#last.value, event.output)
-          ? undefined
-          : { value: event.output }
       default:
         return undefined
     }
+  }
+
+  #started({ parent, runId }: AgentEvent.AgentEvent): void {
+    const [first] = this.#watched
+    if (first === undefined) {
+      this.#watched = [{ runId, of: this.#agent, started: 0 }]
+      return
+    }
+    const index = this.#watched.findIndex((one) => one.runId === parent?.runId)
+    const above = this.#watched[index]
+    const of = above?.of.composed?.passes?.[above.started++]
+    if (of !== undefined) this.#watched = [...this.#watched.slice(0, index + 1), { runId, of, started: 0 }]
   }
 
   #read(text: string): Seen | undefined {

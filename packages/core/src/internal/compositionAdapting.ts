@@ -55,6 +55,7 @@ export const provide: {
       parts: [part],
       readsReport: part.readsReport,
       cost: part.cost,
+      passes: [definitionOf(self)],
       body: (input, place) => Effect.provide(place.ask(part, input), layer)
     }
   })
@@ -103,6 +104,7 @@ export const withBudget =
         readsReport: part.readsReport,
         cost: part.cost,
         budget: merged(Budget.unlimited, limits),
+        passes: [definition],
         body: (input, place) => place.ask(part, input)
       }
     })

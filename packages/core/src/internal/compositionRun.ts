@@ -5,11 +5,13 @@ import * as Cause from "effect/Cause"
 import type * as Budget from "../Budget.ts"
 import type * as Message from "../Message.ts"
 import type * as Model from "../Model.ts"
-import type * as RunContext from "../RunContext.ts"
+import * as RunContext from "../RunContext.ts"
 import { BudgetExceededError } from "../RunError.ts"
 import { Exceeded, own, ownerAbove } from "./budgetMeter.ts"
+import { Shown } from "./compositionShown.ts"
 import { untouchable } from "./recoveryDriver.ts"
 import * as RunBudget from "./runBudget.ts"
+import type { Output } from "./runOutput.ts"
 import * as Frame from "./runFrame.ts"
 import type { Cost } from "./verdictBounds.ts"
 
@@ -43,6 +45,8 @@ export interface Place {
   readonly ask: (part: Part, input: unknown) => Effect.Effect<Answer, unknown, Model.Model>
   /** What a part failed with: one failure, or those of each that it tried in turn. */
   readonly reasonsOf: (part: Part, error: unknown) => ReadonlyArray<unknown>
+  /** Says of what was shown of the parts so far that it does not count, but for the one that has given this answer. */
+  readonly discard: (winner?: Answer) => Effect.Effect<void>
   /** Keeps what each part failed with, in order, for the event that ends the run. */
   readonly failed: (reasons: ReadonlyArray<unknown>) => void
 }
@@ -53,10 +57,20 @@ export interface Composed {
   readonly body: (input: unknown, place: Place) => Effect.Effect<Answer, unknown, Model.Model>
   readonly cost: () => Cost
   readonly readsReport: boolean
+  /** Whether its answer is that of one of its parts, and what others have shown does not count. */
+  readonly isOneOf?: boolean
+  /** The parts, in the order in which they run, whose output is its own as it is: who reads that while it is written reads theirs. */
+  readonly passes?: ReadonlyArray<Passing>
   /** The limits of all parts together; absent where only the runs above set some. */
   readonly budget?: Budget.Budget | undefined
   /** What it does one after the other, where that is all that it does: longer sequences take it in. */
   readonly steps?: ReadonlyArray<Step> | undefined
+}
+
+/** What is known of an agent whose output is read while it is written. */
+export interface Passing {
+  readonly output: Output | undefined
+  readonly composed: Composed | undefined
 }
 
 /** A part, or a function of the value before it. */
@@ -88,9 +102,12 @@ export const runner =
       const around = { agent: name, input, state, sink, mode, listeners, ...(budget === undefined ? {} : { budget }) }
       return Frame.within(around, (run) => {
         mode.started?.({ state, run })
-        const working = Effect.map(body(input, placeOf(run, state, mode)), ({ finish, value }) => {
-          state.finish = finish
-          return value
+        const place = placeOf(run, state, mode)
+        const working = Effect.flatMap(body(input, place), (answer) => {
+          state.finish = answer.finish
+          return composed.isOneOf === true
+            ? Effect.as(place.discard(answer), answer.value)
+            : Effect.succeed(answer.value)
         })
         return Effect.matchCauseEffect(withinLimits(working, run, budget), {
           onSuccess: Effect.succeed,
@@ -115,29 +132,51 @@ const withinLimits = (
 
 const placeOf = (run: RunContext.RunContext, state: State, { isStreamed }: Frame.Mode): Place => {
   const below = new WeakMap<Part, Frame.State>()
+  const asked: Array<Asked> = []
   return {
     run,
     ask: (part, input) =>
       Effect.suspend(() => {
         let ofPart: Frame.State | undefined
+        const one: Asked = { shown: isStreamed ? new Shown() : undefined, answer: undefined }
+        asked.push(one)
+        const { shown } = one
+        const sink: Frame.Sink | undefined = shown === undefined ? undefined : (event) => shown.hear(event)
         const started: Frame.Mode["started"] = (it) => {
           ofPart = it.state
           below.set(part, it.state)
         }
         // a part that has to wait for a decision waits: nothing could resume the composition around it
-        const running = part.run(input, undefined, { isStreamed, isSuspendable: false, started })
+        const running = part.run(input, sink, { isStreamed, isSuspendable: false, started })
         const watched = Effect.onExit(running, (exit) =>
           Effect.sync(() => {
             if (exit._tag === "Failure" && ofPart?.reasons !== undefined) state.reasons = ofPart.reasons
           })
         )
-        return Effect.map(watched, (value) => ({ value, finish: ofPart?.finish }))
+        return Effect.map(watched, (value) => (one.answer = { value, finish: ofPart?.finish }))
       }),
     reasonsOf: (part, error) => below.get(part)?.reasons ?? [error],
+    discard: (winner) =>
+      Effect.forEach(
+        asked.entries(),
+        ([index, { answer, shown }]) => {
+          const text = winner !== undefined && answer === winner ? undefined : shown?.take()
+          if (text === undefined) return Effect.void
+          const discarded = { attempt: index + 1, text, ...(shown?.runId === undefined ? {} : { run: shown.runId }) }
+          return RunContext.emit(run, () => ({ type: "attempt-discarded", ...discarded }))
+        },
+        { discard: true }
+      ),
     failed: (reasons) => {
       state.reasons = reasons
     }
   }
+}
+
+/** A part at work: what was seen of it, and what it has answered. */
+interface Asked {
+  readonly shown: Shown | undefined
+  answer: Answer | undefined
 }
 
 /** A limit that was reached leaves as an error; of a limit of the composition itself it says so. */

@@ -58,6 +58,7 @@ export const inOrder = (
       const isLast = index === parts.length - 1
       if (isLast || isEndOfBudget(error, place.run) || hasStarted) return yield* Effect.failCause(exit.cause)
       if (!admits(error, { agent: part.name, tried: index + 1 })) return yield* Effect.failCause(exit.cause)
+      yield* place.discard()
     }
     return yield* Effect.die(new TypeError("Agent.fallback: there is no agent"))
   })

@@ -10,7 +10,7 @@ import { maxHintOf } from "../Backoff.ts"
 import { tagOf } from "../ErrorCause.ts"
 import type { Rung, Wait } from "../Explanation.ts"
 import { mostFor } from "../RecoveryAdvice.ts"
-import { withoutBudget } from "../RetryBudget.ts"
+import { Latest } from "../RetryBudget.ts"
 import type { Retry } from "./verdict.ts"
 import { maxAttemptsPerCall } from "./verdictBounds.ts"
 
@@ -56,7 +56,7 @@ const waitsOf = (schedule: Retry["schedule"], sample: unknown, draw: number): Re
     nextIntUnsafe: () => Math.round((draw - 0.5) * 2 * Number.MAX_SAFE_INTEGER)
   }
   const stepping = Effect.gen(function* () {
-    const step = yield* Schedule.toStep(withoutBudget(schedule))
+    const step = yield* Schedule.toStep(schedule)
     const waits: Array<number> = []
     let now = 0
     while (waits.length < maxAttemptsPerCall - 1) {
@@ -74,7 +74,11 @@ const waitsOf = (schedule: Retry["schedule"], sample: unknown, draw: number): Re
   })
   // what the schedule needs is not here: then it cannot be tried out
   const exit = Effect.runSyncExit(
-    Effect.provideService(stepping as Effect.Effect<ReadonlyArray<number>, unknown>, Random.Random, chance)
+    (stepping as Effect.Effect<ReadonlyArray<number>, unknown>).pipe(
+      Effect.provideService(Random.Random, chance),
+      // none of these retries is made
+      Effect.provideService(Latest, -Infinity)
+    )
   )
   return Exit.isSuccess(exit) ? exit.value : undefined
 }

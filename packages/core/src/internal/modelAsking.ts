@@ -9,6 +9,8 @@ import { ContentFilteredError, type LlmError, NetworkError } from "../LlmError.t
 import * as Message from "../Message.ts"
 import type { Part, Request, Service } from "./modelService.ts"
 import { collected, Collector, partsOf } from "./modelCollecting.ts"
+import type { Compactions } from "./recoveryRules.ts"
+import { explained, explaining, type Explains } from "./modelExplaining.ts"
 import { withPartial } from "./modelPartial.ts"
 
 /** Asks single models, in one of the ways in which a model can be asked. */
@@ -18,6 +20,32 @@ export interface Asker<A, R> {
   readonly given: (reply: Message.Reply) => A
   /** Whether a reader has seen some of what the present attempt says: no other may be made then. */
   readonly isShown: () => boolean
+  /** How often any table has shortened this request. */
+  readonly compactions: Compactions
+  /** Puts something around all that is asked for one request. */
+  readonly within: (
+    model: Service,
+    asking: Effect.Effect<A, LlmError, R>,
+    surrounding: Surrounding,
+    request: Request
+  ) => Effect.Effect<A, LlmError, R>
+}
+
+/**
+ * What is done around a call of a model. A run asks a model that is made of others for one reply, streamed or not: around that
+ * stands `generate`.
+ */
+export interface Surrounding {
+  readonly generate: (
+    reply: Effect.Effect<Message.Reply, LlmError>,
+    request: Request,
+    model: Service
+  ) => Effect.Effect<Message.Reply, LlmError>
+  readonly stream: (
+    parts: Stream.Stream<Part, LlmError>,
+    request: Request,
+    model: Service
+  ) => Stream.Stream<Part, LlmError>
 }
 
 /** Which models are asked, in which order, and what is done about their failures. */
@@ -31,16 +59,47 @@ interface Composition {
 }
 
 /** A model that is made of others. */
-export const compose = (members: ReadonlyArray<Service>, strategy: Strategy): Service => {
-  const composition: Composition = { members, strategy }
+export const compose = (members: ReadonlyArray<Service>, strategy: Strategy, explains: Explains): Service => {
   const service: Service = {
     name: [...new Set(members.map(({ name }) => name))].join(" or "),
     provider: [...new Set(members.map(({ provider }) => provider))].join(" or "),
-    generate: (request) => strategy(request, whole),
-    stream: (request) => Stream.unwrap(strategy(request, opening))
+    generate: (request) => Effect.suspend(() => strategy(request, asking(whole))),
+    stream: (request) => Stream.unwrap(Effect.suspend(() => strategy(request, asking(opening))))
   }
-  // not enumerable: who copies a service to change what it does has made another
-  return Object.defineProperty(service, Composed, { value: composition })
+  return explaining(marked(service, { members, strategy }), explains)
+}
+
+const asking = <A, R>(way: Omit<Asker<A, R>, "compactions">): Asker<A, R> => ({ ...way, compactions: { made: 0 } })
+
+// not enumerable: who copies a service to change what it does has made another
+const marked = (service: Service, composition: Composition): Service =>
+  Object.defineProperty(service, Composed, { value: composition })
+
+/** The model with something around each call of it. One that is made of others stays that: whoever knows asks each by itself. */
+export const around = (model: Service, surrounding: Surrounding): Service => {
+  const service: Service = {
+    ...model,
+    generate: (request) =>
+      surrounding.generate(
+        Effect.suspend(() => model.generate(request)),
+        request,
+        model
+      ),
+    stream: (request) =>
+      surrounding.stream(
+        Stream.suspend(() => model.stream(request)),
+        request,
+        model
+      )
+  }
+  const composition = compositionOf(model)
+  if (composition === undefined) return service
+  const { members, strategy } = composition
+  const composed = marked(service, {
+    members,
+    strategy: (request, asker) => asker.within(service, strategy(request, asker), surrounding, request)
+  })
+  return explaining(composed, (errors) => explained(model, errors))
 }
 
 const compositionOf = (model: Service): Composition | undefined =>
@@ -61,7 +120,7 @@ export const ask = <A, R>(model: Service, request: Request, asker: Asker<A, R>):
 export const named = (model: Service, reply: Message.Reply): Message.Reply =>
   reply.model === undefined ? { ...reply, model: model.name } : reply
 
-const whole: Asker<Message.Reply, never> = {
+const whole: Omit<Asker<Message.Reply, never>, "compactions"> = {
   ask: (model, request) =>
     Effect.flatMap(
       Effect.suspend(() => model.generate(request)),
@@ -71,28 +130,36 @@ const whole: Asker<Message.Reply, never> = {
       }
     ),
   given: (reply) => reply,
-  isShown: () => false
+  isShown: () => false,
+  within: (model, asking, { generate }, request) => generate(asking, request, model)
 }
 
 /** Asks for parts, and is done with the first of them: what fails later was seen. */
-const opening: Asker<Stream.Stream<Part, LlmError>, Scope.Scope> = {
-  ask: (model, request) =>
-    Effect.flatMap(Effect.scope, (above) =>
-      Effect.flatMap(Scope.fork(above), (scope) => {
-        const opened = Effect.flatMap(Scope.provide(Stream.toPull(parts(model, request)), scope), (pull) =>
-          Pull.matchEffect(pull, {
-            onSuccess: (first) =>
-              Effect.succeed(Stream.concat(Stream.fromArray(first), Stream.fromPull(Effect.succeed(pull)))),
-            onFailure: (cause) => Effect.failCause(cause),
-            onDone: () => Effect.fail(cutOff(model))
-          })
-        )
-        return Effect.onExit(opened, (exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
-      })
-    ),
+const opening: Omit<Asker<Stream.Stream<Part, LlmError>, Scope.Scope>, "compactions"> = {
+  ask: (model, request) => opened(model, parts(model, request)),
   given: (reply) => Stream.fromArray(partsOf(reply)),
-  isShown: () => false
+  isShown: () => false,
+  within: (model, asking, { stream }, request) => opened(model, stream(Stream.unwrap(asking), request, model))
 }
+
+/** A stream of which the first parts have come; one that has none fails. */
+const opened = (
+  model: Service,
+  stream: Stream.Stream<Part, LlmError>
+): Effect.Effect<Stream.Stream<Part, LlmError>, LlmError, Scope.Scope> =>
+  Effect.flatMap(Effect.scope, (above) =>
+    Effect.flatMap(Scope.fork(above), (scope) => {
+      const opening = Effect.flatMap(Scope.provide(Stream.toPull(stream), scope), (pull) =>
+        Pull.matchEffect(pull, {
+          onSuccess: (first) =>
+            Effect.succeed(Stream.concat(Stream.fromArray(first), Stream.fromPull(Effect.succeed(pull)))),
+          onFailure: (cause) => Effect.failCause(cause),
+          onDone: () => Effect.fail(cutOff(model))
+        })
+      )
+      return Effect.onExit(opening, (exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
+    })
+  )
 
 /** The parts of one model up to its end, and what is wrong with them as a failure with the text so far. */
 const parts = (model: Service, request: Request): Stream.Stream<Part, LlmError> =>

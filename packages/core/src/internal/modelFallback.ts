@@ -8,15 +8,24 @@ import type { Request, Service } from "./modelService.ts"
 import * as RunContext from "../RunContext.ts"
 import { Exceeded } from "./budgetMeter.ts"
 import { ask, type Asker, compose } from "./modelAsking.ts"
+import { explained, type Explains, inTurn } from "./modelExplaining.ts"
 import { withEarlier } from "./modelPartial.ts"
 import { untouchable } from "./recoveryDriver.ts"
 
 export type Admits = (error: LlmError) => boolean
 
 export const fallback = (models: ReadonlyArray<Service>, admits: Admits = byAdvice): Service =>
-  compose(models, (request, asker) =>
-    Effect.flatMap(RunContext.Current, (run) => from(models, admits, request, asker, run, []))
+  compose(
+    models,
+    (request, asker) => Effect.flatMap(RunContext.Current, (run) => from(models, admits, request, asker, run, [])),
+    explainsAll(models)
   )
+
+/** Of models, or of their layers: all are asked, at worst. */
+export const explainsAll =
+  (models: ReadonlyArray<unknown>): Explains =>
+  (errors) =>
+    inTurn(models.map((model) => explained(model, errors)))
 
 /** Another model may do what this one cannot, or not just now. */
 const byAdvice: Admits = ({ recovery }) => recovery === "fallback" || recovery === "resend"

@@ -6,23 +6,35 @@ import type * as Message from "../Message.ts"
 import type { Request, Service } from "./modelService.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as RunContext from "../RunContext.ts"
+import { explain } from "./explaining.ts"
 import { ask, type Asker, compose } from "./modelAsking.ts"
 import { compacting } from "./modelCompacting.ts"
+import { explained, type Explains } from "./modelExplaining.ts"
 import { Exceeded } from "./budgetMeter.ts"
 import { nothing, rowOf } from "./recoverEffect.ts"
 import * as Driver from "./recoveryDriver.ts"
 
 /** The model behind a table. `services`: what the handlers of the table need, where that is known already. */
 export const guarded = (model: Service, rows: Recovery.Rows, services?: Context.Context<never>): Service =>
-  compose([model], (request, asker) => {
-    const driving = Effect.flatMap(RunContext.Current, (run) =>
-      Driver.drive(subjectOf(model, rows, request, asker, run))
-    )
-    return services === undefined
-      ? driving
-      : // whoever asks knows better what is there now
-        Effect.updateContext(driving, (here) => Context.merge(services, here) as typeof here)
-  })
+  compose(
+    [model],
+    (request, asker) => {
+      const driving = Effect.flatMap(RunContext.Current, (run) =>
+        Driver.drive(subjectOf(model, rows, request, asker, run))
+      )
+      return services === undefined
+        ? driving
+        : // whoever asks knows better what is there now
+          Effect.updateContext(driving, (here) => Context.merge(services, here) as typeof here)
+    },
+    explainsTable(model, rows)
+  )
+
+/** Of a model, or of its layer. */
+export const explainsTable =
+  (model: unknown, rows: Recovery.Rows): Explains =>
+  (errors) =>
+    explain(rows, { errors, below: explained(model, errors) })
 
 const subjectOf = <A, R>(
   model: Service,
@@ -41,6 +53,7 @@ const subjectOf = <A, R>(
     deadline: () => RunContext.deadline(run),
     admits: () => !asker.isShown(),
     fix: () => Effect.die(new TypeError("Model.onError: fix has no meaning in a table for model calls")),
+    compactions: asker.compactions,
     compact: ({ compaction }, error) =>
       asker.isShown()
         ? Effect.succeed({ type: "gave up" })

@@ -7,8 +7,17 @@ import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import { hintFrom, hintOf } from "../Backoff.ts"
 import { tagOf } from "../ErrorCause.ts"
+import { Latest } from "../RetryBudget.ts"
 import { type Position, type Seen, seenOf } from "./recoveryPosition.ts"
-import { type Ending, type Origin, type Progress, type Rules, type Trace, untouchable } from "./recoveryRules.ts"
+import {
+  type Compactions,
+  type Ending,
+  type Origin,
+  type Progress,
+  type Rules,
+  type Trace,
+  untouchable
+} from "./recoveryRules.ts"
 import { maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./verdictBounds.ts"
 import type { Compact, Decision, FailureContext, Fix, Ladder, Node, Retry } from "./verdict.ts"
 
@@ -34,13 +43,14 @@ export class Call<R> implements Progress {
   /** Where the failure that is being decided about stands among all. */
   #present = 0
   #rounds = 0
-  #compactions = 0
+  readonly #compactions: Compactions
 
   /** The steps of each schedule, for those who want to know where it stands. */
   readonly #steps = new Map<string, Array<{ readonly at: number; readonly seen: Seen }>>()
 
   constructor(rules: Rules<R>, clock: Clock.Clock, start: number, from?: Origin) {
     this.#rules = rules
+    this.#compactions = rules.compactions ?? { made: 0 }
     this.#clock = clock
     this.#start = start
     if (from === undefined) return
@@ -154,7 +164,10 @@ export class Call<R> implements Progress {
       this.#steppers.set(slot, stepper)
       // whatever ended it before the restart would have ended the call
       const again = Effect.forEach(made, ({ at, seen }) => Effect.exit(stepper(at, seen)), { discard: true })
-      return made.length === 0 ? Effect.succeed(stepper) : Effect.as(again, stepper)
+      return made.length === 0
+        ? Effect.succeed(stepper)
+        : // and whatever they have withdrawn is withdrawn
+          Effect.as(Effect.provideService(again, Latest, -Infinity), stepper)
     })
   }
 
@@ -163,7 +176,8 @@ export class Call<R> implements Progress {
     if (this.#rules.onWait !== undefined || this.#rules.isKept === true) {
       this.#steps.set(slot, [...(this.#steps.get(slot) ?? []), { at, seen: seenOf(seen) }])
     }
-    return stepper(at, seen)
+    // what the run has no time for is not made
+    return Effect.provideService(stepper(at, seen), Latest, this.#rules.deadline())
   }
 
   #tellPosition(delay: Duration.Duration): Effect.Effect<void> {
@@ -187,14 +201,14 @@ export class Call<R> implements Progress {
     if (rules.compact === undefined) {
       return Effect.die(new TypeError("Recovery.compact: only a model call has a conversation"))
     }
-    if (this.#compactions >= maxCompactions) {
+    if (this.#compactions.made >= maxCompactions) {
       return this.#exhausted(node.kind, rung, failure, `${maxCompactions} compactions per turn`)
     }
     if (this.#attempts >= maxAttemptsPerCall) return this.#exhausted(node.kind, rung, failure, attemptCap)
     return Effect.flatMap(rules.compact(node, failure.error), (compacted): Effect.Effect<Step> => {
       switch (compacted.type) {
         case "shorter":
-          this.#compactions++
+          this.#compactions.made++
           return Effect.as(this.#report(node.kind, rung, failure, Duration.zero), again)
         case "fatal":
           return Effect.succeed({ type: "failed", error: compacted.error })

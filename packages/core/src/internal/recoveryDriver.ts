@@ -11,7 +11,7 @@ import * as Exit from "effect/Exit"
 import { Call } from "./recoveryCall.ts"
 import { type Ending, type Origin, type Progress, type Rules, type Trace, untouchable } from "./recoveryRules.ts"
 
-export type { Compacted, Ending, Fixed, FixRound, Origin, Progress, Row, Trace } from "./recoveryRules.ts"
+export type { Compacted, Compactions, Ending, Fixed, FixRound, Origin, Progress, Row, Trace } from "./recoveryRules.ts"
 export { untouchable } from "./recoveryRules.ts"
 
 export interface Subject<A, B, E, R> extends Rules<R> {

@@ -57,6 +57,11 @@ export type Compacted =
   | { readonly type: "gave up"; readonly error?: unknown }
   | { readonly type: "fatal"; readonly error: unknown }
 
+/** How often a conversation was shortened. */
+export interface Compactions {
+  made: number
+}
+
 /** What the failing path has seen so far. */
 export interface Trace {
   readonly attempts: number
@@ -88,6 +93,8 @@ export interface Rules<R> {
   readonly fix: (rung: Fix, seen: unknown, round: FixRound) => Effect.Effect<Fixed, never, R>
   /** Only where a conversation is what failed. */
   readonly compact?: (rung: Compact, error: unknown) => Effect.Effect<Compacted, never, R>
+  /** Shared by all tables that one question to a model passes: they shorten it together. */
+  readonly compactions?: Compactions
   readonly observe: (decision: Decision) => Effect.Effect<void>
   /** Whether somebody may ask for the position at any time, and not only before waits. */
   readonly isKept?: boolean

@@ -39,7 +39,7 @@ export const of = (start: Start, { agent, readInput }: Resumed): Beginning => {
     throw new TypeError(`Agent '${agent}': a run that waits for a decision takes no further input`)
   }
   const before = "version" in from ? from.transcript : from
-  const said = input === undefined ? lastOf(before) : readInput(input)
+  const said = input === undefined ? lastOf(before, snapshot?.asked) : readInput(input)
   const all = input === undefined ? before : [...before, said.message]
   const messages = (prompt: string) => (all.some(({ role }) => role === "system") ? [...all] : headed(prompt, all))
   const messagesFor = (prompt: string) =>
@@ -53,8 +53,11 @@ export const of = (start: Start, { agent, readInput }: Resumed): Beginning => {
 const headed = (prompt: string, messages: ReadonlyArray<Message.Message>): Array<Message.Message> =>
   prompt === "" ? [...messages] : [Message.system(prompt), ...messages]
 
-const lastOf = (transcript: Message.Transcript): Said => {
-  const message = transcript.findLast((one) => one.role === "user") ?? Message.user("")
+/** After what was asked, a run itself says something as its user: what is wrong with an answer. */
+const lastOf = (transcript: Message.Transcript, asked = -1): Said => {
+  const known = transcript[asked]
+  const message =
+    known?.role === "user" ? known : (transcript.findLast((one) => one.role === "user") ?? Message.user(""))
   return { message, text: Message.textOf(message) }
 }
 

@@ -25,6 +25,8 @@ export class RunState implements State {
   readonly #agent: string
   readonly #maxInARow: number
   readonly history: FailureHistory.FailureHistory
+  /** What the run was asked, as it stands among its messages. */
+  asked: Message.User | undefined
   /** Grows in place: requests lend it to the model. */
   readonly messages: Array<Message.Message>
   /** What the model reads in their place since they were too long for it. */
@@ -82,6 +84,7 @@ export class RunState implements State {
   snapshot(run: RunContext, now: number, settled: ReadonlyArray<FailureHistory.Settled | null> = []): Snapshot {
     const open = this.#open(now, settled)
     const { skill } = this
+    const asked = this.messages.findIndex((message) => message === this.asked)
     const { counts } = run.meter
     run.meter.suspended(run.runId, counts)
     return {
@@ -90,6 +93,7 @@ export class RunState implements State {
       agent: this.#agent,
       transcript: open === undefined ? this.transcript() : [...this.messages],
       ...(this.#compacted === undefined ? {} : { compacted: abridged(this.messages, this.#compacted) }),
+      ...(asked < 0 ? {} : { asked }),
       turn: this.turn,
       limits: run.meter.limits,
       warned: run.meter.warned,

@@ -12,7 +12,7 @@ import type * as Recovery from "../Recovery.ts"
 import * as RunContext from "../RunContext.ts"
 import * as Usage from "../Usage.ts"
 import { Exceeded } from "./budgetMeter.ts"
-import { ask as asked, type Asker, cutOff, named, refused } from "./modelAsking.ts"
+import { ask as asked, type Asker, cutOff, named, refused, type Surrounding } from "./modelAsking.ts"
 import { compacting } from "./modelCompacting.ts"
 import { withPartial } from "./modelPartial.ts"
 import { nothing, rowOf } from "./recoverEffect.ts"
@@ -72,6 +72,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   #spent: Spent = nothingSpent
   /** Whether it has begun and is not booked yet. */
   #isOpen = false
+  readonly compactions: Driver.Compactions = { made: 0 }
   /** The last failure that no row was for. */
   #unguarded: unknown
 
@@ -96,6 +97,15 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
 
   isShown(): boolean {
     return this.#isShown
+  }
+
+  within(
+    model: Model.Service,
+    asking: Effect.Effect<Message.Reply, LlmError>,
+    { generate }: Surrounding,
+    request: Model.Request
+  ): Effect.Effect<Message.Reply, LlmError> {
+    return generate(asking, request, model)
   }
 
   #ask(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
@@ -230,7 +240,8 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   /** However an attempt breaks off before it is booked, it is booked and told of. */
   #broken(cause: Cause.Cause<LlmError>, attempt: number): Effect.Effect<void> {
     if (!this.#isOpen) return Effect.void
-    if (Cause.hasInterrupts(cause)) {
+    // a wait that the run has no time for ends the attempt as the end of its time would
+    if (Cause.hasInterrupts(cause) || Cause.squash(cause) instanceof Exceeded) {
       return this.#booked(attempt, "interrupted", (asked) => ({ type: "model-interrupted", ...asked }))
     }
     const isDefect = Cause.hasDies(cause)

@@ -10,7 +10,7 @@ export const maxRepairRounds = 8
  */
 export const maxAttemptsPerCall = 10_000
 
-/** How often the conversation may be shortened within one call of a model, over all rows and rungs. */
+/** How often the conversation may be shortened within one call of a model, over all rows and rungs, and all tables around it. */
 export const maxCompactions = 2
 
 /** Where an agent, as a fixer or as the run of a tool, says what one run of it may cost. */

@@ -109,6 +109,8 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
     case "model-interrupted":
       return { column: "model", text: `attempt ${event.attempt} was interrupted`, tone: "quiet" }
     case "attempt-discarded":
+      if (event.run !== undefined)
+        return { column: "run", text: `what part ${event.attempt} said does not count`, tone: "quiet" }
       return { column: "model", text: `what attempt ${event.attempt} said does not count`, tone: "quiet" }
     case "compacted": {
       const { after, before, compaction } = event

@@ -1,7 +1,8 @@
 /** One guarded call of a model, whole or streamed: what is asked before it, and what is told once when it is over. */
-import type * as LlmError from "@kintsugi/core/LlmError"
+import * as LlmError from "@kintsugi/core/LlmError"
 import type * as Model from "@kintsugi/core/Model"
 import type * as Usage from "@kintsugi/core/Usage"
+import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
@@ -54,10 +55,10 @@ export const all =
       (tellings) => (ended) => Effect.forEach(tellings.toReversed(), (tell) => tell(ended), { discard: true })
     )
 
-/** The model, each call of it admitted by `policy`. */
-export const guarded = (model: Model.Service, policy: Policy): Model.Service => {
-  const admitted = (request: Model.Request) =>
-    Effect.map(policy({ provider: model.provider, model: model.name, request }), (tell) => {
+/** Has each call of a model admitted by `policy`. */
+export const surrounding = (policy: Policy): Model.Surrounding => {
+  const admitted = (request: Model.Request, { name, provider }: Model.Service) =>
+    Effect.map(policy({ provider, model: name, request }), (tell) => {
       let isOver = false
       return (ended: Ended): Effect.Effect<void> => {
         if (isOver) return Effect.void
@@ -66,21 +67,18 @@ export const guarded = (model: Model.Service, policy: Policy): Model.Service => 
       }
     })
   return {
-    ...model,
-    generate: (request) =>
+    generate: (reply, request, model) =>
       Effect.scoped(
-        Effect.flatMap(admitted(request), (tell) =>
-          Effect.onExit(model.generate(request), (exit) => {
-            if (Exit.isSuccess(exit)) return tell({ as: "reply", usage: exit.value.usage })
-            const error = onlyFailure(exit.cause)
-            return error === undefined ? Effect.void : tell({ as: "failure", error })
-          })
+        Effect.flatMap(admitted(request, model), (tell) =>
+          Effect.onExit(reply, (exit) =>
+            Exit.isSuccess(exit) ? tell({ as: "reply", usage: exit.value.usage }) : failed(exit.cause, tell)
+          )
         )
       ),
-    stream: (request) =>
+    stream: (streamed, request, model) =>
       Stream.unwrap(
-        Effect.map(admitted(request), (tell) =>
-          model.stream(request).pipe(
+        Effect.map(admitted(request, model), (tell) =>
+          streamed.pipe(
             Stream.mapArrayEffect((parts) => {
               // nobody reads beyond this part
               const end = parts.find((part) => part.type === "finish")
@@ -89,12 +87,18 @@ export const guarded = (model: Model.Service, policy: Policy): Model.Service => 
                 : Effect.as(tell({ as: "reply", usage: end.usage }), parts)
             }),
             Stream.onEnd(Effect.suspend(() => tell({ as: "cut-off" }))),
-            Stream.tapCause((cause) => {
-              const error = onlyFailure(cause)
-              return error === undefined ? Effect.void : tell({ as: "failure", error })
-            })
+            Stream.tapCause((cause) => failed(cause, tell))
           )
         )
       )
   }
+}
+
+/** The end of a run's budget passes through here too: of the model it says nothing. */
+const failed = (
+  cause: Cause.Cause<LlmError.LlmError>,
+  tell: (ended: Ended) => Effect.Effect<void>
+): Effect.Effect<void> => {
+  const error = onlyFailure(cause)
+  return LlmError.isLlmError(error) ? tell({ as: "failure", error }) : Effect.void
 }

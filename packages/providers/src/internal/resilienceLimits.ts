@@ -1,5 +1,6 @@
 /** Effect's rate limiter before calls of models: limits of one's own, and those that a server teaches by its refusals. */
 import * as LlmError from "@kintsugi/core/LlmError"
+import * as RunContext from "@kintsugi/core/RunContext"
 import * as Usage from "@kintsugi/core/Usage"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
@@ -71,7 +72,7 @@ export const limiting = (limit: Limit, onStoreError: OnStoreError): Limiting => 
       let wait = yield* consume
       while (wait !== undefined && wait > 0) {
         if ((yield* waited) + wait > maxWait) return yield* exceeded(call, name, wait)
-        yield* Effect.sleep(Duration.millis(wait))
+        yield* RunContext.sleep(Duration.millis(wait))
         wait = yield* consume
       }
       if (wait === undefined || what === "requests") return nothingToTell
@@ -102,7 +103,7 @@ export const adapting = (options: Adaptive, onStoreError: OnStoreError): Limitin
         const wait = Duration.toMillis(delay)
         if (wait > 0) {
           if ((yield* waited) + wait > maxWait) return yield* exceeded(call, "what the server admits", wait)
-          yield* Effect.sleep(delay)
+          yield* RunContext.sleep(delay)
           // before the end of the server's wait nobody is admitted; afterwards a place was taken for this very instant
           if (phase === "cooldown") continue
         }

@@ -4,6 +4,7 @@
  */
 import * as Backoff from "@kintsugi/core/Backoff"
 import type * as LlmError from "@kintsugi/core/LlmError"
+import * as RetryBudget from "@kintsugi/core/RetryBudget"
 import * as RunContext from "@kintsugi/core/RunContext"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -39,8 +40,8 @@ export const resending = <A, R>(
     }
     const again = (step: Step, error: LlmError.LlmError): Effect.Effect<A, LlmError.LlmError, R> =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
-        Pull.matchEffect(step(now, error), {
-          onSuccess: ([, delay]) => Effect.andThen(wait(error, sends, delay), send),
+        Pull.matchEffect(inTime(step(now, error)), {
+          onSuccess: ([, delay]) => Effect.andThen(wait(error, sends, delay, now), send),
           onFailure: (cause) => Effect.failCause(cause),
           onDone: () => Effect.andThen(report(error, "exhausted", sends, Duration.zero), Effect.fail(error))
         })
@@ -51,6 +52,10 @@ export const resending = <A, R>(
 /** One attempt, its error as it is. */
 export const once = <A, R>(attempt: Effect.Effect<A, Failure, R>): Effect.Effect<A, LlmError.LlmError, R> =>
   Effect.mapError(attempt, ({ error }) => error)
+
+/** A resend that the run has no time for is not made, and takes nothing from a budget. */
+const inTime = (step: ReturnType<Step>): ReturnType<Step> =>
+  Effect.flatMap(RunContext.Current, (run) => Effect.provideService(step, RetryBudget.Latest, RunContext.deadline(run)))
 
 type Step = (now: number, input: unknown) => Pull.Pull<[Duration.Duration, Duration.Duration], never, Duration.Duration>
 
@@ -66,10 +71,12 @@ export const onlyFailure = <E>(cause: Cause.Cause<E>): E | undefined => {
 
 const bare = (cause: Cause.Cause<Failure>): Cause.Cause<LlmError.LlmError> => Cause.map(cause, ({ error }) => error)
 
-const wait = (error: LlmError.LlmError, attempt: number, delay: Duration.Duration): Effect.Effect<void> => {
-  const told = report(error, "retry", attempt, delay)
-  return Duration.isZero(delay) ? told : Effect.andThen(told, Effect.sleep(delay))
-}
+const wait = (error: LlmError.LlmError, attempt: number, delay: Duration.Duration, now: number): Effect.Effect<void> =>
+  Effect.flatMap(RunContext.Current, (run) => {
+    const isLate = now + Duration.toMillis(delay) > RunContext.deadline(run)
+    const told = report(error, isLate ? "exhausted" : "retry", attempt, delay)
+    return Duration.isZero(delay) ? told : Effect.andThen(told, RunContext.sleep(delay))
+  })
 
 const report = (
   error: LlmError.LlmError,

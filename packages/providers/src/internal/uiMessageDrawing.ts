@@ -68,7 +68,8 @@ export class Drawing {
         this.#isStreamed = true
         return this.#write("reasoning", event.text)
       case "attempt-discarded":
-        return this.#discard()
+        // what a part of a composition has said was not drawn
+        return event.run === undefined ? this.#discard() : undefined
       case "model-end":
         return this.#reply(event.reply, event.turn)
       case "turn-end":
