@@ -102,7 +102,7 @@ export const plan = (form: Form): fc.Arbitrary<Plan> => {
 }
 
 /** No input is longer. */
-const longest = 20_000
+const longest = 50_000
 
 export const applied = ({ changes, input, other }: Plan, { inputs, words }: Material): string => {
   const original = inputs[input % inputs.length] ?? ""

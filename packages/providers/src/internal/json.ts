@@ -3,16 +3,27 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 
+/** What is nested more deeply than anything means to be is not read: whoever writes it down again would reach the end of the stack. */
 export const parse = (text: string): Result.Result<Schema.Json, unknown> => {
   try {
     // JSON.parse gives nothing but JSON
-    return Result.succeed(JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text) as Schema.Json)
+    const value = JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text) as Schema.Json
+    // so many levels are opened and closed
+    if (text.length >= 2 * maxDepth && isDeep(value, maxDepth)) return Result.fail(new Error("it is nested too deeply"))
+    return Result.succeed(value)
   } catch (error) {
     return Result.fail(error)
   }
 }
 
 const byteOrderMark = "\uFEFF"
+
+const maxDepth = 1000
+
+const isDeep = (value: Schema.Json, levels: number): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((item) => isDeep(item, levels - 1)))
 
 export const field = (value: Schema.Json | undefined, key: string): Schema.Json | undefined =>
   // an object within JSON holds JSON
