@@ -27,7 +27,17 @@ const deep = ["[]", '{"a":1}'].map((inner) => `${'{"a":['.repeat(3_000)}${inner}
 const codec = (api: Api): Target => ({
   form: "text",
   seeds: fixtures.filter((fixture) => fixture.api === api).map(({ body }) => body),
-  words: [...common, '{"error":{"message":"no"}}', ": ping\n", "\n\n", "\r\n\r\n", "id: 1\n", "retry: 5\n", ...deep],
+  words: [
+    ...common,
+    '{"error":{"message":"no"}}',
+    ": ping\n",
+    "\n\n",
+    "\r\n\r\n",
+    "id: 1\n",
+    "retry: 5\n",
+    "\n \t{",
+    ...deep
+  ],
   check: (text) => {
     for (const one of codecs[api]) {
       checkWhole(one, text)
