@@ -68,7 +68,7 @@ export const internals: Readonly<Record<string, string>> = {
   outlook: "RecoveryAdvice",
   masking: "RecoveryAdvice",
   kept: "Message",
-  reading: "RecoveryAdvice",
+  reading: "Message",
   facts: "RecoveryAdvice",
   sentence: "RecoveryAdvice",
   identifier: "RunContext",

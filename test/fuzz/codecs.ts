@@ -138,7 +138,8 @@ const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
 export const checkStream = (codec: Codec.Codec, body: string): void => {
   const bytes = new TextEncoder().encode(body)
   const whole = streamed(codec, [bytes])
-  assert.deepEqual(streamed(codec, cut(bytes)), whole)
+  // parts are JSON
+  assert.equal(JSON.stringify(streamed(codec, cut(bytes))), JSON.stringify(whole))
   if (whole.failure !== undefined) return
   const collector = new Model.Collector()
   for (const part of whole.parts) collector.push(part)

@@ -102,7 +102,7 @@ export const plan = (form: Form): fc.Arbitrary<Plan> => {
 }
 
 /** No input is longer. */
-const longest = 20_000
+const longest = 50_000
 
 export const applied = ({ changes, input, other }: Plan, { inputs, words }: Material): string => {
   const original = inputs[input % inputs.length] ?? ""
@@ -166,14 +166,21 @@ const jsonIn = (text: string, at: number): readonly [number, number] => {
   return isJson(line.slice(offset)) ? [start + offset, start + line.length] : [0, 0]
 }
 
+/** What nests deeply is changed as text: to visit its nodes would take the stack that is looked for. */
 const parsed = (text: string): Json | undefined => {
   try {
     // JSON.parse gives nothing but JSON
-    return JSON.parse(text) as Json
+    const value = JSON.parse(text) as Json
+    return isDeep(value, 500) ? undefined : value
   } catch {
     return undefined
   }
 }
+
+const isDeep = (value: Json, levels: number): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((item: Json) => isDeep(item, levels - 1)))
 
 const isJson = (text: string): boolean => parsed(text) !== undefined
 

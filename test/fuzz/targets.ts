@@ -21,10 +21,23 @@ const jsonSeeds = (name: string): ReadonlyArray<string> => seedsIn(name).map((se
 
 const common = ["__proto__", "constructor", "toString", "\ufeff", "\ud800", "\r", "[DONE]", "data:", "event: ", secret]
 
+/** Nested so deeply that writing it down reaches the end of the stack. */
+const deep = ["[]", '{"a":1}'].map((inner) => `${'{"a":['.repeat(3_000)}${inner}${"]}".repeat(3_000)}`)
+
 const codec = (api: Api): Target => ({
   form: "text",
   seeds: fixtures.filter((fixture) => fixture.api === api).map(({ body }) => body),
-  words: [...common, '{"error":{"message":"no"}}', ": ping\n", "\n\n", "\r\n\r\n", "id: 1\n", "retry: 5\n"],
+  words: [
+    ...common,
+    '{"error":{"message":"no"}}',
+    ": ping\n",
+    "\n\n",
+    "\r\n\r\n",
+    "id: 1\n",
+    "retry: 5\n",
+    "\n \t{",
+    ...deep
+  ],
   check: (text) => {
     for (const one of codecs[api]) {
       checkWhole(one, text)
@@ -101,7 +114,20 @@ export const targets: Readonly<Record<string, Target>> = {
   coercion: {
     form: "text",
     seeds: seedsIn("arguments").map(String),
-    words: [...common, "```", "```json\n", "None", "undefined", "// no\n", "/* no */", "\\u00", "'", ",}", ",]"],
+    words: [
+      ...common,
+      "```",
+      "```json\n",
+      "None",
+      "undefined",
+      "// no\n",
+      "/* no */",
+      "\\u00",
+      "'",
+      ",}",
+      ",]",
+      ...deep
+    ],
     check: checkCoercion
   },
   repair: {

@@ -37,6 +37,12 @@ const decoders = schemas.map((schema) => {
   return (value: unknown) => Result.mapError(decode(value), ({ issue }) => issue)
 })
 
+/** Whether a value is nested more deeply than JSON can be written down from anywhere. */
+const isDeep = (value: unknown, levels = 1000): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((item) => isDeep(item, levels - 1)))
+
 /** Total; what is JSON passes as it is, and what is mended stays as it is from then on. */
 export const checkCoercion = (text: string): void => {
   const plain = Result.try(() => JSON.parse(text) as Json)
@@ -48,6 +54,8 @@ export const checkCoercion = (text: string): void => {
       continue
     }
     const { changes, value } = read.success
+    // the gate before the ladder refuses it
+    if (isDeep(value)) continue
     if (Result.isSuccess(plain)) {
       assert.deepEqual(value, plain.success)
       assert.deepEqual(changes, [])
@@ -157,7 +165,7 @@ const fields = (value: unknown): Readonly<Record<string, unknown>> => {
 
 /** Total and idempotent; no pair of a call and its settlement is lost, and none stands in another place. */
 export const checkRepair = (history: Json): void => {
-  const foreign: unknown = JSON.parse(JSON.stringify(history), revived)
+  const foreign: unknown = isDeep(history) ? history : JSON.parse(JSON.stringify(history), revived)
   const repaired = Message.repair(foreign)
   assert.ok(isTranscript(repaired), "no transcript")
   assert.deepEqual(Message.repair(repaired), repaired)
@@ -167,6 +175,7 @@ export const checkRepair = (history: Json): void => {
   const pairs = settledIn(repaired)
   let next = 0
   for (const pair of settledIn(foreign)) {
+    if (isDeep(pair)) continue
     while (next < pairs.length && !isSame(pairs[next], pair)) next++
     assert.ok(next < pairs.length, `a pair was lost: ${JSON.stringify(pair)}`)
     next++
@@ -184,6 +193,7 @@ const encodeEvent = Schema.encodeSync(AgentEvent.AgentEvent)
 export const checkEvent = (document: Json): void => {
   const exit = decodeEvent(document)
   if (Exit.isFailure(exit)) return checkFailure(exit)
+  if (isDeep(document)) return
   const written = JSON.stringify(encodeEvent(exit.value))
   const again = decodeEvent(JSON.parse(written))
   assert.ok(Exit.isSuccess(again), "what was written is not read")

@@ -3,6 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Message from "./messageParts.ts"
+import { isDeep } from "./reading.ts"
 
 /** The settlement of a call that was at work when its run ended. */
 export const interrupted: Message.Settlement = {
@@ -141,7 +142,7 @@ const partsOf = <A>(
 const readUserPart = (part: unknown): Message.UserContent[number] | undefined => (isUserPart(part) ? part : undefined)
 
 const readPart = (part: unknown): Part | OpenCall | undefined => {
-  if (quietly(() => isStanding(part)) === true) return part as Part // it was checked just now
+  if (quietly(() => isStanding(part) && !isDeep(part)) === true) return part as Part // it was checked just now
   if (!Predicate.isObject(part)) return undefined
   switch (field(part, "type")) {
     case "reasoning": {
@@ -167,16 +168,19 @@ const openCall = (value: unknown, settlement: Message.Settlement | undefined): O
 }
 
 const callOf = (value: unknown): Message.ToolCall | undefined => {
-  if (quietly(() => isCall(value)) === true) return value as Message.ToolCall // it was checked just now
+  if (quietly(() => isCall(value) && !isDeep(value)) === true) return value as Message.ToolCall // it was checked just now
   if (!Predicate.isObject(value)) return undefined
   const id = idOf(field(value, "id"))
   const name = field(value, "name")
   if (id === undefined || !Predicate.isString(name)) return undefined
   const args = field(value, "arguments")
-  const opaque = field(value, "opaque")
-  const json = quietly(() => isJson(args)) === true ? (args as Schema.Json) : null // it was checked just now
-  return { type: "tool-call", id, name, arguments: json, ...(isOpaque(opaque) ? { opaque } : {}) }
+  const opaque = opaqueIn(field(value, "opaque"))
+  const json = quietly(() => isJson(args) && !isDeep(args)) === true ? (args as Schema.Json) : null // it was checked just now
+  return { type: "tool-call", id, name, arguments: json, ...(opaque === undefined ? {} : { opaque }) }
 }
+
+const opaqueIn = (value: unknown): Message.ToolCall["opaque"] =>
+  quietly(() => (isOpaque(value) && !isDeep(value) ? value : undefined))
 
 /** Some count their calls. */
 const idOf = (id: unknown): string | undefined =>

@@ -3,16 +3,45 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 
+/**
+ * What is nested more deeply than the arguments of any call may be is cut off further down: such calls are still denied, and
+ * whoever writes them down again does not reach the end of the stack.
+ */
 export const parse = (text: string): Result.Result<Schema.Json, unknown> => {
   try {
     // JSON.parse gives nothing but JSON
-    return Result.succeed(JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text) as Schema.Json)
+    const value = JSON.parse(text.startsWith(byteOrderMark) ? text.slice(1) : text) as Schema.Json
+    // each level is opened and closed
+    const mayBeDeep = text.length >= 2 * maxDepth
+    return Result.succeed(mayBeDeep && isDeep(value, maxDepth) ? cut(value, maxDepth) : value)
   } catch (error) {
     return Result.fail(error)
   }
 }
 
 const byteOrderMark = "\uFEFF"
+
+/** Beyond the 1,000 levels that arguments may have, and what stands around them. */
+const maxDepth = 1100
+
+/** What a value holds directly. */
+const held = (value: Schema.Json): ReadonlyArray<Schema.Json> =>
+  // what is within JSON is JSON
+  Predicate.isObjectOrArray(value) ? (Object.values(value) as ReadonlyArray<Schema.Json>) : []
+
+const isDeep = (value: Schema.Json, levels: number): boolean =>
+  held(value).length > 0 && (levels === 0 || held(value).some((item) => isDeep(item, levels - 1)))
+
+const cut = (value: Schema.Json, levels: number): Schema.Json => {
+  const items = held(value)
+  if (items.length === 0) return value
+  if (levels === 0) return "nested too deeply"
+  const kept = items.map((item) => cut(item, levels - 1))
+  // an object of JSON, else it were an array
+  return Array.isArray(value)
+    ? kept
+    : Object.fromEntries(Object.keys(value as object).map((key, at) => [key, kept[at] ?? null]))
+}
 
 export const field = (value: Schema.Json | undefined, key: string): Schema.Json | undefined =>
   // an object within JSON holds JSON

@@ -112,13 +112,16 @@ class Reader<Part> {
   readonly #exchange: Exchange
   readonly #decoder: Decoder<Part>
   readonly #maxBytes: number
-  readonly #utf8 = new TextDecoder()
+  // its own way with the mark at the beginning depends on how bytes are cut
+  readonly #utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
   readonly #lines: Lines | undefined
   readonly #events: Sse.Parser
   readonly #bare: Bare
   readonly #whole: Whole<Part>
   #ready: Array<Part> = []
   #size = 0
+  /** Whether any text has come. */
+  #hasBegun = false
   /** Whether an event or a line has come. */
   #hasSeen = false
   #isEventTooLong = false
@@ -175,7 +178,7 @@ class Reader<Part> {
   feed(chunk: Uint8Array): void {
     if (this.ended) return
     this.#size += chunk.length
-    if (this.#size > this.#maxBytes || this.#isTooLong(this.#utf8.decode(chunk, { stream: true }))) {
+    if (this.#size > this.#maxBytes || this.#isTooLong(this.#textOf(chunk))) {
       this.#fail(this.#exchange.oversized(this.#maxBytes))
     }
   }
@@ -190,6 +193,14 @@ class Reader<Part> {
     if (this.#decoder.state() === "open" || isCut(this.#begun)) return this.#fail(this.#exchange.truncated())
     this.#accept(this.#decoder.end())
     this.ended = true
+  }
+
+  /** Without a mark at the very beginning. */
+  #textOf(chunk: Uint8Array): string {
+    const text = this.#utf8.decode(chunk, { stream: true })
+    const isMarked = !this.#hasBegun && text.startsWith("\uFEFF")
+    this.#hasBegun ||= text !== ""
+    return isMarked ? text.slice(1) : text
   }
 
   /** Reads on; one event beyond all bounds is too long. */
