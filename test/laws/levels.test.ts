@@ -4,7 +4,7 @@ import { Agent, type Budget, Recovery, RunError, Skill, Tool } from "@kintsugi/c
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Schema } from "effect"
 import fc from "fast-check"
-import { busy, type Busy, gone, type Gone, interruptedAt, overADay, read } from "../core/dialogue.ts"
+import { busy, Busy, gone, type Gone, interruptedAt, overADay, read } from "../core/dialogue.ts"
 import { calling, lawOfRuns } from "./runs.ts"
 
 // --- of tables
@@ -100,6 +100,8 @@ interface Nested {
   /** From the outermost run inwards: how many turns each may make, and how often it calls its tool. */
   readonly runs: ReadonlyArray<{ readonly maxTurns: number; readonly maxToolCalls: number; readonly calls: number }>
   readonly verdict: "tell" | "retry" | "fix" | "answer"
+  /** What the tool of the innermost run does. */
+  readonly does: "fails" | "interrupts itself"
   readonly maxDuration: number | undefined
   readonly interruptAt: number | undefined
 }
@@ -114,6 +116,7 @@ const nested: fc.Arbitrary<Nested> = fc.record({
     { minLength: 1, maxLength: 4 }
   ),
   verdict: fc.constantFrom("tell", "retry", "fix", "answer"),
+  does: fc.constantFrom("fails", "fails", "fails", "interrupts itself"),
   maxDuration: fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
   interruptAt: fc.option(fc.integer({ min: 0, max: 60 }), { nil: undefined })
 })
@@ -133,7 +136,7 @@ const nameOf = (depth: number): string => `run ${depth}`
 lawOfRuns(
   "L705 the end of the budget of a run around it, and an interruption, reach no table, however deep and in whatever rung",
   nested,
-  Effect.fnUntraced(function* ({ interruptAt, maxDuration, runs, verdict }, run) {
+  Effect.fnUntraced(function* ({ does, interruptAt, maxDuration, runs, verdict }, run) {
     let isOver = false
     const asked: Array<{ readonly depth: number; readonly error: unknown }> = []
     const watching = (depth: number) =>
@@ -145,6 +148,7 @@ lawOfRuns(
         },
         { among: [rungs[verdict]] }
       )
+    const innermost = does === "fails" ? Effect.fail(busy()) : Effect.interrupt
     /** The run at this depth, whose tool is the run below it; that of the innermost is busy. */
     const agentAt = (depth: number): Effect.Effect<Agent.Agent<string, string, unknown, never>> =>
       Effect.gen(function* () {
@@ -155,7 +159,7 @@ lawOfRuns(
           parameters: Schema.Struct({}),
           success: Schema.String,
           run: (): Effect.Effect<string, unknown> =>
-            Effect.andThen(Effect.sleep(5), below === undefined ? Effect.fail(busy()) : below("go"))
+            Effect.andThen(Effect.sleep(5), below === undefined ? innermost : below("go"))
         }).pipe(Tool.onError({ orElse: watching(depth) }))
         const model = yield* calling(
           ...Array.from({ length: 8 }, (_, turn) =>
@@ -180,8 +184,8 @@ lawOfRuns(
     )
     const exit = yield* interruptAt === undefined ? overADay(running) : interruptedAt(interruptAt, running)
     for (const { depth, error } of asked) {
-      assert.isFalse(Cause.isCause(error))
-      if (!(error instanceof RunError.BudgetExceededError)) continue
+      if (error instanceof Busy) continue
+      assert(error instanceof RunError.BudgetExceededError)
       // only of the run just below, whose own it is
       assert.strictEqual(error.agent, nameOf(depth + 1))
     }
