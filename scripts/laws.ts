@@ -32,7 +32,7 @@ rmSync(tallyPath, { force: true })
 const started = performance.now()
 const { error, status } = spawnSync(
   process.execPath,
-  [binary("vitest"), "run", "--typecheck=false", ...(files.length === 0 ? ["test/laws"] : files)],
+  [binary("vitest"), "run", "--typecheck=false", "--maxWorkers=100%", ...(files.length === 0 ? ["test/laws"] : files)],
   {
     cwd: root,
     stdio: "inherit",

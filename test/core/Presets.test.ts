@@ -2,7 +2,6 @@ import { assert } from "@effect/vitest"
 import { Agent, Message, Recovery, RunError, Skill, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Data, Effect } from "effect"
-import * as fc from "fast-check"
 import { it } from "../support/run.ts"
 import {
   agentWith,
@@ -274,54 +273,6 @@ it.run("K28 C12 the sarcastic relay runs with `message` alone", (run) =>
       "told: The call encountered an error. Relay this error message to the user in a sarcastic manner: The time API is currently offline (error 0xDEADBEEF)."
     ])
   })
-)
-
-/** Ten lines of Kani: when are tools switched off? */
-const reference = (batches: ReadonlyArray<ReadonlyArray<boolean>>, retryAttempts: number): ReadonlyArray<boolean> => {
-  let failing = 0
-  let isOff = false
-  return batches.map((batch) => {
-    if (batch.includes(false)) {
-      if (failing >= retryAttempts) isOff = true
-      failing++
-    } else failing = 0
-    return isOff
-  })
-}
-
-it.effect("L906 K3 K4 K5 K7 K9 the count of failing batches equals its ten-line reference", () =>
-  Effect.promise(() =>
-    fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.array(fc.boolean(), { minLength: 1, maxLength: 3 }), { maxLength: 6 }),
-        fc.integer({ min: 0, max: 3 }),
-        async (batches, retryAttempts) => {
-          const expected = reference(batches, retryAttempts)
-          const offAt = expected.indexOf(true)
-          const played = offAt < 0 ? batches : batches.slice(0, offAt + 1)
-          const outcomes = played.flat()
-          const choices = Effect.scoped(
-            Effect.gen(function* () {
-              const { tool } = scripted(
-                "look",
-                ...outcomes.map((isFine, n) => (isFine ? Effect.succeed("ok") : Effect.fail(busy(`${"x".repeat(n)}`))))
-              )
-              const model = yield* make(...played.map((calls) => batch(...calls.map(() => "look"))), done)
-              const never = { hint: Infinity, withhold: Infinity, stop: Infinity }
-              const skills = [Skill.make("work", { description: "Works.", tools: [tool] })] as const
-              const agent = Agent.make("worker", { skills, budget: { repeatedFailures: never } }).pipe(
-                Agent.toolDefaults(Recovery.presets.kani({ retryAttempts }))
-              )
-              yield* agent("go").pipe(Effect.provide(model.layer))
-              return model.requests.slice(1).map(({ toolChoice }) => toolChoice === "none")
-            })
-          )
-          assert.deepStrictEqual(await Effect.runPromise(choices), expected.slice(0, played.length))
-        }
-      ),
-      { numRuns: 200, seed: 5 }
-    )
-  )
 )
 
 it.run("P204 a tool may be tried so often in a row; then the run ends; the text says how many tries are left", (run) =>

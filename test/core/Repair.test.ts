@@ -1,7 +1,5 @@
 import { assert, it } from "@effect/vitest"
 import { Message } from "@kintsugi/core"
-import { Schema } from "effect"
-import * as fc from "fast-check"
 
 const call = (id: string): Message.ToolCall => ({ type: "tool-call", id, name: "look", arguments: "{}" })
 const said = (...content: Message.ForeignAssistant["content"]): Message.Foreign => ({ role: "assistant", content })
@@ -60,56 +58,6 @@ it("P402 ids repeat: a result belongs to the nearest message before it, there to
     "c1 result: second",
     "c1 result: third"
   ])
-})
-
-const id = fc.constantFrom("a", "b", "c")
-const part: fc.Arbitrary<Message.ForeignAssistant["content"][number]> = fc.oneof(
-  fc.string().map(Message.text),
-  fc.string().map((text) => ({ type: "reasoning", text }) as const),
-  id.map(call),
-  fc
-    .record({ id, kind: fc.constantFrom(...Message.SettlementKind.literals), text: fc.string() })
-    .map(({ id, kind, text }) => ({ type: "settled-call", call: call(id), settlement: { kind, text } }) as const)
-)
-const foreign: fc.Arbitrary<Message.Foreign> = fc.oneof(
-  fc.string().map(Message.system),
-  fc.string().map(Message.user),
-  fc.array(part, { maxLength: 5 }).map((content) => said(...content)),
-  fc.record({ id, text: fc.string(), isError: fc.boolean() }).map(({ id, isError, text }) => result(id, text, isError))
-)
-
-it("L1002 P402 repair is total and idempotent, loses no call, keeps the order, and is the identity on transcripts of ours", () => {
-  fc.assert(
-    fc.property(fc.array(foreign, { maxLength: 12 }), (history) => {
-      const once = Message.repair(history)
-      assert.deepStrictEqual(Message.repair(once), once)
-      const callsOf = (messages: ReadonlyArray<Message.Foreign>) =>
-        messages.flatMap((message) =>
-          message.role === "assistant"
-            ? message.content.flatMap((part) =>
-                part.type === "tool-call" ? [part] : part.type === "settled-call" ? [part.call] : []
-              )
-            : []
-        )
-      assert.deepStrictEqual(callsOf(once), callsOf(history))
-      assert.deepStrictEqual(
-        once.map(({ role }) => role),
-        history.flatMap(({ role }) => (role === "tool" ? [] : [role]))
-      )
-      const texts = new Set(history.flatMap((message) => (message.role === "tool" ? [message.text] : [])))
-      const given = new Set<unknown>(
-        history.flatMap((message) => (message.role === "assistant" ? message.content : []))
-      )
-      for (const message of once) {
-        if (message.role !== "assistant") continue
-        for (const part of message.content) {
-          if (part.type !== "settled-call" || given.has(part)) continue
-          assert(part.settlement === Message.interrupted || texts.has(part.settlement.text))
-        }
-      }
-    }),
-    { numRuns: 500 }
-  )
 })
 
 it("P402 what can be read is mended: texts in the place of parts, ids that are numbers, arguments that are no JSON", () => {
@@ -186,55 +134,4 @@ it("P402 what cannot be read is dropped, and nothing makes it throw", () => {
   ])
   const paused: Message.Transcript = [{ role: "assistant", content: [], paused: true }]
   assert.deepStrictEqual(Message.repair(paused), paused)
-})
-
-/** JSON that is like a history, more or less. */
-const mostly = (expected: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
-  fc.oneof({ weight: 4, arbitrary: expected }, { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 2 }) })
-const word = mostly(fc.constantFrom("a", "b", "c"))
-const anyPart = mostly(
-  fc.record(
-    {
-      type: mostly(fc.constantFrom("text", "reasoning", "tool-call", "settled-call", "provider-item", "image", "file")),
-      text: word,
-      id: word,
-      name: word,
-      arguments: fc.jsonValue({ maxDepth: 2 }),
-      opaque: mostly(fc.record({ provider: word, data: fc.jsonValue({ maxDepth: 1 }) })),
-      call: mostly(part),
-      settlement: mostly(fc.record({ kind: mostly(fc.constantFrom(...Message.SettlementKind.literals)), text: word })),
-      mediaType: word,
-      url: word,
-      kind: word
-    },
-    { requiredKeys: [] }
-  )
-)
-const anyMessage = mostly(
-  fc.record(
-    {
-      role: mostly(fc.constantFrom("system", "user", "assistant", "tool")),
-      content: mostly(fc.oneof(word, fc.array(fc.oneof(anyPart, part), { maxLength: 4 }))),
-      text: word,
-      callId: word,
-      isError: mostly(fc.boolean()),
-      paused: mostly(fc.boolean())
-    },
-    { requiredKeys: ["role"] }
-  )
-)
-
-it("L1002 P402 of any JSON repair makes a transcript, and repairs that no further", () => {
-  const isTranscript = Schema.is(Message.Transcript)
-  let said = 0
-  fc.assert(
-    fc.property(mostly(fc.array(fc.oneof(anyMessage, foreign), { maxLength: 6 })), (history) => {
-      const once = Message.repair(history)
-      assert.isTrue(isTranscript(once))
-      assert.deepStrictEqual(Message.repair(once), once)
-      said += once.length
-    }),
-    { numRuns: 1000 }
-  )
-  assert.isAbove(said, 1000)
 })

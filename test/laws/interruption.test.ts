@@ -3,7 +3,7 @@ import { Recovery } from "@kintsugi/core"
 import { Effect } from "effect"
 import fc from "fast-check"
 import { draw, drawing, guarded, guardedBy, reference, type Table, table } from "./policies.ts"
-import { failing, type Failure, law, resourcesOf, type Script, script, stepOf, tags } from "./support.ts"
+import { failing, type Failure, law, resourcesOf, type Script, type Step, script, stepOf, tags } from "./support.ts"
 
 /** An instant from the start to a second after the end of a run. */
 const instant = fc.double({ min: 0, max: 1, noNaN: true })
@@ -38,17 +38,20 @@ law(
   fc.record({
     before: fc.array(failing(tags, fc.constant(undefined)), { maxLength: 6 }),
     takes: fc.integer({ min: 1, max: 20_000 }),
-    share: instant
+    share: instant,
+    // what else the attempt is about to do; the last two interrupt themselves, at their end
+    does: fc.constantFrom("fail" as const, "fail and interrupt" as const, "interrupt" as const)
   }),
-  ({ before, share, takes }, play) => {
-    const script: Script = { steps: before, rest: { does: "fail", tag: "A", takes } }
+  ({ before, does, share, takes }, play) => {
+    const rest: Step = does === "interrupt" ? { does, takes } : { does, tag: "A", takes }
+    const script: Script = { steps: before, rest }
     const asked: Array<number> = []
     const policy = Recovery.when(({ attempt }: Failure) => {
       asked.push(attempt)
       return Recovery.ladder(Recovery.retry({ retries: before.length }), Recovery.respondWith("handled"))
     })
     const start = before.reduce((sum, { takes }) => sum + takes, 0)
-    const when = start + Math.floor(share * (takes - 1))
+    const when = does === "fail" ? start + Math.floor(share * (takes - 1)) : undefined
     return Effect.map(play(script, guardedBy({ orElse: policy }), when), (trace) => {
       assert.deepStrictEqual(
         asked,

@@ -171,6 +171,38 @@ law(
 )
 
 law(
+  "L605 a rung that handled the failure is the last one asked, and one that gave up is not asked again",
+  fc.record({
+    retries: fc.array(fc.nat(3), { maxLength: 3 }),
+    final,
+    script: allFailing(tags, fc.constant(undefined))
+  }),
+  ({ final, retries, script }, play) => {
+    const asked: Array<string> = []
+    const expected: Array<string> = []
+    const watched = [...retries.map((retries): Policy => ({ kind: "retry", options: { retries } })), final]
+    const rungs = watched.map((policy, rung) => {
+      const verdict = verdictOf(policy)
+      return Recovery.when(({ attempt }: Failure) => {
+        asked.push(`rung ${rung} after attempt ${attempt}`)
+        return verdict
+      })
+    })
+    let rung = 0
+    for (let attempt = 1, left = [...retries, 0]; rung < watched.length; attempt++) {
+      expected.push(`rung ${rung} after attempt ${attempt}`)
+      for (; left[rung] === 0 && rung < watched.length; rung++) {
+        if (rung + 1 < watched.length) expected.push(`rung ${rung + 1} after attempt ${attempt}`)
+      }
+      left = left.map((one, index) => (index === rung ? one - 1 : one))
+    }
+    return Effect.map(play(script, guardedBy({ orElse: ladderOf(rungs) })), () =>
+      assert.deepStrictEqual(asked, expected)
+    )
+  }
+)
+
+law(
   "L606 the rung behind a retry is asked once, with the error that used the retry up",
   fc.record({ options: patient, final, script: allFailing() }),
   ({ final, options, script }, play) =>

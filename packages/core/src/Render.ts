@@ -126,11 +126,20 @@ const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
   return near === undefined ? "" : `; did you mean ${near}?`
 }
 
-/** What an error says for itself, without credentials; its tag when it says nothing. */
+/** What an error says for itself, without credentials and the lines of a stack; its tag when it says nothing. */
 export const messageOf = (error: unknown): string => {
-  const message = ErrorCause.mask(ErrorCause.messageOf(error), maxChars - 500)
+  const message = ErrorCause.mask(withoutStack(ErrorCause.messageOf(error)), maxChars - 500)
   return Predicate.isTruthy(message.trim()) ? message : ErrorCause.tagOf(error)
 }
+
+/** Some errors have the stack of another one in their message. */
+const withoutStack = (text: string): string =>
+  text
+    .split("\n")
+    .filter((line) => !stackLine.test(line))
+    .join("\n")
+
+const stackLine = /^\s+at \S.*(?::\d+:\d+\)?|\((?:<anonymous>|native)\))\s*$/
 
 export { truncated } from "./internal/truncation.ts"
 

@@ -1,12 +1,8 @@
-/**
- * Laws of runs, on generated stories: a script of replies, what each call does, limits, and perhaps an interruption.
- * `KINTSUGI_CASES` sets the number of cases, `KINTSUGI_SEED` where they start.
- */
-import { assert, it } from "@effect/vitest"
+/** Laws of runs, on generated stories: a script of replies, what each call does, limits, and perhaps an interruption. */
+import { assert } from "@effect/vitest"
 import { Agent, AgentEvent, type Message, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Clock, Effect, Schema, Scope, Stream } from "effect"
-import { TestClock } from "effect/testing"
+import { Clock, Effect, Schema, Scope } from "effect"
 import fc from "fast-check"
 import {
   busy,
@@ -19,7 +15,9 @@ import {
   keptTranscript,
   keptUsage,
   overADay
-} from "./dialogue.ts"
+} from "../core/dialogue.ts"
+import type { Runner } from "../support/run.ts"
+import { lawOfRuns } from "./runs.ts"
 
 const kinds = [
   "ok",
@@ -51,7 +49,6 @@ interface Story {
   readonly maxTurns: number
   readonly maxToolCalls: number
   readonly interruptAt: number | undefined
-  readonly isStreamed: boolean
 }
 
 const call: fc.Arbitrary<Call> = fc.record({
@@ -76,8 +73,7 @@ const story: fc.Arbitrary<Story> = fc.record({
   ),
   maxTurns: fc.integer({ min: 1, max: 6 }),
   maxToolCalls: fc.integer({ min: 1, max: 12 }),
-  interruptAt: fc.option(fc.integer({ min: 0, max: 2000 }), { nil: undefined }),
-  isStreamed: fc.boolean()
+  interruptAt: fc.option(fc.integer({ min: 0, max: 2000 }), { nil: undefined })
 })
 
 /** One run of a tool: which call it served, and when it began and ended. */
@@ -128,15 +124,15 @@ const contentOf = ({ calls }: Turn, turn: number): ReadonlyArray<Message.ToolCal
   )
 
 /** Tells a story, and keeps what laws may speak of. */
-const tell = Effect.fnUntraced(function* (story: Story) {
+const tell = Effect.fnUntraced(function* (story: Story, run: Runner) {
   const served: Array<Served> = []
   const serve = Effect.fnUntraced(function* (turn: number, index: number, context: Tool.ToolContext) {
     const call: Call = story.turns[turn]?.calls[index] ?? { kind: "die", takes: 0 }
     const began = yield* Clock.currentTimeMillis
-    const run: Served = { call: `${turn}.${index}`, key: context.idempotencyKey, began, ended: undefined }
-    served.push(run)
+    const ran: Served = { call: `${turn}.${index}`, key: context.idempotencyKey, began, ended: undefined }
+    served.push(ran)
     const end = Effect.map(Clock.currentTimeMillis, (at) => {
-      run.ended = at
+      ran.ended = at
     })
     return yield* Effect.ensuring(Effect.andThen(Effect.sleep(call.takes), behave(call, context)), end)
   })
@@ -179,8 +175,7 @@ const tell = Effect.fnUntraced(function* (story: Story) {
   )
   // a scope that stays open: steps that the story does not reach are no mistake
   const model = yield* Scope.provide(ScriptedModel.make(...steps), yield* Scope.make())
-  const running = story.isStreamed ? Stream.runDrain(agent.stream("go")) : agent("go")
-  const provided = Effect.provide(running, model.layer)
+  const provided = Effect.provide(run(agent, "go"), model.layer)
   yield* story.interruptAt === undefined ? overADay(provided) : interruptedAt(story.interruptAt, provided)
   const end = log.end()
   const transcript = end?.type === "run-completed" ? (model.requests.at(-1)?.messages ?? []) : keptTranscript(end)
@@ -200,23 +195,8 @@ const expected = (story: Story, turn: number): ReadonlyArray<Message.SettlementK
   })
 }
 
-const environment = (name: string, otherwise: number): number => {
-  const value = Number(process.env[name] ?? otherwise)
-  return Number.isSafeInteger(value) ? value : otherwise
-}
-
-const numRuns = environment("KINTSUGI_CASES", 150)
-const seed = environment("KINTSUGI_SEED", 4_711)
-
 const law = (title: string, check: (told: Told, story: Story) => void): void =>
-  it(title, { timeout: 20_000 + 50 * numRuns }, () =>
-    fc.assert(
-      fc.asyncProperty(story, async (story) => {
-        check(await Effect.runPromise(Effect.provide(tell(story), TestClock.layer())), story)
-      }),
-      { numRuns, seed }
-    )
-  )
+  lawOfRuns(title, story, (story, run) => Effect.map(tell(story, run), (told) => check(told, story)))
 
 law("L1001 P401 every call is settled exactly once, in request order, however the run ends", (told, story) => {
   const said = told.transcript.filter((message) => message.role === "assistant")

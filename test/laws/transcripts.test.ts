@@ -1,0 +1,193 @@
+/** Laws of transcripts: mended, the same whole and streamed, and gone on with after a suspension. */
+import { assert } from "@effect/vitest"
+import { Agent, Approval, Approver, Budget, Message, Model, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Cause, Effect, Exit, Random, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import fc from "fast-check"
+import { type Busy, busy, eventLog, interruptedAt, keptTranscript, keptUsage, overADay } from "../core/dialogue.ts"
+import { deciding, snapshotOf } from "../core/suspending.ts"
+import { type Runner, runners } from "../support/run.ts"
+import { calling, lawOfRuns } from "./runs.ts"
+import { agentOf, modelOf, type Story, story } from "./stories.ts"
+import { law } from "./support.ts"
+import { anyMessage, foreign, mostly } from "./transcripts.ts"
+
+// --- mended
+
+law(
+  "L1002 P402 repair is total and idempotent, loses no call, keeps the order, and is the identity on transcripts of ours",
+  fc.array(foreign, { maxLength: 12 }),
+  (history) =>
+    Effect.sync(() => {
+      const once = Message.repair(history)
+      assert.deepStrictEqual(Message.repair(once), once)
+      const callsOf = (messages: ReadonlyArray<Message.Foreign>) =>
+        messages.flatMap((message) =>
+          message.role === "assistant"
+            ? message.content.flatMap((part) =>
+                part.type === "tool-call" ? [part] : part.type === "settled-call" ? [part.call] : []
+              )
+            : []
+        )
+      assert.deepStrictEqual(callsOf(once), callsOf(history))
+      assert.deepStrictEqual(
+        once.map(({ role }) => role),
+        history.flatMap(({ role }) => (role === "tool" ? [] : [role]))
+      )
+      const texts = new Set(history.flatMap((message) => (message.role === "tool" ? [message.text] : [])))
+      const given = new Set<unknown>(
+        history.flatMap((message) => (message.role === "assistant" ? message.content : []))
+      )
+      for (const message of once) {
+        if (message.role !== "assistant") continue
+        for (const part of message.content) {
+          if (part.type !== "settled-call" || given.has(part)) continue
+          assert(part.settlement === Message.interrupted || texts.has(part.settlement.text))
+        }
+      }
+    })
+)
+
+law(
+  "L1002 P402 of any JSON repair makes a transcript, and repairs that no further",
+  mostly(fc.array(fc.oneof(anyMessage, foreign), { maxLength: 6 })),
+  (history) =>
+    Effect.sync(() => {
+      const once = Message.repair(history)
+      assert.isTrue(isTranscript(once))
+      assert.deepStrictEqual(Message.repair(once), once)
+    })
+)
+
+const isTranscript = Schema.is(Message.Transcript)
+
+// --- whole and streamed
+
+const endOf = (exit: Exit.Exit<unknown, unknown>): string => {
+  if (Exit.isSuccess(exit)) return `success ${String(exit.value)}`
+  if (Exit.hasInterrupts(exit)) return "interrupted"
+  const error = Cause.squash(exit.cause)
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+}
+
+/** All that there is to know of a story: what each run asked for, in what order, and how everything ended. */
+const told = Effect.fnUntraced(function* (story: Story, run: Runner) {
+  const log = eventLog()
+  const { requests, service } = modelOf(story.steps)
+  const running = Effect.provideService(run(agentOf(story).pipe(log.listen), "go"), Model.Model, service)
+  const exit = yield* story.interruptAt === undefined ? overADay(running) : interruptedAt(story.interruptAt, running)
+  const end = log.end()
+  return {
+    end: endOf(exit),
+    requests: [...requests.values()],
+    transcript: keptTranscript(end),
+    usage: keptUsage(end),
+    at: end?.at
+  }
+})
+
+law("L1004 a run that is streamed asks, says, spends and ends as one that is not", story, (story) =>
+  Effect.gen(function* () {
+    // each on a clock of its own, with the same ids
+    const [whole, streamed] = yield* Effect.forEach([runners.whole, runners.streamed], (run) =>
+      Random.withSeed(told(story, run).pipe(Effect.scoped, Effect.provide(TestClock.layer())), "ids")
+    )
+    assert.deepStrictEqual(streamed, whole)
+  })
+)
+
+// --- gone on with
+
+const kinds = ["look", "look", "pay", "fail", "fail"] as const
+
+interface Continued {
+  readonly turns: ReadonlyArray<ReadonlyArray<(typeof kinds)[number]>>
+  /** After which turns it is suspended, besides wherever a decision is wanted. */
+  readonly cuts: ReadonlyArray<number>
+  readonly retryAttempts: number
+}
+
+const continued: fc.Arbitrary<Continued> = fc.record({
+  turns: fc.array(fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 3 }), { maxLength: 6 }),
+  cuts: fc.uniqueArray(fc.integer({ min: 1, max: 6 }), { maxLength: 4 }).map((cuts) => cuts.toSorted((x, y) => x - y)),
+  retryAttempts: fc.integer({ min: 0, max: 6 })
+})
+
+const enough = 50
+
+/** An agent of a story, which writes down what its tools do. */
+const working = ({ retryAttempts }: Continued, maxTurns: number) => {
+  const ran: Array<string> = []
+  const tool = <const Name extends string>(name: Name, run: () => Effect.Effect<string, Busy>) =>
+    Tool.make(name, {
+      description: "d",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: (_, { attempt, callId }) => {
+        ran.push(`${name} ${callId} ${attempt}`)
+        return run()
+      }
+    })
+  const tools = [
+    tool("look", () => Effect.succeed("seen")),
+    tool("pay", () => Effect.succeed("paid")).pipe(Tool.requireApproval()),
+    tool("fail", () => Effect.fail(busy("always the same")))
+  ] as const
+  const agent = Agent.make("worker", {
+    budget: { maxTurns, maxToolCalls: enough },
+    skills: [Skill.make("work", { description: "d", tools })]
+  }).pipe(
+    Agent.toolDefaults(Recovery.presets.kani({ retryAttempts })),
+    Agent.onBudgetExceeded(() => Budget.checkpoint)
+  )
+  return { agent, ran }
+}
+
+const scriptOf = ({ turns }: Continued) =>
+  calling(...turns.map((names, turn) => names.map((name, n) => ScriptedModel.call(name, {}, `c${turn}.${n}`))))
+
+lawOfRuns(
+  "L1003 a run that is suspended at any turn, written as JSON, read and gone on with is the run to the end",
+  continued,
+  Effect.fnUntraced(function* (story, run) {
+    const whole = working(story, enough)
+    const model = yield* scriptOf(story)
+    const log = eventLog()
+    const exit = yield* Effect.exit(
+      run(whole.agent.pipe(log.listen), "go").pipe(
+        Effect.provide(Approver.layer(() => Effect.succeed(Approval.approve))),
+        Effect.provide(model.layer)
+      )
+    )
+    const cut = working(story, story.cuts[0] ?? enough)
+    const again = yield* scriptOf(story)
+    const started = <I, O, E, R>(
+      agent: { readonly start: (input: I) => Effect.Effect<Agent.Run<O, E>, never, R> },
+      input: I
+    ) =>
+      Effect.gen(function* () {
+        const handle = yield* agent.start(input)
+        const exit = yield* Effect.exit(handle.outcome)
+        return { exit, usage: yield* handle.usage, transcript: yield* handle.transcript }
+      }).pipe(Effect.provide(again.layer))
+    const cuts = [...story.cuts.slice(1), enough]
+    let segment = yield* started(cut.agent, "go")
+    while (Exit.isSuccess(segment.exit) && segment.exit.value._tag === "Suspended") {
+      const from = yield* snapshotOf(segment.exit.value)
+      const isWaiting = Snapshot.requestsOf(from).length > 0
+      const input = isWaiting ? deciding(from) : { from, budget: { maxTurns: cuts.shift() ?? enough } }
+      segment = yield* started(Agent.resume(cut.agent), input)
+    }
+    const completed = Exit.map(segment.exit, (outcome) => (outcome._tag === "Completed" ? outcome.output : outcome))
+    assert.strictEqual(endOf(completed), endOf(exit))
+    // who waits for a decision runs later than its siblings
+    assert.deepStrictEqual(cut.ran.toSorted(), whole.ran.toSorted())
+    assert.deepStrictEqual(
+      again.requests.map(({ messages, toolChoice }) => ({ messages, toolChoice })),
+      model.requests.map(({ messages, toolChoice }) => ({ messages, toolChoice }))
+    )
+    assert.deepStrictEqual(segment.usage, keptUsage(log.end()))
+    if (Exit.isFailure(exit)) assert.deepStrictEqual(segment.transcript, keptTranscript(log.end()))
+  })
+)
