@@ -104,7 +104,7 @@ export const scenarioOf = (seed: number, faults = 6): Scenario => {
       ? "alone"
       : draw.pick("andThen", "parallel", "firstOf", "speculative", "fallback", "loopUntil"),
     approving: draw.pick("approve", "approve", "refuse", "change", "never"),
-    models: { before: draw.pick(0, 0, 1, 2), failing: draw.pick("overloaded", "lost", "limited") },
+    models: { before: draw.pick(0, 0, 0, 1, 2), failing: draw.pick("overloaded", "lost", "limited") },
     faults: draw.times(faults, () => ({
       mode: draw.pick("whole", "streamed"),
       at: draw.fraction(),
@@ -114,21 +114,21 @@ export const scenarioOf = (seed: number, faults = 6): Scenario => {
 }
 
 const drawAgent = (draw: Draw, name: string, deep: number): AgentData => {
-  const tools = draw.times(draw.int(0, 3), (index) => drawTool(draw, `${name}-${index}`))
+  const tools = draw.times(draw.int(1, 4), (index) => drawTool(draw, `${name}-${index}`))
   const below = draw.maybe(deep > 0 ? 0.4 : 0, () => drawAgent(draw, `${name}-below`, deep - 1))
-  const names = [...tools.map((tool) => tool.name), ...(below === undefined ? [] : ["ask"]), "nothing"]
+  const names = [...tools.map((tool) => tool.name), ...(below === undefined ? [] : ["ask"])]
   const turns = draw.int(0, 4)
   return {
     name,
     tools,
     ...(below === undefined ? {} : { below }),
-    lines: draw.times(turns + 1, (turn) => drawLine(draw, turn < turns, names, `${name}-${turn}`)),
+    lines: draw.times(turns + 1, (turn) => drawLine(draw, turn, turn === turns, names, name)),
     limits: drawLimits(draw),
     siblings: draw.pick("settleAll", "interrupt"),
     defaults: {
-      ...(draw.chance(0.5) ? { InvalidArgs: drawRow(draw, "repairs", 1) } : {}),
-      ...(draw.chance(0.5) ? { UnknownToolError: { kind: draw.pick("tell", "raise") } } : {}),
-      ...(draw.chance(0.7) ? { orElse: { kind: draw.pick("tell", "escalate", "raise") } } : {})
+      ...(draw.chance(0.7) ? { InvalidArgs: drawRow(draw, "repairs", 1) } : {}),
+      ...(draw.chance(0.8) ? { UnknownToolError: { kind: draw.pick("tell", "tell", "raise") } } : {}),
+      ...(draw.chance(0.9) ? { orElse: { kind: draw.pick("tell", "tell", "tell", "escalate", "raise") } } : {})
     },
     models: {
       ...(draw.chance(0.7)
@@ -139,7 +139,7 @@ const drawAgent = (draw: Draw, name: string, deep: number): AgentData => {
             } as const
           }
         : {}),
-      ...(draw.chance(0.7)
+      ...(draw.chance(0.8)
         ? { orElse: { kind: "retry", retries: draw.int(1, 3), wait: draw.pick(0, 100, 5000) } as const }
         : {})
     },
@@ -167,12 +167,12 @@ const drawTool = (draw: Draw, name: string): ToolData => {
     ...(verify === undefined ? {} : { verify }),
     needsApproval: draw.chance(0.2),
     script: FailureScript.make(
-      draw.times(draw.int(0, 3), () => drawStep(draw)),
-      FailureScript.succeeds("fine", draw.pick(0, 0, 10, 3000))
+      draw.times(draw.pick(0, 1, 1, 2, 3), () => drawStep(draw)),
+      FailureScript.succeeds("fine, and some more words", draw.pick(0, 0, 10, 3000))
     ),
     rows: {
-      ...(draw.chance(0.6) ? { Busy: row() } : {}),
-      ...(draw.chance(0.3) ? { Gone: row() } : {}),
+      ...(draw.chance(0.8) ? { Busy: row() } : {}),
+      ...(draw.chance(0.5) ? { Gone: row() } : {}),
       ...(draw.chance(0.3) ? { InvalidArgs: drawRow(draw, "repairs", 1) } : {}),
       ...(draw.chance(0.3) ? { orElse: row() } : {})
     }
@@ -182,7 +182,7 @@ const drawTool = (draw: Draw, name: string): ToolData => {
 const drawStep = (draw: Draw): FailureScript.Step<Tag> => {
   const takes = draw.pick(0, 0, 10, 3000)
   const tag = draw.pick<Tag>("Busy", "Busy", "Gone")
-  switch (draw.pick("fail", "fail", "fail", "fail", "die", "never", "both")) {
+  switch (draw.pick("fail", "fail", "fail", "fail", "fail", "fail", "fail", "die", "never", "both")) {
     case "fail":
       return draw.chance(0.2)
         ? FailureScript.fails(tag, { takes, hint: draw.pick(10, 2000) })
@@ -197,8 +197,9 @@ const drawStep = (draw: Draw): FailureScript.Step<Tag> => {
 }
 
 const drawRow = (draw: Draw, of: "failure" | "repairs", deep: number): Row => {
-  const kinds = ["tell", "answer", "escalate", "raise", "rethrow", "tools-off", "fix", "retry"] as const
-  const kind = deep > 0 && draw.chance(0.3) ? "ladder" : draw.pick(...kinds)
+  const kinds = ["tell", "tell", "answer", "escalate", "raise", "rethrow", "tools-off", "fix", "fix", "retry"] as const
+  const kind =
+    of === "failure" && draw.chance(0.4) ? "retry" : deep > 0 && draw.chance(0.4) ? "ladder" : draw.pick(...kinds)
   if (kind === "ladder") return { kind, rungs: draw.times(draw.int(1, 3), () => drawRow(draw, of, deep - 1)) }
   if (kind === "fix") return { kind, by: draw.pick("function", "agent"), as: draw.pick("arguments", "result") }
   // arguments that do not fit never will
@@ -207,7 +208,9 @@ const drawRow = (draw: Draw, of: "failure" | "repairs", deep: number): Row => {
   return { kind }
 }
 
-const drawLine = (draw: Draw, isCalling: boolean, names: ReadonlyArray<string>, at: string): LineData => {
+const drawLine = (draw: Draw, turn: number, isLast: boolean, names: ReadonlyArray<string>, name: string): LineData => {
+  const isCalling = !isLast
+  const at = `${name}-${turn}`
   const [first = "nothing", ...others] = names
   const isSame = draw.chance(0.03)
   const calls = isCalling
@@ -218,6 +221,9 @@ const drawLine = (draw: Draw, isCalling: boolean, names: ReadonlyArray<string>, 
           { n: 1 },
           { n: 2 },
           { n: 3 },
+          { n: 4 },
+          { n: 5 },
+          { n: 6 },
           { n: "4" },
           '{"n": 5,}',
           { n: "five" },
@@ -229,9 +235,11 @@ const drawLine = (draw: Draw, isCalling: boolean, names: ReadonlyArray<string>, 
   return {
     ...(text === undefined ? {} : { text }),
     calls: calls.map((call) => (call.tool === "ask" ? { ...call, arguments: '{"input":"What is it?"}' } : call)),
-    failures: draw.chance(0.25)
+    failures: draw.chance(turn === 0 ? 0.15 : 0.35)
       ? draw.times(draw.int(1, 2), () =>
-          draw.pick("overloaded", "limited", "too long", "too long", "lost", "unauthorised", "server")
+          turn > 0 && draw.chance(0.5)
+            ? "too long"
+            : draw.pick("overloaded", "overloaded", "limited", "too long", "lost", "server", "server", "unauthorised")
         )
       : [],
     before: draw.pick("", "Hm, "),
