@@ -43,9 +43,18 @@ export const run = (
     if (from !== undefined) state.restore(from)
     const resumed = from === undefined ? undefined : { runId: from.runId, elapsed: from.spent.millis }
     const input = start.kind === "input" ? start.input : beginning.said.text
-    return Frame.within({ ...plan, budget, input, sink, mode, state, resumed }, (run) => {
-      const deciders = Deciding.of(start, from, mode.isSuspendable ? undefined : plan.agent)
-      const running: Running = { plan: { ...plan, budget }, start, beginning, deciders, state, run, mode }
+    const { agent, listeners, onExceeded } = plan
+    return Frame.within({ agent, listeners, onExceeded, budget, input, sink, mode, state, resumed }, (run) => {
+      const deciders = Deciding.of(start, from, mode.isSuspendable ? undefined : agent)
+      const running: Running = {
+        plan: limits === undefined ? plan : { ...plan, budget },
+        start,
+        beginning,
+        deciders,
+        state,
+        run,
+        mode
+      }
       if (from !== undefined) {
         run.ledger.restore(from.ledger)
         run.meter.restore(from.runId, from.spent)
@@ -61,10 +70,7 @@ export const run = (
           : work.kind === "choice"
             ? choosing(running, work)
             : applying(running, work)
-      return Effect.matchEffect(RunBudget.inTime(working, run), {
-        onSuccess: Effect.succeed,
-        onFailure: (error): Effect.Effect<unknown, unknown> => ended(running, error)
-      })
+      return RunBudget.inTime(working, run).pipe(Effect.catch((error) => ended(running, error)))
     })
   })
 
@@ -104,7 +110,7 @@ const withModel = <A, E>(
   use: (model: Model.Service) => Effect.Effect<A, E>
 ): Effect.Effect<A, unknown, Model.Model> =>
   model === undefined
-    ? Effect.flatMap(Effect.service(Model.Model), use)
+    ? Effect.contextWith((context: Context.Context<Model.Model>) => use(Context.get(context, Model.Model)))
     : Effect.flatMap(Interception.Current, (interceptor) =>
         interceptor?.model === undefined
           ? Effect.scopedWith((scope) =>
@@ -240,7 +246,7 @@ const loop = Effect.fnUntraced(function* (
     if (noTurn !== undefined) yield* RunBudget.passing(noTurn, () => meter.takeTurn(), run)
     state.turn++
     state.finish = undefined
-    yield* RunContext.emit(run, () => ({ type: "turn-start" }))
+    if (run.emit !== undefined) yield* RunContext.emit(run, () => ({ type: "turn-start" }))
     const request = state.asking(history.isCalm ? usual : restricted(usual, history))
     const answer = yield* Turn.ask({
       model,
@@ -276,7 +282,7 @@ const loop = Effect.fnUntraced(function* (
       tooMany = undefined
     }
     admitted = Math.min(admitted, inARow)
-    yield* RunBudget.warn(run)
+    if (run.emit !== undefined) yield* RunBudget.warn(run)
     const done = yield* settling(running, toolset, { reply, calls, admitted, tooMany, inARow, wasOff })
     if (done !== undefined) return done.value
   }

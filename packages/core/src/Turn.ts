@@ -73,7 +73,10 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
   if (calls.length === 0) return Effect.succeed(over())
   /** Those whose turn has come. */
   const begun = new Set<number>()
-  const closed = (batch: Batch): Effect.Effect<Batch> => Effect.as(skipped(calls, begun, settlements, run), batch)
+  const closed = (batch: Batch): Effect.Effect<Batch> => {
+    const isTold = run.emit !== undefined && begun.size < calls.length
+    return isTold ? Effect.as(skipped(calls, begun, settlements, run), batch) : Effect.succeed(batch)
+  }
   if (reply.finish === "length" || reply.finish === "filtered") {
     for (let i = 0; i < calls.length; i++) settlements[i] = Message.truncated
     return closed(over())
@@ -114,7 +117,11 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
         : Effect.succeed(outcome)
     })
   }
-  const all = Effect.forEach(started, settleOne, { concurrency: started.length > 1 ? concurrency : 1 })
+  const [only] = started
+  const all =
+    started.length === 1 && only !== undefined
+      ? Effect.map(settleOne(only, 0), (outcome) => [outcome])
+      : Effect.forEach(started, settleOne, { concurrency })
   return Effect.matchEffect(all, {
     onSuccess: (outcomes): Effect.Effect<Batch> => {
       const failed = outcomes.find((outcome) => outcome.failure !== undefined)
@@ -141,19 +148,17 @@ const skipped = (
   settlements: ReadonlyArray<Message.Settlement | undefined>,
   run: RunContext.RunContext
 ): Effect.Effect<void> =>
-  begun.size === calls.length || run.emit === undefined
-    ? Effect.void
-    : Effect.forEach(
-        calls,
-        ({ id: callId, name: tool }, index) =>
-          begun.has(index)
-            ? Effect.void
-            : RunContext.emit(run, () => {
-                const settlement = settlements[index] ?? Message.notRun
-                return { type: "tool-skipped", callId, tool, settlement }
-              }),
-        { discard: true }
-      )
+  Effect.forEach(
+    calls,
+    ({ id: callId, name: tool }, index) =>
+      begun.has(index)
+        ? Effect.void
+        : RunContext.emit(run, () => {
+            const settlement = settlements[index] ?? Message.notRun
+            return { type: "tool-skipped", callId, tool, settlement }
+          }),
+    { discard: true }
+  )
 
 /** A batch that is over before all of its calls are. */
 interface Ended {

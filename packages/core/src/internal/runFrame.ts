@@ -71,26 +71,26 @@ export const within = <A, E, R>(
     const parent = fiber.getRef(RunContext.Current)
     const sinks = parent === undefined ? observing(fiber) : parent.emit === undefined ? [] : [parent.emit]
     if (frame.sink !== undefined) sinks.push(frame.sink)
-    const begin = (restore: Restore) =>
-      Effect.flatMap(Identifier.make, (draw) => {
-        const runId = frame.resumed?.runId ?? `run-${draw}`
-        const tree = { losses: parent?.losses ?? { events: 0 }, catchingUp: parent?.catchingUp ?? new Set() }
-        const enter = (all: ReadonlyArray<Sink>) => {
-          const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-          const run = contextOf(frame, runId, parent, all, tree, now)
-          // whoever has started it can ask it at once, before it does anything
-          const working = frame.mode.isForked === true ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
-          const running = restore(Effect.provideService(working, RunContext.Current, run))
-          return all.length === 0 ? running : reporting(frame, run, running)
-        }
-        const isOutermost = parent === undefined
-        const { agent, listeners } = frame
-        const heard =
-          listeners.length === 0
-            ? enter(sinks)
-            : Listening.heard({ agent, listeners, runId, isOutermost, ...tree }, (sink) => enter([...sinks, sink]))
-        return isOutermost ? Effect.ensuring(heard, Listening.caughtUp(tree.catchingUp)) : heard
-      })
+    const begin = (restore: Restore) => {
+      const drawn = Identifier.draw(fiber)
+      const runId = frame.resumed?.runId ?? `run-${drawn}`
+      const tree = { losses: parent?.losses ?? { events: 0 }, catchingUp: parent?.catchingUp ?? new Set() }
+      const enter = (all: ReadonlyArray<Sink>) => {
+        const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+        const run = contextOf(frame, runId, parent, all, tree, now)
+        // whoever has started it can ask it at once, before it does anything
+        const working = frame.mode.isForked === true ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
+        const running = restore(Effect.provideService(working, RunContext.Current, run))
+        return all.length === 0 ? running : reporting(frame, run, running)
+      }
+      const isOutermost = parent === undefined
+      const { agent, listeners } = frame
+      const heard =
+        listeners.length === 0
+          ? enter(sinks)
+          : Listening.heard({ agent, listeners, runId, isOutermost, ...tree }, (sink) => enter([...sinks, sink]))
+      return isOutermost ? Effect.onExitPrimitive(heard, () => Listening.caughtUp(tree.catchingUp)) : heard
+    }
     if (frame.mode.isForked === true) return begin(Effect.interruptible)
     // whoever hears of a beginning hears of an end: no interruption comes between the two
     const isHeard = sinks.length > 0 || frame.listeners.length > 0

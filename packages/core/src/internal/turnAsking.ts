@@ -1,6 +1,7 @@
 /** One question to a model: asked until there is a reply, or until the table has given up. Every attempt is booked. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../AgentEvent.ts"
 import * as Interception from "../Interception.ts"
@@ -12,7 +13,7 @@ import type * as Recovery from "../Recovery.ts"
 import * as RunContext from "../RunContext.ts"
 import * as Usage from "../Usage.ts"
 import { Exceeded } from "./budgetMeter.ts"
-import { ask as asked, type Asker, cutOff, named, refused } from "./modelAsking.ts"
+import { ask as asked, type Asker, cutOff, isSingle, named, refused } from "./modelAsking.ts"
 import { compacting } from "./modelCompacting.ts"
 import { withPartial } from "./modelPartial.ts"
 import { nothing, rowOf } from "./recoverEffect.ts"
@@ -49,7 +50,7 @@ export const ask = (asking: Asking): Effect.Effect<Answer, unknown> =>
   Effect.withFiber((fiber) => {
     const isIntercepted = fiber.getRef(Interception.Current) !== undefined
     const model = isIntercepted ? Interception.model(asking.model) : asking.model
-    return Driver.drive(new AskingSubject(isIntercepted ? { ...asking, model } : asking))
+    return Driver.begin(new AskingSubject(isIntercepted ? { ...asking, model } : asking), fiber)
   })
 
 /** What an attempt has used up: its reply, or what is known of it. */
@@ -82,10 +83,11 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   }
 
   attempt(): Effect.Effect<Message.Reply, LlmError> {
-    return asked(this.#asking.model, this.#request, this)
+    const { model } = this.#asking
+    return isSingle(model) ? this.#ask(model, this.#request) : asked(model, this.#request, this)
   }
 
-  /** One attempt of one model: of that which the run has, or of one that it is made of. */
+  /** One attempt of one of the models of which that of the run is made, whenever its turn comes. */
   ask(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
     return Effect.suspend(() => this.#ask(model, request))
   }
@@ -103,14 +105,10 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     const attempt = ++this.#attempt
     this.#model = model
     this.#spent = nothingSpent
-    const whole = isStreamed
-      ? this.#stream(model, request)
-      : Effect.map(
-          Effect.suspend(() => model.generate(request)),
-          Model.collected
-        )
+    const whole = isStreamed ? this.#stream(model, request) : Effect.suspend(() => model.generate(request))
     const replied = Effect.flatMap(whole, (came) => {
-      const reply = model === this.#asking.model ? came : named(model, came)
+      const put = isStreamed ? came : Model.collected(came)
+      const reply = model === this.#asking.model ? put : named(model, put)
       this.#spent = reply
       const refusal = refused(model, reply)
       if (refusal !== undefined) {
@@ -130,7 +128,9 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       },
       replied
     )
-    return Effect.onError(begun, (cause) => this.#broken(cause, attempt))
+    return Effect.onExitPrimitive(begun, (exit) =>
+      Exit.isFailure(exit) ? this.#broken(exit.cause, attempt) : undefined
+    )
   }
 
   row(error: unknown): Driver.Row | undefined {
