@@ -221,10 +221,8 @@ const loop = Effect.fnUntraced(function* (
   const { meter } = run
   const plain: Model.Request = { messages: state.messages, tools: toolset.specs, toolChoice: "auto" }
   const usual = output === undefined ? plain : Rereading.asking(plain, output)
-  const conversation = {
-    input: beginning.said.message,
-    compacted: (messages: Message.Transcript) => state.compact(messages)
-  }
+  const input = beginning.said.message
+  const compacted = (messages: Message.Transcript) => state.compact(messages)
   if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
   RunBudget.demandPrice(run, model)
   const said = Beginning.answeredBy(start, beginning.from, state.messages)
@@ -255,7 +253,8 @@ const loop = Effect.fnUntraced(function* (
       onPartial,
       isStreamed: mode.isStreamed,
       run,
-      ...conversation
+      input,
+      compacted
     })
     if (answer.type === "answered") return answer.value
     const { reply } = answer
@@ -266,7 +265,7 @@ const loop = Effect.fnUntraced(function* (
     if (calls.length === 0) {
       if (run.emit !== undefined) yield* RunBudget.warn(run)
       state.finish = reply.finish
-      yield* closing(state, run, Message.settle(reply, []))
+      yield* closing(running, Message.settle(reply, []), () => Effect.void)
       // the provider is at work on its own side, and wants the reply back
       if (reply.finish === "paused") continue
       if (output === undefined) return state.partial
@@ -288,11 +287,18 @@ const loop = Effect.fnUntraced(function* (
   }
 })
 
-/** Closed and told of at once: whatever comes in between would be told of twice, or never. */
-const closing = (state: RunState, run: RunContext.RunContext, message: Message.Assistant): Effect.Effect<void> => {
-  if (run.emit !== undefined) return RunContext.emit(run, () => ({ type: "turn-end", message: state.close(message) }))
-  state.close(message)
-  return Effect.void
+/** Closed and told of at once: whatever comes in between would be told of twice, or never. Goes on with `then`. */
+const closing = <A, E>(
+  { run, state }: Running,
+  message: Message.Assistant,
+  then: () => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
+  if (run.emit === undefined) {
+    state.close(message)
+    return then()
+  }
+  const told = RunContext.emit(run, () => ({ type: "turn-end", message: state.close(message) }))
+  return Effect.flatMap(told, then)
 }
 
 /** The answer in the last text; nothing where it does not fit, and the model is asked for another. */
@@ -317,45 +323,56 @@ interface Calls {
  * Settles the calls of a reply. Gives what the run ends with, a suspension when some of them wait for a decision, or the value of
  * a built-in tool; nothing when the loop goes on.
  */
-const settling = Effect.fnUntraced(function* (
+const settling = (
   running: Running,
   toolset: Toolset.Toolset,
-  { admitted, calls, inARow, reply, tooMany, wasOff }: Calls
-): Effect.fn.Return<{ readonly value: unknown } | undefined, unknown> {
+  called: Calls
+): Effect.Effect<{ readonly value: unknown } | undefined, unknown> => {
   const { beginning, deciders, plan, run, state } = running
-  const { budget, siblings } = plan
+  const { admitted, inARow, reply, wasOff } = called
+  const { siblings } = plan
   const { history, settlements } = state
-  const { toolConcurrency: concurrency } = budget
+  const { toolConcurrency: concurrency } = plan.budget
   const open = beginning.from?.open
   const known = open?.reply === reply ? open.settled.map((one) => one ?? undefined) : none
   state.begun = { admitted, inARow, wasOff }
   const { pending } = state
   const place = (index: number, key: string) => Nesting.placeOf(running, index, key)
-  const around = { concurrency, siblings, settlements, pending, place, history, run, ...deciders, known }
-  const batch = yield* Turn.settle({ toolset, reply, admitted, ...around })
-  if (batch.isWaiting && batch.failure === undefined) {
-    const now = yield* Clock.currentTimeMillis
-    const settled = batch.outcomes.map((outcome) => (outcome.pending === undefined ? outcome.settled : null))
-    return { value: new Suspension(state.snapshot(run, now, settled)) }
-  }
-  // what was asked for is not lost to a limit: the run is suspended
-  if (batch.isWaiting && isCheckpoint(running, batch.failure?.error)) return yield* Effect.fail(batch.failure?.error)
-  yield* closing(state, run, batch.message)
-  if (batch.failure !== undefined) return yield* Effect.fail(state.attach(batch.failure, run))
-  if (batch.output !== undefined) return batch.output
-  if (tooMany !== undefined) return yield* Effect.fail(tooMany)
+  const { asked, decide, stood } = deciders
+  const around = { concurrency, siblings, settlements, pending, place, history, run, decide, asked, stood, known }
+  return Effect.flatMap(Turn.settle(toolset, reply, admitted, around), (batch) => {
+    if (batch.isWaiting && batch.failure === undefined) {
+      const settled = batch.outcomes.map((outcome) => (outcome.pending === undefined ? outcome.settled : null))
+      return Effect.map(Clock.currentTimeMillis, (now) => ({
+        value: new Suspension(state.snapshot(run, now, settled))
+      }))
+    }
+    // what was asked for is not lost to a limit: the run is suspended
+    if (batch.isWaiting && isCheckpoint(running, batch.failure?.error)) return Effect.fail(batch.failure?.error)
+    return closing(running, batch.message, () => settled(running, batch, called))
+  })
+}
+
+/** What a batch that is closed means for the run. */
+const settled = (
+  { plan: { budget }, run, state }: Running,
+  batch: Turn.Batch,
+  { calls, inARow, tooMany, wasOff }: Calls
+): Effect.Effect<{ readonly value: unknown } | undefined, unknown> => {
+  if (batch.failure !== undefined) return Effect.fail(state.attach(batch.failure, run))
+  if (batch.output !== undefined) return Effect.succeed(batch.output)
+  if (tooMany !== undefined) return Effect.fail(tooMany)
   if (inARow < calls.length) {
     const limit = budget.maxConsecutiveSameTool
-    return yield* Effect.fail(state.own("maxConsecutiveSameTool", limit, limit + 1, run))
+    return Effect.fail(state.own("maxConsecutiveSameTool", limit, limit + 1, run))
   }
   // a model that calls tools although there are none is asked once more
-  if (wasOff && ++state.callsWhileOff > 1) {
-    return yield* Effect.fail(state.own("toolsOff", 1, state.callsWhileOff, run))
-  }
-  const repeated = history.record(batch.outcomes.map(({ settled }) => settled))
-  if (repeated !== undefined) return yield* Effect.fail(RunBudget.repeatedFailure(budget, repeated, batch, run))
-  return undefined
-})
+  if (wasOff && ++state.callsWhileOff > 1) return Effect.fail(state.own("toolsOff", 1, state.callsWhileOff, run))
+  const repeated = state.history.record(batch.outcomes.map(({ settled }) => settled))
+  return repeated === undefined
+    ? Effect.undefined
+    : Effect.fail(RunBudget.repeatedFailure(budget, repeated, batch, run))
+}
 
 const none: Turn.Settling["known"] = []
 

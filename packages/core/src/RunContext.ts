@@ -21,23 +21,23 @@ export interface RunContext {
   /** The deepest that a run below may stand: the nearest limit of all runs above. */
   readonly deepest: number
   /** The run that started this one, and the call in which it did; absent for a run that nobody else started. */
-  readonly parent?: { readonly runId: string; readonly callId?: string }
+  readonly parent?: { readonly runId: string; readonly callId?: string } | undefined
   /** The call in which this effect runs; absent outside of tools. */
-  readonly callId?: string
+  readonly callId?: string | undefined
   readonly turn: () => number
   /** Counts what the run spends, against its limits and those of the runs above. */
   readonly meter: Meter
   /** For a fixer: the failure that it is at work on, and how often the call was attempted. */
   readonly repairing?: { readonly error: unknown; readonly attempts: number } | undefined
   /** Whether this is at work to shorten the conversation of a run above. */
-  readonly isCompacting?: boolean
+  readonly isCompacting?: boolean | undefined
   /** Absent when nobody listens: then no event is built. */
-  readonly emit?: Observer
+  readonly emit?: Observer | undefined
   readonly ledger: Ledger
   /** One for a whole tree of runs. */
   readonly losses: Losses
   /** Hears when a tool with unsafe side effects is started here or below; absent where nobody has to know. */
-  readonly onUnsafe?: () => void
+  readonly onUnsafe?: (() => void) | undefined
   /** One for a whole tree of runs. */
   readonly catchingUp: CatchingUp
   /** Fixers that are at work above this effect; they are not started again below. */
@@ -65,6 +65,10 @@ export const deadline = (run: RunContext | undefined): number => run?.meter.dead
 export const Current = Context.Reference<RunContext | undefined>("@kintsugi/core/RunContext/Current", {
   defaultValue: () => undefined
 })
+
+/** Runs an effect as a part of this run. */
+export const within = <A, E, R>(run: RunContext, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.updateContext(self, (context: Context.Context<R>) => Context.add(context, Current, run))
 
 /**
  * Hears every event of a run and of all runs below it, at once; it neither waits nor fails. With the events that something

@@ -175,13 +175,16 @@ export class Endings {
 
   settled(settlement: Message.Settlement, attempts: number, how: How): Effect.Effect<Outcome> {
     const { isSuccess = false, recoveredBy, signature, trail, wantsToolsOff } = how
-    const settled: FailureHistory.Settled = {
-      tool: this.#tool.name,
-      isError: !isSuccess && Message.isError(settlement),
-      ...(signature === undefined ? {} : { signature }),
-      ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
-    }
-    const outcome: Outcome = { settlement, settled, ...(trail === undefined ? {} : { trail }) }
+    const tool = this.#tool.name
+    const settled: FailureHistory.Settled = isSuccess
+      ? { tool, isError: false }
+      : {
+          tool,
+          isError: Message.isError(settlement),
+          ...(signature === undefined ? {} : { signature }),
+          ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
+        }
+    const outcome: Outcome = trail === undefined ? { settlement, settled } : { settlement, settled, trail }
     if (this.#run.emit === undefined) return Effect.succeed(outcome)
     const { params } = this.#now()
     const use = {

@@ -98,7 +98,10 @@ export const inTime = <A, E, R>(
   return meter.onExceeded === undefined
     ? Effect.raceFirst(
         running,
-        Effect.flatMap(Effect.sleep(meter.leftAtStart), () => Effect.fail(meter.late(meter.ownDeadline)))
+        // made only where the run has to wait for anything
+        Effect.suspend(() =>
+          Effect.flatMap(Effect.sleep(meter.leftAtStart), () => Effect.fail(meter.late(meter.ownDeadline)))
+        )
       )
     : Effect.raceFirst(running, watching(meter, run))
 }

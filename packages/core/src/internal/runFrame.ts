@@ -80,7 +80,7 @@ export const within = <A, E, R>(
         const run = contextOf(frame, runId, parent, all, tree, now)
         // whoever has started it can ask it at once, before it does anything
         const working = frame.mode.isForked === true ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
-        const running = restore(Effect.provideService(working, RunContext.Current, run))
+        const running = restore(RunContext.within(run, working))
         return all.length === 0 ? running : reporting(frame, run, running)
       }
       const isOutermost = parent === undefined
@@ -122,19 +122,24 @@ const contextOf = (
     turn: () => frame.state.turn,
     ledger,
     meter,
-    ...tree,
-    fixers: parent?.fixers ?? [],
-    ...(parent?.onUnsafe === undefined ? {} : { onUnsafe: parent.onUnsafe }),
-    ...(parent?.isCompacting === true ? { isCompacting: true } : {}),
-    ...(parent?.repairing === undefined ? {} : { repairing: parent.repairing }),
-    ...(sinks.length === 0 ? {} : { emit: untilOver(runId, fanOut(sinks)) }),
-    ...(parent === undefined ? {} : { parent: startedBy(parent) })
+    losses: tree.losses,
+    catchingUp: tree.catchingUp,
+    fixers: parent?.fixers ?? noFixers,
+    // always the same fields: what is spread anew for every call is quick to copy then
+    onUnsafe: parent?.onUnsafe,
+    isCompacting: parent?.isCompacting,
+    repairing: parent?.repairing,
+    emit: sinks.length === 0 ? undefined : untilOver(runId, fanOut(sinks)),
+    parent: parent === undefined ? undefined : startedBy(parent),
+    callId: undefined
   }
   if (frame.budget !== undefined && run.emit !== undefined) {
     meter.announce = (warning) => RunContext.emit(run, () => ({ type: "budget-warning", ...warning }))
   }
   return run
 }
+
+const noFixers: ReadonlyArray<unknown> = []
 
 /** A run without limits of its own spends from those above. */
 const meterOf = (

@@ -1,7 +1,7 @@
 /** What a tool is at run time: its types are in `Tool.Tool` only. */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"

@@ -119,18 +119,21 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       return Effect.succeed(reply)
     })
     this.#isOpen = run.emit === undefined
-    const { name, provider } = model
-    const begun = RunContext.begin(
-      run,
-      () => {
-        this.#isOpen = true
-        return { type: "model-start", model: name, provider, attempt }
-      },
-      replied
-    )
-    return Effect.onExitPrimitive(begun, (exit) =>
+    return Effect.onExitPrimitive(run.emit === undefined ? replied : this.#begun(model, attempt, replied), (exit) =>
       Exit.isFailure(exit) ? this.#broken(exit.cause, attempt) : undefined
     )
+  }
+
+  #begun<A>(
+    { name, provider }: Model.Service,
+    attempt: number,
+    body: Effect.Effect<A, LlmError>
+  ): Effect.Effect<A, LlmError> {
+    const make = (): AgentEvent.Happening => {
+      this.#isOpen = true
+      return { type: "model-start", model: name, provider, attempt }
+    }
+    return RunContext.begin(this.#asking.run, make, body)
   }
 
   row(error: unknown): Driver.Row | undefined {
@@ -258,7 +261,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     const model = this.#model
     const { usage } = this.#spent
     const cost = run.meter.costOf(model.name, usage, this.#spent.content) ?? this.#spent.cost
-    const entry: Ledger.Entry = {
+    const booked: Ledger.Entry = {
       runId: run.runId,
       agent: run.agent,
       turn: run.turn(),
@@ -267,9 +270,9 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       provider: model.provider,
       layer: layer ?? (run.isCompacting === true ? "compaction" : run.fixers.length > 0 ? "fixer" : "agent"),
       outcome,
-      usage,
-      ...(cost === undefined ? {} : { cost })
+      usage
     }
+    const entry = cost === undefined ? booked : { ...booked, cost }
     this.#isOpen = false
     run.ledger.record(entry)
     return entry
