@@ -20,9 +20,15 @@ interface Reply {
 
 const Params = z.strictObject({ a: z.number(), b: z.number() })
 
-const tools = new Map([
-  ["add", { parse: (json: unknown) => Params.parse(json), run: async ({ a, b }: z.infer<typeof Params>) => a + b }]
-])
+/** One tool, ready to be called with the text of a model. */
+export type Tool = (args: string) => Promise<string>
+
+export const tool =
+  (run: (params: z.infer<typeof Params>) => number | Promise<number>): Tool =>
+  async (args) =>
+    JSON.stringify(await run(Params.parse(JSON.parse(args))))
+
+const adding: ReadonlyMap<string, Tool> = new Map([["add", tool(async ({ a, b }) => a + b)]])
 
 const calling: Reply = { text: "", calls: [{ id: "c1", name: "add", arguments: Work.args }] }
 const answering: Reply = { text: Work.answer, calls: [] }
@@ -34,14 +40,17 @@ export const modelOf = (turns: number) => {
   return async (messages: ReadonlyArray<Message>): Promise<Reply> => (messages.length >= last ? answering : calling)
 }
 
-const settle = async (call: Call): Promise<Message> => {
-  const tool = tools.get(call.name)
-  if (tool === undefined) throw new Error(`no tool named ${call.name}`)
-  const value = await tool.run(tool.parse(JSON.parse(call.arguments)))
-  return { role: "tool", callId: call.id, text: JSON.stringify(value) }
-}
-
-export const run = async (model: ReturnType<typeof modelOf>, input: string, maxTurns: number): Promise<string> => {
+export const run = async (
+  model: ReturnType<typeof modelOf>,
+  input: string,
+  maxTurns: number,
+  tools: ReadonlyMap<string, Tool> = adding
+): Promise<string> => {
+  const settle = async (call: Call): Promise<Message> => {
+    const found = tools.get(call.name)
+    if (found === undefined) throw new Error(`no tool named ${call.name}`)
+    return { role: "tool", callId: call.id, text: await found(call.arguments) }
+  }
   const messages: Array<Message> = [
     { role: "system", text: Work.prompt },
     { role: "user", text: input }
