@@ -5,20 +5,18 @@
  *   npm run bench:check
  *   npm run bench:check -- happy retry
  *
- * A margin is three times what the ratio differs by between executions on a quiet machine. A ratio beyond it is measured once more
- * before it counts: something else may have been at work.
+ * Margins lie between 5 and 25 %: wide enough for what the medians of two executions differ by where nothing else is at work, see
+ * `docs/performance.md`. A ratio beyond its margin is measured once more before it counts.
  */
-import { readFileSync } from "node:fs"
 import type { Figure } from "./figures.ts"
-import { chosen, recordedPath, type Results, run } from "./running.ts"
+import { recorded } from "./recording.ts"
+import { chosen, run } from "./running.ts"
 import type { RowFile } from "./rows.ts"
-
-const recorded: Results = JSON.parse(readFileSync(recordedPath, "utf8"))
 
 /** What a figure is compared with, by row and name. */
 const keyOf = (row: string, figure: Figure): string => `${row}: ${figure.name}`
 const before = new Map(
-  recorded.rows.flatMap(({ figures, row }) => figures.map((one) => [keyOf(row, one), one] as const))
+  (recorded()?.rows ?? []).flatMap(({ figures, row }) => figures.map((one) => [keyOf(row, one), one] as const))
 )
 
 interface Worse {

@@ -1,5 +1,5 @@
 /** What a row of the table says of itself, and how that is kept and compared. */
-import { writeFileSync } from "node:fs"
+import { appendFileSync } from "node:fs"
 import { median, type Measure, ratio, type Samples, spread, typical } from "./harness.ts"
 
 /** One number. Those that depend on the machine are printed; those with an `id` are compared from run to run. */
@@ -27,7 +27,7 @@ export const FIGURES = "KINTSUGI_BENCH_FIGURES"
 export const isMissed = ({ least, most, value }: Figure): boolean =>
   Number.isNaN(value) || (most !== undefined && value > most) || (least !== undefined && value < least)
 
-const format = (value: number): string =>
+export const format = (value: number): string =>
   value >= 1000 ? value.toFixed(0) : value >= 100 ? value.toFixed(1) : value.toFixed(2)
 
 const lineOf = (figure: Figure): string => {
@@ -43,7 +43,7 @@ export const report = (row: string, figures: ReadonlyArray<Figure>): void => {
   process.stdout.write(`${row}\n${figures.map((figure) => `${lineOf(figure)}\n`).join("")}`)
   const path = process.env[FIGURES]
   const written: Row = { row, figures }
-  if (path !== undefined) writeFileSync(path, JSON.stringify(written))
+  if (path !== undefined) appendFileSync(path, `${JSON.stringify(written)}\n`)
 }
 
 /** What one unit of a portion took, on the clock and of the processor. */

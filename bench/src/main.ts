@@ -3,14 +3,14 @@
  *
  *   npm run bench                       all rows
  *   npm run bench -- happy retry        some of them
- *   npm run bench -- --record           and keep the figures for `npm run bench:check`
+ *   npm run bench -- --record           and keep the figures: see `recording.ts`
  *   npm run bench -- concurrent --runs=100000
  *
  * A target that is missed is said, and does not fail; a row that does not come to its end does.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { isMissed } from "./figures.ts"
-import { chosen, recordedPath, type Results, run } from "./running.ts"
+import { record } from "./recording.ts"
+import { chosen, run } from "./running.ts"
 
 const given = process.argv.slice(2)
 const options = given.filter((one) => one.startsWith("--"))
@@ -24,15 +24,7 @@ const missed = results.rows.flatMap(({ figures, row }) => figures.filter(isMisse
 process.stdout.write(`\nNode ${results.node}, ${results.cores} cores, ${results.processor}\n`)
 process.stdout.write(missed.length === 0 ? "every target is met\n" : `missed:\n  ${missed.join("\n  ")}\n`)
 
-if (options.includes("--record") && broken.length === 0) {
-  // rows that were not run this time stay as they were
-  const before: Results | undefined = existsSync(recordedPath)
-    ? JSON.parse(readFileSync(recordedPath, "utf8"))
-    : undefined
-  const names = new Set(results.rows.map(({ row }) => row))
-  const rows = [...(before?.rows.filter(({ row }) => !names.has(row)) ?? []), ...results.rows]
-  writeFileSync(recordedPath, `${JSON.stringify({ ...results, rows }, undefined, 2)}\n`)
-}
+if (options.includes("--record") && broken.length === 0) record(results)
 if (broken.length > 0) {
   process.stderr.write(`these did not come to their end, or were beyond their own limits: ${broken.join(", ")}\n`)
   process.exitCode = 1

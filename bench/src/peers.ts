@@ -2,7 +2,9 @@
  * Ours beside other libraries, each with the same work and the same model in the process. They are heavy, so that nothing else
  * installs them: `bench/peers` is a package of its own with a lock file of its own, outside of the workspace.
  *
- *   npm run bench:peers
+ *   npm run bench:peers                 all
+ *   npm run bench:peers -- turns        some
+ *   npm run bench:peers -- --record     and keep the figures: see `recording.ts`
  */
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
@@ -10,6 +12,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../../scripts/files.ts"
 import { packageManager } from "../../scripts/tools.ts"
+import { record } from "./recording.ts"
+import type { RowFile } from "./rows.ts"
+import { run } from "./running.ts"
 
 const folder = join(root, "bench", "peers")
 const stamp = join(folder, "node_modules", ".kintsugi-installed")
@@ -34,25 +39,27 @@ const install = (): boolean => {
   return status === 0
 }
 
-const scripts: ReadonlyArray<string> = ["turns", "wire", "weight"]
+const flags = ["--expose-gc", "--max-semi-space-size=64", "--disable-warning=ExperimentalWarning"]
+const scripts: ReadonlyArray<RowFile> = [
+  { name: "turns", flags },
+  { name: "wire", flags },
+  { name: "weight", flags }
+]
 
 if (!install()) {
   process.stderr.write("could not install the peers: see the messages above; the network may be unreachable\n")
   process.exitCode = 1
 } else {
   const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
-  process.stdout.write(
-    `Node ${process.version}; ${Object.entries(dependencies)
-      .map((entry) => entry.join(" "))
-      .join(", ")}\n`
-  )
+  const versions = Object.entries(dependencies).map((entry) => entry.join(" "))
+  process.stdout.write(`Node ${process.version}; ${versions.join(", ")}\n`)
   const given = process.argv.slice(2)
-  for (const script of scripts.filter((name) => given.length === 0 || given.includes(name))) {
-    const flags = ["--expose-gc", "--max-semi-space-size=64", "--disable-warning=ExperimentalWarning"]
-    const { status } = spawnSync(process.execPath, [...flags, join(folder, "src", `${script}.ts`)], {
-      cwd: root,
-      stdio: "inherit"
-    })
-    if (status !== 0) process.exitCode = 1
+  const names = given.filter((one) => !one.startsWith("--"))
+  const files = scripts.filter(({ name }) => names.length === 0 || names.includes(name))
+  const { broken, results } = run(files, [], "peers/src")
+  if (given.includes("--record") && broken.length === 0) record(results)
+  if (broken.length > 0) {
+    process.stderr.write(`these did not come to their end: ${broken.join(", ")}\n`)
+    process.exitCode = 1
   }
 }

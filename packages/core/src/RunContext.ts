@@ -92,7 +92,11 @@ export const Observers = Context.Reference<ReadonlyArray<MakeObserver>>("@kintsu
 export const emit = (run: RunContext | undefined, make: () => AgentEvent.Happening): Effect.Effect<void> =>
   run?.emit === undefined
     ? Effect.void
-    : Effect.map(Clock.currentTimeMillis, (at) => run.emit?.({ ...originOf(run, at), ...make() }))
+    : Effect.withFiber((fiber) => {
+        const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+        run.emit?.({ ...originOf(run, at), ...make() })
+        return Effect.void
+      })
 
 /** Emits the event with which `body` begins. It runs within the span that an observer has answered with, if one has. */
 export const begin = <A, E, R>(
@@ -115,10 +119,5 @@ export const begin = <A, E, R>(
 export const emitCurrent = (make: () => AgentEvent.Happening): Effect.Effect<void> =>
   Effect.flatMap(Current, (run) => emit(run, make))
 
-const originOf = (run: RunContext, at: number): AgentEvent.Origin => ({
-  runId: run.runId,
-  agent: run.agent,
-  turn: run.turn(),
-  at,
-  ...(run.parent === undefined ? {} : { parent: run.parent })
-})
+const originOf = ({ agent, parent, runId, turn }: RunContext, at: number): AgentEvent.Origin =>
+  parent === undefined ? { runId, agent, turn: turn(), at } : { runId, agent, turn: turn(), at, parent }
