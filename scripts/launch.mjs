@@ -19,7 +19,8 @@ const LOCK_IS_STALE_AFTER_MS = 10 * 60 * 1000
 
 /** Everything that decides what an installation gives. */
 const fingerprint = () => {
-  const packages = readdirSync(join(root, "packages")).map((name) => join("packages", name, "package.json"))
+  const folders = [...readdirSync(join(root, "packages")).map((name) => join("packages", name)), "bench"]
+  const packages = folders.map((folder) => join(folder, "package.json"))
   const hash = createHash("sha256").update(`${process.platform} ${process.arch}`)
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", ...packages.toSorted()]) {
     if (existsSync(join(root, file))) hash.update(file).update(readFileSync(join(root, file)))

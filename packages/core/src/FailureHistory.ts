@@ -61,13 +61,18 @@ const none: ReadonlySet<string> = new Set()
 
 export class FailureHistory {
   readonly #limits: RepeatedFailures
-  readonly #streaks = new Map<string, Streak>()
+  /** Made with the first failure. */
+  #failed: Map<string, Streak> | undefined
   #failingBatches = 0
   #withheld = none
   #isToolsOff = false
 
   constructor(limits: RepeatedFailures) {
     this.#limits = limits
+  }
+
+  get #streaks(): Map<string, Streak> {
+    return (this.#failed ??= new Map())
   }
 
   /** What it remembers, as data. */
@@ -131,7 +136,7 @@ export class FailureHistory {
   record(batch: ReadonlyArray<Settled>): { readonly tool: string; readonly repeats: number } | undefined {
     const failing = batch.filter((settled) => settled.isError)
     this.#withheld = none
-    if (this.#streaks.size > 0) this.#forget(batch)
+    if (this.#failed !== undefined) this.#forget(batch)
     if (failing.length === 0) {
       this.#failingBatches = 0
       return undefined

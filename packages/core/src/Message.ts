@@ -102,7 +102,10 @@ const isText = (part: Text | { readonly type: string }): part is Text => part.ty
 
 /** The open calls of a reply, in the model's order. */
 export const callsOf = (reply: Reply): ReadonlyArray<ToolCall> =>
-  reply.content.filter((part) => part.type === "tool-call")
+  // mostly a reply is nothing but calls, or has none
+  reply.content.every(isCall) ? reply.content : reply.content.filter(isCall)
+
+const isCall = (part: Reply["content"][number]): part is ToolCall => part.type === "tool-call"
 
 /**
  * Closes a reply: the settlement of its n-th call is the n-th of `settlements`. A call without one was not run, and is settled
@@ -110,13 +113,10 @@ export const callsOf = (reply: Reply): ReadonlyArray<ToolCall> =>
  */
 export const settle = (reply: Reply, settlements: ReadonlyArray<Settlement | undefined>): Assistant => {
   let next = 0
-  return {
-    role: "assistant",
-    content: reply.content.map((part) =>
-      part.type === "tool-call" ? { type: "settled-call", call: part, settlement: settlements[next++] ?? notRun } : part
-    ),
-    ...(reply.finish === "paused" ? { paused: true } : {})
-  }
+  const content = reply.content.map((part): Assistant["content"][number] =>
+    part.type === "tool-call" ? { type: "settled-call", call: part, settlement: settlements[next++] ?? notRun } : part
+  )
+  return reply.finish === "paused" ? { role: "assistant", content, paused: true } : { role: "assistant", content }
 }
 
 /** The settlement of a call whose turn never came: its run stopped before it. */

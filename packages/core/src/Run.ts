@@ -44,9 +44,18 @@ export const run = (
     if (from !== undefined) state.restore(from)
     const resumed = from === undefined ? undefined : { runId: from.runId, elapsed: from.spent.millis }
     const input = start.kind === "input" ? start.input : beginning.said.text
-    return Frame.within({ ...plan, budget, input, sink, mode, state, resumed }, (run) => {
-      const deciders = Deciding.of(start, from, mode.isSuspendable ? undefined : plan.agent)
-      const running: Running = { plan: { ...plan, budget }, start, beginning, deciders, state, run, mode }
+    const { agent, listeners, onExceeded } = plan
+    return Frame.within({ agent, listeners, onExceeded, budget, input, sink, mode, state, resumed }, (run) => {
+      const deciders = Deciding.of(start, from, mode.isSuspendable ? undefined : agent)
+      const running: Running = {
+        plan: limits === undefined ? plan : { ...plan, budget },
+        start,
+        beginning,
+        deciders,
+        state,
+        run,
+        mode
+      }
       if (from !== undefined) {
         run.ledger.restore(from.ledger)
         run.meter.restore(from.runId, from.spent)
@@ -62,10 +71,7 @@ export const run = (
           : work.kind === "choice"
             ? choosing(running, work)
             : applying(running, work)
-      return Effect.matchEffect(RunBudget.inTime(working, run), {
-        onSuccess: Effect.succeed,
-        onFailure: (error): Effect.Effect<unknown, unknown> => ended(running, error)
-      })
+      return RunBudget.inTime(working, run).pipe(Effect.catch((error) => ended(running, error)))
     })
   })
 
@@ -105,7 +111,7 @@ const withModel = <A, E>(
   use: (model: Model.Service) => Effect.Effect<A, E>
 ): Effect.Effect<A, unknown, Model.Model> =>
   model === undefined
-    ? Effect.flatMap(Effect.service(Model.Model), use)
+    ? Effect.contextWith((context: Context.Context<Model.Model>) => use(Context.get(context, Model.Model)))
     : Effect.flatMap(Interception.Current, (interceptor) =>
         interceptor?.model === undefined
           ? Effect.scopedWith((scope) =>
@@ -216,10 +222,8 @@ const loop = Effect.fnUntraced(function* (
   const { meter } = run
   const plain: Model.Request = { messages: state.messages, tools: toolset.specs, toolChoice: "auto" }
   const usual = output === undefined ? plain : Rereading.asking(plain, output)
-  const conversation = {
-    input: beginning.said.message,
-    compacted: (messages: Message.Transcript) => state.compact(messages)
-  }
+  const input = beginning.said.message
+  const compacted = (messages: Message.Transcript) => state.compact(messages)
   if (run.depth > run.deepest) return yield* Effect.fail(tooDeep(running))
   RunBudget.demandPrice(run, model)
   const said = Beginning.answeredBy(start, beginning.from, state.messages)
@@ -241,7 +245,7 @@ const loop = Effect.fnUntraced(function* (
     if (noTurn !== undefined) yield* RunBudget.passing(noTurn, () => meter.takeTurn(), run)
     state.turn++
     state.finish = undefined
-    yield* RunContext.emit(run, () => ({ type: "turn-start" }))
+    if (run.emit !== undefined) yield* RunContext.emit(run, () => ({ type: "turn-start" }))
     const request = state.asking(history.isCalm ? usual : restricted(usual, history))
     const answer = yield* Turn.ask({
       model,
@@ -250,7 +254,8 @@ const loop = Effect.fnUntraced(function* (
       onPartial,
       isStreamed: mode.isStreamed,
       run,
-      ...conversation
+      input,
+      compacted
     })
     if (answer.type === "answered") return answer.value
     const { reply } = answer
@@ -261,7 +266,7 @@ const loop = Effect.fnUntraced(function* (
     if (calls.length === 0) {
       if (run.emit !== undefined) yield* RunBudget.warn(run)
       state.finish = reply.finish
-      yield* closing(state, run, Message.settle(reply, []))
+      yield* closing(running, Message.settle(reply, []), () => Effect.void)
       // the provider is at work on its own side, and wants the reply back
       if (reply.finish === "paused") continue
       if (output === undefined) return state.partial
@@ -279,17 +284,24 @@ const loop = Effect.fnUntraced(function* (
       admitted = Math.max(admitted, meter.admitted(calls.length))
     }
     admitted = Math.min(admitted, inARow)
-    yield* RunBudget.warn(run)
+    if (run.emit !== undefined) yield* RunBudget.warn(run)
     const done = yield* settling(running, toolset, { reply, calls, admitted, tooMany, inARow, wasOff })
     if (done !== undefined) return done.value
   }
 })
 
-/** Closed and told of at once: whatever comes in between would be told of twice, or never. */
-const closing = (state: RunState, run: RunContext.RunContext, message: Message.Assistant): Effect.Effect<void> => {
-  if (run.emit !== undefined) return RunContext.emit(run, () => ({ type: "turn-end", message: state.close(message) }))
-  state.close(message)
-  return Effect.void
+/** Closed and told of at once: whatever comes in between would be told of twice, or never. Goes on with `then`. */
+const closing = <A, E>(
+  { run, state }: Running,
+  message: Message.Assistant,
+  then: () => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
+  if (run.emit === undefined) {
+    state.close(message)
+    return then()
+  }
+  const told = RunContext.emit(run, () => ({ type: "turn-end", message: state.close(message) }))
+  return Effect.flatMap(told, then)
 }
 
 /** The answer in the last text; nothing where it does not fit, and the model is asked for another. */
@@ -314,45 +326,56 @@ interface Calls {
  * Settles the calls of a reply. Gives what the run ends with, a suspension when some of them wait for a decision, or the value of
  * a built-in tool; nothing when the loop goes on.
  */
-const settling = Effect.fnUntraced(function* (
+const settling = (
   running: Running,
   toolset: Toolset.Toolset,
-  { admitted, calls, inARow, reply, tooMany, wasOff }: Calls
-): Effect.fn.Return<{ readonly value: unknown } | undefined, unknown> {
+  called: Calls
+): Effect.Effect<{ readonly value: unknown } | undefined, unknown> => {
   const { beginning, deciders, plan, run, state } = running
-  const { budget, siblings } = plan
+  const { admitted, inARow, reply, wasOff } = called
+  const { siblings } = plan
   const { history, settlements } = state
-  const { toolConcurrency: concurrency } = budget
+  const { toolConcurrency: concurrency } = plan.budget
   const open = beginning.from?.open
   const known = open?.reply === reply ? open.settled.map((one) => one ?? undefined) : none
   state.begun = { admitted, inARow, wasOff }
   const { pending } = state
   const place = (index: number, key: string) => Nesting.placeOf(running, index, key)
-  const around = { concurrency, siblings, settlements, pending, place, history, run, ...deciders, known }
-  const batch = yield* Turn.settle({ toolset, reply, admitted, ...around })
-  if (batch.isWaiting && batch.failure === undefined) {
-    const now = yield* Clock.currentTimeMillis
-    const settled = batch.outcomes.map((outcome) => (outcome.pending === undefined ? outcome.settled : null))
-    return { value: new Suspension(state.snapshot(run, now, settled)) }
-  }
-  // what was asked for is not lost to a limit: the run is suspended
-  if (batch.isWaiting && isCheckpoint(running, batch.failure?.error)) return yield* Effect.fail(batch.failure?.error)
-  yield* closing(state, run, batch.message)
-  if (batch.failure !== undefined) return yield* Effect.fail(state.attach(batch.failure, run))
-  if (batch.output !== undefined) return batch.output
-  if (tooMany !== undefined) return yield* Effect.fail(tooMany)
+  const { asked, decide, stood } = deciders
+  const around = { concurrency, siblings, settlements, pending, place, history, run, decide, asked, stood, known }
+  return Effect.flatMap(Turn.settle(toolset, reply, admitted, around), (batch) => {
+    if (batch.isWaiting && batch.failure === undefined) {
+      const settled = batch.outcomes.map((outcome) => (outcome.pending === undefined ? outcome.settled : null))
+      return Effect.map(Clock.currentTimeMillis, (now) => ({
+        value: new Suspension(state.snapshot(run, now, settled))
+      }))
+    }
+    // what was asked for is not lost to a limit: the run is suspended
+    if (batch.isWaiting && isCheckpoint(running, batch.failure?.error)) return Effect.fail(batch.failure?.error)
+    return closing(running, batch.message, () => settled(running, batch, called))
+  })
+}
+
+/** What a batch that is closed means for the run. */
+const settled = (
+  { plan: { budget }, run, state }: Running,
+  batch: Turn.Batch,
+  { calls, inARow, tooMany, wasOff }: Calls
+): Effect.Effect<{ readonly value: unknown } | undefined, unknown> => {
+  if (batch.failure !== undefined) return Effect.fail(state.attach(batch.failure, run))
+  if (batch.output !== undefined) return Effect.succeed(batch.output)
+  if (tooMany !== undefined) return Effect.fail(tooMany)
   if (inARow < calls.length) {
     const limit = budget.maxConsecutiveSameTool
-    return yield* Effect.fail(state.own("maxConsecutiveSameTool", limit, limit + 1, run))
+    return Effect.fail(state.own("maxConsecutiveSameTool", limit, limit + 1, run))
   }
   // a model that calls tools although there are none is asked once more
-  if (wasOff && ++state.callsWhileOff > 1) {
-    return yield* Effect.fail(state.own("toolsOff", 1, state.callsWhileOff, run))
-  }
-  const repeated = history.record(batch.outcomes.map(({ settled }) => settled))
-  if (repeated !== undefined) return yield* Effect.fail(RunBudget.repeatedFailure(budget, repeated, batch, run))
-  return undefined
-})
+  if (wasOff && ++state.callsWhileOff > 1) return Effect.fail(state.own("toolsOff", 1, state.callsWhileOff, run))
+  const repeated = state.history.record(batch.outcomes.map(({ settled }) => settled))
+  return repeated === undefined
+    ? Effect.undefined
+    : Effect.fail(RunBudget.repeatedFailure(budget, repeated, batch, run))
+}
 
 const none: Turn.Settling["known"] = []
 

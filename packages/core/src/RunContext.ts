@@ -22,23 +22,23 @@ export interface RunContext {
   /** The deepest that a run below may stand: the nearest limit of all runs above. */
   readonly deepest: number
   /** The run that started this one, and the call in which it did; absent for a run that nobody else started. */
-  readonly parent?: { readonly runId: string; readonly callId?: string }
+  readonly parent?: { readonly runId: string; readonly callId?: string } | undefined
   /** The call in which this effect runs; absent outside of tools. */
-  readonly callId?: string
+  readonly callId?: string | undefined
   readonly turn: () => number
   /** Counts what the run spends, against its limits and those of the runs above. */
   readonly meter: Meter
   /** For a fixer: the failure that it is at work on, and how often the call was attempted. */
   readonly repairing?: { readonly error: unknown; readonly attempts: number } | undefined
   /** Whether this is at work to shorten the conversation of a run above. */
-  readonly isCompacting?: boolean
+  readonly isCompacting?: boolean | undefined
   /** Absent when nobody listens: then no event is built. */
-  readonly emit?: Observer
+  readonly emit?: Observer | undefined
   readonly ledger: Ledger
   /** One for a whole tree of runs. */
   readonly losses: Losses
   /** Hears when a tool with unsafe side effects is started here or below; absent where nobody has to know. */
-  readonly onUnsafe?: () => void
+  readonly onUnsafe?: (() => void) | undefined
   /** One for a whole tree of runs. */
   readonly catchingUp: CatchingUp
   /** Fixers that are at work above this effect; they are not started again below. */
@@ -66,6 +66,10 @@ export const deadline = (run: RunContext | undefined): number => run?.meter.dead
 export const Current = Context.Reference<RunContext | undefined>("@kintsugi/core/RunContext/Current", {
   defaultValue: () => undefined
 })
+
+/** Runs an effect as a part of this run. */
+export const within = <A, E, R>(run: RunContext, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.updateContext(self, (context: Context.Context<R>) => Context.add(context, Current, run))
 
 /**
  * Waits, unless the wait would pass the end of the present run: then the run ends at once, as the limit of its time says. That
@@ -103,7 +107,11 @@ export const Observers = Context.Reference<ReadonlyArray<MakeObserver>>("@kintsu
 export const emit = (run: RunContext | undefined, make: () => AgentEvent.Happening): Effect.Effect<void> =>
   run?.emit === undefined
     ? Effect.void
-    : Effect.map(Clock.currentTimeMillis, (at) => run.emit?.({ ...originOf(run, at), ...make() }))
+    : Effect.withFiber((fiber) => {
+        const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+        run.emit?.({ ...originOf(run, at), ...make() })
+        return Effect.void
+      })
 
 /** Emits the event with which `body` begins. It runs within the span that an observer has answered with, if one has. */
 export const begin = <A, E, R>(
@@ -126,10 +134,5 @@ export const begin = <A, E, R>(
 export const emitCurrent = (make: () => AgentEvent.Happening): Effect.Effect<void> =>
   Effect.flatMap(Current, (run) => emit(run, make))
 
-const originOf = (run: RunContext, at: number): AgentEvent.Origin => ({
-  runId: run.runId,
-  agent: run.agent,
-  turn: run.turn(),
-  at,
-  ...(run.parent === undefined ? {} : { parent: run.parent })
-})
+const originOf = ({ agent, parent, runId, turn }: RunContext, at: number): AgentEvent.Origin =>
+  parent === undefined ? { runId, agent, turn: turn(), at } : { runId, agent, turn: turn(), at, parent }

@@ -95,9 +95,11 @@ export const settle = (self: Toolset, call: Message.ToolCall, around: Surroundin
   // whatever a tool starts repairs nothing by itself
   const inCall: RunContext.RunContext = { ...run, callId: call.id, repairing: undefined }
   const standing = around.stood(around.idempotencyKey)
-  const settling = new Settling(entry, call, { place: undefined, ...around, run: inCall, gates: self.gates, standing })
+  const { asked, decide, idempotencyKey, mark, place } = around
+  const within = { idempotencyKey, place, run: inCall, history, decide, asked, mark, gates: self.gates, standing }
+  const settling = new Settling(entry, call, within)
   const { callTimeout } = entry.tool
-  const driven = Effect.provideService(Standing.settle(settling, standing), RunContext.Current, inCall)
+  const driven = RunContext.within(inCall, Standing.settle(settling, standing))
   const settled =
     callTimeout === undefined
       ? driven
@@ -105,7 +107,7 @@ export const settle = (self: Toolset, call: Message.ToolCall, around: Surroundin
           duration: Standing.leftOf(callTimeout, standing),
           orElse: () => settling.late(callTimeout)
         })
-  return begin(call, run, settled)
+  return run.emit === undefined ? settled : begin(call, run, settled)
 }
 
 /** What is known of a call that was settled before. */

@@ -22,12 +22,8 @@ export interface Batch {
 /** What happens to the other calls of a batch when one of them ends the run. */
 export type Siblings = "settleAll" | "interrupt"
 
-/** A batch, and how it is to be settled. */
+/** What a batch finds around it in its run. */
 export interface Settling {
-  readonly toolset: Toolset.Toolset
-  readonly reply: Message.Reply
-  /** Calls beyond these are not run. */
-  readonly admitted: number
   /** How many run at once. */
   readonly concurrency: number
   readonly siblings: Siblings
@@ -49,11 +45,16 @@ export interface Settling {
 
 /**
  * Settles the calls of a reply: concurrently, recorded in request order. When one ends the run, the others still end as
- * they would have, or are interrupted, as `siblings` says; a defect interrupts them.
+ * they would have, or are interrupted, as `siblings` says; a defect interrupts them. Calls beyond those that are `admitted` are
+ * not run.
  */
-export const settle = (settling: Settling): Effect.Effect<Batch> => {
+export const settle = (
+  toolset: Toolset.Toolset,
+  reply: Message.Reply,
+  admitted: number,
+  settling: Settling
+): Effect.Effect<Batch> => {
   const {
-    admitted,
     concurrency,
     decide,
     history,
@@ -61,19 +62,20 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
     known: before,
     pending,
     place,
-    reply,
     run,
     settlements,
     siblings,
-    stood,
-    toolset
+    stood
   } = settling
   const calls = Message.callsOf(reply)
   const over = (): Batch => ({ message: Message.settle(reply, settlements), outcomes: [], isWaiting: false })
   if (calls.length === 0) return Effect.succeed(over())
   /** Those whose turn has come. */
-  const begun = new Set<number>()
-  const closed = (batch: Batch): Effect.Effect<Batch> => Effect.as(skipped(calls, begun, settlements, run), batch)
+  const begun = calls.map(() => false)
+  const closed = (batch: Batch): Effect.Effect<Batch> => {
+    const isTold = run.emit !== undefined && begun.includes(false)
+    return isTold ? Effect.as(skipped(calls, begun, settlements, run), batch) : Effect.succeed(batch)
+  }
   if (reply.finish === "length" || reply.finish === "filtered") {
     for (let i = 0; i < calls.length; i++) settlements[i] = Message.truncated
     return closed(over())
@@ -81,11 +83,10 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
   const ending = calls.findIndex((call) => Toolset.isBuiltIn(toolset, call))
   const from = Math.max(ending, 0)
   const started = calls.slice(from, ending < 0 ? admitted : from + 1)
-  const isHasty = siblings === "interrupt" && started.length > 1
-  const settleOne = (call: Message.ToolCall, offset: number): Effect.Effect<Toolset.Outcome, Ended> => {
+  const settleOne = (call: Message.ToolCall, offset: number): Effect.Effect<Toolset.Outcome> => {
     const index = from + offset
     const known = settlements[index]
-    begun.add(index)
+    begun[index] = true
     // it was settled before the run was suspended
     if (known !== undefined)
       return Effect.succeed({ settlement: known, settled: before[index] ?? Toolset.settledAs(call, known) })
@@ -105,31 +106,39 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
       stood,
       mark
     }
-    return Effect.flatMap(Toolset.settle(toolset, call, around), (outcome) => {
+    return Effect.map(Toolset.settle(toolset, call, around), (outcome) => {
       mark(outcome.settlement)
-      pending[index] = outcome.pending
+      if (outcome.pending !== undefined) pending[index] = outcome.pending
       around.place?.over()
-      return isHasty && outcome.failure !== undefined
-        ? Effect.fail({ failure: outcome.failure })
-        : Effect.succeed(outcome)
+      return outcome
     })
   }
-  const all = Effect.forEach(started, settleOne, { concurrency: started.length > 1 ? concurrency : 1 })
-  return Effect.matchEffect(all, {
-    onSuccess: (outcomes): Effect.Effect<Batch> => {
-      const failed = outcomes.find((outcome) => outcome.failure !== undefined)
-      const isWaiting = outcomes.some((outcome) => outcome.pending !== undefined)
-      const batch = { message: Message.settle(reply, settlements), outcomes, isWaiting }
-      if (failed?.failure !== undefined) {
-        // nobody will be asked any more
-        for (const [offset, { pending }] of outcomes.entries()) if (pending !== undefined) begun.delete(from + offset)
-        return closed({ ...batch, failure: failed.failure })
-      }
-      if (isWaiting) return Effect.succeed(batch)
-      // a built-in tool is settled alone
-      const output = ending < 0 ? undefined : outcomes[0]?.output
-      return closed(output === undefined ? batch : { ...batch, output })
-    },
+  const isHasty = siblings === "interrupt"
+  const oneOfMany = (call: Message.ToolCall, offset: number): Effect.Effect<Toolset.Outcome, Ended> =>
+    Effect.flatMap(settleOne(call, offset), (outcome) =>
+      isHasty && outcome.failure !== undefined ? Effect.fail({ failure: outcome.failure }) : Effect.succeed(outcome)
+    )
+  const ended = (outcomes: ReadonlyArray<Toolset.Outcome>): Effect.Effect<Batch> => {
+    const failed = outcomes.find((outcome) => outcome.failure !== undefined)
+    const isWaiting = outcomes.some((outcome) => outcome.pending !== undefined)
+    const batch = { message: Message.settle(reply, settlements), outcomes, isWaiting }
+    if (failed?.failure !== undefined) {
+      // nobody will be asked any more
+      for (const [offset, { pending }] of outcomes.entries()) if (pending !== undefined) begun[from + offset] = false
+      return closed({ ...batch, failure: failed.failure })
+    }
+    if (isWaiting) return Effect.succeed(batch)
+    // a built-in tool is settled alone
+    const output = ending < 0 ? undefined : outcomes[0]?.output
+    return closed(output === undefined ? batch : { ...batch, output })
+  }
+  const [only] = started
+  // a call that is alone is not hasty, and needs nobody to keep it together with others
+  if (started.length === 1 && only !== undefined) {
+    return Effect.flatMap(settleOne(only, 0), (outcome) => ended([outcome]))
+  }
+  return Effect.matchEffect(Effect.forEach(started, oneOfMany, { concurrency }), {
+    onSuccess: ended,
     onFailure: ({ failure }) => closed({ ...over(), failure })
   })
 }
@@ -137,23 +146,21 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
 /** Tells of the calls that were not run. */
 const skipped = (
   calls: ReadonlyArray<Message.ToolCall>,
-  begun: ReadonlySet<number>,
+  begun: ReadonlyArray<boolean>,
   settlements: ReadonlyArray<Message.Settlement | undefined>,
   run: RunContext.RunContext
 ): Effect.Effect<void> =>
-  begun.size === calls.length || run.emit === undefined
-    ? Effect.void
-    : Effect.forEach(
-        calls,
-        ({ id: callId, name: tool }, index) =>
-          begun.has(index)
-            ? Effect.void
-            : RunContext.emit(run, () => {
-                const settlement = settlements[index] ?? Message.notRun
-                return { type: "tool-skipped", callId, tool, settlement }
-              }),
-        { discard: true }
-      )
+  Effect.forEach(
+    calls,
+    ({ id: callId, name: tool }, index) =>
+      begun[index] === true
+        ? Effect.void
+        : RunContext.emit(run, () => {
+            const settlement = settlements[index] ?? Message.notRun
+            return { type: "tool-skipped", callId, tool, settlement }
+          }),
+    { discard: true }
+  )
 
 /** A batch that is over before all of its calls are. */
 interface Ended {

@@ -63,16 +63,16 @@ export class Meter {
   readonly #start: number
   readonly #begun: number
   readonly #limits: Record<Shared, number>
-  readonly #warned = new Set<Shared>()
+  /** Most runs never have any of the next three: they are made when they are first needed. */
+  #warned: Set<Shared> | undefined
   /** What was spent here by runs below that were suspended, by their ids: they go on with that. */
-  readonly #paid = new Map<string, Counts>()
+  #paid: Map<string, Counts> | undefined
+  #asked: Map<Shared, Asked> | undefined
   #turns = 0
   #toolCalls = 0
   /** Says of a limit that is near; absent when nobody listens. */
   announce: ((warning: Warning) => Effect.Effect<void>) | undefined
   onExceeded: OnExceeded | undefined
-  /** The limits about which somebody was asked, and the answer; nothing where whoever asked was stopped first. */
-  readonly asked = new Map<Shared, Asked>()
   /** Whoever decides about a limit of this run wants it to be suspended, where that is possible. */
   isCheckpoint = false
 
@@ -94,6 +94,11 @@ export class Meter {
     this.#start = now - elapsed
     this.#begun = now
     this.#limits = { maxTurns, maxToolCalls, maxTokens, maxCost, maxDuration }
+  }
+
+  /** The limits about which somebody was asked, and the answer; nothing where whoever asked was stopped first. */
+  get asked(): Map<Shared, Asked> {
+    return (this.#asked ??= new Map())
   }
 
   /** Begins a turn, in this run and in all above; or says which limit forbids it, and begins none. */
@@ -119,7 +124,7 @@ export class Meter {
   /** What a run with this id had spent before, here and above: once, where it was suspended below the same run. */
   restore(runId: string, spent: Counts): void {
     for (const meter of this.chain) {
-      const paid = meter.#paid.get(runId)
+      const paid = meter.#paid?.get(runId)
       meter.#turns += Math.max(0, spent.turns - (paid?.turns ?? 0))
       meter.#toolCalls += Math.max(0, spent.toolCalls - (paid?.toolCalls ?? 0))
     }
@@ -133,8 +138,9 @@ export class Meter {
 
   /** What a run with this id has spent is among what was spent here. */
   paidFor(runId: string, { toolCalls, turns }: Counts): void {
-    const paid = this.#paid.get(runId)
-    this.#paid.set(runId, {
+    const all = (this.#paid ??= new Map<string, Counts>())
+    const paid = all.get(runId)
+    all.set(runId, {
       turns: Math.max(turns, paid?.turns ?? 0),
       toolCalls: Math.max(toolCalls, paid?.toolCalls ?? 0)
     })
@@ -142,11 +148,11 @@ export class Meter {
 
   /** The limits that were told of as near: each is told of once, however often the run is suspended meanwhile. */
   get warned(): ReadonlyArray<Shared> {
-    return [...this.#warned]
+    return [...(this.#warned ?? [])]
   }
 
   warnedBefore(reasons: ReadonlyArray<Shared>): void {
-    for (const reason of reasons) this.#warned.add(reason)
+    for (const reason of reasons) (this.#warned ??= new Set()).add(reason)
   }
 
   get counts(): Counts {
@@ -258,8 +264,8 @@ export class Meter {
     return shared.flatMap((reason) => {
       const limit = this.#limits[reason]
       const spent = this.spent(reason, now)
-      if (limit === Infinity || spent < warnAt * limit || this.#warned.has(reason)) return []
-      this.#warned.add(reason)
+      if (limit === Infinity || spent < warnAt * limit || this.#warned?.has(reason) === true) return []
+      ;(this.#warned ??= new Set()).add(reason)
       return [{ reason, limit, spent }]
     })
   }

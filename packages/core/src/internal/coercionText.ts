@@ -26,10 +26,12 @@ export interface Read {
 /** Arguments are objects; an answer may be a list. */
 export type Shape = "object" | "list"
 
+const unchanged: Read["changes"] = []
+
 /** Any JSON passes as it is. What steps make of other text has to have the shape: prose is never taken for a string. */
 export const readText = (text: string, ladder: ReadonlyArray<string>, shape: Shape): Result.Result<Read, string> => {
   const first = parseJson(text)
-  if (Result.isSuccess(first)) return Result.succeed({ value: first.success, text, changes: [] })
+  if (Result.isSuccess(first)) return Result.succeed({ value: first.success, text, changes: unchanged })
   const changes: Array<TextChange> = []
   let current = text
   for (const step of textSteps) {

@@ -1,6 +1,7 @@
 /** What becomes of a call once it is decided: the settlement that the model reads, the event, and what ends the run. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import type * as FailureHistory from "../FailureHistory.ts"
 import * as ErrorCause from "../ErrorCause.ts"
 import * as Message from "../Message.ts"
@@ -77,9 +78,10 @@ export class Endings {
 
   /** A value of the tool, or what stands in for one. */
   value(value: unknown, attempts: number, recoveredBy: string | undefined): Effect.Effect<Outcome> {
-    return Effect.flatMap(this.#tool.encode(value), (text) =>
-      this.settled(result(this.#tool, value, text), attempts, { recoveredBy, isSuccess: true })
-    )
+    const text = this.#tool.encode(value)
+    return Exit.isSuccess(text)
+      ? this.settled(result(this.#tool, value, text.value), attempts, { recoveredBy, isSuccess: true })
+      : Effect.failCause(text.cause)
   }
 
   /** A failure that the model reads. */
@@ -173,13 +175,16 @@ export class Endings {
 
   settled(settlement: Message.Settlement, attempts: number, how: How): Effect.Effect<Outcome> {
     const { isSuccess = false, recoveredBy, signature, trail, wantsToolsOff } = how
-    const settled: FailureHistory.Settled = {
-      tool: this.#tool.name,
-      isError: !isSuccess && Message.isError(settlement),
-      ...(signature === undefined ? {} : { signature }),
-      ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
-    }
-    const outcome: Outcome = { settlement, settled, ...(trail === undefined ? {} : { trail }) }
+    const tool = this.#tool.name
+    const settled: FailureHistory.Settled = isSuccess
+      ? { tool, isError: false }
+      : {
+          tool,
+          isError: Message.isError(settlement),
+          ...(signature === undefined ? {} : { signature }),
+          ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
+        }
+    const outcome: Outcome = trail === undefined ? { settlement, settled } : { settlement, settled, trail }
     if (this.#run.emit === undefined) return Effect.succeed(outcome)
     const { params } = this.#now()
     const use = {

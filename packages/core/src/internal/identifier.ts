@@ -1,13 +1,15 @@
 /** Identifiers that nobody else draws. */
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 
 /** About a hundred bits from `Random`: idempotency keys are made of it, and must differ over all runs that ever were. */
-export const make: Effect.Effect<string> = Effect.zipWith(
-  Random.nextInt,
-  Random.nextInt,
-  (first, second) => base36(first) + base36(second)
-)
+export const draw = (fiber: Fiber.Fiber<unknown, unknown>): string => {
+  const random = fiber.getRef(Random.Random)
+  return base36(random.nextIntUnsafe()) + base36(random.nextIntUnsafe())
+}
+
+export const make: Effect.Effect<string> = Effect.withFiber((fiber) => Effect.succeed(draw(fiber)))
 
 /** In two halves, because only small integers are quick to write down. */
 const base36 = (draw: number): string => {

@@ -110,6 +110,9 @@ const compositionOf = (model: Service): Composition | undefined =>
 export const leavesOf = (model: Service): ReadonlyArray<Service> =>
   compositionOf(model)?.members.flatMap(leavesOf) ?? [model]
 
+/** Whether it is made of no others. */
+export const isSingle = (model: Service): boolean => compositionOf(model) === undefined
+
 /** Asks a model, each of those that it is made of by itself. */
 export const ask = <A, R>(model: Service, request: Request, asker: Asker<A, R>): Effect.Effect<A, LlmError, R> => {
   const composition = compositionOf(model)

@@ -8,6 +8,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
 import { Call } from "./recoveryCall.ts"
 import { type Ending, type Origin, type Progress, type Rules, type Trace, untouchable } from "./recoveryRules.ts"
 
@@ -36,13 +37,20 @@ export const goOn = <A, B, E, R>(subject: Subject<A, B, E, R>, from: Origin): Ef
 
 /** Attempts, and on failure follows the table to its end. Interruption and defects pass untouched. */
 export const drive = <A, B, E, R>(subject: Subject<A, B, E, R>): Effect.Effect<B, E, R> =>
-  Clock.clockWith((clock) => {
-    const start = clock.currentTimeMillisUnsafe()
-    return Effect.matchCauseEffect(subject.attempt(1), {
-      onSuccess: (value) => subject.succeed(value, undefined),
-      onFailure: (cause) => recover(subject, cause, clock, start)
-    })
+  Effect.withFiber((fiber) => begin(subject, fiber))
+
+/** `drive` where the fiber is at hand: the first attempt begins now. */
+export const begin = <A, B, E, R>(
+  subject: Subject<A, B, E, R>,
+  fiber: Fiber.Fiber<unknown, unknown>
+): Effect.Effect<B, E, R> => {
+  const clock = fiber.getRef(Clock.Clock)
+  const start = clock.currentTimeMillisUnsafe()
+  return Effect.matchCauseEffect(subject.attempt(1), {
+    onSuccess: (value) => subject.succeed(value, undefined),
+    onFailure: (cause) => recover(subject, cause, clock, start)
   })
+}
 
 const recover = Effect.fnUntraced(function* <A, B, E, R>(
   subject: Subject<A, B, E, R>,

@@ -96,10 +96,13 @@ export const inTime = <A, E, R>(
   if (!isSooner) return running
   // nobody puts it off: that is a plain time limit
   return meter.onExceeded === undefined
-    ? Effect.timeoutOrElse(running, {
-        duration: meter.leftAtStart,
-        orElse: () => Effect.fail(meter.late(meter.ownDeadline))
-      })
+    ? Effect.raceFirst(
+        running,
+        // made only where the run has to wait for anything
+        Effect.suspend(() =>
+          Effect.flatMap(Effect.sleep(meter.leftAtStart), () => Effect.fail(meter.late(meter.ownDeadline)))
+        )
+      )
     : Effect.raceFirst(running, watching(meter, run))
 }
 

@@ -22,7 +22,7 @@ export interface Deciders {
 export const of = (start: Start, from: Snapshot | undefined, agent: string | undefined): Deciders => {
   const now = agent === undefined ? suspending : waiting(agent)
   if (start.kind === "input" || from?.open === undefined) {
-    return { decide: now, asked: () => undefined, stood: () => undefined }
+    return { decide: now, asked: nothing, stood: nothing }
   }
   const requests = new Map(from.open.requests.map((request) => [request.key, request]))
   const standings = new Map(from.open.standings?.map((standing) => [standing.key, standing]))
@@ -37,6 +37,8 @@ export const of = (start: Start, from: Snapshot | undefined, agent: string | und
     }
   }
 }
+
+const nothing = () => undefined
 
 const suspending: Decide = () => Effect.succeed(undefined)
 

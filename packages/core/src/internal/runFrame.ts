@@ -71,26 +71,26 @@ export const within = <A, E, R>(
     const parent = fiber.getRef(RunContext.Current)
     const sinks = parent === undefined ? observing(fiber) : parent.emit === undefined ? [] : [parent.emit]
     if (frame.sink !== undefined) sinks.push(frame.sink)
-    const begin = (restore: Restore) =>
-      Effect.flatMap(Identifier.make, (draw) => {
-        const runId = frame.resumed?.runId ?? `run-${draw}`
-        const tree = { losses: parent?.losses ?? { events: 0 }, catchingUp: parent?.catchingUp ?? new Set() }
-        const enter = (all: ReadonlyArray<Sink>) => {
-          const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-          const run = contextOf(frame, runId, parent, all, tree, now)
-          // whoever has started it can ask it at once, before it does anything
-          const working = frame.mode.isForked === true ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
-          const running = restore(Effect.provideService(working, RunContext.Current, run))
-          return all.length === 0 ? running : reporting(frame, run, running)
-        }
-        const isOutermost = parent === undefined
-        const { agent, listeners } = frame
-        const heard =
-          listeners.length === 0
-            ? enter(sinks)
-            : Listening.heard({ agent, listeners, runId, isOutermost, ...tree }, (sink) => enter([...sinks, sink]))
-        return isOutermost ? Effect.ensuring(heard, Listening.caughtUp(tree.catchingUp)) : heard
-      })
+    const begin = (restore: Restore) => {
+      const drawn = Identifier.draw(fiber)
+      const runId = frame.resumed?.runId ?? `run-${drawn}`
+      const tree = { losses: parent?.losses ?? { events: 0 }, catchingUp: parent?.catchingUp ?? new Set() }
+      const enter = (all: ReadonlyArray<Sink>) => {
+        const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+        const run = contextOf(frame, runId, parent, all, tree, now)
+        // whoever has started it can ask it at once, before it does anything
+        const working = frame.mode.isForked === true ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
+        const running = restore(RunContext.within(run, working))
+        return all.length === 0 ? running : reporting(frame, run, running)
+      }
+      const isOutermost = parent === undefined
+      const { agent, listeners } = frame
+      const heard =
+        listeners.length === 0
+          ? enter(sinks)
+          : Listening.heard({ agent, listeners, runId, isOutermost, ...tree }, (sink) => enter([...sinks, sink]))
+      return isOutermost ? Effect.onExitPrimitive(heard, () => Listening.caughtUp(tree.catchingUp)) : heard
+    }
     if (frame.mode.isForked === true) return begin(Effect.interruptible)
     // whoever hears of a beginning hears of an end: no interruption comes between the two
     const isHeard = sinks.length > 0 || frame.listeners.length > 0
@@ -122,19 +122,24 @@ const contextOf = (
     turn: () => frame.state.turn,
     ledger,
     meter,
-    ...tree,
-    fixers: parent?.fixers ?? [],
-    ...(parent?.onUnsafe === undefined ? {} : { onUnsafe: parent.onUnsafe }),
-    ...(parent?.isCompacting === true ? { isCompacting: true } : {}),
-    ...(parent?.repairing === undefined ? {} : { repairing: parent.repairing }),
-    ...(sinks.length === 0 ? {} : { emit: untilOver(runId, fanOut(sinks)) }),
-    ...(parent === undefined ? {} : { parent: startedBy(parent) })
+    losses: tree.losses,
+    catchingUp: tree.catchingUp,
+    fixers: parent?.fixers ?? noFixers,
+    // always the same fields: what is spread anew for every call is quick to copy then
+    onUnsafe: parent?.onUnsafe,
+    isCompacting: parent?.isCompacting,
+    repairing: parent?.repairing,
+    emit: sinks.length === 0 ? undefined : untilOver(runId, fanOut(sinks)),
+    parent: parent === undefined ? undefined : startedBy(parent),
+    callId: undefined
   }
   if (frame.budget !== undefined && run.emit !== undefined) {
     meter.announce = (warning) => RunContext.emit(run, () => ({ type: "budget-warning", ...warning }))
   }
   return run
 }
+
+const noFixers: ReadonlyArray<unknown> = []
 
 /** A run without limits of its own spends from those above. */
 const meterOf = (

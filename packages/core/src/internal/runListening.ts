@@ -65,9 +65,12 @@ const aside = (finish: Effect.Effect<void>, catchingUp: RunContext.CatchingUp): 
     fiber.addObserver(() => catchingUp.delete(fiber))
   })
 
-/** Waits at the end of the outermost run for the listeners of the runs below it: each has its second from the end of its own run. */
-export const caughtUp = (catchingUp: RunContext.CatchingUp): Effect.Effect<void> =>
-  Effect.suspend(() => (catchingUp.size === 0 ? Effect.void : Effect.asVoid(Fiber.awaitAll(catchingUp))))
+/**
+ * Waits at the end of the outermost run for the listeners of the runs below it, if there are any: each has its second from the end
+ * of its own run.
+ */
+export const caughtUp = (catchingUp: RunContext.CatchingUp): Effect.Effect<void> | undefined =>
+  catchingUp.size === 0 ? undefined : Effect.asVoid(Fiber.awaitAll(catchingUp))
 
 /** A listener at work. */
 interface Ear {

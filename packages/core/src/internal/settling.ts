@@ -354,7 +354,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   #decode(raw: Message.ToolCall["arguments"]) {
-    return Call.decode(this.#tool, { ...this.#call, arguments: raw })
+    return Call.decode(this.#tool, raw === this.#call.arguments ? this.#call : { ...this.#call, arguments: raw })
   }
 
   /** Takes a fixer's answer as the new arguments, if it decodes. */

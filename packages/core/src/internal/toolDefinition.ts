@@ -1,7 +1,7 @@
 /** What a tool is at run time: its types are in `Tool.Tool` only. */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
@@ -31,7 +31,7 @@ export interface ToolDefinition {
   readonly decode: (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue>
   readonly decodeResult: (text: string) => Result.Result<unknown, ReadonlyArray<Issue.Issue>>
   /** The text that the model reads; dies on a value that the tool's own schema refuses. */
-  readonly encode: (value: unknown) => Effect.Effect<string>
+  readonly encode: (value: unknown) => Exit.Exit<string>
   readonly run: (params: unknown, context: ToolContext) => Effect.Effect<unknown, unknown>
   readonly rows: Recovery.Rows
   /** How long one run may take, and the whole call with all its attempts and waits. */
@@ -217,8 +217,8 @@ const encoder = (name: string, schema: Schema.Codec<unknown, unknown>): ToolDefi
     const encoded = encode()(value)
     if (Result.isFailure(encoded)) {
       const issues = Issue.fromSchema(encoded.failure.issue, value).map(Issue.format).join("; ")
-      return Effect.die(new TypeError(`Tool '${name}' returned a value that its own success schema refuses: ${issues}`))
+      return Exit.die(new TypeError(`Tool '${name}' returned a value that its own success schema refuses: ${issues}`))
     }
-    return Effect.succeed(Predicate.isString(encoded.success) ? encoded.success : JSON.stringify(encoded.success))
+    return Exit.succeed(Predicate.isString(encoded.success) ? encoded.success : JSON.stringify(encoded.success))
   }
 }

@@ -1,6 +1,7 @@
 /** One question to a model: asked until there is a reply, or until the table has given up. Every attempt is booked. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../AgentEvent.ts"
 import * as Interception from "../Interception.ts"
@@ -12,7 +13,7 @@ import type * as Recovery from "../Recovery.ts"
 import * as RunContext from "../RunContext.ts"
 import * as Usage from "../Usage.ts"
 import { Exceeded } from "./budgetMeter.ts"
-import { ask as asked, type Asker, cutOff, named, refused, type Surrounding } from "./modelAsking.ts"
+import { ask as asked, type Asker, cutOff, isSingle, named, refused, type Surrounding } from "./modelAsking.ts"
 import { compacting } from "./modelCompacting.ts"
 import { withPartial } from "./modelPartial.ts"
 import { nothing, rowOf } from "./recoverEffect.ts"
@@ -49,7 +50,7 @@ export const ask = (asking: Asking): Effect.Effect<Answer, unknown> =>
   Effect.withFiber((fiber) => {
     const isIntercepted = fiber.getRef(Interception.Current) !== undefined
     const model = isIntercepted ? Interception.model(asking.model) : asking.model
-    return Driver.drive(new AskingSubject(isIntercepted ? { ...asking, model } : asking))
+    return Driver.begin(new AskingSubject(isIntercepted ? { ...asking, model } : asking), fiber)
   })
 
 /** What an attempt has used up: its reply, or what is known of it. */
@@ -83,10 +84,11 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   }
 
   attempt(): Effect.Effect<Message.Reply, LlmError> {
-    return asked(this.#asking.model, this.#request, this)
+    const { model } = this.#asking
+    return isSingle(model) ? this.#ask(model, this.#request) : asked(model, this.#request, this)
   }
 
-  /** One attempt of one model: of that which the run has, or of one that it is made of. */
+  /** One attempt of one of the models of which that of the run is made, whenever its turn comes. */
   ask(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
     return Effect.suspend(() => this.#ask(model, request))
   }
@@ -113,14 +115,10 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     const attempt = ++this.#attempt
     this.#model = model
     this.#spent = nothingSpent
-    const whole = isStreamed
-      ? this.#stream(model, request)
-      : Effect.map(
-          Effect.suspend(() => model.generate(request)),
-          Model.collected
-        )
+    const whole = isStreamed ? this.#stream(model, request) : Effect.suspend(() => model.generate(request))
     const replied = Effect.flatMap(whole, (came) => {
-      const reply = model === this.#asking.model ? came : named(model, came)
+      const put = isStreamed ? came : Model.collected(came)
+      const reply = model === this.#asking.model ? put : named(model, put)
       this.#spent = reply
       const refusal = refused(model, reply)
       if (refusal !== undefined) {
@@ -131,16 +129,21 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       return Effect.succeed(reply)
     })
     this.#isOpen = run.emit === undefined
-    const { name, provider } = model
-    const begun = RunContext.begin(
-      run,
-      () => {
-        this.#isOpen = true
-        return { type: "model-start", model: name, provider, attempt }
-      },
-      replied
+    return Effect.onExitPrimitive(run.emit === undefined ? replied : this.#begun(model, attempt, replied), (exit) =>
+      Exit.isFailure(exit) ? this.#broken(exit.cause, attempt) : undefined
     )
-    return Effect.onError(begun, (cause) => this.#broken(cause, attempt))
+  }
+
+  #begun<A>(
+    { name, provider }: Model.Service,
+    attempt: number,
+    body: Effect.Effect<A, LlmError>
+  ): Effect.Effect<A, LlmError> {
+    const make = (): AgentEvent.Happening => {
+      this.#isOpen = true
+      return { type: "model-start", model: name, provider, attempt }
+    }
+    return RunContext.begin(this.#asking.run, make, body)
   }
 
   row(error: unknown): Driver.Row | undefined {
@@ -269,7 +272,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     const model = this.#model
     const { usage } = this.#spent
     const cost = run.meter.costOf(model.name, usage, this.#spent.content) ?? this.#spent.cost
-    const entry: Ledger.Entry = {
+    const booked: Ledger.Entry = {
       runId: run.runId,
       agent: run.agent,
       turn: run.turn(),
@@ -278,9 +281,9 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       provider: model.provider,
       layer: layer ?? (run.isCompacting === true ? "compaction" : run.fixers.length > 0 ? "fixer" : "agent"),
       outcome,
-      usage,
-      ...(cost === undefined ? {} : { cost })
+      usage
     }
+    const entry = cost === undefined ? booked : { ...booked, cost }
     this.#isOpen = false
     run.ledger.record(entry)
     return entry

@@ -1,7 +1,7 @@
 /**
  * What coercion costs, for ever larger arguments: linear growth means that the time per item stays.
  *
- *   node scripts/launch.mjs bench/coercion.ts
+ *   npm run bench -- coercion
  *
  * Medians of several rounds, in microseconds per item, beside decoding valid arguments of the same size. Exits with code 1
  * when an item of the largest arguments costs four times as much as one of the smallest.

@@ -2,24 +2,22 @@
  * What tables cost the compiler: an agent of fifty tools with five tagged errors each, with tables at all three levels
  * (`Tool.onError`, `Agent.onToolError`, `Agent.toolDefaults`), beside the same agent without any.
  *
- *   node scripts/launch.mjs bench/types.ts
- *
- * Runs `tsc` as a command on generated sources against the declarations that are published, and prints medians of three
- * runs, in seconds of check time. Exits with code 1 when the agent with tables takes more than three.
+ * Runs `tsc` as a command on generated sources against the declarations that are published, in turns, and takes the seconds that it
+ * reports for checking.
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { build, isBuilt } from "../scripts/build.ts"
-import { root } from "../scripts/files.ts"
-import { binary } from "../scripts/tools.ts"
+import { build, isBuilt } from "../../../scripts/build.ts"
+import { root } from "../../../scripts/files.ts"
+import { binary } from "../../../scripts/tools.ts"
+import { report } from "../figures.ts"
+import { median } from "../harness.ts"
 
 const tools = 50
 const errors = ["A", "B", "C", "D", "E"]
-const rounds = 3
-/** Seconds. */
-const most = 3
+const rounds = 5
 
 const numbers = Array.from({ length: tools }, (_, index) => index)
 
@@ -115,17 +113,23 @@ const checkTime = (folder: string): number => {
   return seconds
 }
 
-const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
-
 if (!isBuilt() && !build()) throw new Error("the packages do not build")
 const folder = project()
 try {
-  for (const [name, text] of Object.entries(subjects)) {
-    writeFileSync(join(folder, "main.ts"), text)
-    const seconds = median(Array.from({ length: rounds }, () => checkTime(folder)))
-    process.stdout.write(`${name.padEnd(16)}${seconds.toFixed(2)} s\n`)
-    if (seconds > most) process.exitCode = 1
+  const seconds = new Map<string, Array<number>>(Object.keys(subjects).map((name) => [name, []]))
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, text] of Object.entries(subjects)) {
+      writeFileSync(join(folder, "main.ts"), text)
+      seconds.get(name)?.push(checkTime(folder))
+    }
   }
+  const [without, within] = [seconds.get("without tables") ?? [], seconds.get("with tables") ?? []]
+  const over = within.map((one, round) => one - (without[round] ?? Number.NaN))
+  report(`type-checking ${tools} tools`, [
+    { name: "without tables", value: median(without), unit: "s" },
+    { name: "with tables", value: median(within), unit: "s", most: 3 },
+    { name: "tables alone", value: median(over), unit: "s", most: 0.7 }
+  ])
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

@@ -1,7 +1,7 @@
 /**
  * What an error costs, beside a plain tagged error of Effect with the same fields; both capture their stack.
  *
- *   node scripts/launch.mjs bench/errors.ts
+ *   npm run bench -- errors
  *
  * Medians of several rounds in which both take turns, in microseconds per error, from a stack of ten frames. Exits with
  * code 1 when a class costs three times as much or more.

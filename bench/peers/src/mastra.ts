@@ -1,0 +1,52 @@
+import { Agent } from "@mastra/core/agent"
+import { createTool } from "@mastra/core/tools"
+import { MockLanguageModelV4 } from "ai/test"
+import { z } from "zod"
+import { addition, args, type Behaviour, description, isResult, nextId, type Peer, prompt, question } from "./peer.ts"
+
+const usage = {
+  inputTokens: { total: 10, noCache: 10, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 5, text: 5, reasoning: 0 }
+}
+
+/** Mastra: a tool that fails is told to the model, which calls again. */
+export const mastra = (behaviour: Behaviour): Peer => {
+  const add = addition(behaviour)
+  const doGenerate: MockLanguageModelV4["doGenerate"] = async ({ prompt: messages }) => {
+    const last = messages.at(-1)
+    const [part] = last?.role === "tool" ? last.content.slice(-1) : []
+    const isDone = part?.type === "tool-result" && "value" in part.output && isResult(JSON.stringify(part.output.value))
+    return isDone
+      ? { content: [{ type: "text", text: "3" }], finishReason: { unified: "stop", raw: "stop" }, usage, warnings: [] }
+      : {
+          content: [{ type: "tool-call", toolCallId: nextId(), toolName: "add", input: args }],
+          finishReason: { unified: "tool-calls", raw: "tool_calls" },
+          usage,
+          warnings: []
+        }
+  }
+  const model = new MockLanguageModelV4({ doGenerate })
+  const agent = new Agent({
+    id: "adder",
+    name: "adder",
+    instructions: prompt,
+    // it knows models of this version, by another copy of their types
+    model: model as never,
+    tools: {
+      add: createTool({
+        id: "add",
+        description,
+        inputSchema: z.strictObject({ a: z.number(), b: z.number() }),
+        execute: async (params) => add(params)
+      })
+    }
+  })
+  return {
+    name: "@mastra/core",
+    run: async () => {
+      // the mock keeps every call
+      model.doGenerateCalls.length = 0
+      return (await agent.generate(question, { maxSteps: 8 })).text
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/** What a row of the table says of itself, and how that is kept and compared. */
+import { appendFileSync } from "node:fs"
+import { median, type Measure, ratio, type Samples, spread, typical } from "./harness.ts"
+
+/** One number. Those that depend on the machine are printed; those with an `id` are compared from run to run. */
+export interface Figure {
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+  /** The target, if there is one: at most this, or at least. */
+  readonly most?: number
+  readonly least?: number
+  /** By which share it may be worse than what was recorded before a check fails; not compared without. */
+  readonly margin?: number
+  /** How far single rounds lay from the median, as a share. */
+  readonly spread?: number
+}
+
+export interface Row {
+  readonly row: string
+  readonly figures: ReadonlyArray<Figure>
+}
+
+/** Where a row leaves its figures for whoever started it. */
+export const FIGURES = "KINTSUGI_BENCH_FIGURES"
+
+export const isMissed = ({ least, most, value }: Figure): boolean =>
+  Number.isNaN(value) || (most !== undefined && value > most) || (least !== undefined && value < least)
+
+export const format = (value: number): string =>
+  value >= 1000 ? value.toFixed(0) : value >= 100 ? value.toFixed(1) : value.toFixed(2)
+
+const lineOf = (figure: Figure): string => {
+  const { least, most, name, unit, value } = figure
+  const target = most !== undefined ? `at most ${most}` : least !== undefined ? `at least ${least}` : ""
+  const noise = figure.spread === undefined ? "" : `± ${(figure.spread * 100).toFixed(0)} %`
+  const verdict = target === "" ? "" : isMissed(figure) ? "missed" : "ok"
+  return `  ${name.padEnd(56)}${format(value).padStart(9)} ${unit.padEnd(4)}${noise.padStart(8)}  ${target.padEnd(16)}${verdict}`.trimEnd()
+}
+
+/** Prints a row, and leaves it to whoever started it. */
+export const report = (row: string, figures: ReadonlyArray<Figure>): void => {
+  process.stdout.write(`${row}\n${figures.map((figure) => `${lineOf(figure)}\n`).join("")}`)
+  const path = process.env[FIGURES]
+  const written: Row = { row, figures }
+  if (path !== undefined) appendFileSync(path, `${JSON.stringify(written)}\n`)
+}
+
+/** What one unit of a portion took, on the clock and of the processor. */
+export const each = (samples: Samples, name: string, units: number): ReadonlyArray<Figure> => [
+  { name, value: (typical(samples, name) * 1000) / units, unit: "µs" },
+  { name: `${name}, processor`, value: (typical(samples, name, "cpu") * 1000) / units, unit: "µs" }
+]
+
+export interface Target {
+  readonly most?: number
+  readonly least?: number
+  readonly margin?: number
+  readonly measure?: Measure
+}
+
+/** How often longer one took than another, with its noise. */
+export const times = (
+  name: string,
+  samples: Samples,
+  [one, other]: readonly [string, string],
+  { measure = "wall", ...target }: Target = {}
+): Figure => ({
+  name,
+  value: ratio(samples, one, other, measure),
+  unit: "×",
+  spread: spread(samples, one, other, measure),
+  ...target
+})
+
+export { median }

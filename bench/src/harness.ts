@@ -1,0 +1,82 @@
+/**
+ * How anything is timed here: all subjects of a comparison take turns, in rounds, in one process. A ratio is the median of the
+ * ratios of single rounds, so that whatever else the machine does meanwhile slows both sides down alike.
+ */
+
+/** Something to be timed. `portion` does a fixed amount of work, and throws unless all of it was done. */
+export interface Subject {
+  readonly name: string
+  readonly portion: () => Promise<void>
+}
+
+/** What one portion took, in milliseconds: on the clock, and of all processor cores together. */
+export interface Sample {
+  readonly wall: number
+  readonly cpu: number
+}
+
+export type Samples = ReadonlyMap<string, ReadonlyArray<Sample>>
+
+export const median = (values: ReadonlyArray<number>): number => {
+  const sorted = values.toSorted((x, y) => x - y)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
+}
+
+const timed = async (portion: () => Promise<void>): Promise<Sample> => {
+  const cpu = process.cpuUsage()
+  const start = performance.now()
+  await portion()
+  const wall = performance.now() - start
+  const { system, user } = process.cpuUsage(cpu)
+  return { wall, cpu: (user + system) / 1000 }
+}
+
+/** Times all subjects in turns; each round begins with another of them. The first rounds are for the compiler and do not count. */
+export const interleaved = async (
+  subjects: ReadonlyArray<Subject>,
+  { rounds, warmups = 3 }: { readonly rounds: number; readonly warmups?: number }
+): Promise<Samples> => {
+  const samples = new Map<string, Array<Sample>>(subjects.map(({ name }) => [name, []]))
+  for (let round = -warmups; round < rounds; round++) {
+    const first = (round + warmups) % subjects.length
+    for (const { name, portion } of [...subjects.slice(first), ...subjects.slice(0, first)]) {
+      globalThis.gc?.()
+      const sample = await timed(portion)
+      if (round >= 0) samples.get(name)?.push(sample)
+    }
+  }
+  return samples
+}
+
+export type Measure = keyof Sample
+
+const of = (samples: Samples, name: string): ReadonlyArray<Sample> => {
+  const found = samples.get(name)
+  if (found === undefined) throw new TypeError(`nothing named '${name}' was timed`)
+  return found
+}
+
+/** The median of what a portion took, in milliseconds. */
+export const typical = (samples: Samples, name: string, measure: Measure = "wall"): number =>
+  median(of(samples, name).map((sample) => sample[measure]))
+
+/** How often longer one took than another, round by round: the median. */
+export const ratio = (samples: Samples, name: string, to: string, measure: Measure = "wall"): number => {
+  const others = of(samples, to)
+  return median(of(samples, name).map((sample, round) => sample[measure] / (others[round]?.[measure] ?? Number.NaN)))
+}
+
+/** The share of rounds, as a half width around the median, in which a ratio lies: what noise makes of it. */
+export const spread = (samples: Samples, name: string, to: string, measure: Measure = "wall"): number => {
+  const others = of(samples, to)
+  const ratios = of(samples, name).map((sample, round) => sample[measure] / (others[round]?.[measure] ?? Number.NaN))
+  const middle = median(ratios)
+  return median(ratios.map((one) => Math.abs(one - middle))) / middle
+}
+
+/** Throws unless the work was done. */
+export const assertEqual = (what: string, actual: unknown, expected: unknown): void => {
+  if (actual !== expected) throw new Error(`${what}: expected ${String(expected)}, got ${String(actual)}`)
+}

@@ -1,0 +1,45 @@
+/**
+ * 10,000 runs at once of three turns each, with a tool that sleeps 10 ms, beside the same with a bare Effect loop. Each side has a
+ * process of its own, in turns. `--runs=100000` makes it as many, once.
+ */
+import { execFileSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import type { AtOnce } from "../atOnce.ts"
+import { type Figure, report } from "../figures.ts"
+import { median } from "../harness.ts"
+
+const given = process.argv.find((one) => one.startsWith("--runs="))
+const runs = Number(given?.slice("--runs=".length) ?? 10_000)
+const rounds = runs > 10_000 ? 1 : 5
+
+const script = fileURLToPath(new URL("../atOnce.ts", import.meta.url))
+
+const measure = (name: "bare" | "ours"): AtOnce =>
+  JSON.parse(
+    execFileSync(process.execPath, ["--max-old-space-size=8192", script, name, String(runs)], { encoding: "utf8" })
+  )
+
+const all = { bare: new Array<AtOnce>(), ours: new Array<AtOnce>() }
+for (let round = 0; round < rounds; round++) {
+  const order = round % 2 === 0 ? (["bare", "ours"] as const) : (["ours", "bare"] as const)
+  for (const name of order) all[name].push(measure(name))
+}
+
+const typical = (name: "bare" | "ours", what: keyof AtOnce): number => median(all[name].map((one) => one[what]))
+
+const ratio = (name: string, what: keyof AtOnce, target: Pick<Figure, "most" | "margin"> = {}): Figure => ({
+  name,
+  value: median(all.ours.map((one, round) => one[what] / (all.bare[round]?.[what] ?? Number.NaN))),
+  unit: "×",
+  ...target
+})
+
+report(`${runs} runs at once`, [
+  { name: "bare Effect", value: typical("bare", "wall"), unit: "ms" },
+  { name: "ours", value: typical("ours", "wall"), unit: "ms" },
+  { name: "bare Effect, peak memory over idle", value: typical("bare", "memory"), unit: "MiB" },
+  { name: "ours, peak memory over idle", value: typical("ours", "memory"), unit: "MiB" },
+  ratio("wall, ours to bare Effect", "wall", { most: 2, margin: 0.25 }),
+  ratio("processor, ours to bare Effect", "cpu"),
+  ratio("memory, ours to bare Effect", "memory", { most: 2, margin: 0.25 })
+])

@@ -1,0 +1,94 @@
+/** What a run weighs while it waits: for a tool, for the next part of a stream, and suspended, as text. */
+import { Agent, Model, Skill, Snapshot, Tool } from "@kintsugi/core"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { type Figure, report } from "../figures.ts"
+import { assertEqual } from "../harness.ts"
+import * as Ours from "../ours.ts"
+import * as Work from "../work.ts"
+
+const runs = 5000
+
+let waiting = 0
+const areAllThere = (): boolean => waiting >= runs
+const arrived = <A>(forever: Effect.Effect<A>) =>
+  Effect.suspend(() => {
+    waiting++
+    return forever
+  })
+
+const slow = Tool.make("add", {
+  description: Work.description,
+  parameters: Ours.Params,
+  success: Schema.Finite,
+  run: () => arrived(Effect.never)
+})
+
+const agent = Agent.make("adder", {
+  prompt: Work.prompt,
+  skills: [Skill.make("add", { description: Work.description, tools: [slow] })]
+})
+
+/** A reply that has begun. */
+const open: Model.Service = {
+  ...Ours.modelOf(2),
+  stream: () =>
+    Stream.concat(
+      Stream.fromIterable<Model.Part>([{ type: "text-delta", text: "Three" }]),
+      Stream.fromEffect(arrived(Effect.never))
+    )
+}
+
+const heap = (): number => {
+  globalThis.gc?.()
+  return process.memoryUsage().heapUsed / 1024
+}
+
+/** KiB for each of many that wait at once. */
+const held = (one: Effect.Effect<unknown, unknown>) =>
+  Effect.gen(function* () {
+    waiting = 0
+    const before = heap()
+    const fibers = yield* Effect.forEach(Array.from({ length: runs }), () => Effect.forkDetach(one))
+    while (!areAllThere()) yield* Effect.sleep(10)
+    const after = heap()
+    yield* Fiber.interruptAll(fibers)
+    return (after - before) / runs
+  })
+
+const atTool = Effect.provideService(
+  Effect.suspend(() => agent(Work.question)),
+  Model.Model,
+  Ours.modelOf(2)
+)
+const atStream = Effect.provideService(
+  Effect.suspend(() => Stream.runDrain(agent.stream(Work.question))),
+  Model.Model,
+  open
+)
+
+/** The snapshot of a run that waits for approval, as it is stored. */
+const snapshotBytes = Effect.gen(function* () {
+  const asking = Ours.agentOf(Ours.add.pipe(Tool.requireApproval()))
+  const run = yield* asking.start(Work.question)
+  const outcome = yield* run.outcome
+  if (outcome._tag !== "Suspended") throw new Error("the run was not suspended")
+  assertEqual("requests", Snapshot.requestsOf(outcome.snapshot).length, 1)
+  return Buffer.byteLength(JSON.stringify(Snapshot.toJson(outcome.snapshot)))
+}).pipe(Effect.scoped, Effect.provideService(Model.Model, Ours.modelOf(2)))
+
+const program = Effect.gen(function* () {
+  // the first round is for the compiler
+  yield* held(atTool)
+  yield* held(atStream)
+  const figures: ReadonlyArray<Figure> = [
+    { name: "a run at a tool", value: yield* held(atTool), unit: "KiB" },
+    { name: "a run with an open stream, its events read", value: yield* held(atStream), unit: "KiB" },
+    { name: "a suspended run as text", value: (yield* snapshotBytes) / 1024, unit: "KiB" }
+  ]
+  report("what waits", figures)
+})
+
+await Effect.runPromise(program)
