@@ -36,7 +36,7 @@ export const run = (
 ): { readonly results: Results; readonly broken: ReadonlyArray<string> } => {
   const cache = join(folder, "../.cache")
   mkdirSync(cache, { recursive: true })
-  const path = join(cache, "figures.json")
+  const path = join(cache, `figures-${process.pid}.json`)
   const found: Array<Row> = []
   const date = DateTime.formatIsoDateUtc(Effect.runSync(DateTime.now))
   const broken: Array<string> = []
@@ -51,6 +51,7 @@ export const run = (
     if (status !== 0) broken.push(name)
     if (existsSync(path)) found.push(...readRows(path))
   }
+  rmSync(path, { force: true })
   const [processor] = cpus()
   const machine = { date, node: process.version, cores: cpus().length, processor: processor?.model ?? "unknown" }
   return { results: { ...machine, rows: found }, broken }
