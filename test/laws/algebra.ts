@@ -65,9 +65,9 @@ export const algebraic: fc.Arbitrary<Case> = fc.record({
   draw
 })
 
-/** The waits that a schedule decides on for the failures of a script, nothing being run; the first hundred of them. */
+/** The waits that a schedule decides on for the failures of a script, nothing being run; more than three policies have together. */
 export const decided = ({ draw, script }: Case, schedule: Timing): Effect.Effect<ReadonlyArray<number>> => {
-  const errors = Array.from({ length: 100 }, (_, index) => {
+  const errors = Array.from({ length: 24 }, (_, index) => {
     const step = stepOf(script, index + 1)
     return Waits.hinting(step.does === "fail" ? step.hint : undefined)
   })

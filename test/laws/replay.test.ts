@@ -11,8 +11,8 @@ import {
   type Trail,
   Usage
 } from "@kintsugi/core"
-import { Effect, Schema } from "effect"
-import { calm, eventLog, interruptedAt, overADay } from "../core/dialogue.ts"
+import { Effect, Schema, Stream } from "effect"
+import { calm, eventLog, interruptedAt, keptUsage, overADay } from "../core/dialogue.ts"
 import { lawOfRuns } from "./runs.ts"
 import { runs } from "./cases.ts"
 import { agentOf, modelOf, story } from "./stories.ts"
@@ -150,6 +150,36 @@ const checkTrail = (error: unknown, { trails, transcript }: End): void => {
     assert.deepInclude(byTool, error.trail)
   }
 }
+
+/** A model that counts the replies that it has sent, the ones that nobody takes for an answer included. */
+const countingReplies = (service: Model.Service) => {
+  const sent = { replies: 0 }
+  const counted: Model.Service = {
+    ...service,
+    generate: (request) => Effect.tap(service.generate(request), () => Effect.sync(() => sent.replies++)),
+    stream: (request) =>
+      Stream.tap(service.stream(request), (part) =>
+        Effect.sync(() => {
+          if (part.type === "finish") sent.replies++
+        })
+      )
+  }
+  return { sent, counted }
+}
+
+lawOfRuns(
+  "L1009 the ledger is the sum of all replies that were sent, refused ones and those below included, however the run ends",
+  story,
+  Effect.fnUntraced(function* (story, run) {
+    const log = eventLog()
+    const { counted, sent } = countingReplies(modelOf(story.steps).service)
+    const running = Effect.provideService(run(agentOf(story).pipe(log.listen), "go"), Model.Model, counted)
+    // between two instants: no reply comes at it
+    yield* story.interruptAt === undefined ? overADay(running) : interruptedAt(story.interruptAt + 0.5, running)
+    const usage = keptUsage(log.end())
+    assert.deepInclude(usage, { inputTokens: 10 * sent.replies, outputTokens: 5 * sent.replies })
+  })
+)
 
 it.skipIf(runs < 200)(
   "L1007 the stories lead to every kind of settlement and of end, to runs within runs, and to both trails",

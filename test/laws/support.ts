@@ -67,11 +67,12 @@ export type Play = typeof play
 export type Check<T> = (value: T, play: Play) => Effect.Effect<unknown, unknown>
 
 /** A law on many cases. The failure is of one that is shrunk, and says it with its traces and the seed. */
-export const holding = <T>(arbitrary: fc.Arbitrary<T>, check: Check<T>, count: () => void = () => {}) =>
-  FastCheck.check(arbitrary, (value, { play }) => Effect.tap(check(value, play), () => Effect.sync(count)), {
-    runs,
-    seed
-  })
+export const holding = <T>(
+  arbitrary: fc.Arbitrary<T>,
+  check: Check<T>,
+  count: () => void = () => {},
+  cases: FastCheck.CheckOptions = { runs, seed }
+) => FastCheck.check(arbitrary, (value, { play }) => Effect.tap(check(value, play), () => Effect.sync(count)), cases)
 
 /** Checks a law on many cases. */
 export const law = <T>(title: string, arbitrary: fc.Arbitrary<T>, check: Check<T>): void =>
