@@ -1,9 +1,8 @@
 /** `npm run backend`: the server of this folder, until it is told to stop. */
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Layer } from "effect"
-import { createServer } from "node:http"
 import * as Config from "./config.ts"
+import * as Node from "./node.ts"
 import * as Server from "./server.ts"
 import * as Shop from "./shop.ts"
 import * as Suspended from "./suspended.ts"
@@ -14,7 +13,7 @@ const orders = [
 ]
 
 const live = Server.layer.pipe(
-  Layer.provide(NodeHttpServer.layerConfig(createServer, Config.listening)),
+  Layer.provide(Node.layerConfig),
   Layer.provide([Config.layerModel, Shop.layerMemory(orders), Suspended.layerMemory])
 )
 

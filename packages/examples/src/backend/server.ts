@@ -1,8 +1,8 @@
 /** The API, served: each endpoint is a few lines around a run. */
 import { Message, Model, Telemetry } from "@kintsugi/core"
 import { UiMessageStream } from "@kintsugi/providers"
-import { Effect, Layer, Stream } from "effect"
-import { HttpRouter } from "effect/http"
+import { ByteSize, Effect, Layer, Stream } from "effect"
+import { HttpIncomingMessage, HttpRouter } from "effect/http"
 import { HttpApiBuilder, HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import { Api, type Chat } from "./api.ts"
@@ -62,7 +62,8 @@ const routes = Layer.mergeAll(
 ).pipe(
   Layer.provide([runs, approvals, chat, system]),
   Layer.provide(HttpApiMiddleware.layerProblemDetails({ includeDetails: true })),
-  Layer.provide(Telemetry.layer)
+  Layer.provide(Telemetry.layer),
+  Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.kibibytes(256)))
 )
 
 /**
