@@ -1,11 +1,11 @@
 /** Starts the backend of the examples on the loopback interface, with a model and a shop of the test's own, and stops it. */
-import { type AgentEvent, Message, Model, RunContext, Usage } from "@kintsugi/core"
+import { AgentEvent, Message, Model, RunContext, Usage } from "@kintsugi/core"
 import * as Client from "@kintsugi/examples/backend/client"
 import * as Node from "@kintsugi/examples/backend/node"
 import * as Server from "@kintsugi/examples/backend/server"
 import { layerMemory, Shop } from "@kintsugi/examples/backend/shop"
 import * as Suspended from "@kintsugi/examples/backend/suspended"
-import { Context, Effect, Exit, Layer, Metric, Scope, Stream } from "effect"
+import { Context, Effect, Exit, Layer, Metric, Queue, Scope, Stream } from "effect"
 import { FetchHttpClient, HttpServer } from "effect/http"
 
 export const orders = [
@@ -13,8 +13,8 @@ export const orders = [
   { id: "B-4", item: "an oak table", cents: 78_000 }
 ]
 
-/** How long the server waits for requests at work, by the clock of the test. */
-export const drain = "20 seconds"
+/** How long the server waits for requests at work, by the clock of the test: less than its tools may take. */
+export const drain = "2 seconds"
 
 /** What the till has paid, with its key. */
 export const till = () => {
@@ -70,7 +70,11 @@ export const heard = ({ messages }: Model.Request): string | undefined => {
 export const serving = (model: Layer.Layer<Model.Model>, shop: Layer.Layer<Shop> = layerMemory(orders)) =>
   Effect.gen(function* () {
     const events: Array<AgentEvent.AgentEvent> = []
-    const observer = (event: AgentEvent.AgentEvent) => void events.push(event)
+    const ends = yield* Queue.unbounded<AgentEvent.AgentEvent>()
+    const observer = (event: AgentEvent.AgentEvent) => {
+      events.push(event)
+      if (AgentEvent.isTerminal(event)) Queue.offerUnsafe(ends, event)
+    }
     const layer = Layer.provideMerge(
       Server.layer,
       Node.layer({ port: 0, host: "127.0.0.1", gracefulShutdownTimeout: drain })
@@ -90,7 +94,7 @@ export const serving = (model: Layer.Layer<Model.Model>, shop: Layer.Layer<Shop>
     )
     const client = yield* Effect.provide(Client.make(url), FetchHttpClient.layer)
     const ask = (question: string) => client.runs.ask({ payload: { question } })
-    return { ask, client, events, stop: Scope.close(scope, Exit.void), url }
+    return { ask, client, events, nextEnd: Queue.take(ends), stop: Scope.close(scope, Exit.void), url }
   })
 
 /** What the server says to somebody who knows nothing of the contract. */
@@ -100,3 +104,13 @@ export const raw = (url: string, path: string, init: RequestInit = {}) =>
     const response = await fetch(`${url}${path}`, { headers, ...init, signal })
     return { status: response.status, headers: response.headers, text: await response.text() }
   })
+
+/** How the calls of a run that was interrupted were settled. */
+export const settlementsOf = (end: AgentEvent.AgentEvent): ReadonlyArray<string> =>
+  end.type === "run-interrupted"
+    ? end.transcript.flatMap((message) =>
+        message.role === "assistant"
+          ? message.content.flatMap((part) => (part.type === "settled-call" ? [part.settlement.kind] : []))
+          : []
+      )
+    : [end.type]
