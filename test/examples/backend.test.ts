@@ -1,9 +1,13 @@
 import { assert, it } from "@effect/vitest"
-import { LlmError, RecoveryAdvice } from "@kintsugi/core"
+import { LlmError, Model, RecoveryAdvice } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
+import { layerModel, listening } from "@kintsugi/examples/backend/config"
 import { layerMemory, NoSuchOrder, ShopBusy } from "@kintsugi/examples/backend/shop"
-import { statuses } from "@kintsugi/examples/backend/problems"
-import { Effect } from "effect"
+import { type RunFailed, statuses } from "@kintsugi/examples/backend/problems"
+import { ConfigProvider, Duration, Effect, type Schema } from "effect"
+import type { HttpClientError } from "effect/http"
+import type { HttpApiError } from "effect/http-api"
+import type { Equal, Expect } from "../types/Identity.ts"
 import { orders, raw, serving, shopOf } from "./backendServer.ts"
 
 const { call, calls, fails, make, text } = ScriptedModel
@@ -14,6 +18,11 @@ it.effect("backend: a question is answered, and what it has used is said", () =>
   Effect.gen(function* () {
     const model = yield* make(looking("A-17"), text("A lamp."))
     const { ask, client } = yield* serving(model.layer)
+    type Failure = Effect.Error<ReturnType<typeof ask>>
+    type Refused = HttpApiError.BadRequestProblem | HttpApiError.InternalServerErrorProblem
+    type Unreadable = HttpClientError.HttpClientError | Schema.SchemaError
+    const claim: Expect<Equal<Failure, RunFailed | Refused | Unreadable>> = true
+    assert.isTrue(claim)
     const ending = yield* ask("What is order A-17?")
     assert.strictEqual(ending.type === "answered" ? ending.answer : ending.type, "A lamp.")
     assert.strictEqual(ending.type === "answered" ? ending.usage.inputTokens : 0, 20)
@@ -119,5 +128,28 @@ it.effect("backend: what does not fit the contract is refused before a run begin
     assert.include((yield* raw(url, "/openapi.json")).text, '"/approvals/{runId}"')
     assert.strictEqual((yield* client.health()).status, "ok")
     assert.deepStrictEqual(events, [])
+  })
+)
+
+it.effect("backend: the environment says which model it is, and where to listen", () =>
+  Effect.gen(function* () {
+    const within = (env: Record<string, string>) =>
+      Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+    const modelIn = (env: Record<string, string>) =>
+      Model.Model.use(({ name, provider }) => Effect.succeed(`${provider} ${name}`)).pipe(
+        Effect.provide(layerModel),
+        within(env)
+      )
+    assert.strictEqual(yield* modelIn({}), "none stand-in")
+    assert.strictEqual(yield* modelIn({ OPENAI_API_KEY: "" }), "none stand-in")
+    assert.strictEqual(yield* modelIn({ OPENAI_API_KEY: "k", MODEL: "gpt-5" }), "openai gpt-5")
+    assert.strictEqual(yield* modelIn({ ANTHROPIC_API_KEY: "k" }), "anthropic claude-sonnet-4-5")
+    const settings = yield* within({ PORT: "0", DRAIN: "3 seconds" })(listening)
+    assert.deepStrictEqual(
+      { ...settings, gracefulShutdownTimeout: Duration.toMillis(settings.gracefulShutdownTimeout) },
+      { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 3000 }
+    )
+    const wrong = yield* Effect.flip(within({ PORT: "http" })(listening))
+    assert.strictEqual(wrong._tag, "ConfigError")
   })
 )

@@ -1,14 +1,17 @@
 /** All that the environment decides. */
 import type { Model } from "@kintsugi/core"
 import { Anthropic, Gemini, OpenAi, OpenRouter, Resilience } from "@kintsugi/providers"
-import { Config, Effect, Layer } from "effect"
+import { Config, Duration, Effect, Layer, Schema } from "effect"
 import * as StandIn from "./standIn.ts"
+
+/** 0 is any that is free. */
+const port = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
 
 /** Where it listens, and how long requests may go on once it is to stop. */
 export const listening = Config.all({
-  port: Config.withDefault(Config.Port("PORT"), 3000),
+  port: Config.withDefault(Config.schema(port, "PORT"), 3000),
   host: Config.withDefault(Config.NonEmptyString("HOST"), "127.0.0.1"),
-  gracefulShutdownTimeout: Config.withDefault(Config.Duration("DRAIN"), "20 seconds")
+  gracefulShutdownTimeout: Config.withDefault(Config.Duration("DRAIN"), Duration.seconds(20))
 })
 
 /** The first provider whose key is set, with the model that it gets unless `MODEL` names another. */
