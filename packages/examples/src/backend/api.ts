@@ -1,0 +1,79 @@
+/** The contract: what server and clients share. It knows neither the agent nor its tools. */
+import { AgentEvent, Approval, Usage } from "@kintsugi/core"
+import { Schema } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSchema, OpenApi } from "effect/http-api"
+import { RunFailed, runFailures, StaleDecision, UnknownRun } from "./problems.ts"
+
+export const Question = Schema.Struct({ question: Schema.NonEmptyString.check(Schema.isMaxLength(4000)) })
+
+/** The run is over. */
+export const Answered = Schema.Struct({ type: Schema.tag("answered"), answer: Schema.String, usage: Usage.Usage })
+
+/** The run waits for a person: each request is decided on by its `digest`. */
+export const Waiting = Schema.Struct({
+  type: Schema.tag("waiting"),
+  runId: Schema.String,
+  requests: Schema.Array(Approval.ApprovalRequest)
+}).pipe(HttpApiSchema.status("Accepted"))
+
+export type Ending = typeof Answered.Type | typeof Waiting.Type
+
+const endings = [Answered, Waiting] as const
+
+const runs = HttpApiGroup.make("runs")
+  .add(
+    HttpApiEndpoint.post("ask", "/runs", { payload: Question, success: endings, error: runFailures }),
+    /** The same run as events, as they happen. They hold all that is said in it: a stream for your own people, not for customers. */
+    HttpApiEndpoint.post("watch", "/runs/events", {
+      payload: Question,
+      success: HttpApiSchema.StreamSse({ data: AgentEvent.AgentEvent, error: RunFailed })
+    })
+  )
+  .middleware(HttpApiMiddleware.ProblemDetails)
+
+const runId = { runId: Schema.String }
+
+const approvals = HttpApiGroup.make("approvals")
+  .add(
+    HttpApiEndpoint.get("show", "/approvals/:runId", { params: runId, success: Waiting, error: UnknownRun }),
+    HttpApiEndpoint.post("decide", "/approvals/:runId", {
+      params: runId,
+      payload: Schema.Struct({ decisions: Schema.NonEmptyArray(Approval.Decided) }),
+      success: endings,
+      error: [UnknownRun, StaleDecision, ...runFailures]
+    })
+  )
+  .middleware(HttpApiMiddleware.ProblemDetails)
+
+/** What `useChat` of the AI SDK sends, as far as this backend reads it. */
+export const Chat = Schema.Struct({
+  messages: Schema.NonEmptyArray(
+    Schema.Struct({
+      role: Schema.Literals(["system", "user", "assistant"]),
+      parts: Schema.Array(Schema.Struct({ type: Schema.String, text: Schema.optionalKey(Schema.String) }))
+    })
+  )
+})
+
+const chat = HttpApiGroup.make("chat", { topLevel: true })
+  .add(
+    HttpApiEndpoint.post("chat", "/chat", {
+      payload: Chat,
+      success: HttpApiSchema.WithHeaders(HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" }), {
+        "cache-control": Schema.String,
+        "x-vercel-ai-ui-message-stream": Schema.String,
+        "x-accel-buffering": Schema.String
+      })
+    })
+  )
+  .middleware(HttpApiMiddleware.ProblemDetails)
+
+const system = HttpApiGroup.make("system", { topLevel: true }).add(
+  HttpApiEndpoint.get("health", "/health", {
+    success: Schema.Struct({ status: Schema.tag("ok"), model: Schema.String })
+  })
+)
+
+export const Api = HttpApi.make("desk")
+  .add(runs, approvals, chat, system)
+  .annotateMerge(OpenApi.annotations({ title: "A desk for customers of a shop" }))

@@ -1,0 +1,37 @@
+/** The agent. It knows nothing of HTTP. */
+import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Schema } from "effect"
+import { Order, Shop } from "./shop.ts"
+
+const findOrder = Tool.make("findOrder", {
+  description: "Looks up an order: what was bought, for how many cents.",
+  parameters: Schema.Struct({ orderId: Schema.String }),
+  success: Order,
+  sideEffects: "none",
+  timeout: "5 seconds",
+  run: ({ orderId }) => Shop.use((shop) => shop.find(orderId))
+}).pipe(
+  Tool.onError({
+    ShopBusy: Recovery.ladder(Recovery.retry({ retries: 2 }), Recovery.tell()),
+    NoSuchOrder: Recovery.tell(),
+    ToolTimeoutError: Recovery.tell()
+  })
+)
+
+const refund = Tool.make("refund", {
+  description: "Pays back some cents of an order.",
+  parameters: Schema.Struct({ orderId: Schema.String, cents: Schema.Int.check(Schema.isGreaterThan(0)) }),
+  success: Schema.String,
+  sideEffects: "unsafe",
+  // the same key however often the run is resumed, so that nobody is paid twice
+  run: (params, { idempotencyKey }) => Shop.use((shop) => shop.refund({ ...params, key: idempotencyKey }))
+}).pipe(
+  Tool.requireApproval({ when: ({ cents }) => cents > 5000, reason: "more than 50 euros", validFor: "1 day" }),
+  Tool.onError({ NoSuchOrder: Recovery.tell() })
+)
+
+export const desk = Agent.make("desk", {
+  prompt: "You help customers of a shop. Look an order up before you pay anything back.",
+  skills: [Skill.make("orders", { description: "Orders and refunds", tools: [findOrder, refund] })],
+  budget: { maxTurns: 6, maxToolCalls: 10, maxTokens: 30_000, maxDuration: "1 minute" }
+}).pipe(Agent.toolDefaults({ InvalidArgs: Recovery.tell(), DeserializationError: Recovery.tell() }))

@@ -1,0 +1,20 @@
+/** `npm run backend`: the server of this folder, until it is told to stop. */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { Layer } from "effect"
+import * as Config from "./config.ts"
+import * as Node from "./node.ts"
+import * as Server from "./server.ts"
+import * as Shop from "./shop.ts"
+import * as Suspended from "./suspended.ts"
+
+const orders = [
+  { id: "A-17", item: "a lamp", cents: 4900 },
+  { id: "B-4", item: "an oak table", cents: 78_000 }
+]
+
+const live = Server.layer.pipe(
+  Layer.provide(Node.layerConfig),
+  Layer.provide([Config.layerModel, Shop.layerMemory(orders), Suspended.layerMemory])
+)
+
+NodeRuntime.runMain(Layer.launch(live))

@@ -1,0 +1,21 @@
+/** The server of Node: the one module that knows on what the backend runs. */
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Effect, Layer } from "effect"
+import { createServer } from "node:http"
+import { listening } from "./config.ts"
+
+/** Connections that clients keep open would hold up a server that is to stop: once it is, each answer ends its own. */
+const make = () => {
+  const server = createServer()
+  return server.on("request", (_, response) =>
+    response.once("close", () => {
+      if (!server.listening) server.closeIdleConnections()
+    })
+  )
+}
+
+/** Listens where the options say. */
+export const layer = (options: NodeHttpServer.Options) => NodeHttpServer.layer(make, options)
+
+/** Listens where the environment says. */
+export const layerConfig = Layer.unwrap(Effect.map(listening, layer))

@@ -1,0 +1,63 @@
+/** What clients of the backend read when something goes wrong: `application/problem+json`, each kind with its status. */
+import { Approval, type KintsugiError, Problem } from "@kintsugi/core"
+import { Schema } from "effect"
+import { HttpApiError, HttpApiSchema } from "effect/http-api"
+
+/** The statuses of runs that fail. A test holds that every error of Kintsugi has one of them. */
+export const statuses = [403, 413, 422, 429, 500, 501, 502, 503, 504] as const
+
+type Status = (typeof statuses)[number]
+
+const fields = { ...Problem.Problem.fields, status: Schema.Literals(statuses) }
+
+/** A run that failed. The client gets this one class, whatever the status; `code` says what it was. */
+export class RunFailed extends Schema.Error<RunFailed>("RunFailed")(fields) {
+  readonly _tag = "RunFailed"
+
+  override get message(): string {
+    return this.detail
+  }
+
+  /** What an error says for a person, and what a client can act on: no transcript, no arguments, no cause. */
+  static from(error: KintsugiError.KintsugiError): RunFailed {
+    const problem = Problem.fromError(error)
+    return new RunFailed({ ...problem, status: statuses.find((status) => status === problem.status) ?? 500 })
+  }
+}
+
+const wireOf = (status: Status) =>
+  Schema.Struct(fields).pipe(HttpApiSchema.status(status), HttpApiSchema.asJson({ contentType: Problem.mediaType }))
+
+/** One schema for each status, so that the response has it. How long to wait is in the header as well, where proxies look. */
+export const runFailures = statuses.map((status) =>
+  RunFailed.check(Schema.makeFilter((error: RunFailed) => error.status === status)).pipe(
+    HttpApiSchema.encodeToWithHeaders(
+      { body: wireOf(status), headers: { "retry-after": Schema.optionalKey(Schema.Finite) } },
+      {
+        decode: ({ body }) => new RunFailed(body),
+        encode: ({ _tag, ...body }) => ({
+          body,
+          headers: body.retryAfter === undefined ? {} : { "retry-after": body.retryAfter }
+        })
+      }
+    )
+  )
+)
+
+/** Nobody waits for a decision under this id. */
+export class UnknownRun extends HttpApiError.Problem<UnknownRun>()(
+  "UnknownRun",
+  { type: "urn:backend:unknown-run", status: 404, title: "No such run waits for a decision." },
+  { runId: Schema.String }
+) {}
+
+/** The decision is about something else than what the run waits for now: it came twice, too late, or for another call. */
+export class StaleDecision extends HttpApiError.Problem<StaleDecision>()(
+  "StaleDecision",
+  { type: "urn:backend:stale-decision", status: 409, title: "The decision does not count any more." },
+  {
+    runId: Schema.String,
+    /** What has to be decided now; nothing where the run is at work or over. */
+    requests: Schema.Array(Approval.ApprovalRequest)
+  }
+) {}

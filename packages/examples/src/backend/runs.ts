@@ -1,0 +1,96 @@
+/** Runs of the agent, and those that wait: the same for every endpoint. A run lives in the scope of its request. */
+import { Agent, type Approval, type KintsugiError, type Message, Snapshot } from "@kintsugi/core"
+import { Effect, type Scope, Stream } from "effect"
+import type { Ending } from "./api.ts"
+import { desk } from "./desk.ts"
+import { RunFailed, StaleDecision } from "./problems.ts"
+import { type Row, Suspended } from "./suspended.ts"
+
+type Run = Agent.Run<string, KintsugiError.KintsugiError>
+
+const going = Agent.resume(desk)
+
+export const ask = (question: string) => Effect.scoped(Effect.flatMap(desk.start(question), kept))
+
+/** How a run ended; one that waits is put away first. */
+const kept = (run: Run) =>
+  Effect.flatMap(ended(run), ({ ending, row, runId }) =>
+    runId === undefined
+      ? Effect.succeed(ending)
+      : Effect.as(
+          Suspended.use(({ put }) => put(runId, row)),
+          ending
+        )
+  )
+
+interface Ended {
+  readonly ending: Ending
+  /** What is kept of the run, and under which id, if it waits. */
+  readonly row: Row
+  readonly runId?: string
+}
+
+const ended = (run: Run): Effect.Effect<Ended, RunFailed> =>
+  Effect.gen(function* () {
+    const outcome = yield* Effect.mapError(run.outcome, RunFailed.from)
+    if (outcome._tag === "Completed") {
+      const usage = yield* run.usage
+      return { ending: { type: "answered", answer: outcome.output, usage }, row: { state: "decided" } }
+    }
+    const { snapshot } = outcome
+    return {
+      ending: waiting(snapshot),
+      row: { state: "waiting", document: Snapshot.toJson(snapshot) },
+      runId: snapshot.runId
+    }
+  })
+
+const waiting = (snapshot: Snapshot.Snapshot) => ({
+  type: "waiting" as const,
+  runId: snapshot.runId,
+  requests: Snapshot.requestsOf(snapshot)
+})
+
+/** Documents in the store are our own: one that cannot be read is a bug. */
+const read = (document: unknown) => Effect.orDie(Snapshot.fromJson(document))
+
+export const show = (runId: string) =>
+  Suspended.use((store) => Effect.map(Effect.flatMap(store.show(runId), read), waiting))
+
+/**
+ * Goes on with a run. If it fails or is interrupted, it waits as before: the same decision may be sent again, and the
+ * idempotency keys of its tools are the same then.
+ */
+export const decide = (runId: string, decisions: ReadonlyArray<Approval.Decided>) =>
+  Suspended.use((store) =>
+    Effect.acquireUseRelease(
+      store.take(runId),
+      (document) => Effect.flatMap(read(document), (snapshot) => goOn(snapshot, decisions)),
+      (document, exit) => store.put(runId, exit._tag === "Success" ? exit.value.row : { state: "waiting", document })
+    )
+  ).pipe(Effect.flatMap(({ ending }) => ending))
+
+const goOn = (from: Snapshot.Snapshot, decisions: ReadonlyArray<Approval.Decided>) =>
+  Effect.gen(function* () {
+    const asked = Snapshot.requestsOf(from)
+    const decided = asked.filter(({ digest }) => decisions.some((decision) => decision.digest === digest))
+    const stale = (requests: ReadonlyArray<Approval.ApprovalRequest>) =>
+      Effect.fail(new StaleDecision({ runId: from.runId, requests }))
+    if (decided.length < decisions.length)
+      return { row: { state: "waiting", document: Snapshot.toJson(from) } as Row, ending: stale(asked) }
+    const { ending, row } = yield* Effect.flatMap(going.start({ from, decisions }), ended)
+    const keys = new Set(decided.map(({ key }) => key))
+    // asked about the same call again: the decision came too late
+    const isStale = ending.type === "waiting" && ending.requests.some(({ key }) => keys.has(key))
+    return { row, ending: isStale ? stale(ending.requests) : Effect.succeed(ending) }
+  }).pipe(Effect.scoped)
+
+/** What happens in a run, as it happens. It is interrupted when its reader goes away, and put away before the stream ends. */
+const eventsOf = <E extends KintsugiError.KintsugiError, R>(
+  starting: Effect.Effect<Agent.Run<string, E>, never, R | Scope.Scope>
+) => Stream.unwrap(Effect.map(starting, (run) => Stream.concat(run.events, Stream.fromEffectDrain(kept(run)))))
+
+export const watch = (question: string) => eventsOf(desk.start(question))
+
+/** The next turn of a conversation. */
+export const chat = (from: Message.Transcript, input: string) => eventsOf(going.start({ from, input }))

@@ -1,0 +1,73 @@
+/** The API, served: each endpoint is a few lines around a run. */
+import { Message, Model, Telemetry } from "@kintsugi/core"
+import { UiMessageStream } from "@kintsugi/providers"
+import { ByteSize, Effect, Layer, Stream } from "effect"
+import { HttpIncomingMessage, HttpRouter } from "effect/http"
+import { HttpApiBuilder, HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
+import { PrometheusMetrics } from "effect/observability"
+import { Api, type Chat } from "./api.ts"
+import * as Runs from "./runs.ts"
+
+/** A stream that needs nothing any more: it is read when its handler is long done. */
+const here = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
+  Effect.map(Effect.context<R>(), (context) => Stream.provideContext(stream, context))
+
+const runs = HttpApiBuilder.group(Api, "runs", (handlers) =>
+  handlers.handleAll({
+    ask: ({ payload }) => Runs.ask(payload.question),
+    watch: ({ payload }) => here(Runs.watch(payload.question))
+  })
+)
+
+const approvals = HttpApiBuilder.group(Api, "approvals", (handlers) =>
+  handlers.handleAll({
+    show: ({ params }) => Runs.show(params.runId),
+    decide: ({ params, payload }) => Runs.decide(params.runId, payload.decisions)
+  })
+)
+
+type Said = (typeof Chat.Type)["messages"][number]
+
+const textOf = ({ parts }: Said): string => parts.map(({ text }) => text ?? "").join("")
+
+/** What was said before. A system prompt is ours to write: a client's is left out. */
+const spoken = (said: Said): Message.Transcript => {
+  if (said.role === "system") return []
+  return [said.role === "user" ? Message.user(textOf(said)) : Message.assistant(textOf(said))]
+}
+
+const { "content-type": _, ...streamHeaders } = UiMessageStream.headers
+
+const chat = HttpApiBuilder.group(Api, "chat", (handlers) =>
+  handlers.handleAll({
+    chat: ({ payload: { messages } }) => {
+      const events = Runs.chat(messages.slice(0, -1).flatMap(spoken), textOf(messages.at(-1) ?? messages[0]))
+      const lines = UiMessageStream.toServerSentEvents(UiMessageStream.fromStream(events))
+      return Effect.map(here(Stream.encodeText(lines)), (body) =>
+        HttpApiSchema.withHeaders({ body, headers: streamHeaders })
+      )
+    }
+  })
+)
+
+const system = HttpApiBuilder.group(Api, "system", (handlers) =>
+  handlers.handleAll({
+    health: () => Model.Model.use(({ name }) => Effect.succeed({ status: "ok" as const, model: name }))
+  })
+)
+
+const routes = Layer.mergeAll(
+  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
+  PrometheusMetrics.layerHttp({ path: "/metrics" })
+).pipe(
+  Layer.provide([runs, approvals, chat, system]),
+  Layer.provide(HttpApiMiddleware.layerProblemDetails({ includeDetails: true })),
+  Layer.provide(Telemetry.layer),
+  Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.kibibytes(256)))
+)
+
+/**
+ * The whole server. When its scope closes, it accepts nothing more, waits for the requests at work as long as its
+ * `gracefulShutdownTimeout` says, and interrupts the rest: their runs settle their calls and end.
+ */
+export const layer = HttpRouter.serve(routes)

@@ -1,0 +1,34 @@
+/** A model for those who have no key: it knows a few sentences, and is the same each time. */
+import { Message, Model, Usage } from "@kintsugi/core"
+import { Effect, Layer, Stream } from "effect"
+
+const reply = (messages: Message.Transcript): Message.Reply => {
+  const last = messages.at(-1)
+  const usage = Usage.make({ inputTokens: 10 * messages.length, outputTokens: 10 })
+  if (last?.role === "assistant") return { content: [Message.text(told(last))], finish: "stop", usage }
+  const call = callFor(last?.role === "user" ? textOf(last) : "", `call-${messages.length}`)
+  return call === undefined
+    ? { content: [Message.text("Try: refund 1200 of order A-17. Or: order A-17.")], finish: "stop", usage }
+    : { content: [call], finish: "tool-calls", usage }
+}
+
+const told = ({ content }: Message.Assistant): string =>
+  content.map((part) => (part.type === "settled-call" ? part.settlement.text : "")).join(" ")
+
+const textOf = ({ content }: Message.User): string =>
+  content.map((part) => (part.type === "text" ? part.text : "")).join(" ")
+
+const callFor = (text: string, id: string): Message.ToolCall | undefined => {
+  const [, cents, refunded] = /refund (\d+) (?:cents )?of order ([\w-]+)/i.exec(text) ?? []
+  if (refunded !== undefined)
+    return { type: "tool-call", id, name: "refund", arguments: { orderId: refunded, cents: Number(cents) } }
+  const [, orderId] = /order ([\w-]+)/i.exec(text) ?? []
+  return orderId === undefined ? undefined : { type: "tool-call", id, name: "findOrder", arguments: { orderId } }
+}
+
+export const layer: Layer.Layer<Model.Model> = Layer.succeed(Model.Model, {
+  name: "stand-in",
+  provider: "none",
+  generate: ({ messages }) => Effect.sync(() => reply(messages)),
+  stream: ({ messages }) => Stream.suspend(() => Stream.fromIterable(Model.partsOf(reply(messages))))
+})

@@ -1,0 +1,155 @@
+import { assert, it } from "@effect/vitest"
+import { LlmError, Model, RecoveryAdvice } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { layerModel, listening } from "@kintsugi/examples/backend/config"
+import { layerMemory, NoSuchOrder, ShopBusy } from "@kintsugi/examples/backend/shop"
+import { type RunFailed, statuses } from "@kintsugi/examples/backend/problems"
+import { ConfigProvider, Duration, Effect, type Schema } from "effect"
+import type { HttpClientError } from "effect/http"
+import type { HttpApiError } from "effect/http-api"
+import type { Equal, Expect } from "../types/Identity.ts"
+import { orders, raw, serving, shopOf } from "./backendServer.ts"
+
+const { call, calls, fails, make, text } = ScriptedModel
+
+const looking = (orderId: string) => calls(call("findOrder", { orderId }))
+
+it.effect("backend: a question is answered, and what it has used is said", () =>
+  Effect.gen(function* () {
+    const model = yield* make(looking("A-17"), text("A lamp."))
+    const { ask, client } = yield* serving(model.layer)
+    type Failure = Effect.Error<ReturnType<typeof ask>>
+    type Refused = HttpApiError.BadRequestProblem | HttpApiError.InternalServerErrorProblem
+    type Unreadable = HttpClientError.HttpClientError | Schema.SchemaError
+    const claim: Expect<Equal<Failure, RunFailed | Refused | Unreadable>> = true
+    assert.isTrue(claim)
+    const ending = yield* ask("What is order A-17?")
+    assert.strictEqual(ending.type === "answered" ? ending.answer : ending.type, "A lamp.")
+    assert.strictEqual(ending.type === "answered" ? ending.usage.inputTokens : 0, 20)
+    assert.deepStrictEqual(yield* client.health(), { status: "ok", model: "scripted" })
+  })
+)
+
+it.effect("backend: a tool that fails twice is tried a third time, and nobody outside notices", () =>
+  Effect.gen(function* () {
+    let tries = 0
+    const shop = shopOf((id) =>
+      Effect.suspend(() =>
+        ++tries < 3
+          ? Effect.fail(new ShopBusy({ message: "busy" }))
+          : Effect.succeed({ id, item: "a lamp", cents: 4900 })
+      )
+    )
+    const model = yield* make(looking("A-17"), text("A lamp."))
+    const { ask, url } = yield* serving(model.layer, shop)
+    const ending = yield* ask("What is order A-17?")
+    assert.strictEqual(ending.type === "answered" ? ending.answer : ending.type, "A lamp.")
+    assert.strictEqual(tries, 3)
+    const metrics = yield* raw(url, "/metrics")
+    assert.match(metrics.headers.get("content-type") ?? "", /^text\/plain; version=0\.0\.4/)
+    assert.match(metrics.text, /^kintsugi_verdicts\{[^}]*verdict="retry"[^}]*\} 2$/m)
+    assert.match(metrics.text, /^gen_ai_invoke_agent_duration_count\{[^}]*\} 1$/m)
+  })
+)
+
+it.effect("backend: what cannot be recovered is told to the model, which answers all the same", () =>
+  Effect.gen(function* () {
+    const model = yield* make(looking("Z-9"), text("There is no such order."))
+    const { ask } = yield* serving(
+      model.layer,
+      shopOf((id) => Effect.fail(new NoSuchOrder({ message: `no order ${id}` })))
+    )
+    const ending = yield* ask("What is order Z-9?")
+    assert.strictEqual(ending.type === "answered" ? ending.answer : ending.type, "There is no such order.")
+    assert.include(JSON.stringify(model.requests[1]?.messages), "no order Z-9")
+  })
+)
+
+const failures = [
+  [LlmError.ModelOverloadedError.modelOverloaded("own"), 503, "KINTSUGI-MODEL-OVERLOADED", "5"],
+  [LlmError.RateLimitError.apiRateLimit("openai", "7 seconds"), 429, "KINTSUGI-RATE-LIMIT", "7"],
+  [LlmError.ContextTooLongError.contextTooLong("own"), 413, "KINTSUGI-CONTEXT-TOO-LONG", null],
+  [LlmError.ContentFilteredError.contentFiltered("own", "no"), 422, "KINTSUGI-CONTENT-FILTERED", null],
+  [LlmError.AuthenticationError.authenticationFailed("own", "bad"), 502, "KINTSUGI-AUTHENTICATION", null],
+  [LlmError.RequestTimeoutError.llmTimeout("2 seconds"), 504, "KINTSUGI-REQUEST-TIMEOUT", "1"],
+  [LlmError.CapabilityMismatchError.toolCallNotSupported("own", "x"), 501, "KINTSUGI-CAPABILITY-MISMATCH", null]
+] as const
+
+for (const [error, status, code, retryAfter] of failures) {
+  it.effect(`backend: ${error._tag} is status ${status}, and a problem that the client can act on`, () =>
+    Effect.gen(function* () {
+      const model = yield* make(fails(error), fails(error))
+      const { ask, url } = yield* serving(model.layer)
+      const failure = yield* Effect.flip(Effect.catchTag(ask("What?"), "RunFailed", (failed) => Effect.fail(failed)))
+      assert.strictEqual(failure._tag === "RunFailed" ? failure.code : failure._tag, code)
+      assert.strictEqual(failure._tag === "RunFailed" ? failure.status : 0, status)
+      const seen = yield* raw(url, "/runs", { method: "POST", body: JSON.stringify({ question: "What?" }) })
+      assert.strictEqual(seen.status, status)
+      assert.strictEqual(seen.headers.get("content-type"), "application/problem+json")
+      assert.strictEqual(seen.headers.get("retry-after"), retryAfter)
+      const body: unknown = JSON.parse(seen.text)
+      assert.deepInclude(body, { status, code, retryable: retryAfter !== null })
+      assert.notProperty(body, "_tag")
+    })
+  )
+}
+
+it("backend: every error of Kintsugi has a status that the contract knows", () => {
+  const known: ReadonlyArray<number> = statuses
+  const missing = RecoveryAdvice.tags.filter((tag) => !known.includes(RecoveryAdvice.describe(tag).httpStatus))
+  assert.deepStrictEqual(missing, [])
+})
+
+it.effect("backend: a budget that is used up is status 503, and asking again is not advised", () =>
+  Effect.gen(function* () {
+    const turns = ["A-17", "B-4", "A-17", "B-4", "A-17", "B-4"].map(looking)
+    const model = yield* make(...turns)
+    const { ask } = yield* serving(model.layer)
+    const failure = yield* Effect.flip(ask("Compare all orders."))
+    assert.deepInclude(
+      { ...failure },
+      { _tag: "RunFailed", code: "KINTSUGI-BUDGET-EXCEEDED", status: 503, retryable: false }
+    )
+  })
+)
+
+it.effect("backend: what does not fit the contract is refused before a run begins", () =>
+  Effect.gen(function* () {
+    const model = yield* make()
+    const { client, events, url } = yield* serving(model.layer, layerMemory(orders))
+    for (const body of ["{}", "no JSON", JSON.stringify({ question: "" })]) {
+      const seen = yield* raw(url, "/runs", { method: "POST", body })
+      assert.strictEqual(seen.status, 400)
+      assert.strictEqual(seen.headers.get("content-type"), "application/problem+json")
+    }
+    const large = yield* raw(url, "/runs", { method: "POST", body: JSON.stringify({ question: "a".repeat(300_000) }) })
+    assert.strictEqual(large.status, 413)
+    assert.strictEqual((yield* raw(url, "/nowhere")).status, 404)
+    assert.include((yield* raw(url, "/openapi.json")).text, '"/approvals/{runId}"')
+    assert.strictEqual((yield* client.health()).status, "ok")
+    assert.deepStrictEqual(events, [])
+  })
+)
+
+it.effect("backend: the environment says which model it is, and where to listen", () =>
+  Effect.gen(function* () {
+    const within = (env: Record<string, string>) =>
+      Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env })))
+    const modelIn = (env: Record<string, string>) =>
+      Model.Model.use(({ name, provider }) => Effect.succeed(`${provider} ${name}`)).pipe(
+        Effect.provide(layerModel),
+        within(env)
+      )
+    assert.strictEqual(yield* modelIn({}), "none stand-in")
+    assert.strictEqual(yield* modelIn({ OPENAI_API_KEY: "" }), "none stand-in")
+    assert.strictEqual(yield* modelIn({ OPENAI_API_KEY: "k", MODEL: "gpt-5" }), "openai gpt-5")
+    assert.strictEqual(yield* modelIn({ ANTHROPIC_API_KEY: "k" }), "anthropic claude-sonnet-4-5")
+    const settings = yield* within({ PORT: "0", DRAIN: "3 seconds" })(listening)
+    assert.deepStrictEqual(
+      { ...settings, gracefulShutdownTimeout: Duration.toMillis(settings.gracefulShutdownTimeout) },
+      { port: 0, host: "127.0.0.1", gracefulShutdownTimeout: 3000 }
+    )
+    const wrong = yield* Effect.flip(within({ PORT: "http" })(listening))
+    assert.strictEqual(wrong._tag, "ConfigError")
+  })
+)
