@@ -56,7 +56,8 @@ export const namesOf = (path: string): ReadonlyArray<Name> => {
         const [original = "", as = original] = member.replace(/^type /, "").split(" as ")
         const found = from === undefined ? localOf(lines, original, path) : declaredIn(resolved(path, from), original)
         const isType = onlyTypes !== undefined || member.startsWith("type ")
-        add({ ...found, name: as, kind: isType ? "type" : found.kind })
+        const says = found.says === "" ? firstSentence(commentAbove(lines, index)) : found.says
+        add({ ...found, says, name: as, kind: isType ? "type" : found.kind })
       }
     }
   }

@@ -17,4 +17,12 @@ describe(path, () => {
       values.map(({ name }) => name)
     )
   })
+
+  it.each(modules)("$title: every name says what it is", ({ path }) => {
+    const silent = namesOf(path).filter(({ says }) => says === "")
+    assert.deepStrictEqual(
+      silent.map(({ name }) => name),
+      []
+    )
+  })
 })

@@ -32,6 +32,7 @@ export { type LlmErrorOptions, onLlmError, onToolError, toolDefaults } from "./i
 export * from "./Composition.ts"
 export type { HandlerOptions, LlmHandler, LlmRows } from "./Turn.ts"
 
+/** What an agent is made of. Each part may be left out. */
 export interface Options<Skills, ModelLayer, Input = undefined, Output = undefined> {
   /** The system prompt; none by default. */
   readonly prompt?: string

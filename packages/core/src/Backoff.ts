@@ -33,6 +33,7 @@ export interface Delays {
   readonly deadline?: number
 }
 
+/** How often and after which waits something is tried again. */
 export type Options = Count & Delays
 
 /** Checked and in milliseconds: all that is needed to compute a wait. */

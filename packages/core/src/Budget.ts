@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as FailureHistory from "./FailureHistory.ts"
 import type * as Price from "./Price.ts"
 
+/** All limits of a run, its defaults filled in. */
 export interface Budget {
   /** Model requests that are not retries; 8 by default. */
   readonly maxTurns: number
