@@ -102,12 +102,18 @@ const firstSentence = (text: string): string => {
   return sentence.trim()
 }
 
-/** The modules of a package that have a path of their own: those at the root of its sources. */
-const modulesOf = (folder: string): ReadonlyArray<string> =>
-  pathsIn(
-    folder,
-    (path) => path.endsWith(".ts") && !path.slice(folder.length + 1).includes("/") && !path.endsWith("/index.ts")
+/** The modules of a package that have a path of their own: those at the root of its sources that it does not keep to itself. */
+const modulesOf = (folder: string): ReadonlyArray<string> => {
+  const [owner = ""] = folder.split("/src")
+  const { exports }: { readonly exports: Readonly<Record<string, unknown>> } = JSON.parse(
+    read(`${owner}/package.json`).text
   )
+  return pathsIn(folder, (path) => {
+    const isAtRoot = path.endsWith(".ts") && !path.slice(folder.length + 1).includes("/")
+    const name = path.slice(`${owner}/src/`.length, -".ts".length)
+    return isAtRoot && !path.endsWith("/index.ts") && exports[`./${name}`] !== null
+  })
+}
 
 const marks = { value: "", class: " (class)", type: " (type)", namespace: "" } as const
 
