@@ -1,5 +1,6 @@
 /**
- * Writes `docs/api.md`: every exported name of the published packages, with the first sentence of its doc comment. Sources are
+ * Writes `docs/api.md`: every exported name of the published packages that is not `@internal`, with the first sentence of its doc
+ * comment. Sources are
  * formatted alike, so a declaration begins a line, and its comment stands right above it.
  *
  *   npm run api
@@ -15,6 +16,8 @@ export interface Name {
   readonly name: string
   readonly kind: "value" | "type" | "class" | "namespace"
   readonly says: string
+  /** Marked so: for the modules of its own package, and not in the declarations that are published. */
+  readonly isInternal: boolean
   /** Where it is declared, from the root. */
   readonly from: string
 }
@@ -43,12 +46,12 @@ export const namesOf = (path: string): ReadonlyArray<Name> => {
       const [, declares, keyword = "", name = ""] = declared
       const isType = declares !== undefined || keyword === "interface" || keyword === "type"
       const kind = isType ? "type" : keyword.endsWith("class") ? "class" : "value"
-      add({ name, kind, says: firstSentence(commentAbove(lines, index)), from: path })
+      add({ name, kind, ...saidBy(commentAbove(lines, index)), from: path })
     } else if (starred !== null) {
       const [, namespace, from = ""] = starred
       const target = resolved(path, from)
       if (namespace === undefined) for (const name of namesOf(target)) add(name)
-      else add({ name: namespace, kind: "namespace", says: firstSentence(headOf(target)), from: target })
+      else add({ name: namespace, kind: "namespace", ...saidBy(headOf(target)), from: target })
     } else if (listed !== null) {
       const [, onlyTypes, members = "", from] = listed
       for (const member of members.split(",").map((one) => one.trim())) {
@@ -67,12 +70,12 @@ export const namesOf = (path: string): ReadonlyArray<Name> => {
 const resolved = (path: string, from: string): string => posix.join(posix.dirname(path), from)
 
 const declaredIn = (path: string, name: string): Name =>
-  namesOf(path).find((one) => one.name === name) ?? { name, kind: "value", says: "", from: path }
+  namesOf(path).find((one) => one.name === name) ?? { name, kind: "value", ...saidBy(""), from: path }
 
 /** A name that is declared without `export`, and exported in a list. */
 const localOf = (lines: ReadonlyArray<string>, name: string, path: string): Name => {
   const index = lines.findIndex((line) => new RegExp(`^(?:const|function|class|interface|type) ${name}\\b`).test(line))
-  return { name, kind: "value", says: index < 0 ? "" : firstSentence(commentAbove(lines, index)), from: path }
+  return { name, kind: "value", ...saidBy(index < 0 ? "" : commentAbove(lines, index)), from: path }
 }
 
 /** The doc comment that ends right above a line, without its frame. */
@@ -85,6 +88,11 @@ const commentAbove = (lines: ReadonlyArray<string>, index: number): string => {
   while (first > 0 && !(lines[first] ?? "").startsWith("/**")) first--
   return unframed(lines.slice(first, last + 1).join("\n"))
 }
+
+const saidBy = (comment: string): Pick<Name, "says" | "isInternal"> => ({
+  says: firstSentence(comment),
+  isInternal: /^@internal$/m.test(comment)
+})
 
 /** The comment at the head of a module. */
 const headOf = (path: string): string => unframed(/^\/\*\*[^]*?\*\//.exec(read(path).text)?.[0] ?? "")
@@ -118,7 +126,7 @@ const modulesOf = (folder: string): ReadonlyArray<string> => {
 const marks = { value: "", class: " (class)", type: " (type)", namespace: "" } as const
 
 const section = (title: string, path: string): ReadonlyArray<string> => {
-  const names = namesOf(path)
+  const names = namesOf(path).filter(({ isInternal }) => !isInternal)
   const head = firstSentence(headOf(path))
   return [
     `### ${title}`,

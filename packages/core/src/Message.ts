@@ -128,7 +128,11 @@ export const notRun: Settlement = { kind: "interrupted", text: "The call was not
 
 export { interrupted } from "./internal/messageRepair.ts"
 
-/** The settlement of a call that was still waiting for its approval when its run ended: it was not run. */
+/**
+ * The settlement of a call that was still waiting for its approval when its run ended: it was not run.
+ *
+ * @internal
+ */
 export const unapproved: Settlement = {
   kind: "interrupted",
   text: "The call was not run: it was still waiting for approval."

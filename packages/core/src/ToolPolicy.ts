@@ -33,7 +33,11 @@ export const deny = (reason: string): Decision => ({ type: "deny", reason })
 /** Sees a call and decides. One that fails, denies. */
 export type Policy<R = never> = (call: Call) => Decision | Effect.Effect<Decision, unknown, R>
 
-/** Asks one policy after the other, until one denies: `undefined` when none does. One that fails denies. */
+/**
+ * Asks one policy after the other, until one denies: `undefined` when none does. One that fails denies.
+ *
+ * @internal
+ */
 export const ask = (policies: ReadonlyArray<Policy>, call: Call): Effect.Effect<string | undefined> =>
   Effect.gen(function* () {
     for (const policy of policies) {

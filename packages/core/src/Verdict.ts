@@ -321,7 +321,11 @@ function verdict<V extends AnyVerdict>(node: Internal.Node): V {
   return { ...node, [TypeId]: variance } as unknown as V
 }
 
-/** What a verdict is made of. */
+/**
+ * What a verdict is made of.
+ *
+ * @internal
+ */
 export function nodeOf(self: AnyVerdict): Internal.Node {
   return self as unknown as Internal.Node
 }

@@ -118,7 +118,11 @@ export const make = (...steps: ReadonlyArray<Step>): Effect.Effect<ScriptedModel
     return { layer: Layer.succeed(Model.Model, service), requests }
   })
 
-/** How a step is streamed. */
+/**
+ * How a step is streamed.
+ *
+ * @internal
+ */
 export const streamOf = (found: Step, request: Model.Request): Stream.Stream<Model.Part, LlmError> => {
   const before = Stream.fromIterable(found.parts)
   if (found.isCutOff) return before
