@@ -125,9 +125,18 @@ const modulesOf = (folder: string): ReadonlyArray<string> => {
 
 const marks = { value: "", class: " (class)", type: " (type)", namespace: "" } as const
 
+/** The module of the same folder that exports all names of this one as its own. */
+const wholeOf = (path: string): string | undefined =>
+  modulesOf(posix.dirname(path)).find((other) =>
+    read(other).text.includes(`\nexport * from "./${posix.basename(path)}"`)
+  )
+
 const section = (title: string, path: string): ReadonlyArray<string> => {
-  const names = namesOf(path).filter(({ isInternal }) => !isInternal)
   const head = firstSentence(headOf(path))
+  const whole = wholeOf(path)
+  if (whole !== undefined)
+    return [`### ${title}`, "", head, "", `All of it is in \`${posix.basename(whole, ".ts")}\`.`, ""]
+  const names = namesOf(path).filter(({ isInternal }) => !isInternal)
   return [
     `### ${title}`,
     "",
