@@ -1,5 +1,5 @@
 /** Random agents and what goes wrong in their runs, as plain data: what a seed draws, and what is printed when it is needed. */
-import type { Budget, Turn } from "@kintsugi/core"
+import type { Agent, Budget } from "@kintsugi/core"
 import { FailureScript } from "@kintsugi/core/testing"
 import { Draw } from "./Draw.ts"
 
@@ -57,7 +57,7 @@ export interface AgentData {
   readonly below?: AgentData
   readonly lines: ReadonlyArray<LineData>
   readonly limits: Budget.Limits
-  readonly siblings: Turn.Siblings
+  readonly siblings: Agent.Siblings
   readonly defaults: { readonly [K in "InvalidArgs" | "UnknownToolError" | "orElse"]?: Row }
   readonly models: { readonly ContextTooLongError?: ModelRow; readonly orElse?: ModelRow }
   readonly onPartial: "fail" | "restart"

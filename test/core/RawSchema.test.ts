@@ -31,6 +31,9 @@ const city: RawSchema.RawSchema = {
 it("P1107 a model reads the JSON Schema of a foreign tool word for word", () => {
   assert.deepStrictEqual(tool(city).definition.spec().parameters, city)
   assert.strictEqual(RawSchema.of(Schema.String), undefined)
+  const whole = RawSchema.whole(city)
+  assert(whole !== undefined)
+  assert.deepStrictEqual(RawSchema.of(whole), city)
 })
 
 it.effect("P1107 arguments are checked against the JSON Schema of a foreign tool, and coerced to it", () =>
@@ -89,6 +92,7 @@ it.effect("P1107 what cannot be read in a JSON Schema is open, and the rest of i
     const passing = { city: "Oslo", remote: [1, { b: null }], shape: 5, slow: `${"a".repeat(50)}!` }
     assert.deepStrictEqual(yield* Tool.call(tool(odd), passing), passing)
     assert.deepStrictEqual(yield* issuesOf(odd, { city: true }), ["city", "remote"])
+    assert.strictEqual(RawSchema.whole(odd), undefined)
     // no object at all, and nothing to read in it
     for (const empty of [{}, { $ref: "#/nowhere" }, { type: "object", properties: 3, required: "city" }])
       assert.deepStrictEqual(yield* Tool.call(tool(empty), { a: 1 }), { a: 1 })

@@ -202,6 +202,27 @@ describe("a toolkit under tables of ours", () => {
       assert.deepStrictEqual(model.requests[0]?.tools[1]?.parameters, schema)
     })
   )
+
+  it.run("P1107 of a JSON Schema that cannot be read as a whole, the rest is checked", (run) =>
+    Effect.gen(function* () {
+      const toolkit = Toolkit.make(
+        AiTool.dynamic("count", {
+          parameters: {
+            type: "object",
+            properties: { n: { type: "number" }, far: { $ref: "https://example.com/far.json" } },
+            required: ["n"]
+          },
+          success: Schema.Json
+        })
+      )
+      const handlers = toolkit.toLayer({ count: (params) => Effect.succeed(params as Schema.Json) })
+      const { count } = EffectAi.fromToolkit(toolkit)
+      const told = count.pipe(Tool.onError({ InvalidArgs: Recovery.tell((error) => error._tag) }))
+      const model = yield* make(calls(call("count", { n: "1", far: [2] }), call("count", { far: [2] }, "c2")), done)
+      yield* run(agentWith(told), "go").pipe(Effect.provide([model.layer, handlers]))
+      assert.deepStrictEqual(read(model), ['result: {"n":1,"far":[2]}', "told: DeserializationError"])
+    })
+  )
 })
 
 describe("what a toolkit says of its tools", () => {

@@ -39,6 +39,7 @@ export interface OfCall {
 /** Which layer of recovery speaks. */
 export type Layer = "transport" | "model" | "tool" | "effect"
 
+/** What an event says besides where it belongs, by its `type`. */
 export type Happening =
   /** `transcript` is what the conversation begins with. */
   | { readonly type: "run-start"; readonly input: unknown; readonly transcript: Message.Transcript }

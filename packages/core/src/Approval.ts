@@ -27,6 +27,7 @@ export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequ
   expiresAt: Schema.Finite
 }) {}
 
+/** Whether a value is an `ApprovalRequest`. */
 export const isApprovalRequest = (value: unknown): value is ApprovalRequest => value instanceof ApprovalRequest
 
 /** What a person says: the call may run, perhaps with other arguments, or it may not. */
@@ -37,6 +38,7 @@ export const Decision = Schema.Union([
   Schema.Struct({ type: Schema.tag("refuse"), reason: Schema.String })
 ])
 
+/** The call may run with its arguments as they are. */
 export const approve: Decision = { type: "approve" }
 
 /** The call may run with these arguments. They pass every gate again: size, schema, policy. */

@@ -33,6 +33,7 @@ export interface Delays {
   readonly deadline?: number
 }
 
+/** How often and after which waits something is tried again. */
 export type Options = Count & Delays
 
 /** Checked and in milliseconds: all that is needed to compute a wait. */
@@ -125,14 +126,22 @@ export const withHints = <Output, Input, Error, Env>(
 
 const MaxHint: unique symbol = Symbol.for("~@kintsugi/core/Backoff/MaxHint")
 
-/** The `maxHint`, in milliseconds, of a schedule that comes from here; any other heeds no hints. */
+/**
+ * The `maxHint`, in milliseconds, of a schedule that comes from here; any other heeds no hints.
+ *
+ * @internal
+ */
 export const maxHintOf = (self: Schedule.Schedule<unknown, never, unknown, unknown>): number | undefined =>
   Predicate.hasProperty(self, MaxHint) && Predicate.isNumber(self[MaxHint]) ? self[MaxHint] : undefined
 
 const heeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(self: S, maxHint: number): S =>
   Object.assign(self, { [MaxHint]: maxHint })
 
-/** Says of a schedule that it heeds the hints that another one heeds. */
+/**
+ * Says of a schedule that it heeds the hints that another one heeds.
+ *
+ * @internal
+ */
 export const alsoHeeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(
   self: S,
   that: Schedule.Schedule<unknown, never, unknown, unknown>
@@ -147,7 +156,11 @@ export const hintOf = (error: unknown): number | undefined => {
   return retryAfter === undefined ? undefined : Math.max(1, Duration.toMillis(retryAfter))
 }
 
-/** The error that carries the hint: this one, or the nearest beneath it. */
+/**
+ * The error that carries the hint: this one, or the nearest beneath it.
+ *
+ * @internal
+ */
 export const hintFrom = (error: unknown): { readonly retryAfter: Duration.Duration } | undefined => {
   let link = error
   // bounded, for a cause may lead back to its error

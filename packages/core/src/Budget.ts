@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as FailureHistory from "./FailureHistory.ts"
 import type * as Price from "./Price.ts"
 
+/** All limits of a run, its defaults filled in. */
 export interface Budget {
   /** Model requests that are not retries; 8 by default. */
   readonly maxTurns: number
@@ -73,7 +74,11 @@ const mayBeInfinite: ReadonlySet<string> = new Set([
 export const make = (limits?: Limits): Budget =>
   over({ ...defaults, prices: undefined, repeatedFailures: FailureHistory.defaults }, limits ?? {})
 
-/** The same budget with these limits in the place of its own, and all others as they are; refuses what `make` refuses. */
+/**
+ * The same budget with these limits in the place of its own, and all others as they are; refuses what `make` refuses.
+ *
+ * @internal
+ */
 export const over = (self: Budget, limits: Limits): Budget => {
   const { maxDuration, prices = self.prices, repeatedFailures, ...numbers } = given(limits)
   const budget: Budget = {
@@ -108,7 +113,11 @@ export const unlimited: Budget = {
 /** Cost and time are amounts above 0, everything else is counted. */
 const amounts: ReadonlySet<string> = new Set(["maxCost", "maxDuration"])
 
-/** Whether a number can be this limit of a budget. */
+/**
+ * Whether a number can be this limit of a budget.
+ *
+ * @internal
+ */
 export const isLimit = (name: string, limit: number): boolean =>
   limit === Infinity
     ? mayBeInfinite.has(name)
@@ -116,7 +125,11 @@ export const isLimit = (name: string, limit: number): boolean =>
       ? limit > 0
       : Number.isSafeInteger(limit) && limit >= 1
 
-/** Throws a `RangeError` on a number that cannot be this limit. */
+/**
+ * Throws a `RangeError` on a number that cannot be this limit.
+ *
+ * @internal
+ */
 export const check = (name: string, limit: number): void => {
   if (isLimit(name, limit)) return
   const what = amounts.has(name) ? "above 0" : "a whole number of at least 1"

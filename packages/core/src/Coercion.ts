@@ -10,6 +10,7 @@ import type * as SchemaIssue from "effect/SchemaIssue"
 import { readText, type Shape, type TextStep, textSteps } from "./internal/coercionText.ts"
 import { fitValue, type ValueStep, valueSteps } from "./internal/coercionValue.ts"
 
+/** The name of one way to mend: of the text, or of a value that is read from it. */
 export type Step = TextStep | ValueStep
 
 /** All steps, in the order in which they are taken, whatever the order of a list that a tool gives. */
@@ -25,6 +26,7 @@ export interface Change {
   readonly after: unknown
 }
 
+/** JSON that could be read, and what had to be changed for that. */
 export interface Parsed {
   readonly value: Schema.Json
   /** The JSON from which the value was read; absent for arguments that came as an object. */
@@ -42,6 +44,7 @@ export const parse = (
   shape: Shape = "object"
 ): Result.Result<Parsed, string> => readText(text, ladder, shape)
 
+/** A value that fits its schema, and what had to be changed for that. */
 export interface Decoded<A> {
   readonly decoded: A
   /** The JSON from which it was decoded. */

@@ -33,6 +33,7 @@ export interface Size {
   readonly characters: number
 }
 
+/** How long a conversation is, all its messages counted. */
 export const sizeOf = (transcript: Message.Transcript): Size => ({
   messages: transcript.length,
   characters: transcript.reduce((sum, message) => sum + JSON.stringify(message).length, 0)

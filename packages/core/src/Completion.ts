@@ -22,6 +22,7 @@ export class Completion extends Schema.Class<Completion>("Completion")({
 /** A task that is done. */
 export const make = (summary: string): Completion => new Completion({ summary, isSuccess: true, metadata: {} })
 
+/** A task that is done, with its result as JSON. */
 export const withResult = (summary: string, result: Schema.Json): Completion =>
   new Completion({ summary, isSuccess: true, result, metadata: {} })
 
@@ -29,7 +30,9 @@ export const withResult = (summary: string, result: Schema.Json): Completion =>
 export const failed = (summary: string, reason: string): Completion =>
   new Completion({ summary, isSuccess: false, metadata: { reason } })
 
+/** A task that is done, with what is to be known about it. */
 export const withMetadata = (summary: string, metadata: Readonly<Record<string, Schema.Json>>): Completion =>
   new Completion({ summary, isSuccess: true, metadata })
 
+/** Whether a value is a `Completion`. */
 export const isCompletion = (value: unknown): value is Completion => value instanceof Completion

@@ -112,6 +112,10 @@ type Branched<A, Bs> = Types.Composed<
   A | Bs[keyof Bs]
 >
 
+/**
+ * How often a loop runs its agent, and with which input the next time. An output that is never accepted ends as
+ * `LoopExhaustedError`.
+ */
 export interface LoopOptions<out I, in O, out E = never, out R = never> {
   /** How often the agent runs at most. */
   readonly maxIterations: number
@@ -282,6 +286,7 @@ type OneOf<Ps extends Types.Parts> = Types.Composed<
   Ps[number]
 >
 
+/** When the copies of a speculative agent start. */
 export interface Hedge {
   /** How long each further copy waits for those before it. */
   readonly hedgeAfter: Duration.Input

@@ -90,7 +90,11 @@ export const tagOf = (error: unknown): string => {
   return Predicate.isString(tag) ? tag : typeof error
 }
 
-/** What an error says, word for word; its tag when it says nothing. */
+/**
+ * What an error says, word for word; its tag when it says nothing.
+ *
+ * @internal
+ */
 export const sayingOf = (error: unknown): string => {
   const message = messageOf(error)
   return message.trim() === "" ? tagOf(error) : message

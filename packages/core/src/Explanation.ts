@@ -1,6 +1,7 @@
 /** What a policy would do at worst, without running it: `Recovery.explain` computes it, `format` shows it to people. */
 import * as Duration from "effect/Duration"
 
+/** What each row of a policy does at worst, and the worst of all rows together. */
 export interface Explanation {
   /** In the order of the table. */
   readonly rows: ReadonlyArray<Row>

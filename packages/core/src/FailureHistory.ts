@@ -46,6 +46,7 @@ export interface RepeatedFailures {
   readonly stop: number
 }
 
+/** A hint after 3 equal failures in a row, the tool withheld after 4, the end of the run after 5. */
 export const defaults: RepeatedFailures = { hint: 3, withhold: 4, stop: 5 }
 
 /** The bucket of all names that are no tool. */
@@ -59,6 +60,10 @@ interface Streak {
 
 const none: ReadonlySet<string> = new Set()
 
+/**
+ * The memory of one run: batches go in, and it says which tools are withheld and when the run ends. Mutable, and owned
+ * by its run.
+ */
 export class FailureHistory {
   readonly #limits: RepeatedFailures
   /** Made with the first failure. */

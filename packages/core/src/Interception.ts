@@ -39,6 +39,7 @@ export type Step =
   /** A listener is about to hear an event. */
   | { readonly kind: "hook"; readonly event: AgentEvent.AgentEvent }
 
+/** What is done in the place of the steps of a program, and of its models. */
 export interface Interceptor {
   /** What is done in the place of a step; it fails only as the step may fail, and gives what it gives. */
   readonly intercept: (step: Step, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>

@@ -4,6 +4,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as ErrorCause from "./ErrorCause.ts"
 
+/** One place where a value does not fit, as data. */
 export interface Issue extends Schema.Schema.Type<typeof Issue> {}
 
 export const Issue = Schema.Struct({

@@ -11,4 +11,5 @@ const kintsugiErrorUnion = Schema.Union([LlmError, ToolError, AroundToolError, R
 /** The closed union, as a schema: decodes each error to its own class. */
 export const KintsugiError: Schema.Codec<KintsugiError, unknown> = kintsugiErrorUnion
 
+/** Whether a value is an error of this library, of whatever kind. */
 export const isKintsugiError: (value: unknown) => value is KintsugiError = Schema.is(KintsugiError)

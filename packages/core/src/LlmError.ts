@@ -377,6 +377,7 @@ const llmErrorUnion = Schema.Union([
 /** The closed union, as a schema. */
 export const LlmError: Schema.Codec<LlmError, unknown> = llmErrorUnion
 
+/** Whether a value is an error of a model call. */
 export const isLlmError: (value: unknown) => value is LlmError = Schema.is(LlmError)
 
 /** Every model's reason, in the order in which they were asked; the error itself is the last. */

@@ -66,10 +66,13 @@ export const ToolSpec = Schema.Struct({
   keepsNulls: Schema.optionalKey(Schema.Literal(true))
 })
 
+/** A piece of text. */
 export const text = (value: string): Text => ({ type: "text", text: value })
 
+/** A system message. */
 export const system = (value: string): System => ({ role: "system", text: value })
 
+/** A user message, of one text or of several pieces. */
 export const user = (value: string | UserContent): User => ({
   role: "user",
   content: Predicate.isString(value) ? [text(value)] : value
@@ -86,6 +89,7 @@ export const file = (mediaType: string, from: Attached, name?: string): File => 
   ...(name === undefined ? {} : { name })
 })
 
+/** Where the bytes of a picture or document are: here, in base64, or at an address. */
 export type Attached = { readonly data: string } | { readonly url: string }
 
 /** An assistant message without calls. */
@@ -124,7 +128,11 @@ export const notRun: Settlement = { kind: "interrupted", text: "The call was not
 
 export { interrupted } from "./internal/messageRepair.ts"
 
-/** The settlement of a call that was still waiting for its approval when its run ended: it was not run. */
+/**
+ * The settlement of a call that was still waiting for its approval when its run ended: it was not run.
+ *
+ * @internal
+ */
 export const unapproved: Settlement = {
   kind: "interrupted",
   text: "The call was not run: it was still waiting for approval."

@@ -106,6 +106,7 @@ export const onError: {
   }
 )
 
+/** When the next model is asked. */
 export interface FallbackOptions {
   /** Which failures let the next model be asked, in the place of the default. */
   readonly when?: (error: LlmError.LlmError) => boolean
@@ -174,6 +175,7 @@ export const around: {
 /** A service, or a layer of the same failures and needs. */
 type Around<M extends AnyModel> = M extends Layer.Layer<Model, infer E, infer R> ? Layer.Layer<Model, E, R> : Service
 
+/** What `explain` cannot read off a model. */
 export interface ExplainOptions {
   /** Failures that the tables may meet: see `Recovery.explain`. */
   readonly errors?: ReadonlyArray<unknown>

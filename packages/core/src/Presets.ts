@@ -21,6 +21,7 @@ export interface FailedCall {
   readonly arguments: unknown
 }
 
+/** How patient the preset of Kani is, and what the model reads. */
 export interface KaniOptions<R = never> {
   /** How many batches in a row may fail with tools still on, after the first; 1 by default. */
   readonly retryAttempts?: number
@@ -74,6 +75,7 @@ export const kani = <R = never>(options: KaniOptions<R> = {}) => {
 const notDefined = ({ tool }: UnknownToolError): string =>
   `The function '${tool}' is not defined. Only use the provided functions.`
 
+/** How patient the preset is. */
 export interface TellModelOptions {
   /** How often in a row the model may try a tool again; 1 by default. */
   readonly retries?: number

@@ -19,6 +19,7 @@ export type Prices = Readonly<Record<string, Price>>
 
 const perMillion = 1_000_000
 
+/** The price of a model: its own, else that of `*`; `undefined` where there is neither. */
 export const priceOf = (prices: Prices, model: string): Price | undefined =>
   Object.hasOwn(prices, model) ? prices[model] : Object.hasOwn(prices, "*") ? prices["*"] : undefined
 

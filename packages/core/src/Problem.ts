@@ -8,6 +8,7 @@ import * as ErrorCause from "./ErrorCause.ts"
 import type { KintsugiError } from "./KintsugiError.ts"
 import { describe } from "./RecoveryAdvice.ts"
 
+/** A problem document (RFC 9457) with our code, and whether to send the request again. */
 export interface Problem extends Schema.Schema.Type<typeof Problem> {}
 
 export const Problem = Schema.Struct({
@@ -29,6 +30,7 @@ export const Problem = Schema.Struct({
 /** The media type of a problem on the wire. */
 export const mediaType = "application/problem+json"
 
+/** The problem that an error is. Credentials in its words are masked; causes and transcripts are left out. */
 export const fromError = (error: KintsugiError): Problem => {
   const { code, title } = describe(error._tag)
   return {

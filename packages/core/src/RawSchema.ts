@@ -26,6 +26,13 @@ export const make = (schema: RawSchema): Schema.Codec<Schema.Json, unknown> => {
   return shownAs(codec, schema)
 }
 
+/** The same, of a JSON Schema that can be read as a whole; `undefined` for any other. */
+export const whole = (schema: RawSchema): Schema.Codec<Schema.Json, unknown> | undefined => {
+  const { definitions, schema: root } = documentOf(schema)
+  const codec = Result.getOrUndefined(imported(root, definitions))
+  return codec === undefined ? undefined : shownAs(codec, schema)
+}
+
 /** A codec of any kind that models are shown by this JSON Schema. */
 export const shownAs = <A>(codec: Schema.Codec<A, unknown>, schema: RawSchema): Schema.Codec<A, unknown> =>
   codec.annotate({ [TypeId]: schema })

@@ -122,7 +122,11 @@ export const explain = (
   options?: ExplainOptions
 ): Explanation => explaining(isVerdict(policy) ? new Map([["orElse", nodeOf(policy)]]) : rowsOf(policy), options)
 
-/** The rows of any table. */
+/**
+ * The rows of any table.
+ *
+ * @internal
+ */
 export const rowsOf = (table: object): Internal.Rows => {
   const rows = new Map<string, Internal.Node>()
   for (const [key, row] of Object.entries(table)) if (isVerdict(row)) rows.set(key, nodeOf(row))

@@ -45,7 +45,11 @@ export const describe = (
   return { code, httpStatus, title, help }
 }
 
-/** The most generous advice that an error with this tag gives; of tags that are not ours, the most generous of all. */
+/**
+ * The most generous advice that an error with this tag gives; of tags that are not ours, the most generous of all.
+ *
+ * @internal
+ */
 export const mostFor = (tag: string): Outlook => (isTag(tag) ? facts[tag].most : generous)
 
 const isTag = (tag: string): tag is Tag => Object.hasOwn(facts, tag)
@@ -67,6 +71,8 @@ const longestLabel = 100
  * Gives the instances of an error class their advice, as getters that read the table, and a `toJSON` that says no more
  * than their schema: what lies beneath an error reaches a log as its summary. Used in the `extends` clause of every error
  * class of this library.
+ *
+ * @internal
  */
 export const advised = <T extends Tag, C extends { readonly prototype: ErrorOf<T> }>(tag: T, base: C): C => {
   // the table is a union of functions here; the constraint on `C` has matched this tag's function to this class

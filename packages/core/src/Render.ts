@@ -34,7 +34,11 @@ const afterAttempts = (error: unknown, context: FailureContext): string => {
   return runs > 1 && context.tool !== undefined ? `tool '${context.tool}' failed ${runs} times, at last: ${said}` : said
 }
 
-/** What an error says for itself; as data, where it comes from a server that is not ours. */
+/**
+ * What an error says for itself; as data, where it comes from a server that is not ours.
+ *
+ * @internal
+ */
 export const spoken = (error: unknown, kind: Kind | undefined): string =>
   error instanceof BudgetExceededError
     ? // what helps its user is nothing that a model can do
@@ -57,38 +61,70 @@ export const asData = (text: string): string => {
   return `<data>${framed}</data>`
 }
 
-/** The sentence with which an escalation comes back to the model that made the call. */
+/**
+ * The sentence with which an escalation comes back to the model that made the call.
+ *
+ * @internal
+ */
 export const escalation = (tool: string, reason: string, severity: Severity): string => {
   // the frame is what the model goes by: a reason that is too long is cut, never the end
   const said = ErrorCause.cut(reason, maxChars - 200 - tool.length)
   return `ERROR: Tool '${tool}' failed: ${said} (severity: ${severity}). Please retry with corrected arguments.`
 }
 
-/** Says to the model that nobody knows what a call did, so that it does not make it again. */
+/**
+ * Says to the model that nobody knows what a call did, so that it does not make it again.
+ *
+ * @internal
+ */
 export const unverifiable = (tool: string, why: string): string =>
   `ERROR: Tool '${tool}' failed: it was cut off after its start and may have taken effect; looking it up failed: ${why} (severity: HIGH). Do not repeat the call: a person has to look it up.`
 
-/** Added to whatever is said of a call of which an earlier run was cut off. */
+/**
+ * Added to whatever is said of a call of which an earlier run was cut off.
+ *
+ * @internal
+ */
 export const stillOpen =
   "An earlier run of this call was cut off after its start and may have taken effect: look that up before any repetition."
 
-/** Says to the model that a call was not admitted. */
+/**
+ * Says to the model that a call was not admitted.
+ *
+ * @internal
+ */
 export const denied = (tool: string, reason: string): string =>
   `The call of tool '${tool}' was denied and not run: ${ErrorCause.mask(reason)}`
 
-/** Adds how often the model may try again. */
+/**
+ * Adds how often the model may try again.
+ *
+ * @internal
+ */
 export const triesLeft = (text: string, tries: number): string =>
   `${text}\n${tries === 1 ? "1 try is left." : `${tries} tries are left.`}`
 
-/** Added to a failure that has come several times in a row. */
+/**
+ * Added to a failure that has come several times in a row.
+ *
+ * @internal
+ */
 export const repeated =
   "The same failure has come several times in a row: repeating the call will not help, try another way."
 
-/** Says to the model that a tool that failed too often in the same way is not there for now. */
+/**
+ * Says to the model that a tool that failed too often in the same way is not there for now.
+ *
+ * @internal
+ */
 export const withheld = (tool: string): string =>
   `Tool '${tool}' failed too often in the same way and is not available in this turn. Try another way.`
 
-/** Says to the model where its answer does not fit what is wanted, and that it was cut off if it was, and asks for another one. */
+/**
+ * Says to the model where its answer does not fit what is wanted, and that it was cut off if it was, and asks for another one.
+ *
+ * @internal
+ */
 export const invalidOutput = (
   issues: ReadonlyArray<Issue.Issue>,
   wanted: "json" | "text",
@@ -112,7 +148,11 @@ const maxIssues = 10
 
 const maxIssueChars = 300
 
-/** Says to the model that there are no tools any more. */
+/**
+ * Says to the model that there are no tools any more.
+ *
+ * @internal
+ */
 export const toolsOff = "No tool can be called any more. Answer in words."
 
 /** Names the tools that there are to a model that named another. */

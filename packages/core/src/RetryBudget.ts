@@ -14,6 +14,7 @@ import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Backoff from "./Backoff.ts"
 
+/** How many retries all calls together may make. Numbers that make no sense throw a `RangeError`. */
 export interface Options {
   /** The retries that each call adds: 0.2 by default, one retry to five calls. */
   readonly ratio?: number

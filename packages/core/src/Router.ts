@@ -166,7 +166,11 @@ export const rule = ({ rule: ask }: Definition, place: Place): Effect.Effect<Cho
         skill === undefined ? Effect.undefined : known({ skill, by: "rule" }, skill, place)
       )
 
-/** Asks the model; the reply is never shown as text of the run. */
+/**
+ * Asks the model; the reply is never shown as text of the run.
+ *
+ * @internal
+ */
 export const ask = (self: Definition, model: Model.Service, place: Place): Effect.Effect<Choice, unknown> => {
   const { candidates, input, run } = place
   const messages = [Message.system(instructions(self.prompt, candidates)), Message.user(input)]

@@ -14,6 +14,7 @@ import type { Meter } from "./internal/budgetMeter.ts"
 import type { Ledger } from "./Ledger.ts"
 import type { Left } from "./Trail.ts"
 
+/** A run, as what it calls finds it. */
 export interface RunContext {
   readonly runId: string
   readonly agent: string

@@ -128,6 +128,7 @@ export class LoopExhaustedError extends advised(
   }
 }
 
+/** Everything that ends a run and is no failure of a single call. */
 export type RunError = BudgetExceededError | InvalidOutputError | RoutingError | LoopExhaustedError
 
 const runErrorUnion = Schema.Union([BudgetExceededError, InvalidOutputError, RoutingError, LoopExhaustedError])
@@ -135,4 +136,5 @@ const runErrorUnion = Schema.Union([BudgetExceededError, InvalidOutputError, Rou
 /** The closed union, as a schema: decodes each error to its own class. */
 export const RunError: Schema.Codec<RunError, unknown> = runErrorUnion
 
+/** Whether a value is an error of a run. */
 export const isRunError: (value: unknown) => value is RunError = Schema.is(RunError)

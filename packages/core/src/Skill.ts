@@ -19,6 +19,7 @@ export interface Deterministic<out Name extends string, out O, out E = never, ou
   readonly run: (input: string) => Effect.Effect<O, E, R>
 }
 
+/** Any skill, with tools or deterministic. */
 export type AnySkill = Skill<Tool.AnyTool> | Deterministic<string, unknown, unknown, unknown>
 
 /** A skill. Its tools are an allow-list: nothing else can be called while it is at work. */
@@ -38,6 +39,7 @@ export const deterministic = <const Name extends string, O, E = never, R = never
   options: { readonly description: string; readonly run: (input: string) => Effect.Effect<O, E, R> }
 ): Deterministic<Name, O, E, R> => ({ name: checked(name), description: options.description, run: options.run })
 
+/** Whether a skill is a function, which asks no model. */
 export const isDeterministic = (self: AnySkill): self is Extract<AnySkill, { readonly run: unknown }> => "run" in self
 
 /** What a model says that finds no skill for an input: no skill can have that name. */

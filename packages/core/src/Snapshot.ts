@@ -109,12 +109,14 @@ const fields = {
   inARow: Schema.Struct({ tool: Schema.String, calls: Check.Count })
 }
 
+/** A suspended run, as data. It holds the whole conversation. */
 export interface Snapshot extends Schema.Struct.Type<typeof fields> {
   readonly open?: Open
 }
 
 export const Snapshot = Schema.Struct({ ...fields, open: Schema.optionalKey(Open) })
 
+/** Whether a value is a `Snapshot`, by its shape. */
 export const isSnapshot: (value: unknown) => value is Snapshot = Schema.is(Snapshot)
 
 /** As it is kept in a file, a queue or a database. */

@@ -36,6 +36,7 @@ export const toolDuration = Metrics.toolDuration
 /** `gen_ai.invoke_agent.duration`: how long runs took, in seconds. */
 export const agentDuration = Metrics.agentDuration
 
+/** What operators see. */
 export interface Options {
   /** Whether there are spans; `true` by default. */
   readonly spans?: boolean

@@ -9,6 +9,7 @@ export interface Layer {
   readonly row?: string
 }
 
+/** How a timeline is drawn. */
 export interface Options {
   /** Which bound of each wait is drawn; `most` by default. They differ where a schedule draws at random. */
   readonly waits?: "least" | "most"
@@ -26,6 +27,7 @@ export interface Timeline {
   readonly isCut: boolean
 }
 
+/** What one layer does. */
 export interface Lane {
   readonly name: string
   /** The row that was met; absent where the table has none. */
@@ -37,6 +39,7 @@ export interface Lane {
   readonly unknown?: string
 }
 
+/** The beginning of one attempt, `at` so many milliseconds after that of the call. */
 export interface Attempt {
   readonly at: number
   /** From 1; begins anew with each attempt of the layer above. */

@@ -72,11 +72,22 @@ export interface Tool<
 // oxlint-disable-next-line typescript/no-explicit-any -- see above
 export type AnyTool = Tool<string, any, unknown, unknown, unknown, unknown, unknown>
 
+/** The name of a tool. */
 export type NameOf<T> = T extends { readonly name: infer Name } ? Name : never
+
+/** What a tool fails with, before any recovery. */
 export type ErrorOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_E"]> : never
+
+/** What a tool gives. */
 export type SuccessOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_A"]> : never
+
+/** What a tool needs. */
 export type ServicesOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_R"]> : never
+
+/** The rows of a tool, and the marks of what it was made with. */
 export type TableOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_Table"]> : never
+
+/** What running a tool twice would do. */
 export type SideEffectsOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_S"]> : never
 
 /**
@@ -170,6 +181,7 @@ export const onError =
 /** Marks, in the table of a tool, that somebody has to approve of its calls. */
 export declare const NeedsApproval: unique symbol
 
+/** Which calls need approval, and for how long a decision holds. */
 export interface ApprovalOptions<in Params, R> {
   /** Which calls need it, by their parameters; all by default. One that fails means that the call needs it. */
   readonly when?: (params: Params) => boolean | Effect.Effect<boolean, unknown, R>
@@ -244,6 +256,7 @@ export type Admits<S, K> =
         ? never
         : "repeats")
 
+/** How a row of a tool may end. */
 export type ToolEnd = "exhausted" | "told" | "rethrow" | "raise"
 
 /** A table for a tool that fails with `E`, gives `A` and has side effects `S`. */

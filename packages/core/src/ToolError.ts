@@ -395,4 +395,5 @@ const aroundToolErrorUnion = Schema.Union([
 /** The closed union, as a schema: decodes each error to its own class. */
 export const AroundToolError: Schema.Codec<AroundToolError, unknown> = aroundToolErrorUnion
 
+/** Whether a value is an error of a tool call. */
 export const isToolError: (value: unknown) => value is ToolError = Schema.is(ToolError)

@@ -21,16 +21,23 @@ export interface Call {
   readonly depth: number
 }
 
+/** What a policy says of a call. The model reads the reason of a denial. */
 export type Decision = { readonly type: "allow" } | { readonly type: "deny"; readonly reason: string }
 
+/** The call may run. */
 export const allow: Decision = { type: "allow" }
 
 /** The reason is told to the model. */
 export const deny = (reason: string): Decision => ({ type: "deny", reason })
 
+/** Sees a call and decides. One that fails, denies. */
 export type Policy<R = never> = (call: Call) => Decision | Effect.Effect<Decision, unknown, R>
 
-/** Asks one policy after the other, until one denies: `undefined` when none does. One that fails denies. */
+/**
+ * Asks one policy after the other, until one denies: `undefined` when none does. One that fails denies.
+ *
+ * @internal
+ */
 export const ask = (policies: ReadonlyArray<Policy>, call: Call): Effect.Effect<string | undefined> =>
   Effect.gen(function* () {
     for (const policy of policies) {

@@ -24,6 +24,7 @@ import { DeserializationError, EscalationError, type InvalidArgs } from "./ToolE
 
 export type { Failure, Outcome, Output, Pending } from "./internal/outcome.ts"
 
+/** The tools of one turn, each with its tables. */
 export interface Toolset {
   readonly specs: ReadonlyArray<Message.ToolSpec>
   readonly entries: ReadonlyMap<string, Entry>

@@ -16,6 +16,7 @@ export const Usage = Schema.Struct({
   reasoningTokens: Schema.Finite
 })
 
+/** No tokens at all. */
 export const empty: Usage = {
   inputTokens: 0,
   outputTokens: 0,

@@ -44,10 +44,19 @@ export interface Verdict<in E, out A = never, out Err = never, out R = never, ou
 /** A verdict of which nothing is known. */
 export type AnyVerdict = Verdict<never, unknown, unknown, unknown, unknown, unknown>
 
+/** What the handlers of a verdict may answer. */
 export type AnswerOf<V> = V extends Verdict<never, infer A, unknown, unknown, unknown, unknown> ? A : never
+
+/** What the handlers of a verdict may fail with. */
 export type ErrorOf<V> = V extends Verdict<never, unknown, infer Err, unknown, unknown, unknown> ? Err : never
+
+/** What the handlers of a verdict need. */
 export type ServicesOf<V> = V extends Verdict<never, unknown, unknown, infer R, unknown, unknown> ? R : never
+
+/** How a verdict may end. */
 export type EndOf<V> = V extends Verdict<never, unknown, unknown, unknown, infer End, unknown> ? End : never
+
+/** What a verdict may do on the way. */
 export type ActsOf<V> = V extends Verdict<never, unknown, unknown, unknown, unknown, infer P> ? P : never
 
 /**
@@ -61,6 +70,7 @@ export interface Acknowledged {
   readonly acknowledge: "may run twice"
 }
 
+/** How often and after which waits something is tried again. */
 export type RetryOptions = Backoff.Options
 
 /**
@@ -311,7 +321,11 @@ function verdict<V extends AnyVerdict>(node: Internal.Node): V {
   return { ...node, [TypeId]: variance } as unknown as V
 }
 
-/** What a verdict is made of. */
+/**
+ * What a verdict is made of.
+ *
+ * @internal
+ */
 export function nodeOf(self: AnyVerdict): Internal.Node {
   return self as unknown as Internal.Node
 }

@@ -32,6 +32,7 @@ export interface Answer<out A> {
   readonly isError?: true
 }
 
+/** What the SDK does not say of a tool. */
 export interface Options<S extends Recovery.SideEffects, Approval extends boolean> {
   /** What running it twice would do. The SDK has no word for that; `undeclared` by default. */
   readonly sideEffects?: S

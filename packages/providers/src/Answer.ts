@@ -1,6 +1,7 @@
 /** What an HTTP server sent back, as plain data: codecs and classification read it, and none of them does I/O. */
 import type * as Duration from "effect/Duration"
 
+/** The answer of a server, read by codecs. */
 export interface Answer {
   readonly status: number
   /** Names in lower case. */
@@ -13,6 +14,7 @@ export interface Answer {
   readonly elapsed: Duration.Duration
 }
 
+/** Whether the status is 200 to 299. */
 export const isSuccess = (self: Answer): boolean => self.status >= 200 && self.status < 300
 
 /** The provider's own id of the request, if it named one. */

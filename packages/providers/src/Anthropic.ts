@@ -10,6 +10,7 @@ import * as Provider from "./Provider.ts"
 import type * as Source from "./Source.ts"
 import type * as Transport from "./Transport.ts"
 
+/** What can be said to Anthropic. */
 export const capabilities: Capabilities = AnthropicMessages.capabilities
 
 /** What is good to know. */
@@ -33,6 +34,7 @@ export interface Options extends AnthropicMessages.Parameters, ByName.Reach {
   readonly betas?: ReadonlyArray<string>
 }
 
+/** What the layer needs besides the options. */
 export interface LayerOptions extends Options {
   readonly model: string
   readonly apiKey: Redacted.Redacted

@@ -43,6 +43,7 @@ export const capabilities: Capabilities = {
   promptCache: "breakpoints"
 }
 
+/** The codec of one model. Parameters that make no sense throw a `RangeError`. */
 export const make = (source: Source, parameters: Parameters = {}, able: Capabilities = capabilities): Codec => ({
   refuses: MessagesRequest.refusing(source, able),
   encode: MessagesRequest.make(source, checked(parameters)),

@@ -8,6 +8,7 @@ import type * as Model from "@kintsugi/core/Model"
 import { parametersRoot } from "./internal/rootSchema.ts"
 import type { Source } from "./Source.ts"
 
+/** What a provider can do, as a table. A request that asks for more is refused before it is sent. */
 export interface Capabilities {
   /** Whether tools can be offered. */
   readonly tools: boolean

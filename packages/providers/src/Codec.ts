@@ -6,6 +6,7 @@ import type * as Result from "effect/Result"
 import type { Answer } from "./Answer.ts"
 import type { Decoder } from "./Transport.ts"
 
+/** One wire format, both ways. It does no I/O. */
 export interface Codec {
   /** Why this format cannot say a request, so that it is not sent; absent where it can say all. */
   readonly refuses?: (request: Model.Request) => LlmError | undefined

@@ -17,8 +17,10 @@ export interface Options
   readonly reasoning?: string
 }
 
+/** The options, with model and key. */
 export interface LayerOptions extends Options, ChatProvider.Chosen {}
 
+/** What can be said to DeepSeek. */
 export const capabilities: Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -30,6 +32,7 @@ export const capabilities: Capabilities = {
   promptCache: "automatic"
 }
 
+/** What is worth knowing of it. */
 export const quirks: ReadonlyArray<string> = [
   "While a request waits for its turn, blank lines and comments come: signs of life, and nothing else.",
   "A model that thinks refuses a conversation whose calls come without its thoughts; they go back, and an empty text stands for those of other providers.",

@@ -12,6 +12,7 @@ import type * as Transport from "./Transport.ts"
 /** `baseUrl` is `https://generativelanguage.googleapis.com/v1beta` by default. */
 export interface Options extends GeminiContent.Parameters, ByName.Reach {}
 
+/** The options, with model and key. */
 export interface LayerOptions extends Options {
   /** `gemini-2.5-flash`; a name with a slash, as tuned models have one, stands for itself. */
   readonly model: string

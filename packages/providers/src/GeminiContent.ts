@@ -51,6 +51,7 @@ export const capabilities: Capabilities.Capabilities = {
   promptCache: "automatic"
 }
 
+/** The codec of one model. Parameters that make no sense throw a `RangeError`. */
 export const make = (source: Source, parameters: Parameters = {}): Codec => {
   const { extra = {}, providerTools = [], toolChoice } = checked(parameters)
   const encode = ContentRequest.make(source, {

@@ -17,8 +17,10 @@ export interface Options
     >,
     ByName.Reach {}
 
+/** The options, with model and key. */
 export interface LayerOptions extends Options, ChatProvider.Chosen {}
 
+/** What can be said to Kimi. */
 export const capabilities: Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -30,6 +32,7 @@ export const capabilities: Capabilities = {
   promptCache: "key"
 }
 
+/** What is worth knowing of it. */
 export const quirks: ReadonlyArray<string> = [
   "Ids of calls look like `get_weather:0` and repeat from reply to reply; they go back as they came.",
   "A model that thinks refuses a call without its thoughts; they go back, and a blank stands for those of other providers.",

@@ -80,6 +80,7 @@ const secretsIn = (given: Readonly<Record<string, string | Redacted.Redacted>> =
     return [secret, ...secret.split(" ").slice(1)]
   })
 
+/** How a server is asked, and what its tools are called. */
 export interface Options {
   /** Of one call; 60 s by default. It ends as `ExecutionError`, and the server is told that nobody waits any more. */
   readonly timeout?: Duration.Input

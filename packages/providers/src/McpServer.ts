@@ -24,6 +24,7 @@ import * as Call from "./internal/mcpServerCall.ts"
 
 export type { Needs } from "./internal/mcpServerCall.ts"
 
+/** What is served, and what clients are told of it. */
 export interface Options<T extends Tool.AnyTool> {
   /** Who the clients are told that they talk to. */
   readonly name: string
@@ -35,6 +36,7 @@ export interface Options<T extends Tool.AnyTool> {
   readonly budget?: Budget.Limits
 }
 
+/** What is served, and where. */
 export interface HttpOptions<T extends Tool.AnyTool> extends Options<T> {
   /** Where clients post to. */
   readonly path: HttpRouter.PathInput

@@ -16,6 +16,7 @@ export interface Options extends OllamaChat.Parameters, ByName.Reach {
   readonly apiKey?: Redacted.Redacted
 }
 
+/** The options, with the model. */
 export interface LayerOptions extends Options {
   readonly model: string
 }

@@ -59,6 +59,7 @@ export const capabilities: Capabilities.Capabilities = {
   promptCache: "automatic"
 }
 
+/** The codec of one model. Parameters that make no sense throw a `RangeError`. */
 export const make = (source: Source, parameters: Parameters = {}): Codec => {
   const { extra = {}, keepAlive, numCtx, reasoning, truncate = false } = checked(parameters)
   const { format: _f, messages: _m, model: _n, options: more, stream: _s, tools: _t, ...others } = extra

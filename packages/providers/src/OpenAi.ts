@@ -18,20 +18,25 @@ export interface Account extends ByName.Reach {
   readonly project?: string
 }
 
+/** What may be asked of the chat completions, and who asks. */
 export interface Options extends Omit<OpenAiChat.Parameters, "providerTools">, Account {
   /** An effort: `none`, `minimal`, `low`, `medium`, `high` or `xhigh`, as the model has it. */
   readonly reasoning?: string
 }
 
+/** What may be asked of the responses, and who asks. */
 export interface ResponsesOptions extends OpenAiResponses.Parameters, Account {}
 
+/** The options, with model and key. */
 export interface LayerOptions extends Options, ChatProvider.Chosen {}
 
+/** The options of the responses, with model and key. */
 export interface LayerResponsesOptions extends ResponsesOptions, ChatProvider.Chosen {}
 
 /** Of the chat completions; those of the responses are `OpenAiResponses.capabilities`. */
 export const capabilities: Capabilities = OpenAiChat.capabilities
 
+/** What is worth knowing of the chat completions. */
 export const quirks: ReadonlyArray<string> = [
   "Reasoning models refuse `temperature`, `topP` and `stop`.",
   "What a model thought is not shown; only its tokens are counted.",

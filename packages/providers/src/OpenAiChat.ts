@@ -31,6 +31,10 @@ export interface Parameters extends ChatRequest.Asked {}
 /** Of OpenAI's own service, which hold unless a dialect says otherwise. */
 export const capabilities = ChatDialect.openAi.capabilities
 
+/**
+ * The codec of one model, in OpenAI's own dialect unless another is given. Parameters that make no sense throw a
+ * `RangeError`.
+ */
 export const make = (source: Source, parameters: Parameters = {}, dialect: ChatDialect.Dialect = {}): Codec => {
   const full = ChatDialect.full(dialect)
   return {

@@ -66,6 +66,7 @@ export const quirks: ReadonlyArray<string> = [
   "Calls of `computer`, `custom`, `local_shell` and `apply_patch` tools are shown as provider items and do not go back: nobody answers them."
 ]
 
+/** The codec of one model. Parameters that make no sense throw a `RangeError`. */
 export const make = (source: Source, parameters: Parameters = {}): Codec => {
   const {
     extra = {},

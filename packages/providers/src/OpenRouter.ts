@@ -41,8 +41,10 @@ export interface Routing {
   readonly extra?: Readonly<Record<string, Schema.Json>>
 }
 
+/** The options, with model and key. */
 export interface LayerOptions extends Options, ChatProvider.Chosen {}
 
+/** What can be said to OpenRouter; what a model can do is up to the provider behind it. */
 export const capabilities: Capabilities = {
   tools: true,
   toolChoice: ["none", "required", "named"],
@@ -54,6 +56,7 @@ export const capabilities: Capabilities = {
   promptCache: "automatic"
 }
 
+/** What is worth knowing of it. */
 export const quirks: ReadonlyArray<string> = [
   "What a model can do depends on the provider behind it; what no provider of it can is a `CapabilityMismatchError` from the answer.",
   "What was thought goes back as it came, in `reasoning` and `reasoning_details`; the pieces of a stream are put together first.",

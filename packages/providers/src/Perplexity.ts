@@ -15,8 +15,10 @@ export interface Options
   readonly reasoning?: string
 }
 
+/** The options, with model and key. */
 export interface LayerOptions extends Options, ChatProvider.Chosen {}
 
+/** What can be said to Perplexity: it takes no tools. */
 export const capabilities: Capabilities = {
   tools: false,
   toolChoice: [],
@@ -28,6 +30,7 @@ export const capabilities: Capabilities = {
   promptCache: "none"
 }
 
+/** What is worth knowing of it. */
 export const quirks: ReadonlyArray<string> = [
   "Tools are refused before anything is sent; calls that other providers made before are told in words.",
   "User and assistant must take turns: neighbours of one role are sent as one message, and all instructions first.",

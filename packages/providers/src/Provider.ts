@@ -10,6 +10,7 @@ import type { Codec } from "./Codec.ts"
 import type { Source } from "./Source.ts"
 import * as Transport from "./Transport.ts"
 
+/** What a model over HTTP is made of. */
 export interface Provider {
   readonly source: Source
   readonly codec: Codec

@@ -3,6 +3,7 @@ import type * as LlmError from "@kintsugi/core/LlmError"
 import type * as Usage from "@kintsugi/core/Usage"
 import type * as Duration from "effect/Duration"
 
+/** What an error says of itself, whatever its format. */
 export interface Report {
   /** The provider's own names for the error, the most telling one first: code, type, reason. */
   readonly codes: ReadonlyArray<string>

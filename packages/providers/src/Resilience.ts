@@ -20,6 +20,8 @@ import * as Transport from "./Transport.ts"
 export type { By, Call } from "./internal/resilienceCall.ts"
 export { type BreakerOptions, countsAsFailure } from "./internal/resilienceCircuit.ts"
 export type { Adaptive, Limit } from "./internal/resilienceLimits.ts"
+
+/** Effect's own words for where a circuit stands, and for a change of that. */
 export type { State, Transition } from "effect/persistence/CircuitBreaker"
 
 /** Each part is off unless it is given. */

@@ -4,6 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { mask, type Mask } from "./internal/sourceSecrets.ts"
 
+/** A model, who serves it, and what must not be repeated. */
 export interface Source {
   /** `openai`, `anthropic` … */
   readonly provider: string

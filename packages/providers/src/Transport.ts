@@ -24,12 +24,14 @@ import * as Span from "./internal/transportSpan.ts"
 import * as Settings from "./internal/transportSettings.ts"
 import * as Parts from "./internal/transportStream.ts"
 
+/** Effect's HTTP client, which sends what the transport posts. */
 export { HttpClient } from "effect/http/HttpClient"
 export { limited } from "./internal/transportLimited.ts"
 export type { Endpoint } from "./internal/transportSend.ts"
 export type { Options, RetryOptions } from "./internal/transportSettings.ts"
 export type { Decoder } from "./internal/transportStream.ts"
 
+/** How requests reach one model, whole and streamed. */
 export interface Transport {
   /** Posts a JSON text and reads the whole answer. */
   readonly post: <A>(

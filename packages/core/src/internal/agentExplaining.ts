@@ -10,6 +10,7 @@ import type { Entry } from "./toolsetSurroundings.ts"
 import type { Node } from "./verdict.ts"
 import { type Cost, costOf } from "./verdictBounds.ts"
 
+/** What `explain` cannot read off an agent. */
 export interface Options {
   /** Failures that the policies may meet: see `Recovery.explain`. */
   readonly errors?: ReadonlyArray<unknown>

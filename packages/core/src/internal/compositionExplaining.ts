@@ -4,6 +4,7 @@ import type { Bounds, Explanation } from "../Explanation.ts"
 import { partOf } from "./compositionParts.ts"
 import type { AnyPart } from "./compositionTypes.ts"
 
+/** What `bounds` cannot read off an agent. */
 export interface BoundsOptions {
   /** What one attempt of a single model is at worst for its transport, when that sends again by itself. */
   readonly transport?: Explanation

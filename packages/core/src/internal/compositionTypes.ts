@@ -11,6 +11,7 @@ export interface Part<in I, out O, out E, out R, out Inside = unknown> {
   readonly [TypeId]: Inside
 }
 
+/** Any agent that can be a part of a composition. */
 export type AnyPart = Part<never, unknown, unknown, unknown>
 
 // Where the type of a second argument depends on that of the first, the first is `A & AnyPart`: were it `A extends AnyPart`, an

@@ -5,6 +5,7 @@ import { type Samples, samplesFor, steps } from "./explainingSchedule.ts"
 import type { Compact, Fix, Node, Retry, Rows } from "./verdict.ts"
 import { costOf, maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./verdictBounds.ts"
 
+/** What `explain` cannot read off a policy. */
 export interface Options {
   /**
    * Failures that the policy may meet. Schedules that look at their input are tried on those of their row; without any, on the

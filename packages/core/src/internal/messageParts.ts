@@ -60,6 +60,7 @@ export interface SettledCall extends Schema.Schema.Type<typeof SettledCall> {}
 
 export const SettledCall = Schema.Struct({ type: Schema.tag("settled-call"), call: ToolCall, settlement: Settlement })
 
+/** Instructions to the model. */
 export interface System extends Schema.Schema.Type<typeof System> {}
 
 export const System = Schema.Struct({ role: Schema.tag("system"), text: Schema.String })
@@ -87,6 +88,7 @@ export type UserContent = typeof UserContent.Type
 
 export const UserContent = Schema.Array(Schema.Union([Text, Image, File]))
 
+/** What a user says. */
 export interface User extends Schema.Schema.Type<typeof User> {}
 
 export const User = Schema.Struct({ role: Schema.tag("user"), content: UserContent })
@@ -100,6 +102,7 @@ export const Assistant = Schema.Struct({
   paused: Schema.optionalKey(Schema.Literal(true))
 })
 
+/** One message of a conversation, with its calls settled. */
 export type Message = System | User | Assistant
 
 export const Message = Schema.Union([System, User, Assistant])

@@ -45,6 +45,7 @@ export type Part =
       readonly model?: string
     }
 
+/** A model: one request in, one reply out, whole or streamed. */
 export interface Service {
   /** The model's name, as its provider knows it. */
   readonly name: string

@@ -45,6 +45,7 @@ export type After<Earlier, Given> = Given extends AnyHandler ? TableOf<Given> : 
 
 type AnyHandler = (...args: never) => unknown
 
+/** What is known beforehand of a function that stands in the place of a table. */
 export interface HandlerOptions {
   /** All that the function may choose, for `explain`; choosing anything else is a defect. */
   readonly among?: ReadonlyArray<Recovery.AnyVerdict>

@@ -8,6 +8,7 @@ export const recoveryKinds = ["resend", "repair", "shrink", "fallback", "escalat
 /** What helps when sending the same input again does not. */
 export type RecoveryKind = (typeof recoveryKinds)[number]
 
+/** What to do after an error: whether, when and how often the same input may be sent again. */
 export interface Outlook {
   /** Whether sending the same input again is safe and sensible. */
   readonly isRetryable: boolean

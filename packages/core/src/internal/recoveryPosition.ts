@@ -18,6 +18,7 @@ export const Seen = Schema.Struct({
 
 export type Seen = typeof Seen.Type
 
+/** Where a policy stands while it waits, as data. */
 export interface Position extends Schema.Schema.Type<typeof Position> {}
 
 export const Position = Schema.Struct({

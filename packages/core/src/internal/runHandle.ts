@@ -18,6 +18,7 @@ import { Suspension } from "./runStart.ts"
 /** How a run ended that did not fail: with its answer, or waiting for a decision or a larger budget. */
 export type Outcome<O> = Completed<O> | Suspended
 
+/** A run that came to its end, with its output. */
 export interface Completed<out O> {
   readonly _tag: "Completed"
   readonly output: O
@@ -25,6 +26,7 @@ export interface Completed<out O> {
   readonly finish?: Message.FinishReason
 }
 
+/** A run that waits for a decision or a larger budget; nothing of it is at work. */
 export interface Suspended {
   readonly _tag: "Suspended"
   /** Where it goes on, with `Agent.resume`. */

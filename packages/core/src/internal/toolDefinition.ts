@@ -85,6 +85,7 @@ export interface Limits<T, C, A, VR> {
   readonly verify?: Verify<NoInfer<A>, VR>
 }
 
+/** What a tool is made of. */
 export interface Options<Params, A, E, R, S extends Recovery.SideEffects> {
   /** What the tool does, for the model. */
   readonly description: string

@@ -18,6 +18,7 @@ export type Step<Tag extends string = string> = { readonly takes: number } & (
   | { readonly does: "die" | "interrupt" | "never" }
 )
 
+/** What each attempt does, in order. */
 export interface FailureScript<Tag extends string = string> {
   readonly steps: ReadonlyArray<Step<Tag>>
   /** What every attempt after the last step does. */
@@ -39,6 +40,7 @@ export const fails = <const Tag extends string>(
   { hint, takes = 0 }: { readonly takes?: number; readonly hint?: number } = {}
 ): Step<Tag> => ({ takes, does: "fail", tag, ...(hint === undefined ? {} : { hint }) })
 
+/** An attempt that takes so many milliseconds and succeeds. */
 export const succeeds = (value = "fine", takes = 0): Step<never> => ({ takes, does: "succeed", value })
 
 /** A defect: no policy may handle it. */

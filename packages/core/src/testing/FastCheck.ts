@@ -20,6 +20,7 @@ export interface Tools {
   readonly play: typeof Trace.play
 }
 
+/** How many cases are tried, and which. */
 export interface CheckOptions {
   /** How many cases; 1,000 by default. */
   readonly runs?: number
@@ -109,6 +110,7 @@ export const failing = <const Tag extends string>(
     .record({ takes, tag: fc.constantFrom(...tags), hint: hints })
     .map(({ hint, ...step }) => ({ does: "fail", ...step, ...(hint === undefined ? {} : { hint }) }))
 
+/** A step that succeeds. */
 export const succeeding: fc.Arbitrary<Step<never>> = takes.map((takes) => ({ does: "succeed", takes, value: "fine" }))
 
 /** A defect or an interruption. */
@@ -157,10 +159,12 @@ export const allFailing = <const Tag extends string>(
 
 // --- policies
 
+/** Up to 5 retries, said as `retries` or as `maxAttempts`. */
 export const count: fc.Arbitrary<Backoff.Count> = fc
   .tuple(fc.integer({ min: 0, max: 5 }), fc.boolean())
   .map(([retries, extra]) => (extra ? { retries } : { maxAttempts: retries + 1 }))
 
+/** Waits that grow, with and without a cap and a limit for hints; no jitter. */
 export const delays: fc.Arbitrary<Omit<Options, "retries" | "maxAttempts">> = fc
   .record(
     {
@@ -181,19 +185,23 @@ export const options: fc.Arbitrary<Options> = fc
   .tuple(count, delays)
   .map(([count, delays]) => ({ ...count, ...delays }))
 
+/** Every kind of jitter. */
 export const jitter: fc.Arbitrary<"full" | "equal" | number> = fc.oneof(
   fc.constantFrom("full" as const, "equal" as const),
   fc.double({ min: 0, max: 1, noNaN: true })
 )
 
+/** Options of a retry, with jitter. */
 export const jittered: fc.Arbitrary<Options> = fc
   .tuple(options, jitter)
   .map(([options, jitter]) => ({ ...options, jitter }))
 
+/** A retry, with or without jitter. */
 export const retry: fc.Arbitrary<PolicyData> = fc
   .oneof(options, jittered)
   .map((options) => ({ kind: "retry", options }) as const)
 
+/** A handler that answers at once or late, fails, or dies. */
 export const respondWith: fc.Arbitrary<PolicyData> = fc.record({
   kind: fc.constant("respondWith" as const),
   after: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 5_000 })),
@@ -209,8 +217,10 @@ const rung: fc.Arbitrary<PolicyData> = fc.oneof({ weight: 3, arbitrary: retry },
 export const laddersOf = (rungs: fc.Arbitrary<PolicyData>): fc.Arbitrary<PolicyData> =>
   fc.array(rungs, { minLength: 1, maxLength: 4 }).map((rungs) => ({ kind: "ladder", rungs }) as const)
 
+/** A ladder, which may hold ladders. */
 export const ladder: fc.Arbitrary<PolicyData> = laddersOf(fc.oneof({ weight: 4, arbitrary: rung }, laddersOf(rung)))
 
+/** A choice of two policies by the number of the attempt. */
 export const when: fc.Arbitrary<PolicyData> = fc.record({
   kind: fc.constant("when" as const),
   until: fc.integer({ min: 0, max: 6 }),

@@ -14,6 +14,7 @@ import * as LlmError from "../LlmError.ts"
 import type * as Model from "../Model.ts"
 import * as RunContext from "../RunContext.ts"
 
+/** What goes wrong at a step. */
 export type Fault =
   /** Fails in the place of the step; `make` gives the failure, that of the step's kind by default. */
   | { readonly kind: "error"; readonly make?: (step: Step) => unknown }

@@ -44,6 +44,7 @@ export interface Scenario<out I, in Services = never> {
   readonly invariants?: Readonly<Record<string, Invariants.Invariant>>
 }
 
+/** How a scenario is run: for its answer, or as a stream of events. */
 export type Mode = "whole" | "streamed"
 
 /** One run in which something went wrong that must not. */

@@ -38,6 +38,7 @@ export interface Recording {
   readonly later: { readonly events: number; readonly steps: number }
 }
 
+/** What has to be true of every run: gives one sentence for each fault, none where all is well. */
 export interface Invariant {
   (recording: Recording): ReadonlyArray<string>
 }

@@ -4,6 +4,7 @@ import type * as Backoff from "../Backoff.ts"
 import * as Recovery from "../Recovery.ts"
 import type { Failure } from "./FailureScript.ts"
 
+/** A policy as data: it can be drawn, printed and made smaller. */
 export type PolicyData =
   | { readonly kind: "retry"; readonly options: Options }
   /** Answers `"answer"` after so many milliseconds; or its handler fails with a `HandlerError`, or dies. */
@@ -30,6 +31,7 @@ export interface HandlerError {
   readonly _tag: "HandlerError"
 }
 
+/** The verdict that such data stands for. */
 export type Verdict = Recovery.Verdict<Failure, string, HandlerError, never, "exhausted" | "rethrow", "repeats">
 
 /** What a policy means. A `when` names what it chooses among, so that it can be explained. */

@@ -6,6 +6,7 @@ import * as RunContext from "../RunContext.ts"
 
 type OfType<Type> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
 
+/** The events of a program, in order. */
 export interface RecordedEvents {
   /** So far; it grows. */
   readonly all: ReadonlyArray<AgentEvent.AgentEvent>

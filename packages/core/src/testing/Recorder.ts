@@ -13,6 +13,7 @@ import * as ScriptedModel from "./ScriptedModel.ts"
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
+/** Grows while a program runs under a sweep. */
 export class Recorder {
   readonly steps: Array<Step> = []
   readonly starts: Array<Mutable<Start>> = []

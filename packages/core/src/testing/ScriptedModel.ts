@@ -22,6 +22,7 @@ export interface Step {
   readonly isCutOff: boolean
 }
 
+/** A model that follows a script, and what it was asked. */
 export interface ScriptedModel {
   readonly layer: Layer.Layer<Model.Model>
   /** A copy of every request so far. */
@@ -33,6 +34,7 @@ const step = (answer: Step["answer"], parts: Step["parts"] = []): Step => ({ par
 /** What one reply costs by default. */
 const usage: Usage.Usage = Usage.make({ inputTokens: 10, outputTokens: 5 })
 
+/** A reply of which some things are said; its end is `tool-calls` if it holds calls, else `stop`. */
 export const reply = (value: Partial<Message.Reply>): Message.Reply => {
   const content = value.content ?? []
   const finish = content.some((part) => part.type === "tool-call") ? "tool-calls" : "stop"
@@ -116,7 +118,11 @@ export const make = (...steps: ReadonlyArray<Step>): Effect.Effect<ScriptedModel
     return { layer: Layer.succeed(Model.Model, service), requests }
   })
 
-/** How a step is streamed. */
+/**
+ * How a step is streamed.
+ *
+ * @internal
+ */
 export const streamOf = (found: Step, request: Model.Request): Stream.Stream<Model.Part, LlmError> => {
   const before = Stream.fromIterable(found.parts)
   if (found.isCutOff) return before

@@ -23,6 +23,7 @@ export interface Trace {
   readonly resources: ReadonlyArray<string>
 }
 
+/** One attempt: `start` in milliseconds after the beginning of the whole. */
 export interface Attempt {
   readonly start: number
   /** Counted from 1. */

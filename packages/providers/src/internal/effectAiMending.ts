@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
-import { imported } from "./effectAiSchema.ts"
+import { said } from "./effectAiSchema.ts"
 import { remembering } from "./remembering.ts"
 
 type Decode = (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue>
@@ -37,9 +37,7 @@ const fitting = (parsed: Coercion.Parsed, decode: Decode | undefined): Coercion.
 }
 
 const decoderOf = remembering((tool: Tool.Any): { readonly decode: Decode | undefined } => ({
-  decode: decoder(
-    Tool.isDynamic(tool) && tool.jsonSchema !== undefined ? imported(tool.jsonSchema) : tool.parametersSchema
-  )
+  decode: decoder(Tool.isDynamic(tool) && tool.jsonSchema !== undefined ? said(tool.jsonSchema) : tool.parametersSchema)
 }))
 
 /** A schema that needs services says nothing here. */

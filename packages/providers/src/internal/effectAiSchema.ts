@@ -1,28 +1,14 @@
-/** JSON Schemas of foreign origin as schemas, and schemas for what a model is asked for. */
+/** Schemas for what a model is asked for, and for results that are shown in words of their own. */
 import type * as Model from "@kintsugi/core/Model"
+import * as RawSchema from "@kintsugi/core/RawSchema"
 import * as Prompt from "effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaRepresentation from "effect/SchemaRepresentation"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import { remembering } from "./remembering.ts"
 
-type JsonSchema = { readonly [key: string]: unknown }
-
-/** A schema that means the same, as far as Effect can say it; nothing where it cannot. */
-export const imported = remembering((schema: JsonSchema): Schema.Codec<unknown, unknown> | undefined => {
-  const { $defs, definitions, ...root } = schema
-  const document = {
-    dialect: "draft-2020-12" as const,
-    schema: root,
-    // definitions are schemas by their names
-    definitions: { ...(definitions as object), ...($defs as object) } as Record<string, JsonSchema>
-  }
-  const made = Result.try(() => SchemaRepresentation.fromJsonSchemaDocument(document, { patterns: "ignore" }))
-  // what was imported needs no services
-  return Result.isSuccess(made) ? (made.success as Schema.Codec<unknown, unknown>) : undefined
-})
+const whole = remembering(RawSchema.whole)
 
 /**
  * What the final text has to be, for a model that can be held to it. `effect/ai` gives up a reply with calls then, for it has no
@@ -31,25 +17,15 @@ export const imported = remembering((schema: JsonSchema): Schema.Codec<unknown, 
 export const schemaOf = ({ output, tools }: Model.Request): ObjectSchema | undefined => {
   if (output === undefined || tools.length > 0) return undefined
   // the schema of an output is one of an object or a list, by whoever asked
-  return imported(output.schema) as ObjectSchema | undefined
+  return whole(output.schema) as ObjectSchema | undefined
 }
 
 type ObjectSchema = Schema.Codec<unknown, Record<string, unknown>>
 
 /** What a tool takes whose parameters are said in JSON Schema: it is told as it is, and checked as far as Effect can. */
-export const said = (schema: JsonSchema): Schema.Codec<unknown, unknown> => {
-  const known = imported(schema)
-  const decode = known === undefined ? undefined : Schema.decodeUnknownResult(known, { errors: "all" })
-  return Schema.Json.check(
-    Schema.makeFilter(
-      (value) => {
-        const decoded = decode?.(value)
-        return decoded === undefined || Result.isSuccess(decoded) ? undefined : decoded.failure.issue
-      },
-      { toJsonSchema: () => schema }
-    )
-  )
-}
+export const said = (schema: { readonly [key: string]: unknown }): Schema.Codec<Schema.Json, unknown> =>
+  // JSON Schema is JSON
+  RawSchema.make(schema as RawSchema.RawSchema)
 
 /** A result that is shown to models in other words than its own; those are no JSON to read it from. */
 export const shown = (

@@ -13,6 +13,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Notices } from "./mcpNotices.ts"
 
+/** Where a server is reached over HTTP. */
 export interface HttpOptions {
   readonly url: string | URL
   /** Sent with every request; secrets are `Redacted`. */

@@ -11,6 +11,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Notices } from "./mcpNotices.ts"
 
+/** The program that is started as a server. */
 export interface StdioOptions {
   /** The program, without a shell. */
   readonly command: string

@@ -10,6 +10,7 @@ import * as CircuitBreaker from "effect/persistence/CircuitBreaker"
 import * as Schedule from "effect/Schedule"
 import { type By, type Call, type Ended, keyOf, type Policy } from "./resilienceCall.ts"
 
+/** When a circuit opens, and for how long. */
 export interface BreakerOptions {
   /** How many failures in a row open the circuit; 5 by default. */
   readonly failures?: number

@@ -6,6 +6,7 @@ import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Schedule from "effect/Schedule"
 
+/** How long is waited, and how often a request is sent. */
 export interface Options {
   /** How failed requests are sent again; `false` sends everything once. */
   readonly retry?: RetryOptions | false

@@ -37,6 +37,7 @@ interface OfTool {
   readonly dynamic: true
 }
 
+/** Why a message ended, in the words of the SDK. */
 export type FinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other"
 
 /** What a finished message says of its run. */
@@ -46,6 +47,7 @@ export interface Metadata {
   readonly isSuspended: boolean
 }
 
+/** What a reader gets to see. */
 export interface Options {
   /** What a reader is told of the failure that ends a run; its code by default: a message may hold what is not theirs. */
   readonly describe?: (error: unknown) => string

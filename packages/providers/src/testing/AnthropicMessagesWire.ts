@@ -4,6 +4,7 @@ import * as Ask from "../internal/wireAnthropicAsk.ts"
 import * as Tell from "../internal/wireAnthropicTell.ts"
 import * as Wire from "./Wire.ts"
 
+/** A request without a key is refused. */
 export const wire: Wire.Wire = {
   format: "anthropic-messages",
   serves: (path) => path.endsWith("/v1/messages"),

@@ -11,6 +11,7 @@ import * as OpenAiResponsesWire from "./OpenAiResponsesWire.ts"
 import * as Split from "./Split.ts"
 import * as Wire from "./Wire.ts"
 
+/** All five formats. */
 export const wires: ReadonlyArray<Wire.Wire> = [
   AnthropicMessagesWire.wire,
   OpenAiChatWire.wire,

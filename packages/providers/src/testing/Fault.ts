@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import type * as LoopbackServer from "./LoopbackServer.ts"
 import type { Split } from "./Split.ts"
 
+/** Makes a bad answer of a good one, or one without asking for the good one at all. */
 export interface Fault {
   (good: Effect.Effect<LoopbackServer.Answer>, request: LoopbackServer.Received): Effect.Effect<LoopbackServer.Answer>
 }

@@ -13,6 +13,7 @@ import type * as Scope from "effect/Scope"
 import * as Http from "node:http"
 import * as Split from "./Split.ts"
 
+/** A server that runs, and what it was asked. */
 export interface LoopbackServer {
   /** `http://127.0.0.1:` and the port that the system gave. */
   readonly url: string
@@ -22,6 +23,7 @@ export interface LoopbackServer {
   readonly nextAbort: Effect.Effect<Received>
 }
 
+/** A request that the server got. */
 export interface Received {
   /** 1 for the first request of this server. */
   readonly number: number
@@ -38,6 +40,7 @@ export interface Received {
   readonly at: number
 }
 
+/** What a handler answers. */
 export interface Answer {
   /** 200 by default. */
   readonly status?: number

@@ -74,6 +74,7 @@ export const record = (file: string): Layer.Layer<HttpClient.HttpClient, Recordi
     })
   )
 
+/** How a recording is played. */
 export interface ReplayOptions {
   /** Where bodies are cut into pieces; as they were recorded by default. */
   readonly split?: Split.Split

@@ -11,6 +11,7 @@ import * as Result from "effect/Result"
 import type * as LoopbackServer from "./LoopbackServer.ts"
 import type { Split } from "./Split.ts"
 
+/** The formats that a server can speak, by name. */
 export type Format = "anthropic-messages" | "gemini-content" | "ollama-chat" | "openai-chat" | "openai-responses"
 
 /** What a model can know of a request, in the words of this library whatever its format. */
@@ -61,6 +62,7 @@ export type Failure =
   | { readonly type: "overloaded" }
   | { readonly type: "server-error" }
 
+/** One format as a server speaks it: reads requests, writes replies and failures. */
 export interface Wire {
   readonly format: Format
   /** Whether a path, without its query, is one of this format. */
