@@ -114,7 +114,16 @@ export const settle = (settling: Settling): Effect.Effect<Batch> => {
         : Effect.succeed(outcome)
     })
   }
-  const all = Effect.forEach(started, settleOne, { concurrency: started.length > 1 ? concurrency : 1 })
+  // of a call that waited for its turn `forEach` knows only once that waits for something: an interruption of the run that comes
+  // from within it would miss it
+  const settleInTurn: typeof settleOne = (call, offset) =>
+    concurrency > 1 && offset >= concurrency
+      ? Effect.andThen(
+          Effect.yieldNow,
+          Effect.suspend(() => settleOne(call, offset))
+        )
+      : settleOne(call, offset)
+  const all = Effect.forEach(started, settleInTurn, { concurrency: started.length > 1 ? concurrency : 1 })
   return Effect.matchEffect(all, {
     onSuccess: (outcomes): Effect.Effect<Batch> => {
       const failed = outcomes.find((outcome) => outcome.failure !== undefined)
