@@ -114,8 +114,17 @@ export const settle = (
     })
   }
   const isHasty = siblings === "interrupt"
+  // of a call that waited for its turn `forEach` knows only once that waits for something: an interruption of the run that comes
+  // from within it would miss it
+  const settleInTurn: typeof settleOne = (call, offset) =>
+    concurrency > 1 && offset >= concurrency
+      ? Effect.andThen(
+          Effect.yieldNow,
+          Effect.suspend(() => settleOne(call, offset))
+        )
+      : settleOne(call, offset)
   const oneOfMany = (call: Message.ToolCall, offset: number): Effect.Effect<Toolset.Outcome, Ended> =>
-    Effect.flatMap(settleOne(call, offset), (outcome) =>
+    Effect.flatMap(settleInTurn(call, offset), (outcome) =>
       isHasty && outcome.failure !== undefined ? Effect.fail({ failure: outcome.failure }) : Effect.succeed(outcome)
     )
   const ended = (outcomes: ReadonlyArray<Toolset.Outcome>): Effect.Effect<Batch> => {

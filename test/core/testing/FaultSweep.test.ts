@@ -287,3 +287,23 @@ it.effect("P1105 a plan lets the n-th step of any program go wrong", () =>
     assert.deepStrictEqual(own, Exit.succeed("done"))
   })
 )
+
+it.effect("A111 a call that waited for its turn, and interrupts its own run, is awaited as all others", () =>
+  Effect.gen(function* () {
+    const helper = Agent.make("helper", { prompt: "Help." })
+    const ask = Agent.asTool(helper, { name: "ask", description: "d" })
+    const crew = Agent.make("worker", {
+      budget: { toolConcurrency: 2 },
+      skills: [Skill.make("work", { description: "d", tools: [ask] })]
+    }).pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))
+    const slow = ScriptedModel.answers(() =>
+      Effect.as(Effect.sleep(20), ScriptedModel.reply({ content: [{ type: "text", text: "helped" }] }))
+    )
+    const asking = [1, 2, 3].map((n) => ScriptedModel.call("ask", { input: "go" }, `c${n}`))
+    const report = yield* faultSweep(crew, {
+      input: "go",
+      script: { worker: [ScriptedModel.calls(...asking), ScriptedModel.text("done")], helper: [slow] }
+    })
+    assert.isAbove(report.runs, 50)
+  })
+)
