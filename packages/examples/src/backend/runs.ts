@@ -1,9 +1,10 @@
 /** Runs of the agent, and those that wait: the same for every endpoint. A run lives in the scope of its request. */
-import { Agent, type Approval, type KintsugiError, type Message, Snapshot } from "@kintsugi/core"
+import { Agent, type Approval, type KintsugiError, type Message, type Model, Snapshot } from "@kintsugi/core"
 import { Effect, type Scope, Stream } from "effect"
 import type { Ending } from "./api.ts"
 import { desk } from "./desk.ts"
 import { RunFailed, StaleDecision } from "./problems.ts"
+import type { Shop } from "./shop.ts"
 import { type Row, Suspended } from "./suspended.ts"
 
 type Run = Agent.Run<string, KintsugiError.KintsugiError>
@@ -70,14 +71,20 @@ export const decide = (runId: string, decisions: ReadonlyArray<Approval.Decided>
     )
   ).pipe(Effect.flatMap(({ ending }) => ending))
 
+interface Gone {
+  /** What becomes of its row; also where the decision did not count. */
+  readonly row: Row
+  readonly ending: Effect.Effect<Ending, StaleDecision>
+}
+
 const goOn = (from: Snapshot.Snapshot, decisions: ReadonlyArray<Approval.Decided>) =>
-  Effect.gen(function* () {
+  Effect.gen(function* (): Effect.fn.Return<Gone, RunFailed, Model.Model | Shop | Scope.Scope> {
     const asked = Snapshot.requestsOf(from)
     const decided = asked.filter(({ digest }) => decisions.some((decision) => decision.digest === digest))
     const stale = (requests: ReadonlyArray<Approval.ApprovalRequest>) =>
       Effect.fail(new StaleDecision({ runId: from.runId, requests }))
     if (decided.length < decisions.length)
-      return { row: { state: "waiting", document: Snapshot.toJson(from) } as Row, ending: stale(asked) }
+      return { row: { state: "waiting", document: Snapshot.toJson(from) }, ending: stale(asked) }
     const { ending, row } = yield* Effect.flatMap(going.start({ from, decisions }), ended)
     const keys = new Set(decided.map(({ key }) => key))
     // asked about the same call again: the decision came too late
