@@ -152,7 +152,7 @@ describe.each(packages)("the tarball of %s", (name) => {
 
   it("holds the readme, the licence, the sources and no test", () => {
     const paths = pathsBelow(installed(name)).map((path) => path.split("/")[0])
-    expect([...new Set(paths)].toSorted()).toEqual(["LICENSE", "README.md", "dist", "package.json", "src"])
+    expect([...new Set(paths)].toSorted()).toEqual(["AGENTS.md", "LICENSE", "README.md", "dist", "package.json", "src"])
     expect(pathsBelow(installed(name)).filter((path) => /\.(test|test-d)\./.test(path))).toEqual([])
   })
 
