@@ -11,30 +11,30 @@ import { join } from "node:path"
 import { root } from "./files.ts"
 import { packageManager } from "./tools.ts"
 
-const folder = join(root, "test", "sdk")
-const stamp = join(folder, "node_modules", ".kintsugi-installed")
 const windows = process.platform === "win32"
 
 /** Everything that decides what an installation gives. */
-const wanted = (): string => {
+const wanted = (folder: string): string => {
   const hash = createHash("sha256").update(packageManager())
   for (const file of ["package.json", "pnpm-lock.yaml"]) hash.update(readFileSync(join(folder, file)))
   return hash.digest("hex")
 }
 
-/** Whether they are there, installed now if need be. */
-export const install = (): boolean => {
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted()) return true
+/** Whether what a package outside of the workspace needs is there, installed now if need be; its folder is told from the root. */
+export const installIn = (path: string): boolean => {
+  const folder = join(root, path)
+  const stamp = join(folder, "node_modules", ".kintsugi-installed")
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted(folder)) return true
   const { status } = spawnSync(
     windows ? "npx.cmd" : "npx",
     ["--yes", packageManager(), "install", "--ignore-workspace", "--frozen-lockfile"],
     { cwd: folder, stdio: ["ignore", 2, 2], shell: windows, env: { ...process.env, CI: process.env["CI"] ?? "true" } }
   )
-  if (status === 0) writeFileSync(stamp, wanted())
+  if (status === 0) writeFileSync(stamp, wanted(folder))
   return status === 0
 }
 
-if (import.meta.main && !install()) {
+if (import.meta.main && !installIn("test/sdk")) {
   process.stderr.write("could not install the SDKs: see the messages above; the network may be unreachable\n")
   process.exitCode = 1
 }

@@ -1,0 +1,276 @@
+/** Runs the tests against the mutants, and keeps what came of it as long as neither the source nor the tests changed. */
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { File } from "../files.ts"
+import { hashOf, type Surveyed } from "./baseline.ts"
+import { identity, type Placed } from "./instrument.ts"
+import { run } from "./processes.ts"
+import { type Baseline, cache, type Job, type Mutant, type Plan, type Result, type Status } from "./protocol.ts"
+
+/** What became of a mutant. */
+export interface Outcome {
+  readonly mutant: Mutant
+  readonly status: Status
+  /** The test that found it out. */
+  readonly by?: string
+  readonly ran: number
+}
+
+export interface Options {
+  readonly workers: number
+  /** Milliseconds of tests, as measured without mutants, that one mutant is given at most, the quickest first. */
+  readonly cap: number
+  readonly say: (line: string) => void
+}
+
+/** Mutants that act while modules are loaded, tried by one process. */
+const WORLDS = 12
+
+/** Mutants tried by one process at most. */
+const JOBS = 400
+
+const keyOf = (mutant: Mutant): string => `${identity(mutant)}#${mutant.nth}`
+
+interface Kept {
+  readonly key: string
+  readonly hash: string
+  readonly status: Status
+  readonly by?: string
+  readonly ran: number
+}
+
+const path = join(cache, "outcomes.jsonl")
+
+const readKept = (): ReadonlyMap<string, Kept> => {
+  if (!existsSync(path)) return new Map()
+  const lines = readFileSync(path, "utf8").split("\n")
+  const kept: ReadonlyArray<Kept> = lines.filter((line) => line.endsWith("}")).map((line) => JSON.parse(line))
+  return new Map(kept.map((one) => [`${one.key} ${one.hash}`, one]))
+}
+
+const unrepeatablePath = join(cache, "unrepeatable.json")
+
+const readUnrepeatable = (): ReadonlyArray<string> =>
+  existsSync(unrepeatablePath) ? JSON.parse(readFileSync(unrepeatablePath, "utf8")) : []
+
+const keep = (one: Kept): void => {
+  mkdirSync(cache, { recursive: true })
+  appendFileSync(path, `${JSON.stringify(one)}\n`)
+}
+
+const capped = <A extends { readonly test: Baseline }>(tests: ReadonlyArray<A>, cap: number): ReadonlyArray<A> => {
+  let sum = 0
+  return tests
+    .toSorted((a, b) => a.test.ms - b.test.ms)
+    .filter(({ test }) => {
+      sum += test.ms
+      return sum <= cap
+    })
+}
+
+/** The tests that come by each mutant. */
+export const coverage = (
+  tests: ReadonlyArray<Baseline>
+): ReadonlyMap<string, ReadonlyArray<{ test: Baseline; hits: number }>> => {
+  const found = new Map<string, Array<{ test: Baseline; hits: number }>>()
+  for (const test of tests.filter(({ passed }) => passed)) {
+    for (const [mutant, hits] of Object.entries(test.hits)) {
+      const known = found.get(mutant)
+      if (known === undefined) found.set(mutant, [{ test, hits }])
+      else known.push({ test, hits })
+    }
+  }
+  return found
+}
+
+export const chunks = <A>(values: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(values.length / size) }, (_, at) => values.slice(at * size, (at + 1) * size))
+
+/** Runs tasks, so many at once. */
+export const pool = async (tasks: ReadonlyArray<() => Promise<void>>, workers: number): Promise<void> => {
+  const queue = [...tasks]
+  const work = async () => {
+    for (let task = queue.shift(); task !== undefined; task = queue.shift()) await task()
+  }
+  await Promise.all(Array.from({ length: workers }, work))
+}
+
+type Part = Pick<Plan, "jobs" | "worlds">
+
+/** Runs a part in as many processes as it takes. */
+const runPart = async (
+  part: Part,
+  planOf: (part: Part) => Pick<Plan, "mode" | "files"> & Partial<Plan>,
+  tell: (result: Result) => void,
+  exclude: (test: string) => void
+): Promise<void> => {
+  let left = part
+  while (left.jobs.length + left.worlds.length > 0) {
+    const said = await run(planOf(left))
+    const done = new Set<string>()
+    const settle = (result: Result) => {
+      tell(result)
+      done.add(result.mutant)
+    }
+    for (const line of said.lines) if (line.type === "result") settle(line)
+    const tainted = said.lines.find((line) => line.type === "tainted")
+    const stuck = said.stuckAt
+    if (process.env["KINTSUGI_MUTATION_DEBUG"] !== undefined) {
+      console.log(JSON.stringify([done.size, said.lines.at(-1), stuck]))
+    }
+    if (tainted?.type === "tainted") {
+      exclude(tainted.test)
+    } else if (stuck !== undefined && stuck.mutant !== "") {
+      settle({ mutant: stuck.mutant, status: "timeout", by: stuck.test, ran: 0 })
+    } else if (tainted === undefined && done.size === 0 && said.lines.at(-1)?.type !== "done") {
+      throw new Error(`Vitest ended without a result; at ${JSON.stringify(stuck)}\n${said.printed}`)
+    }
+    if (said.lines.at(-1)?.type === "done") return
+    left = {
+      jobs: left.jobs.filter(({ mutant }) => !done.has(mutant)),
+      worlds: left.worlds.filter(({ mutant }) => !done.has(mutant))
+    }
+  }
+}
+
+/** Which test files can tell something of the modules of a source: those that come by its mutants, or all. */
+const filesFor = (
+  source: string,
+  surveyed: Surveyed,
+  mutants: ReadonlyArray<Mutant>,
+  cap: number
+): ReadonlyArray<string> => {
+  const ids = new Set(mutants.filter(({ file }) => file === source).map(({ id }) => id))
+  const scores = new Map<string, { ms: number; near: number; tests: number }>()
+  for (const test of surveyed.tests.filter(({ passed }) => passed)) {
+    const score = scores.get(test.file) ?? { ms: 0, near: 0, tests: 0 }
+    const near = Object.keys(test.hits).some((id) => ids.has(id)) ? 1 : 0
+    scores.set(test.file, { ms: score.ms + test.ms, near: score.near + near, tests: score.tests + 1 })
+  }
+  let sum = 0
+  return [...scores]
+    .toSorted(([, a], [, b]) => b.near / b.tests - a.near / a.tests || a.ms - b.ms)
+    .filter(([, { ms, near }]) => {
+      if (near === 0 && ids.size > 0 && [...scores.values()].some((one) => one.near > 0)) return false
+      sum += ms
+      return sum <= cap * 4
+    })
+    .map(([file]) => file)
+}
+
+/** What becomes of the mutants of the chosen files. */
+export const tryAll = async (
+  placed: ReadonlyArray<Placed>,
+  chosen: (file: string) => boolean,
+  sources: ReadonlyArray<File>,
+  surveyed: Surveyed,
+  { cap, say, workers }: Options
+): Promise<ReadonlyArray<Outcome>> => {
+  const all = placed.map(({ mutant }) => mutant)
+  const mutants = all.filter(({ file }) => chosen(file))
+  const reached = coverage(surveyed.tests)
+  const texts = new Map(sources.map((file) => [file.path, file.text]))
+  const kept = readKept()
+  const fileOf = new Map(surveyed.tests.map(({ file, key }) => [key, file]))
+  const everything = hashOf(...surveyed.hashes.values(), String(cap))
+
+  /** What an outcome depends on: of one that was found out, the source and the file of the test; else all tests. */
+  const hashFor = (mutant: Mutant, by: string | undefined) => {
+    const test = by === undefined ? everything : (surveyed.hashes.get(fileOf.get(by) ?? by) ?? "gone")
+    return hashOf(texts.get(mutant.file) ?? "", test)
+  }
+  const remembered = (mutant: Mutant): Outcome | undefined => {
+    const tests = [undefined, ...(reached.get(mutant.id) ?? []).map(({ test }) => test.key)]
+    for (const by of tests) {
+      const one = kept.get(`${keyOf(mutant)} ${hashFor(mutant, by)}`)
+      if (one !== undefined && (one.by ?? by) === by)
+        return { mutant, status: one.status, ran: one.ran, ...(one.by === undefined ? {} : { by: one.by }) }
+    }
+    return undefined
+  }
+
+  const outcomes = new Map<string, Outcome>()
+  const byId = new Map(mutants.map((mutant) => [mutant.id, mutant]))
+  for (const mutant of mutants) {
+    const known = remembered(mutant)
+    if (known !== undefined) outcomes.set(mutant.id, known)
+  }
+  const left = mutants.filter(({ id }) => !outcomes.has(id))
+  say(`${mutants.length} mutants, of which ${outcomes.size} are known from before`)
+
+  let count = 0
+  const started = Date.now()
+  const tell = (result: Result, isFinal: (result: Result) => boolean) => {
+    const mutant = byId.get(result.mutant)
+    if (mutant === undefined || !isFinal(result)) return
+    const { by, ran, status } = result
+    outcomes.set(mutant.id, { mutant, status, ran, ...(by === undefined ? {} : { by }) })
+    keep({ key: keyOf(mutant), hash: hashFor(mutant, by), status, ran, ...(by === undefined ? {} : { by }) })
+    count += 1
+    if (count % 100 === 0) say(`${count} tried in ${Math.round((Date.now() - started) / 1000)} s`)
+  }
+
+  // A test that fails in a process in which it ran before tells nothing: it is left out from there on.
+  const leftOut = new Set(readUnrepeatable())
+  const exclude = (test: string) => {
+    leftOut.add(test)
+    writeFileSync(unrepeatablePath, JSON.stringify([...leftOut], undefined, 2))
+  }
+  const times = surveyed.tests.filter(({ passed }) => passed)
+  const indices = new Map(times.map(({ key }, index) => [key, index]))
+  const tests = times.map(({ key, ms }) => ({ key, ms }))
+  const jobs = left.flatMap((mutant): ReadonlyArray<Job> => {
+    const found = capped(reached.get(mutant.id) ?? [], cap)
+    if (found.length === 0) return []
+    return [
+      {
+        mutant: mutant.id,
+        source: mutant.file,
+        tests: found.map(({ test }) => indices.get(test.key) ?? -1),
+        hits: found.map(({ hits }) => hits)
+      }
+    ]
+  })
+  const repeatable = (job: Job): Job => {
+    const stays = job.tests.map((index) => !leftOut.has(tests[index]?.key ?? ""))
+    return { ...job, tests: job.tests.filter((_, at) => stays[at]), hits: job.hits.filter((_, at) => stays[at]) }
+  }
+  const again: Array<Mutant> = []
+  const filesOf = (part: Part) => [
+    ...new Set(part.jobs.flatMap((job) => job.tests).map((index) => times[index]?.file ?? ""))
+  ]
+  await pool(
+    chunks(jobs, JOBS).map(
+      (chunk) => () =>
+        runPart(
+          { jobs: chunk, worlds: [] },
+          (part) => ({ mode: "jobs", files: filesOf(part), tests, jobs: part.jobs.map(repeatable) }),
+          (result) =>
+            tell(result, ({ mutant, status }) => {
+              const one = byId.get(mutant)
+              const acts = status === "survived" && surveyed.statics.has(mutant) && one !== undefined
+              if (acts) again.push(one)
+              return !acts
+            }),
+          exclude
+        )
+    ),
+    workers
+  )
+  const withJob = new Set(jobs.map(({ mutant }) => mutant))
+  const loading = [...again, ...left.filter(({ id }) => !withJob.has(id) && surveyed.statics.has(id))]
+  const worlds = loading.map((mutant) => ({ mutant: mutant.id, files: filesFor(mutant.file, surveyed, all, cap) }))
+  await pool(
+    chunks(worlds, WORLDS).map(
+      (chunk) => () =>
+        runPart(
+          { jobs: [], worlds: chunk },
+          (part) => ({ mode: "worlds", files: [], tests, worlds: part.worlds }),
+          (result) => tell(result, () => true),
+          exclude
+        )
+    ),
+    workers
+  )
+  return mutants.map((mutant) => outcomes.get(mutant.id) ?? { mutant, status: "survived", ran: 0 })
+}
