@@ -26,6 +26,9 @@ export interface Options {
 /** Mutants that act while modules are loaded, tried by one process. */
 const WORLDS = 12
 
+/** Test files that are loaded anew for each of them. */
+const WORLD_FILES = 12
+
 /** Mutants tried by one process at most. */
 const JOBS = 400
 
@@ -58,15 +61,28 @@ const keep = (one: Kept): void => {
   appendFileSync(path, `${JSON.stringify(one)}\n`)
 }
 
-const capped = <A extends { readonly test: Baseline }>(tests: ReadonlyArray<A>, cap: number): ReadonlyArray<A> => {
+/** Tests until their time is used up. */
+const within = <A extends { readonly test: Baseline }>(tests: ReadonlyArray<A>, cap: number): ReadonlyArray<A> => {
   let sum = 0
-  return tests
-    .toSorted((a, b) => a.test.ms - b.test.ms)
-    .filter(({ test }) => {
-      sum += test.ms
-      return sum <= cap
-    })
+  return tests.filter(({ test }) => {
+    sum += test.ms
+    return sum <= cap
+  })
 }
+
+/** Which share of the mutants that a test comes by is in each source. */
+const sharesOf = (tests: ReadonlyArray<Baseline>, fileOf: ReadonlyMap<string, string>) =>
+  new Map(
+    tests.map(({ hits, key }) => {
+      const counts = new Map<string, number>()
+      const ids = Object.keys(hits)
+      for (const id of ids) {
+        const file = fileOf.get(id) ?? ""
+        counts.set(file, (counts.get(file) ?? 0) + 1 / ids.length)
+      }
+      return [key, counts] as const
+    })
+  )
 
 /** The tests that come by each mutant. */
 export const coverage = (
@@ -133,28 +149,22 @@ const runPart = async (
   }
 }
 
-/** Which test files can tell something of the modules of a source: those that come by its mutants, or all. */
+/** The test files that are most about a source: those of which the tests come by its mutants and by few others. */
 const filesFor = (
   source: string,
-  surveyed: Surveyed,
-  mutants: ReadonlyArray<Mutant>,
-  cap: number
+  tests: ReadonlyArray<Baseline>,
+  shares: ReadonlyMap<string, ReadonlyMap<string, number>>
 ): ReadonlyArray<string> => {
-  const ids = new Set(mutants.filter(({ file }) => file === source).map(({ id }) => id))
-  const scores = new Map<string, { ms: number; near: number; tests: number }>()
-  for (const test of surveyed.tests.filter(({ passed }) => passed)) {
-    const score = scores.get(test.file) ?? { ms: 0, near: 0, tests: 0 }
-    const near = Object.keys(test.hits).some((id) => ids.has(id)) ? 1 : 0
-    scores.set(test.file, { ms: score.ms + test.ms, near: score.near + near, tests: score.tests + 1 })
+  const scores = new Map<string, { readonly share: number; readonly tests: number; readonly ms: number }>()
+  for (const { file, key, ms } of tests) {
+    const score = scores.get(file) ?? { share: 0, tests: 0, ms: 0 }
+    const share = shares.get(key)?.get(source) ?? 0
+    scores.set(file, { share: score.share + share, tests: score.tests + 1, ms: score.ms + ms })
   }
-  let sum = 0
-  return [...scores]
-    .toSorted(([, a], [, b]) => b.near / b.tests - a.near / a.tests || a.ms - b.ms)
-    .filter(([, { ms, near }]) => {
-      if (near === 0 && ids.size > 0 && [...scores.values()].some((one) => one.near > 0)) return false
-      sum += ms
-      return sum <= cap * 4
-    })
+  const near = [...scores].filter(([, { share }]) => share > 0)
+  return (near.length > 0 ? near : [...scores])
+    .toSorted(([, a], [, b]) => b.share / b.tests - a.share / a.tests || a.ms - b.ms)
+    .slice(0, WORLD_FILES)
     .map(([file]) => file)
 }
 
@@ -217,10 +227,20 @@ export const tryAll = async (
     writeFileSync(unrepeatablePath, JSON.stringify([...leftOut], undefined, 2))
   }
   const times = surveyed.tests.filter(({ passed }) => passed)
+  const shares = sharesOf(times, new Map(all.map(({ file, id }) => [id, file])))
+  /** Tests that are about a source and little else go first, then the quickest. */
+  const inOrder = (found: ReadonlyArray<{ test: Baseline; hits: number }>, source: string) => {
+    const shareOf = ({ test }: { test: Baseline }) => Math.round((shares.get(test.key)?.get(source) ?? 0) * 10)
+    const sorted = found.toSorted((a, b) => shareOf(b) - shareOf(a) || a.test.ms - b.test.ms)
+    const near = within(sorted, cap / 2)
+    const taken = new Set(near)
+    const rest = sorted.filter((one) => !taken.has(one)).toSorted((a, b) => a.test.ms - b.test.ms)
+    return [...near, ...within(rest, cap / 2)]
+  }
   const indices = new Map(times.map(({ key }, index) => [key, index]))
   const tests = times.map(({ key, ms }) => ({ key, ms }))
   const jobs = left.flatMap((mutant): ReadonlyArray<Job> => {
-    const found = capped(reached.get(mutant.id) ?? [], cap)
+    const found = inOrder(reached.get(mutant.id) ?? [], mutant.file)
     if (found.length === 0) return []
     return [
       {
@@ -259,7 +279,7 @@ export const tryAll = async (
   )
   const withJob = new Set(jobs.map(({ mutant }) => mutant))
   const loading = [...again, ...left.filter(({ id }) => !withJob.has(id) && surveyed.statics.has(id))]
-  const worlds = loading.map((mutant) => ({ mutant: mutant.id, files: filesFor(mutant.file, surveyed, all, cap) }))
+  const worlds = loading.map((mutant) => ({ mutant: mutant.id, files: filesFor(mutant.file, times, shares) }))
   await pool(
     chunks(worlds, WORLDS).map(
       (chunk) => () =>

@@ -150,8 +150,9 @@ export default class MutantRunner extends TestRunner {
     for (const job of this.plan.jobs) {
       const killers = kills.get(job.source) ?? new Map<string, number>()
       kills.set(job.source, killers)
+      // What found out others of the same source goes first.
       const tests = this.testsOf(job, byKey).toSorted(
-        (a, b) => (killers.get(b.one.key) ?? 0) / (b.ms + 1) - (killers.get(a.one.key) ?? 0) / (a.ms + 1) || a.ms - b.ms
+        (a, b) => (killers.get(b.one.key) ?? 0) / (b.ms + 1) - (killers.get(a.one.key) ?? 0) / (a.ms + 1)
       )
       const { by, ran, status } = await this.tryMutant(job.mutant, tests)
       if (status === "killed" && by !== undefined) killers.set(by.key, (killers.get(by.key) ?? 0) + 1)
