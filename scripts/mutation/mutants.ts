@@ -27,7 +27,10 @@ export interface Options {
 const WORLDS = 12
 
 /** Test files that are loaded anew for each of them. */
-const WORLD_FILES = 12
+const WORLD_FILES = 6
+
+/** How long a test may take, in milliseconds without mutants, to be among those that are loaded anew. */
+const WORLD_MILLIS = 300
 
 /** Mutants tried by one process at most. */
 const JOBS = 400
@@ -122,18 +125,16 @@ const runPart = async (
 ): Promise<void> => {
   let left = part
   while (left.jobs.length + left.worlds.length > 0) {
-    const said = await run(planOf(left))
     const done = new Set<string>()
     const settle = (result: Result) => {
       tell(result)
       done.add(result.mutant)
     }
-    for (const line of said.lines) if (line.type === "result") settle(line)
+    const said = await run(planOf(left), (line) => {
+      if (line.type === "result") settle(line)
+    })
     const tainted = said.lines.find((line) => line.type === "tainted")
     const stuck = said.stuckAt
-    if (process.env["KINTSUGI_MUTATION_DEBUG"] !== undefined) {
-      console.log(JSON.stringify([done.size, said.lines.at(-1), stuck]))
-    }
     if (tainted?.type === "tainted") {
       exclude(tainted.test)
     } else if (stuck !== undefined && stuck.mutant !== "") {
@@ -285,7 +286,12 @@ export const tryAll = async (
       (chunk) => () =>
         runPart(
           { jobs: [], worlds: chunk },
-          (part) => ({ mode: "worlds", files: [], tests, worlds: part.worlds }),
+          (part) => ({
+            mode: "worlds",
+            files: [],
+            tests: tests.filter(({ ms }) => ms < WORLD_MILLIS),
+            worlds: part.worlds
+          }),
           (result) => tell(result, () => true),
           exclude
         )

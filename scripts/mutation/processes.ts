@@ -14,7 +14,8 @@ const parse = (path: string): ReadonlyArray<Line> =>
   existsSync(path)
     ? readFileSync(path, "utf8")
         .split("\n")
-        .filter((line) => line.endsWith("}"))
+        // what follows the last end of a line is still being written
+        .slice(0, -1)
         .map((line) => JSON.parse(line))
     : []
 
@@ -27,8 +28,25 @@ export interface Said {
 
 let plans = 0
 
-/** Runs a plan in one process. */
-export const run = async (part: Pick<Plan, "mode" | "files"> & Partial<Plan>): Promise<Said> => {
+/** The processes at work, by their ids: each leads a group of its own, which has to be ended with this one. */
+const alive = new Set<number>()
+
+const kill = (leader: number) => {
+  try {
+    process.kill(-leader, "SIGKILL")
+  } catch {
+    // It is gone already.
+  }
+}
+
+process.on("exit", () => alive.forEach(kill))
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => process.exit(1))
+
+/** Runs a plan in one process, and tells each line as soon as it is there. */
+export const run = async (
+  part: Pick<Plan, "mode" | "files"> & Partial<Plan>,
+  tell: (line: Line) => void = () => {}
+): Promise<Said> => {
   const plan = { tests: [], jobs: [], worlds: [], hunts: [], ...part }
   plans += 1
   const path = (kind: string) => join(cache, "plans", `${process.pid}-${plans}-${kind}`)
@@ -45,19 +63,19 @@ export const run = async (part: Pick<Plan, "mode" | "files"> & Partial<Plan>): P
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (data) => (printed += String(data).slice(0, 5_000)))
   const exit = new Promise<void>((resolve) => child.on("close", () => resolve()))
-  const end = async () => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
-    } catch {
-      // It is gone already.
-    }
-    await exit
+  if (child.pid !== undefined) alive.add(child.pid)
+  let told = 0
+  const news = (): ReadonlyArray<Line> => {
+    const lines = parse(results)
+    lines.slice(told).forEach(tell)
+    told = lines.length
+    return lines
   }
   const started = Date.now()
   let stuckAt: Said["stuckAt"]
   while (child.exitCode === null && child.signalCode === null) {
     await new Promise((resolve) => setTimeout(resolve, 150))
-    const last = parse(results).at(-1)
+    const last = news().at(-1)
     if (last?.type === "done" || last?.type === "tainted" || last?.type === "leave") break
     const seen = lastBeat(beat)
     if (seen === undefined && Date.now() - started > START_MILLIS) break
@@ -66,8 +84,10 @@ export const run = async (part: Pick<Plan, "mode" | "files"> & Partial<Plan>): P
       break
     }
   }
-  await end()
-  const lines = parse(results)
+  if (child.pid !== undefined) kill(child.pid)
+  await exit
+  if (child.pid !== undefined) alive.delete(child.pid)
+  const lines = news()
   for (const used of [planPath, results, beat]) rmSync(used, { force: true })
   return { lines, printed, ...(stuckAt === undefined ? {} : { stuckAt }) }
 }
