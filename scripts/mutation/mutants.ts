@@ -6,6 +6,7 @@ import { hashOf, type Surveyed } from "./baseline.ts"
 import { identity, type Placed } from "./instrument.ts"
 import { run } from "./processes.ts"
 import { type Baseline, cache, type Job, type Mutant, type Plan, type Result, type Status } from "./protocol.ts"
+import { targetOf } from "./targets.ts"
 
 /** What became of a mutant. */
 export interface Outcome {
@@ -30,7 +31,7 @@ const WORLDS = 12
 const WORLD_FILES = 6
 
 /** How long a test may take, in milliseconds without mutants, to be among those that are loaded anew. */
-const WORLD_MILLIS = 300
+const WORLD_MILLIS = 1_500
 
 /** Mutants tried by one process at most. */
 const JOBS = 400
@@ -150,6 +151,13 @@ const runPart = async (
   }
 }
 
+/** How much is about a source, and about what belongs to the same target. */
+const nearness = (source: string, shares: ReadonlyMap<string, number>): number => {
+  const target = targetOf(source)
+  const ofTarget = [...shares].filter(([file]) => target !== undefined && targetOf(file) === target)
+  return (shares.get(source) ?? 0) + ofTarget.reduce((sum, [, share]) => sum + share, 0)
+}
+
 /** The test files that are most about a source: those of which the tests come by its mutants and by few others. */
 const filesFor = (
   source: string,
@@ -159,7 +167,7 @@ const filesFor = (
   const scores = new Map<string, { readonly share: number; readonly tests: number; readonly ms: number }>()
   for (const { file, key, ms } of tests) {
     const score = scores.get(file) ?? { share: 0, tests: 0, ms: 0 }
-    const share = shares.get(key)?.get(source) ?? 0
+    const share = nearness(source, shares.get(key) ?? new Map())
     scores.set(file, { share: score.share + share, tests: score.tests + 1, ms: score.ms + ms })
   }
   const near = [...scores].filter(([, { share }]) => share > 0)
