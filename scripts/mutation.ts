@@ -6,7 +6,8 @@
  *   npm run mutation -- Backoff Budget   some of the targets of `scripts/mutation/targets.ts`
  *
  *   --workers=2    processes at once; one without it
- *   --cap=3000     milliseconds of tests, measured without mutants, that a mutant is given at most; all tests without it
+ *   --share=0.02   the share of the time of all tests that one mutant is given at most: what is most about its source, then a
+ *                  test of each file by turns; 0.1 without it
  *   --no-rules     does not look for tests of rules that find out no mutant
  *   --write        writes docs/mutation.md
  *   --date=…       the date that the page tells; today without it
@@ -41,14 +42,14 @@ if (!installIn("scripts/mutation")) throw new Error("could not install the instr
 
 const isChosen = (file: string): boolean => names.length === 0 || names.includes(targetOf(file)?.name ?? "")
 const workers = Number(option("workers") ?? 1)
-const cap = Number(option("cap") ?? Infinity)
+const share = Number(option("share") ?? 0.1)
 
 const sources = filesIn("packages", (path) => targetOf(path) !== undefined)
 const placed = await instrument(sources)
 const surveyed = await survey(say)
 for (const { key, passed } of surveyed.tests) if (!passed) say(`fails without a mutant, and is left out: ${key}`)
 
-const tried = await tryAll(placed, isChosen, sources, surveyed, { cap, say, workers })
+const tried = await tryAll(placed, isChosen, sources, surveyed, { say, share, workers })
 const survivors = new Set(tried.filter(({ status }) => status === "survived").map(({ mutant }) => mutant.id))
 const senseless = uncompilable(
   placed.filter(({ mutant }) => survivors.has(mutant.id)),

@@ -19,8 +19,8 @@ export interface Outcome {
 
 export interface Options {
   readonly workers: number
-  /** Milliseconds of tests, as measured without mutants, that one mutant is given at most, the quickest first. */
-  readonly cap: number
+  /** Which share of the time of all tests, measured without mutants, one mutant is given at most. */
+  readonly share: number
   readonly say: (line: string) => void
 }
 
@@ -48,11 +48,13 @@ interface Kept {
 
 const path = join(cache, "outcomes.jsonl")
 
-const readKept = (): ReadonlyMap<string, Kept> => {
+const readKept = (): ReadonlyMap<string, ReadonlyArray<Kept>> => {
   if (!existsSync(path)) return new Map()
   const lines = readFileSync(path, "utf8").split("\n")
   const kept: ReadonlyArray<Kept> = lines.filter((line) => line.endsWith("}")).map((line) => JSON.parse(line))
-  return new Map(kept.map((one) => [`${one.key} ${one.hash}`, one]))
+  const byKey = new Map<string, Array<Kept>>()
+  for (const one of kept) byKey.set(one.key, [...(byKey.get(one.key) ?? []), one])
+  return byKey
 }
 
 const unrepeatablePath = join(cache, "unrepeatable.json")
@@ -65,13 +67,28 @@ const keep = (one: Kept): void => {
   appendFileSync(path, `${JSON.stringify(one)}\n`)
 }
 
-/** Tests until their time is used up. */
+/** Tests for which there is time, in their order; three in any case. */
 const within = <A extends { readonly test: Baseline }>(tests: ReadonlyArray<A>, cap: number): ReadonlyArray<A> => {
   let sum = 0
-  return tests.filter(({ test }) => {
-    sum += test.ms
-    return sum <= cap
+  return tests.filter(({ test }, index) => {
+    const fits = index < 3 || sum + test.ms <= cap
+    if (fits) sum += test.ms
+    return fits
   })
+}
+
+/** The quickest test of each file first, then the next quickest of each: what tells something new comes soon. */
+const byTurns = <A extends { readonly test: Baseline }>(tests: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const ranks = new Map<string, number>()
+  return tests
+    .toSorted((a, b) => a.test.ms - b.test.ms)
+    .map((one) => {
+      const rank = ranks.get(one.test.file) ?? 0
+      ranks.set(one.test.file, rank + 1)
+      return { one, rank }
+    })
+    .toSorted((a, b) => a.rank - b.rank)
+    .map(({ one }) => one)
 }
 
 /** Which share of the mutants that a test comes by is in each source. */
@@ -183,7 +200,7 @@ export const tryAll = async (
   chosen: (file: string) => boolean,
   sources: ReadonlyArray<File>,
   surveyed: Surveyed,
-  { cap, say, workers }: Options
+  { say, share, workers }: Options
 ): Promise<ReadonlyArray<Outcome>> => {
   const all = placed.map(({ mutant }) => mutant)
   const mutants = all.filter(({ file }) => chosen(file))
@@ -191,7 +208,7 @@ export const tryAll = async (
   const texts = new Map(sources.map((file) => [file.path, file.text]))
   const kept = readKept()
   const fileOf = new Map(surveyed.tests.map(({ file, key }) => [key, file]))
-  const everything = hashOf(...surveyed.hashes.values(), String(cap))
+  const everything = hashOf(...surveyed.hashes.values(), String(share))
 
   /** What an outcome depends on: of one that was found out, the source and the file of the test; else all tests. */
   const hashFor = (mutant: Mutant, by: string | undefined) => {
@@ -199,13 +216,10 @@ export const tryAll = async (
     return hashOf(texts.get(mutant.file) ?? "", test)
   }
   const remembered = (mutant: Mutant): Outcome | undefined => {
-    const tests = [undefined, ...(reached.get(mutant.id) ?? []).map(({ test }) => test.key)]
-    for (const by of tests) {
-      const one = kept.get(`${keyOf(mutant)} ${hashFor(mutant, by)}`)
-      if (one !== undefined && (one.by ?? by) === by)
-        return { mutant, status: one.status, ran: one.ran, ...(one.by === undefined ? {} : { by: one.by }) }
-    }
-    return undefined
+    const one = kept.get(keyOf(mutant))?.findLast(({ by, hash }) => hash === hashFor(mutant, by))
+    return one === undefined
+      ? undefined
+      : { mutant, status: one.status, ran: one.ran, ...(one.by === undefined ? {} : { by: one.by }) }
   }
 
   const outcomes = new Map<string, Outcome>()
@@ -237,14 +251,18 @@ export const tryAll = async (
   }
   const times = surveyed.tests.filter(({ passed }) => passed)
   const shares = sharesOf(times, new Map(all.map(({ file, id }) => [id, file])))
-  /** Tests that are about a source and little else go first, then the quickest. */
+  const cap = share * times.reduce((sum, { ms }) => sum + ms, 0)
+  /** Tests that are about a source and little else go first, then others by turns. */
   const inOrder = (found: ReadonlyArray<{ test: Baseline; hits: number }>, source: string) => {
     const shareOf = ({ test }: { test: Baseline }) => Math.round((shares.get(test.key)?.get(source) ?? 0) * 10)
     const sorted = found.toSorted((a, b) => shareOf(b) - shareOf(a) || a.test.ms - b.test.ms)
-    const near = within(sorted, cap / 2)
+    const near = within(
+      sorted.filter((one) => shareOf(one) >= 2),
+      cap / 2
+    )
     const taken = new Set(near)
-    const rest = sorted.filter((one) => !taken.has(one)).toSorted((a, b) => a.test.ms - b.test.ms)
-    return [...near, ...within(rest, cap / 2)]
+    const rest = sorted.filter((one) => !taken.has(one))
+    return [...near, ...within(byTurns(rest), cap / 2)]
   }
   const indices = new Map(times.map(({ key }, index) => [key, index]))
   const tests = times.map(({ key, ms }) => ({ key, ms }))
