@@ -252,22 +252,42 @@ export const tryAll = async (
   const times = surveyed.tests.filter(({ passed }) => passed)
   const shares = sharesOf(times, new Map(all.map(({ file, id }) => [id, file])))
   const cap = share * times.reduce((sum, { ms }) => sum + ms, 0)
-  /** Tests that are about a source and little else go first, then others by turns. */
-  const inOrder = (found: ReadonlyArray<{ test: Baseline; hits: number }>, source: string) => {
+  const finders = mutants.flatMap(({ file, id, line }) => {
+    const by = outcomes.get(id)?.by
+    return by === undefined ? [] : [{ file, line, by }]
+  })
+  /** Which tests found out others in the same file, with the distance of the nearest one. */
+  const near = ({ file, line }: Mutant): ReadonlyMap<string, number> => {
+    const distances = new Map<string, number>()
+    for (const finder of finders) {
+      if (finder.file !== file) continue
+      const distance = Math.abs(finder.line - line)
+      if (distance < (distances.get(finder.by) ?? Infinity)) distances.set(finder.by, distance)
+    }
+    return distances
+  }
+  /** What found out neighbours goes first, then tests that are about the source and little else, then others by turns. */
+  const inOrder = (found: ReadonlyArray<{ test: Baseline; hits: number }>, mutant: Mutant) => {
+    const { file: source } = mutant
     const shareOf = ({ test }: { test: Baseline }) => Math.round((shares.get(test.key)?.get(source) ?? 0) * 10)
     const sorted = found.toSorted((a, b) => shareOf(b) - shareOf(a) || a.test.ms - b.test.ms)
-    const near = within(
+    const distances = near(mutant)
+    const distanceOf = ({ test }: { test: Baseline }) => distances.get(test.key) ?? Infinity
+    const neighbours = within(
+      found.filter((one) => distances.has(one.test.key)).toSorted((a, b) => distanceOf(a) - distanceOf(b)),
+      cap / 2
+    )
+    const about = within(
       sorted.filter((one) => shareOf(one) >= 2),
       cap / 2
     )
-    const taken = new Set(near)
-    const rest = sorted.filter((one) => !taken.has(one))
-    return [...near, ...within(byTurns(rest), cap / 2)]
+    const first = new Set([...neighbours, ...about])
+    return [...first, ...within(byTurns(found.filter((one) => !first.has(one))), cap / 2)]
   }
   const indices = new Map(times.map(({ key }, index) => [key, index]))
   const tests = times.map(({ key, ms }) => ({ key, ms }))
   const jobs = left.flatMap((mutant): ReadonlyArray<Job> => {
-    const found = inOrder(reached.get(mutant.id) ?? [], mutant.file)
+    const found = inOrder(reached.get(mutant.id) ?? [], mutant)
     if (found.length === 0) return []
     return [
       {
