@@ -282,7 +282,9 @@ export const tryAll = async (
       cap / 2
     )
     const first = new Set([...neighbours, ...about])
-    return [...first, ...within(byTurns(found.filter((one) => !first.has(one))), cap / 2)]
+    const chosen = [...first, ...within(byTurns(found.filter((one) => !first.has(one))), cap / 2)]
+    const isQuick = ({ test }: { test: Baseline }) => test.ms <= cap / 20
+    return [...chosen.filter(isQuick), ...chosen.filter((one) => !isQuick(one))]
   }
   const indices = new Map(times.map(({ key }, index) => [key, index]))
   const tests = times.map(({ key, ms }) => ({ key, ms }))
