@@ -206,6 +206,12 @@ it.effect("A1111 what types do not know is refused when the race is made", () =>
     const unseen = Agent.provide(Agent.map(paying, String), Layer.empty)
     // @ts-expect-error nor what is made of it
     assert.throws(() => Agent.firstOf(unseen, echo), TypeError)
+    const both = agentWith(play("look", {}, [Effect.succeed("seen")]).tool, hidden)
+    // @ts-expect-error nor one such tool among others
+    assert.throws(() => Agent.firstOf(echo, both), TypeError)
+    const inTurn = Agent.fallback(echo, Agent.map(paying, String))
+    // @ts-expect-error nor one such agent among others
+    assert.throws(() => Agent.firstOf(echo, inTurn), TypeError)
     Agent.firstOf(agentWith(safe), echo)
     Agent.firstOf(echo, paying, acknowledge)
     Agent.speculative(agentWith(hidden), 2, { hedgeAfter: 1, ...acknowledge })
