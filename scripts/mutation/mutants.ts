@@ -28,7 +28,7 @@ export interface Options {
 const WORLDS = 12
 
 /** Test files that are loaded anew for each of them. */
-const WORLD_FILES = 6
+const WORLD_FILES = 10
 
 /** How long a test may take, in milliseconds without mutants, to be among those that are loaded anew. */
 const WORLD_MILLIS = 1_500
