@@ -11,33 +11,38 @@ import { join } from "node:path"
 import { root } from "./files.ts"
 import { packageManager } from "./tools.ts"
 
-const folder = join(root, "test", "sdk")
-const stamp = join(folder, "node_modules", ".kintsugi-installed")
 const windows = process.platform === "win32"
 
 /** Everything that decides what an installation gives. */
-const wanted = (): string => {
+const wanted = (folder: string): string => {
   const hash = createHash("sha256").update(packageManager())
   for (const file of ["package.json", "pnpm-lock.yaml"]) hash.update(readFileSync(join(folder, file)))
   return hash.digest("hex")
 }
 
-/** Whether they are there, as the lock file has them. */
-export const isInstalled = (): boolean => existsSync(stamp) && readFileSync(stamp, "utf8") === wanted()
+const stampOf = (folder: string): string => join(folder, "node_modules", ".kintsugi-installed")
 
-/** Whether they are there, installed now if need be. */
-export const install = (): boolean => {
-  if (isInstalled()) return true
+/** Whether what a package outside of the workspace needs is there, as its lock file has it; its folder is told from the root. */
+export const isInstalledIn = (path: string): boolean => {
+  const folder = join(root, path)
+  const stamp = stampOf(folder)
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === wanted(folder)
+}
+
+/** Whether it is there, installed now if need be. */
+export const installIn = (path: string): boolean => {
+  if (isInstalledIn(path)) return true
+  const folder = join(root, path)
   const { status } = spawnSync(
     windows ? "npx.cmd" : "npx",
     ["--yes", packageManager(), "install", "--ignore-workspace", "--frozen-lockfile"],
     { cwd: folder, stdio: ["ignore", 2, 2], shell: windows, env: { ...process.env, CI: process.env["CI"] ?? "true" } }
   )
-  if (status === 0) writeFileSync(stamp, wanted())
+  if (status === 0) writeFileSync(stampOf(folder), wanted(folder))
   return status === 0
 }
 
-if (import.meta.main && !install()) {
+if (import.meta.main && !installIn("test/sdk")) {
   process.stderr.write("could not install the SDKs: see the messages above; the network may be unreachable\n")
   process.exitCode = 1
 }

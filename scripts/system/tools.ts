@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { root } from "../files.ts"
-import { install as installSdks, isInstalled as hasSdks } from "../sdk.ts"
+import { installIn, isInstalledIn } from "../sdk.ts"
 import { packageManager } from "../tools.ts"
 
 export interface Tool {
@@ -93,8 +93,8 @@ const postgres = (): string | undefined => {
 export const tools = {
   sdks: {
     name: "the official SDKs",
-    find: () => (hasSdks() ? join(root, "test", "sdk", "node_modules") : undefined),
-    install: () => (installSdks() ? undefined : "npx could not install them")
+    find: () => (isInstalledIn("test/sdk") ? join(root, "test", "sdk", "node_modules") : undefined),
+    install: () => (installIn("test/sdk") ? undefined : "npx could not install them")
   },
   bun: { ...fromPackage("bun"), name: "Bun" },
   deno: { ...fromPackage("deno"), name: "Deno" },

@@ -65,7 +65,11 @@ it.run("A1110 a model calls an agent with one text, and reads its answer", (run)
     assert.deepStrictEqual(inner.requests[0]?.messages, [{ role: "user", content: [{ type: "text", text: "why?" }] }])
     const [spec] = model.requests[0]?.tools ?? []
     assert.deepInclude(spec, { name: "ask", description })
-    assert.deepNestedInclude(spec?.parameters, { "properties.input.type": "string", required: ["input"] })
+    assert.deepNestedInclude(spec?.parameters, {
+      "properties.input.type": "string",
+      "properties.input.description": "What to do, with all that has to be known for it",
+      required: ["input"]
+    })
   })
 )
 

@@ -36,6 +36,15 @@ describe("delays", () => {
     })
   )
 
+  it.effect("L209 no wait stays none where the factor has grown beyond every number", () =>
+    Effect.gen(function* () {
+      const step = yield* Schedule.toStep(Backoff.make({ retries: 9, factor: 1e200 }))
+      for (let attempt = 1; attempt <= 5; attempt++) {
+        assert.strictEqual(Duration.toMillis((yield* step(0, {}))[1]), 0)
+      }
+    })
+  )
+
   it.effect("L209 a million waits are finite, never shrink, and still heed hints", () =>
     Effect.gen(function* () {
       const million = 1_000_000
@@ -136,6 +145,14 @@ describe("hints", () => {
         yield* waits(schedule, [deep, circle, own, { retryAfter: 5 }, "text"]),
         [2000, 0, 1000, 0, 0]
       )
+    })
+  )
+
+  it.effect("L204 a hint is looked for in 32 errors, each the cause of the one before", () =>
+    Effect.gen(function* () {
+      const beneath = (count: number): object => (count === 0 ? hinting(2000) : { cause: beneath(count - 1) })
+      const schedule = Backoff.make({ retries: 9 })
+      assert.deepStrictEqual(yield* waits(schedule, [beneath(31), beneath(32)]), [2000, 0])
     })
   )
 
@@ -334,7 +351,10 @@ describe("options", () => {
     const neither = () => Backoff.make({ initialBackoff: 1 })
     assert.throws(both, /retries must not stand beside maxAttempts, got 1/)
     assert.throws(neither, /maxAttempts must be a whole number of at least 1, got undefined/)
-    assert.throws(() => Backoff.honouringHints({ retries: 1, maxAttempts: 2 } as never), RangeError)
+    assert.throws(
+      () => Backoff.honouringHints({ retries: 1, maxAttempts: 2 } as never),
+      /^Backoff: retries must not stand beside maxAttempts, got 1$/
+    )
     assert.strictEqual(Backoff.attempts({ retries: 2 }), 3)
     assert.strictEqual(Backoff.attempts({ maxAttempts: 2 }), 2)
   })
@@ -373,6 +393,7 @@ describe("options", () => {
       assert.throws(() => Recovery.retry(wrong), message)
       assert.throws(() => Backoff.honouringHints({ initialBackoff: 0, ...wrong }), message)
     }
+    assert.throws(() => Backoff.honouringHints({ maxBackoff: Number.NaN }), /^Backoff: maxBackoff must/)
     const maxHint = Number.NaN
     assert.throws(() => Backoff.suggested({ maxHint }), RangeError)
     assert.throws(() => Backoff.suggested({ deadline: Number.NaN }), RangeError)

@@ -215,3 +215,33 @@ it("A901 A902 A908 limits are whole numbers of at least 1, by default 8, 32 and 
     }
   }
 })
+
+it("A903 A904 A910 what is no limit is refused by name, with what it has to be", () => {
+  const made = (limits: Budget.Limits) => () => Budget.make(limits)
+  assert.throws(made({ maxTurns: 0 }), /^Budget: maxTurns must be a whole number of at least 1, got 0$/)
+  for (const cost of [0, -1, Number.NaN]) {
+    assert.throws(made({ maxCost: cost }), `Budget: maxCost must be above 0, got ${cost}`)
+  }
+  for (const duration of [0, -1, Number.NaN, "soon", "0 seconds"] as const) {
+    // what a caller without types may give
+    const limits = { maxDuration: duration } as Budget.Limits
+    assert.throws(made(limits), `Budget: maxDuration must be a duration above 0, got ${duration}`)
+  }
+  for (const share of [0, -0.1, 1.1, Number.NaN]) {
+    assert.throws(made({ warnAt: share }), `Budget: warnAt must be above 0 and at most 1, got ${share}`)
+  }
+  assert.deepInclude(Budget.make({ maxCost: 0.001, maxDuration: 1, warnAt: 1 }), {
+    maxCost: 0.001,
+    maxDuration: 1,
+    warnAt: 1
+  })
+  assert.strictEqual(Budget.make({ maxDuration: "Infinity" }).maxDuration, Infinity)
+})
+
+it("A909 what is no limit for any of them cannot be extended to", () => {
+  for (const limit of [0, -1, Number.NaN]) {
+    assert.throws(() => Budget.extend(limit), `Budget.extend: the new limit must be above 0, got ${limit}`)
+  }
+  assert.deepStrictEqual(Budget.extend(0.5), { kind: "extend", limit: 0.5 })
+  assert.deepStrictEqual([Budget.stop, Budget.checkpoint], [{ kind: "stop" }, { kind: "checkpoint" }])
+})

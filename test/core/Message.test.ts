@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Message, Model, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Schema } from "effect"
+import { Option, Schema } from "effect"
 import fc from "fast-check"
 
 const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as Schema.Json)
@@ -126,4 +126,91 @@ it("C2 only a result is a success", () => {
     Message.SettlementKind.literals.filter((kind) => !Message.isError({ kind, text: "" })),
     ["result"]
   )
+})
+
+const read = Schema.decodeUnknownOption(Schema.toCodecJson(Message.Transcript))
+
+it("P401 of each part, attachment and settlement, all that it needs is read and nothing less", () => {
+  const opaque = { provider: "p", data: [1, null] }
+  const call = { type: "tool-call", id: "c1", name: "look", arguments: null }
+  const settled = { type: "settled-call", call, settlement: { kind: "result", text: "seen" } }
+  const picture = { type: "image", mediaType: "image/png" }
+  const document = { type: "file", mediaType: "text/plain" }
+  const user = (part: object) => ({ role: "user", content: [part] })
+  const assistant = (part: object) => ({ role: "assistant", content: [part] })
+  const sound: ReadonlyArray<object> = [
+    { role: "system", text: "Work." },
+    user({ type: "text", text: "go" }),
+    user({ ...picture, data: "AAAA" }),
+    user({ ...picture, url: "https://example.org/a.png" }),
+    user({ ...document, data: "AAAA", name: "a.txt" }),
+    user({ ...document, url: "https://example.org/a.txt" }),
+    assistant({ type: "text", text: "well" }),
+    assistant({ type: "reasoning", text: "hm", opaque }),
+    assistant({ type: "provider-item", kind: "search", opaque }),
+    ...["result", "told", "denied", "interrupted", "truncated", "unknown"].map((kind) =>
+      assistant({ ...settled, settlement: { kind, text: "so" } })
+    ),
+    assistant({ ...settled, call: { ...call, arguments: { n: 1 }, opaque } }),
+    { role: "assistant", content: [], paused: true }
+  ]
+  for (const message of sound) assert.deepStrictEqual<unknown>(Option.getOrUndefined(read([message])), [message])
+  const senseless: ReadonlyArray<object> = [
+    { role: "system" },
+    { role: "tool", text: "seen" },
+    { role: "user", content: "go" },
+    user({ type: "text" }),
+    user({ type: "", text: "go" }),
+    user(picture),
+    user({ ...picture, type: "video", data: "AAAA" }),
+    user({ ...document, mediaType: 1, data: "AAAA" }),
+    user({ ...document, data: "AAAA", name: 1 }),
+    user({ type: "reasoning", text: "hm" }),
+    assistant({ type: "reasoning" }),
+    assistant({ type: "reasoning", text: "hm", opaque: { data: 1 } }),
+    assistant({ type: "provider-item", kind: "search" }),
+    assistant({ type: "provider-item", opaque }),
+    assistant(call),
+    assistant({ ...settled, call: { ...call, type: "call" } }),
+    assistant({ ...settled, call: { ...call, id: 1 } }),
+    assistant({ ...settled, settlement: { kind: "result" } }),
+    assistant({ ...settled, settlement: { kind: "done", text: "seen" } }),
+    assistant({ ...settled, settlement: { kind: "", text: "seen" } }),
+    { role: "assistant", content: [], paused: false }
+  ]
+  for (const message of senseless) assert.isTrue(Option.isNone(read([message])), JSON.stringify(message))
+})
+
+it("P401 what was not run, was cut off or may have taken effect is told so, word by word", () => {
+  assert.deepStrictEqual(Message.notRun, {
+    kind: "interrupted",
+    text: "The call was not run: the run stopped before it."
+  })
+  assert.deepStrictEqual(Message.unapproved, {
+    kind: "interrupted",
+    text: "The call was not run: it was still waiting for approval."
+  })
+  assert.deepStrictEqual(Message.unknown, {
+    kind: "unknown",
+    text: "The call was cut off after its start. It may have taken effect: look that up before any repetition."
+  })
+  assert.deepStrictEqual(Message.truncated, {
+    kind: "truncated",
+    text: "The call was not run: the reply that contained it was cut off."
+  })
+  assert.deepStrictEqual(Message.interrupted, {
+    kind: "interrupted",
+    text: "The call was interrupted before it ended."
+  })
+})
+
+it("a reply ends for one of six reasons, and the specification of a tool is read whole", () => {
+  assert.deepStrictEqual(Message.FinishReason.literals, ["stop", "tool-calls", "length", "filtered", "paused", "other"])
+  const isSpec = Schema.is(Message.ToolSpec)
+  const spec = { name: "look", description: "Looks.", parameters: { type: "object" } }
+  assert.isTrue(isSpec(spec))
+  assert.isTrue(isSpec({ ...spec, keepsNulls: true }))
+  for (const wrong of [{ ...spec, keepsNulls: false }, { ...spec, name: 1 }, { ...spec, parameters: [] }, {}]) {
+    assert.isFalse(isSpec(wrong))
+  }
 })

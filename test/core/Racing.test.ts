@@ -248,6 +248,12 @@ it.effect("A1111 what types do not know is refused when the race is made", () =>
     Agent.speculative(agentWith(look).pipe(Agent.toolDefaults({ InvalidArgs: Recovery.fix(echo) })), 2, {
       hedgeAfter: 1
     })
+    const both = agentWith(play("look", {}, [Effect.succeed("seen")]).tool, hidden)
+    // @ts-expect-error nor one such tool among others
+    assert.throws(() => Agent.firstOf(echo, both), TypeError)
+    const inTurn = Agent.fallback(echo, Agent.map(paying, String))
+    // @ts-expect-error nor one such agent among others
+    assert.throws(() => Agent.firstOf(echo, inTurn), TypeError)
     Agent.firstOf(agentWith(safe), echo)
     Agent.firstOf(echo, paying, acknowledge)
     Agent.speculative(agentWith(hidden), 2, { hedgeAfter: 1, ...acknowledge })

@@ -135,3 +135,59 @@ it("P402 what cannot be read is dropped, and nothing makes it throw", () => {
   const paused: Message.Transcript = [{ role: "assistant", content: [], paused: true }]
   assert.deepStrictEqual(Message.repair(paused), paused)
 })
+
+it("P402 texts stand under either name, and parts without a text or with an empty one are no obstacle", () => {
+  const repaired = Message.repair([
+    { role: "system", text: [{ type: "text", text: "Work " }, 5, "hard."] },
+    { role: "system", content: [{ type: "text", text: "" }] },
+    { role: "system", content: [{ type: "image" }, 5] },
+    { role: "user", text: "go" },
+    { role: "user", content: [] },
+    { role: "assistant", text: "well" },
+    { role: "assistant", content: [] },
+    { role: "assistant", content: [{ type: "hologram" }] },
+    { role: "assistant", content: [{ type: "tool-call", id: "c1", name: "look", arguments: {} }] },
+    { role: "tool", callId: "c1", content: ["seen", { type: "text", text: " it" }] }
+  ])
+  assert.deepStrictEqual<ReadonlyArray<unknown>>(repaired, [
+    { role: "system", text: "Work hard." },
+    { role: "system", text: "" },
+    { role: "user", content: [Message.text("go")] },
+    { role: "user", content: [] },
+    { role: "assistant", content: [Message.text("well")] },
+    { role: "assistant", content: [] },
+    {
+      role: "assistant",
+      content: [
+        {
+          type: "settled-call",
+          call: { type: "tool-call", id: "c1", name: "look", arguments: {} },
+          settlement: { kind: "result", text: "seen it" }
+        }
+      ]
+    }
+  ])
+})
+
+it("P402 a call that has to be mended keeps what belongs to its provider, where that can be read", () => {
+  const opaque = { provider: "p", data: { signature: "s" } }
+  const repaired = Message.repair([
+    {
+      role: "assistant",
+      content: [
+        { type: "tool-call", id: 5, name: "look", arguments: {}, opaque },
+        { type: "tool-call", id: 6, name: "look", arguments: {}, opaque: "s" },
+        { type: "reasoning", text: 5 }
+      ]
+    }
+  ])
+  assert.deepStrictEqual(
+    repaired.flatMap((message) =>
+      message.role === "assistant" ? message.content.map((part) => ("call" in part ? part.call : part)) : []
+    ),
+    [
+      { type: "tool-call", id: "5", name: "look", arguments: {}, opaque },
+      { type: "tool-call", id: "6", name: "look", arguments: {} }
+    ]
+  )
+})

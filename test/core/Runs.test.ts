@@ -218,6 +218,18 @@ it.run("A1004 a deterministic agent makes no model call and keeps its failures",
   })
 )
 
+it.run("A1004 it has no conversation, however it ends", (run) =>
+  Effect.gen(function* () {
+    const double = Agent.deterministic("double", (n: number) => (n < 0 ? Effect.fail(busy()) : Effect.succeed(2 * n)))
+    const log = eventLog()
+    yield* run(double.pipe(log.listen), 21)
+    assert.deepInclude(log.all[0], { type: "run-start", transcript: [] })
+    const failing = eventLog()
+    yield* Effect.exit(run(double.pipe(failing.listen), -1))
+    assert.deepInclude(failing.end(), { type: "run-failed", transcript: [] })
+  })
+)
+
 it.run("A1004 its interruption passes at once", (run) =>
   Effect.gen(function* () {
     const log = eventLog()

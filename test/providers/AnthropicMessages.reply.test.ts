@@ -209,6 +209,73 @@ describe("streams", () => {
     assert.strictEqual(ok(decodeEvents([start, begun, ended("tool_use"), stop])).finish, "length")
   })
 
+  it("a stream that begins with a piece of a block is a reply, with each signature and source of it", () => {
+    const delta = (index: number, delta: object) => ({ type: "content_block_delta", index, delta })
+    const cited = { type: "web_search_result_location", url: "https://example.org" }
+    const reply = ok(
+      decodeEvents([
+        delta(1, { type: "citations_delta", citation: cited }),
+        delta(1, { type: "text_delta", text: "so" }),
+        delta(0, { type: "signature_delta" }),
+        delta(0, { type: "signature_delta", signature: "s" }),
+        delta(2, { type: "text_delta", text: "" }),
+        ended("end_turn"),
+        stop
+      ])
+    )
+    assert.deepStrictEqual(reply, {
+      content: [
+        Message.text("so"),
+        { type: "reasoning", text: "", opaque: { provider, data: "s" } },
+        { type: "provider-item", kind: "citations", opaque: { provider, data: [cited] } }
+      ],
+      finish: "stop",
+      usage: Usage.make({ outputTokens: 7 })
+    })
+  })
+
+  it("blocks that never closed are closed in their order, however they came", () => {
+    const begun = (index: number) => ({ type: "content_block_start", index, content_block: use(`c${index}`, {}) })
+    const indexes = [2, 0, 10, 1]
+    const reply = ok(decodeEvents([start, ...indexes.map(begun), ended("end_turn"), stop]))
+    assert.deepStrictEqual(
+      Message.callsOf(reply).map(({ id }) => id),
+      ["c0", "c1", "c2", "c10"]
+    )
+  })
+
+  it("arguments in blanks are none, and what the model wrote keeps its blanks where it is no object", () => {
+    const begun = { type: "content_block_start", index: 0, content_block: use("c1", { q: 1 }) }
+    const of = (partial_json: string) =>
+      Message.callsOf(
+        ok(
+          decodeEvents([
+            start,
+            begun,
+            { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json } },
+            { type: "content_block_stop", index: 0 },
+            ended("tool_use"),
+            stop
+          ])
+        )
+      )[0]?.arguments
+    assert.deepStrictEqual(of(" \n"), { q: 1 })
+    assert.strictEqual(of(" [1] "), " [1] ")
+  })
+
+  it("counts nothing where nothing was told before the first block", () => {
+    const decoder = codec.decoder(answer(200, ""))
+    const pushed = [
+      { type: "message_start", message: {} },
+      { type: "content_block_start", index: 0, content_block: text("a") },
+      { type: "content_block_start", index: 1, content_block: text("b") }
+    ].map((event) => decoder.push(JSON.stringify(event)))
+    assert.deepStrictEqual(
+      pushed.map((step) => ("success" in step ? step.success : step.failure)),
+      [[], [{ type: "text-delta", text: "a" }], [{ type: "text-delta", text: "b" }]]
+    )
+  })
+
   it("arguments of a call that never began, and a stream without a message, are no reply", () => {
     const [, , , piece] = eventsOf(use("c1", { q: "long" }), 0, 4)
     assert.include(failed(decodeEvents([start, piece]), LlmError.UnknownLlmError).message, "never began")
@@ -242,6 +309,14 @@ describe("errors within a success", () => {
       assert.strictEqual(error.detail, "It was blocked.")
       assert.deepStrictEqual(error.usage, usage)
     }
+  })
+
+  it("T8 a refusal and an error of no words have none, whole and streamed", () => {
+    assert.isUndefined(failed(decode(message([], "refusal")), LlmError.ContentFilteredError).detail)
+    assert.isUndefined(failed(decodeEvents([start, ended("refusal"), stop]), LlmError.ContentFilteredError).detail)
+    assert.isUndefined(failed(decodeEvents([start, { type: "error" }]), LlmError.ServerError).detail)
+    const counted = failed(decode(message([], "refusal", { type: "other" })), LlmError.ContentFilteredError)
+    assert.isUndefined(counted.usage)
   })
 
   it("T8 an error event is its own error, at any point, with what was used up until then", () => {

@@ -389,6 +389,75 @@ describe("the output", () => {
     })
   })
 
+  it("P301 says every shape, format and constraint either in the dialect or in words, and leaves out what says nothing", () => {
+    const ofField = (field: Schema.JsonObject) => {
+      const schema = formatOf({ type: "object", properties: { a: field } })?.format?.schema
+      return schema?.properties.a
+    }
+    const formats = ["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"]
+    for (const said of [
+      { type: "string", title: "A" },
+      { enum: ["a", "b"] },
+      { const: "a" },
+      { anyOf: [{ type: "string" }, { type: "null" }] },
+      { type: "array", items: { type: "string" }, minItems: 0 },
+      { type: "array", items: { type: "string" }, minItems: 1 },
+      ...formats.map((format) => ({ type: "string", format }))
+    ]) {
+      assert.deepStrictEqual(ofField(said), said)
+    }
+    const constraints: Schema.JsonObject = {
+      format: "regex",
+      pattern: "^a",
+      minLength: 1,
+      maxLength: 2,
+      minimum: 1,
+      maximum: 2,
+      exclusiveMinimum: 0,
+      exclusiveMaximum: 3,
+      multipleOf: 2,
+      minItems: 2,
+      maxItems: 3,
+      uniqueItems: true,
+      minProperties: 1,
+      maxProperties: 2,
+      default: "a"
+    }
+    for (const [name, value] of Object.entries(constraints)) {
+      const told = { type: "string", description: JSON.stringify({ [name]: value }) }
+      assert.deepStrictEqual(ofField({ type: "string", [name]: value }), told)
+      assert.deepStrictEqual(ofField({ type: "string", allOf: [{ [name]: value }] }), told)
+    }
+    const nothing = { $schema: "s", $comment: "c", $id: "i", examples: ["a"] }
+    assert.deepStrictEqual(ofField({ type: "string", ...nothing, allOf: [nothing] }), { type: "string" })
+    const every = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
+    assert.deepStrictEqual(ofField({ type: "integer", ...every }), { type: "integer" })
+    assert.deepStrictEqual(ofField({ type: "object", additionalProperties: false }), {
+      type: "object",
+      properties: {},
+      additionalProperties: false
+    })
+  })
+
+  it("P301 follows what refers to a definition, and finds the one that contains itself", () => {
+    const root = (a: Schema.JsonObject, $defs: Schema.JsonObject) => ({ type: "object", properties: { a }, $defs })
+    const text = { type: "string" }
+    const twice = { anyOf: [{ $ref: "#/$defs/T" }, { $ref: "#/$defs/T" }] }
+    assert.isDefined(formatOf(root(twice, { T: text })))
+    for (const [name, pointer] of [
+      ["a/b", "a~1b"],
+      ["a~b", "a~0b"],
+      ["a b", "a%20b"],
+      ["a%b", "a%b"]
+    ] as const) {
+      const itself = { type: "object", properties: { kid: { $ref: `#/$defs/${pointer}` } } }
+      assert.isUndefined(formatOf(root({ $ref: `#/$defs/${pointer}` }, { [name]: itself })), name)
+      assert.isDefined(formatOf(root({ $ref: `#/$defs/${pointer}` }, { [name]: text })), name)
+    }
+    const late = { anyOf: [text, { $ref: "#" }] }
+    assert.isUndefined(formatOf(root(late, {})))
+  })
+
   it("P301 is left out where the dialect cannot say it, and where the user says otherwise", () => {
     const object = (properties: Schema.JsonObject, more: Schema.JsonObject = {}) => ({
       type: "object",
@@ -402,6 +471,15 @@ describe("the output", () => {
       object({ anything: {} }),
       object({ pair: { type: "array", prefixItems: [{ type: "string" }] } }),
       object({ all: { allOf: [{ type: "string" }] } }),
+      object({ all: { type: "string", allOf: [{ minLength: 1 }, { minLength: 1, type: "string" }] } }),
+      object({ none: { title: "A" } }),
+      object({ truth: true }),
+      object({ list: { type: "array", items: {} } }),
+      object({ one: { anyOf: [{ type: "string" }, {}] } }),
+      object({ one: { oneOf: [{ type: "string" }, {}] } }),
+      object({ open: { type: "object", additionalProperties: true } }),
+      object({ other: { type: "string", contentEncoding: false } }),
+      object({}, { $defs: { T: {} } }),
       object({ self: { $ref: "#" } }),
       object({ tree: { $ref: "#/$defs/T" } }, { $defs: { T: tree } })
     ]) {

@@ -68,6 +68,52 @@ describe("parts", () => {
     assert.deepStrictEqual(ids, ["call_r-1_0", "call_r-1_1", "x", "call_r-1_3", "call_r-1_4", "call_r-1_5"])
   })
 
+  it("keeps of a reply's id what every provider takes in the ids of calls, and not too much of it", () => {
+    const call = { functionCall: { name: "f" } }
+    const idFor = (responseId: unknown) =>
+      Message.callsOf(ok(whole(codec, chunk([call], "STOP", {}, { responseId }))))[0]?.id
+    assert.strictEqual(idFor("a/b.c-d_e"), "call_abc-d_e_0")
+    assert.strictEqual(idFor("x".repeat(30)), `call_${"x".repeat(24)}_0`)
+    assert.strictEqual(idFor("///"), "call_0")
+    assert.strictEqual(idFor(undefined), "call_0")
+  })
+
+  it("a call without a name or arguments is one of no name, and nothing is Gemini's own in it", () => {
+    const reply = ok(whole(codec, chunk([{ functionCall: {} }], "STOP")))
+    assert.deepStrictEqual(reply.content, [{ type: "tool-call", id: "call_r-1_0", name: "", arguments: null }])
+  })
+
+  it("what says something of a part beside its content is no content", () => {
+    const beside = { partMetadata: { a: 1 }, videoMetadata: { fps: 1 }, mediaResolution: { level: "LOW" } }
+    assert.deepStrictEqual(both([{ text: "a", ...beside }, { ...beside, thought: true }, {}]).content, [
+      { type: "text", text: "a" }
+    ])
+    const own = { ...beside, inlineData: { mimeType: "image/png", data: "aGk=" } }
+    assert.deepStrictEqual(both([own]).content, [{ type: "provider-item", kind: "inlineData", ...opaque(own) }])
+  })
+
+  it("an empty thought is none, and an empty text neither", () => {
+    assert.deepStrictEqual(both([{ text: "", thought: true }, { text: "" }, { text: "a" }]).content, [
+      { type: "text", text: "a" }
+    ])
+  })
+
+  it("says at the end whatever stood beside the content, in one order", () => {
+    const remarks = {
+      citationMetadata: { citationSources: [{ uri: "https://example.org" }] },
+      groundingMetadata: { webSearchQueries: ["x"] },
+      urlContextMetadata: { urlMetadata: [] }
+    }
+    assert.deepStrictEqual(
+      both([{ text: "a" }], "STOP", remarks).content.slice(1),
+      (["groundingMetadata", "urlContextMetadata", "citationMetadata"] as const).map((kind) => ({
+        type: "provider-item",
+        kind,
+        ...opaque(remarks[kind])
+      }))
+    )
+  })
+
   it("passes on what Gemini did on its side, and at the end what it says of its sources", () => {
     const code = { executableCode: { language: "PYTHON", code: "1" } }
     const { content } = both([code, { text: "1" }, { inlineData: { mimeType: "image/png", data: "aGk=" } }], "STOP", {
@@ -142,6 +188,11 @@ describe("usage", () => {
 })
 
 describe("streams", () => {
+  it("an end of the stream that some gateways add is no chunk, blanks around it or not", () => {
+    const chunks = [chunk([{ text: "a" }]), chunk(undefined, "STOP"), " [DONE] \n"]
+    assert.deepStrictEqual(ok(streamed(codec, chunks)).content, [{ type: "text", text: "a" }])
+  })
+
   it("P504 without a reason to end there is no end, whatever else comes", () => {
     for (const events of [
       [chunk([{ text: "a" }])],
@@ -205,6 +256,29 @@ describe("replies that are none", () => {
       assert.strictEqual(error.tool, "search")
       assert.strictEqual(error.rawArgs, '{"q":1}')
     }
+  })
+
+  it("P404 the rejected call is read out of the code that is quoted, as far as it goes", () => {
+    const quoted = (finishMessage: string) => {
+      const answer = chunk(undefined, "MALFORMED_FUNCTION_CALL", { finishMessage })
+      const { rawArgs, tool } = failed(whole(codec, answer), LlmError.MalformedToolCallError)
+      return [tool, rawArgs]
+    }
+    assert.deepStrictEqual(quoted("print(default_api.search)"), ["search", undefined])
+    assert.deepStrictEqual(quoted("print(default_api.search())"), ["search", ""])
+    assert.deepStrictEqual(quoted("default_api.f(a=')', b=1) + 2)"), ["f", "a=')', b=1"])
+    assert.deepStrictEqual(quoted(String.raw`default_api.f(a="\")", b=1) + 2)`), ["f", String.raw`a="\")", b=1`])
+    assert.deepStrictEqual(quoted(`default_api.f(a="it's)", b=(1)) + 2`), ["f", `a="it's)", b=(1)`])
+    assert.deepStrictEqual(quoted("default_api.f(a=(1"), ["f", "a=(1"])
+    assert.deepStrictEqual(quoted("mydefault_api.f(1) default_api.g(2)"), ["g", "2"])
+  })
+
+  it("T8 an end without a message is told by its reason, a blocked prompt by Gemini's words or its reason", () => {
+    const textOf = (body: unknown) => failed(whole(codec, body), LlmError.ContentFilteredError).detail ?? ""
+    assert.include(textOf(chunk(undefined, "SAFETY")), "the reply ended with SAFETY")
+    const blocked = (more: object) => ({ promptFeedback: { blockReason: "OTHER", ...more } })
+    assert.include(textOf(blocked({})), "the prompt was blocked: OTHER")
+    assert.include(textOf(blocked({ blockReasonMessage: "not this" })), "not this")
   })
 
   it("T8 what cannot be read is an UnknownLlmError", () => {

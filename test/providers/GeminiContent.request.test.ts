@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import { GeminiContent, type Source } from "@kintsugi/providers"
+import type { Schema } from "effect"
 
 const source: Source.Source = { provider: "gemini", model: "gemini-2.5-flash", secrets: [] }
 const third: Source.Source = { ...source, model: "gemini-3-pro-preview" }
@@ -199,6 +200,16 @@ describe("what Gemini wants back", () => {
 })
 
 describe("tools", () => {
+  it("knows the generations that take tools and a schema together by their names", () => {
+    const output = { name: "answer", schema: { type: "object" } }
+    const isShaped = (model: string) =>
+      "generationConfig" in encode({ output, tools: [tool] }, {}, { ...source, model })
+    assert.deepStrictEqual(
+      ["gemini-2.5-pro", "gemini-3-pro", "models/gemini-4", "gemini-10-pro", "my-gemini-3", "gemini-1"].map(isShaped),
+      [false, true, true, true, false, false]
+    )
+  })
+
   it("declares them by their JSON Schema, the provider's own beside them", () => {
     assert.deepStrictEqual(encode({ tools: [tool] }, { providerTools: [{ googleSearch: {} }] }).tools, [
       {
@@ -272,6 +283,42 @@ describe("the rest of the body", () => {
       },
       safetySettings: []
     })
+  })
+
+  it("lets nothing replace what it writes itself, under neither of its names", () => {
+    const never = (name: string) => [name, "never"] as const
+    const names = [
+      "contents",
+      "systemInstruction",
+      "system_instruction",
+      "tools",
+      "toolConfig",
+      "tool_config",
+      "generationConfig",
+      "generation_config"
+    ]
+    const extra = { ...Object.fromEntries(names.map(never)), cachedContent: "c" }
+    const codec = GeminiContent.make(source, { extra })
+    assert.deepStrictEqual(JSON.parse(codec.encode({ ...plain, tools: [tool] }, "whole")), {
+      ...encode({ tools: [tool] }),
+      cachedContent: "c"
+    })
+  })
+
+  it("leaves the schema of the reply to those who wrote one, and says nothing of it in words then", () => {
+    const output = { name: "answer", schema: { type: "object" } }
+    const words = (generationConfig: Record<string, Schema.Json>) =>
+      JSON.stringify(encode({ output, tools: [tool] }, { extra: { generationConfig } }).systemInstruction ?? "none")
+    assert.notStrictEqual(words({}), JSON.stringify("none"))
+    for (const name of ["responseSchema", "responseJsonSchema"]) {
+      assert.strictEqual(words({ [name]: { type: "object" } }), JSON.stringify("none"))
+    }
+  })
+
+  it("maps every effort for its models without levels", () => {
+    const budgetOf = (reasoning: "minimal" | "low" | "medium" | "high") =>
+      encode({}, { reasoning }).generationConfig.thinkingConfig.thinkingBudget
+    assert.deepStrictEqual((["minimal", "low", "medium", "high"] as const).map(budgetOf), [1024, 1024, 8192, 24_576])
   })
 
   it("says how much to think in the words of the model", () => {

@@ -11,6 +11,7 @@ import { Details } from "../../packages/providers/src/internal/reasoningDetails.
 import { collect, models, nameOf } from "./replay.ts"
 import { body, fakeNetwork, respondWith } from "./support.ts"
 import { answer, fixtures, pieces } from "./wire.ts"
+import { take } from "./reading.ts"
 
 const source: Source.Source = { provider: "p", model: "m", secrets: [] }
 
@@ -33,7 +34,7 @@ const fold = (events: ReadonlyArray<string>): Result.Result<Message.Reply | unde
     if (index === events.length && decoder.state() === "open") return Result.succeed(undefined)
     const parts = step()
     if (Result.isFailure(parts)) return Result.fail(parts.failure)
-    for (const part of parts.success) collector.push(part)
+    take(collector, parts.success)
   }
   return Result.succeed(collector.reply())
 }

@@ -6,6 +6,7 @@ import * as Usage from "@kintsugi/core/Usage"
 import { type Answer, OpenAiChat, type Source } from "@kintsugi/providers"
 import { Duration, Result } from "effect"
 import * as fc from "fast-check"
+import { take } from "./reading.ts"
 
 const source: Source.Source = { provider: "openai", model: "gpt-x", secrets: [] }
 const codec = OpenAiChat.make(source)
@@ -24,7 +25,7 @@ const decodeStream = (events: ReadonlyArray<unknown>): Result.Result<Message.Rep
     if (decoder.state() === "done") break
     const parts = step()
     if (Result.isFailure(parts)) return Result.fail(parts.failure)
-    for (const part of parts.success) collector.push(part)
+    take(collector, parts.success)
   }
   return Result.succeed(collector.reply())
 }

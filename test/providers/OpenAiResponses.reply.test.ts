@@ -129,6 +129,19 @@ describe("errors within a success", () => {
     assert.strictEqual(failure(null)._tag, "ServerError")
   })
 
+  it("T8 an end without words is told in ours", () => {
+    assert.include(errorOf(response([], { status: "failed", error: null })).detail ?? "", "the response failed")
+    const filtered = { status: "incomplete", incomplete_details: { reason: "content_filter" } }
+    const detail = errorOf(response([], filtered)).detail ?? ""
+    assert.include(detail, "the response was cut off by a content filter")
+    const unread = (body: unknown) => {
+      const result = decode(body)
+      return Result.isFailure(result) ? result.failure.message : ""
+    }
+    assert.include(unread(response([], { status: "queued" })), "its response is 'queued'")
+    assert.include(unread({ output: null }), "the body holds no output")
+  })
+
   it("T8 a refusal that only its own event tells", () => {
     const [created, ...rest] = events(response([]))
     const result = decodeStream([created, { type: "response.refusal.done", refusal: "No." }, ...rest])
@@ -217,6 +230,85 @@ describe("streams", () => {
     const withoutEnd = bare.filter(({ type }) => type !== "response.output_item.done")
     for (const some of [bare, withoutIndex, withoutEnd]) {
       assert.deepStrictEqual(Result.getOrThrow(decodeStream([...some, last])), whole)
+    }
+  })
+
+  it("takes whole texts, and of texts that came in pieces what is beyond them", () => {
+    const item = (event: object) => ({ output_index: 0, item_id: "msg_1", content_index: 0, ...event })
+    const delta = (text: string, at = 0) => item({ type: "response.output_text.delta", delta: text, content_index: at })
+    const done = (text: unknown, at = 0) => item({ type: "response.output_text.done", text, content_index: at })
+    const textOf = (...some: ReadonlyArray<object>) => {
+      const last = { type: "response.completed", response: response([]) }
+      const reply = Result.getOrThrow(decodeStream([...some, last]))
+      return reply === undefined ? undefined : Message.textOf(reply)
+    }
+    assert.strictEqual(textOf(done("Hello.")), "Hello.")
+    assert.strictEqual(textOf(delta("Hel"), done("Hello.")), "Hello.")
+    assert.strictEqual(textOf(delta("Hel"), done("Other.")), "Hel")
+    assert.strictEqual(textOf(delta("Hel"), done(undefined)), "Hel")
+    assert.strictEqual(textOf(delta("a"), done("ab"), delta("c", 1), done("cd", 1)), "abcd")
+    assert.strictEqual(textOf(delta("a"), done("a", 1), done("ab", 1)), "aab")
+    assert.strictEqual(textOf({ type: "response.output_text.delta" }, delta("a")), "a")
+  })
+
+  it("takes arguments as a whole, and the ends of other servers for no end of its own", () => {
+    const added = { type: "response.output_item.added", output_index: 0, item: { ...call("a", ""), arguments: "" } }
+    const piece = (type: string, more: object) => ({
+      type: `response.function_call_arguments.${type}`,
+      item_id: "fc_a",
+      output_index: 0,
+      ...more
+    })
+    const last = { type: "response.completed", response: response([]) }
+    const argumentsOf = (...some: ReadonlyArray<unknown>) => {
+      const reply = Result.getOrThrow(decodeStream([added, ...some, last]))
+      return reply === undefined ? undefined : Message.callsOf(reply)[0]?.arguments
+    }
+    assert.strictEqual(argumentsOf(piece("delta", { delta: '{"q"' }), piece("delta", { delta: ":1}" })), '{"q":1}')
+    assert.strictEqual(argumentsOf(piece("delta", { delta: "{" }), piece("done", { arguments: '{"q":2}' })), '{"q":2}')
+    assert.strictEqual(argumentsOf(piece("delta", {}), " [DONE] ", piece("delta", { delta: "{}" })), "{}")
+    assert.strictEqual(argumentsOf(), "")
+    assert.isTrue(Result.isFailure(decodeStream([added, "[DONE", last])))
+  })
+
+  it("tells one text of reasoning from the next, by what it is of and which", () => {
+    const of = (kind: "text" | "summary_text", at: object, delta: string) => ({
+      type: `response.reasoning_${kind}.delta`,
+      item_id: "rs_1",
+      output_index: 0,
+      ...at,
+      delta
+    })
+    const last = { type: "response.completed", response: response([]) }
+    const textsOf = (...some: ReadonlyArray<object>) =>
+      Result.getOrThrow(decodeStream([...some, last]))?.content.map((part) => ("text" in part ? part.text : part.type))
+    assert.deepStrictEqual(
+      textsOf(
+        of("text", { content_index: 0 }, "a"),
+        of("text", { content_index: 0 }, "b"),
+        of("text", { content_index: 1 }, "c"),
+        of("summary_text", { summary_index: 0 }, "d"),
+        of("summary_text", { summary_index: 1 }, "e")
+      )?.slice(0, 4),
+      ["ab", "c", "d", "e"]
+    )
+  })
+
+  it("after its end there is nothing, and what is about no item changes none", () => {
+    const decoder = codec.decoder(answer(200, ""))
+    const push = (event: object) => Result.getOrThrow(decoder.push(JSON.stringify(event)))
+    for (const event of events(response([message("a")]))) push(event)
+    assert.strictEqual(decoder.state(), "done")
+    assert.deepStrictEqual(Result.getOrThrow(decoder.end()), [])
+    const open = codec.decoder(answer(200, ""))
+    const [added, delta, ended] = itemEvents(message("a"), 0)
+    for (const event of [added, delta, ended]) open.push(JSON.stringify(event))
+    for (const late of [
+      delta,
+      ended,
+      { type: "response.function_call_arguments.delta", output_index: 0, delta: "{" }
+    ]) {
+      assert.deepStrictEqual(Result.getOrThrow(open.push(JSON.stringify(late))), [])
     }
   })
 

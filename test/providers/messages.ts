@@ -6,6 +6,7 @@ import * as Model from "@kintsugi/core/Model"
 import { AnthropicMessages, type Source } from "@kintsugi/providers"
 import { Result, type Schema } from "effect"
 import { answer } from "./wire.ts"
+import { take } from "./reading.ts"
 
 const source: Source.Source = { provider: "anthropic", model: "claude-x", secrets: [] }
 
@@ -23,7 +24,7 @@ export const decodeEvents = (events: ReadonlyArray<unknown>): Read => {
     if (decoder.state() === "done") break
     const parts = decoder.push(typeof event === "string" ? event : JSON.stringify(event))
     if (Result.isFailure(parts)) return Result.fail(parts.failure)
-    for (const part of parts.success) collector.push(part)
+    take(collector, parts.success)
   }
   return Result.succeed(decoder.state() === "open" ? undefined : collector.reply())
 }

@@ -17,6 +17,15 @@ export const answerOf = (body: string): Answer.Answer => ({
   elapsed: Duration.zero
 })
 
+/** What a decoder gave is parts, and no piece of a text is empty. */
+export const take = (collector: Model.Collector, parts: ReadonlyArray<Model.Part>): void => {
+  for (const part of parts) {
+    assert.isString(part.type, `${JSON.stringify(part)} is no part`)
+    if (part.type === "text-delta") assert.notStrictEqual(part.text, "")
+    collector.push(part)
+  }
+}
+
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value))
 
 export const whole = (codec: Codec.Codec, body: unknown) => codec.decode(answerOf(textOf(body)))
@@ -29,12 +38,12 @@ export const streamed = (codec: Codec.Codec, events: ReadonlyArray<unknown>): Re
     if (decoder.state() === "done") break
     const parts = decoder.push(textOf(event))
     if (Result.isFailure(parts)) return Result.fail(parts.failure)
-    for (const part of parts.success) collector.push(part)
+    take(collector, parts.success)
   }
   if (decoder.state() === "open") return Result.succeed(undefined)
   const last = decoder.state() === "done" ? Result.succeed([]) : decoder.end()
   if (Result.isFailure(last)) return Result.fail(last.failure)
-  for (const part of last.success) collector.push(part)
+  take(collector, last.success)
   return Result.succeed(collector.reply())
 }
 

@@ -5,6 +5,7 @@ import * as Model from "@kintsugi/core/Model"
 import { OpenAiResponses, type Source } from "@kintsugi/providers"
 import { Result, type Schema } from "effect"
 import { answer } from "./wire.ts"
+import { take } from "./reading.ts"
 
 export const source: Source.Source = { provider: "openai", model: "gpt-x", secrets: [] }
 
@@ -113,7 +114,7 @@ export const decodeStream = (
     if (decoder.state() === "done") break
     const parts = decoder.push(typeof event === "string" ? event : JSON.stringify(event))
     if (Result.isFailure(parts)) return Result.fail(parts.failure)
-    for (const part of parts.success) collector.push(part)
+    take(collector, parts.success)
   }
   if (decoder.state() === "open") return Result.succeed(undefined)
   return Result.succeed(collector.reply())

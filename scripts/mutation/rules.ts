@@ -1,0 +1,92 @@
+/** Tests that are named after rules and find out no mutant. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { hashOf, type Surveyed } from "./baseline.ts"
+import { chunks, type Outcome, pool } from "./mutants.ts"
+import { run } from "./processes.ts"
+import { type Baseline, cache, type Hunt } from "./protocol.ts"
+
+/** Whether a title begins with the id of a rule, as `test/behaviour.test.ts` reads it. */
+export const isOfRule = (title: string): boolean => /^[A-Z]{1,2}\d+\b/.test(title.split(" > ").at(-1) ?? "")
+
+/** How many mutants a test is tried with before it is said to find out none. */
+const TRIES = 400
+
+/** Tests looked at by one process at most. */
+const HUNTS = 400
+
+interface Kept {
+  readonly [test: string]: { readonly hash: string; readonly found: boolean }
+}
+
+const path = join(cache, "hunted.json")
+const readKept = (): Kept => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {})
+
+/** Values from all over a list, the first ones of a file not before the rest. */
+const spread = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const step = Math.max(1, Math.floor(values.length / 20))
+  return Array.from({ length: step }, (_, from) => values.filter((_, at) => at % step === from)).flat()
+}
+
+export interface Idle {
+  /** Tests of rules that come by mutants and find out none. */
+  readonly idle: ReadonlyArray<Baseline>
+  /** Tests of rules that come by no mutant. */
+  readonly elsewhere: ReadonlyArray<Baseline>
+  /** All tests of rules. */
+  readonly count: number
+}
+
+/** Looks, for each test of a rule that was nobody's first finder, whether it finds out any mutant. */
+export const idleTests = async (
+  outcomes: ReadonlyArray<Outcome>,
+  surveyed: Surveyed,
+  { say, workers }: { readonly say: (line: string) => void; readonly workers: number }
+): Promise<Idle> => {
+  const finders = new Set(outcomes.map(({ by }) => by))
+  const killed = new Set(outcomes.filter(({ status }) => status === "killed").map(({ mutant }) => mutant.id))
+  const ofRules = surveyed.tests.filter(({ passed, title }) => passed && isOfRule(title))
+  const hashFor = (test: Baseline) => hashOf(surveyed.hashes.get(test.file) ?? "")
+  const kept = readKept()
+  const asked = ofRules.filter(({ key }) => !finders.has(key))
+  const elsewhere = asked.filter(({ hits }) => Object.keys(hits).length === 0)
+  const open = asked.filter((test) => Object.keys(test.hits).length > 0 && kept[test.key]?.hash !== hashFor(test))
+  const found = new Map<string, boolean>()
+  say(`${open.length} tests of rules were nobody's first finder: looking for mutants that they find out`)
+  const tests = open.map(({ key, ms }) => ({ key, ms }))
+  const all = open.map(({ hits }, test): Hunt => ({
+    test,
+    mutants: spread(Object.entries(hits).filter(([id]) => killed.has(id)))
+      .slice(0, TRIES)
+      .map(([id, count]) => ({ id, hits: count }))
+  }))
+  const work = async (hunts: ReadonlyArray<Hunt>): Promise<void> => {
+    let left = hunts
+    while (left.length > 0) {
+      const files = [...new Set(left.map(({ test }) => open[test]?.file ?? ""))]
+      const said = await run({ mode: "hunts", files, tests, hunts: left })
+      const done = new Set<string>()
+      for (const line of said.lines) {
+        if (line.type !== "hunted") continue
+        done.add(line.test)
+        found.set(line.test, line.mutant !== undefined)
+      }
+      if (said.stuckAt !== undefined) {
+        done.add(said.stuckAt.test)
+        found.set(said.stuckAt.test, true)
+      }
+      if (said.lines.at(-1)?.type === "done") return
+      if (done.size === 0) throw new Error(`Vitest ended without a result\n${said.printed}`)
+      left = left.filter(({ test }) => !done.has(tests[test]?.key ?? ""))
+    }
+  }
+  await pool(
+    chunks(all, HUNTS).map((chunk) => () => work(chunk)),
+    workers
+  )
+  const now: Record<string, { hash: string; found: boolean }> = { ...kept }
+  for (const test of open) now[test.key] = { hash: hashFor(test), found: found.get(test.key) ?? false }
+  writeFileSync(path, JSON.stringify(now))
+  const idle = asked.filter(({ hits, key }) => Object.keys(hits).length > 0 && now[key]?.found !== true)
+  return { idle, elsewhere, count: ofRules.length }
+}

@@ -1,0 +1,244 @@
+/**
+ * Runs collected tests again and again, each time with another mutant on. A test runs some thousand times in one process, which is
+ * what makes it fast: modules are loaded once.
+ *
+ * A process in which a test fails without a mutant, or was cut off, is not trusted any more and ends: another one goes on.
+ */
+import { appendFileSync, readFileSync } from "node:fs"
+import { type RunnerTask, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite, TestRunner } from "vitest"
+import { heartbeat } from "./heartbeat.ts"
+import { type Hunt, type Job, type Line, PLAN, type Plan, type Status } from "./protocol.ts"
+import { broken, switches } from "./switches.ts"
+
+/** How long a test may take with a mutant: a multiple of what it took without, and some more. */
+const limitOf = (ms: number) => 3_000 + 5 * ms
+
+/** How often a mutant may be come by in a test, by how often it was without: more is an endless loop. */
+const hitLimitOf = (hits: number) => 1_000 + 100 * hits
+
+const never = Symbol("timeout")
+
+const testsBelow = (tasks: ReadonlyArray<RunnerTask>): ReadonlyArray<RunnerTestCase> =>
+  tasks.flatMap((task) => (task.type === "suite" ? testsBelow(task.tasks) : [task]))
+
+const suitesAbove = (test: RunnerTestCase): ReadonlyArray<RunnerTestSuite> => {
+  const suites: Array<RunnerTestSuite> = []
+  for (let suite = test.suite; suite !== undefined; suite = suite.suite) suites.unshift(suite)
+  return suites
+}
+
+/** What a test registers for its end while it runs. */
+interface Hooked {
+  onFinished?: ReadonlyArray<(context: RunnerTestCase["context"]) => unknown> | undefined
+  onFailed?: ReadonlyArray<unknown> | undefined
+}
+
+interface Case {
+  readonly test: RunnerTestCase
+  readonly key: string
+  readonly file: string
+  readonly title: string
+}
+
+/** Tests with the file that they come from; `depth` suites around it are not of the file. */
+const casesOf = (tests: ReadonlyArray<RunnerTestCase>, depth: number): ReadonlyArray<Case> => {
+  const seen = new Map<string, number>()
+  return tests.map((test) => {
+    const [file = "", ...names] = [...suitesAbove(test).map(({ name }) => name), test.name].slice(depth)
+    const title = names.join(" > ")
+    const nth = (seen.get(`${file} > ${title}`) ?? 0) + 1
+    seen.set(`${file} > ${title}`, nth)
+    return { test, file, title, key: `${file} > ${title}${nth === 1 ? "" : ` #${nth}`}` }
+  })
+}
+
+export default class MutantRunner extends TestRunner {
+  readonly plan: Plan = JSON.parse(readFileSync(process.env[PLAN] ?? "", "utf8"))
+  readonly beat = heartbeat(this.plan.heartbeat)
+  readonly prepared = new Set<RunnerTestSuite>()
+
+  write(line: Line): void {
+    appendFileSync(this.plan.results, `${JSON.stringify(line)}\n`)
+  }
+
+  /** Runs what has to be run once before the tests of a suite, without a mutant. */
+  async prepare(test: RunnerTestCase): Promise<void> {
+    for (const suite of [test.file, ...suitesAbove(test)]) {
+      if (this.prepared.has(suite)) continue
+      this.prepared.add(suite)
+      for (const hook of TestRunner.getSuiteHooks(suite)?.beforeAll ?? []) await hook(suite)
+    }
+  }
+
+  /** Whether the test passes; `never` when it was not over in time. */
+  async passes(test: RunnerTestCase & Hooked, limit: number): Promise<boolean | typeof never> {
+    const options = { retry: 0, repeats: 0 }
+    test.result = { state: "run", startTime: Date.now(), retryCount: 0 } as RunnerTestCase["result"] & {}
+    let timer: NodeJS.Timeout | undefined
+    const timeout = new Promise<typeof never>((resolve) => {
+      timer = setTimeout(() => resolve(never), limit)
+    })
+    try {
+      this.onBeforeTryTask(test, options)
+      const ended = await Promise.race([TestRunner.getTestFn(test)(), timeout])
+      if (ended === never) return never
+      this.onAfterTryTask(test)
+      for (const hook of test.onFinished ?? []) await hook(test.context)
+      return test.result?.state !== "fail"
+    } catch {
+      return false
+    } finally {
+      clearTimeout(timer)
+      test.onFinished = undefined
+      test.onFailed = undefined
+    }
+  }
+
+  async baseline(cases: ReadonlyArray<Case>): Promise<void> {
+    for (const { file, key, test, title } of cases) {
+      this.beat("", key, 120_000)
+      await this.prepare(test)
+      switches.currentTestId = key
+      const start = performance.now()
+      const passed = await this.passes(test, 100_000)
+      const ms = performance.now() - start
+      switches.currentTestId = undefined
+      const hits = switches.mutantCoverage?.perTest[key] ?? {}
+      this.write({ type: "test", test: { key, file, title, ms, passed: passed === true, hits } })
+    }
+    this.write({ type: "static", hits: switches.mutantCoverage?.static ?? {} })
+  }
+
+  /** Runs tests with a mutant until one fails; whether this process may go on. */
+  async tryMutant(
+    mutant: string,
+    tests: ReadonlyArray<{ readonly one: Case; readonly ms: number; readonly hits: number | undefined }>
+  ): Promise<{ readonly status: Status; readonly by?: Case; readonly ran: number }> {
+    let ran = 0
+    for (const { hits, ms, one } of tests) {
+      ran += 1
+      switches.activeMutant = undefined
+      await this.prepare(one.test)
+      this.beat(mutant, one.key, limitOf(ms) + 5_000)
+      switches.hitCount = hits === undefined ? undefined : 0
+      switches.hitLimit = hits === undefined ? undefined : hitLimitOf(hits)
+      switches.activeMutant = mutant
+      const passed = await this.passes(one.test, limitOf(ms))
+      switches.activeMutant = undefined
+      if (passed === never) return { status: "timeout", by: one, ran }
+      if (!passed) return { status: "killed", by: one, ran }
+    }
+    return { status: "survived", ran }
+  }
+
+  /** Whether a test that failed passes without the mutant, and nothing goes on behind it. */
+  async isSound({ key, test }: Case): Promise<boolean> {
+    this.beat("", key, 120_000)
+    const passed = await this.passes(test, 20_000)
+    if (passed !== true) return false
+    for (let turn = 0; turn < 3; turn++) {
+      const start = performance.now()
+      await new Promise((resolve) => setTimeout(resolve, 0))
+      if (performance.now() - start > 200) return false
+    }
+    return true
+  }
+
+  async jobs(cases: ReadonlyArray<Case>): Promise<void> {
+    const byKey = new Map(cases.map((one) => [one.key, one]))
+    const kills = new Map<string, Map<string, number>>()
+    for (const job of this.plan.jobs) {
+      const killers = kills.get(job.source) ?? new Map<string, number>()
+      kills.set(job.source, killers)
+      // What found out others of the same source goes first.
+      const tests = this.testsOf(job, byKey).toSorted(
+        (a, b) => (killers.get(b.one.key) ?? 0) / (b.ms + 1) - (killers.get(a.one.key) ?? 0) / (a.ms + 1)
+      )
+      const { by, ran, status } = await this.tryMutant(job.mutant, tests)
+      if (status === "killed" && by !== undefined) killers.set(by.key, (killers.get(by.key) ?? 0) + 1)
+      const isSound = by === undefined || (await this.isSound(by))
+      if (status === "killed" && !isSound) {
+        this.write({ type: "tainted", mutant: job.mutant, test: by?.key ?? "" })
+        return
+      }
+      this.write({ type: "result", mutant: job.mutant, status, ran, ...(by === undefined ? {} : { by: by.key }) })
+      if (!isSound) {
+        this.write({ type: "leave" })
+        return
+      }
+    }
+    this.write({ type: "done" })
+  }
+
+  /** Looks for a mutant that each test finds out. */
+  async hunts(cases: ReadonlyArray<Case>): Promise<void> {
+    const byKey = new Map(cases.map((one) => [one.key, one]))
+    for (const { mutants, test } of this.plan.hunts) {
+      const known = this.plan.tests[test]
+      const one = known === undefined ? undefined : byKey.get(known.key)
+      if (one === undefined || known === undefined) continue
+      const found = await this.firstFound(one, known.ms, mutants)
+      this.write({ type: "hunted", test: one.key, ...(found === undefined ? {} : { mutant: found }) })
+      if (found !== undefined && !(await this.isSound(one))) {
+        this.write({ type: "leave" })
+        return
+      }
+    }
+    this.write({ type: "done" })
+  }
+
+  async firstFound(one: Case, ms: number, mutants: Hunt["mutants"]): Promise<string | undefined> {
+    for (const { hits, id } of mutants) {
+      const { status } = await this.tryMutant(id, [{ one, ms, hits }])
+      if (status !== "survived") return id
+    }
+    return undefined
+  }
+
+  testsOf(job: Job, byKey: ReadonlyMap<string, Case>) {
+    return job.tests.flatMap((index, at) => {
+      const known = this.plan.tests[index]
+      const one = known === undefined ? undefined : byKey.get(known.key)
+      return one === undefined || known === undefined ? [] : [{ one, ms: known.ms, hits: job.hits[at] ?? 0 }]
+    })
+  }
+
+  async worlds(tests: ReadonlyArray<RunnerTestCase>): Promise<void> {
+    const times = new Map(this.plan.tests.map(({ key, ms }) => [key, ms]))
+    for (const { mutant } of this.plan.worlds) {
+      const inWorld = tests.filter((test) => suitesAbove(test)[0]?.name === mutant)
+      const cases = casesOf(inWorld, 1).filter(({ key }) => times.has(key))
+      const unloaded = broken.get(mutant)
+      if (unloaded !== undefined) {
+        this.write({ type: "result", mutant, status: "killed", by: unloaded, ran: 0 })
+        continue
+      }
+      const inOrder = cases
+        .map((one) => ({ one, ms: times.get(one.key) ?? 0, hits: undefined }))
+        .toSorted((a, b) => a.ms - b.ms)
+      const { by, ran, status } = await this.tryMutant(mutant, inOrder)
+      this.write({ type: "result", mutant, status, ran, ...(by === undefined ? {} : { by: by.key }) })
+      if (status === "timeout") {
+        this.write({ type: "leave" })
+        return
+      }
+    }
+    this.write({ type: "done" })
+  }
+
+  /** Vitest calls it between collecting and running. */
+  async onBeforeRunFiles(files: ReadonlyArray<RunnerTestFile>): Promise<void> {
+    const tests = testsBelow(files).filter(({ mode }) => mode === "run" || mode === "queued")
+    // Sets up what expectations need.
+    for (const file of files) await this.onBeforeRunSuite(file)
+    if (this.plan.mode === "worlds") await this.worlds(tests)
+    else if (this.plan.mode === "jobs") await this.jobs(casesOf(tests, 0))
+    else if (this.plan.mode === "hunts") await this.hunts(casesOf(tests, 0))
+    else {
+      await this.baseline(casesOf(tests, 0))
+      this.write({ type: "done" })
+    }
+    // What has started cannot be stopped in order, and nobody waits for it.
+    process.kill(process.pid, "SIGKILL")
+  }
+}

@@ -1,0 +1,18 @@
+/** What instrumented code reads to know which mutant is on, and writes to tell what was reached. */
+
+interface Switches {
+  activeMutant?: string | undefined
+  currentTestId?: string | undefined
+  hitCount?: number | undefined
+  hitLimit?: number | undefined
+  mutantCoverage?: { static: Record<string, number>; readonly perTest: Record<string, Record<string, number>> }
+}
+
+// the global object has whatever is put on it
+const global = globalThis as { __stryker__?: Switches }
+
+/** Stryker's own names, on its own global object. */
+export const switches: Switches = (global.__stryker__ ??= {})
+
+/** Mutants with which a test file cannot even be loaded, and that file. */
+export const broken = new Map<string, string>()

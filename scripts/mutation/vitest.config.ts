@@ -1,0 +1,33 @@
+import { existsSync, readFileSync } from "node:fs"
+import { join, relative } from "node:path"
+import { defineConfig } from "vitest/config"
+import { root } from "../files.ts"
+import { cache } from "./protocol.ts"
+
+export default defineConfig({
+  root,
+  plugins: [
+    {
+      name: "mutants",
+      enforce: "pre",
+      load: (id) => {
+        const instrumented = join(cache, "instrumented", relative(root, id.split("?")[0] ?? id))
+        return existsSync(instrumented) ? readFileSync(instrumented, "utf8") : undefined
+      }
+    }
+  ],
+  test: {
+    include: ["scripts/mutation/driver.ts"],
+    setupFiles: ["test/support/seed.ts", "scripts/mutation/quick.ts"],
+    runner: "./scripts/mutation/runner.ts",
+    pool: "forks",
+    isolate: false,
+    maxWorkers: 1,
+    fileParallelism: false,
+    silent: true,
+    reporters: [{}],
+    // The runner has limits of its own.
+    testTimeout: 120_000,
+    teardownTimeout: 500
+  }
+})

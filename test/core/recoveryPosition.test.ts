@@ -1,0 +1,73 @@
+import { assert, it } from "@effect/vitest"
+import { Recovery } from "@kintsugi/core"
+import { Duration, Option, Schema } from "effect"
+import { asOfNow, Seen, seenOf } from "../../packages/core/src/internal/recoveryPosition.ts"
+
+it("P1104 of a failure is kept what a schedule may have read of it, where it makes sense", () => {
+  const advice = { isRetryable: false, suggestedDelay: Duration.seconds(2), maxAttempts: 3 }
+  const hint = { retryAfter: Duration.seconds(5) }
+  assert.deepStrictEqual(seenOf({ _tag: "Busy", message: "busy", ...advice, ...hint }), {
+    _tag: "Busy",
+    message: "busy",
+    ...advice,
+    ...hint
+  })
+  assert.deepStrictEqual(seenOf({ _tag: "Busy", message: "busy", cause: hint }), {
+    _tag: "Busy",
+    message: "busy",
+    ...hint
+  })
+  const senseless = {
+    isRetryable: "no",
+    suggestedDelay: Duration.infinity,
+    maxAttempts: Infinity,
+    retryAfter: Duration.infinity
+  }
+  assert.deepStrictEqual(seenOf({ _tag: "Busy", message: "busy", ...senseless }), { _tag: "Busy", message: "busy" })
+  assert.deepStrictEqual(
+    seenOf({ _tag: "Busy", message: "busy", suggestedDelay: 2, maxAttempts: "3", retryAfter: 5 }),
+    { _tag: "Busy", message: "busy" }
+  )
+})
+
+it("P1104 it is written as JSON and read again, and nothing without a tag and a message is", () => {
+  const codec = Schema.toCodecJson(Seen)
+  const seen: Seen = {
+    _tag: "Busy",
+    message: "busy",
+    isRetryable: true,
+    suggestedDelay: Duration.seconds(2),
+    maxAttempts: 3,
+    retryAfter: Duration.seconds(5)
+  }
+  const written = JSON.parse(JSON.stringify(Schema.encodeSync(codec)(seen)))
+  assert.deepStrictEqual(written, { ...seen, suggestedDelay: 2000, retryAfter: 5000 })
+  assert.deepStrictEqual(Schema.decodeUnknownSync(codec)(written), seen)
+  const read = Schema.decodeUnknownOption(codec)
+  for (const wrong of [{}, { _tag: "Busy" }, { message: "busy" }, { ...written, maxAttempts: "3" }]) {
+    assert.isTrue(Option.isNone(read(wrong)))
+  }
+})
+
+it("P1104 a policy whose time stood still goes on as if it had waited until now", () => {
+  const seen = { _tag: "Busy", message: "busy" }
+  const position: Recovery.Position = {
+    attempts: 2,
+    rounds: 1,
+    startedAt: 1000,
+    wakeAt: 3000,
+    counts: { "Busy:fix": 1 },
+    steps: { "Busy:retry": [{ at: 1500, seen }] }
+  }
+  assert.deepStrictEqual(asOfNow(position, 10_000), {
+    ...position,
+    startedAt: 8000,
+    wakeAt: 10_000,
+    steps: { "Busy:retry": [{ at: 8500, seen }] }
+  })
+})
+
+it("a table has a row for each verdict in it, and none for anything else", () => {
+  const table = { Busy: Recovery.rethrow, orElse: undefined, _tag: "text" }
+  assert.deepStrictEqual([...Recovery.rowsOf(table).keys()], ["Busy"])
+})
