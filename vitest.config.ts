@@ -7,6 +7,8 @@ export default defineConfig({
     // No test waits for a clock: a limit is for what hangs, and a busy machine is slow.
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // Vitest leaves one core free, which is half of a machine that has two.
+    maxWorkers: "100%",
     setupFiles: ["test/support/seed.ts"],
     typecheck: {
       enabled: true,
