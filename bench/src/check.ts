@@ -5,8 +5,8 @@
  *   npm run bench:check
  *   npm run bench:check -- happy retry
  *
- * Margins lie between 5 and 25 %: wide enough for what the medians of two executions differ by where nothing else is at work, see
- * `docs/performance.md`. A ratio beyond its margin is measured once more before it counts.
+ * Margins lie between 5 and 25 %. They are a judgement as yet: set them anew from a record that was taken on a quiet machine.
+ * A ratio beyond its margin is measured once more before it counts.
  */
 import type { Figure } from "./figures.ts"
 import { recorded } from "./recording.ts"

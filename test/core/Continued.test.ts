@@ -1,26 +1,15 @@
 /** What a run that goes on has of the run that it was: its limits, its prices, its bill, and what was asked for. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Budget, Message, Router, Skill, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, Approval, Budget, Message, Router, Skill, Snapshot, type Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Fiber, Queue, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { canonical, Digest } from "../../packages/core/src/internal/digest.ts"
 import { it } from "../support/run.ts"
 import { agentWith, batch, done, read, scripted } from "./dialogue.ts"
-import { deciding, outcomeOf, snapshotOf } from "./suspending.ts"
+import { deciding, outcomeOf, paying, snapshotOf } from "./suspending.ts"
 
 const { call, calls, make, text } = ScriptedModel
-
-const paying = () => {
-  const runs: Array<number> = []
-  const tool = Tool.make("pay", {
-    description: "Pays.",
-    parameters: Schema.Struct({ cents: Schema.Int }),
-    success: Schema.String,
-    run: ({ cents }) => Effect.sync(() => `paid ${runs.push(cents)}`)
-  }).pipe(Tool.requireApproval())
-  return { runs, tool }
-}
 
 const pay = (cents: number) => calls(call("pay", { cents }, `c${cents}`))
 

@@ -1,25 +1,14 @@
 /** Decisions that come too late or are about something else, and documents that somebody has changed. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Budget, Skill, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, Approval, Budget, Skill, Snapshot } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { it } from "../support/run.ts"
 import { agentWith, done, scripted } from "./dialogue.ts"
-import { deciding, outcomeOf, snapshotOf } from "./suspending.ts"
+import { deciding, outcomeOf, paying, snapshotOf } from "./suspending.ts"
 
 const { call, calls, make } = ScriptedModel
-
-const paying = (options: Tool.ApprovalOptions<{ readonly cents: number }, never> = {}) => {
-  const runs: Array<number> = []
-  const tool = Tool.make("pay", {
-    description: "Pays.",
-    parameters: Schema.Struct({ cents: Schema.Int }),
-    success: Schema.String,
-    run: ({ cents }) => Effect.sync(() => `paid ${runs.push(cents)}`)
-  }).pipe(Tool.requireApproval(options))
-  return { runs, tool }
-}
 
 const pay = calls(call("pay", { cents: 5 }, "c1"))
 

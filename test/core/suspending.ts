@@ -1,8 +1,20 @@
 /** What the tests of suspended runs share: how a run is started and gone on with, and what was decided meanwhile. */
 import { assert } from "@effect/vitest"
-import { type Agent, type AgentEvent, Approval, type Model, Snapshot } from "@kintsugi/core"
+import { type Agent, type AgentEvent, Approval, type Model, Snapshot, Tool } from "@kintsugi/core"
 import type { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
+
+/** A tool that needs approval, and what it was run with. */
+export const paying = (options: Tool.ApprovalOptions<{ readonly cents: number }, never> = {}) => {
+  const runs: Array<number> = []
+  const tool = Tool.make("pay", {
+    description: "Pays.",
+    parameters: Schema.Struct({ cents: Schema.Int }),
+    success: Schema.String,
+    run: ({ cents }) => Effect.sync(() => `paid ${runs.push(cents)}`)
+  }).pipe(Tool.requireApproval(options))
+  return { runs, tool }
+}
 
 interface Startable<I, O, E> {
   readonly start: (input: I) => Effect.Effect<Agent.Run<O, E>, never, unknown>
