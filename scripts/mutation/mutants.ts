@@ -139,6 +139,7 @@ const runPart = async (
   part: Part,
   planOf: (part: Part) => Pick<Plan, "mode" | "files"> & Partial<Plan>,
   tell: (result: Result) => void,
+  isFound: (mutant: string, test: string) => Promise<boolean>,
   exclude: (test: string) => void
 ): Promise<void> => {
   let left = part
@@ -154,7 +155,9 @@ const runPart = async (
     const tainted = said.lines.find((line) => line.type === "tainted")
     const stuck = said.stuckAt
     if (tainted?.type === "tainted") {
-      exclude(tainted.test)
+      const { mutant, test } = tainted
+      if (await isFound(mutant, test)) settle({ mutant, status: "killed", by: test, ran: 0 })
+      else exclude(test)
     } else if (stuck !== undefined && stuck.mutant !== "") {
       settle({ mutant: stuck.mutant, status: "timeout", by: stuck.test, ran: 0 })
     } else if (tainted === undefined && done.size === 0 && said.lines.at(-1)?.type !== "done") {
@@ -243,7 +246,7 @@ export const tryAll = async (
     if (count % 100 === 0) say(`${count} tried in ${Math.round((Date.now() - started) / 1000)} s`)
   }
 
-  // A test that fails in a process in which it ran before tells nothing: it is left out from there on.
+  // A test that fails only where it ran before tells nothing: it is left out from there on.
   const leftOut = new Set(readUnrepeatable())
   const exclude = (test: string) => {
     leftOut.add(test)
@@ -308,6 +311,16 @@ export const tryAll = async (
     const stays = job.tests.map((index) => !leftOut.has(tests[index]?.key ?? ""))
     return { ...job, tests: job.tests.filter((_, at) => stays[at]), hits: job.hits.filter((_, at) => stays[at]) }
   }
+  /** Whether a test fails with a mutant in a process that has run nothing before. */
+  const isFound = async (mutant: string, test: string): Promise<boolean> => {
+    const job = jobs.find((one) => one.mutant === mutant)
+    const index = times.findIndex(({ key }) => key === test)
+    const at = job?.tests.indexOf(index) ?? -1
+    if (job === undefined || at < 0) return false
+    const alone = { ...job, tests: [index], hits: [job.hits[at] ?? 0] }
+    const said = await run({ mode: "jobs", files: [times[index]?.file ?? ""], tests, jobs: [alone] })
+    return said.lines.some((line) => line.type === "tainted" || (line.type === "result" && line.status !== "survived"))
+  }
   const again: Array<Mutant> = []
   const filesOf = (part: Part) => [
     ...new Set(part.jobs.flatMap((job) => job.tests).map((index) => times[index]?.file ?? ""))
@@ -325,6 +338,7 @@ export const tryAll = async (
               if (acts) again.push(one)
               return !acts
             }),
+          isFound,
           exclude
         )
     ),
@@ -345,6 +359,7 @@ export const tryAll = async (
             worlds: part.worlds
           }),
           (result) => tell(result, () => true),
+          isFound,
           exclude
         )
     ),

@@ -359,3 +359,184 @@ describe("whatever comes", () => {
     )
   })
 })
+
+describe("the next piece of a text", () => {
+  const dialect: OpenAiChat.Dialect = { sources: ["citations", "search_results"] }
+  const decoderOf = () => {
+    const decoder = OpenAiChat.make(source, {}, dialect).decoder(answer(""))
+    const push = (event: unknown) => decoder.push(JSON.stringify(event))
+    push(chunk({ content: "a" }))
+    return { decoder, push }
+  }
+  const b = { content: "b" }
+  /** A chunk with a piece of text, and something else at its top, in its choice or in its delta. */
+  const withMore = (top: object, choice: object = {}, delta: object = {}) => ({
+    ...chunk({}),
+    choices: [{ ...chunk({}).choices[0], delta: { ...b, ...delta }, ...choice }],
+    ...top
+  })
+  const said = { type: "text-delta", text: "b" } as const
+
+  it("is all that a plain chunk says", () => {
+    for (const event of [chunk(b), withMore({}, { index: null }), { model: "m-1", choices: [{ delta: b }] }]) {
+      assert.deepStrictEqual(decoderOf().push(event), Result.succeed([said]))
+    }
+    assert.deepStrictEqual(decoderOf().push(chunk({ content: "" })), Result.succeed([]))
+    assert.deepStrictEqual(decoderOf().push(chunk({ content: [{ type: "text", text: "b" }] })), Result.succeed([said]))
+    for (const nothing of [{ choices: [] }, { choices: [null] }, { choices: null }, {}]) {
+      assert.deepStrictEqual(decoderOf().push({ model: "m-1", ...nothing }), Result.succeed([]))
+    }
+  })
+
+  it("hides no error and no refusal beside it", () => {
+    const error = { message: "slow down", code: "rate_limit_exceeded" }
+    for (const event of [withMore({ error }), withMore({}, { error }), withMore({ object: "error", ...error })]) {
+      failed(decoderOf().push(event), LlmError.RateLimitError)
+    }
+    const { decoder, push } = decoderOf()
+    push(withMore({}, {}, { refusal: "No." }))
+    failed(decoder.end(), LlmError.ContentFilteredError)
+  })
+
+  it("hides no counts, sources, calls, thoughts or end beside it", () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 2 }
+    const counted = Usage.make({ inputTokens: 3, outputTokens: 2 })
+    for (const event of [withMore({ usage }), withMore({}, { usage })]) {
+      assert.deepStrictEqual(decoderOf().push(event), Result.succeed([said, { type: "usage", usage: counted }]))
+    }
+    /** The reply after these, of which the text is "ab" in any case. */
+    const replyOf = (...events: ReadonlyArray<object>) => {
+      const { decoder, push } = decoderOf()
+      const collector = new Model.Collector()
+      take(collector, [{ type: "text-delta", text: "a" }])
+      for (const event of events) take(collector, Result.getOrThrow(push(event)))
+      assert.strictEqual(decoder.state(), "complete")
+      take(collector, Result.getOrThrow(decoder.end()))
+      return ok(Result.succeed(collector.reply()))
+    }
+    const end = chunk({}, "stop")
+    const contentOf = (event: object) => replyOf(event, end).content
+    const ab = Message.text("ab")
+    const item = (kind: string, data: Message.Opaque["data"]) => ({
+      type: "provider-item" as const,
+      kind,
+      opaque: { provider: "openai", data }
+    })
+    assert.deepStrictEqual(contentOf(withMore({})), [ab])
+    for (const name of ["citations", "search_results"]) {
+      const content = contentOf(withMore({ [name]: ["https://example.org"] }))
+      assert.deepStrictEqual(content[0], ab)
+      assert.include(JSON.stringify(content.slice(1)), "https://example.org")
+    }
+    const call = { type: "tool-call", id: "c1", name: "f", arguments: "{}" } as const
+    assert.deepStrictEqual(contentOf(withMore({}, {}, { tool_calls: [{ index: 0, ...wireCall("c1", "f", "{}") }] })), [
+      ab,
+      call
+    ])
+    const old = contentOf(withMore({}, {}, { function_call: { name: "f", arguments: "{}" } }))
+    assert.deepInclude(old[1], { type: "tool-call", name: "f", arguments: "{}" })
+    for (const name of ["reasoning_content", "reasoning"]) {
+      const content = contentOf(withMore({}, {}, { [name]: "hm" }))
+      assert.include(JSON.stringify(content), '"text":"hm"', name)
+    }
+    const details = [{ type: "reasoning.text", text: "hm", index: 0 }]
+    assert.deepStrictEqual(contentOf(withMore({}, {}, { reasoning_details: details })).at(-1), {
+      ...item("reasoning_details", details)
+    })
+    assert.strictEqual(replyOf(withMore({}, { finish_reason: "length" })).finish, "length")
+    const unnamed = { choices: end.choices }
+    assert.strictEqual(replyOf({ ...withMore({}), model: "m-2" }, unnamed).model, "m-2")
+  })
+
+  it("of another choice is none of this one's", () => {
+    const { push } = decoderOf()
+    assert.deepStrictEqual(push(withMore({}, { index: 1 })), Result.succeed([]))
+  })
+})
+
+describe("what a reply says beside its message", () => {
+  it("tells what it cost, as a number or as a sum of numbers, whole and streamed", () => {
+    const told = (usage: object) => [
+      ok(whole({ content: "a" }, { finish_reason: "stop" }, { usage })).cost,
+      ok(decodeStream([chunk({ content: "a" }), { ...chunk({}, "stop"), usage }])).cost
+    ]
+    assert.deepStrictEqual(told({ cost: 0.5 }), [0.5, 0.5])
+    assert.deepStrictEqual(told({ cost: { total_cost: 0.25, request_cost: 0.2 } }), [0.25, 0.25])
+    assert.deepStrictEqual(told({ cost: "free" }), [undefined, undefined])
+    assert.isFalse("cost" in ok(whole({ content: "a" })))
+  })
+
+  it("the end that a filter, a failure or load makes is told in our words", () => {
+    const detailOf = (reason: string) => {
+      const result = whole({ content: "a" }, { finish_reason: reason })
+      return Result.isFailure(result) ? (result.failure.detail ?? "") : undefined
+    }
+    assert.include(detailOf("content_filter"), "a content filter cut the reply off")
+    assert.include(detailOf("error"), "the model broke off")
+    assert.include(detailOf("insufficient_system_resource"), "the answer was broken off by load")
+  })
+})
+
+describe("calls that careless servers cut into pieces", () => {
+  const piece = (id: string | undefined, name: string | undefined, args: unknown, index?: number) => ({
+    ...(id === undefined ? {} : { id }),
+    ...(index === undefined ? {} : { index }),
+    function: { ...(name === undefined ? {} : { name }), ...(args === undefined ? {} : { arguments: args }) }
+  })
+  const callsOf = (...pieces: ReadonlyArray<object>) =>
+    Message.callsOf(
+      ok(decodeStream([...pieces.map((one) => chunk({ tool_calls: [one] })), chunk({}, "tool_calls")]))
+    ).map(({ arguments: args, id, name }) => [id, name, args])
+
+  it("belong to the call of their id or index, else to the last one, unless a name begins another", () => {
+    assert.deepStrictEqual(callsOf(piece("a", "f", "{"), piece("b", "g", "{"), piece("a", undefined, "}")), [
+      ["a", "f", "{}"],
+      ["b", "g", "{"]
+    ])
+    assert.deepStrictEqual(callsOf(piece("a", "f", "{}"), piece("a", "f", "{}")), [
+      ["a", "f", "{}"],
+      ["a_1", "f", "{}"]
+    ])
+    assert.deepStrictEqual(callsOf(piece(undefined, "f", "{"), piece(undefined, undefined, "}")), [
+      ["call_0", "f", "{}"]
+    ])
+    assert.deepStrictEqual(callsOf(piece(undefined, "f", "{"), piece(undefined, "f", "}")), [["call_0", "f", "{}"]])
+    assert.deepStrictEqual(callsOf(piece(undefined, "f", "{}"), piece(undefined, "f", "{}")), [
+      ["call_0", "f", "{}"],
+      ["call_1", "f", "{}"]
+    ])
+    assert.deepStrictEqual(callsOf(piece(undefined, "f", "{"), piece(undefined, "g", "{}")), [
+      ["call_0", "f", "{"],
+      ["call_1", "g", "{}"]
+    ])
+    assert.deepStrictEqual(callsOf(piece("a", "f", "{}", 0), piece(undefined, "f", " ", 0)), [["a", "f", "{} "]])
+    assert.deepStrictEqual(
+      callsOf(piece("a", "f", "{", 0), piece("b", "g", "{", 0), piece(undefined, undefined, "}", 0)),
+      [
+        ["a", "f", "{"],
+        ["b", "g", "{}"]
+      ]
+    )
+  })
+
+  it("keep their order by index, told or counted on", () => {
+    assert.deepStrictEqual(
+      callsOf(piece("a", "f", "{}", 5), piece("b", "g", "{}", 2), piece("c", "h", "{}")).map(([id]) => id),
+      ["b", "a", "c"]
+    )
+  })
+
+  it("take arguments in text or as an object, and what is null for nothing", () => {
+    assert.deepStrictEqual(
+      callsOf(
+        piece("a", "f", null),
+        piece("a", undefined, "{"),
+        piece("a", undefined, null),
+        piece("a", undefined, "}")
+      ),
+      [["a", "f", "{}"]]
+    )
+    assert.deepStrictEqual(callsOf(piece("a", "f", { q: 1 })), [["a", "f", { q: 1 }]])
+    assert.deepStrictEqual(callsOf(piece("a", "f", undefined)), [["a", "f", null]])
+  })
+})
