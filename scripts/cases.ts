@@ -24,6 +24,17 @@ export const least = (all: ReadonlyArray<Drawn>): string => {
   return `${laws} laws in ${all.length} properties, each on at least ${fewest.cases} cases, seed ${fewest.seed}`
 }
 
+/** The cases that each property of a law goes through at least, where nobody asked for fewer. */
+export const REQUIRED = 1_000
+
+/** Which laws drew too few cases, one line each; none where the environment asks for fewer itself. */
+export const tooFew = (all: ReadonlyArray<Drawn>, asked = process.env["KINTSUGI_CASES"]): ReadonlyArray<string> =>
+  asked !== undefined && Number(asked) < REQUIRED
+    ? []
+    : all
+        .filter(({ cases }) => cases < REQUIRED)
+        .map(({ cases, title }) => `${cases} cases instead of ${REQUIRED}: ${title}`)
+
 /** One line for each law, in their order: in how many properties, and the fewest cases and all cases of these. */
 export const table = (all: ReadonlyArray<Drawn>): ReadonlyArray<string> => {
   const byLaw = new Map<string, Array<number>>()

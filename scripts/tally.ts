@@ -7,6 +7,7 @@ import type { Cases, Drawn } from "./cases.ts"
 export interface Tally {
   readonly passed: number
   readonly failed: number
+  readonly skipped: number
   /** Of each law the cases that it drew. */
   readonly laws: ReadonlyArray<Drawn>
 }
@@ -32,7 +33,8 @@ export const tally = (modules: ReadonlyArray<TestModule>, uncaught: number): Tal
     const cases = casesOf(test)
     return cases === undefined ? [] : [{ title: test.name, ...cases }]
   })
-  return { passed: states.filter((state) => state === "passed").length, failed: failed + unrun + uncaught, laws }
+  const [passed = 0, skipped = 0] = ["passed", "skipped"].map((state) => states.filter((one) => one === state).length)
+  return { passed, failed: failed + unrun + uncaught, skipped, laws }
 }
 
 /** What `test/laws/cases.ts` has noted, whose types are not those of this program. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { least, table } from "../scripts/cases.ts"
+import { least, table, tooFew } from "../scripts/cases.ts"
 import { filesIn, read } from "../scripts/files.ts"
 
 describe("docs/laws.md", () => {
@@ -41,6 +41,12 @@ describe("the cases of laws", () => {
   it("are told in one line, with the fewest", () => {
     expect(least(drawn)).toBe("3 laws in 4 properties, each on at least 900 cases, seed 7")
     expect(least([])).toBe("no laws")
+  })
+
+  it("are a thousand, unless fewer are asked for", () => {
+    expect(tooFew(drawn, undefined)).toEqual(["900 cases instead of 1000: L101 L102 holds (streamed)"])
+    expect(tooFew(drawn, "10000")).toHaveLength(1)
+    expect(tooFew(drawn, "200")).toEqual([])
   })
 
   it("are told law by law, with the fewest and the sum", () => {
