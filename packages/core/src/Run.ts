@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Budget from "./Budget.ts"
+import type * as AgentEvent from "./AgentEvent.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
 import { Exceeded, ownerAbove } from "./internal/budgetMeter.ts"
 import * as Beginning from "./internal/runBeginning.ts"
@@ -197,11 +198,11 @@ const taking = (
   }
   if (run.emit === undefined) return Effect.sync(take)
   // taken and told of at once
-  const told = RunContext.emit(run, () => {
+  const tell = (): AgentEvent.Happening => {
     take()
     return { type: "skill-chosen", ...chosen, prompt }
-  })
-  return Effect.as(told, work)
+  }
+  return RunContext.emitThen(run, tell, () => Effect.succeed(work))
 }
 
 const applying = (running: Running, work: Plain): Effect.Effect<unknown, unknown> =>
@@ -300,8 +301,7 @@ const closing = <A, E>(
     state.close(message)
     return then()
   }
-  const told = RunContext.emit(run, () => ({ type: "turn-end", message: state.close(message) }))
-  return Effect.flatMap(told, then)
+  return RunContext.emitThen(run, () => ({ type: "turn-end", message: state.close(message) }), then)
 }
 
 /** The answer in the last text; nothing where it does not fit, and the model is asked for another. */

@@ -106,13 +106,27 @@ export const Observers = Context.Reference<ReadonlyArray<MakeObserver>>("@kintsu
 
 /** Emits one event of a run; `make` is only called when somebody listens. */
 export const emit = (run: RunContext | undefined, make: () => AgentEvent.Happening): Effect.Effect<void> =>
-  run?.emit === undefined
-    ? Effect.void
+  run?.emit === undefined ? Effect.void : emitThen(run, make, () => Effect.void)
+
+/** Emits one event of a run, and goes on with `next` at once: no interruption comes between the two. */
+export const emitThen = <A, E, R>(
+  run: RunContext,
+  make: () => AgentEvent.Happening,
+  next: () => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  run.emit === undefined
+    ? Effect.suspend(next)
     : Effect.withFiber((fiber) => {
-        const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-        run.emit?.({ ...originOf(run, at), ...make() })
-        return Effect.void
+        tell(run, fiber, make)
+        return next()
       })
+
+/** Emits one event of a run from within its fiber. */
+export const tell = (run: RunContext, fiber: Fiber.Fiber<unknown, unknown>, make: () => AgentEvent.Happening): void => {
+  if (run.emit === undefined) return
+  const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+  run.emit({ ...originOf(run, at), ...make() })
+}
 
 /** Emits the event with which `body` begins. It runs within the span that an observer has answered with, if one has. */
 export const begin = <A, E, R>(

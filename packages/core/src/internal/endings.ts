@@ -194,9 +194,10 @@ export class Endings {
       ...(params === undefined ? {} : { params: params.value }),
       ...(recoveredBy === undefined ? {} : { recoveredBy })
     }
-    return Effect.as(
-      RunContext.emit(this.#run, () => ({ type: "tool-end", use, ...this.#callOf() })),
-      outcome
+    return RunContext.emitThen(
+      this.#run,
+      () => ({ type: "tool-end", use, ...this.#callOf() }),
+      () => Effect.succeed(outcome)
     )
   }
 

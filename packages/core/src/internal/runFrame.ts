@@ -181,22 +181,14 @@ const reporting = <A, E, R>(frame: Frame, run: RunContext.RunContext, running: E
   Effect.onExit(
     RunContext.begin(run, () => ({ type: "run-start", input: frame.input, transcript: frame.state.said() }), running),
     (exit) =>
-      Effect.andThen(
-        cutShort(frame, run, exit),
-        RunContext.emit(run, () => terminal(frame, run, exit))
-      )
+      Effect.withFiber((fiber) => {
+        // a turn that waits is not over: it ends where the run goes on
+        const message = waitingIn(exit) === undefined ? frame.state.unfinished() : undefined
+        if (message !== undefined) RunContext.tell(run, fiber, () => ({ type: "turn-end", message }))
+        RunContext.tell(run, fiber, () => terminal(frame, run, exit))
+        return Effect.void
+      })
   )
-
-/** A turn that waits is not over: it ends where the run goes on. */
-const cutShort = (
-  { state }: Frame,
-  run: RunContext.RunContext,
-  exit: Exit.Exit<unknown, unknown>
-): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    const message = waitingIn(exit) === undefined ? state.unfinished() : undefined
-    return message === undefined ? Effect.void : RunContext.emit(run, () => ({ type: "turn-end", message }))
-  })
 
 const waitingIn = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isSuccess(exit) && exit.value instanceof Suspension ? exit.value.snapshot.open : undefined

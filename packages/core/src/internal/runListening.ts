@@ -3,15 +3,16 @@
  * the outermost run waits for those that are behind, when it is over; no run waits for those of a run below it.
  */
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
 import * as AgentEvent from "../AgentEvent.ts"
 import * as Interception from "../Interception.ts"
 import { labelsOf } from "../RecoveryAdvice.ts"
 import type * as RunContext from "../RunContext.ts"
+import { Backlog } from "./backlog.ts"
 
 /** Hears events, one after the other. */
 export interface Listener {
@@ -45,17 +46,53 @@ export const heard = <A, E, R>(
   audience: Audience,
   body: (sink: RunContext.Observer) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
-  Effect.acquireUseRelease(
-    Effect.forEach(audience.listeners, (listener) => listen(listener, audience)),
-    (hearing) =>
-      body((event) => {
-        for (const ear of hearing) ear.hear(event)
-      }),
-    (hearing) => {
-      const finish = Effect.forEach(hearing, (ear) => ear.finish, { concurrency: "unbounded", discard: true })
+  Effect.withFiber((fiber) => {
+    const ears = audience.listeners.map((listener) => listen(listener, audience, fiber.context))
+    const later = scheduled(fiber, () => takeTurns(ears))
+    const running = body((event) => {
+      for (const ear of ears) ear.hear(event)
+      later.ask()
+    })
+    return Effect.onExitPrimitive(running, () => {
+      later.cancel()
+      takeTurns(ears)
+      const late = ears.flatMap((ear) => ear.finish() ?? [])
+      if (late.length === 0) return undefined
+      const finish = Effect.forEach(late, (one) => one, { concurrency: "unbounded", discard: true })
       return audience.isOutermost ? finish : aside(finish, audience.catchingUp)
+    })
+  })
+
+/** Has something done when the run gives way, once however often it is asked for until then. */
+const scheduled = (fiber: Fiber.Fiber<unknown, unknown>, act: () => void) => {
+  let todo: (() => void) | undefined = act
+  let isAsked = false
+  const task = () => {
+    isAsked = false
+    todo?.()
+  }
+  return {
+    ask: () => {
+      if (isAsked) return
+      isAsked = true
+      fiber.currentDispatcher.scheduleTask(task, 0)
+    },
+    /** What was asked for may stay for long in a program that does not give way: it shall hold nothing. */
+    cancel: () => {
+      todo = undefined
+      return undefined
     }
-  )
+  }
+}
+
+/** Each event is heard by all listeners that are at none, in the order in which they were attached, before the next one is. */
+const takeTurns = (ears: ReadonlyArray<Ear>): void => {
+  const atOnce = ears.length === 1 ? Infinity : 1
+  for (let isAnyReady = true; isAnyReady;) {
+    isAnyReady = false
+    for (const ear of ears) if (ear.goOn(atOnce)) isAnyReady = true
+  }
+}
 
 /** Goes on in a fiber of its own, for which the outermost run waits. */
 const aside = (finish: Effect.Effect<void>, catchingUp: RunContext.CatchingUp): Effect.Effect<void> =>
@@ -75,49 +112,68 @@ export const caughtUp = (catchingUp: RunContext.CatchingUp): Effect.Effect<void>
 /** A listener at work. */
 interface Ear {
   readonly hear: RunContext.Observer
-  readonly finish: Effect.Effect<void>
+  /** Hears some of what waits, unless it is still at an event: then it goes on with all that waits by itself. Whether it did. */
+  readonly goOn: (events: number) => boolean
+  /** What has to be done until everything is heard; nothing where that is so. */
+  readonly finish: () => Effect.Effect<void> | undefined
 }
 
-const listen = Effect.fnUntraced(function* (
-  listener: Listener,
-  { agent, losses, runId }: Audience
-): Effect.fn.Return<Ear> {
-  const queue = yield* Queue.unbounded<AgentEvent.AgentEvent, Cause.Done>()
+const listen = (listener: Listener, { agent, losses, runId }: Audience, context: Context.Context<never>): Ear => {
+  const fork = Effect.runForkWith(context)
+  const interceptor = Context.get(context, Interception.Current)
+  const waiting = new Backlog<AgentEvent.AgentEvent>()
   let inHand: AgentEvent.AgentEvent | undefined
   let lost = 0
-  const hearNext = Effect.flatMap(Queue.take(queue), (event) => {
-    inHand = event
-    return Effect.andThen(
-      safely(listener, event),
-      Effect.sync(() => (inHand = undefined))
-    )
+  /** How many events it may hear before it rests. */
+  let turns = 0
+  /** Where it is at an event that it could not be through with at once. */
+  let atWork: Fiber.Fiber<void> | undefined
+  const hearAll = Effect.whileLoop({
+    while: () => turns > 0 && waiting.size > 0,
+    body: () => {
+      turns--
+      inHand = waiting.take()
+      return handling(listener, inHand, interceptor)
+    },
+    step: () => {
+      inHand = undefined
+    }
   })
-  const fiber = yield* Effect.forkDetach(Effect.ignore(Effect.forever(hearNext)))
+  /** A listener cannot change a run: what goes wrong in it is logged, and it hears the next event all the same. */
+  const listening: Effect.Effect<void> = Effect.catchCause(hearAll, (cause) => {
+    const event = inHand
+    inHand = undefined
+    return event === undefined ? Effect.failCause(cause) : Effect.andThen(logged(event, cause), listening)
+  })
   /** What it has not heard by now is lost to it, but for the ends of runs: they are handed over in any case. */
-  const cut = Effect.flatMap(Queue.clear(queue), (rest) => {
-    const ends = rest.filter(AgentEvent.isTerminal)
+  const cut = (fiber: Fiber.Fiber<void>) => {
+    const unheard = waiting.clear()
+    const ends = unheard.filter(AgentEvent.isTerminal)
     const isAtAnEnd = inHand !== undefined && AgentEvent.isTerminal(inHand)
-    lost += rest.length - ends.length + (inHand === undefined || isAtAnEnd ? 0 : 1)
+    lost += unheard.length - ends.length + (inHand === undefined || isAtAnEnd ? 0 : 1)
     if (isAtAnEnd && inHand !== undefined) return Effect.andThen(ending(fiber, inHand), handOver(ends))
     fiber.interruptUnsafe()
     return handOver(ends)
-  })
+  }
   const handOver = (ends: ReadonlyArray<AgentEvent.AgentEvent>): Effect.Effect<void> =>
     Effect.forEach(
       ends,
-      (end) =>
-        Effect.flatMap(Effect.forkDetach(safely(listener, end), { startImmediately: true }), (handling) =>
-          handling.pollUnsafe() === undefined ? ending(handling, end) : Effect.void
-        ),
+      (end) => {
+        const handled = Effect.suspend(() => handling(listener, end, interceptor))
+        const safely = Effect.catchCause(handled, (cause) => logged(end, cause))
+        return Effect.flatMap(Effect.forkDetach(safely, { startImmediately: true }), (at) =>
+          at.pollUnsafe() === undefined ? ending(at, end) : Effect.void
+        )
+      },
       { discard: true }
     )
   /** Whoever is at work on an end has time for that, for which nobody waits; then it is stopped, which is told of. */
-  const ending = (handling: Fiber.Fiber<unknown, unknown>, end: AgentEvent.AgentEvent) =>
+  const ending = (at: Fiber.Fiber<unknown, unknown>, end: AgentEvent.AgentEvent) =>
     Effect.asVoid(
       Effect.forkDetach(
-        Effect.flatMap(Effect.timeoutOption(Fiber.await(handling), grace), (ended) => {
+        Effect.flatMap(Effect.timeoutOption(Fiber.await(at), grace), (ended) => {
           if (Option.isSome(ended)) return Effect.void
-          handling.interruptUnsafe()
+          at.interruptUnsafe()
           losses.events++
           const limit = Duration.format(grace)
           return Effect.annotateLogs(
@@ -135,38 +191,55 @@ const listen = Effect.fnUntraced(function* (
       { runId, agent, lost }
     )
   })
-  const over = Effect.andThen(cut, reported)
-  const awaited = Effect.timeoutOption(Fiber.await(fiber), patience)
-  // on a busy machine it has not had its turn: while it is at no event it has time, for which nobody waits; its queue is closed
-  const starving: Effect.Effect<void> = Effect.flatMap(awaited, (ended) =>
-    Option.isSome(ended) ? reported : inHand === undefined ? starving : over
-  )
-  const starved = Effect.asVoid(Effect.forkDetach(starving))
   return {
     hear: (event) => {
       if (listener.scope === "own" && event.runId !== runId) return
-      if (Queue.sizeUnsafe(queue) < capacity || AgentEvent.isTerminal(event)) Queue.offerUnsafe(queue, event)
-      else lost++
+      if (waiting.size >= capacity && !AgentEvent.isTerminal(event)) {
+        lost++
+        return
+      }
+      waiting.add(event)
     },
-    finish: Effect.andThen(
-      Queue.end(queue),
-      Effect.flatMap(awaited, (ended) => (Option.isSome(ended) ? reported : inHand === undefined ? starved : over))
-    )
-  }
-})
-
-/** A listener cannot change a run: what goes wrong in it is logged, and it hears the next event all the same. */
-const safely = (listener: Listener, event: AgentEvent.AgentEvent): Effect.Effect<void> =>
-  Effect.catchCause(
-    Interception.step(
-      () => ({ kind: "hook", event }),
-      () => listener.handle(event)
-    ),
-    (cause) =>
-      Effect.annotateLogs(
-        Effect.logWarning(`A listener failed on '${event.type}' of agent '${event.agent}'`, cause),
-        annotationsOf(event, Cause.squash(cause))
+    goOn: (events) => {
+      if (atWork !== undefined || waiting.size === 0) return false
+      turns = events
+      const fiber = fork(listening)
+      if (fiber.pollUnsafe() === undefined) {
+        turns = Infinity
+        atWork = fiber
+        fiber.addObserver(() => {
+          atWork = undefined
+        })
+      }
+      return true
+    },
+    finish: () => {
+      const fiber = atWork
+      if (fiber === undefined) return lost === 0 ? undefined : reported
+      return Effect.flatMap(Effect.timeoutOption(Fiber.await(fiber), patience), (ended) =>
+        Option.isSome(ended) ? reported : Effect.andThen(cut(fiber), reported)
       )
+    }
+  }
+}
+
+/** What the listener does about an event, or what somebody has put in its place. */
+const handling = (
+  listener: Listener,
+  event: AgentEvent.AgentEvent,
+  interceptor: Interception.Interceptor | undefined
+): Effect.Effect<void> =>
+  interceptor === undefined
+    ? listener.handle(event)
+    : Interception.step(
+        () => ({ kind: "hook", event }),
+        () => listener.handle(event)
+      )
+
+const logged = (event: AgentEvent.AgentEvent, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
+  Effect.annotateLogs(
+    Effect.logWarning(`A listener failed on '${event.type}' of agent '${event.agent}'`, cause),
+    annotationsOf(event, Cause.squash(cause))
   )
 
 /** By what a log line about a failure can be found again. */

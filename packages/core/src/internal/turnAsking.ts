@@ -300,7 +300,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
           this.#partial = collector.partial
           this.#spent = collector.spent ?? this.#spent
           this.#isShown ||= parts.some(isShown)
-          return Effect.forEach(parts, (part) => this.#show(part), { discard: true })
+          return this.#asking.run.emit === undefined ? Effect.void : this.#shown(parts)
         })
       )
       const collected = Effect.flatMap(collecting, () => {
@@ -311,10 +311,14 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     })
   }
 
-  #show(part: Model.Part): Effect.Effect<void> {
-    return isShown(part)
-      ? RunContext.emit(this.#asking.run, (): AgentEvent.Happening => ({ type: part.type, text: part.text }))
-      : Effect.void
+  #shown(parts: ReadonlyArray<Model.Part>): Effect.Effect<void> {
+    const { run } = this.#asking
+    return Effect.withFiber((fiber) => {
+      for (const part of parts) {
+        if (isShown(part)) RunContext.tell(run, fiber, () => ({ type: part.type, text: part.text }))
+      }
+      return Effect.void
+    })
   }
 }
 
