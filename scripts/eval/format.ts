@@ -1,0 +1,132 @@
+/** The report as text. */
+import type { PolicyRow, Report } from "./report.ts"
+import type { Share } from "./statistics.ts"
+
+/** Columns and lines of a table, its first column a name. */
+export interface Table {
+  readonly head: ReadonlyArray<string>
+  readonly lines: ReadonlyArray<ReadonlyArray<string>>
+}
+
+/** What stands where there is nothing to say. */
+const none = "–"
+
+const percent = (share: number): string => `${Math.round(share * 100)} %`
+
+/** A share with its interval. */
+export const formatShare = ({ high, low, of, rate }: Share): string =>
+  of === 0 ? none : `${percent(rate)} (${Math.round(low * 100)}–${Math.round(high * 100)})`
+
+const number = (value: number | undefined, digits: number): string => {
+  if (value === undefined) return none
+  // what rounds to nothing is neither more nor less
+  const rounded = Number(value.toFixed(digits))
+  return (rounded === 0 ? 0 : rounded).toFixed(digits)
+}
+
+const costs = 1000
+
+/** One line for each policy. */
+export const policyTable = ({ policies }: Report): Table => ({
+  head: [
+    "policy",
+    "runs",
+    "healed (95 %)",
+    "silent",
+    "wrong",
+    "+turns",
+    "+calls",
+    "+tokens",
+    "+cost",
+    "waited",
+    "tokens/healed",
+    "cost/healed"
+  ],
+  lines: policies.map((row) => [row.policy, String(row.healed.of), formatShare(row.healed), ...amounts(row)])
+})
+
+const amounts = ({
+  costPerHealed,
+  extra,
+  silent,
+  tokensPerHealed,
+  waited,
+  wrong
+}: PolicyRow): ReadonlyArray<string> => [
+  String(silent),
+  String(wrong),
+  number(extra?.turns, 2),
+  number(extra?.modelCalls, 2),
+  number(extra?.tokens, 0),
+  number(extra === undefined ? undefined : extra.cost * costs, 2),
+  waited === undefined ? none : `${number(waited / 1000, 1)} s`,
+  number(tokensPerHealed, 0),
+  number(costPerHealed === undefined ? undefined : costPerHealed * costs, 2)
+]
+
+/** What its columns mean. */
+export const columns: ReadonlyArray<readonly [name: string, meaning: string]> = [
+  ["runs", "in which the fault has happened"],
+  ["healed", "of these, with Wilson's interval at 95 %"],
+  ["silent", "runs that gave an answer and no error, and have not done what they were asked for"],
+  ["wrong", "runs in which a tool did something that nobody had asked for"],
+  [
+    "+turns, +calls, +tokens, +cost",
+    "of a healed run, beyond the same scenario without a fault; cost of a thousand runs"
+  ],
+  ["waited", "by the policy, in a healed run"],
+  ["tokens/healed, cost/healed", "of all runs with a fault, divided by those that were healed; cost of a thousand"]
+]
+
+/** One line for each scenario, in per cent of the runs in which its fault has happened. */
+export const scenarioTable = ({ policies, scenarios }: Report): Table => ({
+  head: ["scenario", ...policies.map(({ policy }) => policy)],
+  lines: scenarios.map(({ healed, scenario }) => [
+    scenario,
+    ...healed.map(({ of, rate }) => (of === 0 ? none : String(Math.round(rate * 100))))
+  ])
+})
+
+/** For terminals: columns side by side, numbers to the right. */
+export const plain = ({ head, lines }: Table): string => {
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...lines.map((line) => (line[column] ?? "").length))
+  )
+  return [head, ...lines]
+    .map((line) =>
+      line
+        .map((cell, column) => {
+          const width = widths[column] ?? 0
+          return column === 0 ? cell.padEnd(width) : cell.padStart(width)
+        })
+        .join("  ")
+        .trimEnd()
+    )
+    .join("\n")
+}
+
+/** For pages. */
+export const markdown = ({ head, lines }: Table): ReadonlyArray<string> =>
+  [head, head.map((_, column) => (column === 0 ? "---" : "--:")), ...lines].map((line) => `| ${line.join(" | ")} |`)
+
+/** All of it, for a terminal. */
+export const format = (report: Report): string => {
+  const { plain: usual, sound, spent } = report
+  return [
+    `without a fault: ${sound.count} of ${sound.of} runs did what they were asked for` +
+      (usual === undefined ? "" : `, in ${number(usual.turns, 1)} turns and ${number(usual.tokens, 0)} tokens`),
+    "",
+    plain(policyTable(report)),
+    "",
+    ...columns.map(([name, meaning]) => `  ${name}: ${meaning}`),
+    "",
+    "healed, in per cent:",
+    "",
+    plain(scenarioTable(report)),
+    "",
+    `${spent.runs} runs, ${spent.tokens} tokens, cost ${number(spent.cost, 4)}`,
+    ...(spent.runs < spent.planned
+      ? [`stopped at the limit of spending, after ${spent.runs} of ${spent.planned} runs`]
+      : [])
+  ].join("\n")
+}

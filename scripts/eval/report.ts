@@ -1,0 +1,135 @@
+/** What the outcomes say, as numbers. */
+import type { Evaluation } from "./evaluate.ts"
+import type { Outcome } from "./play.ts"
+import { mean, type Share, share } from "./statistics.ts"
+
+/** What a run takes, on average. */
+export interface Amounts {
+  readonly turns: number
+  readonly modelCalls: number
+  readonly tokens: number
+  /** In the currency of the price. */
+  readonly cost: number
+}
+
+/** One policy over all scenarios. */
+export interface PolicyRow {
+  readonly policy: string
+  readonly runs: number
+  /** Of the runs in which the fault has happened. */
+  readonly healed: Share
+  /** Runs in which something was done that nobody had asked for. */
+  readonly wrong: number
+  /** Runs that ended with an answer and without an error, and have not done what they were asked for. */
+  readonly silent: number
+  /** Of healed runs: what they took beyond the same scenarios without a fault; `undefined` where none was healed. */
+  readonly extra: Amounts | undefined
+  /** Of healed runs: milliseconds that the policy has waited. */
+  readonly waited: number | undefined
+  /** All tokens of all runs with a fault, healed or not, for each that was healed. */
+  readonly tokensPerHealed: number | undefined
+  readonly costPerHealed: number | undefined
+  /** How often runs have failed, by the tag of the error. */
+  readonly failures: Readonly<Record<string, number>>
+}
+
+/** One scenario: how often it was healed under each policy, in the order of the rows. */
+export interface ScenarioRow {
+  readonly scenario: string
+  readonly healed: ReadonlyArray<Share>
+}
+
+export interface Report {
+  readonly policies: ReadonlyArray<PolicyRow>
+  readonly scenarios: ReadonlyArray<ScenarioRow>
+  /** Runs without a fault that have done what they were asked for. */
+  readonly sound: Share
+  /** What a run without a fault takes. */
+  readonly plain: Amounts | undefined
+  readonly spent: { readonly runs: number; readonly planned: number; readonly tokens: number; readonly cost: number }
+}
+
+interface Names {
+  readonly scenarios: ReadonlyArray<{ readonly name: string }>
+  readonly policies: ReadonlyArray<{ readonly name: string }>
+}
+
+export const reportOf = ({ outcomes, planned, spent }: Evaluation, { policies, scenarios }: Names): Report => {
+  const plain = outcomes.filter(({ policy }) => policy === undefined)
+  // beside a run without a fault that went wrong by itself, nothing can be measured
+  const sound = plain.filter(({ isHealed }) => isHealed)
+  const beside = new Map(
+    scenarios.map(({ name }) => [name, amountsOf(sound.filter(({ scenario }) => scenario === name))] as const)
+  )
+  return {
+    policies: policies.map(({ name }) =>
+      rowOf(
+        name,
+        outcomes.filter(({ policy }) => policy === name),
+        beside
+      )
+    ),
+    scenarios: scenarios.map((scenario) => ({
+      scenario: scenario.name,
+      healed: policies.map((policy) =>
+        healedOf(outcomes.filter((one) => one.scenario === scenario.name && one.policy === policy.name))
+      )
+    })),
+    sound: share(sound.length, plain.length),
+    plain: amountsOf(sound),
+    spent: { runs: outcomes.length, planned, ...spent }
+  }
+}
+
+const rowOf = (
+  policy: string,
+  outcomes: ReadonlyArray<Outcome>,
+  beside: ReadonlyMap<string, Amounts | undefined>
+): PolicyRow => {
+  const met = outcomes.filter(({ isMet }) => isMet)
+  const healed = met.filter(({ isHealed }) => isHealed)
+  const failures: Record<string, number> = {}
+  for (const { failure } of met) if (failure !== undefined) failures[failure] = (failures[failure] ?? 0) + 1
+  return {
+    policy,
+    runs: outcomes.length,
+    healed: healedOf(outcomes),
+    silent: met.filter(({ failure, isHealed }) => failure === undefined && !isHealed).length,
+    wrong: met.filter(({ isWrong }) => isWrong).length,
+    extra: extraOf(healed, beside),
+    waited: mean(healed.map(({ waited }) => waited)),
+    tokensPerHealed: healed.length === 0 ? undefined : sumOf(met, "tokens") / healed.length,
+    costPerHealed: healed.length === 0 ? undefined : sumOf(met, "cost") / healed.length,
+    failures
+  }
+}
+
+const healedOf = (outcomes: ReadonlyArray<Outcome>): Share => {
+  const met = outcomes.filter(({ isMet }) => isMet)
+  return share(met.filter(({ isHealed }) => isHealed).length, met.length)
+}
+
+/** Each run beside the mean of its own scenario without a fault. */
+const extraOf = (
+  healed: ReadonlyArray<Outcome>,
+  beside: ReadonlyMap<string, Amounts | undefined>
+): Amounts | undefined => {
+  const differences = healed.flatMap((outcome) => {
+    const plain = beside.get(outcome.scenario)
+    return plain === undefined ? [] : [amounts((key) => outcome[key] - plain[key])]
+  })
+  return amountsOf(differences)
+}
+
+const amountsOf = (outcomes: ReadonlyArray<Amounts>): Amounts | undefined =>
+  outcomes.length === 0 ? undefined : amounts((key) => mean(outcomes.map((outcome) => outcome[key])) ?? 0)
+
+const amounts = (of: (key: keyof Amounts) => number): Amounts => ({
+  turns: of("turns"),
+  modelCalls: of("modelCalls"),
+  tokens: of("tokens"),
+  cost: of("cost")
+})
+
+const sumOf = (outcomes: ReadonlyArray<Outcome>, key: "tokens" | "cost"): number =>
+  outcomes.reduce((sum, outcome) => sum + outcome[key], 0)

@@ -1,0 +1,55 @@
+/** What a scenario is: a task, and the one thing that goes wrong in it. */
+import type { LlmError, Message } from "@kintsugi/core"
+import type { Schema } from "effect"
+
+export type JsonObject = Schema.JsonObject
+
+/** A call, as it should be made. */
+export interface Call {
+  readonly tool: string
+  readonly arguments: JsonObject
+}
+
+/** What goes wrong. All faults but those of tools happen between the model and the run, to whatever the model has sent. */
+export type Fault =
+  /** The first call of the tool arrives damaged. */
+  | {
+      readonly at: "call"
+      readonly damage: (sent: JsonObject) => {
+        readonly tool?: string
+        readonly arguments: Message.ToolCall["arguments"]
+      }
+      /**
+       * Whether what was meant can be read off the damaged call and its error. Of one where it cannot, only who knows what was
+       * asked can tell.
+       */
+      readonly isReadable: boolean
+      /** What somebody would make up who does not know it. */
+      readonly guess?: JsonObject
+    }
+  /** The first final text arrives changed. */
+  | { readonly at: "answer"; readonly damage: (text: string) => string }
+  /** The model fails, so many times. */
+  | { readonly at: "model"; readonly times: number; readonly error: (model: string) => LlmError.LlmError }
+  /** The model takes no conversation that is longer than so many characters of JSON. */
+  | { readonly at: "window"; readonly characters: number }
+  /** The tool fails, so many times. */
+  | { readonly at: "tool"; readonly times: number; readonly does: "busy" | "gone" | "hangs" }
+
+/** A task with its fault. */
+export interface Scenario {
+  readonly name: string
+  /** What goes wrong, in a few words. */
+  readonly says: string
+  /** What the user asks for. */
+  readonly asked: string
+  /** The call that does it. */
+  readonly first: Call
+  /** The call that does it where the fault makes the first one useless. */
+  readonly instead?: Call
+  readonly fault: Fault
+  /** A text that names one of these tells what is wrong. */
+  readonly names: ReadonlyArray<string>
+  /** Whether the answer has to be the reference and nothing else. */
+  readonly isReferenceDemanded?: true
+}
