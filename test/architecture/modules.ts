@@ -72,6 +72,7 @@ export const internals: Readonly<Record<string, string>> = {
   facts: "RecoveryAdvice",
   sentence: "RecoveryAdvice",
   identifier: "RunContext",
+  backlog: "RunContext",
   trail: "Recovery",
   rendering: "Toolset",
   nearest: "Render",
