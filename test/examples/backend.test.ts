@@ -143,7 +143,10 @@ it.effect("backend: the environment says which model it is, and where to listen"
     assert.strictEqual(yield* modelIn({}), "none stand-in")
     assert.strictEqual(yield* modelIn({ OPENAI_API_KEY: "" }), "none stand-in")
     assert.strictEqual(yield* modelIn({ OPENAI_API_KEY: "k", MODEL: "gpt-5" }), "openai gpt-5")
-    assert.strictEqual(yield* modelIn({ ANTHROPIC_API_KEY: "k" }), "anthropic claude-sonnet-4-5")
+    assert.strictEqual(yield* modelIn({ OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "k", MODEL: "m" }), "anthropic m")
+    const unnamed = yield* Effect.flip(modelIn({ GEMINI_API_KEY: "secret", MODEL: "" }))
+    assert(unnamed._tag === "ModelNotNamed")
+    assert.match(unnamed.message, /^GEMINI_API_KEY is set, but MODEL is not/)
     const settings = yield* within({ PORT: "0", DRAIN: "3 seconds" })(listening)
     assert.deepStrictEqual(
       { ...settings, gracefulShutdownTimeout: Duration.toMillis(settings.gracefulShutdownTimeout) },
