@@ -4,13 +4,13 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { layerModel, listening } from "@kintsugi/examples/backend/config"
 import { layerMemory, NoSuchOrder, ShopBusy } from "@kintsugi/examples/backend/shop"
 import { type RunFailed, statuses } from "@kintsugi/examples/backend/problems"
-import { ConfigProvider, Duration, Effect, type Schema } from "effect"
+import { Cause, ConfigProvider, Duration, Effect, Logger, type Schema } from "effect"
 import type { HttpClientError } from "effect/http"
 import type { HttpApiError } from "effect/http-api"
 import type { Equal, Expect } from "../types/Identity.ts"
 import { orders, raw, serving, shopOf } from "./backendServer.ts"
 
-const { call, calls, fails, make, text } = ScriptedModel
+const { answers, call, calls, fails, make, text } = ScriptedModel
 
 const looking = (orderId: string) => calls(call("findOrder", { orderId }))
 
@@ -110,6 +110,32 @@ it.effect("backend: a budget that is used up is status 503, and asking again is 
       { ...failure },
       { _tag: "RunFailed", code: "KINTSUGI-BUDGET-EXCEEDED", status: 503, retryable: false }
     )
+  })
+)
+
+it.effect("backend: a bug is a problem without a word of it, and is logged with its cause", () =>
+  Effect.gen(function* () {
+    const bug = answers(() => Effect.die(new Error("secret: 17")))
+    const model = yield* make(bug, bug)
+    const logged: Array<{ readonly level: string; readonly text: string }> = []
+    const logger = Logger.make<unknown, void>(({ cause, logLevel }) => {
+      logged.push({ level: logLevel, text: Cause.pretty(cause) })
+    })
+    const { ask, url } = yield* serving(model.layer).pipe(
+      Effect.provideService(Logger.CurrentLoggers, new Set([logger]))
+    )
+    const seen = yield* raw(url, "/runs", { method: "POST", body: JSON.stringify({ question: "What?" }) })
+    assert.strictEqual(seen.status, 500)
+    assert.strictEqual(seen.headers.get("content-type"), "application/problem+json")
+    assert.deepStrictEqual(JSON.parse(seen.text), {
+      type: "about:blank",
+      title: "Internal Server Error",
+      status: 500
+    })
+    const errors = logged.filter(({ level }) => level === "Error")
+    assert.strictEqual(errors.length, 1)
+    assert.include(errors[0]?.text, "secret: 17")
+    assert.strictEqual((yield* Effect.flip(ask("What?")))._tag, "InternalServerErrorProblem")
   })
 )
 
