@@ -57,7 +57,7 @@ const spent = { usage, ledger: [entry] }
 const error = ToolError.InvalidArgs.of("t", "c", "{", "no JSON")
 const limit = { reason: "maxTurns", spent: 4, limit: 5 } as const
 
-const asking = new Approval.ApprovalRequest({
+const asking = new Approval.Request({
   runId: "r",
   agent: "a",
   tool: "t",

@@ -152,7 +152,7 @@ asked("A704 A708 a function guards a bare model too, in both argument orders", (
 
 it.effect("L508 explain knows a function by what it may choose, and nothing but caps without that", () =>
   Effect.sync(() => {
-    const attempts = (options?: Agent.HandlerOptions) =>
+    const attempts = (options?: Model.HandlerOptions) =>
       Agent.explain(agentWith().pipe(Agent.onLlmError(() => patient, options))).model.worst.attempts
     assert.strictEqual(attempts({ among: [patient] }), 3)
     assert.isAbove(attempts(), 3)

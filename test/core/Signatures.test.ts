@@ -1,10 +1,11 @@
 /** What counts as the same failure again, and who has a say in switching tools off. */
 import { assert } from "@effect/vitest"
-import { Agent, FailureHistory, Recovery, RunError, Skill, Tool } from "@kintsugi/core"
+import { Agent, Recovery, RunError, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema } from "effect"
 import { it } from "../support/run.ts"
 import { agentWith, batch, busy, done, gone, scripted } from "./dialogue.ts"
+import { signatureOf } from "../../packages/core/src/FailureHistory.ts"
 
 const { call, calls, make } = ScriptedModel
 
@@ -75,7 +76,6 @@ it.run("P701 L908 failures that differ only in the ids of requests are one", (ru
 )
 
 it("P701 a signature forgets ids, numbers and quotations, and keeps words", () => {
-  const { signatureOf } = FailureHistory
   for (const [one, other] of [
     ["see req_ab3fe", "see req_zzzzz"],
     ["trace 4bf92f3577b34da6", "trace 00f067aa0ba902b7"],

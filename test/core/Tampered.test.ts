@@ -56,7 +56,7 @@ it.effect("P903 a later expiry, written into the snapshot, makes no decision cou
     const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
     const { decisions } = deciding(from)
     const requests = Snapshot.requestsOf(from).map(
-      (request) => new Approval.ApprovalRequest({ ...request, expiresAt: request.expiresAt + 1e9 })
+      (request) => new Approval.Request({ ...request, expiresAt: request.expiresAt + 1e9 })
     )
     assert(from.open !== undefined)
     const changed = { ...from, open: { ...from.open, requests } }

@@ -71,10 +71,10 @@ it.effect("T29 resultAs decodes the result, or fails typed: without a result, or
 it("T30 a request for approval is data that survives JSON, and no error", () => {
   const what = { tool: "transfer", callId: "c1", reason: "more than 100", digest: "d" }
   const fields = { ...what, runId: "r", key: "r/1/0", agent: "clerk", arguments: { amount: 101 }, expiresAt: 1000 }
-  const request = new Approval.ApprovalRequest(fields)
-  assert.deepInclude(through(Approval.ApprovalRequest, request), fields)
-  assert.isTrue(Approval.isApprovalRequest(through(Approval.ApprovalRequest, request)))
-  assert.isFalse(Approval.isApprovalRequest(fields))
+  const request = new Approval.Request(fields)
+  assert.deepInclude(through(Approval.Request, request), fields)
+  assert.isTrue(Approval.isRequest(through(Approval.Request, request)))
+  assert.isFalse(Approval.isRequest(fields))
   assert.isFalse(KintsugiError.isKintsugiError(request))
 })
 

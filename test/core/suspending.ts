@@ -41,10 +41,9 @@ export const deciding = (from: Snapshot.Snapshot, decision: Approval.Decision = 
   decisions: Snapshot.requestsOf(from).map(({ digest }) => ({ digest, decision }))
 })
 
-type OfType<Type> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
-
 /** The events of one kind. */
 export const only = <const Type extends AgentEvent.AgentEvent["type"]>(
   events: ReadonlyArray<AgentEvent.AgentEvent>,
   type: Type
-): ReadonlyArray<OfType<Type>> => events.filter((event): event is OfType<Type> => event.type === type)
+): ReadonlyArray<AgentEvent.OfType<Type>> =>
+  events.filter((event): event is AgentEvent.OfType<Type> => event.type === type)

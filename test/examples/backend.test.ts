@@ -4,13 +4,13 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { layerModel, listening } from "@kintsugi/examples/backend/config"
 import { layerMemory, NoSuchOrder, ShopBusy } from "@kintsugi/examples/backend/shop"
 import { type RunFailed, statuses } from "@kintsugi/examples/backend/problems"
-import { ConfigProvider, Duration, Effect, type Schema } from "effect"
+import { Cause, ConfigProvider, Duration, Effect, Logger, type Schema } from "effect"
 import type { HttpClientError } from "effect/http"
 import type { HttpApiError } from "effect/http-api"
 import type { Equal, Expect } from "../types/Identity.ts"
 import { orders, raw, serving, shopOf } from "./backendServer.ts"
 
-const { call, calls, fails, make, text } = ScriptedModel
+const { answers, call, calls, fails, make, text } = ScriptedModel
 
 const looking = (orderId: string) => calls(call("findOrder", { orderId }))
 
@@ -113,6 +113,32 @@ it.effect("backend: a budget that is used up is status 503, and asking again is 
   })
 )
 
+it.effect("backend: a bug is a problem without a word of it, and is logged with its cause", () =>
+  Effect.gen(function* () {
+    const bug = answers(() => Effect.die(new Error("secret: 17")))
+    const model = yield* make(bug, bug)
+    const logged: Array<{ readonly level: string; readonly text: string }> = []
+    const logger = Logger.make<unknown, void>(({ cause, logLevel }) => {
+      logged.push({ level: logLevel, text: Cause.pretty(cause) })
+    })
+    const { ask, url } = yield* serving(model.layer).pipe(
+      Effect.provideService(Logger.CurrentLoggers, new Set([logger]))
+    )
+    const seen = yield* raw(url, "/runs", { method: "POST", body: JSON.stringify({ question: "What?" }) })
+    assert.strictEqual(seen.status, 500)
+    assert.strictEqual(seen.headers.get("content-type"), "application/problem+json")
+    assert.deepStrictEqual(JSON.parse(seen.text), {
+      type: "about:blank",
+      title: "Internal Server Error",
+      status: 500
+    })
+    const errors = logged.filter(({ level }) => level === "Error")
+    assert.strictEqual(errors.length, 1)
+    assert.include(errors[0]?.text, "secret: 17")
+    assert.strictEqual((yield* Effect.flip(ask("What?")))._tag, "InternalServerErrorProblem")
+  })
+)
+
 it.effect("backend: what does not fit the contract is refused before a run begins", () =>
   Effect.gen(function* () {
     const model = yield* make()
@@ -143,7 +169,10 @@ it.effect("backend: the environment says which model it is, and where to listen"
     assert.strictEqual(yield* modelIn({}), "none stand-in")
     assert.strictEqual(yield* modelIn({ OPENAI_API_KEY: "" }), "none stand-in")
     assert.strictEqual(yield* modelIn({ OPENAI_API_KEY: "k", MODEL: "gpt-5" }), "openai gpt-5")
-    assert.strictEqual(yield* modelIn({ ANTHROPIC_API_KEY: "k" }), "anthropic claude-sonnet-4-5")
+    assert.strictEqual(yield* modelIn({ OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "k", MODEL: "m" }), "anthropic m")
+    const unnamed = yield* Effect.flip(modelIn({ GEMINI_API_KEY: "secret", MODEL: "" }))
+    assert(unnamed._tag === "ModelNotNamed")
+    assert.match(unnamed.message, /^GEMINI_API_KEY is set, but MODEL is not/)
     const settings = yield* within({ PORT: "0", DRAIN: "3 seconds" })(listening)
     assert.deepStrictEqual(
       { ...settings, gracefulShutdownTimeout: Duration.toMillis(settings.gracefulShutdownTimeout) },

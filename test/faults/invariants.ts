@@ -8,12 +8,11 @@ import { isTerminal } from "../core/dialogue.ts"
 import type { Step } from "./steps.ts"
 import type { Played } from "./story.ts"
 
-type OfType<Type> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
-
 const ofType = <const Type extends AgentEvent.AgentEvent["type"]>(
   events: ReadonlyArray<AgentEvent.AgentEvent>,
   type: Type
-): ReadonlyArray<OfType<Type>> => events.filter((event): event is OfType<Type> => event.type === type)
+): ReadonlyArray<AgentEvent.OfType<Type>> =>
+  events.filter((event): event is AgentEvent.OfType<Type> => event.type === type)
 
 /** The events of each run, that of the worker first. */
 const runsOf = ({ events }: Played): ReadonlyArray<ReadonlyArray<AgentEvent.AgentEvent>> => {

@@ -47,7 +47,7 @@ describe("L1101", () => {
 
   for (const [name, schema] of [
     ["Completion", Completion.Completion],
-    ["ApprovalRequest", Approval.ApprovalRequest],
+    ["Approval.Request", Approval.Request],
     ["Problem", Problem.Problem]
   ] as const) {
     lawOf(

@@ -30,7 +30,7 @@ export { type Escaped, onEvent, onFailure, onToolUse, type ToolResult } from "./
 export { type Partially, partials } from "./internal/agentPartials.ts"
 export { type LlmErrorOptions, onLlmError, onToolError, toolDefaults } from "./internal/agentTables.ts"
 export * from "./Composition.ts"
-export type { HandlerOptions, LlmHandler, LlmRows, Siblings } from "./Turn.ts"
+export type { Siblings } from "./Turn.ts"
 
 /** What an agent is made of. Each part may be left out. */
 export interface Options<Skills, ModelLayer, Input = undefined, Output = undefined> {

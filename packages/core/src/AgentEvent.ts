@@ -83,7 +83,7 @@ export type Happening =
   | ({ readonly type: "tool-start"; readonly arguments: Message.ToolCall["arguments"] } & OfCall)
   | (OfOneCall & OfCall)
   /** Somebody has to decide about a call before it runs; and has decided. */
-  | ({ readonly type: "approval-requested"; readonly request: Approval.ApprovalRequest } & OfCall)
+  | ({ readonly type: "approval-requested"; readonly request: Approval.Request } & OfCall)
   | ({ readonly type: "approval-decided"; readonly decision: Approval.Decision } & OfCall)
   /** A call that was not admitted: no such tool, or denied. */
   | ({ readonly type: "tool-refused"; readonly settlement: Message.Settlement } & OfCall)
@@ -170,6 +170,9 @@ export type OfOneCall =
   | ({ readonly type: "verdict" } & Decision)
 
 export type AgentEvent = Origin & Happening
+
+/** The events of one type, or of several. */
+export type OfType<Type extends AgentEvent["type"]> = Extract<AgentEvent, { readonly type: Type }>
 
 /** An event without its schema does not compile. */
 const schemas: {

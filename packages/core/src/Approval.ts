@@ -5,7 +5,7 @@
 import * as Schema from "effect/Schema"
 
 /** What a person is asked. */
-export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequest")({
+export class Request extends Schema.Class<Request>("ApprovalRequest")({
   runId: Schema.String,
   agent: Schema.String,
   tool: Schema.String,
@@ -27,8 +27,8 @@ export class ApprovalRequest extends Schema.Class<ApprovalRequest>("ApprovalRequ
   expiresAt: Schema.Finite
 }) {}
 
-/** Whether a value is an `ApprovalRequest`. */
-export const isApprovalRequest = (value: unknown): value is ApprovalRequest => value instanceof ApprovalRequest
+/** Whether a value is a `Request`. */
+export const isRequest = (value: unknown): value is Request => value instanceof Request
 
 /** What a person says: the call may run, perhaps with other arguments, or it may not. */
 export type Decision = typeof Decision.Type

@@ -7,7 +7,7 @@ import type * as Approval from "./Approval.ts"
 /** What the service does: it gives a decision for each request. */
 export interface Service {
   /** A failure to decide is one for whoever decides: the run waits as long as this does, within its own time. */
-  readonly decide: (request: Approval.ApprovalRequest) => Effect.Effect<Approval.Decision>
+  readonly decide: (request: Approval.Request) => Effect.Effect<Approval.Decision>
 }
 
 /** The service that agents with such tools ask for in `R`. */

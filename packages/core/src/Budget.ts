@@ -35,6 +35,8 @@ export interface Budget {
   readonly repeatedFailures: FailureHistory.RepeatedFailures
 }
 
+export type { RepeatedFailures } from "./FailureHistory.ts"
+
 type Numbers = Omit<Budget, "repeatedFailures" | "prices">
 
 /** What a user gives: the rest is filled in. */
@@ -99,7 +101,11 @@ const given = <A extends object>(options: A): A =>
   // only keys that may be absent are left out
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as A
 
-/** For runs whose only limits are those of the runs above. */
+/**
+ * For runs whose only limits are those of the runs above.
+ *
+ * @internal
+ */
 export const unlimited: Budget = {
   ...defaults,
   maxTurns: Infinity,

@@ -28,7 +28,7 @@ import type { Acknowledged } from "./Recovery.ts"
 import { LoopExhaustedError } from "./RunError.ts"
 
 export { map, mapInput, named, provide, withBudget, withModel } from "./internal/compositionAdapting.ts"
-export { bounds, type BoundsOptions } from "./internal/compositionExplaining.ts"
+export { bounds } from "./internal/compositionExplaining.ts"
 export type { AnyPart, HasUnsafe } from "./internal/compositionTypes.ts"
 
 const make = <A>(name: string, composed: Composed): A => fromDefinition<A>({ ...blank(name), composed })

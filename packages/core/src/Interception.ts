@@ -35,7 +35,7 @@ export type Step =
   | { readonly kind: "fixer run"; readonly tool: string; readonly callId: string; readonly round: number }
   /** All policies of the agent together. */
   | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
-  | { readonly kind: "approval"; readonly request: Approval.ApprovalRequest }
+  | { readonly kind: "approval"; readonly request: Approval.Request }
   /** A listener is about to hear an event. */
   | { readonly kind: "hook"; readonly event: AgentEvent.AgentEvent }
 
@@ -64,7 +64,11 @@ export const step = <A, E, R>(describe: () => Step, self: () => Effect.Effect<A,
     )
   })
 
-/** The model as a run sees it: each call of it is a step, and so is each part of a streamed reply. */
+/**
+ * The model as a run sees it: each call of it is a step, and so is each part of a streamed reply.
+ *
+ * @internal
+ */
 export const model = (self: Model.Service): Model.Service => ({
   ...self,
   generate: (request) =>

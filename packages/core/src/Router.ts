@@ -11,10 +11,10 @@ import type { LlmError } from "./LlmError.ts"
 import * as Message from "./Message.ts"
 import type * as Model from "./Model.ts"
 import type * as Recovery from "./Recovery.ts"
-import type * as RunContext from "./RunContext.ts"
 import { RoutingError } from "./RunError.ts"
 import * as Skill from "./Skill.ts"
 import { rowsAfter } from "./internal/modelTable.ts"
+import type { Candidate, Choice, Place } from "./internal/routerPlace.ts"
 import * as Turn from "./Turn.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Router")
@@ -135,30 +135,11 @@ function absurd(): never {
   throw new TypeError("Router: its type parameters are no values")
 }
 
-/** What a router may choose. */
-export interface Candidate {
-  readonly name: string
-  readonly description: string
-}
-
-/** A choice that was made, and by what: `table` is the one for failures of the routing call. */
-export interface Choice {
-  readonly skill: string
-  readonly by: "rule" | "model" | "table"
-  /** What the model says of its choice, from 0 to 1. */
-  readonly confidence?: number
-}
-
-/** Where a choice is made. */
-export interface Place {
-  readonly input: string
-  readonly candidates: ReadonlyArray<Candidate>
-  readonly run: RunContext.RunContext
-  /** What was said so far. */
-  readonly transcript: () => Message.Transcript
-}
-
-/** What the rule says; nothing where the model has to be asked. */
+/**
+ * What the rule says; nothing where the model has to be asked.
+ *
+ * @internal
+ */
 export const rule = ({ rule: ask }: Definition, place: Place): Effect.Effect<Choice | undefined, unknown> =>
   ask === undefined
     ? Effect.undefined

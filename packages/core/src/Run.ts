@@ -16,6 +16,7 @@ import * as Nesting from "./internal/runNesting.ts"
 import * as Rereading from "./internal/runRereading.ts"
 import { type Start, Suspension } from "./internal/runStart.ts"
 import type { Choice, Loop, Plain, Plan, Skilled } from "./internal/runPlan.ts"
+import type { Choice as Chosen, Place } from "./internal/routerPlace.ts"
 import { RunState } from "./internal/runState.ts"
 import * as Interception from "./Interception.ts"
 import * as Message from "./Message.ts"
@@ -148,7 +149,7 @@ const choosing = Effect.fnUntraced(function* (
       ? withModel(plan, (model) => loop(running, known, model))
       : applying(running, known)
   }
-  const place: Router.Place = {
+  const place: Place = {
     input: beginning.said.text,
     candidates: choice.candidates,
     run,
@@ -164,7 +165,7 @@ const choosing = Effect.fnUntraced(function* (
 const asking = Effect.fnUntraced(function* (
   running: Running,
   choice: Choice,
-  place: Router.Place,
+  place: Place,
   model: Model.Service
 ): Effect.fn.Return<unknown, unknown> {
   const { run, state } = running
@@ -186,7 +187,7 @@ const asking = Effect.fnUntraced(function* (
 const taking = (
   { beginning, run, state }: Running,
   { works }: Choice,
-  chosen: Router.Choice
+  chosen: Chosen
 ): Effect.Effect<Skilled, unknown> => {
   const work = works.get(chosen.skill)
   if (work === undefined) return Effect.die(new TypeError(`Run: '${chosen.skill}' is not among the skills`))

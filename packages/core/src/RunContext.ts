@@ -54,7 +54,11 @@ export interface Losses {
 /** The listeners of runs that are over, still at work on what they have not heard yet: the outermost run waits for them. */
 export type CatchingUp = Set<Fiber.Fiber<unknown, unknown>>
 
-/** What is left of the budget of a run, and of those above it. */
+/**
+ * What is left of the budget of a run, and of those above it.
+ *
+ * @internal
+ */
 export const left = ({ meter }: RunContext): Left => ({
   turns: meter.left("maxTurns"),
   toolCalls: meter.left("maxToolCalls")
@@ -68,7 +72,11 @@ export const Current = Context.Reference<RunContext | undefined>("@kintsugi/core
   defaultValue: () => undefined
 })
 
-/** Runs an effect as a part of this run. */
+/**
+ * Runs an effect as a part of this run.
+ *
+ * @internal
+ */
 export const within = <A, E, R>(run: RunContext, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.updateContext(self, (context: Context.Context<R>) => Context.add(context, Current, run))
 
@@ -104,7 +112,11 @@ export const Observers = Context.Reference<ReadonlyArray<MakeObserver>>("@kintsu
   defaultValue: () => []
 })
 
-/** Emits one event of a run; `make` is only called when somebody listens. */
+/**
+ * Emits one event of a run; `make` is only called when somebody listens.
+ *
+ * @internal
+ */
 export const emit = (run: RunContext | undefined, make: () => AgentEvent.Happening): Effect.Effect<void> =>
   run?.emit === undefined ? Effect.void : emitThen(run, make, () => Effect.void)
 

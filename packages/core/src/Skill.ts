@@ -39,10 +39,18 @@ export const deterministic = <const Name extends string, O, E = never, R = never
   options: { readonly description: string; readonly run: (input: string) => Effect.Effect<O, E, R> }
 ): Deterministic<Name, O, E, R> => ({ name: checked(name), description: options.description, run: options.run })
 
-/** Whether a skill is a function, which asks no model. */
+/**
+ * Whether a skill is a function, which asks no model.
+ *
+ * @internal
+ */
 export const isDeterministic = (self: AnySkill): self is Extract<AnySkill, { readonly run: unknown }> => "run" in self
 
-/** What a model says that finds no skill for an input: no skill can have that name. */
+/**
+ * What a model says that finds no skill for an input: no skill can have that name.
+ *
+ * @internal
+ */
 export const none = "none"
 
 const checked = <Name extends string>(name: Name): Name => {

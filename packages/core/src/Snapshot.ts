@@ -42,7 +42,7 @@ const openFields = {
   /** Whether tools were switched off when the model was asked. */
   wasOff: Schema.Boolean,
   /** What has to be decided before the run can go on, here or in a sub-agent. */
-  requests: Schema.Array(Approval.ApprovalRequest),
+  requests: Schema.Array(Approval.Request),
   /** Of the calls that wait, those that had failed before; absent in version 1, where such a call counts from the beginning. */
   standings: Schema.optionalKey(Schema.Array(Standing))
 }
@@ -137,4 +137,4 @@ const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(Snapshot), { errors
 const encode = Schema.encodeUnknownSync(Schema.toCodecJson(Snapshot)) as (snapshot: Snapshot) => Schema.Json
 
 /** What has to be decided before the run can go on; nothing where it waits for a larger budget. */
-export const requestsOf = ({ open }: Snapshot): ReadonlyArray<Approval.ApprovalRequest> => open?.requests ?? []
+export const requestsOf = ({ open }: Snapshot): ReadonlyArray<Approval.Request> => open?.requests ?? []

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import type { ApprovalRequest } from "./Approval.ts"
+import type * as Approval from "./Approval.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
 import type { Decide } from "./internal/approving.ts"
 import type { Gates } from "./internal/gates.ts"
@@ -48,7 +48,7 @@ export interface Surroundings {
   /** Decides about calls that need approval. */
   readonly decide: Decide
   /** What somebody was asked about the call with this key before the run was suspended. */
-  readonly asked: (key: string) => ApprovalRequest | undefined
+  readonly asked: (key: string) => Approval.Request | undefined
   /** How far that call had come. */
   readonly stood: (key: string) => StandingOf | undefined
   /** Where its sub-agent stands, if it is one; absent where none is suspended. */

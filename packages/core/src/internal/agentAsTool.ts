@@ -9,19 +9,12 @@ import type { KintsugiError } from "../KintsugiError.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as Tool from "../Tool.ts"
 import { type Nest, TypeId } from "./agentDefinition.ts"
-import type { EffectsOf } from "./compositionTypes.ts"
+import type { EffectsOf, Part } from "./compositionTypes.ts"
 import { Suspension } from "./runStart.ts"
 import * as Nesting from "./toolNesting.ts"
 import type { ServicesOfVerify, TimeoutOf } from "./toolLeft.ts"
 import { mayBeUnsafe } from "./toolUnsafe.ts"
 import { Cost, costOf } from "./verdictBounds.ts"
-
-/** An agent, seen as what a tool needs of it: its own failures and needs are those of the call. */
-export interface Runnable<in I, out O, out E, out R, out Inside = unknown> {
-  (input: I): Effect.Effect<O, E, R>
-  readonly name: string
-  readonly [TypeId]: Inside
-}
 
 /** What a model says to an agent that takes text. */
 export interface TextInput {
@@ -80,7 +73,7 @@ interface AsTool {
     E extends Stored | KintsugiError = Stored | KintsugiError,
     Inside = unknown
   >(
-    agent: Runnable<string, O, E, R, Inside>,
+    agent: Part<string, O, E, R, Inside>,
     options: ToolOptions<Name, S, A, T, C, VR, Stored> & { readonly parameters?: never }
   ): Tool.Tool<
     Name,
@@ -106,7 +99,7 @@ interface AsTool {
     E extends Stored | KintsugiError = Stored | KintsugiError,
     Inside = unknown
   >(
-    agent: Runnable<I, O, E, R, Inside>,
+    agent: Part<I, O, E, R, Inside>,
     options: ToolOptions<Name, S, A, T, C, VR, Stored> & ToolInput<Params, I>
   ): Tool.Tool<
     Name,
@@ -126,7 +119,7 @@ interface AsTool {
  * own is. Of a completion the calling model reads the summary, the reason and the result; of one without success, as an error.
  */
 export const asTool: AsTool = (
-  agent: Runnable<never, unknown, unknown, unknown>,
+  agent: Part<never, unknown, unknown, unknown>,
   options: AnyOptions & Partial<ToolInput<unknown, unknown>>
 ) => {
   const { name = agent.name, parameters = Text, success = Schema.String, toInput = inputOf, ...others } = options

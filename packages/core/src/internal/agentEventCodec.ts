@@ -102,7 +102,7 @@ export const schemas = {
   "fix-end": event("fix-end", { ...ofRound, answer: Schema.String }),
   "fix-failed": event("fix-failed", { ...ofRound, error: Failure }),
   "tool-end": event("tool-end", { ...ofCall, use }),
-  "approval-requested": event("approval-requested", { ...ofCall, request: Approval.ApprovalRequest }),
+  "approval-requested": event("approval-requested", { ...ofCall, request: Approval.Request }),
   "approval-decided": event("approval-decided", { ...ofCall, decision: Approval.Decision }),
   verdict: Schema.Union([event("verdict", { ...ofCall, ...decision }), event("verdict", decision)]),
   "turn-end": event("turn-end", { message: Message.Assistant }),

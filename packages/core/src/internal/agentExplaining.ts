@@ -2,6 +2,7 @@
 import * as Duration from "effect/Duration"
 import type * as Budget from "../Budget.ts"
 import type * as Explanation from "../Explanation.ts"
+import type { ExplainOptions } from "../Model.ts"
 import type { Rows } from "../Recovery.ts"
 import type { Skilled, Work } from "../Run.ts"
 import { explain } from "./explaining.ts"
@@ -11,11 +12,7 @@ import type { Node } from "./verdict.ts"
 import { type Cost, costOf } from "./verdictBounds.ts"
 
 /** What `explain` cannot read off an agent. */
-export interface Options {
-  /** Failures that the policies may meet: see `Recovery.explain`. */
-  readonly errors?: ReadonlyArray<unknown>
-  /** What one attempt of a single model is at worst for its transport, when that sends again by itself. */
-  readonly transport?: Explanation.Explanation
+export interface Options extends ExplainOptions {
   /**
    * What one call of its model is at worst without the transport, see `Model.explain`: for an agent that gets its model from
    * outside, or whose layer does not tell.

@@ -18,7 +18,7 @@ export const always: NeedsApproval = {
 }
 
 /** Gives the decision about a call, at once or after a while; nothing when the run has to be suspended for it. */
-export type Decide = (request: Approval.ApprovalRequest) => Effect.Effect<Approval.Decision | undefined>
+export type Decide = (request: Approval.Request) => Effect.Effect<Approval.Decision | undefined>
 
 /** A call that is about to run. */
 export interface Subject {
@@ -26,7 +26,7 @@ export interface Subject {
   readonly callId: string
   readonly key: string
   /** What somebody was asked about this call before the run was suspended: it needs an answer, whatever is said now. */
-  readonly asked: Approval.ApprovalRequest | undefined
+  readonly asked: Approval.Request | undefined
   /** The arguments as the model wrote them, and as the tool would get them. */
   readonly written: Schema.Json
   readonly json: Schema.Json
@@ -41,7 +41,7 @@ export interface Subject {
 export const request = (
   needs: NeedsApproval,
   { asked, callId, json, key, params, run, tool, written }: Subject
-): Effect.Effect<Approval.ApprovalRequest | undefined> =>
+): Effect.Effect<Approval.Request | undefined> =>
   Effect.gen(function* () {
     const isNeeded = asked !== undefined || (yield* asking(needs, params))
     if (!isNeeded) return undefined
@@ -54,7 +54,7 @@ export const request = (
       if (digest === asked.digest) return asked
     }
     const fresh = { ...subject, expiresAt: now + Duration.toMillis(needs.validFor) }
-    return new Approval.ApprovalRequest({ ...fresh, digest: yield* digestOfRequest(fresh, written) })
+    return new Approval.Request({ ...fresh, digest: yield* digestOfRequest(fresh, written) })
   })
 
 const asking = (needs: NeedsApproval, params: unknown): Effect.Effect<boolean> => {
@@ -64,7 +64,7 @@ const asking = (needs: NeedsApproval, params: unknown): Effect.Effect<boolean> =
 
 /** Asks, and asks again when the answer comes too late. */
 export const decided = (
-  asked: Approval.ApprovalRequest,
+  asked: Approval.Request,
   needs: NeedsApproval,
   subject: Subject,
   decide: Decide

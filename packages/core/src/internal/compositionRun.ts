@@ -13,7 +13,7 @@ import { untouchable } from "./recoveryDriver.ts"
 import * as RunBudget from "./runBudget.ts"
 import type { Output } from "./runOutput.ts"
 import * as Frame from "./runFrame.ts"
-import type { Cost } from "./verdictBounds.ts"
+import { type Cost, free } from "./verdictBounds.ts"
 
 /** Runs an agent; its events go to the sink, if there is one, and to the run around it. */
 export type Runner = (
@@ -201,8 +201,6 @@ const leavingOf = (
 /** The end of a budget, of this run or one above: no part of a composition makes up for it. */
 export const isEndOfBudget = (error: unknown, { meter }: RunContext.RunContext): boolean =>
   error instanceof Exceeded || ownerAbove(error, meter) !== undefined
-
-const free: Cost = { modelCalls: 0, perTurn: 0, millis: 0 }
 
 /** One after the other. */
 export const costInTurn = (costs: ReadonlyArray<Cost>): Cost =>

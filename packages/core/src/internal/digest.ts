@@ -3,7 +3,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import type { ApprovalRequest } from "../Approval.ts"
+import type * as Approval from "../Approval.ts"
 
 /** SHA-256 of the canonical JSON, in hexadecimal. */
 const sha256 = (value: Schema.Json): Effect.Effect<string> =>
@@ -18,7 +18,7 @@ export const Digest = Context.Reference("@kintsugi/core/Approval/Digest", { defa
 /** The digest of a JSON value. */
 export const digestOf = (value: Schema.Json): Effect.Effect<string> => Effect.flatMap(Digest, (digest) => digest(value))
 
-type Request = Omit<ApprovalRequest, "agent" | "reason" | "digest">
+type Request = Omit<Approval.Request, "agent" | "reason" | "digest">
 
 /**
  * The digest of a request about a call: whatever it names, what the model wrote, and until when a decision counts. It holds for

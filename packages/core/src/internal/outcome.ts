@@ -37,7 +37,7 @@ export interface Outcome {
 /** What a call waits for. */
 export interface Pending {
   /** What has to be decided; nothing where its sub-agent waits for a larger budget. */
-  readonly requests: ReadonlyArray<Approval.ApprovalRequest>
+  readonly requests: ReadonlyArray<Approval.Request>
   /** How far it had come by then. */
   readonly standing?: Standing | undefined
   readonly nested?: Nested

@@ -10,7 +10,7 @@ import type { Start } from "./runStart.ts"
 export interface Deciders {
   readonly decide: Decide
   /** What somebody was asked about the call with this key before the run was suspended. */
-  readonly asked: (key: string) => Approval.ApprovalRequest | undefined
+  readonly asked: (key: string) => Approval.Request | undefined
   /** How far that call had come. */
   readonly stood: (key: string) => Standing | undefined
 }

@@ -5,6 +5,7 @@ import type * as Budget from "../Budget.ts"
 import type * as Model from "../Model.ts"
 import type * as Recovery from "../Recovery.ts"
 import type * as Router from "../Router.ts"
+import type { Candidate } from "./routerPlace.ts"
 import type * as Toolset from "../Toolset.ts"
 import type * as Turn from "../Turn.ts"
 import type { OnExceeded } from "./budgetMeter.ts"
@@ -57,7 +58,7 @@ export interface Choice {
   readonly kind: "choice"
   readonly prompt: string
   readonly router: Router.Definition
-  readonly candidates: ReadonlyArray<Router.Candidate>
+  readonly candidates: ReadonlyArray<Candidate>
   /** By the names of the candidates. */
   readonly works: ReadonlyMap<string, Skilled>
 }

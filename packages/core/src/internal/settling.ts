@@ -44,7 +44,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   readonly #run: RunContext.RunContext
   readonly #endings: Endings
   /** What somebody was asked about this call before the run was suspended. */
-  readonly #asked: Approval.ApprovalRequest | undefined
+  readonly #asked: Approval.Request | undefined
   /** The arguments as they are now: the model's, or those of the last repair. */
   #raw: Message.ToolCall["arguments"]
   #decoded: Call.Decoded | undefined
@@ -285,7 +285,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   /** The run waits for a decision elsewhere: this call is neither settled nor failed. */
-  #suspend(request: Approval.ApprovalRequest): Effect.Effect<never, Approval.ApprovalRequest> {
+  #suspend(request: Approval.Request): Effect.Effect<never, Approval.Request> {
     const standing = this.#standing(this.#runs)
     this.#final = { error: request, outcome: () => this.#endings.pending({ requests: [request], standing }) }
     return Effect.fail(request)

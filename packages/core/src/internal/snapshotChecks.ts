@@ -59,7 +59,7 @@ interface Open {
   readonly reply: Message.Reply
   readonly settlements: ReadonlyArray<Message.Settlement | null>
   readonly settled: ReadonlyArray<unknown>
-  readonly requests: ReadonlyArray<Approval.ApprovalRequest>
+  readonly requests: ReadonlyArray<Approval.Request>
   readonly nested?: ReadonlyArray<{ readonly key: string; readonly snapshot: Waiting }>
 }
 
@@ -74,7 +74,7 @@ const indexOf = (key: string, { open, runId, turn }: Pick<Waiting, "open" | "run
   open?.settlements.findIndex((_, index) => key === `${runId}/${turn}/${index}`) ?? -1
 
 /** The call that a request is about. */
-const placeOf = (request: Approval.ApprovalRequest, { open, runId, turn }: Waiting): Message.ToolCall | undefined => {
+const placeOf = (request: Approval.Request, { open, runId, turn }: Waiting): Message.ToolCall | undefined => {
   if (open === undefined) return undefined
   if (request.runId !== runId) {
     for (const { snapshot } of open.nested ?? []) {
@@ -90,7 +90,7 @@ const placeOf = (request: Approval.ApprovalRequest, { open, runId, turn }: Waiti
 }
 
 /** Whether a request says of its call what was shown when its digest was made. Older ones, without a schema, are asked again. */
-export const isIntact = (request: Approval.ApprovalRequest, waiting: Waiting): Effect.Effect<boolean> => {
+export const isIntact = (request: Approval.Request, waiting: Waiting): Effect.Effect<boolean> => {
   const call = placeOf(request, waiting)
   if (call === undefined) return Effect.succeed(false)
   if (request.schema === undefined) return Effect.succeed(true)

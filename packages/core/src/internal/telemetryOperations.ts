@@ -9,12 +9,10 @@ import type * as Message from "../Message.ts"
 import { ToolDeniedError } from "../ToolError.ts"
 import { quietly } from "./reading.ts"
 
-type OfType<Type extends AgentEvent.AgentEvent["type"]> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
-
 /** An event with which an operation begins. */
-export type Beginning = OfType<"run-start" | "model-start" | "tool-start">
+export type Beginning = AgentEvent.OfType<"run-start" | "model-start" | "tool-start">
 
-type Terminal = OfType<"run-completed" | "run-suspended" | "run-failed" | "run-interrupted">
+type Terminal = AgentEvent.OfType<"run-completed" | "run-suspended" | "run-failed" | "run-interrupted">
 
 export interface Ending {
   /** Nanoseconds since the epoch. */
@@ -158,7 +156,7 @@ export class Operations<Operation> {
     return undefined
   }
 
-  #deny(open: OpenRun<Operation>, event: OfType<"tool-refused">, now: bigint): undefined {
+  #deny(open: OpenRun<Operation>, event: AgentEvent.OfType<"tool-refused">, now: bigint): undefined {
     const call = callOf(open, event.callId)
     const error = ToolDeniedError.of(event.tool, event.callId, event.settlement.text)
     if (call !== undefined) call.failure = { error }

@@ -30,7 +30,7 @@ export interface Surroundings {
   /** Decides about calls that need approval. */
   readonly decide: Approving.Decide
   /** What somebody was asked about the call with this key before the run was suspended. */
-  readonly asked: (key: string) => Approval.ApprovalRequest | undefined
+  readonly asked: (key: string) => Approval.Request | undefined
   readonly history: FailureHistory.FailureHistory
   /** Writes down what is to stand in the transcript should the call never come to its end. */
   readonly mark: (settlement: Message.Settlement | undefined) => void

@@ -24,7 +24,7 @@ export interface Cost {
   readonly millis: number
 }
 
-const free: Cost = { modelCalls: 0, perTurn: 0, millis: 0 }
+export const free: Cost = { modelCalls: 0, perTurn: 0, millis: 0 }
 
 /** What one run of an agent may cost; nothing where it does not say. */
 export const costOf = (agent: unknown): Cost => {

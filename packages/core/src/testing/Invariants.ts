@@ -44,12 +44,11 @@ export interface Invariant {
 }
 
 type Events = ReadonlyArray<AgentEvent.AgentEvent>
-type OfType<Type> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
-
 const ofType = <const Type extends AgentEvent.AgentEvent["type"]>(
   events: Events,
   type: Type
-): ReadonlyArray<OfType<Type>> => events.filter((event): event is OfType<Type> => event.type === type)
+): ReadonlyArray<AgentEvent.OfType<Type>> =>
+  events.filter((event): event is AgentEvent.OfType<Type> => event.type === type)
 
 /** The events of each run, that of the outermost first. */
 const runsOf = (events: Events): ReadonlyArray<Events> => {

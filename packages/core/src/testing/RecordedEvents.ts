@@ -4,14 +4,12 @@ import * as Layer from "effect/Layer"
 import * as AgentEvent from "../AgentEvent.ts"
 import * as RunContext from "../RunContext.ts"
 
-type OfType<Type> = Extract<AgentEvent.AgentEvent, { readonly type: Type }>
-
 /** The events of a program, in order. */
 export interface RecordedEvents {
   /** So far; it grows. */
   readonly all: ReadonlyArray<AgentEvent.AgentEvent>
   /** Those of one type. */
-  readonly of: <const Type extends AgentEvent.AgentEvent["type"]>(type: Type) => ReadonlyArray<OfType<Type>>
+  readonly of: <const Type extends AgentEvent.AgentEvent["type"]>(type: Type) => ReadonlyArray<AgentEvent.OfType<Type>>
   readonly types: () => ReadonlyArray<AgentEvent.AgentEvent["type"]>
   /** The event that ended the outermost run, if it has ended. */
   readonly end: () => AgentEvent.AgentEvent | undefined
@@ -30,7 +28,7 @@ export const makeUnsafe = (): RecordedEvents => {
   return {
     all,
     of: <const Type extends AgentEvent.AgentEvent["type"]>(type: Type) =>
-      all.filter((event): event is OfType<Type> => event.type === type),
+      all.filter((event): event is AgentEvent.OfType<Type> => event.type === type),
     types: () => all.map(({ type }) => type),
     end: () => all.findLast((event) => event.parent === undefined && AgentEvent.isTerminal(event)),
     layer: Layer.effect(

@@ -13,7 +13,7 @@ export const Answered = Schema.Struct({ type: Schema.tag("answered"), answer: Sc
 export const Waiting = Schema.Struct({
   type: Schema.tag("waiting"),
   runId: Schema.String,
-  requests: Schema.Array(Approval.ApprovalRequest)
+  requests: Schema.Array(Approval.Request)
 }).pipe(HttpApiSchema.status("Accepted"))
 
 export type Ending = typeof Answered.Type | typeof Waiting.Type

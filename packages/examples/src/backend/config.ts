@@ -1,7 +1,7 @@
 /** All that the environment decides. */
 import type { Model } from "@kintsugi/core"
 import { Anthropic, Gemini, OpenAi, OpenRouter, Resilience } from "@kintsugi/providers"
-import { Config, Duration, Effect, Layer, Schema } from "effect"
+import { Config, Duration, Effect, Layer, Redacted, Schema } from "effect"
 import * as StandIn from "./standIn.ts"
 
 /** 0 is any that is free. */
@@ -14,26 +14,39 @@ export const listening = Config.all({
   gracefulShutdownTimeout: Config.withDefault(Config.Duration("DRAIN"), Duration.seconds(20))
 })
 
-/** The first provider whose key is set, with the model that it gets unless `MODEL` names another. */
+/** The first whose key is set is asked. */
 const providers = [
-  ["OPENAI_API_KEY", "gpt-5-mini", OpenAi.model],
-  ["ANTHROPIC_API_KEY", "claude-sonnet-4-5", Anthropic.model],
-  ["GEMINI_API_KEY", "gemini-2.5-flash", Gemini.model],
-  ["OPENROUTER_API_KEY", "openai/gpt-5-mini", OpenRouter.model]
+  ["OPENAI_API_KEY", OpenAi.model],
+  ["ANTHROPIC_API_KEY", Anthropic.model],
+  ["GEMINI_API_KEY", Gemini.model],
+  ["OPENROUTER_API_KEY", OpenRouter.model]
 ] as const
 
-const text = (name: string) => Config.withDefault(Config.String(name), "")
+/** There is a key, but which model? Names come and go, and each has its price: none is guessed. */
+export class ModelNotNamed extends Schema.TaggedError<ModelNotNamed>()("ModelNotNamed", { key: Schema.String }) {
+  override get message(): string {
+    return `${this.key} is set, but MODEL is not: it has to name a model of that provider`
+  }
+}
+
+/** A variable that is empty is none. */
+const isSet = (name: string) =>
+  Config.Redacted(name).pipe(
+    Config.withDefault(Redacted.make("")),
+    Config.map(Redacted.value),
+    Config.map((text) => text !== "")
+  )
 
 /** A real model, guarded for all requests together; without any key, one that only stands in. */
-export const layerModel: Layer.Layer<Model.Model, Config.ConfigError> = Layer.unwrap(
+export const layerModel: Layer.Layer<Model.Model, Config.ConfigError | ModelNotNamed> = Layer.unwrap(
   Effect.gen(function* () {
-    const named = yield* text("MODEL")
-    for (const [key, usual, model] of providers) {
-      if ((yield* text(key)) === "") continue
+    for (const [key, model] of providers) {
+      if (!(yield* isSet(key))) continue
+      if (!(yield* isSet("MODEL"))) return yield* new ModelNotNamed({ key })
       const guard = yield* Resilience.make({ breaker: { failures: 5, openFor: "30 seconds" }, concurrency: 32 })
-      return guard(model(named === "" ? usual : named))
+      return guard(model(yield* Config.String("MODEL")))
     }
     yield* Effect.logWarning("no key of a provider is set: a stand-in answers")
-    return StandIn.layer
+    return StandIn.layerSlow
   })
 )

@@ -1,6 +1,6 @@
 /** `npm run backend`: the server of this folder, until it is told to stop. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { Layer } from "effect"
+import { Cause, Exit, Layer, Runtime } from "effect"
 import * as Config from "./config.ts"
 import * as Node from "./node.ts"
 import * as Server from "./server.ts"
@@ -17,4 +17,8 @@ const live = Server.layer.pipe(
   Layer.provide([Config.layerModel, Shop.layerMemory(orders), Suspended.layerMemory])
 )
 
-NodeRuntime.runMain(Layer.launch(live))
+/** A server that was told to stop, and did, has not failed. */
+const teardown: Runtime.Teardown = (exit, onExit) =>
+  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? onExit(0) : Runtime.defaultTeardown(exit, onExit)
+
+NodeRuntime.runMain(Layer.launch(live), { teardown })

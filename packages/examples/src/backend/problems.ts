@@ -58,6 +58,6 @@ export class StaleDecision extends HttpApiError.Problem<StaleDecision>()(
   {
     runId: Schema.String,
     /** What has to be decided now; nothing where the run is at work or over. */
-    requests: Schema.Array(Approval.ApprovalRequest)
+    requests: Schema.Array(Approval.Request)
   }
 ) {}

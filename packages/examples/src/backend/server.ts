@@ -6,6 +6,7 @@ import { HttpIncomingMessage, HttpRouter } from "effect/http"
 import { HttpApiBuilder, HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
 import { Api, type Chat } from "./api.ts"
+import * as Bugs from "./bugs.ts"
 import * as Runs from "./runs.ts"
 
 /** A stream that needs nothing any more: it is read when its handler is long done. */
@@ -58,7 +59,8 @@ const system = HttpApiBuilder.group(Api, "system", (handlers) =>
 
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
-  PrometheusMetrics.layerHttp({ path: "/metrics" })
+  PrometheusMetrics.layerHttp({ path: "/metrics" }),
+  Bugs.layer
 ).pipe(
   Layer.provide([runs, approvals, chat, system]),
   Layer.provide(HttpApiMiddleware.layerProblemDetails({ includeDetails: true })),

@@ -1,6 +1,6 @@
 /** A model for those who have no key: it knows a few sentences, and is the same each time. */
 import { Message, Model, Usage } from "@kintsugi/core"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer, Schedule, Stream } from "effect"
 
 const reply = (messages: Message.Transcript): Message.Reply => {
   const last = messages.at(-1)
@@ -26,9 +26,21 @@ const callFor = (text: string, id: string): Message.ToolCall | undefined => {
   return orderId === undefined ? undefined : { type: "tool-call", id, name: "findOrder", arguments: { orderId } }
 }
 
-export const layer: Layer.Layer<Model.Model> = Layer.succeed(Model.Model, {
+const model: Model.Service = {
   name: "stand-in",
   provider: "none",
   generate: ({ messages }) => Effect.sync(() => reply(messages)),
-  stream: ({ messages }) => Stream.suspend(() => Stream.fromIterable(Model.partsOf(reply(messages))))
+  stream: ({ messages }) => Stream.suspend(() => Stream.fromIterable(Model.partsOf(reply(messages)).flatMap(words)))
+}
+
+/** It says one word after the other. */
+const words = (part: Model.Part): ReadonlyArray<Model.Part> =>
+  part.type === "text-delta" ? (part.text.match(/\S+\s*/g) ?? []).map((text) => ({ ...part, text })) : [part]
+
+export const layer: Layer.Layer<Model.Model> = Layer.succeed(Model.Model, model)
+
+/** The same for people to look at: it takes its time, as a model does. */
+export const layerSlow: Layer.Layer<Model.Model> = Layer.succeed(Model.Model, {
+  ...model,
+  stream: (request) => Stream.schedule(model.stream(request), Schedule.spaced("50 millis"))
 })

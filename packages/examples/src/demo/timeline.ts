@@ -194,7 +194,7 @@ const endOfModel = (reply: Message.Reply, wasStreamed: boolean): Line | undefine
 const argumentsOf = (call: Message.ToolCall): string =>
   typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments)
 
-const verdictOf = (event: Extract<AgentEvent.AgentEvent, { readonly type: "verdict" }>): Line => {
+const verdictOf = (event: AgentEvent.OfType<"verdict">): Line => {
   const { attempt, delay, error, hint, layer, tag, verdict } = event
   const wait = Duration.isZero(delay) ? "at once" : `in ${Duration.format(delay)}`
   const asked = hint === undefined ? "" : `, the server asked for ${Duration.format(hint)}`

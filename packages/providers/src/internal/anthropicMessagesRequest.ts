@@ -7,6 +7,7 @@ import { CapabilityMismatchError, type LlmError } from "@kintsugi/core/LlmError"
 import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import type * as Schema from "effect/Schema"
+import type { Codec } from "../Codec.ts"
 import * as Capabilities from "../Capabilities.ts"
 import * as Params from "../Parameters.ts"
 import type { Source } from "../Source.ts"
@@ -19,9 +20,7 @@ import * as OutputWords from "./outputWords.ts"
 import { remembering } from "./remembering.ts"
 import * as RootSchema from "./rootSchema.ts"
 
-export type Encoder = (request: Model.Request, mode: "whole" | "streamed") => string
-
-export const make = ({ model, provider }: Source, parameters: Parameters): Encoder => {
+export const make = ({ model, provider }: Source, parameters: Parameters): Codec["encode"] => {
   const { parallelToolCalls, promptCache, providerTools = [], toolChoice } = parameters
   const { head, outputConfig, thinking } = fieldsOf(model, parameters)
   const opening = JSON.stringify(head).slice(0, -1)

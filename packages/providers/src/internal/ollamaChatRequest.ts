@@ -9,14 +9,13 @@ import * as ArgumentsObject from "./argumentsObject.ts"
 import { settlementText } from "./wireText.ts"
 import * as OutputWords from "./outputWords.ts"
 import { remembering } from "./remembering.ts"
+import type { Codec } from "../Codec.ts"
 import * as RootSchema from "./rootSchema.ts"
 
 /** Model and parameters, which are the same for every request. */
 export type Constants = Readonly<Record<string, Schema.Json | undefined>>
 
-export type Encoder = (request: Model.Request, mode: "whole" | "streamed") => string
-
-export const make = (provider: string, constants: Constants): Encoder => {
+export const make = (provider: string, constants: Constants): Codec["encode"] => {
   const head = JSON.stringify(constants).slice(0, -1)
   const messages = remembering((message: Message.Message) => encodeMessage(message, provider))
   const tools = remembering(encodeTool)

@@ -7,6 +7,7 @@ import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
+import type { Codec } from "../Codec.ts"
 import * as Capabilities from "../Capabilities.ts"
 import * as Parameters from "../Parameters.ts"
 import type { Source } from "../Source.ts"
@@ -35,9 +36,7 @@ export interface Asked extends Pick<
   readonly promptCache?: Required<Pick<Parameters.PromptCache, "key">>
 }
 
-export type Encoder = (request: Model.Request, mode: "whole" | "streamed") => string
-
-export const make = (source: Source, asked: Asked, dialect: Full): Encoder => {
+export const make = (source: Source, asked: Asked, dialect: Full): Codec["encode"] => {
   const { capabilities } = dialect
   const constants = constantsOf(source, asked, dialect)
   const head = JSON.stringify(constants).slice(0, -1)

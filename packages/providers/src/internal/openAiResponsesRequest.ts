@@ -6,6 +6,7 @@ import type * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
+import type { Codec } from "../Codec.ts"
 import * as Parameters from "../Parameters.ts"
 import * as Json from "./json.ts"
 import { dataUrl, formatName } from "./wireText.ts"
@@ -31,9 +32,7 @@ export interface Settings {
   readonly strict: boolean
 }
 
-export type Encoder = (request: Model.Request, mode: "whole" | "streamed") => string
-
-export const make = (settings: Settings): Encoder => {
+export const make = (settings: Settings): Codec["encode"] => {
   const { constants, parallelToolCalls, providerTools, text } = settings
   const head = JSON.stringify(constants).slice(0, -1)
   const parallel = parallelToolCalls === undefined ? "" : `,"parallel_tool_calls":${parallelToolCalls}`

@@ -206,7 +206,7 @@ export class Drawing {
   }
 
   /** An output that no reply has shown, that of a table or of a function, is shown as text. */
-  #complete(event: Extract<AgentEvent.AgentEvent, { readonly type: "run-completed" }>): void {
+  #complete(event: AgentEvent.OfType<"run-completed">): void {
     if (event.finish === undefined) {
       this.#beginStep()
       this.#write("text", typeof event.output === "string" ? event.output : (JSON.stringify(event.output) ?? ""))

@@ -6,8 +6,6 @@ import * as Fault from "./Fault.ts"
 import type * as LoopbackServer from "./LoopbackServer.ts"
 import * as Wire from "./Wire.ts"
 
-export type { Brain, BrainReply, BrainRequest } from "./Wire.ts"
-
 /** Thoughts go out as `reasoning_content`, as DeepSeek and Kimi send them; OpenAI itself keeps them. */
 export const wire: Wire.Wire = {
   format: "openai-chat",

@@ -1,0 +1,23 @@
+/** What is nobody's fault outside: a bug. It is logged with its cause, and clients learn no more than that there was one. */
+import { Cause, Effect, ErrorReporter } from "effect"
+import { HttpRouter, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { HttpApiError } from "effect/http-api"
+
+/** A body that is too large is a defect to Effect too, but one that says what to answer. */
+const isBug = (defect: unknown): boolean =>
+  !HttpServerResponse.isHttpServerResponse(defect) && !HttpServerRespondable.isRespondable(defect)
+
+/** Every route answers a bug with status 500 and a problem that says just that. A stream that has begun only ends. */
+export const layer = HttpRouter.middleware(
+  (handling) =>
+    Effect.catchCauseIf(
+      handling,
+      (cause) => cause.reasons.some((reason) => Cause.isDieReason(reason) && isBug(reason.defect)),
+      (cause) =>
+        Effect.logError("a request has met a bug", cause).pipe(
+          Effect.andThen(ErrorReporter.report(cause)),
+          Effect.andThen(HttpServerRespondable.toResponse(new HttpApiError.InternalServerErrorProblem()))
+        )
+    ),
+  { global: true }
+)
