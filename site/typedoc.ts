@@ -2,9 +2,11 @@
  * How the API reference is drawn: a plugin of TypeDoc.
  *
  * Modules are named as they are imported, members that come from a type above are left out, and a name is its declaration, what its
- * comment says and a table of its properties.
+ * comment says and a table of its properties. Types that compute what a signature says are private to their modules on purpose: they
+ * are named and not linked, so TypeDoc is not asked for exports that are missing. A link of a comment that leads nowhere is an error.
  */
 import { readFileSync } from "node:fs"
+import { basename } from "node:path"
 import { type Application, Converter, type DeclarationReflection, ReferenceType, ReflectionKind } from "typedoc"
 import { MarkdownTheme, MarkdownThemeContext, type MarkdownPageEvent } from "typedoc-plugin-markdown"
 import type { ProjectReflection, Reflection, SomeType } from "typedoc"
@@ -19,6 +21,16 @@ const fileOf = (reflection: Reflection | undefined): string | undefined =>
 const isOwn = (member: DeclarationReflection): boolean =>
   member.inheritedFrom === undefined ||
   (member.parent?.kind === ReflectionKind.Class && fileOf(member) === fileOf(member.parent))
+
+const isOurs = (member: DeclarationReflection): boolean =>
+  member.kind !== ReflectionKind.Constructor && fileOf(member)?.endsWith(".d.ts") === false
+
+/** A sentence on members that are told elsewhere. */
+const told = (members: ReadonlyArray<DeclarationReflection>): string => {
+  const files = members.map((member) => fileOf(member) ?? "").filter((file) => !file.includes("/internal/"))
+  const homes = new Set(files.map((file) => `\`${basename(file, ".ts")}\``))
+  return `It has ${members.map(({ name }) => `\`${name}\``).join(", ")} as well: see ${[...homes].join(" and ")}.`
+}
 
 const isShown = (member: DeclarationReflection): boolean =>
   isOwn(member) && !member.name.startsWith("[") && member.kind !== ReflectionKind.Constructor
@@ -59,6 +71,7 @@ const nameParameters = (project: ProjectReflection): void => {
 const prune = (project: ProjectReflection): void => {
   for (const parent of project.getReflectionsByKind(ReflectionKind.ClassOrInterface)) {
     if (!parent.isDeclaration()) continue
+    const left = (parent.children ?? []).filter((member) => !isOwn(member) && isOurs(member))
     for (const member of parent.children?.slice() ?? []) {
       const schema = schemaOf(member)
       if (!isShown(member)) project.removeReflection(member)
@@ -66,8 +79,9 @@ const prune = (project: ProjectReflection): void => {
       delete member.inheritedFrom
       delete member.defaultValue
     }
-    // a schema, spelled out in full
+    // what a class extends is a schema, spelled out in full
     if (parent.kind === ReflectionKind.Class) {
+      if (left.length > 0) parent.comment?.summary.push({ kind: "text", text: `\n\n${told(left)}` })
       delete parent.typeHierarchy
       delete parent.extendedTypes
     }
