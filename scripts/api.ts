@@ -95,7 +95,7 @@ const saidBy = (comment: string): Pick<Name, "says" | "isInternal"> => ({
 })
 
 /** The comment at the head of a module. */
-const headOf = (path: string): string => unframed(/^\/\*\*[^]*?\*\//.exec(read(path).text)?.[0] ?? "")
+export const headOf = (path: string): string => unframed(/^\/\*\*[^]*?\*\//.exec(read(path).text)?.[0] ?? "")
 
 const unframed = (comment: string): string =>
   comment

@@ -1,0 +1,79 @@
+/** The pages that TypeDoc drew from the doc comments, made fit to be read. */
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, posix } from "node:path"
+import { headOf } from "../api.ts"
+import { read, root } from "../files.ts"
+import { binary } from "../tools.ts"
+import { referenceOf, references } from "./pages.ts"
+
+/** A declaration as TypeDoc prints it, as a statement that parses; `undefined` for what is none. */
+const statementOf = (code: string): string | undefined => {
+  if (/^(?:function|const|let|class|type|interface) /.test(code)) return `declare ${code}`
+  // a value that has a type of the same name
+  if (/^\w+: /.test(code)) return `declare const ${code}`
+  if (/^(?:static |readonly )?[\w$]+(?:<|\()/.test(code)) return `declare class _ {\n${code}\n}`
+  return undefined
+}
+
+const declarationOf = (statement: string): string =>
+  statement
+    .trim()
+    .replace(/^declare class _ \{\n([^]*)\n\}$/, (_, body: string) => body.replaceAll(/^ {2}/gm, ""))
+    .replace(/^declare /, "")
+
+const fences = /^```ts\n([^]*?)\n```$/gm
+
+/** The declarations of some pages, laid out as sources are, by what stands there now. What does not parse is left as it is. */
+const formatted = (pages: ReadonlyArray<string>): ReadonlyMap<string, string> => {
+  const codes = [...new Set(pages.flatMap((text) => [...text.matchAll(fences)].map(([, code = ""]) => code)))]
+  // outside of the repository, where nothing is ignored
+  const folder = mkdtempSync(join(tmpdir(), "kintsugi-declarations-"))
+  const settings = JSON.parse(readFileSync(join(root, ".oxfmtrc.json"), "utf8"))
+  // as many columns as the site has room for
+  writeFileSync(join(folder, "oxfmt.json"), JSON.stringify({ ...settings, printWidth: 88 }))
+  const files = codes.flatMap((code, index) => {
+    const statement = statementOf(code)
+    const file = join(folder, `${index}.ts`)
+    if (statement === undefined) return []
+    writeFileSync(file, statement)
+    return [{ code, file }]
+  })
+  spawnSync(process.execPath, [binary("oxfmt"), "-c", join(folder, "oxfmt.json"), "."], {
+    cwd: folder,
+    stdio: "ignore"
+  })
+  const layouts = new Map(files.map(({ code, file }) => [code, declarationOf(readFileSync(file, "utf8"))]))
+  rmSync(folder, { recursive: true })
+  return layouts
+}
+
+/** From where a module is imported: from its package, if the index names it. */
+const importOf = (title: string, path: string): string => {
+  const index = read(posix.join(posix.dirname(path), "index.ts")).text
+  const isNamed = index.includes(`"./${posix.basename(path)}"`)
+  return `Imported from ${isNamed ? `\`${posix.dirname(title)}\`, or by itself from ` : ""}\`${title}\`.`
+}
+
+/** The head of a page: what the module is, as its own comment says. */
+const head = (title: string, path: string): string =>
+  [
+    "---\npageClass: reference\noutline: [2, 3]\n---",
+    `# ${posix.basename(title)}`,
+    importOf(title, path),
+    headOf(path)
+  ].join("\n\n")
+
+/** Says on the page of each module, all of them below a folder, what the module is, and lays out its declarations. */
+export const finish = (folder: string): void => {
+  const pages = references().map(({ path, title }) => {
+    const file = join(folder, `${referenceOf(title)}.md`)
+    return { file, head: head(title, path), text: readFileSync(file, "utf8").replace(/^# .+\n/, "") }
+  })
+  const layouts = formatted(pages.map(({ text }) => text))
+  for (const { file, head, text } of pages) {
+    const body = text.replaceAll(fences, (_, code: string) => `\`\`\`ts\n${layouts.get(code) ?? code}\n\`\`\``)
+    writeFileSync(file, `${head}\n${body}`)
+  }
+}
