@@ -120,14 +120,16 @@ export class Steps {
   }
 
   #reach(step: Omit<Step, "at" | "nth" | "lasts" | "hasEnded"> & { readonly lasts?: number }): Fault | undefined {
-    const { length } = this.reached
     const name = [step.layer, step.kind, step.place].join()
     const nth = (this.#counts.get(name) ?? 0) + 1
     this.#counts.set(name, nth)
     this.reached.push({ lasts: 0, hasEnded: false, ...step, nth, at: this.#clock.currentTimeMillisUnsafe() })
-    if (this.#injection?.index !== length) return undefined
+    const { fault, index, step: at } = this.#injection ?? {}
+    // by its name: listeners come to their steps at a pace of their own, so that a number would now and then be another's
+    const isHere = at?.layer === step.layer && at.kind === step.kind && at.place === step.place && at.nth === nth
+    if (!isHere || index === undefined || index < 0) return undefined
     this.#onFault()
-    return this.#injection.fault
+    return fault
   }
 
   #faulty<A, E, R, E2>(

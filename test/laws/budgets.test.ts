@@ -1,8 +1,9 @@
 import { assert } from "@effect/vitest"
-import { Agent, type Ledger, Model, Price, RunError, Skill, Tool, Usage } from "@kintsugi/core"
+import { Agent, type Ledger, type Message, Model, Price, RunError, Skill, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Layer, Schema, Stream } from "effect"
 import fc from "fast-check"
+import { lawOfRuns } from "./runs.ts"
 import { law } from "./support.ts"
 
 const usage: fc.Arbitrary<Usage.Usage> = fc.record({
@@ -37,92 +38,95 @@ law(
     })
 )
 
-/** A model that calls the tool `work` for so many turns of each run, then answers. */
-const working = (counter: { asked: number }, turns: number) =>
-  Layer.succeed(Model.Model, {
+/** A model that makes these calls for so many turns of each run, then answers. */
+const working = (counter: { asked: number }, turns: number, calls: ReadonlyArray<Message.ToolCall>) => {
+  const generate = ({ messages }: Model.Request) =>
+    Effect.sync(() => {
+      counter.asked++
+      const isOver = messages.filter(({ role }) => role === "assistant").length >= turns
+      return ScriptedModel.reply({ content: isOver ? [{ type: "text", text: "done" }] : calls })
+    })
+  return Layer.succeed(Model.Model, {
     name: "scripted",
     provider: "test",
-    generate: ({ messages }) =>
-      Effect.sync(() => {
-        counter.asked++
-        const isOver = messages.filter(({ role }) => role === "assistant").length >= turns
-        return ScriptedModel.reply({
-          content: isOver ? [{ type: "text", text: "done" }] : [ScriptedModel.call("work", {}, "c")]
-        })
-      }),
-    stream: () => Stream.die("not streamed here")
+    generate,
+    stream: (request) =>
+      Stream.unwrap(Effect.map(generate(request), (reply) => Stream.fromIterable(ScriptedModel.toParts(reply))))
+  })
+}
+
+const ask = (agent: (input: string) => Effect.Effect<string, unknown>) =>
+  Tool.make("ask", {
+    description: "Asks.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    run: () => agent("go")
   })
 
-law(
-  "L307 L306 runs below that go on at once never spend more together than the run above has",
+lawOfRuns(
+  "L307 L306 runs below that go on at once, however deep, never spend more together than the run above has",
   fc.record({
     children: fc.integer({ min: 1, max: 6 }),
+    between: fc.nat(2),
     turns: fc.integer({ min: 1, max: 5 }),
     maxTurns: fc.integer({ min: 1, max: 20 }),
     maxToolCalls: fc.integer({ min: 1, max: 20 }),
     maxTokens: fc.integer({ min: 15, max: 400 })
   }),
-  ({ children, maxTokens, maxToolCalls, maxTurns, turns }) =>
-    Effect.gen(function* () {
-      const counter = { asked: 0 }
-      let worked = 0
-      const work = Tool.make("work", {
-        description: "Works.",
-        parameters: Schema.Struct({}),
-        success: Schema.String,
-        run: () =>
-          Effect.andThen(
-            Effect.yieldNow,
-            Effect.sync(() => `worked ${++worked}`)
-          )
-      })
-      const child = Agent.make("child", {
-        budget: { maxTurns: 100, maxToolCalls: 100 },
-        model: working(counter, turns),
-        skills: [Skill.make("work", { description: "Works.", tools: [work] })]
-      })
-      const ask = Tool.make("ask", {
-        description: "Asks.",
-        parameters: Schema.Struct({}),
-        success: Schema.String,
-        run: () => child("go")
-      })
-      const calls = Array.from({ length: children }, (_, index) => ScriptedModel.call("ask", {}, `c${index}`))
-      const model = Layer.succeed(Model.Model, {
-        name: "scripted",
-        provider: "test",
-        generate: ({ messages }) =>
-          Effect.sync(() => {
-            counter.asked++
-            return ScriptedModel.reply({ content: messages.length > 1 ? [{ type: "text", text: "done" }] : calls })
-          }),
-        stream: () => Stream.die("not streamed here")
-      })
-      const entries: Array<Ledger.Entry> = []
-      const parent = Agent.make("parent", {
-        model,
-        budget: { maxTurns, maxToolCalls, maxTokens },
-        skills: [Skill.make("ask", { description: "Asks.", tools: [ask] })]
-      }).pipe(
-        Agent.onEvent((event) =>
-          Effect.sync(() => {
-            if ("ledger" in event && event.parent === undefined) entries.push(...event.ledger)
-          })
+  Effect.fnUntraced(function* ({ between, children, maxTokens, maxToolCalls, maxTurns, turns }, run) {
+    const counter = { asked: 0 }
+    let worked = 0
+    const work = Tool.make("work", {
+      description: "Works.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: () =>
+        Effect.andThen(
+          Effect.yieldNow,
+          Effect.sync(() => `worked ${++worked}`)
         )
-      )
-      const exit = yield* Effect.exit(parent("go"))
-      assert.isAtMost(counter.asked, maxTurns)
-      // what is in flight in each of the runs may go beyond it
-      assert.isAtMost(15 * counter.asked, maxTokens + 15 * (children + 1))
-      assert.isAtMost(worked, maxToolCalls)
-      assert.strictEqual(entries.length, counter.asked)
-      const needed = 2 + children * (turns + 1)
-      const isEnough = maxTurns >= needed && maxToolCalls >= children * (turns + 1) && maxTokens >= 15 * needed
-      if (isEnough) assert.isTrue(Exit.isSuccess(exit))
-      if (Exit.isSuccess(exit)) return
-      const error = Cause.squash(exit.cause)
-      assert(error instanceof RunError.BudgetExceededError)
-      assert.strictEqual(error.agent, "parent")
-      assert.strictEqual(error.usage.inputTokens, 10 * counter.asked)
     })
+    const budget = { maxTurns: 100, maxToolCalls: 100 }
+    let below: (input: string) => Effect.Effect<string, unknown> = Agent.make("child", {
+      budget,
+      model: working(counter, turns, [ScriptedModel.call("work", {}, "c")]),
+      skills: [Skill.make("work", { description: "Works.", tools: [work] })]
+    })
+    for (let level = 0; level < between; level++) {
+      below = Agent.make("between", {
+        budget,
+        model: working(counter, 1, [ScriptedModel.call("ask", {}, "b")]),
+        skills: [Skill.make("ask", { description: "Asks.", tools: [ask(below)] })]
+      })
+    }
+    const calls = Array.from({ length: children }, (_, index) => ScriptedModel.call("ask", {}, `c${index}`))
+    const entries: Array<Ledger.Entry> = []
+    const parent = Agent.make("parent", {
+      model: working(counter, 1, calls),
+      budget: { maxTurns, maxToolCalls, maxTokens },
+      skills: [Skill.make("ask", { description: "Asks.", tools: [ask(below)] })]
+    }).pipe(
+      Agent.onEvent((event) =>
+        Effect.sync(() => {
+          if ("ledger" in event && event.parent === undefined) entries.push(...event.ledger)
+        })
+      )
+    )
+    const exit = yield* Effect.exit(run(parent, "go"))
+    assert.isAtMost(counter.asked, maxTurns)
+    // what is in flight in each of the runs may go beyond it
+    assert.isAtMost(15 * counter.asked, maxTokens + 15 * (children + 1))
+    assert.isAtMost(worked, maxToolCalls)
+    assert.strictEqual(entries.length, counter.asked)
+    const neededTurns = 2 + children * (turns + 1 + 2 * between)
+    const neededCalls = children * (1 + between + turns)
+    const isEnough = maxTurns >= neededTurns && maxToolCalls >= neededCalls && maxTokens >= 15 * neededTurns
+    // the limits are those of all, so what is too little for all of them ends the run
+    assert.strictEqual(Exit.isSuccess(exit), isEnough)
+    if (Exit.isSuccess(exit)) return
+    const error = Cause.squash(exit.cause)
+    assert(error instanceof RunError.BudgetExceededError)
+    assert.strictEqual(error.agent, "parent")
+    assert.strictEqual(error.usage.inputTokens, 10 * counter.asked)
+  })
 )

@@ -4,6 +4,8 @@ import { Message, Model } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
 import { AnyWire, LoopbackServer, Split } from "@kintsugi/providers/testing"
 import { Effect, Redacted, Stream } from "effect"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as fc from "fast-check"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -123,6 +125,62 @@ describe("secrets", () => {
       for (const secret of all) assert.notInclude(text, secret)
       const again = get("http://127.0.0.1:9/models?alt=sse&b=2&key=another").pipe(Effect.provide(replayed(file)))
       assert.deepStrictEqual(yield* again, { heard: "<redacted>" })
+    })
+  )
+
+  it.live("P202 in fields of bodies that are called like a key are taken out, and words of models stay", () =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "fields.json")
+      const hidden = ["value-1", "value-2", "value-3", "value-4", "value-5", "value-6", "value-7"]
+      const [access, refresh, old, client, mcp, camel, pass] = hidden
+      const kept = { logprobs: [{ token: "Hello" }], signature: "a-signature", key: "a-field" }
+      const { url } = yield* LoopbackServer.make(() =>
+        Effect.succeed({ body: JSON.stringify({ access_token: access, refresh_token: refresh, ...kept }) })
+      )
+      const send = (body: Parameters<typeof HttpClientRequest.setBody>[1], at: string, query = "") =>
+        Effect.flatMap(Effect.service(Transport.HttpClient), (client) =>
+          Effect.flatMap(
+            client.execute(HttpClientRequest.setBody(HttpClientRequest.post(`${at}/token${query}`), body)),
+            ({ json }) => json
+          )
+        )
+      const form = (token: string) => HttpBody.text(`grant=refresh&refresh_token=${token}&client_secret=${client}`)
+      const tools = HttpBody.jsonUnsafe({ tools: [{ type: "mcp", authorization: mcp, url: "u" }], password: "" })
+      yield* Effect.provide(
+        Effect.andThen(send(form(old ?? ""), url, `?accessToken=${camel}&pass=${pass}&v=1`), send(tools, url)),
+        recorded(file)
+      )
+      const { exchanges, text } = read(file)
+      for (const secret of hidden) assert.notInclude(text, secret)
+      assert.strictEqual(exchanges[0]?.request.path, "/token?v=1")
+      assert.deepStrictEqual(exchanges[0]?.response?.json, {
+        access_token: "<redacted>",
+        refresh_token: "<redacted>",
+        ...kept
+      })
+      assert.include(text, '"grant=refresh&refresh_token=<redacted>&client_secret=<redacted>"')
+      // whatever stands there now, it is the same request
+      const again = send(form("another"), "http://127.0.0.1:9", "?v=1")
+      assert.deepInclude(yield* Effect.provide(again, replayed(file)), kept)
+    })
+  )
+
+  it.live("P202 in cookies are their values: the words of their attributes stay", () =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "cookie.json")
+      const attributes = "Path=/; Expires=Wed, 21-Oct-26 07:28:00 GMT; HttpOnly; Secure; SameSite=None"
+      const words = "None of the HttpOnly cookies is Secure; SameSite=None until 21-Oct-26 07:28:00 GMT."
+      const { url } = yield* LoopbackServer.make((received) =>
+        Effect.map(parrot(`${words} But ${cookie}.`)(received), (answer) => ({
+          ...answer,
+          headers: { ...answer.headers, "set-cookie": `__session=${cookie}; ${attributes}` }
+        }))
+      )
+      const openAi = models["openai-chat"]!
+      yield* asking(words, false).pipe(Effect.provide(openAi(url)), Effect.provide(recorded(file)))
+      assert.notInclude(read(file).text, cookie)
+      const again = asking(words, false).pipe(Effect.provide(openAi(url)), Effect.provide(replayed(file)))
+      assert.include(yield* again, `${words} But <redacted>.`)
     })
   )
 

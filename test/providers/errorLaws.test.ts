@@ -313,13 +313,12 @@ describe("long texts", () => {
   ]
   for (const api of apis) {
     it(`T8 reads texts of a hundred thousand characters in no time: ${api}`, () => {
-      const start = performance.now()
+      // where it is not, the test's limit of time ends it
       for (const text of texts) {
         for (const body of [text, { error: { message: text, failed_generation: text } }, { error: text }]) {
           checkError(formats[api].classify(source, answer(400, body, { "retry-after": text })))
         }
       }
-      assert.isBelow(performance.now() - start, 4000)
     })
   }
 })

@@ -228,6 +228,17 @@ it.effect("P1105 a script that is another agent's is refused before anything is 
       yield* refusal([calls(call("look", { n: 1 }))]),
       "whole: the agent 'worker' asks for turn 8, which is not in the script"
     )
+    const broken = around(toolOf("look", () => Effect.die(new Error("boom"))))
+    assert.strictEqual(
+      (yield* Effect.flip(faultSweep(broken, { input: "go", script: script("look") }))).message,
+      "whole: only 1 of 2 steps of the agent 'worker' were asked for, and the run ended with Error: boom"
+    )
+    const deaf = Agent.make("worker", { budget: { maxDuration: Infinity } })
+    const silent = ScriptedModel.answers(() => Effect.never)
+    assert.strictEqual(
+      (yield* Effect.flip(faultSweep(deaf, { input: "go", script: [silent, text("done")] }))).message,
+      "whole: the run does not end within a day, though nothing went wrong in it"
+    )
     assert.strictEqual(
       yield* refusal({ other: [text("done")] }),
       "whole: the script has no lines for the agent 'worker'"
@@ -285,6 +296,48 @@ it.effect("P1105 a plan lets the n-th step of any program go wrong", () =>
     assert.deepStrictEqual(late, Exit.succeed("done"))
     const own = yield* played(FaultPlan.inject(FaultPlan.error(2, () => gone()))(once))
     assert.deepStrictEqual(own, Exit.succeed("done"))
+  })
+)
+
+it.effect("P1105 plans add up: each counts all steps, those that another one lets go wrong too", () =>
+  Effect.gen(function* () {
+    const agent = Agent.make("worker", {}).pipe(Agent.onLlmError({ orElse: Recovery.retry({ retries: 2 }) }))
+    const answered = (...plans: ReadonlyArray<FaultPlan.FaultPlan>) =>
+      Effect.gen(function* () {
+        const { layer } = yield* ScriptedModel.make(text("done"))
+        const program = Effect.provide(agent("go"), layer)
+        return yield* plans.reduce((inner, plan) => FaultPlan.inject(plan)(inner), program)
+      }).pipe(Effect.scoped, Effect.exit)
+    const { defect, error } = FaultPlan
+    assert.deepStrictEqual(yield* answered(error(1), error(2)), Exit.succeed("done"))
+    assert.deepStrictEqual(yield* answered(error(2), error(1)), Exit.succeed("done"))
+    const failed = yield* answered(error(2), error(3), error(1))
+    assert(Exit.isFailure(failed))
+    assert.strictEqual((Cause.squash(failed.cause) as { readonly _tag: string })._tag, "ModelOverloadedError")
+    const died = yield* answered(error(1), defect(2))
+    assert.isTrue(Exit.isFailure(died) && Cause.hasDies(died.cause))
+    const counted = Effect.flatMap(ScriptedModel.make(text("done")), ({ layer }) =>
+      FaultPlan.steps(FaultPlan.inject(error(1))(Effect.provide(agent("go"), layer)))
+    )
+    assert.strictEqual((yield* Effect.scoped(counted)).steps.length, 2)
+  })
+)
+
+it.effect("P1105 a plan that would do nothing fails the test", () =>
+  Effect.gen(function* () {
+    const { defect, error, interruption, latency } = FaultPlan
+    for (const at of [0, -1, 1.5, NaN, Infinity]) {
+      const plans = [() => error(at), () => defect(at), () => latency(at, 1), () => interruption(at)]
+      for (const plan of plans) assert.throws(plan, RangeError, "must be a whole number of at least 1")
+    }
+    const once = (at: number) =>
+      Effect.flatMap(ScriptedModel.make(text("done")), ({ layer }) =>
+        FaultPlan.inject(latency(at, 0))(Effect.provide(Agent.make("worker", {})("go"), layer))
+      ).pipe(Effect.scoped, Effect.exit)
+    assert.deepStrictEqual(yield* once(1), Exit.succeed("done"))
+    const unreached = yield* once(2)
+    assert(Exit.isFailure(unreached) && Cause.hasDies(unreached.cause))
+    assert.include(String(Cause.squash(unreached.cause)), "step 2 was never reached, the program took 1")
   })
 )
 

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { Recovery } from "@kintsugi/core"
+import { Explanation, Recovery } from "@kintsugi/core"
 import { assertWithin, FailureScript, PolicyData, trace, Trace } from "@kintsugi/core/testing"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
@@ -86,6 +86,38 @@ it.effect(
       const dying = yield* Effect.flip(FastCheck.check(fc.nat(), (n) => Effect.sync(() => assert.isBelow(n, 1))))
       assert.deepStrictEqual(dying.counterexample, 1)
     })
+)
+
+it.effect("P1105 a case that fails is told with the policy and the script, also where they were not drawn", () =>
+  Effect.gen(function* () {
+    const policy = { Down: Recovery.retry({ retries: 2, initialBackoff: "1 second" }) }
+    const always = FailureScript.always(FailureScript.fails("Down"))
+    const ofPolicy = FastCheck.check(
+      FastCheck.script(["Down"], FastCheck.ending),
+      (script, { trace }) =>
+        Effect.flatMap(trace(policy, script), ({ attempts }) =>
+          attempts.length > 1 ? Effect.fail({ _tag: "TooMany", attempts: attempts.length }) : Effect.void
+        ),
+      { seed: 1 }
+    )
+    const [, drawn, said, ...told] = (yield* Effect.flip(ofPolicy)).message.split("\n")
+    assert.match(drawn ?? "", /^case \{"steps":\[/)
+    assert.match(said ?? "", /^\{"_tag":"TooMany","attempts":\d\}$/)
+    const [head, explained] = told.join("\n").split("\ntrace\n")
+    assert.strictEqual(head, `policy\n${Explanation.format(Recovery.explain(policy))}\n`)
+    assert.match(explained ?? "", /^attempt 1 at /)
+    const ofScript = FastCheck.check(
+      FastCheck.options,
+      (options, { trace }) =>
+        Effect.flatMap(trace(Recovery.retry(options), always), ({ attempts }) =>
+          attempts.length > 1 ? Effect.fail("too many") : Effect.void
+        ),
+      { seed: 1 }
+    )
+    const { message } = yield* Effect.flip(ofScript)
+    assert.include(message, "\ntoo many\npolicy\nrow     rung     again")
+    assert.include(message, `\nscript ${fc.stringify(always)}\ntrace\nattempt 1 at 0 ms: fail\n`)
+  })
 )
 
 it.effect("P1105 generated policies make traces within their own bounds", () =>

@@ -6,8 +6,11 @@ import * as EffectArbitrary from "effect/Arbitrary"
 import type * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import fc from "fast-check"
 import type * as Backoff from "../Backoff.ts"
+import * as Explanation from "../Explanation.ts"
+import * as Recovery from "../Recovery.ts"
 import type { FailureScript, Step } from "./FailureScript.ts"
 import type { Options, PolicyData, TableData } from "./PolicyData.ts"
 import * as Trace from "./Trace.ts"
@@ -37,20 +40,24 @@ export class CounterexampleError extends Data.TaggedError("CounterexampleError")
   readonly cause: unknown
 }> {}
 
-/** Checks a property on many cases. A failing one is told with its seed, the case itself and every trace that was made of it. */
+/**
+ * Checks a property on many cases. A failing one is told with its seed, the case itself, and every trace that was made of it: with
+ * what the policy is explained to do, and the script, where the case does not say it.
+ */
 export const check = <T, E, R>(
   arbitrary: fc.Arbitrary<T>,
   property: (value: T, tools: Tools) => Effect.Effect<unknown, E, R>,
   { runs = 1_000, seed }: CheckOptions = {}
 ): Effect.Effect<void, CounterexampleError, R> =>
   Effect.contextWith((context: Context.Context<R>) => {
-    let failing: { readonly error: unknown; readonly traces: ReadonlyArray<Trace.Trace> } | undefined
+    let failing: { readonly error: unknown; readonly traces: ReadonlyArray<Traced> } | undefined
     const holds = fc.asyncProperty(arbitrary, (value) => {
-      const traces: Array<Trace.Trace> = []
-      const remember = (trace: Trace.Trace) => Effect.sync(() => traces.push(trace))
+      const traces: Array<Traced> = []
+      const remember = (script: FailureScript, policy?: Trace.Policy) => (trace: Trace.Trace) =>
+        Effect.sync(() => traces.push({ trace, script, ...(policy === undefined ? {} : { policy }) }))
       const tools: Tools = {
-        trace: (...args) => Effect.tap(Trace.trace(...args), remember),
-        play: (...args) => Effect.tap(Trace.play(...args), remember)
+        trace: (policy, script) => Effect.tap(Trace.trace(policy, script), remember(script, policy)),
+        play: (script, ...others) => Effect.tap(Trace.play(script, ...others), remember(script))
       }
       const checked = Effect.suspend(() => property(value, tools))
       return Effect.runPromiseWith(context)(Effect.asVoid(checked)).catch((error: unknown) => {
@@ -65,18 +72,46 @@ export const check = <T, E, R>(
       if (!result.failed) return Effect.void
       const counterexample = result.counterexample?.[0]
       const said = messageOf(failing?.error ?? result.errorInstance)
-      const traces = (failing?.traces ?? []).map(Trace.format).filter((trace) => !said.includes(trace))
+      const drawn = fc.stringify(counterexample)
       const message = [
         `seed ${result.seed}, case ${result.numRuns}, shrunk ${result.numShrinks} times`,
-        `case ${fc.stringify(counterexample)}`,
+        `case ${drawn}`,
         said,
-        ...traces.map((trace) => `trace\n${trace}`)
+        ...(failing?.traces ?? []).flatMap((traced) => tell(traced, [drawn, said]))
       ].join("\n")
       return Effect.fail(new CounterexampleError({ message, counterexample, seed: result.seed, cause: failing?.error }))
     })
   })
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/** A trace, and what it is of. */
+interface Traced {
+  readonly trace: Trace.Trace
+  readonly script: FailureScript
+  readonly policy?: Trace.Policy
+}
+
+/** What is not said yet. */
+const tell = ({ policy, script, trace }: Traced, said: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const isNew = (text: string) => !said.some((one) => one.includes(text))
+  const explained = policy === undefined ? [] : [explainedOf(policy)]
+  const played = [fc.stringify(script)]
+  const seen = [Trace.format(trace)]
+  return [
+    ...explained.filter(isNew).map((text) => `policy\n${text}\n`),
+    ...played.filter(isNew).map((text) => `script ${text}`),
+    ...seen.filter(isNew).map((text) => `trace\n${text}`)
+  ]
+}
+
+/** Whatever else is wrong with it, the failure is told. */
+const explainedOf = (policy: Trace.Policy): string =>
+  Result.match(
+    Result.try(() => Explanation.format(Recovery.explain(policy))),
+    { onFailure: (error) => `it cannot be explained: ${messageOf(error)}`, onSuccess: (text) => text }
+  )
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : typeof error === "string" ? error : fc.stringify(error)
 
 /**
  * An arbitrary of Effect, or one that a schema has, as one of fast-check. A case shrinks by its size, not by its parts.

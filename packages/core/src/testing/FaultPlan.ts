@@ -3,6 +3,7 @@
  * do: model calls, parts of streamed replies, runs of tools, fixers, policies, hooks, decisions, waits before a retry.
  */
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -37,24 +38,30 @@ export interface FaultPlan {
   readonly fault: Fault
 }
 
+/** Steps are counted from 1: a plan for any other number would never do anything. */
+const numbered = (at: number): number => {
+  if (Number.isSafeInteger(at) && at >= 1) return at
+  throw new RangeError(`FaultPlan: the number of a step must be a whole number of at least 1, got ${String(at)}`)
+}
+
 /** Fails at the n-th step. Without `make`, a model is overloaded, and what is not a model fails with an `InjectedError`. */
 export const error = (at: number, make?: (step: Step) => unknown): FaultPlan => ({
-  at,
+  at: numbered(at),
   fault: { kind: "error", ...(make === undefined ? {} : { make }) }
 })
 
 /** Dies at the n-th step. */
-export const defect = (at: number): FaultPlan => ({ at, fault: { kind: "defect" } })
+export const defect = (at: number): FaultPlan => ({ at: numbered(at), fault: { kind: "defect" } })
 
 /** Delays the n-th step, by Effect's `Clock`. */
 export const latency = (at: number, by: Duration.Input): FaultPlan => ({
-  at,
+  at: numbered(at),
   fault: { kind: "latency", by: Duration.fromInputUnsafe(by) }
 })
 
 /** Interrupts the program at its n-th step. */
 export const interruption = (at: number, when: When = "before"): FaultPlan => ({
-  at,
+  at: numbered(at),
   fault: { kind: "interruption", when }
 })
 
@@ -84,17 +91,28 @@ export const format = ({ kind, name, number }: Step): string => `step ${number},
 /** Hears of steps as they are reached, and may stand in for one. */
 interface Hearing {
   readonly model?: Model.Service
-  readonly reached?: (step: Step, isFaulty: boolean) => void
+  readonly reached?: (step: Step) => void
   readonly interrupted?: (at: number) => void
   readonly ended?: (step: Step, exit: Exit.Exit<unknown, unknown>) => void
   readonly inPlace?: (step: Step, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
 }
 
-/** Runs a program with a plan. An interruption is that of the whole program. */
+/**
+ * Runs a program with a plan. An interruption is that of the whole program. Several plans may be put around one program: each
+ * counts all steps. A program that succeeds before it has come to the step dies, for its test would show nothing.
+ */
 export const inject =
   (plan: FaultPlan) =>
   <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    injecting(plan, {})(self)
+    Effect.suspend(() => {
+      let taken = 0
+      const watched = injecting(plan, { reached: ({ number }) => (taken = number) })(self)
+      return Effect.tap(watched, () =>
+        taken < plan.at
+          ? Effect.die(new Error(`FaultPlan: step ${plan.at} was never reached, the program took ${taken}`))
+          : Effect.void
+      )
+    })
 
 /** The steps of a program, in the order in which it reaches them; each is a place for a fault. It ends as the program ends. */
 export const steps = <A, E, R>(
@@ -112,6 +130,7 @@ export const injecting =
   <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.contextWith((context) =>
       Effect.suspend(() => {
+        const outer = Context.get(context, Interception.Current)
         let count = 0
         let root: Fiber.Fiber<A, E> | undefined
         const interrupt = Effect.map(Clock.currentTimeMillis, (at) => {
@@ -125,7 +144,7 @@ export const injecting =
         ): [Step, Fault | undefined] => {
           const step = { ...described, ...run, number: ++count, at }
           const fault = plan?.at === step.number ? plan.fault : undefined
-          hearing.reached?.(step, fault !== undefined)
+          hearing.reached?.(step)
           return [step, fault]
         }
         const intercept: Interception.Interceptor["intercept"] = (of, inner) =>
@@ -135,9 +154,10 @@ export const injecting =
             const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
             const [step, fault] = reach({ kind: of.kind, name: nameOf(of), of }, at, where)
             const faulty = withFault(step, fault, inner, interrupt)
-            return Effect.onExit(hearing.inPlace?.(step, faulty) ?? faulty, (exit) =>
+            const heard = Effect.onExit(hearing.inPlace?.(step, faulty) ?? faulty, (exit) =>
               Effect.sync(() => hearing.ended?.(step, exit))
             )
+            return outer === undefined ? heard : outer.intercept(of, heard)
           })
         const observer = (event: AgentEvent.AgentEvent): void => {
           if (event.type !== "verdict" || event.verdict !== "retry" || Duration.isZero(event.delay)) return
@@ -148,7 +168,8 @@ export const injecting =
           const amid = fault?.kind === "interruption" ? Effect.andThen(Effect.sleep(lasts / 2), interrupt) : undefined
           if (amid !== undefined) Effect.runForkWith(context)(amid)
         }
-        const interceptor = { intercept, ...(hearing.model === undefined ? {} : { model: hearing.model }) }
+        const model = hearing.model ?? outer?.model
+        const interceptor = { intercept, ...(model === undefined ? {} : { model }) }
         const watched = Effect.flatMap(RunContext.Observers, (others) =>
           self.pipe(
             Effect.provideService(Interception.Current, interceptor),

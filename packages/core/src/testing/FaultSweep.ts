@@ -1,7 +1,9 @@
 /** Lets everything go wrong, once each, in a scripted run of an agent; and holds what always holds against each of these runs. */
+import * as Cause from "effect/Cause"
 import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
@@ -134,16 +136,16 @@ const faultsOf = (
   step: FaultPlan.Step,
   { failures = {}, latencies = ["1 minute", "10 minutes"] }: Pick<Scenario<unknown>, "failures" | "latencies">
 ): ReadonlyArray<FaultPlan.Fault> => {
-  const interruption = FaultPlan.interruption(0).fault
+  const interruption = FaultPlan.interruption(1).fault
   if (step.kind === "wait") return [interruption]
-  const delays = latencies.map((by) => FaultPlan.latency(0, by).fault)
-  const always = [FaultPlan.defect(0).fault, ...delays, interruption]
+  const delays = latencies.map((by) => FaultPlan.latency(1, by).fault)
+  const always = [FaultPlan.defect(1).fault, ...delays, interruption]
   if (step.kind === "hook" || step.kind === "approval") return always
   const own = step.of?.kind === "tool attempt" ? failures[step.of.tool] : undefined
   // what is scripted is over at once: it would be somebody else who is interrupted at work
-  const within = working.has(step.kind) ? [FaultPlan.interruption(0, "within").fault] : []
-  const after = step.kind === "tool attempt" ? [FaultPlan.interruption(0, "after").fault] : []
-  return [FaultPlan.error(0, own).fault, ...always, ...within, ...after]
+  const within = working.has(step.kind) ? [FaultPlan.interruption(1, "within").fault] : []
+  const after = step.kind === "tool attempt" ? [FaultPlan.interruption(1, "after").fault] : []
+  return [FaultPlan.error(1, own).fault, ...always, ...within, ...after]
 }
 
 /** Steps that are the user's own work. */
@@ -162,13 +164,17 @@ const misfitOf = (name: string, script: Scenario<unknown>["script"], { asked, re
   const lines = linesOf(name, script)
   const unknown = [...asked.keys()].find((agent) => lines[agent] === undefined)
   if (unknown !== undefined) return `the script has no lines for the agent '${unknown}'`
+  const { exit } = recording
+  if (exit === undefined) return "the run does not end within a day, though nothing went wrong in it"
   const unused = Object.entries(lines).find(([agent, { length }]) => (asked.get(agent) ?? 0) < length)
   if (unused !== undefined) {
-    return `only ${asked.get(unused[0]) ?? 0} of ${unused[1].length} steps of the agent '${unused[0]}' were asked for`
+    const how = Exit.isSuccess(exit) ? "" : `, and the run ended with ${String(Cause.squash(exit.cause))}`
+    return `only ${asked.get(unused[0]) ?? 0} of ${unused[1].length} steps of the agent '${unused[0]}' were asked for${how}`
   }
   const beyond = [...asked].find(([agent, turns]) => turns > (lines[agent]?.length ?? 0))
-  if (beyond !== undefined) return `the agent '${beyond[0]}' asks for turn ${beyond[1]}, which is not in the script`
-  return recording.exit === undefined ? "the run does not end within a day, though nothing went wrong in it" : undefined
+  return beyond === undefined
+    ? undefined
+    : `the agent '${beyond[0]}' asks for turn ${beyond[1]}, which is not in the script`
 }
 
 const linesOf = (

@@ -77,7 +77,7 @@ export const requestOf = (secrets: Secrets, { body, method, url }: Asked): Reque
   const json = Body.parsed(body)
   const path = pathOf(secrets, url)
   if (json !== undefined) return { method, path, json: secrets.json(json) }
-  return body === "" ? { method, path } : { method, path, text: secrets.text(body) }
+  return body === "" ? { method, path } : { method, path, text: secrets.form(body) }
 }
 
 const pathOf = (secrets: Secrets, url: URL): string => {

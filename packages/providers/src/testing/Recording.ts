@@ -4,7 +4,8 @@
  *
  * Secrets do not reach the file. Of the headers of a request none is kept, and of those of an answer only what a client reads. What
  * a header hides (`Redacted`, or one that is called like a key) is masked wherever it stands in a body, whole, in pieces or
- * encoded, and so is whatever looks like a credential; parameters of a query that are keys are left out.
+ * encoded, and so is whatever looks like a credential, and what a field of a body that is called like a key has for its text;
+ * parameters of a query that are keys are left out.
  */
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Cause from "effect/Cause"
@@ -211,7 +212,7 @@ const taped = (
         })
       const heard = (response: HttpClientResponse.HttpClientResponse) => {
         const headers = Tape.textsOf(response.headers)
-        tape.secrets.note(headers, (name) => name === "set-cookie")
+        tape.secrets.note(headers, () => false)
         slot.response = { status: response.status, headers }
         return tapedResponse(response, slot, end)
       }
