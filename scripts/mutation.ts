@@ -13,9 +13,13 @@
  *   --date=…       the date that the page tells; today without it
  *   --print        prints the survivors that are not explained as JSON, to be explained in accepted.json
  *
- * What is known is kept in `.cache/mutation` as long as neither the source nor the tests changed.
+ *   --fresh        forgets what is known from before
+ *
+ * What is known is kept in `.cache/mutation`: that a test found a mutant out, as long as neither the mutant's file nor the test's
+ * changed; that none did, as long as the mutant's file and all tests are the same. What else changed is not looked at, as in
+ * Stryker's incremental mode.
  */
-import { writeFileSync } from "node:fs"
+import { rmSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { keyOf, readAccepted } from "./mutation/accepted.ts"
@@ -23,6 +27,7 @@ import { survey } from "./mutation/baseline.ts"
 import { instrument } from "./mutation/instrument.ts"
 import { tryAll } from "./mutation/mutants.ts"
 import { complaints, page, type Results, scoreOf } from "./mutation/report.ts"
+import { cache } from "./mutation/protocol.ts"
 import { idleTests } from "./mutation/rules.ts"
 import { targetOf, targets } from "./mutation/targets.ts"
 import { uncompilable } from "./mutation/types.ts"
@@ -44,6 +49,7 @@ const isChosen = (file: string): boolean => names.length === 0 || names.includes
 const workers = Number(option("workers") ?? 1)
 const share = Number(option("share") ?? 0.1)
 
+if (isOn("fresh")) rmSync(cache, { recursive: true, force: true })
 const sources = filesIn("packages", (path) => targetOf(path) !== undefined)
 const placed = await instrument(sources)
 const surveyed = await survey(say)

@@ -21,7 +21,7 @@ export interface Surveyed {
   readonly tests: ReadonlyArray<Baseline>
   /** Mutants that were come by while modules were loaded. */
   readonly statics: ReadonlySet<string>
-  /** The hash of each test file, with what it may import. */
+  /** The hash of each test file by itself. */
   readonly hashes: ReadonlyMap<string, string>
 }
 
@@ -36,9 +36,11 @@ export const survey = async (say: (line: string) => void): Promise<Surveyed> => 
   const shared = all.filter((file) => !file.path.endsWith(".test.ts")).map((file) => file.path + file.text)
   const base = hashOf(...sources, ...shared)
   const files = all.filter((file) => file.path.endsWith(".test.ts"))
-  const hashes = new Map(files.map((file) => [file.path, hashOf(base, file.text)]))
+  const hashes = new Map(files.map((file) => [file.path, hashOf(file.text)]))
+  /** What a test comes by depends on all that it may import. */
+  const wholes = new Map(files.map((file) => [file.path, hashOf(base, file.text)]))
   const before = readKept()
-  const isKept = (file: string) => before[file]?.hash === hashes.get(file)
+  const isKept = (file: string) => before[file]?.hash === wholes.get(file)
   const changed = files.map((file) => file.path).filter((file) => !isKept(file))
   const now: Record<string, Kept> = {}
   for (const { path: file } of files) {
@@ -54,7 +56,7 @@ export const survey = async (say: (line: string) => void): Promise<Surveyed> => 
     const statics = said.lines.flatMap((line) => (line.type === "static" ? [line.hits] : []))[0] ?? {}
     const tests = said.lines.flatMap((line) => (line.type === "test" ? [line.test] : []))
     for (const file of changed) {
-      now[file] = { hash: hashes.get(file) ?? "", tests: tests.filter((test) => test.file === file), statics }
+      now[file] = { hash: wholes.get(file) ?? "", tests: tests.filter((test) => test.file === file), statics }
     }
     mkdirSync(cache, { recursive: true })
     writeFileSync(path, JSON.stringify(now))

@@ -1,4 +1,4 @@
-/** Runs the tests against the mutants, and keeps what came of it as long as neither the source nor the tests changed. */
+/** Runs the tests against the mutants, and keeps what came of it as long as neither the mutant's file nor the tests changed. */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { File } from "../files.ts"
