@@ -73,7 +73,7 @@ export const bundle = async (folder: string, name: string, entry: string): Promi
   const [output] = outputFiles
   if (output === undefined || !output.text.includes("Adds two numbers."))
     throw new Error(`${name}: nothing was bundled`)
-  const file = join(folder, `${name.replaceAll(/\W/g, "-")}.mjs`)
+  const file = join(folder, `bundled-${name.replaceAll(/\W/g, "-")}.mjs`)
   writeFileSync(file, output.contents)
   return { name, file, gzip: kilobytes(output.contents) }
 }
@@ -141,14 +141,27 @@ const unpromised: Plugin = {
   }
 }
 
-/** Milliseconds that a new process takes to import each module, in turns; the median of `rounds`. */
-export const importTimes = (files: ReadonlyArray<string>, rounds: number): ReadonlyArray<ReadonlyArray<number>> => {
-  const times = files.map(() => new Array<number>())
+/** Milliseconds that a new process took to import a module: on the clock, and of the processor. */
+export interface Import {
+  readonly wall: number
+  readonly cpu: number
+}
+
+/** What each import took, in turns: every file in every round. */
+export const importTimes = (files: ReadonlyArray<string>, rounds: number): ReadonlyArray<ReadonlyArray<Import>> => {
+  const times = files.map(() => new Array<Import>())
   for (let round = -1; round < rounds; round++) {
     for (const [index, file] of files.entries()) {
-      const script = `const start = performance.now(); const { main } = await import(${JSON.stringify(pathToFileURL(file).href)}); if (typeof main !== "function") throw new Error("no program"); console.log(performance.now() - start)`
-      const millis = Number(execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" }))
-      if (round >= 0) times[index]?.push(millis)
+      const script = `
+        const [start, used] = [performance.now(), process.cpuUsage()]
+        const { main } = await import(${JSON.stringify(pathToFileURL(file).href)})
+        const { system, user } = process.cpuUsage(used)
+        const wall = performance.now() - start
+        if (typeof main !== "function") throw new Error("no program")
+        console.log(JSON.stringify({ wall, cpu: (system + user) / 1000 }))`
+      const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" })
+      // it is what the script above says
+      if (round >= 0) times[index]?.push(JSON.parse(said) as Import)
     }
   }
   return times
