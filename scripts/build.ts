@@ -21,9 +21,10 @@ export const isBuilt = (): boolean => {
     `packages/${name}/package.json`,
     `packages/${name}/tsconfig.build.json`
   ])
+  const changed = Math.max(...["scripts/build.ts", "scripts/pure.ts", ...sources].map(changedAt))
   const builtAt = packages.map((name) => `packages/${name}/dist/index.js`)
   if (!builtAt.every((path) => existsSync(join(root, path)))) return false
-  return Math.max(...sources.map(changedAt)) < Math.min(...builtAt.map(changedAt))
+  return changed < Math.min(...builtAt.map(changedAt))
 }
 
 /** Builds all packages anew; whether that went well. The compiler's messages go to standard output. */
@@ -35,7 +36,11 @@ export const build = (): boolean =>
       cwd: folder,
       stdio: "inherit"
     })
-    return compiler.status === 0
+    if (compiler.status !== 0) return false
+    const marking = spawnSync(process.execPath, [join(root, "scripts/pure.ts"), join(folder, "dist")], {
+      stdio: "inherit"
+    })
+    return marking.status === 0
   })
 
 if (import.meta.main) process.exitCode = build() ? 0 : 1

@@ -1,11 +1,14 @@
 /** Bundles programs as they would be shipped, and starts them: what they weigh, and how long they take until they are loaded. */
 import { execFileSync } from "node:child_process"
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { stripTypeScriptTypes } from "node:module"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { pathToFileURL } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import { gzipSync } from "node:zlib"
-import { build } from "esbuild"
+import { build, type Plugin } from "esbuild"
+import { build as buildPackages, isBuilt, packages } from "../../scripts/build.ts"
+import { root } from "../../scripts/files.ts"
 import { median } from "./harness.ts"
 
 export interface Bundle {
@@ -25,36 +28,140 @@ export const inFolder = async (use: (folder: string) => Promise<void>): Promise<
   }
 }
 
+/** Where a program of `bench/src/hello` is. */
+export const helloOf = (name: string): string => fileURLToPath(new URL(`./hello/${name}.ts`, import.meta.url))
+
+/**
+ * Makes a folder a project that has installed what is published, with a program of ours in `ours.mjs`. What is built is copied: a link
+ * would be followed to the workspace, where the packages export their sources.
+ */
+export const install = (folder: string): void => {
+  if (!isBuilt() && !buildPackages()) throw new Error("the packages do not build")
+  for (const name of packages) {
+    const place = join(folder, "node_modules/@kintsugi", name)
+    mkdirSync(place, { recursive: true })
+    const { publishConfig, ...manifest } = JSON.parse(
+      readFileSync(join(root, "packages", name, "package.json"), "utf8")
+    )
+    writeFileSync(join(place, "package.json"), JSON.stringify({ ...manifest, exports: publishConfig.exports }))
+    cpSync(join(root, "packages", name, "dist"), join(place, "dist"), { recursive: true })
+  }
+  for (const name of ["effect", "jsonrepair", "fast-check"]) {
+    const target = realpathSync(join(root, "packages/core/node_modules", name))
+    symlinkSync(target, join(folder, "node_modules", name), "junction")
+  }
+  writeFileSync(join(folder, "package.json"), '{ "type": "module" }')
+  writeFileSync(join(folder, "ours.mjs"), stripTypeScriptTypes(readFileSync(helloOf("ours"), "utf8")))
+}
+
+const options = {
+  bundle: true,
+  minify: true,
+  write: false,
+  metafile: true,
+  format: "esm",
+  platform: "node",
+  target: "node22",
+  treeShaking: true,
+  logLevel: "error"
+} as const
+
 export const bundle = async (folder: string, name: string, entry: string): Promise<Bundle> => {
-  const { outputFiles } = await build({
-    entryPoints: [entry],
-    bundle: true,
-    minify: true,
-    write: false,
-    format: "esm",
-    platform: "node",
-    target: "node22",
-    treeShaking: true,
-    // packages that are no modules ask for what Node has by `require`
-    banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
-    logLevel: "error"
-  })
+  // packages that are no modules ask for what Node has by `require`
+  const js = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);'
+  const { outputFiles } = await build({ ...options, entryPoints: [entry], banner: { js } })
   const [output] = outputFiles
   if (output === undefined || !output.text.includes("Adds two numbers."))
     throw new Error(`${name}: nothing was bundled`)
-  const file = join(folder, `${name.replaceAll(/\W/g, "-")}.mjs`)
+  const file = join(folder, `bundled-${name.replaceAll(/\W/g, "-")}.mjs`)
   writeFileSync(file, output.contents)
-  return { name, file, gzip: gzipSync(output.contents, { level: 9 }).length / 1000 }
+  return { name, file, gzip: kilobytes(output.contents) }
 }
 
-/** Milliseconds that a new process takes to import each module, in turns; the median of `rounds`. */
-export const importTimes = (files: ReadonlyArray<string>, rounds: number): ReadonlyArray<ReadonlyArray<number>> => {
-  const times = files.map(() => new Array<number>())
+const kilobytes = (contents: Uint8Array): number => gzipSync(contents, { level: 9 }).length / 1000
+
+/** What a program weighs, in KB of 1,000 bytes. */
+export interface Weight {
+  /** All of it, minified and gzipped. */
+  readonly gzip: number
+  /**
+   * The same without Effect, which a program that imports it has anyway: what of it is needed is left out, and the rest is minified and
+   * gzipped by itself. Packages that ours depend on count as ours.
+   */
+  readonly beyondEffect: number
+  /** Minified: by package, and by module, the heaviest first. */
+  readonly packages: ReadonlyMap<string, number>
+  readonly modules: ReadonlyArray<readonly [module: string, size: number]>
+}
+
+const withoutEffect = { external: ["effect/*"] }
+
+/** Weighs a module of a project. */
+export const weigh = async (folder: string, source: string): Promise<Weight> => {
+  const program = { ...options, stdin: { contents: source, resolveDir: folder } }
+  const [whole, own] = [await build(program), await build({ ...program, ...withoutEffect })]
+  const inputs = Object.values(whole.metafile.outputs).flatMap((output) => Object.entries(output.inputs))
+  const modules = inputs
+    .map(([path, { bytesInOutput }]) => [nameOf(path), bytesInOutput / 1000] as const)
+    .filter(([, size]) => size > 0)
+    .toSorted(([, a], [, b]) => b - a)
+  const sizes = new Map<string, number>()
+  for (const [path, size] of modules) {
+    const name = /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path
+    sizes.set(name, (sizes.get(name) ?? 0) + size)
+  }
+  const sizeOf = ({ outputFiles }: typeof whole) => kilobytes(outputFiles[0]?.contents ?? new Uint8Array())
+  return { gzip: sizeOf(whole), beyondEffect: sizeOf(own), packages: sizes, modules }
+}
+
+const nameOf = (path: string): string => /.*node_modules\/(.*)/.exec(path)?.[1] ?? "the program"
+
+/**
+ * What has to be kept of a module, besides its imports from Effect. Unless `promised`, our packages are held to what their statements do,
+ * and not to what `sideEffects` in `package.json` promises of them.
+ */
+export const remains = async (folder: string, source: string, promised: boolean): Promise<string> => {
+  const plugins = promised ? [] : [unpromised]
+  const stdin = { contents: source, resolveDir: folder }
+  const { outputFiles } = await build({ ...options, ...withoutEffect, stdin, plugins })
+  return (outputFiles[0]?.text ?? "").replaceAll(/import[^;"]*"[^"]+";/g, "").trim()
+}
+
+const seen = Symbol("resolved already")
+
+/** Takes the promise away that modules have no side effects: a bundler then keeps each statement of which it does not see that itself. */
+const unpromised: Plugin = {
+  name: "unpromised",
+  setup: ({ onResolve, resolve }) => {
+    onResolve({ filter: /^\.|^@kintsugi\// }, async ({ importer, kind, path, pluginData, resolveDir }) => {
+      if (pluginData === seen) return undefined
+      const { errors, path: found } = await resolve(path, { importer, kind, resolveDir, pluginData: seen })
+      return errors.length > 0 ? { errors } : { path: found, sideEffects: true }
+    })
+  }
+}
+
+/** Milliseconds that a new process took to import a module: on the clock, and of the processor. */
+export interface Import {
+  readonly wall: number
+  readonly cpu: number
+}
+
+/** What each import took, in turns: every file in every round. */
+export const importTimes = (files: ReadonlyArray<string>, rounds: number): ReadonlyArray<ReadonlyArray<Import>> => {
+  const times = files.map(() => new Array<Import>())
   for (let round = -1; round < rounds; round++) {
     for (const [index, file] of files.entries()) {
-      const script = `const start = performance.now(); const { main } = await import(${JSON.stringify(pathToFileURL(file).href)}); if (typeof main !== "function") throw new Error("no program"); console.log(performance.now() - start)`
-      const millis = Number(execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" }))
-      if (round >= 0) times[index]?.push(millis)
+      const script = `
+        const [start, used] = [performance.now(), process.cpuUsage()]
+        const { main } = await import(${JSON.stringify(pathToFileURL(file).href)})
+        const { system, user } = process.cpuUsage(used)
+        const wall = performance.now() - start
+        if (typeof main !== "function") throw new Error("no program")
+        console.log(JSON.stringify({ wall, cpu: (system + user) / 1000 }))`
+      const said = execFileSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" })
+      // it is what the script above says
+      if (round >= 0) times[index]?.push(JSON.parse(said) as Import)
     }
   }
   return times

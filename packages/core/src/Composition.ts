@@ -9,13 +9,11 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
-import { blank, fromDefinition } from "./internal/agentDefinition.ts"
 import { jsonOf } from "./internal/agentEventValue.ts"
-import { definitionOf, partOf, sequence, stepsOf } from "./internal/compositionParts.ts"
+import { compose, definitionOf, partOf, sequence, stepsOf } from "./internal/compositionParts.ts"
 import {
   checkedCount,
   checkedMillis,
-  type Composed,
   costAtOnce,
   costInTurn,
   costOfOne,
@@ -30,8 +28,6 @@ import { LoopExhaustedError } from "./RunError.ts"
 export { map, mapInput, named, provide, withBudget, withModel } from "./internal/compositionAdapting.ts"
 export { bounds } from "./internal/compositionExplaining.ts"
 export type { AnyPart, HasUnsafe } from "./internal/compositionTypes.ts"
-
-const make = <A>(name: string, composed: Composed): A => fromDefinition<A>({ ...blank(name), composed })
 
 // --- one after the other
 
@@ -76,7 +72,7 @@ export const branch: {
   const first = partOf(self)
   const byTag = new Map(Object.entries(branches).map(([tag, agent]) => [tag, partOf(agent)]))
   const parts = [...byTag.values()]
-  return make("branch", {
+  return compose("branch", {
     parts: [first, ...parts],
     readsReport: first.readsReport,
     cost: () => costInTurn([first.cost(), costOfOne(costsOf(parts))]),
@@ -154,7 +150,7 @@ export const loopUntil: {
   ) => {
     const part = partOf(self)
     checkedCount("Agent.loopUntil: maxIterations", maxIterations)
-    return make("loopUntil", {
+    return compose("loopUntil", {
       parts: [part],
       readsReport: part.readsReport,
       cost: () => costInTurn(Array.from({ length: maxIterations }, part.cost)),
@@ -202,7 +198,7 @@ export const parallel = <const As extends Types.Named>(
 > => {
   const named = entriesOf(agents)
   const parts = named.map(([, part]) => part)
-  return make("parallel", {
+  return compose("parallel", {
     parts,
     readsReport: readReports(parts),
     cost: () => costAtOnce(costsOf(parts)),
@@ -236,7 +232,7 @@ export const forum = <
   const named = entriesOf(participants)
   const parts = named.map(([, part]) => part)
   const last = partOf(captain)
-  return make("forum", {
+  return compose("forum", {
     parts: [...parts, last],
     readsReport: readReports(parts),
     cost: () => costInTurn([costAtOnce(costsOf(parts)), last.cost()]),
@@ -266,7 +262,7 @@ export const firstOf: {
 } = (...given: ReadonlyArray<Types.AnyPart | Acknowledged>) => {
   const { options, parts } = splitOf(given)
   if (options === undefined) demandSafe("firstOf", parts)
-  return make<never>("firstOf", {
+  return compose<never>("firstOf", {
     isOneOf: true,
     parts,
     readsReport: readReports(parts),
@@ -307,7 +303,7 @@ export const speculative: {
   checkedCount("Agent.speculative: n", n)
   const millis = checkedMillis("Agent.speculative: hedgeAfter", options.hedgeAfter)
   if (options.acknowledge === undefined) demandSafe("speculative", [part])
-  return make("speculative", {
+  return compose("speculative", {
     isOneOf: true,
     parts: [part],
     readsReport: part.readsReport,
@@ -349,7 +345,7 @@ export const fallback: {
   // it is asked about failures of these agents only
   const admits = (options?.when ?? Trying.isAdmitted) as (error: unknown, tried: Trying.Tried) => boolean
   const mayRunTwice = options?.acknowledge !== undefined
-  return make<never>("fallback", {
+  return compose<never>("fallback", {
     parts,
     passes: given.filter(isAgent).map(definitionOf),
     readsReport: readReports(parts),

@@ -378,7 +378,10 @@ const llmErrorUnion = Schema.Union([
 export const LlmError: Schema.Codec<LlmError, unknown> = llmErrorUnion
 
 /** Whether a value is an error of a model call. */
-export const isLlmError: (value: unknown) => value is LlmError = Schema.is(LlmError)
+export const isLlmError = (value: unknown): value is LlmError => (guard ??= Schema.is(llmErrorUnion))(value)
+
+// made at first use: that takes longer than all the classes
+let guard: ((value: unknown) => value is LlmError) | undefined
 
 /** Every model's reason, in the order in which they were asked; the error itself is the last. */
 export const reasonsOf = (error: LlmError): ReadonlyArray<LlmError> => [

@@ -7,7 +7,7 @@ import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type { Explanation } from "./Explanation.ts"
 import { explain as explaining, type Options as ExplainOptions } from "./internal/explaining.ts"
-import type { Position } from "./internal/recoveryPosition.ts"
+import { type Position, seenOf } from "./internal/recoveryPosition.ts"
 import { recoverEffect } from "./internal/recoverEffect.ts"
 import type * as Internal from "./internal/verdict.ts"
 import {
@@ -104,7 +104,7 @@ export const onErrorKept =
   <A, R>(self: Effect.Effect<A, E, R>): Recovered<A, E, R | R2, T> => {
     // the driver is blind to types; what a table leaves is computed from it, and what the keeper needs is in the type
     const { from, onWait } = keeping as Keeping<never>
-    return recoverEffect(rowsOf(table), self, { onWait, from }) as never
+    return recoverEffect(rowsOf(table), self, { onWait, from, keep: seenOf }) as never
   }
 
 export type { Options as ExplainOptions } from "./internal/explaining.ts"

@@ -186,8 +186,7 @@ const Answer = Schema.Struct({
   confidence: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 })
 
-const decodeAnswer = Schema.decodeUnknownResult(Answer)
-const decode = (value: Schema.Json) => Result.mapError(decodeAnswer(value), ({ issue }) => issue)
+const decode = (value: Schema.Json) => Result.mapError(Schema.decodeUnknownResult(Answer)(value), ({ issue }) => issue)
 
 /** A name that is no skill is not taken for another. */
 const known = (choice: Choice, answer: string, place: Place): Effect.Effect<Choice, RoutingError> =>

@@ -20,8 +20,7 @@ import { explainRun, perTurn } from "./agentExplaining.ts"
 import { type ChoiceError, type ChoiceServices, workOf } from "./agentSkills.ts"
 import type { OnExceeded } from "./budgetMeter.ts"
 import type { CallError, CallServices, ModelError, ModelServices, Deciders } from "./agentTypes.ts"
-import * as Composition from "./compositionRun.ts"
-import type { Composed, Part } from "./compositionRun.ts"
+import type { Composed, Part, Runner } from "./compositionRun.ts"
 import { ReadsReport } from "./fixing.ts"
 import * as Handle from "./runHandle.ts"
 import type { Resumption, Start } from "./runStart.ts"
@@ -227,9 +226,9 @@ function pipe(this: unknown) {
 const whole: Frame.Mode = { isStreamed: false, isSuspendable: false }
 const streamed: Frame.Mode = { isStreamed: true, isSuspendable: false }
 
-const runner = (definition: Definition): Composition.Runner => {
+const runner = (definition: Definition): Runner => {
   const { body, composed, isResumed, listeners, name } = definition
-  if (composed !== undefined) return Composition.runner(name, composed, listeners)
+  if (composed !== undefined) return composed.runner(name, composed, listeners)
   if (body !== undefined) {
     const state: Frame.State = { turn: 0, transcript: () => [], said: () => [], unfinished: () => undefined }
     return (input, sink, mode) =>

@@ -6,9 +6,9 @@ import * as Budget from "../Budget.ts"
 import type * as Model from "../Model.ts"
 import type { BudgetExceededError } from "../RunError.ts"
 import type * as Tool from "../Tool.ts"
-import { type Agent, blank, fromDefinition } from "./agentDefinition.ts"
+import { type Agent, fromDefinition } from "./agentDefinition.ts"
 import type { Choosing } from "./agentSkills.ts"
-import { definitionOf, partOf, sequence, stepsOf } from "./compositionParts.ts"
+import { compose, definitionOf, partOf, sequence, stepsOf } from "./compositionParts.ts"
 import type * as Types from "./compositionTypes.ts"
 
 /** The same agent, giving what the function makes of its output. */
@@ -49,15 +49,12 @@ export const provide: {
   ): Provided<A, L, Types.Given<E>, Types.Given<R>>
 } = dual(2, (self: Types.AnyPart, layer: Layer.Layer<unknown, unknown>) => {
   const part = partOf(self)
-  return fromDefinition({
-    ...blank(self.name),
-    composed: {
-      parts: [part],
-      readsReport: part.readsReport,
-      cost: part.cost,
-      passes: [definitionOf(self)],
-      body: (input, place) => Effect.provide(place.ask(part, input), layer)
-    }
+  return compose(self.name, {
+    parts: [part],
+    readsReport: part.readsReport,
+    cost: part.cost,
+    passes: [definitionOf(self)],
+    body: (input, place) => Effect.provide(place.ask(part, input), layer)
   })
 })
 
@@ -97,16 +94,13 @@ export const withBudget =
     if (definition.body === undefined)
       return fromDefinition({ ...definition, budget: merged(definition.budget, limits) })
     const part = partOf(self)
-    return fromDefinition({
-      ...blank(definition.name),
-      composed: {
-        parts: [part],
-        readsReport: part.readsReport,
-        cost: part.cost,
-        budget: merged(Budget.unlimited, limits),
-        passes: [definition],
-        body: (input, place) => place.ask(part, input)
-      }
+    return compose(definition.name, {
+      parts: [part],
+      readsReport: part.readsReport,
+      cost: part.cost,
+      budget: merged(Budget.unlimited, limits),
+      passes: [definition],
+      body: (input, place) => place.ask(part, input)
     })
   }
 

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { type Agent, blank, type Definition, fromDefinition, TypeId } from "./agentDefinition.ts"
-import { type Answer, costInTurn, type Part, type Step } from "./compositionRun.ts"
+import { type Answer, type Composing, costInTurn, type Part, runner, type Step } from "./compositionRun.ts"
 import type { AnyPart } from "./compositionTypes.ts"
 
 interface Inside {
@@ -25,27 +25,28 @@ export const stepsOf = (agent: AnyPart): ReadonlyArray<Step> => {
   return isOpen && composed?.steps !== undefined ? composed.steps : [partOf(agent)]
 }
 
+/** An agent that is made of others. */
+export const compose = <A>(name: string, composing: Composing): A =>
+  fromDefinition<A>({ ...blank(name), composed: { ...composing, runner } })
+
 /** Agents and functions, one after the other: a run with those of the agents below. */
 export const sequence = <A>(name: string, steps: ReadonlyArray<Step>): A => {
   const parts = steps.filter((step): step is Part => !Predicate.isFunction(step))
   const [first] = steps
-  return fromDefinition({
-    ...blank(name),
-    composed: {
-      parts,
-      steps,
-      readsReport: first !== undefined && !Predicate.isFunction(first) && first.readsReport,
-      cost: () => costInTurn(parts.map(({ cost }) => cost())),
-      body: Effect.fnUntraced(function* (input, place) {
-        let answer: Answer = { value: input }
-        for (const step of steps) {
-          // each function is of the type of the value before it
-          answer = Predicate.isFunction(step)
-            ? { ...answer, value: step(answer.value as never) }
-            : yield* place.ask(step, answer.value)
-        }
-        return answer
-      })
-    }
+  return compose(name, {
+    parts,
+    steps,
+    readsReport: first !== undefined && !Predicate.isFunction(first) && first.readsReport,
+    cost: () => costInTurn(parts.map(({ cost }) => cost())),
+    body: Effect.fnUntraced(function* (input, place) {
+      let answer: Answer = { value: input }
+      for (const step of steps) {
+        // each function is of the type of the value before it
+        answer = Predicate.isFunction(step)
+          ? { ...answer, value: step(answer.value as never) }
+          : yield* place.ask(step, answer.value)
+      }
+      return answer
+    })
   })
 }

@@ -52,7 +52,7 @@ export interface Place {
 }
 
 /** What a composition is made of. */
-export interface Composed {
+export interface Composing {
   readonly parts: ReadonlyArray<Part>
   readonly body: (input: unknown, place: Place) => Effect.Effect<Answer, unknown, Model.Model>
   readonly cost: () => Cost
@@ -65,6 +65,11 @@ export interface Composed {
   readonly budget?: Budget.Budget | undefined
   /** What it does one after the other, where that is all that it does: longer sequences take it in. */
   readonly steps?: ReadonlyArray<Step> | undefined
+}
+
+/** A composition brings along what runs it: an agent that is none does without. */
+export interface Composed extends Composing {
+  readonly runner: typeof runner
 }
 
 /** What is known of an agent whose output is read while it is written. */

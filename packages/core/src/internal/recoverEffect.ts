@@ -2,12 +2,14 @@
 import * as Effect from "effect/Effect"
 import * as ErrorCause from "../ErrorCause.ts"
 import * as Driver from "./recoveryDriver.ts"
-import type { Position } from "./recoveryPosition.ts"
+import type { Position, Seen } from "./recoveryPosition.ts"
 import type { Rows } from "./verdict.ts"
 
 export interface Keeping {
   readonly onWait: (position: Position) => Effect.Effect<void>
   readonly from: Position | undefined
+  /** What is kept of a failure. */
+  readonly keep: (error: unknown) => Seen
 }
 
 export const recoverEffect = <R>(
@@ -15,14 +17,14 @@ export const recoverEffect = <R>(
   self: Effect.Effect<unknown, unknown, R>,
   keeping?: Keeping
 ): Effect.Effect<unknown, unknown, R> => {
-  const subject = subjectOf(rows, self, keeping?.onWait)
+  const subject = subjectOf(rows, self, keeping)
   return keeping?.from === undefined ? Driver.drive(subject) : Driver.goOn(subject, { position: keeping.from })
 }
 
 const subjectOf = <R>(
   rows: Rows,
   self: Effect.Effect<unknown, unknown, R>,
-  onWait: Keeping["onWait"] | undefined
+  keeping: Keeping | undefined
 ): Driver.Subject<unknown, unknown, unknown, R> => ({
   attempt: () => self,
   row: (error) => rowOf(rows, error),
@@ -32,7 +34,8 @@ const subjectOf = <R>(
   admits: () => true,
   fix: () => Effect.die(new TypeError("Recovery.onError: fix has no meaning on a plain effect")),
   observe: () => Effect.void,
-  onWait,
+  onWait: keeping?.onWait,
+  keep: keeping?.keep,
   succeed: Effect.succeed,
   end: (ending): Effect.Effect<unknown, unknown> => {
     switch (ending.type) {

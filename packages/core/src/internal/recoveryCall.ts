@@ -8,7 +8,7 @@ import * as Schedule from "effect/Schedule"
 import { hintFrom, hintOf } from "../Backoff.ts"
 import { tagOf } from "../ErrorCause.ts"
 import { Latest } from "../RetryBudget.ts"
-import { type Position, type Seen, seenOf } from "./recoveryPosition.ts"
+import type { Position, Seen } from "./recoveryPosition.ts"
 import {
   type Compactions,
   type Ending,
@@ -173,9 +173,8 @@ export class Call<R> implements Progress {
 
   #step(stepper: Stepper, slot: string, seen: unknown): ReturnType<Stepper> {
     const at = this.#clock.currentTimeMillisUnsafe()
-    if (this.#rules.onWait !== undefined || this.#rules.isKept === true) {
-      this.#steps.set(slot, [...(this.#steps.get(slot) ?? []), { at, seen: seenOf(seen) }])
-    }
+    const kept = this.#rules.keep?.(seen)
+    if (kept !== undefined) this.#steps.set(slot, [...(this.#steps.get(slot) ?? []), { at, seen: kept }])
     // what the run has no time for is not made
     return Effect.provideService(stepper(at, seen), Latest, this.#rules.deadline())
   }

@@ -3,7 +3,7 @@ import * as Cause from "effect/Cause"
 import type * as Effect from "effect/Effect"
 import type { Severity } from "../ToolError.ts"
 import type { Left } from "../Trail.ts"
-import type { Position } from "./recoveryPosition.ts"
+import type { Position, Seen } from "./recoveryPosition.ts"
 import type { Afterwards, Compact, Decision, FailureContext, Fix, Node, Renderer, Retry } from "./verdict.ts"
 
 export interface Row {
@@ -96,8 +96,8 @@ export interface Rules<R> {
   /** Shared by all tables that one question to a model passes: they shorten it together. */
   readonly compactions?: Compactions
   readonly observe: (decision: Decision) => Effect.Effect<void>
-  /** Whether somebody may ask for the position at any time, and not only before waits. */
-  readonly isKept?: boolean
+  /** What is kept of a failure that a schedule has seen; only where somebody asks for the position, or hears it. */
+  readonly keep?: ((error: unknown) => Seen) | undefined
   /** Hears where the policy stands, before each wait. */
   readonly onWait?: ((position: Position) => Effect.Effect<void>) | undefined
   /** What is left of the run's budget just now; `undefined` outside of a run. */

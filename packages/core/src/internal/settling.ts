@@ -26,7 +26,7 @@ import type { Nested, Standing } from "../Snapshot.ts"
 import { keyIn } from "./levels.ts"
 import * as Nesting from "./toolNesting.ts"
 import * as ToolRun from "./toolRun.ts"
-import { standingOf } from "./toolsetStanding.ts"
+import { keeping, standingOf } from "./toolsetStanding.ts"
 import type { Fix, Node, Retry } from "./verdict.ts"
 
 /** A call that is over whatever the tables say: its failure is no row's. */
@@ -67,7 +67,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   /** Where its sub-agent was suspended, until it has gone on. */
   #nested: Nested | undefined
   /** Whatever needs approval may be suspended. */
-  readonly isKept: boolean
+  readonly keep: ReturnType<typeof keeping>
 
   constructor(entry: Entry, call: Message.ToolCall, around: Surroundings) {
     this.#entry = entry
@@ -82,7 +82,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     this.#endings = new Endings(entry.tool, call, around.run, around.history, () => ({
       params: this.#decoded === undefined ? undefined : { value: this.#decoded.params }
     }))
-    this.isKept = entry.tool.approval !== undefined || this.#asked !== undefined || around.place !== undefined
+    this.keep = keeping(entry.tool.approval !== undefined || this.#asked !== undefined || around.place !== undefined)
     if (around.standing === undefined) return
     const { isOpen, runs } = around.standing
     this.#runs = runs

@@ -11,6 +11,9 @@ import { trailOf } from "./trail.ts"
 /** What a call knows of itself besides its ladder. */
 export type Kept = Pick<Standing, "key" | "runs" | "isOpen">
 
+/** What is kept of each failure of a call that may be suspended; of others nothing is. */
+export const keeping = (maySuspend: boolean): typeof seenOf | undefined => (maySuspend ? seenOf : undefined)
+
 /** Of a call that waits just before an attempt, which it has not made yet. */
 export const standingOf = (progress: Driver.Progress, kept: Kept): Standing => {
   const { failures, trail } = progress.trace()

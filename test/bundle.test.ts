@@ -1,0 +1,111 @@
+/** What a bundler makes of the packages as they are published: how much of them it takes, and what it may leave out. */
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { install, remains, weigh } from "../bench/src/bundling.ts"
+import { programs } from "../bench/src/weighed.ts"
+import { marked } from "../scripts/pure.ts"
+
+const folder = mkdtempSync(join(realpathSync(tmpdir()), "kintsugi-bundle-"))
+
+beforeAll(() => install(folder), 240_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const hello = () => readFileSync(join(folder, "ours.mjs"), "utf8")
+
+/**
+ * In KB of 1,000 bytes. The first is a target; the others are what was reached, with little to spare: `docs/performance.md` tells what
+ * keeps them from theirs. `npm run bench -- weight` tells what has grown.
+ */
+const budgets = {
+  "a table for an effect": 5,
+  "all of Recovery": 13,
+  "all of the core": 78,
+  "hello agent": 74
+}
+
+describe("weight", () => {
+  it.each(Object.entries({ ...programs, "hello agent": undefined }))("of %s", async (name, source) => {
+    const { beyondEffect } = await weigh(folder, source ?? hello())
+    expect(beyondEffect).toBeLessThan(new Map(Object.entries(budgets)).get(name) ?? Number.NaN)
+    // none of them is empty
+    expect(beyondEffect).toBeGreaterThan(3)
+  })
+
+  it("of a hello agent with all of Effect that it needs", async () => {
+    const { gzip, packages } = await weigh(folder, hello())
+    expect(gzip).toBeLessThan(130)
+    expect([...packages.keys()].toSorted()).toEqual([
+      "@kintsugi/core",
+      "@kintsugi/providers",
+      "effect",
+      "jsonrepair",
+      "the program"
+    ])
+  })
+
+  it("takes no schema along for a table", async () => {
+    const { modules } = await weigh(folder, programs["a table for an effect"])
+    expect(modules.map(([module]) => module)).not.toContainEqual(expect.stringMatching(/Schema|jsonrepair/))
+  })
+})
+
+const entries = ["@kintsugi/core", "@kintsugi/core/testing", "@kintsugi/providers", "@kintsugi/providers/testing"]
+
+describe("side effects", () => {
+  it.each(entries)("of %s: nothing is left of an import for them", async (entry) => {
+    expect(await remains(folder, `import ${JSON.stringify(entry)}`, true)).toBe("")
+  })
+
+  it.each(entries)("of %s: none of its statements has to be kept", async (entry) => {
+    expect(await remains(folder, `import ${JSON.stringify(entry)}`, false)).toBe("")
+  })
+
+  it("what does something is kept", async () => {
+    expect(await remains(folder, 'import "@kintsugi/core"; globalThis.planted = 1', false)).toContain("planted")
+  })
+
+  it("of all of them: nothing is said, nothing is planted, and nothing keeps the process", () => {
+    const script = `
+      void Response // Node loads it when somebody looks at it, and that plants something
+      const known = Reflect.ownKeys(globalThis)
+      const resources = process.getActiveResourcesInfo().length
+      for (const entry of ${JSON.stringify(entries)}) await import(entry)
+      const planted = Reflect.ownKeys(globalThis).filter((key) => !known.includes(key))
+      const held = process.getActiveResourcesInfo().length - resources
+      process.exitCode = planted.length + held`
+    const { status, stderr, stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
+      cwd: folder,
+      encoding: "utf8"
+    })
+    expect({ status, stderr, stdout }).toEqual({ status: 0, stderr: "", stdout: "" })
+  })
+})
+
+describe("marked", () => {
+  it.each([
+    ["a call, and those in its arguments", "const a = f(g())", "const a = /*#__PURE__*/ f(/*#__PURE__*/ g())"],
+    ["what is exported", "export const a = new A()", "export const a = /*#__PURE__*/ new A()"],
+    [
+      "what a class extends",
+      "class A extends f() { m() { g() } }",
+      "class A extends /*#__PURE__*/ f() { m() { g() } }"
+    ],
+    ["nothing in functions", "const f = () => g()", "const f = () => g()"],
+    ["functions that are given to a call", "const a = f(() => g())", "const a = /*#__PURE__*/ f(() => g())"],
+    ["a chain once", "const a = f().g()", "const a = /*#__PURE__*/ f().g()"],
+    ["what copies fields", "const a = { ...b, c: f() }", "const a = /*#__PURE__*/ (() => ({ ...b, c: f() }))()"],
+    ["what reads a field", "const a = f(b.c)", "const a = /*#__PURE__*/ (() => (f(b.c)))()"],
+    ["what makes a text of a value", "const a = `${b}`", "const a = /*#__PURE__*/ (() => (`${b}`))()"],
+    [
+      "what comes from a namespace as it is",
+      'import * as B from "b"; const a = f(B.c)',
+      'import * as B from "b"; const a = /*#__PURE__*/ f(B.c)'
+    ],
+    ["no statement that does something", "f(); a.b = g()", "f(); a.b = g()"]
+  ])("%s", (_, source, expected) => {
+    expect(marked(source)).toBe(expected)
+  })
+})
