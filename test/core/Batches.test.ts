@@ -13,13 +13,15 @@ import {
   calm,
   done,
   eventLog,
+  failureOf,
   fixer,
   gone,
   keptTranscript,
   overADay,
   read,
   scripted,
-  settlements
+  settlements,
+  tagsOf
 } from "./dialogue.ts"
 
 const { make } = ScriptedModel
@@ -75,7 +77,8 @@ it.run("P605 a hard failure lets the siblings end by default, and interrupts the
       yield* calm
       assert.strictEqual(log.end() !== undefined, siblings === "interrupt")
       yield* TestClock.adjust("1 day")
-      yield* Fiber.join(fiber)
+      const error = yield* failureOf(yield* Fiber.join(fiber))
+      assert.deepStrictEqual(tagsOf([error]), ["Busy"])
       assert.deepStrictEqual(
         settlements(keptTranscript(log.end())).map((line) => line.split(":")[0]),
         [...kinds]
@@ -286,9 +289,20 @@ it.run("K12 a model that calls tools nevertheless is denied for one more turn, t
     const { runs, tool } = scripted("fetch", Effect.fail(busy()))
     const off = tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "off", { then: "tools-off" }) }))
     const model = yield* make(batch("fetch"), batch("fetch", "other"), batch("fetch"))
-    const error = yield* Effect.flip(run(agentWith(off), "go").pipe(Effect.provide(model.layer)))
+    const log = eventLog()
+    const agent = agentWith(off).pipe(log.listen)
+    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert(error instanceof RunError.BudgetExceededError)
     assert.deepInclude(error, { reason: "toolsOff", limit: 1, spent: 2 })
+    const text = "No tool can be called any more. Answer in words."
+    assert.deepStrictEqual(
+      log.of("tool-refused").map(({ callId, settlement, tool, turn }) => ({ turn, callId, tool, settlement })),
+      [
+        { turn: 2, callId: "c1", tool: "fetch", settlement: { kind: "denied", text } },
+        { turn: 2, callId: "c2", tool: "other", settlement: { kind: "denied", text } },
+        { turn: 3, callId: "c1", tool: "fetch", settlement: { kind: "denied", text } }
+      ]
+    )
     assert.deepStrictEqual(settlements(error.transcript), [
       "told: off",
       "denied: No tool can be called any more. Answer in words.",
