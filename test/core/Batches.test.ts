@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Recovery, RunError, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Fiber, Schema } from "effect"
+import { Clock, Effect, Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { it } from "../support/run.ts"
 import {
@@ -56,6 +56,38 @@ it.run("P606 toolConcurrency bounds the tools that run at once; results stand in
       yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
       assert.strictEqual(Math.max(...most), expected)
       assert.deepStrictEqual(read(model), ["result: c1", "result: c2", "result: c3", "result: c4"])
+    }
+  })
+)
+
+it.run("A111 P606 a call that waited for its turn and interrupts its own run is awaited like any other", (run) =>
+  Effect.gen(function* () {
+    for (const last of [3, 4]) {
+      let cleanedAt: number | undefined
+      let interrupt = () => {}
+      const waits = Effect.as(Effect.sleep("1 second"), "seen")
+      const look = scripted("look", waits, waits, waits)
+      const stopping = Effect.suspend(() => {
+        interrupt()
+        return Effect.never
+      })
+      const cleaning = Effect.andThen(Effect.sleep("5 seconds"), Clock.currentTimeMillis)
+      const cleaned = Effect.map(cleaning, (at) => void (cleanedAt = at))
+      const stop = scripted(
+        "stop",
+        Effect.onInterrupt(stopping, () => cleaned)
+      )
+      const log = eventLog()
+      const looks = Array.from({ length: last - 1 }, () => "look")
+      const model = yield* make(batch(...looks, "stop"))
+      const skills = skillOf(look.tool, stop.tool)
+      const agent = Agent.make("worker", { budget: { toolConcurrency: 2 }, skills }).pipe(log.listen)
+      const fiber = yield* Effect.forkChild(run(agent, "go").pipe(Effect.provide(model.layer)))
+      interrupt = () => fiber.interruptUnsafe()
+      yield* calm
+      yield* TestClock.adjust("1 day")
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
+      assert.deepStrictEqual([cleanedAt, log.end()?.type], [log.end()?.at, "run-interrupted"])
     }
   })
 )

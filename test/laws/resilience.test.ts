@@ -153,7 +153,9 @@ describe("circuit breaker", () => {
             yield* settled
             if (isStart) {
               // each call has a layer of its own: the guard alone is shared
-              const running = asking.pipe(Effect.provide(guard(played(() => act(index), { isCutOff: calls[index]?.does === "cut off" }))))
+              const running = asking.pipe(
+                Effect.provide(guard(played(() => act(index), { isCutOff: calls[index]?.does === "cut off" })))
+              )
               fibers[index] = yield* Effect.forkChild(running)
             } else if (calls[index]?.does === "interrupt") {
               const fiber = fibers[index]
