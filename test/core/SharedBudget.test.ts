@@ -133,7 +133,7 @@ it.run(
   (run) =>
     Effect.gen(function* () {
       const log = eventLog()
-      const { runs, tool } = scripted("fetch", Effect.fail(busy()))
+      const { tool } = scripted("fetch", Effect.fail(busy()), Effect.never)
       const retry = Recovery.retry({ retries: 1, initialBackoff: "10 seconds" })
       const agent = Agent.make("worker", {
         budget: { maxDuration: "10 seconds", maxTurns: 7, maxToolCalls: 5 },
@@ -142,7 +142,6 @@ it.run(
       const model = yield* make(batch("fetch"))
       const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
       assert.deepInclude(exceeded(failing(exit)), { reason: "maxDuration" })
-      assert.strictEqual(runs.length, 1)
       assert.strictEqual((log.end()?.at ?? 0) - (log.all[0]?.at ?? 0), 10_000)
       assert.deepStrictEqual(
         log.of("verdict").map(({ left, verdict }) => [verdict, left]),
