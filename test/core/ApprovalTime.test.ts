@@ -175,3 +175,32 @@ it.run("A903 P907 once it was approved of, a call that is cut off is said to hav
     assert.deepStrictEqual(settlements(error.transcript), ["interrupted: The call was interrupted before it ended."])
   })
 )
+
+it.run("P602 P904 arguments that somebody edits badly leave what an earlier run did as open as before", (run) =>
+  Effect.gen(function* () {
+    const began = yield* Queue.unbounded<void>()
+    const mending = yield* Queue.unbounded<void>()
+    const decisions = [Approval.approve, Approval.approveWith({ cents: "no number" })]
+    const layer = Approver.layer(() => Effect.sync(() => decisions.shift() ?? Approval.refuse("asked too often")))
+    const { runs, tool } = paying(Effect.andThen(Queue.offer(began, undefined), Effect.never), { timeout: "1 second" })
+    const mended = tool.pipe(
+      Tool.onError({
+        DeserializationError: Recovery.respondWith(() => Effect.andThen(Queue.offer(mending, undefined), Effect.never)),
+        orElse: Recovery.fix((_raw: string) => Effect.succeed('{"cents":6}'), { acknowledge: "may run twice" })
+      })
+    )
+    const agent = Agent.make("worker", {
+      budget: { maxDuration: "10 seconds" },
+      skills: [Skill.make("work", { description: "Works.", tools: [mended] })]
+    })
+    const model = yield* make(calls(call("pay", { cents: 5 }, "c1")))
+    const running = run(agent, "go").pipe(Effect.provide(layer), Effect.provide(model.layer))
+    const fiber = yield* Effect.forkChild(late(mending, 1, 10, running))
+    yield* Queue.take(began)
+    yield* TestClock.adjust("1 second")
+    const error = yield* Fiber.join(fiber)
+    assert(error instanceof RunError.BudgetExceededError)
+    assert.deepStrictEqual(runs, [5])
+    assert.match(settlements(error.transcript)[0] ?? "", /^unknown: /)
+  })
+)

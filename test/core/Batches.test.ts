@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Recovery, RunError, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Fiber, Schema } from "effect"
+import { Clock, Effect, Exit, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { it } from "../support/run.ts"
 import {
@@ -13,13 +13,15 @@ import {
   calm,
   done,
   eventLog,
+  failureOf,
   fixer,
   gone,
   keptTranscript,
   overADay,
   read,
   scripted,
-  settlements
+  settlements,
+  tagsOf
 } from "./dialogue.ts"
 
 const { make } = ScriptedModel
@@ -58,6 +60,38 @@ it.run("P606 toolConcurrency bounds the tools that run at once; results stand in
   })
 )
 
+it.run("A111 P606 a call that waited for its turn and interrupts its own run is awaited like any other", (run) =>
+  Effect.gen(function* () {
+    for (const last of [3, 4]) {
+      let cleanedAt: number | undefined
+      let interrupt = () => {}
+      const waits = Effect.as(Effect.sleep("1 second"), "seen")
+      const look = scripted("look", waits, waits, waits)
+      const stopping = Effect.suspend(() => {
+        interrupt()
+        return Effect.never
+      })
+      const cleaning = Effect.andThen(Effect.sleep("5 seconds"), Clock.currentTimeMillis)
+      const cleaned = Effect.map(cleaning, (at) => void (cleanedAt = at))
+      const stop = scripted(
+        "stop",
+        Effect.onInterrupt(stopping, () => cleaned)
+      )
+      const log = eventLog()
+      const looks = Array.from({ length: last - 1 }, () => "look")
+      const model = yield* make(batch(...looks, "stop"))
+      const skills = skillOf(look.tool, stop.tool)
+      const agent = Agent.make("worker", { budget: { toolConcurrency: 2 }, skills }).pipe(log.listen)
+      const fiber = yield* Effect.forkChild(run(agent, "go").pipe(Effect.provide(model.layer)))
+      interrupt = () => fiber.interruptUnsafe()
+      yield* calm
+      yield* TestClock.adjust("1 day")
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
+      assert.deepStrictEqual([cleanedAt, log.end()?.type], [log.end()?.at, "run-interrupted"])
+    }
+  })
+)
+
 it.run("P605 a hard failure lets the siblings end by default, and interrupts them on demand", (run) =>
   Effect.gen(function* () {
     for (const [siblings, kinds] of [
@@ -75,7 +109,8 @@ it.run("P605 a hard failure lets the siblings end by default, and interrupts the
       yield* calm
       assert.strictEqual(log.end() !== undefined, siblings === "interrupt")
       yield* TestClock.adjust("1 day")
-      yield* Fiber.join(fiber)
+      const error = yield* failureOf(yield* Fiber.join(fiber))
+      assert.deepStrictEqual(tagsOf([error]), ["Busy"])
       assert.deepStrictEqual(
         settlements(keptTranscript(log.end())).map((line) => line.split(":")[0]),
         [...kinds]
@@ -286,9 +321,20 @@ it.run("K12 a model that calls tools nevertheless is denied for one more turn, t
     const { runs, tool } = scripted("fetch", Effect.fail(busy()))
     const off = tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "off", { then: "tools-off" }) }))
     const model = yield* make(batch("fetch"), batch("fetch", "other"), batch("fetch"))
-    const error = yield* Effect.flip(run(agentWith(off), "go").pipe(Effect.provide(model.layer)))
+    const log = eventLog()
+    const agent = agentWith(off).pipe(log.listen)
+    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
     assert(error instanceof RunError.BudgetExceededError)
     assert.deepInclude(error, { reason: "toolsOff", limit: 1, spent: 2 })
+    const text = "No tool can be called any more. Answer in words."
+    assert.deepStrictEqual(
+      log.of("tool-refused").map(({ callId, settlement, tool, turn }) => ({ turn, callId, tool, settlement })),
+      [
+        { turn: 2, callId: "c1", tool: "fetch", settlement: { kind: "denied", text } },
+        { turn: 2, callId: "c2", tool: "other", settlement: { kind: "denied", text } },
+        { turn: 3, callId: "c1", tool: "fetch", settlement: { kind: "denied", text } }
+      ]
+    )
     assert.deepStrictEqual(settlements(error.transcript), [
       "told: off",
       "denied: No tool can be called any more. Answer in words.",

@@ -445,3 +445,23 @@ asked("P1005 at most twice for a bare model, however many tables stand around it
     assert.strictEqual(requests.length, 6)
   })
 )
+
+it.effect("P1005 A210 a question that was asked 10,000 times is not asked again with a shorter conversation", () =>
+  Effect.gen(function* () {
+    let asked = 0
+    const busyOnce = LlmError.ModelOverloadedError.modelOverloaded("m")
+    const service: Model.Service = {
+      name: "m",
+      provider: "p",
+      generate: () => Effect.suspend(() => Effect.fail(++asked < 10_000 ? busyOnce : tooLong())),
+      stream: () => Stream.empty
+    }
+    const guarded = Model.onError(service, {
+      ModelOverloadedError: Recovery.retry({ retries: 1_000_000 }),
+      ContextTooLongError: Recovery.compact(keepOne)
+    })
+    const error = yield* Effect.flip(guarded.generate({ messages: conversation, tools: [], toolChoice: "auto" }))
+    assert.strictEqual(error._tag, "ContextTooLongError")
+    assert.strictEqual(asked, 10_000)
+  })
+)

@@ -172,6 +172,41 @@ it.run("A408 A411 among other calls a built-in is alone: no sibling runs, the fi
   })
 )
 
+it.run("A408 a built-in that is called first is alone as well", (run) =>
+  Effect.gen(function* () {
+    const { runs, tool } = scripted("fetch")
+    const model = yield* ScriptedModel.make(
+      calls(call("throwException", { reason: "first" }, "c1"), call("fetch", {}, "c2"))
+    )
+    const error = asHard(
+      yield* Effect.flip(run(agentWith(tool, Tool.throwException), "go").pipe(Effect.provide(model.layer)))
+    )
+    assert.strictEqual(error.message, "first")
+    assert.deepStrictEqual(runs, [])
+    assert.deepStrictEqual(settlements(error.transcript ?? []), [
+      "result: The task is given back.",
+      "interrupted: The call was not run: the run stopped before it."
+    ])
+  })
+)
+
+it.run("A404 what was made of a built-in's arguments is told of, and nothing where they fit nothing", (run) =>
+  Effect.gen(function* () {
+    for (const [args, changed] of [
+      [{ reason: 5 }, ["/reason"]],
+      ["I give up: {", []]
+    ] as const) {
+      const log = eventLog()
+      const model = yield* ScriptedModel.make(calls(call("escalate", args, "c1")))
+      yield* Effect.flip(run(agentWith(Tool.escalate).pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
+      assert.deepStrictEqual<ReadonlyArray<string>>(
+        log.of("arguments-coerced").map(({ change }) => change.path.map((key) => `/${String(key)}`).join("")),
+        changed
+      )
+    }
+  })
+)
+
 it.run("A407 a deterministic agent escalates by failing: told when soft, the end of the run when hard", (run) =>
   Effect.gen(function* () {
     const soft = fixer(Effect.fail(ToolError.EscalationError.of("fixer", "try n = 1", "MEDIUM")))

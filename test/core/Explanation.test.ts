@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, Backoff, Explanation, LlmError, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Backoff, Explanation, LlmError, Recovery, RetryBudget, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Transport } from "@kintsugi/providers"
 import { Cause, Duration, Effect, Exit, Option, Schedule, Schema } from "effect"
@@ -110,9 +110,25 @@ it.effect("P1102 a when that chooses what it has not named is a defect", () =>
   Effect.gen(function* () {
     const policy = Recovery.when(() => Recovery.retry({ retries: 1 }), { among: [] })
     const exit = yield* Effect.exit(Effect.fail(busy()).pipe(Recovery.onError({ Busy: policy })))
-    assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+    assert(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+    assert.match(String(Cause.squash(exit.cause)), /Recovery\.when: it chose a verdict .* not among those/)
   })
 )
+
+it("P1102 a policy that stands alone is a table with a row for everything", () => {
+  const policy = Recovery.retry({ retries: 2, initialBackoff: "1 second" })
+  assert.deepStrictEqual(Recovery.explain(policy), Recovery.explain({ orElse: policy }))
+})
+
+it("P1102 a schedule that shares a retry budget heeds the hints that it heeds alone", () => {
+  const alone = Backoff.make({ retries: 2, maxHint: "7 seconds" })
+  const budget = RetryBudget.makeUnsafe({ ratio: 0, reserve: 9, window: "1 day" })
+  const [row] = Recovery.explain({ Busy: Recovery.retry(RetryBudget.sharing(alone, budget)) }).rows
+  assert.deepStrictEqual(
+    row?.rungs.map(({ maxHint }) => Duration.toMillis(maxHint)),
+    [7000]
+  )
+})
 
 it("P1102 every preset is known", () => {
   for (const preset of [

@@ -214,6 +214,21 @@ it.run('A309 as: "result" settles the call with the decoded answer; the tool doe
   })
 )
 
+it.run('A309 A602 what a fixer gives as: "result" is told of as recovered by it', (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const { tool } = scripted("fetch", Effect.fail(busy()))
+    const mender = fixer(Effect.succeed("a page"))
+    const model = yield* fetching("{}")
+    const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(mender.agent, { as: "result" }) })))
+    yield* run(agent.pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(
+      log.of("tool-end").map(({ use }) => [use.recoveredBy, use.settlement]),
+      [["fix", { kind: "result", text: "a page" }]]
+    )
+  })
+)
+
 it.run('A309 with a model, as: "result" asks for the result and not for arguments', (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.fail(busy()))

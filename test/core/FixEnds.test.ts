@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { it } from "../support/run.ts"
 import {
   agentWith,
@@ -12,6 +12,7 @@ import {
   done,
   eventLog,
   fixer,
+  gone,
   instantsOf,
   isTerminal,
   keptUsage,
@@ -145,6 +146,43 @@ it.run("A314 a call takes at most 8 repair rounds over all rows and rungs; the e
     assert.strictEqual(mender.inputs.length, 8)
     assert.strictEqual(runs.length, 9)
     assert.match(error.message, /cap of 8 repair rounds/)
+  })
+)
+
+it.run("A314 P1101 where the last rung of a ladder is stopped by that cap, the error names the cap as well", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted("fetch", ...Array.from({ length: 20 }, () => Effect.fail(busy())))
+    const mender = fixer(...Array.from({ length: 20 }, () => Effect.succeed("{}")))
+    const model = yield* ScriptedModel.make(batch("fetch"))
+    const ladder = Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.fix(mender.agent, { retries: 20 }))
+    const agent = agentWith(tool.pipe(Tool.onError({ Busy: ladder })))
+    const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
+    assert.strictEqual(mender.inputs.length, 8)
+    assert.match(error.message, /cap of 8 repair rounds/)
+    assert.deepStrictEqual(
+      error.trail?.map(({ verdict }) => verdict),
+      ["retry", "retry exhausted", ...Array.from({ length: 8 }, () => "fix"), "fix exhausted"]
+    )
+  })
+)
+
+it.effect("A210 A314 a call of 10,000 attempts is repaired no more; the error names that cap", () =>
+  Effect.gen(function* () {
+    let runs = 0
+    const tool = Tool.make("fetch", {
+      description: "Fetches.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: () => Effect.suspend(() => Effect.fail(++runs < 10_000 ? busy() : gone()))
+    })
+    const mender = fixer(Effect.succeed("{}"))
+    const many = Recovery.retry({ retries: 1_000_000 })
+    const model = yield* ScriptedModel.make(batch("fetch"))
+    const agent = agentWith(tool.pipe(Tool.onError({ Busy: many, Gone: Recovery.fix(mender.agent) })))
+    const error = asHard(yield* Effect.flip(agent("go").pipe(Effect.provide(model.layer))))
+    assert.strictEqual(runs, 10_000)
+    assert.deepStrictEqual(mender.inputs, [])
+    assert.match(error.message, /cap of 10000 attempts/)
   })
 )
 

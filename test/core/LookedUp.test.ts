@@ -173,6 +173,26 @@ it.run("P602 P603 what is found, or not, closes what an earlier run has left ope
   })
 )
 
+it.run("P602 P603 what is not found closes what a run before the one that was looked up has left open", (run) =>
+  Effect.gen(function* () {
+    const open = ToolError.OutcomeUnknownError.of("pay", "c1", "k")
+    const { runs, tool } = paying(nothing, Effect.fail(open), Effect.never, Effect.fail(busy()))
+    const guarded = tool.pipe(
+      Tool.onError({
+        OutcomeUnknownError: Recovery.retry({ retries: 1, acknowledge: "may run twice" }),
+        ToolTimeoutError: Recovery.retry({ retries: 1 }),
+        Busy: Recovery.tell()
+      })
+    )
+    const model = yield* paid()
+    yield* ending(run, agentWith(guarded), model)
+    assert.strictEqual(runs(), 3)
+    const [text = ""] = read(model)
+    assert.match(text, /^told: permanent: tool 'pay' failed 3 times/)
+    assert.notInclude(text, Render.stillOpen)
+  })
+)
+
 it.run(
   "A307 P603 a fixer of a run that took no effect goes on to its next round after an answer that does not decode",
   (run) =>

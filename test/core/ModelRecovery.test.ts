@@ -64,8 +64,16 @@ it.run("A702 a reply that was filtered away is such a failure", (run) =>
   Effect.gen(function* () {
     const filtered = ScriptedModel.replies(ScriptedModel.reply({ content: [], finish: "filtered" }))
     const model = yield* make(filtered)
-    const agent = agentWith().pipe(Agent.onLlmError({ ContentFilteredError: Recovery.respondWith("I may not say.") }))
+    const log = eventLog()
+    const agent = agentWith().pipe(
+      Agent.onLlmError({ ContentFilteredError: Recovery.respondWith("I may not say.") }),
+      log.listen
+    )
     assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "I may not say.")
+    assert.deepStrictEqual(
+      log.of("model-failed").map(({ spent }) => spent.outcome),
+      ["failed"]
+    )
   })
 )
 

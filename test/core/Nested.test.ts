@@ -1,11 +1,23 @@
 /** Sub-agents that are suspended with the run whose tools they are, and go on with it. */
 import { assert } from "@effect/vitest"
-import { Agent, type AgentEvent, Approval, Approver, Budget, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
+import {
+  Agent,
+  type AgentEvent,
+  Approval,
+  Approver,
+  Budget,
+  Recovery,
+  Skill,
+  Snapshot,
+  Tool,
+  type ToolError,
+  ToolPolicy
+} from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Fiber, Queue, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { it } from "../support/run.ts"
-import { calm, done, isTerminal, read, scripted, settlements } from "./dialogue.ts"
+import { busy, calm, done, isTerminal, read, scripted, settlements } from "./dialogue.ts"
 import { deciding, outcomeOf, snapshotOf } from "./suspending.ts"
 
 const { call, calls, make, text } = ScriptedModel
@@ -286,6 +298,178 @@ it.run("P704 A113 a sub-agent's own limit is told as what happened, without what
     assert.isTrue(Exit.isSuccess(exit), Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "")
     assert.deepStrictEqual(read(model), [
       "told: permanent: agent 'sub' reached its limit of 1 turns before it had an answer; consider asking the user for clarification"
+    ])
+  })
+)
+
+it.effect("P902 P901 a sub-agent that goes on passes no gate of its call again, neither policies nor approval", () =>
+  Effect.gen(function* () {
+    const { paid, sub } = family()
+    const judged: Array<string> = []
+    const tool = Agent.asTool(sub, { description: "Does it." }).pipe(Tool.requireApproval())
+    const boss = Agent.make("boss", { skills: [Skill.make("b", { description: "B.", tools: [tool] })] }).pipe(
+      Agent.toolPolicy(({ tool }) => {
+        judged.push(tool)
+        return ToolPolicy.allow
+      })
+    )
+    const model = yield* make(calls(asking()), payment, text("sub done"), done)
+    const first = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
+    const second = yield* snapshotOf(yield* outcomeOf(Agent.resume(boss), deciding(first), model))
+    assert.deepStrictEqual(
+      [first, second].map((from) => Snapshot.requestsOf(from).map((request) => request.tool)),
+      [["sub"], ["pay"]]
+    )
+    const before = judged.length
+    const end = yield* outcomeOf(Agent.resume(boss), deciding(second), model)
+    assert.deepStrictEqual(end, { _tag: "Completed", output: "done", finish: "stop" })
+    assert.deepStrictEqual(paid, [5])
+    assert.notInclude(judged.slice(before), "sub")
+  })
+)
+
+it.effect("P902 P1104 a sub-agent that waits in its second run goes on in that run, and its rows know it", () =>
+  Effect.gen(function* () {
+    const paid: Array<number> = []
+    const failing = scripted("look", Effect.fail(busy("first")), Effect.fail(busy("second")))
+    const contexts: Array<Recovery.FailureContext> = []
+    const pay = Tool.make("pay", {
+      description: "Pays.",
+      parameters: Schema.Struct({ cents: Schema.Int }),
+      success: Schema.String,
+      run: ({ cents }) => Effect.sync(() => `paid ${paid.push(cents)}`)
+    }).pipe(Tool.requireApproval())
+    const sub = Agent.make("sub", { skills: [Skill.make("s", { description: "S.", tools: [failing.tool, pay] })] })
+    const tool = Agent.asTool(sub, { description: "Does it." }).pipe(
+      Tool.onError({
+        Busy: Recovery.when((_error, context) => {
+          contexts.push(context)
+          return Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell())
+        })
+      })
+    )
+    const boss = Agent.make("boss", { skills: [Skill.make("b", { description: "B.", tools: [tool] })] })
+    const model = yield* make(calls(asking()), look, payment, look, done)
+    const fiber = yield* Effect.forkChild(outcomeOf(boss, "go", model))
+    yield* calm
+    yield* TestClock.adjust("1 minute")
+    const from = yield* snapshotOf(yield* Fiber.join(fiber))
+    yield* outcomeOf(Agent.resume(boss), deciding(from), model)
+    assert.deepStrictEqual(paid, [5])
+    assert.deepStrictEqual(
+      contexts.map(({ attempt, runs }) => [attempt, runs]),
+      [
+        [1, 1],
+        [2, 2]
+      ]
+    )
+  })
+)
+
+it.effect(
+  "P902 a sub-agent goes on though the parameters of its tool are others by now, and its rows know of none",
+  () =>
+    Effect.gen(function* () {
+      const { paid, sub, boss } = family()
+      const model = yield* make(calls(asking()), payment, calls(call("nope", {}, "n")), done)
+      const from = yield* snapshotOf(yield* outcomeOf(boss, "go", model))
+      const failures: Array<ToolError.ExecutionError> = []
+      const changed = Agent.asTool(sub.pipe(Agent.toolDefaults({ UnknownToolError: Recovery.raise })), {
+        description: "Does it.",
+        parameters: Schema.Struct({ task: Schema.Int }),
+        toInput: ({ task }) => `${task}`
+      }).pipe(
+        Tool.onError({
+          ExecutionError: Recovery.tell((error) => {
+            failures.push(error)
+            return "failed"
+          })
+        })
+      )
+      const later = Agent.make("boss", { skills: [Skill.make("b", { description: "B.", tools: [changed] })] })
+      yield* outcomeOf(Agent.resume(later), deciding(from), model)
+      assert.deepStrictEqual(paid, [5])
+      assert.deepStrictEqual(
+        failures.map(({ args }) => args),
+        [null]
+      )
+      assert.deepStrictEqual(read(model), ["told: failed"])
+    })
+)
+
+it.run("P704 a limit of the run above is no failure of the sub-agent: no row is asked", (run) =>
+  Effect.gen(function* () {
+    const { sub } = family()
+    const asked: Array<unknown> = []
+    const tool = Agent.asTool(sub, { description: "Does it.", sideEffects: "none" }).pipe(
+      Tool.onError({
+        orElse: Recovery.when((error: unknown) => {
+          asked.push(error)
+          return Recovery.tell()
+        })
+      })
+    )
+    const boss = Agent.make("boss", {
+      budget: { maxTurns: 2 },
+      skills: [Skill.make("b", { description: "B.", tools: [tool] })]
+    })
+    const model = yield* make(calls(asking()), look)
+    const nobody = Approver.layer(() => Effect.die("nobody is asked"))
+    const error = yield* Effect.flip(run(boss, "go").pipe(Effect.provide(nobody), Effect.provide(model.layer)))
+    assert(error._tag === "BudgetExceededError")
+    assert.deepStrictEqual(asked, [])
+    assert.deepStrictEqual(settlements(error.transcript), [
+      "interrupted: ERROR: the call was stopped, for the run has reached its limit of 2 turns"
+    ])
+  })
+)
+
+it.effect("A909 A911 what is known of calls that were settled beside a sub-agent counts when the run goes on", () =>
+  Effect.gen(function* () {
+    const began = yield* Queue.unbounded<void>()
+    const slow = scripted("look", Effect.andThen(Queue.offer(began, undefined), Effect.never))
+    const sub = Agent.make("sub", { skills: [Skill.make("s", { description: "S.", tools: [slow.tool] })] })
+    const counts: Array<string> = []
+    const failing = (name: string) => {
+      const { tool } = scripted(name, ...Array.from({ length: 3 }, () => Effect.fail(busy())))
+      return tool.pipe(
+        Tool.onError({
+          Busy: Recovery.when((_error, { failingBatches, failuresInARow }) => {
+            counts.push(`${name}: ${failuresInARow} in a row, ${failingBatches} batches`)
+            return Recovery.tell()
+          })
+        })
+      )
+    }
+    const tools = [Agent.asTool(sub, { description: "Does it." }), failing("fetch"), failing("shut")]
+    const boss = Agent.make("boss", {
+      budget: { maxDuration: "10 seconds" },
+      skills: [Skill.make("b", { description: "B.", tools })]
+    }).pipe(
+      Agent.onBudgetExceeded(() => Budget.checkpoint),
+      Agent.toolPolicy(({ callId }) => (callId === "d1" ? ToolPolicy.deny("not now") : ToolPolicy.allow))
+    )
+    const model = yield* make(
+      calls(asking(), call("fetch", {}, "f1"), call("shut", {}, "d1")),
+      look,
+      text("sub done"),
+      calls(call("fetch", {}, "f2"), call("shut", {}, "d2")),
+      done
+    )
+    const fiber = yield* Effect.forkChild(outcomeOf(boss, "go", model))
+    yield* Queue.take(began)
+    yield* TestClock.adjust("10 seconds")
+    const from = yield* snapshotOf(yield* Fiber.join(fiber))
+    assert.deepStrictEqual(
+      from.open?.settlements.map((settlement) => settlement?.kind),
+      [undefined, "told", "denied"]
+    )
+    const end = yield* outcomeOf(Agent.resume(boss), { from, budget: { maxDuration: "1 minute" } }, model)
+    assert.strictEqual(end._tag, "Completed")
+    assert.deepStrictEqual(counts, [
+      "fetch: 0 in a row, 0 batches",
+      "fetch: 1 in a row, 1 batches",
+      "shut: 0 in a row, 1 batches"
     ])
   })
 )

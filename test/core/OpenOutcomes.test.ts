@@ -1,6 +1,6 @@
 /** Calls of unsafe tools that were cut off: until somebody has looked, whatever becomes of them is settled as unknown. */
 import { assert } from "@effect/vitest"
-import { Agent, type Model, Recovery, Render, Skill, Tool, ToolError } from "@kintsugi/core"
+import { Agent, Message, type Model, Recovery, Render, Skill, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Schema } from "effect"
 import { it, type Runnable, type Runner } from "../support/run.ts"
@@ -244,6 +244,43 @@ it.run(
         )
         assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
         assert.match(settlements(keptTranscript(heard.end()))[0] ?? "", /^unknown: /)
+      }
+    })
+)
+
+it.run(
+  "P602 one that has failed plainly is open no more: interrupted while that is recovered, it was just cut off",
+  (run) =>
+    Effect.gen(function* () {
+      const heard = eventLog()
+      const handler = Recovery.respondWith(() => Effect.as(Effect.sleep("1 hour"), "late"))
+      const tool = Tool.make("pay", { ...unsafe, run: () => Effect.fail(busy()) }).pipe(Tool.onError({ Busy: handler }))
+      const model = yield* script()
+      yield* interruptedAt(5000, run(agentWith(tool).pipe(heard.listen), "go").pipe(Effect.provide(model.layer)))
+      assert.deepStrictEqual(settlements(keptTranscript(heard.end())), [`interrupted: ${Message.interrupted.text}`])
+    })
+)
+
+it.run(
+  "A309 P601 a fixer may answer in the place of an unsafe tool, and mends its arguments only as acknowledged",
+  (run) =>
+    Effect.gen(function* () {
+      for (const as of ["result", "arguments"] as const) {
+        let runs = 0
+        const tool = Tool.make("pay", {
+          ...unsafe,
+          run: () => Effect.suspend(() => Effect.fail(busy(`run ${++runs}`)))
+        })
+        const mender = fixer(Effect.succeed(as === "result" ? "paid by hand" : "{}"))
+        const agent = agentWith(tool).pipe(Agent.toolDefaults({ orElse: Recovery.fix(mender.agent, { as }) }))
+        const model = yield* as === "result" ? script(done) : script()
+        const error = yield* ending(run, agent, model)
+        assert.strictEqual(runs, 1)
+        if (as === "result") assert.deepStrictEqual(read(model), ["result: paid by hand"])
+        else {
+          assert.deepStrictEqual(tagsOf(asHard(error).attempts), ["Busy"])
+          assert.deepStrictEqual(mender.inputs, [])
+        }
       }
     })
 )

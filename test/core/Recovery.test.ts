@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Recovery } from "@kintsugi/core"
+import { Compaction, Recovery } from "@kintsugi/core"
 import { Cause, Clock, Data, Duration, Effect, Exit, Fiber, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import { bare, failed, type Failure as Scripted, play, resourcesOf, type Script, type Step } from "../laws/support.ts"
@@ -333,7 +333,8 @@ describe("tables", () => {
         [Recovery.tell(), "told"],
         [Recovery.escalate(), "escalated"],
         [Recovery.raise, "raised"],
-        [Recovery.fix(() => Effect.succeed("")), "fix"]
+        [Recovery.fix(() => Effect.succeed("")), "fix"],
+        [Recovery.compact(Compaction.dropOldest({ keepLast: 1 })), "only a model call"]
       ] as const) {
         const { effect } = scripted(...fails(busy(1)))
         const exit = yield* Effect.exit(effect.pipe(Recovery.onError({ Busy: verdict as never })))
@@ -392,6 +393,47 @@ describe("when", () => {
       const Busy = Recovery.when(() => Recovery.retry({ retries: 2, initialBackoff: "1 second" }))
       yield* overADay(effect.pipe(Recovery.onError({ Busy })))
       assert.deepStrictEqual(starts, [0, 1000, 3000])
+    })
+  )
+
+  it.effect("P1104 A511 what goes on after a restart tells a choice of no failures but its own", () =>
+    Effect.gen(function* () {
+      let kept: Recovery.Position | undefined
+      const previous: Array<ReadonlyArray<unknown>> = []
+      const Busy = Recovery.when((_error: Busy, context) => {
+        previous.push(context.previous)
+        return Recovery.retry<Busy>({ retries: 2, initialBackoff: "1 second" })
+      })
+      const guarded = (from: Recovery.Position | undefined) => {
+        const { effect } = scripted(...fails(busy(1), busy(2), busy(3)))
+        const onWait = (position: Recovery.Position) => Effect.sync(() => void (kept = position))
+        return effect.pipe(Recovery.onErrorKept({ Busy }, from === undefined ? { onWait } : { onWait, from }))
+      }
+      const first = yield* Effect.forkChild(guarded(undefined))
+      yield* TestClock.adjust(1)
+      yield* Fiber.interrupt(first)
+      assert(kept !== undefined)
+      yield* overADay(guarded(kept))
+      assert.deepStrictEqual(previous, [[], [], [busy(1)]] as Array<unknown>)
+    })
+  )
+
+  it.effect("P1104 P1101 a ladder that lost the rung on which it stood is used up", () =>
+    Effect.gen(function* () {
+      let kept: Recovery.Position | undefined
+      const onWait = (position: Recovery.Position) => Effect.sync(() => void (kept = position))
+      const retry = (seconds: number) => Recovery.retry({ retries: 1, initialBackoff: `${seconds} seconds` })
+      const { effect } = scripted(...fails(busy(1), busy(2), busy(3)))
+      const long = { orElse: Recovery.ladder(retry(1), retry(2)) }
+      const first = yield* Effect.forkChild(effect.pipe(Recovery.onErrorKept(long, { onWait })))
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.interrupt(first)
+      assert.deepInclude(kept, { attempts: 2 })
+      assert(kept !== undefined)
+      const later = scripted(...fails(busy(3), busy(4)))
+      const short = { orElse: Recovery.ladder(retry(1)) }
+      const { exit } = yield* overADay(later.effect.pipe(Recovery.onErrorKept(short, { onWait, from: kept })))
+      assert.deepStrictEqual(exit, Exit.fail(busy(3)))
     })
   )
 

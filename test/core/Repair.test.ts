@@ -191,3 +191,35 @@ it("P402 a call that has to be mended keeps what belongs to its provider, where 
     ]
   )
 })
+
+it("P402 what is sound is kept as it came, with all that somebody has noted beside it", () => {
+  const user = { ...Message.user("go"), at: 5 }
+  const noted = { ...call("c1"), at: 6 }
+  const repaired = Message.repair([user, { role: "assistant", content: [noted] }])
+  assert.strictEqual(repaired[0], user)
+  const [, said] = repaired
+  assert(said?.role === "assistant" && said.content[0]?.type === "settled-call")
+  assert.strictEqual(said.content[0].call, noted)
+})
+
+it("P402 of two names for a text the one that is meant for texts counts", () => {
+  const repaired = Message.repair([
+    { role: "system", text: ["Work."], content: "Play." },
+    { role: "assistant", content: [call("c1")] },
+    { role: "tool", callId: "c1", text: "seen", content: "not this" }
+  ])
+  assert.deepStrictEqual(repaired[0], Message.system("Work."))
+  assert.deepStrictEqual(settled(repaired), ["c1 result: seen"])
+})
+
+it("P402 a call that is settled already takes no result of another, though it has to be mended itself", () => {
+  const settlement = { kind: "told", text: "no" }
+  const repaired = Message.repair([
+    {
+      role: "assistant",
+      content: [{ type: "settled-call", call: { type: "tool-call", id: 5, name: "look", arguments: {} }, settlement }]
+    },
+    { role: "tool", callId: 5, text: "seen" }
+  ])
+  assert.deepStrictEqual(settled(repaired), ["5 told: no"])
+})

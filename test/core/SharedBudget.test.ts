@@ -98,7 +98,14 @@ it.run(
           ),
           undefined
         ],
-        [retry, "maxDuration"]
+        [retry, "maxDuration"],
+        [
+          Recovery.ladder(
+            Recovery.fix(() => Effect.fail(busy())),
+            retry
+          ),
+          "maxDuration"
+        ]
       ] as const) {
         const log = eventLog()
         const { runs, tool } = scripted("fetch", ...Array.from({ length: 3 }, () => Effect.fail(busy())))
@@ -118,6 +125,28 @@ it.run(
         if (reason === undefined) assert.isTrue(Exit.isSuccess(exit))
         else assert.deepInclude(exceeded(failing(exit)), { reason, limit: 10_000 })
       }
+    })
+)
+
+it.run(
+  "P704 L306 a wait that ends with the run is begun; the decision about it tells what is left besides time",
+  (run) =>
+    Effect.gen(function* () {
+      const log = eventLog()
+      const { tool } = scripted("fetch", Effect.fail(busy()), Effect.never)
+      const retry = Recovery.retry({ retries: 1, initialBackoff: "10 seconds" })
+      const agent = Agent.make("worker", {
+        budget: { maxDuration: "10 seconds", maxTurns: 7, maxToolCalls: 5 },
+        skills: [Skill.make("work", { description: "Works.", tools: [tool.pipe(Tool.onError({ Busy: retry }))] })]
+      }).pipe(log.listen)
+      const model = yield* make(batch("fetch"))
+      const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+      assert.deepInclude(exceeded(failing(exit)), { reason: "maxDuration" })
+      assert.strictEqual((log.end()?.at ?? 0) - (log.all[0]?.at ?? 0), 10_000)
+      assert.deepStrictEqual(
+        log.of("verdict").map(({ left, verdict }) => [verdict, left]),
+        [["retry", { turns: 6, toolCalls: 4 }]]
+      )
     })
 )
 

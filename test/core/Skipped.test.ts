@@ -109,18 +109,22 @@ it.effect("P401 A1203 a call that waits for approval when another one ends the r
     const pay = ok("pay")
     const broken = scripted("break", Effect.fail(busy("no")))
     const agent = agentWith(pay.tool.pipe(Tool.requireApproval()), broken.tool)
-    const model = yield* make(batch("pay", "break"))
+    const model = yield* make(batch("pay", "break", "pay"))
     const handle = yield* agent.start("go").pipe(Effect.provide(model.layer))
     yield* Effect.exit(handle.outcome)
     const events = yield* Stream.runCollect(handle.events)
     assert.strictEqual(pay.runs.length, 0)
     assert.deepStrictEqual(
       only(events, "tool-skipped").map(({ callId, settlement }) => [callId, settlement]),
-      [["c1", Message.unapproved]]
+      [
+        ["c1", Message.unapproved],
+        ["c3", Message.unapproved]
+      ]
     )
     assert.deepStrictEqual(settlements(yield* handle.transcript), [
       `interrupted: ${Message.unapproved.text}`,
-      "told: ERROR: no"
+      "told: ERROR: no",
+      `interrupted: ${Message.unapproved.text}`
     ])
   })
 )

@@ -1,6 +1,17 @@
 /** Calls that are suspended for approval in the middle of their ladders: they go on with the counts that they had. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, Recovery, RunError, Skill, Snapshot, Tool, type ToolError } from "@kintsugi/core"
+import {
+  Agent,
+  Approval,
+  Approver,
+  Message,
+  Recovery,
+  RunError,
+  Skill,
+  Snapshot,
+  Tool,
+  type ToolError
+} from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Duration, Effect, type Exit, Fiber, Queue, Schema, type Scope } from "effect"
 import { TestClock } from "effect/testing"
@@ -11,9 +22,12 @@ import {
   busy,
   type Busy,
   done,
+  eventLog,
   failureOf,
   gone,
   type Gone,
+  interruptedAt,
+  keptTranscript,
   read,
   settlements,
   tagsOf
@@ -295,5 +309,30 @@ it.run("P1104 P602 what may have taken effect before a suspension may still have
     yield* outcomeOf(Agent.resume(agent), deciding(from), model)
     assert.strictEqual(runs, 2)
     assert.match(read(model)[0] ?? "", /^unknown: /)
+  })
+)
+
+it.run("P1104 P602 what has failed before a suspension and is cut off after it was just cut off", (run) =>
+  Effect.gen(function* () {
+    let runs = 0
+    const log = eventLog()
+    const tool = Tool.make("pay", {
+      description: "Pays.",
+      parameters: Schema.Struct({ cents: Schema.Int }),
+      success: Schema.String,
+      run: () => Effect.suspend(() => (++runs === 1 ? Effect.fail(busy()) : Effect.never))
+    }).pipe(
+      Tool.requireApproval({ validFor: "7 days" }),
+      Tool.onError({ Busy: Recovery.fix((_raw: string) => Effect.succeed('{"cents":7}')) })
+    )
+    const agent = agentWith(tool)
+    const model = yield* make(calls(call("pay", { cents: 5 }, "c1")))
+    const first = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    const from = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), deciding(first), model))
+    assert.deepInclude(from.open?.standings?.[0], { isOpen: false, runs: 1 })
+    const resumed = run(Agent.resume(agent.pipe(log.listen)), deciding(from))
+    yield* interruptedAt(1000, resumed.pipe(Effect.provide(approving), Effect.provide(model.layer)))
+    assert.strictEqual(runs, 2)
+    assert.deepStrictEqual(settlements(keptTranscript(log.end())), [`interrupted: ${Message.interrupted.text}`])
   })
 )

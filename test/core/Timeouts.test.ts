@@ -78,7 +78,9 @@ it.run("A906 callTimeout spans all attempts and waits of a call, and ends it har
     const model = yield* ScriptedModel.make(batch("work"))
     const heard = eventLog()
     const error = asHard(yield* ending(run, agentWith(tool).pipe(heard.listen), model))
-    assert.instanceOf(error.cause, ToolError.ToolTimeoutError)
+    assert(error.cause instanceof ToolError.ToolTimeoutError)
+    assert.deepInclude(error.cause, { tool: "work", callId: "c1", sideEffects: "undeclared" })
+    assert.match(error.cause.message, /did not end within 10s/)
     assert.deepStrictEqual(tagsOf(error.attempts), ["Busy", "Busy", "ToolTimeoutError"])
     assert.match(error.message, /after 10s for the whole call/)
     assert.strictEqual(error.trail?.length, 2)
@@ -231,5 +233,26 @@ it.run("P603 A906 a call that runs out of time while the tool is at work is look
       if (text !== undefined) assert.deepStrictEqual(read(model), [text])
       else assert.deepStrictEqual(tagsOf([asHard(error).cause]), [tag])
     }
+  })
+)
+
+it.run("P603 A906 a result that is found when the call runs out of time counts the attempts that led to it", (run) =>
+  Effect.gen(function* () {
+    let runs = 0
+    const tool = Tool.make("pay", {
+      ...options,
+      sideEffects: "unsafe",
+      callTimeout: "5 seconds",
+      verify: () => Effect.succeed(Option.some("paid")),
+      run: () => Effect.suspend(() => (++runs === 1 ? Effect.fail(busy()) : Effect.never))
+    }).pipe(Tool.onError({ Busy: Recovery.retry({ retries: 1, acknowledge: "may run twice" }) }))
+    const heard = eventLog()
+    const model = yield* ScriptedModel.make(batch("pay"), done)
+    yield* ending(run, agentWith(tool).pipe(heard.listen), model)
+    assert.deepStrictEqual(read(model), ["result: paid"])
+    assert.deepStrictEqual(
+      heard.of("tool-end").map(({ use }) => [use.attempts, use.recoveredBy]),
+      [[2, "verify"]]
+    )
   })
 )

@@ -115,10 +115,7 @@ export const withHints = <Output, Input, Error, Env>(
   return heeding(
     Schedule.modifyDelay(
       Schedule.while(self, ({ input }) => Effect.succeed((hintOf(input) ?? 0) <= maxHint)),
-      ({ duration, input }) => {
-        const hint = hintOf(input)
-        return Effect.succeed(hint === undefined ? duration : Duration.max(duration, Duration.millis(hint)))
-      }
+      ({ duration, input }) => Effect.succeed(Duration.max(duration, Duration.millis(hintOf(input) ?? 0)))
     ),
     maxHint
   )
@@ -134,8 +131,10 @@ const MaxHint: unique symbol = Symbol.for("~@kintsugi/core/Backoff/MaxHint")
 export const maxHintOf = (self: Schedule.Schedule<unknown, never, unknown, unknown>): number | undefined =>
   Predicate.hasProperty(self, MaxHint) && Predicate.isNumber(self[MaxHint]) ? self[MaxHint] : undefined
 
-const heeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(self: S, maxHint: number): S =>
-  Object.assign(self, { [MaxHint]: maxHint })
+const heeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(
+  self: S,
+  maxHint: number | undefined
+): S => Object.assign(self, { [MaxHint]: maxHint })
 
 /**
  * Says of a schedule that it heeds the hints that another one heeds.
@@ -145,10 +144,7 @@ const heeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(
 export const alsoHeeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(
   self: S,
   that: Schedule.Schedule<unknown, never, unknown, unknown>
-): S => {
-  const maxHint = maxHintOf(that)
-  return maxHint === undefined ? self : heeding(self, maxHint)
-}
+): S => heeding(self, maxHintOf(that))
 
 /** The hint that an error carries, in milliseconds: its own `retryAfter` or that of its cause. A hint of 0 is 1 ms. */
 export const hintOf = (error: unknown): number | undefined => {

@@ -1,6 +1,5 @@
 /** The tools that a model may call just now, with the tables that guard them: one call in, one settled result out. */
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as Approval from "./Approval.ts"
@@ -108,7 +107,7 @@ export const settle = (self: Toolset, call: Message.ToolCall, around: Surroundin
           duration: Standing.leftOf(callTimeout, standing),
           orElse: () => settling.late(callTimeout)
         })
-  return run.emit === undefined ? settled : begin(call, run, settled)
+  return begin(call, run, settled)
 }
 
 /** What is known of a call that was settled before. */
@@ -171,7 +170,7 @@ const salvaged = (
   error: InvalidArgs | DeserializationError,
   call: Message.ToolCall
 ): Record<string, unknown> => {
-  const value = error instanceof DeserializationError && Predicate.isObject(error.rawValue) ? error.rawValue : {}
+  const value = (error instanceof DeserializationError ? error.rawValue : undefined) ?? {}
   const fitting = Object.entries(value).map(([key, field]) => {
     // a part of what was parsed as JSON
     const alone = Call.decode(tool, { ...call, arguments: { [key]: field as Schema.Json } })

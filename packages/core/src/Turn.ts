@@ -16,7 +16,7 @@ export interface Batch {
   /** Whether some of them wait: the batch is not over. */
   readonly isWaiting: boolean
   readonly failure?: Toolset.Failure
-  readonly output?: Toolset.Output
+  readonly output?: Toolset.Output | undefined
 }
 
 /** What happens to the other calls of a batch when one of them ends the run. */
@@ -133,13 +133,12 @@ export const settle = (
     const batch = { message: Message.settle(reply, settlements), outcomes, isWaiting }
     if (failed?.failure !== undefined) {
       // nobody will be asked any more
-      for (const [offset, { pending }] of outcomes.entries()) if (pending !== undefined) begun[from + offset] = false
+      for (const [offset, { pending }] of outcomes.entries()) if (pending !== undefined) begun[offset] = false
       return closed({ ...batch, failure: failed.failure })
     }
     if (isWaiting) return Effect.succeed(batch)
     // a built-in tool is settled alone
-    const output = ending < 0 ? undefined : outcomes[0]?.output
-    return closed(output === undefined ? batch : { ...batch, output })
+    return closed({ ...batch, output: outcomes[0]?.output })
   }
   const [only] = started
   // a call that is alone is not hasty, and needs nobody to keep it together with others

@@ -2,12 +2,17 @@
 import * as ErrorCause from "../ErrorCause.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as Call from "./toolCall.ts"
+import type { Node } from "./verdict.ts"
 
-/** The row of a level that guards an error: exact, then what stands for it, then `orElse`. */
-export const keyIn = (rows: Recovery.Rows, error: unknown): string | undefined => {
-  const tag = ErrorCause.tagOf(error)
-  if (rows.has(tag)) return tag
+/** The row of a level that guards an error, with its key: exact, then what stands for it, then `orElse`. */
+export const rowIn = (
+  rows: Recovery.Rows,
+  error: unknown
+): { readonly key: string; readonly verdict: Node } | undefined => {
   const standIn = Call.isArgumentError(error) ? "InvalidArgs" : "ExecutionError"
-  if (rows.has(standIn)) return standIn
-  return rows.has("orElse") ? "orElse" : undefined
+  for (const key of [ErrorCause.tagOf(error), standIn, "orElse"]) {
+    const verdict = rows.get(key)
+    if (verdict !== undefined) return { key, verdict }
+  }
+  return undefined
 }

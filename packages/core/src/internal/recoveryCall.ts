@@ -200,10 +200,9 @@ export class Call<R> implements Progress {
     if (rules.compact === undefined) {
       return Effect.die(new TypeError("Recovery.compact: only a model call has a conversation"))
     }
-    if (this.#compactions.made >= maxCompactions) {
-      return this.#exhausted(node.kind, rung, failure, `${maxCompactions} compactions per turn`)
+    if (this.#compactions.made >= maxCompactions || this.#attempts >= maxAttemptsPerCall) {
+      return this.#exhausted(node.kind, rung, failure)
     }
-    if (this.#attempts >= maxAttemptsPerCall) return this.#exhausted(node.kind, rung, failure, attemptCap)
     return Effect.flatMap(rules.compact(node, failure.error), (compacted): Effect.Effect<Step> => {
       switch (compacted.type) {
         case "shorter":
@@ -282,8 +281,8 @@ export class Call<R> implements Progress {
     return this.#ended(`${verdict} exhausted`, rung, failure, {
       type: "exhausted",
       error: failure.error,
-      ...(cap === undefined ? {} : { cap }),
-      ...(isLate === undefined ? {} : { isLate })
+      cap,
+      isLate
     })
   }
 

@@ -31,8 +31,7 @@ export const goOn = <A, B, E, R>(subject: Subject<A, B, E, R>, from: Origin): Ef
     const call = new Call(subject, clock, startedAt, from)
     subject.recovering?.(call)
     const left = wakeAt - clock.currentTimeMillisUnsafe()
-    const waiting = left > 0 ? Effect.sleep(left) : Effect.void
-    return Effect.andThen(waiting, attempting(subject, call))
+    return Effect.andThen(Effect.sleep(left), attempting(subject, call))
   })
 
 /** Attempts, and on failure follows the table to its end. Interruption and defects pass untouched. */

@@ -50,13 +50,13 @@ export const seenOf = (error: unknown): Seen => {
     property(error, "suggestedDelay"),
     property(error, "maxAttempts")
   ]
-  const hint = hintOf(error)
+  const hint = hintOf(error) ?? Infinity
   return {
     _tag: ErrorCause.tagOf(error),
     message: ErrorCause.mask(ErrorCause.messageOf(error)),
     ...(Predicate.isBoolean(isRetryable) ? { isRetryable } : {}),
     ...(Duration.isDuration(suggestedDelay) && Duration.isFinite(suggestedDelay) ? { suggestedDelay } : {}),
     ...(Predicate.isNumber(maxAttempts) && Number.isFinite(maxAttempts) ? { maxAttempts } : {}),
-    ...(hint === undefined || !Number.isFinite(hint) ? {} : { retryAfter: Duration.millis(hint) })
+    ...(Number.isFinite(hint) ? { retryAfter: Duration.millis(hint) } : {})
   }
 }

@@ -33,7 +33,12 @@ export type Ending =
       readonly error: unknown
     }
   /** `cap` names what stopped it before its own counts did; `isLate`: the next wait would have passed the run's end. */
-  | { readonly type: "exhausted"; readonly error: unknown; readonly cap?: string; readonly isLate?: boolean }
+  | {
+      readonly type: "exhausted"
+      readonly error: unknown
+      readonly cap?: string | undefined
+      readonly isLate?: boolean | undefined
+    }
   | { readonly type: "raised"; readonly error: unknown }
   /** No row, or `rethrow`: the failure leaves as itself. */
   | { readonly type: "rethrown"; readonly error: unknown }

@@ -23,11 +23,11 @@ import * as Call from "./toolCall.ts"
 import type { Entry, Surroundings } from "./toolsetSurroundings.ts"
 import type { NeedsApproval, ToolContext, ToolDefinition } from "./toolDefinition.ts"
 import type { Nested, Standing } from "../Snapshot.ts"
-import { keyIn } from "./levels.ts"
+import { rowIn } from "./levels.ts"
 import * as Nesting from "./toolNesting.ts"
 import * as ToolRun from "./toolRun.ts"
 import { keeping, standingOf } from "./toolsetStanding.ts"
-import type { Fix, Node, Retry } from "./verdict.ts"
+import type { Fix, Retry } from "./verdict.ts"
 
 /** A call that is over whatever the tables say: its failure is no row's. */
 interface Final {
@@ -66,7 +66,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   #progress: Driver.Progress | undefined
   /** Where its sub-agent was suspended, until it has gone on. */
   #nested: Nested | undefined
-  /** Whatever needs approval may be suspended. */
+  /** Whatever runs where it can be suspended may have to go on elsewhere. */
   readonly keep: ReturnType<typeof keeping>
 
   constructor(entry: Entry, call: Message.ToolCall, around: Surroundings) {
@@ -82,7 +82,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     this.#endings = new Endings(entry.tool, call, around.run, around.history, () => ({
       params: this.#decoded === undefined ? undefined : { value: this.#decoded.params }
     }))
-    this.keep = keeping(entry.tool.approval !== undefined || this.#asked !== undefined || around.place !== undefined)
+    this.keep = keeping(around.place !== undefined)
     if (around.standing === undefined) return
     const { isOpen, runs } = around.standing
     this.#runs = runs
@@ -128,9 +128,9 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
       return undefined
     }
     for (const level of this.#entry.levels) {
-      const key = keyIn(level.rows, error)
-      const verdict: Node | undefined = key === undefined ? undefined : level.rows.get(key)
-      if (key === undefined || verdict === undefined) continue
+      const row = rowIn(level.rows, error)
+      if (row === undefined) continue
+      const { key, verdict } = row
       return { key: `${level.name}.${key}`, verdict, seen: key === "ExecutionError" ? this.#execution(error) : error }
     }
     return undefined
@@ -191,8 +191,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   end(ending: Driver.Ending, trace: Driver.Trace): Effect.Effect<Outcome> {
-    const final = ending.type === "rethrown" ? this.#final : undefined
-    return final === undefined ? this.#endings.end(ending, trace) : final.outcome()
+    return this.#final === undefined ? this.#endings.end(ending, trace) : this.#final.outcome()
   }
 
   /** The whole call took too long: it ends hard, unless what was cut off turns out to have taken effect. */
@@ -354,7 +353,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   #decode(raw: Message.ToolCall["arguments"]) {
-    return Call.decode(this.#tool, raw === this.#call.arguments ? this.#call : { ...this.#call, arguments: raw })
+    return Call.decode(this.#tool, { ...this.#call, arguments: raw })
   }
 
   /** Takes a fixer's answer as the new arguments, if it decodes. */

@@ -124,9 +124,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       if (refusal !== undefined) {
         return Effect.andThen(this.#failed(refusal, attempt, "failed"), Effect.fail(refusal))
       }
-      if (run.emit !== undefined) return Effect.as(this.#replied(reply, attempt), reply)
-      this.#book(attempt, "used")
-      return Effect.succeed(reply)
+      return Effect.as(this.#replied(reply, attempt), reply)
     })
     this.#isOpen = run.emit === undefined
     return Effect.onExitPrimitive(run.emit === undefined ? replied : this.#begun(model, attempt, replied), (exit) =>
