@@ -201,18 +201,17 @@ const objectOf = (ast: SchemaAST.Objects): Growth => {
 const among = (ast: SchemaAST.Union): Grown => {
   const whole = wholeOf(ast)
   return (first) => {
-    const [only, ...others] = ast.types.filter((member) => signsOf(SchemaAST.toEncoded(member)).includes(first))
+    const [only, ...others] = ast.types.filter((member) => mayBegin(SchemaAST.toEncoded(member), first))
     return only !== undefined && others.length === 0 ? grow(only)(first) : whole
   }
 }
 
-/** With which of the signs what is encoded so may begin in JSON: with any, where that is not known. */
-const signsOf = (ast: SchemaAST.AST): string => {
-  if (SchemaAST.isString(ast) || SchemaAST.isLiteral(ast)) return signs.text
-  if (SchemaAST.isObjects(ast)) return signs.object
-  if (SchemaAST.isArrays(ast)) return signs.list
-  if (SchemaAST.isUnion(ast)) return ast.types.map(signsOf).join("")
-  return SchemaAST.isNull(ast) || SchemaAST.isNumber(ast) || SchemaAST.isBoolean(ast)
-    ? ""
-    : Object.values(signs).join("")
+/** Whether what is encoded so may begin in JSON with this sign, if it is one. */
+const mayBegin = (ast: SchemaAST.AST, first: string): boolean => {
+  if (SchemaAST.isString(ast) || SchemaAST.isLiteral(ast)) return first === signs.text
+  if (SchemaAST.isObjects(ast)) return first === signs.object
+  if (SchemaAST.isArrays(ast)) return first === signs.list
+  if (SchemaAST.isUnion(ast)) return ast.types.some((member) => mayBegin(member, first))
+  const isNone = SchemaAST.isNull(ast) || SchemaAST.isNumber(ast) || SchemaAST.isBoolean(ast)
+  return !isNone && Object.values<string>(signs).includes(first)
 }
