@@ -53,9 +53,8 @@ describe("the nearest end that nobody puts off", () => {
 
   it("A903 counts from when the time began to run", () => {
     const resumed = meter({ maxDuration: "10 seconds" }, { now: 100_000, elapsed: 4000 })
-    assert.deepStrictEqual([resumed.ownDeadline, resumed.leftAtStart], [106_000, 6000])
+    assert.strictEqual(resumed.ownDeadline, 106_000)
     const late = meter({ maxDuration: "10 seconds" }, { now: 100_000, elapsed: 14_000 })
-    assert.strictEqual(late.leftAtStart, 0)
     assert.deepInclude(late.late(100_001), { reason: "maxDuration", limit: 10_000, spent: 14_001 })
     assert.deepInclude(resumed.late(100_001), { limit: 10_000, spent: 10_000 })
   })
