@@ -247,12 +247,13 @@ export class Meter {
 
   /** Tells of each limit that is near, here and above: once for each. */
   warn(now: number): Effect.Effect<void> {
-    const told: Array<Effect.Effect<void>> = []
+    let told: Effect.Effect<void> = Effect.void
     for (const meter of this.chain) {
       const { announce } = meter
-      if (announce !== undefined) for (const warning of meter.#warnings(now)) told.push(announce(warning))
+      if (announce === undefined) continue
+      for (const warning of meter.#warnings(now)) told = Effect.andThen(told, announce(warning))
     }
-    return told.length === 0 ? Effect.void : Effect.all(told, { discard: true })
+    return told
   }
 
   #warnings(now: number): ReadonlyArray<Warning> {
@@ -261,7 +262,7 @@ export class Meter {
     return shared.flatMap((reason) => {
       const limit = this.#limits[reason]
       const spent = this.spent(reason, now)
-      if (limit === Infinity || spent < warnAt * limit || this.#warned?.has(reason) === true) return []
+      if (spent < warnAt * limit || this.#warned?.has(reason) === true) return []
       ;(this.#warned ??= new Set()).add(reason)
       return [{ reason, limit, spent }]
     })
@@ -283,6 +284,7 @@ export const own = <E extends object>(error: E, meter: Meter): E => {
 
 /** The limit that an error tells of, if it belongs to this run or to one above: then nothing below may recover from it. */
 export const ownerAbove = (error: unknown, meter: Meter): Meter | undefined => {
-  const owner = typeof error === "object" && error !== null ? owners.get(error) : undefined
-  return owner !== undefined && meter.chain.includes(owner) ? owner : undefined
+  // of what is no object it knows nothing
+  const owner = owners.get(error as object)
+  return meter.chain.find((one) => one === owner)
 }
