@@ -81,6 +81,13 @@ describe("warnings", () => {
     assert.deepStrictEqual(warnings(quiet, 10_000), [])
   })
 
+  it("A910 wait for whoever listens", () => {
+    const made = meter({ maxTurns: 2, warnAt: 0.5 })
+    made.takeTurn()
+    Effect.runSync(made.warn(0))
+    assert.deepStrictEqual(warnings(made, 0), [{ reason: "maxTurns", limit: 2, spent: 1 }])
+  })
+
   it("A910 tell of what is near above as well", () => {
     const above = meter({ maxTurns: 2, warnAt: 0.5 })
     const told: Array<Warning> = []
