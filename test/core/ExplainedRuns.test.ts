@@ -181,6 +181,18 @@ it.effect("P1102 a turn that routes may be the dearest, with all that one call o
   })
 )
 
+it.effect("P1102 of a sub-agent's model that heeds advice, the most generous advice counts", () =>
+  Effect.gen(function* () {
+    const { layer } = yield* ScriptedModel.make()
+    const model = layer.pipe(Model.onError({ orElse: Recovery.retry(Backoff.suggested()) }))
+    const expert = Agent.make("expert", { model, budget: { maxTurns: 9 } })
+    const inEachTurn = Agent.explain(expert).worst.modelCalls / 9
+    assert.isAbove(inEachTurn, 1)
+    const asked = Agent.explain(workerWith(Agent.asTool(expert, { description: "Knows." })))
+    assert.strictEqual(asked.worst.modelCalls, 2 * inEachTurn)
+  })
+)
+
 it("P1102 a tool that is made of agents without models asks none, and what is looked up needs no timeout", () => {
   const clerk = Agent.deterministic("clerk", (input: string) => Effect.succeed(input))
   const both = Agent.asTool(
