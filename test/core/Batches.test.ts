@@ -174,6 +174,25 @@ it.run("P701 what was decided about names of no tool comes along when their repe
   })
 )
 
+it.run("P701 of the calls beside those that failed alike, the end that they bring keeps nothing", (run) =>
+  Effect.gen(function* () {
+    const told = Recovery.tell(({ message }: ReturnType<typeof busy>) => message)
+    const same = scripted("fetch", Effect.fail(busy("no host")), Effect.fail(busy("no host"))).tool
+    const other = scripted("other", Effect.fail(busy("no line")), Effect.fail(busy("too dark"))).tool
+    const model = yield* make(batch("other", "fetch"), batch("fetch", "other"))
+    const agent = Agent.make("worker", {
+      budget: { repeatedFailures: { stop: 2 } },
+      skills: skillOf(same.pipe(Tool.onError({ Busy: told })), other.pipe(Tool.onError({ Busy: told })))
+    })
+    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert(error instanceof RunError.BudgetExceededError)
+    assert.deepStrictEqual(
+      error.trail?.map(({ message }) => message),
+      ["no host"]
+    )
+  })
+)
+
 it.run(
   "P701 the third equal failure in a row is told with a hint, the fourth withholds the tool, the fifth ends it",
   (run) =>

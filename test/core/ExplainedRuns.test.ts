@@ -1,5 +1,6 @@
 import { assert, it } from "@effect/vitest"
-import { Agent, Backoff, Compaction, type Explanation, Recovery, Router, Skill, Tool } from "@kintsugi/core"
+import { Agent, Backoff, Compaction, type Explanation, Model, Recovery, Router, Skill, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
 import { Transport } from "@kintsugi/providers"
 import { Duration, Effect, Schema } from "effect"
 import { busy } from "./dialogue.ts"
@@ -146,6 +147,15 @@ it("P1102 fixers and compactions spend the turns of their run, each as dear as i
     ),
     2 * 4
   )
+  assert.isAbove(
+    modelCalls(
+      Recovery.ladder(
+        Recovery.when(() => Recovery.raise),
+        fix(4)
+      )
+    ),
+    2 * 4
+  )
   const compacting = (attempts: number) =>
     Agent.explain(
       Agent.make("worker", { budget: { maxTurns: 2 } }).pipe(
@@ -154,6 +164,51 @@ it("P1102 fixers and compactions spend the turns of their run, each as dear as i
     ).worst.modelCalls
   assert.strictEqual(compacting(1), 2 * 3)
   assert.strictEqual(compacting(4), 2 * 4)
+})
+
+it.effect("P1102 a turn that routes may be the dearest, with all that one call of the model may do", () =>
+  Effect.gen(function* () {
+    const [a, b] = [yield* ScriptedModel.make(), yield* ScriptedModel.make()]
+    const expert = Agent.asTool(asking(9, 2), { name: "ask", description: "Asks." })
+    const skills = [
+      Skill.make("one", { description: "Is one.", tools: [expert] }),
+      Skill.make("two", { description: "Is another." })
+    ] as const
+    const desk = Agent.make("desk", { budget: { maxTurns: 3 }, model: Model.fallback(a.layer, b.layer), skills }).pipe(
+      Agent.route(Router.byModel().pipe(Router.onLlmError({ NetworkError: Recovery.retry({ maxAttempts: 4 }) })))
+    )
+    assert.strictEqual(Agent.explain(desk).worst.modelCalls, 3 * 4 * 2)
+  })
+)
+
+it.effect("P1102 of a sub-agent's model that heeds advice, the most generous advice counts", () =>
+  Effect.gen(function* () {
+    const { layer } = yield* ScriptedModel.make()
+    const model = layer.pipe(Model.onError({ orElse: Recovery.retry(Backoff.suggested()) }))
+    const expert = Agent.make("expert", { model, budget: { maxTurns: 9 } })
+    const inEachTurn = Agent.explain(expert).worst.modelCalls / 9
+    assert.isAbove(inEachTurn, 1)
+    const asked = Agent.explain(workerWith(Agent.asTool(expert, { description: "Knows." })))
+    assert.strictEqual(asked.worst.modelCalls, 2 * inEachTurn)
+  })
+)
+
+it("P1102 a tool that is made of agents without models asks none, and what is looked up needs no timeout", () => {
+  const clerk = Agent.deterministic("clerk", (input: string) => Effect.succeed(input))
+  const both = Agent.asTool(
+    Agent.map(clerk, (said) => `${said}!`),
+    { name: "both", description: "Asks." }
+  )
+  assert.deepInclude(inNumbers(Agent.explain(workerWith(both)).worst), { modelCalls: 2, requests: 2, millis: 0 })
+  const pay = Tool.make("pay", {
+    description: "Pays.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    sideEffects: "unsafe",
+    run: () => Effect.succeed("paid"),
+    verify: () => Effect.succeedNone
+  })
+  assert.deepInclude(inNumbers(Agent.explain(workerWith(pay)).worst), { modelCalls: 2, millis: 0 })
 })
 
 it("P1102 what a nearer table has caught reaches no farther one", () => {

@@ -6,6 +6,7 @@ import {
   Approval,
   Approver,
   Budget,
+  Message,
   Recovery,
   Skill,
   Snapshot,
@@ -70,6 +71,37 @@ it.run("P902 an approval in a sub-agent suspends the run that calls it, and it g
     assert.strictEqual(looked.length, 1)
     assert.deepStrictEqual(read(model), ["result: sub done"])
   })
+)
+
+it.effect(
+  "P902 A1110 in a run that may be suspended an agent hears what was said to it, and is heard when it has ended",
+  () =>
+    Effect.gen(function* () {
+      const description = "Does it."
+      const loud = Agent.deterministic("loud", (input: string) => Effect.succeed(input.toUpperCase()))
+      const inner = yield* make(text("sub done"), text("part done"))
+      const sub = Agent.make("sub", { model: inner.layer })
+      const part = Agent.map(Agent.make("part", { model: inner.layer }), (said) => `${said}!`)
+      const tools = [
+        Agent.asTool(sub, { description }),
+        Agent.asTool(loud, { description }),
+        Agent.asTool(part, { name: "part", description })
+      ] as const
+      const boss = Agent.make("boss", { skills: [Skill.make("b", { description: "B.", tools })] })
+      const said = (name: string) => call(name, { input: `${name}, do it` }, name)
+      const model = yield* make(calls(said("sub")), calls(said("loud")), calls(said("part")), done)
+      const handle = yield* boss.start("go").pipe(Effect.provide(model.layer))
+      assert.deepInclude(yield* handle.outcome, { _tag: "Completed", output: "done" })
+      assert.deepStrictEqual(read(model), ["result: sub done", "result: LOUD, DO IT", "result: part done!"])
+      assert.deepStrictEqual(
+        inner.requests.map(({ messages }) => messages.at(-1)),
+        ["sub, do it", "part, do it"].map(Message.user)
+      )
+      // its model is not streamed: whoever calls it waits for the answer
+      const events = yield* Stream.runCollect(handle.events)
+      const deltas = events.filter(({ type }) => type === "text-delta")
+      assert.deepStrictEqual([...new Set(deltas.map(({ agent }) => agent))], ["boss"])
+    })
 )
 
 it.effect("P902 P703 without a decision it waits on; its bill and its counts are booked once, however often", () =>

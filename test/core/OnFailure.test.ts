@@ -41,6 +41,8 @@ it.run("A603 hears what escapes once, when every recovery has failed, with trans
     })
     assert.deepStrictEqual(failure?.transcript, error.transcript)
     assert.deepStrictEqual(failure?.usage, error.usage)
+    // one run has failed, in one way
+    assert.notProperty(failure, "reasons")
     assert.match(settlements(failure?.transcript ?? [])[0] ?? "", /^told: ERROR: /)
   })
 )

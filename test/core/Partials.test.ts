@@ -1,8 +1,8 @@
 import { assert, it } from "@effect/vitest"
-import { Agent, LlmError, Recovery, RunError } from "@kintsugi/core"
+import { Agent, LlmError, Recovery, RunError, Skill } from "@kintsugi/core"
 import type { Model } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Duration, Effect, Layer, Schema, Stream } from "effect"
+import { Duration, Effect, Equal, Layer, Schema, Stream } from "effect"
 import { agentWith, scripted } from "./dialogue.ts"
 
 const { call, make, text } = ScriptedModel
@@ -147,6 +147,123 @@ it.effect("P301 partials know lists, records, alternatives and schemas within th
         { maybe: "x", notes: { k: "v", l: "w" }, either: { a: "z" } }
       ]
     )
+  })
+)
+
+it.effect("P301 each value comes as soon as it can be told from all else that its schema takes", () =>
+  Effect.gen(function* () {
+    const Renamed = Schema.Struct({ a: Schema.String }).pipe(Schema.encodeKeys({ a: "b" }))
+    interface Chain {
+      readonly t: string
+      readonly next: Chain | null
+    }
+    const Chain = Schema.Struct({
+      t: Schema.String,
+      next: Schema.NullOr(Schema.suspend((): Schema.Codec<Chain> => Chain))
+    })
+    const of = <S extends Schema.Codec<unknown, unknown>>(schema: S, ...parts: ReadonlyArray<string>) => ({
+      schema,
+      parts
+    })
+    const { Array: list, Finite, NullOr, Record, String: string, Struct, Trim, Tuple, TupleWithRest, Union } = Schema
+    const Shape = Union([Struct({ a: string }), list(string), string, Finite])
+    // for each the value of a field, in pieces, and what is seen of it after each: `undefined` where it is not there yet
+    const cases: ReadonlyArray<readonly [ReturnType<typeof of>, ...seen: ReadonlyArray<unknown>]> = [
+      [of(Trim, '" a', ' b"'), undefined, "a b"],
+      [of(Renamed, '{"b":"', 'x"', "}"), undefined, undefined, { a: "x" }],
+      [of(list(list(string)), "[[", '"a","b', '"],["c"', "]]"), [[]], [["a", "b"]], [["a", "b"], ["c"]]],
+      [of(Tuple([string, Finite]), '["a', '",4', "2]"), ["a"], ["a"], ["a", 42]],
+      [of(TupleWithRest(Tuple([Finite]), [string]), '[1,"a', '","b', '"]'), [1, "a"], [1, "a", "b"]],
+      [
+        of(TupleWithRest(Tuple([Finite]), [Finite, string]), "[1,2,", '3,"a', '"]'),
+        undefined,
+        undefined,
+        [1, 2, 3, "a"]
+      ],
+      [of(Record(string, string), '{"k":"a', '","l":"b', '"}'), { k: "a" }, { k: "a", l: "b" }],
+      [of(Record(Trim, string), '{" k":"a', '"}'), {}],
+      [of(Record(Schema.TemplateLiteral(["x-", string]), string), '{"x-k":"a', '"}'), {}],
+      [of(NullOr(string), '"a', 'b"'), "a", "ab"],
+      [of(NullOr(string), "nu", "ll "), undefined, null],
+      [of(NullOr(Finite), "4", "2 "), undefined, 42],
+      [of(Schema.optional(string), '"a', 'b"'), "a", "ab"],
+      [of(Schema.NullishOr(list(string)), '["a', 'b"]'), ["a"], ["ab"]],
+      [of(Schema.NullishOr(Struct({ a: string })), '{"a":"x', 'y"}'), { a: "x" }, { a: "xy" }],
+      [
+        of(Chain, '{"t":"a","next":{"t":"b', '","next":null', "}}"),
+        { t: "a", next: { t: "b" } },
+        { t: "a", next: { t: "b", next: null } }
+      ],
+      [of(Shape, '{"a":"x', '"}'), { a: "x" }, { a: "x" }],
+      [of(Shape, '["x', '"]'), ["x"], ["x"]],
+      [of(Shape, '"x', 'y"'), "x", "xy"],
+      [of(Shape, "4", "2 "), undefined, 42],
+      [of(Union([Schema.Boolean, Struct({ a: string })]), "tr", "ue "), undefined, true],
+      [of(Union([Schema.Boolean, Struct({ a: string })]), '{"a":"x', '"}'), { a: "x" }, { a: "x" }],
+      [of(Union([Schema.Number, string]), '"Na', 'N"'), undefined, Number.NaN],
+      [of(Union([Schema.Number, list(string)]), '["x', '"]'), ["x"], ["x"]],
+      [of(Union([Schema.Literal("a"), string]), '"a', 'b"'), undefined, "ab"],
+      [of(Union([Schema.Literal("a"), Struct({ a: string }), list(string)]), '{"a":"x', '"}'), { a: "x" }, { a: "x" }],
+      [of(Union([Schema.DateFromString, string]), '"a', 'b"'), undefined, "ab"],
+      [of(Union([Schema.DateFromString, Struct({ a: string })]), '{"a":"x', '"}'), { a: "x" }, { a: "x" }],
+      [of(Union([Struct({ a: string }), Renamed]), '{"a":"x', '"}'), undefined, { a: "x" }],
+      [of(Union([list(string), list(Finite)]), '["x', '"]'), undefined, ["x"]],
+      [of(Union([Schema.Unknown, Struct({ a: string })]), '{"a":"x', '"}'), undefined, { a: "x" }]
+    ]
+    for (const [{ parts, schema }, ...seen] of cases) {
+      const [first = "", ...rest] = parts
+      const values = yield* seenOf(Struct({ end: string, v: schema }), `{"v":${first}`, ...rest, ',"end":"."}')
+      const last: { readonly end?: string } = values.at(-1) ?? {}
+      assert.strictEqual(last.end, ".")
+      const shown = seen.map((v) => (v === undefined ? {} : { v }))
+      // none is given twice
+      const given = [...shown, { ...shown.at(-1), end: "." }, last].filter(
+        (value, index, all) => !Equal.equals(value, all[index - 1])
+      )
+      assert.deepStrictEqual(values, given, `${parts.join("|")} of ${schema.ast._tag}`)
+    }
+  })
+)
+
+it.effect(
+  "P301 partials of a list begin where the list begins, and of a text that is decoded there is the end only",
+  () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* seenOf(Schema.Array(Schema.String), "Here you are: ", '["a"', "]"), [["a"]])
+      assert.deepStrictEqual(yield* seenOf(Schema.Trim, " a", " b "), ["a b"])
+    })
+)
+
+it.effect(
+  "P301 partials show no value of another kind, and no item beyond the last, of an answer that does not fit",
+  () =>
+    Effect.gen(function* () {
+      const agent = Agent.make("w", { output: Schema.Struct({ t: Schema.String, two: Schema.Tuple([Schema.Finite]) }) })
+      const right = { t: "x", two: [1] as const }
+      for (const t of ["5", "{}", "[]", '{"x":1}']) {
+        const seen = yield* collect(
+          Agent.partials(agent)("go"),
+          pieces(`{"t":${t},"two":[1,`, "2,3],"),
+          pieces(JSON.stringify(right))
+        )
+        assert.deepStrictEqual(seen, [{ two: [1] }, right])
+      }
+    })
+)
+
+it.effect("P301 partials hear nothing of the runs of an agent's tools, whatever these are made of", () =>
+  Effect.gen(function* () {
+    const Note = Schema.Struct({ t: Schema.String })
+    const inner = Agent.fallback(Agent.make("inner", { output: Note }))
+    const asked = Agent.asTool(inner, { name: "ask", description: "Asks.", success: Note })
+    const outer = Agent.make("outer", {
+      output: Note,
+      skills: [Skill.make("asks", { description: "Asks.", tools: [asked] })]
+    })
+    const steps = [ScriptedModel.calls(call("ask", { input: "now" })), text('{"t":"in"}'), pieces('{"t":"o', 'ut"}')]
+    for (const agent of [outer, Agent.fallback(outer)]) {
+      assert.deepStrictEqual(yield* collect(Agent.partials(agent)("go"), ...steps), [{ t: "o" }, { t: "out" }])
+    }
   })
 )
 

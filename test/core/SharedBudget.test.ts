@@ -274,6 +274,45 @@ it.run("A909 nobody but onBudgetExceeded decides: an extension lets the run, or 
   })
 )
 
+it.run(
+  "A909 when the one that was asking is stopped, another asks, and about no limit that was extended since",
+  (run) =>
+    Effect.gen(function* () {
+      const asked: Array<number> = []
+      const expert = (name: string, model: ScriptedModel.ScriptedModel) =>
+        Tool.make(name, {
+          description: "Asks an expert.",
+          parameters: Schema.Struct({}),
+          success: Schema.String,
+          timeout: "1 second",
+          run: () =>
+            Agent.make(name, {
+              model: model.layer,
+              skills: [Skill.make("look", { description: "Looks.", tools: [scripted("look", ...seen(2)).tool] })]
+            })("why?")
+        }).pipe(Tool.onError({ ToolTimeoutError: Recovery.tell(() => "too late") }))
+      const tools = [
+        expert("first", yield* make()),
+        expert("second", yield* make(...looking(2), done)),
+        expert("third", yield* make(...looking(2), done))
+      ] as const
+      const model = yield* make(batch("first", "second", "third"), done)
+      const log = eventLog()
+      const agent = worker({ maxTurns: 1 }, ...tools).pipe(
+        Agent.onBudgetExceeded(({ limit }) => {
+          asked.push(limit)
+          return asked.length === 1 ? Effect.never : Budget.extend(limit + 1)
+        }),
+        log.listen
+      )
+      const exit = yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+      assert.deepStrictEqual(exit, Exit.succeed("done"))
+      // six turns of the experts, and the last of their caller
+      assert.deepStrictEqual(asked, [1, 1, 2, 3, 4, 5, 6, 7])
+      assert.strictEqual(log.of("budget-exceeded").length, 7)
+    })
+)
+
 it.run("A909 tool calls, tokens and time can be extended as well; stop stops; less than before is a defect", (run) =>
   Effect.gen(function* () {
     for (const budget of [

@@ -143,7 +143,7 @@ export const check = (name: string, limit: number): void => {
 }
 
 const millisOf = (input: Duration.Input): number => {
-  const millis = Option.match(Duration.fromInput(input), { onNone: () => Number.NaN, onSome: Duration.toMillis })
+  const millis = Duration.toMillis(Option.getOrElse(Duration.fromInput(input), () => Duration.zero))
   if (millis > 0) return millis
   throw new RangeError(`Budget: maxDuration must be a duration above 0, got ${String(input)}`)
 }

@@ -280,9 +280,9 @@ const loop = Effect.fnUntraced(function* (
     let admitted = meter.takeCalls(calls.length)
     let tooMany = admitted < calls.length ? meter.passed(counting) : undefined
     if (tooMany !== undefined) {
-      const isExtended = yield* RunBudget.isExtended(tooMany, () => meter.passed(counting), run)
+      yield* Effect.ignore(RunBudget.passing(tooMany, () => meter.passed(counting), run))
       // one that was extended, but not far enough, admits more than before
-      tooMany = isExtended ? undefined : meter.passed(counting)
+      tooMany = meter.passed(counting)
       admitted = Math.max(admitted, meter.admitted(calls.length))
     }
     admitted = Math.min(admitted, inARow)

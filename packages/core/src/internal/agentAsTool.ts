@@ -129,8 +129,7 @@ export const asTool: AsTool = (
     // that of an agent, whose needs are in its type
     const { nest } = agent[TypeId] as { readonly nest?: Nest }
     if (nesting === undefined || nest === undefined) return agent(toInput(params) as never)
-    const { from } = nesting
-    const running = Effect.suspend(() => nest(from === undefined ? toInput(params) : undefined, nesting))
+    const running = Effect.suspend(() => nest(toInput(params), nesting))
     return Effect.flatMap(running, (value) =>
       value instanceof Suspension ? Effect.fail(new Nesting.Waits(value.snapshot)) : Effect.succeed(value)
     )

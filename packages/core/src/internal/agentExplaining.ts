@@ -9,7 +9,7 @@ import { explain } from "./explaining.ts"
 import { explained, over } from "./modelExplaining.ts"
 import type { Entry } from "./toolsetSurroundings.ts"
 import type { Node } from "./verdict.ts"
-import { type Cost, costOf } from "./verdictBounds.ts"
+import { costOf } from "./verdictBounds.ts"
 
 /** What `explain` cannot read off an agent. */
 export interface Options extends ExplainOptions {
@@ -45,8 +45,8 @@ export const explainRun = (
   // a routing call takes one of the turns
   const ofTurns = (of: (worst: Explanation.Worst) => number): number => {
     const ofLoop = isLooping(work) ? of(model.worst) : 0
-    const first = routing === undefined || turns === 0 ? ofLoop : Math.max(ofLoop, of(routing.worst))
-    return turns === 0 ? 0 : first + (turns - 1) * ofLoop
+    const first = routing === undefined ? ofLoop : Math.max(ofLoop, of(routing.worst))
+    return first + (turns - 1) * ofLoop
   }
   const toolCalls = tools.size === 0 ? 0 : budget.maxToolCalls
   // each attempt of a single model is a call
@@ -119,6 +119,7 @@ const mostOf = (node: Node): number | undefined => {
 
 const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): Explanation.Explanation => {
   const { callTimeout, timeout } = tool
+  const { millis, modelCalls } = costOf(tool.run)
   const isUnsafe = tool.sideEffects === "unsafe"
   const isLookedUp = isUnsafe && tool.verify !== undefined
   // looking up may take as long again
@@ -127,19 +128,13 @@ const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): E
     errors,
     isUnsafe,
     isLookedUp,
-    ...withRun(costOf(tool.run)),
+    // what one run costs of a tool that is an agent
+    below: { worst: { requests: 1, modelCalls, time: Duration.millis(millis) } },
     ...(timeout === undefined ? {} : { attempt: within(timeout) })
   })
   if (callTimeout === undefined) return explained
   const { worst } = explained
   return { ...explained, worst: { ...worst, time: Duration.min(worst.time, within(callTimeout)) } }
-}
-
-/** What one run of a tool costs that is an agent. */
-const withRun = ({ millis, modelCalls }: Cost): { readonly below?: Explanation.Explanation } => {
-  if (modelCalls === 0 && millis === 0) return {}
-  const none = { attempts: 1, requests: 1, fixerRuns: 0, waits: Duration.zero }
-  return { below: { rows: [], worst: { ...none, modelCalls, time: Duration.millis(millis) } } }
 }
 
 /** The rows of all levels that a failure can reach: whatever a nearer level has caught reaches no farther one. */

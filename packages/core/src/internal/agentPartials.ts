@@ -89,9 +89,8 @@ interface Watched {
 class Watcher {
   readonly #agent: Passing
   /** The run itself, then those below it whose output is its own, each below the one before it. */
-  #watched: ReadonlyArray<Watched> = []
-  #reader: PartialJson | undefined
-  #text = ""
+  readonly #watched: Array<Watched> = []
+  #read: Reader = unseen
   #last: Seen | undefined
 
   constructor(agent: Passing) {
@@ -108,69 +107,43 @@ class Watcher {
     }
     const writing = this.#watched.at(-1)
     if (runId !== writing?.runId) return undefined
-    switch (type) {
-      case "model-start":
-        this.#text = ""
-        this.#reader = readerOf(writing.of.output)
-        return undefined
-      case "text-delta":
-        return this.#read(event.text)
-      default:
-        return undefined
-    }
+    if (type === "model-start") this.#read = readerOf(writing.of.output)
+    const seen = type === "text-delta" && event.text !== "" ? this.#read(event.text) : undefined
+    if (seen !== undefined) this.#last = seen
+    return seen
   }
 
   #started({ parent, runId }: AgentEvent.AgentEvent): void {
-    const [first] = this.#watched
-    if (first === undefined) {
-      this.#watched = [{ runId, of: this.#agent, started: 0 }]
-      return
-    }
-    const index = this.#watched.findIndex((one) => one.runId === parent?.runId)
-    const above = this.#watched[index]
-    const of = above?.of.composed?.passes?.[above.started++]
-    if (of !== undefined) this.#watched = [...this.#watched.slice(0, index + 1), { runId, of, started: 0 }]
-  }
-
-  #read(text: string): Seen | undefined {
-    if (text === "") return undefined
-    if (this.#reader === undefined) {
-      this.#text += text
-      return (this.#last = { value: this.#text })
-    }
-    return this.#reader.push(text) ? (this.#last = { value: this.#reader.seen }) : undefined
+    const above = this.#watched.find((one) => one.runId === parent?.runId)
+    const of = this.#watched.length === 0 ? this.#agent : above?.of.composed?.passes?.[above.started++]
+    if (of !== undefined) this.#watched.push({ runId, of, started: 0 })
   }
 }
 
-/** Nothing for a text that is taken as it is. */
-const readerOf = (output: Output | undefined): PartialJson | undefined => {
-  if (output === undefined) return undefined
+/** Takes the next piece of a text; gives what is seen by now, if that is more than before. */
+type Reader = (text: string) => Seen | undefined
+
+const readerOf = (output: Output | undefined): Reader => {
+  if (output === undefined) return asItIs()
   const wanted = output.wanted()
-  if (wanted.kind === "text") return isText(output) ? undefined : new PartialJson(nothing, "{")
-  return new PartialJson(grownBy(output), wanted.shape === "list" ? "[" : "{")
+  const grown = grow(Schema.toCodecJson(output.schema).ast)
+  if (wanted.kind === "text") return grown(signs.text).kind === "text" ? asItIs() : unseen
+  const json = new PartialJson(grown, wanted.shape === "list" ? signs.list : signs.object)
+  return (text) => (json.push(text) ? { value: json.seen } : undefined)
 }
 
-const isText = ({ schema }: Output): boolean => {
-  const { ast } = Schema.toCodecJson(schema)
-  return SchemaAST.isString(ast) && ast.encoding === undefined
+const asItIs = (): Reader => {
+  let value = ""
+  return (text) => ({ value: (value += text) })
 }
+
+const unseen: Reader = () => undefined
 
 const never: Growth = { kind: "whole", decode: decoder(Schema.Never) }
-const nothing: Grown = () => never
-
-const known = new WeakMap<Output, Grown>()
-
-/** A schema is looked at once. */
-const grownBy = (output: Output): Grown => {
-  const before = known.get(output)
-  if (before !== undefined) return before
-  const grown = grow(Schema.toCodecJson(output.schema).ast)
-  known.set(output, grown)
-  return grown
-}
 
 const growths = new WeakMap<SchemaAST.AST, Grown>()
 
+/** A schema is looked at once. */
 const grow = (ast: SchemaAST.AST): Grown => {
   const before = growths.get(ast)
   if (before !== undefined) return before
@@ -196,13 +169,14 @@ const growthOf = (ast: SchemaAST.AST): Grown => {
   return SchemaAST.isUnion(ast) ? among(ast) : always(wholeOf(ast))
 }
 
-const always = (growth: Growth): Grown => {
-  const whole: Growth | undefined = growth.kind === "whole" ? growth : undefined
+const always =
+  (growth: Growth): Grown =>
   // a value of another kind than what is wanted is not shown
-  return (first) => (whole !== undefined || kinds[growth.kind] === first ? growth : never)
-}
+  (first) =>
+    growth.kind === "whole" || signs[growth.kind] === first ? growth : never
 
-const kinds: Record<Growth["kind"], string> = { text: '"', object: "{", list: "[", whole: "" }
+/** How what grows begins in JSON. */
+const signs = { text: '"', object: "{", list: "[" } as const
 
 const wholeOf = (ast: SchemaAST.AST): Growth => ({
   kind: "whole",
@@ -227,19 +201,17 @@ const objectOf = (ast: SchemaAST.Objects): Growth => {
 const among = (ast: SchemaAST.Union): Grown => {
   const whole = wholeOf(ast)
   return (first) => {
-    const possible = ast.types.filter((member) => mayBegin(member, first))
-    const [only] = possible
-    return possible.length === 1 && only !== undefined && mayGrow(only) ? grow(only)(first) : whole
+    const [only, ...others] = ast.types.filter((member) => mayBegin(SchemaAST.toEncoded(member), first))
+    return only !== undefined && others.length === 0 ? grow(only)(first) : whole
   }
 }
 
-const mayGrow = (ast: SchemaAST.AST): boolean =>
-  ast.encoding === undefined && (SchemaAST.isString(ast) || SchemaAST.isObjects(ast) || SchemaAST.isArrays(ast))
-
+/** Whether what is encoded so may begin in JSON with this sign, if it is one. */
 const mayBegin = (ast: SchemaAST.AST, first: string): boolean => {
-  if (ast.encoding !== undefined) return true
-  if (SchemaAST.isObjects(ast)) return first === "{"
-  if (SchemaAST.isArrays(ast)) return first === "["
-  if (SchemaAST.isString(ast) || SchemaAST.isLiteral(ast)) return first !== "{" && first !== "["
-  return !(SchemaAST.isNull(ast) || SchemaAST.isUndefined(ast) || SchemaAST.isNumber(ast) || SchemaAST.isBoolean(ast))
+  if (SchemaAST.isString(ast) || SchemaAST.isLiteral(ast)) return first === signs.text
+  if (SchemaAST.isObjects(ast)) return first === signs.object
+  if (SchemaAST.isArrays(ast)) return first === signs.list
+  if (SchemaAST.isUnion(ast)) return ast.types.some((member) => mayBegin(member, first))
+  const isNone = SchemaAST.isNull(ast) || SchemaAST.isNumber(ast) || SchemaAST.isBoolean(ast)
+  return !isNone && Object.values<string>(signs).includes(first)
 }

@@ -30,6 +30,10 @@ export class Exceeded {
   }
 }
 
+export interface SharedExceeded extends Exceeded {
+  readonly reason: Shared
+}
+
 export interface Warning {
   readonly reason: Shared
   readonly limit: number
@@ -59,9 +63,8 @@ export class Meter {
   readonly chain: ReadonlyArray<Meter>
   readonly ledger: Ledger
   readonly prices: Price.Prices | undefined
-  /** When its time began to run, and when this run of it began: not the same for one that goes on. */
+  /** When its time began to run: earlier than this run of it began, for one that goes on. */
   readonly #start: number
-  readonly #begun: number
   readonly #limits: Record<Shared, number>
   /** Most runs never have any of the next three: they are made when they are first needed. */
   #warned: Set<Shared> | undefined
@@ -92,7 +95,6 @@ export class Meter {
     this.ledger = ledger
     this.prices = prices ?? above?.prices
     this.#start = now - elapsed
-    this.#begun = now
     this.#limits = { maxTurns, maxToolCalls, maxTokens, maxCost, maxDuration }
   }
 
@@ -102,7 +104,7 @@ export class Meter {
   }
 
   /** Begins a turn, in this run and in all above; or says which limit forbids it, and begins none. */
-  takeTurn(): Exceeded | undefined {
+  takeTurn(): SharedExceeded | undefined {
     for (const meter of this.chain) {
       if (meter.#turns >= meter.#limits.maxTurns) return meter.#exceeded("maxTurns", meter.#turns)
     }
@@ -172,7 +174,7 @@ export class Meter {
   }
 
   /** The nearest limit that has been passed, of those that are only known afterwards. */
-  passed(reasons: ReadonlyArray<"maxToolCalls" | "maxTokens" | "maxCost">): Exceeded | undefined {
+  passed(reasons: ReadonlyArray<"maxToolCalls" | "maxTokens" | "maxCost">): SharedExceeded | undefined {
     for (const meter of this.chain) {
       for (const reason of reasons) {
         const spent = meter.spent(reason, 0)
@@ -212,11 +214,6 @@ export class Meter {
     return this.#start + this.#limits.maxDuration
   }
 
-  /** What was left of its time when it began, in milliseconds: less than all for a run that goes on. */
-  get leftAtStart(): number {
-    return Math.max(0, this.ownDeadline - this.#begun)
-  }
-
   /** The nearest end of all that nobody will put off: no wait may pass it. */
   get deadline(): Meter | undefined {
     const above = this.above?.deadline
@@ -224,7 +221,7 @@ export class Meter {
     return above === undefined || this.ownDeadline < above.ownDeadline ? this : above
   }
 
-  late(now: number): Exceeded {
+  late(now: number): SharedExceeded {
     return this.#exceeded("maxDuration", Math.max(this.#limits.maxDuration, now - this.#start))
   }
 
@@ -250,12 +247,13 @@ export class Meter {
 
   /** Tells of each limit that is near, here and above: once for each. */
   warn(now: number): Effect.Effect<void> {
-    const told: Array<Effect.Effect<void>> = []
+    let told: Effect.Effect<void> = Effect.void
     for (const meter of this.chain) {
       const { announce } = meter
-      if (announce !== undefined) for (const warning of meter.#warnings(now)) told.push(announce(warning))
+      if (announce === undefined) continue
+      for (const warning of meter.#warnings(now)) told = Effect.andThen(told, announce(warning))
     }
-    return told.length === 0 ? Effect.void : Effect.all(told, { discard: true })
+    return told
   }
 
   #warnings(now: number): ReadonlyArray<Warning> {
@@ -264,14 +262,15 @@ export class Meter {
     return shared.flatMap((reason) => {
       const limit = this.#limits[reason]
       const spent = this.spent(reason, now)
-      if (limit === Infinity || spent < warnAt * limit || this.#warned?.has(reason) === true) return []
+      if (spent < warnAt * limit || this.#warned?.has(reason) === true) return []
       ;(this.#warned ??= new Set()).add(reason)
       return [{ reason, limit, spent }]
     })
   }
 
-  #exceeded(reason: Shared, spent: number): Exceeded {
-    return new Exceeded(this, reason, this.#limits[reason], spent)
+  #exceeded(reason: Shared, spent: number): SharedExceeded {
+    // its reason is the one that is given
+    return new Exceeded(this, reason, this.#limits[reason], spent) as SharedExceeded
   }
 }
 
@@ -285,6 +284,7 @@ export const own = <E extends object>(error: E, meter: Meter): E => {
 
 /** The limit that an error tells of, if it belongs to this run or to one above: then nothing below may recover from it. */
 export const ownerAbove = (error: unknown, meter: Meter): Meter | undefined => {
-  const owner = typeof error === "object" && error !== null ? owners.get(error) : undefined
-  return owner !== undefined && meter.chain.includes(owner) ? owner : undefined
+  // of what is no object it knows nothing
+  const owner = owners.get(error as object)
+  return meter.chain.find((one) => one === owner)
 }

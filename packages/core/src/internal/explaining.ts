@@ -15,7 +15,7 @@ export interface Options {
   /** How long one attempt may take, its timeout say; without it `time` counts waits alone. */
   readonly attempt?: Duration.Input
   /** What one attempt is at worst, where it is recovered by a layer of its own. */
-  readonly below?: Explanation
+  readonly below?: { readonly worst: Pick<Worst, "requests" | "modelCalls" | "time"> }
   /** Whether what is guarded has unsafe side effects: then nobody runs it again who has not acknowledged that. */
   readonly isUnsafe?: boolean
   /** Whether it can be looked up, then, what a run that was cut off did: one that took no effect may run again. */

@@ -8,20 +8,19 @@ import type * as Model from "../Model.ts"
 import * as RunContext from "../RunContext.ts"
 import type { Batch } from "../Turn.ts"
 import * as Usage from "../Usage.ts"
-import { Exceeded, type Meter, type OnExceeded, type Shared, shared } from "./budgetMeter.ts"
+import { Exceeded, type Meter, type OnExceeded, type SharedExceeded } from "./budgetMeter.ts"
 import { leavesOf } from "./modelAsking.ts"
 import { trailOf } from "./trail.ts"
 
 /** Fails as the limit says, unless whoever decides about it extends it. However many runs reach a limit, that is asked once. */
-export const decide = (exceeded: Exceeded, run: RunContext.RunContext): Effect.Effect<void, Exceeded> =>
+const decide = (exceeded: SharedExceeded, run: RunContext.RunContext): Effect.Effect<void, Exceeded> =>
   Effect.suspend(() => {
     const { limit, meter, reason } = exceeded
-    if (meter.onExceeded === undefined || !isShared(reason)) return Effect.fail(exceeded)
+    if (meter.onExceeded === undefined) return Effect.fail(exceeded)
     // it was extended since
     if (meter.limit(reason) > limit) return Effect.void
     const asked = meter.asked.get(reason)
-    const answer =
-      asked?.limit === limit ? Deferred.await(asked.answer) : asking(exceeded, reason, meter.onExceeded, run)
+    const answer = asked?.limit === limit ? Deferred.await(asked.answer) : asking(exceeded, meter.onExceeded, run)
     return Effect.flatMap(answer, (decision) => {
       // whoever was asking was stopped before there was an answer
       if (decision === undefined) return decide(exceeded, run)
@@ -30,12 +29,11 @@ export const decide = (exceeded: Exceeded, run: RunContext.RunContext): Effect.E
   })
 
 const asking = (
-  exceeded: Exceeded,
-  reason: Shared,
+  exceeded: SharedExceeded,
   onExceeded: OnExceeded,
   run: RunContext.RunContext
 ): Effect.Effect<Budget.Decision> => {
-  const { limit, meter, spent } = exceeded
+  const { limit, meter, reason, spent } = exceeded
   const answer = Deferred.makeUnsafe<Budget.Decision | undefined>()
   meter.asked.set(reason, { limit, answer })
   const decided = Effect.gen(function* () {
@@ -52,28 +50,16 @@ const asking = (
   })
 }
 
-const isShared = (reason: string): reason is Shared => shared.some((one) => one === reason)
-
 /** Goes on once a check is passed, however often the limit has to be extended for that. */
 export const passing = (
-  exceeded: Exceeded,
-  check: () => Exceeded | undefined,
+  exceeded: SharedExceeded,
+  check: () => SharedExceeded | undefined,
   run: RunContext.RunContext
 ): Effect.Effect<void, Exceeded> =>
   Effect.flatMap(decide(exceeded, run), () => {
     const next = check()
     return next === undefined ? Effect.void : passing(next, check, run)
   })
-
-/** Whether a limit that was reached is extended until a check is passed. */
-export const isExtended = (
-  exceeded: Exceeded,
-  check: () => Exceeded | undefined,
-  run: RunContext.RunContext
-): Effect.Effect<boolean> =>
-  exceeded.meter.onExceeded === undefined
-    ? Effect.succeed(false)
-    : Effect.match(passing(exceeded, check, run), { onFailure: () => false, onSuccess: () => true })
 
 /** A limit of cost is none for a model of which nobody knows the price: that is a mistake of whoever set it. */
 export const demandPrice = ({ agent, meter }: RunContext.RunContext, model: Model.Service): void => {
@@ -90,20 +76,8 @@ export const inTime = <A, E, R>(
   run: RunContext.RunContext
 ): Effect.Effect<A, E | Exceeded, R> => {
   const { meter } = run
-  if (meter.ownDeadline === Infinity) return running
-  const above = meter.above?.deadline
-  const isSooner = above === undefined || meter.ownDeadline < above.ownDeadline
-  if (!isSooner) return running
-  // nobody puts it off: that is a plain time limit
-  return meter.onExceeded === undefined
-    ? Effect.raceFirst(
-        running,
-        // made only where the run has to wait for anything
-        Effect.suspend(() =>
-          Effect.flatMap(Effect.sleep(meter.leftAtStart), () => Effect.fail(meter.late(meter.ownDeadline)))
-        )
-      )
-    : Effect.raceFirst(running, watching(meter, run))
+  const above = meter.above?.deadline?.ownDeadline ?? Infinity
+  return meter.ownDeadline >= above ? running : Effect.raceFirst(running, watching(meter, run))
 }
 
 const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never, Exceeded> =>
@@ -115,7 +89,7 @@ const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never
 
 /** Tells of the limits that are near, to those who listen. */
 export const warn = (run: RunContext.RunContext): Effect.Effect<void> =>
-  run.emit === undefined ? Effect.void : Effect.flatMap(Clock.currentTimeMillis, (now) => run.meter.warn(now))
+  Effect.flatMap(Clock.currentTimeMillis, (now) => run.meter.warn(now))
 
 /** One tool failed too often in the same way: what was decided about its last failures comes along. */
 export const repeatedFailure = (
