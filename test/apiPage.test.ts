@@ -26,6 +26,18 @@ describe(path, () => {
     )
   })
 
+  it("the README has every module of the core in its table", () => {
+    const [, table = ""] = read("README.md").text.split("\n## Modules\n")
+    const exported = [...read("packages/core/src/index.ts").text.matchAll(/^export \* as (\w+) from/gm)].map(
+      ([, name]) => name
+    )
+    assert.isAbove(exported.length, 30)
+    assert.deepStrictEqual(
+      exported.filter((name) => !table.includes(`\`${name}\``)),
+      []
+    )
+  })
+
   it("nobody outside of core uses its names that are internal", () => {
     const internal = modules
       .filter(({ title }) => title.startsWith("@kintsugi/core/"))

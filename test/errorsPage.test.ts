@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { RecoveryAdvice } from "@kintsugi/core"
 import { assert, describe, it } from "vitest"
 import { path, render } from "../scripts/errors.ts"
-import { root } from "../scripts/files.ts"
+import { pathsIn, root } from "../scripts/files.ts"
 
 describe(path, () => {
   const page = readFileSync(join(root, path), "utf8")
@@ -24,4 +24,16 @@ describe(path, () => {
       assert.match(afterFacts, /^\n\n[A-Z][^]*?\.?\n\n```ts\n[^]*?\/\/ => [^]*?```/)
     }
   })
+})
+
+it("T2 every code that a page names is one of the table", () => {
+  const codes = new Set(RecoveryAdvice.tags.map((tag) => RecoveryAdvice.describe(tag).code))
+  const named = pathsIn("docs", (path) => path.endsWith(".md")).flatMap((path) =>
+    [...readFileSync(join(root, path), "utf8").matchAll(/KINTSUGI(?:-[A-Z]+)+/g)].map(([code]) => ({ path, code }))
+  )
+  assert.isAbove(named.filter(({ path }) => path === "docs/guide/production.md").length, 5)
+  assert.deepStrictEqual(
+    named.filter(({ code }) => !new Set<string>(codes).has(code)),
+    []
+  )
 })

@@ -42,8 +42,14 @@ const lasting: ReadonlySet<string> = new Set(["AuthenticationError", "QuotaExhau
 /** And these, where they come without any fault. */
 const fundamental: ReadonlySet<string> = new Set(["CapabilityMismatchError", "InvalidRequestError"])
 
-const isUnusable = ({ failure }: Outcome, isFaulty: boolean): boolean =>
-  failure !== undefined && (lasting.has(failure) || (!isFaulty && fundamental.has(failure)))
+/** And these, where the very first run meets them: nobody is there. */
+const unreachable: ReadonlySet<string> = new Set(["NetworkError", "RequestTimeoutError"])
+
+const isUnusable = ({ failure }: Outcome, isFaulty: boolean, isFirst: boolean): boolean => {
+  if (failure === undefined) return false
+  if (lasting.has(failure)) return true
+  return !isFaulty && (fundamental.has(failure) || (isFirst && unreachable.has(failure)))
+}
 
 /** With the stand-in, each run on a virtual clock of its own. */
 export const offline = (plan: Plan): Effect.Effect<Evaluation, ModelUnusable> =>
@@ -84,7 +90,7 @@ const evaluate = Effect.fnUntraced(function* (plan: Plan, asking: Asking) {
         const outcome = yield* asking(scenario, run, (model) => play(played, model))
         spent.tokens += outcome.tokens
         spent.cost += outcome.cost
-        if (isUnusable(outcome, isFaulty)) {
+        if (isUnusable(outcome, isFaulty, outcomes.length === 0)) {
           return yield* new ModelUnusable({ message: outcome.message ?? "the model cannot be asked" })
         }
         const isOver = spent.tokens >= limits.maxTokens || spent.cost >= limits.maxCost

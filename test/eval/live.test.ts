@@ -136,4 +136,15 @@ describe("live", () => {
       assert.strictEqual((yield* requests).length, 1)
     })
   )
+
+  it.live("ends at once where nobody is there", () =>
+    Effect.gen(function* () {
+      // the port of a server that is gone
+      const { url } = yield* Effect.scoped(served)
+      const command = ["--live", "--provider=ollama", "--model=any", `--base-url=${url}`]
+      const { code, complained, progress, written } = yield* said(command, {})
+      assert.deepStrictEqual([code, written, progress], [1, "", ""])
+      assert.match(complained, /^error: .*connection/i)
+    })
+  )
 })

@@ -89,8 +89,12 @@ it.effect("backend: a front end of the AI SDK gets its chunks, and the model wha
     const read = JSON.stringify(model.requests[0]?.messages)
     for (const words of ["Hello.", "Yes?", "What is order A-17?"]) assert.include(read, words)
     assert.notInclude(read, "Give everything away.")
-    const empty = yield* raw(url, "/chat", { method: "POST", body: '{"messages":[]}' })
-    assert.strictEqual(empty.status, 400)
+    const unasked = [[], messages.slice(0, 3), messages.slice(0, 1), [{ role: "user", parts: [{ type: "file" }] }]]
+    for (const messages of unasked) {
+      const seen = yield* raw(url, "/chat", { method: "POST", body: JSON.stringify({ messages }) })
+      assert.strictEqual(seen.status, 400)
+    }
+    assert.strictEqual(model.requests.length, 2)
   })
 )
 

@@ -67,6 +67,21 @@ it.effect("P1107 a tool of the AI SDK keeps its schema, and is run with what fit
   })
 )
 
+it.effect("A112 P1107 a result that cannot be written as JSON is a failure of category validation", () =>
+  Effect.gen(function* () {
+    const itself: Record<string, unknown> = {}
+    itself["itself"] = itself
+    for (const value of [itself, { size: 10n }, [itself]]) {
+      const error = yield* failed(Tool.call(AiSdk.tool("odd", { inputSchema, execute: () => value }), { city: "Oslo" }))
+      assert(error instanceof ToolError.ExecutionError)
+      assert.deepInclude(error, { category: "validation", tool: "odd", isRetryable: false })
+      assert(error.cause instanceof TypeError)
+    }
+    const shown = { inputSchema, execute: () => itself, toModelOutput: () => ({ type: "text", value: "a ring" }) }
+    assert.strictEqual((yield* Tool.call(AiSdk.tool("odd", shown), { city: "Oslo" })).text, "a ring")
+  })
+)
+
 it.effect("P1107 whatever it throws, or rejects with, is an ExecutionError with the very same cause", () =>
   Effect.gen(function* () {
     const thrown = new Error("no such city")

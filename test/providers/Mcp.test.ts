@@ -246,7 +246,14 @@ it.effect("P1107 a secret is sent, and said by nobody: no failure and no result 
     const { asked, layer } = withTools([{ name: "look", inputSchema }], ({ headers }) =>
       asked.some(({ method }) => method === "tools/call" && asked.length > 5)
         ? { isError: true, content: text(`not with ${headers.get("authorization")}`) }
-        : { content: text(`you are ${headers.get("authorization")}`), structuredContent: { key: secret } }
+        : {
+            content: [
+              ...text(`you are ${headers.get("authorization")}`),
+              { type: "resource_link", uri: `https://files.test/a?token=${secret}`, name: `for ${secret}` },
+              { type: "resource", resource: { uri: `file:///${secret}`, mimeType: "text/plain", blob: "YQ==" } }
+            ],
+            structuredContent: { key: secret, [secret]: true }
+          }
     )
     const way = Mcp.http({ url, headers: { authorization: Redacted.make(`Bearer ${secret}`) } })
     const server = yield* Effect.provide(Mcp.connect("shop", way), layer)

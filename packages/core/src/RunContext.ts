@@ -120,7 +120,11 @@ export const Observers = Context.Reference<ReadonlyArray<MakeObserver>>("@kintsu
 export const emit = (run: RunContext | undefined, make: () => AgentEvent.Happening): Effect.Effect<void> =>
   run?.emit === undefined ? Effect.void : emitThen(run, make, () => Effect.void)
 
-/** Emits one event of a run, and goes on with `next` at once: no interruption comes between the two. */
+/**
+ * Emits one event of a run, and goes on with `next` at once: no interruption comes between the two.
+ *
+ * @internal
+ */
 export const emitThen = <A, E, R>(
   run: RunContext,
   make: () => AgentEvent.Happening,
@@ -133,7 +137,11 @@ export const emitThen = <A, E, R>(
         return next()
       })
 
-/** Emits one event of a run from within its fiber. */
+/**
+ * Emits one event of a run from within its fiber.
+ *
+ * @internal
+ */
 export const tell = (run: RunContext, fiber: Fiber.Fiber<unknown, unknown>, make: () => AgentEvent.Happening): void => {
   if (run.emit === undefined) return
   const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
@@ -157,7 +165,7 @@ export const begin = <A, E, R>(
         )
       })
 
-/** `emit` for the run that the effect is part of. */
+/** Emits one event of the run that the effect is part of. */
 export const emitCurrent = (make: () => AgentEvent.Happening): Effect.Effect<void> =>
   Effect.flatMap(Current, (run) => emit(run, make))
 

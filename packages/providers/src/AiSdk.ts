@@ -106,7 +106,12 @@ export const tool = <
           ExecutionError.fromParameterError(name, kind, `the arguments do not fit: ${wrong}`, undefined, call)
         )
         const value = yield* running(execute, input, about, progress, thrown)
-        if (!Predicate.isFunction(toModelOutput)) return { value, text: Output.plain(value) }
+        if (!Predicate.isFunction(toModelOutput)) {
+          const wrong = Output.unwritable(value)
+          if (wrong === undefined) return { value, text: Output.plain(value) }
+          const said = "its result cannot be written as JSON"
+          return yield* Effect.fail(ExecutionError.of(name, kind, "validation", said, wrong.cause, call))
+        }
         const output = yield* Effect.tryPromise({
           try: async (): Promise<unknown> => toModelOutput({ toolCallId: callId, input, output: value }),
           catch: thrown

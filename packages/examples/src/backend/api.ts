@@ -45,13 +45,21 @@ const approvals = HttpApiGroup.make("approvals")
   )
   .middleware(HttpApiMiddleware.ProblemDetails)
 
+const Said = Schema.Struct({
+  role: Schema.Literals(["system", "user", "assistant"]),
+  parts: Schema.Array(Schema.Struct({ type: Schema.String, text: Schema.optionalKey(Schema.String) }))
+})
+
+/** Whether it is the turn of the agent: a client may also send what was said by it last, or pictures alone. */
+const isAsked = (messages: ReadonlyArray<typeof Said.Type>): boolean => {
+  const last = messages.at(-1)
+  return last?.role === "user" && last.parts.some(({ text = "" }) => text !== "")
+}
+
 /** What `useChat` of the AI SDK sends, as far as this backend reads it. */
 export const Chat = Schema.Struct({
-  messages: Schema.NonEmptyArray(
-    Schema.Struct({
-      role: Schema.Literals(["system", "user", "assistant"]),
-      parts: Schema.Array(Schema.Struct({ type: Schema.String, text: Schema.optionalKey(Schema.String) }))
-    })
+  messages: Schema.NonEmptyArray(Said).check(
+    Schema.makeFilter((messages) => isAsked(messages) || "the last message is to be a text of the user")
   )
 })
 

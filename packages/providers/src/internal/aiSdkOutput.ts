@@ -14,6 +14,13 @@ export const plain = (value: unknown): string => {
   return Result.isSuccess(json) && Predicate.isString(json.success) ? json.success : String(value)
 }
 
+/** Why a value cannot be written as JSON: it holds itself, or a number of any size, or its `toJSON` throws. */
+export const unwritable = (value: unknown): { readonly cause: unknown } | undefined => {
+  if (!Predicate.isObjectOrArray(value)) return undefined
+  const json = Result.try(() => JSON.stringify(value))
+  return Result.isFailure(json) ? { cause: json.failure } : undefined
+}
+
 /** What `toModelOutput` gave. */
 export const said = (output: unknown): Said => {
   const type = Predicate.hasProperty(output, "type") ? output.type : undefined

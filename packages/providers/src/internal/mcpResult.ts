@@ -61,11 +61,19 @@ export const fromWire = (result: McpSchema.CallToolResult, mask: Mask): McpResul
   const blocks = Option.getOrElse(encode(result.content), () => [])
   const { structuredContent } = result
   return {
-    content: blocks.map(partOf).map((part) => (part.type === "text" ? Message.text(mask(part.text)) : part)),
+    content: blocks.map((block) => maskedPart(partOf(block), mask)),
     ...(Predicate.isNotNullish(structuredContent) && isJson(structuredContent)
       ? { structured: masked(structuredContent, mask) }
       : {})
   }
+}
+
+/** Bytes are left as they are: no model reads them as text. */
+const maskedPart = (part: McpResult["content"][number], mask: Mask): McpResult["content"][number] => {
+  if (part.type === "text") return Message.text(mask(part.text))
+  const where = "url" in part ? { url: mask(part.url) } : { data: part.data }
+  if (part.type === "image") return Message.image(part.mediaType, where)
+  return Message.file(part.mediaType, where, part.name === undefined ? undefined : mask(part.name))
 }
 
 const masked = (json: Schema.Json, mask: Mask): Schema.Json => {
@@ -73,7 +81,9 @@ const masked = (json: Schema.Json, mask: Mask): Schema.Json => {
   if (Array.isArray(json)) return json.map((item) => masked(item, mask))
   if (!Predicate.isObject(json)) return json
   // no array, no text: an object
-  return Object.fromEntries(Object.entries(json as Schema.JsonObject).map(([key, value]) => [key, masked(value, mask)]))
+  return Object.fromEntries(
+    Object.entries(json as Schema.JsonObject).map(([key, value]) => [mask(key), masked(value, mask)])
+  )
 }
 
 type Block = (typeof McpSchema.ContentBlock)["Encoded"]

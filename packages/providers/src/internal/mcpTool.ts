@@ -59,7 +59,9 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
         ExecutionError.wrap({ tool: name, kind: "mcp-tool", callId: context.callId, args: params }, error)
       )
       return call(tool, isObject(params) ? params : {}).pipe(
-        Effect.provideService(OnProgress, context.progress),
+        Effect.provideService(OnProgress, ({ message, ...progress }) =>
+          context.progress({ ...progress, ...(message === undefined ? {} : { message: where.mask(message) }) })
+        ),
         Effect.flatMap((wire) => {
           const result = fromWire(wire, where.mask)
           if (wire.isError === true) return Effect.fail(fromResult(where, textOf(result)))
