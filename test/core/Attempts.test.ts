@@ -124,6 +124,49 @@ it.run("P703 an attempt that runs out of the run's time is booked like any other
   })
 )
 
+it.run("P703 A702 a reply that was filtered away is one failed attempt, booked with what it has used up", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const filtered: Model.Part = { ...finish, finish: "filtered" }
+    const model = doing(
+      () => Effect.succeed({ content: [], finish: "filtered", usage }),
+      () => Stream.make(filtered)
+    )
+    yield* Effect.flip(run(agentWith().pipe(log.listen), "go").pipe(Effect.provide(model)))
+    const { booked, closed } = attemptsOf(log)
+    assert.deepStrictEqual(closed, ["model-failed 1 failed"])
+    assert.deepStrictEqual(
+      booked.map(({ outcome, usage }) => [outcome, usage]),
+      [["failed", usage]]
+    )
+  })
+)
+
+it.effect("P703 P502 an attempt of which something was shown is booked as discarded where it may be made again", () =>
+  Effect.gen(function* () {
+    const thinks: Model.Part = { type: "reasoning-delta", text: "hm" }
+    for (const [onPartial, part, outcome] of [
+      ["restart", says, "discarded"],
+      ["restart", thinks, "discarded"],
+      ["fail", thinks, "discarded"],
+      ["fail", says, "failed"]
+    ] as const) {
+      const log = eventLog()
+      const broken = Stream.concat(Stream.make(part), Stream.fail(overloaded()))
+      let asked = 0
+      const model = doing(
+        () => Effect.never,
+        () => (++asked === 1 ? broken : Stream.make(finish))
+      )
+      const table = Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }, { onPartial })
+      const agent = agentWith().pipe(table, log.listen)
+      yield* Effect.exit(Stream.runDrain(agent.stream("go")).pipe(Effect.provide(model)))
+      const rest = outcome === "discarded" ? ["model-end 2 used"] : []
+      assert.deepStrictEqual(attemptsOf(log).closed, [`model-failed 1 ${outcome}`, ...rest])
+    }
+  })
+)
+
 for (const [title, ending, closed] of [
   ["interrupted", Effect.sleep("1 second"), "model-interrupted 1 interrupted"],
   ["cut off by a defect", Effect.die("bug"), "model-failed 1 failed"]

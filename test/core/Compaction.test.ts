@@ -373,6 +373,10 @@ it.effect("P1005 after text was streamed nothing is shortened, unless the attemp
       const agent = reader().pipe(Agent.onLlmError(table, { onPartial }), log.listen)
       yield* Effect.exit(Stream.runDrain(agent.stream("go").pipe(Stream.provide(model.layer))))
       assert.strictEqual(log.end()?.type, onPartial === "restart" ? "run-completed" : "run-failed")
+      assert.deepStrictEqual(
+        log.of("run-failed").map(({ error }) => error instanceof LlmError.ContextTooLongError && error.partial),
+        onPartial === "restart" ? [] : ["so far"]
+      )
       assert.strictEqual(log.of("attempt-discarded").length, rest.length)
       assert.strictEqual(log.of("compacted").length, rest.length)
     }

@@ -60,6 +60,32 @@ it.run("A702 A704 the table is asked once for every failed call, and sees the or
   })
 )
 
+it.run("A713 A511 a row learns that no calls are its matter, and its verdict tells what the run has left", (run) =>
+  Effect.gen(function* () {
+    const seen: Array<unknown> = []
+    const log = eventLog()
+    const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
+    const { tool } = scripted("look", Effect.succeed("seen"))
+    const model = yield* make(batch("look"), fails(overloaded), done)
+    const skills = [{ name: "s", description: "d", tools: [tool] }]
+    const agent = Agent.make("a", { budget: { maxTurns: 5, maxToolCalls: 7 }, skills }).pipe(
+      Agent.onLlmError({
+        orElse: Recovery.when((_error: LlmError.LlmError, { attempt, failingBatches, failuresInARow, tool }) => {
+          seen.push({ attempt, failingBatches, failuresInARow, tool })
+          return Recovery.retry({ retries: 1 })
+        })
+      }),
+      log.listen
+    )
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(seen, [{ attempt: 1, failingBatches: 0, failuresInARow: 0, tool: undefined }])
+    assert.deepStrictEqual(
+      log.of("verdict").map(({ layer, left, verdict }) => ({ layer, left, verdict })),
+      [{ layer: "model", left: { turns: 3, toolCalls: 6 }, verdict: "retry" }]
+    )
+  })
+)
+
 it.run("A702 a reply that was filtered away is such a failure", (run) =>
   Effect.gen(function* () {
     const filtered = ScriptedModel.replies(ScriptedModel.reply({ content: [], finish: "filtered" }))

@@ -4,6 +4,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect } from "effect"
 import { it } from "../support/run.ts"
 import { agentWith, done, fixer, play, read, scripted } from "./dialogue.ts"
+import { deciding, outcomeOf, paying, snapshotOf } from "./suspending.ts"
 
 const { fails, make } = ScriptedModel
 
@@ -21,7 +22,7 @@ it.run("P404 a call that the provider rejected goes the way of InvalidArgs: to t
     const { agent: repair, inputs } = fixer(Effect.succeed('{"n":1}'))
     const { runs, tool } = play("look", { coercion: [] }, [Effect.succeed("seen")])
     const model = yield* make(fails(rejection("look", '{"n": 1,')), done)
-    const agent = agentWith(tool.pipe(Tool.onError({ InvalidArgs: Recovery.fix(repair) })))
+    const agent = agentWith(tool.pipe(Tool.onError({ InvalidArgs: Recovery.fix(repair) })), scripted("other").tool)
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(inputs, ['{"n": 1,'])
     assert.deepStrictEqual(
@@ -46,6 +47,20 @@ it.run(
       yield* run(agentWith(mended.tool), "go").pipe(Effect.provide(again.layer))
       assert.deepStrictEqual(read(again), ["result: seen"])
     })
+)
+
+it.effect("P404 P902 it can wait for somebody's decision, as any other call of the model", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = paying()
+    const agent = agentWith(tool)
+    const model = yield* make(fails(rejection("pay", '{"cents": 5,}')), done)
+    const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    assert.deepStrictEqual(runs, [])
+    const end = yield* outcomeOf(Agent.resume(agent), deciding(from), model)
+    assert.strictEqual(end._tag, "Completed")
+    assert.deepStrictEqual(runs, [5])
+    assert.deepStrictEqual(read(model), ["result: paid 1"])
+  })
 )
 
 it.run(

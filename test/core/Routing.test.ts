@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, type Budget, LlmError, Message, Recovery, Router, RunError, Skill } from "@kintsugi/core"
+import { Agent, type Budget, Compaction, LlmError, Message, Recovery, Router, RunError, Skill } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit } from "effect"
 import { it } from "../support/run.ts"
@@ -319,6 +319,22 @@ it.run("A713 the router's own table retries, answers with a skill, or lets throu
     const broken = yield* make(fails(failed))
     assert.strictEqual(yield* Effect.flip(run(routed, "go").pipe(Effect.provide(broken.layer))), failed)
   })
+)
+
+it.run(
+  "A713 P1005 a routing call that was too long is shortened by its own table, and the run's conversation is not",
+  (run) =>
+    Effect.gen(function* () {
+      const short = Compaction.make("short", () => [Message.user("which?")])
+      const tooLong = LlmError.ContextTooLongError.contextTooLong("scripted", 100, 120)
+      const router = Router.byModel().pipe(Router.onLlmError({ ContextTooLongError: Recovery.compact(short) }))
+      const { agent } = desk()
+      const model = yield* make(fails(tooLong), chooses("talking", 1), done)
+      assert.strictEqual(yield* run(agent.pipe(Agent.route(router)), "hello").pipe(Effect.provide(model.layer)), "done")
+      const [, routing, talking] = model.requests
+      assert.deepStrictEqual(routing?.messages, [Message.user("which?")])
+      assert.deepStrictEqual(talking?.messages.at(-1), Message.user("hello"))
+    })
 )
 
 it.run("A713 the attempts of a routing call are booked as routing, the failed ones too", (run) =>

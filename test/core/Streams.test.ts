@@ -90,6 +90,16 @@ it.effect("P502 an attempt of which no text was shown fails with the very error 
   })
 )
 
+it.effect("P502 P501 thoughts that were discarded stand in the way of no later attempt", () =>
+  Effect.gen(function* () {
+    const model = yield* make(fails(overloaded(), thinks("hm")), fails(overloaded()), text("all is well"))
+    const agent = agentWith().pipe(Agent.onLlmError({ orElse: Recovery.retry({ retries: 2 }) }))
+    const { events } = yield* collect(agent.stream("go").pipe(Stream.provide(model.layer)))
+    assert.deepStrictEqual(shown(events), ["hm", "discarded: ", "all is", " well"])
+    assert.deepInclude(events.at(-1), { type: "run-completed", output: "all is well" })
+  })
+)
+
 it.effect("P502 P504 the text comes along through JSON, in the error and in the events that hold it", () =>
   Effect.gen(function* () {
     const text = Schema.fromJsonString(AgentEvent.AgentEvent)

@@ -113,6 +113,9 @@ describe("marks", () => {
     const own = { type: "x", cache_control: { type: "ephemeral", ttl: "1h" } }
     const codec = AnthropicMessages.make(source, { promptCache: {}, providerTools: [own] })
     assert.deepStrictEqual(JSON.parse(codec.encode({ ...request, ...bare }, "whole")).tools[2], own)
+    const unmarked = AnthropicMessages.make(source, { promptCache: {}, providerTools: [{ type: "x" }] })
+    const { tools } = JSON.parse(unmarked.encode({ ...request, ...bare }, "whole"))
+    assert.deepStrictEqual(tools[2], { type: "x", cache_control: ephemeral })
     assert.notInclude(encoder({})({ messages: [], tools: [], toolChoice: "auto" }), "cache_control")
   })
 

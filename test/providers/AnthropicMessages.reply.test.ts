@@ -124,6 +124,13 @@ describe("replies", () => {
     assert.deepStrictEqual(JSON.parse(back).messages[0].content, content)
     const direct = both([{ ...use("c1", {}), caller: { type: "direct" } }])
     assert.deepStrictEqual(direct.content, [{ type: "tool-call", id: "c1", name: "search", arguments: {} }])
+    const more = { note: null, origin: { type: "direct" } }
+    const [annotated] = Message.callsOf(both([{ ...use("c1", {}), ...more }]))
+    assert.deepStrictEqual(annotated?.opaque, { provider, data: more })
+    const unknown = { type: "never_seen", thinking: "not a thought" }
+    assert.deepStrictEqual(ok(decode(message([unknown], "end_turn"))).content, [
+      { type: "provider-item", kind: "never_seen", opaque: { provider, data: unknown } }
+    ])
   })
 
   it("ends as the provider says, but never without its calls", () => {
@@ -145,7 +152,9 @@ describe("replies", () => {
 
   it("fills what a careless server left out, and counts what is not told as nothing", () => {
     const reply = ok(
-      decode({ content: [{ type: "tool_use" }, { type: "text" }, { type: "tool_use", id: "" }, 7, null] })
+      decode({
+        content: [{ type: "tool_use" }, { type: "text" }, { type: "tool_use", id: "" }, 7, null, { citations: ["x"] }]
+      })
     )
     assert.deepStrictEqual(reply, {
       content: [
@@ -184,6 +193,8 @@ describe("streams", () => {
       },
       { type: "text-delta", text: "a" }
     ])
+    assert.deepStrictEqual(push({ type: "content_block_start", index: 4, content_block: text("") }), [])
+    assert.deepStrictEqual(push({ type: "content_block_stop", index: 4 }), [])
     assert.deepStrictEqual(delta(0, { type: "never_seen_delta", text: "x" }), [])
     assert.deepStrictEqual(delta(0, { type: "text_delta", text: "b" }), [{ type: "text-delta", text: "b" }])
     // some servers begin a block with its first piece
@@ -232,6 +243,26 @@ describe("streams", () => {
       finish: "stop",
       usage: Usage.make({ outputTokens: 7 })
     })
+  })
+
+  it("the sources of a text are all there, whether they came with its start or later", () => {
+    const delta = (delta: object) => ({ type: "content_block_delta", index: 0, delta })
+    const [one, two] = ["https://example.org/1", "https://example.org/2"].map((url) => ({ url }))
+    const begun = (more: object) => ({
+      type: "content_block_start",
+      index: 0,
+      content_block: { ...text("so"), ...more }
+    })
+    const sources = (...events: ReadonlyArray<object>) =>
+      ok(decodeEvents([start, ...events, ended("end_turn"), stop])).content[1]
+    const cited = (data: ReadonlyArray<unknown>) => ({
+      type: "provider-item",
+      kind: "citations",
+      opaque: { provider, data }
+    })
+    const later = delta({ type: "citations_delta", citation: two })
+    assert.deepStrictEqual<unknown>(sources(begun({ citations: [one] }), later), cited([one, two]))
+    assert.deepStrictEqual<unknown>(sources(delta({ type: "text_delta", text: "so" }), later), cited([two]))
   })
 
   it("blocks that never closed are closed in their order, however they came", () => {

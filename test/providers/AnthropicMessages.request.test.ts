@@ -76,6 +76,13 @@ describe("messages", () => {
     })
   })
 
+  it("writes each text of the system by itself, and leaves out what is blank", () => {
+    const systemOf = (...texts: ReadonlyArray<string>) =>
+      encode({ messages: [...texts.map((text) => Message.system(text)), Message.user("hi")] }).system
+    assert.deepStrictEqual(systemOf("be brief", " \n", "be kind"), [text("be brief"), text("be kind")])
+    assert.isUndefined(systemOf("", " "))
+  })
+
   it("makes one turn of what one side says in several messages, and leaves out what is blank", () => {
     assert.deepStrictEqual(
       messagesOf(
@@ -149,6 +156,8 @@ describe("messages", () => {
       [" ", {}],
       ['{"a": 1,}', { INVALID_JSON: '{"a": 1,}' }],
       ["[1]", { INVALID_JSON: "[1]" }],
+      // a mark of byte order is no JSON within a body
+      ['\uFEFF{"a":1}', { a: 1 }],
       [[1], { INVALID_JSON: "[1]" }],
       [7, { INVALID_JSON: "7" }]
     ] as const) {
@@ -266,6 +275,16 @@ describe("what only this provider can read", () => {
     assert.deepStrictEqual(contentOf(paused, Message.user("stop")), [text("a")])
     assert.deepStrictEqual(contentOf({ ...paused, content: [...paused.content, settled(call("c1"))] }).length, 3)
     assert.deepStrictEqual(contentOf(said(Message.text("a"), item(search))), [text("a")])
+    const calling = said(item(search), settled(call("c1")))
+    assert.deepStrictEqual(contentOf(calling, Message.user("stop"))[0], search)
+  })
+
+  it("lets no turn that is over end with thoughts, shown or not", () => {
+    const redacted = item({ type: "redacted_thinking", data: "EmwK" })
+    for (const last of [thought("hm", "s"), redacted]) {
+      assert.deepStrictEqual(messagesOf(said(Message.text("a"), last))[0].content, [text("a")])
+      assert.lengthOf(messagesOf(said(last, Message.text("a")))[0].content, 2)
+    }
   })
 })
 
@@ -297,14 +316,19 @@ describe("images and files", () => {
       refuses?.({ ...plain, messages: [Message.user("hi"), Message.user(content), Message.assistant("hm")] })
     for (const [file, why] of [
       [Message.file("application/zip", { data: "aGk=" }), "not application/zip"],
+      [Message.file("x-text/plain", { data: "aGk=" }), "not x-text/plain"],
+      [Message.file("x-application/json", { data: "aGk=" }), "not x-application/json"],
+      [Message.file("application/json-seq", { data: "aGk=" }), "not application/json-seq"],
       [Message.file("text/plain", { url: "https://example.org/a.txt" }), "only PDF is fetched"],
       [Message.file("text/plain", { data: "?" }), "base64"]
     ] as const) {
-      const refused = refusal(file)
+      const refused = refusal(Message.text("read this"), file)
       assert.strictEqual(refused?._tag, "CapabilityMismatchError")
       assert.include(refused?.message, why)
     }
-    assert.isUndefined(refusal(png, Message.file("application/json", { data: "e30=" })))
+    for (const mediaType of ["application/json", "application/ld+json", "application/soap+xml"]) {
+      assert.isUndefined(refusal(png, Message.file(mediaType, { data: "e30=" })), mediaType)
+    }
     assert.isUndefined(refuses?.({ ...plain, tools: [tool], toolChoice: { tool: "weather" } }))
   })
 })
@@ -429,7 +453,7 @@ describe("the output", () => {
       assert.deepStrictEqual(ofField({ type: "string", allOf: [{ [name]: value }] }), told)
     }
     const nothing = { $schema: "s", $comment: "c", $id: "i", examples: ["a"] }
-    assert.deepStrictEqual(ofField({ type: "string", ...nothing, allOf: [nothing] }), { type: "string" })
+    assert.deepStrictEqual(ofField({ type: "string", ...nothing, allOf: [nothing, null] }), { type: "string" })
     const every = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
     assert.deepStrictEqual(ofField({ type: "integer", ...every }), { type: "integer" })
     assert.deepStrictEqual(ofField({ type: "object", additionalProperties: false }), {
@@ -456,6 +480,12 @@ describe("the output", () => {
     }
     const late = { anyOf: [text, { $ref: "#" }] }
     assert.isUndefined(formatOf(root(late, {})))
+    // each is looked at once, or nobody would see the end of it
+    const pairs = Array.from({ length: 40 }, (_, at): readonly [string, Schema.JsonObject] => {
+      const next = at === 39 ? text : { $ref: `#/$defs/D${at + 1}` }
+      return [`D${at}`, { type: "object", properties: { a: next, b: next } }]
+    })
+    assert.isDefined(formatOf(root({ $ref: "#/$defs/D0" }, Object.fromEntries(pairs))))
   })
 
   it("P301 is left out where the dialect cannot say it, and where the user says otherwise", () => {
@@ -474,6 +504,7 @@ describe("the output", () => {
       object({ all: { type: "string", allOf: [{ minLength: 1 }, { minLength: 1, type: "string" }] } }),
       object({ none: { title: "A" } }),
       object({ truth: true }),
+      object({ nothing: null }),
       object({ list: { type: "array", items: {} } }),
       object({ one: { anyOf: [{ type: "string" }, {}] } }),
       object({ one: { oneOf: [{ type: "string" }, {}] } }),

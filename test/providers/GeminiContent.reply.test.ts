@@ -66,6 +66,8 @@ describe("parts", () => {
       ({ id }) => id
     )
     assert.deepStrictEqual(ids, ["call_r-1_0", "call_r-1_1", "x", "call_r-1_3", "call_r-1_4", "call_r-1_5"])
+    const taken = Message.callsOf(both([call("call_r-1_1"), call(), call()])).map(({ id }) => id)
+    assert.deepStrictEqual(taken, ["call_r-1_1", "call_r-1_2", "call_r-1_3"])
   })
 
   it("keeps of a reply's id what every provider takes in the ids of calls, and not too much of it", () => {
@@ -81,6 +83,8 @@ describe("parts", () => {
   it("a call without a name or arguments is one of no name, and nothing is Gemini's own in it", () => {
     const reply = ok(whole(codec, chunk([{ functionCall: {} }], "STOP")))
     assert.deepStrictEqual(reply.content, [{ type: "tool-call", id: "call_r-1_0", name: "", arguments: null }])
+    const [told] = Message.callsOf(both([{ functionCall: { id: "fc-1", name: "f" } }]))
+    assert.deepStrictEqual(told?.opaque, opaque({ id: "fc-1" }).opaque)
   })
 
   it("what says something of a part beside its content is no content", () => {
@@ -96,6 +100,8 @@ describe("parts", () => {
     assert.deepStrictEqual(both([{ text: "", thought: true }, { text: "" }, { text: "a" }]).content, [
       { type: "text", text: "a" }
     ])
+    const interrupted = [{ text: "h", thought: true }, { text: "" }, { text: "m", thought: true }]
+    assert.deepStrictEqual(both(interrupted).content, [{ type: "reasoning", text: "hm", ...opaque({}) }])
   })
 
   it("says at the end whatever stood beside the content, in one order", () => {
@@ -134,6 +140,9 @@ describe("parts", () => {
 
   it("reads a reply without content, and one whose limit was used up by thoughts", () => {
     assert.deepStrictEqual(ok(whole(codec, chunk(undefined, "STOP"))).content, [])
+    assert.deepStrictEqual(ok(whole(codec, { candidates: [{ finishReason: "STOP" }] })).content, [])
+    const unended = ok(whole(codec, chunk([{ text: "a" }])))
+    assert.deepStrictEqual([unended.content, unended.finish], [[{ type: "text", text: "a" }], "stop"])
     const top = { usageMetadata: { promptTokenCount: 10, thoughtsTokenCount: 5, totalTokenCount: 15 } }
     const cut = ok(whole(codec, chunk(undefined, "MAX_TOKENS", {}, top)))
     assert.strictEqual(cut.finish, "length")
@@ -167,12 +176,14 @@ describe("usage", () => {
 
   it("P703 tells with each piece what was counted so far, for a stream that is cut off", () => {
     const decoder = codec.decoder(answerOf(""))
-    const push = (promptTokenCount: number, reason?: string) => {
-      const pushed = decoder.push(
-        JSON.stringify(chunk([{ text: "a" }], reason, {}, { usageMetadata: { promptTokenCount } }))
-      )
+    const pushed = (chunk: object) => {
+      const pushed = decoder.push(JSON.stringify(chunk))
       return Result.isSuccess(pushed) ? pushed.success : pushed.failure
     }
+    const push = (promptTokenCount: number, reason?: string) =>
+      pushed(chunk([{ text: "a" }], reason, {}, { usageMetadata: { promptTokenCount } }))
+    assert.deepStrictEqual(pushed(chunk([], undefined, {}, { usageMetadata: { promptTokenCount: 2 } })), [])
+    assert.deepStrictEqual(pushed(chunk([{ text: "a" }])), [{ type: "text-delta", text: "a" }])
     assert.deepStrictEqual(push(3), [
       { type: "text-delta", text: "a" },
       { type: "usage", usage: Usage.make({ inputTokens: 3 }) }

@@ -220,6 +220,13 @@ describe("tools", () => {
     assert.notProperty(encode({}), "tools")
   })
 
+  it("takes the schema of a tool's parameters out of the definitions", () => {
+    const $defs = { Query: { type: "object", properties: { q: { type: "string" } } } }
+    const named = { ...tool, parameters: { $ref: "#/$defs/Query", $defs } }
+    const { tools } = encode({ tools: [named] })
+    assert.deepStrictEqual(tools[0].functionDeclarations[0].parametersJsonSchema, { ...$defs.Query, $defs })
+  })
+
   it("writes a choice among them, only where there are any", () => {
     const configOf = (toolChoice: Model.ToolChoice) => encode({ tools: [tool], toolChoice }).toolConfig
     assert.isUndefined(configOf("auto"))

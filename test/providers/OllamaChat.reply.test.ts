@@ -67,10 +67,15 @@ describe("replies", () => {
     const ids = Message.callsOf(ok(streamed(codec, lines))).map(({ id }) => id)
     const made = (index: number) => `call_20250609175855337823_${index}`
     assert.deepStrictEqual(ids, [made(0), "x", made(2), made(3), made(5), made(6)])
-    assert.strictEqual(
-      Message.callsOf(ok(whole(codec, { message: { tool_calls: [{}] }, done: true })))[0]?.id,
-      "call_0"
-    )
+    const careless = ok(whole(codec, { message: { tool_calls: [{}] }, done: true }))
+    assert.deepStrictEqual(careless.content, [{ type: "tool-call", id: "call_0", name: "", arguments: null }])
+  })
+
+  it("takes no more of a time into an id than every provider takes in the ids of calls", () => {
+    const long = { created_at: `2025-06-09T17:58:55.${"1".repeat(60)}Z`, done: true }
+    const [call] = Message.callsOf(ok(whole(codec, line({ tool_calls: [wireCall("f", {})] }, long))))
+    assert.match(call?.id ?? "", /^call_202506091758551+_0$/)
+    assert.isAtMost(call?.id.length ?? Infinity, 40)
   })
 
   it("says how it ended, also where no reason is told", () => {
@@ -78,6 +83,7 @@ describe("replies", () => {
     const calling = { tool_calls: [wireCall("f", {})] }
     assert.strictEqual(finishOf({ done: true }), "stop")
     assert.strictEqual(finishOf({ done: true }, calling), "tool-calls")
+    assert.strictEqual(finishOf(done({ done_reason: "tool_calls" }), calling), "tool-calls")
     assert.strictEqual(finishOf(done({ done_reason: "length" }), calling), "length")
     assert.strictEqual(finishOf(done({ done_reason: "load" }), {}), "other")
   })
@@ -148,6 +154,9 @@ describe("streams", () => {
       { error: "an error was encountered while running the model" }
     ])
     assert.include(failed(result, LlmError.ServerError).detail, "while running the model")
+    const silent = JSON.stringify({ error: { code: 500, type: "runner_gone" } })
+    const wordless = failed(streamed(codec, [{ error: silent }]), LlmError.ServerError)
+    assert.include(wordless.detail, "runner_gone")
   })
 
   it("T8 what cannot be read, or is not done, is an UnknownLlmError", () => {

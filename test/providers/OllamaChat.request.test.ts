@@ -129,6 +129,12 @@ describe("tools and output", () => {
     assert.notProperty(encode({}), "tools")
   })
 
+  it("takes the schema of a tool's parameters out of the definitions", () => {
+    const $defs = { Query: { type: "object", properties: { q: { type: "string" } } } }
+    const { tools } = encode({ tools: [{ ...tool, parameters: { $ref: "#/$defs/Query", $defs } }] })
+    assert.deepStrictEqual(tools[0].function.parameters, { ...$defs.Query, $defs })
+  })
+
   it("P301 sends the schema of an output where no tools are offered", () => {
     assert.deepStrictEqual(encode({ output }).format, output.schema)
     assert.deepStrictEqual(encode({ output, tools: [tool], toolChoice: "none" }).format, output.schema)

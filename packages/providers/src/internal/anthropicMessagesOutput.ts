@@ -66,12 +66,11 @@ const dialect = (json: Schema.Json | undefined): JsonSchema | undefined => {
 const flattened = (json: Schema.Json | undefined): JsonSchema | undefined => {
   if (!isSchema(json)) return undefined
   const { allOf, ...own } = json
-  if (allOf === undefined) return own
   const more = Json.items(allOf).filter(isSchema)
   if (more.some((member) => !Object.keys(member).every((key) => constraints.has(key) || silent.has(key)))) {
     return undefined
   }
-  return Object.assign({}, ...more, own)
+  return { ...Object.assign({}, ...more), ...own }
 }
 
 const isSchema = (json: Schema.Json | undefined): json is JsonSchema => Predicate.isObject(json)

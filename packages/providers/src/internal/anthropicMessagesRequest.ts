@@ -51,7 +51,7 @@ export const make = ({ model, provider }: Source, parameters: Parameters): Codec
     }
     if (isMarked("system")) {
       if (system.length > 0) markLast(system, mark)
-      else if (theirTools.length === 0 || !isTheirsMarked) markLast(tools, mark)
+      else if (!isTheirsMarked) markLast(tools, mark)
     }
     const { isToolLoop, text } = conversation(said, isMarked("conversation") ? mark : undefined)
     const choice = Params.choiceOf(request, toolChoice)
