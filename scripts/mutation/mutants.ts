@@ -191,10 +191,11 @@ const filesFor = (
     scores.set(file, { share: score.share + share, tests: score.tests + 1, ms: score.ms + ms })
   }
   const near = [...scores].filter(([, { share }]) => share > 0)
-  return (near.length > 0 ? near : [...scores])
+  const nearest = (near.length > 0 ? near : [...scores])
     .toSorted(([, a], [, b]) => b.share / b.tests - a.share / a.tests || a.ms - b.ms)
     .slice(0, WORLD_FILES)
     .map(([file]) => file)
+  return [...new Set([...(targetOf(source)?.tables ?? []), ...nearest])]
 }
 
 /** What becomes of the mutants of the chosen files. */

@@ -213,6 +213,7 @@ export default class MutantRunner extends TestRunner {
         this.write({ type: "result", mutant, status: "killed", by: unloaded, ran: 0 })
         continue
       }
+      if (cases.length === 0) throw new Error(`nothing was loaded anew with the mutant ${mutant}`)
       const inOrder = cases
         .map((one) => ({ one, ms: times.get(one.key) ?? 0, hits: undefined }))
         .toSorted((a, b) => a.ms - b.ms)
