@@ -217,6 +217,7 @@ describe("other servers", () => {
     const messages: Message.Transcript = [
       Message.user("go"),
       Message.assistant("let me see"),
+      Message.user(""),
       {
         role: "assistant",
         content: [settled(call("c1", "{}"), "result", ""), settled(call("c2", "{}"), "result", "two")]
@@ -239,6 +240,7 @@ describe("other servers", () => {
   it("that know no tools are sent nothing for a message that says nothing, and no results where there were no calls", () => {
     const messages: Message.Transcript = [
       Message.assistant("rain"),
+      Message.assistant(" "),
       { role: "assistant", content: [{ type: "reasoning", text: "hm" }] },
       { role: "assistant", content: [settled(call("c1", "{}"), "result", "sun")] }
     ]
