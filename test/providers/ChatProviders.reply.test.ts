@@ -102,6 +102,22 @@ describe("OpenRouter", () => {
     })
   )
 
+  it.effect("A114 thoughts that stand in details alone are read from them", () =>
+    Effect.gen(function* () {
+      const message = { content: "4", reasoning_details: [{ type: "reasoning.text", text: "hm", index: 0 }] }
+      const whole = respond(200, { choices: [{ message, finish_reason: "stop" }] })
+      const streamed = events(chunk(message), chunk({}, { finish_reason: "stop" }), done)
+      for (const [effect, answer] of [
+        [generate, whole],
+        [collect, streamed]
+      ] as const) {
+        const [thought, text] = replyOf((yield* reading(layer, effect, answer)).exit).content
+        assert.deepStrictEqual(thought, { type: "reasoning", text: "hm" })
+        assert.deepStrictEqual(text, Message.text("4"))
+      }
+    })
+  )
+
   it.effect("P1002 what was streamed of reasoning goes back in one piece, its signature with it", () =>
     Effect.gen(function* () {
       const detail = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 }
@@ -217,6 +233,25 @@ describe("Perplexity", () => {
       const message = { message: { content: "1 2" }, delta: { content: "" }, finish_reason: "stop" }
       const whole = yield* reading(layer, generate, respond(200, { choices: [message], ...found, usage }))
       assert.deepStrictEqual(replyOf(whole.exit).content, expected)
+    })
+  )
+
+  it.effect("A114 keeps no sources where there are none", () =>
+    Effect.gen(function* () {
+      const message = { message: { content: "1" }, delta: { content: "1" }, finish_reason: "stop" }
+      for (const [sources, kept] of [
+        [{ citations: [], search_results: [] }, []],
+        [{ ...found, citations: [] }, [{ search_results: found.search_results }]]
+      ] as const) {
+        const whole = yield* reading(layer, generate, respond(200, { choices: [message], ...sources }))
+        const streamed = yield* reading(layer, collect, events(event({ choices: [message], ...sources })))
+        for (const { exit } of [whole, streamed]) {
+          const items = replyOf(exit).content.flatMap((part) =>
+            part.type === "provider-item" ? [part.opaque.data] : []
+          )
+          assert.deepStrictEqual<unknown>(items, kept)
+        }
+      }
     })
   )
 

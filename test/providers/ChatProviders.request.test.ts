@@ -250,6 +250,9 @@ describe("Kimi", () => {
       )
       assert.deepStrictEqual(body.thinking, { type: "enabled", budget_tokens: 500 })
       assert.strictEqual(body.prompt_cache_key, "k")
+      const switched = yield* bodyOf(Kimi.layer({ ...chosen, reasoning: "high" }))
+      assert.deepStrictEqual(switched.thinking, { type: "enabled" })
+      assert.notProperty(switched, "reasoning_effort")
       assert.strictEqual(body.max_tokens, 7)
       const shown = yield* messagesOf(Kimi.layer(chosen), Message.user([image({ data: "aGk=" })]))
       assert.strictEqual(shown[0].content[0].image_url.url, "data:image/png;base64,aGk=")
@@ -447,10 +450,13 @@ describe("Perplexity", () => {
 describe("OpenAI", () => {
   it.effect("P1002 cuts ids that are too long for it, in call and result alike", () =>
     Effect.gen(function* () {
-      const long = "x".repeat(60)
-      const messages = yield* messagesOf(OpenAi.layer(chosen), said(settled(long), settled(long), settled("c")))
+      const [long, fitting] = ["x".repeat(60), "y".repeat(40)]
+      const messages = yield* messagesOf(
+        OpenAi.layer(chosen),
+        said(settled(long), settled(long), settled("c"), settled(fitting))
+      )
       const ids = messages[0].tool_calls.map(({ id }: { id: string }) => id)
-      assert.deepStrictEqual(ids, [`${"x".repeat(38)}_0`, `${"x".repeat(38)}_1`, "c"])
+      assert.deepStrictEqual(ids, [`${"x".repeat(38)}_0`, `${"x".repeat(38)}_1`, "c", fitting])
       assert.deepStrictEqual(
         messages.slice(1).map(({ tool_call_id: id }: { tool_call_id: string }) => id),
         ids

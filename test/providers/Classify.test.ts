@@ -215,6 +215,7 @@ describe("T8 what else an error says", () => {
     assert.strictEqual(passed({ raw })._tag, "ModelOverloadedError")
     assert.strictEqual(passed({ raw: "it is temporarily rate-limited upstream" })._tag, "RateLimitError")
     assert.strictEqual(passed({ raw: 5 })._tag, "ServerError")
+    assert.include(passed({ raw: '{"trace":"t-1"}' }).detail, '{"trace":"t-1"}')
   })
 
   it("T8 an unknown failure is UnknownLlmError, with the original words as its cause", () => {

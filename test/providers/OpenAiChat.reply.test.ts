@@ -251,6 +251,34 @@ describe("text and reasoning", () => {
     for (const content of ["", null, undefined]) assert.deepStrictEqual(ok(whole({ content })).content, [])
   })
 
+  it("takes thoughts out of a text only where they are said to stand in it, and has no empty text beside them", () => {
+    const content = "<think>hm</think>"
+    assert.deepStrictEqual(ok(whole({ content })).content, [Message.text(content)])
+    assert.deepStrictEqual(ok(decodeStream([chunk({ content }), "[DONE]"])).content, [Message.text(content)])
+    const body = JSON.stringify({ choices: [{ message: { content }, finish_reason: "stop" }] })
+    assert.deepStrictEqual(ok(OpenAiChat.make(source, {}, { thinkTags: true }).decode(answer(body))).content, [
+      { type: "reasoning", text: "hm" }
+    ])
+  })
+
+  it("has thoughts alone, and a refusal alone, where nothing else comes", () => {
+    const thinking = { reasoning_content: "hm" }
+    const repeated = { choices: [{ index: 0, delta: {}, message: thinking, finish_reason: "length" }] }
+    for (const end of [[], [repeated]]) {
+      assert.deepStrictEqual(ok(decodeStream([chunk(thinking), ...end, "[DONE]"])).content, [
+        { type: "reasoning", text: "hm", opaque: { provider: "openai", data: "reasoning_content" } }
+      ])
+    }
+    failed(decodeStream([chunk({ refusal: "No." }), "[DONE]"]), LlmError.ContentFilteredError)
+  })
+
+  it("has the name of the model from the first piece that tells it", () => {
+    const { choices } = chunk({ content: "a" })
+    const reply = ok(decodeStream([{ choices }, chunk({ content: "b" }), { choices }, " [DONE] "]))
+    assert.strictEqual(reply.model, "m-1")
+    assert.strictEqual(Message.textOf(reply), "aba")
+  })
+
   for (const field of ["reasoning_content", "reasoning"]) {
     it(`keeps ${field} with the mark of its provider and its name, whole and streamed`, () => {
       const expected: Message.Reply["content"] = [
@@ -383,9 +411,28 @@ describe("the next piece of a text", () => {
     }
     assert.deepStrictEqual(decoderOf().push(chunk({ content: "" })), Result.succeed([]))
     assert.deepStrictEqual(decoderOf().push(chunk({ content: [{ type: "text", text: "b" }] })), Result.succeed([said]))
-    for (const nothing of [{ choices: [] }, { choices: [null] }, { choices: null }, {}]) {
+    const empty = [[], [null], [{}], [{ delta: null }], null]
+    for (const nothing of [...empty.map((choices) => ({ choices })), {}]) {
       assert.deepStrictEqual(decoderOf().push({ model: "m-1", ...nothing }), Result.succeed([]))
     }
+  })
+
+  it("is not told by counts alone", () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 2 }
+    assert.deepStrictEqual(decoderOf().push({ ...chunk({}), usage }), Result.succeed([]))
+  })
+
+  it("P504 may be the last in no stream but one whose reply has ended, and by no event but its own", () => {
+    const object = "chat.completion.done"
+    const decoder = OpenAiChat.make(source, {}, { lastEvent: object }).decoder(answer(""))
+    const states = [{ ...chunk({ content: "a" }), object }, { ...chunk({}), object }, chunk({}, "stop"), { object }]
+    assert.deepStrictEqual(
+      states.map((event) => {
+        assert(Result.isSuccess(decoder.push(JSON.stringify(event))))
+        return decoder.state()
+      }),
+      ["open", "open", "complete", "done"]
+    )
   })
 
   it("hides no error and no refusal beside it", () => {

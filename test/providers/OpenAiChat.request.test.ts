@@ -80,6 +80,7 @@ describe("messages", () => {
 
   it("writes null for the text of a message that has calls only, and leaves out one that has nothing", () => {
     const calling: Message.Assistant = { role: "assistant", content: [settled(call("c1", "{}"), "result", "")] }
+    assert.deepStrictEqual(messagesOf(Message.assistant(" \n")), [])
     assert.deepStrictEqual(
       messagesOf(calling, { role: "assistant", content: [] }).map(({ content }: { content: unknown }) => content),
       [null, ""]
@@ -119,6 +120,28 @@ describe("messages", () => {
       { role: "assistant", content: "4", reasoning_content: "hmm" },
       { role: "assistant", content: "4" }
     ])
+  })
+
+  it("sends back no items but details of reasoning, and of these only lists", () => {
+    const item = (kind: string, data: Message.Opaque["data"]): Message.ProviderItem => ({
+      type: "provider-item",
+      kind,
+      opaque: { provider: "openai", data }
+    })
+    const details = [{ type: "reasoning.text", text: "hm" }]
+    assert.deepStrictEqual(
+      messagesOf({
+        role: "assistant",
+        content: [
+          Message.text("4"),
+          item("search", "ws_1"),
+          item("annotations", [{ type: "url_citation" }]),
+          item("reasoning_details", null),
+          item("reasoning_details", details)
+        ]
+      }),
+      [{ role: "assistant", content: "4", reasoning_details: details }]
+    )
   })
 
   it("writes any text as JSON, lone surrogates too", () => {
@@ -184,6 +207,66 @@ describe("the output", () => {
   })
 })
 
+describe("other servers", () => {
+  const { capabilities } = OpenAiChat
+  const encodeFor = (dialect: OpenAiChat.Dialect, request: Partial<Model.Request>) =>
+    JSON.parse(OpenAiChat.make(source, {}, dialect).encode({ ...plain, ...request }, "whole"))
+
+  it("C1 keep calls and their results apart where neighbours of one role are made one message", () => {
+    const wireCall = (id: string) => ({ id, type: "function", function: { name: "search", arguments: "{}" } })
+    const messages: Message.Transcript = [
+      Message.user("go"),
+      Message.assistant("let me see"),
+      Message.user(""),
+      {
+        role: "assistant",
+        content: [settled(call("c1", "{}"), "result", ""), settled(call("c2", "{}"), "result", "two")]
+      },
+      Message.user("and"),
+      Message.user("now?"),
+      Message.system("in French")
+    ]
+    assert.deepStrictEqual(encodeFor({ alternates: true, systemRole: "developer" }, { messages }).messages, [
+      { role: "developer", content: "in French" },
+      { role: "user", content: "go" },
+      { role: "assistant", content: "let me see" },
+      { role: "assistant", content: null, tool_calls: [wireCall("c1"), wireCall("c2")] },
+      { role: "tool", tool_call_id: "c1", content: "" },
+      { role: "tool", tool_call_id: "c2", content: "two" },
+      { role: "user", content: "and\n\nnow?" }
+    ])
+  })
+
+  it("that know no tools are sent nothing for a message that says nothing, and no results where there were no calls", () => {
+    const messages: Message.Transcript = [
+      Message.assistant("rain"),
+      Message.assistant(" "),
+      { role: "assistant", content: [{ type: "reasoning", text: "hm" }] },
+      { role: "assistant", content: [settled(call("c1", "{}"), "result", "sun")] }
+    ]
+    assert.deepStrictEqual(encodeFor({ capabilities: { ...capabilities, tools: false } }, { messages }).messages, [
+      { role: "assistant", content: "rain" },
+      { role: "assistant", content: "I called the tool 'search' with {}." },
+      { role: "user", content: "The tool 'search' answered: sun" }
+    ])
+  })
+
+  it("that cannot be told to call nothing are offered nothing then", () => {
+    const dialect: OpenAiChat.Dialect = { capabilities: { ...capabilities, toolChoice: ["required"] } }
+    assert.notProperty(encodeFor(dialect, { tools: [tool], toolChoice: "none" }), "tools")
+    for (const toolChoice of ["auto", "required"] as const) {
+      assert.lengthOf(encodeFor(dialect, { tools: [tool], toolChoice }).tools, 1)
+    }
+  })
+
+  it("P301 that take no schema at all are told it in words only", () => {
+    const output: Model.OutputSpec = { name: "o", schema: { type: "object", properties: {} } }
+    const body = encodeFor({ capabilities: { ...capabilities, output: "none" } }, { output })
+    assert.notProperty(body, "response_format")
+    assert.include(body.messages[0].content, '{"type":"object","properties":{}}')
+  })
+})
+
 describe("the rest of the body", () => {
   it("asks for one reply, as one is read", () => {
     assert.deepStrictEqual(encode({}, { extra: { n: 2 } }), encode({}))
@@ -245,6 +328,15 @@ describe("the rest of the body", () => {
     assert.strictEqual(choice("required"), "required")
     assert.deepStrictEqual(choice({ tool: "search" }), { type: "function", function: { name: "search" } })
     assert.deepStrictEqual(Object.keys(encode({ toolChoice: "none" })), ["model", "messages"])
+  })
+
+  it("sends parameters with an object at their root, also where that has a name, and others as they are", () => {
+    const parametersOf = (parameters: Message.ToolSpec["parameters"]) =>
+      encode({ tools: [{ ...tool, parameters }] }).tools[0].function.parameters
+    const search = { type: "object", properties: { q: { type: "string" } } }
+    const $defs = { Search: search }
+    assert.deepStrictEqual(parametersOf({ $ref: "#/$defs/Search", $defs }), { ...search, $defs })
+    assert.deepStrictEqual(parametersOf({ type: "array" }), { type: "array" })
   })
 })
 

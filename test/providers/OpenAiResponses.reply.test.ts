@@ -90,6 +90,30 @@ describe("replies", () => {
     ])
   })
 
+  it("has the sources of a text, and its place in the reply, also one without the other", () => {
+    const source = { type: "url_citation", url: "https://example.org", start_index: 0, end_index: 3, title: "t" }
+    const itemOf = (item: Item) => replyOf(response([item])).content[1]
+    const named = { id: "msg_1", status: "completed" }
+    const kind = { type: "provider-item", kind: "message" } as const
+    assert.deepStrictEqual(itemOf(message("Two.", {}, [source])), {
+      ...kind,
+      ...opaque({ ...named, annotations: [source] })
+    })
+    assert.deepStrictEqual(itemOf(message("Two.", { phase: "final" })), {
+      ...kind,
+      ...opaque({ ...named, phase: "final" })
+    })
+  })
+
+  it("has no part for an empty text, and of a message only what is said to be its text", () => {
+    assert.deepStrictEqual(replyOf(response([message("")])).content, [])
+    const text = (text: string) => ({ type: "output_text", text })
+    const content = [text("a"), { type: "output_text" }, { type: "brand_new", text: "x" }, text("b")]
+    assert.deepStrictEqual(Result.getOrThrow(decode(response([message("", { content })]))).content, [
+      Message.text("ab")
+    ])
+  })
+
   it("is cut off where the response is incomplete, or a call is, so that no half call runs", () => {
     const more = { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }
     assert.strictEqual(replyOf(response([message("half", { status: "incomplete" })], more)).finish, "length")
@@ -143,6 +167,8 @@ describe("errors within a success", () => {
   })
 
   it("T8 a refusal that only its own event tells", () => {
+    const piece = JSON.stringify({ type: "response.refusal.delta", delta: "N" })
+    assert.deepStrictEqual(codec.decoder(answer(200, "")).push(piece), Result.succeed([]))
     const [created, ...rest] = events(response([]))
     const result = decodeStream([created, { type: "response.refusal.done", refusal: "No." }, ...rest])
     assert(Result.isFailure(result))
@@ -212,8 +238,11 @@ describe("streams", () => {
   })
 
   it("takes from the last event what the ones before it left out", () => {
+    const several = response([reasoning("rs_1", "Hm. ", "Well."), message("Hello, world.")])
     const whole = Result.getOrThrow(decode(body))
     const all = events(body)
+    const silent = events(several).filter(({ type }) => !String(type).includes("delta"))
+    assert.deepStrictEqual(Result.getOrThrow(decodeStream(silent)), Result.getOrThrow(decode(several)))
     const without = (...types: ReadonlyArray<string>) =>
       all.filter(({ type }) => !types.some((left) => String(type).includes(left)))
     for (const some of [without("delta"), without("added"), without("done"), without("added", "delta", "done")]) {
@@ -233,6 +262,28 @@ describe("streams", () => {
     }
   })
 
+  it("takes from the end of an item what its reasoning has beyond its pieces", () => {
+    const body = response([reasoning("rs_1", "Hm. ", "Well.")])
+    const all = events(body)
+    const last = all.findLastIndex(({ type }) => String(type).includes("delta"))
+    assert.deepStrictEqual(Result.getOrThrow(decodeStream(all.toSpliced(last, 1))), Result.getOrThrow(decode(body)))
+  })
+
+  it("tells items apart by their ids alone, and pieces without any place are the first item's", () => {
+    const body = response([message("Hello."), call("a", '{"q":"x"}')])
+    const whole = Result.getOrThrow(decode(body))
+    const withoutIndex = events(body).map((event) => ({ ...event, output_index: null }))
+    assert.deepStrictEqual(Result.getOrThrow(decodeStream(withoutIndex)), whole)
+    const [first = [], second = []] = [message("Hello."), call("a", '{"q":"x"}')].map((item) =>
+      itemEvents(item, 0).map((event) => ({ ...event, output_index: null }))
+    )
+    const mingled = [first[0], second[0], first[1], second[1], ...first.slice(2), ...second.slice(2)]
+    const ended = { type: "response.completed", response: body }
+    assert.deepStrictEqual(Result.getOrThrow(decodeStream([...mingled, ended])), whole)
+    const bare = ["Hel", "l"].map((delta) => ({ type: "response.output_text.delta", delta }))
+    assert.deepStrictEqual(Result.getOrThrow(decodeStream([...bare, ended])), whole)
+  })
+
   it("takes whole texts, and of texts that came in pieces what is beyond them", () => {
     const item = (event: object) => ({ output_index: 0, item_id: "msg_1", content_index: 0, ...event })
     const delta = (text: string, at = 0) => item({ type: "response.output_text.delta", delta: text, content_index: at })
@@ -246,6 +297,7 @@ describe("streams", () => {
     assert.strictEqual(textOf(delta("Hel"), done("Hello.")), "Hello.")
     assert.strictEqual(textOf(delta("Hel"), done("Other.")), "Hel")
     assert.strictEqual(textOf(delta("Hel"), done(undefined)), "Hel")
+    assert.strictEqual(textOf(done(undefined)), "")
     assert.strictEqual(textOf(delta("a"), done("ab"), delta("c", 1), done("cd", 1)), "abcd")
     assert.strictEqual(textOf(delta("a"), done("a", 1), done("ab", 1)), "aab")
     assert.strictEqual(textOf({ type: "response.output_text.delta" }, delta("a")), "a")
@@ -268,6 +320,7 @@ describe("streams", () => {
     assert.strictEqual(argumentsOf(piece("delta", { delta: "{" }), piece("done", { arguments: '{"q":2}' })), '{"q":2}')
     assert.strictEqual(argumentsOf(piece("delta", {}), " [DONE] ", piece("delta", { delta: "{}" })), "{}")
     assert.strictEqual(argumentsOf(), "")
+    assert.strictEqual(argumentsOf({ ...added, item: call("a", '{"q":3}') }), '{"q":3}')
     assert.isTrue(Result.isFailure(decodeStream([added, "[DONE", last])))
   })
 

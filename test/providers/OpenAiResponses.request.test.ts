@@ -100,8 +100,24 @@ describe("messages", () => {
     assert.notProperty(input[0], "id")
   })
 
+  it("P1002 tells calls apart whose ids come again in a later message, and keeps to what an id may be", () => {
+    const long = "a".repeat(64)
+    const calling = (...ids: ReadonlyArray<string>): Message.Assistant => ({
+      role: "assistant",
+      content: ids.map((id) => settled(id, "result", id))
+    })
+    const input: ReadonlyArray<Item> = inputOf(calling("x", long), calling("y", "x"), calling(long))
+    const idsOf = (type: string) => input.flatMap((item) => (item["type"] === type ? [String(item["call_id"])] : []))
+    const calls = idsOf("function_call")
+    assert.strictEqual(new Set(calls).size, 5)
+    assert.deepStrictEqual(idsOf("function_call_output"), calls)
+    for (const id of calls) assert.match(id, /^[\w-]{1,64}$/)
+  })
+
   it("leaves out a message that says nothing", () => {
-    assert.deepStrictEqual(inputOf(Message.user(""), { role: "assistant", content: [] }, Message.user("go")), [
+    const silent: Message.Message = { role: "user", content: [] }
+    assert.deepStrictEqual(inputOf(Message.user(""), silent, { role: "assistant", content: [] }, Message.user("go")), [
+      { role: "user", content: "" },
       { role: "user", content: "" },
       { role: "user", content: "go" }
     ])
@@ -131,6 +147,8 @@ describe("what goes back", () => {
 
   it("P1002 no reasoning without the item that followed it", () => {
     assert.deepStrictEqual(inputOf(Message.user("go"), said([first, second])), [{ role: "user", content: "go" }])
+    const silent = message("", { phase: "final_answer" })
+    assert.deepStrictEqual(inputOf(Message.user("go"), said([first, silent])), [{ role: "user", content: "go" }])
     assert.deepStrictEqual(inputOf(said([message("Well."), first])), [{ role: "assistant", content: "Well." }])
     assert.deepStrictEqual(inputOf(said([first, second, call("a", "{}")], result("ok"))).slice(0, 2), [first, second])
   })
@@ -170,6 +188,8 @@ describe("what goes back", () => {
         { type: "reasoning", text: "hm", ...opaque("openai", "reasoning_content") },
         { type: "reasoning", text: "hm" },
         Message.text("4"),
+        { type: "provider-item", kind: "message", ...opaque("azure", { id: "msg_1" }) },
+        { type: "provider-item", kind: "shell_call_output", ...opaque("azure", { call_id: "c1" }) },
         { type: "provider-item", kind: "web_search_call", ...opaque("gemini", { type: "web_search_call" }) },
         { type: "provider-item", kind: "annotations", ...opaque("openai", [{ type: "url_citation" }]) },
         {

@@ -71,6 +71,40 @@ reads("A114 calls are told apart", {
     },
     reads: [["x", "v", "{}"], ["x_1", "w", "{}"], "tool-calls"]
   },
+  "though an id, a name or nothing at all comes after their arguments": {
+    of: chat,
+    body: pieces(
+      { index: 0, function: { arguments: '{"a":' } },
+      { index: 0, id: "a", function: { arguments: "1}" } },
+      { index: 0, function: { name: "w" } },
+      { index: 0 }
+    ),
+    reads: [["a", "w", '{"a":1}'], "tool-calls"]
+  },
+  "though their name comes after arguments without an index": {
+    of: chat,
+    body: pieces({ function: { arguments: '{"a":' } }, { function: fn("1}") }),
+    reads: [["call_0", "w", '{"a":1}'], "tool-calls"]
+  },
+  "and not by a name said again with index and id, after arguments that were whole": {
+    of: chat,
+    body: pieces({ index: 0, id: "a", function: fn('{"a":1}') }, { index: 0, id: "a", function: fn(" ") }),
+    reads: [["a", "w", '{"a":1} '], "tool-calls"]
+  },
+  "where the first has no id, and pieces without an id belong to the last": {
+    of: chat,
+    body: pieces({ function: fn("{}", "v") }, { id: "b", function: fn('{"b"') }, { function: { arguments: ":1}" } }),
+    reads: [["call_0", "v", "{}"], ["b", "w", '{"b":1}'], "tool-calls"]
+  },
+  "and one without an index comes after those before it": {
+    of: chat,
+    body: pieces(
+      { index: 1, id: "b", function: fn("{}") },
+      { id: "c", function: fn("{}") },
+      { index: 0, id: "a", function: fn("{}") }
+    ),
+    reads: [["a", "w", "{}"], ["b", "w", "{}"], ["c", "w", "{}"], "tool-calls"]
+  },
   "by their index, where all have one id": {
     of: chat,
     body: pieces({ index: 1, id: "x", function: fn("{}", "v") }, { index: 0, id: "x", function: fn("{}") }),

@@ -77,7 +77,8 @@ export class Calls {
     const ofIndex = ({ index }: OpenCall) => told === undefined || index === told
     if (piece.id !== undefined) {
       const same = this.#open.findLastIndex((call) => ofIndex(call) && call.id === piece.id)
-      if (same !== -1 && !(told === undefined && begins(piece, this.#open[same]))) return same
+      const call = this.#open[same]
+      if (call !== undefined && !(told === undefined && begins(piece, call))) return same
     }
     const last = this.#open.findLastIndex(ofIndex)
     const call = this.#open[last]
@@ -87,8 +88,8 @@ export class Calls {
   }
 }
 
-const begins = (piece: Piece, call: Piece | undefined): boolean => {
-  if (piece.name === undefined || call?.name === undefined) return false
+const begins = (piece: Piece, call: Piece): boolean => {
+  if (piece.name === undefined || call.name === undefined) return false
   return piece.name !== call.name || (isWhole(call.arguments) && Predicate.isTruthy(piece.arguments))
 }
 

@@ -38,11 +38,14 @@ export const make = (provider: string, dialect: Full): ((transcript: Message.Tra
       .join(",")
 }
 
-/** Instructions first, and no two messages of one role next to each other; one that says nothing is left out. */
+/**
+ * Instructions first, and no two messages of one role next to each other; one that says nothing is left out. A call and its
+ * result are told by their ids, so their messages stay as they are.
+ */
 const alternating = (wiresOf: (message: Message.Message) => ReadonlyArray<Wire>) => {
   const encoded = remembering((message: Message.Message): ReadonlyArray<Encoded> =>
     wiresOf(message)
-      .filter(({ content }) => content !== null && content.length > 0)
+      .filter((wire) => wire.content !== "" || isOfCalls(wire))
       .map((wire) => ({ wire, text: JSON.stringify(wire) }))
   )
   const isInstruction = ({ wire: { role } }: Encoded) => role === "system" || role === "developer"
@@ -51,12 +54,14 @@ const alternating = (wiresOf: (message: Message.Message) => ReadonlyArray<Wire>)
     const groups: Array<Arr.NonEmptyArray<Encoded>> = []
     for (const each of [...all.filter(isInstruction), ...all.filter((each) => !isInstruction(each))]) {
       const last = groups.at(-1)
-      if (last !== undefined && last[0].wire.role === each.wire.role) last.push(each)
+      if (last !== undefined && last[0].wire.role === each.wire.role && !isOfCalls(each.wire)) last.push(each)
       else groups.push([each])
     }
     return groups.map((group) => (group.length === 1 ? group[0].text : JSON.stringify(joined(group)))).join(",")
   }
 }
+
+const isOfCalls = (wire: Wire): boolean => wire.role === "tool" || "tool_calls" in wire
 
 const joined = (group: Arr.NonEmptyArray<Encoded>): Wire => {
   const contents = group.map(({ wire: { content } }) => content ?? "")
@@ -113,7 +118,7 @@ const encodeAssistant = (message: Message.Assistant, provider: string, dialect: 
       : { reasoning_content: missingReasoning }
   const assistant = {
     role: "assistant" as const,
-    content: text === "" && settled.length > 0 ? null : text,
+    content: text === "" ? null : text,
     ...reasoning,
     ...demanded,
     ...(settled.length === 0
@@ -151,6 +156,7 @@ const retold = (message: Message.Assistant): ReadonlyArray<Wire> => {
     ({ call, settlement }) => `The tool '${call.name}' answered: ${settlementText(settlement)}`
   )
   const said = [Message.textOf(message), ...calls].filter((text) => text !== "").join("\n")
+  if (said.trim() === "") return []
   return [
     { role: "assistant", content: said },
     ...(results.length === 0 ? [] : [{ role: "user" as const, content: results.join("\n") }])

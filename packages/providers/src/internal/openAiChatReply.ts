@@ -116,8 +116,8 @@ export const sourcesOf = (
   { sources }: Full
 ): ReadonlyArray<Message.ProviderItem> => {
   const found = sources.flatMap((name) => {
-    const value = Json.field(body, name)
-    return value !== undefined && Json.items(value).length > 0 ? [[name, value] as const] : []
+    const items = Json.items(Json.field(body, name))
+    return items.length > 0 ? [[name, items] as const] : []
   })
   if (found.length === 0) return []
   return [{ type: "provider-item", kind: "sources", opaque: { provider, data: Object.fromEntries(found) } }]

@@ -28,7 +28,6 @@ export class ChatDecoder implements Decoder<Model.Part> {
   readonly #details = new ReasoningDetails.Details()
   readonly #tags: ThinkTags | undefined
   #state: "open" | "complete" | "done" = "open"
-  #seen = false
   /** Whether a piece of the reply has come. */
   #hasSpoken = false
   /** The message so far, which some repeat with every piece, and others send in their place. */
@@ -60,7 +59,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
     if (Result.isFailure(parsed)) return this.#undecodable(parsed.failure)
     const chunk = parsed.success
     if (!Predicate.isObject(chunk)) return this.#undecodable(new Error("an event is no object"))
-    const plain = this.#seen && this.#reasoningField === undefined ? plainText(chunk) : undefined
+    const plain = this.#reasoningField === undefined ? plainText(chunk) : undefined
     if (plain !== undefined && this.#told.model === chunk["model"]) return Result.succeed(this.#said(plain))
     const told = ChatReply.usageOf(chunk, this.#usage)
     this.#usage = told ?? this.#usage
@@ -76,10 +75,9 @@ export class ChatDecoder implements Decoder<Model.Part> {
   }
 
   end(): Step {
-    if (!this.#seen) return this.#undecodable(new Error("the stream holds no reply"))
     const unsaid = this.#hasSpoken ? [] : this.#readDelta(this.#message)
     if (this.#reason === undefined && !this.#hasSpoken) {
-      return this.#undecodable(new Error("the stream ends before it says anything"))
+      return this.#undecodable(new Error("the stream holds no reply"))
     }
     const refusal = this.#refusal === "" ? undefined : this.#refusal
     const usage = this.#usage ?? Usage.empty
@@ -106,8 +104,6 @@ export class ChatDecoder implements Decoder<Model.Part> {
     const sources = ChatReply.sourcesOf(this.#source, chunk, this.#dialect)
     if (sources.length > 0) this.#sources = sources
     const choice = ChatError.firstChoice(chunk)
-    if (choice === undefined) return []
-    this.#seen = true
     const reason = Json.text(Json.field(choice, "finish_reason"))
     if (reason !== undefined) {
       this.#reason = reason

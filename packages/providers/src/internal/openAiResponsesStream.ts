@@ -202,9 +202,9 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
   /** The item that an event is about; `undefined` for one that was given out. */
   #itemOf(event: Schema.Json, id = Json.text(Json.field(event, "item_id"))): OpenItem | undefined {
     const told = Json.count(Json.field(event, "output_index"))
-    const known = id === undefined ? undefined : this.#indexes.get(id)
-    const index = told ?? known ?? (id === undefined ? this.#last : this.#last + 1)
-    if (id !== undefined && known !== index) this.#indexes.set(id, index)
+    const known = id === undefined ? Math.max(this.#last, 0) : (this.#indexes.get(id) ?? this.#last + 1)
+    const index = told ?? known
+    if (id !== undefined) this.#indexes.set(id, index)
     return this.#itemAt(index)
   }
 
