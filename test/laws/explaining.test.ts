@@ -58,7 +58,10 @@ const knownTable: fc.Arbitrary<Table> = fc
   .uniqueArray(fc.tuple(fc.constantFrom<Row>("A", "B", "C", "orElse"), known), { selector: ([row]) => row })
   .map((rows): Table => Object.fromEntries(rows))
 
-/** Uses up every row without asking one a time too often, with or without the longest hint that each rung grants. */
+/**
+ * Uses up every row without asking one a time too often, with or without the longest hint that each rung grants. A hint of nothing
+ * asks for a millisecond (L208), which a rung that grants none does not wait.
+ */
 const worstScript = (explained: ReturnType<typeof Recovery.explain>, hinted: boolean): Script => {
   const steps = explained.rows.flatMap(({ key, rungs }) =>
     rungs.flatMap(({ maxHint, waits }) =>
@@ -66,7 +69,7 @@ const worstScript = (explained: ReturnType<typeof Recovery.explain>, hinted: boo
         takes: 0,
         does: "fail" as const,
         tag: tags.find((tag) => tag === key) ?? ("D" as Tag),
-        ...(hinted ? { hint: Duration.toMillis(maxHint) } : {})
+        ...(hinted && Duration.toMillis(maxHint) >= 1 ? { hint: Duration.toMillis(maxHint) } : {})
       }))
     )
   )
