@@ -1,6 +1,6 @@
 /** Runs the tests against the mutants, and keeps what came of it as long as neither the mutant's file nor the tests changed. */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import type { File } from "../files.ts"
 import { hashOf, type Surveyed } from "./baseline.ts"
 import { identity, type Placed } from "./instrument.ts"
@@ -178,7 +178,10 @@ const nearness = (source: string, shares: ReadonlyMap<string, number>): number =
   return (shares.get(source) ?? 0) + ofTarget.reduce((sum, [, share]) => sum + share, 0)
 }
 
-/** The test files that are most about a source: those of which the tests come by its mutants and by few others. */
+/**
+ * The test files that are most about a source: those that are named after its target, and those of which the tests come by its
+ * mutants and by few others.
+ */
 const filesFor = (
   source: string,
   tests: ReadonlyArray<Baseline>,
@@ -195,7 +198,9 @@ const filesFor = (
     .toSorted(([, a], [, b]) => b.share / b.tests - a.share / a.tests || a.ms - b.ms)
     .slice(0, WORLD_FILES)
     .map(([file]) => file)
-  return [...new Set([...(targetOf(source)?.tables ?? []), ...nearest])]
+  const target = targetOf(source)
+  const named = [...scores.keys()].filter((file) => target !== undefined && basename(file).startsWith(target.name))
+  return [...new Set([...(target?.tables ?? []), ...named, ...nearest])]
 }
 
 /** What becomes of the mutants of the chosen files. */

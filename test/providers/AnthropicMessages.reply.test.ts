@@ -173,6 +173,12 @@ describe("replies", () => {
       Usage.make({ inputTokens: 1, outputTokens: 9, reasoningTokens: 6 })
     )
   })
+
+  it("keeps what was thought where later counts say nothing of it", () => {
+    const told = { output_tokens: 7, output_tokens_details: { thinking_tokens: 6 } }
+    const begun = { type: "message_start", message: message([], null, { usage: told }) }
+    assert.strictEqual(ok(decodeEvents([begun, ended("end_turn"), stop])).usage.reasoningTokens, 6)
+  })
 })
 
 describe("streams", () => {
