@@ -204,6 +204,17 @@ describe("what goes back", () => {
       { type: "function_call_output", call_id: "toolu_1", output: "ok" }
     ])
   })
+
+  it("words and items in the order in which they were said", () => {
+    const data = { type: "web_search_call", id: "ws_1", status: "completed" }
+    const searched = { type: "provider-item", kind: "web_search_call", opaque: { provider: "openai", data } } as const
+    const content = [Message.text("I look."), searched, Message.text("Found.")]
+    assert.deepStrictEqual(inputOf({ role: "assistant", content }), [
+      { role: "assistant", content: "I look." },
+      data,
+      { role: "assistant", content: "Found." }
+    ])
+  })
 })
 
 describe("tools", () => {
