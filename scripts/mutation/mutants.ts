@@ -31,7 +31,7 @@ const WORLDS = 12
 const WORLD_FILES = 10
 
 /** How long a test may take, in milliseconds without mutants, to be among those that are loaded anew. */
-const WORLD_MILLIS = 1_500
+const WORLD_MILLIS = 300
 
 /** Mutants tried by one process at most. */
 const JOBS = 400

@@ -3,6 +3,7 @@ import * as McpClient from "effect/ai/McpClient"
 import * as McpProtocol from "effect/ai/McpProtocol"
 import type * as McpClientError from "effect/ai/McpClientError"
 import * as ConfigProvider from "effect/ConfigProvider"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as ChildProcess from "effect/process/ChildProcess"
 import * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
@@ -61,9 +62,12 @@ const environment: Effect.Effect<Record<string, string>> = Effect.suspend(() => 
 
 type Spawner = typeof ChildProcessSpawner.ChildProcessSpawner.Service
 
+/** How long the last words of a process that went away are waited for: whoever it has started may hold its standard error open. */
+const lastWords = "1 second"
+
 const overheard = (spawner: Spawner, notices: Notices, wrote: (text: string) => void): Spawner =>
   ChildProcessSpawner.make((command) =>
-    Effect.map(spawner.spawn(command), (handle) =>
+    Effect.zipWith(spawner.spawn(command), Deferred.make<void>(), (handle, isSilent) =>
       ChildProcessSpawner.makeHandle({
         ...handle,
         stdout: handle.stdout.pipe(
@@ -75,9 +79,14 @@ const overheard = (spawner: Spawner, notices: Notices, wrote: (text: string) => 
           // a banner, or a log line that went astray, is no message
           Stream.filter((line) => line.startsWith("{") || line.startsWith("[")),
           Stream.tap((line) => notices.hear(line)),
-          Stream.encodeText
+          Stream.encodeText,
+          // its failure is told with what it wrote
+          Stream.concat(Stream.fromEffectDrain(Effect.timeoutOption(Deferred.await(isSilent), lastWords)))
         ),
-        stderr: Stream.tap(handle.stderr, (bytes) => Effect.sync(() => wrote(new TextDecoder().decode(bytes))))
+        stderr: handle.stderr.pipe(
+          Stream.tap((bytes) => Effect.sync(() => wrote(new TextDecoder().decode(bytes)))),
+          Stream.ensuring(Deferred.succeed(isSilent, undefined))
+        )
       })
     )
   )
