@@ -160,6 +160,10 @@ const runPart = async (
       else exclude(test)
     } else if (stuck !== undefined && stuck.mutant !== "") {
       settle({ mutant: stuck.mutant, status: "timeout", by: stuck.test, ran: 0 })
+    } else if (done.size === 0 && left.worlds.length > 1) {
+      // one of them may keep the tests of all others from being collected
+      for (const world of left.worlds) await runPart({ jobs: [], worlds: [world] }, planOf, tell, isFound, exclude)
+      return
     } else if (tainted === undefined && done.size === 0 && said.lines.at(-1)?.type !== "done") {
       throw new Error(`Vitest ended without a result; at ${JSON.stringify(stuck)}\n${said.printed}`)
     }

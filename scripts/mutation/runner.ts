@@ -205,6 +205,13 @@ export default class MutantRunner extends TestRunner {
 
   async worlds(tests: ReadonlyArray<RunnerTestCase>): Promise<void> {
     const times = new Map(this.plan.tests.map(({ key, ms }) => [key, ms]))
+    // what fails in the body of a `describe` keeps all tests of the process from being collected
+    const [only, ...others] = this.plan.worlds
+    if (tests.length === 0 && only !== undefined && others.length === 0) {
+      this.write({ type: "result", mutant: only.mutant, status: "killed", by: only.files[0] ?? "", ran: 0 })
+      this.write({ type: "done" })
+      return
+    }
     for (const { mutant } of this.plan.worlds) {
       const inWorld = tests.filter((test) => suitesAbove(test)[0]?.name === mutant)
       const cases = casesOf(inWorld, 1).filter(({ key }) => times.has(key))
