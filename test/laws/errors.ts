@@ -40,7 +40,7 @@ export const shape = (value: unknown): unknown => {
     return {
       class: value.constructor,
       message: value.message,
-      advice: [code, httpStatus, isRetryable, maxAttempts, recovery, shape(suggestedDelay)],
+      advice: [code, httpStatus, isRetryable, shape(maxAttempts), recovery, shape(suggestedDelay)],
       fields: entriesOf(value).map(([name, field]) => [name, fieldOf(name, field)]),
       cause: "cause" in value ? beneath(value.cause) : "none"
     }
