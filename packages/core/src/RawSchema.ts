@@ -18,7 +18,7 @@ export type RawSchema = Message.ToolSpec["parameters"]
 /**
  * The codec of the values that a JSON Schema admits; never throws. It takes no part in what it cannot check: regular
  * expressions (those of a stranger may run for ever), conditions (`if`, `not`), `format`. A part of it that cannot be read is
- * open: any JSON passes there, and whoever wrote the schema has to look for himself.
+ * open: any JSON passes there, and whoever wrote the schema has to check it in their own code.
  */
 export const make = (schema: RawSchema): Schema.Codec<Schema.Json, unknown> => {
   const { definitions, schema: root } = documentOf(schema)
