@@ -4,7 +4,6 @@ import { Agent, Approval, Budget, Message, Router, Skill, Snapshot, type Tool } 
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Fiber, Queue, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { canonical, Digest } from "../../packages/core/src/internal/digest.ts"
 import { it } from "../support/run.ts"
 import { agentWith, batch, done, read, scripted } from "./dialogue.ts"
 import { deciding, outcomeOf, paying, snapshotOf } from "./suspending.ts"
@@ -150,10 +149,7 @@ it.effect("P902 A909 a checkpoint by time keeps what somebody was asked; what wa
       "interrupted: The call was interrupted before it ended.",
       "result: paid 1"
     ])
-  }).pipe(
-    // that of the platform takes real time
-    Effect.provideService(Digest, (value) => Effect.succeed(canonical(value)))
-  )
+  })
 )
 
 const routed = () =>

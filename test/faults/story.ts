@@ -3,8 +3,6 @@
  * by an agent and told, and one is `unsafe`, has a time limit and can be looked up; coercion, a policy, listeners, a model
  * that fails and is asked again, text before calls.
  */
-import { hash } from "node:crypto"
-import { canonical, Digest } from "../../packages/core/src/internal/digest.ts"
 import {
   Agent,
   type AgentEvent,
@@ -374,11 +372,4 @@ export const stage = Effect.fnUntraced(function* (
 export const playNow = (mode: Mode, injection?: Injection): Promise<Played> => inSilence(play(mode, injection))
 
 export const inSilence = <A>(self: Effect.Effect<A>): Promise<A> =>
-  Effect.runPromise(
-    self.pipe(
-      Effect.provide(TestClock.layer()),
-      Effect.provide(Logger.layer([])),
-      // at once: a clock of tests does not wait for other threads
-      Effect.provideService(Digest, (value) => Effect.sync(() => hash("sha256", canonical(value))))
-    )
-  )
+  Effect.runPromise(self.pipe(Effect.provide(TestClock.layer()), Effect.provide(Logger.layer([]))))

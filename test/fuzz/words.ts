@@ -1,9 +1,7 @@
 /** What calls, histories and documents have to keep, whatever they hold. */
 import * as assert from "node:assert/strict"
-import { createHash } from "node:crypto"
 import { AgentEvent, Coercion, Issue, Message, RetryAfter, Snapshot } from "@kintsugi/core"
 import { Effect, Exit, Result, Schema } from "effect"
-import { canonical, Digest } from "../../packages/core/src/internal/digest.ts"
 import { checkWait } from "./codecs.ts"
 
 type Json = Schema.Json
@@ -209,11 +207,8 @@ const checkFailure = (exit: Exit.Failure<unknown, unknown>): void => {
   assert.equal(typeof reasons[0].error.message, "string")
 }
 
-/** That of the platform, at once. */
-const digest = (value: Json) => Effect.sync(() => createHash("sha256").update(canonical(value)).digest("hex"))
-
 const fromJson = (document: unknown): Exit.Exit<Snapshot.Snapshot, Schema.SchemaError> =>
-  Effect.runSyncExit(Effect.provideService(Snapshot.fromJson(document), Digest, digest))
+  Effect.runSyncExit(Snapshot.fromJson(document))
 
 export const checkSnapshot = (document: Json): void => {
   const exit = fromJson(document)
