@@ -29,6 +29,12 @@ export const readAs = (schema: Schema.Codec<unknown, unknown>, text: string): un
   Schema.decodeUnknownSync(Schema.toCodecJson(schema))(JSON.parse(text))
 
 /**
+ * Whether V8 may read a name of a field in this text as another one: one with an escape, once it has read others
+ * (https://github.com/nodejs/node/issues/63785). What is read wrong there was written right.
+ */
+export const isMisread = (text: string): boolean => /"[^"\\]*(?:\\.[^"\\]*)+":/.test(text)
+
+/**
  * All that has to survive. Of what is foreign that is its summary. JSON has no negative zero.
  */
 export const shape = (value: unknown): unknown => {
