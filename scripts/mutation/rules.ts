@@ -9,11 +9,14 @@ import { type Baseline, cache, type Hunt } from "./protocol.ts"
 /** Whether a title begins with the id of a rule, as `test/behaviour.test.ts` reads it. */
 export const isOfRule = (title: string): boolean => /^[A-Z]{1,2}\d+\b/.test(title.split(" > ").at(-1) ?? "")
 
-/** How many mutants a test is tried with before it is said to find out none. */
+/** How many mutants a test is tried with before it is said to find out none, and for about how long where it is a slow one. */
 const TRIES = 400
+const MILLIS = 60_000
+/** How many it is tried with, however slow it is. */
+const LEAST = 60
 
 /** Tests looked at by one process at most. */
-const HUNTS = 400
+const HUNTS = 80
 
 interface Kept {
   readonly [test: string]: { readonly hash: string; readonly found: boolean }
@@ -21,12 +24,6 @@ interface Kept {
 
 const path = join(cache, "hunted.json")
 const readKept = (): Kept => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {})
-
-/** Values from all over a list, the first ones of a file not before the rest. */
-const spread = <A>(values: ReadonlyArray<A>): ReadonlyArray<A> => {
-  const step = Math.max(1, Math.floor(values.length / 20))
-  return Array.from({ length: step }, (_, from) => values.filter((_, at) => at % step === from)).flat()
-}
 
 export interface Idle {
   /** Tests of rules that come by mutants and find out none. */
@@ -51,13 +48,19 @@ export const idleTests = async (
   const asked = ofRules.filter(({ key }) => !finders.has(key))
   const elsewhere = asked.filter(({ hits }) => Object.keys(hits).length === 0)
   const open = asked.filter((test) => Object.keys(test.hits).length > 0 && kept[test.key]?.hash !== hashFor(test))
-  const found = new Map<string, boolean>()
+  const hashes = new Map(open.map((test) => [test.key, hashFor(test)]))
+  const now: Record<string, { readonly hash: string; readonly found: boolean }> = { ...kept }
   say(`${open.length} tests of rules were nobody's first finder: looking for mutants that they find out`)
   const tests = open.map(({ key, ms }) => ({ key, ms }))
-  const all = open.map(({ hits }, test): Hunt => ({
+  const callers = new Map<string, number>()
+  for (const { hits } of surveyed.tests) for (const id of Object.keys(hits)) callers.set(id, (callers.get(id) ?? 0) + 1)
+  const all = open.map(({ hits, ms }, test): Hunt => ({
     test,
-    mutants: spread(Object.entries(hits).filter(([id]) => killed.has(id)))
-      .slice(0, TRIES)
+    // what few tests come by is what this one is about
+    mutants: Object.entries(hits)
+      .filter(([id]) => killed.has(id))
+      .toSorted(([a], [b]) => (callers.get(a) ?? 0) - (callers.get(b) ?? 0))
+      .slice(0, Math.min(TRIES, Math.max(LEAST, Math.ceil(MILLIS / (ms + 1)))))
       .map(([id, count]) => ({ id, hits: count }))
   }))
   const work = async (hunts: ReadonlyArray<Hunt>): Promise<void> => {
@@ -66,15 +69,16 @@ export const idleTests = async (
       const files = [...new Set(left.map(({ test }) => open[test]?.file ?? ""))]
       const said = await run({ mode: "hunts", files, tests, hunts: left })
       const done = new Set<string>()
+      const note = (key: string, isFound: boolean) => {
+        done.add(key)
+        now[key] = { hash: hashes.get(key) ?? "", found: isFound }
+      }
       for (const line of said.lines) {
         if (line.type !== "hunted") continue
-        done.add(line.test)
-        found.set(line.test, line.mutant !== undefined)
+        note(line.test, line.mutant !== undefined)
       }
-      if (said.stuckAt !== undefined) {
-        done.add(said.stuckAt.test)
-        found.set(said.stuckAt.test, true)
-      }
+      if (said.stuckAt !== undefined) note(said.stuckAt.test, true)
+      writeFileSync(path, JSON.stringify(now))
       if (said.lines.at(-1)?.type === "done") return
       if (done.size === 0) throw new Error(`Vitest ended without a result\n${said.printed}`)
       left = left.filter(({ test }) => !done.has(tests[test]?.key ?? ""))
@@ -84,9 +88,6 @@ export const idleTests = async (
     chunks(all, HUNTS).map((chunk) => () => work(chunk)),
     workers
   )
-  const now: Record<string, { hash: string; found: boolean }> = { ...kept }
-  for (const test of open) now[test.key] = { hash: hashFor(test), found: found.get(test.key) ?? false }
-  writeFileSync(path, JSON.stringify(now))
   const idle = asked.filter(({ hits, key }) => Object.keys(hits).length > 0 && now[key]?.found !== true)
   return { idle, elsewhere, count: ofRules.length }
 }
