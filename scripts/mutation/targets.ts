@@ -4,7 +4,7 @@
 export interface Target {
   readonly name: string
   readonly matches: RegExp
-  /** Test files that are about the tables in its sources, which are read once, when a module is loaded. */
+  /** Test files that are about what its sources make once, when a module is loaded: tables, texts, schemas. */
   readonly tables?: ReadonlyArray<string>
 }
 
@@ -21,9 +21,17 @@ export const targets: ReadonlyArray<Target> = [
   { name: "Backoff", matches: new RegExp(`${core}Backoff\\.ts$`) },
   { name: "Recovery", matches: new RegExp(`${core}(Recovery|internal/recovery[A-Z][A-Za-z]*)\\.ts$`) },
   { name: "Budget", matches: new RegExp(`${core}(Budget|internal/budget[A-Z][A-Za-z]*|internal/runBudget)\\.ts$`) },
-  { name: "Toolset", matches: new RegExp(`${core}(Toolset|internal/(toolset[A-Z][A-Za-z]*|settling))\\.ts$`) },
+  {
+    name: "Toolset",
+    matches: new RegExp(`${core}(Toolset|internal/(toolset[A-Z][A-Za-z]*|settling))\\.ts$`),
+    tables: ["test/core/Complete.test.ts", "test/core/Escalate.test.ts"]
+  },
   { name: "Turn", matches: new RegExp(`${core}(Turn|internal/turn[A-Z][A-Za-z]*)\\.ts$`) },
-  { name: "Agent", matches: new RegExp(`${core}(Agent|internal/agent(?!Event)[A-Z][A-Za-z]*)\\.ts$`) },
+  {
+    name: "Agent",
+    matches: new RegExp(`${core}(Agent|internal/agent(?!Event)[A-Z][A-Za-z]*)\\.ts$`),
+    tables: ["test/core/AsTool.test.ts", "test/core/Resume.test.ts"]
+  },
   { name: "Message", matches: new RegExp(`${core}(Message|internal/message[A-Z][A-Za-z]*)\\.ts$`) },
   codec("OpenAiChat"),
   codec("OpenAiResponses"),

@@ -55,6 +55,21 @@ it.run("P601 A1111 an agent with an unsafe tool is not run again by rows for all
   })
 )
 
+it("P601 A1111 an agent is as unsafe as the tools of any of its skills; functions have none", () => {
+  const echo = Skill.deterministic("echo", { description: "Echoes.", run: (input: string) => Effect.succeed(input) })
+  const skillOf = <const T extends Tool.AnyTool>(tool: T) =>
+    Skill.make("work", { description: "Works.", tools: [tool] })
+  const { tool: pay } = play("pay", { sideEffects: "unsafe" }, [])
+  const paying = Agent.make("expert", { skills: [echo, skillOf(pay)] })
+  const looking = Agent.make("expert", { skills: [echo, skillOf(scripted("look").tool)] })
+  const table = { ServerError: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) }
+  const options = { name: "ask", description } as const
+  const cautious = agentWith(Agent.asTool(paying, options)).pipe(Agent.toolDefaults(table))
+  assert.strictEqual(Agent.explain(cautious).tools.get("ask")?.worst.attempts, 1)
+  const carefree = agentWith(Agent.asTool(looking, options)).pipe(Agent.toolDefaults(table))
+  assert.strictEqual(Agent.explain(carefree).tools.get("ask")?.worst.attempts, 2)
+})
+
 it.run("A1110 a model calls an agent with one text, and reads its answer", (run) =>
   Effect.gen(function* () {
     const inner = yield* make(text("because"))

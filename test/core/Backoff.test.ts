@@ -36,12 +36,13 @@ describe("delays", () => {
     })
   )
 
-  it.effect("L209 no wait stays none where the factor has grown beyond every number", () =>
+  it.effect("L209 no wait stays none, but for a hint, where the factor has grown beyond every number", () =>
     Effect.gen(function* () {
       const step = yield* Schedule.toStep(Backoff.make({ retries: 9, factor: 1e200 }))
       for (let attempt = 1; attempt <= 5; attempt++) {
         assert.strictEqual(Duration.toMillis((yield* step(0, {}))[1]), 0)
       }
+      assert.strictEqual(Duration.toMillis((yield* step(0, hinting(30_000)))[1]), 30_000)
     })
   )
 

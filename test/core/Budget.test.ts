@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Budget, type Model, Recovery, RunError, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Schema } from "effect"
+import { Duration, Effect, Schema } from "effect"
 import { it, type Runnable } from "../support/run.ts"
 import { batch, busy, done, eventLog, fixer, read, scripted, settlements } from "./dialogue.ts"
 
@@ -236,6 +236,25 @@ it("A903 A904 A910 what is no limit is refused by name, with what it has to be",
     warnAt: 1
   })
   assert.strictEqual(Budget.make({ maxDuration: "Infinity" }).maxDuration, Infinity)
+})
+
+it("A903 A904 A905 A907 what no run goes on for ever without may be unlimited, by name; time may be parts of milliseconds", () => {
+  for (const name of [
+    "maxDuration",
+    "maxTokens",
+    "maxCost",
+    "maxConsecutiveSameTool",
+    "toolConcurrency",
+    "maxArgsBytes"
+  ] as const) {
+    assert.strictEqual(Budget.make({ maxArgsBytes: 1, maxDuration: 1, [name]: Infinity })[name], Infinity)
+  }
+  for (const name of ["hint", "withhold", "stop"] as const) {
+    assert.strictEqual(Budget.make({ repeatedFailures: { [name]: Infinity } }).repeatedFailures[name], Infinity)
+    const refused = new RegExp(`^Budget: ${name} must be a whole number of at least 1, got 1.5$`)
+    assert.throws(() => Budget.make({ repeatedFailures: { [name]: 1.5 } }), refused)
+  }
+  assert.strictEqual(Budget.make({ maxDuration: Duration.micros(500n) }).maxDuration, 0.5)
 })
 
 it("A909 what is no limit for any of them cannot be extended to", () => {

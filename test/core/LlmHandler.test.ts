@@ -34,6 +34,29 @@ it.run("A702 A704 A708 a function is asked at each failed attempt, sees the very
   })
 )
 
+it.run(
+  "A514 what has no meaning for a model does not compile in its table, and dies with its name if it got there",
+  (run) =>
+    Effect.gen(function* () {
+      for (const [verdict, word] of [
+        [Recovery.tell(), "ends as told"],
+        [Recovery.escalate(), "ends as escalated"],
+        [Recovery.raise, "ends as raised"],
+        [Recovery.fix(() => Effect.succeed("")), "fix"]
+      ] as const) {
+        const model = yield* make(fails(overloaded()))
+        // what a caller without types may give
+        const agent = agentWith().pipe(Agent.onLlmError({ ModelOverloadedError: verdict as never }))
+        const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
+        assert(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+        const defect = Cause.squash(exit.cause)
+        assert.instanceOf(defect, TypeError)
+        assert.match(String(defect), new RegExp(`${word} has no meaning .*model call`))
+        assert.strictEqual(model.requests.length, 1)
+      }
+    })
+)
+
 it.run("A707 a function that only retries leaves the last error as itself", (run) =>
   Effect.gen(function* () {
     const last = overloaded()

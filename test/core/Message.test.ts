@@ -121,6 +121,36 @@ it("P401 a transcript survives JSON text", () => {
   )
 })
 
+it("P401 a reply is read from JSON as it was written, and nothing of it may be missing or be something else", () => {
+  const codec = Schema.toCodecJson(Message.Reply)
+  const isReply = (value: unknown) => Option.isSome(Schema.decodeUnknownOption(codec)(value))
+  const whole: Message.Reply = {
+    content: [
+      Message.text("well"),
+      { type: "reasoning", text: "hm", opaque: { provider: "p", data: [1, null] } },
+      { type: "provider-item", kind: "search", opaque: { provider: "p", data: {} } },
+      { type: "tool-call", id: "c1", name: "look", arguments: { n: 1 } }
+    ],
+    finish: "tool-calls",
+    usage: Usage.make({ inputTokens: 3, outputTokens: 2 }),
+    cost: 0.25,
+    model: "gpt"
+  }
+  const written: object = JSON.parse(JSON.stringify(Schema.encodeSync(codec)(whole)))
+  assert.deepStrictEqual(Schema.decodeUnknownSync(codec)(written), whole)
+  const { cost: _, model: __, ...least } = whole
+  assert.isTrue(isReply(least))
+  for (const name of Object.keys(least)) assert.isFalse(isReply({ ...written, [name]: undefined }), name)
+  for (const wrong of [
+    { content: [{ type: "text" }] },
+    { content: [Message.user("go")] },
+    { cost: "1" },
+    { model: 1 }
+  ]) {
+    assert.isFalse(isReply({ ...written, ...wrong }), JSON.stringify(wrong))
+  }
+})
+
 it("C2 only a result is a success", () => {
   assert.deepStrictEqual(
     Message.SettlementKind.literals.filter((kind) => !Message.isError({ kind, text: "" })),

@@ -99,12 +99,12 @@ it.effect(
     })
 )
 
-it.effect("A909 where nobody can resume it, a checkpoint ends the run as stop does", () =>
+it.run("A909 where nobody can resume it, a checkpoint ends the run as stop does", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", ...seen(1))
     const model = yield* make(batch("look"))
     const agent = working({ maxTurns: 1 }, tool).pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
-    const error = yield* Effect.flip(agent("go")).pipe(Effect.provide(model.layer))
+    const error = yield* Effect.flip(run(agent, "go")).pipe(Effect.provide(model.layer))
     assert.strictEqual(error._tag, "BudgetExceededError")
   })
 )

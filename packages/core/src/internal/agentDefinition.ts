@@ -166,13 +166,12 @@ export function fromDefinition<A>(definition: Definition): A {
   const isPlain = definition.body !== undefined || isAllPlain(definition.skills)
   const readsReport = composed === undefined ? !isPlain : composed.readsReport
   const part: Part = { name, run, cost: () => costOf(definition), mayBeUnsafe: isUnsafe, readsReport }
-  const marks = readsReport ? { [ReadsReport]: true } : {}
   return Object.assign(agent, {
     stream,
     start,
     pipe,
     [TypeId]: { definition, part, nest: nesting(definition) },
-    ...marks
+    [ReadsReport]: readsReport
   }) as A
 }
 

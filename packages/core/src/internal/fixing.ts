@@ -13,7 +13,7 @@ import { type Fixed, type FixRound, untouchable } from "./recoveryDriver.ts"
 import type { ToolDefinition } from "./toolDefinition.ts"
 import type { Fix } from "./verdict.ts"
 
-/** Marks a fixer that a model drives: it gets a report. Every other gets the raw arguments. */
+/** Where an agent says whether a model drives it: as a fixer it gets a report then. Every other gets the raw arguments. */
 export const ReadsReport: unique symbol = Symbol.for("~@kintsugi/core/ReadsReport")
 
 export interface Broken {
@@ -90,7 +90,9 @@ const take = (rung: Fix, answer: string, broken: Broken): Effect.Effect<Fixed> =
 
 const inputOf = (rung: Fix, seen: unknown, round: FixRound, broken: Broken): string => {
   if (rung.input !== undefined) return rung.input({ error: seen, context: round.context })
-  return Predicate.hasProperty(rung.fixer, ReadsReport) ? report(rung, seen, round, broken) : broken.raw
+  const { fixer } = rung
+  const isReader = Predicate.hasProperty(fixer, ReadsReport) && fixer[ReadsReport] === true
+  return isReader ? report(rung, seen, round, broken) : broken.raw
 }
 
 /** What a model-driven fixer reads. */

@@ -150,7 +150,7 @@ export class Call<R> implements Progress {
           return Effect.as(Effect.andThen(told, wait), again)
         },
         onDone: () => this.#exhausted(node.kind, rung, failure),
-        onFailure: (cause) => this.#handle(Effect.failCause(cause), () => again)
+        onFailure: broken
       })
     )
   }
@@ -261,15 +261,11 @@ export class Call<R> implements Progress {
     )
   }
 
-  /** Runs what a user hung into the table: its failure leaves unwrapped, its defects and interruptions pass. */
+  /** Runs what a user hung into the table. */
   #handle<A>(effect: Effect.Effect<A, unknown>, then: (value: A) => Step): Effect.Effect<Step> {
     return Effect.matchCauseEffect(effect, {
       onSuccess: (value) => Effect.succeed(then(value)),
-      onFailure: (cause): Effect.Effect<Step> => {
-        const passing = untouchable(cause)
-        if (passing !== undefined) return Effect.failCause(passing)
-        return Effect.succeed({ type: "failed", error: Cause.squash(cause) })
-      }
+      onFailure: broken
     })
   }
 
@@ -311,6 +307,13 @@ export class Call<R> implements Progress {
       elapsed: Duration.millis(this.#clock.currentTimeMillisUnsafe() - this.#start)
     }
   }
+}
+
+/** Something failed that a user hung into the table: its failure leaves unwrapped, its defects and interruptions pass. */
+const broken = (cause: Cause.Cause<unknown>): Effect.Effect<Step> => {
+  const passing = untouchable(cause)
+  if (passing !== undefined) return Effect.failCause(passing)
+  return Effect.succeed({ type: "failed", error: Cause.squash(cause) })
 }
 
 interface Failure {

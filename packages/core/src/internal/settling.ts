@@ -100,7 +100,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     if (Result.isFailure(decoded)) return this.#failing(attempt, Effect.fail(decoded.failure))
     const isFirst = this.#decoded === undefined
     this.#decoded = decoded.success
-    const admitted = gates.policies.length === 0 ? this.#admitted(attempt) : this.#ask(attempt, decoded.success)
+    const admitted =
+      gates.policies.length === 0 ? this.#admitted(attempt, decoded.success) : this.#ask(attempt, decoded.success)
     return isFirst && decoded.success.changes.length > 0
       ? Effect.andThen(this.#emitChanges(decoded.success), admitted)
       : admitted
@@ -219,18 +220,19 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     return this.#raw !== this.#call.arguments
   }
 
-  #ask(attempt: number, { params }: Call.Decoded): Effect.Effect<unknown, unknown> {
+  #ask(attempt: number, decoded: Call.Decoded): Effect.Effect<unknown, unknown> {
+    const { params } = decoded
     const { name: tool, sideEffects } = this.#tool
     const { agent, depth } = this.#run
     const call = { agent, tool, callId: this.#call.id, params, arguments: this.#raw, sideEffects, depth }
     return Effect.flatMap(Gates.denied(this.#around.gates, call), (denial) =>
-      denial === undefined ? this.#admitted(attempt) : this.#deny(denial)
+      denial === undefined ? this.#admitted(attempt, decoded) : this.#deny(denial)
     )
   }
 
-  #admitted(attempt: number): Effect.Effect<unknown, unknown> {
+  #admitted(attempt: number, decoded: Call.Decoded): Effect.Effect<unknown, unknown> {
     const { approval = this.#asked === undefined ? undefined : Approving.always } = this.#tool
-    return approval === undefined ? this.#enter(attempt) : this.#approved(attempt, approval)
+    return approval === undefined ? this.#enter(attempt) : this.#approved(attempt, approval, decoded)
   }
 
   #enter(attempt: number): Effect.Effect<unknown, unknown> {
@@ -238,8 +240,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     return this.#failing(attempt, this.#start())
   }
 
-  #approved(attempt: number, needs: NeedsApproval): Effect.Effect<unknown, unknown> {
-    const { json, params } = this.#decoded ?? { json: null, params: undefined }
+  #approved(attempt: number, needs: NeedsApproval, { json, params }: Call.Decoded): Effect.Effect<unknown, unknown> {
     const key = this.#around.idempotencyKey
     const written = this.#call.arguments
     const about = { tool: this.#tool, callId: this.#call.id, key, written, json, params, run: this.#run }

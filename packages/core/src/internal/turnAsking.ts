@@ -212,10 +212,10 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
         )
       }
       case "failed":
-      case "raised":
         return Effect.fail(ending.error)
       case "told":
       case "escalated":
+      case "raised":
         return Effect.die(new TypeError(`Turn: a verdict that ends as ${ending.type} has no meaning for a model call`))
     }
   }

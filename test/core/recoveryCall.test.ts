@@ -1,0 +1,45 @@
+import { assert, it } from "@effect/vitest"
+import { Recovery } from "@kintsugi/core"
+import { Clock, Effect } from "effect"
+import { Call } from "../../packages/core/src/internal/recoveryCall.ts"
+import { busy } from "./dialogue.ts"
+
+it.effect("A210 at 10,000 attempts nothing runs again, and the end of the call names that cap", () =>
+  Effect.gen(function* () {
+    const clock = yield* Clock.clockWith(Effect.succeed)
+    for (const [name, row] of Object.entries({
+      retry: Recovery.retry({ retries: 1_000_000 }),
+      fix: Recovery.fix(() => Effect.succeed("{}"))
+    })) {
+      const verdict = Recovery.rowsOf({ row }).get("row")
+      assert(verdict !== undefined)
+      let fixes = 0
+      const at = (attempts: number) => {
+        const position = { attempts, rounds: 0, startedAt: 0, wakeAt: 0, counts: {}, steps: {} }
+        const call = new Call(
+          {
+            row: (seen) => ({ key: "Busy", verdict, seen }),
+            about: () => ({ failingBatches: 0, failuresInARow: 0 }),
+            admits: () => true,
+            fix: () => Effect.sync(() => (fixes++, { type: "repaired" })),
+            observe: () => Effect.void,
+            left: () => undefined,
+            deadline: () => Infinity
+          },
+          clock,
+          0,
+          { position }
+        )
+        return Effect.map(call.decide(busy()), (step) => ({
+          step,
+          verdicts: call.trace().trail.map((one) => one.verdict)
+        }))
+      }
+      assert.deepStrictEqual(yield* at(9_999), { step: { type: "again" }, verdicts: [name] })
+      const { step, verdicts } = yield* at(10_000)
+      assert.deepInclude(step, { type: "exhausted", error: busy(), cap: "10000 attempts per call" })
+      assert.deepStrictEqual(verdicts, [`${name} exhausted`])
+      assert.strictEqual(fixes, name === "fix" ? 1 : 0)
+    }
+  })
+)
