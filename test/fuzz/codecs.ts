@@ -99,6 +99,7 @@ const streamed = (codec: Codec.Codec, chunks: ReadonlyArray<Uint8Array>): Read =
   const exchange = {
     answer,
     bytes: Stream.fromIterable(chunks),
+    text: Effect.never,
     failed,
     truncated: () => failed(LlmError.UnknownLlmError.unknown("m", "cut off")),
     oversized: () => failed(LlmError.UnknownLlmError.unknown("m", "too long"))

@@ -127,7 +127,7 @@ const fromClient = (
     const attempt = Effect.flatMap(
       Send.exchange(client, target, { accept: "application/json", body, maxBytes }),
       (exchange) =>
-        Effect.flatMap(Send.readText(exchange, maxBytes), (text) => {
+        Effect.flatMap(exchange.text, (text) => {
           const decoded = decode({ ...exchange.answer, body: text })
           return Result.isSuccess(decoded)
             ? Effect.succeed(decoded.success)

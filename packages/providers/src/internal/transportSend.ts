@@ -12,10 +12,11 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import * as Answer from "../Answer.ts"
 import * as Hints from "../Hints.ts"
 import * as Source from "../Source.ts"
+import * as Body from "./transportBody.ts"
 import * as Fault from "./transportFault.ts"
 import { onlyFailure, type Failure } from "./transportRetry.ts"
 
@@ -42,11 +43,13 @@ export interface Target {
 export interface Exchange {
   readonly answer: Answer.Answer
   readonly bytes: Stream.Stream<Uint8Array, Failure>
+  /** The whole body. */
+  readonly text: Effect.Effect<string, Failure>
   /** What a codec made of the body. */
   readonly failed: (error: LlmError.LlmError) => Failure
   /** The body ended before the reply was complete. */
   readonly truncated: () => Failure
-  readonly oversized: (maxBytes: number) => Failure
+  readonly oversized: () => Failure
 }
 
 /** A target, or the error that every call ends with: fetch would quote a bad header value in its own message. */
@@ -96,7 +99,9 @@ export const exchange = (
   Clock.clockWith((clock) => {
     const start = clock.currentTimeMillisUnsafe()
     const since = () => Duration.millis(clock.currentTimeMillisUnsafe() - start)
-    const fault = (error: HttpClientError.HttpClientError) => faultOf(error, target, since())
+    const broken = (cause: unknown) => lost(cause, target, since())
+    const failed = ({ reason }: HttpClientError.HttpClientError) =>
+      unsent(reason, target) ?? broken(reason.cause ?? reason.description)
     const request = HttpClientRequest.setBody(
       HttpClientRequest.setHeader(target.request, "accept", accept),
       HttpBody.text(body, "application/json")
@@ -112,7 +117,7 @@ export const exchange = (
         // a client that filters by status hands over the response all the same
         return error?.reason._tag === "StatusCodeError"
           ? received(error.reason.response)
-          : Effect.failCause(Cause.map(cause, fault))
+          : Effect.failCause(Cause.map(cause, failed))
       },
       onSuccess: (response) => received(response)
     })
@@ -121,49 +126,26 @@ export const exchange = (
       const elapsed = since()
       const at = clock.currentTimeMillisUnsafe()
       const answer = { status: response.status, headers: response.headers, body: "", at, elapsed }
+      const oversized = () => ({ error: tooLong(target.endpoint.source, answer, maxBytes), resend: false })
       const open: Exchange = {
         answer,
-        bytes: response.stream.pipe(
-          Stream.catchIf(
-            ({ reason }) => reason._tag === "EmptyBodyError",
-            () => Stream.empty
-          ),
-          Stream.mapError(fault)
-        ),
+        bytes: Body.bytes(response, { failed }),
+        text: Body.text(response, maxBytes, { failed, broken, oversized }),
         failed: (error) => ({ error, resend: mayResend(error, answer) }),
         truncated: () => ({ error: Fault.incomplete(target.endpoint.source, target.url), resend: true }),
-        oversized: (limit) => ({ error: oversized(target.endpoint.source, answer, limit), resend: false })
+        oversized
       }
-      return Answer.isSuccess(answer) ? Effect.succeed(open) : rejected(target, open, maxBytes)
+      return Answer.isSuccess(answer) ? Effect.succeed(open) : rejected(target, open)
     }
   })
 
-/** The whole body as text. */
-export const readText = (exchange: Exchange, maxBytes: number): Effect.Effect<string, Failure> =>
-  Effect.suspend(() => {
-    const decoder = new TextDecoder()
-    let text = ""
-    let size = 0
-    const read = Stream.runForEachArray(exchange.bytes, (chunks) => {
-      for (const chunk of chunks) {
-        size += chunk.length
-        if (size > maxBytes) return Effect.fail(exchange.oversized(maxBytes))
-        text += decoder.decode(chunk, { stream: true })
-      }
-      return Effect.void
-    })
-    return Effect.map(read, () => text + decoder.decode())
-  })
-
-const rejected = ({ endpoint, url }: Target, open: Exchange, maxBytes: number): Effect.Effect<never, Failure> => {
+const rejected = ({ endpoint, url }: Target, open: Exchange): Effect.Effect<never, Failure> => {
   const location = open.answer.headers["location"]
   if (open.answer.status >= 300 && open.answer.status < 400 && location !== undefined) {
     const to = URL.canParse(location, url) ? new URL(location, url).origin : "nowhere"
     return Effect.fail({ error: redirected(endpoint.source, open.answer, to), resend: false })
   }
-  return Effect.flatMap(readText(open, maxBytes), (body) =>
-    Effect.fail(open.failed(endpoint.classify({ ...open.answer, body })))
-  )
+  return Effect.flatMap(open.text, (body) => Effect.fail(open.failed(endpoint.classify({ ...open.answer, body }))))
 }
 
 const resent: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529])
@@ -181,16 +163,18 @@ const mayResend = (error: LlmError.LlmError, answer: Answer.Answer): boolean => 
   return Answer.isSuccess(answer) ? resentWithin.has(error._tag) : resent.has(answer.status)
 }
 
-const faultOf = (
-  { reason }: HttpClientError.HttpClientError,
-  { endpoint: { source }, url }: Target,
-  elapsed: Duration.Duration
-): Failure => {
-  if (reason._tag === "EncodeError" || reason._tag === "InvalidUrlError") {
-    const why = reason.description === undefined ? "it could not be written" : Source.quote(source, reason.description)
-    return { error: unsendable(source, why, reason.cause), resend: false }
-  }
-  const error = Fault.fromCause(reason.cause ?? reason.description, { source, url, elapsed })
+/** What kept a request from being sent, if that is it. */
+const unsent = (
+  reason: HttpClientError.HttpClientErrorReason,
+  { endpoint: { source } }: Target
+): Failure | undefined => {
+  if (reason._tag !== "EncodeError" && reason._tag !== "InvalidUrlError") return undefined
+  const why = reason.description === undefined ? "it could not be written" : Source.quote(source, reason.description)
+  return { error: unsendable(source, why, reason.cause), resend: false }
+}
+
+const lost = (cause: unknown, { endpoint: { source }, url }: Target, elapsed: Duration.Duration): Failure => {
+  const error = Fault.fromCause(cause, { source, url, elapsed })
   // a silent server may be at work on the request still
   return { error, resend: error._tag === "NetworkError" }
 }
@@ -210,7 +194,7 @@ const redirected = ({ model, provider }: Source.Source, { status }: Answer.Answe
   return new LlmError.InvalidRequestError({ model, provider, status, message })
 }
 
-const oversized = (source: Source.Source, answer: Answer.Answer, maxBytes: number): LlmError.LlmError => {
+const tooLong = (source: Source.Source, answer: Answer.Answer, maxBytes: number): LlmError.LlmError => {
   const id = Answer.requestId(answer)
   return LlmError.ServerError.serverError(source.model, undefined, {
     provider: source.provider,

@@ -179,7 +179,7 @@ class Reader<Part> {
     if (this.ended) return
     this.#size += chunk.length
     if (this.#size > this.#maxBytes || this.#isTooLong(this.#textOf(chunk))) {
-      this.#fail(this.#exchange.oversized(this.#maxBytes))
+      this.#fail(this.#exchange.oversized())
     }
   }
 
