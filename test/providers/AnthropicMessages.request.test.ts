@@ -331,6 +331,11 @@ describe("images and files", () => {
     }
     assert.isUndefined(refuses?.({ ...plain, tools: [tool], toolChoice: { tool: "weather" } }))
   })
+
+  it("writes a text that is not in base64 as it is, for whoever asks although it is refused", () => {
+    const [document] = messagesOf(Message.user([Message.file("text/plain", { data: "plain, words" })]))[0].content
+    assert.deepStrictEqual(document.source, { type: "text", media_type: "text/plain", data: "plain, words" })
+  })
 })
 
 describe("tools", () => {
@@ -456,11 +461,10 @@ describe("the output", () => {
     assert.deepStrictEqual(ofField({ type: "string", ...nothing, allOf: [nothing, null] }), { type: "string" })
     const every = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
     assert.deepStrictEqual(ofField({ type: "integer", ...every }), { type: "integer" })
-    assert.deepStrictEqual(ofField({ type: "object", additionalProperties: false }), {
-      type: "object",
-      properties: {},
-      additionalProperties: false
-    })
+    const empty = { type: "object", properties: {}, additionalProperties: false }
+    for (const more of [{ additionalProperties: false }, { properties: null }]) {
+      assert.deepStrictEqual(ofField({ type: "object", ...more }), empty)
+    }
   })
 
   it("P301 follows what refers to a definition, and finds the one that contains itself", () => {

@@ -216,12 +216,20 @@ describe("T8 what else an error says", () => {
     assert.strictEqual(passed({ raw: "it is temporarily rate-limited upstream" })._tag, "RateLimitError")
     assert.strictEqual(passed({ raw: 5 })._tag, "ServerError")
     assert.include(passed({ raw: '{"trace":"t-1"}' }).detail, '{"trace":"t-1"}')
+    assert.strictEqual(passed({ raw }).detail, "Provider returned error: Overloaded")
+    assert.strictEqual(passed({}).detail, "Provider returned error")
   })
 
   it("T8 an unknown failure is UnknownLlmError, with the original words as its cause", () => {
     const error = classify(200, { error: { code: "wholly_new", message: "never seen" } })
     assert(error instanceof LlmError.UnknownLlmError)
     assert.deepInclude(error.cause as object, { name: "wholly_new", message: "never seen" })
+    // an answer without any name, also where a router passes words on
+    for (const more of [{}, { metadata: { raw: "too soon" } }]) {
+      const nameless = classify(425, { error: { message: "Too early", ...more } })
+      assert(nameless instanceof LlmError.UnknownLlmError)
+      assert.deepInclude(nameless.cause as object, { name: "Error", message: nameless.detail })
+    }
   })
 
   it("T8 a server's own timeout is RequestTimeoutError, after the time that passed", () => {

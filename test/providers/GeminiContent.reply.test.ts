@@ -94,6 +94,10 @@ describe("parts", () => {
     ])
     const own = { ...beside, inlineData: { mimeType: "image/png", data: "aGk=" } }
     assert.deepStrictEqual(both([own]).content, [{ type: "provider-item", kind: "inlineData", ...opaque(own) }])
+    const wordless = { text: null, ...own }
+    assert.deepStrictEqual(both([{ text: null }, wordless]).content, [
+      { type: "provider-item", kind: "inlineData", ...opaque(wordless) }
+    ])
   })
 
   it("an empty thought is none, and an empty text neither", () => {

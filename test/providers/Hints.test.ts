@@ -225,12 +225,16 @@ describe("P801 data in the body", () => {
 
   it("P801 reads the headers that a router passes on, those of its own answer first", () => {
     const headers = { "X-RateLimit-Limit": "20", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": String(noon + 900) }
-    const body = JSON.stringify({ error: { code: 429, message: "Rate limit exceeded", metadata: { headers } } })
     const source = { provider: "openrouter", model: "m", secrets: [] }
-    const hint = (own: Readonly<Record<string, string>>) =>
-      OpenAiChat.classify(source, { ...answer(own), body }).retryAfter
+    const hint = (own: Readonly<Record<string, string>>, passed: object = headers) => {
+      const error = { code: 429, message: "Rate limit exceeded", metadata: { headers: passed } }
+      return OpenAiChat.classify(source, { ...answer(own), body: JSON.stringify({ error }) }).retryAfter
+    }
     assert.deepStrictEqual(hint({}), Duration.millis(900))
     assert.deepStrictEqual(hint({ "x-ratelimit-reset": String(noon + 500) }), Duration.millis(500))
+    const numbers = { "X-RateLimit-Limit": 20, "x-ratelimit-reset": noon + 100 }
+    assert.isUndefined(hint({}, numbers))
+    assert.deepStrictEqual(hint({}, { ...numbers, ...headers }), Duration.millis(900))
   })
 })
 

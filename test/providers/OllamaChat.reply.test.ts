@@ -148,6 +148,12 @@ describe("streams", () => {
     assert.strictEqual(Message.textOf(ok(streamed(codec, [line({ content: "a" }, done()), "nonsense"]))), "a")
   })
 
+  it("has nothing left to say after the last line", () => {
+    const decoder = codec.decoder(answerOf(""))
+    assert(Result.isSuccess(decoder.push(JSON.stringify(line({ content: "a" }, done())))))
+    assert.deepStrictEqual(decoder.end(), Result.succeed([]))
+  })
+
   it("T8 a line with an error ends it, also after content", () => {
     const result = streamed(codec, [
       line({ content: "a" }),

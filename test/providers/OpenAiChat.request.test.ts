@@ -174,6 +174,11 @@ describe("images and files", () => {
     ])
   })
 
+  it("gives a file without a name one, as the wire demands it", () => {
+    const [file] = messagesOf(Message.user([Message.file("application/pdf", { data: "aGk=" })]))[0].content
+    assert.deepStrictEqual(file.file, { filename: "file", file_data: "data:application/pdf;base64,aGk=" })
+  })
+
   it("refuses a file at an address, and nothing else", () => {
     const { refuses } = OpenAiChat.make(source)
     const file = Message.file("application/pdf", { url: "https://example.org/a.pdf" })
@@ -259,6 +264,27 @@ describe("other servers", () => {
     }
   })
 
+  it("that ask for reasoning by effort alone refuse a number of tokens before anything is sent, the others take it", () => {
+    const refused = (
+      reasoning: OpenAiChat.Dialect["reasoning"] & string,
+      asked: OpenAiChat.Parameters["reasoning"] & {} = { maxTokens: 500 }
+    ) => OpenAiChat.make(source, { reasoning: asked }, { reasoning }).refuses?.(plain)
+    for (const reasoning of ["effort", "thinking-effort"] as const) {
+      const refusal = refused(reasoning)
+      assert(refusal?._tag === "InvalidRequestError")
+      assert.deepInclude(refusal, { model: "gpt-x", provider: "openai" })
+      assert.include(refusal.message, "reasoning")
+      assert.include(refusal.message, "effort")
+      assert.isUndefined(refused(reasoning, "low"))
+    }
+    for (const reasoning of ["object", "thinking"] as const) assert.isUndefined(refused(reasoning))
+  })
+
+  it("that know no options of a stream are sent none", () => {
+    const body = JSON.parse(OpenAiChat.make(source, {}, { streamOptions: false }).encode(plain, "streamed"))
+    assert.deepStrictEqual(body, { ...encode({}), stream: true })
+  })
+
   it("P301 that take no schema at all are told it in words only", () => {
     const output: Model.OutputSpec = { name: "o", schema: { type: "object", properties: {} } }
     const body = encodeFor({ capabilities: { ...capabilities, output: "none" } }, { output })
@@ -328,6 +354,13 @@ describe("the rest of the body", () => {
     assert.strictEqual(choice("required"), "required")
     assert.deepStrictEqual(choice({ tool: "search" }), { type: "function", function: { name: "search" } })
     assert.deepStrictEqual(Object.keys(encode({ toolChoice: "none" })), ["model", "messages"])
+  })
+
+  it("sends tools of the provider beside ours, or alone", () => {
+    const search = { type: "web_search", user_location: null }
+    const providerTools = [search]
+    assert.deepStrictEqual(encode({}, { providerTools }).tools, [search])
+    assert.deepStrictEqual(encode({ tools: [tool] }, { providerTools }).tools.slice(1), [search])
   })
 
   it("sends parameters with an object at their root, also where that has a name, and others as they are", () => {

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
+import * as Usage from "@kintsugi/core/Usage"
 import { Result } from "effect"
 import {
   call,
@@ -46,6 +47,9 @@ describe("replies", () => {
       model: "gpt-x-2026",
       usage: { inputTokens: 30, outputTokens: 9, cachedInputTokens: 20, cacheWriteTokens: 0, reasoningTokens: 4 }
     })
+    const input_tokens_details = { cached_tokens: 20, cache_write_tokens: 6 }
+    const { usage } = replyOf(response([], { usage: { input_tokens: 30, input_tokens_details } }))
+    assert.deepStrictEqual(usage, Usage.make({ inputTokens: 30, cachedInputTokens: 20, cacheWriteTokens: 6 }))
   })
 
   it("A114 reasoning, a text before calls, and the calls, in order", () => {

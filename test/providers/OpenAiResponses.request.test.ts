@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import { OpenAiResponses } from "@kintsugi/providers"
-import { Result } from "effect"
+import { Result, type Schema } from "effect"
 import { call, codec, decode, type Item, message, reasoning, response, source } from "./responsesWire.ts"
 
 const plain: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
@@ -27,6 +27,12 @@ const settled = (id: string, kind: Message.SettlementKind, text: string): Messag
   type: "settled-call",
   call: { type: "tool-call", id, name: "search", arguments: "{}" },
   settlement: { kind, text }
+})
+
+/** A message with a call of each id. */
+const calling = (...ids: ReadonlyArray<string>): Message.Assistant => ({
+  role: "assistant",
+  content: ids.map((id) => settled(id, "result", id))
 })
 
 describe("messages", () => {
@@ -60,6 +66,8 @@ describe("messages", () => {
       }
     ])
     assert.isUndefined(codec.refuses?.({ ...plain, messages: [user] }))
+    const unnamed = Message.file("application/pdf", { data: "aGk=" })
+    assert.strictEqual(inputOf(Message.user([unnamed]))[0].content[0].filename, "file")
   })
 
   it("C1 writes one result per call, after all of them, in the order of the calls", () => {
@@ -102,16 +110,20 @@ describe("messages", () => {
 
   it("P1002 tells calls apart whose ids come again in a later message, and keeps to what an id may be", () => {
     const long = "a".repeat(64)
-    const calling = (...ids: ReadonlyArray<string>): Message.Assistant => ({
-      role: "assistant",
-      content: ids.map((id) => settled(id, "result", id))
-    })
     const input: ReadonlyArray<Item> = inputOf(calling("x", long), calling("y", "x"), calling(long))
     const idsOf = (type: string) => input.flatMap((item) => (item["type"] === type ? [String(item["call_id"])] : []))
     const calls = idsOf("function_call")
     assert.strictEqual(new Set(calls).size, 5)
     assert.deepStrictEqual(idsOf("function_call_output"), calls)
     for (const id of calls) assert.match(id, /^[\w-]{1,64}$/)
+  })
+
+  it("P1002 numbers an id that came before, also where that was sent under a number itself", () => {
+    const input: ReadonlyArray<Item> = inputOf(calling("y"), calling("y"), calling("x", "y"), calling("x"))
+    const calls = input.flatMap((item) => (item["type"] === "function_call" ? [item["call_id"]] : []))
+    assert.strictEqual(new Set(calls).size, 5)
+    // beside `y`, which came for the third time, the first `x` got the number 3, and the next goes on from there
+    assert.notInclude(calls, "x")
   })
 
   it("leaves out a message that says nothing", () => {
@@ -307,6 +319,20 @@ describe("the output", () => {
     const text = { format: { type: "json_object" } }
     assert.deepStrictEqual(encode({ output: { name: "o", schema } }, { extra: { text } }).text, text)
   })
+
+  it("P301 is told in words where its schema is not sent, unless the user says the format", () => {
+    const list = { name: "l", schema: { type: "array" } }
+    const inputFor = (output: Model.OutputSpec, extra: Schema.JsonObject) => encode({ output }, { extra }).input
+    const said = { role: "user", content: "hi" }
+    for (const extra of [{}, { text: { verbosity: "low" } }]) {
+      const [told, ...rest] = inputFor(list, extra)
+      assert.include(told.content, '{"type":"array"}')
+      assert.deepStrictEqual(rest, [said])
+      assert.deepStrictEqual(inputFor({ name: "o", schema }, extra), [said])
+    }
+    const extra = { text: { format: { type: "json_object" } } }
+    for (const output of [list, { name: "o", schema }]) assert.deepStrictEqual(inputFor(output, extra), [said])
+  })
 })
 
 describe("the rest of the body", () => {
@@ -337,7 +363,7 @@ describe("the rest of the body", () => {
     ]) {
       assert.isUndefined(included(model), model)
     }
-    for (const model of ["gpt-5", "gpt-5.1-chat-latest", "o3", "o4-mini", "gpt-6"]) {
+    for (const model of ["gpt-5", "gpt-5.1-chat-latest", "o3", "o4-mini", "gpt-6", "beyond-gpt-4"]) {
       assert.deepStrictEqual(included(model), ["reasoning.encrypted_content"], model)
     }
     assert.isUndefined(included("o3", { encryptedReasoning: false }))

@@ -44,6 +44,8 @@ const successes: ReadonlyArray<readonly [Api, unknown, Report.Tag | undefined]> 
   ["openai-chat", choice({ finish_reason: null, delta: { refusal: "I'm" } }), "ContentFilteredError"],
   ["openai-chat", choice({ finish_reason: "length", message: { refusal: null } }), undefined],
   ["openai-chat", { error: null, choices: [] }, undefined],
+  ["openai-chat", { type: "error", code: "rate_limit_exceeded", message: "x" }, "RateLimitError"],
+  ["openai-chat", { type: "text", code: "rate_limit_exceeded", message: "x" }, undefined],
   ["openai-responses", { ...flat, code: "rate_limit_exceeded", message: "x" }, "RateLimitError"],
   ["openai-responses", { ...flat, code: null, message: "The server had an error", type: "error" }, "UnknownLlmError"],
   ["openai-responses", { ...flat, error: { type: "invalid_request_error", code: "x" } }, "InvalidRequestError"],
@@ -64,6 +66,11 @@ const successes: ReadonlyArray<readonly [Api, unknown, Report.Tag | undefined]> 
     undefined
   ],
   ["openai-responses", { output: [{ content: [{ type: "refusal", refusal: "no" }] }] }, "ContentFilteredError"],
+  [
+    "openai-responses",
+    { output: [{ content: [{ type: "output_text", text: "I" }] }, { content: [{}, { refusal: "no" }] }] },
+    "ContentFilteredError"
+  ],
   ["openai-responses", { type: "response.refusal.delta", delta: "n" }, undefined],
   ["openai-responses", { type: "response.refusal.done", refusal: "no" }, "ContentFilteredError"],
   ["gemini", { error: { code: 503, message: "x", status: "UNAVAILABLE" } }, "ModelOverloadedError"],

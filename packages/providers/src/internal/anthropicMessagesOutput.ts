@@ -36,11 +36,11 @@ const dialect = (json: Schema.Json | undefined): JsonSchema | undefined => {
   for (const [key, value] of Object.entries(flat)) {
     if (same.has(key)) said[key] = value
     else if (key === "properties" || key === "$defs") {
-      const schemas = each(Predicate.isObject(value) ? Object.entries(value) : [])
+      const schemas = each(Object.entries(Json.fields(value)))
       if (schemas === undefined) return undefined
       said[key] = Object.fromEntries(schemas)
     } else if (key === "anyOf" || key === "oneOf") {
-      const schemas = each(Json.items(value).map((item, index) => [String(index), item]))
+      const schemas = each(Json.items(value).map((item, index) => [String(index), item] as const))
       if (schemas === undefined) return undefined
       said["anyOf"] = schemas.map(([, schema]) => schema)
     } else if (key === "items") {
@@ -76,12 +76,11 @@ const flattened = (json: Schema.Json | undefined): JsonSchema | undefined => {
 const isSchema = (json: Schema.Json | undefined): json is JsonSchema => Predicate.isObject(json)
 
 const each = (
-  entries: ReadonlyArray<readonly [string, unknown]>
+  entries: ReadonlyArray<readonly [string, Schema.Json]>
 ): ReadonlyArray<readonly [string, JsonSchema]> | undefined => {
   const schemas: Array<readonly [string, JsonSchema]> = []
   for (const [key, value] of entries) {
-    // an entry of a JSON object is JSON
-    const schema = dialect(value as Schema.Json)
+    const schema = dialect(value)
     if (schema === undefined) return undefined
     schemas.push([key, schema])
   }

@@ -106,14 +106,13 @@ export const cited = "citations"
 
 /** A call; what a careless server left out is filled with what keeps the call distinct and settleable. */
 const callOf = (block: Schema.Json, provider: string, index: number): Message.ToolCall => {
-  const more = Predicate.isObject(block) ? Object.entries(block).filter(([key, value]) => !isUsual(key, value)) : []
+  const more = Object.entries(Json.fields(block)).filter(([key, value]) => !isUsual(key, value))
   return {
     type: "tool-call",
     id: Json.text(Json.field(block, "id")) ?? `call_${index}`,
     name: Json.text(Json.field(block, "name")) ?? "",
     arguments: Json.field(block, "input") ?? null,
-    // fields of a JSON object are JSON
-    ...(more.length === 0 ? {} : { opaque: { provider, data: Object.fromEntries(more) as Schema.JsonObject } })
+    ...(more.length === 0 ? {} : { opaque: { provider, data: Object.fromEntries(more) } })
   }
 }
 

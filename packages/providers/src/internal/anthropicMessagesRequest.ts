@@ -85,7 +85,7 @@ const conversation = (
 ): { readonly text: string; readonly isToolLoop: boolean } => {
   const turns: Array<Turn> = []
   const ids = new CallIds()
-  let markable: { readonly blocks: Array<string>; readonly at: number } | undefined
+  let markable: { readonly blocks: Array<string>; readonly at: number; readonly block: string } | undefined
   let isThoughtful = false
   let isToolLoop = false
   const push = (role: Turn["role"], blocks: ReadonlyArray<Blocks.Block>, calls: ReadonlyArray<string>) => {
@@ -96,10 +96,9 @@ const conversation = (
         turns.push(turn)
         if (role === "assistant") isThoughtful = block.isThinking
       }
-      if (!block.isThinking) markable = { blocks: turn.blocks, at: turn.blocks.length }
-      turn.blocks.push(
-        block.call === undefined ? block.text : `${block.text}"${calls[block.call.at]}"${block.call.rest}`
-      )
+      const text = block.call === undefined ? block.text : `${block.text}"${calls[block.call.at]}"${block.call.rest}`
+      if (!block.isThinking) markable = { blocks: turn.blocks, at: turn.blocks.length, block: text }
+      turn.blocks.push(text)
     }
   }
   for (const [index, { blocks, ids: known, isPaused, results, role }] of said.entries()) {
@@ -111,8 +110,8 @@ const conversation = (
     isToolLoop = results.length > 0 ? !isThoughtful : isToolLoop && role === "user"
   }
   if (mark !== undefined && markable !== undefined) {
-    const { at, blocks } = markable
-    blocks[at] = marked(blocks[at] ?? "", mark)
+    const { at, block, blocks } = markable
+    blocks[at] = marked(block, mark)
   }
   const text = turns.map(({ blocks, role }) => `{"role":"${role}","content":[${blocks.join(",")}]}`).join(",")
   return { text, isToolLoop }

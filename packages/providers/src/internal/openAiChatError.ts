@@ -48,10 +48,11 @@ export const reported = (
     const report = reportOf(json)
     return report === undefined || usage === undefined ? report : { ...report, usage }
   }
+  const flat = isFlat(json, event) ? read(json) : undefined
   return (
     ErrorBody.inside({ codes, read }, source, answer, json) ??
     ErrorBody.inside({ codes, read }, source, answer, { error: Json.field(firstChoice(json), "error") ?? null }) ??
-    (isFlat(json, event) ? failure(source, answer, read(json) ?? { codes: [], text: "" }) : undefined)
+    (flat === undefined ? undefined : failure(source, answer, flat))
   )
 }
 
@@ -88,10 +89,6 @@ export const firstChoice = (body: Schema.Json): Schema.Json | undefined => {
     choices.find((choice) => Predicate.isObject(Json.field(choice, "message")))
   )
 }
-
-/** An error that stands for itself, without a body that names it. */
-export const named = (source: Source, answer: Answer, code: string, text: string): LlmError =>
-  failure(source, answer, { codes: [code], text })
 
 export const failure = (source: Source, answer: Answer, report: Report): LlmError =>
   Classify.failure(source, answer, report, codes)
@@ -133,7 +130,7 @@ const headersIn = (metadata: Schema.Json | undefined): Readonly<Record<string, s
 /** What a router passes on from the provider behind it: the body of that one, or its words. */
 const upstreamOf = (raw: Schema.Json | undefined): Report | undefined => {
   const text = Json.text(raw)
-  if (text === undefined) return raw === undefined ? undefined : ErrorBody.reportOf(raw)
+  if (text === undefined) return ErrorBody.reportOf(raw ?? null)
   const body = Json.parse(text)
   const report = Result.isSuccess(body) ? ErrorBody.reportOf(body.success) : undefined
   return report === undefined || report.text === "" ? { codes: [], ...report, text: ErrorBody.plain(text) } : report

@@ -104,10 +104,13 @@ const encodePart = (part: Message.UserContent[number], { files }: Full): Schema.
   }
 }
 
+interface SentCall extends Pick<Message.SettledCall, "call" | "settlement"> {
+  readonly id: string
+}
+
 /** The message itself, and right after it one message per call, in the order of the calls. */
 const encodeAssistant = (message: Message.Assistant, provider: string, dialect: Full): ReadonlyArray<Wire> => {
-  const settled = message.content.filter((part) => part.type === "settled-call")
-  const ids = idsOf(settled, dialect.maxIdLength)
+  const settled = sentCalls(message, dialect.maxIdLength)
   const text = Message.textOf(message)
   if (text.trim() === "" && settled.length === 0) return []
   const reasoning = encodeReasoning(message, provider)
@@ -121,22 +124,25 @@ const encodeAssistant = (message: Message.Assistant, provider: string, dialect: 
     content: text === "" ? null : text,
     ...reasoning,
     ...demanded,
-    ...(settled.length === 0
-      ? {}
-      : { tool_calls: settled.map(({ call }, index) => encodeCall(call, ids[index] ?? "")) })
+    ...(settled.length === 0 ? {} : { tool_calls: settled.map(({ call, id }) => encodeCall(call, id)) })
   }
-  const results = settled.map(({ settlement }, index) => ({
+  const results = settled.map(({ id, settlement }) => ({
     role: "tool" as const,
-    tool_call_id: ids[index] ?? "",
+    tool_call_id: id,
     content: settlementText(settlement)
   }))
   return [assistant, ...results]
 }
 
-/** The ids as they are, or cut; where that is the same for two calls, they are told apart by their place. */
-const idsOf = (settled: ReadonlyArray<Message.SettledCall>, maxLength: number): ReadonlyArray<string> => {
+/**
+ * The calls under the ids by which they are sent: as they are, or cut; where that is the same for two calls, they are told
+ * apart by their place.
+ */
+const sentCalls = ({ content }: Message.Assistant, maxLength: number): ReadonlyArray<SentCall> => {
   const used = new Set<string>()
-  return settled.map(({ call: { id } }, index) => {
+  const settled = content.filter((part) => part.type === "settled-call")
+  return settled.map(({ call, settlement }, index) => {
+    const { id } = call
     const numbered = (place: number) => {
       const end = `_${place}`
       return id.slice(0, maxLength - end.length) + end
@@ -144,7 +150,7 @@ const idsOf = (settled: ReadonlyArray<Message.SettledCall>, maxLength: number): 
     let sent = id.length <= maxLength ? id : numbered(index)
     for (let place = index; used.has(sent); place++) sent = numbered(place)
     used.add(sent)
-    return sent
+    return { id: sent, call, settlement }
   })
 }
 
