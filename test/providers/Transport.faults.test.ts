@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as LlmError from "@kintsugi/core/LlmError"
 import type { Transport } from "@kintsugi/providers"
-import { Duration, Effect, Exit } from "effect"
+import { Duration, Effect, Exit, Fiber, Layer } from "effect"
+import { HttpClient, type HttpClientResponse } from "effect/http"
+import { calm } from "../core/dialogue.ts"
 import {
   body,
   completion,
@@ -241,6 +243,69 @@ describe("bodies", () => {
         })
       assert(Exit.isSuccess(yield* finished(of(15, JSON.stringify(completion("ok"))).call)))
       assert.include(failsWith(yield* finished(of(16, " ").call), LlmError.ServerError).message, "16777216")
+    })
+  )
+
+  it.effect(
+    "A812 A111 gives the connection back: of a body above the limit, and of one that nobody waits for any more",
+    () =>
+      Effect.gen(function* () {
+        const ends: Array<string> = []
+        const open = (size: number): Reaction =>
+          respondWith(
+            200,
+            () =>
+              new ReadableStream({
+                start: (controller) => controller.enqueue(new Uint8Array(size)),
+                cancel: () => void ends.push(`of ${size}`)
+              })
+          )
+        failsWith(yield* finished(calling([open(2000)], { maxResponseBytes: 1000 }).call), LlmError.ServerError)
+        const reading = yield* Effect.forkChild(calling([open(10)]).call)
+        yield* calm
+        assert.deepStrictEqual(ends, ["of 2000"])
+        assert(Exit.hasInterrupts(yield* Fiber.interrupt(reading).pipe(Effect.andThen(Fiber.await(reading)))))
+        assert.deepStrictEqual(ends, ["of 2000", "of 10"])
+      })
+  )
+
+  it.effect("A812 A808 holds for clients whose answers are not those of fetch", () =>
+    Effect.gen(function* () {
+      const text = JSON.stringify(completion("ok"))
+      const foreign = (reaction: Reaction, maxResponseBytes = text.length) => {
+        const { layer } = fakeNetwork([reaction])
+        const hidden = HttpClient.transformResponse(
+          Effect.map((response) =>
+            Object.create(response, { "~effect/http/HttpClientResponse/WebSource": { value: () => undefined } })
+          )
+        )
+        const client = Layer.provide(
+          Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, hidden)),
+          layer
+        )
+        return finished(
+          Effect.provide(generate.pipe(Effect.provide(openAi({ retry: false, maxResponseBytes }))), client)
+        )
+      }
+      assert(Exit.isSuccess(yield* foreign(respond(200, text))))
+      assert.include(failsWith(yield* foreign(respond(200, text), 10), LlmError.ServerError).message, "longer than 10")
+      failsWith(yield* foreign(respondWith(200, () => body(["{"], terminated()))), LlmError.NetworkError)
+    })
+  )
+
+  it.effect("a client may have read the answer, to show it", () =>
+    Effect.gen(function* () {
+      const shown: Array<string> = []
+      const showing = HttpClient.tap((response: HttpClientResponse.HttpClientResponse) =>
+        Effect.map(response.text, (text) => shown.push(text))
+      )
+      const { layer } = fakeNetwork([ok])
+      const client = Layer.provide(
+        Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, showing)),
+        layer
+      )
+      assert(Exit.isSuccess(yield* finished(Effect.provide(Effect.provide(generate, openAi()), client))))
+      assert.strictEqual(shown.length, 1)
     })
   )
 

@@ -36,7 +36,9 @@ export const text = <E>(
   Effect.suspend(() => {
     const text = new Text(maxBytes)
     const web = Option.getOrUndefined(HttpClientResponse.toWeb(response))
-    if (web === undefined || web.bodyUsed) return streamed(bytes(response, faults), text, faults)
+    if (web === undefined) return streamed(bytes(response, faults), text, faults)
+    // a client that shows bodies has read it, and keeps it
+    if (web.bodyUsed) return Effect.mapError(response.text, faults.failed)
     return web.body === null ? Effect.succeed("") : pulled(web.body.getReader(), text, faults)
   })
 
@@ -51,9 +53,8 @@ const pulled = <E>(
     const read = (): void =>
       void reader.read().then(
         ({ done, value }) => {
-          if (done) resume(Effect.succeed(text.end()))
-          else if (text.add(value)) read()
-          else resume(Effect.andThen(cancel, Effect.fail(oversized())))
+          if (done) return resume(Effect.succeed(text.end()))
+          return text.add(value) ? read() : resume(Effect.andThen(cancel, Effect.fail(oversized())))
         },
         (cause: unknown) => resume(Effect.fail(broken(cause)))
       )
