@@ -25,6 +25,14 @@ interface Kept {
 const path = join(cache, "hunted.json")
 const readKept = (): Kept => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {})
 
+/** Half of them the first ones, by which few other tests come: they are what a test is about. The others from all over the rest. */
+const chosen = <A>(rarest: ReadonlyArray<A>, most: number): ReadonlyArray<A> => {
+  const first = rarest.slice(0, Math.ceil(most / 2))
+  const rest = rarest.slice(first.length)
+  const step = Math.max(1, rest.length / (most - first.length))
+  return [...first, ...rest.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step))]
+}
+
 export interface Idle {
   /** Tests of rules that come by mutants and find out none. */
   readonly idle: ReadonlyArray<Baseline>
@@ -56,12 +64,13 @@ export const idleTests = async (
   for (const { hits } of surveyed.tests) for (const id of Object.keys(hits)) callers.set(id, (callers.get(id) ?? 0) + 1)
   const all = open.map(({ hits, ms }, test): Hunt => ({
     test,
-    // what few tests come by is what this one is about
-    mutants: Object.entries(hits)
-      .filter(([id]) => killed.has(id))
-      .toSorted(([a], [b]) => (callers.get(a) ?? 0) - (callers.get(b) ?? 0))
-      .slice(0, Math.min(TRIES, Math.max(LEAST, Math.ceil(MILLIS / (ms + 1)))))
-      .map(([id, count]) => ({ id, hits: count }))
+    mutants: chosen(
+      Object.entries(hits)
+        .filter(([id]) => killed.has(id))
+        .toSorted(([a], [b]) => (callers.get(a) ?? 0) - (callers.get(b) ?? 0))
+        .map(([id, count]) => ({ id, hits: count })),
+      Math.min(TRIES, Math.max(LEAST, Math.ceil(MILLIS / (ms + 1))))
+    )
   }))
   const work = async (hunts: ReadonlyArray<Hunt>): Promise<void> => {
     let left = hunts
