@@ -99,9 +99,7 @@ export const exchange = (
   Clock.clockWith((clock) => {
     const start = clock.currentTimeMillisUnsafe()
     const since = () => Duration.millis(clock.currentTimeMillisUnsafe() - start)
-    const broken = (cause: unknown) => lost(cause, target, since())
-    const failed = ({ reason }: HttpClientError.HttpClientError) =>
-      unsent(reason, target) ?? broken(reason.cause ?? reason.description)
+    const failed = (error: HttpClientError.HttpClientError) => faultOf(error, target, since())
     const request = HttpClientRequest.setBody(
       HttpClientRequest.setHeader(target.request, "accept", accept),
       HttpBody.text(body, "application/json")
@@ -129,8 +127,8 @@ export const exchange = (
       const oversized = () => ({ error: tooLong(target.endpoint.source, answer, maxBytes), resend: false })
       const open: Exchange = {
         answer,
-        bytes: Body.bytes(response, { failed }),
-        text: Body.text(response, maxBytes, { failed, broken, oversized }),
+        bytes: Body.bytes(response, failed),
+        text: Body.text(response, answer.headers, maxBytes, { failed, oversized }),
         failed: (error) => ({ error, resend: mayResend(error, answer) }),
         truncated: () => ({ error: Fault.incomplete(target.endpoint.source, target.url), resend: true }),
         oversized
@@ -163,18 +161,16 @@ const mayResend = (error: LlmError.LlmError, answer: Answer.Answer): boolean => 
   return Answer.isSuccess(answer) ? resentWithin.has(error._tag) : resent.has(answer.status)
 }
 
-/** What kept a request from being sent, if that is it. */
-const unsent = (
-  reason: HttpClientError.HttpClientErrorReason,
-  { endpoint: { source } }: Target
-): Failure | undefined => {
-  if (reason._tag !== "EncodeError" && reason._tag !== "InvalidUrlError") return undefined
-  const why = reason.description === undefined ? "it could not be written" : Source.quote(source, reason.description)
-  return { error: unsendable(source, why, reason.cause), resend: false }
-}
-
-const lost = (cause: unknown, { endpoint: { source }, url }: Target, elapsed: Duration.Duration): Failure => {
-  const error = Fault.fromCause(cause, { source, url, elapsed })
+const faultOf = (
+  { reason }: HttpClientError.HttpClientError,
+  { endpoint: { source }, url }: Target,
+  elapsed: Duration.Duration
+): Failure => {
+  if (reason._tag === "EncodeError" || reason._tag === "InvalidUrlError") {
+    const why = reason.description === undefined ? "it could not be written" : Source.quote(source, reason.description)
+    return { error: unsendable(source, why, reason.cause), resend: false }
+  }
+  const error = Fault.fromCause(reason.cause ?? reason.description, { source, url, elapsed })
   // a silent server may be at work on the request still
   return { error, resend: error._tag === "NetworkError" }
 }
