@@ -150,6 +150,13 @@ it.effect("backend: what does not fit the contract is refused before a run begin
     }
     const large = yield* raw(url, "/runs", { method: "POST", body: JSON.stringify({ question: "a".repeat(300_000) }) })
     assert.strictEqual(large.status, 413)
+    const headers = { "content-type": "text/plain" }
+    const strange = yield* raw(url, "/runs", { method: "POST", headers, body: "What?" })
+    assert.strictEqual(strange.status, 415)
+    for (const { headers, status, text } of [large, strange]) {
+      assert.strictEqual(headers.get("content-type"), "application/problem+json")
+      assert.deepInclude(JSON.parse(text), { type: "about:blank", status })
+    }
     assert.include((yield* raw(url, "/openapi.json")).text, '"/approvals/{runId}"')
     assert.strictEqual((yield* client.health()).status, "ok")
     assert.deepStrictEqual(events, [])

@@ -1,4 +1,7 @@
-/** Requests that lead nowhere: an address that is none, and a method that its address does not know. Both are told as problems. */
+/**
+ * Requests that reach no handler: an address that is none, a method that its address does not know, a body of a kind or a size that
+ * nobody reads. All are told as problems, as all else is.
+ */
 import { Cause, Effect, Layer } from "effect"
 import { HttpMethod, HttpRouter, HttpServerError, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
@@ -38,8 +41,35 @@ const others = (path: HttpRouter.PathInput, allowed: ReadonlyArray<string>) => {
     .map((method) => HttpRouter.route(method, path, refusal))
 }
 
+class PayloadTooLarge extends HttpApiError.Problem<PayloadTooLarge>()("PayloadTooLarge", {
+  type: "about:blank",
+  status: 413,
+  title: "Payload Too Large"
+}) {}
+
+class UnsupportedMediaType extends HttpApiError.Problem<UnsupportedMediaType>()("UnsupportedMediaType", {
+  type: "about:blank",
+  status: 415,
+  title: "Unsupported Media Type"
+}) {}
+
+/** Effect answers these by itself, with a line of text or nothing. */
+const asProblem = (response: HttpServerResponse.HttpServerResponse) => {
+  if (response.status !== 413 && response.status !== 415) return Effect.succeed(response)
+  if (response.headers["content-type"] === "application/problem+json") return Effect.succeed(response)
+  const problem = response.status === 413 ? new PayloadTooLarge() : new UnsupportedMediaType()
+  return Effect.map(HttpServerRespondable.toResponse(problem), ({ body }) => HttpServerResponse.setBody(response, body))
+}
+
 const nowhere = HttpRouter.middleware(
-  (handling) => Effect.catchCauseIf(handling, isStray, () => HttpServerRespondable.toResponse(new NotFound())),
+  (handling) =>
+    handling.pipe(
+      Effect.catchCauseIf(isStray, () => HttpServerRespondable.toResponse(new NotFound())),
+      Effect.catchDefect((defect) =>
+        HttpServerRespondable.isRespondable(defect) ? HttpServerRespondable.toResponse(defect) : Effect.die(defect)
+      ),
+      Effect.flatMap(asProblem)
+    ),
   { global: true }
 )
 
