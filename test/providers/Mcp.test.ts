@@ -325,6 +325,16 @@ it.effect("P1107 a key in an address is sent, and said by nobody where the addre
   })
 )
 
+it.effect("P1107 a password is a secret by itself, also where it was sent with its name in base64", () =>
+  Effect.gen(function* () {
+    const { layer } = withTools([{ name: "look", inputSchema }], () => refusing(-32_000, "not with 'abcdefghijk', ann"))
+    const headers = { authorization: Redacted.make(`Basic ${btoa("ann:abcdefghijk")}`) }
+    const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http({ url, headers })), layer)
+    const error = yield* Effect.flip(call(server, "look"))
+    assert.include(error.message, "not with '<redacted>', ann")
+  })
+)
+
 it.effect("P1107 our client and our server speak the newest version with each other", () =>
   Effect.gen(function* () {
     const add = Tool.make("add", {

@@ -15,6 +15,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as PubSub from "effect/PubSub"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -76,9 +77,18 @@ const secretsIn = (given: ReadonlyArray<string | Redacted.Redacted>): ReadonlyAr
   given.flatMap((value) => {
     if (!Redacted.isRedacted(value)) return []
     const secret = String(Redacted.value(value))
-    // what stands after the scheme of an authorization is a secret by itself
-    return [secret, ...secret.split(" ").slice(1)]
+    const [scheme = "", ...credentials] = secret.split(" ")
+    // what stands after the scheme of an authorization is a secret by itself; of that of a name, its password
+    return [secret, ...credentials, ...(/^basic$/i.test(scheme) ? credentials.flatMap(passwordIn) : [])]
   })
+
+const passwordIn = (credentials: string): ReadonlyArray<string> => {
+  const decoded = Result.getOrElse(
+    Result.try(() => atob(credentials)),
+    () => ""
+  )
+  return [decoded, decoded.slice(decoded.indexOf(":") + 1)]
+}
 
 /** How a server is asked, and what its tools are called. */
 export interface Options {
