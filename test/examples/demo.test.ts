@@ -170,7 +170,7 @@ describe.concurrent("the demo with bad input", () => {
     expectNoStack(ended)
   })
 
-  it("ends in peace where nobody reads its help", { timeout }, async () => {
+  it("ends in peace where nobody reads its help", { timeout }, async ({ expect }) => {
     const ended = await Effect.runPromise(run(["--help"], { isUnread: true }))
     expect(ended.stderr).toBe("")
     expect(ended.code).toBe(0)
