@@ -13,6 +13,7 @@ import { LoopbackServer } from "@kintsugi/providers/testing"
 import { Effect } from "effect"
 import type { Checked } from "../test/system/scenario.ts"
 import { handler } from "../test/system/server.ts"
+import { packages } from "./build.ts"
 import { root } from "./files.ts"
 import { bundle, show } from "./system/browser.ts"
 import { makeConsumer } from "./system/consumer.ts"
@@ -93,12 +94,31 @@ const networkFaults = async (): Promise<void> => {
   if (status !== 0 && report.failed === 0) throw new Error(`scripts/portable.ts ended with exit code ${status}`)
 }
 
+/** What the packages say of Node: one thing, all of them. */
+const oldest = (): ReadonlySet<string> =>
+  new Set(
+    packages.map(
+      (name): string => JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")).engines.node
+    )
+  )
+
 await needing("the official SDKs", [tools.sdks], officialSdks)
 
 const consumer = makeConsumer()
 try {
   await needing("Node", [], () =>
     served(async (url) => seen("Node", await printed(process.execPath, ["runtime.ts", url], consumer.folder)))
+  )
+  await needing("the oldest Node", [tools.oldestNode], (node = "") =>
+    served(async (url) => {
+      const version = (await printed(node, ["--version"], consumer.folder)).trim()
+      report.check(
+        `Node ${version} is what the packages ask for at least`,
+        oldest().has(`>=${version.slice(1)}`),
+        version
+      )
+      seen(`Node ${version}`, await printed(node, ["runtime.ts", url], consumer.folder))
+    })
   )
   await needing("Bun", [tools.bun], (bun = "") =>
     served(async (url) => seen("Bun", await printed(bun, ["run", "runtime.ts", url], consumer.folder)))

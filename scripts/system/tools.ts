@@ -55,15 +55,14 @@ const onPath = (...names: ReadonlyArray<string>): string | undefined =>
     .flatMap((directory) => names.map((name) => join(directory, windows ? `${name}.exe` : name)))
     .find((path) => existsSync(path))
 
+/** The one of its own package. */
+const own = (name: string): string | undefined => {
+  const path = join(folder, "node_modules", ".bin", windows ? `${name}.cmd` : name)
+  return existsSync(path) ? path : undefined
+}
+
 /** The one of its own package, which is pinned; else any other. */
-const fromPackage = (name: string): Tool => ({
-  name,
-  find: () => {
-    const own = join(folder, "node_modules", ".bin", windows ? `${name}.cmd` : name)
-    return existsSync(own) ? own : onPath(name)
-  },
-  install: installPackages
-})
+const fromPackage = (name: string): Tool => ({ name, find: () => own(name) ?? onPath(name), install: installPackages })
 
 let isListFresh = false
 
@@ -96,6 +95,8 @@ export const tools = {
     find: () => (isInstalledIn("test/sdk") ? join(root, "test", "sdk", "node_modules") : undefined),
     install: () => (installIn("test/sdk") ? undefined : "npx could not install them")
   },
+  // any other would be another version
+  oldestNode: { name: "the oldest Node", find: () => own("node"), install: installPackages },
   bun: { ...fromPackage("bun"), name: "Bun" },
   deno: { ...fromPackage("deno"), name: "Deno" },
   esbuild: fromPackage("esbuild"),

@@ -100,6 +100,18 @@ it.run("P905 refusal is told with its reason, and no row is asked", (run) =>
   })
 )
 
+it.run("P905 what is no decision refuses: JSON that nobody has decoded approves of nothing", (run) =>
+  Effect.gen(function* () {
+    const { runs, tool } = paying()
+    // not by its type
+    const { layer } = deciding({ type: "deny", reason: "no" } as unknown as Approval.Decision)
+    const model = yield* make(pay({ cents: 5 }), done)
+    yield* run(agentWith(tool), "go").pipe(Effect.provide(layer), Effect.provide(model.layer))
+    assert.deepStrictEqual(runs, [])
+    assert.deepStrictEqual(read(model), ["denied: The call of tool 'pay' was denied and not run: no"])
+  })
+)
+
 it.run("P904 edited arguments pass all gates again, but for the one who has edited them", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()

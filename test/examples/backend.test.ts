@@ -150,10 +150,43 @@ it.effect("backend: what does not fit the contract is refused before a run begin
     }
     const large = yield* raw(url, "/runs", { method: "POST", body: JSON.stringify({ question: "a".repeat(300_000) }) })
     assert.strictEqual(large.status, 413)
-    assert.strictEqual((yield* raw(url, "/nowhere")).status, 404)
+    const headers = { "content-type": "text/plain" }
+    const strange = yield* raw(url, "/runs", { method: "POST", headers, body: "What?" })
+    assert.strictEqual(strange.status, 415)
+    for (const { headers, status, text } of [large, strange]) {
+      assert.strictEqual(headers.get("content-type"), "application/problem+json")
+      assert.deepInclude(JSON.parse(text), { type: "about:blank", status })
+    }
     assert.include((yield* raw(url, "/openapi.json")).text, '"/approvals/{runId}"')
     assert.strictEqual((yield* client.health()).status, "ok")
     assert.deepStrictEqual(events, [])
+  })
+)
+
+it.effect("backend: an address that is none, and a method that its address does not know, are problems too", () =>
+  Effect.gen(function* () {
+    const model = yield* make()
+    const { url } = yield* serving(model.layer, layerMemory(orders))
+    const strays = [
+      ["GET", "/nowhere", 404, null],
+      ["POST", "/runs/r1/events", 404, null],
+      ["GET", "/runs", 405, "POST"],
+      ["DELETE", "/runs?a=1", 405, "POST"],
+      ["PUT", "/approvals/r1", 405, "GET, POST, HEAD"],
+      ["OPTIONS", "/chat", 405, "POST"],
+      ["POST", "/metrics", 405, "GET, HEAD"],
+      ["POST", "/health", 405, "GET, HEAD"]
+    ] as const
+    for (const [method, path, status, allow] of strays) {
+      const seen = yield* raw(url, path, { method })
+      assert.strictEqual(seen.status, status, `${method} ${path}`)
+      assert.strictEqual(seen.headers.get("allow"), allow, `${method} ${path}`)
+      assert.strictEqual(seen.headers.get("content-type"), "application/problem+json")
+      const title = status === 404 ? "Not Found" : "Method Not Allowed"
+      assert.deepStrictEqual(JSON.parse(seen.text), { type: "about:blank", title, status })
+    }
+    const head = yield* raw(url, "/health", { method: "HEAD" })
+    assert.deepStrictEqual([head.status, head.text], [200, ""])
   })
 )
 

@@ -3,9 +3,9 @@ import { Approval, LlmError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import type { Ending } from "@kintsugi/examples/backend/api"
 import * as StandIn from "@kintsugi/examples/backend/standIn"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { heard, modelOf, says, serving, till } from "./backendServer.ts"
+import { heard, modelOf, raw, says, serving, till } from "./backendServer.ts"
 
 const { answers, call, calls, fails, make, reply, text } = ScriptedModel
 
@@ -177,5 +177,36 @@ it.effect("backend: the stand-in model plays the same without any key", () =>
     assert.strictEqual(paid.length, 2)
     const help = yield* ask("Hello?")
     assert.include(help.type === "answered" ? help.answer : "", "Try:")
+  })
+)
+
+it.effect("backend: a chat that waits says what to decide; whoever chats cannot, and the approvals can", () =>
+  Effect.gen(function* () {
+    const { layer, paid } = till()
+    const model = yield* make(refunding, text("You get it back."))
+    const { client, url } = yield* serving(model.layer, layer)
+    const asking = { role: "user", parts: [{ type: "text", text: "Refund order B-4." }] } as const
+    const { body } = yield* client.chat({ payload: { messages: [asking] } })
+    const said = yield* Stream.mkString(Stream.decodeText(body))
+    const runId = /"type":"start","messageId":"([^"]+)"/.exec(said)?.[1] ?? "none"
+    const digest = /"type":"tool-approval-request"[^}]*"approvalId":"([^"]+)"/.exec(said)?.[1] ?? "none"
+    assert.include(said, '"isSuspended":true')
+
+    // what the front end of the AI SDK sends after a click on its button
+    const approval = { id: digest, approved: true }
+    const clicked = {
+      id: runId,
+      role: "assistant",
+      parts: [{ type: "tool-refund", state: "approval-responded", approval }]
+    }
+    const messages = [asking, clicked]
+    const seen = yield* raw(url, "/chat", { method: "POST", body: JSON.stringify({ messages }) })
+    assert.strictEqual(seen.status, 400)
+    assert.deepStrictEqual(paid, [])
+
+    const decisions = [{ digest, decision: Approval.approve }] as const
+    const ending = yield* client.approvals.decide({ params: { runId }, payload: { decisions } })
+    assert.strictEqual(ending.type === "answered" ? ending.answer : ending.type, "You get it back.")
+    assert.deepStrictEqual(paid, ["refund 1: 78000 cents for B-4"])
   })
 )

@@ -170,6 +170,12 @@ describe.concurrent("the demo with bad input", () => {
     expectNoStack(ended)
   })
 
+  it("ends in peace where nobody reads its help", { timeout }, async ({ expect }) => {
+    const ended = await Effect.runPromise(run(["--help"], { isUnread: true }))
+    expect(ended.stderr).toBe("")
+    expect(ended.code).toBe(0)
+  })
+
   it("explains itself", { timeout }, async ({ expect }) => {
     const ended = await Effect.runPromise(run(["--help"]))
     expect(ended).toMatchObject({ code: 0, stderr: "" })

@@ -30,6 +30,8 @@ export interface Options {
   readonly cwd?: string
   /** Called with all output so far, whenever there is more. */
   readonly onOutput?: (stdout: string) => void
+  /** Nobody reads what it writes, from the beginning. */
+  readonly isUnread?: boolean
   /** When this was written, the process gets a SIGINT, once. */
   readonly interruptAt?: string
 }
@@ -57,6 +59,7 @@ export const run = (parameters: ReadonlyArray<string>, options: Options = {}): E
       if (interruptAt === undefined || before.includes(interruptAt)) return
       if (output.stdout.includes(interruptAt)) child.kill("SIGINT")
     })
+    if (options.isUnread === true) child.stdout.destroy()
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       output.stderr += text
     })

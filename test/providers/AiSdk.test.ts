@@ -5,6 +5,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import * as AiSdk from "@kintsugi/providers/AiSdk"
 import { Deferred, Effect, Fiber } from "effect"
 import { agentWith, done, read } from "../core/dialogue.ts"
+import { setImmediate as macrotask } from "node:timers/promises"
 import { it } from "../support/run.ts"
 
 const { call, calls, make } = ScriptedModel
@@ -71,7 +72,8 @@ it.effect("A112 P1107 a result that cannot be written as JSON is a failure of ca
   Effect.gen(function* () {
     const itself: Record<string, unknown> = {}
     itself["itself"] = itself
-    for (const value of [itself, { size: 10n }, [itself]]) {
+    const nameless = { toJSON: () => undefined }
+    for (const value of [itself, { size: 10n }, [itself], 10n, () => "my source", Symbol("mine"), nameless]) {
       const error = yield* failed(Tool.call(AiSdk.tool("odd", { inputSchema, execute: () => value }), { city: "Oslo" }))
       assert(error instanceof ToolError.ExecutionError)
       assert.deepInclude(error, { category: "validation", tool: "odd", isRetryable: false })
@@ -79,6 +81,55 @@ it.effect("A112 P1107 a result that cannot be written as JSON is a failure of ca
     }
     const shown = { inputSchema, execute: () => itself, toModelOutput: () => ({ type: "text", value: "a ring" }) }
     assert.strictEqual((yield* Tool.call(AiSdk.tool("odd", shown), { city: "Oslo" })).text, "a ring")
+    const silent = AiSdk.tool("silent", { inputSchema, execute: () => undefined })
+    assert.strictEqual((yield* Tool.call(silent, { city: "Oslo" })).text, "null")
+  })
+)
+
+it.effect("P1107 what cannot be read of it is a failure and no defect: its answer for a model, its iterator", () =>
+  Effect.gen(function* () {
+    const bare: unknown = Object.create(null)
+    const outputs = [10n, { type: "json", value: 10n }, { type: "content", value: [{ type: 10n }] }]
+    for (const output of outputs) {
+      const tool = AiSdk.tool("odd", { inputSchema, execute: () => 1, toModelOutput: () => output })
+      assert.strictEqual((yield* failed(Tool.call(tool, { city: "Oslo" })))._tag, "ExecutionError")
+    }
+    const part = { inputSchema, execute: () => 1, toModelOutput: () => ({ type: "content", value: [{ type: bare }] }) }
+    assert.strictEqual((yield* Tool.call(AiSdk.tool("odd", part), { city: "Oslo" })).text, "[{}, not shown]")
+    const iterators = [
+      () => {
+        throw new RangeError("no iterator")
+      },
+      () => ({ next: () => Promise.resolve(5) })
+    ]
+    for (const iterator of iterators) {
+      // no iterator by its type
+      const broken = { [Symbol.asyncIterator]: iterator } as unknown as AsyncIterable<number>
+      const tool = AiSdk.tool("odd", { inputSchema, execute: () => broken })
+      assert.strictEqual((yield* failed(Tool.call(tool, { city: "Oslo" })))._tag, "ExecutionError")
+    }
+  })
+)
+
+it.live("P1107 a generator that never waits can be interrupted, and keeps no timer from running", () =>
+  Effect.gen(function* () {
+    const begun = yield* Deferred.make<void>()
+    let yielded = 0
+    const busy = AiSdk.tool("busy", {
+      inputSchema,
+      execute: async function* () {
+        // a test that hangs says less than one that fails
+        while (yielded < 1_000_000) {
+          // as a timer would: that comes after all promises
+          if (yielded++ === 10) void macrotask().then(() => Deferred.doneUnsafe(begun, Effect.void))
+          yield yielded
+        }
+      }
+    })
+    const fiber = yield* Effect.forkChild(Tool.call(busy, { city: "Oslo" }))
+    yield* Deferred.await(begun)
+    yield* Fiber.interrupt(fiber)
+    assert.isBelow(yielded, 1_000_000)
   })
 )
 
@@ -228,6 +279,10 @@ it.run("P1107 a tool that needs approval asks for an Approver, and is refused wi
       }
     }
     assert.throws(() => AiSdk.tool("go", foreign), /tool 'go' needs approval: say approval: true/)
+    // a form of a later version is not passed over
+    const later = { ...foreign, needsApproval: { type: "user-approval" } }
+    assert.throws(() => AiSdk.tool("go", later), /tool 'go' needs approval: say approval: true/)
+    assert.doesNotThrow(() => AiSdk.tool("go", { ...foreign, needsApproval: false }))
     const tool = AiSdk.tool("go", foreign, { approval: true })
     const model = yield* make(calls(call("go", { city: "Oslo" }, "c1"), call("go", { city: "Rome" }, "c2")), done)
     const layer = Approver.layer(() => Effect.succeed(Approval.refuse("too far")))

@@ -1,8 +1,9 @@
 /** MCP without a network; `test/sdk` tries it against the official client and servers. */
 import { assert, it } from "@effect/vitest"
-import { Tool, ToolError } from "@kintsugi/core"
+import { RawSchema, Tool, ToolError } from "@kintsugi/core"
 import * as Mcp from "@kintsugi/providers/Mcp"
-import { Duration, Effect, Fiber, Option, Redacted, Schema, Stream } from "effect"
+import { Duration, Effect, Fiber, Layer, Option, Redacted, Schema, Stream } from "effect"
+import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
 import { cached, call, fake, inputSchema, named, ours, refusing, text, url, withTools } from "./mcpFake.ts"
 
@@ -264,6 +265,73 @@ it.effect("P1107 a secret is sent, and said by nobody: no failure and no result 
     for (const said of [JSON.stringify(result), error.message, String(error), JSON.stringify(encoded)])
       assert.notInclude(said, secret)
     assert.include(JSON.stringify(result), "<redacted>")
+  })
+)
+
+it.effect("P1107 a secret is in nothing that a server says of itself, and a masked result still fits its schema", () =>
+  Effect.gen(function* () {
+    const secret = "tok-1234-abcd-5678"
+    const said = (text: string) => ({ type: "object", properties: { n: { type: "number", description: text } } })
+    const outputSchema = { type: "object", properties: { key: { type: "string", minLength: 18 } } }
+    const tools = [
+      { name: "look", description: `as ${secret}`, inputSchema: said(`for ${secret}`) },
+      { name: "keep", title: `of ${secret}`, inputSchema, outputSchema }
+    ]
+    const { layer } = withTools(tools, () => ({
+      content: [{ type: "resource", resource: { uri: "file:///a", mimeType: `text/${secret}`, blob: "YQ==" } }],
+      structuredContent: { key: secret, pin: 12345678 }
+    }))
+    const headers = { authorization: Redacted.make(`Bearer ${secret}`), pin: Redacted.make("12345678") }
+    const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http({ url, headers })), layer)
+    const specs = (yield* server.tools).map(({ definition: { description, name, parameters } }) => ({
+      name,
+      description,
+      parameters: RawSchema.of(parameters)
+    }))
+    assert.deepStrictEqual(specs, [
+      { name: "look", description: "as <redacted>", parameters: said("for <redacted>") },
+      { name: "keep", description: "of <redacted>", parameters: inputSchema }
+    ])
+    const result = yield* call(server, "keep")
+    assert.deepStrictEqual(result.structured, { key: "<redacted>", pin: "<redacted>" })
+    assert.notInclude(JSON.stringify(result), secret)
+  })
+)
+
+it.effect("P1107 a key in an address is sent, and said by nobody where the address is Redacted", () =>
+  Effect.gen(function* () {
+    const { layer } = withTools([{ name: "look", inputSchema }], () =>
+      refusing(-32_000, "the key 'abcdefghijk' is over")
+    )
+    const sent: Array<string> = []
+    const seen = Layer.provideMerge(
+      Layer.effect(
+        HttpClient.HttpClient,
+        Effect.map(HttpClient.HttpClient, (client) =>
+          HttpClient.mapRequest(client, (request) => {
+            sent.push(request.url)
+            return request
+          })
+        )
+      ),
+      layer
+    )
+    const way = Mcp.http({ url: Redacted.make(`${url}?apiKey=abcdefghijk`) })
+    const server = yield* Effect.provide(Mcp.connect("shop", way), seen)
+    const error = yield* Effect.flip(call(server, "look"))
+    assert.strictEqual(new Set(sent).size, 1)
+    assert.strictEqual(sent[0], `${url}?apiKey=abcdefghijk`)
+    assert.include(error.message, "the key '<redacted>' is over")
+  })
+)
+
+it.effect("P1107 a password is a secret by itself, also where it was sent with its name in base64", () =>
+  Effect.gen(function* () {
+    const { layer } = withTools([{ name: "look", inputSchema }], () => refusing(-32_000, "not with 'abcdefghijk', ann"))
+    const headers = { authorization: Redacted.make(`Basic ${btoa("ann:abcdefghijk")}`) }
+    const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http({ url, headers })), layer)
+    const error = yield* Effect.flip(call(server, "look"))
+    assert.include(error.message, "not with '<redacted>', ann")
   })
 )
 

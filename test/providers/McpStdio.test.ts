@@ -64,4 +64,23 @@ describe("a program", { timeout: 30_000 }, () => {
         })
     )
   )
+
+  it.live("P1107 that says a secret at last, as a whole or cut in two, is not quoted with it", () =>
+    Effect.gen(function* () {
+      const last = "console.error(process.env.TOKEN + process.argv[1] + ' ' + 'y'.repeat(480)); process.exit(1)"
+      const way = Mcp.stdio({
+        command: process.execPath,
+        args: ["-e", last, Redacted.make("abcdefghijkl")],
+        env: { TOKEN: Redacted.make("correcthorsebatterystaple") }
+      })
+      const error = yield* Effect.flip(Mcp.connect("program", way))
+      assert.include(error.message, "at last it wrote: y")
+      assert.notMatch(error.message, /stap|ijkl/)
+      const short = Mcp.stdio({
+        command: process.execPath,
+        args: ["-e", "console.error('no ' + process.argv[1]); process.exit(1)", Redacted.make("abcdefghijkl")]
+      })
+      assert.include((yield* Effect.flip(Mcp.connect("program", short))).message, "at last it wrote: no <redacted>")
+    }).pipe(Effect.provide(spawner))
+  )
 })

@@ -132,7 +132,7 @@ export const format = ({ rows, worst }: Explanation): string => {
 }
 
 /** The bounds in one line. */
-export const formatWorst = ({ attempts, fixerRuns, modelCalls, requests, time, waits }: Worst): string =>
+const formatWorst = ({ attempts, fixerRuns, modelCalls, requests, time, waits }: Worst): string =>
   [
     counted(attempts, "attempt"),
     ...(requests === attempts ? [] : [counted(requests, "request")]),

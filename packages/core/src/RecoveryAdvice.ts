@@ -12,7 +12,7 @@ import { maskAll } from "./internal/masking.ts"
 import { final, generous, type Outlook, outlookOf } from "./internal/outlook.ts"
 import { isDeep, property, quietly } from "./internal/reading.ts"
 
-export { type Outlook, outlookOf, type RecoveryKind } from "./internal/outlook.ts"
+export type { Outlook, RecoveryKind } from "./internal/outlook.ts"
 
 /** The tag of every error of this library. */
 export type Tag = keyof FactsTable

@@ -6,7 +6,7 @@ import { nearest } from "./internal/nearest.ts"
 import type { FailureContext } from "./internal/verdict.ts"
 import { property } from "./internal/reading.ts"
 import { limitOf } from "./internal/runErrorLimit.ts"
-import { outlookOf } from "./RecoveryAdvice.ts"
+import { outlookOf } from "./internal/outlook.ts"
 import { BudgetExceededError } from "./RunError.ts"
 import type { Kind, Severity } from "./ToolError.ts"
 

@@ -56,7 +56,7 @@ export interface Nested {
   readonly snapshot: Snapshot
 }
 
-export const Nested = Schema.Struct({
+const nested = Schema.Struct({
   key: Schema.String,
   arguments: Schema.Json,
   snapshot: Schema.suspend((): Schema.Codec<Snapshot, unknown> => Snapshot)
@@ -67,10 +67,10 @@ export interface Open extends Schema.Struct.Type<typeof openFields> {
   readonly nested?: ReadonlyArray<Nested>
 }
 
-export const Open = Schema.Struct({
+const open = Schema.Struct({
   ...openFields,
   /** Of the calls that wait, those whose sub-agents do. */
-  nested: Schema.optionalKey(Schema.Array(Nested))
+  nested: Schema.optionalKey(Schema.Array(nested))
 })
 
 const fields = {
@@ -114,7 +114,7 @@ export interface Snapshot extends Schema.Struct.Type<typeof fields> {
   readonly open?: Open
 }
 
-export const Snapshot = Schema.Struct({ ...fields, open: Schema.optionalKey(Open) })
+export const Snapshot = Schema.Struct({ ...fields, open: Schema.optionalKey(open) })
 
 /** Whether a value is a `Snapshot`, by its shape. */
 export const isSnapshot: (value: unknown) => value is Snapshot = Schema.is(Snapshot)

@@ -2,9 +2,9 @@
 import * as Schema from "effect/Schema"
 
 /** What was left of a run's budget. */
-export interface Left extends Schema.Schema.Type<typeof Left> {}
+export interface Left extends Schema.Schema.Type<typeof left> {}
 
-export const Left = Schema.Struct({ turns: Schema.Finite, toolCalls: Schema.Finite })
+const left = Schema.Struct({ turns: Schema.Finite, toolCalls: Schema.Finite })
 
 /** One decision, with the failure that it was about. */
 export interface Entry extends Schema.Schema.Type<typeof Entry> {}
@@ -25,7 +25,7 @@ export const Entry = Schema.Struct({
   /** How long the server had asked to wait, and the tag of the error that said so. */
   hint: Schema.optionalKey(Schema.Duration),
   hintFrom: Schema.optionalKey(Schema.String),
-  left: Schema.optionalKey(Left)
+  left: Schema.optionalKey(left)
 })
 
 /** Oldest first. */

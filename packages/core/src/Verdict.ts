@@ -309,7 +309,11 @@ type Absent = "absent"
 /** The ends of two rungs: the second stands in where the first gives up. */
 type Then<First, Second> = Absent extends Second ? First : Exclude<First, "exhausted"> | Second
 
-/** Whether a value is a verdict. */
+/**
+ * Whether a value is a verdict.
+ *
+ * @internal
+ */
 export const isVerdict = (value: unknown): value is AnyVerdict => Predicate.hasProperty(value, TypeId)
 
 function absurd(): never {

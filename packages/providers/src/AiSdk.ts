@@ -8,6 +8,7 @@ import * as Tool from "@kintsugi/core/Tool"
 import { ExecutionError, type Kind } from "@kintsugi/core/ToolError"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Output from "./internal/aiSdkOutput.ts"
@@ -84,7 +85,8 @@ export const tool = <
   const { approval, context, jsonSchema, kind = "local", maxResultChars, sideEffects } = options
   if (!Predicate.isFunction(execute))
     throw new TypeError(`AiSdk: tool '${name}' has no execute: nothing here can run it`)
-  const asks = Predicate.isFunction(needsApproval) || needsApproval === true
+  // a form that is not known here asks, rather than being passed over
+  const asks = Predicate.isNotNullish(needsApproval) && needsApproval !== false
   if (asks && approval !== true) {
     throw new TypeError(`AiSdk: tool '${name}' needs approval: say approval: true, and provide an Approver`)
   }
@@ -107,16 +109,17 @@ export const tool = <
         )
         const value = yield* running(execute, input, about, progress, thrown)
         if (!Predicate.isFunction(toModelOutput)) {
-          const wrong = Output.unwritable(value)
-          if (wrong === undefined) return { value, text: Output.plain(value) }
-          const said = "its result cannot be written as JSON"
-          return yield* Effect.fail(ExecutionError.of(name, kind, "validation", said, wrong.cause, call))
+          const text = yield* Effect.try({
+            try: () => Output.plain(value),
+            catch: (cause) =>
+              ExecutionError.of(name, kind, "validation", "its result cannot be written as JSON", cause, call)
+          })
+          return { value, text }
         }
-        const output = yield* Effect.tryPromise({
-          try: async (): Promise<unknown> => toModelOutput({ toolCallId: callId, input, output: value }),
+        const { isError, text } = yield* Effect.tryPromise({
+          try: async () => Output.said(await toModelOutput({ toolCallId: callId, input, output: value })),
           catch: thrown
         })
-        const { isError, text } = Output.said(output)
         return { value, text, ...(isError ? { isError } : {}) }
       })
     }
@@ -165,7 +168,10 @@ const running = (
     })
     return started.pipe(
       Effect.flatMap((given) => {
-        if (isAsyncIterable(given)) return drained(given[Symbol.asyncIterator](), progress, thrown)
+        if (isAsyncIterable(given)) {
+          const iterating = Effect.try({ try: () => given[Symbol.asyncIterator](), catch: thrown })
+          return Effect.flatMap(iterating, (iterator) => drained(iterator, progress, thrown))
+        }
         return Input.isPromise(given) ? Effect.tryPromise({ try: () => given, catch: thrown }) : Effect.succeed(given)
       }),
       Effect.onInterrupt(() => Effect.sync(() => stopping.abort()))
@@ -179,12 +185,16 @@ const drained = (
   thrown: (cause: unknown) => ExecutionError
 ): Effect.Effect<unknown, ExecutionError> => {
   const from = (last: unknown): Effect.Effect<unknown, ExecutionError> =>
-    Effect.flatMap(Effect.tryPromise({ try: () => iterator.next(), catch: thrown }), ({ done, value }) =>
-      done === true ? Effect.succeed(last) : Effect.andThen(progress(value), from(value))
-    )
+    Effect.flatMap(Effect.tryPromise({ try: () => iterator.next(), catch: thrown }), (step) => {
+      if (!Predicate.isObject(step)) return Effect.fail(thrown(new TypeError("its iterator gave no object")))
+      // one that never waits would keep all timers from running, that of its own limit too
+      return step.done === true
+        ? Effect.succeed(last)
+        : progress(step.value).pipe(Effect.andThen(Effect.yieldNow), Effect.andThen(from(step.value)))
+    })
   return Effect.onInterrupt(from(undefined), () =>
     Effect.sync(() => {
-      iterator.return?.().catch(() => undefined)
+      Result.try(() => Promise.resolve(iterator.return?.()).catch(() => undefined))
     })
   )
 }

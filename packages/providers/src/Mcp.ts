@@ -15,6 +15,7 @@ import * as HttpClient from "effect/http/HttpClient"
 import { ChildProcessSpawner } from "effect/process/ChildProcessSpawner"
 import * as PubSub from "effect/PubSub"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
@@ -49,7 +50,7 @@ export interface Way<out R> {
  */
 export const stdio = (options: Stdio.StdioOptions): Way<ChildProcessSpawner> => ({
   kind: "stdio",
-  secrets: secretsIn(options.env),
+  secrets: secretsIn([...Object.values(options.env ?? {}), ...(options.args ?? [])]),
   opening: (notices, wrote) =>
     Effect.map(ChildProcessSpawner, (spawner) => ({
       kind: "stdio",
@@ -64,7 +65,7 @@ export const stdio = (options: Stdio.StdioOptions): Way<ChildProcessSpawner> => 
 /** An address that speaks streamable HTTP. Redirects are followed as the client of the context does: `Transport.layerFetch` does not. */
 export const http = (options: Http.HttpOptions): Way<HttpClient.HttpClient> => ({
   kind: "http",
-  secrets: secretsIn(options.headers),
+  secrets: [...secretsIn(Object.values(options.headers ?? {})), ...Http.secretsOf(options.url)],
   opening: (notices) =>
     Effect.map(HttpClient.HttpClient, (client) => ({
       kind: "http",
@@ -72,13 +73,22 @@ export const http = (options: Http.HttpOptions): Way<HttpClient.HttpClient> => (
     }))
 })
 
-const secretsIn = (given: Readonly<Record<string, string | Redacted.Redacted>> = {}): ReadonlyArray<string> =>
-  Object.values(given).flatMap((value) => {
+const secretsIn = (given: ReadonlyArray<string | Redacted.Redacted>): ReadonlyArray<string> =>
+  given.flatMap((value) => {
     if (!Redacted.isRedacted(value)) return []
     const secret = String(Redacted.value(value))
-    // what stands after the scheme of an authorization is a secret by itself
-    return [secret, ...secret.split(" ").slice(1)]
+    const [scheme = "", ...credentials] = secret.split(" ")
+    // what stands after the scheme of an authorization is a secret by itself; of that of a name, its password
+    return [secret, ...credentials, ...(/^basic$/i.test(scheme) ? credentials.flatMap(passwordIn) : [])]
   })
+
+const passwordIn = (credentials: string): ReadonlyArray<string> => {
+  const decoded = Result.getOrElse(
+    Result.try(() => atob(credentials)),
+    () => ""
+  )
+  return [decoded, decoded.slice(decoded.indexOf(":") + 1)]
+}
 
 /** How a server is asked, and what its tools are called. */
 export interface Options {
@@ -107,7 +117,7 @@ export interface Server {
   readonly version: Connection.Version
   /** What the server says that a model should know of it. */
   readonly instructions: string | undefined
-  /** The tools as the server describes them, all pages of them. */
+  /** The tools as the server describes them, all pages of them, word for word. */
   readonly list: Effect.Effect<ReadonlyArray<McpSchema.Tool>, ExecutionError>
   /** The tools as they are now: the server is asked each time. */
   readonly tools: Effect.Effect<ReadonlyArray<McpTool.McpTool>, ExecutionError>
@@ -196,7 +206,16 @@ export const connect = <R>(
         return Stream.mapEffect(Stream.fromSubscription(heard), () => tools)
       })
     )
-    return { name, version, instructions: client.instructions, list, tools, changes, bind }
+    const { instructions } = client
+    return {
+      name,
+      version,
+      instructions: instructions === undefined ? undefined : mask(instructions),
+      list,
+      tools,
+      changes,
+      bind
+    }
   })
 }
 
@@ -218,7 +237,9 @@ class Last {
   #text = ""
 
   add(text: string): void {
-    this.#text = `${this.#text}${text}`.slice(-most)
+    const all = `${this.#text}${text}`
+    // a word that is cut may be half a secret, and half of one is not known again
+    this.#text = all.length > most ? all.slice(-most).replace(/^\S+/, "") : all
   }
 
   words(): string {

@@ -252,8 +252,9 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
         this.#asking(Approving.decided(request, needs, subject, this.#around.decide)),
         (decision) => {
           if (decision === undefined) return this.#suspend(request)
-          if (decision.type === "refuse") {
-            return this.#deny(ToolDeniedError.of(this.#tool.name, this.#call.id, decision.reason))
+          // whatever is no approval refuses, also what is no decision by its type: JSON that nobody has decoded
+          if (decision.type !== "approve") {
+            return this.#deny(ToolDeniedError.of(this.#tool.name, this.#call.id, String(decision.reason)))
           }
           return decision.arguments === undefined ? this.#enter(attempt) : this.#edited(attempt, decision.arguments)
         }

@@ -8,6 +8,7 @@ import { PrometheusMetrics } from "effect/observability"
 import { Api, type Chat } from "./api.ts"
 import * as Bugs from "./bugs.ts"
 import * as Runs from "./runs.ts"
+import * as Strays from "./strays.ts"
 
 /** A stream that needs nothing any more: it is read when its handler is long done. */
 const here = <A, E, R>(stream: Stream.Stream<A, E, R>) =>
@@ -60,6 +61,7 @@ const system = HttpApiBuilder.group(Api, "system", (handlers) =>
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
   PrometheusMetrics.layerHttp({ path: "/metrics" }),
+  Strays.layer("/openapi.json", "/metrics"),
   Bugs.layer
 ).pipe(
   Layer.provide([runs, approvals, chat, system]),

@@ -14,7 +14,6 @@ const start = async (settings: Settings): Promise<void> => {
   ])
   const stop = new AbortController()
   for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stop.abort())
-  // Whoever reads this may have read enough
   process.stdout.on("error", () => stop.abort())
   const running = run(settings, {
     // npm starts scripts in the folder of the package, wherever it was called
@@ -28,6 +27,8 @@ const start = async (settings: Settings): Promise<void> => {
   process.exitCode = Exit.isSuccess(exit) ? exit.value : interruptedExitCode
 }
 
+// Whoever reads this, help included, may have read enough
+process.stdout.on("error", () => undefined)
 const parsed = parse(process.argv.slice(2))
 if (parsed.type === "exit") process.exitCode = parsed.code
 else await start(parsed.settings)

@@ -1,27 +1,24 @@
 /** What a tool of the AI SDK says to a model, as text. */
 import * as Predicate from "effect/Predicate"
-import * as Result from "effect/Result"
 
 export interface Said {
   readonly text: string
   readonly isError: boolean
 }
 
-/** Without `toModelOutput`: a text as it is, anything else as JSON. */
-export const plain = (value: unknown): string => {
+/**
+ * Without `toModelOutput`: a text as it is, anything else as JSON; nothing is `null`, as the SDK has it. Throws for what is no
+ * JSON: what holds itself, a function, a number of any size, or what throws when it is read.
+ */
+export const plain = (value: unknown = null): string => {
   if (Predicate.isString(value)) return value
-  const json = Result.try(() => JSON.stringify(value))
-  return Result.isSuccess(json) && Predicate.isString(json.success) ? json.success : String(value)
+  // typed as a text always, which it is not
+  const json: string | undefined = JSON.stringify(value)
+  if (json === undefined) throw new TypeError(`no JSON can be made of this ${typeof value}`)
+  return json
 }
 
-/** Why a value cannot be written as JSON: it holds itself, or a number of any size, or its `toJSON` throws. */
-export const unwritable = (value: unknown): { readonly cause: unknown } | undefined => {
-  if (!Predicate.isObjectOrArray(value)) return undefined
-  const json = Result.try(() => JSON.stringify(value))
-  return Result.isFailure(json) ? { cause: json.failure } : undefined
-}
-
-/** What `toModelOutput` gave. */
+/** What `toModelOutput` gave. Throws where that cannot be read. */
 export const said = (output: unknown): Said => {
   const type = Predicate.hasProperty(output, "type") ? output.type : undefined
   const value = Predicate.hasProperty(output, "value") ? output.value : undefined
@@ -45,7 +42,7 @@ export const said = (output: unknown): Said => {
 
 const part = (one: unknown): string => {
   if (Predicate.hasProperty(one, "text") && Predicate.isString(one.text)) return one.text
-  const type = Predicate.hasProperty(one, "type") ? String(one.type) : "part"
-  const media = Predicate.hasProperty(one, "mediaType") ? `, ${String(one.mediaType)}` : ""
+  const type = Predicate.hasProperty(one, "type") ? plain(one.type) : "part"
+  const media = Predicate.hasProperty(one, "mediaType") ? `, ${plain(one.mediaType)}` : ""
   return `[${type}${media}, not shown]`
 }

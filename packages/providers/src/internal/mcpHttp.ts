@@ -15,10 +15,21 @@ import type { Notices } from "./mcpNotices.ts"
 
 /** Where a server is reached over HTTP. */
 export interface HttpOptions {
-  readonly url: string | URL
+  /** `Redacted` where the key is part of it: nothing that the server says repeats the key then. */
+  readonly url: string | URL | Redacted.Redacted
   /** Sent with every request; secrets are `Redacted`. */
   readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
 }
+
+/** What is secret of an address that is: the whole, and its parameters, by which a key is known again. */
+export const secretsOf = (url: HttpOptions["url"]): ReadonlyArray<string> => {
+  if (!Redacted.isRedacted(url)) return []
+  const address = addressOf(url)
+  const parsed = URL.canParse(address) ? new URL(address) : undefined
+  return [address, ...(parsed?.searchParams.values() ?? [])]
+}
+
+const addressOf = (url: HttpOptions["url"]): string => String(Redacted.isRedacted(url) ? Redacted.value(url) : url)
 
 export interface Opened {
   readonly transport: McpClient.Transport
@@ -36,17 +47,18 @@ export const open = (
     const client = overheard(yield* HttpClient.HttpClient, notices, (id) => {
       session = id
     })
+    const url = addressOf(options.url)
     const headers = Object.fromEntries(
       Object.entries(options.headers ?? {}).map(([name, value]) => [
         name,
         Redacted.isRedacted(value) ? Redacted.value(value) : value
       ])
     )
-    const transport = yield* McpClient.http({ url: options.url, headers, protocol }).pipe(
+    const transport = yield* McpClient.http({ url, headers, protocol }).pipe(
       Effect.provideService(HttpClient.HttpClient, client)
     )
     const listen = Effect.suspend(() =>
-      HttpClientRequest.get(options.url).pipe(
+      HttpClientRequest.get(url).pipe(
         HttpClientRequest.setHeaders({
           ...headers,
           accept: "text/event-stream",

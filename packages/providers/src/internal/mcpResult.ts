@@ -59,25 +59,30 @@ const isJson = Schema.is(Schema.Json)
 /** A server knows the secrets that it was given, and may repeat them: `mask` takes them out again. */
 export const fromWire = (result: McpSchema.CallToolResult, mask: Mask): McpResult => {
   const blocks = Option.getOrElse(encode(result.content), () => [])
-  const { structuredContent } = result
+  const structured = dataOf(result)
   return {
     content: blocks.map((block) => maskedPart(partOf(block), mask)),
-    ...(Predicate.isNotNullish(structuredContent) && isJson(structuredContent)
-      ? { structured: masked(structuredContent, mask) }
-      : {})
+    ...(structured === undefined ? {} : { structured: masked(structured, mask) })
   }
 }
+
+/** The data of a result as it came, where there is any. */
+export const dataOf = ({ structuredContent }: McpSchema.CallToolResult): Schema.Json | undefined =>
+  Predicate.isNotNullish(structuredContent) && isJson(structuredContent) ? structuredContent : undefined
 
 /** Bytes are left as they are: no model reads them as text. */
 const maskedPart = (part: McpResult["content"][number], mask: Mask): McpResult["content"][number] => {
   if (part.type === "text") return Message.text(mask(part.text))
   const where = "url" in part ? { url: mask(part.url) } : { data: part.data }
-  if (part.type === "image") return Message.image(part.mediaType, where)
-  return Message.file(part.mediaType, where, part.name === undefined ? undefined : mask(part.name))
+  const mediaType = mask(part.mediaType)
+  if (part.type === "image") return Message.image(mediaType, where)
+  return Message.file(mediaType, where, part.name === undefined ? undefined : mask(part.name))
 }
 
-const masked = (json: Schema.Json, mask: Mask): Schema.Json => {
+/** JSON without the secrets that stand in it, as a key or as a number too. */
+export const masked = (json: Schema.Json, mask: Mask): Schema.Json => {
   if (Predicate.isString(json)) return mask(json)
+  if (Predicate.isNumber(json)) return mask(String(json)) === String(json) ? json : mask(String(json))
   if (Array.isArray(json)) return json.map((item) => masked(item, mask))
   if (!Predicate.isObject(json)) return json
   // no array, no text: an object

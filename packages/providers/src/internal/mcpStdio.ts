@@ -7,7 +7,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as ChildProcess from "effect/process/ChildProcess"
 import * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
-import type * as Redacted from "effect/Redacted"
+import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Notices } from "./mcpNotices.ts"
@@ -16,7 +16,8 @@ import type { Notices } from "./mcpNotices.ts"
 export interface StdioOptions {
   /** The program, without a shell. */
   readonly command: string
-  readonly args?: ReadonlyArray<string>
+  /** Secrets are `Redacted`; other programs of the machine can see them, as they cannot see those in `env`. */
+  readonly args?: ReadonlyArray<string | Redacted.Redacted>
   /** Variables of its environment, besides `PATH`, `HOME` and the like: it inherits no others. Secrets are `Redacted`. */
   readonly env?: Readonly<Record<string, string | Redacted.Redacted>>
   /** Where it runs; where this process runs by default. */
@@ -40,7 +41,8 @@ export const open = (
 > =>
   Effect.gen(function* () {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-    const process = ChildProcess.make(command, [...args], {
+    const given = args.map((value) => (Redacted.isRedacted(value) ? String(Redacted.value(value)) : value))
+    const process = ChildProcess.make(command, given, {
       env: { ...(yield* environment), ...env },
       ...(cwd === undefined ? {} : { cwd })
     })

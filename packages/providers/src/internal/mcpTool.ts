@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import type * as Failure from "./mcpFailure.ts"
 import { fromResult, misfit } from "./mcpFailure.ts"
 import { OnProgress } from "./mcpNotices.ts"
-import { fromWire, McpResult, textOf } from "./mcpResult.ts"
+import { dataOf, fromWire, masked, McpResult, textOf } from "./mcpResult.ts"
 
 /** A tool of an MCP server. Its parameters are plain JSON: the server's own schema is all that is known of them. */
 export type McpTool = Tool.Tool<string, Schema.Json, McpResult, ExecutionError, never, {}, Recovery.SideEffects>
@@ -48,10 +48,11 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
   const where = { ...calling.where, tool: tool.name }
   const check = checking(tool)
   return Tool.make(name, {
-    description: tool.description ?? tool.title ?? "",
+    description: where.mask(tool.description ?? tool.title ?? ""),
     kind: "mcp-tool",
     sideEffects,
-    parameters: RawSchema.make(asJson(tool.inputSchema)),
+    // a schema stays one: what is masked are texts and keys of an object
+    parameters: RawSchema.make(masked(asJson(tool.inputSchema), where.mask) as RawSchema.RawSchema),
     success: McpResult,
     ...(maxResultChars === undefined ? {} : { maxResultChars }),
     run: (params, context): Effect.Effect<McpResult, ExecutionError> => {
@@ -65,8 +66,9 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
         Effect.flatMap((wire) => {
           const result = fromWire(wire, where.mask)
           if (wire.isError === true) return Effect.fail(fromResult(where, textOf(result)))
-          const issues = check(result)
-          return issues === undefined ? Effect.succeed(result) : Effect.fail(misfit(where, issues))
+          // a secret that is masked need not fit any more
+          if (check(dataOf(wire)) === undefined) return Effect.succeed(result)
+          return Effect.fail(misfit(where, check(result.structured) ?? "it may not be shown"))
         }),
         failing
       )
@@ -77,13 +79,13 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
 const isObject = Schema.is(Schema.JsonObject)
 
 /** What is wrong with the data of a result by the schema that the server gave for it. */
-const checking = ({ outputSchema }: McpSchema.Tool): ((result: McpResult) => string | undefined) => {
+const checking = ({ outputSchema }: McpSchema.Tool): ((data: Schema.Json | undefined) => string | undefined) => {
   if (outputSchema === undefined) return () => undefined
   const decode = Schema.decodeUnknownResult(RawSchema.make(asJson(outputSchema)), { errors: "all" })
-  return ({ structured }) => {
-    if (structured === undefined) return undefined
-    const decoded = decode(structured)
-    return decoded._tag === "Success" ? undefined : Issue.formatAll(Issue.fromSchema(decoded.failure.issue, structured))
+  return (data) => {
+    if (data === undefined) return undefined
+    const decoded = decode(data)
+    return decoded._tag === "Success" ? undefined : Issue.formatAll(Issue.fromSchema(decoded.failure.issue, data))
   }
 }
 

@@ -1,0 +1,86 @@
+/**
+ * Requests that reach no handler: an address that is none, a method that its address does not know, a body of a kind or a size that
+ * nobody reads. All are told as problems, as all else is.
+ */
+import { Cause, Effect, Layer } from "effect"
+import { HttpMethod, HttpRouter, HttpServerError, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { HttpApiError } from "effect/http-api"
+import { Api } from "./api.ts"
+
+class NotFound extends HttpApiError.Problem<NotFound>()("NotFound", {
+  type: "about:blank",
+  status: 404,
+  title: "Not Found"
+}) {}
+
+class MethodNotAllowed extends HttpApiError.Problem<MethodNotAllowed>()("MethodNotAllowed", {
+  type: "about:blank",
+  status: 405,
+  title: "Method Not Allowed"
+}) {}
+
+/** The methods of each address: those of the contract, and of the routes beside it. */
+const known = (
+  beside: ReadonlyArray<HttpRouter.PathInput>
+): ReadonlyMap<HttpRouter.PathInput, ReadonlyArray<string>> => {
+  const methods = new Map<HttpRouter.PathInput, ReadonlyArray<string>>(beside.map((path) => [path, ["GET"]]))
+  for (const { endpoints } of Object.values(Api.groups))
+    for (const { method, path } of Object.values(endpoints)) methods.set(path, [...(methods.get(path) ?? []), method])
+  return methods
+}
+
+/** A router knows one method of an address at a time: the others are routes that say which there are. HEAD is a GET without a body. */
+const others = (path: HttpRouter.PathInput, allowed: ReadonlyArray<string>) => {
+  const answered = allowed.includes("GET") ? [...allowed, "HEAD"] : allowed
+  const refusal = Effect.map(
+    HttpServerRespondable.toResponse(new MethodNotAllowed()),
+    HttpServerResponse.setHeader("allow", answered.join(", "))
+  )
+  return [...HttpMethod.all]
+    .filter((method) => !answered.includes(method))
+    .map((method) => HttpRouter.route(method, path, refusal))
+}
+
+class PayloadTooLarge extends HttpApiError.Problem<PayloadTooLarge>()("PayloadTooLarge", {
+  type: "about:blank",
+  status: 413,
+  title: "Payload Too Large"
+}) {}
+
+class UnsupportedMediaType extends HttpApiError.Problem<UnsupportedMediaType>()("UnsupportedMediaType", {
+  type: "about:blank",
+  status: 415,
+  title: "Unsupported Media Type"
+}) {}
+
+/** Effect answers these by itself, with a line of text or nothing. */
+const asProblem = (response: HttpServerResponse.HttpServerResponse) => {
+  if (response.status !== 413 && response.status !== 415) return Effect.succeed(response)
+  if (response.headers["content-type"] === "application/problem+json") return Effect.succeed(response)
+  const problem = response.status === 413 ? new PayloadTooLarge() : new UnsupportedMediaType()
+  return Effect.map(HttpServerRespondable.toResponse(problem), ({ body }) => HttpServerResponse.setBody(response, body))
+}
+
+const nowhere = HttpRouter.middleware(
+  (handling) =>
+    handling.pipe(
+      Effect.catchCauseIf(isStray, () => HttpServerRespondable.toResponse(new NotFound())),
+      Effect.catchDefect((defect) =>
+        HttpServerRespondable.isRespondable(defect) ? HttpServerRespondable.toResponse(defect) : Effect.die(defect)
+      ),
+      Effect.flatMap(asProblem)
+    ),
+  { global: true }
+)
+
+const isStray = ({ reasons }: Cause.Cause<unknown>): boolean =>
+  reasons.some(
+    (reason) =>
+      Cause.isFailReason(reason) &&
+      HttpServerError.isHttpServerError(reason.error) &&
+      reason.error.reason._tag === "RouteNotFound"
+  )
+
+/** For the contract, and the addresses beside it that can be read. */
+export const layer = (...beside: ReadonlyArray<HttpRouter.PathInput>) =>
+  Layer.merge(HttpRouter.addAll([...known(beside)].flatMap(([path, allowed]) => others(path, allowed))), nowhere)
