@@ -241,7 +241,7 @@ it.effect(
     })
 )
 
-it.effect("P1107 a secret is sent, and said by nobody: no failure and no result repeats it", () =>
+it.effect("P202 P1107 a secret is sent, and said by nobody: no failure and no result repeats it", () =>
   Effect.gen(function* () {
     const secret = "tok-1234-abcd-5678"
     const { asked, layer } = withTools([{ name: "look", inputSchema }], ({ headers }) =>
@@ -268,7 +268,7 @@ it.effect("P1107 a secret is sent, and said by nobody: no failure and no result 
   })
 )
 
-it.effect("P1107 a secret is in nothing that a server says of itself, and a masked result still fits its schema", () =>
+it.effect("P202 P1107 a secret is in nothing that a server says of itself, and a masked result still fits its schema", () =>
   Effect.gen(function* () {
     const secret = "tok-1234-abcd-5678"
     const said = (text: string) => ({ type: "object", properties: { n: { type: "number", description: text } } })
