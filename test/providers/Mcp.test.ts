@@ -268,34 +268,36 @@ it.effect("P202 P1107 a secret is sent, and said by nobody: no failure and no re
   })
 )
 
-it.effect("P202 P1107 a secret is in nothing that a server says of itself, and a masked result still fits its schema", () =>
-  Effect.gen(function* () {
-    const secret = "tok-1234-abcd-5678"
-    const said = (text: string) => ({ type: "object", properties: { n: { type: "number", description: text } } })
-    const outputSchema = { type: "object", properties: { key: { type: "string", minLength: 18 } } }
-    const tools = [
-      { name: "look", description: `as ${secret}`, inputSchema: said(`for ${secret}`) },
-      { name: "keep", title: `of ${secret}`, inputSchema, outputSchema }
-    ]
-    const { layer } = withTools(tools, () => ({
-      content: [{ type: "resource", resource: { uri: "file:///a", mimeType: `text/${secret}`, blob: "YQ==" } }],
-      structuredContent: { key: secret, pin: 12345678 }
-    }))
-    const headers = { authorization: Redacted.make(`Bearer ${secret}`), pin: Redacted.make("12345678") }
-    const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http({ url, headers })), layer)
-    const specs = (yield* server.tools).map(({ definition: { description, name, parameters } }) => ({
-      name,
-      description,
-      parameters: RawSchema.of(parameters)
-    }))
-    assert.deepStrictEqual(specs, [
-      { name: "look", description: "as <redacted>", parameters: said("for <redacted>") },
-      { name: "keep", description: "of <redacted>", parameters: inputSchema }
-    ])
-    const result = yield* call(server, "keep")
-    assert.deepStrictEqual(result.structured, { key: "<redacted>", pin: "<redacted>" })
-    assert.notInclude(JSON.stringify(result), secret)
-  })
+it.effect(
+  "P202 P1107 a secret is in nothing that a server says of itself, and a masked result still fits its schema",
+  () =>
+    Effect.gen(function* () {
+      const secret = "tok-1234-abcd-5678"
+      const said = (text: string) => ({ type: "object", properties: { n: { type: "number", description: text } } })
+      const outputSchema = { type: "object", properties: { key: { type: "string", minLength: 18 } } }
+      const tools = [
+        { name: "look", description: `as ${secret}`, inputSchema: said(`for ${secret}`) },
+        { name: "keep", title: `of ${secret}`, inputSchema, outputSchema }
+      ]
+      const { layer } = withTools(tools, () => ({
+        content: [{ type: "resource", resource: { uri: "file:///a", mimeType: `text/${secret}`, blob: "YQ==" } }],
+        structuredContent: { key: secret, pin: 12345678 }
+      }))
+      const headers = { authorization: Redacted.make(`Bearer ${secret}`), pin: Redacted.make("12345678") }
+      const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http({ url, headers })), layer)
+      const specs = (yield* server.tools).map(({ definition: { description, name, parameters } }) => ({
+        name,
+        description,
+        parameters: RawSchema.of(parameters)
+      }))
+      assert.deepStrictEqual(specs, [
+        { name: "look", description: "as <redacted>", parameters: said("for <redacted>") },
+        { name: "keep", description: "of <redacted>", parameters: inputSchema }
+      ])
+      const result = yield* call(server, "keep")
+      assert.deepStrictEqual(result.structured, { key: "<redacted>", pin: "<redacted>" })
+      assert.notInclude(JSON.stringify(result), secret)
+    })
 )
 
 it.effect("P1107 a key in an address is sent, and said by nobody where the address is Redacted", () =>
@@ -325,7 +327,7 @@ it.effect("P1107 a key in an address is sent, and said by nobody where the addre
   })
 )
 
-it.effect("P1107 a password is a secret by itself, also where it was sent with its name in base64", () =>
+it.effect("P202 P1107 a password is a secret by itself, also where it was sent with its name in base64", () =>
   Effect.gen(function* () {
     const { layer } = withTools([{ name: "look", inputSchema }], () => refusing(-32_000, "not with 'abcdefghijk', ann"))
     const headers = { authorization: Redacted.make(`Basic ${btoa("ann:abcdefghijk")}`) }

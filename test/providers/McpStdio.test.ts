@@ -65,7 +65,7 @@ describe("a program", { timeout: 30_000 }, () => {
     )
   )
 
-  it.live("P1107 that says a secret at last, as a whole or cut in two, is not quoted with it", () =>
+  it.live("P202 P1107 that says a secret at last, as a whole or cut in two, is not quoted with it", () =>
     Effect.gen(function* () {
       const last = "console.error(process.env.TOKEN + process.argv[1] + ' ' + 'y'.repeat(480)); process.exit(1)"
       const way = Mcp.stdio({
