@@ -151,13 +151,9 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     }
   }
 
-  left() {
-    return RunContext.left(this.#run)
-  }
+  readonly left = () => RunContext.left(this.#run)
 
-  deadline() {
-    return RunContext.deadline(this.#run)
-  }
+  readonly deadline = () => RunContext.deadline(this.#run)
 
   /**
    * The same text cannot decode differently, and what is `unsafe` runs once unless somebody took that on himself, or it
