@@ -9,7 +9,7 @@ import { Fault, LoopbackServer, OpenAiChatWire, type Split } from "@kintsugi/pro
 import { Cause, ConfigProvider, Deferred, Effect, Exit, Fiber, Layer, Redacted, Ref, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { TestClock } from "effect/testing"
-import { failsWith, failureOf, key, listening, request, streamText } from "./support.ts"
+import { failsWith, failureOf, key, listening, outwaiting, request, streamText } from "./support.ts"
 
 const modelAt = (baseUrl: string, transport: Transport.Options = {}) =>
   OpenAi.layer({ model: "m", apiKey: Redacted.make(key), baseUrl, transport }).pipe(Layer.provide(Transport.layerFetch))
@@ -123,8 +123,8 @@ describe("faults of the connection", () => {
     Effect.gen(function* () {
       for (const fault of [Fault.silent, Fault.stalledAfter(60)]) {
         const server = yield* serving([fault])
-        const call = Effect.provide(generate, modelAt(server.url, { requestTimeout: "60 millis" }))
-        failsWith(yield* Effect.exit(call), LlmError.RequestTimeoutError)
+        const call = Effect.provide(generate, modelAt(server.url, { requestTimeout: "1 minute" }))
+        failsWith(yield* outwaiting(server, call), LlmError.RequestTimeoutError)
         assert.strictEqual((yield* server.requests).length, 1)
         assert.strictEqual((yield* server.nextAbort).number, 1)
       }

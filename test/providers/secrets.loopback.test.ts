@@ -5,7 +5,7 @@ import { OpenAi, type Source, Transport } from "@kintsugi/providers"
 import { Fault, LoopbackServer, OpenAiChatWire } from "@kintsugi/providers/testing"
 import { Effect, Layer, Predicate, Redacted, Result, Stream } from "effect"
 import { keeps, seen, texts } from "./spying.ts"
-import { event, generate, key, streamParts } from "./support.ts"
+import { event, generate, key, outwaiting, streamParts } from "./support.ts"
 import { apis, fixtures, formats } from "./wire.ts"
 
 const live = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.exit(effect)
@@ -14,9 +14,10 @@ const live = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.exit(effect)
 const keepsIt = Effect.fnUntraced(function* (
   server: LoopbackServer.LoopbackServer,
   call: Effect.Effect<unknown, LlmError.LlmError>,
-  what: string
+  what: string,
+  run = live
 ) {
-  keeps(texts(yield* seen(call, live)), key, what)
+  keeps(texts(yield* seen(call, run)), key, what)
   const [first] = yield* server.requests
   assert(first?.authorization !== undefined)
   assert.strictEqual(Redacted.value(first.authorization), `Bearer ${key}`)
@@ -79,8 +80,10 @@ describe("secrets over a real connection", () => {
       Effect.gen(function* () {
         for (const fault of [Fault.silent, Fault.stalledAfter(60)]) {
           const server = yield* LoopbackServer.make(Fault.inFront([fault], brain))
-          const model = modelAt(server.url, { requestTimeout: "60 millis" })
-          yield* keepsIt(server, Effect.provide(asking, model), "silence")
+          const model = modelAt(server.url, { requestTimeout: "1 minute" })
+          yield* keepsIt(server, Effect.provide(asking, model), "silence", <A, E, R>(call: Effect.Effect<A, E, R>) =>
+            outwaiting(server, call)
+          )
         }
       })
     )

@@ -6,7 +6,8 @@ import * as Model from "@kintsugi/core/Model"
 import * as Agent from "@kintsugi/core/Agent"
 import type * as AgentEvent from "@kintsugi/core/AgentEvent"
 import { OpenAi, type Transport } from "@kintsugi/providers"
-import { Cause, Clock, Effect, Exit, Layer, Redacted, Stream } from "effect"
+import type { LoopbackServer } from "@kintsugi/providers/testing"
+import { Cause, Clock, Effect, Exit, Fiber, Layer, Redacted, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 
@@ -133,6 +134,15 @@ export const pass = (millis: number) => Effect.andThen(TestClock.adjust(millis),
 
 /** Lets promises settle, which a virtual clock knows nothing of. */
 export const calm = Effect.repeat(Effect.yieldNow, { times: 40 })
+
+/** A call to a server that falls silent, to its end: time passes only once the server was asked, and then by itself. */
+export const outwaiting = <A, E, R>(server: LoopbackServer.LoopbackServer, call: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const fiber = yield* Effect.forkChild(Effect.exit(call))
+    while ((yield* server.requests).length === 0) yield* Effect.yieldNow
+    while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(Effect.yieldNow, TestClock.adjust("1 second"))
+    return yield* Fiber.join(fiber)
+  }).pipe(Effect.provide(TestClock.layer()))
 
 /** Runs an effect to its end, one virtual second after the other if need be. */
 export const finished = <A, E, R>(effect: Effect.Effect<A, E, R>, seconds = 400) =>

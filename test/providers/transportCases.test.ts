@@ -11,6 +11,7 @@ import {
   calm,
   done,
   failsWith,
+  outwaiting,
   fakeNetwork,
   finishChunk,
   key,
@@ -75,8 +76,11 @@ const listener = (use: (socket: Net.Socket) => void) =>
 
 const silent = (id: string, fault: Fault.Fault, ways: typeof bothWays, transport: Transport.Options) =>
   Effect.gen(function* () {
-    for (const { exit, server } of yield* failures(fault, ways, { retry: false, ...transport })) {
-      failsWith(exit, LlmError.RequestTimeoutError)
+    for (const asking of ways) {
+      const server = yield* serving(fault)
+      const call = Effect.provide(asking, modelAt(server.url, { retry: false, ...transport }))
+      failsWith(yield* outwaiting(server, call), LlmError.RequestTimeoutError)
+      assert.strictEqual((yield* server.requests).length, 1)
       // the server sees that nobody waits any more
       assert.strictEqual((yield* server.nextAbort).number, 1, id)
     }
@@ -112,16 +116,16 @@ const tests: Readonly<Record<string, (id: string) => Effect.Effect<unknown, unkn
     }),
   "no-headers": (id) =>
     Effect.gen(function* () {
-      yield* silent(id, Fault.silent, bothWays, { requestTimeout: "80 millis" })
-      yield* silent(id, Fault.silent, [streamed], { firstPart: "80 millis" })
+      yield* silent(id, Fault.silent, bothWays, { requestTimeout: "1 minute" })
+      yield* silent(id, Fault.silent, [streamed], { firstPart: "1 minute" })
       for (const asking of bothWays) {
         const network = fakeNetwork([throwing("UND_ERR_HEADERS_TIMEOUT")])
         const call = asking.pipe(Effect.provide(openAi({ retry: false })), Effect.provide(network.layer))
         failsWith(yield* Effect.exit(call), LlmError.RequestTimeoutError)
       }
     }),
-  "stalled-body": (id) => silent(id, Fault.stalledAfter(60), [whole], { requestTimeout: "80 millis" }),
-  "stalled-stream": (id) => silent(id, Fault.stalledAfter(400), [streamed], { betweenParts: "80 millis" }),
+  "stalled-body": (id) => silent(id, Fault.stalledAfter(60), [whole], { requestTimeout: "1 minute" }),
+  "stalled-stream": (id) => silent(id, Fault.stalledAfter(400), [streamed], { betweenParts: "1 minute" }),
   "reset-before-headers": () =>
     Effect.gen(function* () {
       for (const { exit } of yield* failures(Fault.lostBeforeHead)) {
