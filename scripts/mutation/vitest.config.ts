@@ -24,6 +24,8 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 1,
     fileParallelism: false,
+    // it knows modules by their sources, and would give those of an earlier run, whose mutants have other numbers
+    fsModuleCache: false,
     silent: true,
     reporters: [{}],
     // The runner has limits of its own.

@@ -1,9 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { afterEach, vi } from "vitest"
+import { vi } from "vitest"
 import { digestOf } from "../../packages/core/src/internal/digest.ts"
-
-afterEach(() => vi.restoreAllMocks())
 
 const values = [null, "", "é😀", "half of a pair: \ud83d", -0, 1e21, [], { b: [1, { d: 1, c: 2 }], a: null }]
 
@@ -11,7 +9,8 @@ it.effect("P903 a digest is the same wherever it is made: at once, or on another
   Effect.gen(function* () {
     const atOnce = values.map((value) => Effect.runSync(digestOf(value)))
     assert.strictEqual(new Set(atOnce).size, values.length)
-    vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
+    const elsewhere = vi.spyOn(process, "getBuiltinModule").mockReturnValue(undefined)
+    yield* Effect.addFinalizer(() => Effect.sync(() => elsewhere.mockRestore()))
     assert.throws(() => Effect.runSync(digestOf(null)))
     assert.deepStrictEqual(yield* Effect.forEach(values, digestOf), atOnce)
   })
