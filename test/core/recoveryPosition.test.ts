@@ -49,18 +49,21 @@ it("P1104 it is written as JSON and read again, and nothing without a tag and a 
   }
 })
 
+/** Two attempts and a round in, with one step of a schedule. */
+const positionWith = (seen: typeof Seen.Type): Recovery.Position => ({
+  attempts: 2,
+  rounds: 1,
+  startedAt: 1000,
+  wakeAt: 3000,
+  counts: { "Busy:fix": 1 },
+  steps: { "Busy:retry": [{ at: 1500, seen }] }
+})
+
 it("P1104 a position is written as JSON and read again, and none that lacks anything is", () => {
   const codec = Schema.toCodecJson(Recovery.Position)
   const isPosition = (value: unknown) => Option.isSome(Schema.decodeUnknownOption(codec)(value))
   const seen = { _tag: "Busy", message: "busy", suggestedDelay: Duration.seconds(2) }
-  const position: Recovery.Position = {
-    attempts: 2,
-    rounds: 1,
-    startedAt: 1000,
-    wakeAt: 3000,
-    counts: { "Busy:fix": 1 },
-    steps: { "Busy:retry": [{ at: 1500, seen }] }
-  }
+  const position = positionWith(seen)
   const written: object = JSON.parse(JSON.stringify(Schema.encodeSync(codec)(position)))
   assert.deepStrictEqual(Schema.decodeUnknownSync(codec)(written), position)
   for (const name of Object.keys(position)) assert.isFalse(isPosition({ ...written, [name]: undefined }), name)
@@ -71,14 +74,7 @@ it("P1104 a position is written as JSON and read again, and none that lacks anyt
 
 it("P1104 a policy whose time stood still goes on as if it had waited until now", () => {
   const seen = { _tag: "Busy", message: "busy" }
-  const position: Recovery.Position = {
-    attempts: 2,
-    rounds: 1,
-    startedAt: 1000,
-    wakeAt: 3000,
-    counts: { "Busy:fix": 1 },
-    steps: { "Busy:retry": [{ at: 1500, seen }] }
-  }
+  const position = positionWith(seen)
   assert.deepStrictEqual(asOfNow(position, 10_000), {
     ...position,
     startedAt: 8000,
