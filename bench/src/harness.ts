@@ -1,12 +1,15 @@
 /**
- * How anything is timed here: all subjects of a comparison take turns, in rounds, in one process. A ratio is the median of the
+ * How anything is timed here: all subjects of a comparison take turns, in rounds, in one process or each in its own. A ratio is the median of the
  * ratios of single rounds, so that whatever else the machine does meanwhile slows both sides down alike.
  */
 
-/** Something to be timed. `portion` does a fixed amount of work, and throws unless all of it was done. */
+/**
+ * Something to be timed. `portion` does a fixed amount of work, and throws unless all of it was done. One that has it done by another
+ * process says what it took there.
+ */
 export interface Subject {
   readonly name: string
-  readonly portion: () => Promise<void>
+  readonly portion: () => Promise<Sample | void>
 }
 
 /** What one portion took, in milliseconds: on the clock, and of all processor cores together. */
@@ -24,10 +27,12 @@ export const median = (values: ReadonlyArray<number>): number => {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-const timed = async (portion: () => Promise<void>): Promise<Sample> => {
+/** What a portion takes in this process, unless it says what it took in another. */
+export const timed = async (portion: Subject["portion"]): Promise<Sample> => {
   const cpu = process.cpuUsage()
   const start = performance.now()
-  await portion()
+  const elsewhere = await portion()
+  if (elsewhere !== undefined) return elsewhere
   const wall = performance.now() - start
   const { system, user } = process.cpuUsage(cpu)
   return { wall, cpu: (user + system) / 1000 }

@@ -14,6 +14,23 @@ export class Unavailable extends Error {
   override readonly name = "Unavailable"
 }
 
+export type Name =
+  | "ours"
+  | "ai"
+  | "effect/ai"
+  | "@openai/agents"
+  | "@langchain/langgraph"
+  | "@mastra/core"
+  | "cockatiel"
+
+/** What a process that has one library is told first. */
+export interface Order {
+  readonly name: Name
+  readonly behaviour: Behaviour
+  /** How many runs a portion has. */
+  readonly runs: number
+}
+
 /** A tool that fails twice in a row, and then works, for ever. */
 export const addition = (behaviour: Behaviour) => {
   let tried = 0
