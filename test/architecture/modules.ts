@@ -70,6 +70,7 @@ export const internals: Readonly<Record<string, string>> = {
   kept: "Message",
   reading: "Message",
   facts: "RecoveryAdvice",
+  stackless: "RecoveryAdvice",
   sentence: "RecoveryAdvice",
   identifier: "RunContext",
   backlog: "RunContext",

@@ -131,7 +131,7 @@ export const emitThen = <A, E, R>(
   next: () => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> =>
   run.emit === undefined
-    ? Effect.suspend(next)
+    ? next()
     : Effect.withFiber((fiber) => {
         tell(run, fiber, make)
         return next()

@@ -5,6 +5,7 @@ import * as ErrorCause from "./ErrorCause.ts"
 import * as Issue from "./Issue.ts"
 import { categories } from "./internal/outlook.ts"
 import { kept } from "./internal/kept.ts"
+import { stackless } from "./internal/stackless.ts"
 import { sentence } from "./internal/sentence.ts"
 import * as Execution from "./internal/toolErrorExecution.ts"
 import { isLlmError, LlmError } from "./LlmError.ts"
@@ -40,7 +41,7 @@ export class InvalidArgs extends advised(
   static of(tool: string, callId: string, rawArgs: string, parseError: string): InvalidArgs {
     const what = `The arguments of tool '${tool}' are not valid JSON`
     const message = sentence("InvalidArgs", { what, where: whereOf(callId), words: parseError })
-    return new InvalidArgs({ tool, callId, rawArgs, parseError, message })
+    return stackless(() => new InvalidArgs({ tool, callId, rawArgs, parseError, message }))
   }
 }
 
@@ -82,7 +83,7 @@ export class DeserializationError extends advised(
   ): DeserializationError {
     const words = Issue.formatAll(fields.issues)
     const message = sentence("DeserializationError", { what, where: whereOf(fields.callId), words })
-    return new DeserializationError({ ...fields, message })
+    return stackless(() => new DeserializationError({ ...fields, message }))
   }
 }
 
@@ -249,7 +250,7 @@ export class UnknownToolError extends advised(
   static of(tool: string, callId: string, known: ReadonlyArray<string>): UnknownToolError {
     const words = known.length === 0 ? "there are no tools" : `known are ${known.join(", ")}`
     const message = sentence("UnknownToolError", { what: `There is no tool '${tool}'`, where: whereOf(callId), words })
-    return new UnknownToolError({ tool, callId, known, message })
+    return stackless(() => new UnknownToolError({ tool, callId, known, message }))
   }
 }
 

@@ -185,18 +185,19 @@ export class Endings {
           ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
         }
     const outcome: Outcome = trail === undefined ? { settlement, settled } : { settlement, settled, trail }
-    if (this.#run.emit === undefined) return Effect.succeed(outcome)
-    const { params } = this.#now()
-    const use = {
-      arguments: this.#call.arguments,
-      settlement,
-      attempts,
-      ...(params === undefined ? {} : { params: params.value }),
-      ...(recoveredBy === undefined ? {} : { recoveredBy })
-    }
     return RunContext.emitThen(
       this.#run,
-      () => ({ type: "tool-end", use, ...this.#callOf() }),
+      () => {
+        const { params } = this.#now()
+        const use = {
+          arguments: this.#call.arguments,
+          settlement,
+          attempts,
+          ...(params === undefined ? {} : { params: params.value }),
+          ...(recoveredBy === undefined ? {} : { recoveredBy })
+        }
+        return { type: "tool-end", use, ...this.#callOf() }
+      },
       () => Effect.succeed(outcome)
     )
   }

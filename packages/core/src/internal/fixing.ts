@@ -1,7 +1,6 @@
 /** One run of a fixer around a failed call: what it reads, where it stands in the tree of runs, what its end means. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Interception from "../Interception.ts"
@@ -42,21 +41,32 @@ export const run = (rung: Fix, seen: unknown, round: FixRound, broken: Broken): 
     RunContext.Current,
     within
   )
-  return Effect.gen(function* () {
-    yield* RunContext.emit(broken.run, () => ({ type: "fix-start", input, ...at }))
-    const exit = yield* Effect.exit(running)
-    if (Exit.isSuccess(exit)) {
-      yield* RunContext.emit(broken.run, () => ({ type: "fix-end", answer: exit.value, ...at }))
-      return yield* take(rung, exit.value, broken)
+  const ending = Effect.matchCauseEffect(running, {
+    onSuccess: (answer) =>
+      RunContext.emitThen(
+        broken.run,
+        () => ({ type: "fix-end", answer, ...at }),
+        () => take(rung, answer, broken)
+      ),
+    onFailure: (cause) => {
+      const passing = untouchable(cause)
+      if (passing !== undefined) return Effect.failCause(passing)
+      const error = Cause.squash(cause)
+      // a limit of a run above was reached: nothing here recovers from that
+      const fixed: Fixed =
+        Meter.ownerAbove(error, broken.run.meter) === undefined ? ended(error) : { type: "fatal", error }
+      return RunContext.emitThen(
+        broken.run,
+        () => ({ type: "fix-failed", error, ...at }),
+        () => Effect.succeed(fixed)
+      )
     }
-    const passing = untouchable(exit.cause)
-    if (passing !== undefined) return yield* Effect.failCause(passing)
-    const error = Cause.squash(exit.cause)
-    yield* RunContext.emit(broken.run, () => ({ type: "fix-failed", error, ...at }))
-    // a limit of a run above was reached: nothing here recovers from that
-    if (Meter.ownerAbove(error, broken.run.meter) !== undefined) return { type: "fatal", error }
-    return ended(error)
   })
+  return RunContext.emitThen(
+    broken.run,
+    () => ({ type: "fix-start", input, ...at }),
+    () => ending
+  )
 }
 
 /** An escalation is told, a hard failure ends the call; anything else is one failed run. */

@@ -26,27 +26,43 @@ const attemptCap = `${maxAttemptsPerCall} attempts per call`
 export type Step = Ending | { readonly type: "again" }
 
 const again: Step = { type: "again" }
+const goingOn = Effect.succeed(again)
+
+/** Goes on once something was told; what is told to nobody takes no step. */
+const after = <A, R>(told: Effect.Effect<void>, next: () => Effect.Effect<A, never, R>): Effect.Effect<A, never, R> =>
+  told === Effect.void ? next() : Effect.flatMap(told, next)
+
+/** What is kept of a slot: a row and a rung, never the identity of a verdict. */
+interface Slot {
+  /** Fixer runs, or the rung that was reached. */
+  count: number
+  /** The schedule, once its first failure has come. */
+  stepper: Stepper | undefined
+  /** Its steps, for those who want to know where it stands. */
+  steps: ReadonlyArray<Made> | undefined
+}
+
+interface Made {
+  readonly at: number
+  readonly seen: Seen
+}
 
 /** A schedule at work: gives the next wait, or nothing when it is done. */
 type Stepper = (now: number, seen: unknown) => Pull.Pull<readonly [unknown, Duration.Duration], unknown, unknown>
 
-/** Counts, schedules and errors of one call. A slot is a row and a rung, never the identity of a verdict. */
+/** Counts, schedules and errors of one call. */
 export class Call<R> implements Progress {
   readonly #rules: Rules<R>
   readonly #clock: Clock.Clock
   readonly #start: number
   readonly #failures: Array<unknown> = []
   readonly #trail: Array<Decision> = []
-  readonly #steppers = new Map<string, Stepper>()
-  readonly #counts = new Map<string, number>()
+  readonly #slots = new Map<string, Slot>()
   #attempts = 1
   /** Where the failure that is being decided about stands among all. */
   #present = 0
   #rounds = 0
   readonly #compactions: Compactions
-
-  /** The steps of each schedule, for those who want to know where it stands. */
-  readonly #steps = new Map<string, Array<{ readonly at: number; readonly seen: Seen }>>()
 
   constructor(rules: Rules<R>, clock: Clock.Clock, start: number, from?: Origin) {
     this.#rules = rules
@@ -57,10 +73,18 @@ export class Call<R> implements Progress {
     const { failures = [], position, trail = [] } = from
     this.#attempts = position.attempts
     this.#rounds = position.rounds
-    for (const [slot, count] of Object.entries(position.counts)) this.#counts.set(slot, count)
-    for (const [slot, steps] of Object.entries(position.steps)) this.#steps.set(slot, [...steps])
+    for (const [slot, count] of Object.entries(position.counts)) this.#slot(slot).count = count
+    for (const [slot, steps] of Object.entries(position.steps)) this.#slot(slot).steps = steps
     this.#failures.push(...failures)
     this.#trail.push(...trail)
+  }
+
+  #slot(name: string): Slot {
+    const known = this.#slots.get(name)
+    if (known !== undefined) return known
+    const slot: Slot = { count: 0, stepper: undefined, steps: undefined }
+    this.#slots.set(name, slot)
+    return slot
   }
 
   trace(): Trace {
@@ -118,7 +142,7 @@ export class Call<R> implements Progress {
       case "rethrow":
         return this.#ended(node.kind, rung, failure, { type: "rethrown", error: failure.error })
       case "respondWith":
-        return Effect.flatMap(this.#report(node.kind, rung, failure, Duration.zero), () =>
+        return after(this.#report(node.kind, rung, failure, Duration.zero), () =>
           this.#handle(node.answer(failure.seen), (value) => ({ type: "answered", value, by: "respondWith" }))
         )
     }
@@ -126,12 +150,13 @@ export class Call<R> implements Progress {
 
   /** Goes on with the rung that was reached; one that gave up is never asked again. */
   #climb(ladder: Ladder, slot: string, failure: Failure): Effect.Effect<Step, never, R> {
-    const reached = this.#counts.get(slot) ?? 0
+    const place = this.#slot(slot)
+    const reached = place.count
     const rung = ladder.rungs[reached]
     if (rung === undefined) return Effect.succeed({ type: "exhausted", error: failure.error })
     return Effect.flatMap(this.#follow(rung, `${slot}/${reached}`, reached, failure), (step) => {
       if (step.type !== "exhausted" || reached === ladder.rungs.length - 1) return Effect.succeed(step)
-      this.#counts.set(slot, reached + 1)
+      place.count = reached + 1
       return this.#climb(ladder, slot, failure)
     })
   }
@@ -139,44 +164,31 @@ export class Call<R> implements Progress {
   #retry(node: Retry, slot: string, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
     if (!this.#rules.admits(node, failure.error)) return this.#exhausted(node.kind, rung, failure)
     if (this.#attempts >= maxAttemptsPerCall) return this.#exhausted(node.kind, rung, failure, attemptCap)
-    return Effect.flatMap(this.#stepper(node, slot), (stepper) =>
-      Pull.matchEffect(this.#step(stepper, slot, failure.seen), {
-        onSuccess: ([, delay]) => {
-          if (this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay) > this.#rules.deadline()) {
-            return this.#exhausted(node.kind, rung, failure, "the run's maxDuration", true)
-          }
-          const wait = Duration.isZero(delay) ? Effect.void : Effect.sleep(delay)
-          const told = Effect.andThen(this.#report(node.kind, rung, failure, delay), this.#tellPosition(delay))
-          return Effect.as(Effect.andThen(told, wait), again)
-        },
-        onDone: () => this.#exhausted(node.kind, rung, failure),
-        onFailure: broken
-      })
-    )
+    const place = this.#slot(slot)
+    const step = (stepper: Stepper) => this.#step(stepper, place, node, rung, failure)
+    return place.stepper === undefined ? Effect.flatMap(begun(node, place), step) : step(place.stepper)
   }
 
-  /** The schedule of a slot starts with the first failure that reaches it, and serves the slot from then on. */
-  #stepper(node: Retry, slot: string): Effect.Effect<Stepper> {
-    const running = this.#steppers.get(slot)
-    if (running !== undefined) return Effect.succeed(running)
-    const made = this.#steps.get(slot) ?? []
-    return Effect.flatMap(Schedule.toStep(node.schedule), (stepper) => {
-      this.#steppers.set(slot, stepper)
-      // whatever ended it before the restart would have ended the call
-      const again = Effect.forEach(made, ({ at, seen }) => Effect.exit(stepper(at, seen)), { discard: true })
-      return made.length === 0
-        ? Effect.succeed(stepper)
-        : // and whatever they have withdrawn is withdrawn
-          Effect.as(Effect.provideService(again, Latest, -Infinity), stepper)
-    })
-  }
-
-  #step(stepper: Stepper, slot: string, seen: unknown): ReturnType<Stepper> {
+  #step(stepper: Stepper, place: Slot, node: Retry, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
     const at = this.#clock.currentTimeMillisUnsafe()
-    const kept = this.#rules.keep?.(seen)
-    if (kept !== undefined) this.#steps.set(slot, [...(this.#steps.get(slot) ?? []), { at, seen: kept }])
+    const deadline = this.#rules.deadline()
+    const kept = this.#rules.keep?.(failure.seen)
+    if (kept !== undefined) place.steps = [...(place.steps ?? []), { at, seen: kept }]
     // what the run has no time for is not made
-    return Effect.provideService(stepper(at, seen), Latest, this.#rules.deadline())
+    return Pull.matchEffect(Effect.provideService(stepper(at, failure.seen), Latest, deadline), {
+      onSuccess: ([, delay]) => {
+        if (this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay) > deadline) {
+          return this.#exhausted(node.kind, rung, failure, "the run's maxDuration", true)
+        }
+        return after(this.#report(node.kind, rung, failure, delay), () =>
+          after(this.#tellPosition(delay), () =>
+            Duration.isZero(delay) ? goingOn : Effect.as(Effect.sleep(delay), again)
+          )
+        )
+      },
+      onDone: () => this.#exhausted(node.kind, rung, failure),
+      onFailure: broken
+    })
   }
 
   #tellPosition(delay: Duration.Duration): Effect.Effect<void> {
@@ -190,9 +202,18 @@ export class Call<R> implements Progress {
       rounds: this.#rounds,
       startedAt: this.#start,
       wakeAt: this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay),
-      counts: Object.fromEntries(this.#counts),
-      steps: Object.fromEntries(this.#steps)
+      counts: this.#each(({ count }) => (count === 0 ? undefined : count)),
+      steps: this.#each(({ steps }) => steps)
     }
+  }
+
+  #each<A>(read: (slot: Slot) => A | undefined): Record<string, A> {
+    const all: Record<string, A> = {}
+    for (const [name, slot] of this.#slots) {
+      const value = read(slot)
+      if (value !== undefined) all[name] = value
+    }
+    return all
   }
 
   #compact(node: Compact, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
@@ -207,7 +228,7 @@ export class Call<R> implements Progress {
       switch (compacted.type) {
         case "shorter":
           this.#compactions.made++
-          return Effect.as(this.#report(node.kind, rung, failure, Duration.zero), again)
+          return after(this.#report(node.kind, rung, failure, Duration.zero), () => goingOn)
         case "fatal":
           return Effect.succeed({ type: "failed", error: compacted.error })
         case "gave up":
@@ -224,21 +245,21 @@ export class Call<R> implements Progress {
   }
 
   #fixNext(node: Fix, slot: string, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
-    const run = (this.#counts.get(slot) ?? 0) + 1
+    const place = this.#slot(slot)
+    const run = place.count + 1
     if (run > node.maxRuns) return this.#exhausted(node.kind, rung, failure)
     if (this.#attempts >= maxAttemptsPerCall) return this.#exhausted(node.kind, rung, failure, attemptCap)
     if (this.#rounds >= maxRepairRounds) {
       return this.#exhausted(node.kind, rung, failure, `${maxRepairRounds} repair rounds per call`)
     }
-    this.#counts.set(slot, run)
+    place.count = run
     this.#rounds++
     const round = { run, maxRuns: node.maxRuns, context: this.#context() }
-    return Effect.andThen(
-      this.#report(node.kind, rung, failure, Duration.zero),
+    return after(this.#report(node.kind, rung, failure, Duration.zero), () =>
       Effect.flatMap(this.#rules.fix(node, failure.seen, round), (fixed): Effect.Effect<Step, never, R> => {
         switch (fixed.type) {
           case "repaired":
-            return Effect.succeed(again)
+            return goingOn
           case "answered":
             return Effect.succeed({ type: "answered", value: fixed.value, by: "fix" })
           case "escalated":
@@ -270,7 +291,7 @@ export class Call<R> implements Progress {
   }
 
   #ended(verdict: string, rung: number, failure: Failure, ending: Ending): Effect.Effect<Step> {
-    return Effect.as(this.#report(verdict, rung, failure, Duration.zero), ending)
+    return after(this.#report(verdict, rung, failure, Duration.zero), () => Effect.succeed(ending))
   }
 
   #exhausted(verdict: string, rung: number, failure: Failure, cap?: string, isLate?: boolean): Effect.Effect<Step> {
@@ -308,6 +329,17 @@ export class Call<R> implements Progress {
     }
   }
 }
+
+/** The schedule of a slot starts with the first failure that reaches it, and serves the slot from then on. */
+const begun = (node: Retry, place: Slot): Effect.Effect<Stepper> =>
+  Effect.flatMap(Schedule.toStep(node.schedule), (stepper) => {
+    place.stepper = stepper
+    const { steps } = place
+    if (steps === undefined) return Effect.succeed(stepper)
+    // whatever ended it before the restart would have ended the call, and whatever was withdrawn is withdrawn
+    const again = Effect.forEach(steps, ({ at, seen }) => Effect.exit(stepper(at, seen)), { discard: true })
+    return Effect.as(Effect.provideService(again, Latest, -Infinity), stepper)
+  })
 
 /** Something failed that a user hung into the table: its failure leaves unwrapped, its defects and interruptions pass. */
 const broken = (cause: Cause.Cause<unknown>): Effect.Effect<Step> => {

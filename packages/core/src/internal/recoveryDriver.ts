@@ -7,7 +7,6 @@
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
 import { Call } from "./recoveryCall.ts"
 import { type Ending, type Origin, type Progress, type Rules, type Trace, untouchable } from "./recoveryRules.ts"
@@ -51,38 +50,31 @@ export const begin = <A, B, E, R>(
   })
 }
 
-const recover = Effect.fnUntraced(function* <A, B, E, R>(
+const recover = <A, B, E, R>(
   subject: Subject<A, B, E, R>,
   first: Cause.Cause<unknown>,
   clock: Clock.Clock,
   start: number
-): Effect.fn.Return<B, E, R> {
+): Effect.Effect<B, E, R> => {
   const call = new Call(subject, clock, start)
   subject.recovering?.(call)
-  return yield* following(subject, call, first)
-})
+  return following(subject, call, first)
+}
 
-const attempting = Effect.fnUntraced(function* <A, B, E, R>(
-  subject: Subject<A, B, E, R>,
-  call: Call<R>
-): Effect.fn.Return<B, E, R> {
-  const exit = yield* Effect.exit(subject.attempt(call.next()))
-  return yield* Exit.isSuccess(exit) ? subject.succeed(exit.value, call.trace()) : following(subject, call, exit.cause)
-})
+const attempting = <A, B, E, R>(subject: Subject<A, B, E, R>, call: Call<R>): Effect.Effect<B, E, R> =>
+  Effect.matchCauseEffect(subject.attempt(call.next()), {
+    onSuccess: (value) => subject.succeed(value, call.trace()),
+    onFailure: (cause) => following(subject, call, cause)
+  })
 
-const following = Effect.fnUntraced(function* <A, B, E, R>(
+const following = <A, B, E, R>(
   subject: Subject<A, B, E, R>,
   call: Call<R>,
-  first: Cause.Cause<unknown>
-): Effect.fn.Return<B, E, R> {
-  let cause = first
-  while (true) {
-    const passing = untouchable(cause)
-    if (passing !== undefined) return yield* Effect.failCause(passing)
-    const step = yield* call.decide(Cause.squash(cause))
-    if (step.type !== "again") return yield* subject.end(step, call.trace())
-    const exit = yield* Effect.exit(subject.attempt(call.next()))
-    if (Exit.isSuccess(exit)) return yield* subject.succeed(exit.value, call.trace())
-    cause = exit.cause
-  }
-})
+  cause: Cause.Cause<unknown>
+): Effect.Effect<B, E, R> => {
+  const passing = untouchable(cause)
+  if (passing !== undefined) return Effect.failCause(passing)
+  return Effect.flatMap(call.decide(Cause.squash(cause)), (step) =>
+    step.type === "again" ? attempting(subject, call) : subject.end(step, call.trace())
+  )
+}

@@ -56,6 +56,8 @@ export const ask = (asking: Asking): Effect.Effect<Answer, unknown> =>
 /** What an attempt has used up: its reply, or what is known of it. */
 type Spent = Pick<Message.Reply, "usage" | "cost"> & { readonly content?: Message.Reply["content"] }
 
+const nothingMore = () => Effect.void
+
 const nothingSpent: Spent = { usage: Usage.empty }
 
 class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, never>, Asker<Message.Reply, never> {
@@ -122,9 +124,9 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       this.#spent = reply
       const refusal = refused(model, reply)
       if (refusal !== undefined) {
-        return Effect.andThen(this.#failed(refusal, attempt, "failed"), Effect.fail(refusal))
+        return this.#failed(refusal, attempt, "failed", () => Effect.fail(refusal))
       }
-      return Effect.as(this.#replied(reply, attempt), reply)
+      return this.#replied(reply, attempt)
     })
     this.#isOpen = run.emit === undefined
     return Effect.onExitPrimitive(run.emit === undefined ? replied : this.#begun(model, attempt, replied), (exit) =>
@@ -230,12 +232,13 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     return RunContext.emit(this.#asking.run, () => ({ type: "attempt-discarded", attempt, text }))
   }
 
-  #replied(reply: Message.Reply, attempt: number): Effect.Effect<void> {
-    return this.#booked(attempt, "used", (asked) => ({ type: "model-end", reply, ...asked }))
+  #replied(reply: Message.Reply, attempt: number): Effect.Effect<Message.Reply> {
+    const make = (asked: AgentEvent.Asked): AgentEvent.Happening => ({ type: "model-end", reply, ...asked })
+    return this.#booked(attempt, "used", make, () => Effect.succeed(reply))
   }
 
-  #failed(error: unknown, attempt: number, outcome: Ledger.Outcome): Effect.Effect<void> {
-    return this.#booked(attempt, outcome, (asked) => ({ type: "model-failed", error, ...asked }))
+  #failed<A, E>(error: unknown, attempt: number, outcome: Ledger.Outcome, next: () => Effect.Effect<A, E>) {
+    return this.#booked(attempt, outcome, (asked) => ({ type: "model-failed", error, ...asked }), next)
   }
 
   /** However an attempt breaks off before it is booked, it is booked and told of. */
@@ -243,26 +246,30 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     if (!this.#isOpen) return Effect.void
     // a wait that the run has no time for ends the attempt as the end of its time would
     if (Cause.hasInterrupts(cause) || Cause.squash(cause) instanceof Exceeded) {
-      return this.#booked(attempt, "interrupted", (asked) => ({ type: "model-interrupted", ...asked }))
+      const make = (asked: AgentEvent.Asked): AgentEvent.Happening => ({ type: "model-interrupted", ...asked })
+      return this.#booked(attempt, "interrupted", make, nothingMore)
     }
     const isDefect = Cause.hasDies(cause)
     const error = Cause.squash(Driver.untouchable(cause) ?? cause)
     if (isLlmError(error) && error.usage !== undefined) this.#spent = { usage: error.usage }
-    return this.#failed(error, attempt, !isDefect && this.#isShown && this.admits() ? "discarded" : "failed")
+    const outcome = !isDefect && this.#isShown && this.admits() ? "discarded" : "failed"
+    return this.#failed(error, attempt, outcome, nothingMore)
   }
 
-  /** Booked and told of at once: an interruption in between would leave one without the other. */
-  #booked(
+  /** Booked and told of at once, here: an interruption in between would leave one without the other. Goes on with `next`. */
+  #booked<A, E>(
     attempt: number,
     outcome: Ledger.Outcome,
-    make: (asked: AgentEvent.Asked) => AgentEvent.Happening
-  ): Effect.Effect<void> {
+    make: (asked: AgentEvent.Asked) => AgentEvent.Happening,
+    next: () => Effect.Effect<A, E>
+  ): Effect.Effect<A, E> {
     const { run } = this.#asking
-    const model = this.#model
-    const book = () => this.#book(attempt, outcome)
-    return run.emit === undefined
-      ? Effect.sync(book)
-      : RunContext.emit(run, () => make({ model: model.name, attempt, spent: book() }))
+    if (run.emit === undefined) {
+      this.#book(attempt, outcome)
+      return next()
+    }
+    const model = this.#model.name
+    return RunContext.emitThen(run, () => make({ model, attempt, spent: this.#book(attempt, outcome) }), next)
   }
 
   #book(attempt: number, outcome: Ledger.Outcome): Ledger.Entry {
