@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import * as Sse from "effect/encoding/Sse"
 import { type Figure, report, times } from "../figures.ts"
 import { assertEqual, interleaved, type Subject, typical } from "../harness.ts"
 import { deltas, text, withServer } from "../loopback.ts"
@@ -16,10 +17,10 @@ import { deltas, text, withServer } from "../loopback.ts"
 const expected = deltas * text.length
 const asking = { method: "POST", body: '{"stream":true}' }
 
-const lengthOf = (line: string): number =>
-  line.startsWith("data: ") && line !== "data: [DONE]"
-    ? (JSON.parse(line.slice(6)).choices[0]?.delta.content ?? "").length
-    : 0
+const sizeOf = (data: string): number =>
+  data === "[DONE]" ? 0 : (JSON.parse(data).choices[0]?.delta.content ?? "").length
+
+const lengthOf = (line: string): number => (line.startsWith("data: ") ? sizeOf(line.slice(6)) : 0)
 
 const bytesOnly = async (url: string): Promise<number> => {
   const response = await fetch(`${url}/chat/completions`, asking)
@@ -39,6 +40,19 @@ const bare = async (url: string): Promise<number> => {
     rest = lines.pop() ?? ""
     for (const line of lines) read += lengthOf(line)
   }
+  return read
+}
+
+/** The same with the parser of events that ours has: what is left of the time is not for the format. */
+const byParser = async (url: string): Promise<number> => {
+  const response = await fetch(`${url}/chat/completions`, asking)
+  const decoder = new TextDecoder()
+  let read = 0
+  const parser = Sse.makeParser((event) => {
+    if (event._tag === "Event") read += sizeOf(event.data)
+  })
+  if (response.body === null) throw new Error("no body")
+  for await (const chunk of response.body) parser.feed(decoder.decode(chunk, { stream: true }))
   return read
 }
 
@@ -115,6 +129,7 @@ await withServer(async (url) => {
     [
       reading("the bytes alone", () => bytesOnly(url)),
       reading("a bare loop", () => bare(url), expected),
+      reading("a bare loop with Effect's SSE parser", () => byParser(url), expected),
       reading("bare Effect with Stream", () => bareEffect(url), expected),
       reading("ours", () => ours(url), expected)
     ],
@@ -124,8 +139,10 @@ await withServer(async (url) => {
   report(`a stream of ${deltas} deltas`, [
     inAll("the bytes alone"),
     inAll("a bare loop"),
+    inAll("a bare loop with Effect's SSE parser"),
     inAll("bare Effect with Stream"),
     inAll("ours"),
+    times("Effect's SSE parser to a bare loop", samples, ["a bare loop with Effect's SSE parser", "a bare loop"]),
     times("bare Effect to a bare loop", samples, ["bare Effect with Stream", "a bare loop"]),
     times("ours to a bare loop", samples, ["ours", "a bare loop"], { most: 1.5, margin: 0.2 }),
     times("ours to a bare loop, processor", samples, ["ours", "a bare loop"], { measure: "cpu" }),
