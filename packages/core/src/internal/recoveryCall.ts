@@ -143,7 +143,7 @@ export class Call<R> implements Progress {
       Pull.matchEffect(this.#step(stepper, slot, failure.seen), {
         onSuccess: ([, delay]) => {
           if (this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay) > this.#rules.deadline()) {
-            return this.#exhausted(node.kind, rung, failure, "the run's maxDuration", true)
+            return this.#exhausted(node.kind, rung, failure, undefined, true)
           }
           const wait = Duration.isZero(delay) ? Effect.void : Effect.sleep(delay)
           const told = Effect.andThen(this.#report(node.kind, rung, failure, delay), this.#tellPosition(delay))
