@@ -32,9 +32,9 @@ const mutate = (text: string, { location: { end, start }, mutant, replacement }:
   return `${before}${isExpression(mutant) ? `(${replacement})` : replacement}${after}`
 }
 
-/** Blocks and cases stand where brackets cannot, nor keys of objects. */
+/** Blocks, cases and empty statements stand where brackets cannot, nor keys of objects. */
 const isExpression = ({ mutator, to }: Mutant): boolean =>
-  mutator !== "BlockStatement" && !/^(case\b|default:)/.test(to)
+  mutator !== "BlockStatement" && !/^(case\b|default:|;$)/.test(to)
 
 /** Errors without the name of the copy and the place in it, so that those of copies can be compared. */
 const errorsOf = (output: string): ReadonlyMap<string, ReadonlyArray<string>> => {
@@ -64,6 +64,9 @@ export const uncompilable = (placed: ReadonlyArray<Placed>, sources: ReadonlyArr
     const { file, id } = one.mutant
     writeFileSync(join(folder, copyOf(file, id)), mutate(texts.get(file) ?? "", one))
   }
+  // one copy that does not parse would keep the types of all from being checked
+  const wrong = "packages/core/src/_mutantWrong.ts"
+  writeFileSync(join(folder, wrong), "export const wrong: string = 0\n")
   const config = {
     extends: join(root, "tsconfig.json"),
     compilerOptions: { types: ["node"], typeRoots: [join(root, "node_modules/@types")] },
@@ -82,6 +85,7 @@ export const uncompilable = (placed: ReadonlyArray<Placed>, sources: ReadonlyArr
   )
   if (stderr !== "") throw new Error(stderr)
   const errors = errorsOf(stdout)
+  if (!errors.has(wrong)) throw new Error(`the types of the mutants were not checked:\n${stdout}`)
   return new Set(
     placed
       .filter(({ mutant: { file, id } }) => {

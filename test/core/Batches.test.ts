@@ -228,31 +228,6 @@ it.run(
     })
 )
 
-it.run(
-  "P701 a tool that is withheld is not run when the model calls it all the same, and is back in the turn after",
-  (run) =>
-    Effect.gen(function* () {
-      const { runs, tool } = scripted(
-        "fetch",
-        ...["1", "2", "3", "4"].map((n) => Effect.fail(busy(`no host ${n}`))),
-        Effect.succeed("found")
-      )
-      const told = tool.pipe(Tool.onError({ Busy: Recovery.tell((error) => error.message) }))
-      const model = yield* make(...Array.from({ length: 6 }, () => batch("fetch")), done)
-      yield* run(agentWith(told), "go").pipe(Effect.provide(model.layer))
-      assert.strictEqual(runs.length, 5)
-      assert.deepStrictEqual(
-        read(model).map((line) => line.split(":")[0]),
-        ["told", "told", "told", "told", "denied", "result"]
-      )
-      assert.match(read(model)[4] ?? "", /'fetch' failed too often in the same way/)
-      assert.deepStrictEqual(
-        model.requests.map(({ tools }) => tools.length),
-        [1, 1, 1, 1, 0, 1, 1]
-      )
-    })
-)
-
 it.run("P701 distinct failures, and those of other tools, are no repetition; several in one batch count once", (run) =>
   Effect.gen(function* () {
     const words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
@@ -332,35 +307,6 @@ it.run("K8 one failure of the batch that wants to go on keeps tools on", (run) =
     const model = yield* callingOnce("off", "on")
     yield* run(agentWith(off, on), "go").pipe(Effect.provide(model.layer))
     assert.strictEqual(model.requests[1]?.toolChoice, "auto")
-  })
-)
-
-it.run("K12 a model that calls tools nevertheless is denied for one more turn, then the run ends", (run) =>
-  Effect.gen(function* () {
-    const { runs, tool } = scripted("fetch", Effect.fail(busy()))
-    const off = tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "off", { then: "tools-off" }) }))
-    const model = yield* make(batch("fetch"), batch("fetch", "other"), batch("fetch"))
-    const log = eventLog()
-    const agent = agentWith(off).pipe(log.listen)
-    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
-    assert(error instanceof RunError.BudgetExceededError)
-    assert.deepInclude(error, { reason: "toolsOff", limit: 1, spent: 2 })
-    const text = "No tool can be called any more. Answer in words."
-    assert.deepStrictEqual(
-      log.of("tool-refused").map(({ callId, settlement, tool, turn }) => ({ turn, callId, tool, settlement })),
-      [
-        { turn: 2, callId: "c1", tool: "fetch", settlement: { kind: "denied", text } },
-        { turn: 2, callId: "c2", tool: "other", settlement: { kind: "denied", text } },
-        { turn: 3, callId: "c1", tool: "fetch", settlement: { kind: "denied", text } }
-      ]
-    )
-    assert.deepStrictEqual(settlements(error.transcript), [
-      "told: off",
-      "denied: No tool can be called any more. Answer in words.",
-      "denied: No tool can be called any more. Answer in words.",
-      "denied: No tool can be called any more. Answer in words."
-    ])
-    assert.strictEqual(runs.length, 1)
   })
 )
 

@@ -119,6 +119,22 @@ it.effect("P301 partials of a text are its beginnings, of other texts there is t
   })
 )
 
+it.effect(
+  "P301 a text that is described or bounded grows as any other, and is held to its bounds when it is whole",
+  () =>
+    Effect.gen(function* () {
+      const Note = Schema.Struct({
+        title: Schema.String.annotate({ description: "In a few words." }),
+        code: Schema.String.check(Schema.isMinLength(3))
+      })
+      assert.deepStrictEqual(yield* seenOf(Note, '{"title":"He', 'y","code":"a', 'bc"}'), [
+        { title: "He" },
+        { title: "Hey", code: "a" },
+        { title: "Hey", code: "abc" }
+      ])
+    })
+)
+
 it.effect("P301 partials know lists, records, alternatives and schemas within themselves", () =>
   Effect.gen(function* () {
     interface Tree {

@@ -33,6 +33,20 @@ describe("what is left", () => {
   })
 })
 
+it("P902 what a run had spent before it goes on counts above it once, however often it goes on", () => {
+  const above = meter({ maxTurns: 9, maxToolCalls: 9 })
+  const goneOn = (spent: { readonly turns: number; readonly toolCalls: number }, runId = "below") => {
+    const below = meter({ maxTurns: 9, maxToolCalls: 9 }, { above })
+    below.restore(runId, spent)
+    return [above.left("maxTurns"), above.left("maxToolCalls")]
+  }
+  assert.deepStrictEqual(goneOn({ turns: 2, toolCalls: 1 }), [7, 8])
+  assert.deepStrictEqual(goneOn({ turns: 2, toolCalls: 1 }), [7, 8])
+  assert.deepStrictEqual(goneOn({ turns: 3, toolCalls: 3 }), [6, 6])
+  assert.deepStrictEqual(goneOn({ turns: 3, toolCalls: 3 }), [6, 6])
+  assert.deepStrictEqual(goneOn({ turns: 1, toolCalls: 1 }, "another"), [5, 5])
+})
+
 describe("the nearest end that nobody puts off", () => {
   it("A903 is the earlier one of a run and of those above, its own where both are the same", () => {
     const above = meter({ maxDuration: "10 seconds" })

@@ -2,6 +2,8 @@ import { assert, it } from "@effect/vitest"
 import { Recovery } from "@kintsugi/core"
 import { Clock, Effect } from "effect"
 import { Call } from "../../packages/core/src/internal/recoveryCall.ts"
+import type { Rules } from "../../packages/core/src/internal/recoveryRules.ts"
+import type { Decision } from "../../packages/core/src/internal/verdict.ts"
 import { busy } from "./dialogue.ts"
 
 it.effect("A210 at 10,000 attempts nothing runs again, and the end of the call names that cap", () =>
@@ -41,5 +43,34 @@ it.effect("A210 at 10,000 attempts nothing runs again, and the end of the call n
       assert.deepStrictEqual(verdicts, [`${name} exhausted`])
       assert.strictEqual(fixes, name === "fix" ? 1 : 0)
     }
+  })
+)
+
+it.effect("A307 a decision tells what was left of the run's budget; outside of a run there is none to tell of", () =>
+  Effect.gen(function* () {
+    const clock = yield* Clock.clockWith(Effect.succeed)
+    const verdict = Recovery.rowsOf({ row: Recovery.rethrow }).get("row")
+    assert(verdict !== undefined)
+    const decided = (left: ReturnType<Rules<never>["left"]>) => {
+      const told: Array<Decision> = []
+      const rules: Rules<never> = {
+        row: (seen) => ({ key: "Busy", verdict, seen }),
+        about: () => ({ failingBatches: 0, failuresInARow: 0 }),
+        admits: () => true,
+        fix: () => Effect.die("nothing is repaired"),
+        observe: (decision) => Effect.sync(() => void told.push(decision)),
+        left: () => left,
+        deadline: () => Infinity
+      }
+      return Effect.as(new Call(rules, clock, 0).decide(busy()), told)
+    }
+    const left = { turns: 3, toolCalls: 5 }
+    assert.deepStrictEqual(
+      (yield* decided(left)).map((one) => one.left),
+      [left]
+    )
+    const [outside] = yield* decided(undefined)
+    assert.strictEqual(outside?.verdict, "rethrow")
+    assert.notProperty(outside, "left")
   })
 )

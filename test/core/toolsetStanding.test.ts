@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
-import { Duration } from "effect"
-import { keeping, leftOf } from "../../packages/core/src/internal/toolsetStanding.ts"
+import { Duration, Effect } from "effect"
+import { keeping, leftOf, settle } from "../../packages/core/src/internal/toolsetStanding.ts"
+import { messageOf } from "../../packages/core/src/ErrorCause.ts"
 import { busy } from "./dialogue.ts"
 
 it("A906 of the time of a call is left what it had not used when its run was suspended", () => {
@@ -15,3 +16,35 @@ it("P1104 of the failures of a call that may be suspended is kept what a schedul
   assert.deepStrictEqual(keeping(true)?.(busy("later")), { _tag: "Busy", message: "later" })
   assert.isUndefined(keeping(false))
 })
+
+it.effect(
+  "P1104 a call that stood within its ladder goes on with its next attempt, and knows the failures before",
+  () =>
+    Effect.gen(function* () {
+      const position = { attempts: 3, rounds: 0, startedAt: 0, wakeAt: 0, counts: {}, steps: {} }
+      const before = { _tag: "Busy", message: "later" }
+      const standing = { key: "1/1/0", runs: 3, isOpen: false, position, failures: [before], trail: [] }
+      const ends = (from: typeof standing | undefined) =>
+        settle(
+          {
+            attempt: (attempt) => Effect.fail(busy(`${attempt}`)),
+            row: () => undefined,
+            about: () => ({ failingBatches: 0, failuresInARow: 0 }),
+            admits: () => true,
+            fix: () => Effect.die("nothing is repaired"),
+            observe: () => Effect.void,
+            left: () => undefined,
+            deadline: () => Infinity,
+            succeed: () => Effect.die("every attempt fails"),
+            end: (_ending, { attempts, failures }) =>
+              Effect.succeed({
+                settlement: { kind: "told", text: `${attempts} of ${failures.map(messageOf).join(", ")}` },
+                settled: { tool: "fetch", isError: true }
+              })
+          },
+          from
+        )
+      assert.strictEqual((yield* ends(undefined)).settlement.text, "1 of 1")
+      assert.strictEqual((yield* ends(standing)).settlement.text, "4 of later, 4")
+    })
+)

@@ -291,9 +291,23 @@ describe("other servers", () => {
     assert.notProperty(body, "response_format")
     assert.include(body.messages[0].content, '{"type":"object","properties":{}}')
   })
+
+  it("P301 that are only held to JSON are told so, and the schema in words; a list is told in words alone", () => {
+    const body = (schema: Model.OutputSpec["schema"]) =>
+      encodeFor({ capabilities: { ...capabilities, output: "json" } }, { output: { name: "o", schema } })
+    const object = body({ type: "object", properties: {} })
+    assert.deepStrictEqual(object.response_format, { type: "json_object" })
+    assert.include(object.messages[0].content, '{"type":"object","properties":{}}')
+    assert.notProperty(body({ type: "array" }), "response_format")
+  })
 })
 
 describe("the rest of the body", () => {
+  it("leaves to the user's own fields what was not set", () => {
+    const own = { temperature: 1, seed: 7, stop: ["x"] }
+    assert.deepStrictEqual(encode({}, { temperature: 0, extra: own }), { ...encode({}), ...own, temperature: 0 })
+  })
+
   it("asks for one reply, as one is read", () => {
     assert.deepStrictEqual(encode({}, { extra: { n: 2 } }), encode({}))
   })

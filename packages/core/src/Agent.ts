@@ -91,7 +91,7 @@ export const make = <
     ...blank(name),
     prompt: options.prompt ?? "",
     budget: Budget.make(options.budget),
-    siblings: options.siblings ?? "settleAll",
+    siblings: options.siblings,
     // its needs are in the agent's type
     model: options.model as Layer.Layer<Model.Model, unknown> | undefined,
     skills: options.skills ?? [],

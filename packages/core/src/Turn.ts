@@ -26,7 +26,8 @@ export type Siblings = "settleAll" | "interrupt"
 export interface Settling {
   /** How many run at once. */
   readonly concurrency: number
-  readonly siblings: Siblings
+  /** All are settled, unless it says otherwise. */
+  readonly siblings: Siblings | undefined
   /** Where settlements are written down as they come, so that none is lost when the batch is cut short. */
   readonly settlements: Array<Message.Settlement | undefined>
   /** What each call waits for, as it comes. */
@@ -72,12 +73,10 @@ export const settle = (
   if (calls.length === 0) return Effect.succeed(over())
   /** Those whose turn has come. */
   const begun = calls.map(() => false)
-  const closed = (batch: Batch): Effect.Effect<Batch> => {
-    const isTold = run.emit !== undefined && begun.includes(false)
-    return isTold ? Effect.as(skipped(calls, begun, settlements, run), batch) : Effect.succeed(batch)
-  }
+  const closed = (batch: Batch): Effect.Effect<Batch> =>
+    begun.includes(false) ? Effect.as(skipped(calls, begun, settlements, run), batch) : Effect.succeed(batch)
   if (reply.finish === "length" || reply.finish === "filtered") {
-    for (let i = 0; i < calls.length; i++) settlements[i] = Message.truncated
+    for (const index of calls.keys()) settlements[index] = Message.truncated
     return closed(over())
   }
   const ending = calls.findIndex((call) => Toolset.isBuiltIn(toolset, call))
@@ -108,7 +107,7 @@ export const settle = (
     }
     return Effect.map(Toolset.settle(toolset, call, around), (outcome) => {
       mark(outcome.settlement)
-      if (outcome.pending !== undefined) pending[index] = outcome.pending
+      pending[index] = outcome.pending
       around.place?.over()
       return outcome
     })

@@ -101,7 +101,7 @@ export interface Definition {
   readonly defaults: Recovery.Rows
   readonly onLlmError: Recovery.Rows
   readonly onPartial: Turn.OnPartial
-  readonly siblings: Turn.Siblings
+  readonly siblings: Turn.Siblings | undefined
   readonly policies: ReadonlyArray<ToolPolicy.Policy>
   readonly listeners: ReadonlyArray<Frame.Listener>
   readonly onExceeded: OnExceeded | undefined
@@ -128,7 +128,7 @@ export const blank = (name: string): Definition => ({
   defaults: new Map(),
   onLlmError: new Map(),
   onPartial: "fail",
-  siblings: "settleAll",
+  siblings: undefined,
   policies: [],
   listeners: [],
   onExceeded: undefined,
@@ -158,7 +158,7 @@ export function fromDefinition<A>(definition: Definition): A {
       )
     )
   const start = (input: unknown) => Handle.start((sink, mode) => run(input, sink, mode))
-  Object.defineProperty(agent, "name", { value: definition.name, configurable: true })
+  Object.defineProperty(agent, "name", { value: definition.name })
   Object.defineProperty(agent, Cost, { get: () => costOf(definition) })
   const isUnsafe = () => mayBeUnsafe(definition)
   Object.defineProperty(agent, MayBeUnsafe, { get: isUnsafe })

@@ -178,7 +178,7 @@ export class Call<R> implements Progress {
     return Pull.matchEffect(Effect.provideService(stepper(at, failure.seen), Latest, deadline), {
       onSuccess: ([, delay]) => {
         if (this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay) > deadline) {
-          return this.#exhausted(node.kind, rung, failure, "the run's maxDuration", true)
+          return this.#exhausted(node.kind, rung, failure, undefined, true)
         }
         return after(this.#report(node.kind, rung, failure, delay), () =>
           after(this.#tellPosition(delay), () =>

@@ -22,7 +22,7 @@ export interface Plan {
   readonly model: Layer.Layer<Model.Model, unknown> | undefined
   readonly onLlmError: Recovery.Rows
   readonly onPartial: Turn.OnPartial
-  readonly siblings: Turn.Siblings
+  readonly siblings: Turn.Siblings | undefined
   readonly listeners: ReadonlyArray<Frame.Listener>
   /** What is done about a limit of the budget that was reached; it ends the run where nobody decides. */
   readonly onExceeded: OnExceeded | undefined
