@@ -210,6 +210,8 @@ const plainWords = fc
   .array(fc.constantFrom("lorem", "ipsum", "dolor", "sit", "amet", "17", "42"), { minLength: 1, maxLength: 8 })
   .map((words) => words.join(" "))
 
+const statuses = fc.integer({ min: 400, max: 599 })
+
 const isError = (fixture: Fixture): boolean => {
   if (errorOf(fixture) === undefined) return false
   return pieces(fixture).some((piece) => piece.startsWith("{") && tells(JSON.parse(piece)))
@@ -221,10 +223,11 @@ describe("T35 a code decides", () => {
   it("T35 most recorded failures have one", () => assert.isAtLeast(coded.length, 20))
 
   for (const fixture of coded) {
-    it(`T35 ${fixture.id} is what it is in other words and another order`, () => {
+    it(`T35 ${fixture.id} is what it is in other words, in another order and with another status`, () => {
+      const isRefused = fixture.status >= 400
       const tag = errorOf(fixture)?._tag
       fc.assert(
-        fc.property(plainWords, fc.infiniteStream(fc.integer()), (words, ranks) => {
+        fc.property(plainWords, fc.infiniteStream(fc.integer()), statuses, (words, ranks, other) => {
           const seen = new Map<string, number>()
           const rank = (key: string) => {
             const known = seen.get(key) ?? ranks.next().value
@@ -235,7 +238,8 @@ describe("T35 a code decides", () => {
             piece.startsWith("{") ? JSON.stringify(disguised(JSON.parse(piece), words, rank)) : piece
           const edited = pieces(fixture).map(edit)
           const body = fixture.streaming ? edited.map((piece) => `data: ${piece}\n\n`).join("") : edited.join("")
-          assert.strictEqual(errorOf({ ...fixture, body })?._tag, tag)
+          const status = isRefused ? other : fixture.status
+          assert.strictEqual(errorOf({ ...fixture, body, status })?._tag, tag)
         }),
         { numRuns: 30 }
       )
