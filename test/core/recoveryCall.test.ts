@@ -74,3 +74,28 @@ it.effect("A307 a decision tells what was left of the run's budget; outside of a
     assert.notProperty(outside, "left")
   })
 )
+
+it.effect("P1104 where a call stands says how often its fixers ran, and nothing of rows that count nothing", () =>
+  Effect.gen(function* () {
+    const clock = yield* Clock.clockWith(Effect.succeed)
+    const standing = (row: Recovery.AnyVerdict) => {
+      const verdict = Recovery.rowsOf({ row }).get("row")
+      assert(verdict !== undefined)
+      const rules: Rules<never> = {
+        row: (seen) => ({ key: "Busy", verdict, seen }),
+        about: () => ({ failingBatches: 0, failuresInARow: 0 }),
+        admits: () => true,
+        fix: () => Effect.succeed({ type: "repaired" }),
+        observe: () => Effect.void,
+        left: () => undefined,
+        deadline: () => Infinity
+      }
+      const call = new Call(rules, clock, 0)
+      return Effect.map(call.decide(busy()), () => call.position())
+    }
+    const { counts, steps } = yield* standing(Recovery.retry({ retries: 3 }))
+    assert.deepStrictEqual([counts, steps], [{}, {}])
+    const fixed = yield* standing(Recovery.fix(() => Effect.succeed("{}")))
+    assert.deepStrictEqual([fixed.counts, fixed.steps], [{ '"Busy":fix': 1 }, {}])
+  })
+)
