@@ -1,5 +1,5 @@
 /**
- * Many runs at once, in a process of its own so that its memory can be told: `bare` or `ours`, and how many. Each has three turns
+ * Many runs at once, in a process of its own so that its memory can be told: `bare`, `timed` or `ours`, and how many. Each has three turns
  * with a tool that sleeps 10 ms on the real clock. Prints one line of JSON.
  */
 import { Agent, Model, Skill, Tool } from "@kintsugi/core"
@@ -21,16 +21,19 @@ const turns = 3
 const answer = "rested"
 const nap = Effect.as(Effect.sleep("10 millis"), "ok")
 
+const bare = () => {
+  const agent = Bare.agent(new Map([["nap", Bare.tool(Schema.Struct({}), Schema.String, () => nap)]]), 8)
+  const model = Bare.modelOf(turns, Bare.calling("nap", "{}"), Bare.answering(answer))
+  return Effect.provideService(
+    Effect.suspend(() => agent("Rest.")),
+    Bare.Model,
+    model
+  )
+}
+
 const subjects: Record<string, () => Effect.Effect<unknown, unknown>> = {
-  bare: () => {
-    const agent = Bare.agent(new Map([["nap", Bare.tool(Schema.Struct({}), Schema.String, () => nap)]]), 8)
-    const model = Bare.modelOf(turns, Bare.calling("nap", "{}"), Bare.answering(answer))
-    return Effect.provideService(
-      Effect.suspend(() => agent("Rest.")),
-      Bare.Model,
-      model
-    )
-  },
+  bare,
+  timed: () => Bare.timed(bare()),
   ours: () => {
     const tool = Tool.make("nap", {
       description: "Sleeps.",
@@ -52,7 +55,7 @@ const subjects: Record<string, () => Effect.Effect<unknown, unknown>> = {
 const [name = "", count = ""] = process.argv.slice(2)
 const runs = Number(count)
 const run = subjects[name]?.()
-if (run === undefined || !(runs > 0)) throw new TypeError("usage: atOnce.ts bare|ours COUNT")
+if (run === undefined || !(runs > 0)) throw new TypeError("usage: atOnce.ts bare|timed|ours COUNT")
 
 const atOnce = (many: number) =>
   Effect.runPromise(

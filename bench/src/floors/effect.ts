@@ -31,6 +31,7 @@ export class Model extends Context.Service<
 
 class UnknownTool extends Data.TaggedError("UnknownTool")<{ readonly name: string }> {}
 class TooManyTurns extends Data.TaggedError("TooManyTurns")<{ readonly turns: number }> {}
+class TooLate extends Data.TaggedError("TooLate") {}
 class BadJson extends Data.TaggedError("BadJson")<{ readonly cause: unknown }> {}
 
 /** One tool, ready to be called with the text of a model. */
@@ -79,6 +80,10 @@ export const agent = (tools: ReadonlyMap<string, Tool>, maxTurns: number) => {
     return yield* new TooManyTurns({ turns: maxTurns })
   })
 }
+
+/** The same with an end to its time, and nothing else: what no way of giving a run a deadline does without. */
+export const timed = <A, E, R>(run: Effect.Effect<A, E, R>): Effect.Effect<A, E | TooLate, R> =>
+  Effect.timeoutOrElse(run, { duration: "10 minutes", orElse: () => Effect.fail(new TooLate()) })
 
 /** A reply that calls one tool. */
 export const calling = (name: string, args: string): Reply => ({

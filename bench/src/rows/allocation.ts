@@ -13,13 +13,14 @@ const ours = Ours.agentOf(Ours.add)
 
 const kib = async (run: Effect.Effect<unknown, unknown>) => (await allocated(run)) / 1024
 
-const ofBare = await kib(
-  Effect.provideService(
-    Effect.suspend(() => bare(Work.question)),
-    Bare.Model,
-    Bare.modelOf(turns)
-  )
+const bareRun = Effect.provideService(
+  Effect.suspend(() => bare(Work.question)),
+  Bare.Model,
+  Bare.modelOf(turns)
 )
+
+const ofBare = await kib(bareRun)
+const ofTimed = await kib(Bare.timed(bareRun))
 const ofOurs = await kib(
   Effect.provideService(
     Effect.suspend(() => ours(Work.question)),
@@ -30,6 +31,7 @@ const ofOurs = await kib(
 
 report("allocation per happy turn", [
   { name: "bare Effect", value: ofBare, unit: "KiB" },
+  { name: "bare Effect with a deadline", value: ofTimed, unit: "KiB" },
   { name: "ours", value: ofOurs, unit: "KiB", most: 16, margin: 0.1 },
   { name: "ours to bare Effect", value: ofOurs / ofBare, unit: "×" }
 ])

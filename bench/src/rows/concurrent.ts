@@ -14,32 +14,44 @@ const rounds = runs > 10_000 ? 1 : 5
 
 const script = fileURLToPath(new URL("../atOnce.ts", import.meta.url))
 
-const measure = (name: "bare" | "ours"): AtOnce =>
+/** `timed` is the bare loop with a deadline: what of the distance is the deadline alone. */
+const names = ["bare", "timed", "ours"] as const
+type Name = (typeof names)[number]
+
+const measure = (name: Name): AtOnce =>
   JSON.parse(
     execFileSync(process.execPath, ["--max-old-space-size=8192", script, name, String(runs)], { encoding: "utf8" })
   )
 
-const all = { bare: new Array<AtOnce>(), ours: new Array<AtOnce>() }
+const all: Record<Name, Array<AtOnce>> = { bare: [], timed: [], ours: [] }
 for (let round = 0; round < rounds; round++) {
-  const order = round % 2 === 0 ? (["bare", "ours"] as const) : (["ours", "bare"] as const)
+  const order = round % 2 === 0 ? names : names.toReversed()
   for (const name of order) all[name].push(measure(name))
 }
 
-const typical = (name: "bare" | "ours", what: keyof AtOnce): number => median(all[name].map((one) => one[what]))
+const typical = (name: Name, what: keyof AtOnce): number => median(all[name].map((one) => one[what]))
 
-const ratio = (name: string, what: keyof AtOnce, target: Pick<Figure, "most" | "margin"> = {}): Figure => ({
+const ratio = (
+  name: string,
+  what: keyof AtOnce,
+  target: Pick<Figure, "most" | "margin"> = {},
+  of: Name = "ours"
+): Figure => ({
   name,
-  value: median(all.ours.map((one, round) => one[what] / (all.bare[round]?.[what] ?? Number.NaN))),
+  value: median(all[of].map((one, round) => one[what] / (all.bare[round]?.[what] ?? Number.NaN))),
   unit: "×",
   ...target
 })
 
 report(`${runs} runs at once`, [
   { name: "bare Effect", value: typical("bare", "wall"), unit: "ms" },
+  { name: "bare Effect with a deadline", value: typical("timed", "wall"), unit: "ms" },
   { name: "ours", value: typical("ours", "wall"), unit: "ms" },
   { name: "bare Effect, peak memory over idle", value: typical("bare", "memory"), unit: "MiB" },
   { name: "ours, peak memory over idle", value: typical("ours", "memory"), unit: "MiB" },
   ratio("wall, ours to bare Effect", "wall", { most: 2, margin: 0.25 }),
   ratio("processor, ours to bare Effect", "cpu"),
-  ratio("memory, ours to bare Effect", "memory", { most: 2, margin: 0.25 })
+  ratio("memory, ours to bare Effect", "memory", { most: 2, margin: 0.25 }),
+  ratio("wall, with a deadline to bare Effect", "wall", {}, "timed"),
+  ratio("memory, with a deadline to bare Effect", "memory", {}, "timed")
 ])

@@ -66,6 +66,15 @@ const portionOf = (name: string, run: Effect.Effect<unknown, unknown>): Subject 
       )
   })
 
+/** As many spans of Effect's own around a run that nobody hears: what they cost by themselves. */
+const inSpans = Effect.suspend(() => agent(Work.question)).pipe(
+  Effect.withSpan("tool"),
+  Effect.withSpan("model"),
+  Effect.withSpan("model"),
+  Effect.withSpan("run"),
+  Effect.provideService(Tracer.Tracer, tracer)
+)
+
 const streamed = Effect.suspend(() => {
   let output: unknown
   const all = Stream.runForEachArray(agent.stream(Work.question), (events) =>
@@ -80,6 +89,7 @@ const streamed = Effect.suspend(() => {
 const samples = await interleaved(
   [
     effects("nobody listens", runs, provided(Effect.suspend(() => agent(Work.question))), Work.answer),
+    effects("nobody listens, in four spans", runs, provided(inSpans), Work.answer),
     portionOf("a listener, and spans", provided(Effect.suspend(() => listening(Work.question)))),
     portionOf("the stream of events, and spans", provided(streamed))
   ],
@@ -88,8 +98,10 @@ const samples = await interleaved(
 
 report("events consumed and spans on", [
   ...each(samples, "nobody listens", runs),
+  ...each(samples, "nobody listens, in four spans", runs),
   ...each(samples, "a listener, and spans", runs),
   ...each(samples, "the stream of events, and spans", runs),
+  times("four spans alone", samples, ["nobody listens, in four spans", "nobody listens"]),
   times("with a listener and spans", samples, ["a listener, and spans", "nobody listens"], { most: 2, margin: 0.2 }),
   times("streamed, with spans", samples, ["the stream of events, and spans", "nobody listens"], { margin: 0.2 })
 ])
