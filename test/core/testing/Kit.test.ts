@@ -3,6 +3,7 @@ import { Agent, KintsugiError, Message, Model, RecoveryAdvice, Skill, Tool } fro
 import { noRealModels, RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
+import * as fc from "fast-check"
 import { Cause, Effect, Exit, Layer, Schema, Stream } from "effect"
 import { it as runIt } from "../../support/run.ts"
 
@@ -121,6 +122,16 @@ it.effect("P1105 generated arguments fit their tool, and broken ones never parse
     )
   })
 )
+
+it("P1105 a step that fails shrinks to one without a hint, where hints do not matter", () => {
+  for (let seed = 0; seed < 20; seed++) {
+    const { counterexample } = fc.check(
+      fc.property(FastCheck.failing(["Busy"]), ({ takes }) => takes < 10),
+      { seed, numRuns: 1000 }
+    )
+    assert.deepStrictEqual(counterexample, [{ does: "fail", takes: 10, tag: "Busy" }])
+  }
+})
 
 it.effect("P1105 P401 generated transcripts survive JSON, and so do errors of every class", () =>
   Effect.gen(function* () {

@@ -128,8 +128,9 @@ export const fromEffect = <A>(arbitrary: EffectArbitrary.Arbitrary<A>): fc.Arbit
 /** Milliseconds that an attempt takes, from none to 20 seconds. */
 export const takes: fc.Arbitrary<number> = fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20_000 }))
 
-/** What a server asks for, in milliseconds: absent, none, small, or beyond the default `maxHint`. */
+/** What a server asks for, in milliseconds: absent, none, small, or beyond the default `maxHint`. Shrinks to absent. */
 export const hint: fc.Arbitrary<number | undefined> = fc.oneof(
+  { withCrossShrink: true },
   { weight: 3, arbitrary: fc.constant(undefined) },
   { weight: 1, arbitrary: fc.constant(0) },
   { weight: 2, arbitrary: fc.integer({ min: 1, max: 5_000 }) },
