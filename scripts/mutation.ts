@@ -62,11 +62,12 @@ const senseless = uncompilable(
   sources
 )
 const outcomes = tried.filter(({ mutant }) => !senseless.has(mutant.id))
-const idle =
-  isOn("no-rules") || names.length > 0
-    ? { idle: [], elsewhere: [], count: 0 }
-    : await idleTests(outcomes, surveyed, { say, workers })
-const results: Results = { outcomes, uncompilable: senseless.size, idle, accepted: readAccepted() }
+const isHunting = !isOn("no-rules") && names.length === 0
+const idle = isHunting ? await idleTests(outcomes, surveyed, { say, workers }) : { idle: [], elsewhere: [], count: 0 }
+const { survivors: mayLive, tests } = readAccepted()
+// of tests that were not looked at, nothing is known
+const accepted = { survivors: mayLive, tests: isHunting ? tests : [] }
+const results: Results = { outcomes, uncompilable: senseless.size, idle, accepted }
 
 for (const file of new Set(outcomes.map(({ mutant }) => mutant.file))) {
   const { mutants, percent, survived } = scoreOf(outcomes.filter(({ mutant }) => mutant.file === file))
