@@ -83,9 +83,13 @@ export const step = <A, E, R>(describe: () => Step, self: () => Effect.Effect<A,
     return Effect.contextWith(
       (context: Context.Context<R>) =>
         // by its contract it gives and fails with nothing else
-        interceptor.intercept(describe(), Effect.provideContext(Effect.suspend(self), context)) as Effect.Effect<A, E>
+        interceptor.intercept(describe(), inPlace(self, context)) as Effect.Effect<A, E>
     )
   })
+
+/** The step with all that it needs, and with whatever it is given where it is done in the end. */
+const inPlace = <A, E, R>(self: () => Effect.Effect<A, E, R>, context: Context.Context<R>): Effect.Effect<A, E> =>
+  Effect.updateContext(Effect.suspend(self), (around: Context.Context<never>) => Context.merge(context, around))
 
 /**
  * Waits before another attempt, as whoever intercepts does that.
