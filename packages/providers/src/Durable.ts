@@ -17,7 +17,7 @@ import { Instant, intercepting } from "./internal/durableIntercepting.ts"
 import { Lines } from "./internal/durableLines.ts"
 import { type AtWork, record, type Replay } from "./internal/durableRecording.ts"
 import * as Time from "./internal/durableTime.ts"
-import type { CheckTools, Errors, ErrorOf, InputOf, OutputOf, ServicesOf } from "./internal/durableTypes.ts"
+import type { CheckTools, Errors, ErrorOf, Fits, ServicesOf } from "./internal/durableTypes.ts"
 
 /** Somebody has to decide about a call, and the run waits for that. */
 export interface Asked {
@@ -53,8 +53,6 @@ export interface Durable<Name extends string, Input extends Schema.Top, Output e
   readonly layer: Layer.Layer<never, never, R | WorkflowEngine>
 }
 
-type AnyAgent = Agent.AnyPart
-
 /** Any schema that needs no services. */
 type AnyCodec = Schema.Codec<unknown, unknown>
 
@@ -66,16 +64,12 @@ type AnyCodec = Schema.Codec<unknown, unknown>
  *
  * All else is run again in each replay, and has to be the same each time: rows, handlers, predicates, functions of agents that are
  * one. What such code does besides, it does again.
+ *
+ * The agent is a constant: one that is made in the place of the argument does not compile.
  */
-export const workflow = <
-  A extends AnyAgent,
-  const Name extends string,
-  Input extends Schema.Codec<InputOf<A>, unknown>,
-  Output extends Schema.Codec<OutputOf<A>, unknown>,
-  R = never
->(
-  agent: A & CheckTools<A>,
-  options: Options<Name, Input, Output, R> & Errors<A>
+export const workflow = <A, const Name extends string, Input extends AnyCodec, Output extends AnyCodec, R = never>(
+  agent: A & Agent.AnyPart,
+  options: Options<Name, Input, Output, R> & CheckTools<A> & Fits<A, Input, Output> & Errors<ErrorOf<A>>
 ): Durable<Name, Input, Output, ErrorOf<A>, Exclude<ServicesOf<A> | R, Approver.Approver>> => {
   const { name, version } = options
   const error = options.error as AnyCodec | undefined

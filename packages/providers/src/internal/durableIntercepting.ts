@@ -68,6 +68,7 @@ const begun = (replay: Replay, key: string, run: RunContext.RunContext): Effect.
   return Effect.map(at, (at) => void replay.lines.call(key, run, Math.max(at, root.time)))
 }
 
+/** An instant, in milliseconds. */
 export const Instant = { value: Schema.Finite, error: Schema.Never }
 
 /** A model was not asked, or not to the end: the run has no time for what it would have to wait. */

@@ -35,7 +35,7 @@ export class Line {
   constructor(key: string, executionId: string, parent: Line | undefined, at = parent?.time ?? 0) {
     this.key = key
     this.random = seeded(`${executionId}/${key}`)
-    this.#chain = [this, ...(parent?.#chain ?? [])]
+    this.#chain = parent === undefined ? [this] : [this, ...parent.#chain]
     this.#own = at
     this.#below = at
     this.#isLive = parent?.isLive ?? false

@@ -173,6 +173,8 @@ const working = (
     const at = Math.min(clock.currentTimeMillisUnsafe(), until)
     if (Exit.isSuccess(exit.value)) return { _tag: "Done", at, value: exit.value.value }
     const { cause } = exit.value
+    // nothing is recorded of what ends with the process: it is begun again
+    if (Cause.hasInterrupts(cause) && scope.state._tag === "Closed") return yield* Effect.never
     // no typed failure is left in a cause that is passed on
     if (Cause.hasInterrupts(cause) || Cause.hasDies(cause)) return yield* Effect.failCause(cause as Cause.Cause<never>)
     return { _tag: "Failed", at, error: Cause.squash(cause) }
