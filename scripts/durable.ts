@@ -32,21 +32,24 @@ const count = (lines: ReadonlyArray<string>, start: string): number =>
   lines.filter((line) => line.startsWith(start)).length
 
 /** What is wrong with what was told: nothing, if all went well. */
-const wrong = (lines: ReadonlyArray<string>, deaths: number): ReadonlyArray<string> => {
+const wrong = (lines: ReadonlyArray<string>, isDead: boolean): ReadonlyArray<string> => {
   const found: Array<string> = []
+  // two tools are at work at once in the first turn: whatever was under way is done again
+  const [lostRequests, lostSteps] = isDead ? [1, 2] : [0, 0]
   const demand = (what: string, isRight: boolean) => {
     if (!isRight) found.push(what)
   }
   demand("it answers", lines.includes("answer all done"))
   demand("what is paid is paid once", count(lines, "paid ") === 1)
-  demand("an unsafe tool begins once", count(lines, "pay begins") === 1)
+  // where it was looked up that nothing was paid, it begins again
+  demand("an unsafe tool begins once, or is looked up", count(lines, "pay begins") <= 1 + count(lines, "verify"))
   demand("all usage is in the ledger", count(lines, "event run-completed 80") >= 1)
   const requests = count(lines, "outer asked") + count(lines, "inner asked")
-  demand(`${requests} requests are 8, and one more at most for each death`, requests >= 8 && requests <= 8 + deaths)
+  demand(`${requests} requests are 8, or 9 after a death`, requests >= 8 && requests <= 8 + lostRequests)
   const ends = ["look ends", "see ends", "sign ends", "flaky begins 2"].reduce((sum, one) => sum + count(lines, one), 0)
-  demand(`${ends} ends of tools are 5, and one more at most for each death`, ends >= 5 && ends <= 5 + deaths)
+  demand(`${ends} ends of tools are 5, or up to 7 after a death`, ends >= 5 && ends <= 5 + lostSteps)
   const again = requests + ends - 13
-  demand(`${again} steps were done again`, again <= deaths)
+  demand(`${again} steps were done again`, again <= lostSteps)
   return found
 }
 
@@ -58,7 +61,7 @@ const sweep = async (port: string, temporary: string, every: number): Promise<re
     const isDead = first === "SIGKILL"
     const at = linesOf(file).at(-1) ?? "nothing"
     const second = isDead ? await play(port, file, `run-${dies}`, 0) : first
-    const faults = [...(second === 0 ? [] : [`ended with ${second}`]), ...wrong(linesOf(file), isDead ? 1 : 0)]
+    const faults = [...(second === 0 ? [] : [`ended with ${second}`]), ...wrong(linesOf(file), isDead)]
     console.log(`${dies}: ${isDead ? `killed at "${at}"` : "not killed"}: ${faults.length === 0 ? "well" : "NOT WELL"}`)
     for (const fault of faults) console.log(`  not: ${fault}`)
     if (faults.length === 0) passed++
