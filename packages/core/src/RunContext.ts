@@ -26,6 +26,10 @@ export interface RunContext {
   readonly parent?: { readonly runId: string; readonly callId?: string } | undefined
   /** The call in which this effect runs; absent outside of tools. */
   readonly callId?: string | undefined
+  /** The idempotency key of that call: ids of calls repeat, this does not. */
+  readonly callKey?: string | undefined
+  /** The key of the call of the run above in which that one has started this run. */
+  readonly startedIn?: string | undefined
   readonly turn: () => number
   /** Counts what the run spends, against its limits and those of the runs above. */
   readonly meter: Meter

@@ -145,7 +145,7 @@ export class Call<R> implements Progress {
           if (this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay) > this.#rules.deadline()) {
             return this.#exhausted(node.kind, rung, failure, "the run's maxDuration", true)
           }
-          const wait = Duration.isZero(delay) ? Effect.void : Effect.sleep(delay)
+          const wait = Duration.isZero(delay) ? Effect.void : (this.#rules.wait?.(delay) ?? Effect.sleep(delay))
           const told = Effect.andThen(this.#report(node.kind, rung, failure, delay), this.#tellPosition(delay))
           return Effect.as(Effect.andThen(told, wait), again)
         },

@@ -131,7 +131,9 @@ const contextOf = (
     repairing: parent?.repairing,
     emit: sinks.length === 0 ? undefined : untilOver(runId, fanOut(sinks)),
     parent: parent === undefined ? undefined : startedBy(parent),
-    callId: undefined
+    callId: undefined,
+    callKey: undefined,
+    startedIn: parent?.callKey
   }
   if (frame.budget !== undefined && run.emit !== undefined) {
     meter.announce = (warning) => RunContext.emit(run, () => ({ type: "budget-warning", ...warning }))

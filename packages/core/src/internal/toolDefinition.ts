@@ -25,6 +25,7 @@ export interface ToolDefinition {
   /** The parameter of a built-in tool that takes the whole text of arguments which cannot be read. */
   readonly words: string
   readonly parameters: Schema.Codec<unknown, unknown>
+  readonly success: Schema.Codec<unknown, unknown>
   readonly spec: () => Message.ToolSpec
   readonly targetType: string
   readonly coercion: ReadonlyArray<Coercion.Step>
@@ -126,6 +127,8 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   words: builtIn?.words ?? "",
   // what it decodes to is only ever given to `run`
   parameters: options.parameters as Schema.Codec<unknown, unknown>,
+  // what it encodes is only ever what `run` gave
+  success: options.success as Schema.Codec<unknown, unknown>,
   spec: once(() => ({
     name,
     description: options.description,

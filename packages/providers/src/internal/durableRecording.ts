@@ -1,0 +1,199 @@
+/** One recorded step: done once, and read in every replay after that. */
+import * as Activity from "effect/workflow/Activity"
+import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { Interception } from "@kintsugi/core"
+import type { Line, Lines } from "./durableLines.ts"
+
+/** Any schema whose values can be stored without the help of services. */
+export type AnyCodec = Schema.Codec<unknown, unknown>
+
+/** What is at work in this process, by execution and step: it goes on while its workflow is replayed. */
+export type AtWork = Map<string, Fiber.Fiber<unknown, unknown>>
+
+/** One replay of one execution. */
+export interface Replay {
+  readonly executionId: string
+  readonly engine: WorkflowEngine["Service"]
+  readonly instance: WorkflowInstance["Service"]
+  readonly lines: Lines
+  /** The clock and the chance of this process. */
+  readonly clock: Clock.Clock
+  readonly random: Random.Random
+  /** Where work goes on that a replay has left. */
+  readonly scope: Scope.Scope
+  readonly atWork: AtWork
+  /** Steps that must not run twice, which this process has announced and not begun yet. */
+  readonly intents: Set<string>
+  /** Which process this is. */
+  readonly incarnation: string
+}
+
+/** A step: its name is the same in every replay, and no other step of the execution has it. */
+export interface Recorded<A, E> {
+  readonly line: Line
+  readonly name: string
+  readonly value: Schema.Codec<A, unknown>
+  readonly error: Schema.Codec<E, unknown>
+  readonly work: Effect.Effect<A, E>
+}
+
+/** How a step ended, and when. `Late`: it was not over when something else was to happen. */
+type Outcome =
+  | { readonly _tag: "Done"; readonly at: number; readonly value: unknown }
+  | { readonly _tag: "Failed"; readonly at: number; readonly error: unknown }
+  | { readonly _tag: "Late" }
+
+/** Does a step, or reads what has come of it. Time goes on in its line until then. */
+export const record = <A, E>(
+  replay: Replay,
+  { error, line, name, value, work }: Recorded<A, E>
+): Effect.Effect<A, E> => {
+  const key = `${replay.executionId}/${name}`
+  const schema = outcomeOf(value, error)
+  const stepping = Effect.gen(function* () {
+    // lines that begin at once all begin before one of them goes on: what is recorded comes at once
+    yield* Effect.yieldNow
+    for (let part = 1; ; part++) {
+      const { until } = line
+      const doing = Effect.suspend(() => {
+        line.live()
+        return working(replay, key, until, work)
+      })
+      const outcome = yield* replay.lines.busy(activity(replay, part === 1 ? name : `${name}~${part}`, schema, doing))
+      if (outcome._tag === "Done") {
+        line.advance(outcome.at)
+        // by its schema
+        return outcome.value as A
+      }
+      if (outcome._tag === "Failed") {
+        line.advance(outcome.at)
+        return yield* Effect.fail(outcome.error as E)
+      }
+      line.reach(until)
+      yield* acted
+    }
+  })
+  return underWay(
+    line,
+    Effect.onExit(stepping, (exit) => {
+      // a replay goes on with what is at work; whatever else ends a step stops it
+      if (replay.instance.suspended && Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) return Effect.void
+      const fiber = replay.atWork.get(key)
+      replay.atWork.delete(key)
+      return fiber === undefined ? Effect.void : Fiber.interrupt(fiber)
+    })
+  )
+}
+
+/** What was waited for elsewhere has come: recorded, so that one replay knows that it is the first to go on. */
+export const goingOn = (replay: Replay, line: Line, name: string): Effect.Effect<void> =>
+  replay.lines.busy(
+    activity(
+      replay,
+      `${name}/over`,
+      Schema.Void,
+      Effect.sync(() => line.live())
+    )
+  )
+
+/** Whatever waits in a line is recorded while this lasts. */
+export const underWay = <A, E>(line: Line, self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => line.begin()),
+    () => self,
+    () => Effect.sync(() => line.end())
+  )
+
+/** Whoever waited for an instant has had their turn: they may have stopped whoever sees to it. */
+export const acted: Effect.Effect<void> = Effect.forEach(Array.from({ length: 10 }), () => Effect.yieldNow, {
+  discard: true
+})
+
+/** An activity of the engine, which knows nothing of lines: it waits by the clock of the process. */
+export const activity = <A>(
+  { clock, engine, instance, random }: Replay,
+  name: string,
+  success: Schema.Codec<A, unknown>,
+  execute: Effect.Effect<A>
+): Effect.Effect<A> => {
+  const made = Activity.make({
+    name,
+    success,
+    // what was interrupted is not simply done again
+    interruptRetryPolicy: never,
+    execute: execute.pipe(
+      Effect.provideService(Random.Random, random),
+      // whatever it starts is a part of it
+      Effect.provideService(Interception.Current, undefined)
+    )
+  })
+  return made.pipe(
+    Effect.provideService(Clock.Clock, clock),
+    Effect.provideService(WorkflowEngine, engine),
+    Effect.provideService(WorkflowInstance, instance)
+  )
+}
+
+const never = Schedule.recurs(0)
+
+/** Goes on with what is at work, or begins; no longer than until that instant. */
+const working = (
+  { atWork, clock, instance, scope }: Replay,
+  key: string,
+  until: number,
+  work: Effect.Effect<unknown, unknown>
+): Effect.Effect<Outcome> =>
+  Effect.gen(function* () {
+    if (clock.currentTimeMillisUnsafe() >= until) return late
+    const fiber = atWork.get(key) ?? (yield* Effect.forkIn(work, scope, { startImmediately: true }))
+    atWork.set(key, fiber)
+    const ended = Fiber.await(fiber)
+    const exit = yield* Effect.onInterrupt(
+      until === Infinity
+        ? Effect.asSome(ended)
+        : Effect.raceFirst(
+            Effect.asSome(ended),
+            Effect.as(clock.sleep(Duration.millis(until - clock.currentTimeMillisUnsafe())), Option.none())
+          ),
+      () => (instance.suspended ? Effect.void : Fiber.interrupt(fiber))
+    )
+    if (Option.isNone(exit)) return late
+    atWork.delete(key)
+    const at = Math.min(clock.currentTimeMillisUnsafe(), until)
+    if (Exit.isSuccess(exit.value)) return { _tag: "Done", at, value: exit.value.value }
+    const { cause } = exit.value
+    // nothing is recorded of what ends with the process: it is begun again
+    if (Cause.hasInterrupts(cause) && scope.state._tag === "Closed") return yield* Effect.never
+    // no typed failure is left in a cause that is passed on
+    if (Cause.hasInterrupts(cause) || Cause.hasDies(cause)) return yield* Effect.failCause(cause as Cause.Cause<never>)
+    return { _tag: "Failed", at, error: Cause.squash(cause) }
+  })
+
+const late: Outcome = { _tag: "Late" }
+
+const outcomes = new WeakMap<object, WeakMap<object, Schema.Codec<Outcome, unknown>>>()
+
+/** Schemas are compiled once for each pair, however often it is recorded. */
+const outcomeOf = (value: AnyCodec, error: AnyCodec): Schema.Codec<Outcome, unknown> => {
+  const known = outcomes.get(value)?.get(error)
+  if (known !== undefined) return known
+  const made = Schema.Union([
+    Schema.Struct({ _tag: Schema.tag("Done"), at: Schema.Finite, value }),
+    Schema.Struct({ _tag: Schema.tag("Failed"), at: Schema.Finite, error }),
+    Schema.Struct({ _tag: Schema.tag("Late") })
+  ])
+  const byError = outcomes.get(value) ?? new WeakMap<object, Schema.Codec<Outcome, unknown>>()
+  outcomes.set(value, byError.set(error, made))
+  return made
+}
