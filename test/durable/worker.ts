@@ -112,7 +112,7 @@ const agent = Agent.make("worker", {
 
 /** Requests outlive their process as well. */
 const asked = `${file}.asked`
-const Asked = Schema.fromJsonString(Schema.Struct({ executionId: Schema.String, request: Approval.Request }))
+const Asked = Schema.fromJsonString(Durable.Asked)
 
 const durable = Durable.workflow(agent, {
   name: "story",

@@ -27,11 +27,18 @@ export interface Death {
   readonly when: "before" | "after"
 }
 
+/** What is read of an activity that was done before, in the place of what is stored. */
+export type Reads = (activity: string, stored: unknown) => unknown
+
 /**
  * The engine in memory. With `isForgetful`, it puts a body aside after each activity and replays it from the top. Whoever registers
  * a workflow again, as a new process does, takes over its runs.
  */
-export const watched = (isForgetful: boolean, death?: Death): Effect.Effect<Watched, never, Scope.Scope> =>
+export const watched = (
+  isForgetful: boolean,
+  death?: Death,
+  reads: Reads = (_, stored) => stored
+): Effect.Effect<Watched, never, Scope.Scope> =>
   Effect.gen(function* () {
     const dying = yield* Deferred.make<void>()
     const dies = Effect.andThen(Deferred.succeed(dying, undefined), Effect.never)
@@ -83,7 +90,11 @@ export const watched = (isForgetful: boolean, death?: Death): Effect.Effect<Watc
           const { executeEncoded } = activity
           const lost = { ...activity, executeEncoded: Effect.andThen(Effect.exit(executeEncoded), dies) }
           const result = yield* inner.activityExecute((isLast ? lost : activity) as never, attempt)
-          if (known.has(key) || result._tag !== "Complete") return result
+          if (result._tag !== "Complete") return result
+          if (known.has(key)) {
+            const stored: Exit.Exit<unknown, unknown> = result.exit
+            return new Workflow.Complete({ exit: Exit.map(stored, (value) => reads(activity.name, value)) })
+          }
           known.add(key)
           done.push(activity.name)
           if (!isForgetful) return result

@@ -35,7 +35,12 @@ type ErrorOf<D> = D extends { readonly workflow: Workflow.Workflow<string, infer
   : never
 type NeedsOf<D> = D extends { readonly layer: Layer.Layer<never, never, infer R> } ? R : never
 
-type Always = LlmError.LlmError | RunError.BudgetExceededError | ToolError.InvalidArgs | ToolError.DeserializationError
+type Always =
+  | LlmError.LlmError
+  | RunError.BudgetExceededError
+  | ToolError.InvalidArgs
+  | ToolError.DeserializationError
+  | Durable.ReplayError
 
 describe("what a workflow fails with and needs", () => {
   it("fails with what the agent fails with, and needs an engine besides", () => {

@@ -8,16 +8,21 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Approval } from "@kintsugi/core"
 import type { Line } from "./durableLines.ts"
-import { acted, goingOn, record, type Replay, underWay } from "./durableRecording.ts"
+import { acted, goingOn, reading, record, type Replay, underWay } from "./durableRecording.ts"
 
 /** What was decided, and when. */
-const Answer = Schema.Struct({ at: Schema.Finite, decision: Approval.Decision })
+const Answer = Schema.toCodecJson(Schema.Struct({ at: Schema.Finite, decision: Approval.Decision }))
 
-const Waited = Schema.Union([Answer, Schema.Struct({ isLate: Schema.Literal(true) })])
+const decodeAnswer = Schema.decodeUnknownEffect(Answer)
+
+/** A decision as it is laid down. */
+export const answerOf = (at: number, decision: Approval.Decision) => Schema.encodeEffect(Answer)({ at, decision })
+
+const late = "late"
 
 /** Where the decision about a request is laid down: a request that has changed, or was asked anew, is another. */
 export const deferredOf = ({ digest, key }: Approval.Request) =>
-  DurableDeferred.make(nameOf({ digest, key }), { success: Answer })
+  DurableDeferred.make(nameOf({ digest, key }), { success: Schema.Json })
 
 const nameOf = ({ digest, key }: Pick<Approval.Request, "digest" | "key">): string => `${key}/approval/${digest}`
 
@@ -34,11 +39,11 @@ export const decided = (
   const waiting = Effect.gen(function* () {
     for (let part = 1; ; part++) {
       const { time, until } = line
-      const waited: typeof Waited.Type = yield* until === Infinity
+      const waited: Schema.Json = yield* until === Infinity
         ? answered
         : DurableDeferred.raceAll({
             name: `${name}~${part}`,
-            success: Waited,
+            success: Schema.Json,
             error: Schema.Never,
             effects: [
               answered,
@@ -48,14 +53,15 @@ export const decided = (
                   duration: Duration.millis(Math.max(1, until - time)),
                   inMemoryThreshold: 0
                 }),
-                { isLate: true } as const
+                late
               )
             ]
           })
-      if ("decision" in waited) {
-        line.advance(waited.at)
+      if (waited !== late) {
+        const { at, decision } = yield* reading(replay, name, decodeAnswer(waited))
+        line.advance(at)
         yield* goingOn(replay, line, name)
-        return waited.decision
+        return decision
       }
       line.reach(until)
       yield* acted

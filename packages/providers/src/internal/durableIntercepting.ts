@@ -7,6 +7,7 @@ import { decided } from "./durableApproval.ts"
 import type { Line } from "./durableLines.ts"
 import { listening } from "./durableListening.ts"
 import { type AnyCodec, record, type Replay } from "./durableRecording.ts"
+import { fingerprint } from "./durableRandom.ts"
 import { attempt } from "./durableTool.ts"
 import { wait } from "./durableWait.ts"
 
@@ -25,8 +26,10 @@ export const intercepting = (replay: Replay, tell: Tell) => {
     switch (step.kind) {
       case "model call":
         return step.isStreamed
-          ? Effect.succeed(Stream.unwrap(Effect.map(modelCall(replay, line, run, collected(step.model, self)), parts)))
-          : modelCall(replay, line, run, self)
+          ? Effect.succeed(
+              Stream.unwrap(Effect.map(modelCall(replay, line, run, step, collected(step.model, self)), parts))
+            )
+          : modelCall(replay, line, run, step, self)
       case "tool attempt":
         return step.isAgent ? self : attempt(replay, line, step, self)
       case "look-up":
@@ -80,6 +83,7 @@ const modelCall = (
   replay: Replay,
   line: Line,
   run: RunContext.RunContext | undefined,
+  { request }: Extract<Interception.Step, { readonly kind: "model call" }>,
   // by their step, models give replies and fail with their errors, or with the end of the run's time
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<Message.Reply, unknown> => {
@@ -87,11 +91,22 @@ const modelCall = (
     LlmError.isLlmError(error) ? error : ({ _tag: "OutOfTime" } as const)
   )
   const name = named(line, run, "model")
-  const recorded = record(replay, { line, name, value: Message.Reply, error: ModelFailure, work: asked })
+  const asks = questionOf(run, request)
+  const recorded = record(replay, { line, name, value: Message.Reply, error: ModelFailure, work: asked, asks })
   return Effect.mapError(recorded, (error): unknown => {
     const over = run?.meter.deadline
     return error._tag === "OutOfTime" && over !== undefined ? over.late(over.ownDeadline) : error
   })
+}
+
+/**
+ * What tells questions of a run apart: who asks, how long the conversation is, and what has come since the last reply. Instructions
+ * may change while it goes on.
+ */
+const questionOf = (run: RunContext.RunContext | undefined, { messages, toolChoice }: Model.Request): string => {
+  const said = messages.filter(({ role }) => role !== "system")
+  const last = said.findLastIndex(({ role }) => role === "assistant")
+  return fingerprint(JSON.stringify([run?.agent ?? "", said.length, toolChoice ?? "", said.slice(Math.max(0, last))]))
 }
 
 /** The whole of a reply that comes in parts. */

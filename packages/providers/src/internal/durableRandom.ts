@@ -26,6 +26,12 @@ export const seeded = (seed: string): Random.Random => {
   }
 }
 
+/** 128 bits of a text, in hexadecimal: they tell texts apart, and are no secret. */
+export const fingerprint = (text: string): string =>
+  hashOf(text)
+    .map((part) => (part >>> 0).toString(16).padStart(8, "0"))
+    .join("")
+
 const hashOf = (text: string): [number, number, number, number] => {
   let [h1, h2, h3, h4] = [1779033703, 3144134277, 1013904242, 2773480762]
   for (let i = 0; i < text.length; i++) {

@@ -12,7 +12,8 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { Interception } from "@kintsugi/core"
+import { Interception, Issue } from "@kintsugi/core"
+import { ChangedAgentError, UnreadableStepError } from "./durableErrors.ts"
 import type { Line, Lines } from "./durableLines.ts"
 
 /** Any schema whose values can be stored without the help of services. */
@@ -46,21 +47,23 @@ export interface Recorded<A, E> {
   readonly value: Schema.Codec<A, unknown>
   readonly error: Schema.Codec<E, unknown>
   readonly work: Effect.Effect<A, E>
+  /** What is asked, where a replay could ask for something else: kept with the result, which is given to no other question. */
+  readonly asks?: string
 }
 
 /** How a step ended, and when. `Late`: it was not over when something else was to happen. */
 type Outcome =
-  | { readonly _tag: "Done"; readonly at: number; readonly value: unknown }
-  | { readonly _tag: "Failed"; readonly at: number; readonly error: unknown }
+  | { readonly _tag: "Done"; readonly at: number; readonly value: unknown; readonly asked?: string }
+  | { readonly _tag: "Failed"; readonly at: number; readonly error: unknown; readonly asked?: string }
   | { readonly _tag: "Late" }
 
 /** Does a step, or reads what has come of it. Time goes on in its line until then. */
 export const record = <A, E>(
   replay: Replay,
-  { error, line, name, value, work }: Recorded<A, E>
+  { asks, error, line, name, value, work }: Recorded<A, E>
 ): Effect.Effect<A, E> => {
   const key = `${replay.executionId}/${name}`
-  const schema = outcomeOf(value, error)
+  const outcome = outcomeOf(value, error)
   const stepping = Effect.gen(function* () {
     // lines that begin at once all begin before one of them goes on: what is recorded comes at once
     yield* Effect.yieldNow
@@ -68,17 +71,18 @@ export const record = <A, E>(
       const { until } = line
       const doing = Effect.suspend(() => {
         line.live()
-        return working(replay, key, until, work)
+        return Effect.flatMap(working(replay, key, until, work), (done) =>
+          outcome.encode(asks === undefined || done._tag === "Late" ? done : { ...done, asked: asks })
+        )
       })
-      const outcome = yield* replay.lines.busy(activity(replay, part === 1 ? name : `${name}~${part}`, schema, doing))
-      if (outcome._tag === "Done") {
-        line.advance(outcome.at)
-        // by its schema
-        return outcome.value as A
-      }
-      if (outcome._tag === "Failed") {
-        line.advance(outcome.at)
-        return yield* Effect.fail(outcome.error as E)
+      const step = part === 1 ? name : `${name}~${part}`
+      const stored = yield* replay.lines.busy(activity(replay, step, doing))
+      const ended = yield* reading(replay, step, outcome.decode(stored))
+      if (ended._tag !== "Late") {
+        if (ended.asked !== asks) return yield* Effect.die(changed(replay, step))
+        line.advance(ended.at)
+        // by the schemas of the step
+        return yield* ended._tag === "Done" ? Effect.succeed(ended.value as A) : Effect.fail(ended.error as E)
       }
       line.reach(until)
       yield* acted
@@ -102,7 +106,6 @@ export const goingOn = (replay: Replay, line: Line, name: string): Effect.Effect
     activity(
       replay,
       `${name}/over`,
-      Schema.Void,
       Effect.sync(() => line.live())
     )
   )
@@ -120,19 +123,34 @@ export const acted: Effect.Effect<void> = Effect.forEach(Array.from({ length: 10
   discard: true
 })
 
-/** An activity of the engine, which knows nothing of lines: it waits by the clock of the process. */
-export const activity = <A>(
+/** What is stored of a step, as its schema reads it. */
+export const reading = <A>(
+  { executionId, instance }: Replay,
+  step: string,
+  decoded: Effect.Effect<A, Schema.SchemaError>
+): Effect.Effect<A> =>
+  Effect.catchIf(decoded, Schema.isSchemaError, ({ issue }) => {
+    const [first] = Issue.fromSchema(issue, undefined)
+    return Effect.die(UnreadableStepError.of(instance.workflow._tag, executionId, step, first))
+  })
+
+const changed = ({ executionId, instance }: Replay, step: string): ChangedAgentError =>
+  ChangedAgentError.of(instance.workflow._tag, executionId, step)
+
+/** An activity of the engine, which knows nothing of lines: it waits by the clock of the process. What it gives is JSON, or nothing. */
+export const activity = (
   { clock, engine, instance, random }: Replay,
   name: string,
-  success: Schema.Codec<A, unknown>,
-  execute: Effect.Effect<A>
-): Effect.Effect<A> => {
+  execute: Effect.Effect<unknown>
+): Effect.Effect<unknown> => {
   const made = Activity.make({
     name,
-    success,
+    // whoever wants to read it has its schema, and says where it does not fit
+    success: Stored,
     // what was interrupted is not simply done again
     interruptRetryPolicy: never,
-    execute: execute.pipe(
+    // what is encoded by a schema for JSON is JSON
+    execute: (execute as Effect.Effect<Schema.Json | undefined>).pipe(
       Effect.provideService(Random.Random, random),
       // whatever it starts is a part of it
       Effect.provideService(Interception.Current, undefined)
@@ -146,6 +164,8 @@ export const activity = <A>(
 }
 
 const never = Schedule.recurs(0)
+
+const Stored = Schema.Union([Schema.Json, Schema.Undefined])
 
 /** Goes on with what is at work, or begins; no longer than until that instant. */
 const working = (
@@ -182,18 +202,33 @@ const working = (
 
 const late: Outcome = { _tag: "Late" }
 
-const outcomes = new WeakMap<object, WeakMap<object, Schema.Codec<Outcome, unknown>>>()
+/** How outcomes are stored and read. */
+interface OutcomeCodec {
+  readonly encode: (outcome: Outcome) => Effect.Effect<unknown>
+  readonly decode: (stored: unknown) => Effect.Effect<Outcome, Schema.SchemaError>
+}
+
+const outcomes = new WeakMap<object, WeakMap<object, OutcomeCodec>>()
 
 /** Schemas are compiled once for each pair, however often it is recorded. */
-const outcomeOf = (value: AnyCodec, error: AnyCodec): Schema.Codec<Outcome, unknown> => {
+const outcomeOf = (value: AnyCodec, error: AnyCodec): OutcomeCodec => {
   const known = outcomes.get(value)?.get(error)
   if (known !== undefined) return known
-  const made = Schema.Union([
-    Schema.Struct({ _tag: Schema.tag("Done"), at: Schema.Finite, value }),
-    Schema.Struct({ _tag: Schema.tag("Failed"), at: Schema.Finite, error }),
-    Schema.Struct({ _tag: Schema.tag("Late") })
-  ])
-  const byError = outcomes.get(value) ?? new WeakMap<object, Schema.Codec<Outcome, unknown>>()
+  const asked = Schema.optionalKey(Schema.String)
+  const schema = Schema.toCodecJson(
+    Schema.Union([
+      Schema.Struct({ _tag: Schema.tag("Done"), at: Schema.Finite, value, asked }),
+      Schema.Struct({ _tag: Schema.tag("Failed"), at: Schema.Finite, error, asked }),
+      Schema.Struct({ _tag: Schema.tag("Late") })
+    ])
+  )
+  const encode = Schema.encodeEffect(schema)
+  const made: OutcomeCodec = {
+    // a tool that gives what its own schema refuses is broken
+    encode: (outcome) => Effect.orDie(encode(outcome)),
+    decode: Schema.decodeUnknownEffect(schema)
+  }
+  const byError = outcomes.get(value) ?? new WeakMap<object, OutcomeCodec>()
   outcomes.set(value, byError.set(error, made))
   return made
 }

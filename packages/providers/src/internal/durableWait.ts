@@ -5,7 +5,6 @@ import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import type { Line } from "./durableLines.ts"
 import { acted, activity, goingOn, type Replay, underWay } from "./durableRecording.ts"
 
@@ -37,7 +36,7 @@ const sleep = (replay: Replay, line: Line, name: string, until: number): Effect.
       line.live()
       return replay.clock.sleep(Duration.millis(Math.max(0, until - replay.clock.currentTimeMillisUnsafe())))
     })
-    return replay.lines.busy(Effect.andThen(Effect.yieldNow, activity(replay, name, Schema.Void, rest)))
+    return replay.lines.busy(Effect.andThen(Effect.yieldNow, activity(replay, name, rest)))
   }
   const { clock, engine, instance, lines } = replay
   const durable = Effect.gen(function* () {
