@@ -1,12 +1,10 @@
 import { assert, it } from "@effect/vitest"
-import { Agent, Approval, Message, Model, Recovery, Skill, Tool, ToolError, Usage } from "@kintsugi/core"
+import { Agent, Message, Model, Recovery, Skill, Tool, ToolError, Usage } from "@kintsugi/core"
 import * as Durable from "@kintsugi/providers/Durable"
-import { Clock, Effect, Layer, Option, Schema } from "effect"
-import { TestClock } from "effect/testing"
-import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
+import { Effect, Layer, Option, Schema } from "effect"
 import { describe } from "vitest"
-import { calm } from "../core/dialogue.ts"
-import { type Death, process, watched } from "./durableEngines.ts"
+import type { Death } from "./durableEngines.ts"
+import { surviving } from "./durablePlaying.ts"
 import { Busy } from "./durableScenarios.ts"
 
 /** A model that is no script: what it says follows from what it reads, so that a request may be lost. */
@@ -108,34 +106,8 @@ const play = (death: Death | undefined, options = { isVerified: true }) =>
       output: Schema.String,
       onApproval: (asked) => Effect.sync(() => void waiting.push(asked))
     })
-    const engine = yield* watched(false, death)
-    const outcome = yield* Effect.gen(function* () {
-      const served: Layer.Layer<never, never, WorkflowEngine> = durable.layer
-      let stop = yield* process(served)
-      const id = yield* durable.workflow.execute({ id: "one", input: "go" }, { discard: true })
-      let hasDied = false
-      for (let i = 0; i < 400; i++) {
-        for (let k = 0; k < 6; k++) yield* calm
-        if (!hasDied && (yield* engine.isDying)) {
-          hasDied = true
-          yield* stop
-          yield* engine.kill
-          yield* TestClock.adjust("1 hour")
-          stop = yield* process(served)
-          yield* durable.workflow.resume(id)
-          continue
-        }
-        const result = Option.getOrUndefined(yield* durable.workflow.poll(id))
-        if (result?._tag === "Complete") {
-          yield* stop
-          return { exit: result.exit, hasDied }
-        }
-        yield* TestClock.adjust("30 seconds")
-        for (const asked of waiting.splice(0)) yield* Durable.decide(durable, asked, Approval.approve)
-      }
-      return yield* Effect.die(new Error("it never ended"))
-    }).pipe(Effect.provide(engine.layer))
-    return { ...seen, ...outcome, engine, now: yield* Clock.currentTimeMillis }
+    const outcome = yield* surviving(durable, durable.layer, death, waiting)
+    return { ...seen, ...outcome }
   })
 
 const expected = ["flaky 1", "flaky 2", "look 1", "look 1", "pay", "see 1", "sign 1"]

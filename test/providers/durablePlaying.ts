@@ -1,11 +1,11 @@
 /** Plays a scenario in memory, as a workflow, and as one that is replayed from the top after each step. */
-import { Agent, type AgentEvent, KintsugiError } from "@kintsugi/core"
+import { Agent, type AgentEvent, Approval, KintsugiError } from "@kintsugi/core"
 import * as Durable from "@kintsugi/providers/Durable"
-import { Cause, Clock, Effect, type Exit, Fiber, Layer, Result, Schema, type Scope } from "effect"
+import { Cause, Clock, Effect, type Exit, Fiber, Layer, Option, Result, Schema, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { calm } from "../core/dialogue.ts"
-import { watched, type Watched } from "./durableEngines.ts"
+import { type Death, process, watched, type Watched } from "./durableEngines.ts"
 import { approver, type Cast, decision, Failures } from "./durableScenarios.ts"
 
 /** What can be seen of a run from outside. */
@@ -105,4 +105,44 @@ export const asWorkflow = (
       )
     })
     return { ...seen, engine }
+  })
+
+/**
+ * Runs a workflow to its end. Its process may die, and is followed by another one, an hour later. What it waits for, a person
+ * approves of.
+ */
+export const surviving = <E>(
+  durable: Durable.Durable<string, typeof Schema.String, typeof Schema.String, E, never>,
+  served: Layer.Layer<never, never, WorkflowEngine>,
+  death: Death | undefined,
+  waiting: Array<Durable.Asked> = []
+) =>
+  Effect.gen(function* () {
+    const engine = yield* watched(false, death)
+    const outcome = yield* Effect.gen(function* () {
+      let stop = yield* process(served)
+      const id = yield* Durable.start(durable, { id: "one", input: "go" })
+      let hasDied = false
+      for (let i = 0; i < 400; i++) {
+        for (let k = 0; k < 6; k++) yield* calm
+        if (!hasDied && (yield* engine.isDying)) {
+          hasDied = true
+          yield* stop
+          yield* engine.kill
+          yield* TestClock.adjust("1 hour")
+          stop = yield* process(served)
+          yield* Durable.resume(durable, id)
+          continue
+        }
+        const result = Option.getOrUndefined(yield* Durable.poll(durable, id))
+        if (result?._tag === "Complete") {
+          yield* stop
+          return { exit: result.exit, hasDied }
+        }
+        yield* TestClock.adjust("30 seconds")
+        for (const asked of waiting.splice(0)) yield* Durable.decide(durable, asked, Approval.approve)
+      }
+      return yield* Effect.die(new Error("it never ended"))
+    }).pipe(Effect.provide(engine.layer))
+    return { ...outcome, engine }
   })

@@ -240,6 +240,35 @@ export const scenarios: Readonly<Record<string, Effect.Effect<Cast, never, Scope
     return cast(Agent.make("worker", { skills: skilled(pay) }), [asked], runs)
   }),
 
+  "what was done is undone, once the run has failed": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const undoing = (name: string, millis: number, undo = Effect.void as Effect.Effect<void, Failing>) =>
+      tool(name, () => slowly(Effect.succeed(name), millis)).pipe(
+        Tool.compensate(({ idempotencyKey: key, params }) =>
+          Effect.flatMap(Clock.currentTimeMillis, (at) => {
+            runs.push({ tool: `undo ${name}`, at, params, attempt: 1, key })
+            return slowly(undo)
+          })
+        )
+      )
+    const asked = yield* model(
+      batch("car", "room"),
+      ScriptedModel.calls(ScriptedModel.call("inner", { input: "go" })),
+      batch("look")
+    )
+    const below = yield* model(batch("seat"), done)
+    const inner = Agent.make("inner", { model: below.layer, skills: skilled(undoing("seat", 500)) })
+    const agent = Agent.make("worker", {
+      skills: skilled(
+        undoing("car", 3000),
+        undoing("room", 1000, Effect.fail(new Busy({ message: "no way back" }))),
+        Agent.asTool(inner, { description: "Works." }),
+        tool("look", () => Effect.fail(new Gone({ message: "gone" })))
+      )
+    })
+    return cast(agent, [asked, below], runs)
+  }),
+
   "a policy, and tasks that are completed": Effect.gen(function* () {
     const { runs, tool } = tools()
     const asked = yield* model(batch("look", "drop"), ScriptedModel.text("finished"))

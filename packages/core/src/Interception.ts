@@ -37,6 +37,8 @@ export type Step =
     }
   /** `verify` of a tool that was cut off. */
   | { readonly kind: "look-up"; readonly tool: string; readonly idempotencyKey: string; readonly stored: Stored }
+  /** What a tool has done is undone, for its run has failed. */
+  | { readonly kind: "compensation"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
   | { readonly kind: "fixer run"; readonly tool: string; readonly callId: string; readonly round: number }
   /** All policies of the agent together. */
   | { readonly kind: "policy"; readonly tool: string; readonly callId: string }

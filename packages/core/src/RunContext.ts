@@ -11,6 +11,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
 import type * as AgentEvent from "./AgentEvent.ts"
 import type { Meter } from "./internal/budgetMeter.ts"
+import type { Done } from "./internal/runContextDone.ts"
 import type { Ledger } from "./Ledger.ts"
 import type { Left } from "./Trail.ts"
 
@@ -40,6 +41,8 @@ export interface RunContext {
   /** Absent when nobody listens: then no event is built. */
   readonly emit?: Observer | undefined
   readonly ledger: Ledger
+  /** What its tools have done, as far as that can be undone. */
+  readonly done: Done
   /** One for a whole tree of runs. */
   readonly losses: Losses
   /** Hears when a tool with unsafe side effects is started here or below; absent where nobody has to know. */

@@ -8,9 +8,13 @@ import type * as Model from "../Model.ts"
 import * as RunContext from "../RunContext.ts"
 import type { Batch } from "../Turn.ts"
 import * as Usage from "../Usage.ts"
-import { Exceeded, type Meter, type OnExceeded, type SharedExceeded } from "./budgetMeter.ts"
+import { Exceeded, ownerAbove, type Meter, type OnExceeded, type SharedExceeded } from "./budgetMeter.ts"
 import { leavesOf } from "./modelAsking.ts"
 import { trailOf } from "./trail.ts"
+
+/** Whose limit it is that was reached, of this run or of one above; nothing of what is no limit. */
+export const ownerOf = (error: unknown, { meter }: RunContext.RunContext): Meter | undefined =>
+  error instanceof Exceeded ? error.meter : ownerAbove(error, meter)
 
 /** Fails as the limit says, unless whoever decides about it extends it. However many runs reach a limit, that is asked once. */
 const decide = (exceeded: SharedExceeded, run: RunContext.RunContext): Effect.Effect<void, Exceeded> =>

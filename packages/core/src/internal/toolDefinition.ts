@@ -43,6 +43,7 @@ export interface ToolDefinition {
   readonly isError: ((value: unknown) => boolean) | undefined
   readonly failure: Schema.Codec<unknown, unknown> | undefined
   readonly approval: NeedsApproval | undefined
+  readonly compensate: Compensate<unknown, unknown, unknown> | undefined
 }
 
 /** When a tool needs approval, and what whoever decides is told. */
@@ -64,6 +65,19 @@ export interface ToolContext {
   /** Says how far the tool is: an event for whoever listens. */
   readonly progress: (data: unknown) => Effect.Effect<void>
 }
+
+/** What a call has done that is to be undone. */
+export interface Settled<out Params, out A> {
+  /** What the run that succeeded had taken, and what it gave. */
+  readonly params: Params
+  readonly result: A
+  readonly callId: string
+  /** That of the call: whatever is undone by it is undone once, also where this comes twice. */
+  readonly idempotencyKey: string
+}
+
+/** Undoes what a call has done. Whatever it fails with is told, and is in the type of no run. */
+export type Compensate<in Params, in A, out R> = (settled: Settled<Params, A>) => Effect.Effect<void, unknown, R>
 
 /** Looks up by its key whether a call that was cut off took effect: its result if so, nothing if not. */
 export type Verify<A, R> = (idempotencyKey: string) => Effect.Effect<Option.Option<A>, unknown, R>
@@ -152,7 +166,8 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   isError: options.isError as ToolDefinition["isError"],
   // a schema, by the types of those who call this
   failure: options.failure as ToolDefinition["failure"],
-  approval: undefined
+  approval: undefined,
+  compensate: undefined
 })
 
 export const limitOf = (

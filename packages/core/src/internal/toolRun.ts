@@ -10,6 +10,7 @@ import * as RunContext from "../RunContext.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../ToolError.ts"
 import { untouchable } from "./recoveryDriver.ts"
 import type { ToolContext, ToolDefinition } from "./toolDefinition.ts"
+import { remember } from "./toolUndoing.ts"
 import { Cost } from "./verdictBounds.ts"
 
 /** A tool was cut off, and looking up whether it took effect failed too: nobody but a person can tell. */
@@ -41,12 +42,19 @@ export const run = (
   context: ToolContext,
   onCleared?: () => void
 ): Effect.Effect<unknown, unknown> => {
-  const { timeout } = tool
+  const { compensate, timeout } = tool
   const running =
     tool.sideEffects === "unsafe" ? announced(tool, params, context, onCleared) : started(tool, params, context)
-  if (timeout === undefined) return running
-  return Effect.timeoutOrElse(running, { duration: timeout, orElse: () => cutOff(tool, context, timeout, onCleared) })
+  const inTime =
+    timeout === undefined
+      ? running
+      : Effect.timeoutOrElse(running, { duration: timeout, orElse: () => cutOff(tool, context, timeout, onCleared) })
+  return compensate === undefined
+    ? inTime
+    : Effect.tap(inTime, (value) => remember(tool, compensate, params, resultOf(value), context))
 }
+
+const resultOf = (value: unknown): unknown => (value instanceof Found ? value.value : value)
 
 const started = (tool: ToolDefinition, params: unknown, context: ToolContext): Effect.Effect<unknown, unknown> =>
   Interception.step(
@@ -103,7 +111,7 @@ export const runAlone = (
   Effect.matchEffect(
     Effect.suspend(() => run(tool, params, context)),
     {
-      onSuccess: (value) => Effect.succeed(value instanceof Found ? value.value : value),
+      onSuccess: (value) => Effect.succeed(resultOf(value)),
       onFailure: (error) => Effect.fail(error instanceof Unverifiable ? error.error : error)
     }
   )

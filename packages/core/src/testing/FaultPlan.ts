@@ -226,6 +226,7 @@ const nameOf = (step: Interception.Step): string => {
     case "tool attempt":
       return `${step.tool}, call ${step.callId}, attempt ${step.attempt}`
     case "look-up":
+    case "compensation":
       return step.tool
     case "fixer run":
       return `of ${step.tool}, call ${step.callId}, round ${step.round}`

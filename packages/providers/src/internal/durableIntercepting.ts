@@ -2,13 +2,13 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
-import { type Approval, ErrorCause, type Interception, LlmError, Message, Model, RunContext } from "@kintsugi/core"
+import { type Approval, type Interception, LlmError, Message, Model, RunContext } from "@kintsugi/core"
 import { decided } from "./durableApproval.ts"
 import type { Line } from "./durableLines.ts"
 import { listening } from "./durableListening.ts"
-import { type AnyCodec, record, type Replay } from "./durableRecording.ts"
+import { type AnyCodec, record, type Replay, Said, saying } from "./durableRecording.ts"
 import { fingerprint } from "./durableRandom.ts"
-import { attempt } from "./durableTool.ts"
+import { attempt, compensation } from "./durableTool.ts"
 import { wait } from "./durableWait.ts"
 
 /** Tells whoever has to decide about a call. */
@@ -34,6 +34,8 @@ export const intercepting = (replay: Replay, tell: Tell) => {
         return step.isAgent ? self : attempt(replay, line, step, self)
       case "look-up":
         return lookUp(replay, line, step, self)
+      case "compensation":
+        return compensation(replay, line, step, self)
       case "policy":
         return policy(replay, line, self)
       case "approval":
@@ -142,8 +144,6 @@ const policy = (replay: Replay, line: Line, self: Effect.Effect<unknown, unknown
 
 const found = new WeakMap<AnyCodec, AnyCodec>()
 
-const Said = Schema.Struct({ message: Schema.String })
-
 const lookUp = (
   replay: Replay,
   line: Line,
@@ -154,6 +154,5 @@ const lookUp = (
   const value: AnyCodec = found.get(success) ?? Schema.Option(success)
   found.set(success, value)
   // nothing is done about it but saying it
-  const work = Effect.mapError(self, (error) => ({ message: ErrorCause.mask(ErrorCause.messageOf(error)) }))
-  return record(replay, { line, name, value, error: Said, work })
+  return record(replay, { line, name, value, error: Said, work: Effect.mapError(self, saying) })
 }

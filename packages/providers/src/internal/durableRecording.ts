@@ -12,7 +12,7 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { Interception, Issue } from "@kintsugi/core"
+import { ErrorCause, Interception, Issue } from "@kintsugi/core"
 import { ChangedAgentError, UnreadableStepError } from "./durableErrors.ts"
 import type { Line, Lines } from "./durableLines.ts"
 
@@ -122,6 +122,11 @@ export const underWay = <A, E>(line: Line, self: Effect.Effect<A, E>): Effect.Ef
 export const acted: Effect.Effect<void> = Effect.forEach(Array.from({ length: 10 }), () => Effect.yieldNow, {
   discard: true
 })
+
+/** A failure about which nothing is done but saying it. */
+export const Said = Schema.Struct({ message: Schema.String })
+
+export const saying = (error: unknown): typeof Said.Type => ({ message: ErrorCause.mask(ErrorCause.messageOf(error)) })
 
 /** What is stored of a step, as its schema reads it. */
 export const reading = <A>(

@@ -1,9 +1,9 @@
 /** One attempt of a tool: run once, unless its process dies; what must not run twice says first that it begins. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { ErrorCause, Interception, KintsugiError } from "@kintsugi/core"
+import { ErrorCause, Interception, KintsugiError, ToolError } from "@kintsugi/core"
 import type { Line } from "./durableLines.ts"
-import { type AnyCodec, record, type Replay } from "./durableRecording.ts"
+import { type AnyCodec, record, type Replay, Said, saying } from "./durableRecording.ts"
 
 type Attempt = Extract<Interception.Step, { readonly kind: "tool attempt" }>
 
@@ -26,6 +26,23 @@ export const attempt = (
   return isUnsafe
     ? once(replay, line, name, work, (work) => record(replay, { line, name, value, error: orLost(error), work }))
     : record(replay, { line, name, value, error, work })
+}
+
+/** What a tool has done is undone at most once: one that had begun in another process is told of, and not begun again. */
+export const compensation = (
+  replay: Replay,
+  line: Line,
+  { callId, idempotencyKey, tool }: Extract<Interception.Step, { readonly kind: "compensation" }>,
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> => {
+  const name = `${idempotencyKey}/undo`
+  const work = Effect.asVoid(Effect.mapError(self, saying))
+  const undone = once(replay, line, name, work, (work) =>
+    record(replay, { line, name, value: Schema.Void, error: orLost(Said), work })
+  )
+  return Effect.mapError(undone, (error) =>
+    error instanceof Interception.Lost ? ToolError.OutcomeUnknownError.of(tool, callId, idempotencyKey) : error
+  )
 }
 
 /**
