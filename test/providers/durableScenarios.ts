@@ -30,7 +30,7 @@ export interface Cast {
 }
 
 /** Tools that keep their runs. */
-const tools = () => {
+export const tools = () => {
   const runs: Array<ToolRun> = []
   const tool = <
     const Name extends string,
@@ -58,12 +58,12 @@ const tools = () => {
   return { runs, tool }
 }
 
-const skilled = (...all: ReadonlyArray<Tool.AnyTool>) =>
+export const skilled = (...all: ReadonlyArray<Tool.AnyTool>) =>
   [Skill.make("work", { description: "Works.", tools: all })] as const
 
-const model = (...steps: ReadonlyArray<ScriptedModel.Step>) => ScriptedModel.make(...steps)
+export const model = (...steps: ReadonlyArray<ScriptedModel.Step>) => ScriptedModel.make(...steps)
 
-const cast = (
+export const cast = (
   agent: unknown,
   models: ReadonlyArray<ScriptedModel.ScriptedModel>,
   runs: ReadonlyArray<ToolRun>,
@@ -78,7 +78,7 @@ const cast = (
 
 const overloaded = LlmError.ModelOverloadedError.modelOverloaded("scripted")
 
-const slowly = <A, E>(effect: Effect.Effect<A, E>, millis = 1000) => Effect.delay(effect, millis)
+export const slowly = <A, E>(effect: Effect.Effect<A, E>, millis = 1000) => Effect.delay(effect, millis)
 
 export const scenarios: Readonly<Record<string, Effect.Effect<Cast, never, Scope.Scope>>> = {
   "tools that work, at once": Effect.gen(function* () {

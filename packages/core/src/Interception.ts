@@ -40,6 +40,8 @@ export type Step =
   /** What a tool has done is undone, for its run has failed. */
   | { readonly kind: "compensation"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
   | { readonly kind: "fixer run"; readonly tool: string; readonly callId: string; readonly round: number }
+  /** Whoever decides is asked: the rule of a router, for a skill or none; about a limit that was reached, for a `Budget.Decision`. */
+  | { readonly kind: "decision"; readonly about: "route" | "limit" }
   /** All policies of the agent together. */
   | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
   | { readonly kind: "approval"; readonly request: Approval.Request }

@@ -101,12 +101,13 @@ export const workflow = <A, const Name extends string, Input extends AnyCodec, O
   // what it needs is in the type of the layer, and is in the context in which the layer is built
   const hear = options.onApproval as ((asked: Asked) => Effect.Effect<void>) | undefined
   const ours = Schema.Union([KintsugiError.KintsugiError, ReplayError])
+  const failures: AnyCodec = error === undefined ? ours : Schema.Union([error, ours])
   const made = Workflow.make(version === undefined ? name : `${name}@${version}`, {
     // widened: fields of a struct whose schema is a type parameter cannot be read
     payload: Schema.Struct({ id: Schema.String, input: options.input as AnyCodec }),
     idempotencyKey: ({ id }) => id,
     success: options.output,
-    error: error === undefined ? ours : Schema.Union([error, ours])
+    error: failures
   })
   const layer = Layer.unwrap(
     Effect.gen(function* () {
@@ -121,6 +122,7 @@ export const workflow = <A, const Name extends string, Input extends AnyCodec, O
         clock,
         random,
         engine,
+        failures: { schema: failures, isKnown: Schema.is(failures) },
         atWork: new Map() satisfies AtWork,
         intents: new Set<string>()
       }

@@ -4,6 +4,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Budget from "../Budget.ts"
+import * as Interception from "../Interception.ts"
 import type * as Model from "../Model.ts"
 import * as RunContext from "../RunContext.ts"
 import type { Batch } from "../Turn.ts"
@@ -41,7 +42,10 @@ const asking = (
   const answer = Deferred.makeUnsafe<Budget.Decision | undefined>()
   meter.asked.set(reason, { limit, answer })
   const decided = Effect.gen(function* () {
-    const decision = yield* onExceeded(exceeded)
+    const decision = yield* Interception.step(
+      () => ({ kind: "decision", about: "limit" }),
+      () => onExceeded(exceeded)
+    )
     yield* RunContext.emit(run, () => ({ type: "budget-exceeded", reason, limit, spent, decision: decision.kind }))
     if (decision.kind === "extend") meter.extend(reason, decision.limit)
     else meter.isCheckpoint = decision.kind === "checkpoint"

@@ -230,6 +230,8 @@ const nameOf = (step: Interception.Step): string => {
       return step.tool
     case "fixer run":
       return `of ${step.tool}, call ${step.callId}, round ${step.round}`
+    case "decision":
+      return step.about
     case "policy":
       return `${step.tool}, call ${step.callId}`
     case "approval":

@@ -31,13 +31,15 @@ export const intercepting = (replay: Replay, tell: Tell) => {
             )
           : modelCall(replay, line, run, step, self)
       case "tool attempt":
-        return step.isAgent ? self : attempt(replay, line, step, self)
+        return step.isAgent ? self : attempt(replay, line, run, step, self)
       case "look-up":
         return lookUp(replay, line, step, self)
       case "compensation":
         return compensation(replay, line, step, self)
       case "policy":
         return policy(replay, line, self)
+      case "decision":
+        return decision(replay, line, run, step, self)
       case "approval":
         return decided(replay, line, step.request, tell(step.request))
       case "hook":
@@ -102,13 +104,21 @@ const modelCall = (
 }
 
 /**
- * What tells questions of a run apart: who asks, how long the conversation is, and what has come since the last reply. Instructions
+ * What tells questions of a run apart: who asks, with which tools, how long the conversation is, and what has come since the last reply. Instructions
  * may change while it goes on.
  */
-const questionOf = (run: RunContext.RunContext | undefined, { messages, toolChoice }: Model.Request): string => {
+const questionOf = (run: RunContext.RunContext | undefined, { messages, toolChoice, tools }: Model.Request): string => {
   const said = messages.filter(({ role }) => role !== "system")
   const last = said.findLastIndex(({ role }) => role === "assistant")
-  return fingerprint(JSON.stringify([run?.agent ?? "", said.length, toolChoice ?? "", said.slice(Math.max(0, last))]))
+  return fingerprint(
+    JSON.stringify([
+      run?.agent ?? "",
+      tools.map(({ name }) => name),
+      toolChoice,
+      said.length,
+      said.slice(Math.max(0, last))
+    ])
+  )
 }
 
 /** The whole of a reply that comes in parts. */
@@ -140,6 +150,32 @@ const policy = (replay: Replay, line: Line, self: Effect.Effect<unknown, unknown
   const work = Effect.map(self as Effect.Effect<string | undefined>, (reason) => reason ?? null)
   const recorded = record(replay, { line, name, value: reasons, error: Schema.Never, work })
   return Effect.map(recorded, (reason) => reason ?? undefined)
+}
+
+const Limit = Schema.Union([
+  Schema.Struct({ kind: Schema.Literals(["stop", "checkpoint"]) }),
+  // an end of a count may be taken away
+  Schema.Struct({ kind: Schema.tag("extend"), limit: Schema.Number })
+])
+
+/** Whoever decides may ask anybody: what was decided stays decided. */
+const decision = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  { about }: Extract<Interception.Step, { readonly kind: "decision" }>,
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> => {
+  const name = named(line, run, about)
+  const at = { line, name, run, error: replay.failures.schema }
+  const work = Effect.matchEffect(self, {
+    onSuccess: Effect.succeed,
+    onFailure: (error) => (replay.failures.isKnown(error) ? Effect.fail(error) : Effect.die(error))
+  })
+  // by their step, they give a decision about the limit, or the name of a skill
+  if (about === "limit") return record(replay, { ...at, value: Limit, work: work as Effect.Effect<typeof Limit.Type> })
+  const skill = Effect.map(work as Effect.Effect<string | undefined>, (said) => said ?? null)
+  return Effect.map(record(replay, { ...at, value: reasons, work: skill }), (said) => said ?? undefined)
 }
 
 const found = new WeakMap<AnyCodec, AnyCodec>()

@@ -12,7 +12,7 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { ErrorCause, Interception, Issue } from "@kintsugi/core"
+import { ErrorCause, Interception, Issue, Ledger, RunContext } from "@kintsugi/core"
 import { ChangedAgentError, UnreadableStepError } from "./durableErrors.ts"
 import type { Line, Lines } from "./durableLines.ts"
 
@@ -38,6 +38,8 @@ export interface Replay {
   readonly intents: Set<string>
   /** Which process this is. */
   readonly incarnation: string
+  /** What the run itself may fail with, and so whoever decides within it. */
+  readonly failures: { readonly schema: AnyCodec; readonly isKnown: (error: unknown) => boolean }
 }
 
 /** A step: its name is the same in every replay, and no other step of the execution has it. */
@@ -49,31 +51,45 @@ export interface Recorded<A, E> {
   readonly work: Effect.Effect<A, E>
   /** What is asked, where a replay could ask for something else: kept with the result, which is given to no other question. */
   readonly asks?: string
+  /** The run whose step this is, where agents may be called within it: what they spend is kept with the result. */
+  readonly run?: RunContext.RunContext | undefined
 }
 
 /** How a step ended, and when. `Late`: it was not over when something else was to happen. */
 type Outcome =
-  | { readonly _tag: "Done"; readonly at: number; readonly value: unknown; readonly asked?: string }
-  | { readonly _tag: "Failed"; readonly at: number; readonly error: unknown; readonly asked?: string }
+  | ({ readonly _tag: "Done"; readonly at: number; readonly value: unknown } & Kept)
+  | ({ readonly _tag: "Failed"; readonly at: number; readonly error: unknown } & Kept)
   | { readonly _tag: "Late" }
+
+interface Kept {
+  readonly asked?: string
+  readonly spent?: ReadonlyArray<Ledger.Entry>
+}
 
 /** Does a step, or reads what has come of it. Time goes on in its line until then. */
 export const record = <A, E>(
   replay: Replay,
-  { asks, error, line, name, value, work }: Recorded<A, E>
+  { asks, error, line, name, run, value, work }: Recorded<A, E>
 ): Effect.Effect<A, E> => {
   const key = `${replay.executionId}/${name}`
   const outcome = outcomeOf(value, error)
   const stepping = Effect.gen(function* () {
     // lines that begin at once all begin before one of them goes on: what is recorded comes at once
     yield* Effect.yieldNow
+    const books = run === undefined ? undefined : new Booking(run, work)
     for (let part = 1; ; part++) {
       const { until } = line
       const doing = Effect.suspend(() => {
         line.live()
-        return Effect.flatMap(working(replay, key, until, work), (done) =>
-          outcome.encode(asks === undefined || done._tag === "Late" ? done : { ...done, asked: asks })
-        )
+        return Effect.flatMap(working(replay, key, until, books?.work ?? work), (done) => {
+          if (done._tag === "Late") return outcome.encode(done)
+          const spent = books?.entries ?? []
+          return outcome.encode({
+            ...done,
+            ...(asks === undefined ? {} : { asked: asks }),
+            ...(spent.length === 0 ? {} : { spent })
+          })
+        })
       })
       const step = part === 1 ? name : `${name}~${part}`
       const stored = yield* replay.lines.busy(activity(replay, step, doing))
@@ -81,6 +97,7 @@ export const record = <A, E>(
       if (ended._tag !== "Late") {
         if (ended.asked !== asks) return yield* Effect.die(changed(replay, step))
         line.advance(ended.at)
+        books?.again(ended.spent ?? [])
         // by the schemas of the step
         return yield* ended._tag === "Done" ? Effect.succeed(ended.value as A) : Effect.fail(ended.error as E)
       }
@@ -98,6 +115,31 @@ export const record = <A, E>(
       return fiber === undefined ? Effect.void : Fiber.interrupt(fiber)
     })
   )
+}
+
+/** What agents spend that are called within a step: booked while it is done, and again where it is only read. */
+class Booking<A, E> {
+  readonly #run: RunContext.RunContext
+  readonly work: Effect.Effect<A, E>
+  readonly #ledger: Ledger.Ledger
+  #isDone = false
+
+  constructor(run: RunContext.RunContext, work: Effect.Effect<A, E>) {
+    this.#run = run
+    this.#ledger = new Ledger.Ledger(run.ledger)
+    this.work = Effect.suspend(() => {
+      this.#isDone = true
+      return Effect.provideService(work, RunContext.Current, { ...run, ledger: this.#ledger })
+    })
+  }
+
+  get entries(): ReadonlyArray<Ledger.Entry> {
+    return this.#ledger.entries
+  }
+
+  again(entries: ReadonlyArray<Ledger.Entry>): void {
+    if (!this.#isDone) for (const entry of entries) this.#run.ledger.record(entry)
+  }
 }
 
 /** What was waited for elsewhere has come: recorded, so that one replay knows that it is the first to go on. */
@@ -219,11 +261,11 @@ const outcomes = new WeakMap<object, WeakMap<object, OutcomeCodec>>()
 const outcomeOf = (value: AnyCodec, error: AnyCodec): OutcomeCodec => {
   const known = outcomes.get(value)?.get(error)
   if (known !== undefined) return known
-  const asked = Schema.optionalKey(Schema.String)
+  const kept = { asked: Schema.optionalKey(Schema.String), spent: Schema.optionalKey(Schema.Array(Ledger.Entry)) }
   const schema = Schema.toCodecJson(
     Schema.Union([
-      Schema.Struct({ _tag: Schema.tag("Done"), at: Schema.Finite, value, asked }),
-      Schema.Struct({ _tag: Schema.tag("Failed"), at: Schema.Finite, error, asked }),
+      Schema.Struct({ _tag: Schema.tag("Done"), at: Schema.Finite, value, ...kept }),
+      Schema.Struct({ _tag: Schema.tag("Failed"), at: Schema.Finite, error, ...kept }),
       Schema.Struct({ _tag: Schema.tag("Late") })
     ])
   )

@@ -1,7 +1,7 @@
 /** One attempt of a tool: run once, unless its process dies; what must not run twice says first that it begins. */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { ErrorCause, Interception, KintsugiError, ToolError } from "@kintsugi/core"
+import { ErrorCause, Interception, KintsugiError, type RunContext, ToolError } from "@kintsugi/core"
 import type { Line } from "./durableLines.ts"
 import { type AnyCodec, record, type Replay, Said, saying } from "./durableRecording.ts"
 
@@ -10,6 +10,7 @@ type Attempt = Extract<Interception.Step, { readonly kind: "tool attempt" }>
 export const attempt = (
   replay: Replay,
   line: Line,
+  run: RunContext.RunContext | undefined,
   { attempt, idempotencyKey, isUnsafe, stored, tool }: Attempt,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
@@ -24,8 +25,8 @@ export const attempt = (
     onFailure: (failure) => (isKnown(failure) ? Effect.fail(failure) : Effect.die(unstorable(tool, failure)))
   })
   return isUnsafe
-    ? once(replay, line, name, work, (work) => record(replay, { line, name, value, error: orLost(error), work }))
-    : record(replay, { line, name, value, error, work })
+    ? once(replay, line, name, work, (work) => record(replay, { line, name, run, value, error: orLost(error), work }))
+    : record(replay, { line, name, run, value, error, work })
 }
 
 /** What a tool has done is undone at most once: one that had begun in another process is told of, and not begun again. */
