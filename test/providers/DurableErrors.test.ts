@@ -1,10 +1,11 @@
 import { assert, it } from "@effect/vitest"
-import { Agent, Approval, Message, Model, Skill, Tool, Usage } from "@kintsugi/core"
+import { Agent, Approval, Message, Model, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
 import * as Durable from "@kintsugi/providers/Durable"
 import { Cause, Effect, Exit, Layer, Option, Schema, type Scope } from "effect"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { calm } from "../core/dialogue.ts"
 import { process, type Reads, watched } from "./durableEngines.ts"
+import { Gone } from "./durableScenarios.ts"
 
 const quiet = Effect.forEach([1, 2, 3, 4, 5, 6], () => calm, { discard: true })
 
@@ -57,10 +58,13 @@ const defined = (options: { readonly version?: string; readonly says?: string } 
   return { durable, asked }
 }
 
-type Defined = ReturnType<typeof defined>
+interface Defined<E> {
+  readonly durable: Durable.Durable<"clerk", typeof Schema.String, typeof Schema.String, E, never>
+  readonly asked: ReadonlyArray<Durable.Asked>
+}
 
 /** Started, and come to where it waits for somebody. */
-const waiting = ({ asked, durable }: Defined) =>
+const waiting = <E>({ asked, durable }: Defined<E>) =>
   Effect.gen(function* () {
     const stop = yield* process(durable.layer)
     const id = yield* Durable.start(durable, { id: "one", input: "go" })
@@ -70,7 +74,7 @@ const waiting = ({ asked, durable }: Defined) =>
   })
 
 /** How a run ended: its answer or its failure. */
-const endOf = ({ durable }: Defined, id: string) =>
+const endOf = <E>({ durable }: Defined<E>, id: string) =>
   Effect.gen(function* () {
     yield* quiet
     const result = Option.getOrUndefined(yield* Durable.poll(durable, id))
@@ -167,6 +171,36 @@ it.effect("P1119 an agent that has changed under its version ends its runs with 
       // what the model had said to what it had been told then
       assert.match(failure.step, /\/2\/model\/1$/)
       assert.include(failure.message, failure.step)
+    })
+  )
+)
+
+it.effect("P1119 a row that does not say the same each time ends its runs so as well", () =>
+  playing(
+    Effect.gen(function* () {
+      let nth = 0
+      const about = { description: "Works.", parameters: Schema.Struct({}), success: Schema.String } as const
+      const look = Tool.make("look", { ...about, failure: Gone, run: () => Effect.fail(new Gone({ message: "gone" })) })
+      const sign = Tool.make("sign", { ...about, run: () => Effect.succeed("signed") })
+      const tools = [
+        look.pipe(Tool.onError({ Gone: Recovery.respondWith(() => Effect.sync(() => `${++nth}`)) })),
+        sign.pipe(Tool.requireApproval())
+      ] as const
+      const asked: Array<Durable.Asked> = []
+      const durable = Durable.workflow(
+        Agent.make("clerk", { model, skills: [Skill.make("work", { description: "Works.", tools })] }),
+        {
+          name: "clerk",
+          input: Schema.String,
+          output: Schema.String,
+          onApproval: (one) => Effect.sync(() => void asked.push(one))
+        }
+      )
+      const { first, id } = yield* waiting({ asked, durable })
+      yield* Durable.decide(durable, first, Approval.approve)
+      const failure = yield* endOf({ asked, durable }, id)
+      assert.instanceOf(failure, Durable.ChangedAgentError)
+      assert.match(failure.step, /\/2\/model\/1$/)
     })
   )
 )

@@ -61,6 +61,26 @@ describe("what a workflow fails with and needs", () => {
     type _E = Expect<Equal<ErrorOf<typeof durable>, Always>>
   })
 
+  it("takes an agent that is made in its place, of services of the body around it too", () => {
+    const skills = [Skill.make("work", { description: "Works.", tools: [stored] })] as const
+    const durable = Durable.workflow(Agent.make("worker", { skills }), { ...text, error: Gone })
+    type _E = Expect<Equal<ErrorOf<typeof durable>, Always | Gone>>
+    const within = Effect.map(Books, ({ find }) => {
+      const see = Tool.make("see", { ...about, run: () => find })
+      return Durable.workflow(
+        Agent.make("worker", { skills: [Skill.make("work", { description: "Works.", tools: [see] })] }),
+        text
+      )
+    })
+    type _R = Expect<Equal<NeedsOf<Effect.Success<typeof within>>, Model.Model | WorkflowEngine>>
+    // @ts-expect-error -- `Gone` leaves the agent
+    Durable.workflow(Agent.make("worker", { skills }), text)
+    // @ts-expect-error -- the agent takes a text
+    Durable.workflow(Agent.make("worker", {}), { ...text, input: Schema.Finite })
+    // @ts-expect-error -- that is no agent
+    Durable.workflow(5, text)
+  })
+
   it("knows that nobody may know what an unsafe tool did", () => {
     const durable = Durable.workflow(withUnsafe, text)
     type _E = Expect<Equal<ErrorOf<typeof durable>, Always | ToolError.OutcomeUnknownError>>

@@ -26,7 +26,7 @@ import { Instant, intercepting } from "./internal/durableIntercepting.ts"
 import { Lines } from "./internal/durableLines.ts"
 import { type AtWork, record, type Replay } from "./internal/durableRecording.ts"
 import * as Time from "./internal/durableTime.ts"
-import type { CheckTools, Errors, ErrorOf, Fits, ServicesOf } from "./internal/durableTypes.ts"
+import type { ErrorOf, For, ServicesOf } from "./internal/durableTypes.ts"
 
 export {
   ChangedAgentError,
@@ -88,15 +88,13 @@ type AnyCodec = Schema.Codec<unknown, unknown>
  *
  * All else is run again in each replay, and has to be the same each time: rows, handlers, predicates, functions of agents that are
  * one. What such code does besides, it does again.
- *
- * The agent is a constant: one that is made in the place of the argument does not compile.
  */
 export const workflow = <A, const Name extends string, Input extends AnyCodec, Output extends AnyCodec, R = never>(
   agent: A & Agent.AnyPart,
-  options: Options<Name, Input, Output, R> & CheckTools<A> & Fits<A, Input, Output> & Errors<ErrorOf<A>>
+  options: Options<Name, Input, Output, R> & { readonly error?: unknown } & For<NoInfer<A>, Input, Output>
 ): Durable<Name, Input, Output, ErrorOf<A>, Exclude<ServicesOf<A> | R, Approver.Approver>> => {
   const { name, version } = options
-  // a schema where the agent has failures of its own, by `Errors`
+  // a schema where the agent has failures of its own, by `For`
   const error = options.error as AnyCodec | undefined
   // what it needs is in the type of the layer, and is in the context in which the layer is built
   const hear = options.onApproval as ((asked: Asked) => Effect.Effect<void>) | undefined
@@ -127,7 +125,7 @@ export const workflow = <A, const Name extends string, Input extends AnyCodec, O
         intents: new Set<string>()
       }
       const context = yield* Effect.context<never>()
-      // by `Fits` it takes what the input schema gives; what it needs is in that context
+      // by `For` it takes what the input schema gives; what it needs is in that context
       const run = agent as unknown as (input: unknown) => Effect.Effect<unknown, unknown>
       return made.toLayer(({ input }, executionId) =>
         Effect.gen(function* () {

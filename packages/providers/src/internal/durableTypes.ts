@@ -20,8 +20,16 @@ export type ErrorOf<A> =
 /** The failures that are not this library's. */
 type Foreign<E> = Exclude<E, KintsugiError.KintsugiError>
 
+/**
+ * What the options have to be for an agent of this type. An agent that is made in the place of the argument is `unknown` at first: its
+ * function gives a function, and the compiler leaves such an argument for a second pass, which only comes where the first goes well.
+ */
+export type For<A, Input extends Schema.Top, Output extends Schema.Top> = unknown extends A
+  ? unknown
+  : CheckTools<A> & Fits<A, Input, Output> & Errors<ErrorOf<A>>
+
 /** The schema of failures that are not this library's: it has to know all of them. */
-export type Errors<E> = [Foreign<E>] extends [never]
+type Errors<E> = [Foreign<E>] extends [never]
   ? { readonly error?: undefined }
   : { readonly error: Schema.Codec<Foreign<E>, unknown> }
 
@@ -35,7 +43,7 @@ type Unstorable<T> = T extends Tool.AnyTool
   : never
 
 /** It has to be an agent, of which every tool knows the schema of its own failures. */
-export type CheckTools<A> = A extends Agent.AnyPart
+type CheckTools<A> = A extends Agent.AnyPart
   ? [Unstorable<ToolsOf<A>>] extends [never]
     ? unknown
     : ToolsNeedAFailureSchema<Unstorable<ToolsOf<A>>>
@@ -50,7 +58,7 @@ interface OnlyAgentsBecomeWorkflows {
 }
 
 /** The schemas are those of what the agent takes and gives. */
-export type Fits<A, Input extends Schema.Top, Output extends Schema.Top> = ([Input["Type"]] extends [InputOf<A>]
+type Fits<A, Input extends Schema.Top, Output extends Schema.Top> = ([Input["Type"]] extends [InputOf<A>]
   ? unknown
   : { readonly input: Schema.Codec<InputOf<A>, unknown> }) &
   ([OutputOf<A>] extends [Output["Type"]] ? unknown : { readonly output: Schema.Codec<OutputOf<A>, unknown> })
