@@ -11,10 +11,8 @@ import { spawn } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { folder, isReady, startDatabase } from "./durable/database.ts"
 import { root } from "./files.ts"
-import { installIn } from "./sdk.ts"
-
-const folder = "test/durable"
 
 /** How a process ended, and all that was told about a run so far. */
 const play = (port: string, file: string, id: string, dies: number): Promise<NodeJS.Signals | number | null> =>
@@ -71,26 +69,20 @@ const sweep = async (port: string, temporary: string, every: number): Promise<re
 }
 
 const main = async (): Promise<void> => {
-  if (!installIn(folder)) {
+  if (!isReady()) {
     console.log("could not install the database: see the messages above\n0 passed, 0 failed, 1 skipped")
     if (process.env["CI"] !== undefined) process.exitCode = 1
     return
   }
   const every = Math.max(1, Number(process.argv[2] ?? "1"))
   const temporary = mkdtempSync(join(tmpdir(), "kintsugi-durable-"))
-  const database = spawn(process.execPath, [join(root, folder, "database.ts")], {
-    stdio: ["ignore", "pipe", "inherit"]
-  })
+  const database = await startDatabase()
   try {
-    const port = await new Promise<string>((resolve, reject) => {
-      database.stdout.once("data", (chunk) => resolve(String(chunk).trim()))
-      database.once("close", (code) => reject(new Error(`the database ended with ${code}`)))
-    })
-    const [passed, failed] = await sweep(port, temporary, every)
+    const [passed, failed] = await sweep(database.port, temporary, every)
     console.log(`${passed} passed, ${failed} failed, 0 skipped`)
     if (failed > 0) process.exitCode = 1
   } finally {
-    database.kill()
+    database.stop()
     rmSync(temporary, { recursive: true, force: true })
   }
 }

@@ -3,13 +3,10 @@
  * does to the world is appended to the file, which outlives it.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs"
-import { PgClient } from "@effect/sql-pg"
 import { Agent, Approval, Message, Model, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
 import * as Durable from "@kintsugi/providers/Durable"
-import { Effect, Layer, Option, Redacted, Schema } from "effect"
-import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
-import * as SingleRunner from "effect/cluster/SingleRunner"
-import * as Digest from "effect/crypto/Digest"
+import { Effect, Layer, Option, Schema } from "effect"
+import { engineOn } from "./engine.ts"
 
 const [port = "", file = "", id = "", dies = "0"] = process.argv.slice(2)
 let told = 0
@@ -126,20 +123,7 @@ const durable = Durable.workflow(agent, {
     })
 })
 
-const client = PgClient.layer({
-  host: "127.0.0.1",
-  port: Number(port),
-  username: "postgres",
-  database: "postgres",
-  password: Redacted.make("none"),
-  // it is one session
-  maxConnections: 1
-})
-
-const engine = ClusterWorkflowEngine.layer.pipe(
-  Layer.provide(SingleRunner.layer({ runnerStorage: "memory" })),
-  Layer.provide([client, Digest.layerWebCrypto])
-)
+const engine = engineOn(Number(port))
 
 /** Says yes to whatever was asked, as soon as it can be read. */
 const deciding = Effect.gen(function* () {
