@@ -35,8 +35,12 @@ const sweep = async (port: string, temporary: string, every: number): Promise<Co
 }
 
 /** One program, and the code with which it has to end. */
-const ends = (title: string, code: number, args: ReadonlyArray<string>): Count => {
-  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] })
+const ends = (title: string, code: number, args: ReadonlyArray<string>, env = {}): Count => {
+  const { status } = spawnSync(process.execPath, args, {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, ...env }
+  })
   console.log(`${title}: ${status === code ? "well" : `NOT WELL, ended with ${status}`}`)
   return status === code ? [1, 0] : [0, 1]
 }
@@ -56,6 +60,8 @@ const main = async (): Promise<void> => {
   const temporary = mkdtempSync(join(tmpdir(), "kintsugi-durable-"))
   const database = await startDatabase()
   try {
+    const scenarios = [binary("vitest"), "run", "--config", join(folder, "vitest.config.ts")]
+    counts.push(ends("the scenarios on SQL", 0, scenarios, { KINTSUGI_DURABLE_PORT: database.port }))
     counts.push(await sweep(database.port, temporary, every))
   } finally {
     database.stop()

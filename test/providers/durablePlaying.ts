@@ -20,8 +20,11 @@ export interface Seen {
   readonly ledger: unknown
 }
 
+/** How an effect is run while time goes by. */
+export type Passing = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<Exit.Exit<A, E>, never, R>
+
 /** Goes on for two days, in steps, so that whatever waits goes on when its time has come. */
-const overDays = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Exit.Exit<A, E>, never, R> =>
+const overDays: Passing = (effect) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(effect)
     for (let i = 0; i < 400 && fiber.pollUnsafe() === undefined; i++) {
@@ -40,16 +43,17 @@ const errorOf = (exit: Exit.Exit<unknown, unknown>): unknown => {
   }
 }
 
-const playing = (
+export const playing = (
   make: Effect.Effect<Cast, never, Scope.Scope>,
-  run: (cast: Cast) => Effect.Effect<unknown, unknown, Scope.Scope>
+  run: (cast: Cast) => Effect.Effect<unknown, unknown, Scope.Scope>,
+  over = overDays
 ): Effect.Effect<Seen, never, Scope.Scope> =>
   Effect.gen(function* () {
     const cast = yield* make
     const start = yield* Clock.currentTimeMillis
     const events: Array<AgentEvent.AgentEvent> = []
     const agent = cast.agent.pipe(Agent.onEvent((event) => Effect.sync(() => void events.push(event))))
-    const exit = yield* overDays(run({ ...cast, agent: agent as never }))
+    const exit = yield* over(run({ ...cast, agent: agent as never }))
     const last = events.findLast(({ parent }) => parent === undefined)
     const ledger = last !== undefined && "ledger" in last ? last.ledger : []
     return {
@@ -72,10 +76,10 @@ export const inMemory = (make: Effect.Effect<Cast, never, Scope.Scope>) =>
   playing(make, ({ agent, layer }) => agent("go").pipe(Effect.provide(layer), Effect.provide(approver)))
 
 /** The workflow of a scenario, in which somebody decides after an hour. */
-export const served = ({ agent, layer }: Pick<Cast, "agent" | "layer">) => {
-  const durable: Durable.Durable<"worker", typeof Schema.String, typeof Schema.String, unknown, WorkflowEngine> =
+export const served = ({ agent, layer }: Pick<Cast, "agent" | "layer">, name = "worker") => {
+  const durable: Durable.Durable<string, typeof Schema.String, typeof Schema.String, unknown, WorkflowEngine> =
     Durable.workflow(agent, {
-      name: "worker",
+      name,
       input: Schema.String,
       output: Schema.String,
       error: Failures,
