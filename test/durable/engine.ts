@@ -13,7 +13,11 @@ export const engineOn = (port: number) => {
     database: "postgres",
     password: Redacted.make("none"),
     // it is one session
-    maxConnections: 1
+    maxConnections: 1,
+    // a clock that is moved by hand moves past every limit while a connection is made
+    minConnections: 1,
+    connectionTTL: "1000 days",
+    connectTimeout: "1000 days"
   })
   return ClusterWorkflowEngine.layer.pipe(
     Layer.provide(SingleRunner.layer({ runnerStorage: "memory" })),

@@ -37,7 +37,7 @@ const tick = Effect.promise(() => new Promise<void>((resolve) => setImmediate(re
 
 /** The database is real, and so is the time that it takes: the clock stands still until it has nothing to do. */
 const answered = Effect.gen(function* () {
-  for (let quiet = 0, turns = 0; quiet < 20 && turns < 5000; quiet++, turns++) {
+  for (let quiet = 0, turns = 0; quiet < 100 && turns < 5000; quiet++, turns++) {
     const before = questions.asked
     yield* tick
     yield* calm
@@ -47,7 +47,10 @@ const answered = Effect.gen(function* () {
 
 const overDays: Passing = (effect) =>
   Effect.gen(function* () {
+    const before = questions.asked
     const fiber = yield* Effect.forkChild(effect)
+    // connecting is no question
+    while (questions.asked === before && fiber.pollUnsafe() === undefined) yield* tick
     for (let i = 0; i < 600 && fiber.pollUnsafe() === undefined; i++) {
       yield* answered
       yield* TestClock.adjust(i < 400 ? "500 millis" : "20 minutes")
