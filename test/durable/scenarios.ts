@@ -33,6 +33,8 @@ const counting = Tracer.make({
   span: (options) => (isQuestion(options.name) ? new Question(options) : new Tracer.NativeSpan(options))
 })
 
+// the answers of the database come with the event loop
+// oxlint-disable-next-line no-restricted-globals -- and yielding to fibers would not wait for that
 const tick = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
 /** The database is real, and so is the time that it takes: the clock stands still until it has nothing to do. */
