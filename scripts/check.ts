@@ -28,7 +28,9 @@ const beforeTests: ReadonlyArray<Step> = [
   { title: "types", script: binary("typescript", "tsc"), parameters: ["-p", "."] },
   { title: "build", script: join(root, "scripts/build.ts"), parameters: [] },
   { title: "SDKs", script: join(root, "scripts/sdk.ts"), parameters: [] },
-  { title: "types of the SDK tests", script: binary("typescript", "tsc"), parameters: ["-p", "test/sdk"] }
+  { title: "types of the SDK tests", script: binary("typescript", "tsc"), parameters: ["-p", "test/sdk"] },
+  { title: "database", script: join(root, "scripts/durable/install.ts"), parameters: [] },
+  { title: "types of the durable tests", script: binary("typescript", "tsc"), parameters: ["-p", "test/durable"] }
 ]
 
 const tests: Step = { title: "tests", script: binary("vitest"), parameters: ["run"] }

@@ -142,6 +142,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "tool-progress": { ...around, ...ofCall, type: "tool-progress", data: { done: 0.5 } },
   "tool-refused": { ...around, ...ofCall, type: "tool-refused", settlement },
   "tool-skipped": { ...around, ...ofCall, type: "tool-skipped", settlement },
+  "tool-compensated": { ...around, ...ofCall, type: "tool-compensated", key: "run-1/1/0", error },
   "tool-failed": { ...around, ...ofCall, type: "tool-failed", attempt: 2, error },
   "fix-start": { ...around, ...ofCall, type: "fix-start", round: 1, input: "{" },
   "fix-end": { ...around, ...ofCall, type: "fix-end", round: 1, answer: "{}" },

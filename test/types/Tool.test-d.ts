@@ -296,3 +296,22 @@ describe("a tool by itself", () => {
     Tool.make("wrong", { ...options, run: () => Effect.succeed(1) })
   })
 })
+
+describe("what undoes a call", () => {
+  it("P1120 sees what the tool took and gave; what it needs is needed, what it fails with is in no type", () => {
+    const undone = count.pipe(
+      Tool.compensate(({ idempotencyKey, params, result }) => {
+        sameType<string>()(idempotencyKey)
+        sameType<Tool.SuccessOf<typeof count>>()(result)
+        sameType<{ readonly json: string }>()(params)
+        return Effect.andThen(Effect.asVoid(ask), Effect.fail(new Error("any")))
+      })
+    )
+    sameType<Tool.ErrorOf<typeof count>>()(undefined as unknown as Tool.ErrorOf<typeof undone>)
+    sameType<Tool.ServicesOf<typeof count> | Db>()(undefined as unknown as Tool.ServicesOf<typeof undone>)
+    count.pipe(
+      // @ts-expect-error the tool does not give a text
+      Tool.compensate(({ result }: Tool.Settled<unknown, string>) => Effect.log(result))
+    )
+  })
+})

@@ -92,6 +92,11 @@ export type Happening =
    * the run, or still waiting for approval when another one failed.
    */
   | ({ readonly type: "tool-skipped"; readonly settlement: Message.Settlement } & OfCall)
+  /**
+   * The run has failed, and what a call had done in it or below it was to be undone: with an `error`, it could not be. `key` is the
+   * idempotency key of that call.
+   */
+  | ({ readonly type: "tool-compensated"; readonly key: string; readonly error?: unknown } & OfCall)
   | ({ readonly type: "verdict" } & Decision)
   /**
    * What the turn has added to the transcript, every call settled; also when the run ends in the middle of it. A turn in

@@ -3,7 +3,9 @@
  * `FaultPlan` in `@kintsugi/core/testing`. It travels down in one `Context.Reference`, to fixers and sub-agents too.
  */
 import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "./AgentEvent.ts"
 import type * as Approval from "./Approval.ts"
@@ -29,15 +31,36 @@ export type Step =
       readonly callId: string
       readonly idempotencyKey: string
       readonly attempt: number
+      /** Whether an agent is what runs: whatever that does is a step of its own. */
+      readonly isAgent: boolean
+      readonly stored: Stored
     }
   /** `verify` of a tool that was cut off. */
-  | { readonly kind: "look-up"; readonly tool: string; readonly idempotencyKey: string }
+  | { readonly kind: "look-up"; readonly tool: string; readonly idempotencyKey: string; readonly stored: Stored }
+  /** What a tool has done is undone, for its run has failed. */
+  | { readonly kind: "compensation"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
   | { readonly kind: "fixer run"; readonly tool: string; readonly callId: string; readonly round: number }
+  /** Whoever decides is asked: the rule of a router, for a skill or none; about a limit that was reached, for a `Budget.Decision`. */
+  | { readonly kind: "decision"; readonly about: "route" | "limit" }
   /** All policies of the agent together. */
   | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
   | { readonly kind: "approval"; readonly request: Approval.Request }
   /** A listener is about to hear an event. */
   | { readonly kind: "hook"; readonly event: AgentEvent.AgentEvent }
+
+/** The schemas of what a tool gives and fails with. Without that of its failures, it has none of its own, or nobody knows it. */
+export interface Stored {
+  readonly success: Schema.Codec<unknown, unknown>
+  readonly failure: Schema.Codec<unknown, unknown> | undefined
+}
+
+/**
+ * A step of the kind `tool attempt` may fail with this in its place: the attempt had begun before, elsewhere, and nobody knows how
+ * it ended. It is looked up then, as if it had been cut off.
+ */
+export class Lost {
+  readonly _tag = "Lost"
+}
 
 /** What is done in the place of the steps of a program, and of its models. */
 export interface Interceptor {
@@ -45,6 +68,10 @@ export interface Interceptor {
   readonly intercept: (step: Step, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
   /** In the place of the models that agents have of their own, which are not built then. */
   readonly model?: Model.Service
+  /** In the place of a wait before another attempt. */
+  readonly wait?: (delay: Duration.Duration) => Effect.Effect<void>
+  /** Done before a call begins that had to wait for its turn among those of its reply, with its idempotency key. */
+  readonly turn?: (key: string) => Effect.Effect<void>
 }
 
 /** Whoever intercepts the steps of this program; nobody by default. */
@@ -60,9 +87,29 @@ export const step = <A, E, R>(describe: () => Step, self: () => Effect.Effect<A,
     return Effect.contextWith(
       (context: Context.Context<R>) =>
         // by its contract it gives and fails with nothing else
-        interceptor.intercept(describe(), Effect.provideContext(Effect.suspend(self), context)) as Effect.Effect<A, E>
+        interceptor.intercept(describe(), inPlace(self, context)) as Effect.Effect<A, E>
     )
   })
+
+/** The step with all that it needs, and with whatever it is given where it is done in the end. */
+const inPlace = <A, E, R>(self: () => Effect.Effect<A, E, R>, context: Context.Context<R>): Effect.Effect<A, E> =>
+  Effect.updateContext(Effect.suspend(self), (around: Context.Context<never>) => Context.merge(context, around))
+
+/**
+ * Waits before another attempt, as whoever intercepts does that.
+ *
+ * @internal
+ */
+export const wait = (delay: Duration.Duration): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => fiber.getRef(Current)?.wait?.(delay) ?? Effect.sleep(delay))
+
+/**
+ * The turn of a call has come, for which it had to wait.
+ *
+ * @internal
+ */
+export const turn = (key: string): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => fiber.getRef(Current)?.turn?.(key) ?? Effect.void)
 
 /**
  * The model as a run sees it: each call of it is a step, and so is each part of a streamed reply.

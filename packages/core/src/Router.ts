@@ -15,6 +15,7 @@ import { RoutingError } from "./RunError.ts"
 import * as Skill from "./Skill.ts"
 import { rowsAfter } from "./internal/modelTable.ts"
 import type { Candidate, Choice, Place } from "./internal/routerPlace.ts"
+import * as Interception from "./Interception.ts"
 import * as Turn from "./Turn.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Router")
@@ -143,8 +144,12 @@ function absurd(): never {
 export const rule = ({ rule: ask }: Definition, place: Place): Effect.Effect<Choice | undefined, unknown> =>
   ask === undefined
     ? Effect.undefined
-    : Effect.flatMap(ask(place.input), (skill) =>
-        skill === undefined ? Effect.undefined : known({ skill, by: "rule" }, skill, place)
+    : Effect.flatMap(
+        Interception.step(
+          () => ({ kind: "decision", about: "route" }),
+          () => ask(place.input)
+        ),
+        (skill) => (skill === undefined ? Effect.undefined : known({ skill, by: "rule" }, skill, place))
       )
 
 /**

@@ -7,13 +7,14 @@ import * as Result from "effect/Result"
 import * as Budget from "./Budget.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
 import type * as FailureHistory from "./FailureHistory.ts"
-import { Exceeded, ownerAbove } from "./internal/budgetMeter.ts"
+import type { Exceeded } from "./internal/budgetMeter.ts"
 import * as Beginning from "./internal/runBeginning.ts"
 import * as RunBudget from "./internal/runBudget.ts"
 import * as Deciding from "./internal/runDeciding.ts"
 import * as Frame from "./internal/runFrame.ts"
 import * as Nesting from "./internal/runNesting.ts"
 import * as Rereading from "./internal/runRereading.ts"
+import * as Undoing from "./internal/runUndoing.ts"
 import { type Start, Suspension } from "./internal/runStart.ts"
 import type { Choice, Loop, Plain, Plan, Skilled } from "./internal/runPlan.ts"
 import type { Choice as Chosen, Place } from "./internal/routerPlace.ts"
@@ -81,12 +82,12 @@ export const run = (
 const ended = (running: Running, error: unknown): Effect.Effect<Suspension, unknown> =>
   isCheckpoint(running, error)
     ? Effect.map(Clock.currentTimeMillis, (now) => new Suspension(running.state.snapshot(running.run, now)))
-    : Effect.fail(running.state.leaving(error, running.run))
+    : Undoing.before(running.run, error, Effect.fail(running.state.leaving(error, running.run)))
 
 /** Whether a limit was reached of this run, or of one above that is suspended with it, and whoever decides wants that. */
 const isCheckpoint = (running: Running, error: unknown): boolean => {
   const { mode, run } = running
-  const owner = error instanceof Exceeded ? error.meter : ownerAbove(error, run.meter)
+  const owner = RunBudget.ownerOf(error, run)
   if (!mode.isSuspendable || owner?.isCheckpoint !== true) return false
   return owner === run.meter || (mode.nesting?.above.includes(owner) === true && isLoop(running))
 }

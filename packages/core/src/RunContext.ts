@@ -11,6 +11,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
 import type * as AgentEvent from "./AgentEvent.ts"
 import type { Meter } from "./internal/budgetMeter.ts"
+import type { Done } from "./internal/runContextDone.ts"
 import type { Ledger } from "./Ledger.ts"
 import type { Left } from "./Trail.ts"
 
@@ -26,6 +27,10 @@ export interface RunContext {
   readonly parent?: { readonly runId: string; readonly callId?: string } | undefined
   /** The call in which this effect runs; absent outside of tools. */
   readonly callId?: string | undefined
+  /** The idempotency key of that call: ids of calls repeat, this does not. */
+  readonly callKey?: string | undefined
+  /** The key of the call of the run above in which that one has started this run. */
+  readonly startedIn?: string | undefined
   readonly turn: () => number
   /** Counts what the run spends, against its limits and those of the runs above. */
   readonly meter: Meter
@@ -36,6 +41,8 @@ export interface RunContext {
   /** Absent when nobody listens: then no event is built. */
   readonly emit?: Observer | undefined
   readonly ledger: Ledger
+  /** What its tools have done, as far as that can be undone. */
+  readonly done: Done
   /** One for a whole tree of runs. */
   readonly losses: Losses
   /** Hears when a tool with unsafe side effects is started here or below; absent where nobody has to know. */

@@ -9,6 +9,7 @@ import * as Complete from "./internal/toolComplete.ts"
 import * as Foreign from "./internal/toolFunction.ts"
 import * as ToolRun from "./internal/toolRun.ts"
 import {
+  type Compensate,
   define,
   limitOf,
   type Limits,
@@ -19,6 +20,7 @@ import {
   type NoVerify
 } from "./internal/toolDefinition.ts"
 import type { Covers, ServicesOfVerify, TimeoutOf } from "./internal/toolLeft.ts"
+import type { RowKeys, Rows } from "./internal/toolRows.ts"
 import type { Completion } from "./Completion.ts"
 import { KintsugiError } from "./KintsugiError.ts"
 import type * as Message from "./Message.ts"
@@ -32,8 +34,18 @@ import {
   ToolExecutionError
 } from "./ToolError.ts"
 
-export type { Limits, NoVerify, Options, Stored, ToolContext, Verify } from "./internal/toolDefinition.ts"
+export type {
+  Compensate,
+  Limits,
+  NoVerify,
+  Options,
+  Settled,
+  Stored,
+  ToolContext,
+  Verify
+} from "./internal/toolDefinition.ts"
 export type { TimeoutOf } from "./internal/toolLeft.ts"
+export type { Admits, CallError, RowInput, RowKeys, Rows, ToolEnd } from "./internal/toolRows.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Tool")
 
@@ -224,45 +236,26 @@ export const requireApproval =
     })
   }
 
-/** The keys that a table for a tool with failures `E` may have. */
-export type RowKeys<E> =
-  | "InvalidArgs"
-  | "DeserializationError"
-  | "ExecutionError"
-  | "orElse"
-  | (E extends { readonly _tag: infer Tag extends string } ? Tag : never)
-
-/** All failures of one call before recovery. */
-export type CallError<E> = InvalidArgs | DeserializationError | E
-
-/** What the callbacks of a row see: all that can reach it. */
-export type RowInput<E, K> = K extends "orElse"
-  ? CallError<E>
-  : K extends "ExecutionError"
-    ? ExecutionError
-    : K extends "InvalidArgs"
-      ? InvalidArgs | DeserializationError
-      : Extract<CallError<E>, { readonly _tag: K }>
-
 /**
- * What a row may do: a failed run of an `unsafe` tool is not repeated without acknowledgement. Bad arguments never ran, and
- * where such a tool has a `ToolTimeoutError`, it was looked up that it did not take effect.
+ * How to undo what a call of this tool has done. When a run fails, with whatever failure leaves it, everything that tools with this
+ * have done in it and in the runs below is undone: the last thing first, each at most once. A run that succeeds, is suspended,
+ * interrupted, or dies undoes nothing; where its own caller fails in the end, that one does. A call counts from when its `run` has
+ * succeeded, or `verify` has found that it did: one that was answered by a row has done nothing.
+ *
+ * What it fails with is told, as the `error` of a `tool-compensated` event and in a warning of the log: the run fails as it would
+ * have, and the rest is undone. A run that goes on from a snapshot undoes what it has done since then.
+ *
+ * Source: sagas (H. Garcia-Molina, K. Salem, 1987).
  */
-export type Admits<S, K> =
-  | "repairs"
-  | (K extends "InvalidArgs" | "DeserializationError" | "ToolTimeoutError"
-      ? "repeats"
-      : "unsafe" extends S
-        ? never
-        : "repeats")
-
-/** How a row of a tool may end. */
-export type ToolEnd = "exhausted" | "told" | "rethrow" | "raise"
-
-/** A table for a tool that fails with `E`, gives `A` and has side effects `S`. */
-export type Rows<E, A, S> = {
-  readonly [K in RowKeys<E>]?: Recovery.Verdict<RowInput<E, K>, A, unknown, unknown, ToolEnd, Admits<S, K>>
-}
+export const compensate =
+  <Params, A, R2 = never>(undo: Compensate<Params, A, R2>) =>
+  <Name extends string, E, R, T, S>(
+    self: Tool<Name, Params, A, E, R, T, S>
+  ): Tool<Name, Params, A, E, R | R2, T, S> => {
+    if (self.definition.compensate !== undefined) throw new TypeError(`Tool '${self.name}' is undone in one way only`)
+    // it is given what the tool has taken and given; what it needs is in the tool's type
+    return fromDefinition({ ...self.definition, compensate: undo as Compensate<unknown, unknown, unknown> })
+  }
 
 /**
  * Decodes the raw arguments and runs the tool once, within its `timeout`. No table is consulted: recover with Effect's own

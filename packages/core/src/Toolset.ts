@@ -93,13 +93,13 @@ export const settle = (self: Toolset, call: Message.ToolCall, around: Surroundin
   if (entry === undefined) return UnknownTool.settle([...self.entries.keys()], self.unknown, call, around)
   if (history.withheld.has(call.name)) return refuse(call, run, Render.withheld(call.name))
   // whatever a tool starts repairs nothing by itself
-  const inCall: RunContext.RunContext = { ...run, callId: call.id, repairing: undefined }
-  const standing = around.stood(around.idempotencyKey)
   const { asked, decide, idempotencyKey, mark, place } = around
+  const inCall: RunContext.RunContext = { ...run, callId: call.id, callKey: idempotencyKey, repairing: undefined }
+  const standing = around.stood(idempotencyKey)
   const within = { idempotencyKey, place, run: inCall, history, decide, asked, mark, gates: self.gates, standing }
   const settling = new Settling(entry, call, within)
   const { callTimeout } = entry.tool
-  const driven = RunContext.within(inCall, Standing.settle(settling, standing))
+  const driven = Standing.settle(settling, standing)
   const settled =
     callTimeout === undefined
       ? driven
@@ -107,7 +107,7 @@ export const settle = (self: Toolset, call: Message.ToolCall, around: Surroundin
           duration: Standing.leftOf(callTimeout, standing),
           orElse: () => settling.late(callTimeout)
         })
-  return begin(call, run, settled)
+  return begin(call, run, RunContext.within(inCall, settled))
 }
 
 /** What is known of a call that was settled before. */

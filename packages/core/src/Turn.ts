@@ -1,6 +1,7 @@
 /** One turn: a model is asked, and the calls of its reply are settled. It keeps no state. */
 import * as Effect from "effect/Effect"
 import type * as FailureHistory from "./FailureHistory.ts"
+import * as Interception from "./Interception.ts"
 import * as Message from "./Message.ts"
 import type { Place } from "./internal/toolNesting.ts"
 import * as RunContext from "./RunContext.ts"
@@ -82,6 +83,8 @@ export const settle = (
   const ending = calls.findIndex((call) => Toolset.isBuiltIn(toolset, call))
   const from = Math.max(ending, 0)
   const started = calls.slice(from, ending < 0 ? admitted : from + 1)
+  // call ids repeat over turns, and with some models within one
+  const keyOf = (index: number) => `${run.runId}/${run.turn()}/${index}`
   const settleOne = (call: Message.ToolCall, offset: number): Effect.Effect<Toolset.Outcome> => {
     const index = from + offset
     const known = settlements[index]
@@ -93,8 +96,7 @@ export const settle = (
       settlements[index] = settlement ?? Message.interrupted
     }
     mark(undefined)
-    // call ids repeat over turns, and with some models within one
-    const idempotencyKey = `${run.runId}/${run.turn()}/${index}`
+    const idempotencyKey = keyOf(index)
     const around: Toolset.Surroundings = {
       idempotencyKey,
       place: place(index, idempotencyKey),
@@ -115,13 +117,14 @@ export const settle = (
   const isHasty = siblings === "interrupt"
   // of a call that waited for its turn `forEach` knows only once that waits for something: an interruption of the run that comes
   // from within it would miss it
-  const settleInTurn: typeof settleOne = (call, offset) =>
-    concurrency > 1 && offset >= concurrency
-      ? Effect.andThen(
-          Effect.yieldNow,
-          Effect.suspend(() => settleOne(call, offset))
-        )
-      : settleOne(call, offset)
+  const settleInTurn: typeof settleOne = (call, offset) => {
+    if (offset < concurrency) return settleOne(call, offset)
+    const settled = Effect.andThen(
+      Interception.turn(keyOf(from + offset)),
+      Effect.suspend(() => settleOne(call, offset))
+    )
+    return concurrency > 1 ? Effect.andThen(Effect.yieldNow, settled) : settled
+  }
   const oneOfMany = (call: Message.ToolCall, offset: number): Effect.Effect<Toolset.Outcome, Ended> =>
     Effect.flatMap(settleInTurn(call, offset), (outcome) =>
       isHasty && outcome.failure !== undefined ? Effect.fail({ failure: outcome.failure }) : Effect.succeed(outcome)

@@ -97,6 +97,11 @@ export const schemas = {
   "tool-progress": event("tool-progress", { ...ofCall, data: Value }),
   "tool-refused": event("tool-refused", { ...ofCall, settlement: Message.Settlement }),
   "tool-skipped": event("tool-skipped", { ...ofCall, settlement: Message.Settlement }),
+  "tool-compensated": event("tool-compensated", {
+    ...ofCall,
+    key: Schema.String,
+    error: Schema.optionalKey(Failure)
+  }),
   "tool-failed": event("tool-failed", { ...ofCall, attempt: Schema.Finite, error: Failure }),
   "fix-start": event("fix-start", { ...ofRound, input: Schema.String }),
   "fix-end": event("fix-end", { ...ofRound, answer: Schema.String }),

@@ -13,6 +13,7 @@ import { untouchable } from "./recoveryDriver.ts"
 import * as RunBudget from "./runBudget.ts"
 import type { Output } from "./runOutput.ts"
 import * as Frame from "./runFrame.ts"
+import * as Undoing from "./runUndoing.ts"
 import { type Cost, free } from "./verdictBounds.ts"
 
 /** Runs an agent; its events go to the sink, if there is one, and to the run around it. */
@@ -120,7 +121,7 @@ export const runner =
             if (untouchable(cause) !== undefined) return Effect.failCause(cause)
             const error = Cause.squash(cause)
             const leaving = leavingOf(error, name, run, budget)
-            return leaving === error ? Effect.failCause(cause) : Effect.fail(leaving)
+            return Undoing.before(run, error, leaving === error ? Effect.failCause(cause) : Effect.fail(leaving))
           }
         })
       })

@@ -182,7 +182,7 @@ export class Call<R> implements Progress {
         }
         return after(this.#report(node.kind, rung, failure, delay), () =>
           after(this.#tellPosition(delay), () =>
-            Duration.isZero(delay) ? goingOn : Effect.as(Effect.sleep(delay), again)
+            Duration.isZero(delay) ? goingOn : Effect.as(this.#rules.wait?.(delay) ?? Effect.sleep(delay), again)
           )
         )
       },

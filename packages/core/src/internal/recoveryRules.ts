@@ -1,5 +1,6 @@
 /** What a layer says about its failures, and how a table ends them. */
 import * as Cause from "effect/Cause"
+import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { Severity } from "../ToolError.ts"
 import type { Left } from "../Trail.ts"
@@ -105,6 +106,8 @@ export interface Rules<R> {
   readonly keep?: ((error: unknown) => Seen) | undefined
   /** Hears where the policy stands, before each wait. */
   readonly onWait?: ((position: Position) => Effect.Effect<void>) | undefined
+  /** In the place of a sleep, before another attempt. */
+  readonly wait?: ((delay: Duration.Duration) => Effect.Effect<void>) | undefined
   /** What is left of the run's budget just now; `undefined` outside of a run. */
   readonly left: () => Left | undefined
   /** The instant that no wait may pass. */

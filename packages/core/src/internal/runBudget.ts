@@ -4,13 +4,18 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Budget from "../Budget.ts"
+import * as Interception from "../Interception.ts"
 import type * as Model from "../Model.ts"
 import * as RunContext from "../RunContext.ts"
 import type { Batch } from "../Turn.ts"
 import * as Usage from "../Usage.ts"
-import { Exceeded, type Meter, type OnExceeded, type SharedExceeded } from "./budgetMeter.ts"
+import { Exceeded, ownerAbove, type Meter, type OnExceeded, type SharedExceeded } from "./budgetMeter.ts"
 import { leavesOf } from "./modelAsking.ts"
 import { trailOf } from "./trail.ts"
+
+/** Whose limit it is that was reached, of this run or of one above; nothing of what is no limit. */
+export const ownerOf = (error: unknown, { meter }: RunContext.RunContext): Meter | undefined =>
+  error instanceof Exceeded ? error.meter : ownerAbove(error, meter)
 
 /** Fails as the limit says, unless whoever decides about it extends it. However many runs reach a limit, that is asked once. */
 const decide = (exceeded: SharedExceeded, run: RunContext.RunContext): Effect.Effect<void, Exceeded> =>
@@ -37,7 +42,10 @@ const asking = (
   const answer = Deferred.makeUnsafe<Budget.Decision | undefined>()
   meter.asked.set(reason, { limit, answer })
   const decided = Effect.gen(function* () {
-    const decision = yield* onExceeded(exceeded)
+    const decision = yield* Interception.step(
+      () => ({ kind: "decision", about: "limit" }),
+      () => onExceeded(exceeded)
+    )
     yield* RunContext.emit(run, () => ({ type: "budget-exceeded", reason, limit, spent, decision: decision.kind }))
     if (decision.kind === "extend") meter.extend(reason, decision.limit)
     else meter.isCheckpoint = decision.kind === "checkpoint"

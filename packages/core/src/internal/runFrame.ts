@@ -14,6 +14,7 @@ import type { Nesting } from "./toolNesting.ts"
 import { Meter, type OnExceeded } from "./budgetMeter.ts"
 import { Suspension } from "./runStart.ts"
 import * as Identifier from "./identifier.ts"
+import { Done } from "./runContextDone.ts"
 import * as Listening from "./runListening.ts"
 
 export type { Listener } from "./runListening.ts"
@@ -122,6 +123,7 @@ const contextOf = (
     turn: () => frame.state.turn,
     ledger,
     meter,
+    done: new Done(parent?.done),
     losses: tree.losses,
     catchingUp: tree.catchingUp,
     fixers: parent?.fixers ?? noFixers,
@@ -131,7 +133,9 @@ const contextOf = (
     repairing: parent?.repairing,
     emit: sinks.length === 0 ? undefined : untilOver(runId, fanOut(sinks)),
     parent: parent === undefined ? undefined : startedBy(parent),
-    callId: undefined
+    callId: undefined,
+    callKey: undefined,
+    startedIn: parent?.callKey
   }
   if (frame.budget !== undefined && run.emit !== undefined) {
     meter.announce = (warning) => RunContext.emit(run, () => ({ type: "budget-warning", ...warning }))

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import type * as AgentEvent from "../AgentEvent.ts"
+import * as Interception from "../Interception.ts"
 import * as Message from "../Message.ts"
 import type * as Recovery from "../Recovery.ts"
 import * as RunContext from "../RunContext.ts"
@@ -68,6 +69,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   #nested: Nested | undefined
   /** Whatever runs where it can be suspended may have to go on elsewhere. */
   readonly keep: ReturnType<typeof keeping>
+  readonly wait = Interception.wait
 
   constructor(entry: Entry, call: Message.ToolCall, around: Surroundings) {
     this.#entry = entry

@@ -25,6 +25,7 @@ export interface ToolDefinition {
   /** The parameter of a built-in tool that takes the whole text of arguments which cannot be read. */
   readonly words: string
   readonly parameters: Schema.Codec<unknown, unknown>
+  readonly success: Schema.Codec<unknown, unknown>
   readonly spec: () => Message.ToolSpec
   readonly targetType: string
   readonly coercion: ReadonlyArray<Coercion.Step>
@@ -42,6 +43,7 @@ export interface ToolDefinition {
   readonly isError: ((value: unknown) => boolean) | undefined
   readonly failure: Schema.Codec<unknown, unknown> | undefined
   readonly approval: NeedsApproval | undefined
+  readonly compensate: Compensate<unknown, unknown, unknown> | undefined
 }
 
 /** When a tool needs approval, and what whoever decides is told. */
@@ -63,6 +65,19 @@ export interface ToolContext {
   /** Says how far the tool is: an event for whoever listens. */
   readonly progress: (data: unknown) => Effect.Effect<void>
 }
+
+/** What a call has done that is to be undone. */
+export interface Settled<out Params, out A> {
+  /** What the run that succeeded had taken, and what it gave. */
+  readonly params: Params
+  readonly result: A
+  readonly callId: string
+  /** That of the call: whatever is undone by it is undone once, also where this comes twice. */
+  readonly idempotencyKey: string
+}
+
+/** Undoes what a call has done. Whatever it fails with is told, and is in the type of no run. */
+export type Compensate<in Params, in A, out R> = (settled: Settled<Params, A>) => Effect.Effect<void, unknown, R>
 
 /** Looks up by its key whether a call that was cut off took effect: its result if so, nothing if not. */
 export type Verify<A, R> = (idempotencyKey: string) => Effect.Effect<Option.Option<A>, unknown, R>
@@ -126,6 +141,8 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   words: builtIn?.words ?? "",
   // what it decodes to is only ever given to `run`
   parameters: options.parameters as Schema.Codec<unknown, unknown>,
+  // what it encodes is only ever what `run` gave
+  success: options.success as Schema.Codec<unknown, unknown>,
   spec: once(() => ({
     name,
     description: options.description,
@@ -149,7 +166,8 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   isError: options.isError as ToolDefinition["isError"],
   // a schema, by the types of those who call this
   failure: options.failure as ToolDefinition["failure"],
-  approval: undefined
+  approval: undefined,
+  compensate: undefined
 })
 
 export const limitOf = (

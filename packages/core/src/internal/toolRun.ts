@@ -3,12 +3,15 @@ import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../ErrorCause.ts"
 import * as Interception from "../Interception.ts"
 import * as RunContext from "../RunContext.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../ToolError.ts"
 import { untouchable } from "./recoveryDriver.ts"
 import type { ToolContext, ToolDefinition } from "./toolDefinition.ts"
+import { remember } from "./toolUndoing.ts"
+import { Cost } from "./verdictBounds.ts"
 
 /** A tool was cut off, and looking up whether it took effect failed too: nobody but a person can tell. */
 export class Unverifiable {
@@ -39,28 +42,65 @@ export const run = (
   context: ToolContext,
   onCleared?: () => void
 ): Effect.Effect<unknown, unknown> => {
-  const { timeout } = tool
-  const running = tool.sideEffects === "unsafe" ? announced(tool, params, context) : started(tool, params, context)
-  if (timeout === undefined) return running
-  return Effect.timeoutOrElse(running, { duration: timeout, orElse: () => cutOff(tool, context, timeout, onCleared) })
+  const { compensate, timeout } = tool
+  const running =
+    tool.sideEffects === "unsafe" ? announced(tool, params, context, onCleared) : started(tool, params, context)
+  const inTime =
+    timeout === undefined
+      ? running
+      : Effect.timeoutOrElse(running, { duration: timeout, orElse: () => cutOff(tool, context, timeout, onCleared) })
+  return compensate === undefined
+    ? inTime
+    : Effect.tap(inTime, (value) => remember(tool, compensate, params, resultOf(value), context))
 }
+
+const resultOf = (value: unknown): unknown => (value instanceof Found ? value.value : value)
 
 const started = (tool: ToolDefinition, params: unknown, context: ToolContext): Effect.Effect<unknown, unknown> =>
   Interception.step(
     () => {
       const { attempt, callId, idempotencyKey } = context
       const isUnsafe = tool.sideEffects === "unsafe"
-      return { kind: "tool attempt", tool: tool.name, isUnsafe, callId, idempotencyKey, attempt }
+      const isAgent = Predicate.hasProperty(tool.run, Cost)
+      const about = { tool: tool.name, isUnsafe, isAgent, stored: storedOf(tool) }
+      return { kind: "tool attempt", ...about, callId, idempotencyKey, attempt }
     },
     () => tool.run(params, context)
   )
 
+const storedOf = ({ failure, success }: ToolDefinition): Interception.Stored => ({ success, failure })
+
 /** From here on it may have taken effect: whoever would start something else in its place has to know. */
-const announced = (tool: ToolDefinition, params: unknown, context: ToolContext): Effect.Effect<unknown, unknown> =>
+const announced = (
+  tool: ToolDefinition,
+  params: unknown,
+  context: ToolContext,
+  onCleared?: () => void
+): Effect.Effect<unknown, unknown> =>
   Effect.flatMap(RunContext.Current, (run) => {
     run?.onUnsafe?.()
-    return started(tool, params, context)
+    return Effect.catchIf(
+      started(tool, params, context),
+      (error) => error instanceof Interception.Lost,
+      () => lost(tool, params, context, onCleared)
+    )
   })
+
+/** It had begun elsewhere, and nobody knows how it ended: unless it turns out to have taken no effect, it does not run again. */
+const lost = (
+  tool: ToolDefinition,
+  params: unknown,
+  context: ToolContext,
+  onCleared?: () => void
+): Effect.Effect<unknown, unknown> => {
+  const { callId, idempotencyKey } = context
+  const unknown = () => OutcomeUnknownError.of(tool.name, callId, idempotencyKey)
+  if (tool.verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
+  return lookUp(tool, tool.verify, context, unknown, () => {
+    onCleared?.()
+    return announced(tool, params, context, onCleared)
+  })
+}
 
 /** A call outside of every table: whatever a table would tell of it is plain here. */
 export const runAlone = (
@@ -71,48 +111,60 @@ export const runAlone = (
   Effect.matchEffect(
     Effect.suspend(() => run(tool, params, context)),
     {
-      onSuccess: (value) => Effect.succeed(value instanceof Found ? value.value : value),
+      onSuccess: (value) => Effect.succeed(resultOf(value)),
       onFailure: (error) => Effect.fail(error instanceof Unverifiable ? error.error : error)
     }
   )
 
 /** What it means that a tool was stopped before its end. Looking it up may take as long as the tool itself. */
 export const cutOff = (
-  { name, sideEffects, verify }: ToolDefinition,
+  tool: ToolDefinition,
   { callId, idempotencyKey }: ToolContext,
   limit: Duration.Duration,
   onCleared?: () => void
 ): Effect.Effect<unknown, unknown> => {
+  const { name, sideEffects, verify } = tool
   if (sideEffects !== "unsafe") {
     return Effect.suspend(() => Effect.fail(ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects })))
   }
-  const unknown = () => OutcomeUnknownError.of(name, callId, idempotencyKey)
+  const unknown = () => OutcomeUnknownError.of(tool.name, callId, idempotencyKey)
   if (verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
-  const unverifiable = (why: string) => Effect.fail(new Unverifiable(unknown(), why))
-  const lookedUp = Effect.matchCauseEffect(
+  const lookedUp = lookUp(tool, verify, { callId, idempotencyKey }, unknown, () => {
+    onCleared?.()
+    return Effect.fail(ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects, tookEffect: false }))
+  })
+  return Effect.timeoutOrElse(lookedUp, {
+    duration: limit,
+    orElse: () => unverifiable(unknown(), `it took longer than ${Duration.format(limit)}`)
+  })
+}
+
+const unverifiable = (error: OutcomeUnknownError, why: string) => Effect.fail(new Unverifiable(error, why))
+
+/** Gives what was found, or goes on where it took no effect. */
+const lookUp = (
+  tool: ToolDefinition,
+  verify: NonNullable<ToolDefinition["verify"]>,
+  { idempotencyKey }: Pick<ToolContext, "callId" | "idempotencyKey">,
+  unknown: () => OutcomeUnknownError,
+  cleared: () => Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> =>
+  Effect.matchCauseEffect(
     Interception.step(
-      () => ({ kind: "look-up", tool: name, idempotencyKey }),
+      () => ({ kind: "look-up", tool: tool.name, idempotencyKey, stored: storedOf(tool) }),
       () => verify(idempotencyKey)
     ),
     {
-      onSuccess: (found): Effect.Effect<unknown, unknown> => {
-        if (Option.isSome(found)) return Effect.succeed(new Found(found.value))
-        onCleared?.()
-        return Effect.fail(ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects, tookEffect: false }))
-      },
+      onSuccess: (found): Effect.Effect<unknown, unknown> =>
+        Option.isSome(found) ? Effect.succeed(new Found(found.value)) : cleared(),
       onFailure: (cause) => {
         const passing = untouchable(cause)
         return passing === undefined
-          ? unverifiable(ErrorCause.mask(ErrorCause.sayingOf(Cause.squash(cause))))
+          ? unverifiable(unknown(), ErrorCause.mask(ErrorCause.sayingOf(Cause.squash(cause))))
           : Effect.failCause(passing)
       }
     }
   )
-  return Effect.timeoutOrElse(lookedUp, {
-    duration: limit,
-    orElse: () => unverifiable(`it took longer than ${Duration.format(limit)}`)
-  })
-}
 
 /** Whether a failure leaves it open what the tool did. */
 export const isOpen = (error: unknown): boolean => error instanceof OutcomeUnknownError || error instanceof Unverifiable

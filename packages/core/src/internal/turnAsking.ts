@@ -49,8 +49,7 @@ export type Answer =
 export const ask = (asking: Asking): Effect.Effect<Answer, unknown> =>
   Effect.withFiber((fiber) => {
     const isIntercepted = fiber.getRef(Interception.Current) !== undefined
-    const model = isIntercepted ? Interception.model(asking.model) : asking.model
-    return Driver.begin(new AskingSubject(isIntercepted ? { ...asking, model } : asking), fiber)
+    return Driver.begin(new AskingSubject(asking, isIntercepted), fiber)
   })
 
 /** What an attempt has used up: its reply, or what is known of it. */
@@ -62,6 +61,8 @@ const nothingSpent: Spent = { usage: Usage.empty }
 
 class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, never>, Asker<Message.Reply, never> {
   readonly #asking: Asking
+  /** Whether somebody may stand in the place of each model that is asked. */
+  readonly #isIntercepted: boolean
   /** With what the model reads of the conversation by now. */
   #request: Model.Request
   /** The model that is asked at present, and how many attempts there were so far, of all that it is made of. */
@@ -75,12 +76,14 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   #spent: Spent = nothingSpent
   /** Whether it has begun and is not booked yet. */
   #isOpen = false
+  readonly wait = Interception.wait
   readonly compactions: Driver.Compactions = { made: 0 }
   /** The last failure that no row was for. */
   #unguarded: unknown
 
-  constructor(asking: Asking) {
+  constructor(asking: Asking, isIntercepted: boolean) {
     this.#asking = asking
+    this.#isIntercepted = isIntercepted
     this.#request = asking.request
     this.#model = asking.model
   }
@@ -117,7 +120,8 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     const attempt = ++this.#attempt
     this.#model = model
     this.#spent = nothingSpent
-    const whole = isStreamed ? this.#stream(model, request) : Effect.suspend(() => model.generate(request))
+    const within = this.#isIntercepted ? Interception.model(model) : model
+    const whole = isStreamed ? this.#stream(within, request) : Effect.suspend(() => within.generate(request))
     const replied = Effect.flatMap(whole, (came) => {
       const put = isStreamed ? came : Model.collected(came)
       const reply = model === this.#asking.model ? put : named(model, put)

@@ -226,9 +226,12 @@ const nameOf = (step: Interception.Step): string => {
     case "tool attempt":
       return `${step.tool}, call ${step.callId}, attempt ${step.attempt}`
     case "look-up":
+    case "compensation":
       return step.tool
     case "fixer run":
       return `of ${step.tool}, call ${step.callId}, round ${step.round}`
+    case "decision":
+      return step.about
     case "policy":
       return `${step.tool}, call ${step.callId}`
     case "approval":

@@ -121,6 +121,10 @@ const lineOf = (event: AgentEvent.AgentEvent, depth: number): Line | undefined =
       return { column: "tool", text: `${event.tool} refused: ${clip(event.settlement.text)}`, tone: "bad" }
     case "tool-skipped":
       return { column: "tool", text: `${event.tool} is not run: ${clip(event.settlement.text)}`, tone: "quiet" }
+    case "tool-compensated":
+      return event.error === undefined
+        ? { column: "tool", text: `${event.tool} is undone`, tone: "quiet" }
+        : { column: "tool", text: `${event.tool} is not undone: ${describeError(event.error)}`, tone: "bad" }
     case "tool-progress":
       return { column: "tool", text: `${event.tool}: ${describeError(event.data)}`, tone: "quiet" }
     case "arguments-coerced":

@@ -1,0 +1,281 @@
+/** One recorded step: done once, and read in every replay after that. */
+import * as Activity from "effect/workflow/Activity"
+import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { ErrorCause, Interception, Issue, Ledger, RunContext } from "@kintsugi/core"
+import { ChangedAgentError, UnreadableStepError } from "./durableErrors.ts"
+import type { Line, Lines } from "./durableLines.ts"
+
+/** Any schema whose values can be stored without the help of services. */
+export type AnyCodec = Schema.Codec<unknown, unknown>
+
+/** What is at work in this process, by execution and step: it goes on while its workflow is replayed. */
+export type AtWork = Map<string, Fiber.Fiber<unknown, unknown>>
+
+/** One replay of one execution. */
+export interface Replay {
+  readonly executionId: string
+  readonly engine: WorkflowEngine["Service"]
+  readonly instance: WorkflowInstance["Service"]
+  readonly lines: Lines
+  /** The clock and the chance of this process. */
+  readonly clock: Clock.Clock
+  readonly random: Random.Random
+  /** Where work goes on that a replay has left. */
+  readonly scope: Scope.Scope
+  readonly atWork: AtWork
+  /** Steps that must not run twice, which this process has announced and not begun yet. */
+  readonly intents: Set<string>
+  /** Which process this is. */
+  readonly incarnation: string
+  /** What the run itself may fail with, and so whoever decides within it. */
+  readonly failures: { readonly schema: AnyCodec; readonly isKnown: (error: unknown) => boolean }
+}
+
+/** A step: its name is the same in every replay, and no other step of the execution has it. */
+export interface Recorded<A, E> {
+  readonly line: Line
+  readonly name: string
+  readonly value: Schema.Codec<A, unknown>
+  readonly error: Schema.Codec<E, unknown>
+  readonly work: Effect.Effect<A, E>
+  /** What is asked, where a replay could ask for something else: kept with the result, which is given to no other question. */
+  readonly asks?: string
+  /** The run whose step this is, where agents may be called within it: what they spend is kept with the result. */
+  readonly run?: RunContext.RunContext | undefined
+}
+
+/** How a step ended, and when. `Late`: it was not over when something else was to happen. */
+type Outcome =
+  | ({ readonly _tag: "Done"; readonly at: number; readonly value: unknown } & Kept)
+  | ({ readonly _tag: "Failed"; readonly at: number; readonly error: unknown } & Kept)
+  | { readonly _tag: "Late" }
+
+interface Kept {
+  readonly asked?: string
+  readonly spent?: ReadonlyArray<Ledger.Entry>
+}
+
+/** Does a step, or reads what has come of it. Time goes on in its line until then. */
+export const record = <A, E>(
+  replay: Replay,
+  { asks, error, line, name, run, value, work }: Recorded<A, E>
+): Effect.Effect<A, E> => {
+  const key = `${replay.executionId}/${name}`
+  const outcome = outcomeOf(value, error)
+  const stepping = Effect.gen(function* () {
+    // lines that begin at once all begin before one of them goes on: what is recorded comes at once
+    yield* Effect.yieldNow
+    const books = run === undefined ? undefined : new Booking(run, work)
+    for (let part = 1; ; part++) {
+      const { until } = line
+      const doing = Effect.suspend(() => {
+        line.live()
+        return Effect.flatMap(working(replay, key, until, books?.work ?? work), (done) => {
+          if (done._tag === "Late") return outcome.encode(done)
+          const spent = books?.entries ?? []
+          return outcome.encode({
+            ...done,
+            ...(asks === undefined ? {} : { asked: asks }),
+            ...(spent.length === 0 ? {} : { spent })
+          })
+        })
+      })
+      const step = part === 1 ? name : `${name}~${part}`
+      const stored = yield* replay.lines.busy(activity(replay, step, doing))
+      const ended = yield* reading(replay, step, outcome.decode(stored))
+      if (ended._tag !== "Late") {
+        if (ended.asked !== asks) return yield* Effect.die(changed(replay, step))
+        line.advance(ended.at)
+        books?.again(ended.spent ?? [])
+        // by the schemas of the step
+        return yield* ended._tag === "Done" ? Effect.succeed(ended.value as A) : Effect.fail(ended.error as E)
+      }
+      line.reach(until)
+      yield* acted
+    }
+  })
+  return underWay(
+    line,
+    Effect.onExit(stepping, (exit) => {
+      // a replay goes on with what is at work; whatever else ends a step stops it
+      if (replay.instance.suspended && Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) return Effect.void
+      const fiber = replay.atWork.get(key)
+      replay.atWork.delete(key)
+      return fiber === undefined ? Effect.void : Fiber.interrupt(fiber)
+    })
+  )
+}
+
+/** What agents spend that are called within a step: booked while it is done, and again where it is only read. */
+class Booking<A, E> {
+  readonly #run: RunContext.RunContext
+  readonly work: Effect.Effect<A, E>
+  readonly #ledger: Ledger.Ledger
+  #isDone = false
+
+  constructor(run: RunContext.RunContext, work: Effect.Effect<A, E>) {
+    this.#run = run
+    this.#ledger = new Ledger.Ledger(run.ledger)
+    this.work = Effect.suspend(() => {
+      this.#isDone = true
+      return Effect.provideService(work, RunContext.Current, { ...run, ledger: this.#ledger })
+    })
+  }
+
+  get entries(): ReadonlyArray<Ledger.Entry> {
+    return this.#ledger.entries
+  }
+
+  again(entries: ReadonlyArray<Ledger.Entry>): void {
+    if (!this.#isDone) for (const entry of entries) this.#run.ledger.record(entry)
+  }
+}
+
+/** What was waited for elsewhere has come: recorded, so that one replay knows that it is the first to go on. */
+export const goingOn = (replay: Replay, line: Line, name: string): Effect.Effect<void> =>
+  replay.lines.busy(
+    activity(
+      replay,
+      `${name}/over`,
+      Effect.sync(() => line.live())
+    )
+  )
+
+/** Whatever waits in a line is recorded while this lasts. */
+export const underWay = <A, E>(line: Line, self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => line.begin()),
+    () => self,
+    () => Effect.sync(() => line.end())
+  )
+
+/** Whoever waited for an instant has had their turn: they may have stopped whoever sees to it. */
+export const acted: Effect.Effect<void> = Effect.forEach(Array.from({ length: 10 }), () => Effect.yieldNow, {
+  discard: true
+})
+
+/** A failure about which nothing is done but saying it. */
+export const Said = Schema.Struct({ message: Schema.String })
+
+export const saying = (error: unknown): typeof Said.Type => ({ message: ErrorCause.mask(ErrorCause.messageOf(error)) })
+
+/** What is stored of a step, as its schema reads it. */
+export const reading = <A>(
+  { executionId, instance }: Replay,
+  step: string,
+  decoded: Effect.Effect<A, Schema.SchemaError>
+): Effect.Effect<A> =>
+  Effect.catchIf(decoded, Schema.isSchemaError, ({ issue }) => {
+    const [first] = Issue.fromSchema(issue, undefined)
+    return Effect.die(UnreadableStepError.of(instance.workflow._tag, executionId, step, first))
+  })
+
+const changed = ({ executionId, instance }: Replay, step: string): ChangedAgentError =>
+  ChangedAgentError.of(instance.workflow._tag, executionId, step)
+
+/** An activity of the engine, which knows nothing of lines: it waits by the clock of the process. What it gives is JSON, or nothing. */
+export const activity = (
+  { clock, engine, instance, random }: Replay,
+  name: string,
+  execute: Effect.Effect<unknown>
+): Effect.Effect<unknown> => {
+  const made = Activity.make({
+    name,
+    // whoever wants to read it has its schema, and says where it does not fit
+    success: Stored,
+    // what was interrupted is not simply done again
+    interruptRetryPolicy: never,
+    // what is encoded by a schema for JSON is JSON
+    execute: (execute as Effect.Effect<Schema.Json | undefined>).pipe(
+      Effect.provideService(Random.Random, random),
+      // whatever it starts is a part of it
+      Effect.provideService(Interception.Current, undefined)
+    )
+  })
+  return made.pipe(
+    Effect.provideService(Clock.Clock, clock),
+    Effect.provideService(WorkflowEngine, engine),
+    Effect.provideService(WorkflowInstance, instance)
+  )
+}
+
+const never = Schedule.recurs(0)
+
+const Stored = Schema.Union([Schema.Json, Schema.Undefined])
+
+/** Goes on with what is at work, or begins; no longer than until that instant. */
+const working = (
+  { atWork, clock, instance, scope }: Replay,
+  key: string,
+  until: number,
+  work: Effect.Effect<unknown, unknown>
+): Effect.Effect<Outcome> =>
+  Effect.gen(function* () {
+    if (clock.currentTimeMillisUnsafe() >= until) return late
+    const fiber = atWork.get(key) ?? (yield* Effect.forkIn(work, scope, { startImmediately: true }))
+    atWork.set(key, fiber)
+    const ended = Fiber.await(fiber)
+    const exit = yield* Effect.onInterrupt(
+      until === Infinity
+        ? Effect.asSome(ended)
+        : Effect.raceFirst(
+            Effect.asSome(ended),
+            Effect.as(clock.sleep(Duration.millis(until - clock.currentTimeMillisUnsafe())), Option.none())
+          ),
+      () => (instance.suspended ? Effect.void : Fiber.interrupt(fiber))
+    )
+    if (Option.isNone(exit)) return late
+    atWork.delete(key)
+    const at = Math.min(clock.currentTimeMillisUnsafe(), until)
+    if (Exit.isSuccess(exit.value)) return { _tag: "Done", at, value: exit.value.value }
+    const { cause } = exit.value
+    // nothing is recorded of what ends with the process: it is begun again
+    if (Cause.hasInterrupts(cause) && scope.state._tag === "Closed") return yield* Effect.never
+    // no typed failure is left in a cause that is passed on
+    if (Cause.hasInterrupts(cause) || Cause.hasDies(cause)) return yield* Effect.failCause(cause as Cause.Cause<never>)
+    return { _tag: "Failed", at, error: Cause.squash(cause) }
+  })
+
+const late: Outcome = { _tag: "Late" }
+
+/** How outcomes are stored and read. */
+interface OutcomeCodec {
+  readonly encode: (outcome: Outcome) => Effect.Effect<unknown>
+  readonly decode: (stored: unknown) => Effect.Effect<Outcome, Schema.SchemaError>
+}
+
+const outcomes = new WeakMap<object, WeakMap<object, OutcomeCodec>>()
+
+/** Schemas are compiled once for each pair, however often it is recorded. */
+const outcomeOf = (value: AnyCodec, error: AnyCodec): OutcomeCodec => {
+  const known = outcomes.get(value)?.get(error)
+  if (known !== undefined) return known
+  const kept = { asked: Schema.optionalKey(Schema.String), spent: Schema.optionalKey(Schema.Array(Ledger.Entry)) }
+  const schema = Schema.toCodecJson(
+    Schema.Union([
+      Schema.Struct({ _tag: Schema.tag("Done"), at: Schema.Finite, value, ...kept }),
+      Schema.Struct({ _tag: Schema.tag("Failed"), at: Schema.Finite, error, ...kept }),
+      Schema.Struct({ _tag: Schema.tag("Late") })
+    ])
+  )
+  const encode = Schema.encodeEffect(schema)
+  const made: OutcomeCodec = {
+    // a tool that gives what its own schema refuses is broken
+    encode: (outcome) => Effect.orDie(encode(outcome)),
+    decode: Schema.decodeUnknownEffect(schema)
+  }
+  const byError = outcomes.get(value) ?? new WeakMap<object, OutcomeCodec>()
+  outcomes.set(value, byError.set(error, made))
+  return made
+}

@@ -1,0 +1,64 @@
+/** What the types of an agent say about its runs as a workflow. */
+import type * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import type { Agent, KintsugiError, Tool, ToolError } from "@kintsugi/core"
+
+type InputOf<A> = A extends (input: infer I) => unknown ? I : never
+type OutputOf<A> = A extends (input: never) => Effect.Effect<infer O, unknown, unknown> ? O : never
+export type ServicesOf<A> = A extends (input: never) => Effect.Effect<unknown, unknown, infer R> ? R : never
+type OwnErrorOf<A> = A extends (input: never) => Effect.Effect<unknown, infer E, unknown> ? E : never
+
+/** Its tools, as far as its type knows them: of those of the parts of a composition it does not. */
+type ToolsOf<A> =
+  A extends Agent.Agent<never, unknown, unknown, unknown, infer T, infer _B, infer _D, infer _M, infer _C> ? T : never
+
+/** What an agent fails with in memory, and what is known of its unsafe tools where a process has died. */
+export type ErrorOf<A> =
+  | OwnErrorOf<A>
+  | ([Extract<Tool.SideEffectsOf<ToolsOf<A>>, "unsafe">] extends [never] ? never : ToolError.OutcomeUnknownError)
+
+/** The failures that are not this library's. */
+type Foreign<E> = Exclude<E, KintsugiError.KintsugiError>
+
+/**
+ * What the options have to be for an agent of this type. An agent that is made in the place of the argument is `unknown` at first: its
+ * function gives a function, and the compiler leaves such an argument for a second pass, which only comes where the first goes well.
+ */
+export type For<A, Input extends Schema.Top, Output extends Schema.Top> = unknown extends A
+  ? unknown
+  : CheckTools<A> & Fits<A, Input, Output> & Errors<ErrorOf<A>>
+
+/** The schema of failures that are not this library's: it has to know all of them. */
+type Errors<E> = [Foreign<E>] extends [never]
+  ? { readonly error?: undefined }
+  : { readonly error: Schema.Codec<Foreign<E>, unknown> }
+
+/** The names of tools whose failures cannot be stored. */
+type Unstorable<T> = T extends Tool.AnyTool
+  ? [Foreign<Tool.ErrorOf<T>>] extends [never]
+    ? never
+    : Tool.TableOf<T> extends { readonly [Tool.StoredFailures]: true }
+      ? never
+      : Tool.NameOf<T>
+  : never
+
+/** It has to be an agent, of which every tool knows the schema of its own failures. */
+type CheckTools<A> = A extends Agent.AnyPart
+  ? [Unstorable<ToolsOf<A>>] extends [never]
+    ? unknown
+    : ToolsNeedAFailureSchema<Unstorable<ToolsOf<A>>>
+  : OnlyAgentsBecomeWorkflows
+
+interface ToolsNeedAFailureSchema<Name> {
+  readonly ToolsNeedAFailureSchema: Name
+}
+
+interface OnlyAgentsBecomeWorkflows {
+  readonly OnlyAgentsBecomeWorkflows: never
+}
+
+/** The schemas are those of what the agent takes and gives. */
+type Fits<A, Input extends Schema.Top, Output extends Schema.Top> = ([Input["Type"]] extends [InputOf<A>]
+  ? unknown
+  : { readonly input: Schema.Codec<InputOf<A>, unknown> }) &
+  ([OutputOf<A>] extends [Output["Type"]] ? unknown : { readonly output: Schema.Codec<OutputOf<A>, unknown> })

@@ -1,0 +1,26 @@
+/** Effect's own engine, on the database that listens on this port. */
+import { PgClient } from "@effect/sql-pg"
+import { Layer, Redacted } from "effect"
+import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
+import * as SingleRunner from "effect/cluster/SingleRunner"
+import * as Digest from "effect/crypto/Digest"
+
+export const engineOn = (port: number) => {
+  const client = PgClient.layer({
+    host: "127.0.0.1",
+    port,
+    username: "postgres",
+    database: "postgres",
+    password: Redacted.make("none"),
+    // it is one session
+    maxConnections: 1,
+    // a clock that is moved by hand moves past every limit while a connection is made
+    minConnections: 1,
+    connectionTTL: "1000 days",
+    connectTimeout: "1000 days"
+  })
+  return ClusterWorkflowEngine.layer.pipe(
+    Layer.provide(SingleRunner.layer({ runnerStorage: "memory" })),
+    Layer.provide([client, Digest.layerWebCrypto])
+  )
+}
