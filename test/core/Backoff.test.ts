@@ -62,6 +62,9 @@ describe("delays", () => {
         // the longest wait that a timer can keep
         assert.strictEqual(before, initialBackoff === 0 ? 0 : 2 ** 31 - 1)
       }
+      // however high the cap
+      const capped = { retries: 3, initialBackoff: "20 days", maxBackoff: "100 days" } as const
+      assert.deepStrictEqual(yield* plain(capped), [20 * 24 * 3_600_000, 2 ** 31 - 1, 2 ** 31 - 1])
     })
   )
 

@@ -61,7 +61,8 @@ describe("secrets", () => {
             const words = `The keys are ${all.join(" and ")}, ${JSON.stringify({ inside: `Bearer ${key}` })} so far.`
             // the keys of Ollama are nobody's but those of its headers
             const headers = {
-              "x-tenant": Redacted.make(tenant),
+              // of which no name tells that it is one
+              "x-door": Redacted.make(tenant),
               "x-api-key": key,
               "openai-organization": account,
               cookie: `a=${cookie}`

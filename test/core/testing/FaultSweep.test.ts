@@ -259,6 +259,34 @@ it.effect("P1105 invariants of one's own are held as well", () =>
   })
 )
 
+it.effect(
+  "P1105 a sweep injects every fault that can come at a step: before it, at its work, and when it is done",
+  () =>
+    Effect.gen(function* () {
+      const error = yield* failing(
+        faultSweep(around(toolOf("look", fine)), {
+          input: "go",
+          script: script("look"),
+          failures: { look: gone },
+          latencies: ["1 minute"],
+          invariants: { "nothing happens": () => ["something has"] }
+        })
+      )
+      const injectedAt = (kind: FaultPlan.Step["kind"], mode: FaultSweep.Mode) =>
+        error.violations.flatMap(({ fault, mode: its, step }) =>
+          step?.kind !== kind || its !== mode || fault === undefined
+            ? []
+            : [fault.kind === "interruption" ? `interruption ${fault.when}` : fault.kind]
+        )
+      const always = ["error", "defect", "latency", "interruption before"]
+      const everywhere = [...always, "interruption within", "interruption after"]
+      for (const mode of ["whole", "streamed"] as const) {
+        assert.deepStrictEqual(injectedAt("tool attempt", mode), [...everywhere, ...everywhere])
+        assert.deepStrictEqual(injectedAt("model call", mode), [...always, ...always])
+      }
+    })
+)
+
 // --- plans
 
 it.effect("P1105 a plan lets the n-th step of any program go wrong", () =>

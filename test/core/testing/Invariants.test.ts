@@ -159,6 +159,15 @@ const mutations: ReadonlyArray<Mutation> = [
     without("model-end"),
     "model-start of 'worker', turn 1, ends 0 times"
   ],
+  [
+    "A1203 a call that is closed twice",
+    closed,
+    (recording) => ({
+      ...recording,
+      events: [...recording.events, ...recording.events.filter(({ type }) => type === "tool-end")]
+    }),
+    "tool-start of 'worker', turn 1, ends 2 times"
+  ],
   ["A1203 a call of no run", closed, without("run-start"), "tool-start of 'worker' belongs to no run"],
   [
     "A111 an interruption that is handled",

@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
-import { Explanation, Recovery } from "@kintsugi/core"
+import { Explanation, LlmError, Recovery } from "@kintsugi/core"
 import { assertWithin, FailureScript, PolicyData, trace, Trace } from "@kintsugi/core/testing"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import fc from "fast-check"
 
@@ -118,6 +118,33 @@ it.effect("P1105 a case that fails is told with the policy and the script, also 
     assert.include(message, "\ntoo many\npolicy\nrow     rung     again")
     assert.include(message, `\nscript ${fc.stringify(always)}\ntrace\nattempt 1 at 0 ms: fail\n`)
   })
+)
+
+it.effect(
+  "P1105 errors in a case that fails are told with their tag and their fields, and so is one that it fails with",
+  () =>
+    Effect.gen(function* () {
+      const limited = LlmError.RateLimitError.limited("gpt-5", { retryAfter: Duration.seconds(3) })
+      const told = FastCheck.check(
+        fc.constant([{ error: limited }, new TypeError("plain")]),
+        () => Effect.fail(limited),
+        {
+          seed: 1
+        }
+      )
+      const [, drawn, said] = (yield* Effect.flip(told)).message.split("\n")
+      assert.match(
+        drawn ?? "",
+        /^case \[\{"error":\{"_tag":"RateLimitError",.*3000.*"service":"gpt-5".*\}\},new Error\("plain"\)\]$/
+      )
+      assert.strictEqual(said, `RateLimitError: ${limited.message}`)
+      const cause: Record<string, unknown> = {}
+      const looped = LlmError.UnknownLlmError.unknown("gpt-5", cause)
+      cause["looped"] = looped
+      const { message } = yield* Effect.flip(FastCheck.check(fc.constant(looped), () => Effect.die("never told")))
+      assert.include(message, '"_tag":"UnknownLlmError"')
+      assert.include(message, "never told")
+    })
 )
 
 it.effect("P1105 generated policies make traces within their own bounds", () =>

@@ -117,7 +117,9 @@ const special: Readonly<Record<string, Arbitrary.Arbitrary<unknown>>> = {
 }
 
 /** Errors of one class, with fields drawn from its schema; optional ones are there or not. Throws where no class has the tag. */
-export const errorOf = (tag: KintsugiError.KintsugiError["_tag"]): Arbitrary.Arbitrary<KintsugiError.KintsugiError> => {
+export const errorOf = <const Tag extends KintsugiError.KintsugiError["_tag"]>(
+  tag: Tag
+): Arbitrary.Arbitrary<Extract<KintsugiError.KintsugiError, { readonly _tag: Tag }>> => {
   const made = classes[tag]
   if (made === undefined) throw new TypeError(`Arbitraries: there is no error '${tag}'`)
   const isSpecial = (name: string) => name in special && !(name === "attempts" && tag === "EscalationError")
@@ -137,7 +139,11 @@ export const errorOf = (tag: KintsugiError.KintsugiError["_tag"]): Arbitrary.Arb
       ...(tag === "ToolExecutionError" ? ["transcript"] : [])
     ])
     const kept = Object.entries(special).filter(([name]) => isGiven || !optional.has(name))
-    return new made({ ...fields, ...Object.fromEntries(kept) })
+    // the class of that tag
+    return new made({ ...fields, ...Object.fromEntries(kept) }) as Extract<
+      KintsugiError.KintsugiError,
+      { readonly _tag: Tag }
+    >
   })
 }
 

@@ -6,6 +6,7 @@ import * as EffectArbitrary from "effect/Arbitrary"
 import type * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import fc from "fast-check"
 import type * as Backoff from "../Backoff.ts"
@@ -72,7 +73,7 @@ export const check = <T, E, R>(
       if (!result.failed) return Effect.void
       const counterexample = result.counterexample?.[0]
       const said = messageOf(failing?.error ?? result.errorInstance)
-      const drawn = fc.stringify(counterexample)
+      const drawn = show(counterexample)
       const message = [
         `seed ${result.seed}, case ${result.numRuns}, shrunk ${result.numShrinks} times`,
         `case ${drawn}`,
@@ -110,8 +111,27 @@ const explainedOf = (policy: Trace.Policy): string =>
     { onFailure: (error) => `it cannot be explained: ${messageOf(error)}`, onSuccess: (text) => text }
   )
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : typeof error === "string" ? error : fc.stringify(error)
+const messageOf = (error: unknown): string => {
+  if (typeof error === "string") return error
+  if (!(error instanceof Error)) return show(error)
+  // an error of ours says by its tag what happened; what a trace exceeds says it all
+  return Predicate.hasProperty(error, "_tag") && !(error instanceof Trace.ExceededError) ? String(error) : error.message
+}
+
+const show = (value: unknown): string => fc.stringify(legible(value, []))
+
+/** Tagged errors as plain objects, for fast-check shows of an error its message alone. */
+const legible = (value: unknown, above: ReadonlyArray<unknown>): unknown => {
+  // fast-check stops at a circle by itself
+  if (above.includes(value)) return value
+  const within = [...above, value]
+  if (Array.isArray(value)) return value.map((one) => legible(one, within))
+  if (!Predicate.isObject(value)) return value
+  const isTagged = value instanceof Error && Predicate.hasProperty(value, "_tag")
+  if (!isTagged && Object.getPrototypeOf(value) !== Object.prototype) return value
+  const fields = Object.entries(value).map(([name, field]) => [name, legible(field, within)])
+  return Object.fromEntries(isTagged ? [["_tag", value._tag], ...fields] : fields)
+}
 
 /**
  * An arbitrary of Effect, or one that a schema has, as one of fast-check. A case shrinks by its size, not by its parts.

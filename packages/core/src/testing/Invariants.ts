@@ -243,7 +243,21 @@ export const closed: Invariant = ({ events }) => {
   const begun = new Set(noted.map(({ event }) => event))
   const isBeginning = ({ type }: AgentEvent.AgentEvent) =>
     type === "run-start" || type === "model-start" || type === "tool-start"
+  // what has ended is forgotten there, and would end a second time unheard; some models give several calls the same id
+  const calls = new Map<string, { readonly start: AgentEvent.AgentEvent; begun: number; ended: number }>()
+  for (const event of events) {
+    if (event.type !== "tool-start" && event.type !== "tool-end") continue
+    const key = JSON.stringify([event.runId, event.turn, event.callId])
+    const call = calls.get(key)
+    if (event.type === "tool-end") {
+      if (call !== undefined) call.ended++
+    } else if (call === undefined) calls.set(key, { start: event, begun: 1, ended: 0 })
+    else call.begun++
+  }
   return [
+    ...[...calls.values()]
+      .filter(({ begun, ended }) => ended > begun)
+      .map(({ ended, start }) => `${start.type} of '${start.agent}', turn ${start.turn}, ends ${ended} times`),
     ...noted
       .filter(({ ends }) => ends !== 1)
       .map(({ ends, event }) => `${event.type} of '${event.agent}', turn ${event.turn}, ends ${ends} times`),
