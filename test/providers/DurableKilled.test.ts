@@ -12,7 +12,7 @@ const points = [4, 6, 5, 8, 6, 7, 8, 5]
 
 it.skipIf(!isInstalledIn(folder))(
   "P1115 eight processes are killed with SIGKILL, one after the other, and the ninth ends the run: nothing is lost, or done twice",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const temporary = mkdtempSync(join(tmpdir(), "kintsugi-durable-"))
     const database = await startDatabase()
