@@ -11,7 +11,7 @@ import { availableParallelism } from "node:os"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { Effect } from "effect"
-import { trendOf } from "./soak/heap.ts"
+import { trendOf, verdictOf } from "./soak/heap.ts"
 import { format, playAll } from "./soak/play.ts"
 import { scenarioOf } from "./soak/scenario.ts"
 
@@ -68,7 +68,7 @@ const soak = async (): Promise<boolean> => {
   say(
     `heap: first third ${trend.first.toFixed(2)} MiB, last third ${trend.last.toFixed(2)} MiB; ${memory} MiB resident`
   )
-  say(trend.isFlat ? "the heap is flat" : "the heap is NOT flat")
+  say(verdictOf(trend))
   say(`${total.runs} runs, ${total.violating} violations`)
   return trend.isFlat && total.violating === 0
 }

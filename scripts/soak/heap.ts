@@ -28,3 +28,9 @@ export const trendOf = (samples: ReadonlyArray<number>): Trend => {
   const last = median(samples.slice(-third))
   return { first, last, isFlat: last <= first * mostGrowth }
 }
+
+/** In a word, for people. */
+export const verdictOf = ({ first, isFlat }: Trend): string => {
+  if (Number.isNaN(first)) return "too few samples to say whether the heap is flat"
+  return isFlat ? "the heap is flat" : "the heap is NOT flat"
+}

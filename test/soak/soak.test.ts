@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Invariants } from "@kintsugi/core/testing"
 import { Effect } from "effect"
-import { trendOf } from "../../scripts/soak/heap.ts"
+import { trendOf, verdictOf } from "../../scripts/soak/heap.ts"
 import { format, playAll } from "../../scripts/soak/play.ts"
 import { scenarioOf } from "../../scripts/soak/scenario.ts"
 
@@ -72,5 +72,8 @@ describe("the heap", () => {
 
   it("says nothing of fewer than three samples", () => {
     assert.isTrue(trendOf([1, 100]).isFlat)
+    assert.strictEqual(verdictOf(trendOf([1, 100])), "too few samples to say whether the heap is flat")
+    assert.strictEqual(verdictOf(trendOf(flat(30))), "the heap is flat")
+    assert.strictEqual(verdictOf(trendOf([1, 1, 100])), "the heap is NOT flat")
   })
 })

@@ -26,7 +26,9 @@ it.effect(
       assert.include(String(Cause.squash(unused.cause)), "only 1 of 2 steps were asked for")
       const unexpected = yield* checked()
       assert(Exit.isFailure(unexpected) && Cause.hasDies(unexpected.cause))
-      assert.include(String(Cause.squash(unexpected.cause)), "request 1 is not in the script")
+      const why = String(Cause.squash(unexpected.cause))
+      assert.include(why, "request 1 is not in the script of 0 steps; its last message is {")
+      assert.include(why, '"role":"user"')
     })
 )
 

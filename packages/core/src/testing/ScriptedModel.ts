@@ -92,6 +92,13 @@ export const toParts = (whole: Message.Reply): ReadonlyArray<Model.Part> => [
   }
 ]
 
+/** What shows why it was sent: most often the results of tools. */
+const unexpected = ({ messages }: Model.Request, number: number, steps: number): string => {
+  const last = JSON.stringify(messages.at(-1)) ?? "none"
+  const shown = last.length > 300 ? `${last.slice(0, 300)}…` : last
+  return `request ${number} is not in the script of ${steps} steps; its last message is ${shown}`
+}
+
 /** A scripted model, checked at the end of the scope. */
 export const make = (...steps: ReadonlyArray<Step>): Effect.Effect<ScriptedModel, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -106,7 +113,7 @@ export const make = (...steps: ReadonlyArray<Step>): Effect.Effect<ScriptedModel
         const found = steps[requests.length]
         requests.push({ ...request, messages: [...request.messages], isStreamed })
         return found === undefined
-          ? Effect.die(new Error(`ScriptedModel: request ${requests.length} is not in the script`))
+          ? Effect.die(new Error(`ScriptedModel: ${unexpected(request, requests.length, steps.length)}`))
           : Effect.succeed(found)
       })
     const service: Model.Service = {
