@@ -5,17 +5,20 @@
 
 const isWritable = (() => {
   const known = Object.getOwnPropertyDescriptor(Error, "stackTraceLimit")
-  return known === undefined ? Object.isExtensible(Error) : known.writable === true || known.set !== undefined
+  return known?.writable === true || known?.set !== undefined
 })()
+
+// what no standard has, and most runtimes do
+const runtime = Error as typeof Error & { stackTraceLimit?: number }
 
 /** Makes an error without the places from which it comes; with them where the runtime does not let that be chosen. */
 export const stackless = <E>(make: () => E): E => {
-  if (!isWritable) return make()
-  const { stackTraceLimit } = Error
-  Error.stackTraceLimit = 0
+  const { stackTraceLimit } = runtime
+  if (stackTraceLimit === undefined || !isWritable) return make()
+  runtime.stackTraceLimit = 0
   try {
     return make()
   } finally {
-    Error.stackTraceLimit = stackTraceLimit
+    runtime.stackTraceLimit = stackTraceLimit
   }
 }
