@@ -28,7 +28,7 @@ const ofCall = {
 
 const whereOf = (callId: string): ReadonlyArray<string> => (callId === "" ? [] : [`call ${callId}`])
 
-/** The arguments are no JSON. The tool did not run. */
+/** The arguments are no JSON. The tool did not run. It is made without a stack. */
 export class InvalidArgs extends advised(
   "InvalidArgs",
   Schema.TaggedError<InvalidArgs, AdviceOf<"InvalidArgs">>()("InvalidArgs", {
@@ -45,7 +45,7 @@ export class InvalidArgs extends advised(
   }
 }
 
-/** The arguments are JSON that does not fit the tool's parameters. The tool did not run. */
+/** The arguments are JSON that does not fit the tool's parameters. The tool did not run. It is made without a stack. */
 export class DeserializationError extends advised(
   "DeserializationError",
   Schema.TaggedError<DeserializationError, AdviceOf<"DeserializationError">>()("DeserializationError", {
