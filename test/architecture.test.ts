@@ -4,6 +4,7 @@ import {
   doorViolations,
   MAX_LINES,
   measure,
+  oldFunctionViolations,
   type Order,
   orderViolations,
   ownerOf,
@@ -42,6 +43,10 @@ describe("the house", () => {
     )
     process.stdout.write(`${["lines casts  file", ...table].join("\n")}\n`)
     expect(sizeViolations(files)).toEqual([])
+  })
+
+  it("no function is made where a property takes it", () => {
+    expect(oldFunctionViolations([...sources(core), ...sources(providers)])).toEqual([])
   })
 })
 
@@ -359,6 +364,25 @@ describe("sizeViolations", () => {
     expect(sizeViolations([long, file("Any.ts", "", "export const a = 1 as any")])).toEqual([
       `${core}/Long.ts has 401 lines, more than 400`,
       `${core}/Any.ts:2 casts to any`
+    ])
+  })
+})
+
+describe("oldFunctionViolations", () => {
+  it("rejects a function behind the name of a property, and not one that has a name or belongs to a literal", () => {
+    const planted = file(
+      "Run.ts",
+      "meter.announce = () => run",
+      "meter[key] ??= function () {}",
+      "const announce = () => run",
+      "meter.announce = announce",
+      "let later",
+      "later = () => run",
+      "export const all = { of: () => run }"
+    )
+    expect(oldFunctionViolations([planted])).toEqual([
+      "packages/core/src/Run.ts:1 makes a function where a property takes it: name it first",
+      "packages/core/src/Run.ts:2 makes a function where a property takes it: name it first"
     ])
   })
 })

@@ -1,4 +1,4 @@
-/** What a source imports and which casts it makes. */
+/** What a source imports, which casts it makes, and which functions it makes right where a property takes them. */
 import { type File } from "../../scripts/files.ts"
 import { lineAt, type Node, nodeIn, nodesIn, parse, textIn, walk } from "../../scripts/syntax.ts"
 
@@ -74,3 +74,13 @@ export const castsOf = ({ text }: File): ReadonlyArray<Cast> =>
       const isConst = target?.type === "TSTypeReference" && textIn(nodeIn(target, "typeName"), "name") === "const"
       return isConst ? [] : [{ line: lineAt(text, node.end), toAny: target?.type === "TSAnyKeyword" }]
     })
+
+const isFunction = (node: Node | undefined): boolean =>
+  node?.type === "ArrowFunctionExpression" || node?.type === "FunctionExpression"
+
+/** The lines on which a function is made right behind the name of the property that takes it: `meter.announce = () => …`. */
+export const assignedFunctionsOf = ({ text }: File): ReadonlyArray<number> =>
+  [...walk(parse(text))]
+    .filter((node) => node.type === "AssignmentExpression")
+    .filter((node) => nodeIn(node, "left")?.type === "MemberExpression" && isFunction(nodeIn(node, "right")))
+    .map(({ start }) => lineAt(text, start))

@@ -259,13 +259,15 @@ export class Meter {
   #warnings(now: number): ReadonlyArray<Warning> {
     const { warnAt } = this.budget
     if (warnAt >= 1) return []
-    return shared.flatMap((reason) => {
-      const limit = this.#limits[reason]
-      const spent = this.spent(reason, now)
-      if (spent < warnAt * limit || this.#warned?.has(reason) === true) return []
-      ;(this.#warned ??= new Set()).add(reason)
-      return [{ reason, limit, spent }]
-    })
+    return shared
+      .filter((reason) => {
+        const isNear = this.spent(reason, now) >= warnAt * this.#limits[reason]
+        return isNear && this.#warned?.has(reason) !== true
+      })
+      .map((reason) => {
+        ;(this.#warned ??= new Set()).add(reason)
+        return { reason, limit: this.#limits[reason], spent: this.spent(reason, now) }
+      })
   }
 
   #exceeded(reason: Shared, spent: number): SharedExceeded {

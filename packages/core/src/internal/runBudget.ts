@@ -97,7 +97,7 @@ const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never
 
 /** Tells of the limits that are near, to those who listen. */
 export const warn = (run: RunContext.RunContext): Effect.Effect<void> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) => run.meter.warn(now))
+  Effect.withFiber((fiber) => run.meter.warn(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()))
 
 /** One tool failed too often in the same way: what was decided about its last failures comes along. */
 export const repeatedFailure = (

@@ -82,7 +82,7 @@ export const within = <A, E, R>(
         // whoever has started it can ask it at once, before it does anything
         const working = frame.mode.isForked === true ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
         const running = restore(RunContext.within(run, working))
-        return all.length === 0 ? running : reporting(frame, run, running)
+        return all.length === 0 ? running : reporting(frame, run, running, fiber)
       }
       const isOutermost = parent === undefined
       const { agent, listeners } = frame
@@ -138,7 +138,10 @@ const contextOf = (
     startedIn: parent?.callKey
   }
   if (frame.budget !== undefined && run.emit !== undefined) {
-    meter.announce = (warning) => RunContext.emit(run, () => ({ type: "budget-warning", ...warning }))
+    // V8 makes a function among its old objects where it stands behind the name of a property, and all of the run would stay with it
+    const announce: Meter["announce"] = (warning) =>
+      RunContext.emit(run, () => ({ type: "budget-warning", ...warning }))
+    meter.announce = announce
   }
   return run
 }
@@ -181,17 +184,21 @@ const untilOver = (runId: string, sink: Sink): Sink => {
 }
 
 /** Emits the first event, the turn that was cut short, and the one terminal event. */
-const reporting = <A, E, R>(frame: Frame, run: RunContext.RunContext, running: Effect.Effect<A, E, R>) =>
-  Effect.onExit(
+const reporting = <A, E, R>(
+  frame: Frame,
+  run: RunContext.RunContext,
+  running: Effect.Effect<A, E, R>,
+  fiber: Fiber.Fiber<unknown, unknown>
+) =>
+  Effect.onExitPrimitive(
     RunContext.begin(run, () => ({ type: "run-start", input: frame.input, transcript: frame.state.said() }), running),
-    (exit) =>
-      Effect.withFiber((fiber) => {
-        // a turn that waits is not over: it ends where the run goes on
-        const message = waitingIn(exit) === undefined ? frame.state.unfinished() : undefined
-        if (message !== undefined) RunContext.tell(run, fiber, () => ({ type: "turn-end", message }))
-        RunContext.tell(run, fiber, () => terminal(frame, run, exit))
-        return Effect.void
-      })
+    (exit) => {
+      // a turn that waits is not over: it ends where the run goes on
+      const message = waitingIn(exit) === undefined ? frame.state.unfinished() : undefined
+      if (message !== undefined) RunContext.tell(run, fiber, () => ({ type: "turn-end", message }))
+      RunContext.tell(run, fiber, () => terminal(frame, run, exit))
+      return undefined
+    }
   )
 
 const waitingIn = (exit: Exit.Exit<unknown, unknown>) =>

@@ -71,6 +71,8 @@ export class Operations<Operation> {
     quietly(() => this.#hear(event, context ?? this.#context), undefined)
 
   #hear(event: AgentEvent.AgentEvent, context: Context.Context<never>): Operation | undefined {
+    // nothing begins, ends or is noted with these
+    if (event.type === "turn-start") return undefined
     const now = this.#clock.currentTimeNanosUnsafe()
     const begin = (event: Beginning) => this.#watcher.begin(event, context, now)
     if (event.type === "run-start") {

@@ -27,7 +27,7 @@ export class Operation {
   constructor(event: Beginning, context: Context.Context<never>, now: bigint, hasContent: boolean) {
     const { kind, name } = titleOf(event)
     const attributes = Attributes.ofBeginning(event)
-    this.span = Effect.runSyncWith(context)(Effect.makeSpan(name, { kind, attributes }))
+    this.span = made(Effect.makeSpan(name, { kind, attributes }), context)
     this.#began = now
     this.#hasContent = hasContent
     if (hasContent) this.#set(Content.ofBeginning(event))
@@ -61,8 +61,16 @@ export class Operation {
   }
 
   #set(attributes: Attributes.Attributes): void {
-    for (const [key, value] of Object.entries(attributes)) this.span.attribute(key, value)
+    for (const key of Object.keys(attributes)) this.span.attribute(key, attributes[key])
   }
+}
+
+/** What an effect gives that waits for nothing. `runSync` brings a scheduler, for which all that a fiber reads is looked up anew. */
+const made = <A>(effect: Effect.Effect<A>, context: Context.Context<never>): A => {
+  const exit = Effect.runForkWith(context)(effect).pollUnsafe()
+  if (exit === undefined) throw new TypeError("Telemetry: a tracer makes a span at once")
+  if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
+  return exit.value
 }
 
 const titleOf = (event: Beginning): { readonly name: string; readonly kind: Tracer.SpanKind } => {
