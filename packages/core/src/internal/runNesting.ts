@@ -35,11 +35,12 @@ export const placeOf = (
       from,
       decisions,
       started: (capture) => {
-        state.captures[index] = (now) => {
+        const captured: (typeof state.captures)[number] = (now) => {
           const snapshot = capture(now)
           if (snapshot === undefined) return undefined
           return { requests: snapshot.open?.requests ?? [], nested: { key, arguments: args, snapshot } }
         }
+        state.captures[index] = captured
       }
     }),
     over: () => {
