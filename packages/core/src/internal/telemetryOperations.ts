@@ -71,8 +71,10 @@ export class Operations<Operation> {
     quietly(() => this.#hear(event, context ?? this.#context), undefined)
 
   #hear(event: AgentEvent.AgentEvent, context: Context.Context<never>): Operation | undefined {
-    // nothing begins, ends or is noted with these
+    // nothing begins, ends or is noted with these, and the time is dear to read
     if (event.type === "turn-start") return undefined
+    const open = this.#runs.get(event.runId)
+    if (event.type === "turn-end" && open?.calls.length === 0) return undefined
     const now = this.#clock.currentTimeNanosUnsafe()
     const begin = (event: Beginning) => this.#watcher.begin(event, context, now)
     if (event.type === "run-start") {
@@ -80,7 +82,6 @@ export class Operations<Operation> {
       this.#runs.set(event.runId, { run, model: undefined, calls: [] })
       return run
     }
-    const open = this.#runs.get(event.runId)
     if (open === undefined) return undefined
     switch (event.type) {
       case "model-start":
