@@ -1,0 +1,110 @@
+/**
+ * Who starts the orders of a cluster, decides what has to be decided, and tells how they end: `starter.ts database folder patience order…`.
+ * Each line of its standard output is JSON. Where nothing ends for longer than the patience, in seconds, it tells what there is to
+ * know of what has not ended.
+ */
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { Approval } from "@kintsugi/core"
+import * as Durable from "@kintsugi/providers/Durable"
+import { Effect, Option, Schema } from "effect"
+import * as SqlClient from "effect/sql/SqlClient"
+import { clientOf } from "./cluster.ts"
+import { ordersIn } from "./orders.ts"
+
+const [database = "", folder = "", patience = "0", ...names] = process.argv.slice(2)
+
+const say = (what: object): void => void process.stdout.write(`${JSON.stringify(what)}\n`)
+
+// it starts orders, and works on none
+const nothing = () => Effect.die(new Error("this process works on nothing"))
+const orders = ordersIn({ tell: nothing, ask: nothing, enter: nothing, has: () => false, hear: nothing })
+
+const Asked = Schema.fromJsonString(Durable.Asked)
+
+/** Says yes to whatever was asked since it was last called. */
+const deciding = () => {
+  let decided = 0
+  const file = join(folder, "asked")
+  return Effect.gen(function* () {
+    const lines = existsSync(file) ? readFileSync(file, "utf8").split("\n").slice(0, -1) : []
+    for (const line of lines.slice(decided)) {
+      yield* Durable.decide(orders, yield* Schema.decodeUnknownEffect(Asked)(line), Approval.approve)
+      decided++
+    }
+  })
+}
+
+/** How many orders have ended. */
+const ended = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly count: number }>`
+    SELECT count(*)::int AS count FROM cluster_messages m JOIN cluster_replies r ON r.request_id = m.id AND r.kind = 0
+    WHERE m.entity_type = ${`Workflow/${orders.workflow._tag}`} AND m.tag = 'run' AND r.payload NOT LIKE '%"Suspended"%'`
+  return row?.count ?? 0
+})
+
+/** What is known of what has not ended. */
+const unfinished = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const messages = yield* sql`
+    SELECT m.id::text, m.shard_id, m.entity_id, m.tag, left(m.payload, 120) AS payload, m.last_read::text, m.deliver_at::text,
+      now()::text AS now FROM cluster_messages m WHERE NOT m.processed AND m.deliver_at IS NULL ORDER BY m.rowid LIMIT 60`
+  const suspended = yield* sql`
+    SELECT m.entity_id, m.shard_id, left(r.payload, 200) AS reply FROM cluster_messages m
+    JOIN cluster_replies r ON r.request_id = m.id AND r.kind = 0
+    WHERE m.tag = 'run' AND m.entity_type LIKE 'Workflow/orders%' AND r.payload LIKE '%"Suspended"%' LIMIT 60`
+  const locks = yield* sql`
+    SELECT l.pid, count(*)::int AS shards, min(a.state) AS state, min(a.backend_start)::text AS since FROM pg_locks l
+    JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.objsubid = 2 GROUP BY l.pid`
+  const runners = yield* sql`SELECT address, healthy, last_heartbeat::text FROM cluster_runners`
+  say({ unfinished: { messages, suspended, locks, runners } })
+})
+
+/** What one turn of an order takes in the tables, in bytes. */
+const bytesOf = (executionId: string, turn: number) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const size = sql.literal(
+      "octet_length(coalesce(m.message_id, '') || coalesce(m.payload, '') || coalesce(m.headers, ''))"
+    )
+    // the outermost run is the first part of the name of each of its steps
+    const step = `^\\{"name":"[^/"]*/${turn}/`
+    const [row] = yield* sql<{ readonly bytes: number }>`
+      SELECT coalesce(sum(${size} + coalesce((SELECT sum(octet_length(r.payload)) FROM cluster_replies r WHERE r.request_id = m.id), 0)), 0)::int
+        AS bytes FROM cluster_messages m WHERE m.entity_id = ${executionId} AND m.tag = 'activity' AND m.payload ~ ${step}`
+    return row?.bytes ?? 0
+  })
+
+const main = Effect.gen(function* () {
+  const ids = yield* Effect.forEach(names, (id) => Durable.start(orders, { id, input: id }), { concurrency: 8 })
+  say({ started: ids.length })
+  const decide = deciding()
+  let [count, quiet] = [0, 0]
+  while (count < ids.length) {
+    yield* decide
+    const now = yield* ended
+    if (now === count) quiet += 0.2
+    else {
+      quiet = 0
+      say({ ended: now })
+    }
+    count = now
+    if (quiet > Number(patience)) return yield* unfinished
+    yield* Effect.sleep(200)
+  }
+  for (const [index, id] of ids.entries()) {
+    const result = Option.getOrUndefined(yield* Durable.poll(orders, id))
+    const end = result?._tag === "Complete" ? result.exit : undefined
+    const turns = [5, 50, 200]
+    const bytes = names[index]?.startsWith("turns-")
+      ? Object.fromEntries(
+          yield* Effect.forEach(turns, (turn) => Effect.map(bytesOf(id, turn), (size) => [turn, size]))
+        )
+      : undefined
+    say({ order: names[index], answer: end?._tag === "Success" ? end.value : JSON.stringify(end ?? result), bytes })
+  }
+}).pipe(Effect.provide(clientOf(Number(database))))
+
+await Effect.runPromise(main)
+process.exit(0)
