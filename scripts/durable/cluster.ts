@@ -92,7 +92,7 @@ export const play = async (postgres: string, trouble: Trouble, options: Options,
     let [moves, again] = [0, 0]
     for (const order of orders) {
       const answer = told.find((one) => one.order === order)?.answer
-      const judged = judge(files, { order, answer, asked: models.asked.get(order) ?? new Map() }, cutter.cuts())
+      const judged = judge(files, { order, answer, asked: models.asked.get(order) ?? new Map() })
       moves += judged.moves
       again += judged.again
       report.check(`${trouble}: ${order}`, judged.faults.length === 0, judged.faults.join("; "))

@@ -51,10 +51,13 @@ export const startRunners = async (database: number, models: string, files: stri
     })
   }
   for (const place of [1, 2, 3]) start(place, await freePort(), 1)
+  const last = () => children.forEach((child) => child.kill("SIGKILL"))
+  process.once("exit", last)
   const stop = async () => {
     isOver = true
+    process.off("exit", last)
     const gone = [...children].map((child) => new Promise((resolve) => child.once("close", resolve)))
-    for (const child of children) child.kill("SIGKILL")
+    last()
     await Promise.all(gone)
   }
   return { ends: () => ends, faults, stop }

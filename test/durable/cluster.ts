@@ -28,8 +28,8 @@ const configOf = (runnerPort: number | undefined) =>
   ShardingConfig.layer({
     runnerAddress: Option.map(Option.fromUndefinedOr(runnerPort), (port) => RunnerAddress.make("127.0.0.1", port)),
     shardsPerGroup: 60,
-    shardLockRefreshInterval: "1 second",
-    shardLockExpiration: "5 seconds",
+    shardLockRefreshInterval: "3 seconds",
+    shardLockExpiration: "15 seconds",
     refreshAssignmentsInterval: "500 millis",
     runnerHealthCheckInterval: "2 seconds",
     entityMessagePollInterval: "1 second",

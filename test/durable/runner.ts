@@ -5,6 +5,7 @@
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { RunContext } from "@kintsugi/core"
 import * as Durable from "@kintsugi/providers/Durable"
 import { Clock, Deferred, Effect, Layer, Logger, References, Schema } from "effect"
 import { runnerOn } from "./cluster.ts"
@@ -17,13 +18,17 @@ let told = 0
 const fileOf = (order: string): string => join(folder, order)
 
 /** Nothing comes after the n-th where that is SIGKILL: the process is gone before the next line. */
-const tell = (order: string, what: string): Effect.Effect<void> =>
-  Effect.sync(() => {
-    appendFileSync(fileOf(order), `${name} ${what}\n`)
-    told++
-    if (told === 1) process.stdout.write("at work\n")
-    if (told === Number(at)) process.kill(process.pid, end)
-  })
+const say = (order: string, what: string): void => {
+  appendFileSync(fileOf(order), `${name} ${what}\n`)
+  if (++told === Number(at)) process.kill(process.pid, end)
+}
+
+const tell = (order: string, what: string): Effect.Effect<void> => Effect.sync(() => say(order, what))
+
+/** Hears of each replay of an order: it begins from the top. */
+const watching: RunContext.MakeObserver = () => (event) => {
+  if (event.type === "run-start" && event.parent === undefined) say(String(event.input), "begins")
+}
 
 const Asked = Schema.fromJsonString(Durable.Asked)
 
@@ -71,6 +76,7 @@ const main = Effect.gen(function* () {
   const runner = Layer.build(orders.layer.pipe(Layer.provideMerge(runnerOn(Number(database), Number(port)))))
   yield* Effect.scoped(Effect.andThen(runner, Deferred.await(ending))).pipe(
     Effect.provideService(Clock.Clock, clock),
+    Effect.provideService(RunContext.Observers, [watching]),
     Effect.provide(Logger.layer([Logger.consolePretty()])),
     Effect.provideService(References.MinimumLogLevel, process.env["KINTSUGI_LOG"] === undefined ? "None" : "Info")
   )

@@ -1,13 +1,13 @@
 /**
  * Who starts the orders of a cluster, decides what has to be decided, and tells how they end: `starter.ts database folder patience order…`.
- * Each line of its standard output is JSON. Where nothing ends for longer than the patience, in seconds, it tells what there is to
+ * Each line of its standard output is JSON. Where nothing is done for longer than the patience, in seconds, it tells what there is to
  * know of what has not ended.
  */
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Approval } from "@kintsugi/core"
 import * as Durable from "@kintsugi/providers/Durable"
-import { Effect, Option, Schema } from "effect"
+import { Clock, Effect, Option, Schema } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { clientOf } from "./cluster.ts"
 import { ordersIn } from "./orders.ts"
@@ -44,16 +44,23 @@ const ended = Effect.gen(function* () {
   return row?.count ?? 0
 })
 
+/** How much has come of them so far: while this grows, they are at work. */
+const replied = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly last: string }>`SELECT coalesce(max(rowid), 0)::text AS last FROM cluster_replies`
+  return row?.last ?? ""
+})
+
 /** What is known of what has not ended. */
 const unfinished = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const messages = yield* sql`
     SELECT m.id::text, m.shard_id, m.entity_id, m.tag, left(m.payload, 120) AS payload, m.last_read::text, m.deliver_at::text,
-      now()::text AS now FROM cluster_messages m WHERE NOT m.processed AND m.deliver_at IS NULL ORDER BY m.rowid LIMIT 60`
+      now()::text AS now FROM cluster_messages m WHERE NOT m.processed AND m.deliver_at IS NULL ORDER BY m.rowid LIMIT 20`
   const suspended = yield* sql`
     SELECT m.entity_id, m.shard_id, left(r.payload, 200) AS reply FROM cluster_messages m
     JOIN cluster_replies r ON r.request_id = m.id AND r.kind = 0
-    WHERE m.tag = 'run' AND m.entity_type LIKE 'Workflow/orders%' AND r.payload LIKE '%"Suspended"%' LIMIT 60`
+    WHERE m.tag = 'run' AND m.entity_type LIKE 'Workflow/orders%' AND r.payload LIKE '%"Suspended"%' LIMIT 20`
   const locks = yield* sql`
     SELECT l.pid, count(*)::int AS shards, min(a.state) AS state, min(a.backend_start)::text AS since FROM pg_locks l
     JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.objsubid = 2 GROUP BY l.pid`
@@ -80,17 +87,15 @@ const main = Effect.gen(function* () {
   const ids = yield* Effect.forEach(names, (id) => Durable.start(orders, { id, input: id }), { concurrency: 8 })
   say({ started: ids.length })
   const decide = deciding()
-  let [count, quiet] = [0, 0]
+  let [count, last, quiet] = [0, "", yield* Clock.currentTimeMillis]
   while (count < ids.length) {
     yield* decide
-    const now = yield* ended
-    if (now === count) quiet += 0.2
-    else {
-      quiet = 0
-      say({ ended: now })
-    }
+    const [now, reply, time] = [yield* ended, yield* replied, yield* Clock.currentTimeMillis]
+    if (reply !== last) quiet = time
+    if (now !== count) say({ ended: now })
     count = now
-    if (quiet > Number(patience)) return yield* unfinished
+    last = reply
+    if (time - quiet > Number(patience) * 1000) return yield* unfinished
     yield* Effect.sleep(200)
   }
   for (const [index, id] of ids.entries()) {
