@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { startPostgres } from "../system/postgres.ts"
 import type { Report } from "../system/report.ts"
 import { startModels } from "./models.ts"
-import { judge } from "./orders.ts"
+import { judge, type Judged } from "./orders.ts"
 import { type Proxy, startProxy } from "./proxy.ts"
 import { type End, type Plan, startOrders, startRunners, type Told } from "./running.ts"
 
@@ -46,13 +46,14 @@ const cutting = (count: number, seed: number) => {
   }
 }
 
-const plans: Readonly<Record<Trouble, (seed: number) => Plan>> = {
-  deaths: (seed) => ({ next: ending(21, seed, "SIGKILL") }),
-  moves: (seed) => ({ next: ending(12, seed, "SIGTERM") }),
-  clocks: (seed) => ({
-    next: ending(6, seed, "SIGKILL"),
-    // five hours ahead, and back; two hours behind, and back; right
-    clock: (place) => [undefined, "40:18000,200:0", "60:-7200,250:0"][place]
+/** What is done to the runners, and to how many of them, for each ten orders. */
+const plans: Readonly<Record<Trouble, (tens: number, seed: number) => Plan>> = {
+  deaths: (tens, seed) => ({ next: ending(tens + 1, seed, "SIGKILL") }),
+  moves: (tens, seed) => ({ next: ending(Math.ceil(tens / 2) + 1, seed, "SIGTERM") }),
+  clocks: (tens, seed) => ({
+    next: ending(Math.ceil(tens / 3) + 1, seed, "SIGKILL"),
+    // five hours ahead, and right again; two hours behind, and right again; right
+    clock: (place) => ["40:18000,200:0", "60:-7200,250:0"][place - 1]
   }),
   outages: () => ({ next: () => undefined })
 }
@@ -64,53 +65,84 @@ export interface Options {
   readonly patience: number
 }
 
-/** Plays one trouble, and counts: each order that is right, and what is true of all. */
-export const play = async (postgres: string, trouble: Trouble, options: Options, report: Report): Promise<void> => {
+/** What came of all runs. */
+interface Outcome {
+  readonly told: ReadonlyArray<Told>
+  readonly orders: ReadonlyArray<string>
+  readonly judged: ReadonlyArray<Judged>
+  readonly runnerFaults: ReadonlyArray<string>
+  /** How many runners have ended, and how often storage has refused. */
+  readonly ends: number
+  readonly cuts: number
+  readonly seconds: number
+}
+
+const running = async (
+  postgres: string,
+  trouble: Trouble,
+  { orders: count, patience, seed }: Options
+): Promise<Outcome> => {
   const begun = performance.now()
   const files = mkdtempSync(join(tmpdir(), "kintsugi-cluster-"))
   const database = await startPostgres(postgres)
   const proxy = await startProxy(database.port)
-  const cutter = cutting(trouble === "outages" ? 6 : 0, options.seed)
+  const cutter = cutting(trouble === "outages" ? Math.ceil(count / 20) + 1 : 0, seed)
   const models = await startModels((request) => cutter.at(request, proxy))
   const port = trouble === "outages" ? proxy.port : database.port
-  const runners = await startRunners(port, models.url, files, plans[trouble](options.seed))
-  const orders = Array.from({ length: options.orders }, (_, index) => `order-${index + 1}`)
+  const runners = await startRunners(port, models.url, files, plans[trouble](Math.ceil(count / 10), seed))
+  const orders = Array.from({ length: count }, (_, index) => `order-${index + 1}`)
   if (trouble === "deaths") orders.push("turns-60")
   const told: Array<Told> = []
   try {
-    await startOrders(database.port, files, options.patience, orders, (one) => told.push(one))
-    const seconds = ((performance.now() - begun) / 1000).toFixed(0)
-    const unfinished = told.find((one) => one.unfinished !== undefined)?.unfinished
-    if (unfinished !== undefined) console.log(JSON.stringify(unfinished, undefined, 1))
-    const ended = told.findLast((one) => one.ended !== undefined)?.ended ?? 0
-    const said = `${ended} of ${orders.length} runs ended in ${seconds} s`
-    report.check(
-      `${trouble}: ${said}, while ${runners.ends()} runners ended and storage refused ${cutter.cuts()} times`,
-      ended === orders.length
+    await startOrders(database.port, files, patience, orders, (one) => told.push(one))
+    const answers = new Map(told.map(({ answer, order }) => [order, answer]))
+    const judged = orders.map((order) =>
+      judge(files, { order, answer: answers.get(order), asked: models.asked.get(order) ?? new Map() })
     )
-    for (const fault of runners.faults) report.check(`${trouble}: runners end as they should`, false, fault)
-    let [moves, again] = [0, 0]
-    for (const order of orders) {
-      const answer = told.find((one) => one.order === order)?.answer
-      const judged = judge(files, { order, answer, asked: models.asked.get(order) ?? new Map() })
-      moves += judged.moves
-      again += judged.again
-      report.check(`${trouble}: ${order}`, judged.faults.length === 0, judged.faults.join("; "))
-    }
-    console.log(`${trouble}: ${moves} times a run went on in another process, ${again} requests were made again`)
-    const bytes = told.find((one) => one.bytes !== undefined)?.bytes
-    if (trouble === "deaths") {
-      const [early = 0, late = 0] = [bytes?.["5"], bytes?.["50"]]
-      report.check(
-        `${trouble}: turn 50 takes ${late} bytes, turn 5 ${early}`,
-        early > 0 && late > 0 && late <= 1.2 * early
-      )
-    }
+    const seconds = (performance.now() - begun) / 1000
+    return { told, orders, judged, runnerFaults: runners.faults, ends: runners.ends(), cuts: cutter.cuts(), seconds }
   } finally {
     await runners.stop()
     models.stop()
     proxy.stop()
     await database.stop()
     rmSync(files, { recursive: true, force: true })
+  }
+}
+
+const sum = (values: ReadonlyArray<number>): number => values.reduce((one, other) => one + other, 0)
+
+/** Plays one trouble, and counts: each order that is right, and what is true of all. */
+export const play = async (postgres: string, trouble: Trouble, options: Options, report: Report): Promise<void> => {
+  const { cuts, ends, judged, orders, runnerFaults, seconds, told } = await running(postgres, trouble, options)
+  const unfinished = told.find((one) => one.unfinished !== undefined)?.unfinished
+  if (unfinished !== undefined) console.log(JSON.stringify(unfinished, undefined, 1))
+  const ended = told.findLast((one) => one.ended !== undefined)?.ended ?? 0
+  const meanwhile = `while ${ends} runners ended and storage refused ${cuts} times`
+  report.check(
+    `${trouble}: ${ended} of ${orders.length} runs ended in ${seconds.toFixed(0)} s, ${meanwhile}`,
+    ended === orders.length
+  )
+  report.check(`${trouble}: runners end as they should`, runnerFaults.length === 0, runnerFaults.join("; "))
+  const wrong = judged.filter(({ faults }) => faults.length > 0)
+  for (const { faults } of wrong.slice(0, 10)) console.log(`  not: ${faults.join("; ")}`)
+  report.count(`${trouble}: runs that are right`, {
+    passed: judged.length - wrong.length,
+    failed: wrong.length,
+    skipped: 0
+  })
+  const [moves, again] = [sum(judged.map((one) => one.moves)), sum(judged.map((one) => one.again))]
+  console.log(`        a run went on in another process ${moves} times, and ${again} requests were made again`)
+  const bytes = told.find((one) => one.bytes !== undefined)?.bytes
+  if (trouble !== "deaths") return
+  const [early = 0, late = 0] = [bytes?.["5"], bytes?.["50"]]
+  report.check(`${trouble}: turn 50 takes ${late} bytes, turn 5 ${early}`, early > 0 && late > 0 && late <= 1.2 * early)
+}
+
+/** All that is tried with a cluster, or one trouble. */
+export const playAll = async (postgres: string, words: ReadonlyArray<Trouble>, report: Report): Promise<void> => {
+  for (const trouble of words) {
+    const orders = trouble === "deaths" ? 200 : 100
+    await play(postgres, trouble, { orders, seed: 1, patience: 120 }, report)
   }
 }

@@ -66,8 +66,8 @@ export const judge = (files: string, { answer, asked, order }: Ended): Judged =>
   const count = (what: string) => all.filter((line) => line.what === `${what} ${key}`).length
   demand(`it is paid ${count("paid")} times`, count("paid") === 1)
   demand("an unsafe tool begins again that was not looked up", begins.length <= 1 + count("verify"))
-  const tools = ["look ends", "see ends", "sign ends", "flaky begins 2"]
-  const done = lines.filter(({ what }) => tools.includes(what)).length
+  const tools = new Set(["look ends", "see ends", "sign ends", "flaky begins 2"])
+  const done = lines.filter(({ what }) => tools.has(what)).length
   // two tools are at work at once in the first turn
   demand(`${done} ends of tools are not 5, or those more that were under way`, done >= 5 && done <= 5 + 2 * replays)
   return { faults, moves, again }
