@@ -16,6 +16,7 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { bench } from "./durable/bench.ts"
 import { isTrouble, playAll, type Trouble, troubles } from "./durable/cluster.ts"
 import { folder, isReady, startDatabase } from "./durable/database.ts"
 import { kill } from "./durable/killing.ts"
@@ -69,6 +70,10 @@ const manyProcesses = async (report: Report, words: ReadonlyArray<Trouble>): Pro
 
 const main = async (word: string, trouble: string): Promise<void> => {
   const report = new Report()
+  if (word === "bench" && isReady()) {
+    const found = provide(tools.postgres, false)
+    return bench("path" in found ? found.path : undefined)
+  }
   if (!isReady()) report.skip("durable runs", "could not install the database: see the messages above")
   else if (word === "cluster") await manyProcesses(report, isTrouble(trouble) ? [trouble] : troubles)
   else {

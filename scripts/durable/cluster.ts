@@ -133,6 +133,16 @@ export const play = async (postgres: string, trouble: Trouble, options: Options,
   })
   const [moves, again] = [sum(judged.map((one) => one.moves)), sum(judged.map((one) => one.again))]
   console.log(`        a run went on in another process ${moves} times, and ${again} requests were made again`)
+  const deleted = told.find((one) => one.deleted !== undefined)?.deleted
+  report.check(
+    `${trouble}: what has ended is deleted as the guide says, and nothing younger`,
+    deleted?.undone === 0 &&
+      deleted.kept > orders.length &&
+      deleted.afterYoung === deleted.kept &&
+      deleted.afterOld === 0 &&
+      deleted.unknown === orders.length,
+    JSON.stringify(deleted)
+  )
   const bytes = told.find((one) => one.bytes !== undefined)?.bytes
   if (trouble !== "deaths") return
   const [early = 0, late = 0] = [bytes?.["5"], bytes?.["50"]]

@@ -71,6 +71,8 @@ export interface Told {
   readonly answer?: string
   readonly bytes?: Readonly<Record<string, number>>
   readonly unfinished?: object
+  /** Rows before and after the statements of the guide, and runs that are unknown after that. */
+  readonly deleted?: Readonly<Record<"undone" | "kept" | "afterYoung" | "afterOld" | "unknown", number>>
 }
 
 /** Starts runs, and gives all that is told until they have ended, or until nothing ends any more. */

@@ -9,10 +9,13 @@ import { Approval } from "@kintsugi/core"
 import * as Durable from "@kintsugi/providers/Durable"
 import { Clock, Effect, Option, Schema } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
+import { bytesOf } from "./bytes.ts"
 import { clientOf } from "./cluster.ts"
 import { ordersIn } from "./orders.ts"
 
 const [database = "", folder = "", patience = "0", ...names] = process.argv.slice(2)
+
+const guide = new URL("../../docs/guide/durable.md", import.meta.url)
 
 const say = (what: object): void => void process.stdout.write(`${JSON.stringify(what)}\n`)
 
@@ -40,7 +43,8 @@ const ended = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ readonly count: number }>`
     SELECT count(*)::int AS count FROM cluster_messages m JOIN cluster_replies r ON r.request_id = m.id AND r.kind = 0
-    WHERE m.entity_type = ${`Workflow/${orders.workflow._tag}`} AND m.tag = 'run' AND r.payload NOT LIKE '%"Suspended"%'`
+    WHERE m.entity_type = ${`Workflow/${orders.workflow._tag}`} AND m.tag = 'run'
+      AND r.payload::jsonb #>> '{value,_tag}' = 'Complete'`
   return row?.count ?? 0
 })
 
@@ -60,7 +64,8 @@ const unfinished = Effect.gen(function* () {
   const suspended = yield* sql`
     SELECT m.entity_id, m.shard_id, left(r.payload, 200) AS reply FROM cluster_messages m
     JOIN cluster_replies r ON r.request_id = m.id AND r.kind = 0
-    WHERE m.tag = 'run' AND m.entity_type LIKE 'Workflow/orders%' AND r.payload LIKE '%"Suspended"%' LIMIT 20`
+    WHERE m.tag = 'run' AND m.entity_type = ${`Workflow/${orders.workflow._tag}`}
+      AND r.payload::jsonb #>> '{value,_tag}' = 'Suspended' LIMIT 20`
   const locks = yield* sql`
     SELECT l.pid, count(*)::int AS shards, min(a.state) AS state, min(a.backend_start)::text AS since FROM pg_locks l
     JOIN pg_stat_activity a ON a.pid = l.pid WHERE l.locktype = 'advisory' AND l.objsubid = 2 GROUP BY l.pid`
@@ -68,20 +73,27 @@ const unfinished = Effect.gen(function* () {
   say({ unfinished: { messages, suspended, locks, runners } })
 })
 
-/** What one turn of an order takes in the tables, in bytes. */
-const bytesOf = (executionId: string, turn: number) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const size = sql.literal(
-      "octet_length(coalesce(m.message_id, '') || coalesce(m.payload, '') || coalesce(m.headers, ''))"
-    )
-    // the outermost run is the first part of the name of each of its steps
-    const step = `^\\{"name":"[^/"]*/${turn}/`
-    const [row] = yield* sql<{ readonly bytes: number }>`
-      SELECT coalesce(sum(${size} + coalesce((SELECT sum(octet_length(r.payload)) FROM cluster_replies r WHERE r.request_id = m.id), 0)), 0)::int
-        AS bytes FROM cluster_messages m WHERE m.entity_id = ${executionId} AND m.tag = 'activity' AND m.payload ~ ${step}`
-    return row?.bytes ?? 0
-  })
+/** The statements of the guide, on these orders. */
+const statements = (age: string): ReadonlyArray<string> =>
+  [...readFileSync(guide, "utf8").matchAll(/```sql\n([\s\S]*?)```/g)].map(([, text = ""]) =>
+    text.replaceAll("clerk@1", orders.workflow._tag).replaceAll("30 days", age)
+  )
+
+/** Deletes what has ended, as the guide says: how many runs are left to do, and how many rows after what has ended this long ago. */
+const deleting = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = sql<{ readonly count: number }>`
+    SELECT ((SELECT count(*) FROM cluster_messages) + (SELECT count(*) FROM cluster_replies))::int AS count`
+  const count = Effect.map(rows, ([row]) => row?.count ?? 0)
+  const [left = "", young = ""] = statements("1 day")
+  const [, old = ""] = statements("0 seconds")
+  const [undone] = yield* sql.unsafe<{ readonly count: string }>(left)
+  const kept = yield* count
+  yield* sql.unsafe(young)
+  const afterYoung = yield* count
+  yield* sql.unsafe(old)
+  return { undone: Number(undone?.count), kept, afterYoung, afterOld: yield* count }
+})
 
 const main = Effect.gen(function* () {
   const ids = yield* Effect.forEach(names, (id) => Durable.start(orders, { id, input: id }), { concurrency: 8 })
@@ -101,7 +113,7 @@ const main = Effect.gen(function* () {
   for (const [index, id] of ids.entries()) {
     const result = Option.getOrUndefined(yield* Durable.poll(orders, id))
     const end = result?._tag === "Complete" ? result.exit : undefined
-    const turns = [5, 50, 200]
+    const turns = [5, 50]
     const bytes = names[index]?.startsWith("turns-")
       ? Object.fromEntries(
           yield* Effect.forEach(turns, (turn) => Effect.map(bytesOf(id, turn), (size) => [turn, size]))
@@ -109,6 +121,9 @@ const main = Effect.gen(function* () {
       : undefined
     say({ order: names[index], answer: end?._tag === "Success" ? end.value : JSON.stringify(end ?? result), bytes })
   }
+  const deleted = yield* deleting
+  const unknown = yield* Effect.forEach(ids, (id) => Effect.flip(Durable.poll(orders, id)))
+  say({ deleted: { ...deleted, unknown: unknown.filter(({ _tag }) => _tag === "UnknownRunError").length } })
 }).pipe(Effect.provide(clientOf(Number(database))))
 
 await Effect.runPromise(main)
