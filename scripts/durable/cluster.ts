@@ -132,7 +132,9 @@ export const play = async (postgres: string, trouble: Trouble, options: Options,
     skipped: 0
   })
   const [moves, again] = [sum(judged.map((one) => one.moves)), sum(judged.map((one) => one.again))]
+  const quiet = told.find((one) => one.quiet !== undefined)?.quiet ?? Number.NaN
   console.log(`        a run went on in another process ${moves} times, and ${again} requests were made again`)
+  console.log(`        nothing was recorded for ${quiet.toFixed(1)} s at the longest`)
   const deleted = told.find((one) => one.deleted !== undefined)?.deleted
   report.check(
     `${trouble}: what has ended is deleted as the guide says, and nothing younger`,

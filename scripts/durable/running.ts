@@ -70,6 +70,8 @@ export interface Told {
   readonly order?: string
   readonly answer?: string
   readonly bytes?: Readonly<Record<string, number>>
+  /** For how many seconds nothing was recorded, at the longest. */
+  readonly quiet?: number
   readonly unfinished?: object
   /** Rows before and after the statements of the guide, and runs that are unknown after that. */
   readonly deleted?: Readonly<Record<"undone" | "kept" | "afterYoung" | "afterOld" | "unknown", number>>

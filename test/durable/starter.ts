@@ -99,10 +99,11 @@ const main = Effect.gen(function* () {
   const ids = yield* Effect.forEach(names, (id) => Durable.start(orders, { id, input: id }), { concurrency: 8 })
   say({ started: ids.length })
   const decide = deciding()
-  let [count, last, quiet] = [0, "", yield* Clock.currentTimeMillis]
+  let [count, last, quiet, longest] = [0, "", yield* Clock.currentTimeMillis, 0]
   while (count < ids.length) {
     yield* decide
     const [now, reply, time] = [yield* ended, yield* replied, yield* Clock.currentTimeMillis]
+    longest = Math.max(longest, time - quiet)
     if (reply !== last) quiet = time
     if (now !== count) say({ ended: now })
     count = now
@@ -110,6 +111,7 @@ const main = Effect.gen(function* () {
     if (time - quiet > Number(patience) * 1000) return yield* unfinished
     yield* Effect.sleep(200)
   }
+  say({ quiet: longest / 1000 })
   for (const [index, id] of ids.entries()) {
     const result = Option.getOrUndefined(yield* Durable.poll(orders, id))
     const end = result?._tag === "Complete" ? result.exit : undefined
