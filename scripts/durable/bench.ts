@@ -18,8 +18,8 @@ interface Told {
   readonly perRun?: number
 }
 
-const toldOn = (port: number | string, connections: number): Told => {
-  const args = ["--expose-gc", join(root, folder, "bench.ts"), `${port}`, `${connections}`]
+const toldOn = (...where: ReadonlyArray<number | string>): Told => {
+  const args = ["--expose-gc", join(root, folder, "bench.ts"), ...where.map(String)]
   const { status, stdout } = spawnSync(process.execPath, args, {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"]
@@ -52,6 +52,7 @@ const tell = (where: string, told: Told): void => {
 
 /** On PostgreSQL only where it is there. */
 export const bench = async (postgres: string | undefined): Promise<void> => {
+  tell("in memory, nothing stored", toldOn())
   const embedded = await startDatabase()
   try {
     tell("PGlite, one connection", toldOn(embedded.port, 1))
