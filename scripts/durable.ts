@@ -1,10 +1,14 @@
 /**
  * Kills processes. A story of five turns runs as a workflow, on PostgreSQL in a process of its own; its own process kills itself
  * with SIGKILL at the n-th thing that it tells, and another one goes on, for each n until the story ends without a death. Before that
- * the shared scenarios run on this database, and the demo is played.
+ * the shared scenarios run on this database, and the demo is played. After that, three runners work on one PostgreSQL server, and are
+ * killed, stopped, given wrong clocks, or refused by storage: where Debian's `postgresql` is installed.
  *
- *   npm run test:durable            all points
- *   npm run test:durable -- 7       every seventh
+ *   npm run test:durable                    all points, and the cluster
+ *   npm run test:durable -- 7               every seventh point
+ *   npm run test:durable -- cluster         the cluster alone
+ *   npm run test:durable -- cluster deaths  one of deaths, clocks, outages and moves
+ *   npm run test:durable -- bench           what it costs, see docs/performance.md
  *
  * The last line is `N passed, N failed, N skipped`.
  */
@@ -12,64 +16,74 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { bench } from "./durable/bench.ts"
+import { isTrouble, playAll, type Trouble, troubles } from "./durable/cluster.ts"
 import { folder, isReady, startDatabase } from "./durable/database.ts"
 import { kill } from "./durable/killing.ts"
 import { root } from "./files.ts"
+import { isCi, Report } from "./system/report.ts"
+import { provide, tools } from "./system/tools.ts"
 import { binary } from "./tools.ts"
 
-/** Passed and failed. */
-type Count = readonly [number, number]
-
-const sweep = async (port: string, temporary: string, every: number): Promise<Count> => {
-  let [passed, failed] = [0, 0]
+const sweep = async (report: Report, port: string, temporary: string, every: number): Promise<void> => {
   for (let dies = every; ; dies += every) {
     const { deaths, faults } = await kill(port, join(temporary, `run-${dies}`), `run-${dies}`, [dies])
     const [at] = deaths
-    const isDead = at !== undefined
-    console.log(`${dies}: ${isDead ? `killed at "${at}"` : "not killed"}: ${faults.length === 0 ? "well" : "NOT WELL"}`)
-    for (const fault of faults) console.log(`  not: ${fault}`)
-    if (faults.length === 0) passed++
-    else failed++
-    if (!isDead) return [passed, failed]
+    const how = at === undefined ? "not killed" : `killed at "${at}"`
+    report.check(`${dies}: ${how}`, faults.length === 0, faults.join("; "))
+    if (at === undefined) return
   }
 }
 
 /** One program, and the code with which it has to end. */
-const ends = (title: string, code: number, args: ReadonlyArray<string>, env = {}): Count => {
+const ends = (report: Report, title: string, code: number, args: ReadonlyArray<string>, env = {}): void => {
   const { status } = spawnSync(process.execPath, args, {
     cwd: root,
     stdio: ["ignore", "inherit", "inherit"],
     env: { ...process.env, ...env }
   })
-  console.log(`${title}: ${status === code ? "well" : `NOT WELL, ended with ${status}`}`)
-  return status === code ? [1, 0] : [0, 1]
+  report.check(title, status === code, `ended with ${status}`)
 }
 
-const main = async (): Promise<void> => {
-  if (!isReady()) {
-    console.log("could not install the database: see the messages above\n0 passed, 0 failed, 1 skipped")
-    if (process.env["CI"] !== undefined) process.exitCode = 1
-    return
-  }
-  const every = Math.max(1, Number(process.argv[2] ?? "1"))
-  const counts: Array<Count> = [
-    ends("types", 0, [binary("typescript", "tsc"), "-p", folder]),
-    ends("the demo", 0, [join(root, "scripts/demoDurable.ts")]),
-    ends("the demo with a forged ledger", 1, [join(root, "scripts/demoDurable.ts"), "--forge"])
-  ]
+const oneProcess = async (report: Report, every: number): Promise<void> => {
+  ends(report, "types", 0, [binary("typescript", "tsc"), "-p", folder])
+  ends(report, "the demo", 0, [join(root, "scripts/demoDurable.ts")])
+  ends(report, "the demo with a forged ledger", 1, [join(root, "scripts/demoDurable.ts"), "--forge"])
   const temporary = mkdtempSync(join(tmpdir(), "kintsugi-durable-"))
   const database = await startDatabase()
   try {
     const scenarios = [binary("vitest"), "run", "--config", join(folder, "vitest.config.ts")]
-    counts.push(ends("the scenarios on SQL", 0, scenarios, { KINTSUGI_DURABLE_PORT: database.port }))
-    counts.push(await sweep(database.port, temporary, every))
+    ends(report, "the scenarios on SQL", 0, scenarios, { KINTSUGI_DURABLE_PORT: database.port })
+    await sweep(report, database.port, temporary, every)
   } finally {
     database.stop()
     rmSync(temporary, { recursive: true, force: true })
   }
-  const [passed, failed] = counts.reduce(([a, b], [c, d]) => [a + c, b + d])
-  console.log(`${passed} passed, ${failed} failed, 0 skipped`)
-  if (failed > 0) process.exitCode = 1
 }
 
-await main()
+const manyProcesses = async (report: Report, words: ReadonlyArray<Trouble>): Promise<void> => {
+  const found = provide(tools.postgres, false)
+  if ("path" in found) return playAll(found.path, words, report)
+  const why = `PostgreSQL is missing: ${found.why}; npm run setup-system installs it where it can`
+  for (const word of words) report.skip(`the cluster, ${word}`, why)
+}
+
+const main = async (word: string, trouble: string): Promise<void> => {
+  const report = new Report()
+  if (word === "bench" && isReady()) {
+    const found = provide(tools.postgres, false)
+    return bench("path" in found ? found.path : undefined)
+  }
+  if (!isReady()) report.skip("durable runs", "could not install the database: see the messages above")
+  else if (word === "cluster") await manyProcesses(report, isTrouble(trouble) ? [trouble] : troubles)
+  else {
+    await oneProcess(report, Math.max(1, Number(word)) || 1)
+    if (word === "") await manyProcesses(report, troubles)
+  }
+  const isWell = report.end()
+  if (report.failed > 0 || (isCi() && !isWell)) process.exitCode = 1
+}
+
+// whoever was started is ended with this process
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1))
+await main(process.argv[2] ?? "", process.argv[3] ?? "")

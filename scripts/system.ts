@@ -1,5 +1,6 @@
 /**
- * The tests that need more than Node: the official SDKs, other runtimes, and a browser, with the packages as they would be released.
+ * The tests that need more than Node: the official SDKs, other runtimes, and a browser, with the packages as they would be released,
+ * and a cluster whose runners are killed.
  *
  *   npm run test:system
  *
@@ -14,6 +15,7 @@ import { Effect } from "effect"
 import type { Checked } from "../test/system/scenario.ts"
 import { handler } from "../test/system/server.ts"
 import { packages } from "./build.ts"
+import { play } from "./durable/cluster.ts"
 import { root } from "./files.ts"
 import { bundle, show } from "./system/browser.ts"
 import { makeConsumer } from "./system/consumer.ts"
@@ -140,5 +142,8 @@ try {
 } finally {
   consumer.close()
 }
+await needing("the cluster", [tools.durable, tools.postgres], (_, postgres = "") =>
+  play(postgres, "deaths", { orders: 60, seed: 1, patience: 60 }, report)
+)
 await needing("faults of the network", [tools.bun, tools.deno], networkFaults)
 process.exitCode = report.end() ? 0 : 1

@@ -95,6 +95,11 @@ export const tools = {
     find: () => (isInstalledIn("test/sdk") ? join(root, "test", "sdk", "node_modules") : undefined),
     install: () => (installIn("test/sdk") ? undefined : "npx could not install them")
   },
+  durable: {
+    name: "the clients of databases",
+    find: () => (isInstalledIn("test/durable") ? join(root, "test", "durable", "node_modules") : undefined),
+    install: () => (installIn("test/durable") ? undefined : "npx could not install them")
+  },
   // any other would be another version
   oldestNode: { name: "the oldest Node", find: () => own("node"), install: installPackages },
   bun: { ...fromPackage("bun"), name: "Bun" },

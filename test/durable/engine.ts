@@ -5,15 +5,15 @@ import * as ClusterWorkflowEngine from "effect/cluster/ClusterWorkflowEngine"
 import * as SingleRunner from "effect/cluster/SingleRunner"
 import * as Digest from "effect/crypto/Digest"
 
-export const engineOn = (port: number) => {
+/** As many connections as are allowed: the database in memory is one session. */
+export const engineOn = (port: number, maxConnections = 1) => {
   const client = PgClient.layer({
     host: "127.0.0.1",
     port,
     username: "postgres",
     database: "postgres",
     password: Redacted.make("none"),
-    // it is one session
-    maxConnections: 1,
+    maxConnections,
     // a clock that is moved by hand moves past every limit while a connection is made
     minConnections: 1,
     connectionTTL: "1000 days",
@@ -21,6 +21,7 @@ export const engineOn = (port: number) => {
   })
   return ClusterWorkflowEngine.layer.pipe(
     Layer.provide(SingleRunner.layer({ runnerStorage: "memory" })),
-    Layer.provide([client, Digest.layerWebCrypto])
+    Layer.provide(Digest.layerWebCrypto),
+    Layer.provideMerge(client)
   )
 }

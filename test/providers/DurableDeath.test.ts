@@ -1,32 +1,12 @@
 import { assert, it } from "@effect/vitest"
-import { Agent, Message, Model, Recovery, Skill, Tool, ToolError, Usage } from "@kintsugi/core"
+import { Agent, Message, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
 import * as Durable from "@kintsugi/providers/Durable"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { describe } from "vitest"
 import type { Death } from "./durableEngines.ts"
 import { surviving } from "./durablePlaying.ts"
+import { call, reading } from "./durableReading.ts"
 import { Busy } from "./durableScenarios.ts"
-
-/** A model that is no script: what it says follows from what it reads, so that a request may be lost. */
-const reading = (name: string, said: (turn: number) => Message.Reply["content"]) => {
-  let asked = 0
-  const generate: Model.Service["generate"] = ({ messages }) =>
-    Effect.sync(() => {
-      asked++
-      const content = said(messages.filter(({ role }) => role === "assistant").length)
-      const finish = content.some(({ type }) => type === "tool-call") ? "tool-calls" : "stop"
-      return { content, finish, usage: Usage.make({ inputTokens: 10, outputTokens: 5 }) }
-    })
-  const service: Model.Service = { name, provider: "test", generate, stream: () => undefined as never }
-  return { layer: Layer.succeed(Model.Model, service), asked: () => asked }
-}
-
-const call = (name: string, args: Message.ToolCall["arguments"] = {}): Message.ToolCall => ({
-  type: "tool-call",
-  id: "again",
-  name,
-  arguments: args
-})
 
 /** Five turns: two tools at once, an unsafe one, one that fails first, a sub-agent, and one that needs approval. */
 const story = (options: { readonly isVerified: boolean }) => {

@@ -9,10 +9,12 @@ import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
+import * as Scope from "effect/Scope"
 import { type Agent, Approval, Approver, Interception, Issue, KintsugiError, RunContext } from "@kintsugi/core"
 import { answerOf, deferredOf } from "./internal/durableApproval.ts"
 import {
@@ -109,7 +111,8 @@ export const workflow = <A, const Name extends string, Input extends AnyCodec, O
   })
   const layer = Layer.unwrap(
     Effect.gen(function* () {
-      const scope = yield* Effect.scope
+      // closed after the runs have been given away: until then, what is at work may come to its end
+      const scope = yield* Scope.fork(yield* Effect.scope)
       const incarnation = `${yield* Random.nextInt}${yield* Random.nextInt}`
       const clock = yield* Clock.Clock
       const random = yield* Random.Random
@@ -130,11 +133,12 @@ export const workflow = <A, const Name extends string, Input extends AnyCodec, O
       return made.toLayer(({ input }, executionId) =>
         Effect.gen(function* () {
           const instance = yield* WorkflowInstance
-          const replay: Replay = { ...process, executionId, instance, lines: new Lines(executionId) }
+          const taken = { isSo: false }
+          const replay: Replay = { ...process, executionId, instance, taken, lines: new Lines(executionId) }
           const tell = (request: Approval.Request) =>
             hear?.({ workflow: made._tag, executionId, request }) ?? Effect.void
           // an engine wakes a workflow from within whatever has woken it, another run perhaps: nothing of that is to be seen here
-          const ended = asFailures(running(replay, run, input, tell))
+          const ended = watched(taken, asFailures(running(replay, run, input, tell)))
           return yield* Effect.updateContext(ended, () => context)
         })
       )
@@ -149,6 +153,15 @@ export const workflow = <A, const Name extends string, Input extends AnyCodec, O
     Exclude<ServicesOf<A> | R, Approver.Approver>
   >
 }
+
+/** Knows of an interruption from outside before whatever is within: that is no end of the run. */
+const watched = <A, E, R>(taken: { isSo: boolean }, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Effect.forkChild(self, { startImmediately: true }), (fiber) =>
+    Effect.onInterrupt(Fiber.join(fiber), () => {
+      taken.isSo = true
+      return Fiber.interrupt(fiber)
+    })
+  )
 
 /** The agent, with time, chance and steps as they are recorded. */
 const running = (

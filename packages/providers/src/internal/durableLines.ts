@@ -107,7 +107,9 @@ export class Line {
       const timer: Timer = { target, reached: Deferred.makeUnsafe() }
       this.#timers.add(timer)
       const left = Math.max(0, target - real.currentTimeMillisUnsafe())
-      const alone = Effect.flatMap(real.sleep(Duration.millis(left)), () => {
+      // the time of the line may be that of a clock that was ahead
+      const rest = Duration.min(Duration.millis(left), duration)
+      const alone = Effect.flatMap(real.sleep(rest), () => {
         if (!this.#isLive || this.#underWay > 0) return Deferred.await(timer.reached)
         this.reach(target)
         return Effect.void

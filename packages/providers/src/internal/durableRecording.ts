@@ -1,5 +1,6 @@
 /** One recorded step: done once, and read in every replay after that. */
 import * as Activity from "effect/workflow/Activity"
+import * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
@@ -27,6 +28,8 @@ export interface Replay {
   readonly executionId: string
   readonly engine: WorkflowEngine["Service"]
   readonly instance: WorkflowInstance["Service"]
+  /** Whether the engine has taken the whole of it off this process: it goes on in another one, or here later. */
+  readonly taken: { isSo: boolean }
   readonly lines: Lines
   /** The clock and the chance of this process. */
   readonly clock: Clock.Clock
@@ -81,7 +84,7 @@ export const record = <A, E>(
       const { until } = line
       const doing = Effect.suspend(() => {
         line.live()
-        return Effect.flatMap(working(replay, key, until, books?.work ?? work), (done) => {
+        return Effect.flatMap(working(replay, key, { at: line.time, until }, books?.work ?? work), (done) => {
           if (done._tag === "Late") return outcome.encode(done)
           const spent = books?.entries ?? []
           return outcome.encode({
@@ -188,7 +191,7 @@ const changed = ({ executionId, instance }: Replay, step: string): ChangedAgentE
 export const activity = (
   { clock, engine, instance, random }: Replay,
   name: string,
-  execute: Effect.Effect<unknown>
+  execute: Effect.Effect<unknown, never, WorkflowInstance>
 ): Effect.Effect<unknown> => {
   const made = Activity.make({
     name,
@@ -197,7 +200,7 @@ export const activity = (
     // what was interrupted is not simply done again
     interruptRetryPolicy: never,
     // what is encoded by a schema for JSON is JSON
-    execute: (execute as Effect.Effect<Schema.Json | undefined>).pipe(
+    execute: (execute as Effect.Effect<Schema.Json | undefined, never, WorkflowInstance>).pipe(
       Effect.provideService(Random.Random, random),
       // whatever it starts is a part of it
       Effect.provideService(Interception.Current, undefined)
@@ -214,13 +217,20 @@ const never = Schedule.recurs(0)
 
 const Stored = Schema.Union([Schema.Json, Schema.Undefined])
 
+/**
+ * What is left until an instant, by the clock of this process. Who has recorded that instant may have had another clock, one that was
+ * ahead: nobody waits longer than was decided, from one instant to the other.
+ */
+export const remainder = (clock: Clock.Clock, from: number, until: number): Duration.Duration =>
+  Duration.millis(Math.max(0, Math.min(until - clock.currentTimeMillisUnsafe(), until - from)))
+
 /** Goes on with what is at work, or begins; no longer than until that instant. */
 const working = (
-  { atWork, clock, instance, scope }: Replay,
+  { atWork, clock, instance, scope, taken }: Replay,
   key: string,
-  until: number,
+  { at: from, until }: { readonly at: number; readonly until: number },
   work: Effect.Effect<unknown, unknown>
-): Effect.Effect<Outcome> =>
+): Effect.Effect<Outcome, never, WorkflowInstance> =>
   Effect.gen(function* () {
     if (clock.currentTimeMillisUnsafe() >= until) return late
     const fiber = atWork.get(key) ?? (yield* Effect.forkIn(work, scope, { startImmediately: true }))
@@ -229,11 +239,13 @@ const working = (
     const exit = yield* Effect.onInterrupt(
       until === Infinity
         ? Effect.asSome(ended)
-        : Effect.raceFirst(
-            Effect.asSome(ended),
-            Effect.as(clock.sleep(Duration.millis(until - clock.currentTimeMillisUnsafe())), Option.none())
-          ),
-      () => (instance.suspended ? Effect.void : Fiber.interrupt(fiber))
+        : Effect.raceFirst(Effect.asSome(ended), Effect.as(clock.sleep(remainder(clock, from, until)), Option.none())),
+      () => {
+        // a replay in this process goes on with it; one elsewhere begins it again
+        if (instance.suspended && !instance.abandoned) return Effect.void
+        atWork.delete(key)
+        return Fiber.interrupt(fiber)
+      }
     )
     if (Option.isNone(exit)) return late
     atWork.delete(key)
@@ -242,6 +254,10 @@ const working = (
     const { cause } = exit.value
     // nothing is recorded of what ends with the process: it is begun again
     if (Cause.hasInterrupts(cause) && scope.state._tag === "Closed") return yield* Effect.never
+    // nor of what ends because its run goes on elsewhere: there it is begun again
+    if (Cause.hasInterrupts(cause) && taken.isSo && !instance.suspended) {
+      return yield* Effect.flatMap(WorkflowInstance, Workflow.suspend)
+    }
     // no typed failure is left in a cause that is passed on
     if (Cause.hasInterrupts(cause) || Cause.hasDies(cause)) return yield* Effect.failCause(cause as Cause.Cause<never>)
     return { _tag: "Failed", at, error: Cause.squash(cause) }

@@ -6,7 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Line } from "./durableLines.ts"
-import { acted, activity, goingOn, type Replay, underWay } from "./durableRecording.ts"
+import { acted, activity, goingOn, remainder, type Replay, underWay } from "./durableRecording.ts"
 
 /** What is shorter is waited for in this process; for longer ones there need be none. */
 const short = Duration.toMillis("1 minute")
@@ -30,18 +30,18 @@ export const wait = (replay: Replay, line: Line, name: string, delay: Duration.D
   )
 
 const sleep = (replay: Replay, line: Line, name: string, until: number): Effect.Effect<void> => {
-  const left = until - line.time
-  if (left <= short) {
+  const from = line.time
+  if (until - from <= short) {
     const rest = Effect.suspend(() => {
       line.live()
-      return replay.clock.sleep(Duration.millis(Math.max(0, until - replay.clock.currentTimeMillisUnsafe())))
+      return replay.clock.sleep(remainder(replay.clock, from, until))
     })
     return replay.lines.busy(Effect.andThen(Effect.yieldNow, activity(replay, name, rest)))
   }
   const { clock, engine, instance, lines } = replay
   const durable = Effect.gen(function* () {
-    const rest = Math.max(1, until - clock.currentTimeMillisUnsafe())
-    const alarm = DurableClock.make({ name, duration: Duration.millis(rest) })
+    const rest = Duration.max(remainder(clock, from, until), Duration.millis(1))
+    const alarm = DurableClock.make({ name, duration: rest })
     // set at once, and again by each replay, of which the engine takes no notice
     yield* engine.scheduleClock(instance.workflow, { executionId: replay.executionId, clock: alarm })
     yield* lines.calm
