@@ -5,17 +5,25 @@ import { root } from "../files.ts"
 import { startPostgres } from "../system/postgres.ts"
 import { folder, startDatabase } from "./database.ts"
 
+/** Milliseconds of a step. */
+interface Steps {
+  readonly bare: number
+  readonly own: number
+  readonly ratio: number
+}
+
 /** What `test/durable/bench.ts` tells, one thing a line. */
 interface Told {
-  readonly bare?: number
-  readonly own?: number
-  readonly ratio?: number
+  readonly alone?: Steps
+  /** With a million alarms in the tables. */
+  readonly crowded?: Steps
   readonly perSecond?: number
   readonly bytes?: Readonly<Record<string, number>>
   readonly suspended?: number
   readonly before?: number
   readonly after?: number
   readonly perRun?: number
+  readonly disk?: number
 }
 
 const toldOn = (...where: ReadonlyArray<number | string>): Told => {
@@ -36,23 +44,28 @@ const toldOn = (...where: ReadonlyArray<number | string>): Told => {
 
 const mebi = (bytes = 0): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`
 
+const tellSteps = (steps: Steps | undefined, when: string): void => {
+  if (steps === undefined) return
+  const [bare, own, ratio] = [steps.bare, steps.own, steps.ratio].map((value) => value.toFixed(2))
+  console.log(`  a bare activity ${bare} ms, a step of an agent ${own} ms, ${ratio} times${when}`)
+}
+
 const tell = (where: string, told: Told): void => {
-  const { after, bare = 0, before, bytes = {}, own = 0, perRun = 0, perSecond = 0, ratio = 0, suspended } = told
+  const { after, alone, before, bytes = {}, crowded, disk = 0, perRun = 0, perSecond, suspended } = told
   console.log(`${where}:`)
-  console.log(
-    `  a bare activity ${bare.toFixed(2)} ms, a step of an agent ${own.toFixed(2)} ms, ${ratio.toFixed(2)} times`
-  )
+  tellSteps(alone, "")
+  if (perSecond === undefined) return
   console.log(`  ${perSecond.toFixed(1)} runs of one call per second, 50 at once`)
   const sizes = Object.entries(bytes).map(([turn, size]) => `${size} in turn ${turn}`)
   console.log(`  bytes of a turn: ${sizes.join(", ")}`)
-  console.log(
-    `  heap ${mebi(before)}, with ${suspended} suspended runs ${mebi(after)}: ${perRun.toFixed(0)} bytes each`
-  )
+  const each = `${perRun.toFixed(0)} bytes each in the process, ${disk.toFixed(0)} in the database`
+  console.log(`  heap ${mebi(before)}, with ${suspended} suspended runs ${mebi(after)}: ${each}`)
+  tellSteps(crowded, ", with a million alarms in the tables")
 }
 
 /** On PostgreSQL only where it is there. */
 export const bench = async (postgres: string | undefined): Promise<void> => {
-  tell("in memory, nothing stored", toldOn())
+  tell("in memory, time of the processor", toldOn())
   const embedded = await startDatabase()
   try {
     tell("PGlite, one connection", toldOn(embedded.port, 1))

@@ -7,6 +7,7 @@ import { Agent, Message, Model, Skill, Tool, Usage } from "@kintsugi/core"
 import * as Durable from "@kintsugi/providers/Durable"
 import { Effect, Layer, Option, Schema } from "effect"
 import * as Activity from "effect/workflow/Activity"
+import * as SqlClient from "effect/sql/SqlClient"
 import * as Workflow from "effect/workflow/Workflow"
 import { layerMemory } from "effect/workflow/WorkflowEngine"
 import { bytesOf } from "./bytes.ts"
@@ -78,12 +79,17 @@ const bareLayer = bare.toLayer(({ steps }) =>
   })
 )
 
-/** In milliseconds. */
+/** Milliseconds: those of the processor where nothing but it is waited for. */
+const now = (): number => {
+  const { system, user } = process.cpuUsage()
+  return port === "" ? (user + system) / 1000 : performance.now()
+}
+
 const timed = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<number, E, R> =>
   Effect.gen(function* () {
-    const start = performance.now()
+    const start = now()
     yield* self
-    return performance.now() - start
+    return now() - start
   })
 
 const median = (values: ReadonlyArray<number>): number =>
@@ -93,19 +99,20 @@ const turns = 50
 /** A model and a tool in each turn, the last answer, and the note that the run has begun. */
 const steps = 2 * turns + 2
 
-const perStep = Effect.gen(function* () {
+/** `where` tells one measurement from another. */
+const perStep = Effect.fnUntraced(function* (where: string, rounds = 6) {
   const [floors, ours]: [Array<number>, Array<number>] = [[], []]
   // the first round warms up
-  for (let round = 0; round < (port === "" ? 31 : 6); round++) {
-    const floor = yield* timed(bare.execute({ id: `bare-${round}`, steps }))
-    const own = yield* timed(runs.workflow.execute({ id: `own-${round}`, input: `${turns}` }))
+  for (let round = 0; round < rounds; round++) {
+    const floor = yield* timed(bare.execute({ id: `bare-${where}-${round}`, steps }))
+    const own = yield* timed(runs.workflow.execute({ id: `own-${where}-${round}`, input: `${turns}` }))
     if (round > 0) {
       floors.push(floor / steps)
       ours.push(own / steps)
     }
   }
   const ratio = median(ours.map((own, index) => own / (floors[index] ?? Number.NaN)))
-  say({ steps, bare: median(floors), own: median(ours), ratio })
+  say({ [where]: { steps, bare: median(floors), own: median(ours), ratio } })
 })
 
 const perSecond = Effect.gen(function* () {
@@ -157,26 +164,49 @@ const suspending = (prefix: string, count: number) =>
     yield* Effect.sleep("25 seconds")
   })
 
+/** In bytes: tables, indexes, and what updates have left behind in them. */
+const disk = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly size: number }>`
+    SELECT (pg_total_relation_size('cluster_messages') + pg_total_relation_size('cluster_replies'))::float8 AS size`
+  return row?.size ?? 0
+})
+
+/** As many alarms as a million suspended runs have, which wait for years; and what the planner has to know of them, as the guide says. */
+const crowding = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`
+    INSERT INTO cluster_messages (id, message_id, shard_id, entity_type, entity_id, kind, tag, payload, headers, request_id, deliver_at)
+    SELECT n, 'Workflow/-/DurableClock/crowd-' || n || '/run/wait', 'default:' || (1 + n % 300), 'Workflow/-/DurableClock',
+      'crowd-' || n, 0, 'run', '{"name":"wait"}', '{}', n, 4102444800000 FROM generate_series(1, 1000000) n`
+  yield* sql`CREATE STATISTICS cluster_messages_waiting (mcv) ON processed, deliver_at, last_read FROM cluster_messages`
+  yield* sql`ANALYZE cluster_messages`
+})
+
 const suspended = Effect.gen(function* () {
   // what is loaded and compiled for the first of them stays
   yield* suspending("warm", 100)
-  const before = yield* heap
+  const [before, stored] = [yield* heap, yield* disk]
   const count = 1000
   yield* suspending("held", count)
   const after = yield* heap
-  say({ suspended: count, before, after, perRun: (after - before) / count })
+  say({ suspended: count, before, after, perRun: (after - before) / count, disk: ((yield* disk) - stored) / count })
 })
 
 const served = Layer.mergeAll(runs.layer, bareLayer)
 
 const onDatabase = Effect.gen(function* () {
-  yield* perStep
+  yield* perStep("alone")
   yield* perSecond
   yield* bytes
   yield* suspended
+  if (connections === "1") return
+  yield* crowding
+  yield* perStep("crowded")
 }).pipe(Effect.provide(served.pipe(Layer.provideMerge(engineOn(Number(port), Number(connections))))))
 
-const main = port === "" ? Effect.provide(perStep, served.pipe(Layer.provideMerge(layerMemory))) : onDatabase
+const main =
+  port === "" ? Effect.provide(perStep("alone", 31), served.pipe(Layer.provideMerge(layerMemory))) : onDatabase
 
 await Effect.runPromise(main)
 process.exit(0)
