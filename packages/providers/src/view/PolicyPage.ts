@@ -1,0 +1,2 @@
+import type { View } from "./PolicyView.ts"
+export const make = (view: View): string => view.title
