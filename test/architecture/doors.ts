@@ -38,6 +38,9 @@ export const houses: Readonly<Record<string, House>> = {
       { to: "effect/http", through: ["Transport", "Mcp", "McpServer", "testing/Recording"] },
       { to: "effect/encoding", through: ["Transport", "Mcp"] },
       { to: "effect/process", through: ["Mcp"] },
+      // The command line is a program of its own: no module of the library imports it.
+      { to: "effect/cli", through: ["cli/*"] },
+      { to: "@effect/platform-node-shared", through: ["cli/*"] },
       { to: "effect/persistence", through: ["Resilience"] },
       { to: "effect/ai", through: ["EffectAi", "Mcp", "McpServer"] },
       { to: "effect/workflow", through: ["Durable"] },
@@ -45,7 +48,7 @@ export const houses: Readonly<Record<string, House>> = {
       { to: "effect/sql", through: ["Durable"] },
       { to: "effect/testing", through: ["testing/*"] },
       // The loopback server of `testing/` is made of Node's own HTTP server, and recordings are files.
-      { to: "node:", through: ["testing/*", "testing/Recording"] }
+      { to: "node:", through: ["testing/*", "testing/Recording", "cli/*"] }
     ]
   }
 }

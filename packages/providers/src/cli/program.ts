@@ -9,6 +9,8 @@ import * as Command from "effect/cli/Command"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Explain from "./explain.ts"
+import * as Report from "./report.ts"
+import * as Stats from "./stats.ts"
 import { Failed, Misused } from "./failure.ts"
 import { print, remark } from "./terminal.ts"
 
@@ -19,7 +21,7 @@ const kintsugi = Command.make("kintsugi").pipe(
   Command.withDescription(
     "Shows runs and policies of Kintsugi. Exit codes: 0 it is done, 1 it cannot be done, 2 it was asked in a way that makes no sense"
   ),
-  Command.withSubcommands([Explain.command])
+  Command.withSubcommands([Report.command, Explain.command, Stats.command])
 )
 
 /** Help goes to standard output where it was asked for, complaints to standard error. */

@@ -4,18 +4,15 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import { styleText } from "node:util"
+import { visible } from "../view/escape.ts"
 
 /** A result, as it is. */
 export const print = (text: string) =>
   Stdio.Stdio.use((stdio) => Effect.orDie(Stream.run(Stream.succeed(text), stdio.stdout())))
 
-/** A line about what was done, is missing, or went wrong. */
+/** A line about what was done, is missing, or went wrong. It may quote files, and a terminal obeys what they hold. */
 export const remark = (line: string) =>
-  Stdio.Stdio.use((stdio) => Effect.orDie(Stream.run(Stream.succeed(`${harmless(line)}\n`), stdio.stderr())))
-
-/** What comes from a file may hold anything; a terminal obeys control characters. */
-export const harmless = (text: string): string =>
-  text.replaceAll(/\p{Cc}/gu, (found) => (found === "\n" || found === "\t" ? found : "\ufffd"))
+  Stdio.Stdio.use((stdio) => Effect.orDie(Stream.run(Stream.succeed(`${visible(line)}\n`), stdio.stderr())))
 
 /** Emphasis, on terminals that show colours. */
 export const emphasis = Effect.map(TerminalCapabilities.TerminalCapabilities, ({ canColor }) =>

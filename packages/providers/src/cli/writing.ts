@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Path from "effect/Path"
 import * as Stdio from "effect/Stdio"
 import * as Flag from "effect/cli/Flag"
-import { Failed, Misused, reasonOf } from "./failure.ts"
+import { Failed, Misused, notFound, reasonOf } from "./failure.ts"
 import { print } from "./terminal.ts"
 
 /** The forms that there are, by the ending of a file. */
@@ -93,8 +93,8 @@ export const write = <F extends Format>({ file }: Target<F>, text: string) =>
     if (file === undefined) return yield* print(ended)
     const fs = yield* FileSystem.FileSystem
     const name = yield* shown(file)
-    yield* Effect.mapError(
-      fs.writeFileString(file, ended),
-      (error) => new Failed({ message: `cannot write ${name}: ${reasonOf(error)}` })
-    )
+    yield* Effect.mapError(fs.writeFileString(file, ended), (error) => {
+      const reason = reasonOf(error) === notFound ? "its folder does not exist" : reasonOf(error)
+      return new Failed({ message: `cannot write ${name}: ${reason}` })
+    })
   })

@@ -1,7 +1,15 @@
-/** A run as pictures, from its events alone. Works in browsers and in Node. */
+/** Runs and policies as pictures, from events and explanations alone. Works in browsers and in Node. */
 export * as Colors from "./colors.ts"
 export * as Page from "./Page.ts"
+export * as PolicyPage from "./PolicyPage.ts"
+export * as PolicySvg from "./PolicySvg.ts"
+export * as PolicyText from "./PolicyText.ts"
+export * as PolicyView from "./PolicyView.ts"
 export * as Recording from "./Recording.ts"
 export * as Scene from "./Scene.ts"
+export * as Stats from "./Stats.ts"
+export * as StatsPage from "./StatsPage.ts"
+export * as StatsSvg from "./StatsSvg.ts"
+export * as StatsText from "./StatsText.ts"
 export * as Svg from "./Svg.ts"
 export * as Totals from "./Totals.ts"
