@@ -6,7 +6,7 @@
  */
 import { buildSync } from "esbuild"
 import { spawnSync } from "node:child_process"
-import { chmodSync, existsSync, rmSync, statSync } from "node:fs"
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathsIn, root } from "./files.ts"
 import { binary } from "./tools.ts"
@@ -60,6 +60,9 @@ const buildBin = (): boolean => {
     external: ["effect", "effect/*", "@kintsugi/core", "@kintsugi/core/*", "../view/*"],
     logLevel: "error"
   })
+  // what stays outside keeps the name of its source
+  const bundled = readFileSync(join(root, bin), "utf8")
+  writeFileSync(join(root, bin), bundled.replaceAll(/(from "\.\.\/view\/\w+)\.ts"/g, '$1.js"'))
   chmodSync(join(root, bin), 0o755)
   return errors.length === 0
 }
