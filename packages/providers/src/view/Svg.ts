@@ -30,8 +30,12 @@ export const draw = (scene: Scene, options?: Options): string => {
   ].join("")
 }
 
-/** What is drawn within the picture: the same in a page, where the style stands elsewhere. */
-export const inner = (drawn: Sheet, width: number, window: Window): string => {
+/**
+ * What is drawn within the picture: the same in a page, where the style stands elsewhere, and titles would hide what a pointer shows.
+ *
+ * @internal
+ */
+export const inner = (drawn: Sheet, width: number, window: Window, isTitled = true): string => {
   const parts: Array<string> = []
   const { left, right, x } = scaleOf(width, window)
   for (const { drawn: at, label } of Axis.ticks(
@@ -60,8 +64,9 @@ export const inner = (drawn: Sheet, width: number, window: Window): string => {
     parts.push(
       `<text class="k-quiet k-small" x="${indent(depth) + 12}" y="${round(y + Math.min(height, 24) / 2 + 3.5)}">${names[layer]}</text>`
     )
-  for (const row of drawn.rows) boxesOf(drawn, row, width, window, (box) => parts.push(boxed(drawn, box, left)))
-  for (const row of drawn.rows) dotsOf(drawn, row, width, window, (dot) => parts.push(dotted(drawn, dot)))
+  for (const row of drawn.rows)
+    boxesOf(drawn, row, width, window, (box) => parts.push(boxed(drawn, box, left, isTitled)))
+  for (const row of drawn.rows) dotsOf(drawn, row, width, window, (dot) => parts.push(dotted(drawn, dot, isTitled)))
   return parts.join("")
 }
 
@@ -75,8 +80,10 @@ export const names: Readonly<Record<Layer, string>> = {
   fixer: "fixing"
 }
 
-const kinds: Readonly<Record<Track["kind"], string>> = { run: "", fixer: "fixer ", agent: "sub-agent " }
+/** What a track is called besides its agent. */
+export const kinds: Readonly<Record<Track["kind"], string>> = { run: "", fixer: "fixer ", agent: "sub-agent " }
 
+/** Where the names of a track begin. */
 export const indent = (depth: number): number => 8 + Math.min(depth, 5) * 10
 
 const heading = ({ agent, depth, kind }: Track, y: number): string =>
@@ -96,14 +103,14 @@ export const fitting = (text: string, width: number): string => {
   return kept
 }
 
-const boxed = ({ scene }: Sheet, box: Box, left: number): string => {
+const boxed = ({ scene }: Sheet, box: Box, left: number, isTitled: boolean): string => {
   const item = scene.items[box.item]
   const { height, part, state, y } = box
   const x = round(box.x)
   const width = round(box.width)
   const middle = round(y + height / 2)
   const label = markup(item?.label ?? "")
-  const head = `<g data-item="${box.item}"><title>${label}</title>`
+  const head = `<g data-item="${box.item}">${isTitled ? `<title>${label}</title>` : ""}`
   if (part === "wait" || part === "mending" || part === "approval") {
     const dashes = part === "approval" ? ' stroke-dasharray="1 4"' : part === "wait" ? ' stroke-dasharray="4 3"' : ""
     return `${head}<path class="k-thread" d="M${x} ${middle}H${round(x + width)}" stroke-width="${part === "mending" ? 3 : 1.5}"${dashes}/></g>`
@@ -130,7 +137,7 @@ const boxed = ({ scene }: Sheet, box: Box, left: number): string => {
 const cracked = (x: number, y: number, height: number): string =>
   `<path class="k-crack" stroke-width="1.3" d="M${round(x)} ${y}l2.5 ${round(height * 0.3)}l-3 ${round(height * 0.25)}l3.5 ${round(height * 0.2)}l-2 ${round(height * 0.25)}"/>`
 
-const dotted = ({ scene }: Sheet, { height, item, many, tone, x, y }: Dot): string => {
+const dotted = ({ scene }: Sheet, { height, item, many, tone, x, y }: Dot, isTitled: boolean): string => {
   const label = markup(
     many > 1
       ? `${count(many, "mark")}, among them: ${scene.items[item]?.label ?? ""}`
@@ -140,7 +147,7 @@ const dotted = ({ scene }: Sheet, { height, item, many, tone, x, y }: Dot): stri
   const size = Math.min(5, Math.max(3, height / 3))
   const reach = round(height / 2 + 1)
   const seam = tone === "mended" ? `<path class="k-thread" stroke-width="2" d="M${px} ${y - reach}V${y + reach}"/>` : ""
-  return `<g data-item="${item}"><title>${label}</title>${seam}<path class="k-${tone}" stroke-width="1.2" d="${shapeOf(tone, px, y, size)}"/></g>`
+  return `<g data-item="${item}">${isTitled ? `<title>${label}</title>` : ""}${seam}<path class="k-${tone}" stroke-width="1.2" d="${shapeOf(tone, px, y, size)}"/></g>`
 }
 
 /** Each meaning has a shape of its own: colour is never the only difference. */
