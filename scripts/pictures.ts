@@ -28,8 +28,7 @@ const demo = () => {
   return play({
     seed: 1,
     input,
-    refuses: (number, body) =>
-      number === 1 || (hasToolResult(body) && ++afterResult <= 3) ? unavailable : undefined
+    refuses: (number, body) => (number === 1 || (hasToolResult(body) && ++afterResult <= 3) ? unavailable : undefined)
   })
 }
 

@@ -30,7 +30,8 @@ const answering = ({ refuses }: Story) => {
   let number = 0
   return HttpClient.make((request) =>
     Effect.gen(function* () {
-      const body: unknown = request.body._tag === "Uint8Array" ? JSON.parse(new TextDecoder().decode(request.body.body)) : {}
+      const body: unknown =
+        request.body._tag === "Uint8Array" ? JSON.parse(new TextDecoder().decode(request.body.body)) : {}
       const refusal = refuses(++number, body)
       yield* Effect.sleep(refusal === undefined ? latency.answer : latency.refusal)
       const headers = { "content-type": "application/json" }
@@ -49,7 +50,10 @@ const answering = ({ refuses }: Story) => {
         body,
         at: 0
       })
-      return HttpClientResponse.fromWeb(request, new Response(String(answered.body), { status: answered.status ?? 200, headers }))
+      return HttpClientResponse.fromWeb(
+        request,
+        new Response(String(answered.body), { status: answered.status ?? 200, headers })
+      )
     })
   )
 }
@@ -70,5 +74,7 @@ export const play = (story: Story): Promise<ReadonlyArray<string>> => {
     yield* Fiber.join(fiber)
     return yield* Clock.currentTimeMillis
   })
-  return Effect.runPromise(played.pipe(Random.withSeed(story.seed), Effect.provide(TestClock.layer()))).then(() => lines)
+  return Effect.runPromise(played.pipe(Random.withSeed(story.seed), Effect.provide(TestClock.layer()))).then(
+    () => lines
+  )
 }
