@@ -44,9 +44,15 @@ const find = (named: Named) =>
       })
     const names = Object.keys(exported)
     const known = new Map<string, Policy>()
-    for (const name of names) {
-      const policy = yield* Effect.orElseSucceed(read(exported[name]), () => undefined)
+    for (const [name, value] of Object.entries(exported)) {
+      const policy = yield* Effect.orElseSucceed(read(value), () => undefined)
       if (policy !== undefined) known.set(name, policy)
+      else {
+        for (const [field, one] of fieldsOf(value)) {
+          const below = yield* Effect.orElseSucceed(read(one), () => undefined)
+          if (below !== undefined) known.set(`${name}.${field}`, below)
+        }
+      }
     }
     const there =
       known.size === 0
@@ -67,6 +73,12 @@ const find = (named: Named) =>
     if (policy === undefined) return yield* new Failed({ message: `'${named.name}' in ${file} is no policy: ${there}` })
     return { name: named.name, policy }
   })
+
+/** What stands in a plain object. */
+const fieldsOf = (value: unknown): ReadonlyArray<readonly [string, unknown]> =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
+    ? Object.entries(value)
+    : []
 
 /** `agents.clerk` is the clerk in an object of agents. */
 const valueAt = (exported: unknown, path: string): readonly [value: unknown, isThere: boolean] => {

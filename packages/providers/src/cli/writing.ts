@@ -52,13 +52,17 @@ export const shown = (absolute: string) =>
 /** Whether a path is the `-` that stands for standard input or output. */
 export const isDash = (absolute: string) => Path.Path.useSync((path) => absolute === path.resolve("-"))
 
+/** The same for one file, however it is reached; of one that is not there, its path. */
+const realPath = (path: string) =>
+  FileSystem.FileSystem.use((fs) => Effect.orElseSucceed(fs.realPath(path), () => path))
+
 /** Decides on both before any work is done. `fallback` is the form where nothing says which. */
 export const targetOf = <F extends Format>(
   { format, output }: Wanted<F>,
   formats: ReadonlyArray<F>,
   fallback: F,
   inputs: ReadonlyArray<string> = []
-): Effect.Effect<Target<F>, Misused, Path.Path | Stdio.Stdio> =>
+): Effect.Effect<Target<F>, Misused, FileSystem.FileSystem | Path.Path | Stdio.Stdio> =>
   Effect.gen(function* () {
     const path = yield* Path.Path
     const given = Option.getOrUndefined(output)
@@ -73,7 +77,8 @@ export const targetOf = <F extends Format>(
       }
       return { file, format: chosen }
     }
-    if (inputs.includes(file)) {
+    const real = yield* Effect.forEach([file, ...inputs], realPath)
+    if (real.lastIndexOf(real[0] ?? file) > 0) {
       return yield* new Misused({ message: `${yield* shown(file)} would be written over with what is made of it` })
     }
     const ending = path.extname(file).toLowerCase()

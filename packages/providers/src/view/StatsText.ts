@@ -15,7 +15,7 @@ export const format = (stats: Stats, { emphasise = (text) => text }: Options = {
   [
     sentences(stats).join("\n"),
     ...(stats.errors.length === 0 ? ["Nothing has failed."] : [table(errorColumns, errorRows(stats), emphasise)]),
-    ...(stats.tools.length === 0 ? [] : [table(toolColumns, toolRows(stats), emphasise), neverLine(stats)])
+    ...(stats.tools.length === 0 ? [] : [table(toolColumns, toolRows(stats), emphasise), visible(neverLine(stats))])
   ].join("\n\n")
 
 const table = (
