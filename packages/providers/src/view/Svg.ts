@@ -34,7 +34,7 @@ export const titleOf = (scene: Scene): string => {
   const agents = scene.tracks.filter(({ depth }) => depth === 0).map(({ agent }) => agent)
   if (agents.length === 0) return "No run"
   const named = agents.slice(0, 3).join(", ")
-  return `${count(scene.totals.runs, "run")} of ${named}${agents.length > 3 ? ` and ${agents.length - 3} more` : ""}`
+  return `${scene.totals.runs === 1 ? "A run" : count(scene.totals.runs, "run")} of ${named}${agents.length > 3 ? ` and ${agents.length - 3} more` : ""}`
 }
 
 /** The sums in sentences, for those who do not see the picture. */

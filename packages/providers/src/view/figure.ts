@@ -74,7 +74,7 @@ export const fitting = (text: string, width: number): string => {
   let kept = ""
   for (const character of text) {
     used += (character.codePointAt(0) ?? 0) > 0x2e7f ? 11 : 6
-    if (used > width) return kept.length < 2 ? "" : `${kept.slice(0, -1)}…`
+    if (used > width) return kept.length < 4 ? "" : `${kept.slice(0, -1)}…`
     kept += character
   }
   return kept
