@@ -46,13 +46,30 @@ describe("weight", () => {
     ])
   })
 
+  it("P1213 of pictures: nothing of Effect, and none of them in a hello agent", async () => {
+    const { gzip, packages } = await weigh(
+      folder,
+      'import * as View from "@kintsugi/providers/view"; console.log(View)'
+    )
+    expect([...packages.keys()].toSorted()).toEqual(["@kintsugi/providers", "d3-array", "d3-time", "the program"])
+    expect(gzip).toBeLessThan(60)
+    const { modules } = await weigh(folder, hello())
+    expect(modules.map(([module]) => module).filter((module) => /view|d3/i.test(module))).toEqual([])
+  })
+
   it("takes no schema along for a table", async () => {
     const { modules } = await weigh(folder, programs["a table for an effect"])
     expect(modules.map(([module]) => module)).not.toContainEqual(expect.stringMatching(/Schema|jsonrepair/))
   })
 })
 
-const entries = ["@kintsugi/core", "@kintsugi/core/testing", "@kintsugi/providers", "@kintsugi/providers/testing"]
+const entries = [
+  "@kintsugi/core",
+  "@kintsugi/core/testing",
+  "@kintsugi/providers",
+  "@kintsugi/providers/testing",
+  "@kintsugi/providers/view"
+]
 
 describe("side effects", () => {
   it.each(entries)("of %s: nothing is left of an import for them", async (entry) => {

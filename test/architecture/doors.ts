@@ -47,6 +47,9 @@ export const houses: Readonly<Record<string, House>> = {
       { to: "effect/cluster", through: ["Durable"] },
       { to: "effect/sql", through: ["Durable"] },
       { to: "effect/testing", through: ["testing/*"] },
+      // Pictures are drawn without a DOM, in browsers too.
+      { to: "d3-array", through: ["view/axis", "view/layout"] },
+      { to: "d3-time", through: ["view/axis"] },
       // The loopback server of `testing/` is made of Node's own HTTP server, and recordings are files.
       { to: "node:", through: ["testing/*", "testing/Recording", "cli/*"] }
     ]

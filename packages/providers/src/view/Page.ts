@@ -4,6 +4,7 @@
  */
 import { viewHashes, viewScript, viewStyle } from "../internal/viewScript.ts"
 import { markup, scriptJson } from "./escape.ts"
+import { inner } from "./figure.ts"
 import { sheet, whole } from "./layout.ts"
 import type { Recording } from "./Recording.ts"
 import * as Scene from "./Scene.ts"
@@ -20,7 +21,7 @@ export const make = (recording: Recording, options?: Options): string => {
   const scene = Scene.make(recording)
   const title = options?.title ?? Svg.titleOf(scene)
   const drawn = sheet(scene)
-  const picture = `<svg class="k-figure" role="img" aria-label="Timeline" viewBox="0 0 1000 ${drawn.height}">${Svg.inner(drawn, 1000, whole(drawn))}</svg>`
+  const picture = `<svg class="k-figure" role="img" aria-label="Timeline" viewBox="0 0 1000 ${drawn.height}">${inner(drawn, 1000, whole(drawn))}</svg>`
   return page({
     title,
     connect: "'none'",

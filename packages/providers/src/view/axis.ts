@@ -24,7 +24,7 @@ export interface Break extends Gap {
   readonly end: number
 }
 
-/** A line of the scale: where, and how long after the beginning. */
+/** A line of the scale: where, and how long after the beginning, or with a `+` after the break before it. */
 export interface Tick {
   readonly drawn: number
   readonly label: string
@@ -76,14 +76,20 @@ export const ticks = (axis: Axis, start: number, end: number, count: number): Re
     end
   ]
   const found: Array<Tick> = []
+  const least = (end - start) / count / 3
   for (let at = 0; at < edges.length - 1; at += 2) {
     const [first = 0, last = 0] = [edges[at], edges[at + 1]]
+    const isLater = axis.breaks.some((gap) => gap.end === first)
     const share = Math.round((count * (last - first)) / (end - start))
     if (share < 1 || !(last > first)) continue
-    const [begin, stop] = [axis.toTime(first) - origin, axis.toTime(last) - origin]
+    // after a break, time is told from there
+    const base = isLater ? axis.toTime(first) : origin
+    const [begin, stop] = [axis.toTime(first) - base, axis.toTime(last) - base]
     for (const date of utcTicks(new Date(begin), new Date(stop), share)) {
       const time = date.getTime()
-      if (time >= begin && time <= stop) found.push({ drawn: axis.toDrawn(origin + time), label: label(time) })
+      const drawn = axis.toDrawn(base + time)
+      if (time < begin || time > stop || drawn - (found.at(-1)?.drawn ?? -Infinity) < least) continue
+      found.push({ drawn, label: `${isLater ? "+" : ""}${label(time)}` })
     }
   }
   return found

@@ -59,6 +59,8 @@ export class CallWeaver {
         this.strand.mark(at, "mended", `arguments read by ${textAt(event, "change", "step") ?? "?"}`, index)
         return false
       case "approval-requested":
+        // it has not run yet
+        if (this.strand.open?.part === "call") this.#attempts--
         this.strand.end(at, "ok")
         this.#next = undefined
         this.strand.begin({ part: "approval", label: `${this.#tool} waits for approval`, at, subject: index })
@@ -66,6 +68,7 @@ export class CallWeaver {
         return false
       case "approval-decided":
         this.strand.end(at, "ok")
+        if (textAt(event, "decision", "type") === "approve") this.#next = { at, subject: index }
         this.strand.mark(at, "asked", `decided: ${textAt(event, "decision", "type") ?? "?"}`, index)
         return false
       case "fix-start":

@@ -4,13 +4,13 @@
  * @internal
  */
 
+/** A text as it is to be seen: what cannot be seen has a sign in its place. Line ends and tabs stay. */
+export const visible = (text: string): string => text.replaceAll("\r\n", "\n").replaceAll(unseen(), sign)
+
 /** Controls, directions that reach beyond their text, and halves of characters. */
-const unseen =
+const unseen = () =>
   // oxlint-disable-next-line no-control-regex -- these are what it looks for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff]|\p{Cs}/gu
-
-/** A text as it is to be seen: what cannot be seen has a sign in its place. Line ends and tabs stay. */
-export const visible = (text: string): string => text.replaceAll("\r\n", "\n").replaceAll(unseen, sign)
 
 const sign = (character: string): string => {
   const code = character.charCodeAt(0)

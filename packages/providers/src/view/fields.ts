@@ -32,8 +32,9 @@ export const itemsAt = (value: unknown, ...path: ReadonlyArray<string>): Readonl
   return Array.isArray(found) ? found : []
 }
 
-/** A value as text: itself, or its JSON. */
+/** A value as text: itself, or its JSON, short in one line. */
 export const asText = (value: unknown): string => {
   if (typeof value === "string") return value
-  return JSON.stringify(value, undefined, 2) ?? ""
+  const line = JSON.stringify(value) ?? ""
+  return line.length <= 60 ? line : JSON.stringify(value, undefined, 2)
 }

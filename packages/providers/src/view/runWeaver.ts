@@ -4,7 +4,7 @@
  * @internal
  */
 import { CallWeaver } from "./callWeaver.ts"
-import { numberAt, textAt } from "./fields.ts"
+import { itemsAt, numberAt, textAt } from "./fields.ts"
 import { isTerminal, type Recorded } from "./Recording.ts"
 import type { State, Tone } from "./shapes.ts"
 import { Strand } from "./strand.ts"
@@ -99,7 +99,8 @@ export class RunWeaver {
     return strand
   }
 
-  #turned({ at, turn, type }: Recorded, index: number) {
+  #turned(event: Recorded, index: number) {
+    const { at, turn, type } = event
     this.#turns ??= this.#strand("turn", at)
     if (type === "turn-start") {
       this.#turns.end(at, "open")
@@ -111,7 +112,19 @@ export class RunWeaver {
     if (this.#turns.open === undefined)
       this.#turns.begin({ part: "turn", label: `turn ${turn}`, at: this.#run?.open?.from ?? at, subject: index })
     this.#turns.end(at, "ok", index)
+    this.#settle(event)
     if (this.#turn === turn) this.#rest()
+  }
+
+  /** Calls of which nothing else tells how they ended: those that end the run, mostly. */
+  #settle(event: Recorded) {
+    if (this.#calls.size === 0) return
+    for (const part of itemsAt(event, "message", "content")) {
+      const calls = this.#calls.get(textAt(part, "call", "id") ?? "") ?? []
+      const isResult = textAt(part, "settlement", "kind") === "result"
+      for (const call of calls) call.close(event.at, isResult ? "ok" : "interrupted")
+    }
+    this.#calls.clear()
   }
 
   /** Nobody asks any more in this turn. */

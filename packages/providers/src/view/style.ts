@@ -7,7 +7,7 @@ import { dark, light, type Palette } from "./colors.ts"
 
 const fills = ["paper", "raised", "run", "turn", "model", "transport", "tool", "fixer", "failed", "gold"] as const
 
-/** A crack runs through what failed; a wait is a thread; gold is where it was joined. */
+/** What failed is broken at its end; a wait is a thread; gold is where it was joined. */
 const rules = (palette: Palette, above: string): string =>
   [
     ...fills.map((name) => `.k-${name}{fill:${palette[name]}}`),
@@ -17,8 +17,8 @@ const rules = (palette: Palette, above: string): string =>
     `.k-line{stroke:${palette.line}}`,
     `.k-axis{stroke:${palette.line};stroke-dasharray:2 3}`,
     `.k-thread{stroke:${palette.gold}}`,
-    `.k-crack{stroke:${palette.paper}}`,
     `.k-open{fill-opacity:.45}`,
+    `.k-pale{fill-opacity:.25}`,
     `.k-told{fill:${palette.paper};stroke:${palette.gold}}`,
     `.k-lost{fill:${palette.failed};stroke:${palette.paper}}`,
     `.k-mended{fill:${palette.gold};stroke:${palette.paper}}`,
@@ -31,7 +31,7 @@ const rules = (palette: Palette, above: string): string =>
 const faces =
   ".k-figure text{font-family:ui-sans-serif,system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:11px}" +
   ".k-figure .k-name{font-size:12px;font-weight:600}.k-figure .k-small{font-size:10px}" +
-  ".k-line,.k-axis,.k-crack{fill:none}"
+  ".k-line,.k-axis{fill:none}"
 
 /** For a drawing that stands alone; printed it is light. */
 export const figure = `${faces}${rules(light, "")}@media screen and (prefers-color-scheme:dark){${rules(dark, "")}}`

@@ -3,7 +3,7 @@ import * as Axis from "../axis.ts"
 import { dark, light, type Palette } from "../colors.ts"
 import { visible } from "../escape.ts"
 import { type Box, boxesOf, type Dot, dotsOf, gutter, scaleOf, type Sheet, top, type Window } from "../layout.ts"
-import { fitting, indent, kinds, names, shapeOf } from "../Svg.ts"
+import { broken, fillOf, fitting, indent, insetOf, isFaded, kinds, names, shapeOf, textOn } from "../figure.ts"
 import { duration } from "../words.ts"
 
 const face = "ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
@@ -101,7 +101,7 @@ const write = (
 }
 
 const boxed = (context: CanvasRenderingContext2D, { scene }: Sheet, box: Box, palette: Palette): void => {
-  const { height, layer, part, state, width, x, y } = box
+  const { height, part, state, width, x, y } = box
   if (part === "wait" || part === "mending" || part === "approval") {
     context.strokeStyle = palette.gold
     context.lineWidth = part === "mending" ? 3 : 1.5
@@ -113,24 +113,38 @@ const boxed = (context: CanvasRenderingContext2D, { scene }: Sheet, box: Box, pa
     context.setLineDash([])
     return
   }
-  const inset = layer === "turn" || height < 8 ? 0.5 : 1.5
-  const isFaded = state === "open" || state === "interrupted" || state === "suspended" || state === "discarded"
-  context.globalAlpha = isFaded ? 0.45 : 1
-  context.fillStyle = state === "failed" || state === "refused" ? palette.failed : palette[layer]
-  // corners cost, and cannot be seen of what is narrow
-  if (width < 6) context.fillRect(x, y + inset, width, height - 2 * inset)
-  else {
-    context.beginPath()
-    context.roundRect(x, y + inset, width, height - 2 * inset, 3)
-    context.fill()
+  const fill = fillOf(box)
+  const inset = insetOf(box)
+  const [above, high] = [y + inset, height - 2 * inset]
+  let room = width
+  if (fill === "broken") {
+    const shape = broken(x, above, width, high)
+    room = shape.room
+    context.fillStyle = palette.failed
+    context.globalAlpha = 0.25
+    paint(context, new Path2D(shape.body))
+    context.globalAlpha = 1
+    paint(context, new Path2D(shape.shard))
+  } else {
+    context.globalAlpha = isFaded(state) ? 0.45 : 1
+    context.fillStyle = palette[fill]
+    // corners cost, and cannot be seen of what is narrow
+    if (width < 6) context.fillRect(x, above, width, high)
+    else {
+      context.beginPath()
+      context.roundRect(x, above, width, high, 3)
+      context.fill()
+    }
+    context.globalAlpha = 1
   }
-  context.globalAlpha = 1
   if (height < 13 || width < 24 || box.many > 1) return
   const from = Math.max(x, gutter)
-  const text = fitting(scene.items[box.item]?.label ?? "", x + width - from - 10)
-  if (text === "") return
-  const color = layer === "turn" || layer === "run" ? palette.ink : palette.onFill
-  write(context, text, from + 5, y + height / 2 + 3.5, color, 10, "left")
+  const text = fitting(scene.items[box.item]?.label ?? "", x + room - from - 10)
+  if (text !== "") write(context, text, from + 5, y + height / 2 + 3.5, palette[textOn(box)], 10, "left")
+}
+
+const paint = (context: CanvasRenderingContext2D, path: Path2D): void => {
+  context.fill(path)
 }
 
 const dotted = (context: CanvasRenderingContext2D, { height, tone, x, y }: Dot, palette: Palette): void => {
@@ -154,7 +168,6 @@ const dotted = (context: CanvasRenderingContext2D, { height, tone, x, y }: Dot, 
           : palette.paper
   context.strokeStyle = tone === "told" ? palette.gold : tone === "asked" ? palette.ink : palette.paper
   context.lineWidth = 1.2
-  // oxlint-disable-next-line no-array-fill-with-reference-type -- it is no array
-  context.fill(path)
+  paint(context, path)
   context.stroke(path)
 }

@@ -1,5 +1,5 @@
 /** What the marks and threads mean. */
-import { shapeOf } from "../Svg.ts"
+import { broken, shapeOf } from "../figure.ts"
 import type { Tone } from "../shapes.ts"
 import { element } from "./dom.ts"
 
@@ -28,7 +28,8 @@ const picture = (inner: string): SVGElement => {
 export const legend = (): HTMLElement => {
   const list = element("ul", { class: "legend", "aria-label": "Signs" })
   const add = (inner: string, text: string) => list.append(element("li", {}, picture(inner), text))
-  add('<rect class="k-failed" x="2" y="2" width="18" height="10" rx="3"/>', "failed")
+  const { body, shard } = broken(1, 1, 20, 12)
+  add(`<path class="k-failed k-pale" d="${body}"/><path class="k-failed" d="${shard}"/>`, "failed")
   for (const [tone, text] of tones)
     add(`<path class="k-${tone}" stroke-width="1.2" d="${shapeOf(tone, 11, 7, 5)}"/>`, text)
   add('<path class="k-thread" stroke-width="1.5" stroke-dasharray="4 3" d="M1 7H21"/>', "waits")

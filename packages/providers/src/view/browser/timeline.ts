@@ -2,7 +2,7 @@
 import * as Details from "../details.ts"
 import { scaleOf, gutter, type Row } from "../layout.ts"
 import { endOf, type Mark, type Span, startOf } from "../shapes.ts"
-import { inner } from "../Svg.ts"
+import { inner } from "../figure.ts"
 import * as Canvas from "./canvas.ts"
 import { button, element } from "./dom.ts"
 import type { Store } from "./store.ts"
