@@ -71,6 +71,17 @@ const entries = [
   "@kintsugi/providers/view"
 ]
 
+describe("the command line", () => {
+  it("P1244 is in no bundle of the library", async () => {
+    const all = entries.map((entry, index) => `import * as all${index} from ${JSON.stringify(entry)}`)
+    const used = entries.map((_, index) => `all${index}`).join(", ")
+    const { modules } = await weigh(folder, `${all.join("\n")}\nglobalThis.kept = [${used}]`)
+    const names = modules.map(([module]) => module)
+    expect(names).toContainEqual(expect.stringContaining("view/Page"))
+    expect(names.filter((name) => /dist\/cli|effect\/.*\/cli\/|platform-node/.test(name))).toEqual([])
+  })
+})
+
 describe("side effects", () => {
   it.each(entries)("of %s: nothing is left of an import for them", async (entry) => {
     expect(await remains(folder, `import ${JSON.stringify(entry)}`, true)).toBe("")

@@ -38,8 +38,11 @@ const stackOf = (view: PolicyView.View) => {
 const millis = (row: Explanation.Row, of: (wait: Explanation.Wait) => Duration.Duration) =>
   row.rungs.flatMap(({ waits }) => waits.map((wait) => Duration.toMillis(of(wait))))
 
-const sums = (waits: ReadonlyArray<number>) =>
-  waits.reduce<ReadonlyArray<number>>((all, wait) => [...all, (all.at(-1) ?? 0) + wait], [0])
+const sums = (waits: ReadonlyArray<number>) => {
+  const all = [0]
+  for (const wait of waits) all.push((all.at(-1) ?? 0) + wait)
+  return all
+}
 
 const close = (actual: ReadonlyArray<number>, expected: ReadonlyArray<number>) => {
   expect(actual).toHaveLength(expected.length)
@@ -182,6 +185,8 @@ describe("a policy to look at", () => {
       PolicyText.format(PolicyView.make(layersOf([{ Busy: Recovery.retry({ retries: 50 }) }]), { maxAttempts: 4 }))
     ).toContain("more attempts follow")
     const evil = PolicyView.make([{ ...first, name: "<b>\u001b" }])
-    expect(`${PolicySvg.draw(evil)}${PolicyPage.make(evil)}`).not.toMatch(/<b>|\u001b/)
+    for (const never of ["<b>", "\u001b"]) {
+      expect(`${PolicySvg.draw(evil)}${PolicyPage.make(evil)}`).not.toContain(never)
+    }
   })
 })

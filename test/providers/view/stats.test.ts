@@ -226,7 +226,7 @@ describe("statistics", () => {
     const drawing = StatsSvg.draw(stats)
     expect(text).not.toContain("\u001b")
     for (const markup of [page, drawing]) {
-      expect(markup).not.toMatch(/<script|\u001b/)
+      for (const never of ["<script", "\u001b"]) expect(markup).not.toContain(never)
       expect(markup).toContain("&lt;script&gt;")
     }
     for (const all of [text, page, drawing]) expect(all).toContain("Never healed:")

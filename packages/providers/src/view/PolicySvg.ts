@@ -2,14 +2,14 @@
  * A policy as one SVG: for each stack of layers two strips over the same time, every wait as short and as long as chance allows, and
  * between them a thread for each attempt: somewhere along it that attempt begins.
  */
-import { utcTicks } from "d3-time"
 import * as Duration from "effect/Duration"
 import type { Timeline } from "@kintsugi/core/Timeline"
+import * as Axis from "./axis.ts"
 import { markup } from "./escape.ts"
 import type { Stack, View } from "./PolicyView.ts"
-import { boundsLine, duration, metOf, remarksOf, runLine } from "./policyWords.ts"
+import { boundsLine, metOf, remarksOf, runLine } from "./policyWords.ts"
 import { figure } from "./style.ts"
-import { fitting } from "./Svg.ts"
+import { fitting } from "./figure.ts"
 
 /** How it is drawn. */
 export interface Options {
@@ -83,11 +83,11 @@ const drawn = (
     y += 44
   }
   strip(varies ? "worst" : "waits", worst)
-  const lines = utcTicks(new Date(0), new Date(Math.ceil(end)), 8).map((date) => date.getTime())
+  const lines = Axis.ticks(Axis.make({ from: 0, to: end, gaps: [] }), 0, end, 8)
   shapes.unshift(
-    ...lines.flatMap((millis) => [
-      `<path class="k-axis" d="M${x(millis)} ${ticksAt - 4}V${y}"/>`,
-      `<text class="k-quiet k-small" x="${x(millis)}" y="${y + 12}" text-anchor="middle">${duration(millis)}</text>`
+    ...lines.flatMap(({ drawn, label }) => [
+      `<path class="k-axis" d="M${x(drawn)} ${ticksAt - 4}V${y}"/>`,
+      `<text class="k-quiet k-small" x="${x(drawn)}" y="${y + 12}" text-anchor="middle">${label}</text>`
     ])
   )
   y += 30

@@ -3,7 +3,7 @@ import { markup } from "./escape.ts"
 import { byFrequency, type Stats } from "./Stats.ts"
 import { byTrouble, isPriced, neverLine, percent, sentences, shareOf } from "./statsWords.ts"
 import { figure } from "./style.ts"
-import { fitting } from "./Svg.ts"
+import { fitting } from "./figure.ts"
 import { count, money } from "./words.ts"
 
 /** How it is drawn. */
