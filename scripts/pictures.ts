@@ -47,7 +47,8 @@ const many = async () => {
   return stats
 }
 
-const search = {
+/** The policy of the guide. */
+export const search = {
   NetworkError: Recovery.retry({ maxAttempts: 4, initialBackoff: "1 second", maxBackoff: "4 seconds", jitter: "full" })
 }
 
