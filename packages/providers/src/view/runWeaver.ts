@@ -216,7 +216,7 @@ export class RunWeaver {
       }
       case "attempt-discarded":
         if (event["run"] !== undefined) return note("lost", "what a part said does not count")
-        return this.#marked("model", at, "lost", `attempt ${String(event["attempt"])} does not count`, index)
+        return this.#marked("model", at, "lost", `attempt ${numberAt(event, "attempt") ?? "?"} does not count`, index)
       case "verdict":
         return this.#decided(event, index)
       case "compacted":
