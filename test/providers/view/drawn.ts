@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import fc from "fast-check"
 import { playAll } from "../../../scripts/soak/play.ts"
 import { scenarioOf } from "../../../scripts/soak/scenario.ts"
-import { references } from "./references.ts"
+import { others, references } from "./references.ts"
 
 /** How many scenarios are played: each is some eight runs. */
 const scenarios = 60
@@ -16,6 +16,7 @@ const encode = Schema.encodeSync(AgentEvent.AgentEvent)
 export const played: Effect.Effect<ReadonlyArray<ReadonlyArray<Recording.Recorded>>> = Effect.gen(function* () {
   const all: Array<ReadonlyArray<Recording.Recorded>> = []
   for (const reference of Object.values(references)) all.push((yield* reference).events)
+  all.push((yield* others).events)
   for (let seed = 1; seed <= scenarios; seed++)
     yield* playAll(scenarioOf(seed), {
       kept: ({ events }) => {
@@ -27,17 +28,20 @@ export const played: Effect.Effect<ReadonlyArray<ReadonlyArray<Recording.Recorde
 })
 
 /** What may happen to a file. */
-type Damage =
+export type Damage =
   | { readonly kind: "none" }
   | { readonly kind: "cut"; readonly from: number; readonly to: number }
   | { readonly kind: "lost" | "twice" | "torn"; readonly seed: number }
   | { readonly kind: "shuffled"; readonly seed: number }
+  /** The same again, so many hours later, by other runs. */
+  | { readonly kind: "again"; readonly hours: number }
 
 const share = fc.double({ min: 0, max: 1, noNaN: true })
 
 export const damage: fc.Arbitrary<Damage> = fc.oneof(
   fc.constant({ kind: "none" as const }),
   fc.record({ kind: fc.constant("cut" as const), from: share, to: share }),
+  fc.record({ kind: fc.constant("again" as const), hours: fc.constantFrom(1, 5, 500) }),
   fc.record({
     kind: fc.constantFrom("lost" as const, "twice" as const, "torn" as const, "shuffled" as const),
     seed: fc.nat()
@@ -53,6 +57,9 @@ const numbers = (seed: number) => {
   }
 }
 
+/** Whether each run is there as it was. */
+export const isComplete = ({ kind }: Damage): boolean => kind === "none" || kind === "again"
+
 /** The events as they are found in a damaged file. */
 export const damaged = (events: ReadonlyArray<Recording.Recorded>, damage: Damage): Recording.Recording => {
   if (damage.kind === "none") return Recording.fromEvents(events)
@@ -61,6 +68,15 @@ export const damaged = (events: ReadonlyArray<Recording.Recorded>, damage: Damag
     return Recording.fromEvents(
       events.slice(Math.floor((from ?? 0) * events.length), Math.ceil((to ?? 1) * events.length))
     )
+  }
+  if (damage.kind === "again") {
+    const later = events.map((event): Recording.Recorded => ({
+      ...event,
+      runId: `${event.runId} again`,
+      at: event.at + damage.hours * 3_600_000,
+      ...(event.parent === undefined ? {} : { parent: { ...event.parent, runId: `${event.parent.runId} again` } })
+    }))
+    return Recording.fromEvents([...events, ...later])
   }
   const next = numbers(damage.seed)
   switch (damage.kind) {

@@ -1,8 +1,19 @@
 /** Runs to look at: real agents on a clock of their own, and two of the demo as they were written down. */
-import { Agent, AgentEvent, Approval, LlmError, type Message, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
+import {
+  Agent,
+  AgentEvent,
+  Approval,
+  LlmError,
+  type Message,
+  Recovery,
+  Router,
+  Skill,
+  Snapshot,
+  Tool
+} from "@kintsugi/core"
 import { RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
 import { Recording } from "@kintsugi/providers/view"
-import { Data, type Duration, Effect, Fiber, Schema, type Scope } from "effect"
+import { Data, type Duration, Effect, Fiber, Schema, type Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -142,6 +153,42 @@ const approved = Effect.gen(function* () {
   return yield* Effect.provide(program, model.layer)
 })
 
+/** What the other runs have not: a chosen skill, progress, thoughts, an output that is read leniently, and a call that is undone. */
+const varied = Effect.gen(function* () {
+  const car = Tool.make("car", {
+    description: "Books a car.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    run: (_, { progress }) =>
+      Effect.as(
+        Effect.forEach([1, 2, 3], (step) => Effect.andThen(Effect.sleep("100 millis"), progress({ step }))),
+        "a car"
+      )
+  }).pipe(Tool.compensate(() => Effect.sleep("50 millis")))
+  const room = Tool.make("room", {
+    description: "Books a room.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    run: () => Effect.fail(new NoRoom({ message: "full" }))
+  })
+  const traveller = Agent.make("traveller", {
+    output: Schema.Struct({ car: Schema.String }),
+    skills: [
+      Skill.make("book", { description: "Books", tools: [car, room] }),
+      Skill.make("talk", { description: "Talks", tools: [] })
+    ]
+  }).pipe(Agent.route(Router.byRule(() => "book" as const)))
+  const call = ScriptedModel.call
+  const model = yield* ScriptedModel.make(
+    says("300 millis", 100, { type: "reasoning", text: "A car, then." }, call("car", {})),
+    says("300 millis", 100, text('```json\n{"car": "red"}\n```')),
+    says("300 millis", 100, call("car", {})),
+    says("300 millis", 100, call("room", {}))
+  )
+  const run = Effect.exit(Stream.runDrain(traveller.stream("Go.")))
+  return yield* Effect.provide(Effect.andThen(run, run), model.layer)
+})
+
 /** A run of the demo. */
 export const written = (name: "mended" | "storm"): Recording.Recording =>
   Recording.parse(readFileSync(join(root, "test/fixtures/view", `${name}.jsonl`), "utf8"))
@@ -154,6 +201,9 @@ export const references: Readonly<Record<string, Effect.Effect<Recording.Recordi
   failed: recorded(failed),
   approved: recorded(approved)
 }
+
+/** Not looked at: it is there so that every type of event is in some run. */
+export const others: Effect.Effect<Recording.Recording> = recorded(varied)
 
 /** A hundred thousand events, or another number: the stormy run of the demo again and again, some at the same time. */
 export const long = (events = 100_000): Recording.Recording => {

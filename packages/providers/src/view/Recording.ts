@@ -39,8 +39,8 @@ export interface Taking {
   readonly recording: () => Recording
 }
 
-/** The types that are known here. */
-const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>([
+/** The types of events that are known here. */
+export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>([
   "run-start",
   "skill-chosen",
   "turn-start",

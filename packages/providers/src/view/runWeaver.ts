@@ -113,7 +113,7 @@ export class RunWeaver {
       this.#turns.begin({ part: "turn", label: `turn ${turn}`, at: this.#run?.open?.from ?? at, subject: index })
     this.#turns.end(at, "ok", index)
     this.#settle(event)
-    if (this.#turn === turn) this.#rest()
+    if (this.#turn === turn) this.#rest(at)
   }
 
   /** Calls of which nothing else tells how they ended: those that end the run, mostly. */
@@ -128,8 +128,12 @@ export class RunWeaver {
   }
 
   /** Nobody asks any more in this turn. */
-  #rest() {
-    for (const asking of this.#askings.splice(0)) if (asking.strand.open !== undefined) this.#askings.push(asking)
+  #rest(at: number) {
+    for (const asking of this.#askings.splice(0)) {
+      if (asking.strand.open !== undefined) this.#askings.push(asking)
+      // a wait that the turn did not outlast
+      else asking.strand.cut(at, "interrupted")
+    }
   }
 
   #ask(event: Recorded, index: number) {
@@ -212,7 +216,7 @@ export class RunWeaver {
       }
       case "attempt-discarded":
         if (event["run"] !== undefined) return note("lost", "what a part said does not count")
-        return this.#marked("model", at, "lost", `attempt ${String(event["attempt"])} does not count`, index)
+        return this.#marked("model", at, "lost", `attempt ${numberAt(event, "attempt") ?? "?"} does not count`, index)
       case "verdict":
         return this.#decided(event, index)
       case "compacted":

@@ -11,7 +11,7 @@ export interface Piece {
   readonly part: Part
   label: string
   state: State
-  readonly from: number
+  from: number
   to: number
   readonly events: Array<number>
   subject: number
@@ -101,5 +101,13 @@ export class Strand {
     this.end(at, state)
     const last = this.pieces.at(-1)
     if (last !== undefined && last.to > at) last.to = Math.max(last.from, at)
+  }
+
+  /** What would be later than the recording is drawn at its end. */
+  clamp(end: number): void {
+    for (const piece of this.pieces) {
+      piece.from = Math.min(piece.from, end)
+      piece.to = Math.min(piece.to, end)
+    }
   }
 }

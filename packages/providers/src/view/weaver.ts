@@ -32,6 +32,7 @@ export class Weaver {
 
   close(): Woven {
     for (const run of this.#runs.values()) run.close(this.#end, "open")
+    for (const strand of this.#strands) strand.clamp(this.#end)
     const isEmpty = this.#strands.length === 0
     return {
       start: isEmpty ? 0 : this.#start,
