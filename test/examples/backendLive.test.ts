@@ -20,7 +20,10 @@ it.effect("P1245 backend: a page asks for a question, and starts nothing", () =>
     assert.match(page.headers.get("content-type") ?? "", /^text\/html/)
     assert.strictEqual(page.headers.get("content-security-policy"), "frame-ancestors 'none'")
     assert.strictEqual(page.headers.get("cache-control"), "no-store")
+    // by "no-referrer" a browser would send the form with the origin "null", which is refused
+    assert.strictEqual(page.headers.get("referrer-policy"), "same-origin")
     assert.include(page.text, '<form method="post" action="/live">')
+    assert.strictEqual((yield* raw(url, "/favicon.ico")).status, 204)
     assert.deepStrictEqual(events, [])
   })
 )

@@ -10,7 +10,14 @@ import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerRespons
 import { HttpApiError } from "effect/http-api"
 import { Question } from "./api.ts"
 
-export const path = "/live"
+const path = "/live"
+const icon = "/favicon.ico"
+
+/** The addresses of these pages, and the methods that each knows. */
+export const known: ReadonlyArray<readonly [HttpRouter.PathInput, ReadonlyArray<string>]> = [
+  [path, ["GET", "POST"]],
+  [icon, ["GET"]]
+]
 
 class Foreign extends HttpApiError.Problem<Foreign>()("Foreign", {
   type: "about:blank",
@@ -18,11 +25,14 @@ class Foreign extends HttpApiError.Problem<Foreign>()("Foreign", {
   title: "Forbidden"
 }) {}
 
-/** Nothing of these pages is kept or shown within another one, and nothing is told to others about them. */
+/**
+ * Nothing of these pages is kept or shown within another one, and other sites are told nothing about them. Without any referrer, browsers
+ * would not say either from where a form comes.
+ */
 const headers = {
   "cache-control": "no-store",
   "content-security-policy": "frame-ancestors 'none'",
-  "referrer-policy": "no-referrer",
+  "referrer-policy": "same-origin",
   "x-content-type-options": "nosniff"
 }
 
@@ -61,7 +71,9 @@ const watched = Effect.gen(function* () {
   ).pipe(HttpServerResponse.setHeaders(headers))
 })
 
-export const layer = Layer.merge(
+export const layer = Layer.mergeAll(
+  // browsers ask for it, and would complain
+  HttpRouter.add("GET", icon, Effect.succeed(HttpServerResponse.empty())),
   HttpRouter.add("GET", path, Effect.succeed(HttpServerResponse.setHeaders(HttpServerResponse.html(form), headers))),
   HttpRouter.add("POST", path, watched)
 )

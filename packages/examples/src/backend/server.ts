@@ -64,10 +64,10 @@ const routes = Layer.mergeAll(
   PrometheusMetrics.layerHttp({ path: "/metrics" }),
   Live.layer,
   Strays.layer(
-    new Map([
+    new Map<HttpRouter.PathInput, ReadonlyArray<string>>([
       ["/openapi.json", ["GET"]],
       ["/metrics", ["GET"]],
-      [Live.path, ["GET", "POST"]]
+      ...Live.known
     ])
   ),
   Bugs.layer
