@@ -41,14 +41,16 @@ export const make = (events: ReadonlyArray<Recorded>): ReadonlyArray<Entry> => {
     const isAgain = type === "run-start" && begun.has(runId)
     if (type === "run-start") begun.add(runId)
     const said =
-      type === "turn-end" && read.get(runId) === turn ? [] : isAgain ? [again] : (speaking[type] ?? nothing)(event)
+      type === "turn-end" && read.get(runId) === turn
+        ? []
+        : isAgain
+          ? [again]
+          : ((Object.hasOwn(speaking, type) ? speaking[type] : undefined)?.(event) ?? [])
     return said.map((entry): Entry => ({ event: index, agent, depth: depths.get(runId) ?? 0, ...entry }))
   })
 }
 
 const again: Said = { speaker: "run", heading: "The run goes on", text: "" }
-
-const nothing = (): ReadonlyArray<Said> => []
 
 const one = (speaker: Speaker, heading: string, text: string, tone?: Tone): ReadonlyArray<Said> => [
   { speaker, heading, text, ...(tone === undefined ? {} : { tone }) }
