@@ -36,12 +36,12 @@ export const light: Palette = {
   line: "#dcd6c8",
   run: "#c9c4b6",
   turn: "#dfdacd",
-  model: "#2f6ea8",
-  transport: "#79b4dc",
-  tool: "#1d8a70",
-  fixer: "#a3669b",
-  failed: "#c8501f",
-  gold: "#c8960c",
+  model: "#3f5b79",
+  transport: "#77b1d8",
+  tool: "#0c7f66",
+  fixer: "#9258af",
+  failed: "#c24b1f",
+  gold: "#b98905",
   onFill: "#ffffff"
 }
 
@@ -54,11 +54,11 @@ export const dark: Palette = {
   line: "#343842",
   run: "#4a4e58",
   turn: "#363a44",
-  model: "#4d8fcb",
-  transport: "#8cc8ee",
-  tool: "#35a88b",
-  fixer: "#c08ab8",
-  failed: "#e2703a",
-  gold: "#eebc3c",
+  model: "#5480c7",
+  transport: "#8ecaef",
+  tool: "#27ae82",
+  fixer: "#bd92c8",
+  failed: "#e27038",
+  gold: "#eebd3d",
   onFill: "#101216"
 }

@@ -12,7 +12,12 @@ export const fieldOf = (value: unknown, key: string): unknown =>
     : undefined
 
 /** The field below fields. */
-export const at = (value: unknown, ...path: ReadonlyArray<string>): unknown => path.reduce(fieldOf, value)
+export const at = (value: unknown, ...path: ReadonlyArray<string>): unknown => {
+  let found = value
+  // called for every event, several times
+  for (const key of path) found = fieldOf(found, key)
+  return found
+}
 
 /** A text, or nothing. */
 export const textAt = (value: unknown, ...path: ReadonlyArray<string>): string | undefined => {

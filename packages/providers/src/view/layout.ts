@@ -150,11 +150,19 @@ export const boxesOf = (sheet: Sheet, row: Row, width: number, window: Window, e
   const { height, layer, y } = row
   let [from, to, many] = [0, -Infinity, 0]
   let kept: Span | undefined
+  let [failed, lasted] = [0, 0]
   const flush = () => {
     if (kept === undefined) return
-    const { id, part, state } = kept
+    const { id, part } = kept
+    // of many that are drawn as one, it tells what most of the time was
+    const state = many > 1 ? (failed * 2 > lasted ? "failed" : kept.state === "failed" ? "ok" : kept.state) : kept.state
     each({ x: from, y, width: Math.max(least, to - from), height, layer, part, state, item: id, many })
     kept = undefined
+  }
+  const count = (span: Span) => {
+    if (span.part === "wait") return
+    lasted += span.to - span.from
+    if (span.state === "failed") failed += span.to - span.from
   }
   for (let at = first; at < row.spans.length; at++) {
     const span = row.spans[at]
@@ -165,35 +173,41 @@ export const boxesOf = (sheet: Sheet, row: Row, width: number, window: Window, e
     if (kept !== undefined && isNarrow && to - from < 3 && start - from < 2) {
       to = Math.max(to, end)
       many++
+      count(span)
       if (weight(span) > weight(kept)) kept = span
       continue
     }
     flush()
-    ;[from, to, many] = [start, end, 1]
+    ;[from, to, many, failed, lasted] = [start, end, 1, 0, 0]
+    count(span)
     kept = span
   }
   flush()
 }
 
-/** What is shown where several are drawn as one. */
-const weight = ({ part, state }: Span): number => (state === "failed" ? 2 : part === "wait" ? 0 : 1)
+/** Which one stands for several that are drawn as one. */
+const weight = ({ from, part, to }: Span): number => (part === "wait" ? -1 : to - from)
 
 /** The marks of a row that can be seen; those that would cover each other come as one. */
 export const dotsOf = (sheet: Sheet, row: Row, width: number, window: Window, each: (dot: Dot) => void): void => {
   const { toDrawn, toTime } = sheet.axis
   const { x } = scaleOf(width, window)
   const until = toTime(window.end)
+  const begin = markAfter.left(row.marks, toTime(window.start))
+  // so many that they would be a pattern: fewer are drawn
+  const seen = markAfter.left(row.marks, until) - begin
+  const least = seen * apart > width / 2 ? 4 * apart : apart
   const [y, height] = [row.y + row.height / 2, row.height]
   let kept: Mark | undefined
   let [place, many] = [0, 0]
   const flush = () => {
     if (kept !== undefined) each({ x: place, y, height, tone: kept.tone, item: kept.id, many })
   }
-  for (let at = markAfter.left(row.marks, toTime(window.start)); at < row.marks.length; at++) {
+  for (let at = begin; at < row.marks.length; at++) {
     const mark = row.marks[at]
     if (mark === undefined || mark.at > until) break
     const px = x(toDrawn(mark.at))
-    if (kept !== undefined && px - place < apart) {
+    if (kept !== undefined && px - place < least) {
       many++
       if (importance[mark.tone] > importance[kept.tone]) kept = mark
       continue

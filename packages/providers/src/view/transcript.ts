@@ -34,21 +34,29 @@ export const make = (events: ReadonlyArray<Recorded>): ReadonlyArray<Entry> => {
   /** The turn of each run whose reply was read already. */
   const read = new Map<string, number>()
   const begun = new Set<string>()
-  return events.flatMap((event, index) => {
+  const entries: Array<Entry> = []
+  for (const [index, event] of events.entries()) {
     const { agent, parent, runId, turn, type } = event
-    if (!depths.has(runId)) depths.set(runId, parent === undefined ? 0 : (depths.get(parent.runId) ?? 0) + 1)
+    let depth = depths.get(runId)
+    if (depth === undefined) {
+      depth = parent === undefined ? 0 : (depths.get(parent.runId) ?? 0) + 1
+      depths.set(runId, depth)
+    }
+    if (type === "turn-end" && read.get(runId) === turn) continue
     if (type === "model-end") read.set(runId, turn)
     const isAgain = type === "run-start" && begun.has(runId)
     if (type === "run-start") begun.add(runId)
-    const said =
-      type === "turn-end" && read.get(runId) === turn ? [] : isAgain ? [again] : (speaking[type] ?? nothing)(event)
-    return said.map((entry): Entry => ({ event: index, agent, depth: depths.get(runId) ?? 0, ...entry }))
-  })
+    const speak = Object.hasOwn(speaking, type) ? speaking[type] : undefined
+    if (speak === undefined) continue
+    for (const { heading, speaker, text, tone } of isAgain ? [again] : speak(event)) {
+      const entry = { event: index, agent, depth, speaker, heading, text }
+      entries.push(tone === undefined ? entry : { ...entry, tone })
+    }
+  }
+  return entries
 }
 
 const again: Said = { speaker: "run", heading: "The run goes on", text: "" }
-
-const nothing = (): ReadonlyArray<Said> => []
 
 const one = (speaker: Speaker, heading: string, text: string, tone?: Tone): ReadonlyArray<Said> => [
   { speaker, heading, text, ...(tone === undefined ? {} : { tone }) }

@@ -1,5 +1,5 @@
 /** What runs in the page: reads what it was given, and shows it. */
-import { fieldOf, itemsAt, textAt } from "../fields.ts"
+import { fieldOf, textAt } from "../fields.ts"
 import * as Recording from "../Recording.ts"
 import { DetailsPane } from "./detailsPane.ts"
 import { button, element } from "./dom.ts"
@@ -89,10 +89,9 @@ const start = (): void => {
   if (main === null || written === undefined || written === null) return
   const data: unknown = JSON.parse(written)
   if (textAt(data, "url") !== undefined) return void live(main, data)
-  const taken = Recording.fromEvents(itemsAt(data, "events"))
-  // what is wrong was found where the lines were read; the page was given nothing but its result
-  const problems = itemsAt(data, "problems") as Recording.Recording["problems"]
-  mount(main, { events: taken.events, problems })
+  // the page was given nothing but a recording
+  const { events, problems } = data as Recording.Recording
+  mount(main, { events, problems })
 }
 
 const live = async (main: HTMLElement, data: unknown): Promise<void> => {
@@ -111,4 +110,5 @@ const live = async (main: HTMLElement, data: unknown): Promise<void> => {
   store.renew(taking.recording())
 }
 
-start()
+// what stands in the page already is seen before the rest is made
+requestAnimationFrame(() => setTimeout(start))
