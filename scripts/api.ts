@@ -116,7 +116,11 @@ const modulesOf = (folder: string): ReadonlyArray<string> => {
   const { exports }: { readonly exports: Readonly<Record<string, unknown>> } = JSON.parse(
     read(`${owner}/package.json`).text
   )
+  // of a folder that is entered by its index alone, what that exports
+  const isClosed = exports[`./${folder.slice(`${owner}/src/`.length)}/*`] === null
+  const index = isClosed ? read(posix.join(folder, "index.ts")).text : ""
   return pathsIn(folder, (path) => {
+    if (isClosed && !index.includes(`"./${posix.basename(path)}"`)) return false
     const isAtRoot = path.endsWith(".ts") && !path.slice(folder.length + 1).includes("/")
     const name = path.slice(`${owner}/src/`.length, -".ts".length)
     return isAtRoot && !path.endsWith("/index.ts") && exports[`./${name}`] !== null
@@ -150,7 +154,8 @@ const packages = [
   { name: "@kintsugi/core", folder: "packages/core/src" },
   { name: "@kintsugi/core/testing", folder: "packages/core/src/testing" },
   { name: "@kintsugi/providers", folder: "packages/providers/src" },
-  { name: "@kintsugi/providers/testing", folder: "packages/providers/src/testing" }
+  { name: "@kintsugi/providers/testing", folder: "packages/providers/src/testing" },
+  { name: "@kintsugi/providers/view", folder: "packages/providers/src/view" }
 ]
 
 /** All modules of all packages, by the path under which they are imported. */

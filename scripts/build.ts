@@ -1,16 +1,21 @@
 /**
- * Builds the packages into their `dist`: core first, because providers compiles against what core ships.
+ * Builds the packages into their `dist`: core first, because providers compiles against what core ships. The bin of providers is one
+ * file: what it needs of Node's services is bundled into it, so that nobody installs more than the library needs.
  *
  *   node scripts/launch.mjs scripts/build.ts
  */
+import { buildSync } from "esbuild"
 import { spawnSync } from "node:child_process"
-import { existsSync, rmSync, statSync } from "node:fs"
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathsIn, root } from "./files.ts"
 import { binary } from "./tools.ts"
 
 /** The packages that are published, in the order in which they build. */
 export const packages = ["core", "providers"] as const
+
+/** The bin `kintsugi`, from the root. */
+export const bin = "packages/providers/dist/cli/main.js"
 
 const changedAt = (path: string): number => statSync(join(root, path)).mtimeMs
 
@@ -22,7 +27,7 @@ export const isBuilt = (): boolean => {
     `packages/${name}/tsconfig.build.json`
   ])
   const changed = Math.max(...["scripts/build.ts", "scripts/pure.ts", ...sources].map(changedAt))
-  const builtAt = packages.map((name) => `packages/${name}/dist/index.js`)
+  const builtAt = [...packages.map((name) => `packages/${name}/dist/index.js`), bin]
   if (!builtAt.every((path) => existsSync(join(root, path)))) return false
   return changed < Math.min(...builtAt.map(changedAt))
 }
@@ -40,7 +45,26 @@ export const build = (): boolean =>
     const marking = spawnSync(process.execPath, [join(root, "scripts/pure.ts"), join(folder, "dist")], {
       stdio: "inherit"
     })
-    return marking.status === 0
+    return marking.status === 0 && (name !== "providers" || buildBin())
   })
+
+/** The library stays outside: the drawing is that of `dist/view`, and core and Effect are those that are installed. */
+const buildBin = (): boolean => {
+  const { errors } = buildSync({
+    entryPoints: [join(root, "packages/providers/src/cli/main.ts")],
+    outfile: join(root, bin),
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node22.19",
+    external: ["effect", "effect/*", "@kintsugi/core", "@kintsugi/core/*", "../view/*"],
+    logLevel: "error"
+  })
+  // what stays outside keeps the name of its source
+  const bundled = readFileSync(join(root, bin), "utf8")
+  writeFileSync(join(root, bin), bundled.replaceAll(/(from "\.\.\/view\/\w+)\.ts"/g, '$1.js"'))
+  chmodSync(join(root, bin), 0o755)
+  return errors.length === 0
+}
 
 if (import.meta.main) process.exitCode = build() ? 0 : 1

@@ -203,7 +203,7 @@ export const installedTypes = (): TypeHomes => {
   const homes = new Map(common.split(" ").map((name) => [name, `effect/${name}`]))
   for (const folder of ["core", "providers"]) {
     const source = `packages/${folder}/src`
-    const isModule = (path: string) => /\/src\/(testing\/)?[A-Z]\w*\.ts$/.test(path)
+    const isModule = (path: string) => /\/src\/(testing\/|view\/)?[A-Z]\w*\.ts$/.test(path)
     for (const { path, text } of filesIn(source, isModule)) {
       const module = path.slice(source.length + 1, -".ts".length)
       for (const [, name = ""] of text.matchAll(/^export (?:declare )?(?:class|interface|type) (\w+)/gm)) {

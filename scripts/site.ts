@@ -7,12 +7,12 @@
  *   npm run site -- --base=/kintsugi/ for a site that is not at the root of its host
  */
 import { spawnSync } from "node:child_process"
-import { mkdirSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { root } from "./files.ts"
 import { installIn } from "./sdk.ts"
 import { faults } from "./site/links.ts"
-import { references, settings, staged } from "./site/pages.ts"
+import { pictures, references, settings, staged } from "./site/pages.ts"
 import { finish } from "./site/reference.ts"
 import { serve } from "./site/serve.ts"
 
@@ -46,6 +46,7 @@ const build = (): void => {
     mkdirSync(dirname(join(pages, path)), { recursive: true })
     writeFileSync(join(pages, path), text)
   }
+  for (const { from, to } of pictures()) cpSync(join(root, from), join(pages, to))
   mkdirSync(join(root, ".cache", "site"), { recursive: true })
   writeFileSync(join(root, ".cache", "site", "settings.json"), JSON.stringify(settings()))
   run("vitepress/bin/vitepress.js", "build", "--base", base)

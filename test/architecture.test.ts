@@ -262,7 +262,7 @@ describe("doorViolations", () => {
     [
       "Node",
       provider("OpenAi.ts", 'import "node:http"'),
-      "OpenAi -> node:http: only through testing/*, testing/Recording (line 1)"
+      "OpenAi -> node:http: only through testing/*, testing/Recording, cli/* (line 1)"
     ],
     [
       "internals of core",

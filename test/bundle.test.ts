@@ -46,13 +46,43 @@ describe("weight", () => {
     ])
   })
 
+  it("P1213 of pictures: nothing of Effect, and none of them in a hello agent", async () => {
+    // policies are explained by core, which stands on Effect; runs are drawn from their events alone
+    const names = "Colors, Page, Recording, Scene, Stats, StatsPage, StatsSvg, StatsText, Svg, Totals"
+    const { gzip, packages } = await weigh(
+      folder,
+      `import { ${names} } from "@kintsugi/providers/view"; console.log(${names})`
+    )
+    expect([...packages.keys()].toSorted()).toEqual(["@kintsugi/providers", "d3-array", "d3-time", "the program"])
+    expect(gzip).toBeLessThan(60)
+    const { modules } = await weigh(folder, hello())
+    expect(modules.map(([module]) => module).filter((module) => /view|d3/i.test(module))).toEqual([])
+  })
+
   it("takes no schema along for a table", async () => {
     const { modules } = await weigh(folder, programs["a table for an effect"])
     expect(modules.map(([module]) => module)).not.toContainEqual(expect.stringMatching(/Schema|jsonrepair/))
   })
 })
 
-const entries = ["@kintsugi/core", "@kintsugi/core/testing", "@kintsugi/providers", "@kintsugi/providers/testing"]
+const entries = [
+  "@kintsugi/core",
+  "@kintsugi/core/testing",
+  "@kintsugi/providers",
+  "@kintsugi/providers/testing",
+  "@kintsugi/providers/view"
+]
+
+describe("the command line", () => {
+  it("P1244 is in no bundle of the library", async () => {
+    const all = entries.map((entry, index) => `import * as all${index} from ${JSON.stringify(entry)}`)
+    const used = entries.map((_, index) => `all${index}`).join(", ")
+    const { modules } = await weigh(folder, `${all.join("\n")}\nglobalThis.kept = [${used}]`)
+    const names = modules.map(([module]) => module)
+    expect(names).toContainEqual(expect.stringContaining("view/Page"))
+    expect(names.filter((name) => /dist\/cli|effect\/.*\/cli\/|platform-node/.test(name))).toEqual([])
+  })
+})
 
 describe("side effects", () => {
   it.each(entries)("of %s: nothing is left of an import for them", async (entry) => {

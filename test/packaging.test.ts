@@ -109,6 +109,8 @@ beforeAll(() => {
   for (const name of packages) install(name)
   link("effect", ".")
   link("jsonrepair", "packages/core")
+  link("d3-array", "packages/providers")
+  link("d3-time", "packages/providers")
   link("vitest", ".")
   link("@types/node", ".")
   write("package.json", JSON.stringify({ name: "consumer", private: true, type: "module" }))
@@ -227,6 +229,51 @@ await import("@kintsugi/core/testing/FastCheck").catch((error) => process.stdout
       : []
     for (const module of ["x", file.replace(/\.(js|d\.ts|js\.map|d\.ts\.map)$/, "")]) {
       write("internal.mjs", `await import("@kintsugi/${name}/internal/${module}")\n`)
+      expect(node("internal.mjs", [], consumer).output).toContain("ERR_PACKAGE_PATH_NOT_EXPORTED")
+    }
+  })
+
+  const events = join(root, "docs/guide/pictures/events.jsonl")
+
+  /** As npm installs a bin: a link to the program, which is called by its name. */
+  const kintsugi = (...parameters: ReadonlyArray<string>) => {
+    const bin = join(consumer, "node_modules/.bin/kintsugi")
+    const program = join(installed("providers"), manifestOf("providers").bin.kintsugi)
+    mkdirSync(dirname(bin), { recursive: true })
+    if (!existsSync(bin)) symlinkSync(program, bin)
+    return windows ? node(program, parameters, consumer) : run(bin, parameters, consumer)
+  }
+
+  it("P1244 has the bin kintsugi, one file that needs nothing but what is installed", { timeout: 60_000 }, () => {
+    expect(manifestOf("providers").bin).toEqual({ kintsugi: "./dist/cli/main.js" })
+    expect(pathsBelow(join(installed("providers"), "dist/cli"))).toEqual(["main.js"])
+    const program = readFileSync(join(installed("providers"), "dist/cli/main.js"), "utf8")
+    expect(program).toMatch(/^#!\/usr\/bin\/env node\n/)
+    const imported = [...program.matchAll(/^import [^"\n]*"([^".][^"]*)";?$/gm)].map(([, from = ""]) => from)
+    expect(imported.length).toBeGreaterThan(20)
+    expect(imported.filter((from) => !/^(node:|effect\/|@kintsugi\/core(\/|$))/.test(from))).toEqual([])
+    const { output, status, stdout } = kintsugi("--help")
+    expect([status, stdout.includes("report")], output).toEqual([0, true])
+    expect(kintsugi("--version").stdout).toBe(`${manifestOf("providers").version}\n`)
+  })
+
+  it("P1244 reports, explains and counts with it", { timeout: 60_000 }, () => {
+    const report = kintsugi("report", events, "-o", "report.html")
+    expect(report.status, report.output).toBe(0)
+    expect(readFileSync(join(consumer, "report.html"), "utf8")).toMatch(/^<!doctype html>/)
+    write(
+      "policy.ts",
+      'import { Recovery } from "@kintsugi/core"\nexport const table: object = { A: Recovery.retry({ retries: 2 }) }\n'
+    )
+    const explained = kintsugi("explain", "policy.ts#table")
+    expect(explained.stdout, explained.output).toContain("at worst: 3 attempts")
+    const counted = kintsugi("stats", events, "--json")
+    expect(JSON.parse(counted.stdout), counted.output).toMatchObject({ recordings: 1, unread: [] })
+  })
+
+  it("P1244 cannot reach its code from outside", () => {
+    for (const module of ["main", "program", "report"]) {
+      write("internal.mjs", `await import("@kintsugi/providers/cli/${module}")\n`)
       expect(node("internal.mjs", [], consumer).output).toContain("ERR_PACKAGE_PATH_NOT_EXPORTED")
     }
   })

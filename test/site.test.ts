@@ -112,6 +112,15 @@ describe("links", () => {
     assert.strictEqual(relinked(text), "the agent (`packages/core/src/Agent.ts`)")
   })
 
+  it("to pictures lead to where they stand on the site", () => {
+    const home = { from: "README.md", to: "index.md" }
+    assert.strictEqual(relinked("![a run](pictures/run.svg)"), "![a run](./pictures/run.svg)")
+    assert.strictEqual(
+      relink("![a run](docs/guide/pictures/run.svg)", home, [home], "https://example.org/k"),
+      "![a run](./guide/pictures/run.svg)"
+    )
+  })
+
   it("to nothing are refused", () => {
     assert.throws(() => relinked("[a](../nowhere.md)"), "docs/guide/a.md links to ../nowhere.md")
   })

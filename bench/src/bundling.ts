@@ -50,6 +50,10 @@ export const install = (folder: string): void => {
     const target = realpathSync(join(root, "packages/core/node_modules", name))
     symlinkSync(target, join(folder, "node_modules", name), "junction")
   }
+  for (const name of ["d3-array", "d3-time"]) {
+    const target = realpathSync(join(root, "packages/providers/node_modules", name))
+    symlinkSync(target, join(folder, "node_modules", name), "junction")
+  }
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }')
   writeFileSync(join(folder, "ours.mjs"), stripTypeScriptTypes(readFileSync(helloOf("ours"), "utf8")))
 }

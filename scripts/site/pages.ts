@@ -35,6 +35,10 @@ export const pages = (): ReadonlyArray<Page> => [
   }))
 ]
 
+/** Pictures of the pages: they stand beside them on the site as in the repository. */
+export const pictures = (): ReadonlyArray<Page> =>
+  pathsIn("docs", (path) => path.endsWith(".svg")).map((from) => ({ from, to: from.slice("docs/".length) }))
+
 const linkTo = (to: string): string => `/${to.replace(/(?:^|(?<=\/))index\.md$|\.md$/, "")}`
 
 const headingOf = (text: string): string => /^# (.+)$/m.exec(text)?.[1]?.replaceAll("`", "") ?? ""
@@ -129,6 +133,8 @@ export const relink = (text: string, page: Page, all: ReadonlyArray<Page>, publi
         return `[${words}](${relative.startsWith(".") ? relative : `./${relative}`}${anchor === undefined ? "" : `#${anchor}`})`
       }
       if (!existsSync(join(root, file))) throw new Error(`${page.from} links to ${target}, which is not there`)
+      const picture = pictures().find(({ from }) => from === file)
+      if (picture !== undefined) return `[${words}](./${posix.relative(posix.dirname(page.to), picture.to)})`
       return published === undefined ? `${words} (\`${file}\`)` : `[${words}](${published}/blob/main/${file})`
     }
   )

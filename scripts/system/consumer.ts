@@ -35,7 +35,9 @@ export const makeConsumer = (): { readonly folder: string; readonly close: () =>
   }
   for (const [name, from] of [
     ["effect", "."],
-    ["jsonrepair", "packages/core"]
+    ["jsonrepair", "packages/core"],
+    ["d3-array", "packages/providers"],
+    ["d3-time", "packages/providers"]
   ] as const) {
     const place = join(folder, "node_modules", name)
     mkdirSync(dirname(place), { recursive: true })

@@ -38,14 +38,20 @@ export const houses: Readonly<Record<string, House>> = {
       { to: "effect/http", through: ["Transport", "Mcp", "McpServer", "testing/Recording"] },
       { to: "effect/encoding", through: ["Transport", "Mcp"] },
       { to: "effect/process", through: ["Mcp"] },
+      // The command line is a program of its own: no module of the library imports it.
+      { to: "effect/cli", through: ["cli/*"] },
+      { to: "@effect/platform-node-shared", through: ["cli/*"] },
       { to: "effect/persistence", through: ["Resilience"] },
       { to: "effect/ai", through: ["EffectAi", "Mcp", "McpServer"] },
       { to: "effect/workflow", through: ["Durable"] },
       { to: "effect/cluster", through: ["Durable"] },
       { to: "effect/sql", through: ["Durable"] },
       { to: "effect/testing", through: ["testing/*"] },
+      // Pictures are drawn without a DOM, in browsers too.
+      { to: "d3-array", through: ["view/axis", "view/layout"] },
+      { to: "d3-time", through: ["view/axis"] },
       // The loopback server of `testing/` is made of Node's own HTTP server, and recordings are files.
-      { to: "node:", through: ["testing/*", "testing/Recording"] }
+      { to: "node:", through: ["testing/*", "testing/Recording", "cli/*"] }
     ]
   }
 }

@@ -7,10 +7,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { rmSync, writeFileSync } from "node:fs"
+import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
-import { type Ended, folder, lastLine, layersOf, run } from "./runDemo.ts"
+import { type Ended, folder, answerLine, layersOf, reportOf, run } from "./runDemo.ts"
 
 const timeout = 30_000
 
@@ -46,7 +46,7 @@ describe.concurrent("the demo", () => {
       ),
       '  calculateNumberOfKeys({"name":"world","age":30,"active":true}) = 3'
     ])
-    expect(lastLine(ended.stdout)).toBe("answer: 3")
+    expect(answerLine(ended.stdout)).toBe("answer: 3")
     expect(ended.stdout).not.toContain("\u001b")
     const decisions = ended.events.flatMap(({ agent, layer, verdict }) => (layer ? [[agent, layer, verdict]] : []))
     expect(decisions).toEqual([
@@ -67,7 +67,7 @@ describe.concurrent("the demo", () => {
   it("gives the same answer when it streams", { timeout }, async ({ expect }) => {
     const ended = await Effect.runPromise(run(["--stream"]))
     expect(ended).toMatchObject({ code: 0, stderr: "" })
-    expect(lastLine(ended.stdout)).toBe("answer: 3")
+    expect(answerLine(ended.stdout)).toBe("answer: 3")
     expect(layersOf(ended)).toEqual(["transport", "model", "tool"])
     expect(ended.events.some(({ type }) => type === "text-delta")).toBe(true)
   })
@@ -75,9 +75,35 @@ describe.concurrent("the demo", () => {
   it.each([[], ["--stream"]])("comes through a storm %s", { timeout }, async (...flags) => {
     const ended = await Effect.runPromise(run(["--faults", "storm", ...flags]))
     expect(ended).toMatchObject({ code: 0, stderr: "" })
-    expect(lastLine(ended.stdout)).toBe("answer: 3")
+    expect(answerLine(ended.stdout)).toBe("answer: 3")
     expect(layersOf(ended)).toEqual(["transport", "model", "tool"])
     expect(ended.events.filter(({ layer }) => layer === "transport").length).toBeGreaterThan(6)
+  })
+})
+
+describe.concurrent("the report of the demo", () => {
+  it("P1246 is what the last line names, with the events beside it", { timeout }, async ({ expect }) => {
+    const ended = await Effect.runPromise(run([]))
+    const path = reportOf(ended.stdout) ?? ""
+    expect(readFileSync(path, "utf8")).toMatch(/^<!doctype html>/)
+    const events = readFileSync(join(path, "../events.jsonl"), "utf8").trimEnd().split("\n")
+    expect(events.map((line): unknown => JSON.parse(line))).toEqual(ended.events)
+  })
+
+  it("P1246 is there for a run that fails as well", { timeout }, async ({ expect }) => {
+    const ended = await Effect.runPromise(run(["hello world", "--faults", "none"]))
+    expect(ended.code).toBe(1)
+    expect(readFileSync(reportOf(ended.stdout) ?? "", "utf8")).toContain("run-failed")
+  })
+
+  it("P1246 is missing where nothing can be written, and that is all", { timeout }, async ({ expect }) => {
+    const nowhere = join(folder, "no", "such", "folder")
+    const ended = await Effect.runPromise(
+      run(["{a: 1}", "--faults", "none"], { env: { TMPDIR: nowhere, TEMP: nowhere } })
+    )
+    expect(ended).toMatchObject({ code: 0, stderr: "" })
+    expect(answerLine(ended.stdout)).toBe("answer: 1")
+    expect(ended.stdout).toMatch(/\nno report: .*ENOENT.*\n$/)
   })
 })
 
@@ -96,7 +122,7 @@ describe.concurrent("the demo with JSON of one's own", () => {
   ])("counts its keys: %s", { timeout }, async (_, text, answer, layers) => {
     const ended = await Effect.runPromise(run([text, "--faults", "none"]))
     expect(ended).toMatchObject({ code: 0, stderr: "" })
-    expect(lastLine(ended.stdout)).toBe(`answer: ${answer}`)
+    expect(answerLine(ended.stdout)).toBe(`answer: ${answer}`)
     expect(layersOf(ended)).toEqual(layers)
   })
 
@@ -112,7 +138,7 @@ describe.concurrent("the demo with JSON of one's own", () => {
         run(["-", "--faults", "none"], { stdin: "{a: 1,\n b: 2}" })
       ])
     )
-    expect([first, second, third, fourth].map((ended) => lastLine(ended?.stdout ?? ""))).toEqual([
+    expect([first, second, third, fourth].map((ended) => answerLine(ended?.stdout ?? ""))).toEqual([
       "answer: 3",
       "answer: 1",
       "answer: 2",
@@ -124,7 +150,7 @@ describe.concurrent("the demo with JSON of one's own", () => {
     file("here.json", '{"a":1}')
     const env = { npm_lifecycle_event: "demo", INIT_CWD: folder }
     const ended = await Effect.runPromise(run(["here.json", "--faults", "none"], { cwd: "/", env }))
-    expect(lastLine(ended.stdout)).toBe("answer: 1")
+    expect(answerLine(ended.stdout)).toBe("answer: 1")
   })
 })
 
@@ -291,7 +317,7 @@ describe.concurrent("the demo at another endpoint", () => {
           })
           expect(ended.code).toBe(0)
           expect(ended.stdout).toContain("says: First 1, then 2.\n")
-          expect(lastLine(ended.stdout)).toBe("answer: First 1, then 2.")
+          expect(answerLine(ended.stdout)).toBe("answer: First 1, then 2.")
         })
     )
   })

@@ -48,7 +48,14 @@ export const run = (parameters: ReadonlyArray<string>, options: Options = {}): E
     const { NO_COLOR: _n, OPENAI_API_KEY: _k, OPENAI_BASE_URL: _u, INIT_CWD: _i, ...env } = process.env
     const child = spawn(process.execPath, [main, "--events", events, ...parameters], {
       cwd: options.cwd ?? folder,
-      env: { ...env, npm_lifecycle_event: "", NODE_COMPILE_CACHE: join(folder, "compiled"), ...options.env }
+      env: {
+        ...env,
+        TMPDIR: folder,
+        TEMP: folder,
+        npm_lifecycle_event: "",
+        NODE_COMPILE_CACHE: join(folder, "compiled"),
+        ...options.env
+      }
     })
     const output = { stdout: "", stderr: "" }
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -84,4 +91,8 @@ export const layersOf = ({ events }: Ended): ReadonlyArray<string> => {
   return ["transport", "model", "tool"].filter((layer) => met.has(layer as AgentEvent.Layer))
 }
 
-export const lastLine = (text: string): string | undefined => text.trimEnd().split("\n").at(-1)
+/** The report comes after it. */
+export const answerLine = (text: string): string | undefined => text.trimEnd().split("\n").at(-2)
+
+/** Where the report is, by the last line. */
+export const reportOf = (text: string): string | undefined => /\nreport: (.*)\n$/.exec(text)?.[1]

@@ -7,6 +7,7 @@ import { HttpApiBuilder, HttpApiMiddleware, HttpApiSchema } from "effect/http-ap
 import { PrometheusMetrics } from "effect/observability"
 import { Api, type Chat } from "./api.ts"
 import * as Bugs from "./bugs.ts"
+import * as Live from "./live.ts"
 import * as Runs from "./runs.ts"
 import * as Strays from "./strays.ts"
 
@@ -61,7 +62,14 @@ const system = HttpApiBuilder.group(Api, "system", (handlers) =>
 const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
   PrometheusMetrics.layerHttp({ path: "/metrics" }),
-  Strays.layer("/openapi.json", "/metrics"),
+  Live.layer,
+  Strays.layer(
+    new Map<HttpRouter.PathInput, ReadonlyArray<string>>([
+      ["/openapi.json", ["GET"]],
+      ["/metrics", ["GET"]],
+      ...Live.known
+    ])
+  ),
   Bugs.layer
 ).pipe(
   Layer.provide([runs, approvals, chat, system]),

@@ -19,11 +19,12 @@ class MethodNotAllowed extends HttpApiError.Problem<MethodNotAllowed>()("MethodN
   title: "Method Not Allowed"
 }) {}
 
+/** Addresses, and the methods that each knows. */
+type Known = ReadonlyMap<HttpRouter.PathInput, ReadonlyArray<string>>
+
 /** The methods of each address: those of the contract, and of the routes beside it. */
-const known = (
-  beside: ReadonlyArray<HttpRouter.PathInput>
-): ReadonlyMap<HttpRouter.PathInput, ReadonlyArray<string>> => {
-  const methods = new Map<HttpRouter.PathInput, ReadonlyArray<string>>(beside.map((path) => [path, ["GET"]]))
+const known = (beside: Known): Known => {
+  const methods = new Map(beside)
   for (const { endpoints } of Object.values(Api.groups))
     for (const { method, path } of Object.values(endpoints)) methods.set(path, [...(methods.get(path) ?? []), method])
   return methods
@@ -81,6 +82,6 @@ const isStray = ({ reasons }: Cause.Cause<unknown>): boolean =>
       reason.error.reason._tag === "RouteNotFound"
   )
 
-/** For the contract, and the addresses beside it that can be read. */
-export const layer = (...beside: ReadonlyArray<HttpRouter.PathInput>) =>
+/** For the contract, and the addresses beside it. */
+export const layer = (beside: Known) =>
   Layer.merge(HttpRouter.addAll([...known(beside)].flatMap(([path, allowed]) => others(path, allowed))), nowhere)

@@ -59,7 +59,8 @@ const describe = (): Command =>
     .usage("['<json text>' | <file> | -] [options]")
     .description(
       "Counts the keys of a JSON object with an agent, broken JSON included, and shows how it recovers from what goes " +
-        "wrong on the way. Without options the model is a stand-in behind a server on this machine: no key, no network."
+        "wrong on the way. Without options the model is a stand-in behind a server on this machine: no key, no network. " +
+        "The last line says where a report of the run is, to be opened in a browser."
     )
     .argument("[json]", "JSON text, the path of a file, or - for standard input (default: a broken example)")
     .option("--events <file>", "write every event of the run to a file, as JSON lines (waits in milliseconds)")

@@ -9,6 +9,7 @@ import type { Settings } from "./cli.ts"
 import * as Endpoint from "./endpoint.ts"
 import * as EventLog from "./eventLog.ts"
 import * as Input from "./input.ts"
+import * as Report from "./report.ts"
 import { isObject, parse } from "./standIn/Json.ts"
 import { clip, describeError, plain } from "./text.ts"
 import * as Timeline from "./timeline.ts"
@@ -32,7 +33,8 @@ export const run = (settings: Settings, terminal: Terminal): Effect.Effect<numbe
     terminal.complain(`error: ${clip(text, 1000)}\n`)
     return 1
   }
-  return Effect.scoped(count(settings, terminal)).pipe(
+  const report = Report.make()
+  return Effect.scoped(count(settings, terminal, report)).pipe(
     Effect.match({
       onSuccess: (answer) => {
         terminal.write(`answer: ${plain(answer.trim())}\n`)
@@ -40,7 +42,9 @@ export const run = (settings: Settings, terminal: Terminal): Effect.Effect<numbe
       },
       onFailure: (error) => complain(explain(error))
     }),
-    Effect.catchDefect((defect) => Effect.sync(() => complain(`unexpected: ${describeError(defect)}`)))
+    Effect.catchDefect((defect) => Effect.sync(() => complain(`unexpected: ${describeError(defect)}`))),
+    // also of a run that has failed, or was interrupted
+    Effect.ensuring(Effect.map(report.close, terminal.write))
   )
 }
 
@@ -52,12 +56,12 @@ const explain = (error: CountError): string => {
   return error._tag === "AuthenticationError" ? `${message}; it is read from the environment` : message
 }
 
-const count = Effect.fnUntraced(function* (settings: Settings, terminal: Terminal) {
+const count = Effect.fnUntraced(function* (settings: Settings, terminal: Terminal, report: Report.Report) {
   const { events, isStreamed, model } = settings
   const log = events === undefined ? EventLog.none : yield* EventLog.open(resolve(terminal.folder, events))
   const text = yield* Input.read(settings.input, terminal.folder, terminal.stdin)
   const display = yield* show(terminal)
-  const listening = analyst.pipe(Agent.onToolUse(display.use), Agent.onEvent(log.write))
+  const listening = analyst.pipe(Agent.onToolUse(display.use), Agent.onEvent(log.write), Agent.onEvent(report.write))
   const request = `How many keys? ${text}`
   const counting = isStreamed
     ? foldEvents(listening.stream(request), display.draw)

@@ -1,0 +1,79 @@
+/**
+ * A run to look at while it is at work, in a browser: a page asks for a question, the next one draws the events of `/runs/events` as
+ * they come. As these events it is for your own people.
+ *
+ * A page that starts a run must not be started by another site: a browser says with each form from where it comes.
+ */
+import { Page } from "@kintsugi/providers/view"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { HttpApiError } from "effect/http-api"
+import { Question } from "./api.ts"
+
+const path = "/live"
+const icon = "/favicon.ico"
+
+/** The addresses of these pages, and the methods that each knows. */
+export const known: ReadonlyArray<readonly [HttpRouter.PathInput, ReadonlyArray<string>]> = [
+  [path, ["GET", "POST"]],
+  [icon, ["GET"]]
+]
+
+class Foreign extends HttpApiError.Problem<Foreign>()("Foreign", {
+  type: "about:blank",
+  status: 403,
+  title: "Forbidden"
+}) {}
+
+/**
+ * Nothing of these pages is kept or shown within another one, and other sites are told nothing about them. Without any referrer, browsers
+ * would not say either from where a form comes.
+ */
+const headers = {
+  "cache-control": "no-store",
+  "content-security-policy": "frame-ancestors 'none'",
+  "referrer-policy": "same-origin",
+  "x-content-type-options": "nosniff"
+}
+
+const form = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Watch a run</title>
+</head>
+<body>
+<main>
+<h1>Watch a run</h1>
+<form method="post" action="${path}">
+<p><label for="question">What does the customer ask?</label></p>
+<p><textarea id="question" name="question" rows="3" cols="60" maxlength="4000" required>What is order A-17?</textarea></p>
+<p><button>Ask, and watch</button></p>
+</form>
+</main>
+</body>
+</html>
+`
+
+/** Whether a form was sent from a page of this server. Whatever says nothing of where it comes from is no form of a browser's. */
+const isOwn = ({ headers: { host = "", origin = "" } }: HttpServerRequest.HttpServerRequest): boolean =>
+  URL.parse(origin)?.host === host
+
+const watched = Effect.gen(function* () {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  if (!isOwn(request)) return yield* HttpServerRespondable.toResponse(new Foreign())
+  const asked = yield* Effect.result(HttpServerRequest.schemaBodyUrlParams(Question))
+  if (asked._tag === "Failure") return yield* HttpServerRespondable.toResponse(new HttpApiError.BadRequestProblem())
+  return HttpServerResponse.html(
+    Page.live({ url: "/runs/events", body: asked.success, title: "A run of the desk" })
+  ).pipe(HttpServerResponse.setHeaders(headers))
+})
+
+export const layer = Layer.mergeAll(
+  // browsers ask for it, and would complain
+  HttpRouter.add("GET", icon, Effect.succeed(HttpServerResponse.empty())),
+  HttpRouter.add("GET", path, Effect.succeed(HttpServerResponse.setHeaders(HttpServerResponse.html(form), headers))),
+  HttpRouter.add("POST", path, watched)
+)

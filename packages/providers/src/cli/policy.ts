@@ -1,0 +1,95 @@
+/** Which values are policies, and what is known of them without running anything. */
+import type { Agent, Explanation, Model, Recovery, Tool } from "@kintsugi/core"
+import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
+
+/** The core that made a value: its functions read it. */
+type Core = typeof import("@kintsugi/core")
+
+/** Whatever its input, output and failures: nothing is run. */
+type AnyAgent = Parameters<Core["Agent"]["explain"]>[0]
+
+/** What stands around one thing, or an agent, with all that stands in it. */
+export type Policy =
+  | { readonly kind: "layer"; readonly what: string; readonly explanation: Explanation.Explanation }
+  | {
+      readonly kind: "agent"
+      readonly what: string
+      /** With what its transport does for each request; without an argument, for one that sends once. */
+      readonly run: (transport?: Explanation.Explanation) => Explanation.Run
+    }
+  | {
+      readonly kind: "composition"
+      readonly what: string
+      readonly bounds: (transport?: Explanation.Explanation) => Explanation.Bounds
+    }
+
+/** Reads a value, if it is a policy. It may throw what reading the value throws. */
+export const policyOf = (value: unknown, core: Core): Policy | undefined => {
+  const layer = (what: string, explanation: Explanation.Explanation): Policy => ({ kind: "layer", what, explanation })
+  // the casts below: a mark in the value tells which of core's own types it is
+  if (isMarked(value, "Agent")) {
+    const { definition } = value[marks.Agent] as {
+      readonly definition: { readonly body?: unknown; readonly composed?: unknown }
+    }
+    const agent = value as unknown as AnyAgent & Agent.AnyPart
+    if (definition.body !== undefined || definition.composed !== undefined) {
+      const what = definition.body === undefined ? "an agent that is made of others" : "an agent that is a function"
+      return { kind: "composition", what, bounds: (transport) => core.Agent.bounds(agent, below(transport)) }
+    }
+    return { kind: "agent", what: "an agent", run: (transport) => core.Agent.explain(agent, below(transport)) }
+  }
+  if (isMarked(value, "Tool")) return layer("a tool", ofTool(value as unknown as Tool.AnyTool, core))
+  if (isMarked(value, "Recovery"))
+    return layer("a verdict", core.Recovery.explain(value as unknown as Recovery.AnyVerdict))
+  if (Schedule.isSchedule(value)) {
+    return layer("a schedule", core.Recovery.explain(core.Recovery.retry(value as Schedule.Schedule<unknown>)))
+  }
+  if (isModel(value)) return layer("a model", core.Model.explain(value as Model.AnyModel))
+  if (isExplanation(value)) return layer("an explanation", value)
+  if (isRun(value)) return { kind: "agent", what: "an explanation of a run", run: () => value }
+  if (isTable(value)) return layer("a table", core.Recovery.explain(value))
+  return undefined
+}
+
+const below = (transport: Explanation.Explanation | undefined) => (transport === undefined ? {} : { transport })
+
+const marks = {
+  Agent: Symbol.for("~@kintsugi/core/Agent"),
+  Tool: Symbol.for("~@kintsugi/core/Tool"),
+  Recovery: Symbol.for("~@kintsugi/core/Recovery"),
+  Explains: Symbol.for("~@kintsugi/core/Model/Explains")
+} as const
+
+const isMarked = (value: unknown, mark: keyof typeof marks): value is Readonly<Record<symbol, unknown>> =>
+  Predicate.hasProperty(value, marks[mark])
+
+/** The tables of a tool are read where they count: in an agent. */
+const ofTool = (tool: Tool.AnyTool, { Agent, Skill }: Core): Explanation.Explanation => {
+  const agent = Agent.make("explained", {
+    skills: [Skill.make("explained", { description: "The tool.", tools: [tool] })]
+  })
+  const { tools } = Agent.explain(agent as unknown as AnyAgent)
+  const found = tools.get(tool.name)
+  if (found === undefined) throw new TypeError(`the tool '${tool.name}' is not found in its own agent`)
+  return found
+}
+
+/** A service, or a layer that tells what it does: of any other layer nobody knows what it makes. */
+const isModel = (value: unknown): boolean =>
+  isMarked(value, "Explains") ||
+  (Predicate.hasProperty(value, "generate") &&
+    Predicate.hasProperty(value, "stream") &&
+    Predicate.hasProperty(value, "provider"))
+
+const isExplanation = (value: unknown): value is Explanation.Explanation =>
+  Predicate.hasProperty(value, "rows") && Array.isArray(value.rows) && Predicate.hasProperty(value, "worst")
+
+const isRun = (value: unknown): value is Explanation.Run =>
+  Predicate.hasProperty(value, "model") && isExplanation(value.model) && Predicate.hasProperty(value, "tools")
+
+const isTable = (value: unknown): value is { readonly [row: string]: Recovery.AnyVerdict } => {
+  if (!Predicate.isObject(value) || Array.isArray(value)) return false
+  const rows = Object.values(value).filter((row) => row !== undefined)
+  return rows.length > 0 && rows.every((row) => isMarked(row, "Recovery"))
+}

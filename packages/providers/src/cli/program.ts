@@ -1,0 +1,78 @@
+/** The command line as a whole: it ends with an exit code, whatever happens. */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Stdio from "effect/Stdio"
+import * as CliConfig from "effect/cli/CliConfig"
+import * as CliError from "effect/cli/CliError"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Command from "effect/cli/Command"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
+import * as Explain from "./explain.ts"
+import * as Report from "./report.ts"
+import * as Stats from "./stats.ts"
+import { Failed, Misused } from "./failure.ts"
+import { print, remark } from "./terminal.ts"
+
+/** Exit codes. */
+export const codes = { done: 0, failed: 1, misused: 2, interrupted: 130 } as const
+
+const kintsugi = Command.make("kintsugi").pipe(
+  Command.withDescription(
+    "Shows runs and policies of Kintsugi. Exit codes: 0 it is done, 1 it cannot be done, 2 it was asked in a way that makes no sense"
+  ),
+  Command.withSubcommands([Report.command, Explain.command, Stats.command])
+)
+
+/** Help goes to standard output where it was asked for, complaints to standard error. */
+const presenter = Layer.effect(
+  CliOutput.Presenter,
+  Effect.gen(function* () {
+    const stdio = yield* Stdio.Stdio
+    const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
+    const help = CliOutput.defaultFormatter({ colors: canColor })
+    const plain = CliOutput.defaultFormatter({ colors: false })
+    const present = (event: CliOutput.Presenter.Event) => {
+      switch (event._tag) {
+        case "Version":
+          return print(`${event.version}\n`)
+        case "Help":
+          return event.reason === "Requested"
+            ? print(`${help.formatHelpDoc(event.helpDoc)}\n`)
+            : remark(plain.formatHelpDoc(event.helpDoc))
+        case "InvalidInvocation":
+          return remark(
+            [
+              ...event.errors.map(({ message }) => `error: ${message}`),
+              `(${event.commandPath.join(" ")} --help explains it)`
+            ].join("\n")
+          )
+      }
+    }
+    return { present: (event) => Effect.provideService(present(event), Stdio.Stdio, stdio) }
+  })
+)
+
+const surroundings = Layer.mergeAll(
+  Layer.provideMerge(presenter, TerminalCapabilities.layer),
+  // nobody asks questions here, and nothing is logged
+  CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
+)
+
+/** Runs a command line, and gives its exit code. A defect is a bug, and stays one. */
+export const run = (
+  parameters: ReadonlyArray<string>,
+  version: string
+): Effect.Effect<number, never, Command.Environment> =>
+  Command.runWith(kintsugi, { version })(parameters).pipe(
+    Effect.as(codes.done),
+    Effect.catch((error) => {
+      const told = (code: number) => Effect.as(remark(`error: ${error.message}`), code)
+      if (error instanceof Failed) return told(codes.failed)
+      if (error instanceof Misused) return told(codes.misused)
+      // it was presented already
+      if (CliError.isCliError(error)) return Effect.succeed(codes.misused)
+      return Effect.die(error)
+    }),
+    Effect.provide(surroundings)
+  )

@@ -1,0 +1,122 @@
+/** `kintsugi stats`: what many runs come to. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
+import * as Recording from "../view/Recording.ts"
+import * as Stats from "../view/Stats.ts"
+import * as StatsPage from "../view/StatsPage.ts"
+import * as StatsSvg from "../view/StatsSvg.ts"
+import * as StatsText from "../view/StatsText.ts"
+import { Failed, Misused, reasonOf } from "./failure.ts"
+import { eachLine, nameOf, type Source } from "./reading.ts"
+import { emphasis, remark } from "./terminal.ts"
+import { formatFlag, isDash, outputFlag, targetOf, write } from "./writing.ts"
+
+const formats = ["text", "json", "html", "svg"] as const
+
+/** What is taken from a folder. A file that is named is read whatever it is called. */
+const endings: ReadonlySet<string> = new Set([".jsonl", ".ndjson"])
+
+const paths = Argument.Path("path").pipe(
+  Argument.withMetavar("<folder|file>"),
+  Argument.withDescription(
+    "Files of events as JSON lines; of a folder, all .jsonl and .ndjson below it; - is standard input"
+  ),
+  Argument.variadic({ min: 1 })
+)
+
+const json = Flag.Boolean("json").pipe(Flag.withDescription("The same as --format json"), Flag.withDefault(false))
+
+/** A file that was not counted. */
+interface Unread {
+  readonly file: string
+  readonly reason: string
+}
+
+/** The files below a path, by name. */
+const sourcesOf = (given: string) =>
+  Effect.gen(function* (): Effect.fn.Return<ReadonlyArray<Source>, never, FileSystem.FileSystem | Path.Path> {
+    if (yield* isDash(given)) return [{ type: "stdin" }]
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const isFolder = yield* Effect.orElseSucceed(
+      Effect.map(fs.stat(given), ({ type }) => type === "Directory"),
+      () => false
+    )
+    if (!isFolder) return [{ type: "file", path: given }]
+    const below = yield* Effect.orElseSucceed(fs.readDirectory(given, { recursive: true }), () => undefined)
+    // a folder that cannot be read is named as a file would be
+    if (below === undefined) return [{ type: "file", path: given }]
+    return below
+      .filter((name) => endings.has(path.extname(name).toLowerCase()))
+      .toSorted((a, b) => (a < b ? -1 : 1))
+      .map((name) => ({ type: "file", path: path.join(given, name) }))
+  })
+
+const statsOf = (source: Source) =>
+  Effect.gen(function* () {
+    const taking = Recording.start()
+    yield* Effect.mapError(eachLine(source, taking.line), reasonOf)
+    const recording = taking.recording()
+    return recording.events.length === 0 ? yield* Effect.fail("there is no event in it") : Stats.of(recording)
+  })
+
+/** One file after the other: only sums are kept. */
+const count = (sources: ReadonlyArray<Source>) =>
+  Effect.gen(function* () {
+    let stats = Stats.empty
+    const unread: Array<Unread> = []
+    for (const source of sources) {
+      const counted = yield* Effect.result(statsOf(source))
+      if (counted._tag === "Success") stats = Stats.add(stats, counted.success)
+      else unread.push({ file: yield* nameOf(source), reason: counted.failure })
+    }
+    return { stats, unread }
+  })
+
+const drawn = (stats: Stats.Stats, unread: ReadonlyArray<Unread>, format: (typeof formats)[number]) => {
+  switch (format) {
+    case "text":
+      return Effect.map(emphasis, (emphasise) => StatsText.format(stats, { emphasise }))
+    case "json":
+      return Effect.succeed(JSON.stringify({ ...stats, unread }, undefined, 2))
+    case "html":
+      return Effect.succeed(StatsPage.make(stats))
+    case "svg":
+      return Effect.succeed(StatsSvg.draw(stats))
+  }
+}
+
+export const command = Command.make(
+  "stats",
+  { paths, output: outputFlag, format: formatFlag(formats), json },
+  (given) =>
+    Effect.gen(function* () {
+      if (given.json && Option.isSome(given.format) && given.format.value !== "json") {
+        return yield* new Misused({ message: `--json and --format ${given.format.value} contradict each other` })
+      }
+      const wanted = given.json ? { ...given, format: Option.some("json" as const) } : given
+      const target = yield* targetOf(wanted, formats, "text", given.paths)
+      const sources = (yield* Effect.forEach(given.paths, sourcesOf)).flat()
+      if (sources.length === 0) return yield* new Failed({ message: "there is no .jsonl or .ndjson file in it" })
+      const { stats, unread } = yield* count(sources)
+      for (const { file, reason } of unread) yield* remark(`not counted: ${file}: ${reason}`)
+      if (unread.length > 0) yield* remark(`${unread.length} of ${sources.length} files were not counted`)
+      if (stats.recordings === 0) return yield* new Failed({ message: "none of the files could be counted" })
+      yield* write(target, yield* drawn(stats, unread, target.format))
+    })
+).pipe(
+  Command.withDescription(
+    "Counts over many runs: which errors there were, what healed them, what recovery has cost beside work, and which tools never heal. One file is read after the other; those that cannot be read are named on standard error, and do not end it"
+  ),
+  Command.withShortDescription("errors, what healed them and what that cost, over many runs"),
+  Command.withExamples([
+    { command: "kintsugi stats runs/", description: "a table of all runs in a folder" },
+    { command: "kintsugi stats runs/ -o stats.html", description: "plots" },
+    { command: "kintsugi stats --json runs/ | jq '.tools[] | select(.healed == 0)'", description: "for machines" }
+  ])
+)

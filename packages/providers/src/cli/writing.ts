@@ -1,0 +1,105 @@
+/** Where a result goes, and in which form: by the ending of the file, or as `--format` says. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Option from "effect/Option"
+import * as Path from "effect/Path"
+import * as Stdio from "effect/Stdio"
+import * as Flag from "effect/cli/Flag"
+import { Failed, Misused, notFound, reasonOf } from "./failure.ts"
+import { print } from "./terminal.ts"
+
+/** The forms that there are, by the ending of a file. */
+const endings = { ".html": "html", ".htm": "html", ".svg": "svg", ".txt": "text", ".json": "json" } as const
+
+export type Format = (typeof endings)[keyof typeof endings]
+
+/** Markup is for files and programs: nobody wants it on a terminal by surprise. */
+const isMarkup = (format: Format): boolean => format === "html" || format === "svg"
+
+export const outputFlag = Flag.Path("output").pipe(
+  Flag.withAlias("o"),
+  Flag.withMetavar("<file>"),
+  Flag.withDescription("The file to write; - is standard output, which is the default"),
+  Flag.optional
+)
+
+export const formatFlag = <const F extends Format>(formats: ReadonlyArray<F>) =>
+  Flag.Literals("format", formats).pipe(
+    Flag.withDescription("The form of the result; by default that of the file's ending"),
+    Flag.optional
+  )
+
+/** What a command was told of its result. */
+export interface Wanted<F extends Format> {
+  readonly output: Option.Option<string>
+  readonly format: Option.Option<F>
+}
+
+/** A result's place and form. */
+export interface Target<F extends Format> {
+  /** Absent for standard output. */
+  readonly file: string | undefined
+  readonly format: F
+}
+
+/** A path as people gave it, as far as that is known: paths are absolute by the time that they get here. */
+export const shown = (absolute: string) =>
+  Path.Path.useSync((path) => {
+    const relative = path.relative("", absolute)
+    return relative === "" ? "." : relative.startsWith("..") ? absolute : relative
+  })
+
+/** Whether a path is the `-` that stands for standard input or output. */
+export const isDash = (absolute: string) => Path.Path.useSync((path) => absolute === path.resolve("-"))
+
+/** The same for one file, however it is reached; of one that is not there, its path. */
+const realPath = (path: string) =>
+  FileSystem.FileSystem.use((fs) => Effect.orElseSucceed(fs.realPath(path), () => path))
+
+/** Decides on both before any work is done. `fallback` is the form where nothing says which. */
+export const targetOf = <F extends Format>(
+  { format, output }: Wanted<F>,
+  formats: ReadonlyArray<F>,
+  fallback: F,
+  inputs: ReadonlyArray<string> = []
+): Effect.Effect<Target<F>, Misused, FileSystem.FileSystem | Path.Path | Stdio.Stdio> =>
+  Effect.gen(function* () {
+    const path = yield* Path.Path
+    const given = Option.getOrUndefined(output)
+    const file = given === undefined || (yield* isDash(given)) ? undefined : given
+    if (file === undefined) {
+      const chosen = Option.getOrElse(format, () => fallback)
+      const isTerminal = yield* Stdio.Stdio.use(({ stdoutIsTerminal }) => stdoutIsTerminal)
+      if (isMarkup(chosen) && isTerminal && given === undefined) {
+        return yield* new Misused({
+          message: `${chosen.toUpperCase()} on a terminal helps nobody: say where it goes, -o FILE.${chosen}, or -o - for here all the same`
+        })
+      }
+      return { file, format: chosen }
+    }
+    const real = yield* Effect.forEach([file, ...inputs], realPath)
+    if (real.lastIndexOf(real[0] ?? file) > 0) {
+      return yield* new Misused({ message: `${yield* shown(file)} would be written over with what is made of it` })
+    }
+    const ending = path.extname(file).toLowerCase()
+    const byEnding = formats.find((one) => one === new Map<string, Format>(Object.entries(endings)).get(ending))
+    const chosen = Option.getOrElse(format, () => byEnding)
+    if (chosen !== undefined) return { file, format: chosen }
+    const known = Object.entries(endings).flatMap(([ending, one]) => (formats.some((f) => f === one) ? [ending] : []))
+    return yield* new Misused({
+      message: `${yield* shown(file)}: the ending says no form that there is, which are ${known.join(", ")}; or give --format`
+    })
+  })
+
+/** Writes it, and says which file it wrote. */
+export const write = <F extends Format>({ file }: Target<F>, text: string) =>
+  Effect.gen(function* () {
+    const ended = text.endsWith("\n") ? text : `${text}\n`
+    if (file === undefined) return yield* print(ended)
+    const fs = yield* FileSystem.FileSystem
+    const name = yield* shown(file)
+    yield* Effect.mapError(fs.writeFileString(file, ended), (error) => {
+      const reason = reasonOf(error) === notFound ? "its folder does not exist" : reasonOf(error)
+      return new Failed({ message: `cannot write ${name}: ${reason}` })
+    })
+  })

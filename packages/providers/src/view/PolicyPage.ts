@@ -1,0 +1,64 @@
+/** A policy as one HTML file without a script: the drawing, and the tables that tell the same. */
+import * as Duration from "effect/Duration"
+import type { Row } from "@kintsugi/core/Explanation"
+import * as Svg from "./PolicySvg.ts"
+import type { Stack, View } from "./PolicyView.ts"
+import { boundsLine, rangeOf, remarksOf, runLine } from "./policyWords.ts"
+import { heading, page, paragraph, table } from "./stillPage.ts"
+
+/** How it is made. */
+export interface Options {
+  /** What the page is called; the title of the view by default. */
+  readonly title?: string
+  /** How many attempts are listed; 200 by default. */
+  readonly maxRows?: number
+}
+
+/** The page. */
+export const make = (view: View, { maxRows = 200, title = view.title }: Options = {}): string =>
+  page(
+    title,
+    [
+      Svg.draw(view),
+      ...view.stacks.flatMap((stack) => sectionsOf(stack, maxRows)),
+      ...(view.run === undefined
+        ? []
+        : [paragraph(`A run, at worst: ${runLine(view.run, Duration.toMillis(view.run.time))}.`)])
+    ].join("\n")
+  )
+
+const rungColumns = [
+  { heading: "row" },
+  { heading: "rung" },
+  { heading: "waits" },
+  { heading: "fixer runs", isNumber: true },
+  { heading: "model calls", isNumber: true }
+]
+
+const attemptColumns = [{ heading: "attempt" }, { heading: "begins after", isNumber: true }]
+
+const sectionsOf = ({ attempts, bounds, layers, title, ...stack }: Stack, maxRows: number): ReadonlyArray<string> => [
+  heading(title),
+  paragraph(`At worst: ${boundsLine(bounds)}.`),
+  ...remarksOf({ attempts, bounds, layers, title, ...stack }).map(paragraph),
+  ...layers.map(({ explanation, name }) =>
+    table(`The table of ${name}`, rungColumns, explanation.rows.flatMap(rungsOf))
+  ),
+  table(
+    `When each attempt begins, if every one fails at once${attempts.length > maxRows ? `: the first ${maxRows}` : ""}`,
+    attemptColumns,
+    attempts.slice(0, maxRows).map((attempt) => [attempt.path.join("."), rangeOf(attempt)])
+  )
+]
+
+const rungsOf = ({ key, rungs }: Row): ReadonlyArray<ReadonlyArray<string>> =>
+  rungs.map(({ compactions = 0, fixerRuns, modelCalls, unknown, verdict, waits }, index) => [
+    key,
+    `${index + 1} ${verdict}`,
+    unknown ??
+      waits
+        .map(({ least, most }) => rangeOf({ earliest: Duration.toMillis(least), latest: Duration.toMillis(most) }))
+        .join(", "),
+    String(fixerRuns),
+    String((fixerRuns + compactions) * modelCalls)
+  ])

@@ -1,0 +1,136 @@
+/**
+ * A policy as one SVG: for each stack of layers two strips over the same time, every wait as short and as long as chance allows, and
+ * between them a thread for each attempt: somewhere along it that attempt begins.
+ */
+import * as Duration from "effect/Duration"
+import type { Timeline } from "@kintsugi/core/Timeline"
+import * as Axis from "./axis.ts"
+import { markup } from "./escape.ts"
+import type { Stack, View } from "./PolicyView.ts"
+import { boundsLine, metOf, remarksOf, runLine } from "./policyWords.ts"
+import { figure } from "./style.ts"
+import { fitting } from "./figure.ts"
+
+/** How it is drawn. */
+export interface Options {
+  /** In pixels; 960 by default. The height follows from the layers. */
+  readonly width?: number
+}
+
+const left = 150
+const right = 30
+const laneHeight = 28
+
+/** Draws all stacks, one below the other. */
+export const draw = (view: View, { width = 960 }: Options = {}): string => {
+  const parts: Array<string> = []
+  let y = 18
+  for (const stack of view.stacks) {
+    const { height, shapes } = drawn(stack, y, width)
+    parts.push(...shapes)
+    y += height
+  }
+  if (view.run !== undefined) {
+    const bounds = runLine(view.run, Duration.toMillis(view.run.time))
+    parts.push(text("k-text k-name", 12, y, `a run of ${view.title}, at worst`), text("k-text", 12, y + 18, bounds))
+    y += 36
+  }
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" class="k-figure" role="img" aria-labelledby="k-title k-desc" viewBox="0 0 ${width} ${y}" width="${width}" height="${y}">`,
+    `<title id="k-title">${markup(view.title)}</title>`,
+    `<desc id="k-desc">${markup(describe(view))}</desc>`,
+    `<style>${figure}</style>`,
+    '<rect class="k-paper" width="100%" height="100%"/>',
+    ...parts,
+    "</svg>"
+  ].join("")
+}
+
+/** What the picture shows, in sentences. */
+export const describe = ({ run, stacks, title }: View): string =>
+  [
+    ...stacks.map((stack) => `${stack.title}, at worst: ${boundsLine(stack.bounds)}.`),
+    ...(run === undefined ? [] : [`A run of ${title}, at worst: ${runLine(run, Duration.toMillis(run.time))}.`])
+  ].join(" ")
+
+const drawn = (
+  stack: Stack,
+  top: number,
+  width: number
+): { readonly shapes: ReadonlyArray<string>; readonly height: number } => {
+  const { attempts, best, bounds, worst } = stack
+  const end = Math.max(worst.end, 1)
+  const x = (millis: number): number => round(left + (millis / end) * (width - left - right))
+  const varies = best.end !== worst.end
+  const shapes = [
+    text("k-text k-name", 12, top, `${stack.title}, if every attempt fails at once`),
+    text("k-quiet k-small", 12, top + 15, metOf(stack))
+  ]
+  let y = top + 42
+  const strip = (label: string, timeline: Timeline) => {
+    shapes.push(text("k-quiet", 12, y - 8, label))
+    shapes.push(...timeline.lanes.flatMap((lane, index) => laneOf(lane, y + index * laneHeight, x)))
+    y += timeline.lanes.length * laneHeight
+  }
+  const ticksAt = y
+  if (varies) strip("best", best)
+  if (varies) {
+    const threads = attempts
+      .slice(0, 300)
+      .map(({ earliest, latest }) => `M${x(earliest)} ${y - 4}L${x(latest)} ${y + 32}`)
+    shapes.push(`<path class="k-thread" stroke-width="1" stroke-opacity=".6" fill="none" d="${threads.join("")}"/>`)
+    shapes.push(text("k-quiet", 12, y + 12, "left to chance"))
+    y += 44
+  }
+  strip(varies ? "worst" : "waits", worst)
+  const lines = Axis.ticks(Axis.make({ from: 0, to: end, gaps: [] }), 0, end, 8)
+  shapes.unshift(
+    ...lines.flatMap(({ drawn, label }) => [
+      `<path class="k-axis" d="M${x(drawn)} ${ticksAt - 4}V${y}"/>`,
+      `<text class="k-quiet k-small" x="${x(drawn)}" y="${y + 12}" text-anchor="middle">${label}</text>`
+    ])
+  )
+  y += 30
+  for (const line of [`at worst: ${boundsLine(bounds)}`, ...remarksOf(stack)]) {
+    shapes.push(text("k-text", 12, y, line))
+    y += 16
+  }
+  return { shapes, height: y + 22 - top }
+}
+
+/** Waits as threads, attempts as beads with their numbers; those that begin on one pixel are one bead. */
+const laneOf = (
+  { attempts, name, pauses }: Timeline["lanes"][number],
+  y: number,
+  x: (millis: number) => number
+): ReadonlyArray<string> => {
+  const middle = y + 12
+  const waits = pauses.map(({ from, to }) => `M${x(from)} ${middle}H${x(to)}`)
+  const beads = new Map<number, { first: number; last: number }>()
+  for (const { at, number } of attempts) {
+    const place = Math.round(x(at))
+    const bead = beads.get(place)
+    if (bead === undefined) beads.set(place, { first: number, last: number })
+    else bead.last = number
+  }
+  let labelled = -Infinity
+  return [
+    text("k-text", 24, middle + 4, fitting(name, left - 40)),
+    `<path class="k-thread" stroke-width="3" stroke-opacity=".45" fill="none" d="${waits.join("")}"/>`,
+    ...[...beads].map(([place, { first, last }]) => {
+      const label = first === last ? String(first) : first < last ? `${first}–${last}` : `${first}, ${last}`
+      const isShown = place - labelled > 9 + 5 * label.length
+      if (isShown) labelled = place
+      const title = first === last ? `attempt ${first} of ${name}` : `attempts ${label} of ${name}`
+      const caption = isShown
+        ? `<text class="k-quiet k-small" x="${place}" y="${middle - 7}" text-anchor="middle">${label}</text>`
+        : ""
+      return `<g><title>${markup(title)}</title><circle class="k-model" cx="${place}" cy="${middle}" r="4"/>${caption}</g>`
+    })
+  ]
+}
+
+const text = (style: string, x: number, y: number, words: string): string =>
+  `<text class="${style}" x="${x}" y="${y}">${markup(words)}</text>`
+
+const round = (pixels: number): number => Math.round(pixels * 100) / 100

@@ -1,0 +1,53 @@
+/** A policy as text: its tables, when each attempt begins, and what bounds it. */
+import * as Explanation from "@kintsugi/core/Explanation"
+import * as Duration from "effect/Duration"
+import type { Stack, View } from "./PolicyView.ts"
+import { count } from "./words.ts"
+import { boundsLine, duration, metOf, remarksOf, runLine } from "./policyWords.ts"
+
+/** How the text is written. */
+export interface Options {
+  /** How many attempts are listed; 20 by default. */
+  readonly maxRows?: number
+  /** What stands at the head of something is given to it, for terminals that show it in bold; nothing by default. */
+  readonly emphasise?: (text: string) => string
+}
+
+/** The text, without a line end at its end. */
+export const format = (view: View, { emphasise = (text) => text, maxRows = 20 }: Options = {}): string =>
+  [
+    ...view.stacks.flatMap((stack) => sectionsOf(stack, maxRows, emphasise)),
+    ...(view.run === undefined
+      ? []
+      : [`${emphasise(`a run of ${view.title}`)}, at worst: ${runLine(view.run, Duration.toMillis(view.run.time))}`])
+  ].join("\n\n")
+
+const sectionsOf = (stack: Stack, maxRows: number, emphasise: (text: string) => string): ReadonlyArray<string> => [
+  ...stack.layers.map(({ explanation, name }) => {
+    const heading = stack.layers.length === 1 ? stack.title : name
+    return `${emphasise(heading)}\n${explanation.rows.length === 0 ? "no rows: one attempt" : Explanation.format(explanation)}`
+  }),
+  `${emphasise("if every attempt fails at once")} (${metOf(stack)})\n${attemptsOf(stack, maxRows)}`,
+  ...remarksOf(stack),
+  ...(stack.layers.length === 1 ? [] : [`${emphasise("all layers together")}, at worst: ${boundsLine(stack.bounds)}`])
+]
+
+const attemptsOf = ({ attempts, best, worst }: Stack, maxRows: number): string => {
+  const varies = best.end !== worst.end
+  const head = varies ? ["attempt", "earliest", "latest"] : ["attempt", "begins at"]
+  const lines = attempts
+    .slice(0, maxRows)
+    .map(({ earliest, latest, path }) => [
+      path.join("."),
+      ...(varies ? [duration(earliest), duration(latest)] : [duration(latest)])
+    ])
+  const table = [head, ...lines]
+  const widths = head.map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)))
+  const text = table.map((line) =>
+    line
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join("  ")
+  )
+  const left = attempts.length - lines.length
+  return [...text, ...(left > 0 ? [`… and ${count(left, "more attempt")}`] : [])].join("\n")
+}

@@ -1,0 +1,183 @@
+/**
+ * A policy to look at: when each attempt begins if every one fails at once, as early and as late as chance allows, and what bounds
+ * all layers together. `make` takes what `Recovery.explain` says of each layer; `PolicyText`, `PolicySvg` and `PolicyPage` show it.
+ */
+import type { Bounds, Explanation, Run, WorstRun } from "@kintsugi/core/Explanation"
+import * as Timeline from "@kintsugi/core/Timeline"
+import * as Duration from "effect/Duration"
+
+/** What is shown: one stack of layers, or all those of an agent. */
+export interface View {
+  readonly title: string
+  readonly stacks: ReadonlyArray<Stack>
+  /** What bounds one run, where it is an agent: the rest of it is known of an agent with a loop alone. */
+  readonly run?: Bounds & Partial<WorstRun>
+}
+
+/** Layers that stand around one thing, outermost first. */
+export interface Stack {
+  readonly title: string
+  readonly layers: readonly [Timeline.Layer, ...Array<Timeline.Layer>]
+  /** Every wait as short as chance allows. */
+  readonly best: Timeline.Timeline
+  /** Every wait as long as chance allows. */
+  readonly worst: Timeline.Timeline
+  /** The attempts of the innermost layer, in order: each between the two. */
+  readonly attempts: ReadonlyArray<Attempt>
+  readonly bounds: StackBounds
+}
+
+/** An attempt of the innermost layer, in milliseconds from the beginning of the first. */
+export interface Attempt {
+  /** The number of the attempt in each layer, outermost first. */
+  readonly path: ReadonlyArray<number>
+  readonly earliest: number
+  readonly latest: number
+}
+
+/** What all layers come to together at worst, whichever of their rows are met and in whatever order. */
+export interface StackBounds {
+  /** Of each layer by itself, outermost first: their product is `requests`. */
+  readonly factors: ReadonlyArray<number>
+  /** How often what is innermost runs. */
+  readonly requests: number
+  readonly fixerRuns: number
+  readonly modelCalls: number
+  /** Milliseconds; infinite where nothing but the caps of one call bounds a layer. */
+  readonly waits: number
+  /** Milliseconds: the same if servers ask for as much as is granted, with timeouts where there are some. */
+  readonly time: number
+}
+
+/** How much is drawn. */
+export interface Options {
+  /** Attempts of the innermost layer; 1,000 by default. */
+  readonly maxAttempts?: number
+}
+
+/** Layers as one stack, outermost first. Throws a `RangeError` for a row that a layer does not have. */
+export const make = (
+  layers: readonly [Timeline.Layer, ...Array<Timeline.Layer>],
+  options: Options & { readonly title?: string } = {}
+): View => {
+  const title = options.title ?? layers.map(({ name }) => name).join(" › ")
+  return { title, stacks: [stackOf(title, layers, options)] }
+}
+
+/**
+ * All layers of an agent, by what `Agent.explain` says of it. `below` are the layers between its model and what is sent, outermost
+ * first; `together` makes of them the `transport` that `Agent.explain` and `Agent.bounds` take.
+ */
+export const ofRun = (
+  title: string,
+  run: Run,
+  options: Options & { readonly below?: ReadonlyArray<Timeline.Layer> } = {}
+): View => {
+  const { model, routing, tools, worst } = run
+  const { below = [] } = options
+  const isShown = ({ rows }: Explanation): boolean => rows.length + below.length > 0
+  const asked = (name: string, explanation: Explanation | undefined): ReadonlyArray<Stack> =>
+    explanation === undefined || !isShown(explanation)
+      ? []
+      : [stackOf(name, [{ name, explanation }, ...below], options, boundsAbove(explanation, below))]
+  return {
+    title,
+    stacks: [
+      ...asked("routing", routing),
+      ...asked("model", model),
+      ...[...tools]
+        .filter(([, { rows }]) => rows.length > 0)
+        .map(([name, explanation]) => stackOf(`tool ${name}`, [{ name, explanation }], options))
+    ],
+    run: worst
+  }
+}
+
+/** An agent that is made of others, by what `Agent.bounds` says of it. */
+export const ofBounds = (title: string, bounds: Bounds): View => ({ title, stacks: [], run: bounds })
+
+const stackOf = (
+  title: string,
+  layers: readonly [Timeline.Layer, ...Array<Timeline.Layer>],
+  { maxAttempts = 1000 }: Options,
+  bounds = boundsOf(layers)
+): Stack => {
+  const best = Timeline.make(layers, { maxAttempts, waits: "least" })
+  const worst = Timeline.make(layers, { maxAttempts, waits: "most" })
+  return { title, layers, best, worst, attempts: attemptsOf(best, worst), bounds }
+}
+
+/** What all layers of a stack come to: each attempt of one is all that the layers below it do. */
+export const boundsOf = (layers: readonly [Timeline.Layer, ...Array<Timeline.Layer>]): StackBounds => {
+  const [first, ...rest] = layers.toReversed()
+  return rest.reduce((below, { explanation }) => above(explanation.worst, below), single(first ?? layers[0]))
+}
+
+const single = ({ explanation: { worst } }: Timeline.Layer): StackBounds => ({
+  factors: [worst.requests],
+  requests: worst.requests,
+  fixerRuns: worst.fixerRuns,
+  modelCalls: worst.modelCalls,
+  waits: Duration.toMillis(worst.waits),
+  time: Duration.toMillis(worst.time)
+})
+
+const above = (worst: Explanation["worst"], below: StackBounds): StackBounds => {
+  const { fixerRuns, modelCalls, requests, time, waits } = worst
+  return {
+    factors: [requests, ...below.factors],
+    requests: requests * below.requests,
+    fixerRuns: fixerRuns + requests * below.fixerRuns,
+    modelCalls: modelCalls + requests * below.modelCalls,
+    waits: Duration.toMillis(waits) + requests * below.waits,
+    time: Duration.toMillis(time) + requests * below.time
+  }
+}
+
+/** Layers as a single one that costs as much: what `Agent.explain` and `Agent.bounds` take as `transport`. */
+export const together = (layers: readonly [Timeline.Layer, ...Array<Timeline.Layer>]): Explanation => {
+  const { fixerRuns, modelCalls, requests, time, waits } = boundsOf(layers)
+  return {
+    rows: [],
+    worst: {
+      attempts: requests,
+      requests,
+      fixerRuns,
+      modelCalls,
+      waits: Duration.millis(waits),
+      time: Duration.millis(time)
+    }
+  }
+}
+
+/** The same of a layer that was explained together with what stands below it. */
+const boundsAbove = ({ worst }: Explanation, below: ReadonlyArray<Timeline.Layer>): StackBounds => {
+  const { attempts, fixerRuns, modelCalls, requests, time, waits } = worst
+  const [first, ...rest] = below
+  const ofBelow = first === undefined ? 0 : boundsOf([first, ...rest]).waits
+  return {
+    factors: requests === attempts ? [attempts] : [attempts, requests / attempts],
+    requests,
+    fixerRuns,
+    modelCalls,
+    waits: Duration.toMillis(waits) + attempts * ofBelow,
+    time: Duration.toMillis(time)
+  }
+}
+
+/** Both have the same attempts: only when they begin is left to chance. */
+const attemptsOf = (best: Timeline.Timeline, worst: Timeline.Timeline): ReadonlyArray<Attempt> => {
+  const upper = worst.lanes.slice(0, -1).map(({ attempts }) => attempts)
+  const next = upper.map(() => -1)
+  const early = best.lanes.at(-1)?.attempts ?? []
+  return (worst.lanes.at(-1)?.attempts ?? []).map(({ at, number }, index) => {
+    // an attempt begins with the first one of the lane below it
+    let begins = number === 1
+    for (let lane = upper.length - 1; lane >= 0 && begins; lane--) {
+      next[lane] = (next[lane] ?? -1) + 1
+      begins = upper[lane]?.[next[lane] ?? 0]?.number === 1
+    }
+    const path = [...upper.map((attempts, lane) => attempts[next[lane] ?? 0]?.number ?? 1), number]
+    return { path, earliest: early[index]?.at ?? at, latest: at }
+  })
+}

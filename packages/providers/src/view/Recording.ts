@@ -1,0 +1,216 @@
+/**
+ * The events of runs as they were written down, one JSON document a line: read without a schema, so that a file that is broken or
+ * cut off still tells what it can, and what is missing.
+ */
+import type * as AgentEvent from "@kintsugi/core/AgentEvent"
+import { fieldOf, numberAt, textAt } from "./fields.ts"
+
+/** An event in its JSON form, which is what `AgentEvent.AgentEvent` encodes to. Only its origin and type are sure to be there. */
+export interface Recorded extends AgentEvent.Origin {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** What is wrong with a recording, or missing in it. */
+export interface Problem {
+  /** Counted from 1; absent where it is about no single line. */
+  readonly line?: number
+  readonly kind: "broken" | "cut" | "foreign" | "unknown" | "beginning" | "end" | "parent" | "order"
+  /** One sentence. */
+  readonly says: string
+}
+
+/** Events in the order in which they were written, and what is wrong with them. */
+export interface Recording {
+  readonly events: ReadonlyArray<Recorded>
+  readonly problems: ReadonlyArray<Problem>
+}
+
+/** No events at all. */
+export const empty: Recording = { events: [], problems: [] }
+
+/** Takes events one by one, as lines or as values; what is wrong is told at any time. */
+export interface Taking {
+  /** A line of a file: empty ones count, and say nothing. */
+  readonly line: (text: string) => void
+  /** An event in its JSON form. */
+  readonly event: (value: unknown) => void
+  /** What came so far. The list of its events is the same one each time, and grows. */
+  readonly recording: () => Recording
+}
+
+/** The types of events that are known here. */
+export const types: ReadonlySet<string> = new Set<AgentEvent.AgentEvent["type"]>([
+  "run-start",
+  "skill-chosen",
+  "turn-start",
+  "model-start",
+  "model-end",
+  "model-failed",
+  "model-interrupted",
+  "text-delta",
+  "reasoning-delta",
+  "attempt-discarded",
+  "compacted",
+  "tool-start",
+  "arguments-coerced",
+  "tool-progress",
+  "tool-refused",
+  "tool-skipped",
+  "tool-compensated",
+  "tool-failed",
+  "fix-start",
+  "fix-end",
+  "fix-failed",
+  "tool-end",
+  "approval-requested",
+  "approval-decided",
+  "verdict",
+  "turn-end",
+  "output-coerced",
+  "output-rejected",
+  "budget-warning",
+  "budget-exceeded",
+  "run-completed",
+  "run-suspended",
+  "run-failed",
+  "run-interrupted"
+])
+
+/** Whether an event ends its run, or this part of it. */
+export const isTerminal = ({ type }: Recorded): boolean =>
+  type === "run-completed" || type === "run-failed" || type === "run-interrupted" || type === "run-suspended"
+
+/** What is known of one run while its events come. */
+interface Seen {
+  readonly agent: string
+  readonly hasBeginning: boolean
+  readonly parent: string | undefined
+  isOpen: boolean
+}
+
+/** Begins an empty recording. */
+export const start = (): Taking => {
+  const events: Array<Recorded> = []
+  const problems: Array<Problem> = []
+  const runs = new Map<string, Seen>()
+  let lines = 0
+  let latest = -Infinity
+  let late = 0
+  let broken: Problem | undefined
+
+  const take = (value: unknown, line: number | undefined) => {
+    const where = line === undefined ? {} : { line }
+    const fault = faultOf(value)
+    if (fault !== undefined) {
+      problems.push({ ...where, kind: "foreign", says: `It is no event: ${fault}.` })
+      return
+    }
+    // its origin and type were just looked at
+    const event = value as Recorded
+    if (!types.has(event.type))
+      problems.push({ ...where, kind: "unknown", says: `Events of the type '${event.type}' are not known here.` })
+    if (event.at < latest) late++
+    latest = Math.max(latest, event.at)
+    const seen = runs.get(event.runId)
+    if (seen === undefined)
+      runs.set(event.runId, {
+        agent: event.agent,
+        hasBeginning: event.type === "run-start",
+        parent: event.parent?.runId,
+        isOpen: !isTerminal(event)
+      })
+    // a tool is undone after its run has failed, and that opens nothing
+    else if (isTerminal(event)) seen.isOpen = false
+    else if (event.type === "run-start") seen.isOpen = true
+    events.push(event)
+  }
+
+  const flush = () => {
+    if (broken !== undefined) problems.push(broken)
+    broken = undefined
+  }
+
+  return {
+    line: (text) => {
+      lines++
+      const json = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
+      if (json.trim() === "") return
+      flush()
+      const value = parsed(json)
+      if (value !== undefined) return take(value, lines)
+      // whether it was cut off or is broken shows when another one follows
+      broken = { line: lines, kind: "broken", says: "It is no JSON." }
+    },
+    event: (value) => take(value, undefined),
+    recording: () => ({
+      events,
+      problems: [
+        ...problems,
+        ...(broken === undefined ? [] : [cutOff(broken)]),
+        ...(late === 0 ? [] : [lateEvents(late)]),
+        ...missing(runs)
+      ]
+    })
+  }
+}
+
+const parsed = (json: string): unknown => {
+  try {
+    const value: unknown = JSON.parse(json)
+    return value ?? null
+  } catch {
+    return undefined
+  }
+}
+
+const faultOf = (value: unknown): string | undefined => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return "it has no fields"
+  for (const field of ["type", "runId", "agent"])
+    if (textAt(value, field) === undefined) return `its field '${field}' is missing or is no text`
+  for (const field of ["at", "turn"])
+    if (numberAt(value, field) === undefined) return `its field '${field}' is missing or is no number`
+  const parent = fieldOf(value, "parent")
+  if (parent !== undefined && textAt(parent, "runId") === undefined) return "its field 'parent' names no run"
+  return undefined
+}
+
+const cutOff = ({ line = 0 }: Problem): Problem => ({
+  line,
+  kind: "cut",
+  says: "The last line is no JSON: the file was cut off there, or is broken."
+})
+
+const lateEvents = (late: number): Problem => ({
+  kind: "order",
+  says: `${late === 1 ? "One event is" : `${late} events are`} earlier than what stands before: the clock was set back, or lines have been moved.`
+})
+
+const missing = (runs: ReadonlyMap<string, Seen>): ReadonlyArray<Problem> => {
+  const problems: Array<Problem> = []
+  for (const [runId, { agent, hasBeginning, isOpen, parent }] of runs) {
+    const run = `run ${runId} of '${agent}'`
+    if (!hasBeginning) problems.push({ kind: "beginning", says: `The beginning of ${run} is missing.` })
+    if (isOpen) problems.push({ kind: "end", says: `The end of ${run} is missing: it is at work, or was cut off.` })
+    if (parent !== undefined && !runs.has(parent))
+      problems.push({ kind: "parent", says: `Run ${parent}, which has started ${run}, is missing.` })
+  }
+  return problems
+}
+
+/** A recording of lines, one event each. */
+export const fromLines = (lines: Iterable<string>): Recording => {
+  const taking = start()
+  for (const line of lines) taking.line(line)
+  return taking.recording()
+}
+
+/** A recording of the text of a file. */
+export const parse = (text: string): Recording => fromLines(text.split("\n"))
+
+/** A recording of events in their JSON form. */
+export const fromEvents = (events: Iterable<unknown>): Recording => {
+  const taking = start()
+  for (const event of events) taking.event(event)
+  return taking.recording()
+}

@@ -1,0 +1,51 @@
+/**
+ * What is drawn of a recording: lanes, spans and marks, in milliseconds and rows. It is a pure function of the events; each of them
+ * stands in one item. Pixels come later, where it is drawn.
+ */
+import * as Packing from "./packing.ts"
+import type { Problem, Recording } from "./Recording.ts"
+import * as Gaps from "./gaps.ts"
+import type { Gap, Lane, Mark, Span, Track } from "./shapes.ts"
+import * as Totals from "./Totals.ts"
+import * as Transcript from "./transcript.ts"
+import { Weaver } from "./weaver.ts"
+
+export * from "./shapes.ts"
+
+/** All that is drawn. */
+export interface Scene {
+  /** Milliseconds since the epoch; the first is 0 where nothing happened. */
+  readonly from: number
+  readonly to: number
+  readonly tracks: ReadonlyArray<Track>
+  readonly lanes: ReadonlyArray<Lane>
+  /** The lanes of each track, by its id. */
+  readonly lanesOf: Readonly<Record<number, ReadonlyArray<Lane>>>
+  /** By lane, row and time. */
+  readonly items: ReadonlyArray<Span | Mark>
+  /** The item of each event. */
+  readonly itemOf: ReadonlyArray<number>
+  /** Long stretches in which nothing is at work: they are drawn short. */
+  readonly gaps: ReadonlyArray<Gap>
+  readonly totals: Totals.Totals
+  readonly transcript: ReadonlyArray<Transcript.Entry>
+  readonly problems: ReadonlyArray<Problem>
+}
+
+/** Draws a recording. Total: of a file that is broken or cut off comes what it tells. */
+export const make = (recording: Recording): Scene => {
+  const weaver = new Weaver()
+  recording.events.forEach((event, index) => weaver.take(event, index))
+  const { end, start, strands, tracks } = weaver.close()
+  const packed = Packing.pack(tracks, strands, recording.events.length)
+  return {
+    from: start,
+    to: end,
+    tracks,
+    ...packed,
+    gaps: Gaps.find(packed.items),
+    totals: Totals.make(recording.events),
+    transcript: Transcript.make(recording.events),
+    problems: recording.problems
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * What many runs come to: which errors there were, what healed them, what recovery has cost, and which tools never heal. Statistics of
+ * recordings add up, in any order and grouping.
+ */
+import { type Incident, find } from "./incidents.ts"
+import { isTerminal, type Recorded, type Recording } from "./Recording.ts"
+import * as Totals from "./Totals.ts"
+
+/** How runs have ended that nobody in their recording has started. */
+export interface Runs {
+  readonly completed: number
+  readonly failed: number
+  readonly interrupted: number
+  readonly suspended: number
+  /** Those whose end is missing. */
+  readonly open: number
+  /** Fixers and sub-agents, however they have ended. */
+  readonly nested: number
+}
+
+/** A count by the name of a verdict. */
+export interface ByVerdict {
+  readonly verdict: string
+  readonly count: number
+}
+
+/** One kind of failure in one layer. */
+export interface ErrorStats {
+  /** `transport`, `model`, `tool` or `effect`; `output` for answers that did not fit their schema. */
+  readonly layer: string
+  readonly tag: string
+  /** Attempts that have failed so. */
+  readonly failures: number
+  /** Things that have failed so, once or several times: a request, a call of a model or of a tool, an answer. */
+  readonly incidents: number
+  /** Of these, those that came to a good end all the same. */
+  readonly healed: number
+  /** What was decided last before the good end, the most frequent first. `→ model`: the model was told, and called again. */
+  readonly healedBy: ReadonlyArray<ByVerdict>
+  /** What was decided last where no good end came. */
+  readonly lostAfter: ReadonlyArray<ByVerdict>
+}
+
+/** One tool. */
+export interface ToolStats {
+  readonly tool: string
+  readonly calls: number
+  /** Calls that have failed at least once, or of whose failure the model was told. */
+  readonly troubled: number
+  /** Of these, those that ended with a result, or that a later call in the same run has made up for. */
+  readonly healed: number
+}
+
+/** What was spent on one of work and recovery. */
+export interface Spending {
+  readonly attempts: number
+  readonly tokens: number
+  /** Of the attempts whose price is known. */
+  readonly cost: number
+}
+
+/** Sums over recordings. All of it is plain data, as JSON. */
+export interface Stats {
+  readonly recordings: number
+  readonly events: number
+  /** Broken lines, missing beginnings and the like. */
+  readonly problems: number
+  readonly runs: Runs
+  readonly turns: number
+  readonly toolCalls: number
+  readonly verdicts: number
+  /** Milliseconds of all waits that were decided on. */
+  readonly waited: number
+  readonly work: Spending
+  readonly recovery: Spending
+  /** Recordings in which models were asked whose price is not known. */
+  readonly unpriced: number
+  /** By layer and tag. */
+  readonly errors: ReadonlyArray<ErrorStats>
+  /** By name. */
+  readonly tools: ReadonlyArray<ToolStats>
+}
+
+const nothing: Spending = { attempts: 0, tokens: 0, cost: 0 }
+
+/** Of no recordings. */
+export const empty: Stats = {
+  recordings: 0,
+  events: 0,
+  problems: 0,
+  runs: { completed: 0, failed: 0, interrupted: 0, suspended: 0, open: 0, nested: 0 },
+  turns: 0,
+  toolCalls: 0,
+  verdicts: 0,
+  waited: 0,
+  work: nothing,
+  recovery: nothing,
+  unpriced: 0,
+  errors: [],
+  tools: []
+}
+
+/** Of one recording. */
+export const of = ({ events, problems }: Recording): Stats => {
+  const { recovery, toolCalls, turns, verdicts, waited, work, ...totals } = Totals.make(events)
+  const { incidents, troubles } = find(events)
+  const tools = events.flatMap((event): ReadonlyArray<ToolStats> => {
+    const tool = event["tool"]
+    return event.type === "tool-start" && typeof tool === "string" ? [{ tool, calls: 1, troubled: 0, healed: 0 }] : []
+  })
+  const asked = work.attempts + recovery.attempts
+  return {
+    recordings: 1,
+    events: events.length,
+    problems: problems.length,
+    runs: runsOf(events),
+    turns,
+    toolCalls,
+    verdicts,
+    waited: rounded(waited, micro),
+    work: { ...work, cost: rounded(work.cost, nano) },
+    recovery: { ...recovery, cost: rounded(recovery.cost, nano) },
+    unpriced: asked > 0 && !totals.isPriced ? 1 : 0,
+    errors: merged(incidents.map(ofIncident), errorKey, addErrors),
+    tools: merged(
+      [...tools, ...troubles.map(({ isHealed, tool }) => ({ tool, calls: 0, troubled: 1, healed: isHealed ? 1 : 0 }))],
+      toolKey,
+      addTools
+    )
+  }
+}
+
+/** Of all of both. */
+export const add = (a: Stats, b: Stats): Stats => ({
+  recordings: a.recordings + b.recordings,
+  events: a.events + b.events,
+  problems: a.problems + b.problems,
+  runs: {
+    completed: a.runs.completed + b.runs.completed,
+    failed: a.runs.failed + b.runs.failed,
+    interrupted: a.runs.interrupted + b.runs.interrupted,
+    suspended: a.runs.suspended + b.runs.suspended,
+    open: a.runs.open + b.runs.open,
+    nested: a.runs.nested + b.runs.nested
+  },
+  turns: a.turns + b.turns,
+  toolCalls: a.toolCalls + b.toolCalls,
+  verdicts: a.verdicts + b.verdicts,
+  waited: rounded(a.waited + b.waited, micro),
+  work: addSpending(a.work, b.work),
+  recovery: addSpending(a.recovery, b.recovery),
+  unpriced: a.unpriced + b.unpriced,
+  errors: merged([...a.errors, ...b.errors], errorKey, addErrors),
+  tools: merged([...a.tools, ...b.tools], toolKey, addTools)
+})
+
+/** Of all of these. */
+export const sum = (all: Iterable<Stats>): Stats => {
+  let total = empty
+  for (const one of all) total = add(total, one)
+  return total
+}
+
+/** Tools with trouble of which nothing ever came to a good end, those with the most trouble first. */
+export const neverHealed = ({ tools }: Stats): ReadonlyArray<ToolStats> =>
+  tools.filter(({ healed, troubled }) => troubled > 0 && healed === 0).toSorted((a, b) => b.troubled - a.troubled)
+
+/** Errors by how often they came, the most frequent first. */
+export const byFrequency = ({ errors }: Stats): ReadonlyArray<ErrorStats> =>
+  errors.toSorted((a, b) => b.incidents - a.incidents || b.failures - a.failures)
+
+/**
+ * Sums of fractions depend on their order by their last digits. So waits count whole microseconds, money whole billionths: sums of whole
+ * numbers do not.
+ */
+const rounded = (value: number, unit: number): number => Math.round(value * unit) / unit
+
+const micro = 1e3
+const nano = 1e9
+
+const addSpending = (a: Spending, b: Spending): Spending => ({
+  attempts: a.attempts + b.attempts,
+  tokens: a.tokens + b.tokens,
+  cost: rounded(a.cost + b.cost, nano)
+})
+
+const ofIncident = ({ failures, isHealed, layer, tag, verdict }: Incident): ErrorStats => ({
+  layer,
+  tag,
+  failures,
+  incidents: 1,
+  healed: isHealed ? 1 : 0,
+  healedBy: isHealed ? [{ verdict, count: 1 }] : [],
+  lostAfter: isHealed ? [] : [{ verdict, count: 1 }]
+})
+
+const errorKey = ({ layer, tag }: ErrorStats): string => JSON.stringify([layer, tag])
+
+const toolKey = ({ tool }: ToolStats): string => tool
+
+const addErrors = (a: ErrorStats, b: ErrorStats): ErrorStats => ({
+  layer: a.layer,
+  tag: a.tag,
+  failures: a.failures + b.failures,
+  incidents: a.incidents + b.incidents,
+  healed: a.healed + b.healed,
+  healedBy: addVerdicts(a.healedBy, b.healedBy),
+  lostAfter: addVerdicts(a.lostAfter, b.lostAfter)
+})
+
+const addTools = (a: ToolStats, b: ToolStats): ToolStats => ({
+  tool: a.tool,
+  calls: a.calls + b.calls,
+  troubled: a.troubled + b.troubled,
+  healed: a.healed + b.healed
+})
+
+const addVerdicts = (a: ReadonlyArray<ByVerdict>, b: ReadonlyArray<ByVerdict>): ReadonlyArray<ByVerdict> =>
+  merged(
+    [...a, ...b],
+    ({ verdict }) => verdict,
+    (x, y) => ({ verdict: x.verdict, count: x.count + y.count })
+  ).toSorted((x, y) => y.count - x.count)
+
+/** One for each key, by key. */
+const merged = <A>(all: ReadonlyArray<A>, key: (one: A) => string, add: (a: A, b: A) => A): ReadonlyArray<A> => {
+  const found = new Map<string, A>()
+  for (const one of all) {
+    const known = found.get(key(one))
+    found.set(key(one), known === undefined ? one : add(known, one))
+  }
+  return [...found].toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, one]) => one)
+}
+
+const endings = new Map<string, keyof Runs>([
+  ["run-completed", "completed"],
+  ["run-failed", "failed"],
+  ["run-interrupted", "interrupted"],
+  ["run-suspended", "suspended"]
+])
+
+/** A run that was resumed has ended as its last part has. */
+const runsOf = (events: ReadonlyArray<Recorded>): Runs => {
+  const ends = new Map<string, keyof Runs>()
+  for (const event of events) {
+    if (event.parent !== undefined) ends.set(event.runId, "nested")
+    else if (isTerminal(event)) ends.set(event.runId, endings.get(event.type) ?? "open")
+    else if (!ends.has(event.runId) || event.type === "run-start") ends.set(event.runId, "open")
+  }
+  const counts = { completed: 0, failed: 0, interrupted: 0, suspended: 0, open: 0, nested: 0 }
+  for (const end of ends.values()) counts[end]++
+  return counts
+}

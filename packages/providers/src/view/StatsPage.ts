@@ -1,0 +1,26 @@
+/** Statistics as one HTML file without a script: the drawing, and the tables that tell the same. */
+import type { Stats } from "./Stats.ts"
+import * as Svg from "./StatsSvg.ts"
+import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } from "./statsWords.ts"
+import { heading, page, paragraph, table } from "./stillPage.ts"
+
+/** How it is made. */
+export interface Options {
+  /** What the page is called; `Recovery in many runs` by default. */
+  readonly title?: string
+}
+
+/** The page. */
+export const make = (stats: Stats, { title = "Recovery in many runs" }: Options = {}): string =>
+  page(
+    title,
+    [
+      ...sentences(stats).map(paragraph),
+      paragraph(neverLine(stats)),
+      Svg.draw(stats),
+      heading("Errors"),
+      table("What has failed, and what healed it", errorColumns, errorRows(stats)),
+      heading("Tools"),
+      table("Calls of each tool", toolColumns, toolRows(stats))
+    ].join("\n")
+  )

@@ -1,0 +1,39 @@
+/** Statistics as text, for terminals. */
+import { visible } from "./escape.ts"
+import type { Stats } from "./Stats.ts"
+import type { Column } from "./stillPage.ts"
+import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } from "./statsWords.ts"
+
+/** How the text is written. */
+export interface Options {
+  /** What stands at the head of something is given to it, for terminals that show it in bold; nothing by default. */
+  readonly emphasise?: (text: string) => string
+}
+
+/** The text, without a line end at its end. */
+export const format = (stats: Stats, { emphasise = (text) => text }: Options = {}): string =>
+  [
+    sentences(stats).join("\n"),
+    ...(stats.errors.length === 0 ? ["Nothing has failed."] : [table(errorColumns, errorRows(stats), emphasise)]),
+    ...(stats.tools.length === 0 ? [] : [table(toolColumns, toolRows(stats), emphasise), visible(neverLine(stats))])
+  ].join("\n\n")
+
+const table = (
+  columns: ReadonlyArray<Column>,
+  rows: ReadonlyArray<ReadonlyArray<string>>,
+  emphasise: (text: string) => string
+): string => {
+  // names come from files, and stand in one line each
+  const safe = rows.map((row) => row.map((cell) => visible(cell).replaceAll(/\s+/g, " ")))
+  const all = [columns.map(({ heading }) => heading), ...safe]
+  const widths = columns.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)))
+  const [head = "", ...lines] = all.map((row) =>
+    row
+      .map((cell, column) =>
+        columns[column]?.isNumber === true ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)
+      )
+      .join("  ")
+      .trimEnd()
+  )
+  return [emphasise(head), ...lines].join("\n")
+}

@@ -1,0 +1,50 @@
+/** A scene as one SVG, complete in itself: it needs no script and no other file, and is light or dark as its reader is. */
+import { markup } from "./escape.ts"
+import { inner } from "./figure.ts"
+import { sheet, whole } from "./layout.ts"
+import type { Scene } from "./Scene.ts"
+import { figure } from "./style.ts"
+import { count, duration, money } from "./words.ts"
+
+/** How it is drawn. */
+export interface Options {
+  /** In pixels; 1,000 by default. The height follows from the lanes. */
+  readonly width?: number
+  /** What the picture is called; by default the agents that nobody in the recording has started. */
+  readonly title?: string
+}
+
+/** Draws all of a scene. However many events it has, the picture holds no more boxes than its pixels can show. */
+export const draw = (scene: Scene, options?: Options): string => {
+  const width = Math.max(320, options?.width ?? 1000)
+  const drawn = sheet(scene)
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" class="k-figure" role="img" aria-labelledby="k-title k-desc" viewBox="0 0 ${width} ${drawn.height}" width="${width}" height="${drawn.height}">`,
+    `<title id="k-title">${markup(options?.title ?? titleOf(scene))}</title>`,
+    `<desc id="k-desc">${markup(describe(scene))}</desc>`,
+    `<style>${figure}</style>`,
+    `<rect class="k-paper" width="100%" height="100%"/>`,
+    inner(drawn, width, whole(drawn)),
+    "</svg>"
+  ].join("")
+}
+
+/** What the picture is called, where nobody says otherwise. */
+export const titleOf = (scene: Scene): string => {
+  const agents = scene.tracks.filter(({ depth }) => depth === 0).map(({ agent }) => agent)
+  if (agents.length === 0) return "No run"
+  const named = agents.slice(0, 3).join(", ")
+  return `${scene.totals.runs === 1 ? "A run" : count(scene.totals.runs, "run")} of ${named}${agents.length > 3 ? ` and ${agents.length - 3} more` : ""}`
+}
+
+/** The sums in sentences, for those who do not see the picture. */
+export const describe = ({ from, problems, to, totals }: Scene): string =>
+  [
+    `${duration(to - from)} from beginning to end.`,
+    `${count(totals.turns, "turn")}, ${count(totals.work.attempts + totals.recovery.attempts, "attempt")} of models, ${count(totals.toolCalls, "tool call")}.`,
+    `${count(totals.modelFailures + totals.toolFailures, "failure")}, ${count(totals.verdicts, "verdict")}, ${duration(totals.waited)} of waits.`,
+    totals.isPriced
+      ? `${money(totals.recovery.cost)} spent on recovery, ${money(totals.work.cost)} on work.`
+      : `${count(totals.recovery.tokens, "token")} spent on recovery, ${count(totals.work.tokens, "token")} on work.`,
+    ...problems.map(({ line, says }) => (line === undefined ? says : `Line ${line}: ${says}`)).slice(0, 5)
+  ].join(" ")

@@ -1,0 +1,98 @@
+/**
+ * The scale of a drawing. Time is drawn as long as it lasts, but for long stretches in which nothing is at work, which are
+ * drawn short: nobody would see the rest of a run that waited a day for its approval.
+ *
+ * @internal
+ */
+import { utcTicks } from "d3-time"
+import { bisectRight } from "d3-array"
+import type { Gap } from "./shapes.ts"
+import { duration } from "./words.ts"
+
+/** Between the times of a scene and milliseconds as they are drawn, which begin at 0. Both ways monotone. */
+export interface Axis {
+  readonly length: number
+  readonly toDrawn: (time: number) => number
+  readonly toTime: (drawn: number) => number
+  /** Where a gap is drawn short. */
+  readonly breaks: ReadonlyArray<Break>
+}
+
+/** A gap, and where it is drawn. */
+export interface Break extends Gap {
+  readonly start: number
+  readonly end: number
+}
+
+/** A line of the scale: where, and how long after the beginning, or with a `+` after the break before it. */
+export interface Tick {
+  readonly drawn: number
+  readonly label: string
+}
+
+/** The axis of a scene. A gap is drawn as long as a fortieth of all the rest. */
+export const make = (scene: {
+  readonly from: number
+  readonly to: number
+  readonly gaps: ReadonlyArray<Gap>
+}): Axis => {
+  const { from, gaps, to } = scene
+  const rest = to - from - gaps.reduce((sum, gap) => sum + gap.to - gap.from, 0)
+  const short = Math.max(1, rest / 40)
+  const breaks: Array<Break> = []
+  let saved = 0
+  for (const gap of gaps) {
+    const start = gap.from - from - saved
+    saved += Math.max(0, gap.to - gap.from - short)
+    breaks.push({ ...gap, start, end: gap.to - from - saved })
+  }
+  const froms = breaks.map((gap) => gap.from)
+  const starts = breaks.map(({ start }) => start)
+  return {
+    length: Math.max(1, to - from - saved),
+    breaks,
+    toDrawn: (time) => {
+      const gap = breaks[bisectRight(froms, time) - 1]
+      if (gap === undefined) return time - from
+      if (time >= gap.to) return gap.end + (time - gap.to)
+      return gap.start + ((time - gap.from) / (gap.to - gap.from)) * (gap.end - gap.start)
+    },
+    toTime: (drawn) => {
+      const gap = breaks[bisectRight(starts, drawn) - 1]
+      if (gap === undefined) return from + drawn
+      if (drawn >= gap.end) return gap.to + (drawn - gap.end)
+      return gap.from + ((drawn - gap.start) / (gap.end - gap.start)) * (gap.to - gap.from)
+    }
+  }
+}
+
+/** About so many ticks between two places of an axis, at round times after the beginning. */
+export const ticks = (axis: Axis, start: number, end: number, count: number): ReadonlyArray<Tick> => {
+  if (!(end > start)) return []
+  const origin = axis.toTime(0)
+  const edges = [
+    start,
+    ...axis.breaks.flatMap((gap) => (gap.end > start && gap.start < end ? [gap.start, gap.end] : [])),
+    end
+  ]
+  const found: Array<Tick> = []
+  const least = (end - start) / count / 3
+  for (let at = 0; at < edges.length - 1; at += 2) {
+    const [first = 0, last = 0] = [edges[at], edges[at + 1]]
+    const isLater = axis.breaks.some((gap) => gap.end === first)
+    const share = Math.round((count * (last - first)) / (end - start))
+    if (share < 1 || !(last > first)) continue
+    // after a break, time is told from there
+    const base = isLater ? axis.toTime(first) : origin
+    const [begin, stop] = [axis.toTime(first) - base, axis.toTime(last) - base]
+    for (const date of utcTicks(new Date(begin), new Date(stop), share)) {
+      const time = date.getTime()
+      const drawn = axis.toDrawn(base + time)
+      if (time < begin || time > stop || drawn - (found.at(-1)?.drawn ?? -Infinity) < least) continue
+      found.push({ drawn, label: `${isLater ? "+" : ""}${label(time)}` })
+    }
+  }
+  return found
+}
+
+const label = (millis: number): string => (millis === 0 ? "0" : duration(millis))

@@ -1,0 +1,38 @@
+/** What the marks and threads mean. */
+import { broken, shapeOf } from "../figure.ts"
+import type { Tone } from "../shapes.ts"
+import { element } from "./dom.ts"
+
+const tones: ReadonlyArray<readonly [Tone, string]> = [
+  ["mended", "mended: it goes on"],
+  ["told", "the model is told"],
+  ["lost", "given up"],
+  ["asked", "a person decides"],
+  ["note", "noted"]
+]
+
+const picture = (inner: string): SVGElement => {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", "svg")
+  for (const [key, value] of [
+    ["viewBox", "0 0 22 14"],
+    ["width", "22"],
+    ["height", "14"],
+    ["aria-hidden", "true"]
+  ] as const)
+    made.setAttribute(key, value)
+  made.innerHTML = inner
+  return made
+}
+
+/** The signs, each with its word. */
+export const legend = (): HTMLElement => {
+  const list = element("ul", { class: "legend", "aria-label": "Signs" })
+  const add = (inner: string, text: string) => list.append(element("li", {}, picture(inner), text))
+  const { body, shard } = broken(1, 1, 20, 12)
+  add(`<path class="k-failed k-pale" d="${body}"/><path class="k-failed" d="${shard}"/>`, "failed")
+  for (const [tone, text] of tones)
+    add(`<path class="k-${tone}" stroke-width="1.2" d="${shapeOf(tone, 11, 7, 5)}"/>`, text)
+  add('<path class="k-thread" stroke-width="1.5" stroke-dasharray="4 3" d="M1 7H21"/>', "waits")
+  add('<path class="k-thread" stroke-width="3" d="M1 7H21"/>', "a fixer is at work")
+  return list
+}

@@ -1,0 +1,114 @@
+/** What runs in the page: reads what it was given, and shows it. */
+import { fieldOf, textAt } from "../fields.ts"
+import * as Recording from "../Recording.ts"
+import { DetailsPane } from "./detailsPane.ts"
+import { button, element } from "./dom.ts"
+import { legend } from "./legend.ts"
+import { follow } from "./live.ts"
+import { Store } from "./store.ts"
+import { summary } from "./summary.ts"
+import { Table } from "./table.ts"
+import { Timeline } from "./timeline.ts"
+import { TranscriptPane } from "./transcriptPane.ts"
+
+const root = document.documentElement
+
+/** As the reader's system is, until somebody chooses. */
+const theme = (redraw: () => void): HTMLElement => {
+  const system = matchMedia("(prefers-color-scheme: dark)")
+  let chosen: string | undefined
+  const set = () => {
+    root.dataset["theme"] = chosen ?? (system.matches ? "dark" : "light")
+    redraw()
+  }
+  system.addEventListener("change", set)
+  set()
+  return button(
+    "Light or dark",
+    () => {
+      chosen = root.dataset["theme"] === "dark" ? "light" : "dark"
+      set()
+    },
+    { class: "theme" }
+  )
+}
+
+const mount = (main: HTMLElement, recording: Recording.Recording): Store => {
+  const store = new Store(recording)
+  const timeline: Timeline = new Timeline(store, () => details.focus())
+  const details: DetailsPane = new DetailsPane(store, () => timeline.focus())
+  const table = new Table(store, () => details.focus())
+  let sums = summary(store.scene)
+  store.listen((change) => {
+    if (change !== "scene") return
+    const next = summary(store.scene)
+    sums.replaceWith(next)
+    sums = next
+  })
+  document.querySelector("h1")?.after(theme(() => timeline.redraw()))
+  main.replaceChildren(
+    sums,
+    element(
+      "div",
+      { class: "columns" },
+      element("div", { class: "column" }, timeline.section, legend(), details.section),
+      new TranscriptPane(store).section
+    ),
+    table.section
+  )
+  table.renew()
+  timeline.draw()
+  return store
+}
+
+/** Shows events as they come: not more often than drawing them leaves time for. */
+const watch = (store: Store, taking: Recording.Taking, status: HTMLElement) => {
+  let isDue = false
+  let pause = 100
+  const draw = () => {
+    isDue = false
+    const begun = performance.now()
+    store.renew(taking.recording())
+    pause = Math.max(100, 4 * (performance.now() - begun))
+  }
+  return (name: string, data: string) => {
+    try {
+      taking.event(JSON.parse(data))
+    } catch {
+      status.textContent = `The server says: ${name}`
+    }
+    if (isDue) return
+    isDue = true
+    setTimeout(draw, pause)
+  }
+}
+
+const start = (): void => {
+  const main = document.querySelector("main")
+  const written = document.querySelector("#data")?.textContent
+  if (main === null || written === undefined || written === null) return
+  const data: unknown = JSON.parse(written)
+  if (textAt(data, "url") !== undefined) return void live(main, data)
+  // the page was given nothing but a recording
+  const { events, problems } = data as Recording.Recording
+  mount(main, { events, problems })
+}
+
+const live = async (main: HTMLElement, data: unknown): Promise<void> => {
+  const url = textAt(data, "url") ?? ""
+  const taking = Recording.start()
+  const status = element("p", { class: "status", role: "status" }, "The run is at work.")
+  const store = mount(main, taking.recording())
+  main.before(status)
+  const body = fieldOf(data, "body")
+  try {
+    await follow(body === undefined ? { url } : { url, body }, watch(store, taking, status))
+    status.textContent = "The stream has ended."
+  } catch (error) {
+    status.textContent = `The stream broke off: ${error instanceof Error ? error.message : String(error)}`
+  }
+  store.renew(taking.recording())
+}
+
+// what stands in the page already is seen before the rest is made
+requestAnimationFrame(() => setTimeout(start))

@@ -1,0 +1,66 @@
+/** The sums, what recovery took beside the work, and what is missing. */
+import type { Problem } from "../Recording.ts"
+import type { Scene } from "../Scene.ts"
+import { count, duration, money } from "../words.ts"
+import { element } from "./dom.ts"
+
+/** Anew from a scene. */
+export const summary = ({ from, problems, to, totals }: Scene): HTMLElement => {
+  const { isPriced, modelFailures, nested, recovery, runs, toolCalls, toolFailures, turns, verdicts, waited, work } =
+    totals
+  const amount = (spent: typeof work) => (isPriced ? money(spent.cost) : count(spent.tokens, "token"))
+  const facts: ReadonlyArray<readonly [string, string, string]> = [
+    [
+      "Lasted",
+      duration(to - from),
+      count(runs, "run") + (nested > 0 ? `, ${nested.toLocaleString("en-US")} below` : "")
+    ],
+    ["Attempts", (work.attempts + recovery.attempts).toLocaleString("en-US"), `of models, in ${count(turns, "turn")}`],
+    ["Tool calls", toolCalls.toLocaleString("en-US"), `${count(toolFailures, "failure")}`],
+    ["Failures", (modelFailures + toolFailures).toLocaleString("en-US"), count(verdicts, "verdict")],
+    ["Waited", duration(waited), "as decided"],
+    ["Work", amount(work), count(work.attempts, "attempt")],
+    ["Recovery", amount(recovery), count(recovery.attempts, "attempt")]
+  ]
+  const list = element("dl", { class: "sums" })
+  for (const [name, value, note] of facts)
+    list.append(
+      element(
+        "div",
+        { class: name === "Recovery" ? "sum is-gold" : "sum" },
+        element("dt", {}, name),
+        element("dd", {}, element("strong", {}, value), element("span", {}, note))
+      )
+    )
+  return element("section", { class: "summary", "aria-label": "Totals" }, list, shares(totals), missing(problems))
+}
+
+const shares = ({ isPriced, recovery, work }: Scene["totals"]): HTMLElement => {
+  const [worked, mended] = isPriced ? [work.cost, recovery.cost] : [work.tokens, recovery.tokens]
+  const all = worked + mended
+  const percent = all === 0 ? 0 : Math.round((100 * mended) / all)
+  const label =
+    all === 0 ? "Nothing was spent" : `${percent}% of ${isPriced ? "the money" : "the tokens"} went into recovery`
+  const part = element("span", { class: "gold" })
+  part.style.width = `${all === 0 ? 0 : (100 * mended) / all}%`
+  return element(
+    "div",
+    { class: "shares" },
+    element("span", { class: "bar", "aria-hidden": "true" }, part),
+    element("span", {}, label)
+  )
+}
+
+const missing = (problems: ReadonlyArray<Problem>): Node => {
+  if (problems.length === 0) return document.createDocumentFragment()
+  const list = element("ul")
+  for (const { line, says } of problems.slice(0, 100))
+    list.append(element("li", {}, line === undefined ? says : `Line ${line}: ${says}`))
+  if (problems.length > 100) list.append(element("li", {}, `And ${problems.length - 100} more.`))
+  return element(
+    "details",
+    { class: "problems", open: problems.length < 6 },
+    element("summary", {}, `This recording is not complete: ${count(problems.length, "problem")}`),
+    list
+  )
+}

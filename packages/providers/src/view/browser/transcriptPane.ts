@@ -1,0 +1,159 @@
+/** The conversation with its seams, in step with what is selected: of a long one, what stands around that. */
+import type { Entry } from "../transcript.ts"
+import { button, element, longText } from "./dom.ts"
+import type { Store } from "./store.ts"
+
+/** How many entries are there at once, and how many more come at a time. */
+const page = 240
+const more = 160
+
+export class TranscriptPane {
+  readonly section: HTMLElement
+  readonly #list = element("ol", { class: "entries" })
+  readonly #earlier = button("", () => this.#grow(more, 0), { class: "more" })
+  readonly #later = button("", () => this.#grow(0, more), { class: "more" })
+  readonly #scroller = element("div", { class: "scroller", tabindex: -1 })
+  readonly #store: Store
+  #from = 0
+  #to = 0
+  /** Whether everything is there, and whole: for paper. */
+  #isPrinted = false
+
+  constructor(store: Store) {
+    this.#store = store
+    this.#scroller.append(this.#earlier, this.#list, this.#later)
+    this.section = element(
+      "section",
+      { class: "transcript", "aria-labelledby": "transcript-title" },
+      element("h2", { id: "transcript-title" }, "Transcript"),
+      this.#scroller
+    )
+    store.listen((change) => {
+      if (change === "scene") this.draw()
+      else if (change === "selection") this.#show()
+    })
+    addEventListener("beforeprint", () => this.#print(true))
+    addEventListener("afterprint", () => this.#print(false))
+    this.draw()
+  }
+
+  draw(): void {
+    const { length } = this.#store.scene.transcript
+    this.#from = Math.min(this.#from, Math.max(0, length - page))
+    this.#to = Math.min(length, Math.max(this.#to, this.#from + page))
+    this.#fill()
+    this.#mark()
+  }
+
+  #print(isPrinted: boolean): void {
+    this.#isPrinted = isPrinted
+    if (isPrinted) {
+      this.#from = 0
+      this.#to = Math.min(5000, this.#store.scene.transcript.length)
+    }
+    this.#fill()
+  }
+
+  #grow(before: number, after: number): void {
+    const first = this.#list.firstElementChild
+    this.#from = Math.max(0, this.#from - before)
+    this.#to = Math.min(this.#store.scene.transcript.length, this.#to + after)
+    this.#fill()
+    // what was read stays where it is
+    if (before > 0 && first instanceof HTMLElement) this.#entryAt(Number(first.dataset["at"]))?.scrollIntoView()
+  }
+
+  #fill(): void {
+    const { transcript } = this.#store.scene
+    this.#list.replaceChildren(
+      ...transcript.slice(this.#from, this.#to).map((entry, index) => this.#entry(entry, this.#from + index))
+    )
+    if (transcript.length === 0) this.#list.append(element("li", { class: "faint" }, "Nothing was said."))
+    this.#earlier.textContent = `${this.#from.toLocaleString("en-US")} earlier entries: show some`
+    this.#earlier.hidden = this.#from === 0
+    const left = transcript.length - this.#to
+    this.#later.textContent = `${left.toLocaleString("en-US")} later entries: show some`
+    this.#later.hidden = left <= 0
+  }
+
+  #entry({ agent, depth, event, heading, speaker, text, tone }: Entry, at: number): HTMLElement {
+    const title = button(heading, () => this.#store.select(this.#store.scene.itemOf[event], this), {
+      class: "heading",
+      "aria-pressed": "false"
+    })
+    const entry = element(
+      "li",
+      { class: `entry ${speaker} ${tone ?? ""} depth-${Math.min(depth, 4)}`, "data-at": at },
+      title
+    )
+    if (depth > 0) entry.prepend(element("span", { class: "agent", dir: "auto" }, agent))
+    if (text !== "") entry.append(longText(text, this.#isPrinted))
+    return entry
+  }
+
+  /** Brings the entry of what is selected into sight. */
+  #show(): void {
+    const at = this.#wanted()
+    if (at !== undefined && (at < this.#from || at >= this.#to)) {
+      this.#from = Math.max(0, at - page / 2)
+      this.#to = Math.min(this.#store.scene.transcript.length, this.#from + page)
+      this.#fill()
+    }
+    const entry = this.#mark()
+    if (entry === undefined || this.#store.by === this) return
+    // within its own box: the page stays where it is
+    const top = entry.offsetTop - this.#scroller.offsetTop
+    const { clientHeight, scrollTop } = this.#scroller
+    if (top < scrollTop || top + Math.min(entry.offsetHeight, 80) > scrollTop + clientHeight)
+      this.#scroller.scrollTop = top - clientHeight / 3
+  }
+
+  #mark(): HTMLElement | undefined {
+    for (const old of this.#list.querySelectorAll(".is-selected")) {
+      old.classList.remove("is-selected")
+      old.querySelector(".heading")?.setAttribute("aria-pressed", "false")
+    }
+    const at = this.#wanted()
+    const entry = at === undefined ? undefined : this.#entryAt(at)
+    entry?.classList.add("is-selected")
+    entry?.querySelector(".heading")?.setAttribute("aria-pressed", "true")
+    return entry
+  }
+
+  #entryAt(at: number): HTMLElement | undefined {
+    const entry = this.#list.children[at - this.#from]
+    return entry instanceof HTMLElement ? entry : undefined
+  }
+
+  /** The entry of the last event of what is selected that says something, or what was said last before it. */
+  #wanted(): number | undefined {
+    const { item, scene } = this.#store
+    if (item === undefined || scene.transcript.length === 0) return undefined
+    const candidates = item.events.length === 0 ? [item.subject] : item.events.slice(-50).toReversed()
+    for (const event of candidates) {
+      const at = this.#before(event)
+      if (scene.transcript[at]?.event === event) return this.#first(at)
+    }
+    return Math.max(0, this.#before(item.subject))
+  }
+
+  /** The last entry of an event or of what stands before it. */
+  #before(event: number): number {
+    const { transcript } = this.#store.scene
+    let [low, high] = [0, transcript.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((transcript[middle]?.event ?? 0) <= event) low = middle + 1
+      else high = middle
+    }
+    return low - 1
+  }
+
+  /** The first entry of the same event. */
+  #first(at: number): number {
+    const { transcript } = this.#store.scene
+    let first = at
+    while (first > 0 && transcript[first - 1]?.event === transcript[at]?.event) first--
+    return first
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * One tool call: its attempts, the waits and repairs between them, and the rounds of its fixers.
+ *
+ * @internal
+ */
+import { itemsAt, numberAt, textAt } from "./fields.ts"
+import type { Recorded } from "./Recording.ts"
+import type { State } from "./shapes.ts"
+import { Strand } from "./strand.ts"
+import { clip, errorLine, toneOf, verdictLine } from "./words.ts"
+
+export class CallWeaver {
+  readonly strand: Strand
+  /** Its fixers' rounds, once there are any. */
+  fixes: Strand | undefined
+  #hasStarted = false
+  #attempts = 0
+  /** An attempt that has to come: when, and the event that it follows from. */
+  #next: { readonly at: number; readonly subject: number } | undefined
+
+  readonly #tool: string
+  readonly #add: (strand: Strand) => void
+
+  constructor(track: number, tool: string, at: number, add: (strand: Strand) => void) {
+    this.#tool = tool
+    this.#add = add
+    this.strand = new Strand(track, "tool", at)
+    add(this.strand)
+  }
+
+  /** Whether a start of such a call begins another one. */
+  get hasStarted(): boolean {
+    return this.#hasStarted
+  }
+
+  get isFixing(): boolean {
+    return this.fixes?.open !== undefined
+  }
+
+  /** Whether the call is over with this event. */
+  take(event: Recorded, index: number): boolean {
+    const { at, type } = event
+    switch (type) {
+      case "tool-start":
+        this.#hasStarted = true
+        this.#attempt(at, index, true)
+        return false
+      case "tool-failed":
+        this.#running(at, index)
+        this.strand.end(at, "failed", index)
+        return false
+      case "verdict":
+        return this.#decided(event, index)
+      case "tool-progress":
+        this.#running(at, index)
+        this.strand.open?.events.push(index)
+        return false
+      case "arguments-coerced":
+        this.strand.mark(at, "mended", `arguments read by ${textAt(event, "change", "step") ?? "?"}`, index)
+        return false
+      case "approval-requested":
+        // it has not run yet
+        if (this.strand.open?.part === "call") this.#attempts--
+        this.strand.end(at, "ok")
+        this.#next = undefined
+        this.strand.begin({ part: "approval", label: `${this.#tool} waits for approval`, at, subject: index })
+        this.strand.mark(at, "asked", `approval asked: ${clip(textAt(event, "request", "reason") ?? "", 60)}`, index)
+        return false
+      case "approval-decided":
+        this.strand.end(at, "ok")
+        if (textAt(event, "decision", "type") === "approve") this.#next = { at, subject: index }
+        this.strand.mark(at, "asked", `decided: ${textAt(event, "decision", "type") ?? "?"}`, index)
+        return false
+      case "fix-start":
+      case "fix-end":
+      case "fix-failed":
+        this.#fixed(event, index)
+        return false
+      case "tool-refused":
+      case "tool-skipped":
+        this.#settled(at, index, "refused", type === "tool-refused" ? "refused" : "not run")
+        return true
+      default:
+        return this.#ended(event, index)
+    }
+  }
+
+  /** Nothing comes any more. */
+  close(at: number, state: State): void {
+    if (this.#next !== undefined && this.#next.at < at) this.#attempt(this.#next.at, this.#next.subject, false)
+    this.strand.cut(at, state)
+    this.fixes?.cut(at, state)
+  }
+
+  #attempt(at: number, subject: number, isOwn: boolean) {
+    this.#next = undefined
+    this.#attempts++
+    const label = this.#attempts === 1 ? this.#tool : `${this.#tool}, attempt ${this.#attempts}`
+    this.strand.begin({ part: "call", label, at, subject, isOwn })
+  }
+
+  /** An event tells that an attempt is at work. */
+  #running(at: number, index: number) {
+    if (this.strand.open?.part === "call") return
+    this.#attempt(Math.min(at, this.#next?.at ?? (this.#attempts === 0 ? at : this.strand.cursor)), index, false)
+  }
+
+  #decided(event: Recorded, index: number): boolean {
+    const verdict = textAt(event, "verdict") ?? ""
+    const delay = numberAt(event, "delay") ?? 0
+    // a failure of the arguments is told by nothing else
+    this.strand.end(event.at, "failed")
+    this.strand.mark(event.at, toneOf(verdict), verdictLine(event), index)
+    if (delay > 0) this.strand.pause(event.at, delay, `waits before attempt ${this.#attempts + 1}`, index)
+    if (verdict.startsWith("retry") && toneOf(verdict) === "mended")
+      this.#next = { at: event.at + delay, subject: index }
+    return false
+  }
+
+  #fixed(event: Recorded, index: number) {
+    const { at, type } = event
+    const round = numberAt(event, "round") ?? 1
+    if (this.fixes === undefined) this.#add((this.fixes = new Strand(this.strand.track, "fixer", at)))
+    const label = `fixes ${this.#tool}, round ${round}`
+    if (type === "fix-start" || this.fixes.open === undefined)
+      this.fixes.begin({ part: "round", label, at, subject: index, isOwn: type === "fix-start" })
+    if (type === "fix-start") {
+      this.strand.begin({ part: "mending", label: `${this.#tool} is being mended`, at, subject: index })
+      return
+    }
+    const isMended = type === "fix-end"
+    this.fixes.end(at, isMended ? "ok" : "failed", index)
+    if (this.strand.open?.part === "mending") this.strand.end(at, isMended ? "ok" : "failed")
+    if (isMended) this.#next = { at, subject: index }
+  }
+
+  #settled(at: number, index: number, state: State, word: string) {
+    if (this.strand.open === undefined)
+      this.strand.begin({ part: "call", label: `${this.#tool}, ${word}`, at, subject: index })
+    this.strand.end(at, state, index)
+  }
+
+  #ended(event: Recorded, index: number): boolean {
+    const { at } = event
+    const kind = textAt(event, "use", "settlement", "kind")
+    const attempts = numberAt(event, "use", "attempts") ?? this.#attempts
+    const state: State = kind === "result" ? "ok" : kind === "told" || kind === undefined ? "told" : "interrupted"
+    if (this.strand.open?.part !== "call" && attempts > this.#attempts) this.#running(at, index)
+    const last = this.strand.pieces.at(-1)
+    if (this.strand.open !== undefined || last === undefined) {
+      this.#settled(at, index, state, "settled")
+      return true
+    }
+    // it was settled by a verdict, at once: the last piece says so
+    last.events.push(index)
+    if (last.part === "call") last.subject = index
+    return true
+  }
+}
+
+/** What a failure of a run says: its error, and those of its parts. */
+export const reasonsOf = (event: Recorded): string =>
+  [errorLine(event["error"]), ...itemsAt(event, "reasons").map((reason) => errorLine(reason))].join("; ")

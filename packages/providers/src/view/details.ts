@@ -1,0 +1,193 @@
+/**
+ * All that can be said of one item of a scene: when, how long, what failed, what was decided, what the model was told, what it cost.
+ *
+ * @internal
+ */
+import { asText, at, fieldOf, numberAt, textAt } from "./fields.ts"
+import type { Recorded } from "./Recording.ts"
+import type { Scene } from "./Scene.ts"
+import { endOf, type Mark, type Span, startOf } from "./shapes.ts"
+import { duration, errorLine, messageOf, spentLine, tagOf } from "./words.ts"
+
+/** What is said of an item. */
+export interface Details {
+  readonly title: string
+  /** Short ones, each a name with what it is. */
+  readonly facts: ReadonlyArray<readonly [string, string]>
+  /** Long ones, of several lines perhaps. */
+  readonly texts: ReadonlyArray<readonly [string, string]>
+  /** The places of the events that are shown as they were written. */
+  readonly events: ReadonlyArray<number>
+}
+
+const stateWords: Readonly<Record<Span["state"], string>> = {
+  ok: "went well",
+  failed: "failed",
+  told: "the model was told",
+  discarded: "does not count",
+  interrupted: "interrupted",
+  suspended: "waits",
+  refused: "not run",
+  waited: "waited",
+  open: "its end is not known"
+}
+
+const toneWords: Readonly<Record<Mark["tone"], string>> = {
+  mended: "mended: it goes on from here",
+  told: "the model is told",
+  lost: "given up",
+  asked: "a person decides",
+  note: "noted"
+}
+
+/** How an item ended, or what it means. */
+export const outcomeOf = (item: Span | Mark): string =>
+  item.shape === "span" ? stateWords[item.state] : toneWords[item.tone]
+
+/** One line about an item: what is read out when it is selected. */
+export const lineOf = (scene: Scene, item: Span | Mark): string => {
+  const lane = scene.lanes[item.lane]
+  const agent = scene.tracks.find(({ id }) => id === lane?.track)?.agent ?? ""
+  const when = `at ${duration(startOf(item) - scene.from)}`
+  const long = item.shape === "span" ? `, ${duration(endOf(item) - startOf(item))}` : ""
+  return `${item.label}. ${lane?.layer ?? ""} of ${agent}, ${outcomeOf(item)}, ${when}${long}`
+}
+
+/** Everything about an item. */
+export const make = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span | Mark): Details => {
+  const lane = scene.lanes[item.lane]
+  const shown = item.events.length > 0 ? item.events : [item.subject]
+  const own = shown.flatMap((index) => events[index] ?? [])
+  const subject = events[item.subject]
+  const facts: Array<readonly [string, string | undefined]> = [
+    ["Outcome", outcomeOf(item)],
+    ["Layer", lane?.layer],
+    ["Begins", `${duration(startOf(item) - scene.from)} after the start`],
+    ["Lasts", item.shape === "span" ? duration(item.to - item.from) : undefined],
+    ["Agent", subject?.agent],
+    ["Run", subject?.runId],
+    ["Turn", subject === undefined ? undefined : String(subject.turn)],
+    ["Tool", textAt(subject, "tool")],
+    ...(subject === undefined ? [] : ofVerdict(subject)),
+    ["Spent", own.map(spentOf).find((text) => text !== undefined)]
+  ]
+  return {
+    title: item.label,
+    facts: facts.flatMap(([name, text]) => (text === undefined || text === "" ? [] : [[name, text] as const])),
+    texts: unique([
+      ...own.flatMap((event, place) => (place < most ? textsOf(event) : [])),
+      ...toldLater(events, subject)
+    ]),
+    events: shown
+  }
+}
+
+/** Of an item with more events, a streamed reply, the first ones are read for what they say. */
+const most = 1000
+
+const ofVerdict = (event: Recorded): ReadonlyArray<readonly [string, string | undefined]> => {
+  if (event.type !== "verdict") return []
+  const hint = numberAt(event, "hint")
+  const delay = numberAt(event, "delay") ?? 0
+  const left = fieldOf(event, "left")
+  const from = textAt(event, "hintFrom")
+  return [
+    ["Verdict", textAt(event, "verdict")],
+    ["Rung", numberAt(event, "rung")?.toString()],
+    ["Attempt", numberAt(event, "attempt")?.toString()],
+    ["Waits", delay > 0 ? duration(delay) : undefined],
+    ["Hint", hint === undefined ? undefined : `wait ${duration(hint)}${from === undefined ? "" : `, by ${from}`}`],
+    [
+      "Left",
+      left === undefined
+        ? undefined
+        : `${numberAt(left, "turns") ?? "any"} turns, ${numberAt(left, "toolCalls") ?? "any"} calls`
+    ]
+  ]
+}
+
+const spentOf = (event: Recorded): string | undefined => {
+  const spent = fieldOf(event, "spent")
+  if (typeof spent === "object") return spentLine(spent)
+  return fieldOf(event, "usage") === undefined ? undefined : spentLine(event)
+}
+
+const textsOf = (event: Recorded): ReadonlyArray<readonly [string, string]> => {
+  const error = fieldOf(event, "error")
+  const found: Array<readonly [string, string | undefined]> = [
+    [error === undefined ? "" : `Error: ${tagOf(error)}`, error === undefined ? undefined : messageOf(error)],
+    ["Arguments", present(fieldOf(event, "arguments"))],
+    ["What the fixer was given", event.type === "fix-start" ? textAt(event, "input") : undefined],
+    ["What the fixer answered", textAt(event, "answer")],
+    ["What the model was told", textAt(event, "use", "settlement", "text") ?? textAt(event, "settlement", "text")],
+    [
+      "What the model was told",
+      event.type === "output-rejected" ? textAt(first(at(event, "message", "content")), "text") : undefined
+    ],
+    ["Why it is asked", textAt(event, "request", "reason")],
+    ["Arguments to decide on", present(at(event, "request", "arguments"))],
+    ["Reason", textAt(event, "decision", "reason")],
+    ["Before", present(at(event, "change", "before"))],
+    ["After", present(at(event, "change", "after"))],
+    ["Reply", event.type === "model-end" ? replyOf(event) : undefined],
+    ["Input", event.type === "run-start" ? present(event["input"]) : undefined],
+    ["Output", present(event["output"])]
+  ]
+  return found.flatMap(([name, text]) => (text === undefined || text === "" ? [] : [[name, text] as const]))
+}
+
+const present = (value: unknown): string | undefined => (value === undefined ? undefined : asText(value))
+
+const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : undefined)
+
+const replyOf = (event: Recorded): string => {
+  const content = at(event, "reply", "content")
+  if (!Array.isArray(content)) return ""
+  return content
+    .map(
+      (part: unknown) =>
+        textAt(part, "text") ??
+        `${textAt(part, "name") ?? textAt(part, "type") ?? ""} ${present(fieldOf(part, "arguments")) ?? ""}`
+    )
+    .join("\n")
+}
+
+/** Of a failure of a call: what the model read of it in the end. */
+const toldLater = (
+  events: ReadonlyArray<Recorded>,
+  subject: Recorded | undefined
+): ReadonlyArray<readonly [string, string]> => {
+  const callId = textAt(subject, "callId")
+  if (subject === undefined || callId === undefined) return []
+  const start = events.indexOf(subject)
+  const end = events.find(
+    (event, index) =>
+      index > start && event.type === "tool-end" && event.runId === subject.runId && event["callId"] === callId
+  )
+  const text = textAt(end, "use", "settlement", "text")
+  return text === undefined ? [] : [["What the model was told", text]]
+}
+
+const unique = (texts: ReadonlyArray<readonly [string, string]>): ReadonlyArray<readonly [string, string]> => {
+  const seen = new Set<string>()
+  return texts.filter(([name, text]) => {
+    const key = `${name}\n${text}`
+    const isNew = !seen.has(key)
+    seen.add(key)
+    return isNew
+  })
+}
+
+/** What a pointer shows: the line, the error, and what was decided. */
+export const hoverOf = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span | Mark): ReadonlyArray<string> => {
+  const { facts, texts } = make(scene, events, item)
+  const error = events[item.subject]?.["error"]
+  const wanted = new Set(["Lasts", "Waits", "Hint", "Spent"])
+  const told = texts.find(([name]) => name === "What the model was told")
+  return [
+    outcomeOf(item),
+    ...(error === undefined ? [] : [errorLine(error, 200)]),
+    ...facts.flatMap(([name, text]) => (wanted.has(name) ? [`${name}: ${text}`] : [])),
+    ...(told === undefined ? [] : [`The model was told: ${told[1].slice(0, 160)}`])
+  ]
+}

@@ -1,0 +1,45 @@
+/**
+ * Reads fields of JSON that may be anything: a file that was broken still has to be drawn.
+ *
+ * @internal
+ */
+
+/** A field, where the value has fields. */
+export const fieldOf = (value: unknown, key: string): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, key)
+    ? // any object may be read by key; the answer is unknown
+      (value as Readonly<Record<string, unknown>>)[key]
+    : undefined
+
+/** The field below fields. */
+export const at = (value: unknown, ...path: ReadonlyArray<string>): unknown => {
+  let found = value
+  // called for every event, several times
+  for (const key of path) found = fieldOf(found, key)
+  return found
+}
+
+/** A text, or nothing. */
+export const textAt = (value: unknown, ...path: ReadonlyArray<string>): string | undefined => {
+  const found = at(value, ...path)
+  return typeof found === "string" ? found : undefined
+}
+
+/** A finite number, or nothing. */
+export const numberAt = (value: unknown, ...path: ReadonlyArray<string>): number | undefined => {
+  const found = at(value, ...path)
+  return typeof found === "number" && Number.isFinite(found) ? found : undefined
+}
+
+/** The items of a list; none of what is no list. */
+export const itemsAt = (value: unknown, ...path: ReadonlyArray<string>): ReadonlyArray<unknown> => {
+  const found = at(value, ...path)
+  return Array.isArray(found) ? found : []
+}
+
+/** A value as text: itself, or its JSON, short in one line. */
+export const asText = (value: unknown): string => {
+  if (typeof value === "string") return value
+  const line = JSON.stringify(value) ?? ""
+  return line.length <= 60 ? line : JSON.stringify(value, undefined, 2)
+}

@@ -1,0 +1,221 @@
+/**
+ * Where everything of a scene stands in pixels, for a stretch of its time: the same for SVG and canvas. What is too narrow to be
+ * told apart is drawn as one, so that a picture has about as many boxes as it has pixels, however many events there are.
+ *
+ * @internal
+ */
+import { bisector } from "d3-array"
+import * as Axis from "./axis.ts"
+import type { Scene } from "./Scene.ts"
+import type { Layer, Mark, Part, Span, State, Tone, Track } from "./shapes.ts"
+
+/** A stretch of the axis, in milliseconds as they are drawn. */
+export interface Window {
+  readonly start: number
+  readonly end: number
+}
+
+export interface Box {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+  readonly layer: Layer
+  readonly part: Part
+  readonly state: State
+  /** The first of its spans, and how many there are. */
+  readonly item: number
+  readonly many: number
+}
+
+export interface Dot {
+  readonly x: number
+  /** The middle of its row, and how high that is. */
+  readonly y: number
+  readonly height: number
+  readonly tone: Tone
+  readonly item: number
+  readonly many: number
+}
+
+export interface Row {
+  readonly y: number
+  readonly height: number
+  readonly layer: Layer
+  readonly spans: ReadonlyArray<Span>
+  readonly marks: ReadonlyArray<Mark>
+}
+
+export interface Heading {
+  readonly y: number
+  readonly track: Track
+}
+
+export interface Caption {
+  readonly y: number
+  readonly height: number
+  readonly layer: Layer
+  readonly depth: number
+}
+
+/** What does not change while somebody pans and zooms. */
+export interface Sheet {
+  readonly scene: Scene
+  readonly axis: Axis.Axis
+  readonly rows: ReadonlyArray<Row>
+  readonly headings: ReadonlyArray<Heading>
+  readonly captions: ReadonlyArray<Caption>
+  readonly height: number
+}
+
+/** Pixels. */
+export const gutter = 132
+export const margin = 14
+export const top = 30
+const headingHeight = 24
+const padding = 6
+const rowHeights: Readonly<Record<Layer, number>> = { run: 9, turn: 14, model: 20, transport: 11, tool: 20, fixer: 12 }
+const laneHeight = 150
+const gapOfLanes = 5
+const gapOfTracks = 8
+
+/** Rows of a lane that has many of them are lower. */
+const rowHeight = (layer: Layer, rows: number): number =>
+  Math.max(4, Math.min(rowHeights[layer], Math.floor(laneHeight / rows)))
+
+export const sheet = (scene: Scene): Sheet => {
+  const rows: Array<Row> = []
+  const headings: Array<Heading> = []
+  const captions: Array<Caption> = []
+  const perRow = byRow(scene)
+  let y = top
+  for (const track of scene.tracks) {
+    headings.push({ y: y + headingHeight / 2, track })
+    y += headingHeight
+    for (const lane of scene.lanesOf[track.id] ?? []) {
+      const height = rowHeight(lane.layer, lane.rows)
+      captions.push({ y, height: height * lane.rows, layer: lane.layer, depth: track.depth })
+      for (const row of perRow[lane.id] ?? []) {
+        rows.push({ y, height, layer: lane.layer, ...row })
+        y += height
+      }
+      y += gapOfLanes
+    }
+    y += gapOfTracks
+  }
+  return { scene, axis: Axis.make(scene), rows, headings, captions, height: y + padding }
+}
+
+const byRow = (scene: Scene) => {
+  const found = scene.lanes.map(({ rows }) =>
+    Array.from({ length: rows }, () => ({ spans: new Array<Span>(), marks: new Array<Mark>() }))
+  )
+  for (const item of scene.items) {
+    const row = found[item.lane]?.[item.row]
+    if (item.shape === "span") row?.spans.push(item)
+    else row?.marks.push(item)
+  }
+  return found
+}
+
+/** The whole of a scene, with a little room on both sides. */
+export const whole = ({ axis }: Sheet): Window => ({ start: -axis.length * 0.005, end: axis.length * 1.005 })
+
+/** From the axis to pixels and back. */
+export const scaleOf = (width: number, { end, start }: Window) => {
+  const [left, room] = [gutter, Math.max(1, width - gutter - margin)]
+  const perMilli = room / (end - start)
+  return {
+    left,
+    right: left + room,
+    perMilli,
+    x: (drawn: number) => left + (drawn - start) * perMilli,
+    drawn: (x: number) => start + (x - left) / perMilli
+  }
+}
+
+const spanAfter = bisector((span: Span, time: number) => span.to - time)
+const markAfter = bisector((mark: Mark, time: number) => mark.at - time)
+
+/** Narrower than this, boxes are drawn as one with what stands beside them. */
+const least = 1.5
+const apart = 8
+
+/** The boxes of a row that can be seen. */
+export const boxesOf = (sheet: Sheet, row: Row, width: number, window: Window, each: (box: Box) => void): void => {
+  const { toDrawn, toTime } = sheet.axis
+  const { left, right, x } = scaleOf(width, window)
+  const first = spanAfter.left(row.spans, toTime(window.start))
+  const until = toTime(window.end)
+  const { height, layer, y } = row
+  let [from, to, many] = [0, -Infinity, 0]
+  let kept: Span | undefined
+  let [failed, lasted] = [0, 0]
+  const flush = () => {
+    if (kept === undefined) return
+    const { id, part } = kept
+    // of many that are drawn as one, it tells what most of the time was
+    const state = many > 1 ? (failed * 2 > lasted ? "failed" : kept.state === "failed" ? "ok" : kept.state) : kept.state
+    each({ x: from, y, width: Math.max(least, to - from), height, layer, part, state, item: id, many })
+    kept = undefined
+  }
+  const count = (span: Span) => {
+    if (span.part === "wait") return
+    lasted += span.to - span.from
+    if (span.state === "failed") failed += span.to - span.from
+  }
+  for (let at = first; at < row.spans.length; at++) {
+    const span = row.spans[at]
+    if (span === undefined || span.from > until) break
+    const start = Math.max(left - 2, x(toDrawn(span.from)))
+    const end = Math.min(right + 2, x(toDrawn(span.to)))
+    const isNarrow = end - start < least
+    if (kept !== undefined && isNarrow && to - from < 3 && start - from < 2) {
+      to = Math.max(to, end)
+      many++
+      count(span)
+      if (weight(span) > weight(kept)) kept = span
+      continue
+    }
+    flush()
+    ;[from, to, many, failed, lasted] = [start, end, 1, 0, 0]
+    count(span)
+    kept = span
+  }
+  flush()
+}
+
+/** Which one stands for several that are drawn as one. */
+const weight = ({ from, part, to }: Span): number => (part === "wait" ? -1 : to - from)
+
+/** The marks of a row that can be seen; those that would cover each other come as one. */
+export const dotsOf = (sheet: Sheet, row: Row, width: number, window: Window, each: (dot: Dot) => void): void => {
+  const { toDrawn, toTime } = sheet.axis
+  const { x } = scaleOf(width, window)
+  const until = toTime(window.end)
+  const begin = markAfter.left(row.marks, toTime(window.start))
+  // so many that they would be a pattern: fewer are drawn
+  const seen = markAfter.left(row.marks, until) - begin
+  const least = seen * apart > width / 2 ? 4 * apart : apart
+  const [y, height] = [row.y + row.height / 2, row.height]
+  let kept: Mark | undefined
+  let [place, many] = [0, 0]
+  const flush = () => {
+    if (kept !== undefined) each({ x: place, y, height, tone: kept.tone, item: kept.id, many })
+  }
+  for (let at = begin; at < row.marks.length; at++) {
+    const mark = row.marks[at]
+    if (mark === undefined || mark.at > until) break
+    const px = x(toDrawn(mark.at))
+    if (kept !== undefined && px - place < least) {
+      many++
+      if (importance[mark.tone] > importance[kept.tone]) kept = mark
+      continue
+    }
+    flush()
+    ;[kept, place, many] = [mark, px, 1]
+  }
+  flush()
+}
+
+const importance: Readonly<Record<Tone, number>> = { note: 0, told: 1, asked: 2, mended: 3, lost: 4 }

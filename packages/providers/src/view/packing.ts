@@ -1,0 +1,160 @@
+/**
+ * Gives each strand a row of its lane, so that nothing overlaps: the first row that is free when it begins.
+ *
+ * @internal
+ */
+import { type Lane, type Layer, layers, type Mark, type Span, type Track } from "./shapes.ts"
+import type { Piece, Seam, Strand } from "./strand.ts"
+
+/** Lanes and items, with the item of each event. */
+export interface Packed {
+  readonly lanes: ReadonlyArray<Lane>
+  readonly lanesOf: Readonly<Record<number, ReadonlyArray<Lane>>>
+  readonly items: ReadonlyArray<Span | Mark>
+  readonly itemOf: ReadonlyArray<number>
+}
+
+export const pack = (tracks: ReadonlyArray<Track>, strands: ReadonlyArray<Strand>, events: number): Packed => {
+  const lanes: Array<Lane> = []
+  const items: Array<Span | Mark> = []
+  const itemOf = Array.from({ length: events }, () => -1)
+  const byLane = group(strands)
+  const lanesOf: Record<number, Array<Lane>> = {}
+  for (const track of tracks) {
+    const lanesOfTrack: Array<Lane> = []
+    lanesOf[track.id] = lanesOfTrack
+    for (const layer of layers) {
+      const own = byLane.get(keyOf(track.id, layer))
+      if (own === undefined) continue
+      const id = lanes.length
+      const rows = rowsOf(own)
+      const lane = { id, track: track.id, layer, rows: rows.length }
+      lanes.push(lane)
+      lanesOfTrack.push(lane)
+      rows.forEach((row, at) => {
+        for (const strand of row)
+          for (const item of itemsOf(strand)) {
+            const place = items.length
+            items.push(made(item, place, id, at))
+            for (const event of item.events) itemOf[event] = place
+          }
+      })
+    }
+  }
+  return { lanes, lanesOf, items, itemOf }
+}
+
+const keyOf = (track: number, layer: Layer): string => `${track} ${layer}`
+
+const group = (strands: ReadonlyArray<Strand>): ReadonlyMap<string, Array<Strand>> => {
+  const found = new Map<string, Array<Strand>>()
+  for (const strand of strands) {
+    const key = keyOf(strand.track, strand.layer)
+    const list = found.get(key)
+    if (list === undefined) found.set(key, [strand])
+    else list.push(strand)
+  }
+  return found
+}
+
+/** From its first piece or seam to the last. */
+const extent = ({ from, pieces, seams }: Strand): readonly [number, number] => {
+  const first = pieces[0]?.from ?? seams[0]?.at ?? from
+  let [start, end] = [first, pieces.at(-1)?.to ?? first]
+  for (const { at } of seams) {
+    start = Math.min(start, at)
+    end = Math.max(end, at)
+  }
+  return [start, end]
+}
+
+/** In each row by time. Rows are kept by when they are free, in a heap, so that many rows cost no more than few. */
+const rowsOf = (strands: ReadonlyArray<Strand>): ReadonlyArray<ReadonlyArray<Strand>> => {
+  const placed = strands
+    .filter(({ pieces, seams }) => pieces.length + seams.length > 0)
+    .map((strand) => ({ strand, extent: extent(strand) }))
+    .toSorted((one, other) => one.extent[0] - other.extent[0])
+  const rows: Array<Array<Strand>> = []
+  const free = new Heap()
+  const busy: Array<{ readonly row: number; readonly until: number }> = []
+  for (const {
+    extent: [from, to],
+    strand
+  } of placed) {
+    release(busy, free, from)
+    const row = free.pop() ?? rows.push([]) - 1
+    rows[row]?.push(strand)
+    insert(busy, { row, until: to })
+  }
+  return rows
+}
+
+/** Rows at work, the one that is free next at the end. */
+const insert = (busy: Array<{ readonly row: number; readonly until: number }>, entry: (typeof busy)[number]) => {
+  let [low, high] = [0, busy.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((busy[middle]?.until ?? 0) > entry.until) low = middle + 1
+    else high = middle
+  }
+  busy.splice(low, 0, entry)
+}
+
+const release = (busy: Array<{ readonly row: number; readonly until: number }>, free: Heap, at: number) => {
+  for (let last = busy.at(-1); last !== undefined && last.until <= at; last = busy.at(-1)) {
+    busy.pop()
+    free.push(last.row)
+  }
+}
+
+/** The smallest number first. */
+class Heap {
+  readonly #numbers: Array<number> = []
+
+  push(number: number): void {
+    const numbers = this.#numbers
+    let at = numbers.push(number) - 1
+    while (at > 0) {
+      const above = (at - 1) >> 1
+      if ((numbers[above] ?? 0) <= number) break
+      numbers[at] = numbers[above] ?? 0
+      at = above
+    }
+    numbers[at] = number
+  }
+
+  pop(): number | undefined {
+    const numbers = this.#numbers
+    const [first] = numbers
+    const last = numbers.pop()
+    if (first === undefined || last === undefined || numbers.length === 0) return first
+    let at = 0
+    for (;;) {
+      let below = at * 2 + 1
+      if (below >= numbers.length) break
+      if ((numbers[below + 1] ?? Infinity) < (numbers[below] ?? 0)) below++
+      if ((numbers[below] ?? 0) >= last) break
+      numbers[at] = numbers[below] ?? 0
+      at = below
+    }
+    numbers[at] = last
+    return first
+  }
+}
+
+/** Pieces and seams by time; both are in order already, mostly. */
+const itemsOf = ({ pieces, seams }: Strand): ReadonlyArray<Piece | Seam> =>
+  seams.length === 0
+    ? pieces
+    : [...pieces, ...seams].toSorted(
+        (one, other) => (one.shape === "span" ? one.from : one.at) - (other.shape === "span" ? other.from : other.at)
+      )
+
+/** Field by field: a hundred thousand copies by spreading take long. */
+const made = (item: Piece | Seam, id: number, lane: number, row: number): Span | Mark => {
+  const { events, label, subject } = item
+  if (item.shape === "mark")
+    return { shape: "mark", id, lane, row, label, events, subject, tone: item.tone, at: item.at }
+  const { from, part, state, to } = item
+  return { shape: "span", id, lane, row, label, events, subject, part, state, from, to }
+}

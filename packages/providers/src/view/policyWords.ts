@@ -1,0 +1,50 @@
+/** Words and figures that text, SVG and page of a policy have in common. */
+import { count, duration as lasting } from "./words.ts"
+import type { Stack, StackBounds, View } from "./PolicyView.ts"
+
+/** Milliseconds for people. */
+export const duration = (millis: number): string => (millis === 0 ? "0 s" : lasting(millis))
+
+const grouped = (value: number): string => value.toLocaleString("en-US")
+
+/** What all layers of a stack come to, in one line. */
+export const boundsLine = ({ factors, fixerRuns, modelCalls, requests, time, waits }: StackBounds): string =>
+  [
+    factors.length === 1
+      ? count(requests, "attempt")
+      : `${factors.map(grouped).join(" × ")} = ${count(requests, "attempt")}`,
+    ...(fixerRuns === 0 ? [] : [count(fixerRuns, "fixer run")]),
+    ...(modelCalls === 0 ? [] : [count(modelCalls, "model call")]),
+    Number.isFinite(waits) ? `${duration(waits)} of waits` : "waits unknown",
+    ...(time === waits || !Number.isFinite(time) ? [] : [`${duration(time)} in all if servers ask for it`])
+  ].join(", ")
+
+/** What bounds a run, in one line. */
+export const runLine = (run: NonNullable<View["run"]>, millis: number): string => {
+  const { fixerRuns = 0, modelCalls, requests, toolCalls = 0, turns = 0 } = run
+  return [
+    ...(turns === 0 ? [] : [count(turns, "turn")]),
+    ...(toolCalls === 0 ? [] : [count(toolCalls, "tool call")]),
+    count(modelCalls, "model call"),
+    ...(requests === modelCalls ? [] : [count(requests, "request")]),
+    ...(fixerRuns === 0 ? [] : [count(fixerRuns, "fixer run")]),
+    Number.isFinite(millis) ? `${duration(millis)} of waits and timeouts` : "waits unknown"
+  ].join(", ")
+}
+
+/** Which row of each layer is met, and whether that is all there is. */
+export const remarksOf = ({ attempts, best, worst }: Stack): ReadonlyArray<string> => [
+  ...worst.lanes.flatMap(({ name, row, unknown }) =>
+    unknown === undefined ? [] : [`${name}${row === undefined ? "" : ` (${row})`}: ${unknown}`]
+  ),
+  ...(worst.isCut ? [`more attempts follow: the first ${grouped(attempts.length)} are shown`] : []),
+  ...(best.end === worst.end && !worst.isCut && worst.end > 0 ? ["no wait is left to chance"] : [])
+]
+
+/** `http, row NetworkError`. */
+export const metOf = ({ worst }: Stack): string =>
+  worst.lanes.map(({ name, row }) => (row === undefined ? `${name} has no row` : `${name} meets ${row}`)).join(", ")
+
+/** When an attempt begins: one instant, or the range that is left to chance. */
+export const rangeOf = ({ earliest, latest }: { readonly earliest: number; readonly latest: number }): string =>
+  earliest === latest ? duration(latest) : `${duration(earliest)} – ${duration(latest)}`

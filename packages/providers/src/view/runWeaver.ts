@@ -1,0 +1,268 @@
+/**
+ * One run: its turns, the asking of its models with what the transport did meanwhile, and its calls.
+ *
+ * @internal
+ */
+import { CallWeaver } from "./callWeaver.ts"
+import { itemsAt, numberAt, textAt } from "./fields.ts"
+import { isTerminal, type Recorded } from "./Recording.ts"
+import type { State, Tone } from "./shapes.ts"
+import { Strand } from "./strand.ts"
+import { clip, errorLine, money, toneOf, verdictLine } from "./words.ts"
+
+/** A model that is asked, and what the transport did of it. */
+interface Asking {
+  readonly strand: Strand
+  sends: Strand | undefined
+  from: number
+  sent: number
+}
+
+const ends: Readonly<Record<string, State>> = {
+  "run-completed": "ok",
+  "run-failed": "failed",
+  "run-suspended": "suspended",
+  "run-interrupted": "interrupted"
+}
+
+export class RunWeaver {
+  #run: Strand | undefined
+  #turns: Strand | undefined
+  #turn = -1
+  readonly #askings: Array<Asking> = []
+  readonly #calls = new Map<string, Array<CallWeaver>>()
+
+  readonly track: number
+  readonly #agent: string
+  readonly #add: (strand: Strand) => void
+
+  constructor(track: number, agent: string, add: (strand: Strand) => void) {
+    this.track = track
+    this.#agent = agent
+    this.#add = add
+  }
+
+  isFixing(callId: string): boolean {
+    return this.#calls.get(callId)?.some((call) => call.isFixing) ?? false
+  }
+
+  take(event: Recorded, index: number): void {
+    if (event.type === "run-start") return this.#start(event, index)
+    if (this.#run?.open === undefined && event.type !== "tool-compensated") this.#begin(event, index)
+    if (isTerminal(event)) return this.#end(event, index)
+    const callId = textAt(event, "callId")
+    if (callId !== undefined && event.type !== "tool-compensated") return this.#called(callId, event, index)
+    if (event.type.startsWith("turn-")) return this.#turned(event, index)
+    if (event.type === "model-start") return this.#ask(event, index)
+    if (event.type.startsWith("model-")) return this.#answered(event, index)
+    this.#other(event, index)
+  }
+
+  close(at: number, state: State): void {
+    for (const { sends, strand } of this.#askings) {
+      strand.cut(at, state)
+      sends?.cut(at, state)
+    }
+    for (const calls of this.#calls.values()) for (const call of calls) call.close(at, state)
+    this.#turns?.cut(at, state)
+    this.#run?.cut(at, state)
+    this.#askings.length = 0
+    this.#calls.clear()
+    this.#turns = undefined
+    this.#turn = -1
+  }
+
+  #start(event: Recorded, index: number) {
+    // one segment of a run ends before the next begins
+    if (this.#run?.open !== undefined) this.close(event.at, "open")
+    this.#begin(event, index)
+    this.#run?.open?.events.push(index)
+  }
+
+  /** Also where the event that tells of the beginning is missing. */
+  #begin(event: Recorded, subject: number) {
+    this.#run = this.#strand("run", event.at)
+    this.#run.begin({ part: "run", label: this.#agent, at: event.at, subject })
+  }
+
+  #end(event: Recorded, index: number) {
+    const state = ends[event.type] ?? "open"
+    const run = this.#run
+    run?.end(event.at, state, index)
+    this.close(event.at, state === "suspended" ? "suspended" : "interrupted")
+    this.#run = run
+  }
+
+  #strand(layer: Strand["layer"], at: number): Strand {
+    const strand = new Strand(this.track, layer, at)
+    this.#add(strand)
+    return strand
+  }
+
+  #turned(event: Recorded, index: number) {
+    const { at, turn, type } = event
+    this.#turns ??= this.#strand("turn", at)
+    if (type === "turn-start") {
+      this.#turns.end(at, "open")
+      this.#turn = turn
+      this.#turns.begin({ part: "turn", label: `turn ${turn}`, at, subject: index, isOwn: true })
+      return
+    }
+    // a turn that waited for a decision ends without another beginning
+    if (this.#turns.open === undefined)
+      this.#turns.begin({ part: "turn", label: `turn ${turn}`, at: this.#run?.open?.from ?? at, subject: index })
+    this.#turns.end(at, "ok", index)
+    this.#settle(event)
+    if (this.#turn === turn) this.#rest(at)
+  }
+
+  /** Calls of which nothing else tells how they ended: those that end the run, mostly. */
+  #settle(event: Recorded) {
+    if (this.#calls.size === 0) return
+    for (const part of itemsAt(event, "message", "content")) {
+      const calls = this.#calls.get(textAt(part, "call", "id") ?? "") ?? []
+      const isResult = textAt(part, "settlement", "kind") === "result"
+      for (const call of calls) call.close(event.at, isResult ? "ok" : "interrupted")
+    }
+    this.#calls.clear()
+  }
+
+  /** Nobody asks any more in this turn. */
+  #rest(at: number) {
+    for (const asking of this.#askings.splice(0)) {
+      if (asking.strand.open !== undefined) this.#askings.push(asking)
+      // a wait that the turn did not outlast
+      else asking.strand.cut(at, "interrupted")
+    }
+  }
+
+  #ask(event: Recorded, index: number) {
+    const { at } = event
+    const attempt = numberAt(event, "attempt") ?? 1
+    const label = `${textAt(event, "model") ?? "model"}${attempt === 1 ? "" : `, attempt ${attempt}`}`
+    const idle = this.#askings.find(({ strand }) => strand.open === undefined)
+    const asking = idle ?? { strand: this.#strand("model", at), sends: undefined, from: at, sent: 0 }
+    if (idle === undefined) this.#askings.push(asking)
+    asking.from = at
+    asking.sent = 0
+    asking.strand.begin({ part: "attempt", label, at, subject: index, isOwn: true })
+  }
+
+  /** Of several that ask at once, the one whose attempt began last. */
+  #asking(): Asking | undefined {
+    return this.#askings.findLast(({ strand }) => strand.open !== undefined) ?? this.#askings.at(-1)
+  }
+
+  #answered(event: Recorded, index: number) {
+    const { at, type } = event
+    if (this.#asking()?.strand.open === undefined) this.#ask({ ...event, type: "model-start" }, index)
+    const asking = this.#asking()
+    if (asking === undefined) return
+    const { strand } = asking
+    const state = type === "model-end" ? "ok" : type === "model-failed" ? "failed" : "interrupted"
+    const outcome = textAt(event, "spent", "outcome")
+    // its beginning is missing: it has this event once
+    const isAlone = strand.open?.events.includes(index) === true
+    strand.end(at, outcome === "discarded" ? "discarded" : state, isAlone ? undefined : index)
+    if (asking.sent > 0 && asking.sends?.open !== undefined) {
+      asking.sends.end(at, state)
+    }
+  }
+
+  /** What the transport says of an attempt: it sends again, or gives up. */
+  #sent(event: Recorded, index: number): void {
+    const { at } = event
+    const asking = this.#asking()
+    if (asking?.strand.open === undefined) return this.#marked("run", at, "note", verdictLine(event), index)
+    const verdict = textAt(event, "verdict") ?? ""
+    const delay = numberAt(event, "delay") ?? 0
+    const sends = (asking.sends ??= this.#strand("transport", asking.from))
+    if (sends.open === undefined)
+      sends.begin({ part: "send", label: `send ${++asking.sent}`, at: asking.from, subject: index })
+    sends.end(at, "failed")
+    const piece = sends.pieces.at(-1)
+    if (piece !== undefined) piece.subject = index
+    const tone = toneOf(verdict)
+    sends.mark(at, tone, verdictLine(event), index)
+    if (tone !== "mended") return
+    if (delay > 0) sends.pause(at, delay, `waits before send ${asking.sent + 1}`, index)
+    sends.begin({ part: "send", label: `send ${++asking.sent}`, at: at + delay, subject: index })
+  }
+
+  #called(callId: string, event: Recorded, index: number) {
+    const calls = this.#calls.get(callId) ?? []
+    this.#calls.set(callId, calls)
+    const isNew = event.type === "tool-start" && calls.every(({ hasStarted }) => hasStarted)
+    if (calls.length === 0 || isNew)
+      calls.push(new CallWeaver(this.track, textAt(event, "tool") ?? "tool", event.at, this.#add))
+    // ids repeat within a turn only by mistake, and nothing tells such calls apart
+    const call = event.type === "tool-start" ? calls.find(({ hasStarted }) => !hasStarted) : calls[0]
+    if (call === undefined || !call.take(event, index)) return
+    call.close(event.at, "open")
+    this.#calls.set(
+      callId,
+      calls.filter((other) => other !== call)
+    )
+  }
+
+  #other(event: Recorded, index: number) {
+    const { at, type } = event
+    const note = (tone: Tone, label: string) => this.#marked("run", at, tone, label, index)
+    switch (type) {
+      case "text-delta":
+      case "reasoning-delta": {
+        const piece = this.#asking()?.strand.open
+        return piece === undefined ? note("note", "streamed text") : void piece.events.push(index)
+      }
+      case "attempt-discarded":
+        if (event["run"] !== undefined) return note("lost", "what a part said does not count")
+        return this.#marked("model", at, "lost", `attempt ${numberAt(event, "attempt") ?? "?"} does not count`, index)
+      case "verdict":
+        return this.#decided(event, index)
+      case "compacted":
+        return this.#marked("model", at, "mended", `shortened by ${textAt(event, "compaction") ?? "?"}`, index)
+      case "output-coerced":
+        return this.#marked("turn", at, "mended", `output read by ${textAt(event, "change", "step") ?? "?"}`, index)
+      case "output-rejected":
+        return this.#marked("turn", at, event["message"] === undefined ? "lost" : "told", "output does not fit", index)
+      case "skill-chosen":
+        return note("note", `skill ${textAt(event, "skill") ?? "?"}`)
+      case "budget-warning":
+        return note("note", `budget: ${limit(event)} is near`)
+      case "budget-exceeded":
+        return note("lost", `budget: ${limit(event)} is reached: ${textAt(event, "decision") ?? "?"}`)
+      case "tool-compensated": {
+        const isUndone = event["error"] === undefined
+        const label = `${textAt(event, "tool") ?? "tool"} ${isUndone ? "is undone" : `is not undone: ${errorLine(event["error"])}`}`
+        return this.#strand("tool", at).mark(at, isUndone ? "note" : "lost", label, index)
+      }
+      default:
+        return note("note", clip(type, 40))
+    }
+  }
+
+  #decided(event: Recorded, index: number) {
+    if (event["layer"] === "transport") return this.#sent(event, index)
+    const { at } = event
+    const verdict = textAt(event, "verdict") ?? ""
+    const delay = numberAt(event, "delay") ?? 0
+    const strand = event["layer"] === "model" ? this.#asking()?.strand : this.#run
+    if (strand === undefined) return this.#marked("run", at, toneOf(verdict), verdictLine(event), index)
+    strand.mark(at, toneOf(verdict), verdictLine(event), index)
+    if (delay > 0 && strand !== this.#run && strand.open === undefined)
+      strand.pause(at, delay, "waits before it asks again", index)
+  }
+
+  #marked(layer: "run" | "turn" | "model", at: number, tone: Tone, label: string, index: number) {
+    const own = layer === "run" ? this.#run : layer === "turn" ? this.#turns : this.#asking()?.strand
+    const strand = own ?? this.#run ?? this.#strand("run", at)
+    strand.mark(at, tone, label, index)
+  }
+}
+
+const limit = (event: Recorded): string => {
+  const reason = textAt(event, "reason") ?? "a limit"
+  const [spent, most] = [numberAt(event, "spent"), numberAt(event, "limit")]
+  if (spent === undefined || most === undefined) return reason
+  return `${reason} ${money(spent)} of ${money(most)}`
+}

@@ -1,0 +1,79 @@
+/** What a scene is made of: tracks, lanes, spans and marks. */
+
+/** A layer of a run, outermost first. */
+export type Layer = "run" | "turn" | "model" | "transport" | "tool" | "fixer"
+
+/** The layers, outermost first: the order of the lanes of a track. */
+export const layers: ReadonlyArray<Layer> = ["run", "turn", "model", "transport", "tool", "fixer"]
+
+/** Runs of one agent at one place: those that were started by the same agent, for the same purpose, share a track. */
+export interface Track {
+  readonly id: number
+  /** Whether somebody outside has started them, a call that was to be mended, or another run. */
+  readonly kind: "run" | "fixer" | "agent"
+  readonly agent: string
+  /** 0 for those that somebody outside has started. */
+  readonly depth: number
+  /** The track of the runs that have started these. */
+  readonly above?: number
+}
+
+/** One layer of a track. Lanes come in the order in which they are drawn. */
+export interface Lane {
+  readonly id: number
+  readonly track: number
+  readonly layer: Layer
+  /** How many rows it has: things that happen at the same time stand in different ones. */
+  readonly rows: number
+}
+
+/** What a span is: `mending` is the time in which a fixer works on a call, seen from that call. */
+export type Part = "run" | "turn" | "attempt" | "send" | "call" | "wait" | "mending" | "approval" | "round"
+
+/** How a span ended; `open` where nothing tells. */
+export type State = "ok" | "failed" | "told" | "discarded" | "interrupted" | "suspended" | "refused" | "waited" | "open"
+
+interface Item {
+  /** Its place in `items`. */
+  readonly id: number
+  readonly lane: number
+  /** Within its lane, from 0. */
+  readonly row: number
+  readonly label: string
+  /** The places of the events that it stands for, in order. Empty for what is only inferred: a wait, one of several sends. */
+  readonly events: ReadonlyArray<number>
+  /** The event that tells most about it. */
+  readonly subject: number
+}
+
+/** Something that lasts, or may last. Times are milliseconds since the epoch. */
+export interface Span extends Item {
+  readonly shape: "span"
+  readonly part: Part
+  readonly state: State
+  readonly from: number
+  readonly to: number
+}
+
+/** Something that happens at an instant: a verdict on the seam, mostly. */
+export interface Mark extends Item {
+  readonly shape: "mark"
+  /** `mended`: recovery goes on from here; `told`: the model reads of it; `lost`: it gives up; `asked`: a person decides. */
+  readonly tone: Tone
+  readonly at: number
+}
+
+/** What a mark means. */
+export type Tone = "mended" | "told" | "lost" | "asked" | "note"
+
+/** When an item begins. */
+export const startOf = (item: Span | Mark): number => (item.shape === "span" ? item.from : item.at)
+
+/** When an item ends; a mark ends where it begins. */
+export const endOf = (item: Span | Mark): number => (item.shape === "span" ? item.to : item.at)
+
+/** A stretch of time in which nothing is at work. */
+export interface Gap {
+  readonly from: number
+  readonly to: number
+}

@@ -1,0 +1,110 @@
+/**
+ * Words and rows that text, drawing and page of statistics have in common.
+ *
+ * @internal
+ */
+import { byFrequency, type ByVerdict, neverHealed, type Spending, type Stats, type ToolStats } from "./Stats.ts"
+import { count, duration, money } from "./words.ts"
+
+const figure = (value: number): string => value.toLocaleString("en-US")
+
+/** Whether money is what it is counted in: else it is tokens. */
+export const isPriced = ({ recovery, unpriced, work }: Stats): boolean =>
+  unpriced === 0 && work.cost + recovery.cost > 0
+
+/** The part of recovery in all that was spent, from 0 to 1: of money where all prices are known, else of tokens. */
+export const shareOf = (stats: Stats): number => {
+  const { recovery, work } = stats
+  const [spent, all] = isPriced(stats)
+    ? [recovery.cost, recovery.cost + work.cost]
+    : [recovery.tokens, recovery.tokens + work.tokens]
+  return all === 0 ? 0 : spent / all
+}
+
+/** A part of a whole, in per cent; what is something is never shown as nothing, and what is not all never as all. */
+export const percent = (share: number): string => {
+  const value = share * 100
+  if (value > 0 && value < 0.1) return "< 0.1 %"
+  if (value < 100 && value > 99.9) return "> 99.9 %"
+  return `${Number(value.toFixed(1))} %`
+}
+
+const spent = ({ attempts, cost, tokens }: Spending, withMoney: boolean): string =>
+  [count(attempts, "attempt"), count(tokens, "token"), ...(withMoney ? [money(cost)] : [])].join(", ")
+
+/** The sums, a sentence each. */
+export const sentences = (stats: Stats): ReadonlyArray<string> => {
+  const { events, problems, recordings, recovery, runs, toolCalls, turns, unpriced, verdicts, waited, work } = stats
+  const endings = [
+    [runs.completed, "completed"],
+    [runs.failed, "failed"],
+    [runs.interrupted, "interrupted"],
+    [runs.suspended, "suspended"],
+    [runs.open, "without an end"]
+  ] as const
+  const ended = endings.filter(([many]) => many > 0).map(([many, how]) => `${figure(many)} ${how}`)
+  const withMoney = work.cost + recovery.cost > 0
+  return [
+    `${count(recordings, "recording")}, ${count(events, "event")}${problems === 0 ? "" : `, ${count(problems, "problem")} in them`}.`,
+    `Runs: ${ended.length === 0 ? "none" : ended.join(", ")}${runs.nested === 0 ? "" : `; ${figure(runs.nested)} below them`}.`,
+    `${count(turns, "turn")}, ${count(toolCalls, "tool call")}, ${count(verdicts, "verdict")}, ${duration(waited)} of waits.`,
+    `Work: ${spent(work, withMoney)}.`,
+    `Recovery: ${spent(recovery, withMoney)}, which is ${percent(shareOf(stats))} of all ${isPriced(stats) ? "money" : "tokens"}.`,
+    ...(withMoney && unpriced > 0 ? [`Prices are not known in ${count(unpriced, "recording")}.`] : [])
+  ]
+}
+
+const verdicts = (all: ReadonlyArray<ByVerdict>): string =>
+  all.map(({ count, verdict }) => `${verdict} ${figure(count)}`).join(", ")
+
+/** The columns of errors. */
+export const errorColumns = [
+  { heading: "layer" },
+  { heading: "error" },
+  { heading: "failures", isNumber: true },
+  { heading: "incidents", isNumber: true },
+  { heading: "healed", isNumber: true },
+  { heading: "healed by" },
+  { heading: "lost after" }
+] as const
+
+/** A row for each error, the most frequent first. */
+export const errorRows = (stats: Stats): ReadonlyArray<ReadonlyArray<string>> =>
+  byFrequency(stats).map(({ failures, healed, healedBy, incidents, layer, lostAfter, tag }) => [
+    layer,
+    tag,
+    figure(failures),
+    figure(incidents),
+    `${figure(healed)} (${percent(healed / incidents)})`,
+    verdicts(healedBy),
+    verdicts(lostAfter)
+  ])
+
+/** The columns of tools. */
+export const toolColumns = [
+  { heading: "tool" },
+  { heading: "calls", isNumber: true },
+  { heading: "troubled", isNumber: true },
+  { heading: "healed", isNumber: true }
+] as const
+
+/** Tools with the most trouble first. */
+export const byTrouble = ({ tools }: Stats): ReadonlyArray<ToolStats> =>
+  tools.toSorted((a, b) => b.troubled - a.troubled || b.calls - a.calls)
+
+/** A row for each tool. */
+export const toolRows = (stats: Stats): ReadonlyArray<ReadonlyArray<string>> =>
+  byTrouble(stats).map(({ calls, healed, tool, troubled }) => [
+    tool,
+    figure(calls),
+    figure(troubled),
+    troubled === 0 ? "" : `${figure(healed)} (${percent(healed / troubled)})`
+  ])
+
+/** Which tools never heal, in one sentence. */
+export const neverLine = (stats: Stats): string => {
+  const never = neverHealed(stats).map(({ tool, troubled }) => `${tool} (${count(troubled, "troubled call")})`)
+  return never.length === 0
+    ? "Every tool that was in trouble has healed at least once."
+    : `Never healed: ${never.join(", ")}.`
+}

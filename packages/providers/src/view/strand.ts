@@ -1,0 +1,113 @@
+/**
+ * A strand: what follows one another in one row of a lane, pieces and the seams between them. No piece of it begins before the last
+ * one has ended.
+ *
+ * @internal
+ */
+import type { Layer, Part, State, Tone } from "./shapes.ts"
+
+export interface Piece {
+  readonly shape: "span"
+  readonly part: Part
+  label: string
+  state: State
+  from: number
+  to: number
+  readonly events: Array<number>
+  subject: number
+}
+
+export interface Seam {
+  readonly shape: "mark"
+  readonly tone: Tone
+  readonly label: string
+  readonly at: number
+  readonly events: Array<number>
+  readonly subject: number
+}
+
+/** What a piece begins with. */
+export interface Beginning {
+  readonly part: Part
+  readonly label: string
+  readonly at: number
+  readonly subject: number
+  /** Whether the subject is an event of this piece, and not of another. */
+  readonly isOwn?: boolean
+  readonly state?: State
+}
+
+export class Strand {
+  readonly pieces: Array<Piece> = []
+  readonly seams: Array<Seam> = []
+  /** The piece that is not over, if any. */
+  open: Piece | undefined
+
+  readonly track: number
+  readonly layer: Layer
+  /** Where it begins. */
+  readonly from: number
+
+  constructor(track: number, layer: Layer, from: number) {
+    this.track = track
+    this.layer = layer
+    this.from = from
+  }
+
+  /** Where its last piece ends. */
+  get cursor(): number {
+    return this.pieces.at(-1)?.to ?? this.from
+  }
+
+  begin({ at, isOwn = false, label, part, state = "open", subject }: Beginning): Piece {
+    const last = this.pieces.at(-1)
+    // a wait is as long as was decided, unless it is cut short
+    if (last !== undefined && last.to > at) last.to = Math.max(last.from, at)
+    this.open = undefined
+    const from = Math.max(at, this.cursor)
+    const piece: Piece = { shape: "span", part, label, state, from, to: from, events: isOwn ? [subject] : [], subject }
+    this.pieces.push(piece)
+    this.open = piece
+    return piece
+  }
+
+  /** Ends the open piece, with one more event of it. */
+  end(at: number, state: State, event?: number): Piece | undefined {
+    const piece = this.open
+    if (piece === undefined) return undefined
+    piece.to = Math.max(piece.from, at)
+    piece.state = state
+    if (event !== undefined) {
+      piece.events.push(event)
+      piece.subject = event
+    }
+    this.open = undefined
+    return piece
+  }
+
+  /** A pause that was decided to last so long. */
+  pause(at: number, delay: number, label: string, subject: number): void {
+    const piece = this.begin({ part: "wait", label, at, subject, state: "waited" })
+    piece.to = piece.from + delay
+    this.open = undefined
+  }
+
+  mark(at: number, tone: Tone, label: string, event: number): void {
+    this.seams.push({ shape: "mark", tone, label, at, events: [event], subject: event })
+  }
+
+  /** Nothing of it is later than this any more. */
+  cut(at: number, state: State): void {
+    this.end(at, state)
+    const last = this.pieces.at(-1)
+    if (last !== undefined && last.to > at) last.to = Math.max(last.from, at)
+  }
+
+  /** What would be later than the recording is drawn at its end. */
+  clamp(end: number): void {
+    for (const piece of this.pieces) {
+      piece.from = Math.min(piece.from, end)
+      piece.to = Math.min(piece.to, end)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * The style of a drawing, as CSS: classes that name what a thing is, in the colours of the palette.
+ *
+ * @internal
+ */
+import { dark, light, type Palette } from "./colors.ts"
+
+const fills = ["paper", "raised", "run", "turn", "model", "transport", "tool", "fixer", "failed", "gold"] as const
+
+/** What failed is broken at its end; a wait is a thread; gold is where it was joined. */
+const rules = (palette: Palette, above: string): string =>
+  [
+    ...fills.map((name) => `.k-${name}{fill:${palette[name]}}`),
+    `.k-text{fill:${palette.ink}}`,
+    `.k-quiet{fill:${palette.quiet}}`,
+    `.k-on{fill:${palette.onFill}}`,
+    `.k-line{stroke:${palette.line}}`,
+    `.k-axis{stroke:${palette.line};stroke-dasharray:2 3}`,
+    `.k-thread{stroke:${palette.gold}}`,
+    `.k-open{fill-opacity:.45}`,
+    `.k-pale{fill-opacity:.25}`,
+    `.k-told{fill:${palette.paper};stroke:${palette.gold}}`,
+    `.k-lost{fill:${palette.failed};stroke:${palette.paper}}`,
+    `.k-mended{fill:${palette.gold};stroke:${palette.paper}}`,
+    `.k-asked{fill:${palette.paper};stroke:${palette.ink}}`,
+    `.k-note{fill:${palette.quiet};stroke:${palette.paper}}`
+  ]
+    .map((rule) => `${above}${rule}`)
+    .join("")
+
+const faces =
+  ".k-figure text{font-family:ui-sans-serif,system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:11px}" +
+  ".k-figure .k-name{font-size:12px;font-weight:600}.k-figure .k-small{font-size:10px}" +
+  ".k-line,.k-axis{fill:none}"
+
+/** For a drawing that stands alone; printed it is light. */
+export const figure = `${faces}${rules(light, "")}@media screen and (prefers-color-scheme:dark){${rules(dark, "")}}`
+
+/** For a page where somebody may choose: `data-theme` on the root says so. */
+export const themed = `${faces}${rules(light, "")}@media screen{${rules(dark, '[data-theme="dark"] ')}}`

@@ -1,0 +1,182 @@
+/**
+ * What was said, and what was done about it, in reading order: each entry knows its event, so that it and the drawing keep step.
+ *
+ * @internal
+ */
+import { asText, at, fieldOf, itemsAt, textAt } from "./fields.ts"
+import type { Recorded } from "./Recording.ts"
+import type { Tone } from "./shapes.ts"
+import { reasonsOf } from "./callWeaver.ts"
+import { errorLine, messageOf, settlementWord, spentLine, tagOf, toneOf, verdictLine } from "./words.ts"
+
+/** Who speaks: the seams of recovery are told as `recovery`. */
+export type Speaker = "system" | "user" | "assistant" | "tool" | "recovery" | "run"
+
+/** One paragraph of the conversation. */
+export interface Entry {
+  /** The place of its event. */
+  readonly event: number
+  readonly speaker: Speaker
+  /** Who speaks, in words. */
+  readonly heading: string
+  readonly text: string
+  readonly tone?: Tone
+  readonly agent: string
+  /** 0 for runs that somebody outside has started. */
+  readonly depth: number
+}
+
+type Said = Omit<Entry, "event" | "agent" | "depth">
+
+/** All that was said in these events. */
+export const make = (events: ReadonlyArray<Recorded>): ReadonlyArray<Entry> => {
+  const depths = new Map<string, number>()
+  /** The turn of each run whose reply was read already. */
+  const read = new Map<string, number>()
+  const begun = new Set<string>()
+  const entries: Array<Entry> = []
+  for (const [index, event] of events.entries()) {
+    const { agent, parent, runId, turn, type } = event
+    let depth = depths.get(runId)
+    if (depth === undefined) {
+      depth = parent === undefined ? 0 : (depths.get(parent.runId) ?? 0) + 1
+      depths.set(runId, depth)
+    }
+    if (type === "turn-end" && read.get(runId) === turn) continue
+    if (type === "model-end") read.set(runId, turn)
+    const isAgain = type === "run-start" && begun.has(runId)
+    if (type === "run-start") begun.add(runId)
+    const speak = Object.hasOwn(speaking, type) ? speaking[type] : undefined
+    if (speak === undefined) continue
+    for (const { heading, speaker, text, tone } of isAgain ? [again] : speak(event)) {
+      const entry = { event: index, agent, depth, speaker, heading, text }
+      entries.push(tone === undefined ? entry : { ...entry, tone })
+    }
+  }
+  return entries
+}
+
+const again: Said = { speaker: "run", heading: "The run goes on", text: "" }
+
+const one = (speaker: Speaker, heading: string, text: string, tone?: Tone): ReadonlyArray<Said> => [
+  { speaker, heading, text, ...(tone === undefined ? {} : { tone }) }
+]
+
+/** A user's parts as text; pictures and documents by their type. */
+const contentOf = (message: unknown): string =>
+  itemsAt(message, "content")
+    .map((part) => textAt(part, "text") ?? `[${textAt(part, "type") ?? "part"} ${textAt(part, "mediaType") ?? ""}]`)
+    .join("\n")
+
+const beginning = (event: Recorded): ReadonlyArray<Said> => {
+  const said = itemsAt(event, "transcript").flatMap((message): ReadonlyArray<Said> => {
+    const role = textAt(message, "role")
+    if (role === "system") return one("system", "System", textAt(message, "text") ?? "")
+    if (role === "user") return one("user", "User", contentOf(message))
+    return ofAssistant(message)
+  })
+  return said.length > 0 ? said : one("user", "Input", asText(event["input"]))
+}
+
+/** A reply, or a message whose calls are settled. */
+const ofAssistant = (message: unknown): ReadonlyArray<Said> =>
+  itemsAt(message, "content").flatMap((part): ReadonlyArray<Said> => {
+    switch (textAt(part, "type")) {
+      case "text":
+        return one("assistant", "Model", textAt(part, "text") ?? "")
+      case "reasoning":
+        return one("assistant", "Model, thinking", textAt(part, "text") ?? "")
+      case "tool-call":
+        return one("assistant", `Model calls ${textAt(part, "name") ?? "?"}`, asText(fieldOf(part, "arguments")))
+      case "settled-call":
+        return [
+          ...one(
+            "assistant",
+            `Model calls ${textAt(part, "call", "name") ?? "?"}`,
+            asText(at(part, "call", "arguments"))
+          ),
+          ...settled(textAt(part, "call", "name") ?? "?", fieldOf(part, "settlement"))
+        ]
+      default:
+        return one("assistant", `Model, ${textAt(part, "kind") ?? textAt(part, "type") ?? "part"}`, "")
+    }
+  })
+
+const settled = (tool: string, settlement: unknown): ReadonlyArray<Said> => {
+  const kind = textAt(settlement, "kind")
+  const text = textAt(settlement, "text") ?? ""
+  return one("tool", `${tool}: ${settlementWord(kind)}`, text, kind === "result" ? undefined : "told")
+}
+
+const nameOf = (event: Recorded): string => textAt(event, "tool") ?? "?"
+
+/** By the type of the event; what is not here says nothing in the conversation. */
+const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>>> = {
+  "run-start": beginning,
+  "skill-chosen": (event) => one("run", `Skill ${textAt(event, "skill") ?? "?"}`, textAt(event, "prompt") ?? ""),
+  "model-end": (event) => ofAssistant(event["reply"]),
+  "model-failed": (event) => one("recovery", "The model failed", errorLine(event["error"], 2000), "lost"),
+  "model-interrupted": () => one("recovery", "The model was interrupted", ""),
+  "attempt-discarded": (event) => one("recovery", "What was said does not count", textAt(event, "text") ?? "", "lost"),
+  compacted: (event) =>
+    one("recovery", `The conversation was shortened by ${textAt(event, "compaction") ?? "?"}`, "", "mended"),
+  "arguments-coerced": (event) =>
+    one("recovery", `Arguments of ${nameOf(event)} read by ${textAt(event, "change", "step") ?? "?"}`, "", "mended"),
+  "tool-failed": (event) =>
+    one("recovery", `${nameOf(event)} failed: ${tagOf(event["error"])}`, messageOf(event["error"]), "lost"),
+  verdict: (event) => {
+    const tone = toneOf(textAt(event, "verdict") ?? "")
+    const layer = textAt(event, "layer")
+    // what the layer above tells of again
+    return one(
+      "recovery",
+      `${layer ?? "?"}: ${verdictLine(event)}`,
+      layer === "tool" ? "" : messageOf(event["error"]),
+      tone
+    )
+  },
+  "fix-start": (event) =>
+    one("recovery", `A fixer is handed the call of ${nameOf(event)}`, textAt(event, "input") ?? "", "mended"),
+  "fix-end": (event) => one("recovery", `The fixer answers`, textAt(event, "answer") ?? "", "mended"),
+  "fix-failed": (event) => one("recovery", "The fixer failed", errorLine(event["error"], 2000), "lost"),
+  "tool-end": (event) => settled(nameOf(event), at(event, "use", "settlement")),
+  "tool-refused": (event) => settled(nameOf(event), event["settlement"]),
+  "tool-skipped": (event) => settled(nameOf(event), event["settlement"]),
+  "tool-compensated": (event) =>
+    one(
+      "recovery",
+      event["error"] === undefined ? `${nameOf(event)} is undone` : `${nameOf(event)} is not undone`,
+      event["error"] === undefined ? "" : errorLine(event["error"], 2000),
+      event["error"] === undefined ? "note" : "lost"
+    ),
+  "approval-requested": (event) =>
+    one(
+      "run",
+      `${nameOf(event)} waits for approval: ${textAt(event, "request", "reason") ?? ""}`,
+      asText(at(event, "request", "arguments")),
+      "asked"
+    ),
+  "approval-decided": (event) =>
+    one(
+      "run",
+      `${nameOf(event)}: ${textAt(event, "decision", "type") ?? "?"}`,
+      textAt(event, "decision", "reason") ?? "",
+      "asked"
+    ),
+  "turn-end": (event) => ofAssistant(event["message"]),
+  "output-coerced": (event) =>
+    one("recovery", `Output read by ${textAt(event, "change", "step") ?? "?"}`, "", "mended"),
+  "output-rejected": (event) =>
+    one(
+      "recovery",
+      "The output does not fit",
+      contentOf(event["message"]),
+      event["message"] === undefined ? "lost" : "told"
+    ),
+  "budget-warning": (event) => one("run", `Budget: ${textAt(event, "reason") ?? "a limit"} is near`, ""),
+  "budget-exceeded": (event) => one("run", `Budget: ${textAt(event, "reason") ?? "a limit"} is reached`, "", "lost"),
+  "run-completed": (event) => one("run", `${event.agent} answers (${spentLine(event)})`, asText(event["output"])),
+  "run-suspended": (event) => one("run", `${event.agent} waits`, "", "asked"),
+  "run-failed": (event) => one("run", `${event.agent} fails`, reasonsOf(event), "lost"),
+  "run-interrupted": (event) => one("run", `${event.agent} was interrupted`, "", "lost")
+}

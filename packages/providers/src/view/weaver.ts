@@ -1,0 +1,86 @@
+/**
+ * Goes through the events once, and weaves strands of them: what follows one another in one row.
+ *
+ * @internal
+ */
+import type { Recorded } from "./Recording.ts"
+import { RunWeaver } from "./runWeaver.ts"
+import type { Track } from "./shapes.ts"
+import type { Strand } from "./strand.ts"
+
+/** All that was woven. */
+export interface Woven {
+  readonly start: number
+  readonly end: number
+  readonly tracks: ReadonlyArray<Track>
+  readonly strands: ReadonlyArray<Strand>
+}
+
+export class Weaver {
+  readonly #runs = new Map<string, RunWeaver>()
+  readonly #tracks = new Map<string, Track>()
+  readonly #strands: Array<Strand> = []
+  #start = Infinity
+  #end = -Infinity
+
+  take(event: Recorded, index: number): void {
+    this.#start = Math.min(this.#start, event.at)
+    this.#end = Math.max(this.#end, event.at)
+    const run = this.#runs.get(event.runId) ?? this.#run(event)
+    run.take(event, index)
+  }
+
+  close(): Woven {
+    for (const run of this.#runs.values()) run.close(this.#end, "open")
+    for (const strand of this.#strands) strand.clamp(this.#end)
+    const isEmpty = this.#strands.length === 0
+    return {
+      start: isEmpty ? 0 : this.#start,
+      end: isEmpty ? 0 : this.#end,
+      tracks: ordered([...this.#tracks.values()]),
+      strands: this.#strands
+    }
+  }
+
+  #run({ agent, parent, runId }: Recorded): RunWeaver {
+    const above = parent === undefined ? undefined : this.#runs.get(parent.runId)
+    const isFixer = parent?.callId !== undefined && above?.isFixing(parent.callId) === true
+    const kind = parent === undefined ? "run" : isFixer ? "fixer" : "agent"
+    const track = this.#track(kind, agent, above?.track)
+    const run = new RunWeaver(track, agent, (strand) => this.#strands.push(strand))
+    this.#runs.set(runId, run)
+    return run
+  }
+
+  #track(kind: Track["kind"], agent: string, above: number | undefined): number {
+    const key = JSON.stringify([kind, agent, above])
+    const known = this.#tracks.get(key)
+    if (known !== undefined) return known.id
+    const id = this.#tracks.size
+    const depth = above === undefined ? 0 : (this.#byId[above]?.depth ?? 0) + 1
+    const track = { id, kind, agent, depth, ...(above === undefined ? {} : { above }) }
+    this.#tracks.set(key, track)
+    this.#byId.push(track)
+    return id
+  }
+
+  readonly #byId: Array<Track> = []
+}
+
+/** Each track directly above what it has started, which come as they began. */
+const ordered = (tracks: ReadonlyArray<Track>): ReadonlyArray<Track> => {
+  const below = new Map<number | undefined, Array<Track>>()
+  for (const track of tracks) {
+    const list = below.get(track.above)
+    if (list === undefined) below.set(track.above, [track])
+    else list.push(track)
+  }
+  const found: Array<Track> = []
+  // without recursion: runs may be nested deeper than a stack
+  const waiting = [...(below.get(undefined) ?? [])].toReversed()
+  for (let track = waiting.pop(); track !== undefined; track = waiting.pop()) {
+    found.push(track)
+    waiting.push(...(below.get(track.id) ?? []).toReversed())
+  }
+  return found
+}

@@ -1,0 +1,103 @@
+/**
+ * Short words for what happens: labels of spans and marks, and the headings of the transcript.
+ *
+ * @internal
+ */
+import { asText, at, numberAt, textAt } from "./fields.ts"
+import type { Recorded } from "./Recording.ts"
+import type { Tone } from "./shapes.ts"
+
+/** A text in one line, shortened. */
+export const clip = (text: string, length = 80): string => {
+  const line = text
+    .slice(0, length * 4)
+    .replaceAll(/\s+/g, " ")
+    .trim()
+  return line.length <= length ? line : `${line.slice(0, length - 1).trimEnd()}…`
+}
+
+/** The tag of an error in its JSON form, or the name of a foreign one. */
+export const tagOf = (error: unknown): string => textAt(error, "_tag") ?? textAt(error, "name") ?? "Error"
+
+/** What an error in its JSON form says. */
+export const messageOf = (error: unknown): string =>
+  textAt(error, "message") ?? (typeof error === "string" ? error : error === undefined ? "" : asText(error))
+
+/** The tag and the message, in one line. */
+export const errorLine = (error: unknown, length = 120): string => clip(`${tagOf(error)}: ${messageOf(error)}`, length)
+
+/** `250 ms`, `1.2 s`, `3 min 5 s`, `2 h 3 min`, `4 d 2 h`. */
+export const duration = (millis: number): string => {
+  if (!Number.isFinite(millis)) return "?"
+  if (millis < 0) return `-${duration(-millis)}`
+  if (millis < 1) return millis === 0 ? "0 ms" : `${Number(millis.toPrecision(2))} ms`
+  if (millis < 999.5) return `${Math.round(millis)} ms`
+  const seconds = millis / 1000
+  if (seconds < 59.95) return `${Number(seconds.toFixed(seconds < 9.995 ? 2 : 1))} s`
+  return parts(Math.round(seconds))
+}
+
+const units = [
+  ["d", 86_400],
+  ["h", 3600],
+  ["min", 60],
+  ["s", 1]
+] as const
+
+const parts = (seconds: number): string => {
+  const first = units.findIndex(([, size]) => seconds >= size)
+  const [unit, size] = units[first] ?? ["s", 1]
+  const [below, smaller] = units[first + 1] ?? ["", 0]
+  const rest = smaller === 0 ? 0 : Math.floor((seconds % size) / smaller)
+  return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? "" : ` ${rest} ${below}`}`
+}
+
+/** A count with its noun. */
+export const count = (many: number, one: string, more = `${one}s`): string =>
+  `${many.toLocaleString("en-US")} ${many === 1 ? one : more}`
+
+/** What a verdict means: whether recovery goes on, the model is told, or it gives up. */
+export const toneOf = (verdict: string): Tone => {
+  if (/exhausted|^raise|^rethrow|^escalate|^stop/.test(verdict)) return "lost"
+  if (verdict.startsWith("tell")) return "told"
+  return "mended"
+}
+
+/** A verdict: `NoKeys → fix`, with its attempt and wait. */
+export const verdictLine = (event: Recorded): string => {
+  const delay = numberAt(event, "delay") ?? 0
+  const wait = delay > 0 ? ` in ${duration(delay)}` : ""
+  return `${textAt(event, "tag") ?? "?"} → ${textAt(event, "verdict") ?? "?"}${wait}`
+}
+
+/** How a settled call reads, by the kind of its settlement. */
+export const settlementWord = (kind: string | undefined): string => {
+  switch (kind) {
+    case "result":
+      return "result"
+    case "told":
+      return "told an error"
+    case undefined:
+      return "settled"
+    default:
+      return kind
+  }
+}
+
+/** The tokens of a usage, input and output together. */
+export const tokensOf = (usage: unknown): number =>
+  (numberAt(usage, "inputTokens") ?? 0) + (numberAt(usage, "outputTokens") ?? 0)
+
+/** What one attempt of a model took: `116 tokens`, with its cost if that is known. */
+export const spentLine = (spent: unknown): string => {
+  const cost = numberAt(spent, "cost")
+  const tokens = count(tokensOf(at(spent, "usage")), "token")
+  return cost === undefined ? tokens : `${tokens}, ${money(cost)}`
+}
+
+/** An amount in the currency of the prices, with as many digits as it takes to tell it from nothing. */
+export const money = (cost: number): string => {
+  if (cost === 0) return "0"
+  if (Math.abs(cost) >= 0.995) return cost.toFixed(2)
+  return Number(cost.toPrecision(2)).toLocaleString("en-US", { maximumFractionDigits: 12 })
+}

@@ -1,0 +1,47 @@
+/**
+ * Bundles what runs in the page of a report, with its style, into `packages/providers/src/internal/viewScript.ts`. The file is
+ * committed: whoever installs the package needs no bundler.
+ *
+ *   npm run view
+ */
+import { createHash } from "node:crypto"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { build } from "esbuild"
+import { style } from "../packages/providers/src/view/browser/style.ts"
+import { root } from "./files.ts"
+
+/** The generated file, from the root of the repository. */
+export const path = "packages/providers/src/internal/viewScript.ts"
+
+const hash = (text: string): string => `sha256-${createHash("sha256").update(text).digest("base64")}`
+
+/** As it stands in an element: nothing in it may end that. */
+const embedded = (text: string): string => text.trim().replaceAll("</", "<\\/")
+
+/** What the file has to hold. */
+export const render = async (): Promise<string> => {
+  const { outputFiles } = await build({
+    entryPoints: [join(root, "packages/providers/src/view/browser/main.ts")],
+    bundle: true,
+    write: false,
+    format: "iife",
+    platform: "browser",
+    target: "es2022",
+    minify: true,
+    charset: "ascii",
+    legalComments: "none"
+  })
+  const script = embedded(outputFiles[0]?.text ?? "")
+  const css = style.replaceAll("\n", "")
+  return [
+    "/** Written by `npm run view`: what runs in the page of a report, and its style. */",
+    `export const viewScript: string = ${JSON.stringify(script)}`,
+    `export const viewStyle: string = ${JSON.stringify(css)}`,
+    "/** What the page allows to run. */",
+    `export const viewHashes = ${JSON.stringify({ script: hash(script), style: hash(css) })} as const`,
+    ""
+  ].join("\n")
+}
+
+if (import.meta.main) writeFileSync(join(root, path), await render())

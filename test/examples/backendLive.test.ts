@@ -1,0 +1,83 @@
+import { assert, it } from "@effect/vitest"
+import { AgentEvent } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Recording } from "@kintsugi/providers/view"
+import { Effect, Schema } from "effect"
+import { raw, serving } from "./backendServer.ts"
+
+const { call, calls, make, text } = ScriptedModel
+
+const form = "application/x-www-form-urlencoded"
+
+const post = (url: string, body: string, headers: Readonly<Record<string, string>>) =>
+  raw(url, "/live", { method: "POST", body, headers: { "content-type": form, ...headers } })
+
+it.effect("P1245 backend: a page asks for a question, and starts nothing", () =>
+  Effect.gen(function* () {
+    const { events, url } = yield* serving((yield* make()).layer)
+    const page = yield* raw(url, "/live")
+    assert.strictEqual(page.status, 200)
+    assert.match(page.headers.get("content-type") ?? "", /^text\/html/)
+    assert.strictEqual(page.headers.get("content-security-policy"), "frame-ancestors 'none'")
+    assert.strictEqual(page.headers.get("cache-control"), "no-store")
+    // by "no-referrer" a browser would send the form with the origin "null", which is refused
+    assert.strictEqual(page.headers.get("referrer-policy"), "same-origin")
+    assert.include(page.text, '<form method="post" action="/live">')
+    assert.strictEqual((yield* raw(url, "/favicon.ico")).status, 204)
+    assert.deepStrictEqual(events, [])
+  })
+)
+
+it.effect("P1245 backend: its own form is answered with a page that reads the events route", () =>
+  Effect.gen(function* () {
+    const { events, url } = yield* serving((yield* make()).layer)
+    const page = yield* post(url, `question=${encodeURIComponent("</script><b>A-17</b>?")}`, { origin: url })
+    assert.strictEqual(page.status, 200)
+    assert.strictEqual(page.headers.get("cache-control"), "no-store")
+    assert.include(page.text, "connect-src 'self'")
+    assert.notInclude(page.text, "<b>A-17")
+    const data = /<script type="application\/json" id="data">([^<]*)<\/script>/.exec(page.text)?.[1] ?? ""
+    assert.deepStrictEqual(JSON.parse(data), { url: "/runs/events", body: { question: "</script><b>A-17</b>?" } })
+    // the page starts the run, not the server that makes it
+    assert.deepStrictEqual(events, [])
+  })
+)
+
+it.effect("P1245 backend: a form of another site, or of nobody, starts nothing", () =>
+  Effect.gen(function* () {
+    const { events, url } = yield* serving((yield* make()).layer)
+    for (const headers of [{ origin: "https://elsewhere.example" }, { origin: "null" }, { origin: `${url}0` }, {}]) {
+      const refused = yield* post(url, "question=refund", headers)
+      assert.strictEqual(refused.status, 403)
+      assert.strictEqual(refused.headers.get("content-type"), "application/problem+json")
+    }
+    for (const body of ["", "question=", `question=${"a".repeat(4001)}`]) {
+      assert.strictEqual((yield* post(url, body, { origin: url })).status, 400)
+    }
+    const stray = yield* raw(url, "/live", { method: "PUT" })
+    assert.deepStrictEqual([stray.status, stray.headers.get("allow")], [405, "GET, POST, HEAD"])
+    assert.deepStrictEqual(events, [])
+  })
+)
+
+it.effect("P1245 backend: what the page reads is a recording without a gap", () =>
+  Effect.gen(function* () {
+    const model = yield* make(calls(call("findOrder", { orderId: "A-17" })), text("A lamp."))
+    const { url } = yield* serving(model.layer)
+    // as the script of the page asks
+    const read = yield* raw(url, "/runs/events", {
+      method: "POST",
+      body: JSON.stringify({ question: "What is order A-17?" }),
+      headers: { "content-type": "application/json", accept: "text/event-stream", origin: url }
+    })
+    const data = read.text.split("\n").flatMap((line) => (line.startsWith("data:") ? [line.slice(5).trim()] : []))
+    const events = data.map((line): unknown => JSON.parse(line))
+    const recording = Recording.fromEvents(events)
+    assert.deepStrictEqual(recording.problems, [])
+    assert.strictEqual(recording.events.length, events.length)
+    const decoded = yield* Effect.forEach(recording.events, (event) =>
+      Schema.decodeUnknownEffect(AgentEvent.AgentEvent)(event)
+    )
+    assert.strictEqual(decoded.filter(AgentEvent.isTerminal).length, 1)
+  })
+)

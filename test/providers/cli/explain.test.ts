@@ -1,0 +1,131 @@
+/** `kintsugi explain`. */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { file, folder, kintsugi, shell } from "./playing.ts"
+
+const policies = file(
+  "policies.ts",
+  `
+import { Agent, LlmError, Model, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Transport } from "@kintsugi/providers"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Schedule, Schema } from "effect"
+
+export const search = { NetworkError: Recovery.retry({ maxAttempts: 3, initialBackoff: "1 second", jitter: "full" }) }
+export const http = Transport.explain()
+export const again = Recovery.retry({ retries: 2 })
+export const schedule = Schedule.spaced("1 second").pipe(Schedule.upTo({ times: 3 }))
+const find = Tool.make("find", {
+  description: "Finds.",
+  parameters: Schema.Struct({ query: Schema.String }),
+  success: Schema.String,
+  sideEffects: "none",
+  run: () => Effect.succeed("it")
+}).pipe(Tool.onError({ InvalidArgs: Recovery.retry({ retries: 1 }) }))
+export const tools = { find, other: 1 }
+export const clerk = Agent.make("clerk", { skills: [Skill.make("find", { description: "Finds.", tools: [find] })] }).pipe(
+  Agent.onLlmError({ NetworkError: Recovery.retry({ maxAttempts: 3, initialBackoff: "1 second" }) })
+)
+export const team = Agent.andThen(clerk, Agent.deterministic("shout", (text: string) => Effect.succeed(text)))
+export const answer: number = 42
+export type Nothing = string
+`
+)
+const at = (name: string) => `${policies}#${name}`
+
+describe("kintsugi explain", () => {
+  it.each([
+    [
+      "search",
+      "NetworkError  1 retry  2      0s–1s, 0s–2s",
+      "attempt  earliest  latest\n1             0 s     0 s\n2             0 s     1 s\n3             0 s     3 s"
+    ],
+    ["http", "at worst: 3 attempts", "250 ms"],
+    ["again", "orElse  1 retry  2", "3"],
+    ["schedule", "orElse  1 retry  3      1s, 1s, 1s", "3 s"],
+    ["tools.find", "InvalidArgs  1 retry  1", "at worst: 2 attempts"],
+    ["clerk", "tool find", "a run of clerk, at worst: 8 turns, 32 tool calls, 24 model calls"],
+    ["team", "a run of team, at worst: 24 model calls", "waits and timeouts"]
+  ])("P1238 explains %s", async (name, first, second) => {
+    const { code, err, out } = await kintsugi(["explain", at(name)])
+    expect([code, err]).toEqual([0, ""])
+    expect(out).toContain(first)
+    expect(out).toContain(second)
+  })
+
+  it("P1238 stacks what is named, outermost first, and multiplies", async () => {
+    const stacked = await kintsugi(["explain", at("search"), at("http"), at("again")])
+    expect(stacked).toMatchObject({ code: 0, err: "" })
+    expect(stacked.out).toContain("3 × 3 × 3 = 27 attempts")
+    const agent = await kintsugi(["explain", at("clerk"), at("http")])
+    expect(agent.out).toContain("3 × 3 = 9 attempts")
+    expect(agent.out).toContain("24 model calls, 72 requests")
+    expect((await kintsugi(["explain", at("team"), at("http")])).out).toContain("24 model calls, 72 requests")
+  })
+
+  it("P1238 draws it as SVG or as a page, by the ending", async () => {
+    for (const [name, begins] of [
+      ["search.svg", "<svg "],
+      ["search.html", "<!doctype html>"],
+      ["search.txt", "search\nrow"]
+    ] as const) {
+      const target = join(folder, name)
+      expect(await kintsugi(["explain", at("search"), "-o", target])).toEqual({ code: 0, out: "", err: "" })
+      expect(readFileSync(target, "utf8").startsWith(begins)).toBe(true)
+    }
+  })
+
+  it("P1238 takes the default export, or the only policy of a module", async () => {
+    const head = 'import { Recovery } from "@kintsugi/core"\n'
+    const lone = file(
+      "lone.ts",
+      `${head}export const a = 1\nexport const table = { A: Recovery.retry({ retries: 1 }) }\n`
+    )
+    expect((await kintsugi(["explain", lone])).out).toMatch(/^table\n/)
+    const main = file(
+      "main.js",
+      `${head}export const other = { B: Recovery.tell() }\nexport default { A: Recovery.retry({ retries: 6 }) }\n`
+    )
+    expect((await kintsugi(["explain", main])).out).toContain("at worst: 7 attempts")
+    const hash = file("c#.js", `${head}export const table = { A: Recovery.retry({ retries: 2 }) }\n`)
+    expect(shell(`kintsugi explain '${hash}'`).out).toContain("at worst: 3 attempts")
+  })
+
+  it("P1238 P1240 says which policies there are, where the one that was named is none", () => {
+    const there =
+      /again \(a verdict\), clerk \(an agent\), http \(an explanation\), schedule \(a schedule\), search \(a table\), team \(an agent that is made of others\), tools\.find \(a tool\)/
+    for (const name of ["nope", "answer", "tools.other", "tools.nope", "search.__proto__", ""]) {
+      const { code, err, out } = shell(`kintsugi explain '${at(name)}'`)
+      expect([code, out]).toEqual([1, ""])
+      expect(err).toMatch(there)
+      expect(err).not.toMatch(/^\s+at /m)
+    }
+    expect(shell(`kintsugi explain ${policies}`).err).toMatch(/has several policies, name one as .*#again/)
+  })
+
+  it("P1238 P1240 says why a module cannot be loaded", () => {
+    for (const [path, says] of [
+      [join(folder, "missing.ts"), "there is no such file"],
+      [file("syntax.ts", "export const = 1"), /SyntaxError|Expression expected|Expected/],
+      [file("enum.ts", "export enum A { B }"), "Node strips types and translates nothing"],
+      [file("throws.ts", 'throw new Error("not today\\nnor tomorrow")'), "not today"],
+      [file("needs.ts", 'import "no-such-package"'), "no-such-package"],
+      [file("data.csv", "a,b"), "no module that Node can read"],
+      [file("none.ts", "export const a = 1"), "exports no policy, but a"],
+      [file("bare.ts", ""), "exports no policy"]
+    ] as const) {
+      const { code, err, out } = shell(`kintsugi explain '${path}'`)
+      expect([code, out], err).toEqual([1, ""])
+      expect(err).toMatch(says)
+      expect(err).not.toMatch(/^\s+at /m)
+    }
+  })
+
+  it("P1238 P1240 takes an agent as the outermost layer alone", async () => {
+    const { code, err } = await kintsugi(["explain", at("http"), at("clerk")])
+    expect(code).toBe(2)
+    expect(err).toContain("'clerk' is an agent: it is outermost, so name it first")
+    expect((await kintsugi(["explain"])).code).toBe(2)
+  })
+})

@@ -1,0 +1,80 @@
+/** The command line as a process. */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { root } from "../../../scripts/files.ts"
+import { file, kintsugi, shell } from "./playing.ts"
+
+file("events.jsonl", readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8"))
+file(
+  "policy.ts",
+  'import { Recovery } from "@kintsugi/core"\nsetInterval(() => undefined, 1000)\nexport const table = { A: Recovery.retry({ retries: 1 }) }\n'
+)
+
+describe("the command line", () => {
+  it.each([["report"], ["explain"], ["stats"]])("P1242 %s --help has examples of it", async (name) => {
+    const { code, err, out } = await kintsugi([name, "--help"])
+    expect([code, err]).toEqual([0, ""])
+    expect(out).toContain("EXAMPLES")
+    expect(out).toContain(`kintsugi ${name} `)
+    expect(out).toContain("--output, -o <file>")
+  })
+
+  it("P1242 tells its commands and exit codes, and its version", async () => {
+    const { code, out } = await kintsugi(["--help"])
+    expect(code).toBe(0)
+    expect(out).toMatch(/report .*\n +explain .*\n +stats /)
+    expect(out).toMatch(/0 it is done, 1 it cannot be done, 2 it was asked/)
+    expect(await kintsugi(["--version"])).toEqual({ code: 0, out: "1.2.3\n", err: "" })
+    // asked for nothing at all
+    expect(await kintsugi([])).toMatchObject({ code: 2, out: "", err: expect.stringContaining("SUBCOMMANDS") })
+  })
+
+  it("P1242 completes the words of shells", () => {
+    for (const name of ["bash", "zsh", "fish"]) {
+      const { code, err, out } = shell(`kintsugi --completions ${name}`)
+      expect([code, err]).toEqual([0, ""])
+      expect(out).toContain("explain")
+      if (name === "bash") expect(shell(`bash -n <(kintsugi --completions bash)`)).toMatchObject({ code: 0, err: "" })
+    }
+  })
+
+  it("P1240 P1243 exits with its codes, without a stack", () => {
+    expect(shell("kintsugi stats events.jsonl --json | cat")).toMatchObject({ code: 0, err: "" })
+    for (const [command, code] of [
+      ["kintsugi report missing.jsonl", 1],
+      ["kintsugi report --nope", 2]
+    ] as const) {
+      const said = shell(command)
+      expect(said.code).toBe(code)
+      expect(said.out).toBe("")
+      expect(said.err).toMatch(/^error: /)
+      expect(said.err).not.toMatch(/^\s+at |Warning/m)
+    }
+  })
+
+  it("P1243 ends quietly where nobody reads on", () => {
+    for (const command of ["kintsugi report events.jsonl", "kintsugi stats events.jsonl --json", "kintsugi --help"]) {
+      expect(shell(`${command} | head -c 1 > /dev/null`)).toEqual({ code: 0, out: "", err: "" })
+    }
+    expect(shell("kintsugi report events.jsonl | true")).toEqual({ code: 0, out: "", err: "" })
+  })
+
+  it("P1243 ends though a policy's module would hold the process", () => {
+    expect(shell("kintsugi explain policy.ts")).toMatchObject({ code: 0, err: "" })
+  })
+
+  it("P1241 colours on a terminal alone, and not where NO_COLOR is set", async () => {
+    const escape = "\u001b["
+    const asked = ["stats", "events.jsonl"]
+    expect(shell(`kintsugi ${asked.join(" ")}`).out).not.toContain(escape)
+    expect(shell(`kintsugi ${asked.join(" ")}`, { FORCE_COLOR: "1" }).out).toContain(escape)
+    expect(shell(`kintsugi ${asked.join(" ")}`, { FORCE_COLOR: "1", NO_COLOR: "1" }).out).not.toContain(escape)
+    expect(shell("kintsugi --help").out).not.toContain(escape)
+    expect(shell("kintsugi --help", { FORCE_COLOR: "1" }).out).toContain(escape)
+    const onTerminal = (env: Readonly<Record<string, string>>) => kintsugi(["--help"], { isTerminal: true, env })
+    expect((await onTerminal({ TERM: "xterm" })).out).toContain(escape)
+    expect((await onTerminal({ TERM: "xterm", NO_COLOR: "1" })).out).not.toContain(escape)
+    expect((await onTerminal({ TERM: "dumb" })).out).not.toContain(escape)
+  })
+})

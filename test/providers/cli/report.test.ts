@@ -1,0 +1,109 @@
+/** `kintsugi report`. */
+import { Recording, Scene, Svg } from "@kintsugi/providers/view"
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { root } from "../../../scripts/files.ts"
+import { file, folder, kintsugi } from "./playing.ts"
+
+const events = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
+const whole = file("events.jsonl", events)
+const lines = events.trimEnd().split("\n")
+
+describe("kintsugi report", () => {
+  it("P1237 writes the page or the timeline, by the ending", async () => {
+    const page = join(folder, "report.html")
+    expect(await kintsugi(["report", whole, "-o", page])).toEqual({ code: 0, out: "", err: "" })
+    expect(readFileSync(page, "utf8")).toMatch(/^<!doctype html>/)
+    const drawing = join(folder, "report.svg")
+    expect(await kintsugi(["report", "--output", drawing, whole])).toEqual({ code: 0, out: "", err: "" })
+    expect(readFileSync(drawing, "utf8").trimEnd()).toBe(Svg.draw(Scene.make(Recording.parse(events))))
+  })
+
+  it("P1237 reads standard input, and writes to standard output, where no file is named", async () => {
+    const asked = await kintsugi(["report", "--format", "svg"], { stdin: events })
+    expect(asked).toMatchObject({ code: 0, err: "" })
+    expect(asked.out.trimEnd()).toBe(Svg.draw(Scene.make(Recording.parse(events))))
+    const dashed = await kintsugi(["report", "-", "-o", "-", "--title", "<Mine>"], { stdin: events, isTerminal: true })
+    expect(dashed).toMatchObject({ code: 0, err: "" })
+    expect(dashed.out).toContain("<title>&lt;Mine&gt;</title>")
+  })
+
+  it("P1237 puts no markup on a terminal by surprise, and waits for nobody who types events", async () => {
+    expect(await kintsugi(["report", whole], { isTerminal: true })).toMatchObject({
+      code: 2,
+      out: "",
+      err: expect.stringContaining("-o FILE.html")
+    })
+    expect(await kintsugi(["report"], { isTerminal: true })).toMatchObject({ code: 2, out: "" })
+  })
+
+  it("P1237 draws what there is of a broken file, and says what is missing", async () => {
+    const broken = file(
+      "broken.jsonl",
+      [lines[1], "{ nope", '{"a":1}', ...lines.slice(2, 8), lines[8]?.slice(0, 40)].join("\n")
+    )
+    const target = join(folder, "broken.html")
+    const { code, err, out } = await kintsugi(["report", broken, "-o", target])
+    expect([code, out]).toEqual([0, ""])
+    expect(err).toContain("broken.jsonl:2: It is no JSON.")
+    expect(err).toContain("broken.jsonl:3: It is no event")
+    expect(err).toMatch(/broken\.jsonl:10: .*cut off/)
+    expect(err).toMatch(/The beginning of run/)
+    expect(err).toMatch(/The end of run/)
+    expect(readFileSync(target, "utf8")).toContain("It is no JSON.")
+  })
+
+  it("P1237 counts what it does not say of a very broken file", async () => {
+    const broken = file("very.jsonl", [lines[0], ...Array.from({ length: 40 }, () => "nope")].join("\n"))
+    const { code, err } = await kintsugi(["report", broken, "-o", join(folder, "very.html")])
+    expect(code).toBe(0)
+    expect(err.trimEnd().split("\n")).toHaveLength(11)
+    expect(err).toContain("31 more of that kind")
+  })
+
+  it("P1237 P1240 ends with 1 where nothing can be drawn or written", async () => {
+    const target = join(folder, "never.html")
+    const empty = file("empty.jsonl", "")
+    for (const [input, says] of [
+      [join(folder, "missing.jsonl"), "there is no such file"],
+      [folder, "is a folder: kintsugi stats"],
+      [empty, "has no event in it"]
+    ] as const) {
+      const { code, err, out } = await kintsugi(["report", input, "-o", target])
+      expect([code, out]).toEqual([1, ""])
+      expect(err).toContain(says)
+      expect(existsSync(target)).toBe(false)
+    }
+    const nowhere = await kintsugi(["report", whole, "-o", join(folder, "no/such/report.html")])
+    expect(nowhere).toMatchObject({ code: 1, err: expect.stringContaining("its folder does not exist") })
+    mkdirSync(join(folder, "taken.html"))
+    const taken = await kintsugi(["report", whole, "-o", join(folder, "taken.html")])
+    expect(taken).toMatchObject({ code: 1, err: expect.stringContaining("it is a folder") })
+  })
+
+  it("P1240 ends with 2 where it was asked in a way that makes no sense", async () => {
+    symlinkSync(whole, join(folder, "link.jsonl"))
+    for (const [parameters, says] of [
+      [["report", whole, "-o", "report.pdf"], ".html, .htm, .svg"],
+      [["report", whole, "-o", whole, "--format", "html"], "would be written over"],
+      [["report", join(folder, "link.jsonl"), "-o", whole, "--format", "html"], "would be written over"],
+      [["report", whole, "--format", "text"], "Invalid value for flag --format"],
+      [["report", whole, "--nope"], "Unrecognized flag"],
+      [["report", whole, whole], "Unexpected positional"],
+      [["reprot", whole], "Did you mean this?\n    report"]
+    ] as const) {
+      const { code, err, out } = await kintsugi(parameters)
+      expect([code, out], err).toEqual([2, ""])
+      expect(err).toContain(says)
+    }
+    expect(readFileSync(whole, "utf8")).toBe(events)
+  })
+
+  it("P1237 says nothing to a terminal that a file has told it to do", async () => {
+    const evil = file("evil.jsonl", `${lines[0]}\n{"type":"\\u001b[31mevil","runId":"r","agent":"a","turn":0,"at":1}\n`)
+    const { err } = await kintsugi(["report", evil, "-o", join(folder, "evil.html")])
+    expect(err).toContain("evil")
+    expect(err).not.toContain("\u001b")
+  })
+})

@@ -1,0 +1,87 @@
+/** `kintsugi stats`. */
+import { Recording, Stats } from "@kintsugi/providers/view"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { root } from "../../../scripts/files.ts"
+import { file, folder, kintsugi } from "./playing.ts"
+
+const events = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
+const one = Stats.of(Recording.parse(events))
+const half = events.slice(0, 5000)
+
+const runs = join(folder, "runs")
+mkdirSync(join(runs, "deep/deeper"), { recursive: true })
+for (const [name, text] of [
+  ["a.jsonl", events],
+  ["deep/b.ndjson", half],
+  ["deep/deeper/c.JSONL", events],
+  ["deep/notes.txt", "no events"],
+  ["empty.jsonl", ""],
+  ["prose.jsonl", "hello\nworld\n"]
+] as const)
+  writeFileSync(join(runs, name), text)
+mkdirSync(join(runs, "folder.jsonl"))
+
+describe("kintsugi stats", () => {
+  it("P1239 counts all runs below a folder, and names what it cannot count", async () => {
+    const { code, err, out } = await kintsugi(["stats", runs, "--json"])
+    expect(code).toBe(0)
+    const { unread, ...stats } = JSON.parse(out)
+    expect(stats).toEqual(Stats.sum([one, Stats.of(Recording.parse(half)), one]))
+    expect(
+      unread.map(({ file, reason }: { file: string; reason: string }) => [file.split("/").at(-1), reason])
+    ).toEqual([
+      ["empty.jsonl", "there is no event in it"],
+      ["folder.jsonl", expect.stringContaining("folder")],
+      ["prose.jsonl", "there is no event in it"]
+    ])
+    expect(err).toContain("empty.jsonl: there is no event in it")
+    expect(err).toContain("3 of 6 files were not counted")
+  })
+
+  it("P1239 takes several paths, whatever their endings, and standard input", async () => {
+    const odd = file("events.log", events)
+    const missing = join(folder, "missing")
+    const { code, err, out } = await kintsugi(["stats", odd, missing, "-", "--format", "json"], { stdin: events })
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toEqual({
+      ...Stats.add(one, one),
+      unread: [{ file: expect.stringContaining("missing"), reason: "there is no such file" }]
+    })
+    expect(err).toContain("1 of 3 files were not counted")
+  })
+
+  it("P1239 writes a table, a page, a drawing or JSON", async () => {
+    const odd = file("table.log", events)
+    const table = await kintsugi(["stats", odd])
+    expect(table).toMatchObject({ code: 0, err: "" })
+    expect(table.out).toMatch(/^layer +error +failures +incidents +healed +healed by +lost after$/m)
+    expect(table.out).toMatch(/^tool +NoKeys +1 +1 +1 \(100 %\) +fix → model 1$/m)
+    for (const [name, begins] of [
+      ["stats.html", "<!doctype html>"],
+      ["stats.svg", "<svg "],
+      ["stats.json", "{"],
+      ["stats.txt", "1 recording"]
+    ] as const) {
+      const target = join(folder, name)
+      expect(await kintsugi(["stats", odd, "-o", target])).toEqual({ code: 0, out: "", err: "" })
+      expect(readFileSync(target, "utf8").startsWith(begins)).toBe(true)
+    }
+  })
+
+  it("P1239 P1240 ends with 1 where nothing could be counted, with 2 where it was asked wrongly", async () => {
+    mkdirSync(join(folder, "bare"))
+    for (const [parameters, code, says] of [
+      [["stats", join(folder, "missing")], 1, "none of the files could be counted"],
+      [["stats", join(folder, "bare")], 1, "no .jsonl or .ndjson file"],
+      [["stats"], 2, "Missing required argument"],
+      [["stats", runs, "--json", "--format", "svg"], 2, "contradict"],
+      [["stats", runs, "-o", "stats.pdf"], 2, ".json"]
+    ] as const) {
+      const said = await kintsugi(parameters)
+      expect([said.code, said.out]).toEqual([code, ""])
+      expect(said.err).toContain(says)
+    }
+  })
+})

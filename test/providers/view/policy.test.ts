@@ -1,0 +1,192 @@
+/** Policies to look at. */
+import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import type { Explanation, Timeline } from "@kintsugi/core"
+import { Transport } from "@kintsugi/providers"
+import { PolicyPage, PolicySvg, PolicyText, PolicyView } from "@kintsugi/providers/view"
+import { Duration, Effect, Schema } from "effect"
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+
+const options = fc.record({
+  maxAttempts: fc.integer({ min: 1, max: 4 }),
+  initialBackoff: fc.integer({ min: 0, max: 5_000 }),
+  factor: fc.constantFrom(1, 2),
+  jitter: fc.constantFrom("none", "full", "equal")
+})
+const verdict = fc.oneof(
+  { weight: 4, arbitrary: options.map((given) => Recovery.retry<unknown>(given)) },
+  { weight: 1, arbitrary: fc.constant(Recovery.tell<unknown>()) }
+)
+const table = fc.dictionary(fc.constantFrom("A", "B", "orElse"), verdict, { minKeys: 1, maxKeys: 3 })
+const tables = fc.array(table, { minLength: 1, maxLength: 3 })
+
+const layersOf = (all: ReadonlyArray<Parameters<typeof Recovery.explain>[0]>) => {
+  const [first, ...rest] = all.map((table, index): Timeline.Layer => ({
+    name: `layer ${index + 1}`,
+    explanation: Recovery.explain(table)
+  }))
+  if (first === undefined) throw new Error("no layer was drawn")
+  return [first, ...rest] as const
+}
+
+const stackOf = (view: PolicyView.View) => {
+  const [stack] = view.stacks
+  if (stack === undefined) throw new Error("nothing is drawn")
+  return stack
+}
+
+const millis = (row: Explanation.Row, of: (wait: Explanation.Wait) => Duration.Duration) =>
+  row.rungs.flatMap(({ waits }) => waits.map((wait) => Duration.toMillis(of(wait))))
+
+const sums = (waits: ReadonlyArray<number>) => {
+  const all = [0]
+  for (const wait of waits) all.push((all.at(-1) ?? 0) + wait)
+  return all
+}
+
+const close = (actual: ReadonlyArray<number>, expected: ReadonlyArray<number>) => {
+  expect(actual).toHaveLength(expected.length)
+  actual.forEach((value, index) => expect(value).toBeCloseTo(expected[index] ?? Number.NaN, 6))
+}
+
+describe("a policy to look at", () => {
+  it("P1234 begins its attempts after the waits that explain tells, as early and as late as chance allows", () => {
+    fc.assert(
+      fc.property(table, (policy) => {
+        const layers = layersOf([policy])
+        const { attempts, worst } = stackOf(PolicyView.make(layers))
+        const row = layers[0].explanation.rows.find(({ key }) => key === worst.lanes[0]?.row)
+        if (row === undefined) throw new Error("a table has a row")
+        close(
+          attempts.map(({ earliest }) => earliest),
+          sums(millis(row, ({ least }) => least))
+        )
+        close(
+          attempts.map(({ latest }) => latest),
+          sums(millis(row, ({ most }) => most))
+        )
+        expect(attempts.map(({ path }) => path)).toEqual(attempts.map((_, index) => [index + 1]))
+      }),
+      { numRuns: 200 }
+    )
+  })
+
+  it("P1234 numbers the attempts of all layers, none twice", () => {
+    fc.assert(
+      fc.property(tables, (all) => {
+        const { attempts, worst } = stackOf(PolicyView.make(layersOf(all)))
+        const paths = attempts.map(({ path }) => path.join("."))
+        expect(new Set(paths).size).toBe(paths.length)
+        for (const { earliest, latest, path } of attempts) {
+          expect(path).toHaveLength(all.length)
+          expect(earliest).toBeLessThanOrEqual(latest)
+        }
+        worst.lanes.forEach((lane, depth) => {
+          const begun = attempts.filter(({ path }) => path.slice(depth + 1).every((number) => number === 1))
+          expect(begun.map(({ latest, path }) => [path[depth], latest])).toEqual(
+            lane.attempts.map(({ at, number }) => [number, at])
+          )
+        })
+      }),
+      { numRuns: 200 }
+    )
+  })
+
+  it("P1235 multiplies the worst cases as explain does, layer by layer", () => {
+    fc.assert(
+      fc.property(tables, (all) => {
+        const { bounds } = stackOf(PolicyView.make(layersOf(all)))
+        const stacked = all
+          .toReversed()
+          .reduce<Explanation.Explanation | undefined>(
+            (below, table) => Recovery.explain(table, below === undefined ? {} : { below }),
+            undefined
+          )
+        expect(bounds.requests).toBe(stacked?.worst.requests)
+        expect(bounds.factors.reduce((product, factor) => product * factor, 1)).toBe(bounds.requests)
+        expect(bounds.modelCalls).toBe(stacked?.worst.modelCalls)
+        expect(bounds.time).toBeCloseTo(Duration.toMillis(stacked?.worst.time ?? Duration.zero), 3)
+      }),
+      { numRuns: 200 }
+    )
+  })
+
+  it("P1235 draws as many attempts as the product says, where each layer has a single row", () => {
+    const row = options.map((given) => ({ A: Recovery.retry<unknown>(given) }))
+    fc.assert(
+      fc.property(fc.array(row, { minLength: 1, maxLength: 3 }), (all) => {
+        const { attempts, bounds, worst } = stackOf(PolicyView.make(layersOf(all)))
+        expect(attempts).toHaveLength(bounds.requests)
+        expect(worst.end).toBeCloseTo(bounds.waits, 3)
+      }),
+      { numRuns: 200 }
+    )
+  })
+
+  const find = Tool.make("find", {
+    description: "Finds something.",
+    parameters: Schema.Struct({ query: Schema.String }),
+    success: Schema.String,
+    sideEffects: "none",
+    run: () => Effect.succeed("it")
+  }).pipe(Tool.onError({ InvalidArgs: Recovery.retry({ retries: 1 }) }))
+  const clerk = Agent.make("clerk", { skills: [Skill.make("find", { description: "Finds.", tools: [find] })] }).pipe(
+    Agent.onLlmError({ NetworkError: Recovery.retry({ maxAttempts: 3, initialBackoff: "1 second" }) })
+  )
+  const http = { name: "http", explanation: Transport.explain() } as const
+
+  it("P1235 bounds the run of an agent as the agent itself", () => {
+    const transport = PolicyView.together([http])
+    expect(Agent.explain(clerk, { transport }).worst).toEqual(
+      Agent.explain(clerk, { transport: http.explanation }).worst
+    )
+    const run = Agent.explain(clerk, { transport })
+    const view = PolicyView.ofRun("clerk", run, { below: [http] })
+    expect(view.run).toEqual(run.worst)
+    expect(view.run).toMatchObject(Agent.bounds(clerk, { transport }))
+    expect(view.stacks.map(({ bounds, title }) => [title, bounds.requests])).toEqual([
+      ["model", 9],
+      ["tool find", 2]
+    ])
+    const team = Agent.andThen(
+      clerk,
+      Agent.deterministic("shout", (text: string) => Effect.succeed(text))
+    )
+    const bounds = Agent.bounds(team, { transport })
+    expect(PolicyView.ofBounds("team", bounds)).toEqual({ title: "team", stacks: [], run: bounds })
+  })
+
+  it("P1236 says what bounds it in text, drawing and page alike, and draws any table", () => {
+    fc.assert(
+      fc.property(tables, (all) => {
+        const view = PolicyView.make(layersOf(all))
+        const text = PolicyText.format(view)
+        const [drawing, page] = [PolicySvg.draw(view), PolicyPage.make(view)]
+        const { requests } = stackOf(view).bounds
+        const said = new RegExp(`\\b${requests.toLocaleString("en-US")} attempts?\\b`)
+        for (const form of [text, drawing, page]) expect(form).toMatch(said)
+        expect(drawing).toMatch(/^<svg .*<\/svg>$/)
+        expect(`${drawing}${page}`).not.toMatch(/NaN|undefined|Infinity/)
+        expect(page).toContain("default-src 'none'")
+      }),
+      { numRuns: 100 }
+    )
+  })
+
+  it("P1236 lists no more attempts than asked for, and says where nothing bounds a row", () => {
+    const open = { Busy: Recovery.when(() => Recovery.tell()) }
+    const [first] = layersOf([open])
+    const text = PolicyText.format(PolicyView.make([first]))
+    expect(text).toContain("chosen at each failure")
+    expect(text).toContain("waits unknown")
+    const long = PolicyView.make(layersOf([{ Busy: Recovery.retry({ retries: 50 }) }]))
+    expect(PolicyText.format(long, { maxRows: 5 })).toContain("… and 46 more attempts")
+    expect(
+      PolicyText.format(PolicyView.make(layersOf([{ Busy: Recovery.retry({ retries: 50 }) }]), { maxAttempts: 4 }))
+    ).toContain("more attempts follow")
+    const evil = PolicyView.make([{ ...first, name: "<b>\u001b" }])
+    for (const never of ["<b>", "\u001b"]) {
+      expect(`${PolicySvg.draw(evil)}${PolicyPage.make(evil)}`).not.toContain(never)
+    }
+  })
+})

@@ -1,0 +1,257 @@
+/** Counts over many runs. */
+import { Recording, Stats, StatsPage, StatsSvg, StatsText } from "@kintsugi/providers/view"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { root } from "../../../scripts/files.ts"
+
+const at = { agent: "clerk", turn: 1, at: 0 }
+
+/** Events of one run, as they stand in a file. */
+const eventsOf = (runId: string, ...said: ReadonlyArray<object>) => said.map((one) => ({ runId, ...at, ...one }))
+
+const call = (callId: string, tool = "search") => ({ callId, tool })
+const verdict = (layer: string, tag: string, verdict: string, attempt: number, delay = 0) => ({
+  type: "verdict",
+  layer,
+  tag,
+  verdict,
+  attempt,
+  delay,
+  rung: 0
+})
+const ended = (kind: string) => ({ type: "tool-end", use: { settlement: { kind, text: "" }, attempts: 1 } })
+const failed = { type: "tool-failed", attempt: 1, error: { name: "Busy" } }
+
+const statsOf = (...events: ReadonlyArray<object>) => Stats.of(Recording.fromEvents(eventsOf("r", ...events)))
+
+const healedBy = (...events: ReadonlyArray<object>) =>
+  statsOf(...events).errors.map(({ failures, healed, healedBy, incidents, lostAfter, tag }) => ({
+    tag,
+    failures,
+    incidents,
+    healed,
+    by: Object.fromEntries([...healedBy, ...lostAfter].map(({ count, verdict }) => [verdict, count]))
+  }))
+
+/** Drawn events: whatever their order, and with fractions that a machine writes down exactly. */
+const ms = fc.integer({ min: 0, max: 10_000_000 }).map((micros) => micros / 1000)
+const cost = fc.integer({ min: 0, max: 1_000_000 }).map((nanos) => nanos / 1e9)
+const name = fc.constantFrom("A", "B", "__proto__", "constructor")
+const drawnCall = fc.record({ callId: fc.constantFrom("c1", "c2"), tool: name })
+const spent = fc.record({
+  layer: fc.constantFrom("agent", "fixer", "compaction"),
+  outcome: fc.constantFrom("used", "failed", "discarded"),
+  usage: fc.record({ inputTokens: fc.nat(1000), outputTokens: fc.nat(1000) }),
+  cost: fc.option(cost, { nil: undefined })
+})
+const said: fc.Arbitrary<object> = fc.oneof(
+  fc.record({
+    type: fc.constant("verdict"),
+    layer: fc.constantFrom("transport", "model", "tool", "effect"),
+    tag: name,
+    verdict: fc.constantFrom("retry", "fix", "tell", "retry exhausted"),
+    attempt: fc.integer({ min: 1, max: 4 }),
+    delay: ms,
+    rung: fc.constant(0)
+  }),
+  fc
+    .tuple(drawnCall, fc.constantFrom<object>({ type: "tool-start" }, failed, ended("result"), ended("told")))
+    .map(([call, event]) => ({ ...call, ...event })),
+  fc.record({ type: fc.constantFrom("model-end", "model-failed"), attempt: fc.constant(1), spent }),
+  fc.constantFrom<object>(
+    { type: "run-start" },
+    { type: "turn-start" },
+    { type: "turn-end" },
+    { type: "output-rejected", text: "", message: {} },
+    { type: "run-completed" },
+    { type: "run-failed" },
+    { type: "run-suspended" }
+  )
+)
+const recordings = fc
+  .array(fc.array(fc.tuple(fc.constantFrom("r1", "r2"), said), { maxLength: 25 }), { maxLength: 6 })
+  .map((files) => files.map((file, index) => file.flatMap(([run, event]) => eventsOf(`${run} of ${index}`, event))))
+
+describe("statistics", () => {
+  it("P1230 add up in any order and grouping", () => {
+    fc.assert(
+      fc.property(recordings, fc.func(fc.integer()), fc.nat(), (files, key, cut) => {
+        const all = files.map((events) => Stats.of(Recording.fromEvents(events)))
+        const shuffled = all.toSorted((a, b) => key(a) - key(b))
+        const at = cut % (all.length + 1)
+        expect(Stats.sum(shuffled)).toEqual(Stats.sum(all))
+        expect(Stats.add(Stats.sum(all.slice(0, at)), Stats.sum(all.slice(at)))).toEqual(Stats.sum(all))
+        expect(Stats.add(Stats.empty, Stats.sum(all))).toEqual(Stats.sum(all))
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it("P1230 are those of all files as one, but for what is counted by the file", () => {
+    fc.assert(
+      fc.property(recordings, (files) => {
+        const { problems: _, recordings: count, unpriced, ...one } = Stats.of(Recording.fromEvents(files.flat()))
+        const {
+          problems: _p,
+          recordings: many,
+          unpriced: _u,
+          ...sum
+        } = Stats.sum(files.map((events) => Stats.of(Recording.fromEvents(events))))
+        expect(sum).toEqual(one)
+        expect([count, many]).toEqual([1, files.length])
+        expect(unpriced).toBeLessThanOrEqual(1)
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it("P1230 heal no more than there was, and lose the rest", () => {
+    fc.assert(
+      fc.property(recordings, (files) => {
+        const { errors, tools } = Stats.sum(files.map((events) => Stats.of(Recording.fromEvents(events))))
+        const sum = (all: ReadonlyArray<Stats.ByVerdict>) => all.reduce((total, { count }) => total + count, 0)
+        for (const { failures, healed, healedBy, incidents, lostAfter } of errors) {
+          expect(sum(healedBy)).toBe(healed)
+          expect(sum(lostAfter)).toBe(incidents - healed)
+          expect(failures).toBeGreaterThanOrEqual(incidents)
+        }
+        for (const { healed, troubled } of tools) expect(healed).toBeLessThanOrEqual(troubled)
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it("P1231 credit what was decided last before the good end", () => {
+    const retried = [verdict("transport", "Busy", "retry", 1, 250), verdict("transport", "Busy", "retry", 2, 500)]
+    expect(healedBy(...retried, { type: "model-end" })).toEqual([
+      { tag: "Busy", failures: 2, incidents: 1, healed: 1, by: { retry: 1 } }
+    ])
+    expect(healedBy(...retried, verdict("transport", "Busy", "exhausted", 3), { type: "model-failed" })).toEqual([
+      { tag: "Busy", failures: 3, incidents: 1, healed: 0, by: { exhausted: 1 } }
+    ])
+    // one failure that climbs two rungs is one failure
+    const climbed = [
+      verdict("tool", "NoKeys", "retry exhausted", 1),
+      verdict("tool", "NoKeys", "fix", 1),
+      ended("result")
+    ]
+    expect(healedBy(...climbed.map((one) => ({ ...call("c"), ...one })))).toEqual([
+      { tag: "NoKeys", failures: 1, incidents: 1, healed: 1, by: { fix: 1 } }
+    ])
+  })
+
+  it("P1231 what the transport could not heal may be healed above it", () => {
+    const events = [
+      verdict("transport", "Busy", "exhausted", 1),
+      { type: "model-failed" },
+      verdict("model", "Busy", "retry", 1),
+      { type: "model-end" }
+    ]
+    expect(statsOf(...events).errors.map(({ healed, layer }) => [layer, healed])).toEqual([
+      ["model", 1],
+      ["transport", 0]
+    ])
+  })
+
+  it("P1231 a model that was told heals by calling again, in the same run", () => {
+    const told = [
+      { ...call("c1"), ...verdict("tool", "NoKeys", "tell", 1) },
+      { ...call("c1"), ...ended("told") }
+    ]
+    const again = { ...call("c2"), ...ended("result") }
+    expect(healedBy(...told, again)).toEqual([
+      { tag: "NoKeys", failures: 1, incidents: 1, healed: 1, by: { "tell → model": 1 } }
+    ])
+    expect(healedBy(...told, { ...call("c2", "other"), ...ended("result") })).toMatchObject([{ healed: 0 }])
+    expect(healedBy(...told, { type: "run-completed" }, again)).toMatchObject([{ healed: 0 }])
+  })
+
+  it("P1231 answers that did not fit are healed by the run that completes", () => {
+    const rejected = { type: "output-rejected", text: "", message: {} }
+    expect(healedBy(rejected, rejected, { type: "run-completed" })).toEqual([
+      { tag: "InvalidOutputError", failures: 2, incidents: 1, healed: 1, by: { "ask again": 1 } }
+    ])
+    expect(healedBy({ type: "output-rejected", text: "" }, { type: "run-failed" })).toMatchObject([
+      { healed: 0, by: { "give up": 1 } }
+    ])
+  })
+
+  it("P1232 name the tools that never heal, and no others", () => {
+    const start = (id: string, tool: string) => ({ ...call(id, tool), type: "tool-start" })
+    const stats = statsOf(
+      start("1", "fine"),
+      { ...call("1", "fine"), ...ended("result") },
+      start("2", "mended"),
+      { ...call("2", "mended"), ...failed },
+      { ...call("2", "mended"), ...ended("result") },
+      start("3", "broken"),
+      { ...call("3", "broken"), ...failed },
+      { type: "run-failed" }
+    )
+    expect(Stats.neverHealed(stats)).toEqual([{ tool: "broken", calls: 1, troubled: 1, healed: 0 }])
+    expect(stats.tools).toEqual([
+      { tool: "broken", calls: 1, troubled: 1, healed: 0 },
+      { tool: "fine", calls: 1, troubled: 0, healed: 0 },
+      { tool: "mended", calls: 1, troubled: 1, healed: 1 }
+    ])
+    expect(stats.runs).toEqual({ completed: 0, failed: 1, interrupted: 0, suspended: 0, open: 0, nested: 0 })
+  })
+
+  it("P1232 tell work from recovery in a real run", () => {
+    const text = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
+    const stats = Stats.of(Recording.parse(text))
+    expect(stats.runs).toMatchObject({ completed: 1, nested: 1, open: 0 })
+    expect(stats.work).toMatchObject({ attempts: 3, tokens: 478 })
+    expect(stats.recovery).toMatchObject({ attempts: 2, tokens: 353 })
+    expect(stats.waited).toBe(1300)
+    expect(stats.unpriced).toBe(1)
+    expect(stats.errors.map(({ healed, incidents, layer, tag }) => [layer, tag, incidents, healed])).toEqual([
+      ["model", "ModelOverloadedError", 1, 1],
+      ["tool", "NoKeys", 1, 1],
+      ["transport", "ModelOverloadedError", 2, 1]
+    ])
+  })
+
+  it("P1233 say the same as text, drawing and page, and nothing of a run becomes markup", () => {
+    const evil = '<script>alert("1")</script>\u001b[31m'
+    const stats = statsOf(
+      { ...call("1", evil), type: "tool-start" },
+      { ...call("1", evil), ...verdict("tool", evil, evil, 1) },
+      { ...call("1", evil), ...ended("told") }
+    )
+    const text = StatsText.format(stats)
+    const page = StatsPage.make(stats)
+    const drawing = StatsSvg.draw(stats)
+    expect(text).not.toContain("\u001b")
+    for (const markup of [page, drawing]) {
+      for (const never of ["<script", "\u001b"]) expect(markup).not.toContain(never)
+      expect(markup).toContain("&lt;script&gt;")
+    }
+    for (const all of [text, page, drawing]) expect(all).toContain("Never healed:")
+    expect(text).toContain("0 (0 %)")
+    expect(StatsText.format(Stats.empty)).toContain("Nothing has failed.")
+    expect(StatsSvg.draw(Stats.empty)).toMatch(/^<svg .*<\/svg>$/)
+  })
+
+  it("P1233 count money where all prices are known, else tokens", () => {
+    const asked = (outcome: string, cost?: number) => ({
+      type: outcome === "failed" ? "model-failed" : "model-end",
+      attempt: 1,
+      spent: {
+        layer: "agent",
+        outcome,
+        usage: { inputTokens: 100, outputTokens: 0 },
+        ...(cost === undefined ? {} : { cost })
+      }
+    })
+    expect(StatsText.format(statsOf(asked("failed", 1), asked("used", 3)))).toContain("25 % of all money")
+    expect(StatsText.format(statsOf(asked("failed", 1), asked("used")))).toContain("50 % of all tokens")
+  })
+
+  it("P1233 list no more bars than asked for, and count the rest", () => {
+    const many = Array.from({ length: 20 }, (_, index) => verdict("effect", `E${index}`, "retry", 1))
+    expect(StatsSvg.draw(statsOf(...many), { maxBars: 5 })).toContain("and 15 more")
+  })
+})
