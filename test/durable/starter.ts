@@ -73,6 +73,14 @@ const unfinished = Effect.gen(function* () {
   say({ unfinished: { messages, suspended, locks, runners } })
 })
 
+/** What runners have marked as read and have not answered is free for them to read again: of how many messages that is so. */
+const unmarking = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`
+    UPDATE cluster_messages SET last_read = NULL WHERE NOT processed AND last_read IS NOT NULL RETURNING id`
+  return rows.length
+})
+
 /** The statements of the guide, on these orders. */
 const statements = (age: string): ReadonlyArray<string> =>
   [...readFileSync(guide, "utf8").matchAll(/```sql\n([\s\S]*?)```/g)].map(([, text = ""]) =>
@@ -99,6 +107,7 @@ const main = Effect.gen(function* () {
   const ids = yield* Effect.forEach(names, (id) => Durable.start(orders, { id, input: id }), { concurrency: 8 })
   say({ started: ids.length })
   const decide = deciding()
+  let marks = -1
   let [count, last, quiet, longest] = [0, "", yield* Clock.currentTimeMillis, 0]
   while (count < ids.length) {
     yield* decide
@@ -109,6 +118,11 @@ const main = Effect.gen(function* () {
     count = now
     last = reply
     if (time - quiet > Number(patience) * 1000) return yield* unfinished
+    if (time - quiet > (Number(patience) * 1000) / 2 && marks < 0) {
+      yield* unfinished
+      marks = yield* unmarking
+      say({ marks })
+    }
     yield* Effect.sleep(200)
   }
   say({ quiet: longest / 1000 })
