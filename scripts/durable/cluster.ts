@@ -134,6 +134,9 @@ export const play = async (postgres: string, trouble: Trouble, options: Options,
   const [moves, again] = [sum(judged.map((one) => one.moves)), sum(judged.map((one) => one.again))]
   const quiet = told.find((one) => one.quiet !== undefined)?.quiet ?? Number.NaN
   console.log(`        a run went on in another process ${moves} times, and ${again} requests were made again`)
+  const marks = told.find((one) => one.marks !== undefined)?.marks
+  if (marks !== undefined)
+    console.log(`        the marks of ${marks} messages were taken off, see docs/guide/durable.md`)
   console.log(`        nothing was recorded for ${quiet.toFixed(1)} s at the longest`)
   const deleted = told.find((one) => one.deleted !== undefined)?.deleted
   report.check(

@@ -72,6 +72,8 @@ export interface Told {
   readonly bytes?: Readonly<Record<string, number>>
   /** For how many seconds nothing was recorded, at the longest. */
   readonly quiet?: number
+  /** After half of the patience: what is not finished, and from how many messages marks were taken off. */
+  readonly marks?: number
   readonly unfinished?: object
   /** Rows before and after the statements of the guide, and runs that are unknown after that. */
   readonly deleted?: Readonly<Record<"undone" | "kept" | "afterYoung" | "afterOld" | "unknown", number>>

@@ -179,7 +179,7 @@ const crowding = Effect.gen(function* () {
     INSERT INTO cluster_messages (id, message_id, shard_id, entity_type, entity_id, kind, tag, payload, headers, request_id, deliver_at)
     SELECT n, 'Workflow/-/DurableClock/crowd-' || n || '/run/wait', 'default:' || (1 + n % 300), 'Workflow/-/DurableClock',
       'crowd-' || n, 0, 'run', '{"name":"wait"}', '{}', n, 4102444800000 FROM generate_series(1, 1000000) n`
-  yield* sql`CREATE STATISTICS cluster_messages_waiting (mcv) ON processed, deliver_at, last_read FROM cluster_messages`
+  yield* sql`CREATE STATISTICS cluster_messages_waiting (mcv) ON processed, deliver_at FROM cluster_messages`
   yield* sql`ANALYZE cluster_messages`
 })
 

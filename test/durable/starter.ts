@@ -73,6 +73,14 @@ const unfinished = Effect.gen(function* () {
   say({ unfinished: { messages, suspended, locks, runners } })
 })
 
+/** What runners have marked as read and have not answered is free for them to read again: of how many messages that is so. */
+const unmarking = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql`
+    UPDATE cluster_messages SET last_read = NULL WHERE NOT processed AND last_read IS NOT NULL RETURNING id`
+  return rows.length
+})
+
 /** The statements of the guide, on these orders. */
 const statements = (age: string): ReadonlyArray<string> =>
   [...readFileSync(guide, "utf8").matchAll(/```sql\n([\s\S]*?)```/g)].map(([, text = ""]) =>
@@ -86,7 +94,8 @@ const deleting = Effect.gen(function* () {
     SELECT ((SELECT count(*) FROM cluster_messages) + (SELECT count(*) FROM cluster_replies))::int AS count`
   const count = Effect.map(rows, ([row]) => row?.count ?? 0)
   const [left = "", young = ""] = statements("1 day")
-  const [, old = ""] = statements("0 seconds")
+  // the clock of a runner may have been hours ahead
+  const [, old = ""] = statements("-1 day")
   const [undone] = yield* sql.unsafe<{ readonly count: string }>(left)
   const kept = yield* count
   yield* sql.unsafe(young)
@@ -99,6 +108,7 @@ const main = Effect.gen(function* () {
   const ids = yield* Effect.forEach(names, (id) => Durable.start(orders, { id, input: id }), { concurrency: 8 })
   say({ started: ids.length })
   const decide = deciding()
+  let marks = -1
   let [count, last, quiet, longest] = [0, "", yield* Clock.currentTimeMillis, 0]
   while (count < ids.length) {
     yield* decide
@@ -109,6 +119,11 @@ const main = Effect.gen(function* () {
     count = now
     last = reply
     if (time - quiet > Number(patience) * 1000) return yield* unfinished
+    if (time - quiet > (Number(patience) * 1000) / 2 && marks < 0) {
+      yield* unfinished
+      marks = yield* unmarking
+      say({ marks })
+    }
     yield* Effect.sleep(200)
   }
   say({ quiet: longest / 1000 })
@@ -124,8 +139,13 @@ const main = Effect.gen(function* () {
     say({ order: names[index], answer: end?._tag === "Success" ? end.value : JSON.stringify(end ?? result), bytes })
   }
   const deleted = yield* deleting
-  const unknown = yield* Effect.forEach(ids, (id) => Effect.flip(Durable.poll(orders, id)))
-  say({ deleted: { ...deleted, unknown: unknown.filter(({ _tag }) => _tag === "UnknownRunError").length } })
+  const unknown = yield* Effect.forEach(ids, (id) =>
+    Effect.match(Durable.poll(orders, id), {
+      onFailure: ({ _tag }) => _tag === "UnknownRunError",
+      onSuccess: () => false
+    })
+  )
+  say({ deleted: { ...deleted, unknown: unknown.filter((is) => is).length } })
 }).pipe(Effect.provide(clientOf(Number(database))))
 
 await Effect.runPromise(main)
