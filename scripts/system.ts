@@ -7,7 +7,7 @@
  * fails where `CI` is set. The last line is `N passed, N failed, N skipped`.
  */
 import { spawn, spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { LoopbackServer } from "@kintsugi/providers/testing"
 import { Effect } from "effect"
@@ -120,6 +120,18 @@ try {
       seen(`Node ${version}`, await printed(node, ["runtime.ts", url], consumer.folder))
     })
   )
+  // it strips types by itself there, and says nothing about that
+  await needing("kintsugi under the oldest Node", [tools.oldestNode], async (node = "") => {
+    const policy =
+      'import { Recovery } from "@kintsugi/core"\nexport const table: object = { A: Recovery.retry({ retries: 2 }) }\n'
+    writeFileSync(join(consumer.folder, "policy.ts"), policy)
+    const program = join(consumer.folder, "node_modules/@kintsugi/providers/dist/cli/main.js")
+    const explained = await printed(node, [program, "explain", "policy.ts"], consumer.folder)
+    report.check("kintsugi explains a policy", explained.includes("at worst: 3 attempts"), explained)
+    const events = join(root, "docs/guide/pictures/events.jsonl")
+    const page = await printed(node, [program, "report", events], consumer.folder)
+    report.check("kintsugi reports a run", page.startsWith("<!doctype html>"), page.slice(0, 200))
+  })
   await needing("Bun", [tools.bun], (bun = "") =>
     served(async (url) => seen("Bun", await printed(bun, ["run", "runtime.ts", url], consumer.folder)))
   )
