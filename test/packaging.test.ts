@@ -271,6 +271,28 @@ await import("@kintsugi/core/testing/FastCheck").catch((error) => process.stdout
     expect(JSON.parse(counted.stdout), counted.output).toMatchObject({ recordings: 1, unread: [] })
   })
 
+  it("P1244 explains a policy of another copy of core, as under npx", { timeout: 60_000 }, () => {
+    const other = join(consumer, "other")
+    const copy = join(other, "node_modules/@kintsugi/core")
+    cpSync(installed("core"), copy, { recursive: true })
+    const core = JSON.stringify(join(copy, "dist/index.js"))
+    // what its own copy has made
+    writeFileSync(
+      join(other, "policy.mjs"),
+      `import { Agent, Recovery } from "@kintsugi/core"
+import * as Copy from ${core}
+if (Recovery.retry !== Copy.Recovery.retry) throw new Error("this is not the copy")
+const table = { NetworkError: Recovery.retry({ maxAttempts: 3, initialBackoff: "1 second", jitter: "full" }) }
+export const clerk = Agent.make("clerk", {}).pipe(Agent.onLlmError(table))
+export { table }
+`
+    )
+    const explained = kintsugi("explain", "other/policy.mjs#table", "other/policy.mjs#table")
+    expect(explained.stdout, explained.output).toContain("3 × 3 = 9 attempts")
+    const agent = kintsugi("explain", "other/policy.mjs#clerk", "other/policy.mjs#table")
+    expect(agent.stdout, agent.output).toContain("3 × 3 = 9 attempts")
+  })
+
   it("P1244 cannot reach its code from outside", () => {
     for (const module of ["main", "program", "report"]) {
       write("internal.mjs", `await import("@kintsugi/providers/cli/${module}")\n`)
