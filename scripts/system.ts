@@ -17,6 +17,7 @@ import { packages } from "./build.ts"
 import { root } from "./files.ts"
 import { bundle, show } from "./system/browser.ts"
 import { makeConsumer } from "./system/consumer.ts"
+import { pictures } from "./system/pictures.ts"
 import { Report } from "./system/report.ts"
 import { provide, type Tool, tools } from "./system/tools.ts"
 import { type Tally, TALLY } from "./tally.ts"
@@ -149,6 +150,7 @@ try {
     )
     seen("Chromium", await Effect.runPromise(Effect.scoped(shown)))
   })
+  await needing("pictures", [tools.chromium], (chromium = "") => pictures(chromium, report))
 } finally {
   consumer.close()
 }
