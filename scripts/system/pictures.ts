@@ -16,9 +16,11 @@ import { pathToFileURL } from "node:url"
 import { hostile, hostileRun } from "../../test/providers/view/hostile.ts"
 import { long, references, written } from "../../test/providers/view/references.ts"
 import { root } from "../files.ts"
+import { backend } from "./pictures/backend.ts"
 import { large } from "./pictures/large.ts"
 import { folding, keyboard, names } from "./pictures/keyboard.ts"
 import { live } from "./pictures/live.ts"
+import { still } from "./pictures/still.ts"
 import { Report } from "./report.ts"
 import { type Tab, withBrowser } from "./tab.ts"
 import { provide, tools } from "./tools.ts"
@@ -114,6 +116,8 @@ export const pictures = async (chromium: string, report: Report, isWritten = fal
       }
       await folding(tab, report)
       await live(tab, report)
+      await backend(tab, report, (name, html) => place(folder, name, html))
+      await still(tab, report, (name, html) => place(folder, name, html))
       await tab.open(place(folder, "long", Page.make(long())))
       await tab.until(ready)
       await looked(tab, report, "long-light", isWritten)
