@@ -11,6 +11,8 @@ file(
   'import { Recovery } from "@kintsugi/core"\nsetInterval(() => undefined, 1000)\nexport const table = { A: Recovery.retry({ retries: 1 }) }\n'
 )
 
+file("hanging.ts", "await new Promise(() => undefined)\nexport const a = 1\n")
+
 describe("the command line", () => {
   it.each([["report"], ["explain"], ["stats"]])("P1242 %s --help has examples of it", async (name) => {
     const { code, err, out } = await kintsugi([name, "--help"])
@@ -58,6 +60,15 @@ describe("the command line", () => {
       expect(shell(`${command} | head -c 1 > /dev/null`)).toEqual({ code: 0, out: "", err: "" })
     }
     expect(shell("kintsugi report events.jsonl | true")).toEqual({ code: 0, out: "", err: "" })
+  })
+
+  it("P1240 P1243 says why it cannot write, and which module never ends", () => {
+    const full = shell("kintsugi report events.jsonl > /dev/full")
+    expect([full.code, full.err]).toEqual([1, expect.stringMatching(/^error: cannot write to standard output: ENOSPC/)])
+    const file = shell("kintsugi stats events.jsonl --format svg -o /dev/full")
+    expect([file.code, file.err]).toEqual([1, expect.stringMatching(/^error: cannot write \/dev\/full: ENOSPC/)])
+    const hanging = shell("kintsugi explain hanging.ts")
+    expect(hanging).toEqual({ code: 1, out: "", err: "error: the module that was named never ends its loading\n" })
   })
 
   it("P1243 ends though a policy's module would hold the process", () => {
