@@ -19,6 +19,7 @@ import { root } from "../files.ts"
 import { large } from "./pictures/large.ts"
 import { folding, keyboard, names } from "./pictures/keyboard.ts"
 import { live } from "./pictures/live.ts"
+import { pointer } from "./pictures/pointer.ts"
 import { Report } from "./report.ts"
 import { type Tab, withBrowser } from "./tab.ts"
 import { provide, tools } from "./tools.ts"
@@ -98,9 +99,11 @@ export const pictures = async (chromium: string, report: Report, isWritten = fal
         }
       }
       const tab = await open()
-      await tab.open(place(folder, "storm", Page.make(written("storm"))))
-      await tab.until(ready)
-      await keyboard(tab, report)
+      for (const used of [pointer, keyboard]) {
+        await tab.open(place(folder, "storm", Page.make(written("storm"))))
+        await tab.until(ready)
+        await used(tab, report)
+      }
       for (const [at, text] of hostile.entries()) {
         await tab.open(place(folder, "hostile", Page.make(hostileRun(text), { title: text })))
         await tab.until(ready)
