@@ -111,6 +111,7 @@ beforeAll(() => {
   for (const name of packages) install(name)
   link("effect", ".")
   link("jsonrepair", "packages/core")
+  for (const name of ["d3-array", "d3-time"]) link(name, "packages/providers")
   link("vitest", ".")
   link("@types/node", ".")
   write("package.json", JSON.stringify({ name: "consumer", private: true, type: "module" }))
