@@ -20,6 +20,7 @@ import { backend } from "./pictures/backend.ts"
 import { large } from "./pictures/large.ts"
 import { folding, keyboard, names } from "./pictures/keyboard.ts"
 import { live } from "./pictures/live.ts"
+import { pointer } from "./pictures/pointer.ts"
 import { still } from "./pictures/still.ts"
 import { Report } from "./report.ts"
 import { type Tab, withBrowser } from "./tab.ts"
@@ -100,9 +101,11 @@ export const pictures = async (chromium: string, report: Report, isWritten = fal
         }
       }
       const tab = await open()
-      await tab.open(place(folder, "storm", Page.make(written("storm"))))
-      await tab.until(ready)
-      await keyboard(tab, report)
+      for (const used of [pointer, keyboard]) {
+        await tab.open(place(folder, "storm", Page.make(written("storm"))))
+        await tab.until(ready)
+        await used(tab, report)
+      }
       for (const [at, text] of hostile.entries()) {
         await tab.open(place(folder, "hostile", Page.make(hostileRun(text), { title: text })))
         await tab.until(ready)

@@ -135,6 +135,7 @@ const LIMIT = 60_000
 const tabOf = (send: Tab["send"], listen: (listener: (message: Message) => void) => void): Tab => {
   const faults: Array<string> = []
   let loaded: () => void = () => {}
+  let isPressed = false
   listen(({ method, params = {} }) => {
     if (method === "Page.loadEventFired") loaded()
     if (method === "Runtime.exceptionThrown") faults.push(JSON.stringify(params["exceptionDetails"]))
@@ -174,11 +175,13 @@ const tabOf = (send: Tab["send"], listen: (listener: (message: Message) => void)
       await send("Input.dispatchKeyEvent", { type: "keyUp", ...params })
     },
     pointer: async (type, x, y) => {
+      if (type !== "mouseMoved") isPressed = type === "mousePressed"
       await send("Input.dispatchMouseEvent", {
         type,
         x,
         y,
-        button: type === "mouseMoved" ? "none" : "left",
+        button: type === "mouseMoved" && !isPressed ? "none" : "left",
+        buttons: type === "mousePressed" || (type === "mouseMoved" && isPressed) ? 1 : 0,
         clickCount: 1
       })
     }
