@@ -23,6 +23,9 @@ for (const [name, text] of [
   writeFileSync(join(runs, name), text)
 mkdirSync(join(runs, "folder.jsonl"))
 
+/** A process starts slowly on a machine that is at work. */
+const timeout = 120_000
+
 describe("kintsugi stats", () => {
   it("P1239 counts all runs below a folder, and names what it cannot count", async () => {
     const { code, err, out } = await kintsugi(["stats", runs, "--json"])
@@ -40,15 +43,15 @@ describe("kintsugi stats", () => {
     expect(err).toContain("3 of 6 files were not counted")
   })
 
-  it("P1239 holds one file at a time, however many there are", () => {
-    const large = file("large.txt", events.repeat(20))
+  it("P1239 holds one file at a time, however many there are", { timeout }, () => {
+    const large = file("large.txt", events.repeat(40))
     const many = join(folder, "many")
     mkdirSync(many)
-    for (let index = 0; index < 250; index++) linkSync(large, join(many, `${index}.jsonl`))
-    // all of them are 94 MB, and more once they are read
-    const { code, out } = shell("kintsugi stats many --json", { NODE_OPTIONS: "--max-old-space-size=64" })
+    for (let index = 0; index < 60; index++) linkSync(large, join(many, `${index}.jsonl`))
+    // all of them are 45 MB, and more once they are read
+    const { code, out } = shell("kintsugi stats many --json", { NODE_OPTIONS: "--max-old-space-size=48" })
     expect(code).toBe(0)
-    expect(JSON.parse(out)).toMatchObject({ recordings: 250, events: 250 * 20 * 36 })
+    expect(JSON.parse(out)).toMatchObject({ recordings: 60, events: 60 * 40 * 36 })
   })
 
   it("P1239 takes several paths, whatever their endings, and standard input", async () => {
