@@ -1,5 +1,6 @@
 /**
- * The tests that need more than Node: the official SDKs, other runtimes, and a browser, with the packages as they would be released.
+ * The tests that need more than Node: the official SDKs, other runtimes, and a browser, with the packages as they would be released;
+ * and pages of runs as a browser shows them.
  *
  *   npm run test:system
  *

@@ -15,13 +15,13 @@ export const large = async (tab: Tab, report: Report): Promise<void> => {
   const times: Array<number> = []
   for (const key of ["+", "+", "ArrowRight", "-", "ArrowDown", "ArrowRight", "+", "+", "0"])
     times.push(await tab.evaluate<number>(redraw(key)))
-  const worst = Math.max(...times)
+  const middle = times.toSorted((one, other) => one - other)[times.length >> 1] ?? Infinity
   const figures = `first picture after ${painted.toFixed(0)} ms, ready after ${ready.toFixed(0)} ms, redraws ${times.map((time) => time.toFixed(0)).join(", ")} ms`
   console.log(`   100,000 events: ${figures}`)
   // far from what it takes on a quiet machine: it would be missed by anything quadratic
   report.check(
     "100,000 events are there soon, and follow the keys",
-    painted < 5000 && ready < 30_000 && worst < 1000,
+    painted < 5000 && ready < 30_000 && middle < 500,
     figures
   )
   const counts = await tab.evaluate<string>(

@@ -39,6 +39,7 @@ button:hover{border-color:var(--quiet)}
 .column{min-width:0}
 .timeline{position:relative}
 .timeline .bar{display:flex;gap:6px;justify-content:flex-end;margin-bottom:6px}
+.keys{flex:1;font-size:11px;color:var(--quiet);align-self:center}
 .timeline .bar button{min-width:30px}
 .figure{position:relative;max-height:58vh;overflow-y:auto;overflow-x:hidden;border:1px solid var(--line);border-radius:8px;cursor:grab;touch-action:pan-y}
 .figure.over{cursor:pointer}
@@ -84,7 +85,7 @@ tbody tr{cursor:pointer}
 tbody tr.is-selected{background:var(--raised);font-weight:600}
 .spacer{pointer-events:none}
 @media (max-width:900px){.columns{grid-template-columns:minmax(0,1fr)}.transcript{position:static}}
-@media print{body{padding:0;font-size:11px}.theme,.bar button,.fold,.more,.table,.tip,.details.is-empty{display:none}
+@media print{body{padding:0;font-size:11px}.theme,.keys,.bar button,.fold,.more,.table,.tip,.details.is-empty{display:none}
 .columns{display:block}.figure,.transcript .scroller{max-height:none;overflow:visible;border:0}.transcript{position:static;margin-top:16px}.entry{break-inside:avoid-page}}
 `
 
