@@ -1,6 +1,6 @@
 /**
- * The tests that need more than Node: the official SDKs, other runtimes, and a browser, with the packages as they would be released,
- * and a cluster whose runners are killed.
+ * The tests that need more than Node: the official SDKs, other runtimes and a browser, with the packages as they would be released;
+ * pages of runs as a browser shows them; and a cluster whose runners are killed.
  *
  *   npm run test:system
  *
@@ -8,7 +8,7 @@
  * fails where `CI` is set. The last line is `N passed, N failed, N skipped`.
  */
 import { spawn, spawnSync } from "node:child_process"
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { LoopbackServer } from "@kintsugi/providers/testing"
 import { Effect } from "effect"
@@ -19,6 +19,7 @@ import { play } from "./durable/cluster.ts"
 import { root } from "./files.ts"
 import { bundle, show } from "./system/browser.ts"
 import { makeConsumer } from "./system/consumer.ts"
+import { pictures } from "./system/pictures.ts"
 import { Report } from "./system/report.ts"
 import { provide, type Tool, tools } from "./system/tools.ts"
 import { type Tally, TALLY } from "./tally.ts"
@@ -122,6 +123,18 @@ try {
       seen(`Node ${version}`, await printed(node, ["runtime.ts", url], consumer.folder))
     })
   )
+  // it strips types by itself there, and says nothing about that
+  await needing("kintsugi under the oldest Node", [tools.oldestNode], async (node = "") => {
+    const policy =
+      'import { Recovery } from "@kintsugi/core"\nexport const table: object = { A: Recovery.retry({ retries: 2 }) }\n'
+    writeFileSync(join(consumer.folder, "policy.ts"), policy)
+    const program = join(consumer.folder, "node_modules/@kintsugi/providers/dist/cli/main.js")
+    const explained = await printed(node, [program, "explain", "policy.ts"], consumer.folder)
+    report.check("kintsugi explains a policy", explained.includes("at worst: 3 attempts"), explained)
+    const events = join(root, "docs/guide/pictures/events.jsonl")
+    const page = await printed(node, [program, "report", events], consumer.folder)
+    report.check("kintsugi reports a run", page.startsWith("<!doctype html>"), page.slice(0, 200))
+  })
   await needing("Bun", [tools.bun], (bun = "") =>
     served(async (url) => seen("Bun", await printed(bun, ["run", "runtime.ts", url], consumer.folder)))
   )
@@ -139,6 +152,7 @@ try {
     )
     seen("Chromium", await Effect.runPromise(Effect.scoped(shown)))
   })
+  await needing("pictures", [tools.chromium], (chromium = "") => pictures(chromium, report))
 } finally {
   consumer.close()
 }

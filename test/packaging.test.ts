@@ -92,15 +92,17 @@ import * as CoreTesting from "@kintsugi/core/testing"
 import { OpenAi } from "@kintsugi/providers"
 import * as OpenAiModule from "@kintsugi/providers/OpenAi"
 import * as ProvidersTesting from "@kintsugi/providers/testing"
+import { Recording, Svg, Scene } from "@kintsugi/providers/view"
 import * as Effect from "effect/Effect"
 
 const shout = Agent.deterministic("shout", (text: string) => Effect.succeed(text.toUpperCase()))
 
 const answer: string = await Effect.runPromise(shout("it works"))
 const sameModules = Recovery.retry === RecoveryModule.retry && OpenAi.model === OpenAiModule.model
+const picture: string = Svg.draw(Scene.make(Recording.parse("")))
 const kinds = [Tool.make, ...Object.values(CoreTesting), ...Object.values(ProvidersTesting)].map((value) => typeof value)
 
-export const report: string = JSON.stringify({ answer, sameModules, isEmpty: kinds.includes("undefined") })
+export const report: string = JSON.stringify({ answer, sameModules, isDrawn: picture.startsWith("<svg"), isEmpty: kinds.includes("undefined") })
 `
 
 beforeAll(() => {
@@ -109,8 +111,7 @@ beforeAll(() => {
   for (const name of packages) install(name)
   link("effect", ".")
   link("jsonrepair", "packages/core")
-  link("d3-array", "packages/providers")
-  link("d3-time", "packages/providers")
+  for (const name of ["d3-array", "d3-time"]) link(name, "packages/providers")
   link("vitest", ".")
   link("@types/node", ".")
   write("package.json", JSON.stringify({ name: "consumer", private: true, type: "module" }))
@@ -204,7 +205,9 @@ describe("a project that installs the tarballs", () => {
 
   it("runs", { timeout: 60_000 }, () => {
     const { output, stdout } = node("run.mjs", [], consumer)
-    expect(stdout, output).toBe(JSON.stringify({ answer: "IT WORKS", sameModules: true, isEmpty: false }))
+    expect(stdout, output).toBe(
+      JSON.stringify({ answer: "IT WORKS", sameModules: true, isDrawn: true, isEmpty: false })
+    )
   })
 
   it("has the testing kit without fast-check, and asks for that only where it is used", { timeout: 60_000 }, () => {
@@ -269,6 +272,28 @@ await import("@kintsugi/core/testing/FastCheck").catch((error) => process.stdout
     expect(explained.stdout, explained.output).toContain("at worst: 3 attempts")
     const counted = kintsugi("stats", events, "--json")
     expect(JSON.parse(counted.stdout), counted.output).toMatchObject({ recordings: 1, unread: [] })
+  })
+
+  it("P1244 explains a policy of another copy of core, as under npx", { timeout: 60_000 }, () => {
+    const other = join(consumer, "other")
+    const copy = join(other, "node_modules/@kintsugi/core")
+    cpSync(installed("core"), copy, { recursive: true })
+    const core = JSON.stringify(join(copy, "dist/index.js"))
+    // what its own copy has made
+    writeFileSync(
+      join(other, "policy.mjs"),
+      `import { Agent, Recovery } from "@kintsugi/core"
+import * as Copy from ${core}
+if (Recovery.retry !== Copy.Recovery.retry) throw new Error("this is not the copy")
+const table = { NetworkError: Recovery.retry({ maxAttempts: 3, initialBackoff: "1 second", jitter: "full" }) }
+export const clerk = Agent.make("clerk", {}).pipe(Agent.onLlmError(table))
+export { table }
+`
+    )
+    const explained = kintsugi("explain", "other/policy.mjs#table", "other/policy.mjs#table")
+    expect(explained.stdout, explained.output).toContain("3 × 3 = 9 attempts")
+    const agent = kintsugi("explain", "other/policy.mjs#clerk", "other/policy.mjs#table")
+    expect(agent.stdout, agent.output).toContain("3 × 3 = 9 attempts")
   })
 
   it("P1244 cannot reach its code from outside", () => {

@@ -67,7 +67,7 @@ const tooLong = () =>
   })
 
 /** With all the processes that it has started. */
-const stop = (child: ChildProcess): Promise<void> =>
+export const stop = (child: ChildProcess): Promise<void> =>
   new Promise((resolve) => {
     if (child.exitCode !== null || child.pid === undefined) return resolve()
     child.removeAllListeners("exit")

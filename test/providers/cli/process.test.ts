@@ -11,6 +11,11 @@ file(
   'import { Recovery } from "@kintsugi/core"\nsetInterval(() => undefined, 1000)\nexport const table = { A: Recovery.retry({ retries: 1 }) }\n'
 )
 
+file("hanging.ts", "await new Promise(() => undefined)\nexport const a = 1\n")
+
+/** A process starts slowly on a machine that is at work. */
+const timeout = 120_000
+
 describe("the command line", () => {
   it.each([["report"], ["explain"], ["stats"]])("P1242 %s --help has examples of it", async (name) => {
     const { code, err, out } = await kintsugi([name, "--help"])
@@ -20,7 +25,7 @@ describe("the command line", () => {
     expect(out).toContain("--output, -o <file>")
   })
 
-  it("P1242 tells its commands and exit codes, and its version", async () => {
+  it("P1242 tells its commands and exit codes, and its version", { timeout }, async () => {
     const { code, out } = await kintsugi(["--help"])
     expect(code).toBe(0)
     expect(out).toMatch(/report .*\n +explain .*\n +stats /)
@@ -30,7 +35,7 @@ describe("the command line", () => {
     expect(await kintsugi([])).toMatchObject({ code: 2, out: "", err: expect.stringContaining("SUBCOMMANDS") })
   })
 
-  it("P1242 completes the words of shells", () => {
+  it("P1242 completes the words of shells", { timeout }, () => {
     for (const name of ["bash", "zsh", "fish"]) {
       const { code, err, out } = shell(`kintsugi --completions ${name}`)
       expect([code, err]).toEqual([0, ""])
@@ -39,7 +44,7 @@ describe("the command line", () => {
     }
   })
 
-  it("P1240 P1243 exits with its codes, without a stack", () => {
+  it("P1240 P1243 exits with its codes, without a stack", { timeout }, () => {
     expect(shell("kintsugi stats events.jsonl --json | cat")).toMatchObject({ code: 0, err: "" })
     for (const [command, code] of [
       ["kintsugi report missing.jsonl", 1],
@@ -53,18 +58,27 @@ describe("the command line", () => {
     }
   })
 
-  it("P1243 ends quietly where nobody reads on", () => {
+  it("P1243 ends quietly where nobody reads on", { timeout }, () => {
     for (const command of ["kintsugi report events.jsonl", "kintsugi stats events.jsonl --json", "kintsugi --help"]) {
       expect(shell(`${command} | head -c 1 > /dev/null`)).toEqual({ code: 0, out: "", err: "" })
     }
     expect(shell("kintsugi report events.jsonl | true")).toEqual({ code: 0, out: "", err: "" })
   })
 
-  it("P1243 ends though a policy's module would hold the process", () => {
+  it("P1240 P1243 says why it cannot write, and which module never ends", { timeout }, () => {
+    const full = shell("kintsugi report events.jsonl > /dev/full")
+    expect([full.code, full.err]).toEqual([1, expect.stringMatching(/^error: cannot write to standard output: ENOSPC/)])
+    const file = shell("kintsugi stats events.jsonl --format svg -o /dev/full")
+    expect([file.code, file.err]).toEqual([1, expect.stringMatching(/^error: cannot write \/dev\/full: ENOSPC/)])
+    const hanging = shell("kintsugi explain hanging.ts")
+    expect(hanging).toEqual({ code: 1, out: "", err: "error: the module that was named never ends its loading\n" })
+  })
+
+  it("P1243 ends though a policy's module would hold the process", { timeout }, () => {
     expect(shell("kintsugi explain policy.ts")).toMatchObject({ code: 0, err: "" })
   })
 
-  it("P1241 colours on a terminal alone, and not where NO_COLOR is set", async () => {
+  it("P1241 colours on a terminal alone, and not where NO_COLOR is set", { timeout }, async () => {
     const escape = "\u001b["
     const asked = ["stats", "events.jsonl"]
     expect(shell(`kintsugi ${asked.join(" ")}`).out).not.toContain(escape)

@@ -1,10 +1,10 @@
 /** `kintsugi stats`. */
 import { Recording, Stats } from "@kintsugi/providers/view"
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { linkSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
-import { file, folder, kintsugi } from "./playing.ts"
+import { file, folder, kintsugi, shell } from "./playing.ts"
 
 const events = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
 const one = Stats.of(Recording.parse(events))
@@ -23,6 +23,9 @@ for (const [name, text] of [
   writeFileSync(join(runs, name), text)
 mkdirSync(join(runs, "folder.jsonl"))
 
+/** A process starts slowly on a machine that is at work. */
+const timeout = 120_000
+
 describe("kintsugi stats", () => {
   it("P1239 counts all runs below a folder, and names what it cannot count", async () => {
     const { code, err, out } = await kintsugi(["stats", runs, "--json"])
@@ -38,6 +41,17 @@ describe("kintsugi stats", () => {
     ])
     expect(err).toContain("empty.jsonl: there is no event in it")
     expect(err).toContain("3 of 6 files were not counted")
+  })
+
+  it("P1239 holds one file at a time, however many there are", { timeout }, () => {
+    const large = file("large.txt", events.repeat(40))
+    const many = join(folder, "many")
+    mkdirSync(many)
+    for (let index = 0; index < 60; index++) linkSync(large, join(many, `${index}.jsonl`))
+    // all of them are 45 MB, and more once they are read
+    const { code, out } = shell("kintsugi stats many --json", { NODE_OPTIONS: "--max-old-space-size=48" })
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ recordings: 60, events: 60 * 40 * 36 })
   })
 
   it("P1239 takes several paths, whatever their endings, and standard input", async () => {

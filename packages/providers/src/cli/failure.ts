@@ -1,4 +1,5 @@
 /** What ends a command, as people read it: one sentence or a few, no stack. */
+import type { PlatformError } from "effect/PlatformError"
 import * as Schema from "effect/Schema"
 
 /** What was asked cannot be done; exit code 1. */
@@ -11,9 +12,8 @@ export class Misused extends Schema.TaggedError<Misused>()("Misused", { message:
 export const notFound = "there is no such file"
 
 /** What went wrong with a file, in plain words. */
-export const reasonOf = (error: { readonly message: string; readonly reason?: unknown }): string => {
-  const tag = error.reason instanceof Object && "_tag" in error.reason ? error.reason._tag : undefined
-  switch (tag) {
+export const reasonOf = ({ reason }: PlatformError): string => {
+  switch (reason._tag) {
     case "NotFound":
       return notFound
     case "PermissionDenied":
@@ -21,6 +21,6 @@ export const reasonOf = (error: { readonly message: string; readonly reason?: un
     case "BadResource":
       return "it is a folder, or no file at all"
     default:
-      return error.message
+      return reason.cause instanceof Error ? reason.cause.message : reason.message
   }
 }

@@ -17,10 +17,18 @@ const services = NodeChildProcessSpawner.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeStdio.layer, NodeTerminal.layer))
 )
 
+/** Ends once all is written: pipes take their time on some systems. */
+const end = (code: number, complaint = ""): void => {
+  const said = complaint === "" ? "" : `error: ${complaint}\n`
+  process.stdout.write("", () => process.stderr.write(said, () => process.exit(code)))
+}
+
 /** Whoever reads this may have read enough, `head` say. */
-const onUnread = ({ code }: NodeJS.ErrnoException) => process.exit(code === "EPIPE" ? codes.done : codes.failed)
-process.stdout.on("error", onUnread)
-process.stderr.on("error", onUnread)
+process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === "EPIPE") process.exit(codes.done)
+  process.stderr.write(`error: cannot write to standard output: ${message}\n`, () => process.exit(codes.failed))
+})
+process.stderr.on("error", () => process.exit(codes.failed))
 
 // of what is experimental in Node, and of packages without a type, nobody here wants to know
 process.removeAllListeners("warning")
@@ -32,14 +40,14 @@ const { version }: { readonly version: string } = JSON.parse(
 const stop = new AbortController()
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort())
 
-const exit = await Effect.runPromiseExit(Effect.provide(run(process.argv.slice(2), version), services), {
+const running = Effect.runPromiseExit(Effect.provide(run(process.argv.slice(2), version), services), {
   signal: stop.signal
 })
-if (Exit.isSuccess(exit)) process.exitCode = exit.value
-else if (Cause.hasInterruptsOnly(exit.cause)) process.exitCode = codes.interrupted
-else {
-  process.stderr.write(`error: a bug of kintsugi: ${Cause.pretty(exit.cause)}\n`)
-  process.exitCode = codes.failed
-}
-// a policy's module may hold the process; what is written to a pipe or a file is written by now
-process.exit()
+// nothing is left to do, and the command has not ended
+process.once("beforeExit", () => end(codes.failed, "the module that was named never ends its loading"))
+// a policy's module may hold the process: it ends here all the same
+void running.then((exit) => {
+  if (Exit.isSuccess(exit)) return end(exit.value)
+  if (Cause.hasInterruptsOnly(exit.cause)) return end(codes.interrupted)
+  return end(codes.failed, `a bug of kintsugi: ${Cause.pretty(exit.cause)}`)
+})

@@ -109,7 +109,11 @@ export const start = (): Taking => {
     // its origin and type were just looked at
     const event = value as Recorded
     if (!types.has(event.type))
-      problems.push({ ...where, kind: "unknown", says: `Events of the type '${event.type}' are not known here.` })
+      problems.push({
+        ...where,
+        kind: "unknown",
+        says: `Events of the type '${event.type.slice(0, 60)}' are not known here.`
+      })
     if (event.at < latest) late++
     latest = Math.max(latest, event.at)
     const seen = runs.get(event.runId)

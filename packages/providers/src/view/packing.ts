@@ -142,13 +142,13 @@ class Heap {
   }
 }
 
-/** Pieces and seams by time; both are in order already, mostly. */
+/** Pieces and seams by time; of those of one instant, by the event that they begin with, a verdict before its wait. */
 const itemsOf = ({ pieces, seams }: Strand): ReadonlyArray<Piece | Seam> =>
-  seams.length === 0
-    ? pieces
-    : [...pieces, ...seams].toSorted(
-        (one, other) => (one.shape === "span" ? one.from : one.at) - (other.shape === "span" ? other.from : other.at)
-      )
+  seams.length === 0 ? pieces : [...seams, ...pieces].toSorted(byTime)
+
+const byTime = (one: Piece | Seam, other: Piece | Seam): number =>
+  (one.shape === "span" ? one.from : one.at) - (other.shape === "span" ? other.from : other.at) ||
+  (one.events[0] ?? one.subject) - (other.events[0] ?? other.subject)
 
 /** Field by field: a hundred thousand copies by spreading take long. */
 const made = (item: Piece | Seam, id: number, lane: number, row: number): Span | Mark => {

@@ -28,6 +28,7 @@ export class DetailsPane {
 
   draw(): void {
     const { events, item, scene } = this.#store
+    this.section.classList.toggle("is-empty", item === undefined)
     if (item === undefined) {
       this.section.replaceChildren(
         element("h2", { id: "details-title" }, "Details"),

@@ -15,6 +15,8 @@ export class Store {
   selected: number | undefined
   /** Who has selected it: that part of the page does not have to show it once more. */
   by: unknown
+  /** The event of it that was chosen, where somebody has chosen one: an item may stand for several. */
+  event: number | undefined
   #listeners: Array<(change: Change) => void> = []
   #lanes: ReadonlyArray<ReadonlyArray<Span | Mark>> | undefined
 
@@ -51,9 +53,10 @@ export class Store {
     return this.selected === undefined ? undefined : this.scene.items[this.selected]
   }
 
-  select(item: number | undefined, by?: unknown): void {
+  select(item: number | undefined, by?: unknown, event?: number): void {
     this.selected = item
     this.by = by
+    this.event = event
     if (this.item !== undefined) this.#reveal(this.item)
     this.#tell("selection")
   }

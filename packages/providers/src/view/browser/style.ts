@@ -22,7 +22,7 @@ button:hover{border-color:var(--quiet)}
 .theme{float:right}
 .faint,.status{color:var(--quiet)}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
-.sums{display:flex;flex-wrap:wrap;gap:0;margin:16px 0 10px;border-top:1px solid var(--line);border-bottom:1px solid var(--line)}
+.sums{clear:both;display:flex;flex-wrap:wrap;gap:0;margin:16px 0 10px;border-top:1px solid var(--line);border-bottom:1px solid var(--line)}
 .sum{flex:1 1 110px;padding:8px 14px 9px 0}
 .sum dt{font-size:11px;color:var(--quiet)}
 .sum dd{margin:0}
@@ -39,6 +39,7 @@ button:hover{border-color:var(--quiet)}
 .column{min-width:0}
 .timeline{position:relative}
 .timeline .bar{display:flex;gap:6px;justify-content:flex-end;margin-bottom:6px}
+.keys{flex:1;font-size:11px;color:var(--quiet);align-self:center}
 .timeline .bar button{min-width:30px}
 .figure{position:relative;max-height:58vh;overflow-y:auto;overflow-x:hidden;border:1px solid var(--line);border-radius:8px;cursor:grab;touch-action:pan-y}
 .figure.over{cursor:pointer}
@@ -84,7 +85,7 @@ tbody tr{cursor:pointer}
 tbody tr.is-selected{background:var(--raised);font-weight:600}
 .spacer{pointer-events:none}
 @media (max-width:900px){.columns{grid-template-columns:minmax(0,1fr)}.transcript{position:static}}
-@media print{body{padding:0;font-size:11px}.theme,.bar button,.fold,.more,.table,.tip{display:none}
+@media print{body{padding:0;font-size:11px}.theme,.keys,.bar button,.fold,.more,.table,.tip,.details.is-empty{display:none}
 .columns{display:block}.figure,.transcript .scroller{max-height:none;overflow:visible;border:0}.transcript{position:static;margin-top:16px}.entry{break-inside:avoid-page}}
 `
 

@@ -34,9 +34,9 @@ export class Table {
       if (change === "scene") this.renew()
       else if (change === "selection") this.#follow()
     })
-    this.renew()
   }
 
+  /** Orders what there is, and shows it: once it stands in the page, and when events have come. */
   renew(): void {
     const { items } = this.#store.scene
     this.#order = items.toSorted((one, other) => startOf(one) - startOf(other) || one.subject - other.subject)

@@ -208,6 +208,7 @@ export class Timeline {
   #toolbar(): HTMLElement {
     const bar = element("div", { class: "bar", role: "toolbar", "aria-label": "Zoom" })
     bar.append(
+      element("span", { class: "keys", "aria-hidden": "true" }, "← → ↑ ↓ to go, Enter for details, + − to zoom"),
       button("−", () => this.#store.zoom(1 / 1.6), { "aria-label": "Zoom out" }),
       button("+", () => this.#store.zoom(1.6), { "aria-label": "Zoom in" }),
       button("All", () => this.#store.showAll(), { "aria-label": "Show the whole time" })

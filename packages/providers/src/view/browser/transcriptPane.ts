@@ -77,7 +77,7 @@ export class TranscriptPane {
   }
 
   #entry({ agent, depth, event, heading, speaker, text, tone }: Entry, at: number): HTMLElement {
-    const title = button(heading, () => this.#store.select(this.#store.scene.itemOf[event], this), {
+    const title = button(heading, () => this.#store.select(this.#store.scene.itemOf[event], this, event), {
       class: "heading",
       "aria-pressed": "false"
     })
@@ -129,7 +129,9 @@ export class TranscriptPane {
   #wanted(): number | undefined {
     const { item, scene } = this.#store
     if (item === undefined || scene.transcript.length === 0) return undefined
-    const candidates = item.events.length === 0 ? [item.subject] : item.events.slice(-50).toReversed()
+    const { event: chosen } = this.#store
+    const candidates =
+      chosen !== undefined ? [chosen] : item.events.length === 0 ? [item.subject] : item.events.slice(-50).toReversed()
     for (const event of candidates) {
       const at = this.#before(event)
       if (scene.transcript[at]?.event === event) return this.#first(at)
