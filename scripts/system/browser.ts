@@ -23,26 +23,24 @@ export const bundle = (esbuild: string, folder: string): Files => {
   ])
 }
 
-/** Shows a page, until `result` is settled or the browser ends by itself. It reaches no other host than this one. */
+/** With what Chromium starts here: without a screen, in a profile of its own, and with no other host than this one to ask. */
+export const flags = (profile: string): ReadonlyArray<string> => [
+  "--headless=new",
+  // root has no sandbox
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-dev-shm-usage",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+  `--user-data-dir=${profile}`
+]
+
+/** Shows a page, until `result` is settled or the browser ends by itself. */
 export const show = async (chromium: string, url: string, result: Promise<string>): Promise<string> => {
   const profile = mkdtempSync(join(tmpdir(), "kintsugi-chromium-"))
-  const child = spawn(
-    chromium,
-    [
-      "--headless=new",
-      // root has no sandbox
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-dev-shm-usage",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-      `--user-data-dir=${profile}`,
-      url
-    ],
-    { stdio: ["ignore", "ignore", "pipe"], detached: true }
-  )
+  const child = spawn(chromium, [...flags(profile), url], { stdio: ["ignore", "ignore", "pipe"], detached: true })
   let said = ""
   child.stderr.on("data", (chunk) => (said += String(chunk)))
   const ended = new Promise<never>((_, reject) => {

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { stop } from "./browser.ts"
+import { flags, stop } from "./browser.ts"
 
 type Message = {
   readonly id?: number
@@ -51,20 +51,11 @@ export const withBrowser = async (
   const child = spawn(
     chromium,
     [
-      "--headless=new",
-      // root has no sandbox
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-dev-shm-usage",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
+      ...flags(profile),
       "--hide-scrollbars",
       "--force-color-profile=srgb",
       "--font-render-hinting=none",
-      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
       "--remote-debugging-port=0",
-      `--user-data-dir=${profile}`,
       "about:blank"
     ],
     { stdio: ["ignore", "ignore", "pipe"], detached: true }
