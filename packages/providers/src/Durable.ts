@@ -7,6 +7,7 @@ import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import * as Workflow from "effect/workflow/Workflow"
 import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -21,6 +22,7 @@ import {
   asFailures,
   OtherWorkflowError,
   ReplayError,
+  UnfitInputError,
   UnknownRunError,
   UnreadableStepError
 } from "./internal/durableErrors.ts"
@@ -34,6 +36,7 @@ export {
   ChangedAgentError,
   OtherWorkflowError,
   ReplayError,
+  UnfitInputError,
   UnknownRunError,
   UnreadableStepError
 } from "./internal/durableErrors.ts"
@@ -125,7 +128,8 @@ export const workflow = <A, const Name extends string, Input extends AnyCodec, O
         engine,
         failures: { schema: failures, isKnown: Schema.is(failures) },
         atWork: new Map() satisfies AtWork,
-        intents: new Set<string>()
+        intents: new Set<string>(),
+        approver: Option.getOrElse(yield* Effect.serviceOption(Approver.Approver), () => nobody)
       }
       const context = yield* Effect.context<never>()
       // by `For` it takes what the input schema gives; what it needs is in that context
@@ -139,7 +143,12 @@ export const workflow = <A, const Name extends string, Input extends AnyCodec, O
             hear?.({ workflow: made._tag, executionId, request }) ?? Effect.void
           // an engine wakes a workflow from within whatever has woken it, another run perhaps: nothing of that is to be seen here
           const ended = watched(taken, asFailures(running(replay, run, input, tell)))
-          return yield* Effect.updateContext(ended, () => context)
+          return yield* Effect.updateContext(ended, (around) =>
+            Option.match(Context.getOption(around, Activation), {
+              onNone: () => context,
+              onSome: (activation) => Context.add(context, Activation, activation)
+            })
+          )
         })
       )
     })
@@ -154,6 +163,12 @@ export const workflow = <A, const Name extends string, Input extends AnyCodec, O
   >
 }
 
+/**
+ * By which the engine of `effect/cluster` finds what it remembers of a run in this process: that it was interrupted, and what was
+ * decided. It is internal there, so that only its key is known.
+ */
+class Activation extends Context.Service<Activation, object>()("effect/cluster/internal/CurrentActivationScope") {}
+
 /** Knows of an interruption from outside before whatever is within: that is no end of the run. */
 const watched = <A, E, R>(taken: { isSo: boolean }, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Effect.forkChild(self, { startImmediately: true }), (fiber) =>
@@ -162,6 +177,16 @@ const watched = <A, E, R>(taken: { isSo: boolean }, self: Effect.Effect<A, E, R>
       return Fiber.interrupt(fiber)
     })
   )
+
+/** A step cannot wait without a process: whoever decides within one is a service. */
+const nobody: Approver.Service = {
+  decide: ({ tool }) =>
+    Effect.die(
+      new TypeError(
+        `Durable: nobody decides about tool '${tool}', which is called within a step. Give the layer of the workflow an Approver, or call the agent by Agent.asTool`
+      )
+    )
+}
 
 /** The agent, with time, chance and steps as they are recorded. */
 const running = (
@@ -207,12 +232,25 @@ const demanding = (self: Workflow.Any, executionId: string): Effect.Effect<void,
     if (Option.isNone(begun)) return yield* Effect.fail(UnknownRunError.of(self._tag, executionId))
   })
 
-/** Starts a run, or finds the one with this `id`, and gives its `executionId`; it does not wait for its end. */
+/**
+ * Starts a run, or finds the one with this `id`, and gives its `executionId`; it does not wait for its end. Fails where the input does not
+ * fit its schema.
+ */
 export const start = <Name extends string, Input extends AnyCodec, Output extends AnyCodec, E, R>(
   self: Durable<Name, Input, Output, E, R>,
   payload: Payload<Input>["~type.make.in"]
-): Effect.Effect<string, never, WorkflowEngine> =>
-  Effect.tap(self.workflow.execute(payload, { discard: true }), (executionId) => knowing(self.workflow, executionId))
+): Effect.Effect<string, UnfitInputError, WorkflowEngine> =>
+  Effect.gen(function* () {
+    const { workflow } = self
+    // whatever the input is, there is an id: that the schema of the input is a type parameter hides it
+    const { id } = payload as { readonly id: string }
+    yield* Effect.mapError(workflow.payloadSchema.makeEffect(payload), (issue) =>
+      UnfitInputError.of(workflow._tag, id, Issue.fromSchema(issue, payload)[0])
+    )
+    const executionId = yield* workflow.execute(payload, { discard: true })
+    yield* knowing(workflow, executionId)
+    return executionId
+  })
 
 /**
  * How a run stands: its end, that it waits without a process (`Suspended`), or nothing while it is at work. Fails with

@@ -36,6 +36,27 @@ export class OtherWorkflowError extends Schema.TaggedError<OtherWorkflowError>()
   }
 }
 
+/** What a run was to be started with does not fit the `input` schema of its workflow. Nothing was started. */
+export class UnfitInputError extends Schema.TaggedError<UnfitInputError>()("UnfitInputError", {
+  message: Schema.String,
+  /** The workflow, with its version. */
+  workflow: Schema.String,
+  /** The `id` that the run was to have. */
+  id: Schema.String,
+  /** From the root of the payload to what does not fit, with dots between: `input`, or a field of it. */
+  field: Schema.String,
+  expected: Schema.String
+}) {
+  readonly code = "KINTSUGI-DURABLE-UNFIT-INPUT"
+  readonly isRetryable = false
+  static of(workflow: string, id: string, issue: Issue.Issue | undefined): UnfitInputError {
+    const field = issue?.path.join(".") ?? ""
+    const expected = issue?.expected ?? "Expected what the workflow takes"
+    const message = `Workflow '${workflow}' cannot start '${id}' with this${field === "" ? "" : ` '${field}'`}: ${expected}`
+    return new UnfitInputError({ message, workflow, id, field, expected })
+  }
+}
+
 /** What is stored of a step cannot be read by its schema: the row is corrupt, or the schema has changed. Nothing was run again. */
 export class UnreadableStepError extends Schema.TaggedError<UnreadableStepError>()("UnreadableStepError", {
   ...where,

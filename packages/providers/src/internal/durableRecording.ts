@@ -13,7 +13,7 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { ErrorCause, Interception, Issue, Ledger, RunContext } from "@kintsugi/core"
+import { Approver, ErrorCause, Interception, Issue, Ledger, RunContext } from "@kintsugi/core"
 import { ChangedAgentError, UnreadableStepError } from "./durableErrors.ts"
 import type { Line, Lines } from "./durableLines.ts"
 
@@ -31,6 +31,8 @@ export interface Replay {
   /** Whether the engine has taken the whole of it off this process: it goes on in another one, or here later. */
   readonly taken: { isSo: boolean }
   readonly lines: Lines
+  /** Decides about what is called within a step, which cannot wait without a process. */
+  readonly approver: Approver.Service
   /** The clock and the chance of this process. */
   readonly clock: Clock.Clock
   readonly random: Random.Random
@@ -189,7 +191,7 @@ const changed = ({ executionId, instance }: Replay, step: string): ChangedAgentE
 
 /** An activity of the engine, which knows nothing of lines: it waits by the clock of the process. What it gives is JSON, or nothing. */
 export const activity = (
-  { clock, engine, instance, random }: Replay,
+  { approver, clock, engine, instance, random }: Replay,
   name: string,
   execute: Effect.Effect<unknown, never, WorkflowInstance>
 ): Effect.Effect<unknown> => {
@@ -202,6 +204,7 @@ export const activity = (
     // what is encoded by a schema for JSON is JSON
     execute: (execute as Effect.Effect<Schema.Json | undefined, never, WorkflowInstance>).pipe(
       Effect.provideService(Random.Random, random),
+      Effect.provideService(Approver.Approver, approver),
       // whatever it starts is a part of it
       Effect.provideService(Interception.Current, undefined)
     )
