@@ -4,7 +4,7 @@ import { Page, Recording, Scene, Totals } from "@kintsugi/providers/view"
 import { Effect } from "effect"
 import fc from "fast-check"
 import * as Details from "../../../packages/providers/src/view/details.ts"
-import { duration, money } from "../../../packages/providers/src/view/words.ts"
+import { duration, moment, money } from "../../../packages/providers/src/view/words.ts"
 import { runs, seed } from "../../laws/cases.ts"
 import { references, written } from "./references.ts"
 
@@ -186,6 +186,24 @@ describe("P1218 details", () => {
     })
   )
 
+  it("P1218 tells when things begin to the millisecond, however long the run was", () => {
+    const run = (at: number, type: string) => ({ runId: "r", agent: "a", turn: 0, at, type })
+    const far = 10_561_204
+    const recording = Recording.fromEvents([
+      run(0, "run-start"),
+      ...[far, far + 3].map((at) => ({ ...run(at, "skill-chosen"), skill: "s" })),
+      run(far + 9, "run-completed")
+    ])
+    const scene = Scene.make(recording)
+    const marks = scene.items.filter(({ shape }) => shape === "mark")
+    const begins = marks.map(
+      (item) => Details.make(scene, recording.events, item).facts.find(([name]) => name === "Begins")?.[1]
+    )
+    assert.deepStrictEqual(begins, ["2 h 56 min 1.204 s after the start", "2 h 56 min 1.207 s after the start"])
+    for (const [index, item] of marks.entries())
+      assert.include(Details.lineOf(scene, item), `at 2 h 56 min 1.20${index === 0 ? 4 : 7} s`)
+  })
+
   it("P1218 durations and amounts read well", () => {
     const of = [0, 0.4, 12.4, 999, 999.7, 1500, 59_900, 60_000, 61_000, 3_600_000, 11_160_000, 86_400_000, -250]
     assert.deepStrictEqual(of.map(duration), [
@@ -202,6 +220,18 @@ describe("P1218 details", () => {
       "3 h 6 min",
       "1 d",
       "-250 ms"
+    ])
+    assert.deepStrictEqual([0, 0.25, 999, 1250, 59_912, 60_000, 10_561_204, 86_400_001, -250, NaN].map(moment), [
+      "0 ms",
+      "0.25 ms",
+      "999 ms",
+      "1.25 s",
+      "59.912 s",
+      "1 min",
+      "2 h 56 min 1.204 s",
+      "1 d 0.001 s",
+      "-250 ms",
+      "?"
     ])
     assert.deepStrictEqual([0, 0.000_012_3, 0.0456, 1.2, 1234.5].map(money), [
       "0",

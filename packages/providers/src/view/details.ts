@@ -7,7 +7,7 @@ import { asText, at, fieldOf, numberAt, textAt } from "./fields.ts"
 import type { Recorded } from "./Recording.ts"
 import type { Scene } from "./Scene.ts"
 import { endOf, type Mark, type Span, startOf } from "./shapes.ts"
-import { duration, errorLine, messageOf, spentLine, tagOf } from "./words.ts"
+import { duration, errorLine, messageOf, moment, spentLine, tagOf } from "./words.ts"
 
 /** What is said of an item. */
 export interface Details {
@@ -48,7 +48,7 @@ export const outcomeOf = (item: Span | Mark): string =>
 export const lineOf = (scene: Scene, item: Span | Mark): string => {
   const lane = scene.lanes[item.lane]
   const agent = scene.tracks.find(({ id }) => id === lane?.track)?.agent ?? ""
-  const when = `at ${duration(startOf(item) - scene.from)}`
+  const when = `at ${moment(startOf(item) - scene.from)}`
   const long = item.shape === "span" ? `, ${duration(endOf(item) - startOf(item))}` : ""
   return `${item.label}. ${lane?.layer ?? ""} of ${agent}, ${outcomeOf(item)}, ${when}${long}`
 }
@@ -62,7 +62,7 @@ export const make = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span |
   const facts: Array<readonly [string, string | undefined]> = [
     ["Outcome", outcomeOf(item)],
     ["Layer", lane?.layer],
-    ["Begins", `${duration(startOf(item) - scene.from)} after the start`],
+    ["Begins", `${moment(startOf(item) - scene.from)} after the start`],
     ["Lasts", item.shape === "span" ? duration(item.to - item.from) : undefined],
     ["Agent", subject?.agent],
     ["Run", subject?.runId],

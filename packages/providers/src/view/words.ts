@@ -52,6 +52,22 @@ const parts = (seconds: number): string => {
   return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? "" : ` ${rest} ${below}`}`
 }
 
+/** How long after a beginning, to the millisecond: `2 h 56 min 1.204 s`. Two times that differ read differently. */
+export const moment = (millis: number): string => {
+  if (!Number.isFinite(millis)) return "?"
+  if (millis < 0) return `-${moment(-millis)}`
+  if (millis < 999.9995) return `${Number(millis.toFixed(3))} ms`
+  let rest = Math.round(millis)
+  const told: Array<string> = []
+  for (const [unit, seconds] of units) {
+    const size = 1000 * seconds
+    const many = unit === "s" ? rest / size : Math.floor(rest / size)
+    if (many > 0) told.push(`${many} ${unit}`)
+    rest -= many * size
+  }
+  return told.join(" ")
+}
+
 /** A count with its noun. */
 export const count = (many: number, one: string, more = `${one}s`): string =>
   `${many.toLocaleString("en-US")} ${many === 1 ? one : more}`

@@ -76,10 +76,10 @@ button:hover{border-color:var(--quiet)}
 .more{display:block;width:100%;margin:6px 0}
 .table{margin-top:28px}
 .table .scroller{max-height:320px;overflow:auto;border:1px solid var(--line);border-radius:8px}
-table{border-collapse:collapse;width:100%;font-size:12px;table-layout:fixed}
+table{border-collapse:collapse;width:100%;min-width:760px;font-size:12px;table-layout:fixed}
 th{position:sticky;top:0;background:var(--raised);text-align:left;font-weight:600}
 th,td{height:26px;padding:0 10px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
-th:nth-child(1),th:nth-child(2){width:88px}th:nth-child(3){width:18%}th:nth-child(4){width:84px}th:nth-child(6){width:22%}
+th:nth-child(1){width:140px}th:nth-child(2){width:88px}th:nth-child(3){width:18%}th:nth-child(4){width:84px}th:nth-child(6){width:22%}
 .number{text-align:right;font-variant-numeric:tabular-nums}
 tbody tr{cursor:pointer}
 tbody tr.is-selected{background:var(--raised);font-weight:600}

@@ -1,7 +1,7 @@
 /** Everything that is drawn, as a table: only the rows that can be seen are there, and every one can be reached by key. */
 import * as Details from "../details.ts"
 import { endOf, type Mark, type Span, startOf } from "../shapes.ts"
-import { duration } from "../words.ts"
+import { duration, moment } from "../words.ts"
 import { element } from "./dom.ts"
 import type { Store } from "./store.ts"
 
@@ -91,7 +91,7 @@ export class Table {
         "aria-selected": String(isSelected),
         class: isSelected ? "is-selected" : undefined
       },
-      element("td", { class: "number" }, duration(startOf(item) - scene.from)),
+      element("td", { class: "number" }, moment(startOf(item) - scene.from)),
       element("td", { class: "number" }, item.shape === "span" ? duration(endOf(item) - startOf(item)) : ""),
       element("td", { dir: "auto" }, agent),
       element("td", {}, lane?.layer ?? ""),
