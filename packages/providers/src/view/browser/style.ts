@@ -85,8 +85,8 @@ tbody tr{cursor:pointer}
 tbody tr.is-selected{background:var(--raised);font-weight:600}
 .spacer{pointer-events:none}
 @media (max-width:900px){.columns{grid-template-columns:minmax(0,1fr)}.transcript{position:static}}
-@media print{body{padding:0;font-size:11px}.theme,.keys,.bar button,.fold,.more,.table,.tip,.details.is-empty{display:none}
-.columns{display:block}.figure,.transcript .scroller{max-height:none;overflow:visible;border:0}.transcript{position:static;margin-top:16px}.entry{break-inside:avoid-page}}
+@media print{body{padding:0;font-size:11px}.theme,.keys,.bar button,.fold,.more,.table,.tip,.ring,.details.is-empty{display:none}
+.columns{display:block}.room{height:auto!important}.figure,.transcript .scroller{max-height:none;overflow:visible;border:0}.transcript{position:static;margin-top:16px}.entry{break-inside:avoid-page}}
 `
 
 /** All of it, as CSS. */
