@@ -59,6 +59,7 @@ const mount = (main: HTMLElement, recording: Recording.Recording): Store => {
   )
   table.renew()
   timeline.draw()
+  unfold()
   return store
 }
 
@@ -79,6 +80,18 @@ const watch = (store: Store, listening: Listening, status: HTMLElement) => {
     isDue = true
     setTimeout(draw, pause)
   }
+}
+
+/** What is folded for the screen, and has to be read on paper. */
+const unfold = () => {
+  let folded: ReadonlyArray<HTMLDetailsElement> = []
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll<HTMLDetailsElement>("details.problems:not([open])")]
+    for (const one of folded) one.open = true
+  })
+  addEventListener("afterprint", () => {
+    for (const one of folded) one.open = false
+  })
 }
 
 const start = (): void => {

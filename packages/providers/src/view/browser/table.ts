@@ -11,7 +11,7 @@ const spare = 12
 export class Table {
   readonly section: HTMLElement
   readonly #body = element("tbody")
-  readonly #table = element("table", { "aria-labelledby": "table-title" })
+  readonly #table = element("table", { role: "grid", "aria-labelledby": "table-title" })
   readonly #scroller = element("div", { class: "scroller" })
   readonly #title = element("h2", { id: "table-title" })
   readonly #store: Store
