@@ -89,6 +89,11 @@ export const keyboard = async (tab: Tab, report: Report): Promise<void> => {
     (text) => text === "true0"
   )
 
+  await tab.evaluate("document.querySelector('.figure').focus()")
+  for (let tabs = 0; tabs < 3 && !(await tab.evaluate<string>(focused)).startsWith("skip"); tabs++)
+    await tab.press("Tab")
+  await tab.press("Enter")
+  await is("the table is a few steps from the timeline", focused, (text) => text.endsWith(" TR"))
   await tab.evaluate("document.querySelectorAll('.entry .heading')[4].focus()")
   await tab.press("Enter")
   await is(

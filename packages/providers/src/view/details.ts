@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import { asText, at, fieldOf, numberAt, textAt } from "./fields.ts"
+import { amountAt, asText, at, fieldOf, numberAt, textAt } from "./fields.ts"
 import type { Recorded } from "./Recording.ts"
 import type { Scene } from "./Scene.ts"
 import { endOf, type Mark, type Span, startOf } from "./shapes.ts"
@@ -87,13 +87,15 @@ const most = 1000
 
 const ofVerdict = (event: Recorded): ReadonlyArray<readonly [string, string | undefined]> => {
   if (event.type !== "verdict") return []
+  // as explained: from 1
+  const rung = numberAt(event, "rung")
   const hint = numberAt(event, "hint")
-  const delay = numberAt(event, "delay") ?? 0
+  const delay = amountAt(event, "delay") ?? 0
   const left = fieldOf(event, "left")
   const from = textAt(event, "hintFrom")
   return [
     ["Verdict", textAt(event, "verdict")],
-    ["Rung", numberAt(event, "rung")?.toString()],
+    ["Rung", rung === undefined ? undefined : String(rung + 1)],
     ["Attempt", numberAt(event, "attempt")?.toString()],
     ["Waits", delay > 0 ? duration(delay) : undefined],
     ["Hint", hint === undefined ? undefined : `wait ${duration(hint)}${from === undefined ? "" : `, by ${from}`}`],

@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import { asText, at, numberAt, textAt } from "./fields.ts"
+import { amountAt, asText, at, textAt } from "./fields.ts"
 import type { Recorded } from "./Recording.ts"
 import type { Tone } from "./shapes.ts"
 
@@ -81,7 +81,7 @@ export const toneOf = (verdict: string): Tone => {
 
 /** A verdict: `NoKeys → fix`, with its attempt and wait. */
 export const verdictLine = (event: Recorded): string => {
-  const delay = numberAt(event, "delay") ?? 0
+  const delay = amountAt(event, "delay") ?? 0
   const wait = delay > 0 ? ` in ${duration(delay)}` : ""
   return `${textAt(event, "tag") ?? "?"} → ${textAt(event, "verdict") ?? "?"}${wait}`
 }
@@ -102,11 +102,11 @@ export const settlementWord = (kind: string | undefined): string => {
 
 /** The tokens of a usage, input and output together. */
 export const tokensOf = (usage: unknown): number =>
-  (numberAt(usage, "inputTokens") ?? 0) + (numberAt(usage, "outputTokens") ?? 0)
+  (amountAt(usage, "inputTokens") ?? 0) + (amountAt(usage, "outputTokens") ?? 0)
 
 /** What one attempt of a model took: `116 tokens`, with its cost if that is known. */
 export const spentLine = (spent: unknown): string => {
-  const cost = numberAt(spent, "cost")
+  const cost = amountAt(spent, "cost")
   const tokens = count(tokensOf(at(spent, "usage")), "token")
   return cost === undefined ? tokens : `${tokens}, ${money(cost)}`
 }

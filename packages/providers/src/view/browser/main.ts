@@ -53,7 +53,7 @@ const mount = (main: HTMLElement, recording: Recording.Recording): Store => {
       "div",
       { class: "columns" },
       element("div", { class: "column" }, timeline.section, legend(), details.section),
-      new TranscriptPane(store).section
+      new TranscriptPane(store, () => table.focus()).section
     ),
     table.section
   )

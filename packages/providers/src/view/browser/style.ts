@@ -22,6 +22,7 @@ button:hover{border-color:var(--quiet)}
 .theme{float:right}
 .faint,.status{color:var(--quiet)}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.skip:not(:focus-visible){position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);padding:0;border:0}
 .sums{clear:both;display:flex;flex-wrap:wrap;gap:0;margin:16px 0 10px;border-top:1px solid var(--line);border-bottom:1px solid var(--line)}
 .sum{flex:1 1 110px;padding:8px 14px 9px 0}
 .sum dt{font-size:11px;color:var(--quiet)}
@@ -85,7 +86,7 @@ tbody tr{cursor:pointer}
 tbody tr.is-selected{background:var(--raised);font-weight:600}
 .spacer{pointer-events:none}
 @media (max-width:900px){.columns{grid-template-columns:minmax(0,1fr)}.transcript{position:static}}
-@media print{body{padding:0;font-size:11px}.theme,.keys,.bar button,.fold,.more,.table,.tip,.ring,.details.is-empty{display:none}
+@media print{body{padding:0;font-size:11px}.theme,.keys,.bar button,.fold,.more,.skip,.table,.tip,.ring,.details.is-empty{display:none}
 .columns{display:block}.room{height:auto!important}.figure,.transcript .scroller{max-height:none;overflow:visible;border:0}.transcript{position:static;margin-top:16px}.entry{break-inside:avoid-page}}
 `
 

@@ -36,6 +36,13 @@ export class Table {
     })
   }
 
+  focus(): void {
+    this.section.scrollIntoView({ block: "nearest" })
+    this.#reveal()
+    this.#fill()
+    this.#focusRow()
+  }
+
   /** Orders what there is, and shows it: once it stands in the page, and when events have come. */
   renew(): void {
     const { items } = this.#store.scene

@@ -23,13 +23,14 @@ export class TranscriptPane {
   /** Whether everything is there, and whole: for paper. */
   #isPrinted = false
 
-  constructor(store: Store) {
+  constructor(store: Store, leave: () => void) {
     this.#store = store
     this.#scroller.append(this.#earlier, this.#list, this.#later)
     this.section = element(
       "section",
       { class: "transcript", "aria-labelledby": "transcript-title" },
       element("h2", { id: "transcript-title" }, "Transcript"),
+      button("Skip to the table", leave, { class: "skip" }),
       this.#scroller
     )
     store.listen((change) => {
