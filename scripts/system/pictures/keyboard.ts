@@ -18,6 +18,12 @@ export const names = async (tab: Tab, report: Report, page: string): Promise<voi
     // what scrolls can have the focus as well, and the whole page
     return (name?.value ?? "") === "" && !["RootWebArea", "generic"].includes(role.value)
   })
+  // rows that can be chosen belong to a grid
+  const grids = nodes.filter(({ role }: { role?: { value: string } }) => role?.value === "grid")
+  report.check(
+    `the page of ${page}: its table is a grid with a name`,
+    grids.length === 1 && grids[0].name?.value !== ""
+  )
   report.check(
     `the page of ${page}: all ${focusable.length} that can have the focus have a name`,
     focusable.length > 5 && nameless.length === 0,
