@@ -20,6 +20,8 @@ import { backend } from "./pictures/backend.ts"
 import { large } from "./pictures/large.ts"
 import { folding, keyboard, names } from "./pictures/keyboard.ts"
 import { live } from "./pictures/live.ts"
+import { narrow } from "./pictures/narrow.ts"
+import { paper } from "./pictures/paper.ts"
 import { pointer } from "./pictures/pointer.ts"
 import { still } from "./pictures/still.ts"
 import { Report } from "./report.ts"
@@ -120,6 +122,8 @@ export const pictures = async (chromium: string, report: Report, isWritten = fal
       await folding(tab, report)
       await live(tab, report)
       await backend(tab, report, (name, html) => place(folder, name, html))
+      await narrow(tab, report, (name, html) => place(folder, name, html))
+      await paper(tab, report, (name, html) => place(folder, name, html))
       await still(tab, report, (name, html) => place(folder, name, html))
       await tab.open(place(folder, "long", Page.make(long())))
       await tab.until(ready)

@@ -18,6 +18,12 @@ export const names = async (tab: Tab, report: Report, page: string): Promise<voi
     // what scrolls can have the focus as well, and the whole page
     return (name?.value ?? "") === "" && !["RootWebArea", "generic"].includes(role.value)
   })
+  // rows that can be chosen belong to a grid
+  const grids = nodes.filter(({ role }: { role?: { value: string } }) => role?.value === "grid")
+  report.check(
+    `the page of ${page}: its table is a grid with a name`,
+    grids.length === 1 && grids[0].name?.value !== ""
+  )
   report.check(
     `the page of ${page}: all ${focusable.length} that can have the focus have a name`,
     focusable.length > 5 && nameless.length === 0,
@@ -89,6 +95,11 @@ export const keyboard = async (tab: Tab, report: Report): Promise<void> => {
     (text) => text === "true0"
   )
 
+  await tab.evaluate("document.querySelector('.figure').focus()")
+  for (let tabs = 0; tabs < 3 && !(await tab.evaluate<string>(focused)).startsWith("skip"); tabs++)
+    await tab.press("Tab")
+  await tab.press("Enter")
+  await is("the table is a few steps from the timeline", focused, (text) => text.endsWith(" TR"))
   await tab.evaluate("document.querySelectorAll('.entry .heading')[4].focus()")
   await tab.press("Enter")
   await is(

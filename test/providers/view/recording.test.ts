@@ -1,10 +1,10 @@
 /** Files that are whole, and files that are not. */
 import { assert, describe, it } from "@effect/vitest"
-import { Page, Recording, Scene, Totals } from "@kintsugi/providers/view"
+import { Page, Recording, Scene, Svg, Totals } from "@kintsugi/providers/view"
 import { Effect } from "effect"
 import fc from "fast-check"
 import * as Details from "../../../packages/providers/src/view/details.ts"
-import { duration, money } from "../../../packages/providers/src/view/words.ts"
+import { duration, moment, money } from "../../../packages/providers/src/view/words.ts"
 import { runs, seed } from "../../laws/cases.ts"
 import { references, written } from "./references.ts"
 
@@ -78,6 +78,36 @@ describe("P1215 a recording", () => {
     assert.include(said(turned).join("\n"), "order: 33 events are earlier")
   })
 
+  it("P1215 tells a run that is there twice, once, and not one that was suspended and goes on", () => {
+    const twice = Recording.parse([...lines, ...lines].join("\n")).problems.filter(({ kind }) => kind === "again")
+    assert.deepStrictEqual(
+      twice.map(({ says }) => says.replaceAll(/run-\w+/g, "X")),
+      ["The run X of 'json-analyst' begins again although it had completed: what is there twice is counted twice."]
+    )
+    const run = (type: string) => ({ runId: "r", agent: "a", turn: 0, at: 5, type })
+    const types = ["run-start", "run-suspended", "run-start", "run-completed"]
+    assert.deepStrictEqual(Recording.fromEvents(types.map(run)).problems, [])
+    const again = Recording.fromEvents([...types, ...types, ...types].map(run)).problems
+    assert.deepStrictEqual(
+      again.map(({ kind }) => kind),
+      ["again"]
+    )
+  })
+
+  it("P1215 tells each type that is not known once, with the first line of it", () => {
+    const own = { runId: "r", agent: "a", turn: 0, at: 1e15 }
+    const strange = ["novelty", "other", "novelty", "novelty"].map((type) => JSON.stringify({ ...own, type }))
+    const { problems } = Recording.fromLines([...lines, ...strange])
+    assert.deepStrictEqual(
+      problems.slice(0, 2).map(({ line, says }) => [line, says]),
+      [
+        [lines.length + 1, "Events of the type 'novelty' are not known here: there are 3, and this is the first."],
+        [lines.length + 2, "Events of the type 'other' are not known here."]
+      ]
+    )
+    assert.strictEqual(problems.filter(({ kind }) => kind === "unknown").length, 2)
+  })
+
   it("P1215 is made of any lines at all", () => {
     const line = fc.oneof(
       fc.json(),
@@ -115,6 +145,7 @@ describe("P1216 totals", () => {
       toolCalls: 3,
       toolFailures: 1,
       modelFailures: 1,
+      sendFailures: 4,
       verdicts: 6,
       waited: 1300,
       isPriced: false
@@ -152,6 +183,33 @@ describe("P1216 totals", () => {
     assert.deepStrictEqual(sums(attempt("r", {}), ...below, lost, attempt("other", {}, "agent", "used", "r")), [2, 2])
   })
 
+  it("P1216 takes nothing off for amounts below nothing, and stays finite for any", () => {
+    const hostile = (usage: object, cost: number) => attempt("r", { usage, cost })
+    const verdict = (delay: number) => ({
+      runId: "r",
+      agent: "a",
+      turn: 1,
+      at: 0,
+      type: "verdict",
+      layer: "tool",
+      delay
+    })
+    const huge = { inputTokens: 1e308, outputTokens: 1e308 }
+    const recording = Recording.fromEvents([
+      attempt("r", {}),
+      hostile({ inputTokens: -500, outputTokens: -7 }, -3),
+      verdict(-1e308)
+    ])
+    const { verdicts, waited, work } = Totals.make(recording.events)
+    assert.deepStrictEqual([work, verdicts, waited], [{ attempts: 2, tokens: 11, cost: 0.5 }, 1, 0])
+    const large = Recording.fromEvents([hostile(huge, 1e308), hostile(huge, 1e308), verdict(1e308), verdict(1e308)])
+    const sums = Totals.make(large.events)
+    for (const sum of [sums.waited, sums.work.tokens, sums.work.cost]) assert.isTrue(Number.isFinite(sum) && sum > 1e15)
+    assert.notMatch(Svg.describe(Scene.make(large)), /\?|∞|Infinity|NaN/)
+    const wait = Scene.make(Recording.fromEvents([verdict(1e308), verdict(-1)]))
+    assert.isTrue(wait.items.every((item) => Scene.startOf(item) === 0 && Scene.endOf(item) === 0))
+  })
+
   it("P1216 tells money only where every price is known", () => {
     const priced = Totals.make(Recording.fromEvents([attempt("r", {}), attempt("r", {}, "fixer")]).events)
     assert.deepStrictEqual([priced.isPriced, priced.work.cost, priced.recovery.cost], [true, 0.5, 0.5])
@@ -172,6 +230,7 @@ describe("P1218 details", () => {
       if (item === undefined) return yield* Effect.die("the verdict is not drawn")
       const { facts, texts } = Details.make(scene, events, item)
       assert.deepInclude(facts, ["Verdict", "fix"])
+      assert.deepInclude(facts, ["Rung", "1"])
       assert.deepInclude(facts, ["Left", "9 turns, 31 calls"])
       assert.match(texts.find(([name]) => name === "Error: NoKeys")?.[1] ?? "", /no keys to count/)
       assert.match(texts.find(([name]) => name === "What the model was told")?.[1] ?? "", /^ERROR: Tool 'calculate/)
@@ -185,6 +244,24 @@ describe("P1218 details", () => {
       assert.match(spent?.[1] ?? "", /tokens/)
     })
   )
+
+  it("P1218 tells when things begin to the millisecond, however long the run was", () => {
+    const run = (at: number, type: string) => ({ runId: "r", agent: "a", turn: 0, at, type })
+    const far = 10_561_204
+    const recording = Recording.fromEvents([
+      run(0, "run-start"),
+      ...[far, far + 3].map((at) => ({ ...run(at, "skill-chosen"), skill: "s" })),
+      run(far + 9, "run-completed")
+    ])
+    const scene = Scene.make(recording)
+    const marks = scene.items.filter(({ shape }) => shape === "mark")
+    const begins = marks.map(
+      (item) => Details.make(scene, recording.events, item).facts.find(([name]) => name === "Begins")?.[1]
+    )
+    assert.deepStrictEqual(begins, ["2 h 56 min 1.204 s after the start", "2 h 56 min 1.207 s after the start"])
+    for (const [index, item] of marks.entries())
+      assert.include(Details.lineOf(scene, item), `at 2 h 56 min 1.20${index === 0 ? 4 : 7} s`)
+  })
 
   it("P1218 durations and amounts read well", () => {
     const of = [0, 0.4, 12.4, 999, 999.7, 1500, 59_900, 60_000, 61_000, 3_600_000, 11_160_000, 86_400_000, -250]
@@ -202,6 +279,18 @@ describe("P1218 details", () => {
       "3 h 6 min",
       "1 d",
       "-250 ms"
+    ])
+    assert.deepStrictEqual([0, 0.25, 999, 1250, 59_912, 60_000, 10_561_204, 86_400_001, -250, NaN].map(moment), [
+      "0 ms",
+      "0.25 ms",
+      "999 ms",
+      "1.25 s",
+      "59.912 s",
+      "1 min",
+      "2 h 56 min 1.204 s",
+      "1 d 0.001 s",
+      "-250 ms",
+      "?"
     ])
     assert.deepStrictEqual([0, 0.000_012_3, 0.0456, 1.2, 1234.5].map(money), [
       "0",

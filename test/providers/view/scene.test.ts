@@ -5,7 +5,6 @@ import { Effect } from "effect"
 import fc from "fast-check"
 import * as Axis from "../../../packages/providers/src/view/axis.ts"
 import { type Box, boxesOf, dotsOf, gutter, margin, sheet, whole } from "../../../packages/providers/src/view/layout.ts"
-import { duration } from "../../../packages/providers/src/view/words.ts"
 import { runs, seed } from "../../laws/cases.ts"
 import { type Damage, damage, damaged, isComplete, played } from "./drawn.ts"
 import { long, references, written } from "./references.ts"
@@ -36,6 +35,17 @@ const property = (
       ),
     120_000
   )
+
+const noon = Date.UTC(2026, 3, 2, 12)
+
+/** The milliseconds that a label of the scale tells. */
+const millisOf = (label: string): number => {
+  const sizes: Readonly<Record<string, number>> = { ms: 1, s: 1000, min: 60_000, h: 3_600_000, d: 86_400_000 }
+  const words = label.split(" ")
+  let sum = 0
+  for (let at = 0; at + 1 < words.length; at += 2) sum += Number(words[at]) * (sizes[words[at + 1] ?? ""] ?? NaN)
+  return Math.round(sum)
+}
 
 const spansOf = (scene: Scene.Scene) => scene.items.filter((item) => item.shape === "span")
 
@@ -278,9 +288,38 @@ describe("the scale", () => {
       const base = axis.breaks.findLast(({ end }) => label.startsWith("+") && end <= drawn + 0.01)?.to ?? scene.from
       const after = axis.toTime(drawn) - base
       assert.closeTo(after, Math.round(after), 0.01)
-      assert.strictEqual(label.replace("+", ""), after < 0.01 ? "0" : duration(Math.round(after)))
+      assert.strictEqual(millisOf(label.replace("+", "")), Math.round(after))
       last = drawn
     }
+  })
+
+  it("P1209 has no two ticks that read alike, and none that cover each other, however near one looks", () => {
+    const axis = Axis.make({ from: noon, to: noon + 30 * 3_600_000, gaps: [] })
+    const place = fc.double({ min: 0, max: axis.length, noNaN: true })
+    fc.assert(
+      fc.property(place, fc.integer({ min: 0, max: 27 }), fc.integer({ min: 3, max: 14 }), (start, nearer, count) => {
+        const end = Math.min(axis.length, start + axis.length / 2 ** nearer)
+        const ticks = Axis.ticks(axis, start, end, count)
+        const pixels = (count * 90) / (end - start)
+        ticks.forEach(({ drawn, label }, index) => {
+          assert.closeTo(drawn, millisOf(label), 0.001)
+          const before = ticks[index - 1]
+          if (before === undefined) return
+          const [one, other] = [before.label, label].map((text) => text.length * 5.5)
+          assert.isAtLeast((drawn - before.drawn) * pixels, ((one ?? 0) + (other ?? 0)) / 2)
+        })
+      }),
+      { seed, numRuns: runs }
+    )
+    const far = Axis.ticks(axis, 10_560_000, 10_561_000, 6).map(({ label }) => label)
+    assert.deepStrictEqual(far, [
+      "2 h 56 min",
+      "2 h 56 min 0.2 s",
+      "2 h 56 min 0.4 s",
+      "2 h 56 min 0.6 s",
+      "2 h 56 min 0.8 s",
+      "2 h 56 min 1 s"
+    ])
   })
 })
 

@@ -15,7 +15,7 @@ export interface Recorded extends AgentEvent.Origin {
 export interface Problem {
   /** Counted from 1; absent where it is about no single line. */
   readonly line?: number
-  readonly kind: "broken" | "cut" | "foreign" | "unknown" | "beginning" | "end" | "parent" | "order"
+  readonly kind: "broken" | "cut" | "foreign" | "unknown" | "beginning" | "end" | "parent" | "order" | "again"
   /** One sentence. */
   readonly says: string
 }
@@ -87,12 +87,22 @@ interface Seen {
   readonly hasBeginning: boolean
   readonly parent: string | undefined
   isOpen: boolean
+  isCompleted: boolean
+  /** Whether it began once more although it had come to its end. */
+  isAgain: boolean
+}
+
+/** Events of one type that is not known here. */
+interface Unknown {
+  readonly where: { readonly line?: number }
+  many: number
 }
 
 /** Begins an empty recording. */
 export const start = (): Taking => {
   const events: Array<Recorded> = []
-  const problems: Array<Problem> = []
+  const problems: Array<Problem | { readonly type: string }> = []
+  const unknown = new Map<string, Unknown>()
   const runs = new Map<string, Seen>()
   let lines = 0
   let latest = -Infinity
@@ -108,12 +118,13 @@ export const start = (): Taking => {
     }
     // its origin and type were just looked at
     const event = value as Recorded
-    if (!types.has(event.type))
-      problems.push({
-        ...where,
-        kind: "unknown",
-        says: `Events of the type '${event.type.slice(0, 60)}' are not known here.`
-      })
+    if (!types.has(event.type)) {
+      const others = unknown.get(event.type)
+      if (others === undefined) {
+        unknown.set(event.type, { where, many: 1 })
+        problems.push({ type: event.type })
+      } else others.many++
+    }
     if (event.at < latest) late++
     latest = Math.max(latest, event.at)
     const seen = runs.get(event.runId)
@@ -122,11 +133,18 @@ export const start = (): Taking => {
         agent: event.agent,
         hasBeginning: event.type === "run-start",
         parent: event.parent?.runId,
-        isOpen: !isTerminal(event)
+        isOpen: !isTerminal(event),
+        isCompleted: event.type === "run-completed",
+        isAgain: false
       })
     // a tool is undone after its run has failed, and that opens nothing
-    else if (isTerminal(event)) seen.isOpen = false
-    else if (event.type === "run-start") seen.isOpen = true
+    else if (isTerminal(event)) {
+      seen.isOpen = false
+      seen.isCompleted ||= event.type === "run-completed"
+    } else if (event.type === "run-start") {
+      seen.isOpen = true
+      seen.isAgain ||= seen.isCompleted
+    }
     events.push(event)
   }
 
@@ -150,7 +168,7 @@ export const start = (): Taking => {
     recording: () => ({
       events,
       problems: [
-        ...problems,
+        ...problems.map((problem) => ("type" in problem ? notKnown(problem.type, unknown.get(problem.type)) : problem)),
         ...(broken === undefined ? [] : [cutOff(broken)]),
         ...(late === 0 ? [] : [lateEvents(late)]),
         ...missing(runs)
@@ -179,6 +197,13 @@ const faultOf = (value: unknown): string | undefined => {
   return undefined
 }
 
+/** One for each type, however many events there are of it: they may be of a later version. */
+const notKnown = (type: string, { many, where }: Unknown = { many: 1, where: {} }): Problem => ({
+  ...where,
+  kind: "unknown",
+  says: `Events of the type '${type.slice(0, 60)}' are not known here${many === 1 ? "" : `: there are ${many}, and this is the first`}.`
+})
+
 const cutOff = ({ line = 0 }: Problem): Problem => ({
   line,
   kind: "cut",
@@ -192,10 +217,16 @@ const lateEvents = (late: number): Problem => ({
 
 const missing = (runs: ReadonlyMap<string, Seen>): ReadonlyArray<Problem> => {
   const problems: Array<Problem> = []
-  for (const [runId, { agent, hasBeginning, isOpen, parent }] of runs) {
+  for (const [runId, { agent, hasBeginning, isAgain, isOpen, parent }] of runs) {
     const run = `run ${runId} of '${agent}'`
     if (!hasBeginning) problems.push({ kind: "beginning", says: `The beginning of ${run} is missing.` })
     if (isOpen) problems.push({ kind: "end", says: `The end of ${run} is missing: it is at work, or was cut off.` })
+    // what it had started begins again with it
+    if (isAgain && (parent === undefined || runs.get(parent)?.isAgain !== true))
+      problems.push({
+        kind: "again",
+        says: `The ${run} begins again although it had completed: what is there twice is counted twice.`
+      })
     if (parent !== undefined && !runs.has(parent))
       problems.push({ kind: "parent", says: `Run ${parent}, which has started ${run}, is missing.` })
   }

@@ -4,7 +4,7 @@ import { inner } from "./figure.ts"
 import { sheet, whole } from "./layout.ts"
 import type { Scene } from "./Scene.ts"
 import { figure } from "./style.ts"
-import { count, duration, money } from "./words.ts"
+import { clip, count, duration, money } from "./words.ts"
 
 /** How it is drawn. */
 export interface Options {
@@ -33,7 +33,10 @@ export const draw = (scene: Scene, options?: Options): string => {
 export const titleOf = (scene: Scene): string => {
   const agents = scene.tracks.filter(({ depth }) => depth === 0).map(({ agent }) => agent)
   if (agents.length === 0) return "No run"
-  const named = agents.slice(0, 3).join(", ")
+  const named = agents
+    .slice(0, 3)
+    .map((agent) => clip(agent, 40))
+    .join(", ")
   return `${scene.totals.runs === 1 ? "A run" : count(scene.totals.runs, "run")} of ${named}${agents.length > 3 ? ` and ${agents.length - 3} more` : ""}`
 }
 
@@ -42,7 +45,7 @@ export const describe = ({ from, problems, to, totals }: Scene): string =>
   [
     `${duration(to - from)} from beginning to end.`,
     `${count(totals.turns, "turn")}, ${count(totals.work.attempts + totals.recovery.attempts, "attempt")} of models, ${count(totals.toolCalls, "tool call")}.`,
-    `${count(totals.modelFailures + totals.toolFailures, "failure")}, ${count(totals.verdicts, "verdict")}, ${duration(totals.waited)} of waits.`,
+    `${count(totals.modelFailures + totals.toolFailures, "failure")}, ${totals.sendFailures > 0 ? `${count(totals.sendFailures, "failed send")}, ` : ""}${count(totals.verdicts, "verdict")}, ${duration(totals.waited)} of waits.`,
     totals.isPriced
       ? `${money(totals.recovery.cost)} spent on recovery, ${money(totals.work.cost)} on work.`
       : `${count(totals.recovery.tokens, "token")} spent on recovery, ${count(totals.work.tokens, "token")} on work.`,

@@ -6,7 +6,7 @@
  * too long, and what was asked again because an answer did not fit its schema. Where a model was told of an error and called again,
  * nothing tells what it would have done otherwise: that is work.
  */
-import { numberAt, textAt } from "./fields.ts"
+import { amountAt, textAt } from "./fields.ts"
 import type { Recorded } from "./Recording.ts"
 
 /** What was spent on one of both. */
@@ -29,6 +29,8 @@ export interface Totals {
   /** How often tools have failed, and models. */
   readonly toolFailures: number
   readonly modelFailures: number
+  /** How often the transport has sent in vain, also where it sent again. */
+  readonly sendFailures: number
   /** Verdicts of all layers. */
   readonly verdicts: number
   /** Milliseconds of waits that were decided on, all layers together, also where several waited at once. */
@@ -62,7 +64,7 @@ export const make = (events: Iterable<Recorded>): Totals => {
   /** Runs whose work does not count, with what runs below them. */
   const lost = new Set<string>()
   const attempts: Array<Attempt> = []
-  const counts = { turns: 0, toolCalls: 0, toolFailures: 0, modelFailures: 0, verdicts: 0, waited: 0 }
+  const counts = { turns: 0, toolCalls: 0, toolFailures: 0, modelFailures: 0, sendFailures: 0, verdicts: 0, waited: 0 }
   for (const event of events) {
     const run = runs.get(event.runId) ?? { above: event.parent?.runId, asksAgain: false }
     runs.set(event.runId, run)
@@ -88,7 +90,8 @@ export const make = (events: Iterable<Recorded>): Totals => {
         break
       case "verdict":
         counts.verdicts++
-        counts.waited += Math.max(0, numberAt(event, "delay") ?? 0)
+        counts.waited += amountAt(event, "delay") ?? 0
+        if (event["layer"] === "transport") counts.sendFailures++
         break
       case "attempt-discarded": {
         const part = textAt(event, "run")
@@ -119,9 +122,9 @@ const attemptOf = (event: Recorded, asksAgain: boolean): Attempt => {
     isRecovery:
       asksAgain || layer === "fixer" || layer === "compaction" || outcome === "failed" || outcome === "discarded",
     tokens:
-      (numberAt(event, "spent", "usage", "inputTokens") ?? 0) +
-      (numberAt(event, "spent", "usage", "outputTokens") ?? 0),
-    cost: numberAt(event, "spent", "cost")
+      (amountAt(event, "spent", "usage", "inputTokens") ?? 0) +
+      (amountAt(event, "spent", "usage", "outputTokens") ?? 0),
+    cost: amountAt(event, "spent", "cost")
   }
 }
 

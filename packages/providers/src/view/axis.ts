@@ -7,7 +7,7 @@
 import { utcTicks } from "d3-time"
 import { bisectRight } from "d3-array"
 import type { Gap } from "./shapes.ts"
-import { duration } from "./words.ts"
+import { moment } from "./words.ts"
 
 /** Between the times of a scene and milliseconds as they are drawn, which begin at 0. Both ways monotone. */
 export interface Axis {
@@ -66,7 +66,10 @@ export const make = (scene: {
   }
 }
 
-/** About so many ticks between two places of an axis, at round times after the beginning. */
+/** So many letters are as wide as a tick has room. */
+const letters = 15
+
+/** About so many ticks between two places of an axis, at round times after the beginning; fewer where their labels are long. */
 export const ticks = (axis: Axis, start: number, end: number, count: number): ReadonlyArray<Tick> => {
   if (!(end > start)) return []
   const origin = axis.toTime(0)
@@ -76,7 +79,7 @@ export const ticks = (axis: Axis, start: number, end: number, count: number): Re
     end
   ]
   const found: Array<Tick> = []
-  const least = (end - start) / count / 3
+  const slot = (end - start) / count
   for (let at = 0; at < edges.length - 1; at += 2) {
     const [first = 0, last = 0] = [edges[at], edges[at + 1]]
     const isLater = axis.breaks.some((gap) => gap.end === first)
@@ -85,14 +88,18 @@ export const ticks = (axis: Axis, start: number, end: number, count: number): Re
     // after a break, time is told from there
     const base = isLater ? axis.toTime(first) : origin
     const [begin, stop] = [axis.toTime(first) - base, axis.toTime(last) - base]
-    for (const date of utcTicks(new Date(begin), new Date(stop), share)) {
-      const time = date.getTime()
-      const drawn = axis.toDrawn(base + time)
-      if (time < begin || time > stop || drawn - (found.at(-1)?.drawn ?? -Infinity) < least) continue
-      found.push({ drawn, label: `${isLater ? "+" : ""}${label(time)}` })
-    }
+    const times = utcTicks(new Date(begin), new Date(stop), share)
+      .map((date) => date.getTime())
+      .filter((time) => time >= begin && time <= stop)
+    const told = times.map((time) => ({
+      drawn: axis.toDrawn(base + time),
+      label: `${isLater ? "+" : ""}${label(time)}`
+    }))
+    const longest = Math.max(...told.map(({ label }) => label.length))
+    const least = slot * Math.max(1 / 3, longest / letters)
+    for (const tick of told) if (tick.drawn - (found.at(-1)?.drawn ?? -Infinity) >= least) found.push(tick)
   }
   return found
 }
 
-const label = (millis: number): string => (millis === 0 ? "0" : duration(millis))
+const label = (millis: number): string => (millis === 0 ? "0" : moment(millis))

@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import { itemsAt, numberAt, textAt } from "./fields.ts"
+import { amountAt, itemsAt, numberAt, textAt } from "./fields.ts"
 import type { Recorded } from "./Recording.ts"
 import type { State } from "./shapes.ts"
 import { Strand } from "./strand.ts"
@@ -107,7 +107,7 @@ export class CallWeaver {
 
   #decided(event: Recorded, index: number): boolean {
     const verdict = textAt(event, "verdict") ?? ""
-    const delay = numberAt(event, "delay") ?? 0
+    const delay = amountAt(event, "delay") ?? 0
     // a failure of the arguments is told by nothing else
     this.strand.end(event.at, "failed")
     this.strand.mark(event.at, toneOf(verdict), verdictLine(event), index)

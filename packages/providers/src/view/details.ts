@@ -3,11 +3,11 @@
  *
  * @internal
  */
-import { asText, at, fieldOf, numberAt, textAt } from "./fields.ts"
+import { amountAt, asText, at, fieldOf, numberAt, textAt } from "./fields.ts"
 import type { Recorded } from "./Recording.ts"
 import type { Scene } from "./Scene.ts"
 import { endOf, type Mark, type Span, startOf } from "./shapes.ts"
-import { duration, errorLine, messageOf, spentLine, tagOf } from "./words.ts"
+import { duration, errorLine, messageOf, moment, spentLine, tagOf } from "./words.ts"
 
 /** What is said of an item. */
 export interface Details {
@@ -48,7 +48,7 @@ export const outcomeOf = (item: Span | Mark): string =>
 export const lineOf = (scene: Scene, item: Span | Mark): string => {
   const lane = scene.lanes[item.lane]
   const agent = scene.tracks.find(({ id }) => id === lane?.track)?.agent ?? ""
-  const when = `at ${duration(startOf(item) - scene.from)}`
+  const when = `at ${moment(startOf(item) - scene.from)}`
   const long = item.shape === "span" ? `, ${duration(endOf(item) - startOf(item))}` : ""
   return `${item.label}. ${lane?.layer ?? ""} of ${agent}, ${outcomeOf(item)}, ${when}${long}`
 }
@@ -62,7 +62,7 @@ export const make = (scene: Scene, events: ReadonlyArray<Recorded>, item: Span |
   const facts: Array<readonly [string, string | undefined]> = [
     ["Outcome", outcomeOf(item)],
     ["Layer", lane?.layer],
-    ["Begins", `${duration(startOf(item) - scene.from)} after the start`],
+    ["Begins", `${moment(startOf(item) - scene.from)} after the start`],
     ["Lasts", item.shape === "span" ? duration(item.to - item.from) : undefined],
     ["Agent", subject?.agent],
     ["Run", subject?.runId],
@@ -87,13 +87,15 @@ const most = 1000
 
 const ofVerdict = (event: Recorded): ReadonlyArray<readonly [string, string | undefined]> => {
   if (event.type !== "verdict") return []
+  // as explained: from 1
+  const rung = numberAt(event, "rung")
   const hint = numberAt(event, "hint")
-  const delay = numberAt(event, "delay") ?? 0
+  const delay = amountAt(event, "delay") ?? 0
   const left = fieldOf(event, "left")
   const from = textAt(event, "hintFrom")
   return [
     ["Verdict", textAt(event, "verdict")],
-    ["Rung", numberAt(event, "rung")?.toString()],
+    ["Rung", rung === undefined ? undefined : String(rung + 1)],
     ["Attempt", numberAt(event, "attempt")?.toString()],
     ["Waits", delay > 0 ? duration(delay) : undefined],
     ["Hint", hint === undefined ? undefined : `wait ${duration(hint)}${from === undefined ? "" : `, by ${from}`}`],

@@ -31,6 +31,12 @@ export const numberAt = (value: unknown, ...path: ReadonlyArray<string>): number
   return typeof found === "number" && Number.isFinite(found) ? found : undefined
 }
 
+/** An amount of something, or nothing: never below 0, and no larger than sums of it can tell. */
+export const amountAt = (value: unknown, ...path: ReadonlyArray<string>): number | undefined => {
+  const found = numberAt(value, ...path)
+  return found === undefined ? undefined : Math.min(Math.max(0, found), Number.MAX_SAFE_INTEGER)
+}
+
 /** The items of a list; none of what is no list. */
 export const itemsAt = (value: unknown, ...path: ReadonlyArray<string>): ReadonlyArray<unknown> => {
   const found = at(value, ...path)

@@ -4,7 +4,7 @@
  * @internal
  */
 import { CallWeaver } from "./callWeaver.ts"
-import { itemsAt, numberAt, textAt } from "./fields.ts"
+import { amountAt, itemsAt, numberAt, textAt } from "./fields.ts"
 import { isTerminal, type Recorded } from "./Recording.ts"
 import type { State, Tone } from "./shapes.ts"
 import { Strand } from "./strand.ts"
@@ -175,7 +175,7 @@ export class RunWeaver {
     const asking = this.#asking()
     if (asking?.strand.open === undefined) return this.#marked("run", at, "note", verdictLine(event), index)
     const verdict = textAt(event, "verdict") ?? ""
-    const delay = numberAt(event, "delay") ?? 0
+    const delay = amountAt(event, "delay") ?? 0
     const sends = (asking.sends ??= this.#strand("transport", asking.from))
     if (sends.open === undefined)
       sends.begin({ part: "send", label: `send ${++asking.sent}`, at: asking.from, subject: index })
@@ -245,7 +245,7 @@ export class RunWeaver {
     if (event["layer"] === "transport") return this.#sent(event, index)
     const { at } = event
     const verdict = textAt(event, "verdict") ?? ""
-    const delay = numberAt(event, "delay") ?? 0
+    const delay = amountAt(event, "delay") ?? 0
     const strand = event["layer"] === "model" ? this.#asking()?.strand : this.#run
     if (strand === undefined) return this.#marked("run", at, toneOf(verdict), verdictLine(event), index)
     strand.mark(at, toneOf(verdict), verdictLine(event), index)

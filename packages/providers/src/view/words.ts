@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import { asText, at, numberAt, textAt } from "./fields.ts"
+import { amountAt, asText, at, textAt } from "./fields.ts"
 import type { Recorded } from "./Recording.ts"
 import type { Tone } from "./shapes.ts"
 
@@ -52,6 +52,22 @@ const parts = (seconds: number): string => {
   return `${Math.floor(seconds / size)} ${unit}${rest === 0 ? "" : ` ${rest} ${below}`}`
 }
 
+/** How long after a beginning, to the millisecond: `2 h 56 min 1.204 s`. Two times that differ read differently. */
+export const moment = (millis: number): string => {
+  if (!Number.isFinite(millis)) return "?"
+  if (millis < 0) return `-${moment(-millis)}`
+  if (millis < 999.9995) return `${Number(millis.toFixed(3))} ms`
+  let rest = Math.round(millis)
+  const told: Array<string> = []
+  for (const [unit, seconds] of units) {
+    const size = 1000 * seconds
+    const many = unit === "s" ? rest / size : Math.floor(rest / size)
+    if (many > 0) told.push(`${many} ${unit}`)
+    rest -= many * size
+  }
+  return told.join(" ")
+}
+
 /** A count with its noun. */
 export const count = (many: number, one: string, more = `${one}s`): string =>
   `${many.toLocaleString("en-US")} ${many === 1 ? one : more}`
@@ -65,7 +81,7 @@ export const toneOf = (verdict: string): Tone => {
 
 /** A verdict: `NoKeys → fix`, with its attempt and wait. */
 export const verdictLine = (event: Recorded): string => {
-  const delay = numberAt(event, "delay") ?? 0
+  const delay = amountAt(event, "delay") ?? 0
   const wait = delay > 0 ? ` in ${duration(delay)}` : ""
   return `${textAt(event, "tag") ?? "?"} → ${textAt(event, "verdict") ?? "?"}${wait}`
 }
@@ -86,11 +102,11 @@ export const settlementWord = (kind: string | undefined): string => {
 
 /** The tokens of a usage, input and output together. */
 export const tokensOf = (usage: unknown): number =>
-  (numberAt(usage, "inputTokens") ?? 0) + (numberAt(usage, "outputTokens") ?? 0)
+  (amountAt(usage, "inputTokens") ?? 0) + (amountAt(usage, "outputTokens") ?? 0)
 
 /** What one attempt of a model took: `116 tokens`, with its cost if that is known. */
 export const spentLine = (spent: unknown): string => {
-  const cost = numberAt(spent, "cost")
+  const cost = amountAt(spent, "cost")
   const tokens = count(tokensOf(at(spent, "usage")), "token")
   return cost === undefined ? tokens : `${tokens}, ${money(cost)}`
 }

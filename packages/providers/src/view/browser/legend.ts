@@ -25,14 +25,27 @@ const picture = (inner: string): SVGElement => {
 }
 
 /** The signs, each with its word. */
+export const signs: ReadonlyArray<readonly [string, string]> = (() => {
+  const { body, shard } = broken(1, 1, 20, 12)
+  return [
+    [`<path class="k-failed k-pale" d="${body}"/><path class="k-failed" d="${shard}"/>`, "failed"],
+    ['<rect class="k-failed" x="1" y="1" width="20" height="12" rx="3"/>', "not run: refused or left out"],
+    [
+      '<rect class="k-tool k-open" x="1" y="1" width="20" height="12" rx="3"/>',
+      "faded: interrupted, waiting, without an end, or it does not count"
+    ],
+    ...tones.map(
+      ([tone, text]) => [`<path class="k-${tone}" stroke-width="1.2" d="${shapeOf(tone, 11, 7, 5)}"/>`, text] as const
+    ),
+    ['<path class="k-thread" stroke-width="1.5" stroke-dasharray="4 3" d="M1 7H21"/>', "waits"],
+    ['<path class="k-thread" stroke-width="1.5" stroke-dasharray="1 4" d="M1 7H21"/>', "waits for a person"],
+    ['<path class="k-thread" stroke-width="3" d="M1 7H21"/>', "a fixer is at work"]
+  ]
+})()
+
+/** What the signs mean, as a list. */
 export const legend = (): HTMLElement => {
   const list = element("ul", { class: "legend", "aria-label": "Signs" })
-  const add = (inner: string, text: string) => list.append(element("li", {}, picture(inner), text))
-  const { body, shard } = broken(1, 1, 20, 12)
-  add(`<path class="k-failed k-pale" d="${body}"/><path class="k-failed" d="${shard}"/>`, "failed")
-  for (const [tone, text] of tones)
-    add(`<path class="k-${tone}" stroke-width="1.2" d="${shapeOf(tone, 11, 7, 5)}"/>`, text)
-  add('<path class="k-thread" stroke-width="1.5" stroke-dasharray="4 3" d="M1 7H21"/>', "waits")
-  add('<path class="k-thread" stroke-width="3" d="M1 7H21"/>', "a fixer is at work")
+  for (const [inner, text] of signs) list.append(element("li", {}, picture(inner), text))
   return list
 }

@@ -1,4 +1,55 @@
 /** Takes the events of a run while they come. */
+import { fieldOf, textAt } from "../fields.ts"
+import type * as Recording from "../Recording.ts"
+import { clip, messageOf, tagOf } from "../words.ts"
+
+/** The name of the event that a failed stream of Effect ends with: its data is a cause. */
+const failure = "effect/http-api/stream/failure"
+
+/** What came so far: events of the run, and what the server says besides. */
+export class Listening {
+  readonly #taking: Recording.Taking
+  /** What the server has said that is no event: why the stream failed, mostly. It stays. */
+  said: string | undefined
+  isOpen = true
+
+  constructor(taking: Recording.Taking) {
+    this.#taking = taking
+  }
+
+  take(name: string, data: string): void {
+    const value = parsed(data)
+    if (name === failure) this.said = `The run has failed: ${reasonsIn(value) ?? clip(data, 300)}`
+    else if (value === undefined)
+      this.said = `The server says: ${name === "message" ? "" : `${name}: `}${clip(data, 300)}`
+    else this.#taking.event(value)
+  }
+
+  /** While more may come, no run is without its end. */
+  recording(): Recording.Recording {
+    const { events, problems } = this.#taking.recording()
+    return { events, problems: this.isOpen ? problems.filter(({ kind }) => kind !== "end") : problems }
+  }
+}
+
+const parsed = (data: string): unknown => {
+  try {
+    return JSON.parse(data)
+  } catch {
+    return undefined
+  }
+}
+
+/** The code, or else the tag, and the message of an error or of each in a cause; of a problem document as well. */
+const reasonsIn = (value: unknown): string | undefined => {
+  const reasons = (Array.isArray(value) ? value : [value]).flatMap((reason: unknown) => {
+    if (textAt(reason, "_tag") === "Interrupt") return ["it was interrupted"]
+    const error = fieldOf(reason, "error") ?? fieldOf(reason, "defect") ?? reason
+    if (typeof error !== "object") return error === undefined ? [] : [clip(messageOf(error), 300)]
+    return [`${textAt(error, "code") ?? tagOf(error)}: ${clip(textAt(error, "detail") ?? messageOf(error), 300)}`]
+  })
+  return reasons.length === 0 ? undefined : reasons.join("; ")
+}
 
 /** Of a stream of server-sent events: the data of each, as it comes. */
 export const follow = async (
@@ -9,8 +60,15 @@ export const follow = async (
     body === undefined
       ? {}
       : { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } }
-  const response = await fetch(url, { ...asked, headers: { ...asked.headers, accept: "text/event-stream" } })
-  if (!response.ok || response.body === null) throw new Error(`The server answers ${response.status}`)
+  await hear(await fetch(url, { ...asked, headers: { ...asked.headers, accept: "text/event-stream" } }), each)
+}
+
+/** Reads an answer to its end. */
+export const hear = async (response: Response, each: (name: string, data: string) => void): Promise<void> => {
+  if (!response.ok || response.body === null) {
+    const reasons = reasonsIn(parsed(await response.text()))
+    throw new Error(`The server answers ${response.status}${reasons === undefined ? "" : `, ${reasons}`}`)
+  }
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let kept = ""
   for (;;) {

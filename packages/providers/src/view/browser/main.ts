@@ -1,10 +1,11 @@
 /** What runs in the page: reads what it was given, and shows it. */
+import { visible } from "../escape.ts"
 import { fieldOf, textAt } from "../fields.ts"
 import * as Recording from "../Recording.ts"
 import { DetailsPane } from "./detailsPane.ts"
 import { button, element } from "./dom.ts"
 import { legend } from "./legend.ts"
-import { follow } from "./live.ts"
+import { follow, Listening } from "./live.ts"
 import { Store } from "./store.ts"
 import { summary } from "./summary.ts"
 import { Table } from "./table.ts"
@@ -52,35 +53,45 @@ const mount = (main: HTMLElement, recording: Recording.Recording): Store => {
       "div",
       { class: "columns" },
       element("div", { class: "column" }, timeline.section, legend(), details.section),
-      new TranscriptPane(store).section
+      new TranscriptPane(store, () => table.focus()).section
     ),
     table.section
   )
   table.renew()
   timeline.draw()
+  unfold()
   return store
 }
 
 /** Shows events as they come: not more often than drawing them leaves time for. */
-const watch = (store: Store, taking: Recording.Taking, status: HTMLElement) => {
+const watch = (store: Store, listening: Listening, status: HTMLElement) => {
   let isDue = false
   let pause = 100
   const draw = () => {
     isDue = false
     const begun = performance.now()
-    store.renew(taking.recording())
+    store.renew(listening.recording())
     pause = Math.max(100, 4 * (performance.now() - begun))
   }
   return (name: string, data: string) => {
-    try {
-      taking.event(JSON.parse(data))
-    } catch {
-      status.textContent = `The server says: ${name}`
-    }
+    listening.take(name, data)
+    if (listening.said !== undefined) status.textContent = visible(listening.said)
     if (isDue) return
     isDue = true
     setTimeout(draw, pause)
   }
+}
+
+/** What is folded for the screen, and has to be read on paper. */
+const unfold = () => {
+  let folded: ReadonlyArray<HTMLDetailsElement> = []
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll<HTMLDetailsElement>("details.problems:not([open])")]
+    for (const one of folded) one.open = true
+  })
+  addEventListener("afterprint", () => {
+    for (const one of folded) one.open = false
+  })
 }
 
 const start = (): void => {
@@ -96,18 +107,22 @@ const start = (): void => {
 
 const live = async (main: HTMLElement, data: unknown): Promise<void> => {
   const url = textAt(data, "url") ?? ""
-  const taking = Recording.start()
+  const listening = new Listening(Recording.start())
   const status = element("p", { class: "status", role: "status" }, "The run is at work.")
-  const store = mount(main, taking.recording())
+  const store = mount(main, listening.recording())
   main.before(status)
   const body = fieldOf(data, "body")
-  try {
-    await follow(body === undefined ? { url } : { url, body }, watch(store, taking, status))
-    status.textContent = "The stream has ended."
-  } catch (error) {
-    status.textContent = `The stream broke off: ${error instanceof Error ? error.message : String(error)}`
+  const end = (text: string) => {
+    listening.isOpen = false
+    status.textContent = visible(listening.said === undefined ? text : `${listening.said} ${text}`)
+    store.renew(listening.recording())
   }
-  store.renew(taking.recording())
+  try {
+    await follow(body === undefined ? { url } : { url, body }, watch(store, listening, status))
+    end("The stream has ended.")
+  } catch (error) {
+    end(`The stream broke off: ${error instanceof Error ? error.message : String(error)}`)
+  }
 }
 
 // what stands in the page already is seen before the rest is made

@@ -22,6 +22,7 @@ button:hover{border-color:var(--quiet)}
 .theme{float:right}
 .faint,.status{color:var(--quiet)}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.skip:not(:focus-visible){position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);padding:0;border:0}
 .sums{clear:both;display:flex;flex-wrap:wrap;gap:0;margin:16px 0 10px;border-top:1px solid var(--line);border-bottom:1px solid var(--line)}
 .sum{flex:1 1 110px;padding:8px 14px 9px 0}
 .sum dt{font-size:11px;color:var(--quiet)}
@@ -76,17 +77,17 @@ button:hover{border-color:var(--quiet)}
 .more{display:block;width:100%;margin:6px 0}
 .table{margin-top:28px}
 .table .scroller{max-height:320px;overflow:auto;border:1px solid var(--line);border-radius:8px}
-table{border-collapse:collapse;width:100%;font-size:12px;table-layout:fixed}
+table{border-collapse:collapse;width:100%;min-width:800px;font-size:12px;table-layout:fixed}
 th{position:sticky;top:0;background:var(--raised);text-align:left;font-weight:600}
 th,td{height:26px;padding:0 10px;white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
-th:nth-child(1),th:nth-child(2){width:88px}th:nth-child(3){width:18%}th:nth-child(4){width:84px}th:nth-child(6){width:22%}
+th:nth-child(1){width:176px}th:nth-child(2){width:88px}th:nth-child(3){width:18%}th:nth-child(4){width:84px}th:nth-child(6){width:22%}
 .number{text-align:right;font-variant-numeric:tabular-nums}
 tbody tr{cursor:pointer}
 tbody tr.is-selected{background:var(--raised);font-weight:600}
 .spacer{pointer-events:none}
 @media (max-width:900px){.columns{grid-template-columns:minmax(0,1fr)}.transcript{position:static}}
-@media print{body{padding:0;font-size:11px}.theme,.keys,.bar button,.fold,.more,.table,.tip,.details.is-empty{display:none}
-.columns{display:block}.figure,.transcript .scroller{max-height:none;overflow:visible;border:0}.transcript{position:static;margin-top:16px}.entry{break-inside:avoid-page}}
+@media print{body{padding:0;font-size:11px}:focus-visible{outline:0}.theme,.keys,.bar button,.fold,.more,.skip,.table,.tip,.ring,.details.is-empty{display:none}
+.columns{display:block}.room{height:auto!important}.figure,.transcript .scroller{max-height:none;overflow:visible;border:0}.transcript{position:static;margin-top:16px}.entry{break-inside:avoid-page}}
 `
 
 /** All of it, as CSS. */

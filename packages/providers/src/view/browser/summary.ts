@@ -6,8 +6,20 @@ import { element } from "./dom.ts"
 
 /** Anew from a scene. */
 export const summary = ({ from, problems, to, totals }: Scene): HTMLElement => {
-  const { isPriced, modelFailures, nested, recovery, runs, toolCalls, toolFailures, turns, verdicts, waited, work } =
-    totals
+  const {
+    isPriced,
+    modelFailures,
+    nested,
+    recovery,
+    runs,
+    sendFailures,
+    toolCalls,
+    toolFailures,
+    turns,
+    verdicts,
+    waited,
+    work
+  } = totals
   const amount = (spent: typeof work) => (isPriced ? money(spent.cost) : count(spent.tokens, "token"))
   const facts: ReadonlyArray<readonly [string, string, string]> = [
     [
@@ -17,7 +29,11 @@ export const summary = ({ from, problems, to, totals }: Scene): HTMLElement => {
     ],
     ["Attempts", (work.attempts + recovery.attempts).toLocaleString("en-US"), `of models, in ${count(turns, "turn")}`],
     ["Tool calls", toolCalls.toLocaleString("en-US"), `${count(toolFailures, "failure")}`],
-    ["Failures", (modelFailures + toolFailures).toLocaleString("en-US"), count(verdicts, "verdict")],
+    [
+      "Failures",
+      (modelFailures + toolFailures).toLocaleString("en-US"),
+      `${count(verdicts, "verdict")}${sendFailures > 0 ? `, ${count(sendFailures, "failed send")}` : ""}`
+    ],
     ["Waited", duration(waited), "as decided"],
     ["Work", amount(work), count(work.attempts, "attempt")],
     ["Recovery", amount(recovery), count(recovery.attempts, "attempt")]

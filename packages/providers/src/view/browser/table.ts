@@ -1,7 +1,7 @@
 /** Everything that is drawn, as a table: only the rows that can be seen are there, and every one can be reached by key. */
 import * as Details from "../details.ts"
 import { endOf, type Mark, type Span, startOf } from "../shapes.ts"
-import { duration } from "../words.ts"
+import { duration, moment } from "../words.ts"
 import { element } from "./dom.ts"
 import type { Store } from "./store.ts"
 
@@ -11,7 +11,7 @@ const spare = 12
 export class Table {
   readonly section: HTMLElement
   readonly #body = element("tbody")
-  readonly #table = element("table", { "aria-labelledby": "table-title" })
+  readonly #table = element("table", { role: "grid", "aria-labelledby": "table-title" })
   readonly #scroller = element("div", { class: "scroller" })
   readonly #title = element("h2", { id: "table-title" })
   readonly #store: Store
@@ -34,6 +34,13 @@ export class Table {
       if (change === "scene") this.renew()
       else if (change === "selection") this.#follow()
     })
+  }
+
+  focus(): void {
+    this.section.scrollIntoView({ block: "nearest" })
+    this.#reveal()
+    this.#fill()
+    this.#focusRow()
   }
 
   /** Orders what there is, and shows it: once it stands in the page, and when events have come. */
@@ -91,7 +98,7 @@ export class Table {
         "aria-selected": String(isSelected),
         class: isSelected ? "is-selected" : undefined
       },
-      element("td", { class: "number" }, duration(startOf(item) - scene.from)),
+      element("td", { class: "number" }, moment(startOf(item) - scene.from)),
       element("td", { class: "number" }, item.shape === "span" ? duration(endOf(item) - startOf(item)) : ""),
       element("td", { dir: "auto" }, agent),
       element("td", {}, lane?.layer ?? ""),

@@ -10,6 +10,9 @@ import type { Store } from "./store.ts"
 /** More items than that are drawn on a canvas. */
 const manyItems = 2500
 
+/** How wide the picture is on paper, in pixels, whatever the screen. */
+const paper = 720
+
 const help =
   "Arrow left and right go through a lane, arrow up and down to the lane beside it. Enter goes to the details, Escape comes back. Plus and minus zoom, 0 shows all. The table below holds the same."
 
@@ -32,6 +35,7 @@ export class Timeline {
   readonly #store: Store
   readonly #enter: () => void
   #isDue = false
+  #isPrinted = false
 
   constructor(store: Store, enter: () => void) {
     this.#store = store
@@ -57,7 +61,11 @@ export class Timeline {
     this.#figure.addEventListener("keydown", (event) => this.#key(event))
     this.#figure.addEventListener("scroll", () => this.redraw(), { passive: true })
     new ResizeObserver(() => this.redraw()).observe(this.#figure)
-    addEventListener("beforeprint", () => this.draw())
+    for (const isPrinted of [true, false])
+      addEventListener(isPrinted ? "beforeprint" : "afterprint", () => {
+        this.#isPrinted = isPrinted
+        this.draw()
+      })
   }
 
   focus(): void {
@@ -79,11 +87,12 @@ export class Timeline {
     const { scene, sheet, window } = this.#store
     const width = this.#width
     if (width < 60) return
-    const isLarge = scene.items.length > manyItems
+    // all of it goes on paper, not what the screen shows: and no element is too many there
+    const isLarge = scene.items.length > manyItems && !this.#isPrinted
     this.#figure.dataset["drawing"] = isLarge ? "canvas" : "svg"
     this.#svg.toggleAttribute("hidden", isLarge)
     this.#canvas.hidden = !isLarge
-    this.#room.style.height = `${sheet.height}px`
+    this.#room.style.height = this.#isPrinted ? "auto" : `${sheet.height}px`
     if (isLarge) this.#paint(width)
     else {
       this.#svg.setAttribute("viewBox", `0 0 ${width} ${sheet.height}`)
@@ -93,7 +102,7 @@ export class Timeline {
   }
 
   get #width(): number {
-    return this.#figure.clientWidth
+    return this.#isPrinted ? paper : this.#figure.clientWidth
   }
 
   #paint(width: number): void {

@@ -1,11 +1,15 @@
 /** The conversation with its seams, in step with what is selected: of a long one, what stands around that. */
 import type { Entry } from "../transcript.ts"
+import { count } from "../words.ts"
 import { button, element, longText } from "./dom.ts"
 import type { Store } from "./store.ts"
 
 /** How many entries are there at once, and how many more come at a time. */
 const page = 240
 const more = 160
+
+/** How many entries go on paper at the most. */
+const printed = 5000
 
 export class TranscriptPane {
   readonly section: HTMLElement
@@ -19,13 +23,14 @@ export class TranscriptPane {
   /** Whether everything is there, and whole: for paper. */
   #isPrinted = false
 
-  constructor(store: Store) {
+  constructor(store: Store, leave: () => void) {
     this.#store = store
     this.#scroller.append(this.#earlier, this.#list, this.#later)
     this.section = element(
       "section",
       { class: "transcript", "aria-labelledby": "transcript-title" },
       element("h2", { id: "transcript-title" }, "Transcript"),
+      button("Skip to the table", leave, { class: "skip" }),
       this.#scroller
     )
     store.listen((change) => {
@@ -49,7 +54,7 @@ export class TranscriptPane {
     this.#isPrinted = isPrinted
     if (isPrinted) {
       this.#from = 0
-      this.#to = Math.min(5000, this.#store.scene.transcript.length)
+      this.#to = Math.min(printed, this.#store.scene.transcript.length)
     }
     this.#fill()
   }
@@ -68,6 +73,15 @@ export class TranscriptPane {
     this.#list.replaceChildren(
       ...transcript.slice(this.#from, this.#to).map((entry, index) => this.#entry(entry, this.#from + index))
     )
+    const unprinted = this.#isPrinted ? transcript.length - this.#to : 0
+    if (unprinted > 0)
+      this.#list.append(
+        element(
+          "li",
+          { class: "entry" },
+          `${count(unprinted, "later entry", "later entries")} not printed here: the page has all.`
+        )
+      )
     if (transcript.length === 0) this.#list.append(element("li", { class: "faint" }, "Nothing was said."))
     this.#earlier.textContent = `${this.#from.toLocaleString("en-US")} earlier entries: show some`
     this.#earlier.hidden = this.#from === 0
