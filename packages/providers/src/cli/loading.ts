@@ -1,4 +1,5 @@
 /** Exports of a module that a person names on the command line, as `file.ts#name`. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { createRequire } from "node:module"
@@ -26,17 +27,28 @@ export const parse = (given: string) =>
     )
   )
 
-/** All exports of a module. It runs, as whenever it is imported. */
+/** What the process prepares itself with before a module that is not ours runs in it. */
+export const Preparation = Context.Reference<Effect.Effect<void>>("@kintsugi/providers/cli/loading/Preparation", {
+  defaultValue: () => Effect.void
+})
+
+/** All exports of a module. It runs, as whenever it is imported, and has a minute for that. */
 export const load = (file: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const name = yield* shown(file)
     const exists = yield* Effect.orElseSucceed(fs.exists(file), () => false)
     if (!exists) return yield* new Failed({ message: `cannot load ${name}: there is no such file` })
+    yield* yield* Preparation
     return yield* Effect.tryPromise({
       try: (): Promise<Readonly<Record<string, unknown>>> => import(pathToFileURL(file).href),
       catch: (error) => new Failed({ message: `cannot load ${name}: ${explained(error)}` })
-    })
+    }).pipe(
+      Effect.timeoutOrElse({
+        duration: "1 minute",
+        orElse: () => new Failed({ message: `cannot load ${name}: it has not ended its loading within a minute` })
+      })
+    )
   })
 
 const explained = (error: unknown): string => {
