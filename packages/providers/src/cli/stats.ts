@@ -9,7 +9,7 @@ import * as Stats from "../view/Stats.ts"
 import * as StatsPage from "../view/StatsPage.ts"
 import * as StatsSvg from "../view/StatsSvg.ts"
 import * as StatsText from "../view/StatsText.ts"
-import { Failed, Misused, reasonOf } from "./failure.ts"
+import { Failed, Misused } from "./failure.ts"
 import { find, type Found, type Unread } from "./finding.ts"
 import { eachLine, nameOf, type Source } from "./reading.ts"
 import { emphasis, remark } from "./terminal.ts"
@@ -30,7 +30,7 @@ const json = Flag.Boolean("json").pipe(Flag.withDescription("The same as --forma
 const statsOf = (source: Source) =>
   Effect.gen(function* () {
     const taking = Recording.start()
-    yield* Effect.mapError(eachLine(source, taking.line), reasonOf)
+    yield* eachLine(source, taking.line)
     const recording = taking.recording()
     return recording.events.length === 0 ? yield* Effect.fail("there is no event in it") : Stats.of(recording)
   })
