@@ -46,7 +46,15 @@ it.effect("P1245 backend: its own form is answered with a page that reads the ev
 it.effect("P1245 backend: a form of another site, or of nobody, starts nothing", () =>
   Effect.gen(function* () {
     const { events, url } = yield* serving((yield* make()).layer)
-    for (const headers of [{ origin: "https://elsewhere.example" }, { origin: "null" }, { origin: `${url}0` }, {}]) {
+    const foreign = [
+      { origin: "https://elsewhere.example" },
+      { origin: "null" },
+      { origin: `${url}0` },
+      { origin: url.replace(/^http:/, "ftp:") },
+      // its own name, but not by its own scheme: only the browser can tell
+      { origin: url.replace(/^http:/, "https:"), "sec-fetch-site": "cross-site" }
+    ]
+    for (const headers of [...foreign, {}]) {
       const refused = yield* post(url, "question=refund", headers)
       assert.strictEqual(refused.status, 403)
       assert.strictEqual(refused.headers.get("content-type"), "application/problem+json")
@@ -57,6 +65,27 @@ it.effect("P1245 backend: a form of another site, or of nobody, starts nothing",
     const stray = yield* raw(url, "/live", { method: "PUT" })
     assert.deepStrictEqual([stray.status, stray.headers.get("allow")], [405, "GET, POST, HEAD"])
     assert.deepStrictEqual(events, [])
+  })
+)
+
+it.effect("P1245 backend: a script of another site starts no run, and what is no browser does", () =>
+  Effect.gen(function* () {
+    const { events, url } = yield* serving((yield* make(text("A lamp."), text("A lamp."))).layer)
+    const ask = (path: string, headers: Readonly<Record<string, string>>) =>
+      raw(url, path, {
+        method: "POST",
+        body: JSON.stringify({ question: "What is order A-17?" }),
+        headers: { "content-type": "application/json", ...headers }
+      })
+    for (const path of ["/runs", "/runs/events"]) {
+      const refused = yield* ask(path, { origin: "https://elsewhere.example" })
+      assert.strictEqual(refused.status, 403)
+      assert.strictEqual(refused.headers.get("content-type"), "application/problem+json")
+      assert.strictEqual((yield* ask(path, { origin: url, "sec-fetch-site": "same-site" })).status, 403)
+    }
+    assert.deepStrictEqual(events, [])
+    assert.strictEqual((yield* ask("/runs", {})).status, 200)
+    assert.strictEqual((yield* ask("/runs/events", { origin: url, "sec-fetch-site": "same-origin" })).status, 200)
   })
 )
 

@@ -93,6 +93,12 @@ describe("kintsugi explain", () => {
     expect((await kintsugi(["explain", main])).out).toContain("at worst: 7 attempts")
     const hash = file("c#.js", `${head}export const table = { A: Recovery.retry({ retries: 2 }) }\n`)
     expect(shell(`kintsugi explain '${hash}'`).out).toContain("at worst: 3 attempts")
+    expect(shell(`kintsugi explain '${hash}#table'`).out).toContain("at worst: 3 attempts")
+    const odd = file(
+      "odd.js",
+      `${head}const table = { A: Recovery.retry({ retries: 4 }) }\nexport { table as "weird # name" }\n`
+    )
+    expect(shell(`kintsugi explain '${odd}#weird # name'`).out).toContain("at worst: 5 attempts")
   })
 
   it("P1238 P1240 says which policies there are, where the one that was named is none", { timeout }, () => {
@@ -110,6 +116,7 @@ describe("kintsugi explain", () => {
   it("P1238 P1240 says why a module cannot be loaded", { timeout }, () => {
     for (const [path, says] of [
       [join(folder, "missing.ts"), "there is no such file"],
+      [".", /^error: cannot load \.: it is a folder, name a module in it\n$/],
       [file("syntax.ts", "export const = 1"), /SyntaxError|Expression expected|Expected/],
       [file("enum.ts", "export enum A { B }"), "Node strips types and translates nothing"],
       [file("throws.ts", 'throw new Error("not today\\nnor tomorrow")'), "not today"],

@@ -65,7 +65,7 @@ export const kintsugi = (
   )
 }
 
-const main = join(root, "packages/providers/src/cli/main.ts")
+export const main = join(root, "packages/providers/src/cli/main.ts")
 
 /** Runs it as a shell does: `command` is given to one, and `kintsugi` stands in it for the program. */
 export const shell = (command: string, env: Readonly<Record<string, string>> = {}): Said => {

@@ -1,9 +1,11 @@
 /** The command line as a process. */
-import { readFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, onTestFinished } from "vitest"
 import { root } from "../../../scripts/files.ts"
-import { file, kintsugi, shell } from "./playing.ts"
+import { file, folder, kintsugi, main, shell } from "./playing.ts"
 
 file("events.jsonl", readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8"))
 file(
@@ -76,6 +78,51 @@ describe("the command line", () => {
 
   it("P1243 ends though a policy's module would hold the process", { timeout }, () => {
     expect(shell("kintsugi explain policy.ts")).toMatchObject({ code: 0, err: "" })
+  })
+
+  it("P1252 takes nothing of what a policy's module prints for its result", { timeout }, () => {
+    const lines = ["import { log } from 'node:console'", "import { Recovery } from '@kintsugi/core'"]
+    const says = ["console.log('noise one')", "log('noise two')", "console.table(['noise three'])"]
+    file("noisy.ts", [...lines, ...says, "export const table = { A: Recovery.retry({ retries: 1 }) }"].join("\n"))
+    const { code, err, out } = shell("kintsugi explain noisy.ts --format svg")
+    expect(code).toBe(0)
+    expect(out).toMatch(/^<svg .*<\/svg>\n$/s)
+    for (const noise of ["noise one", "noise two", "noise three"]) expect(err).toContain(noise)
+  })
+
+  it("P1252 fails where a policy's module ends the process", { timeout }, () => {
+    for (const code of [0, 3]) {
+      file("exits.ts", `process.exit(${code})`)
+      expect(shell("kintsugi explain exits.ts -o exits.svg")).toEqual({
+        code: 1,
+        out: "",
+        err: "error: the module that was named has ended the process\n"
+      })
+      expect(existsSync(join(folder, "exits.svg"))).toBe(false)
+    }
+  })
+
+  it("P1252 can be interrupted while a policy's module holds the thread", { timeout }, async () => {
+    const looping = file("looping.ts", "import { writeSync } from 'node:fs'\nwriteSync(2, 'begun')\nwhile (true) {}")
+    const child = spawn(process.execPath, [main, "explain", looping], { stdio: ["ignore", "ignore", "pipe"] })
+    onTestFinished(() => void child.kill("SIGKILL"))
+    await once(child.stderr, "data")
+    child.kill("SIGINT")
+    expect(await once(child, "exit")).toEqual([null, "SIGINT"])
+  })
+
+  it("P1253 exits with 130 where it is interrupted, and writes nothing", { timeout }, async () => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+      const target = join(folder, `${signal}.html`)
+      const child = spawn(process.execPath, [main, "report", "-o", target], { stdio: ["pipe", "ignore", "inherit"] })
+      onTestFinished(() => void child.kill("SIGKILL"))
+      // more than a pipe holds: it is gone once somebody reads, and then the command is at work
+      child.stdin.write(`${" ".repeat(2 ** 20)}\n`)
+      await once(child.stdin, "drain")
+      child.kill(signal)
+      expect(await once(child, "exit")).toEqual([130, null])
+      expect(existsSync(target)).toBe(false)
+    }
   })
 
   it("P1241 colours on a terminal alone, and not where NO_COLOR is set", { timeout }, async () => {

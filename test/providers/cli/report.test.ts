@@ -1,6 +1,6 @@
 /** `kintsugi report`. */
 import { Recording, Scene, Svg } from "@kintsugi/providers/view"
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
@@ -59,7 +59,28 @@ describe("kintsugi report", () => {
     const { code, err } = await kintsugi(["report", broken, "-o", join(folder, "very.html")])
     expect(code).toBe(0)
     expect(err.trimEnd().split("\n")).toHaveLength(11)
-    expect(err).toContain("31 more of that kind")
+    expect(err.trimEnd().split("\n").at(-1)).toMatch(/very\.jsonl: 31 more problems$/)
+    // of a report that is not written nothing is said
+    const nothing = file("nothing.jsonl", "nope\n".repeat(40))
+    const refused = await kintsugi(["report", nothing])
+    expect([refused.code, refused.out]).toEqual([1, ""])
+    expect(refused.err).toContain("30 more problems")
+    expect(refused.err).not.toContain("in the report")
+  })
+
+  it.each([
+    ["\ufeff", "utf16le"],
+    ["", "utf16le"]
+  ] as const)("P1237 names the encoding of a file that is no UTF-8: %j %s", async (mark, encoding) => {
+    const other = join(folder, "other.jsonl")
+    writeFileSync(other, Buffer.from(mark + events, encoding))
+    for (const bytes of [readFileSync(other), readFileSync(other).swap16()]) {
+      writeFileSync(other, bytes)
+      const says = "it is UTF-16, and events are UTF-8"
+      const { code, err, out } = await kintsugi(["report", other])
+      expect([code, out, err.split("\n")]).toEqual([1, "", [expect.stringContaining(`other.jsonl: ${says}`), ""]])
+      expect((await kintsugi(["stats", other])).err).toContain(`other.jsonl: ${says}`)
+    }
   })
 
   it("P1237 P1240 ends with 1 where nothing can be drawn or written", async () => {

@@ -1,6 +1,7 @@
 /** `kintsugi stats`. */
 import { Recording, Stats } from "@kintsugi/providers/view"
-import { linkSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
@@ -97,5 +98,65 @@ describe("kintsugi stats", () => {
       expect([said.code, said.out]).toEqual([code, ""])
       expect(said.err).toContain(says)
     }
+  })
+
+  it("P1250 writes over no file that it reads, however that is reached", async () => {
+    const kept = join(folder, "kept")
+    mkdirSync(kept)
+    const source = join(kept, "a.jsonl")
+    writeFileSync(source, events)
+    linkSync(source, join(folder, "hard.json"))
+    symlinkSync(source, join(folder, "soft.json"))
+    for (const [given, target] of [
+      [kept, source],
+      [kept, join(folder, "hard.json")],
+      [kept, join(folder, "soft.json")],
+      [source, join(folder, "hard.json")],
+      [join(folder, "soft.json"), source]
+    ] as const) {
+      const said = await kintsugi(["stats", given, "-o", target, "--format", "json"])
+      expect([said.code, said.out]).toEqual([2, ""])
+      expect(said.err).toContain("would be written over")
+      expect(readFileSync(source, "utf8")).toBe(events)
+    }
+    // beside them is a place like any other
+    expect(await kintsugi(["stats", kept, "-o", join(kept, "stats.json")])).toMatchObject({ code: 0, err: "" })
+  })
+
+  it("P1251 counts each file once, by whatever links and names it is reached", async () => {
+    const looped = join(folder, "looped")
+    mkdirSync(join(looped, "loop"), { recursive: true })
+    writeFileSync(join(looped, "a.jsonl"), events)
+    symlinkSync("../../looped", join(looped, "loop", "back"))
+    symlinkSync("a.jsonl", join(looped, "b.jsonl"))
+    const named = join(looped, "a.jsonl")
+    const { code, err, out } = await kintsugi(["stats", looped, named, named, join(looped, "b.jsonl"), "--json"])
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ recordings: 1, events: one.events })
+    expect(err).toMatch(/^links to folders are not followed: .*loop\/back$/m)
+    // a link that is named is followed
+    symlinkSync("looped", join(folder, "linked"))
+    expect(JSON.parse((await kintsugi(["stats", join(folder, "linked"), "--json"])).out)).toMatchObject({
+      recordings: 1
+    })
+  })
+
+  it("P1251 waits for no pipe that stands in a folder, and names it", async () => {
+    const piped = join(folder, "piped")
+    mkdirSync(piped)
+    writeFileSync(join(piped, "a.jsonl"), events)
+    symlinkSync("nowhere", join(piped, "gone.jsonl"))
+    execFileSync("mkfifo", [join(piped, "pipe.jsonl")])
+    const { code, err, out } = await kintsugi(["stats", piped, "--json"])
+    expect(code).toBe(0)
+    const { recordings, unread } = JSON.parse(out)
+    expect(recordings).toBe(1)
+    expect(unread.map(({ reason }: { reason: string }) => reason)).toEqual([
+      "there is no such file",
+      "it is no regular file"
+    ])
+    expect(err).toContain("2 of 3 files were not counted")
+    const named = await kintsugi(["stats", join(piped, "pipe.jsonl")])
+    expect(named).toMatchObject({ code: 1, out: "", err: expect.stringContaining("it is no regular file") })
   })
 })

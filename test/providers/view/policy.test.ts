@@ -189,4 +189,17 @@ describe("a policy to look at", () => {
       expect(`${PolicySvg.draw(evil)}${PolicyPage.make(evil)}`).not.toContain(never)
     }
   })
+
+  it("P1236 shows no control and no turn of direction to a terminal, whichever name has it", () => {
+    const evil = "evil\u001b[31m\u202e\nname"
+    const table = { [evil]: Recovery.when(() => Recovery.tell<unknown>()) }
+    const layer = { name: evil, explanation: Recovery.explain(table) }
+    const run = PolicyView.ofBounds(evil, { modelCalls: 1, requests: 1, time: Duration.zero })
+    for (const view of [PolicyView.make([layer]), PolicyView.make([layer, layer]), run]) {
+      const text = PolicyText.format(view)
+      // oxlint-disable-next-line no-control-regex -- this is what must not be there
+      expect(text).not.toMatch(/[\u001b\u202e]/)
+      expect(text).toContain("evil\u241b[31m[U+202E] name")
+    }
+  })
 })

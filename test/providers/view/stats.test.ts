@@ -178,6 +178,38 @@ describe("statistics", () => {
     ])
   })
 
+  it("P1231 giving up heals nothing, though the run completes without it", () => {
+    for (const last of ["exhausted", "retry exhausted", "fail", "raise", "rethrow", "escalate"]) {
+      const lost = { tag: "Busy", failures: 2, incidents: 1, healed: 0, by: { [last]: 1 } }
+      const givenUp = (layer: string) => [verdict(layer, "Busy", "retry", 1), verdict(layer, "Busy", last, 2)]
+      expect(healedBy(...givenUp("effect"), { type: "run-completed" })).toEqual([lost])
+      // another model answered
+      expect(healedBy(...givenUp("model"), { type: "model-end" }, { type: "run-completed" })).toEqual([lost])
+      // the model was told what became of the call, and called again
+      const told = [...givenUp("tool"), ended("told")].map((one) => ({ ...call("c1"), ...one }))
+      expect(healedBy(...told, { ...call("c2"), ...ended("result") })).toEqual([
+        { ...lost, healed: 1, by: { [`${last} → model`]: 1 } }
+      ])
+    }
+    expect(healedBy({ type: "output-rejected", text: "" }, { type: "run-completed" })).toMatchObject([{ healed: 0 }])
+  })
+
+  it("P1231 nothing is healed twice", () => {
+    const retried = { ...call("c"), ...verdict("tool", "Busy", "retry", 1) }
+    const result = { ...call("c"), ...ended("result") }
+    const once = [{ tag: "Busy", failures: 1, incidents: 1, healed: 1, by: { retry: 1 } }]
+    expect(healedBy(retried, result, result, { type: "run-completed" }, { type: "run-completed" })).toEqual(once)
+    const asked = verdict("model", "Busy", "retry", 1)
+    expect(healedBy(asked, { type: "model-end" }, { type: "model-end" }, { type: "run-completed" })).toEqual(once)
+    const around = verdict("effect", "Busy", "retry", 1)
+    expect(healedBy(around, { type: "run-completed" }, { type: "run-completed" })).toEqual(once)
+    const told = [verdict("tool", "Busy", "tell", 1), ended("told")].map((one) => ({ ...call("c1"), ...one }))
+    const again = { ...call("c2"), ...ended("result") }
+    const { errors, tools } = statsOf({ ...call("c1"), ...failed }, ...told, again, again, { type: "run-completed" })
+    expect(errors).toMatchObject([{ incidents: 1, healed: 1 }])
+    expect(tools).toMatchObject([{ troubled: 1, healed: 1 }])
+  })
+
   it("P1232 name the tools that never heal, and no others", () => {
     const start = (id: string, tool: string) => ({ ...call(id, tool), type: "tool-start" })
     const stats = statsOf(
@@ -248,6 +280,40 @@ describe("statistics", () => {
     })
     expect(StatsText.format(statsOf(asked("failed", 1), asked("used", 3)))).toContain("25 % of all money")
     expect(StatsText.format(statsOf(asked("failed", 1), asked("used")))).toContain("50 % of all tokens")
+  })
+
+  it("P1233 list errors by how often they came, and verdicts too", () => {
+    const around = (tag: string, ...verdicts: ReadonlyArray<string>) =>
+      verdicts.flatMap((one) => [verdict("effect", tag, one, 1), { type: "run-completed" }])
+    const stats = statsOf(
+      ...around("Rare", "retry"),
+      ...around("Often", "fix", "retry", "retry"),
+      ...around("Also", "retry", "fix", "fix"),
+      verdict("effect", "Twice", "retry", 1),
+      verdict("effect", "Twice", "retry", 2)
+    )
+    // by name where machines read it, by frequency where people do
+    expect(stats.errors.map(({ tag }) => tag)).toEqual(["Also", "Often", "Rare", "Twice"])
+    const expected = ["Also", "Often", "Twice", "Rare"]
+    expect(Stats.byFrequency(stats).map(({ tag }) => tag)).toEqual(expected)
+    expect(stats.errors.slice(0, 2).map(({ healedBy }) => healedBy)).toEqual([
+      [
+        { verdict: "fix", count: 2 },
+        { verdict: "retry", count: 1 }
+      ],
+      [
+        { verdict: "retry", count: 2 },
+        { verdict: "fix", count: 1 }
+      ]
+    ])
+    const trouble = (id: string, tool: string) => ({ ...call(id, tool), ...failed })
+    const never = statsOf(trouble("1", "once"), trouble("2", "twice"), trouble("3", "twice"), { type: "run-failed" })
+    expect(Stats.neverHealed(never).map(({ tool }) => tool)).toEqual(["twice", "once"])
+    for (const all of [StatsText.format(stats), StatsSvg.draw(stats), StatsPage.make(stats)]) {
+      const places = expected.map((tag) => all.indexOf(tag))
+      expect(places).not.toContain(-1)
+      expect(places).toEqual(places.toSorted((a, b) => a - b))
+    }
   })
 
   it("P1233 list no more bars than asked for, and count the rest", () => {

@@ -9,6 +9,7 @@ import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { Question } from "./api.ts"
+import * as Origins from "./origins.ts"
 
 const path = "/live"
 const icon = "/favicon.ico"
@@ -18,12 +19,6 @@ export const known: ReadonlyArray<readonly [HttpRouter.PathInput, ReadonlyArray<
   [path, ["GET", "POST"]],
   [icon, ["GET"]]
 ]
-
-class Foreign extends HttpApiError.Problem<Foreign>()("Foreign", {
-  type: "about:blank",
-  status: 403,
-  title: "Forbidden"
-}) {}
 
 /**
  * Nothing of these pages is kept or shown within another one, and other sites are told nothing about them. Without any referrer, browsers
@@ -57,13 +52,9 @@ const form = `<!doctype html>
 </html>
 `
 
-/** Whether a form was sent from a page of this server. Whatever says nothing of where it comes from is no form of a browser's. */
-const isOwn = ({ headers: { host = "", origin = "" } }: HttpServerRequest.HttpServerRequest): boolean =>
-  URL.parse(origin)?.host === host
-
 const watched = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
-  if (!isOwn(request)) return yield* HttpServerRespondable.toResponse(new Foreign())
+  if (!Origins.isOwn(request)) return yield* Origins.refusal
   const asked = yield* Effect.result(HttpServerRequest.schemaBodyUrlParams(Question))
   if (asked._tag === "Failure") return yield* HttpServerRespondable.toResponse(new HttpApiError.BadRequestProblem())
   return HttpServerResponse.html(

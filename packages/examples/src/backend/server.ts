@@ -8,6 +8,7 @@ import { PrometheusMetrics } from "effect/observability"
 import { Api, type Chat } from "./api.ts"
 import * as Bugs from "./bugs.ts"
 import * as Live from "./live.ts"
+import * as Origins from "./origins.ts"
 import * as Runs from "./runs.ts"
 import * as Strays from "./strays.ts"
 
@@ -63,6 +64,7 @@ const routes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
   PrometheusMetrics.layerHttp({ path: "/metrics" }),
   Live.layer,
+  Origins.layer,
   Strays.layer(
     new Map<HttpRouter.PathInput, ReadonlyArray<string>>([
       ["/openapi.json", ["GET"]],

@@ -1,9 +1,10 @@
 /** Exports of a module that a person names on the command line, as `file.ts#name`. */
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import { createRequire } from "node:module"
 import { pathToFileURL } from "node:url"
-import { Failed } from "./failure.ts"
+import { Failed, reasonOf } from "./failure.ts"
 import { shown } from "./writing.ts"
 
 /** A module, and the name of what is meant in it; absent where none was given. */
@@ -12,31 +13,49 @@ export interface Named {
   readonly name: string | undefined
 }
 
-/** A file whose own name has a `#` in it is that file. */
+/** Up to the first `#` before which a file is named: its own name may have one in it, and so may that of an export. */
 export const parse = (given: string) =>
-  FileSystem.FileSystem.use((fs) =>
-    Effect.map(
-      Effect.orElseSucceed(fs.exists(given), () => false),
-      (exists): Named => {
-        const at = given.lastIndexOf("#")
-        return exists || at < 0
-          ? { file: given, name: undefined }
-          : { file: given.slice(0, at), name: given.slice(at + 1) }
-      }
-    )
-  )
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const isFile = (path: string) =>
+      Effect.orElseSucceed(
+        Effect.map(fs.stat(path), ({ type }) => type === "File"),
+        () => false
+      )
+    const at = (index: number): Named => ({ file: given.slice(0, index), name: given.slice(index + 1) })
+    if (yield* isFile(given)) return { file: given, name: undefined } satisfies Named
+    for (let index = given.indexOf("#"); index >= 0; index = given.indexOf("#", index + 1))
+      if (yield* isFile(given.slice(0, index))) return at(index)
+    const last = given.lastIndexOf("#")
+    return last < 0 ? ({ file: given, name: undefined } satisfies Named) : at(last)
+  })
 
-/** All exports of a module. It runs, as whenever it is imported. */
+/** What the process prepares itself with before a module that is not ours runs in it. */
+export const Preparation = Context.Reference<Effect.Effect<void>>("@kintsugi/providers/cli/loading/Preparation", {
+  defaultValue: () => Effect.void
+})
+
+/** All exports of a module. It runs, as whenever it is imported, and has a minute for that. */
 export const load = (file: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const name = yield* shown(file)
-    const exists = yield* Effect.orElseSucceed(fs.exists(file), () => false)
-    if (!exists) return yield* new Failed({ message: `cannot load ${name}: there is no such file` })
+    const { type } = yield* Effect.mapError(
+      fs.stat(file),
+      (error) => new Failed({ message: `cannot load ${name}: ${reasonOf(error)}` })
+    )
+    if (type === "Directory")
+      return yield* new Failed({ message: `cannot load ${name}: it is a folder, name a module in it` })
+    yield* yield* Preparation
     return yield* Effect.tryPromise({
       try: (): Promise<Readonly<Record<string, unknown>>> => import(pathToFileURL(file).href),
       catch: (error) => new Failed({ message: `cannot load ${name}: ${explained(error)}` })
-    })
+    }).pipe(
+      Effect.timeoutOrElse({
+        duration: "1 minute",
+        orElse: () => new Failed({ message: `cannot load ${name}: it has not ended its loading within a minute` })
+      })
+    )
   })
 
 const explained = (error: unknown): string => {

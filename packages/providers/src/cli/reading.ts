@@ -15,9 +15,25 @@ const bytesOf = (source: Source): Stream.Stream<Uint8Array, PlatformError, FileS
     ? Stream.unwrap(FileSystem.FileSystem.useSync((fs) => fs.stream(source.path, { chunkSize: 256 * 1024 })))
     : Stream.unwrap(Stdio.Stdio.useSync(({ stdin }) => stdin))
 
-/** Gives each line to a function, in order. A byte that is no UTF-8 is a mark in its line, and no failure. */
+/** Whether a file begins as UTF-16 does: with its mark, or with a letter of two bytes, as no JSON in UTF-8 does. */
+const isUtf16 = ([first, second]: Uint8Array): boolean => {
+  if (first === undefined || second === undefined) return false
+  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff) || (first === 0) !== (second === 0)
+}
+
+/**
+ * Gives each line to a function, in order. A byte that is no UTF-8 is a mark in its line, and no failure. What cannot be read fails with
+ * the reason.
+ */
 export const eachLine = (source: Source, take: (line: string) => void) =>
   bytesOf(source).pipe(
+    Stream.mapError(reasonOf),
+    Stream.zipWithIndex,
+    Stream.mapEffect(([bytes, index]) =>
+      index === 0 && isUtf16(bytes)
+        ? Effect.fail("it is UTF-16, and events are UTF-8: iconv -f UTF-16 -t UTF-8 makes one of the other")
+        : Effect.succeed(bytes)
+    ),
     Stream.decodeText(),
     Stream.splitLines,
     Stream.runForEachArray((lines) => Effect.sync(() => lines.forEach(take)))
@@ -33,6 +49,6 @@ export const eachLineOrFail = (source: Source, take: (line: string) => void) =>
     const name = yield* nameOf(source)
     yield* Effect.mapError(
       eachLine(source, take),
-      (error) => new Failed({ message: `cannot read ${name}: ${reasonOf(error)}` })
+      (reason) => new Failed({ message: `cannot read ${name}: ${reason}` })
     )
   })

@@ -10,6 +10,7 @@ import * as Page from "../view/Page.ts"
 import * as Recording from "../view/Recording.ts"
 import * as Scene from "../view/Scene.ts"
 import * as Svg from "../view/Svg.ts"
+import { count } from "../view/words.ts"
 import { Failed, Misused } from "./failure.ts"
 import { eachLineOrFail, nameOf, type Source } from "./reading.ts"
 import { remark } from "./terminal.ts"
@@ -17,7 +18,7 @@ import { formatFlag, isDash, outputFlag, targetOf, write } from "./writing.ts"
 
 const formats = ["html", "svg"] as const
 
-/** More of what is missing is counted; the page has all of it. */
+/** More of what is broken or missing is counted. */
 const shownProblems = 10
 
 const events = Argument.Path("events").pipe(
@@ -65,7 +66,7 @@ const recorded = (source: Source) =>
       yield* remark(`${name}${line === undefined ? "" : `:${line}`}: ${says}`)
     }
     const others = recording.problems.length - shownProblems
-    if (others > 0) yield* remark(`${name}: ${others} more of that kind, all of them are in the report`)
+    if (others > 0) yield* remark(`${name}: ${count(others, "more problem")}`)
     if (recording.events.length === 0) {
       return yield* new Failed({
         message: `${name} has no event in it: one is a line of JSON, as AgentEvent writes it`

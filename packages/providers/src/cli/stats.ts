@@ -1,7 +1,5 @@
 /** `kintsugi stats`: what many runs come to. */
 import * as Effect from "effect/Effect"
-import * as FileSystem from "effect/FileSystem"
-import * as Path from "effect/Path"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
@@ -11,71 +9,43 @@ import * as Stats from "../view/Stats.ts"
 import * as StatsPage from "../view/StatsPage.ts"
 import * as StatsSvg from "../view/StatsSvg.ts"
 import * as StatsText from "../view/StatsText.ts"
-import { Failed, Misused, reasonOf } from "./failure.ts"
+import { Failed, Misused } from "./failure.ts"
+import { find, type Found, type Unread } from "./finding.ts"
 import { eachLine, nameOf, type Source } from "./reading.ts"
 import { emphasis, remark } from "./terminal.ts"
-import { formatFlag, isDash, outputFlag, targetOf, write } from "./writing.ts"
+import { formatFlag, outputFlag, targetOf, write } from "./writing.ts"
 
 const formats = ["text", "json", "html", "svg"] as const
-
-/** What is taken from a folder. A file that is named is read whatever it is called. */
-const endings: ReadonlySet<string> = new Set([".jsonl", ".ndjson"])
 
 const paths = Argument.Path("path").pipe(
   Argument.withMetavar("<folder|file>"),
   Argument.withDescription(
-    "Files of events as JSON lines; of a folder, all .jsonl and .ndjson below it; - is standard input"
+    "Files of events as JSON lines; of a folder, all .jsonl and .ndjson below it, but behind no linked folder; - is standard input. Each file counts once"
   ),
   Argument.variadic({ min: 1 })
 )
 
 const json = Flag.Boolean("json").pipe(Flag.withDescription("The same as --format json"), Flag.withDefault(false))
 
-/** A file that was not counted. */
-interface Unread {
-  readonly file: string
-  readonly reason: string
-}
-
-/** The files below a path, by name. */
-const sourcesOf = (given: string) =>
-  Effect.gen(function* (): Effect.fn.Return<ReadonlyArray<Source>, never, FileSystem.FileSystem | Path.Path> {
-    if (yield* isDash(given)) return [{ type: "stdin" }]
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    const isFolder = yield* Effect.orElseSucceed(
-      Effect.map(fs.stat(given), ({ type }) => type === "Directory"),
-      () => false
-    )
-    if (!isFolder) return [{ type: "file", path: given }]
-    const below = yield* Effect.orElseSucceed(fs.readDirectory(given, { recursive: true }), () => undefined)
-    // a folder that cannot be read is named as a file would be
-    if (below === undefined) return [{ type: "file", path: given }]
-    return below
-      .filter((name) => endings.has(path.extname(name).toLowerCase()))
-      .toSorted((a, b) => (a < b ? -1 : 1))
-      .map((name) => ({ type: "file", path: path.join(given, name) }))
-  })
-
 const statsOf = (source: Source) =>
   Effect.gen(function* () {
     const taking = Recording.start()
-    yield* Effect.mapError(eachLine(source, taking.line), reasonOf)
+    yield* eachLine(source, taking.line)
     const recording = taking.recording()
     return recording.events.length === 0 ? yield* Effect.fail("there is no event in it") : Stats.of(recording)
   })
 
 /** One file after the other: only sums are kept. */
-const count = (sources: ReadonlyArray<Source>) =>
+const count = ({ sources, unread: left }: Found) =>
   Effect.gen(function* () {
     let stats = Stats.empty
-    const unread: Array<Unread> = []
+    const unread = [...left]
     for (const source of sources) {
       const counted = yield* Effect.result(statsOf(source))
       if (counted._tag === "Success") stats = Stats.add(stats, counted.success)
       else unread.push({ file: yield* nameOf(source), reason: counted.failure })
     }
-    return { stats, unread }
+    return { stats, unread: unread.toSorted((a, b) => (a.file < b.file ? -1 : 1)) }
   })
 
 const drawn = (stats: Stats.Stats, unread: ReadonlyArray<Unread>, format: (typeof formats)[number]) => {
@@ -100,12 +70,19 @@ export const command = Command.make(
         return yield* new Misused({ message: `--json and --format ${given.format.value} contradict each other` })
       }
       const wanted = given.json ? { ...given, format: Option.some("json" as const) } : given
-      const target = yield* targetOf(wanted, formats, "text", given.paths)
-      const sources = (yield* Effect.forEach(given.paths, sourcesOf)).flat()
-      if (sources.length === 0) return yield* new Failed({ message: "there is no .jsonl or .ndjson file in it" })
-      const { stats, unread } = yield* count(sources)
+      const found = yield* find(given.paths)
+      const inputs = found.sources.flatMap((source) => (source.type === "file" ? [source.path] : []))
+      const target = yield* targetOf(wanted, formats, "text", inputs)
+      const [link, ...others] = found.links
+      if (link !== undefined) {
+        const those = others.length === 0 ? "" : ` and ${others.length} more`
+        yield* remark(`links to folders are not followed: ${link}${those}`)
+      }
+      const all = found.sources.length + found.unread.length
+      if (all === 0) return yield* new Failed({ message: "there is no .jsonl or .ndjson file in it" })
+      const { stats, unread } = yield* count(found)
       for (const { file, reason } of unread) yield* remark(`not counted: ${file}: ${reason}`)
-      if (unread.length > 0) yield* remark(`${unread.length} of ${sources.length} files were not counted`)
+      if (unread.length > 0) yield* remark(`${unread.length} of ${all} files were not counted`)
       if (stats.recordings === 0) return yield* new Failed({ message: "none of the files could be counted" })
       yield* write(target, yield* drawn(stats, unread, target.format))
     })

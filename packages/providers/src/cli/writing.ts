@@ -52,9 +52,14 @@ export const shown = (absolute: string) =>
 /** Whether a path is the `-` that stands for standard input or output. */
 export const isDash = (absolute: string) => Path.Path.useSync((path) => absolute === path.resolve("-"))
 
-/** The same for one file, however it is reached; of one that is not there, its path. */
-const realPath = (path: string) =>
-  FileSystem.FileSystem.use((fs) => Effect.orElseSucceed(fs.realPath(path), () => path))
+/** The same for one file, by whatever links of either kind it is reached; of one that is not there, its path. */
+const identityOf = (path: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const { dev, ino } = yield* fs.stat(path)
+    // some file systems number nothing
+    return Option.isSome(ino) ? `${dev} ${ino.value}` : yield* fs.realPath(path)
+  }).pipe(Effect.orElseSucceed(() => path))
 
 /** Decides on both before any work is done. `fallback` is the form where nothing says which. */
 export const targetOf = <F extends Format>(
@@ -77,8 +82,8 @@ export const targetOf = <F extends Format>(
       }
       return { file, format: chosen }
     }
-    const real = yield* Effect.forEach([file, ...inputs], realPath)
-    if (real.lastIndexOf(real[0] ?? file) > 0) {
+    const written = yield* identityOf(file)
+    if ((yield* Effect.forEach(inputs, identityOf)).includes(written)) {
       return yield* new Misused({ message: `${yield* shown(file)} would be written over with what is made of it` })
     }
     const ending = path.extname(file).toLowerCase()
@@ -91,7 +96,7 @@ export const targetOf = <F extends Format>(
     })
   })
 
-/** Writes it, and says which file it wrote. */
+/** Writes it; what cannot be written fails with the name of its file. */
 export const write = <F extends Format>({ file }: Target<F>, text: string) =>
   Effect.gen(function* () {
     const ended = text.endsWith("\n") ? text : `${text}\n`

@@ -1,6 +1,7 @@
 /** A policy as text: its tables, when each attempt begins, and what bounds it. */
 import * as Explanation from "@kintsugi/core/Explanation"
 import * as Duration from "effect/Duration"
+import { visible } from "./escape.ts"
 import type { Stack, View } from "./PolicyView.ts"
 import { count } from "./words.ts"
 import { boundsLine, duration, metOf, remarksOf, runLine } from "./policyWords.ts"
@@ -13,22 +14,26 @@ export interface Options {
   readonly emphasise?: (text: string) => string
 }
 
-/** The text, without a line end at its end. */
+/** The text, without a line end at its end. Names come from modules, and nothing in one reaches a terminal. */
 export const format = (view: View, { emphasise = (text) => text, maxRows = 20 }: Options = {}): string =>
   [
     ...view.stacks.flatMap((stack) => sectionsOf(stack, maxRows, emphasise)),
     ...(view.run === undefined
       ? []
-      : [`${emphasise(`a run of ${view.title}`)}, at worst: ${runLine(view.run, Duration.toMillis(view.run.time))}`])
+      : [
+          `${emphasise(inLine(`a run of ${view.title}`))}, at worst: ${runLine(view.run, Duration.toMillis(view.run.time))}`
+        ])
   ].join("\n\n")
+
+const inLine = (text: string): string => visible(text).replaceAll(/\s+/g, " ")
 
 const sectionsOf = (stack: Stack, maxRows: number, emphasise: (text: string) => string): ReadonlyArray<string> => [
   ...stack.layers.map(({ explanation, name }) => {
     const heading = stack.layers.length === 1 ? stack.title : name
-    return `${emphasise(heading)}\n${explanation.rows.length === 0 ? "no rows: one attempt" : Explanation.format(explanation)}`
+    return `${emphasise(inLine(heading))}\n${explanation.rows.length === 0 ? "no rows: one attempt" : visible(Explanation.format(explanation))}`
   }),
-  `${emphasise("if every attempt fails at once")} (${metOf(stack)})\n${attemptsOf(stack, maxRows)}`,
-  ...remarksOf(stack),
+  `${emphasise("if every attempt fails at once")} (${inLine(metOf(stack))})\n${attemptsOf(stack, maxRows)}`,
+  ...remarksOf(stack).map(inLine),
   ...(stack.layers.length === 1 ? [] : [`${emphasise("all layers together")}, at worst: ${boundsLine(stack.bounds)}`])
 ]
 

@@ -3,7 +3,8 @@
  *
  * What a transport or a model table has decided is healed when the model answers; what was decided about a call, when that call ends
  * with a result. A model that was told of an error heals it by calling the same tool again, with a result, in the same run. The last
- * verdict on a tag has the credit. Whatever is still open when its run ends badly, or where the events end, is not healed.
+ * verdict on a tag has the credit, unless it gave up: then the failure was lost, whatever went on without it. Whatever is still open when
+ * its run ends badly, or where the events end, is not healed.
  *
  * @internal
  */
@@ -73,7 +74,14 @@ export const find = (events: Iterable<Recorded>): Found => {
 
   const close = (open: Iterable<Open>, isHealed: boolean, by = "") => {
     for (const { attempts, layer, tag, tool, verdict } of open)
-      incidents.push({ layer, tag, tool, failures: attempts.size, verdict: `${verdict}${by}`, isHealed })
+      incidents.push({
+        layer,
+        tag,
+        tool,
+        failures: attempts.size,
+        verdict: `${verdict}${by}`,
+        isHealed: isHealed && (by !== "" || !givesUp(verdict))
+      })
   }
   const closeTold = (all: Iterable<Told>, isHealed: boolean) => {
     for (const { incidents, tool } of all) {
@@ -154,6 +162,11 @@ export const find = (events: Iterable<Recorded>): Found => {
   for (const run of runs.values()) closeRun(run, false)
   return { incidents, troubles }
 }
+
+/** Verdicts after which nothing more is tried for the failure itself; the model may still be told of it. */
+const surrenders: ReadonlySet<string> = new Set(["exhausted", "fail", "raise", "rethrow", "escalate", "give up"])
+
+const givesUp = (verdict: string): boolean => surrenders.has(verdict) || verdict.endsWith(" exhausted")
 
 const blank = (): Run => ({
   asking: new Map(),

@@ -1,0 +1,80 @@
+/** The files of events that paths lead to: those that are named, and those below folders. */
+import * as Effect from "effect/Effect"
+import * as FileSystem from "effect/FileSystem"
+import * as Path from "effect/Path"
+import { reasonOf } from "./failure.ts"
+import type { Source } from "./reading.ts"
+import { isDash, shown } from "./writing.ts"
+
+/** What is taken from a folder. A file that is named is read whatever it is called. */
+const endings: ReadonlySet<string> = new Set([".jsonl", ".ndjson"])
+
+/** Something that is not read, and why. */
+export interface Unread {
+  readonly file: string
+  readonly reason: string
+}
+
+/** What there is to read, in order, and what is left alone. */
+export interface Found {
+  readonly sources: ReadonlyArray<Source>
+  readonly unread: ReadonlyArray<Unread>
+  /** Links to folders, none of which was followed. */
+  readonly links: ReadonlyArray<string>
+}
+
+/** Each file once, however often and by whatever links it is reached. Links to folders are not followed: they may lead in circles. */
+export const find = (given: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const sources = new Map<string, Source>()
+    const unread = new Map<string, Unread>()
+    const links = new Set<string>()
+    const typeOf = (file: string) => Effect.map(fs.stat(file), ({ type }) => type)
+    const leave = (file: string, reason: string) =>
+      Effect.map(shown(file), (file) => void unread.set(file, { file, reason }))
+    const take = (file: string, type: FileSystem.File.Type) =>
+      Effect.gen(function* () {
+        // whoever reads a pipe waits for its writer
+        if (type !== "File") return yield* leave(file, "it is no regular file")
+        const real = yield* Effect.orElseSucceed(fs.realPath(file), () => file)
+        if (!sources.has(real)) sources.set(real, { type: "file", path: file })
+      })
+
+    const walk = (folder: string): Effect.Effect<void> =>
+      Effect.matchEffect(fs.readDirectoryEntries(folder), {
+        onFailure: (error) => Effect.provideService(leave(folder, reasonOf(error)), Path.Path, path),
+        onSuccess: (entries) =>
+          Effect.forEach(
+            entries.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+            ({ name, type }) => Effect.provideService(look(path.join(folder, name), type), Path.Path, path),
+            { discard: true }
+          )
+      })
+    const look = (file: string, type: FileSystem.File.Type) =>
+      Effect.gen(function* () {
+        const behind = yield* Effect.result(
+          type === "SymbolicLink" || type === "Unknown" ? typeOf(file) : Effect.succeed(type)
+        )
+        const isNamed = endings.has(path.extname(file).toLowerCase())
+        if (behind._tag === "Failure") return isNamed ? yield* leave(file, reasonOf(behind.failure)) : undefined
+        if (behind.success === "Directory") {
+          if (type === "SymbolicLink") return void links.add(yield* shown(file))
+          if (isNamed) yield* leave(file, "it is a folder")
+          return yield* walk(file)
+        }
+        if (isNamed) yield* take(file, behind.success)
+      })
+
+    for (const one of given) {
+      if (yield* isDash(one)) {
+        sources.set("-", { type: "stdin" })
+        continue
+      }
+      const type = yield* Effect.result(typeOf(one))
+      if (type._tag === "Failure") yield* leave(one, reasonOf(type.failure))
+      else yield* type.success === "Directory" ? walk(one) : take(one, type.success)
+    }
+    return { sources: [...sources.values()], unread: [...unread.values()], links: [...links] } satisfies Found
+  })
