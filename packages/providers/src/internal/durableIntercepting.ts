@@ -33,11 +33,11 @@ export const intercepting = (replay: Replay, tell: Tell) => {
       case "tool attempt":
         return step.isAgent ? self : attempt(replay, line, run, step, self)
       case "look-up":
-        return lookUp(replay, line, step, self)
+        return lookUp(replay, line, run, step, self)
       case "compensation":
-        return compensation(replay, line, step, self)
+        return compensation(replay, line, run, step, self)
       case "policy":
-        return policy(replay, line, self)
+        return policy(replay, line, run, self)
       case "decision":
         return decision(replay, line, run, step, self)
       case "approval":
@@ -144,11 +144,16 @@ const parts = (reply: Message.Reply): Stream.Stream<Model.Part> => Stream.fromAr
 const reasons = Schema.NullOr(Schema.String)
 
 /** Policies may ask anybody: what they have said stays said. */
-const policy = (replay: Replay, line: Line, self: Effect.Effect<unknown, unknown>): Effect.Effect<unknown> => {
+const policy = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown> => {
   const name = `${line.key}/policy/${line.next("policy")}`
   // by their step, policies give a reason or none, and do not fail
   const work = Effect.map(self as Effect.Effect<string | undefined>, (reason) => reason ?? null)
-  const recorded = record(replay, { line, name, value: reasons, error: Schema.Never, work })
+  const recorded = record(replay, { line, name, run, value: reasons, error: Schema.Never, work })
   return Effect.map(recorded, (reason) => reason ?? undefined)
 }
 
@@ -183,6 +188,7 @@ const found = new WeakMap<AnyCodec, AnyCodec>()
 const lookUp = (
   replay: Replay,
   line: Line,
+  run: RunContext.RunContext | undefined,
   { idempotencyKey, stored: { success } }: Extract<Interception.Step, { readonly kind: "look-up" }>,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
@@ -190,5 +196,5 @@ const lookUp = (
   const value: AnyCodec = found.get(success) ?? Schema.Option(success)
   found.set(success, value)
   // nothing is done about it but saying it
-  return record(replay, { line, name, value, error: Said, work: Effect.mapError(self, saying) })
+  return record(replay, { line, name, run, value, error: Said, work: Effect.mapError(self, saying) })
 }

@@ -13,7 +13,8 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { Approver, ErrorCause, Interception, Issue, Ledger, RunContext } from "@kintsugi/core"
+import { Approver, ErrorCause, Interception, Issue, Ledger, type RunContext } from "@kintsugi/core"
+import { Books } from "./durableBooks.ts"
 import { ChangedAgentError, UnreadableStepError } from "./durableErrors.ts"
 import type { Line, Lines } from "./durableLines.ts"
 
@@ -21,7 +22,13 @@ import type { Line, Lines } from "./durableLines.ts"
 export type AnyCodec = Schema.Codec<unknown, unknown>
 
 /** What is at work in this process, by execution and step: it goes on while its workflow is replayed. */
-export type AtWork = Map<string, Fiber.Fiber<unknown, unknown>>
+export type AtWork = Map<string, Working>
+
+interface Working {
+  readonly fiber: Fiber.Fiber<unknown, unknown>
+  /** Where agents may be called within it. */
+  readonly books: Books | undefined
+}
 
 /** One replay of one execution. */
 export interface Replay {
@@ -64,10 +71,14 @@ export interface Recorded<A, E> {
 type Outcome =
   | ({ readonly _tag: "Done"; readonly at: number; readonly value: unknown } & Kept)
   | ({ readonly _tag: "Failed"; readonly at: number; readonly error: unknown } & Kept)
-  | { readonly _tag: "Late" }
+  | ({ readonly _tag: "Late" } & Spent)
 
-interface Kept {
+interface Kept extends Spent {
   readonly asked?: string
+}
+
+/** What agents have spent within a step, since the part of it before this one. */
+interface Spent {
   readonly spent?: ReadonlyArray<Ledger.Entry>
 }
 
@@ -78,34 +89,36 @@ export const record = <A, E>(
 ): Effect.Effect<A, E> => {
   const key = `${replay.executionId}/${name}`
   const outcome = outcomeOf(value, error)
+  let wasLate = false
   const stepping = Effect.gen(function* () {
     // lines that begin at once all begin before one of them goes on: what is recorded comes at once
     yield* Effect.yieldNow
-    const books = run === undefined ? undefined : new Booking(run, work)
     for (let part = 1; ; part++) {
       const { until } = line
+      let isDone = false
       const doing = Effect.suspend(() => {
         line.live()
-        return Effect.flatMap(working(replay, key, { at: line.time, until }, books?.work ?? work), (done) => {
-          if (done._tag === "Late") return outcome.encode(done)
-          const spent = books?.entries ?? []
-          return outcome.encode({
-            ...done,
-            ...(asks === undefined ? {} : { asked: asks }),
-            ...(spent.length === 0 ? {} : { spent })
+        isDone = true
+        const span = { at: line.time, until }
+        return Effect.flatMap(working(replay, key, span, { run, work }), ({ ended, books }) =>
+          outcome.encode({
+            ...ended,
+            ...(asks === undefined || ended._tag === "Late" ? {} : { asked: asks }),
+            ...spentOf(books)
           })
-        })
+        )
       })
       const step = part === 1 ? name : `${name}~${part}`
       const stored = yield* replay.lines.busy(activity(replay, step, doing))
       const ended = yield* reading(replay, step, outcome.decode(stored))
+      if (ended._tag !== "Late" && ended.asked !== asks) return yield* Effect.die(changed(replay, step))
+      if (!isDone) bookAgain(run, ended.spent)
       if (ended._tag !== "Late") {
-        if (ended.asked !== asks) return yield* Effect.die(changed(replay, step))
         line.advance(ended.at)
-        books?.again(ended.spent ?? [])
         // by the schemas of the step
         return yield* ended._tag === "Done" ? Effect.succeed(ended.value as A) : Effect.fail(ended.error as E)
       }
+      wasLate = true
       line.reach(until)
       yield* acted
     }
@@ -115,36 +128,56 @@ export const record = <A, E>(
     Effect.onExit(stepping, (exit) => {
       // a replay goes on with what is at work; whatever else ends a step stops it
       if (replay.instance.suspended && Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) return Effect.void
-      const fiber = replay.atWork.get(key)
-      replay.atWork.delete(key)
-      return fiber === undefined ? Effect.void : Fiber.interrupt(fiber)
+      const at = replay.atWork.get(key)
+      const stopping = Effect.suspend(() => {
+        replay.atWork.delete(key)
+        return at === undefined ? Effect.void : Fiber.interrupt(at.fiber)
+      })
+      // one that goes on elsewhere is not cut off
+      const isOver = Exit.isFailure(exit) && !replay.taken.isSo && replay.scope.state._tag !== "Closed"
+      return wasLate && isOver && run !== undefined ? cutOff(replay, name, run, at?.books, stopping) : stopping
     })
   )
 }
 
-/** What agents spend that are called within a step: booked while it is done, and again where it is only read. */
-class Booking<A, E> {
-  readonly #run: RunContext.RunContext
-  readonly work: Effect.Effect<A, E>
-  readonly #ledger: Ledger.Ledger
-  #isDone = false
+/** What was not over in time is stopped; what its agents have spent meanwhile, to their own end, is kept. */
+const cutOff = (
+  replay: Replay,
+  name: string,
+  run: RunContext.RunContext,
+  books: Books | undefined,
+  stopping: Effect.Effect<void>
+): Effect.Effect<void> => {
+  let isDone = false
+  const doing = Effect.suspend(() => {
+    isDone = true
+    books?.attach(run)
+    return Effect.flatMap(stopping, () => Effect.orDie(encodeSpent(spentOf(books))))
+  })
+  const step = `${name}/cut-off`
+  // whoever has cut it off goes on whatever comes of this: an engine that puts this aside must not take it for the whole run
+  const { executionId, instance } = replay
+  const apart = { ...replay, instance: WorkflowInstance.initial(instance.workflow, executionId) }
+  const keeping = Effect.gen(function* () {
+    const stored = yield* replay.lines.busy(activity(apart, step, doing))
+    if (isDone) return
+    const { spent } = yield* reading(replay, step, decodeSpent(stored))
+    yield* stopping
+    bookAgain(run, spent)
+  })
+  // an activity gives up in a fiber that is interrupted
+  return Effect.flatMap(Effect.forkChild(keeping), (fiber) =>
+    Effect.flatMap(Fiber.await(fiber), (exit) => (apart.instance.suspended ? Effect.void : exit))
+  )
+}
 
-  constructor(run: RunContext.RunContext, work: Effect.Effect<A, E>) {
-    this.#run = run
-    this.#ledger = new Ledger.Ledger(run.ledger)
-    this.work = Effect.suspend(() => {
-      this.#isDone = true
-      return Effect.provideService(work, RunContext.Current, { ...run, ledger: this.#ledger })
-    })
-  }
+const spentOf = (books: Books | undefined): Spent => {
+  const spent = books?.take() ?? []
+  return spent.length === 0 ? {} : { spent }
+}
 
-  get entries(): ReadonlyArray<Ledger.Entry> {
-    return this.#ledger.entries
-  }
-
-  again(entries: ReadonlyArray<Ledger.Entry>): void {
-    if (!this.#isDone) for (const entry of entries) this.#run.ledger.record(entry)
-  }
+const bookAgain = (run: RunContext.RunContext | undefined, spent: Spent["spent"]): void => {
+  for (const entry of spent ?? []) run?.ledger.record(entry)
 }
 
 /** What was waited for elsewhere has come: recorded, so that one replay knows that it is the first to go on. */
@@ -232,12 +265,16 @@ const working = (
   { atWork, clock, instance, scope, taken }: Replay,
   key: string,
   { at: from, until }: { readonly at: number; readonly until: number },
-  work: Effect.Effect<unknown, unknown>
-): Effect.Effect<Outcome, never, WorkflowInstance> =>
+  { run, work }: { readonly run: RunContext.RunContext | undefined; readonly work: Effect.Effect<unknown, unknown> }
+): Effect.Effect<{ readonly ended: Outcome; readonly books: Books | undefined }, never, WorkflowInstance> =>
   Effect.gen(function* () {
-    if (clock.currentTimeMillisUnsafe() >= until) return late
-    const fiber = atWork.get(key) ?? (yield* Effect.forkIn(work, scope, { startImmediately: true }))
-    atWork.set(key, fiber)
+    const before = atWork.get(key)
+    const books = before === undefined && run !== undefined ? new Books() : before?.books
+    if (run !== undefined) books?.attach(run)
+    if (clock.currentTimeMillisUnsafe() >= until) return { ended: late, books }
+    const begun = books === undefined || run === undefined ? work : books.keep(run, work)
+    const fiber = before?.fiber ?? (yield* Effect.forkIn(begun, scope, { startImmediately: true }))
+    atWork.set(key, { fiber, books })
     const ended = Fiber.await(fiber)
     const exit = yield* Effect.onInterrupt(
       until === Infinity
@@ -250,10 +287,10 @@ const working = (
         return Fiber.interrupt(fiber)
       }
     )
-    if (Option.isNone(exit)) return late
+    if (Option.isNone(exit)) return { ended: late, books }
     atWork.delete(key)
     const at = Math.min(clock.currentTimeMillisUnsafe(), until)
-    if (Exit.isSuccess(exit.value)) return { _tag: "Done", at, value: exit.value.value }
+    if (Exit.isSuccess(exit.value)) return { ended: { _tag: "Done", at, value: exit.value.value }, books }
     const { cause } = exit.value
     // nothing is recorded of what ends with the process: it is begun again
     if (Cause.hasInterrupts(cause) && scope.state._tag === "Closed") return yield* Effect.never
@@ -263,10 +300,16 @@ const working = (
     }
     // no typed failure is left in a cause that is passed on
     if (Cause.hasInterrupts(cause) || Cause.hasDies(cause)) return yield* Effect.failCause(cause as Cause.Cause<never>)
-    return { _tag: "Failed", at, error: Cause.squash(cause) }
+    return { ended: { _tag: "Failed", at, error: Cause.squash(cause) }, books }
   })
 
 const late: Outcome = { _tag: "Late" }
+
+const spentFields = { spent: Schema.optionalKey(Schema.Array(Ledger.Entry)) }
+
+const SpentJson = Schema.toCodecJson(Schema.Struct(spentFields))
+const encodeSpent = Schema.encodeEffect(SpentJson)
+const decodeSpent = Schema.decodeUnknownEffect(SpentJson)
 
 /** How outcomes are stored and read. */
 interface OutcomeCodec {
@@ -280,12 +323,12 @@ const outcomes = new WeakMap<object, WeakMap<object, OutcomeCodec>>()
 const outcomeOf = (value: AnyCodec, error: AnyCodec): OutcomeCodec => {
   const known = outcomes.get(value)?.get(error)
   if (known !== undefined) return known
-  const kept = { asked: Schema.optionalKey(Schema.String), spent: Schema.optionalKey(Schema.Array(Ledger.Entry)) }
+  const kept = { asked: Schema.optionalKey(Schema.String), ...spentFields }
   const schema = Schema.toCodecJson(
     Schema.Union([
       Schema.Struct({ _tag: Schema.tag("Done"), at: Schema.Finite, value, ...kept }),
       Schema.Struct({ _tag: Schema.tag("Failed"), at: Schema.Finite, error, ...kept }),
-      Schema.Struct({ _tag: Schema.tag("Late") })
+      Schema.Struct({ _tag: Schema.tag("Late"), ...spentFields })
     ])
   )
   const encode = Schema.encodeEffect(schema)

@@ -33,13 +33,14 @@ export const attempt = (
 export const compensation = (
   replay: Replay,
   line: Line,
+  run: RunContext.RunContext | undefined,
   { callId, idempotencyKey, tool }: Extract<Interception.Step, { readonly kind: "compensation" }>,
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
   const name = `${idempotencyKey}/undo`
   const work = Effect.asVoid(Effect.mapError(self, saying))
   const undone = once(replay, line, name, work, (work) =>
-    record(replay, { line, name, value: Schema.Void, error: orLost(Said), work })
+    record(replay, { line, name, run, value: Schema.Void, error: orLost(Said), work })
   )
   return Effect.mapError(undone, (error) =>
     error instanceof Interception.Lost ? ToolError.OutcomeUnknownError.of(tool, callId, idempotencyKey) : error
