@@ -29,8 +29,10 @@ const model = Layer.succeed(Model.Model, {
 })
 
 /** An agent of that definition as a workflow, and what it asks people. */
-const defined = (options: { readonly version?: string; readonly says?: string } = {}) => {
-  const { says = "looks", version } = options
+const defined = (
+  options: { readonly version?: string; readonly says?: string; readonly more?: ReadonlyArray<string> } = {}
+) => {
+  const { more = [], says = "looks", version } = options
   const asked: Array<Durable.Asked> = []
   const look = Tool.make("look", {
     description: "Looks.",
@@ -46,7 +48,15 @@ const defined = (options: { readonly version?: string; readonly says?: string } 
     success: Schema.String,
     run: () => Effect.succeed("signed")
   })
-  const tools = [look, sign.pipe(Tool.requireApproval())] as const
+  const others = more.map((name) =>
+    Tool.make(name, {
+      description: "Is not called.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: () => Effect.succeed(name)
+    })
+  )
+  const tools = [look, sign.pipe(Tool.requireApproval()), ...others] as const
   const agent = Agent.make("clerk", { model, skills: [Skill.make("work", { description: "Works.", tools })] })
   const durable = Durable.workflow(agent, {
     name: "clerk",
@@ -171,6 +181,22 @@ it.effect("P1119 an agent that has changed under its version ends its runs with 
       // what the model had said to what it had been told then
       assert.match(failure.step, /\/2\/model\/1$/)
       assert.include(failure.message, failure.step)
+    })
+  )
+)
+
+it.effect("P1119 an agent whose tools are others under its version asks another question, from the first on", () =>
+  playing(
+    Effect.gen(function* () {
+      const old = defined()
+      const { first, id, stop } = yield* waiting(old)
+      yield* stop
+      const changed = defined({ more: ["extra"] })
+      yield* process(changed.durable.layer)
+      yield* Durable.decide(changed.durable, first, Approval.approve)
+      const failure = yield* endOf(changed, id)
+      assert.instanceOf(failure, Durable.ChangedAgentError)
+      assert.match(failure.step, /\/1\/model\/1$/)
     })
   )
 )

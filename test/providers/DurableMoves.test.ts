@@ -6,6 +6,7 @@ import { TestClock } from "effect/testing"
 import { describe } from "vitest"
 import { calm } from "../core/dialogue.ts"
 import { cluster } from "./durableCluster.ts"
+import { process, watched } from "./durableEngines.ts"
 import { call, reading } from "./durableReading.ts"
 import { Busy } from "./durableScenarios.ts"
 
@@ -139,4 +140,29 @@ it.effect(
         assert.instanceOf(error && Result.getOrUndefined(error), ToolError.OutcomeUnknownError)
       }
     })
+)
+
+it.effect("P1131 it does not run again either where its run comes back to the process that has begun it", () =>
+  Effect.gen(function* () {
+    const { agent, at, open } = story("an unsafe tool", false)
+    const durable = Durable.workflow(agent, { name: "story", input: Schema.String, output: Schema.String })
+    const engine = yield* watched(false)
+    yield* Effect.gen(function* () {
+      yield* process(durable.layer)
+      const id = yield* Durable.start(durable, { id: "one", input: "go" })
+      yield* passing(3)
+      assert.deepStrictEqual(at, ["begins"])
+      open()
+      yield* engine.giveAway
+      assert.deepStrictEqual(at, ["begins", "given away"])
+      yield* Durable.resume(durable, id)
+      yield* passing(3)
+      assert.deepStrictEqual(at, ["begins", "given away"])
+      const end = Option.getOrUndefined(yield* Durable.poll(durable, id))
+      assert.strictEqual(end?._tag, "Complete")
+      const error =
+        end?._tag === "Complete" && end.exit._tag === "Failure" ? Cause.findError(end.exit.cause) : undefined
+      assert.instanceOf(error && Result.getOrUndefined(error), ToolError.OutcomeUnknownError)
+    }).pipe(Effect.provide(engine.layer))
+  })
 )

@@ -1,7 +1,7 @@
 /** Runs whose course is decided from outside, or by functions of the user: the same in memory and as workflows. */
-import { Agent, Budget, Compaction, LlmError, Recovery, Router, Skill, Tool } from "@kintsugi/core"
+import { Agent, Budget, Compaction, LlmError, Recovery, Router, Skill, Tool, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Effect, Schema, type Scope, Stream } from "effect"
+import { Effect, Option, Schema, type Scope, Stream } from "effect"
 import { batch, done } from "../core/dialogue.ts"
 import { type Cast, cast, Gone, model, skilled, slowly, tools } from "./durableScenarios.ts"
 
@@ -107,6 +107,32 @@ export const choices: Readonly<Record<string, Effect.Effect<Cast, never, Scope.S
       )
     )
     return cast(agent, [asked], runs)
+  }),
+
+  "a policy that says something else each time": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model(batch("look"), batch("look"), done)
+    let nth = 0
+    const agent = Agent.make("worker", {
+      skills: skilled(tool("look", (n) => slowly(Effect.succeed(`${n}`))))
+    }).pipe(Agent.toolPolicy(() => (++nth === 1 ? ToolPolicy.allow : ToolPolicy.deny(`no ${nth}`))))
+    return cast(agent, [asked], runs)
+  }),
+
+  "a look-up that finds something else each time": Effect.gen(function* () {
+    const { runs } = tools()
+    const asked = yield* model(batch("pay"), batch("pay"), done)
+    let nth = 0
+    const pay = Tool.make("pay", {
+      description: "Pays.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      sideEffects: "unsafe",
+      timeout: 2000,
+      verify: () => Effect.sync(() => Option.some(`paid ${++nth}`)),
+      run: () => Effect.never
+    })
+    return cast(Agent.make("worker", { skills: skilled(pay) }), [asked], runs)
   }),
 
   "an agent within the run of a tool": Effect.gen(function* () {

@@ -17,6 +17,8 @@ export interface Watched {
   readonly isDying: Effect.Effect<boolean>
   /** Stops all bodies as the death of their process would: what they were at is lost, what was recorded is not. */
   readonly kill: Effect.Effect<void>
+  /** Stops all bodies, as an engine does that gives them to another process; this one may get them back. */
+  readonly giveAway: Effect.Effect<void>
 }
 
 type Body = (payload: object, executionId: string) => Effect.Effect<unknown, unknown, never>
@@ -108,6 +110,7 @@ export const watched = (
       bodies: () => begun,
       started: () => started,
       isDying: Deferred.isDone(dying),
+      giveAway: stop,
       kill: Effect.suspend(() => {
         bodies.clear()
         return stop

@@ -23,6 +23,12 @@ const agentWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(...tools: To
 
 const withPlain = agentWith(plain)
 const withStored = agentWith(stored)
+const two = Tool.make("look", {
+  ...about,
+  failure: Schema.Union([Gone, Busy]),
+  run: () => Effect.fail(new Gone({ message: "gone" }) as Gone | Busy)
+})
+const withTwo = agentWith(two)
 const withUnstored = agentWith(unstored)
 const withUnstoredTold = agentWith(unstored.pipe(Tool.onError({ Gone: Recovery.tell() })))
 const withUnsafe = agentWith(unsafe)
@@ -86,6 +92,13 @@ describe("what a workflow fails with and needs", () => {
     type _E = Expect<Equal<ErrorOf<typeof durable>, Always | ToolError.OutcomeUnknownError>>
   })
 
+  it("P1134 knows it of the tools of a composition too", () => {
+    const both = Durable.workflow(withUnsafe.pipe(Agent.andThen(withPlain)), text)
+    type _E = Expect<Equal<ErrorOf<typeof both>, Always | ToolError.OutcomeUnknownError>>
+    const neither = Durable.workflow(withPlain.pipe(Agent.andThen(withPlain)), text)
+    type _N = Expect<Equal<ErrorOf<typeof neither>, Always>>
+  })
+
   it("asks for no approver: the run waits", () => {
     const durable = Durable.workflow(withApproval, text)
     type _R = Expect<Equal<NeedsOf<typeof durable>, Model.Model | Books | WorkflowEngine>>
@@ -105,6 +118,14 @@ describe("what does not compile", () => {
     Durable.workflow(withStored, text)
     // @ts-expect-error -- `Busy` does not know `Gone`
     Durable.workflow(withStored, { ...text, error: Busy })
+  })
+
+  it("P1134 a schema that knows only some of the failures, or of the outputs", () => {
+    // @ts-expect-error -- `Busy` leaves the agent as well
+    Durable.workflow(withTwo, { ...text, error: Gone })
+    Durable.workflow(withTwo, { ...text, error: Schema.Union([Gone, Busy]) })
+    // @ts-expect-error -- the agent gives any text
+    Durable.workflow(withPlain, { ...text, output: Schema.Literal("yes") })
   })
 
   it("schemas of other inputs and outputs", () => {

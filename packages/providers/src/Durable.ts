@@ -94,9 +94,16 @@ type AnyCodec = Schema.Codec<unknown, unknown>
  * All else is run again in each replay, and has to be the same each time: rows, handlers, predicates, functions of agents that are
  * one. What such code does besides, it does again.
  */
-export const workflow = <A, const Name extends string, Input extends AnyCodec, Output extends AnyCodec, R = never>(
+export const workflow = <
+  A,
+  const Name extends string,
+  Input extends AnyCodec,
+  Output extends AnyCodec,
+  R = never,
+  Failure = undefined
+>(
   agent: A & Agent.AnyPart,
-  options: Options<Name, Input, Output, R> & { readonly error?: unknown } & For<NoInfer<A>, Input, Output>
+  options: Options<Name, Input, Output, R> & { readonly error?: Failure } & For<NoInfer<A>, Input, Output, Failure>
 ): Durable<Name, Input, Output, ErrorOf<A>, Exclude<ServicesOf<A> | R, Approver.Approver>> => {
   const { name, version } = options
   // a schema where the agent has failures of its own, by `For`

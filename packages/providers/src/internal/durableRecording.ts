@@ -134,7 +134,11 @@ export const record = <A, E>(
         return at === undefined ? Effect.void : Fiber.interrupt(at.fiber)
       })
       // one that goes on elsewhere is not cut off
-      const isOver = Exit.isFailure(exit) && !replay.taken.isSo && replay.scope.state._tag !== "Closed"
+      const isOver =
+        Exit.isFailure(exit) &&
+        Cause.hasInterrupts(exit.cause) &&
+        !replay.taken.isSo &&
+        replay.scope.state._tag !== "Closed"
       return wasLate && isOver && run !== undefined ? cutOff(replay, name, run, at?.books, stopping) : stopping
     })
   )

@@ -12,10 +12,16 @@ type OwnErrorOf<A> = A extends (input: never) => Effect.Effect<unknown, infer E,
 type ToolsOf<A> =
   A extends Agent.Agent<never, unknown, unknown, unknown, infer T, infer _B, infer _D, infer _M, infer _C> ? T : never
 
+/** The mark of a composition that has an unsafe tool somewhere: its tools are not in its type. */
+type MarkOf<A> =
+  A extends Agent.Agent<never, unknown, unknown, unknown, infer _T, infer _B, infer _D, infer M, infer _C> ? M : never
+
 /** What an agent fails with in memory, and what is known of its unsafe tools where a process has died. */
 export type ErrorOf<A> =
   | OwnErrorOf<A>
-  | ([Extract<Tool.SideEffectsOf<ToolsOf<A>>, "unsafe">] extends [never] ? never : ToolError.OutcomeUnknownError)
+  | ([Extract<Tool.SideEffectsOf<ToolsOf<A>>, "unsafe"> | Extract<MarkOf<A>, Agent.HasUnsafe>] extends [never]
+      ? never
+      : ToolError.OutcomeUnknownError)
 
 /** The failures that are not this library's. */
 type Foreign<E> = Exclude<E, KintsugiError.KintsugiError>
@@ -24,14 +30,22 @@ type Foreign<E> = Exclude<E, KintsugiError.KintsugiError>
  * What the options have to be for an agent of this type. An agent that is made in the place of the argument is `unknown` at first: its
  * function gives a function, and the compiler leaves such an argument for a second pass, which only comes where the first goes well.
  */
-export type For<A, Input extends Schema.Top, Output extends Schema.Top> = unknown extends A
+export type For<A, Input extends Schema.Top, Output extends Schema.Top, Failure> = unknown extends A
   ? unknown
-  : CheckTools<A> & Fits<A, Input, Output> & Errors<ErrorOf<A>>
+  : CheckTools<A> & Fits<A, Input, Output> & Errors<Foreign<ErrorOf<A>>, Failure>
 
-/** The schema of failures that are not this library's: it has to know all of them. */
-type Errors<E> = [Foreign<E>] extends [never]
+/** The schema of failures that are not this library's: it has to know all of them, and schemas of fewer would pass for it. */
+type Errors<E, Failure> = [E] extends [never]
   ? { readonly error?: undefined }
-  : { readonly error: Schema.Codec<Foreign<E>, unknown> }
+  : Failure extends Schema.Top
+    ? [E] extends [Failure["Type"]]
+      ? unknown
+      : ErrorSchemaMisses<Exclude<E, Failure["Type"]>>
+    : { readonly error: Schema.Codec<E, unknown> }
+
+interface ErrorSchemaMisses<E> {
+  readonly ErrorSchemaMisses: E
+}
 
 /** The names of tools whose failures cannot be stored. */
 type Unstorable<T> = T extends Tool.AnyTool
@@ -61,4 +75,8 @@ interface OnlyAgentsBecomeWorkflows {
 type Fits<A, Input extends Schema.Top, Output extends Schema.Top> = ([Input["Type"]] extends [InputOf<A>]
   ? unknown
   : { readonly input: Schema.Codec<InputOf<A>, unknown> }) &
-  ([OutputOf<A>] extends [Output["Type"]] ? unknown : { readonly output: Schema.Codec<OutputOf<A>, unknown> })
+  ([OutputOf<A>] extends [Output["Type"]] ? unknown : OutputSchemaMisses<Exclude<OutputOf<A>, Output["Type"]>>)
+
+interface OutputSchemaMisses<O> {
+  readonly OutputSchemaMisses: O
+}
