@@ -155,7 +155,7 @@ const packages = [
   { name: "@kintsugi/core/testing", folder: "packages/core/src/testing" },
   { name: "@kintsugi/providers", folder: "packages/providers/src" },
   { name: "@kintsugi/providers/testing", folder: "packages/providers/src/testing" },
-  { name: "@kintsugi/providers/view", folder: "packages/providers/src/view" }
+  { name: "@kintsugi/view", folder: "packages/providers/src/view" }
 ]
 
 /** All modules of all packages, by the path under which they are imported. */

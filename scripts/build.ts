@@ -51,7 +51,7 @@ export const build = (): boolean =>
 /** The library stays outside: the drawing is that of `dist/view`, and core and Effect are those that are installed. */
 const buildBin = (): boolean => {
   const { errors } = buildSync({
-    entryPoints: [join(root, "packages/providers/src/cli/main.ts")],
+    entryPoints: [join(root, "packages/view/src/cli/main.ts")],
     outfile: join(root, bin),
     bundle: true,
     format: "esm",

@@ -7,7 +7,7 @@
  */
 import { Recovery } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
-import { PolicySvg, PolicyView, Recording, Scene, Stats, StatsSvg, Svg } from "@kintsugi/providers/view"
+import { PolicySvg, PolicyView, Recording, Scene, Stats, StatsSvg, Svg } from "@kintsugi/view"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { root } from "./files.ts"

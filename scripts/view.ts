@@ -1,5 +1,5 @@
 /**
- * Bundles what runs in the page of a report, with its style, into `packages/providers/src/internal/viewScript.ts`. The file is
+ * Bundles what runs in the page of a report, with its style, into `packages/view/src/browser/script.ts`. The file is
  * committed: whoever installs the package needs no bundler.
  *
  *   npm run view
@@ -8,11 +8,11 @@ import { createHash } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { build } from "esbuild"
-import { style } from "../packages/providers/src/view/browser/style.ts"
+import { style } from "../packages/view/src/browser/style.ts"
 import { root } from "./files.ts"
 
 /** The generated file, from the root of the repository. */
-export const path = "packages/providers/src/internal/viewScript.ts"
+export const path = "packages/view/src/browser/script.ts"
 
 const hash = (text: string): string => `sha256-${createHash("sha256").update(text).digest("base64")}`
 
@@ -22,7 +22,7 @@ const embedded = (text: string): string => text.trim().replaceAll("</", "<\\/")
 /** What the file has to hold. */
 export const render = async (): Promise<string> => {
   const { outputFiles } = await build({
-    entryPoints: [join(root, "packages/providers/src/view/browser/main.ts")],
+    entryPoints: [join(root, "packages/view/src/browser/main.ts")],
     bundle: true,
     write: false,
     format: "iife",

@@ -381,8 +381,8 @@ describe("oldFunctionViolations", () => {
       "export const all = { of: () => run }"
     )
     expect(oldFunctionViolations([planted])).toEqual([
-      "packages/core/src/Run.ts:1 makes a function where a property takes it: name it first",
-      "packages/core/src/Run.ts:2 makes a function where a property takes it: name it first"
+      "packages/core/src/run/Run.ts:1 makes a function where a property takes it: name it first",
+      "packages/core/src/run/Run.ts:2 makes a function where a property takes it: name it first"
     ])
   })
 })

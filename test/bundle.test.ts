@@ -51,7 +51,7 @@ describe("weight", () => {
     const names = "Colors, Page, Recording, Scene, Stats, StatsPage, StatsSvg, StatsText, Svg, Totals"
     const { gzip, packages } = await weigh(
       folder,
-      `import { ${names} } from "@kintsugi/providers/view"; console.log(${names})`
+      `import { ${names} } from "@kintsugi/view"; console.log(${names})`
     )
     expect([...packages.keys()].toSorted()).toEqual(["@kintsugi/providers", "d3-array", "d3-time", "the program"])
     expect(gzip).toBeLessThan(60)
@@ -70,7 +70,7 @@ const entries = [
   "@kintsugi/core/testing",
   "@kintsugi/providers",
   "@kintsugi/providers/testing",
-  "@kintsugi/providers/view"
+  "@kintsugi/view"
 ]
 
 describe("the command line", () => {

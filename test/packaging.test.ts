@@ -92,7 +92,7 @@ import * as CoreTesting from "@kintsugi/core/testing"
 import { OpenAi } from "@kintsugi/providers"
 import * as OpenAiModule from "@kintsugi/providers/OpenAi"
 import * as ProvidersTesting from "@kintsugi/providers/testing"
-import { Recording, Svg, Scene } from "@kintsugi/providers/view"
+import { Recording, Svg, Scene } from "@kintsugi/view"
 import * as Effect from "effect/Effect"
 
 const shout = Agent.deterministic("shout", (text: string) => Effect.succeed(text.toUpperCase()))

@@ -3,7 +3,7 @@ import { join, posix } from "node:path"
 import { expect, it } from "vitest"
 import { pathsIn, read, root } from "../scripts/files.ts"
 import { Recovery } from "@kintsugi/core"
-import { PolicyText, PolicyView } from "@kintsugi/providers/view"
+import { PolicyText, PolicyView } from "@kintsugi/view"
 import { folder, render, search } from "../scripts/pictures.ts"
 
 it("P1247 the pictures of the guide are current: npm run pictures", async () => {

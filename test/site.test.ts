@@ -57,7 +57,7 @@ describe("the pages of the site", () => {
   it("have a page for every public module, or the module that has all of it", () => {
     const titles = references().map(({ title }) => title)
     const listed = linksOf(apiSidebar())
-    assert.includeMembers(titles, ["@kintsugi/core/Agent", "@kintsugi/core/testing/Trace", "@kintsugi/providers/Mcp"])
+    assert.includeMembers(titles, ["@kintsugi/core/Agent", "@kintsugi/core/testing/Trace", "@kintsugi/interop/Mcp"])
     assert.notIncludeMembers(titles, ["@kintsugi/core/Composition", "@kintsugi/core/Verdict", "@kintsugi/core/Turn"])
     assert.strictEqual(listed.length, titles.length + 1)
     assert.deepStrictEqual(duplicates(listed), [])
@@ -104,12 +104,12 @@ describe("links", () => {
   })
 
   it("to sources lead to the repository where it is published; else the file is named", () => {
-    const text = "[the agent](../../packages/core/src/Agent.ts)"
+    const text = "[the agent](../../packages/core/src/agent/Agent.ts)"
     assert.strictEqual(
       relinked(text, "https://example.org/k"),
-      "[the agent](https://example.org/k/blob/main/packages/core/src/Agent.ts)"
+      "[the agent](https://example.org/k/blob/main/packages/core/src/agent/Agent.ts)"
     )
-    assert.strictEqual(relinked(text), "the agent (`packages/core/src/Agent.ts`)")
+    assert.strictEqual(relinked(text), "the agent (`packages/core/src/agent/Agent.ts`)")
   })
 
   it("to pictures lead to where they stand on the site", () => {

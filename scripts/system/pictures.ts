@@ -7,7 +7,7 @@
  * References are in `test/system/pictures`: the drawing without its texts, as fonts differ between machines, and compared with a
  * tolerance.
  */
-import { Page } from "@kintsugi/providers/view"
+import { Page } from "@kintsugi/view"
 import { Effect } from "effect"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -13,7 +13,7 @@ export interface Order {
 
 const camelCase = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
 
-/** `Tool` for `packages/core/src/Tool.ts`, `internal/toolCall` for a file of a folder. */
+/** `Tool` for `packages/core/src/tool/Tool.ts`, `internal/toolCall` for a file of a folder. */
 const nameIn = (folder: string, path: string): string => posix.relative(folder, path).replace(/\.ts$/, "")
 
 /** The module that owns a file, `testing/*` for all of `testing/`; `undefined` if none does. */

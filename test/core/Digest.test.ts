@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { vi } from "vitest"
-import { digestOf } from "../../packages/core/src/internal/digest.ts"
+import { digestOf } from "../../packages/core/src/data/digest.ts"
 
 const values = [null, "", "é😀", "half of a pair: \ud83d", -0, 1e21, [], { b: [1, { d: 1, c: 2 }], a: null }]
 

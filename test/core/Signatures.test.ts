@@ -5,7 +5,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema } from "effect"
 import { it } from "../support/run.ts"
 import { agentWith, batch, busy, done, gone, scripted } from "./dialogue.ts"
-import { signatureOf } from "../../packages/core/src/FailureHistory.ts"
+import { signatureOf } from "../../packages/core/src/budget/FailureHistory.ts"
 
 const { call, calls, make } = ScriptedModel
 

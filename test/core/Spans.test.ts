@@ -14,8 +14,8 @@ import {
 } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Context, Duration, Effect, Exit, type Layer, Logger, Metric, Schema, Tracer } from "effect"
-import { Operations } from "../../packages/core/src/internal/telemetryOperations.ts"
-import * as Spans from "../../packages/core/src/internal/telemetrySpans.ts"
+import { Operations } from "../../packages/core/src/telemetry/operations.ts"
+import * as Spans from "../../packages/core/src/telemetry/spans.ts"
 import { it } from "../support/run.ts"
 import { endOf, millisOf, notesOf, recorder, textOf, treeOf } from "../support/spans.ts"
 import {

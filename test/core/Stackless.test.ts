@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ToolError } from "@kintsugi/core"
-import { stackless } from "../../packages/core/src/internal/stackless.ts"
+import { stackless } from "../../packages/core/src/errors/stackless.ts"
 
 const framesOf = (error: Error): number => (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)).length
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Budget, Ledger, Usage } from "@kintsugi/core"
 import { Effect } from "effect"
-import { Meter, own, ownerAbove, type Warning } from "../../packages/core/src/internal/budgetMeter.ts"
+import { Meter, own, ownerAbove, type Warning } from "../../packages/core/src/budget/Meter.ts"
 
 const meter = (
   limits: Budget.Limits,

@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Recovery } from "@kintsugi/core"
 import { Clock, Effect } from "effect"
-import { Call } from "../../packages/core/src/internal/recoveryCall.ts"
-import type { Rules } from "../../packages/core/src/internal/recoveryRules.ts"
-import type { Decision } from "../../packages/core/src/internal/verdict.ts"
+import { Call } from "../../packages/core/src/recovery/call.ts"
+import type { Rules } from "../../packages/core/src/recovery/rules.ts"
+import type { Decision } from "../../packages/core/src/recovery/node.ts"
 import { busy } from "./dialogue.ts"
 
 it.effect("A210 at 10,000 attempts nothing runs again, and the end of the call names that cap", () =>

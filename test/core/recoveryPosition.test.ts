@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Recovery } from "@kintsugi/core"
 import { Duration, Option, Schema } from "effect"
-import { asOfNow, Seen, seenOf } from "../../packages/core/src/internal/recoveryPosition.ts"
+import { asOfNow, Seen, seenOf } from "../../packages/core/src/recovery/position.ts"
 
 it("P1104 of a failure is kept what a schedule may have read of it, where it makes sense", () => {
   const advice = { isRetryable: false, suggestedDelay: Duration.seconds(2), maxAttempts: 3 }

@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
-import { keeping, leftOf, settle } from "../../packages/core/src/internal/toolsetStanding.ts"
-import { messageOf } from "../../packages/core/src/ErrorCause.ts"
+import { keeping, leftOf, settle } from "../../packages/core/src/tool/standing.ts"
+import { messageOf } from "../../packages/core/src/data/ErrorCause.ts"
 import { busy } from "./dialogue.ts"
 
 it("A906 of the time of a call is left what it had not used when its run was suspended", () => {

@@ -4,7 +4,7 @@
  * measures steps on the engine in memory, which stores nothing.
  */
 import { Agent, Message, Model, Skill, Tool, Usage } from "@kintsugi/core"
-import * as Durable from "@kintsugi/providers/Durable"
+import { Durable } from "@kintsugi/durable"
 import { Effect, Layer, Option, Schema } from "effect"
 import * as Activity from "effect/workflow/Activity"
 import * as SqlClient from "effect/sql/SqlClient"

@@ -3,7 +3,7 @@
  * where it outlives the process.
  */
 import { Agent, Message, Model, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
-import * as Durable from "@kintsugi/providers/Durable"
+import { Durable } from "@kintsugi/durable"
 import { Effect, Layer, Option, Schema } from "effect"
 
 /** What an order needs of the process that works on it. */

@@ -6,7 +6,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { RunContext } from "@kintsugi/core"
-import * as Durable from "@kintsugi/providers/Durable"
+import { Durable } from "@kintsugi/durable"
 import { Clock, Deferred, Effect, Layer, Logger, References, Schema } from "effect"
 import { runnerOn } from "./cluster.ts"
 import { ordersIn } from "./orders.ts"

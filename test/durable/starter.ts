@@ -6,7 +6,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Approval } from "@kintsugi/core"
-import * as Durable from "@kintsugi/providers/Durable"
+import { Durable } from "@kintsugi/durable"
 import { Clock, Effect, Option, Schema } from "effect"
 import * as SqlClient from "effect/sql/SqlClient"
 import { bytesOf } from "./bytes.ts"

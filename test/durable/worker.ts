@@ -4,7 +4,7 @@
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { Agent, Approval, Message, Model, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
-import * as Durable from "@kintsugi/providers/Durable"
+import { Durable } from "@kintsugi/durable"
 import { Effect, Layer, Option, Schema } from "effect"
 import { engineOn } from "./engine.ts"
 

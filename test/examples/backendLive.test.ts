@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { AgentEvent } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Recording } from "@kintsugi/providers/view"
+import { Recording } from "@kintsugi/view"
 import { Effect, Schema } from "effect"
 import { raw, serving } from "./backendServer.ts"
 

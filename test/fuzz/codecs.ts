@@ -15,8 +15,8 @@ import {
   type Source
 } from "@kintsugi/providers"
 import { Cause, Duration, Effect, Exit, Pull, Redacted, Result, Schema, Stream } from "effect"
-import type { Failure } from "../../packages/providers/src/internal/transportRetry.ts"
-import * as Parts from "../../packages/providers/src/internal/transportStream.ts"
+import type { Failure } from "../../packages/providers/src/transport/retry.ts"
+import * as Parts from "../../packages/providers/src/transport/stream.ts"
 import { type Api, at } from "../providers/wire.ts"
 
 /** Among the words that inputs are made of, so that servers repeat it. */

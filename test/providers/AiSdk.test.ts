@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Approval, Approver, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import * as AiSdk from "@kintsugi/providers/AiSdk"
+import * as AiSdk from "@kintsugi/interop/AiSdk"
 import { Deferred, Effect, Fiber } from "effect"
 import { agentWith, done, read } from "../core/dialogue.ts"
 import { setImmediate as macrotask } from "node:timers/promises"

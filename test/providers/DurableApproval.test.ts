@@ -1,7 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, Approval, Backoff, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import * as Durable from "@kintsugi/providers/Durable"
+import { Durable } from "@kintsugi/durable"
 import { Clock, Duration, Effect, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { batch, calm, done, read } from "../core/dialogue.ts"

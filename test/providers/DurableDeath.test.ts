@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, Message, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
-import * as Durable from "@kintsugi/providers/Durable"
+import { Durable } from "@kintsugi/durable"
 import { Effect, Option, Schema } from "effect"
 import { describe } from "vitest"
 import { type Death, process, watched } from "./durableEngines.ts"

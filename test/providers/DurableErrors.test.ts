@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, Approval, Message, Model, Recovery, Skill, Tool, Usage } from "@kintsugi/core"
-import * as Durable from "@kintsugi/providers/Durable"
+import { Durable } from "@kintsugi/durable"
 import { Cause, Effect, Exit, Layer, Option, Schema, type Scope } from "effect"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { calm } from "../core/dialogue.ts"

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, Message, Skill, Tool } from "@kintsugi/core"
-import * as Durable from "@kintsugi/providers/Durable"
+import { Durable } from "@kintsugi/durable"
 import { Deferred, Effect, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import * as WorkflowEngine from "effect/workflow/WorkflowEngine"

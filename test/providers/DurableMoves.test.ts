@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, Message, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
-import * as Durable from "@kintsugi/providers/Durable"
+import { Durable } from "@kintsugi/durable"
 import { Cause, Effect, Fiber, Option, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { describe } from "vitest"

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, type AgentEvent, type Message, Model, Skill, Tool, ToolError, Usage } from "@kintsugi/core"
-import * as Durable from "@kintsugi/providers/Durable"
+import { Durable } from "@kintsugi/durable"
 import { Cause, Effect, Exit, Layer, Schema } from "effect"
 import { describe } from "vitest"
 import type { Death } from "./durableEngines.ts"

@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Agent, Approval, Approver, Message, Skill, Tool } from "@kintsugi/core"
-import * as Durable from "@kintsugi/providers/Durable"
+import { Durable } from "@kintsugi/durable"
 import { Cause, Effect, Exit, Layer, Schema } from "effect"
 import * as WorkflowEngine from "effect/workflow/WorkflowEngine"
 import { call, reading } from "./durableReading.ts"

@@ -1,7 +1,7 @@
 /** MCP without a network; `test/sdk` tries it against the official client and servers. */
 import { assert, it } from "@effect/vitest"
 import { RawSchema, Tool, ToolError } from "@kintsugi/core"
-import * as Mcp from "@kintsugi/providers/Mcp"
+import * as Mcp from "@kintsugi/interop/Mcp"
 import { Duration, Effect, Fiber, Layer, Option, Redacted, Schema, Stream } from "effect"
 import { HttpClient } from "effect/http"
 import { TestClock } from "effect/testing"

@@ -1,8 +1,8 @@
 /** Tools of ours served over MCP; `test/sdk` tries it with the official clients. */
 import { assert } from "@effect/vitest"
 import { Approval, Approver, Recovery, Tool } from "@kintsugi/core"
-import * as Mcp from "@kintsugi/providers/Mcp"
-import * as McpServer from "@kintsugi/providers/McpServer"
+import * as Mcp from "@kintsugi/interop/Mcp"
+import * as McpServer from "@kintsugi/interop/McpServer"
 import { Effect, Layer, Schema } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import { it } from "../support/run.ts"

@@ -3,7 +3,7 @@ import * as NodeChildProcessSpawner from "@effect/platform-node-shared/NodeChild
 import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
 import * as NodePath from "@effect/platform-node-shared/NodePath"
 import { assert, describe, it } from "@effect/vitest"
-import * as Mcp from "@kintsugi/providers/Mcp"
+import * as Mcp from "@kintsugi/interop/Mcp"
 import { Effect, Layer, Redacted } from "effect"
 import { call } from "./mcpFake.ts"
 

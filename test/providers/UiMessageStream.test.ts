@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Agent, Approval, Approver, LlmError, type Model, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { UiMessageStream } from "@kintsugi/providers"
+import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { Cause, Effect, Exit, Schema, Stream } from "effect"
 import { agentWith, batch, busy, done, eventLog, interruptedAt, scripted } from "../core/dialogue.ts"
 import { it } from "../support/run.ts"

@@ -1,6 +1,6 @@
 /** Plays a scenario in memory, as a workflow, and as one that is replayed from the top after each step. */
 import { Agent, type AgentEvent, Approval, KintsugiError } from "@kintsugi/core"
-import * as Durable from "@kintsugi/providers/Durable"
+import { Durable } from "@kintsugi/durable"
 import { Cause, Clock, Effect, type Exit, Fiber, Layer, Option, Result, Schema, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"

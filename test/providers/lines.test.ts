@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import * as Ndjson from "effect/encoding/Ndjson"
 import fc from "fast-check"
-import { Lines } from "../../packages/providers/src/internal/lines.ts"
+import { Lines } from "../../packages/providers/src/transport/lines.ts"
 
 /** The lines of a text that comes in these pieces. */
 const linesOf = (pieces: ReadonlyArray<string>): ReadonlyArray<string> => {

@@ -1,7 +1,7 @@
 /** MCP servers without a network: a fake one that is told what to answer, and ours behind a function. */
 import { Tool } from "@kintsugi/core"
-import type * as Mcp from "@kintsugi/providers/Mcp"
-import * as McpServer from "@kintsugi/providers/McpServer"
+import type * as Mcp from "@kintsugi/interop/Mcp"
+import * as McpServer from "@kintsugi/interop/McpServer"
 import { Effect, Layer, type Schema } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpRouter from "effect/http/HttpRouter"

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { ofMessage } from "../../packages/providers/src/internal/openAiChatCalls.ts"
+import { ofMessage } from "../../packages/providers/src/codec/openai-chat/calls.ts"
 
 it("A114 of a message that tells its calls in both ways, the older one is not read", () => {
   const fn = (name: string) => ({ name, arguments: "{}" })

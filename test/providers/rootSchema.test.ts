@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as fc from "fast-check"
-import { parametersRoot } from "../../packages/providers/src/internal/rootSchema.ts"
+import { parametersRoot } from "../../packages/providers/src/codec/rootSchema.ts"
 import { specOf } from "./specs.ts"
 
 const { Array: List, Finite, Literal, Struct, String: Text, Union, optionalKey } = Schema

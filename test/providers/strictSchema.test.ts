@@ -4,8 +4,8 @@ import { Agent, Coercion, type Message, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { OpenAiResponses } from "@kintsugi/providers"
 import { Effect, Result, Schema } from "effect"
-import { objectRoot } from "../../packages/providers/src/internal/rootSchema.ts"
-import { strict } from "../../packages/providers/src/internal/strictSchema.ts"
+import { objectRoot } from "../../packages/providers/src/codec/rootSchema.ts"
+import { strict } from "../../packages/providers/src/codec/strictSchema.ts"
 
 const specOf = (parameters: Schema.Codec<unknown, unknown>): Message.ToolSpec["parameters"] => {
   const { definitions, schema } = Schema.toJsonSchemaDocument(parameters, { onExcessProperty: "error" })

@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Agent, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import * as AiSdk from "@kintsugi/providers/AiSdk"
+import * as AiSdk from "@kintsugi/interop/AiSdk"
 import { jsonSchema, tool } from "ai"
 import { Effect } from "effect"
 import { z } from "zod"

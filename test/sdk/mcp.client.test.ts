@@ -1,7 +1,7 @@
 /** Our MCP client against the official servers. */
 import { assert, describe, it } from "@effect/vitest"
 import { Tool, ToolError } from "@kintsugi/core"
-import * as Mcp from "@kintsugi/providers/Mcp"
+import * as Mcp from "@kintsugi/interop/Mcp"
 import * as Transport from "@kintsugi/providers/Transport"
 import { Deferred, Effect, Fiber, Redacted, Stream } from "effect"
 import { spawn } from "node:child_process"

@@ -1,6 +1,6 @@
 /** Official MCP clients against our server. */
 import { assert, describe, it } from "@effect/vitest"
-import * as McpServer from "@kintsugi/providers/McpServer"
+import * as McpServer from "@kintsugi/interop/McpServer"
 import { Client as NewClient, StreamableHTTPClientTransport as NewHttp } from "@modelcontextprotocol/client"
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"

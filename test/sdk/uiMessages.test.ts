@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Agent, Approval, Approver, LlmError, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { UiMessageStream } from "@kintsugi/providers"
+import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { isToolUIPart, readUIMessageStream, type UIMessage, type UIMessageChunk, uiMessageChunkSchema } from "ai"
 import { Effect, Schema, Stream } from "effect"
 

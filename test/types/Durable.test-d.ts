@@ -1,5 +1,5 @@
 import { Agent, type LlmError, type Model, Recovery, type RunError, Skill, Tool, type ToolError } from "@kintsugi/core"
-import * as Durable from "@kintsugi/providers/Durable"
+import { Durable } from "@kintsugi/durable"
 import { Context, Effect, type Layer, Schema } from "effect"
 import type * as Workflow from "effect/workflow/Workflow"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"

@@ -1,9 +1,9 @@
 /** What tools need that are served over MCP. */
 import { Agent, type Approver, type Model, Recovery, Skill, Tool } from "@kintsugi/core"
-import * as AiSdk from "@kintsugi/providers/AiSdk"
+import * as AiSdk from "@kintsugi/interop/AiSdk"
 import type { ExecutionError } from "@kintsugi/core/ToolError"
-import type * as Mcp from "@kintsugi/providers/Mcp"
-import * as McpServer from "@kintsugi/providers/McpServer"
+import type * as Mcp from "@kintsugi/interop/Mcp"
+import * as McpServer from "@kintsugi/interop/McpServer"
 import { Context, Effect, type Layer, Schema } from "effect"
 import type { HttpRouter } from "effect/http/HttpRouter"
 import type { Stdio } from "effect/Stdio"

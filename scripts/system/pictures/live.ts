@@ -1,5 +1,5 @@
 /** A run that is seen while it happens. */
-import { Page } from "@kintsugi/providers/view"
+import { Page } from "@kintsugi/view"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { written } from "../../../test/providers/view/references.ts"

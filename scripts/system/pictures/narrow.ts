@@ -1,5 +1,5 @@
 /** A page on a narrow screen, and on paper. */
-import { Page } from "@kintsugi/providers/view"
+import { Page } from "@kintsugi/view"
 import { written } from "../../../test/providers/view/references.ts"
 import type { Report } from "../report.ts"
 import type { Tab } from "../tab.ts"

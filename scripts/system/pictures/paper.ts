@@ -1,5 +1,5 @@
 /** Long pages on paper: what is left out is said, and nothing stays folded. */
-import { Page, Recording } from "@kintsugi/providers/view"
+import { Page, Recording } from "@kintsugi/view"
 import { long } from "../../../test/providers/view/references.ts"
 import type { Report } from "../report.ts"
 import type { Tab } from "../tab.ts"

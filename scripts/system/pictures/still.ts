@@ -1,7 +1,7 @@
 /** Pages without a script: policies and statistics. */
 import { Recovery } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
-import { PolicyPage, PolicyView, Recording, Stats, StatsPage } from "@kintsugi/providers/view"
+import { PolicyPage, PolicyView, Recording, Stats, StatsPage } from "@kintsugi/view"
 import { read } from "../../files.ts"
 import { search } from "../../pictures.ts"
 import type { Report } from "../report.ts"

@@ -4,7 +4,7 @@ import * as NodePath from "@effect/platform-node-shared/NodePath"
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { load } from "../../../packages/providers/src/cli/loading.ts"
+import { load } from "../../../packages/view/src/cli/loading.ts"
 import { file } from "./playing.ts"
 
 it.effect("P1252 a module that goes on waiting is given up after a minute", () =>

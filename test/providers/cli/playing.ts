@@ -8,7 +8,7 @@ import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import { run } from "../../../packages/providers/src/cli/program.ts"
+import { run } from "../../../packages/view/src/cli/program.ts"
 import { root } from "../../../scripts/files.ts"
 
 /** Where the tests of one file keep their files; gone afterwards. Within the repository, so that policies find the packages. */
@@ -65,7 +65,7 @@ export const kintsugi = (
   )
 }
 
-export const main = join(root, "packages/providers/src/cli/main.ts")
+export const main = join(root, "packages/view/src/cli/main.ts")
 
 /** Runs it as a shell does: `command` is given to one, and `kintsugi` stands in it for the program. */
 export const shell = (command: string, env: Readonly<Record<string, string>> = {}): Said => {

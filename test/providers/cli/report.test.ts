@@ -1,5 +1,5 @@
 /** `kintsugi report`. */
-import { Recording, Scene, Svg } from "@kintsugi/providers/view"
+import { Recording, Scene, Svg } from "@kintsugi/view"
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"

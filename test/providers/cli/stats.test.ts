@@ -1,5 +1,5 @@
 /** `kintsugi stats`. */
-import { Recording, Stats } from "@kintsugi/providers/view"
+import { Recording, Stats } from "@kintsugi/view"
 import { execFileSync } from "node:child_process"
 import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,6 +1,6 @@
 /** Colours that every reader can tell apart. */
 import { assert, describe, it } from "@effect/vitest"
-import { Colors } from "@kintsugi/providers/view"
+import { Colors } from "@kintsugi/view"
 import { contrast, distance, over, sights } from "./sight.ts"
 
 const meanings = ["model", "transport", "tool", "fixer", "failed", "gold"] as const

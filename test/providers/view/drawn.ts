@@ -1,6 +1,6 @@
 /** Recordings of drawn agents under drawn faults, as the soak plays them, and what may happen to a file of them. */
 import { AgentEvent } from "@kintsugi/core"
-import { Recording } from "@kintsugi/providers/view"
+import { Recording } from "@kintsugi/view"
 import { Effect, Schema } from "effect"
 import fc from "fast-check"
 import { playAll } from "../../../scripts/soak/play.ts"

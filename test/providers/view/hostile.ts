@@ -1,5 +1,5 @@
 /** Texts that would like to be more than text, and a run that has one of them wherever a text may be. */
-import { Recording } from "@kintsugi/providers/view"
+import { Recording } from "@kintsugi/view"
 
 export const hostile: ReadonlyArray<string> = [
   "</script><script>globalThis.hacked = 1</script>",

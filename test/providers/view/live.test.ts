@@ -1,11 +1,11 @@
 /** What a page that shows a run at work makes of what its server sends. */
 import { assert, describe, it } from "@effect/vitest"
 import { AgentEvent } from "@kintsugi/core"
-import { Recording } from "@kintsugi/providers/view"
+import { Recording } from "@kintsugi/view"
 import { Effect, Layer, Schema, Stream } from "effect"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { HttpRouter, HttpServer } from "effect/http"
-import { hear, Listening } from "../../../packages/providers/src/view/browser/live.ts"
+import { hear, Listening } from "../../../packages/view/src/browser/live.ts"
 import { written } from "./references.ts"
 
 const event = { runId: "r", agent: "a", turn: 0, at: 5, type: "run-start", input: "", transcript: [] }

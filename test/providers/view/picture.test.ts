@@ -1,11 +1,11 @@
 /** Where things stand in a picture: reckoned here from their times alone, and read from the SVG as it is written. */
 import { assert, describe, it } from "@effect/vitest"
-import { Recording, Scene, Svg } from "@kintsugi/providers/view"
+import { Recording, Scene, Svg } from "@kintsugi/view"
 import { Effect } from "effect"
-import * as Axis from "../../../packages/providers/src/view/axis.ts"
-import { signs } from "../../../packages/providers/src/view/browser/legend.ts"
-import { fillOf, isFaded } from "../../../packages/providers/src/view/figure.ts"
-import { sheet } from "../../../packages/providers/src/view/layout.ts"
+import * as Axis from "../../../packages/view/src/axis.ts"
+import { signs } from "../../../packages/view/src/browser/legend.ts"
+import { fillOf, isFaded } from "../../../packages/view/src/figure.ts"
+import { sheet } from "../../../packages/view/src/layout.ts"
 import { long, references, written } from "./references.ts"
 
 const width = 900

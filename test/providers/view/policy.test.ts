@@ -2,7 +2,7 @@
 import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
 import type { Explanation, Timeline } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
-import { PolicyPage, PolicySvg, PolicyText, PolicyView } from "@kintsugi/providers/view"
+import { PolicyPage, PolicySvg, PolicyText, PolicyView } from "@kintsugi/view"
 import { Duration, Effect, Schema } from "effect"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"

@@ -1,10 +1,10 @@
 /** Files that are whole, and files that are not. */
 import { assert, describe, it } from "@effect/vitest"
-import { Page, Recording, Scene, Svg, Totals } from "@kintsugi/providers/view"
+import { Page, Recording, Scene, Svg, Totals } from "@kintsugi/view"
 import { Effect } from "effect"
 import fc from "fast-check"
-import * as Details from "../../../packages/providers/src/view/details.ts"
-import { duration, moment, money } from "../../../packages/providers/src/view/words.ts"
+import * as Details from "../../../packages/view/src/details.ts"
+import { duration, moment, money } from "../../../packages/view/src/words.ts"
 import { runs, seed } from "../../laws/cases.ts"
 import { references, written } from "./references.ts"
 

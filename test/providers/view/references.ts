@@ -12,7 +12,7 @@ import {
   Tool
 } from "@kintsugi/core"
 import { RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
-import { Recording } from "@kintsugi/providers/view"
+import { Recording } from "@kintsugi/view"
 import { Data, type Duration, Effect, Fiber, Schema, type Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { readFileSync } from "node:fs"

@@ -1,13 +1,13 @@
 /** Runs hold what anybody has written: none of it may do anything in a page. */
 import { assert, describe, it } from "@effect/vitest"
-import { Page, Scene, Svg } from "@kintsugi/providers/view"
+import { Page, Scene, Svg } from "@kintsugi/view"
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
 import { root } from "../../../scripts/files.ts"
 import { path, render } from "../../../scripts/view.ts"
-import { markup, scriptJson, visible } from "../../../packages/providers/src/view/escape.ts"
+import { markup, scriptJson, visible } from "../../../packages/view/src/escape.ts"
 import { runs, seed } from "../../laws/cases.ts"
 import { hostile, hostileRun } from "./hostile.ts"
 

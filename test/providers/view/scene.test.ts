@@ -1,10 +1,10 @@
 /** What holds of every drawing, whatever happened in the runs and to the file. */
 import { assert, describe, it } from "@effect/vitest"
-import { Page, Recording, Scene, Svg, Totals } from "@kintsugi/providers/view"
+import { Page, Recording, Scene, Svg, Totals } from "@kintsugi/view"
 import { Effect } from "effect"
 import fc from "fast-check"
-import * as Axis from "../../../packages/providers/src/view/axis.ts"
-import { type Box, boxesOf, dotsOf, gutter, margin, sheet, whole } from "../../../packages/providers/src/view/layout.ts"
+import * as Axis from "../../../packages/view/src/axis.ts"
+import { type Box, boxesOf, dotsOf, gutter, margin, sheet, whole } from "../../../packages/view/src/layout.ts"
 import { runs, seed } from "../../laws/cases.ts"
 import { type Damage, damage, damaged, isComplete, played } from "./drawn.ts"
 import { long, references, written } from "./references.ts"

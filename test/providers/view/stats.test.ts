@@ -1,5 +1,5 @@
 /** Counts over many runs. */
-import { Recording, Stats, StatsPage, StatsSvg, StatsText } from "@kintsugi/providers/view"
+import { Recording, Stats, StatsPage, StatsSvg, StatsText } from "@kintsugi/view"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"

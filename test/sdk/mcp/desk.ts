@@ -1,6 +1,6 @@
 /** Tools of ours, and an agent, for the tests that serve them. */
 import { Agent, Recovery, Tool } from "@kintsugi/core"
-import type * as McpServer from "@kintsugi/providers/McpServer"
+import type * as McpServer from "@kintsugi/interop/McpServer"
 import { Deferred, Effect, Schema } from "effect"
 
 export class TooBig extends Schema.TaggedError<TooBig>()("TooBig", { message: Schema.String }) {}

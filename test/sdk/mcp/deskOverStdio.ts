@@ -1,6 +1,6 @@
 /** Our server as a program. */
 import * as NodeStdio from "@effect/platform-node-shared/NodeStdio"
-import * as McpServer from "@kintsugi/providers/McpServer"
+import * as McpServer from "@kintsugi/interop/McpServer"
 import { Effect, Layer } from "effect"
 import { served } from "./desk.ts"
 

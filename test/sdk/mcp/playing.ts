@@ -2,7 +2,7 @@
 import * as NodeChildProcessSpawner from "@effect/platform-node-shared/NodeChildProcessSpawner"
 import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
 import * as NodePath from "@effect/platform-node-shared/NodePath"
-import type * as Mcp from "@kintsugi/providers/Mcp"
+import type * as Mcp from "@kintsugi/interop/Mcp"
 import type { ExecutionError } from "@kintsugi/core/ToolError"
 import { Tool } from "@kintsugi/core"
 import { Effect, Layer, type Schema } from "effect"

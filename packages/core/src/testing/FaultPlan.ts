@@ -9,11 +9,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import type * as AgentEvent from "../AgentEvent.ts"
-import * as Interception from "../Interception.ts"
-import * as LlmError from "../LlmError.ts"
-import type * as Model from "../Model.ts"
-import * as RunContext from "../RunContext.ts"
+import type * as AgentEvent from "../event/AgentEvent.ts"
+import * as Interception from "../model/Interception.ts"
+import * as LlmError from "../errors/LlmError.ts"
+import type * as Model from "../model/Model.ts"
+import * as RunContext from "../event/RunContext.ts"
 
 /** What goes wrong at a step. */
 export type Fault =

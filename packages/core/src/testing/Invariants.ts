@@ -3,10 +3,10 @@ import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
-import * as AgentEvent from "../AgentEvent.ts"
-import { Operations, type Watcher } from "../internal/telemetryOperations.ts"
-import type * as Message from "../Message.ts"
-import * as Usage from "../Usage.ts"
+import * as AgentEvent from "../event/AgentEvent.ts"
+import { Operations, type Watcher } from "../telemetry/operations.ts"
+import type * as Message from "../data/Message.ts"
+import * as Usage from "../data/Usage.ts"
 
 /** One run of a tool with unsafe side effects. */
 export interface Start {

@@ -1,7 +1,7 @@
 /** Policies as plain data, which can be generated, printed and shrunk; and the verdicts that they mean. */
 import * as Effect from "effect/Effect"
-import type * as Backoff from "../Backoff.ts"
-import * as Recovery from "../Recovery.ts"
+import type * as Backoff from "../recovery/Backoff.ts"
+import * as Recovery from "../recovery/Recovery.ts"
 import type { Failure } from "./FailureScript.ts"
 
 /** A policy as data: it can be drawn, printed and made smaller. */

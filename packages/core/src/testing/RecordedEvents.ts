@@ -1,8 +1,8 @@
 /** Every event of a program under test, in order, to be looked at afterwards. */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as AgentEvent from "../AgentEvent.ts"
-import * as RunContext from "../RunContext.ts"
+import * as AgentEvent from "../event/AgentEvent.ts"
+import * as RunContext from "../event/RunContext.ts"
 
 /** The events of a program, in order. */
 export interface RecordedEvents {

@@ -7,10 +7,10 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import type { LlmError } from "../LlmError.ts"
-import * as Message from "../Message.ts"
-import * as Model from "../Model.ts"
-import * as Usage from "../Usage.ts"
+import type { LlmError } from "../errors/LlmError.ts"
+import * as Message from "../data/Message.ts"
+import * as Model from "../model/Model.ts"
+import * as Usage from "../data/Usage.ts"
 
 /** How one request is answered. */
 export interface Step {

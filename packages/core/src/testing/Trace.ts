@@ -7,9 +7,9 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
-import * as Explanation from "../Explanation.ts"
-import { recoverEffect } from "../internal/recoverEffect.ts"
-import * as Recovery from "../Recovery.ts"
+import * as Explanation from "../recovery/Explanation.ts"
+import { recoverEffect } from "../recovery/effect.ts"
+import * as Recovery from "../recovery/Recovery.ts"
 import { type Failure, type FailureScript, type Step, stepOf } from "./FailureScript.ts"
 
 /** All that there is to say of a run. Instants are milliseconds since the start. */

@@ -2,7 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
-import * as Model from "../Model.ts"
+import * as Model from "../model/Model.ts"
 
 const forgotten = Effect.die(new Error("A test calls a model, and none was given to it: provide a ScriptedModel"))
 

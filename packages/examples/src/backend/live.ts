@@ -4,7 +4,7 @@
  *
  * A page that starts a run must not be started by another site: a browser says with each form from where it comes.
  */
-import { Page } from "@kintsugi/providers/view"
+import { Page } from "@kintsugi/view"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"

@@ -1,6 +1,6 @@
 /** The API, served: each endpoint is a few lines around a run. */
 import { Message, Model, Telemetry } from "@kintsugi/core"
-import { UiMessageStream } from "@kintsugi/providers"
+import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { ByteSize, Effect, Layer, Stream } from "effect"
 import { HttpIncomingMessage, HttpRouter } from "effect/http"
 import { HttpApiBuilder, HttpApiMiddleware, HttpApiSchema } from "effect/http-api"

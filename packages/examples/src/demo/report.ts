@@ -1,7 +1,7 @@
 /** Keeps the events of a run, and makes a page of them at its end. The demo goes on without, where nothing can be written. */
 import type * as AgentEvent from "@kintsugi/core/AgentEvent"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
-import { Page, Recording } from "@kintsugi/providers/view"
+import { Page, Recording } from "@kintsugi/view"
 import * as Effect from "effect/Effect"
 import { mkdtempSync, realpathSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,7 +1,7 @@
 /** The server's side of Anthropic's Messages. */
 import type * as LoopbackServer from "./LoopbackServer.ts"
-import * as Ask from "../internal/wireAnthropicAsk.ts"
-import * as Tell from "../internal/wireAnthropicTell.ts"
+import * as Ask from "./wire/anthropicAsk.ts"
+import * as Tell from "./wire/anthropicTell.ts"
 import * as Wire from "./Wire.ts"
 
 /** A request without a key is refused. */

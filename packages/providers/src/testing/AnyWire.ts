@@ -1,6 +1,6 @@
 /** Every wire format behind one server: the path of a request says which one it speaks. */
 import * as Effect from "effect/Effect"
-import * as Parts from "../internal/wireParts.ts"
+import * as Parts from "./wire/parts.ts"
 import * as AnthropicMessagesWire from "./AnthropicMessagesWire.ts"
 import type * as Fault from "./Fault.ts"
 import * as GeminiContentWire from "./GeminiContentWire.ts"

@@ -1,6 +1,6 @@
 /** The server's side of Gemini's `generateContent` and `streamGenerateContent`. */
-import * as Ask from "../internal/wireGeminiAsk.ts"
-import * as Tell from "../internal/wireGeminiTell.ts"
+import * as Ask from "./wire/geminiAsk.ts"
+import * as Tell from "./wire/geminiTell.ts"
 import type * as LoopbackServer from "./LoopbackServer.ts"
 import * as Wire from "./Wire.ts"
 

@@ -1,7 +1,7 @@
 /** The server's side of Ollama's own chat. */
-import * as Ask from "../internal/wireOllamaAsk.ts"
-import * as Tell from "../internal/wireOllamaTell.ts"
-import * as Parts from "../internal/wireParts.ts"
+import * as Ask from "./wire/ollamaAsk.ts"
+import * as Tell from "./wire/ollamaTell.ts"
+import * as Parts from "./wire/parts.ts"
 import type * as LoopbackServer from "./LoopbackServer.ts"
 import * as Wire from "./Wire.ts"
 

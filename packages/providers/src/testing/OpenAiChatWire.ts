@@ -1,7 +1,7 @@
 /** The server's side of OpenAI's chat completions. */
-import * as Ask from "../internal/wireOpenAiChatAsk.ts"
-import * as Tell from "../internal/wireOpenAiChatTell.ts"
-import * as Parts from "../internal/wireParts.ts"
+import * as Ask from "./wire/openAiChatAsk.ts"
+import * as Tell from "./wire/openAiChatTell.ts"
+import * as Parts from "./wire/parts.ts"
 import * as Fault from "./Fault.ts"
 import type * as LoopbackServer from "./LoopbackServer.ts"
 import * as Wire from "./Wire.ts"

@@ -1,7 +1,7 @@
 /** The server's side of OpenAI's Responses. */
-import * as Ask from "../internal/wireOpenAiResponsesAsk.ts"
-import * as Tell from "../internal/wireOpenAiResponsesTell.ts"
-import * as Parts from "../internal/wireParts.ts"
+import * as Ask from "./wire/openAiResponsesAsk.ts"
+import * as Tell from "./wire/openAiResponsesTell.ts"
+import * as Parts from "./wire/parts.ts"
 import type * as LoopbackServer from "./LoopbackServer.ts"
 import * as Wire from "./Wire.ts"
 

@@ -1,0 +1,222 @@
+/** An agent: a function from its input to an effect of its output, with every failure that is left in its type. */
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import type * as Schema from "effect/Schema"
+import * as Budget from "../budget/Budget.ts"
+import type * as Explanation from "../recovery/Explanation.ts"
+import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } from "./definition.ts"
+import { explainRun, type Options as ExplainOptions } from "./explaining.ts"
+import type * as AgentSkills from "./skills.ts"
+import type { Running } from "./skills.ts"
+import type { Resumption } from "../run/start.ts"
+import { reader } from "../run/input.ts"
+import { make as outputOf } from "../run/output.ts"
+import type * as Model from "../model/Model.ts"
+import type { BudgetExceededError, BudgetReason, InvalidOutputError } from "../errors/RunError.ts"
+import type * as Router from "../run/Router.ts"
+import type * as Skill from "../run/Skill.ts"
+import type * as Tool from "../tool/Tool.ts"
+import type * as ToolPolicy from "../tool/ToolPolicy.ts"
+import type * as Turn from "../run/Turn.ts"
+import type * as Usage from "../data/Usage.ts"
+
+export type { Agent } from "./definition.ts"
+export type { Completed, Outcome, Run, Suspended } from "../run/handle.ts"
+export type { Resumption } from "../run/start.ts"
+export { asTool } from "./asTool.ts"
+export type { ToolInput, ToolOptions } from "./asTool.ts"
+export type { Options as ExplainOptions } from "./explaining.ts"
+export { type Escaped, onEvent, onFailure, onToolUse, type ToolResult } from "./hooks.ts"
+export { type Partially, partials } from "./partials.ts"
+export { type LlmErrorOptions, onLlmError, onToolError, toolDefaults } from "./tables.ts"
+export * from "./Composition.ts"
+export type { Siblings } from "../run/Turn.ts"
+
+/** What an agent is made of. Each part may be left out. */
+export interface Options<Skills, ModelLayer, Input = undefined, Output = undefined> {
+  /** The system prompt; none by default. */
+  readonly prompt?: string
+  /** What it can do; without any, it has no tools. Of several, one is chosen at the start of a run: see `route`. */
+  readonly skills?: Skills
+  /** Limits of one run; see `Budget` for the defaults. */
+  readonly budget?: Budget.Limits
+  /** What happens to the other calls of a reply when one ends the run: they end by themselves, or are interrupted. */
+  readonly siblings?: Turn.Siblings
+  /** Its own model, which it keeps under any parent. Without it, `Model` stays in `R`. */
+  readonly model?: ModelLayer
+  /**
+   * What it is called with; a text by default. The model reads the encoded string, or the JSON of what is encoded. With
+   * `Message.UserContent` it takes texts, images and files.
+   */
+  readonly input?: Input
+  /**
+   * What its model's last text becomes; the text itself by default. A text that does not fit is asked for again with what is
+   * wrong with it, see `outputRetries`; then the run fails with `InvalidOutputError`.
+   */
+  readonly output?: Output
+}
+
+type AnySchema = Schema.Codec<unknown, unknown>
+
+/** The type of a schema; text where there is none. */
+type TypeOf<S> = S extends AnySchema ? S["Type"] : string
+
+type LayerError<L> = L extends Layer.Layer<Model.Model, infer E, unknown> ? E : never
+type LayerServices<L> = L extends Layer.Layer<Model.Model, unknown, infer R> ? R : Model.Model
+
+/**
+ * An agent whose model answers, and calls tools until it does. Its last text is its output; that of a deterministic skill is
+ * the value of its function. With several skills, one is chosen first.
+ */
+export const make = <
+  const Skills extends ReadonlyArray<Skill.AnySkill> = readonly [],
+  ModelLayer extends Layer.Layer<Model.Model, unknown, unknown> | undefined = undefined,
+  Input extends AnySchema | undefined = undefined,
+  Output extends AnySchema | undefined = undefined
+>(
+  name: string,
+  options: Options<Skills, ModelLayer, Input, Output>
+): Agent<
+  TypeOf<Input>,
+  AgentSkills.OutputOf<Skills, TypeOf<Output>> | AgentSkills.EndOf<Skills>, // one by one, so that hovers show them
+  BudgetExceededError | LayerError<ModelLayer> | AgentSkills.ErrorOf<Skills> | AgentSkills.InvalidOf<Skills, Output>,
+  AgentSkills.ServicesOf<Skills, LayerServices<ModelLayer>>,
+  AgentSkills.ToolsOf<Skills>,
+  {},
+  {},
+  AgentSkills.ModelTableOf<Skills>,
+  AgentSkills.ChoiceOf<Skills, LayerServices<ModelLayer>>
+> =>
+  fromDefinition({
+    ...blank(name),
+    prompt: options.prompt ?? "",
+    budget: Budget.make(options.budget),
+    siblings: options.siblings,
+    // its needs are in the agent's type
+    model: options.model as Layer.Layer<Model.Model, unknown> | undefined,
+    skills: options.skills ?? [],
+    ...(options.input === undefined ? {} : { readInput: reader(name, options.input) }),
+    ...(options.output === undefined ? {} : { output: outputOf(name, options.output) })
+  })
+
+/** An agent that is a plain function: no loop, no model call. The cheapest fixer. */
+export const deterministic = <I, O, E, R>(
+  name: string,
+  body: (input: I) => Effect.Effect<O, E, R>
+): Agent<I, O, E, R> =>
+  // input, failures and needs are in the agent's type
+  fromDefinition({ ...blank(name), body: body as Definition["body"] })
+
+/**
+ * Chooses among the skills of an agent that has several, in the place of `Router.byModel()`. A router that is known to name a
+ * skill that the agent does not have does not compile.
+ */
+export const route =
+  <const Said extends string | undefined, E2, R2, Table>(router: Router.Router<Said, E2, R2, Table>) =>
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable,
+    Choice extends Chooses<Router.NameOf<Said, Table>>
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<
+    I,
+    O,
+    E,
+    R,
+    T,
+    ByTool,
+    Defaults,
+    ModelTable,
+    AgentSkills.Routed<Choice, Said, Router.ErrorOf<Said, E2, Table>, Router.ServicesOf<Said, R2, Table>>
+  > =>
+    fromDefinition({ ...self[TypeId].definition, router: router.definition })
+
+/** An agent that has several skills, these among them. */
+type Chooses<Name extends string> = AgentSkills.Choosing<Name, unknown, unknown, unknown>
+
+/** A limit of the agent's budget that was reached, by its own run or by one below it. */
+export interface BudgetExceeded {
+  readonly agent: string
+  readonly reason: BudgetReason
+  /** Turns, calls, tokens, cost or milliseconds. */
+  readonly limit: number
+  readonly spent: number
+  readonly usage: Usage.Usage
+}
+
+/**
+ * Decides what is done when a limit is reached: `Budget.stop`, as without it; `Budget.extend`; `Budget.checkpoint`. It is asked for
+ * turns, tool calls, tokens, cost and duration, each time that one of them is used up; a running model or tool goes on
+ * meanwhile. No table ever sees the end of a budget.
+ */
+export const onBudgetExceeded =
+  <R2 = never>(decide: (exceeded: BudgetExceeded) => Budget.Decision | Effect.Effect<Budget.Decision, never, R2>) =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> => {
+    const { definition } = self[TypeId]
+    return fromDefinition({
+      ...definition,
+      onExceeded: ({ limit, meter, reason, spent }) =>
+        Effect.suspend(() => {
+          const decision = decide({ agent: definition.name, reason, limit, spent, usage: meter.ledger.usage })
+          // its needs are in the agent's type
+          return Effect.isEffect(decision) ? (decision as Effect.Effect<Budget.Decision>) : Effect.succeed(decision)
+        })
+    })
+  }
+
+/**
+ * Sees every call of this agent's tools once its arguments fit, before it runs, and after every repair again. A call that it
+ * denies is not run; the model reads the reason. One that fails denies. Of several policies, each has to allow.
+ */
+export const toolPolicy =
+  <R2 = never>(policy: ToolPolicy.Policy<R2>) =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> => {
+    const { definition } = self[TypeId]
+    // its needs are in the agent's type
+    return fromDefinition({ ...definition, policies: [...definition.policies, policy as ToolPolicy.Policy] })
+  }
+
+/**
+ * How often the model is asked again for an answer that does not fit the output schema; 1 by default. It reads what is wrong
+ * with it. This is a count of its own, whatever is retried besides, but each time is a turn of the budget.
+ */
+export const outputRetries =
+  (retries: number) =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice> & (InvalidOutputError extends E ? unknown : never)
+  ): Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice> => {
+    const { definition } = self[TypeId]
+    if (Number.isSafeInteger(retries) && retries >= 0) return fromDefinition({ ...definition, outputRetries: retries })
+    throw new RangeError(
+      `Agent '${definition.name}': outputRetries must be a whole number of at least 0, got ${retries}`
+    )
+  }
+
+/**
+ * The same agent, going on: where a run was suspended, or after a conversation, with what the user says next. Whatever is settled
+ * there never runs again. A conversation that ends with an answer, and to which nothing is added, gives that answer.
+ */
+export const resume = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
+  self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+): Agent<Resumption<I>, O, E, R, T, ByTool, Defaults, ModelTable, Choice> =>
+  fromDefinition({ ...self[TypeId].definition, isResumed: true })
+
+/**
+ * What one run would do at worst, by the agent's budget and tables: turns, calls, requests, waits. Nothing is run. For
+ * people there is `Explanation.formatRun`. Agents that are plain functions do what their function does, which nobody knows.
+ */
+export const explain = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
+  self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>,
+  options?: ExplainOptions
+): Explanation.Run => explainRun(planOf(self[TypeId].definition), options)

@@ -1,0 +1,382 @@
+/**
+ * Agents made of agents. A composition is an agent as any other: called, streamed, started, a fixer, a tool, a part of a
+ * larger one. It is a run of its own, and its parts are runs below that: one tree of events, one ledger, the limits of the
+ * runs above shared. Whatever is interrupted is awaited, and what it has spent is spent.
+ *
+ * `Agent` has all of it.
+ */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import * as Predicate from "effect/Predicate"
+import { jsonOf } from "../event/value.ts"
+import { compose, definitionOf, partOf, sequence, stepsOf } from "./composition/parts.ts"
+import {
+  checkedCount,
+  checkedMillis,
+  costAtOnce,
+  costInTurn,
+  costOfOne,
+  type Part,
+  type Place
+} from "./composition/run.ts"
+import * as Trying from "./composition/trying.ts"
+import type * as Types from "./composition/types.ts"
+import type { Acknowledged } from "../recovery/Recovery.ts"
+import { LoopExhaustedError } from "../errors/RunError.ts"
+
+export { map, mapInput, named, provide, withBudget, withModel } from "./composition/adapting.ts"
+export { bounds } from "./composition/explaining.ts"
+export type { AnyPart, HasUnsafe } from "./composition/types.ts"
+
+// --- one after the other
+
+/** The second agent gets what the first one gives. If the first fails, the second is not started. */
+export const andThen: {
+  <B extends Types.AnyPart>(
+    next: B
+  ): <A extends Types.Part<never, Types.InputOf<B>, unknown, unknown>>(self: A) => Then<A, B>
+  <A, B extends Types.Part<Types.OutputOf<A>, unknown, unknown, unknown>>(self: A & Types.AnyPart, next: B): Then<A, B>
+} = dual(2, (self: Types.AnyPart, next: Types.AnyPart) => sequence("andThen", [...stepsOf(self), ...stepsOf(next)]))
+
+type Then<A, B> = Types.Composed<
+  Types.InputOf<A>,
+  Types.OutputOf<B>,
+  Types.ErrorOf<A | B>,
+  Types.ServicesOf<A | B>,
+  A | B
+>
+
+interface Tagged {
+  readonly _tag: string
+}
+
+/** One agent for each tag of an output. */
+type Branches<O extends Tagged> = {
+  readonly [Tag in O["_tag"]]: Types.Part<Extract<O, { readonly _tag: Tag }>, unknown, unknown, unknown>
+}
+
+/**
+ * What the first agent gives chooses by its `_tag` the agent that gets it. There has to be one for each tag, and for no
+ * other.
+ */
+export const branch: {
+  <const Bs extends Types.Named>(
+    branches: Bs
+  ): <A extends Types.Part<never, Chosen<Bs>, unknown, unknown>>(self: A & Needed<A, Bs>) => Branched<A, Bs>
+  <A, const Bs extends Branches<Types.OutputOf<A> & Tagged>>(
+    self: A & Types.Part<never, Tagged, unknown, unknown>,
+    branches: Bs & Only<Bs, Types.OutputOf<A> & Tagged>
+  ): Branched<A, Bs>
+} = dual(2, (self: Types.AnyPart, branches: Types.Named) => {
+  const first = partOf(self)
+  const byTag = new Map(Object.entries(branches).map(([tag, agent]) => [tag, partOf(agent)]))
+  const parts = [...byTag.values()]
+  return compose("branch", {
+    parts: [first, ...parts],
+    readsReport: first.readsReport,
+    cost: () => costInTurn([first.cost(), costOfOne(costsOf(parts))]),
+    body: (input, place) =>
+      Effect.flatMap(place.ask(first, input), ({ value }) => {
+        const tag = Predicate.hasProperty(value, "_tag") ? String(value._tag) : "none"
+        const part = byTag.get(tag)
+        if (part !== undefined) return place.ask(part, value)
+        return Effect.die(new TypeError(`Agent.branch: there is no agent for an output with the tag '${tag}'`))
+      })
+  })
+})
+
+/** What can be given to one of the agents, each at its tag. */
+type Chosen<Bs> = { readonly [Tag in keyof Bs]: Types.InputOf<Bs[Tag]> & { readonly _tag: Tag } }[keyof Bs]
+
+type Needed<A, Bs> = [Exclude<keyof Bs, (Types.OutputOf<A> & Tagged)["_tag"]>] extends [never]
+  ? unknown
+  : ThereAreNoOutputsWithTheTags<Exclude<keyof Bs, (Types.OutputOf<A> & Tagged)["_tag"]>>
+
+interface ThereAreNoOutputsWithTheTags<Tags> {
+  readonly ThereAreNoOutputsWithTheTags: Tags
+}
+
+/** Refuses agents for tags that there are not. */
+type Only<Bs, O extends Tagged> = { readonly [K in keyof Bs]: K extends O["_tag"] ? unknown : never }
+
+type Branched<A, Bs> = Types.Composed<
+  Types.InputOf<A>,
+  Types.OutputOf<Bs[keyof Bs]>,
+  Types.ErrorOf<A | Bs[keyof Bs]>,
+  Types.ServicesOf<A | Bs[keyof Bs]>,
+  A | Bs[keyof Bs]
+>
+
+/**
+ * How often a loop runs its agent, and with which input the next time. An output that is never accepted ends as
+ * `LoopExhaustedError`.
+ */
+export interface LoopOptions<out I, in O, out E = never, out R = never> {
+  /** How often the agent runs at most. */
+  readonly maxIterations: number
+  /** The next input, made of an output that was not accepted; `iteration` counts from 1. */
+  readonly feedback: (output: O, iteration: number) => I | Effect.Effect<I, E, R>
+}
+
+/** Whether an output is accepted; `iteration` counts from 1. */
+export type Accepts<in O, out E = never, out R = never> = (
+  output: O,
+  iteration: number
+) => boolean | Effect.Effect<boolean, E, R>
+
+/**
+ * Runs an agent until its output is accepted, at least once; what `feedback` makes of an output that is not is the next input.
+ * After `maxIterations` runs it fails with `LoopExhaustedError`, which has the last output.
+ */
+export const loopUntil: {
+  <I, O, E2 = never, R2 = never, E3 = never, R3 = never>(
+    ok: Accepts<O, E2, R2>,
+    options: LoopOptions<I, O, E3, R3>
+  ): <E, R, Inside>(
+    self: Types.Part<I, O, E, R, Inside>
+  ) => Types.MadeOf<Inside, I, O, E | LoopExhaustedError | E2 | E3, R | R2 | R3>
+  <A, E2 = never, R2 = never, E3 = never, R3 = never>(
+    self: A & Types.AnyPart,
+    ok: Accepts<Types.OutputOf<A>, E2, R2>,
+    options: LoopOptions<Types.InputOf<A>, Types.OutputOf<A>, E3, R3>
+  ): Looped<A, Types.Given<E2 | E3>, Types.Given<R2 | R3>>
+} = dual(
+  3,
+  (
+    self: Types.AnyPart,
+    ok: Accepts<unknown, unknown, unknown>,
+    { feedback, maxIterations }: LoopOptions<unknown, unknown, unknown, unknown>
+  ) => {
+    const part = partOf(self)
+    checkedCount("Agent.loopUntil: maxIterations", maxIterations)
+    return compose("loopUntil", {
+      parts: [part],
+      readsReport: part.readsReport,
+      cost: () => costInTurn(Array.from({ length: maxIterations }, part.cost)),
+      body: Effect.fnUntraced(function* (first: unknown, place: Place) {
+        let input = first
+        for (let iteration = 1; ; iteration++) {
+          const answer = yield* place.ask(part, input)
+          if (yield* valueOf(() => ok(answer.value, iteration))) return answer
+          if (iteration === maxIterations) {
+            return yield* Effect.fail(LoopExhaustedError.of(iteration, jsonOf(answer.value) ?? null))
+          }
+          input = yield* valueOf(() => feedback(answer.value, iteration))
+        }
+      })
+    })
+  }
+)
+
+type Looped<A, E, R> = Types.Adapted<
+  A,
+  Types.InputOf<A>,
+  Types.OutputOf<A>,
+  Types.ErrorOf<A> | LoopExhaustedError | E,
+  Types.ServicesOf<A> | R
+>
+
+/** A plain value, or that of an effect, whose failures and needs are in the agent's type. */
+const valueOf = <A>(make: () => A | Effect.Effect<A, unknown, unknown>): Effect.Effect<A, unknown> =>
+  Effect.suspend(() => {
+    const value = make()
+    return Effect.isEffect(value) ? (value as Effect.Effect<A, unknown>) : Effect.succeed(value)
+  })
+
+// --- at the same time
+
+/** All get the same input, at the same time; the answers have the names of the agents. The first failure interrupts the others. */
+export const parallel = <const As extends Types.Named>(
+  agents: As & Types.SameInputs<As>
+): Types.Composed<
+  Types.InputOf<As[keyof As]>,
+  { readonly [K in keyof As]: Types.OutputOf<As[K]> }, // not by a name, so that hovers show it
+  Types.ErrorOf<As[keyof As]>,
+  Types.ServicesOf<As[keyof As]>,
+  As[keyof As]
+> => {
+  const named = entriesOf(agents)
+  const parts = named.map(([, part]) => part)
+  return compose("parallel", {
+    parts,
+    readsReport: readReports(parts),
+    cost: () => costAtOnce(costsOf(parts)),
+    body: (input, place) => Effect.map(together(named, input, place), (value) => ({ value }))
+  })
+}
+
+/** What the captain of a forum gets: the question, and what each of the participants says to it. */
+export interface Forum<out I, out Answers> {
+  readonly input: I
+  readonly answers: Answers
+}
+
+/**
+ * The participants answer at the same time; then the captain reads the question with all answers, and decides. Make the
+ * participants first: the compiler does not infer the type of one that is made in its place here.
+ */
+export const forum = <
+  const As extends Types.Named,
+  C extends Types.Part<Forum<Types.InputOf<As[keyof As]>, Types.OutputsOf<As>>, unknown, unknown, unknown>
+>(
+  participants: As,
+  captain: C & Types.SameInput<As[keyof As]>
+): Types.Composed<
+  Types.InputOf<As[keyof As]>,
+  Types.OutputOf<C>,
+  Types.ErrorOf<As[keyof As] | C>,
+  Types.ServicesOf<As[keyof As] | C>,
+  As[keyof As] | C
+> => {
+  const named = entriesOf(participants)
+  const parts = named.map(([, part]) => part)
+  const last = partOf(captain)
+  return compose("forum", {
+    parts: [...parts, last],
+    readsReport: readReports(parts),
+    cost: () => costInTurn([costAtOnce(costsOf(parts)), last.cost()]),
+    body: (input, place) =>
+      Effect.flatMap(together(named, input, place), (answers) => place.ask(last, { input, answers }))
+  })
+}
+
+const together = (named: ReadonlyArray<readonly [string, Part]>, input: unknown, place: Place) =>
+  Effect.map(
+    Effect.forEach(named, ([key, part]) => Effect.map(place.ask(part, input), ({ value }) => [key, value] as const), {
+      concurrency: "unbounded"
+    }),
+    Object.fromEntries
+  )
+
+/**
+ * A race: all start, and the first success is the answer. The others are interrupted and awaited. One failure settles nothing;
+ * all failing fails with the last one, and the event that ends the run has all of them. An agent with an `unsafe` tool takes
+ * part only if that is acknowledged, as the last argument.
+ */
+export const firstOf: {
+  <const Ps extends Types.Parts>(
+    ...agents: { readonly [K in keyof Ps]: Ps[K] & Types.Safe<Ps[K]> & Types.SameInput<Ps[number]> }
+  ): OneOf<Ps>
+  <const Ps extends Types.Parts>(...agents: readonly [...Ps, Acknowledged]): OneOf<Ps>
+} = (...given: ReadonlyArray<Types.AnyPart | Acknowledged>) => {
+  const { options, parts } = splitOf(given)
+  if (options === undefined) demandSafe("firstOf", parts)
+  return compose<never>("firstOf", {
+    isOneOf: true,
+    parts,
+    readsReport: readReports(parts),
+    cost: () => costAtOnce(costsOf(parts)),
+    body: (input, place) => {
+      const contenders = parts.map((part) => ({ part: { ...part }, after: 0 }))
+      return Trying.atOnce(contenders, input, place, () => false)
+    }
+  })
+}
+
+type OneOf<Ps extends Types.Parts> = Types.Composed<
+  Types.InputOf<Ps[number]>,
+  Types.OutputOf<Ps[number]>,
+  Types.ErrorOf<Ps[number]>,
+  Types.ServicesOf<Ps[number]>,
+  Ps[number]
+>
+
+/** When the copies of a speculative agent start. */
+export interface Hedge {
+  /** How long each further copy waits for those before it. */
+  readonly hedgeAfter: Duration.Input
+}
+
+/**
+ * A race of an agent with copies of itself: copy k, counted from 0, starts after k × `hedgeAfter`, unless there is an answer by
+ * then; at most `n` in all. A failure that would be the same for every copy (authentication, a filter) ends it at once. An
+ * agent with an `unsafe` tool needs the acknowledgement.
+ */
+export const speculative: {
+  <A extends Types.AnyPart>(self: A, n: number, options: Hedge & Acknowledged): Types.Adapted<A>
+  <A extends Types.AnyPart>(self: A & Types.Safe<A>, n: number, options: Hedge): Types.Adapted<A>
+  (n: number, options: Hedge & Acknowledged): <A extends Types.AnyPart>(self: A) => Types.Adapted<A>
+  (n: number, options: Hedge): <A extends Types.AnyPart>(self: A & Types.Safe<A>) => Types.Adapted<A>
+} = dual(3, (self: Types.AnyPart, n: number, options: Hedge & Partial<Acknowledged>) => {
+  const part = partOf(self)
+  checkedCount("Agent.speculative: n", n)
+  const millis = checkedMillis("Agent.speculative: hedgeAfter", options.hedgeAfter)
+  if (options.acknowledge === undefined) demandSafe("speculative", [part])
+  return compose("speculative", {
+    isOneOf: true,
+    parts: [part],
+    readsReport: part.readsReport,
+    cost: () => costAtOnce(Array.from({ length: n }, (_, k) => late(part, k * millis).cost())),
+    body: (input, place) => {
+      const copies = Array.from({ length: n }, (_, k) => ({ part: { ...part }, after: k * millis }))
+      return Trying.atOnce(copies, input, place, Trying.isHopeless)
+    }
+  })
+})
+
+const late = (part: Part, millis: number): Part => ({
+  ...part,
+  cost: () => ({ ...part.cost(), millis: part.cost().millis + millis })
+})
+
+/** When an agent is asked in the place of one that has failed. */
+export interface FallbackOptions<in E = unknown> extends Partial<Acknowledged> {
+  /**
+   * Whether the next one is asked after this failure. By default: after one that asks for a fallback, and after one that
+   * sending again would have helped; not after any other, those of tools among them.
+   */
+  readonly when?: (error: E, tried: Trying.Tried) => boolean
+}
+
+/**
+ * An order: each agent is asked with the same input, afresh, when the one before it has failed in a way that `when` admits. All
+ * failing fails with the last one, and the event that ends the run has all of them. The end of a budget around it is no
+ * reason to go on. Nor does it go on once a tool with `unsafe` side effects was started, as the next agent might do the
+ * same again: unless that is acknowledged.
+ */
+export const fallback: {
+  <const Ps extends Types.Parts>(
+    ...agents: { readonly [K in keyof Ps]: Ps[K] & Types.SameInput<Ps[number]> }
+  ): OneOf<Ps>
+  <const Ps extends Types.Parts>(...agents: readonly [...Ps, FallbackOptions<Types.ErrorOf<Ps[number]>>]): OneOf<Ps>
+} = (...given: ReadonlyArray<Types.AnyPart | FallbackOptions<never>>) => {
+  const { options, parts } = splitOf<FallbackOptions<never>>(given)
+  // it is asked about failures of these agents only
+  const admits = (options?.when ?? Trying.isAdmitted) as (error: unknown, tried: Trying.Tried) => boolean
+  const mayRunTwice = options?.acknowledge !== undefined
+  return compose<never>("fallback", {
+    parts,
+    passes: given.filter(isAgent).map(definitionOf),
+    readsReport: readReports(parts),
+    cost: () => costInTurn(costsOf(parts)),
+    body: (input, place) => Trying.inOrder(parts, input, place, admits, mayRunTwice)
+  })
+}
+
+const isAgent = (value: unknown): value is Types.AnyPart => Predicate.isFunction(value)
+
+/** Agents, and the options behind them. */
+const splitOf = <Options>(given: ReadonlyArray<Types.AnyPart | Options>) => {
+  const last = given.at(-1)
+  return {
+    parts: given.filter(isAgent).map(partOf),
+    // the types of those who call this allow options at the end only
+    options: last === undefined || isAgent(last) ? undefined : (last as Options)
+  }
+}
+
+const demandSafe = (what: string, parts: ReadonlyArray<Part>): void => {
+  const unsafe = parts.find((part) => part.mayBeUnsafe())
+  if (unsafe === undefined) return
+  throw new TypeError(
+    `Agent.${what}: a tool below '${unsafe.name}' has unsafe side effects; acknowledge that it may run twice`
+  )
+}
+
+const costsOf = (parts: ReadonlyArray<Part>) => parts.map(({ cost }) => cost())
+
+/** As a fixer it reads a report if all of those do that read its input. */
+const readReports = (parts: ReadonlyArray<Part>): boolean => parts.every(({ readsReport }) => readsReport)
+
+const entriesOf = (agents: Types.Named) => Object.entries(agents).map(([key, agent]) => [key, partOf(agent)] as const)

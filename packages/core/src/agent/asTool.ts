@@ -1,0 +1,174 @@
+/** An agent as a tool of another agent: what its model may say, what the calling model reads, and what it may cost. */
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaGetter from "effect/SchemaGetter"
+import * as Completion from "../data/Completion.ts"
+import type { KintsugiError } from "../errors/KintsugiError.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import * as Tool from "../tool/Tool.ts"
+import { type Nest, TypeId } from "./definition.ts"
+import type { EffectsOf, Part } from "./composition/types.ts"
+import { Suspension } from "../run/start.ts"
+import * as Nesting from "../tool/nesting.ts"
+import type { ServicesOfVerify, TimeoutOf } from "../tool/left.ts"
+import { mayBeUnsafe } from "../tool/unsafe.ts"
+import { Cost, costOf } from "../recovery/bounds.ts"
+
+/** What a model says to an agent that takes text. */
+export interface TextInput {
+  readonly input: string
+}
+
+type Passed = "description" | "sideEffects" | "kind" | "coercion" | "maxResultChars"
+
+/** What is passed on to the tool means there what it means for `Tool.make`. `description` is for the model that may call it. */
+export interface ToolOptions<
+  Name,
+  S extends Recovery.SideEffects,
+  A,
+  T = undefined,
+  C = undefined,
+  VR = Tool.NoVerify,
+  Stored = unknown
+>
+  extends
+    Pick<Tool.Options<unknown, A, unknown, unknown, S>, Passed>,
+    Tool.Limits<T, C, A, VR>,
+    Tool.Stored<Schema.Codec<Stored, unknown>> {
+  /** The agent's name by default. Only a tool whose name is given here has rows of its own in `onToolError`. */
+  readonly name?: Name
+  /** The schema of the agent's answers, completions aside; text by default. */
+  readonly success?: Schema.Codec<A, unknown>
+}
+
+/** What the calling model says, where it is not one text, and what the agent takes of that. */
+export interface ToolInput<Params, I> {
+  readonly parameters: Schema.Codec<Params, unknown>
+  readonly toInput: (params: NoInfer<Params>) => NoInfer<I>
+}
+
+/** `A`, of which the place where the tool is written says nothing. */
+type Answer<A> = [A] extends [infer Known] ? Known : never
+
+/** Without a schema of failures, `Stored` is `unknown`; those of this library need none. */
+type Storable<E, Stored> = unknown extends Stored ? {} : Tool.Storable<Exclude<E, KintsugiError>, true>
+
+/**
+ * The schema of answers has to know all of them, so `A` bounds `O`; without one, they are text. The schema of failures bounds `E`
+ * in the same way. Nothing is inferred from the place where the tool is written: in a list of tools that is any tool.
+ */
+interface AsTool {
+  <
+    R,
+    A = string,
+    O extends A | Completion.Completion = A,
+    const Name extends string = string,
+    const S extends Recovery.SideEffects = "undeclared",
+    T extends Duration.Input | undefined = undefined,
+    C extends Duration.Input | undefined = undefined,
+    VR = Tool.NoVerify,
+    Stored = unknown,
+    E extends Stored | KintsugiError = Stored | KintsugiError,
+    Inside = unknown
+  >(
+    agent: Part<string, O, E, R, Inside>,
+    options: ToolOptions<Name, S, A, T, C, VR, Stored> & { readonly parameters?: never }
+  ): Tool.Tool<
+    Name,
+    TextInput,
+    Answer<A> | Extract<O, Completion.Completion>,
+    E | TimeoutOf<EffectsOf<Inside, S>, T, VR>,
+    R | ServicesOfVerify<VR>,
+    Tool.CallLimit<C> & Storable<E, Stored>,
+    EffectsOf<Inside, NoInfer<S>>
+  >
+  <
+    I,
+    R,
+    Params,
+    A = string,
+    O extends A | Completion.Completion = A,
+    const Name extends string = string,
+    const S extends Recovery.SideEffects = "undeclared",
+    T extends Duration.Input | undefined = undefined,
+    C extends Duration.Input | undefined = undefined,
+    VR = Tool.NoVerify,
+    Stored = unknown,
+    E extends Stored | KintsugiError = Stored | KintsugiError,
+    Inside = unknown
+  >(
+    agent: Part<I, O, E, R, Inside>,
+    options: ToolOptions<Name, S, A, T, C, VR, Stored> & ToolInput<Params, I>
+  ): Tool.Tool<
+    Name,
+    Params,
+    Answer<A> | Extract<O, Completion.Completion>,
+    E | TimeoutOf<EffectsOf<Inside, S>, T, VR>,
+    R | ServicesOfVerify<VR>,
+    Tool.CallLimit<C> & Storable<E, Stored>,
+    EffectsOf<Inside, NoInfer<S>>
+  >
+}
+
+/**
+ * A tool whose run is the agent. The agent's failures are the tool's, for its tables to recover; its events nest under the
+ * call, and what it spends, its caller spends. Where one of its tools is unsafe, so is it, unless `sideEffects` says otherwise.
+ * The end of the caller's budget is no failure of the tool, that of the agent's
+ * own is. Of a completion the calling model reads the summary, the reason and the result; of one without success, as an error.
+ */
+export const asTool: AsTool = (
+  agent: Part<never, unknown, unknown, unknown>,
+  options: AnyOptions & Partial<ToolInput<unknown, unknown>>
+) => {
+  const { name = agent.name, parameters = Text, success = Schema.String, toInput = inputOf, ...others } = options
+  // what the parameters decode to is what the agent takes, by the types of those who call this
+  const run = (params: unknown, context: Tool.ToolContext) => {
+    const nesting = Nesting.offered(context)
+    // that of an agent, whose needs are in its type
+    const { nest } = agent[TypeId] as { readonly nest?: Nest }
+    if (nesting === undefined || nest === undefined) return agent(toInput(params) as never)
+    // one that goes on has its input already: the parameters may be others by now
+    const running = Effect.suspend(() => nest(nesting.from === undefined ? toInput(params) : undefined, nesting))
+    return Effect.flatMap(running, (value) =>
+      value instanceof Suspension ? Effect.fail(new Nesting.Waits(value.snapshot)) : Effect.succeed(value)
+    )
+  }
+  Object.defineProperty(run, Cost, { get: () => costOf(agent) })
+  const tool = Tool.make(name, {
+    ...(mayBeUnsafe(agent) ? { sideEffects: "unsafe" } : {}),
+    ...others,
+    parameters: parameters as Schema.Codec<unknown, unknown>,
+    success: Schema.Union([success, Told]),
+    isError: (value) => Completion.isCompletion(value) && !value.isSuccess,
+    run
+  })
+  // its types are computed from those of the agent and the options
+  return tool as never
+}
+
+type Limit = Duration.Input | undefined
+
+type AnyOptions = ToolOptions<string, Recovery.SideEffects, unknown, Limit, Limit, unknown>
+
+const Text = Schema.Struct({
+  input: Schema.String.annotate({ description: "What to do, with all that has to be known for it" })
+})
+
+const inputOf = (params: unknown): unknown => (Predicate.hasProperty(params, "input") ? params.input : params)
+
+/** What the calling model reads of a completion. */
+const textOf = ({ metadata, result, summary }: Completion.Completion): string => {
+  const { reason } = metadata
+  const why = Predicate.isString(reason) && reason !== summary ? [`Reason: ${reason}`] : []
+  const what = result === undefined ? [] : [`Result: ${Predicate.isString(result) ? result : JSON.stringify(result)}`]
+  return [summary, ...why, ...what].join("\n")
+}
+
+const Told = Schema.String.pipe(
+  Schema.decodeTo(Schema.instanceOf(Completion.Completion), {
+    decode: SchemaGetter.forbidden(() => "No text is a completion"),
+    encode: SchemaGetter.transform(textOf)
+  })
+)

@@ -1,0 +1,126 @@
+/** The same agent with something else around it: what goes in, what comes out, what it needs, what it may spend. */
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import type * as Layer from "effect/Layer"
+import * as Budget from "../../budget/Budget.ts"
+import type * as Model from "../../model/Model.ts"
+import type { BudgetExceededError } from "../../errors/RunError.ts"
+import type * as Tool from "../../tool/Tool.ts"
+import { type Agent, fromDefinition } from "../definition.ts"
+import type { Choosing } from "../skills.ts"
+import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
+import type * as Types from "./types.ts"
+
+/** The same agent, giving what the function makes of its output. */
+export const map: {
+  <O, O2>(
+    f: (output: O) => O2
+  ): <I, E, R, Inside>(self: Types.Part<I, O, E, R, Inside>) => Types.MadeOf<Inside, I, O2, E, R>
+  <A, O2>(
+    self: A & Types.AnyPart,
+    f: (output: Types.OutputOf<A>) => O2
+  ): Types.Adapted<A, Types.InputOf<A>, Types.Given<O2>>
+} = dual(2, (self: Types.AnyPart, f: (output: never) => unknown) => sequence(self.name, [...stepsOf(self), f]))
+
+/** The same agent, taking what the function makes an input of. */
+export const mapInput: {
+  <I2, I>(f: (input: I2) => I): <A extends Types.Part<I, unknown, unknown, unknown>>(self: A) => Types.Adapted<A, I2>
+  <A, I2>(self: A & Types.AnyPart, f: (input: I2) => Types.InputOf<A>): Types.Adapted<A, Types.Given<I2>>
+} = dual(2, (self: Types.AnyPart, f: (input: never) => unknown) => sequence(self.name, [f, ...stepsOf(self)]))
+
+/** What a layer gives, its failures and its needs. */
+type Provided<A, L, E, R> = Types.Adapted<
+  A,
+  Types.InputOf<A>,
+  Types.OutputOf<A>,
+  Types.ErrorOf<A> | E,
+  Exclude<Types.ServicesOf<A>, L> | R
+>
+
+/**
+ * The same agent with a layer that is built for each of its runs, and for all that runs below. `Effect.provide` does it for one
+ * call; this gives an agent again.
+ */
+export const provide: {
+  <L, E, R>(layer: Layer.Layer<L, E, R>): <A extends Types.AnyPart>(self: A) => Provided<A, L, E, R>
+  <A extends Types.AnyPart, L, E, R>(
+    self: A,
+    layer: Layer.Layer<L, E, R>
+  ): Provided<A, L, Types.Given<E>, Types.Given<R>>
+} = dual(2, (self: Types.AnyPart, layer: Layer.Layer<unknown, unknown>) => {
+  const part = partOf(self)
+  return compose(self.name, {
+    parts: [part],
+    readsReport: part.readsReport,
+    cost: part.cost,
+    passes: [definitionOf(self)],
+    body: (input, place) => Effect.provide(place.ask(part, input), layer)
+  })
+})
+
+/** The choice of a skill is asked of the agent's model. */
+type ChoiceWith<Choice, R2> =
+  Choice extends Choosing<infer Name, infer E, infer R, infer OfModel>
+    ? Choosing<Name, E, Exclude<R, Model.Model> | R2, Exclude<OfModel, Model.Model> | R2>
+    : Choice
+
+/**
+ * The same agent with another model for its own loop, in the place of the one that it had: what its tools ask, they ask as before.
+ * `Agent.fallback(a, a.pipe(Agent.withModel(other)))` is one agent over two models.
+ */
+export const withModel =
+  <E2, R2>(layer: Layer.Layer<Model.Model, E2, R2>) =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E | E2, Exclude<R, Model.Model> | R2, T, ByTool, Defaults, ModelTable, ChoiceWith<Choice, R2>> =>
+    // its needs are in the agent's type
+    fromDefinition({ ...definitionOf(self), model: layer as Layer.Layer<Model.Model, unknown> })
+
+/**
+ * The same agent with these limits in the place of its own; those that are not named stay as they are. A composition, and an
+ * agent that is a plain function, have none: there they are the limits of everything below, all parts together.
+ */
+export const withBudget =
+  (limits: Budget.Limits) =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E | BudgetExceededError, R, T, ByTool, Defaults, ModelTable, Choice> => {
+    const definition = definitionOf(self)
+    const { composed } = definition
+    if (composed !== undefined) {
+      const budget = merged(composed.budget ?? Budget.unlimited, limits)
+      return fromDefinition({ ...definition, composed: { ...composed, budget } })
+    }
+    if (definition.body === undefined)
+      return fromDefinition({ ...definition, budget: merged(definition.budget, limits) })
+    const part = partOf(self)
+    return compose(definition.name, {
+      parts: [part],
+      readsReport: part.readsReport,
+      cost: part.cost,
+      budget: merged(Budget.unlimited, limits),
+      passes: [definition],
+      body: (input, place) => place.ask(part, input)
+    })
+  }
+
+/** Those that are named are checked as those of any budget. */
+const merged = (base: Budget.Budget, limits: Budget.Limits): Budget.Budget => {
+  const made = Budget.make(limits)
+  const names = new Set(Object.keys(limits))
+  const chosen = Object.fromEntries(Object.entries(made).filter(([name]) => names.has(name)))
+  return { ...base, ...chosen }
+}
+
+/** A composition under another name: in events, in errors about its limits, and as a tool. */
+export const named =
+  (name: string) =>
+  <I, O, E, R, T extends Tool.AnyTool, ModelTable extends Types.HasUnsafe | undefined>(
+    self: Agent<I, O, E, R, T, {}, {}, ModelTable>
+  ): Agent<I, O, E, R, T, {}, {}, ModelTable> => {
+    const definition = definitionOf(self)
+    const { composed } = definition
+    return composed === undefined
+      ? fromDefinition({ ...definition, name })
+      : fromDefinition({ ...definition, name, composed: { ...composed, steps: undefined } })
+  }

@@ -1,0 +1,52 @@
+/** Agents as parts of compositions, and compositions that are a sequence. */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import { type Agent, blank, type Definition, fromDefinition, TypeId } from "../definition.ts"
+import { type Answer, type Composing, costInTurn, type Part, runner, type Step } from "./run.ts"
+import type { AnyPart } from "./types.ts"
+
+interface Inside {
+  readonly definition: Definition
+  readonly part: Part
+}
+
+const insideOf = (agent: AnyPart): Inside =>
+  // whatever has the mark was made by `fromDefinition`
+  agent[TypeId] as Agent<never, unknown, unknown, unknown>[typeof TypeId]
+
+export const partOf = (agent: AnyPart): Part => insideOf(agent).part
+
+export const definitionOf = (agent: AnyPart): Definition => insideOf(agent).definition
+
+/** A sequence to which nobody listens and that has no limits of its own is as good as its steps. */
+export const stepsOf = (agent: AnyPart): ReadonlyArray<Step> => {
+  const { composed, listeners } = definitionOf(agent)
+  const isOpen = composed?.budget === undefined && listeners.length === 0
+  return isOpen && composed?.steps !== undefined ? composed.steps : [partOf(agent)]
+}
+
+/** An agent that is made of others. */
+export const compose = <A>(name: string, composing: Composing): A =>
+  fromDefinition<A>({ ...blank(name), composed: { ...composing, runner } })
+
+/** Agents and functions, one after the other: a run with those of the agents below. */
+export const sequence = <A>(name: string, steps: ReadonlyArray<Step>): A => {
+  const parts = steps.filter((step): step is Part => !Predicate.isFunction(step))
+  const [first] = steps
+  return compose(name, {
+    parts,
+    steps,
+    readsReport: first !== undefined && !Predicate.isFunction(first) && first.readsReport,
+    cost: () => costInTurn(parts.map(({ cost }) => cost())),
+    body: Effect.fnUntraced(function* (input, place) {
+      let answer: Answer = { value: input }
+      for (const step of steps) {
+        // each function is of the type of the value before it
+        answer = Predicate.isFunction(step)
+          ? { ...answer, value: step(answer.value as never) }
+          : yield* place.ask(step, answer.value)
+      }
+      return answer
+    })
+  })
+}

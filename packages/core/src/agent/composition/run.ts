@@ -1,0 +1,247 @@
+/** The run of a composition: a run of its own, of which the runs of its parts are children. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Cause from "effect/Cause"
+import type * as Budget from "../../budget/Budget.ts"
+import type * as Message from "../../data/Message.ts"
+import type * as Model from "../../model/Model.ts"
+import * as RunContext from "../../event/RunContext.ts"
+import { BudgetExceededError } from "../../errors/RunError.ts"
+import { Exceeded, own, ownerAbove } from "../../budget/Meter.ts"
+import { Shown } from "./shown.ts"
+import { untouchable } from "../../recovery/Driver.ts"
+import * as RunBudget from "../../run/budget.ts"
+import type { Output } from "../../run/output.ts"
+import * as Frame from "../../run/Frame.ts"
+import * as Undoing from "../../run/undoing.ts"
+import { type Cost, free } from "../../recovery/bounds.ts"
+
+/** Runs an agent; its events go to the sink, if there is one, and to the run around it. */
+export type Runner = (
+  input: unknown,
+  sink: Frame.Sink | undefined,
+  mode: Frame.Mode
+) => Effect.Effect<unknown, unknown, Model.Model>
+
+/** An agent within a composition. */
+export interface Part {
+  readonly name: string
+  readonly run: Runner
+  readonly cost: () => Cost
+  readonly mayBeUnsafe: () => boolean
+  /** Whether, as a fixer, it reads a report and not the arguments as they are. */
+  readonly readsReport: boolean
+}
+
+/** What a part gives, and how the reply ended that it is, if it is one. */
+export interface Answer {
+  readonly value: unknown
+  readonly finish?: Message.FinishReason | undefined
+}
+
+/** Where a composition is at work. */
+export interface Place {
+  readonly run: RunContext.RunContext
+  /** Runs a part, below the composition. */
+  readonly ask: (part: Part, input: unknown) => Effect.Effect<Answer, unknown, Model.Model>
+  /** What a part failed with: one failure, or those of each that it tried in turn. */
+  readonly reasonsOf: (part: Part, error: unknown) => ReadonlyArray<unknown>
+  /** Says of what was shown of the parts so far that it does not count, but for the one that has given this answer. */
+  readonly discard: (winner?: Answer) => Effect.Effect<void>
+  /** Keeps what each part failed with, in order, for the event that ends the run. */
+  readonly failed: (reasons: ReadonlyArray<unknown>) => void
+}
+
+/** What a composition is made of. */
+export interface Composing {
+  readonly parts: ReadonlyArray<Part>
+  readonly body: (input: unknown, place: Place) => Effect.Effect<Answer, unknown, Model.Model>
+  readonly cost: () => Cost
+  readonly readsReport: boolean
+  /** Whether its answer is that of one of its parts, and what others have shown does not count. */
+  readonly isOneOf?: boolean
+  /** The parts, in the order in which they run, whose output is its own as it is: who reads that while it is written reads theirs. */
+  readonly passes?: ReadonlyArray<Passing>
+  /** The limits of all parts together; absent where only the runs above set some. */
+  readonly budget?: Budget.Budget | undefined
+  /** What it does one after the other, where that is all that it does: longer sequences take it in. */
+  readonly steps?: ReadonlyArray<Step> | undefined
+}
+
+/** A composition brings along what runs it: an agent that is none does without. */
+export interface Composed extends Composing {
+  readonly runner: typeof runner
+}
+
+/** What is known of an agent whose output is read while it is written. */
+export interface Passing {
+  readonly output: Output | undefined
+  readonly composed: Composed | undefined
+}
+
+/** A part, or a function of the value before it. */
+export type Step = Part | ((value: never) => unknown)
+
+/** It says nothing itself: what is said, its parts say. */
+class State implements Frame.State {
+  readonly turn = 0
+  finish: Message.FinishReason | undefined
+  reasons: ReadonlyArray<unknown> | undefined
+  transcript(): Message.Transcript {
+    return []
+  }
+  said(): Message.Transcript {
+    return []
+  }
+  unfinished(): undefined {
+    return undefined
+  }
+}
+
+/** Everything of a run is made when it begins; nothing is shared between two. */
+export const runner =
+  (name: string, composed: Composed, listeners: ReadonlyArray<Frame.Listener>): Runner =>
+  (input, sink, mode) =>
+    Effect.suspend(() => {
+      const { body, budget } = composed
+      const state = new State()
+      const around = { agent: name, input, state, sink, mode, listeners, ...(budget === undefined ? {} : { budget }) }
+      return Frame.within(around, (run) => {
+        mode.started?.({ state, run })
+        const place = placeOf(run, state, mode)
+        const working = Effect.flatMap(body(input, place), (answer) => {
+          state.finish = answer.finish
+          return composed.isOneOf === true
+            ? Effect.as(place.discard(answer), answer.value)
+            : Effect.succeed(answer.value)
+        })
+        return Effect.matchCauseEffect(withinLimits(working, run, budget), {
+          onSuccess: Effect.succeed,
+          onFailure: (cause) => {
+            if (untouchable(cause) !== undefined) return Effect.failCause(cause)
+            const error = Cause.squash(cause)
+            const leaving = leavingOf(error, name, run, budget)
+            return Undoing.before(run, error, leaving === error ? Effect.failCause(cause) : Effect.fail(leaving))
+          }
+        })
+      })
+    })
+
+const withinLimits = (
+  working: Effect.Effect<unknown, unknown, Model.Model>,
+  run: RunContext.RunContext,
+  budget: Budget.Budget | undefined
+) => {
+  if (run.depth > run.deepest) return Effect.fail(new Exceeded(run.meter, "maxDepth", run.deepest, run.depth))
+  return budget === undefined ? working : RunBudget.inTime(working, run)
+}
+
+const placeOf = (run: RunContext.RunContext, state: State, { isStreamed }: Frame.Mode): Place => {
+  const below = new WeakMap<Part, Frame.State>()
+  const asked: Array<Asked> = []
+  return {
+    run,
+    ask: (part, input) =>
+      Effect.suspend(() => {
+        let ofPart: Frame.State | undefined
+        const one: Asked = { shown: isStreamed ? new Shown() : undefined, answer: undefined }
+        asked.push(one)
+        const { shown } = one
+        const sink: Frame.Sink | undefined = shown === undefined ? undefined : (event) => shown.hear(event)
+        const started: Frame.Mode["started"] = (it) => {
+          ofPart = it.state
+          below.set(part, it.state)
+        }
+        // a part that has to wait for a decision waits: nothing could resume the composition around it
+        const running = part.run(input, sink, { isStreamed, isSuspendable: false, started })
+        const watched = Effect.onExit(running, (exit) =>
+          Effect.sync(() => {
+            if (exit._tag === "Failure" && ofPart?.reasons !== undefined) state.reasons = ofPart.reasons
+          })
+        )
+        return Effect.map(watched, (value) => (one.answer = { value, finish: ofPart?.finish }))
+      }),
+    reasonsOf: (part, error) => below.get(part)?.reasons ?? [error],
+    discard: (winner) =>
+      Effect.forEach(
+        asked.entries(),
+        ([index, { answer, shown }]) => {
+          const text = winner !== undefined && answer === winner ? undefined : shown?.take()
+          if (text === undefined) return Effect.void
+          const discarded = { attempt: index + 1, text, ...(shown?.runId === undefined ? {} : { run: shown.runId }) }
+          return RunContext.emit(run, () => ({ type: "attempt-discarded", ...discarded }))
+        },
+        { discard: true }
+      ),
+    failed: (reasons) => {
+      state.reasons = reasons
+    }
+  }
+}
+
+/** A part at work: what was seen of it, and what it has answered. */
+interface Asked {
+  readonly shown: Shown | undefined
+  answer: Answer | undefined
+}
+
+/** A limit that was reached leaves as an error; of a limit of the composition itself it says so. */
+const leavingOf = (
+  error: unknown,
+  agent: string,
+  run: RunContext.RunContext,
+  budget: Budget.Budget | undefined
+): unknown => {
+  const usage = run.ledger.usage
+  if (error instanceof Exceeded) {
+    const { limit, meter, reason, spent } = error
+    const said = { agent, reason, limit, spent, transcript: [], usage, partial: "" }
+    return own(BudgetExceededError.exceeded(said), meter)
+  }
+  if (budget === undefined || !(error instanceof BudgetExceededError)) return error
+  if (ownerAbove(error, run.meter) !== run.meter) return error
+  const { limit, partial, reason, spent, transcript } = error
+  return own(BudgetExceededError.exceeded({ agent, reason, limit, spent, transcript, usage, partial }), run.meter)
+}
+
+/** The end of a budget, of this run or one above: no part of a composition makes up for it. */
+export const isEndOfBudget = (error: unknown, { meter }: RunContext.RunContext): boolean =>
+  error instanceof Exceeded || ownerAbove(error, meter) !== undefined
+
+/** One after the other. */
+export const costInTurn = (costs: ReadonlyArray<Cost>): Cost =>
+  costs.reduce(
+    (sum, cost) => ({
+      modelCalls: sum.modelCalls + cost.modelCalls,
+      perTurn: Math.max(sum.perTurn, cost.perTurn),
+      millis: sum.millis + cost.millis
+    }),
+    free
+  )
+
+/** All at once. */
+export const costAtOnce = (costs: ReadonlyArray<Cost>): Cost => ({
+  ...costInTurn(costs),
+  millis: Math.max(0, ...costs.map(({ millis }) => millis))
+})
+
+/** One of them. */
+export const costOfOne = (costs: ReadonlyArray<Cost>): Cost => ({
+  modelCalls: Math.max(0, ...costs.map(({ modelCalls }) => modelCalls)),
+  perTurn: Math.max(0, ...costs.map(({ perTurn }) => perTurn)),
+  millis: Math.max(0, ...costs.map(({ millis }) => millis))
+})
+
+/** Throws a `RangeError` on what is no count. */
+export const checkedCount = (what: string, count: number): number => {
+  if (Number.isSafeInteger(count) && count >= 1) return count
+  throw new RangeError(`${what} must be a whole number of at least 1, got ${String(count)}`)
+}
+
+/** Throws a `RangeError` on what is no finite duration. */
+export const checkedMillis = (what: string, input: Duration.Input): number => {
+  const duration = Duration.fromInput(input)
+  const millis = duration._tag === "Some" ? Duration.toMillis(duration.value) : Number.NaN
+  if (Number.isFinite(millis) && millis >= 0) return millis
+  throw new RangeError(`${what} must be a finite duration of at least 0, got ${String(input)}`)
+}

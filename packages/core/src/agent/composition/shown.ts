@@ -1,0 +1,52 @@
+/** What readers of a stream have seen of one part of a composition, and which of it still counts. */
+import type * as AgentEvent from "../../event/AgentEvent.ts"
+
+export class Shown {
+  /** The run of the part. */
+  runId: string | undefined
+  /** Texts by run; one that has shown nothing but thoughts has an empty one. */
+  readonly #texts = new Map<string, string>()
+  readonly #parents = new Map<string, string>()
+
+  hear(event: AgentEvent.AgentEvent): void {
+    const { runId } = event
+    switch (event.type) {
+      case "run-start":
+        this.runId ??= runId
+        if (event.parent !== undefined) this.#parents.set(runId, event.parent.runId)
+        return
+      case "text-delta":
+        this.#texts.set(runId, this.#textOf(runId) + event.text)
+        return
+      case "reasoning-delta":
+        this.#texts.set(runId, this.#textOf(runId))
+        return
+      case "attempt-discarded": {
+        const { run, text } = event
+        const left = this.#textOf(runId).slice(0, -text.length || undefined)
+        if (run === undefined && left === "") this.#texts.delete(runId)
+        else if (run === undefined) this.#texts.set(runId, left)
+        else for (const one of this.#texts.keys()) if (this.#isBelow(one, run)) this.#texts.delete(one)
+      }
+    }
+  }
+
+  /** Takes back what was seen, if anything was. */
+  take(): string | undefined {
+    if (this.#texts.size === 0) return undefined
+    const text = [...this.#texts.values()].join("")
+    this.#texts.clear()
+    return text
+  }
+
+  #textOf(runId: string): string {
+    return this.#texts.get(runId) ?? ""
+  }
+
+  #isBelow(runId: string, above: string): boolean {
+    for (let one: string | undefined = runId; one !== undefined; one = this.#parents.get(one)) {
+      if (one === above) return true
+    }
+    return false
+  }
+}

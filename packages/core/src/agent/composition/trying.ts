@@ -1,0 +1,126 @@
+/** Several agents for one answer: one after the other, or at once. */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Predicate from "effect/Predicate"
+import type * as Model from "../../model/Model.ts"
+import { outlookOf } from "../../errors/outlook.ts"
+import * as RunContext from "../../event/RunContext.ts"
+import { type Answer, isEndOfBudget, type Part, type Place } from "./run.ts"
+import { untouchable } from "../../recovery/Driver.ts"
+
+type Asking = Effect.Effect<Answer, unknown, Model.Model>
+
+/** What a guard may know besides the failure. */
+export interface Tried {
+  /** The agent that has failed. */
+  readonly agent: string
+  /** How many have been tried, this one included. */
+  readonly tried: number
+}
+
+/** Another agent may do better: the error says so, or sending the same again would have helped and was used up. */
+export const isAdmitted = (error: unknown): boolean => {
+  const recovery = outlookOf(error)?.recovery
+  return recovery === "fallback" || recovery === "resend"
+}
+
+/** The same agent fails in the same way again: the error says that something else has to be done first. */
+export const isHopeless = (error: unknown): boolean => {
+  const recovery = outlookOf(error)?.recovery
+  return recovery !== undefined && recovery !== "resend" && recovery !== "repair"
+}
+
+/** In order: each is asked when the one before it has failed in a way that the guard admits. */
+export const inOrder = (
+  parts: ReadonlyArray<Part>,
+  input: unknown,
+  place: Place,
+  admits: (error: unknown, tried: Tried) => boolean,
+  mayRunTwice: boolean
+): Asking =>
+  Effect.gen(function* () {
+    const reasons: Array<unknown> = []
+    for (const [index, part] of parts.entries()) {
+      let hasStarted = false
+      const watched = watching(place.ask(part, input), () => {
+        hasStarted = true
+      })
+      const exit = yield* Effect.exit(mayRunTwice ? place.ask(part, input) : watched)
+      if (Exit.isSuccess(exit)) return exit.value
+      if (untouchable(exit.cause) !== undefined) return yield* Effect.failCause(exit.cause)
+      const error = Cause.squash(exit.cause)
+      reasons.push(...place.reasonsOf(part, error))
+      place.failed([...reasons])
+      const isLast = index === parts.length - 1
+      if (isLast || isEndOfBudget(error, place.run) || hasStarted) return yield* Effect.failCause(exit.cause)
+      if (!admits(error, { agent: part.name, tried: index + 1 })) return yield* Effect.failCause(exit.cause)
+      yield* place.discard()
+    }
+    return yield* Effect.die(new TypeError("Agent.fallback: there is no agent"))
+  })
+
+/** Hears when a tool with unsafe side effects is started below. */
+const watching = (asking: Asking, onUnsafe: () => void): Asking =>
+  Effect.flatMap(RunContext.Current, (run) => {
+    if (run === undefined) return asking
+    const heard = () => {
+      onUnsafe()
+      run.onUnsafe?.()
+    }
+    return Effect.provideService(asking, RunContext.Current, { ...run, onUnsafe: heard })
+  })
+
+/** One who takes part in a race, and when it starts: milliseconds after its beginning. */
+export interface Contender {
+  readonly part: Part
+  readonly after: number
+}
+
+const isLate = (end: unknown): boolean => Predicate.hasProperty(end, "reason") && end.reason === "maxDuration"
+
+/**
+ * At once: the first success wins, and the others are interrupted and awaited before it counts. A failure that ends everything
+ * does so at once, others are waited for; all failing leaves the last one.
+ */
+export const atOnce = (
+  contenders: ReadonlyArray<Contender>,
+  input: unknown,
+  place: Place,
+  endsEverything: (error: unknown) => boolean
+): Asking =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const { deadline } = place.run.meter
+    // whoever would start when the time of the run is over does not start: no wait passes its end
+    const inTime = contenders.filter(({ after }) => after === 0 || now + after < (deadline?.ownDeadline ?? Infinity))
+    const settled = yield* Deferred.make<Answer, unknown>()
+    const reasons: Array<unknown> = []
+    let failures = 0
+    const finish = (part: Part, exit: Exit.Exit<Answer, unknown>): Effect.Effect<unknown> => {
+      if (Exit.isSuccess(exit) || untouchable(exit.cause) !== undefined) return Deferred.done(settled, exit)
+      const error = Cause.squash(exit.cause)
+      reasons.push(...place.reasonsOf(part, error))
+      place.failed([...reasons])
+      failures++
+      // the time is over for all alike; who finds another limit used up leaves it to those who are at work already
+      if (isEndOfBudget(error, place.run) ? isLate(error) : endsEverything(error)) return Deferred.done(settled, exit)
+      if (failures < inTime.length) return Effect.void
+      return inTime.length < contenders.length && deadline !== undefined
+        ? Deferred.fail(settled, deadline.late(deadline.ownDeadline))
+        : Deferred.done(settled, exit)
+    }
+    // interruption by this race settles nothing: it is settled already
+    const run = ({ after, part }: Contender) => {
+      const asking = place.ask(part, input)
+      return Effect.onExit(after === 0 ? asking : Effect.delay(asking, after), (exit) => finish(part, exit))
+    }
+    return yield* Effect.acquireUseRelease(
+      Effect.forEach(inTime, (contender) => Effect.forkChild(run(contender), { startImmediately: true })),
+      () => Deferred.await(settled),
+      (fibers) => Fiber.interruptAll(fibers)
+    )
+  })

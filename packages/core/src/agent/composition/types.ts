@@ -1,0 +1,95 @@
+/** What the types of agents leave in those of their compositions. */
+import type * as Effect from "effect/Effect"
+import type * as Recovery from "../../recovery/Recovery.ts"
+import type * as Tool from "../../tool/Tool.ts"
+import type { Agent, TypeId } from "../definition.ts"
+
+/** An agent, seen as what a composition needs of it. */
+export interface Part<in I, out O, out E, out R, out Inside = unknown> {
+  (input: I): Effect.Effect<O, E, R>
+  readonly name: string
+  readonly [TypeId]: Inside
+}
+
+/** Any agent that can be a part of a composition. */
+export type AnyPart = Part<never, unknown, unknown, unknown>
+
+// Where the type of a second argument depends on that of the first, the first is `A & AnyPart`: were it `A extends AnyPart`, an
+// agent that is made in its place would be inferred as `AnyPart`.
+
+/** At least one agent. */
+export type Parts = readonly [AnyPart, ...ReadonlyArray<AnyPart>]
+
+/** Agents by what their answers are called. */
+export interface Named {
+  readonly [key: string]: AnyPart
+}
+
+/** What one input has to be for all of them. */
+export type InputOf<A> = (A extends (input: infer I) => unknown ? (input: I) => void : never) extends (
+  input: infer I
+) => void
+  ? I
+  : never
+
+export type OutputOf<A> = A extends (input: never) => Effect.Effect<infer O, unknown, unknown> ? O : never
+export type ErrorOf<A> = A extends (input: never) => Effect.Effect<unknown, infer E, unknown> ? E : never
+export type ServicesOf<A> = A extends (input: never) => Effect.Effect<unknown, unknown, infer R> ? R : never
+
+/**
+ * `T`, but nothing is inferred for it from the place where the agent is written: there stands any agent. `NoInfer` does the
+ * same, but stays in the types that users read.
+ */
+export type Given<T> = [T][T extends unknown ? 0 : never]
+
+/** The answers of several agents, by name. */
+export type OutputsOf<As> = { readonly [K in keyof As]: OutputOf<As[K]> }
+
+/** In the place of a table for model calls: a tool among its parts has unsafe side effects. */
+export type HasUnsafe = "has an unsafe tool"
+
+/** Nothing, unless a tool of one of these agents is unsafe, as far as their types know. */
+export type UnsafeOf<A> = A extends { readonly [TypeId]: infer Inside } ? UnsafeIn<Inside> : never
+
+type UnsafeIn<Inside> = Inside extends { readonly _T: () => infer T; readonly _ModelTable: () => infer M }
+  ? Extract<Tool.SideEffectsOf<T>, "unsafe"> | (M extends HasUnsafe ? "unsafe" : never)
+  : never
+
+/** The side effects of a tool that is an agent: as it says itself, else unsafe where a tool of the agent is. */
+export type EffectsOf<Inside, S> = S extends "undeclared" ? ([UnsafeIn<Inside>] extends [never] ? S : "unsafe") : S
+
+/** The mark of a composition of these agents. */
+type MarkOf<Unsafe> = [Unsafe] extends [never] ? undefined : HasUnsafe
+
+/** An agent made of agents `A`. */
+export type Composed<I, O, E, R, A> = Agent<I, O, E, R, never, {}, {}, MarkOf<UnsafeOf<A>>>
+
+/** An agent made of one, of which this is inside. */
+export type MadeOf<Inside, I, O, E, R> = Agent<I, O, E, R, never, {}, {}, MarkOf<UnsafeIn<Inside>>>
+
+/** The same agent, with these failures and needs besides. */
+export type Adapted<A, I = InputOf<A>, O = OutputOf<A>, E = ErrorOf<A>, R = ServicesOf<A>> = Composed<I, O, E, R, A>
+
+/** An agent that does not compile where it may run twice: one of its tools has unsafe side effects. */
+export type Safe<A> = [UnsafeOf<A>] extends [never] ? unknown : UnsafeToolsNeedAcknowledgement
+
+interface UnsafeToolsNeedAcknowledgement extends Recovery.Acknowledged {
+  readonly UnsafeToolsNeedAcknowledgement: never
+}
+
+/** Agents that get one input have to have one in common. */
+export type SameInput<A> = [InputOf<A>] extends [never]
+  ? [TakesNothing<A>] extends [never]
+    ? PartsTakeDifferentInputs
+    : unknown
+  : unknown
+
+/** An agent of which nothing is known yet. */
+type TakesNothing<A> = A extends (input: infer I) => unknown ? ([I] extends [never] ? "nothing" : never) : never
+
+/** The same for agents by name. */
+export type SameInputs<As> = { readonly [K in keyof As]: SameInput<As[keyof As]> }
+
+interface PartsTakeDifferentInputs {
+  readonly PartsTakeDifferentInputs: never
+}

@@ -1,0 +1,250 @@
+/** What an agent is made of: its type, its definition, and the function that a definition becomes. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import { type Pipeable, pipeArguments } from "effect/Pipeable"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as AgentEvent from "../event/AgentEvent.ts"
+import * as Budget from "../budget/Budget.ts"
+import type * as Model from "../model/Model.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import type * as Router from "../run/Router.ts"
+import * as Run from "../run/Run.ts"
+import * as Skill from "../run/Skill.ts"
+import type * as Tool from "../tool/Tool.ts"
+import type * as ToolPolicy from "../tool/ToolPolicy.ts"
+import type * as Turn from "../run/Turn.ts"
+import { explainRun, perTurn } from "./explaining.ts"
+import { type ChoiceError, type ChoiceServices, workOf } from "./skills.ts"
+import type { OnExceeded } from "../budget/Meter.ts"
+import type { CallError, CallServices, ModelError, ModelServices, Deciders } from "./types.ts"
+import type { Composed, Part, Runner } from "./composition/run.ts"
+import { ReadsReport } from "../tool/fixing.ts"
+import * as Handle from "../run/handle.ts"
+import type { Resumption, Start } from "../run/start.ts"
+import type { Nesting } from "../tool/nesting.ts"
+import * as Frame from "../run/Frame.ts"
+import { plain, type ReadInput } from "../run/input.ts"
+import type { Output } from "../run/output.ts"
+import { once } from "../tool/definition.ts"
+import { areUnsafe, MayBeUnsafe } from "../tool/unsafe.ts"
+import { Cost } from "../recovery/bounds.ts"
+
+export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
+
+/**
+ * `E` and `R` are the agent's own failures and needs. Those of its tools `T` and of its model are computed at the call,
+ * behind the tools' tables, the agent's tables by tool, its defaults, and its table for the model. So the order of a pipe
+ * changes nothing. An agent that is one plain function has no `ModelTable`, one of functions to choose from has `OnlyFunctions`
+ * there, one made of others none or `HasUnsafe`, and one without several skills has no `Choice`.
+ */
+export interface Agent<
+  in I,
+  out O,
+  out E,
+  out R,
+  out T extends Tool.AnyTool = never,
+  ByTool = {},
+  Defaults = {},
+  ModelTable = undefined,
+  Choice = undefined
+> extends Pipeable {
+  /** Runs the agent. Replies are asked for whole. */
+  (
+    input: I
+  ): Effect.Effect<
+    O,
+    E | ModelError<ModelTable> | CallError<T, ByTool, Defaults> | ChoiceError<Choice>,
+    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Deciders<T>
+  >
+  /** The same run as a stream of its events, text as it is written among them; it fails as the run fails. */
+  readonly stream: (
+    input: I
+  ) => Stream.Stream<
+    AgentEvent.AgentEvent,
+    E | ModelError<ModelTable> | CallError<T, ByTool, Defaults> | ChoiceError<Choice>,
+    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Deciders<T>
+  >
+  /**
+   * Starts the same run in the present scope, and gives what can be asked of it while it lasts. Where a person has to decide, it is
+   * suspended instead of waiting: `Agent.resume` goes on from there.
+   */
+  readonly start: (
+    input: I
+  ) => Effect.Effect<
+    Handle.Run<O, E | ModelError<ModelTable> | CallError<T, ByTool, Defaults> | ChoiceError<Choice>>,
+    never,
+    R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Scope.Scope
+  >
+  readonly name: string
+  readonly [TypeId]: {
+    readonly _T: () => T
+    readonly _ModelTable: () => ModelTable
+    readonly _Choice: () => Choice
+    readonly definition: Definition
+    readonly part: Part
+    readonly nest?: Nest | undefined
+  }
+}
+
+/** What an agent is at run time. */
+export interface Definition {
+  readonly name: string
+  readonly prompt: string
+  readonly budget: Budget.Budget
+  readonly model: Layer.Layer<Model.Model, unknown> | undefined
+  readonly skills: ReadonlyArray<Skill.AnySkill>
+  readonly router: Router.Definition | undefined
+  readonly byTool: ReadonlyMap<string, Recovery.Rows>
+  readonly defaults: Recovery.Rows
+  readonly onLlmError: Recovery.Rows
+  readonly onPartial: Turn.OnPartial
+  readonly siblings: Turn.Siblings | undefined
+  readonly policies: ReadonlyArray<ToolPolicy.Policy>
+  readonly listeners: ReadonlyArray<Frame.Listener>
+  readonly onExceeded: OnExceeded | undefined
+  /** Whether its input says where to go on. */
+  readonly isResumed: boolean
+  readonly readInput: ReadInput
+  readonly output: Output | undefined
+  readonly outputRetries: number
+  /** In the place of the loop, for agents that need no model. */
+  readonly body: ((input: unknown) => Effect.Effect<unknown, unknown>) | undefined
+  /** In the place of the loop, for agents that are made of others. */
+  readonly composed: Composed | undefined
+}
+
+/** An agent that has nothing but a name. */
+export const blank = (name: string): Definition => ({
+  name,
+  prompt: "",
+  budget: Budget.make(),
+  model: undefined,
+  skills: [],
+  router: undefined,
+  byTool: new Map(),
+  defaults: new Map(),
+  onLlmError: new Map(),
+  onPartial: "fail",
+  siblings: undefined,
+  policies: [],
+  listeners: [],
+  onExceeded: undefined,
+  isResumed: false,
+  readInput: plain,
+  output: undefined,
+  outputRetries: 1,
+  body: undefined,
+  composed: undefined
+})
+
+// an agent's type parameters are carried by its type alone
+export function fromDefinition<A>(definition: Definition): A {
+  const run = runner(definition)
+  const agent = (input: unknown) => run(input, undefined, whole)
+  const stream = (input: unknown) =>
+    Stream.callback<AgentEvent.AgentEvent, unknown, Model.Model>((queue) =>
+      Effect.matchCauseEffect(
+        run(
+          input,
+          (event) => {
+            Queue.offerUnsafe(queue, event)
+          },
+          streamed
+        ),
+        { onSuccess: () => Queue.end(queue), onFailure: (cause) => Queue.failCause(queue, cause) }
+      )
+    )
+  const start = (input: unknown) => Handle.start((sink, mode) => run(input, sink, mode))
+  Object.defineProperty(agent, "name", { value: definition.name })
+  Object.defineProperty(agent, Cost, { get: () => costOf(definition) })
+  const isUnsafe = () => mayBeUnsafe(definition)
+  Object.defineProperty(agent, MayBeUnsafe, { get: isUnsafe })
+  const { composed, name } = definition
+  const isPlain = definition.body !== undefined || isAllPlain(definition.skills)
+  const readsReport = composed === undefined ? !isPlain : composed.readsReport
+  const part: Part = { name, run, cost: () => costOf(definition), mayBeUnsafe: isUnsafe, readsReport }
+  return Object.assign(agent, {
+    stream,
+    start,
+    pipe,
+    [TypeId]: { definition, part, nest: nesting(definition) },
+    [ReadsReport]: readsReport
+  }) as A
+}
+
+/** Runs an agent below another, that it is suspended with. */
+export type Nest = (input: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown, Model.Model>
+
+/** Nothing for agents that cannot be suspended: those that are one function or a composition, or go on themselves. */
+const nesting = (definition: Definition): Nest | undefined => {
+  const { body, composed, isResumed } = definition
+  if (body !== undefined || composed !== undefined || isResumed) return undefined
+  const plan = once(() => planOf(definition))
+  return (input, nesting) => {
+    const { decisions, from, isSuspendable } = nesting
+    const start: Start =
+      from === undefined ? { kind: "input", input } : { kind: "resumption", resumption: { from, decisions } }
+    return Run.run(plan(), start, undefined, { isStreamed: false, isSuspendable, nesting })
+  }
+}
+
+/** Its tools, those of its fixers and of whoever shortens its conversations, and all parts of a composition. */
+const mayBeUnsafe = ({ byTool, composed, defaults, onLlmError, router, skills }: Definition): boolean => {
+  if (composed !== undefined) return composed.parts.some((part) => part.mayBeUnsafe())
+  const tools = skills.flatMap((skill) => (Skill.isDeterministic(skill) ? [] : skill.tools))
+  return (
+    tools.some(({ definition: { rows, sideEffects } }) => sideEffects === "unsafe" || areUnsafe(rows)) ||
+    areUnsafe(defaults, onLlmError, ...byTool.values(), ...(router === undefined ? [] : [router.rows]))
+  )
+}
+
+const isAllPlain = (skills: ReadonlyArray<Skill.AnySkill>): boolean =>
+  skills.length > 0 && skills.every(Skill.isDeterministic)
+
+const costOf = (definition: Definition): Cost => {
+  if (definition.body !== undefined) return { modelCalls: 0, perTurn: 0, millis: 0 }
+  if (definition.composed !== undefined) {
+    const { budget, cost } = definition.composed
+    const { modelCalls, ...each } = cost()
+    // its parts share the turns that it has
+    const turns = each.perTurn === 0 ? 0 : (budget?.maxTurns ?? Infinity) * each.perTurn
+    return { ...each, modelCalls: Math.min(modelCalls, turns) }
+  }
+  const plan = planOf(definition)
+  const { modelCalls, time } = explainRun(plan).worst
+  return { modelCalls, perTurn: perTurn(plan) ?? modelCalls, millis: Duration.toMillis(time) }
+}
+
+function pipe(this: unknown) {
+  return pipeArguments(this, arguments)
+}
+
+const whole: Frame.Mode = { isStreamed: false, isSuspendable: false }
+const streamed: Frame.Mode = { isStreamed: true, isSuspendable: false }
+
+const runner = (definition: Definition): Runner => {
+  const { body, composed, isResumed, listeners, name } = definition
+  if (composed !== undefined) return composed.runner(name, composed, listeners)
+  if (body !== undefined) {
+    const state: Frame.State = { turn: 0, transcript: () => [], said: () => [], unfinished: () => undefined }
+    return (input, sink, mode) =>
+      Frame.within({ agent: name, input, sink, mode, state, listeners }, (run) => {
+        mode.started?.({ state, run })
+        return Effect.suspend(() => body(input))
+      })
+  }
+  const plan = planOf(definition)
+  return isResumed
+    ? // by its type, the input says where to go on
+      (input, sink, mode) => Run.run(plan, { kind: "resumption", resumption: input as Resumption<unknown> }, sink, mode)
+    : (input, sink, mode) => Run.run(plan, { kind: "input", input }, sink, mode)
+}
+
+export const planOf = (definition: Definition): Run.Plan => ({
+  ...definition,
+  agent: definition.name,
+  work: workOf(definition)
+})

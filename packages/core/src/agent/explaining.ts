@@ -1,0 +1,154 @@
+/** What one run of an agent would do at worst. */
+import * as Duration from "effect/Duration"
+import type * as Budget from "../budget/Budget.ts"
+import type * as Explanation from "../recovery/Explanation.ts"
+import type { ExplainOptions } from "../model/Model.ts"
+import type { Rows } from "../recovery/Recovery.ts"
+import type { Skilled, Work } from "../run/Run.ts"
+import { explain } from "../recovery/explain.ts"
+import { explained, over } from "../model/explaining.ts"
+import type { Entry } from "../tool/surroundings.ts"
+import type { Node } from "../recovery/node.ts"
+import { costOf } from "../recovery/bounds.ts"
+
+/** What `explain` cannot read off an agent. */
+export interface Options extends ExplainOptions {
+  /**
+   * What one call of its model is at worst without the transport, see `Model.explain`: for an agent that gets its model from
+   * outside, or whose layer does not tell.
+   */
+  readonly model?: Explanation.Explanation
+}
+
+export interface Explained {
+  readonly budget: Budget.Budget
+  readonly onLlmError: Rows
+  readonly work: Work
+  readonly model?: unknown
+  readonly output?: unknown
+  readonly outputRetries?: number
+}
+
+export const explainRun = (
+  { budget, model: given, onLlmError, output, outputRetries = 0, work }: Explained,
+  options: Options = {}
+): Explanation.Run => {
+  const { errors = [], transport } = options
+  const ofModel = options.model ?? explained(given, errors)
+  const below = over(ofModel, transport)
+  const model = explain(onLlmError, { errors, below })
+  const routing = work.kind === "choice" ? explain(work.router.rows, { errors, below }) : undefined
+  const tools = new Map([...entriesOf(work)].map(([name, entry]) => [name, explainTool(entry, errors)]))
+  const ofTools = [...tools.values()].map(({ worst }) => worst)
+  const most = (of: (worst: Explanation.Worst) => number): number => Math.max(0, ...ofTools.map(of))
+  const turns = turnsOf(budget, work)
+  // a routing call takes one of the turns
+  const ofTurns = (of: (worst: Explanation.Worst) => number): number => {
+    const ofLoop = isLooping(work) ? of(model.worst) : 0
+    const first = routing === undefined ? ofLoop : Math.max(ofLoop, of(routing.worst))
+    return first + (turns - 1) * ofLoop
+  }
+  const toolCalls = tools.size === 0 ? 0 : budget.maxToolCalls
+  // each attempt of a single model is a call
+  const ofLoops = ofTurns(({ attempts, modelCalls }) => attempts * ofModel.worst.requests + modelCalls)
+  const alone = ofLoops + toolCalls * most((worst) => worst.modelCalls)
+  // fixers and sub-agents spend the turns of the run that they work for
+  const modelCalls = Math.min(alone, turns * (perTurn({ budget, onLlmError, work }, ofModel) ?? Infinity))
+  const time = ofTurns(({ time }) => Duration.toMillis(time)) + toolCalls * most(({ time }) => Duration.toMillis(time))
+  return {
+    model,
+    ...(routing === undefined ? {} : { routing }),
+    tools,
+    // each is a turn: the first turn is none of them
+    ...(output === undefined ? {} : { outputRetries: Math.max(0, Math.min(outputRetries, turns - 1)) }),
+    worst: {
+      turns,
+      toolCalls,
+      modelCalls,
+      requests: modelCalls * (transport?.worst.requests ?? 1),
+      fixerRuns: toolCalls * most((worst) => worst.fixerRuns),
+      time: Duration.millis(time)
+    }
+  }
+}
+
+/** The work of each skill. */
+const worksOf = (work: Work): ReadonlyArray<Skilled> => (work.kind === "choice" ? [...work.works.values()] : [work])
+
+const isLooping = (work: Work): boolean => worksOf(work).some(({ kind }) => kind === "loop")
+
+/** Without a loop there is the routing call at most. */
+const turnsOf = ({ maxTurns }: Budget.Budget, work: Work): number =>
+  isLooping(work) ? maxTurns : work.kind === "choice" ? Math.min(1, maxTurns) : 0
+
+const entriesOf = (work: Work): ReadonlyMap<string, Entry> =>
+  new Map(worksOf(work).flatMap((one) => (one.kind === "loop" ? [...one.toolset.entries] : [])))
+
+/**
+ * The most model calls that one turn may make, of the run itself, of a fixer or of an agent that is a tool; unknown where a `when`
+ * names no fixers.
+ */
+export const perTurn = ({ model, onLlmError, work }: Explained, below = explained(model, [])): number | undefined => {
+  let most = isLooping(work) ? explain(onLlmError, { below }).worst.requests : 0
+  if (work.kind === "choice") most = Math.max(most, explain(work.router.rows, { below }).worst.requests)
+  most = Math.max(most, below.worst.modelCalls)
+  // what a compaction asks spends turns of the run as well
+  for (const node of onLlmError.values()) most = Math.max(most, mostOf(node) ?? 0)
+  for (const { levels, tool } of entriesOf(work).values()) {
+    most = Math.max(most, costOf(tool.run).perTurn)
+    for (const { rows } of levels) {
+      for (const node of rows.values()) {
+        const ofNode = mostOf(node)
+        if (ofNode === undefined) return undefined
+        most = Math.max(most, ofNode)
+      }
+    }
+  }
+  return most
+}
+
+const mostOf = (node: Node): number | undefined => {
+  if (node.kind === "fix") return costOf(node.fixer).perTurn
+  if (node.kind === "compact") return costOf(node.compaction.agent).perTurn
+  const nodes = node.kind === "ladder" ? node.rungs : node.kind === "when" ? node.among : []
+  return nodes?.reduce<number | undefined>((most, next) => {
+    const ofNext = mostOf(next)
+    return most === undefined || ofNext === undefined ? undefined : Math.max(most, ofNext)
+  }, 0)
+}
+
+const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): Explanation.Explanation => {
+  const { callTimeout, timeout } = tool
+  const { millis, modelCalls } = costOf(tool.run)
+  const isUnsafe = tool.sideEffects === "unsafe"
+  const isLookedUp = isUnsafe && tool.verify !== undefined
+  // looking up may take as long again
+  const within = (limit: Duration.Duration) => (isLookedUp ? Duration.times(limit, 2) : limit)
+  const explained = explain(reachable(levels.map(({ rows }) => rows)), {
+    errors,
+    isUnsafe,
+    isLookedUp,
+    // what one run costs of a tool that is an agent
+    below: { worst: { requests: 1, modelCalls, time: Duration.millis(millis) } },
+    ...(timeout === undefined ? {} : { attempt: within(timeout) })
+  })
+  if (callTimeout === undefined) return explained
+  const { worst } = explained
+  return { ...explained, worst: { ...worst, time: Duration.min(worst.time, within(callTimeout)) } }
+}
+
+/** The rows of all levels that a failure can reach: whatever a nearer level has caught reaches no farther one. */
+const reachable = (levels: ReadonlyArray<Rows>): Rows => {
+  const rows = new Map<string, NonNullable<ReturnType<Rows["get"]>>>()
+  for (const level of levels) {
+    if (rows.has("orElse")) break
+    const seesRuns = !rows.has("ExecutionError")
+    const seesArguments = !rows.has("InvalidArgs")
+    for (const [key, node] of level) {
+      const isOfArguments = key === "InvalidArgs" || key === "DeserializationError"
+      const isReached = key === "orElse" ? seesRuns || seesArguments : isOfArguments ? seesArguments : seesRuns
+      if (isReached && key !== "UnknownToolError" && !rows.has(key)) rows.set(key, node)
+    }
+  }
+  return rows
+}

@@ -1,0 +1,217 @@
+/** The output of an agent while it is being written. */
+import type * as Brand from "effect/Brand"
+import type * as Effect from "effect/Effect"
+import * as Equal from "effect/Equal"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
+import * as Stream from "effect/Stream"
+import type * as AgentEvent from "../event/AgentEvent.ts"
+import { type Definition, TypeId } from "./definition.ts"
+import { type Grown, type Growth, PartialJson } from "../coercion/partial.ts"
+import type { Passing } from "./composition/run.ts"
+import type { Output } from "../run/output.ts"
+import { decoder } from "../tool/definition.ts"
+
+/**
+ * A value of which fields, items and ends of texts may still be missing. Plain structs, records, lists and tuples are partial; all
+ * else is there as a whole or not at all: numbers, dates, durations, bytes, instances that have methods. A branded text is a plain one here,
+ * since a part of an id is no id.
+ */
+export type Partially<A> = A extends string
+  ? A extends Marked
+    ? string
+    : A
+  : A extends ReadonlyArray<infer Item>
+    ? number extends A["length"]
+      ? ReadonlyArray<Partially<Item>>
+      : { readonly [K in keyof A]?: Partially<A[K]> }
+    : A extends object
+      ? IsPlain<A> extends true
+        ? { readonly [K in keyof A as K extends keyof Marked ? never : K]?: Partially<A[K]> }
+        : A
+      : A
+
+type Marked = Brand.Brand<string>
+
+/** What has methods, or is marked by symbols, is more than its fields; so are functions and errors. */
+type IsPlain<A> = A extends ((...args: ReadonlyArray<never>) => unknown) | Error
+  ? false
+  : Extract<keyof A, symbol> extends never
+    ? true extends { readonly [K in keyof A]-?: IsMethod<A[K]> }[keyof A]
+      ? false
+      : true
+    : false
+
+/** `any` is none. */
+type IsMethod<A> = 0 extends A & 1
+  ? false
+  : Extract<A, (...args: ReadonlyArray<never>) => unknown> extends never
+    ? false
+    : true
+
+interface Streaming<in I, out O, out E, out R> {
+  (input: I): Effect.Effect<O, E, R>
+  readonly stream: (input: I) => Stream.Stream<AgentEvent.AgentEvent, E, R>
+  readonly [TypeId]: { readonly definition: Definition }
+}
+
+/**
+ * Runs an agent, and gives its output while the model writes it: at most one value for each part of the text, and only where it
+ * is another one than before. Objects, lists and plain texts grow; numbers, dates and the like come when they are complete. The
+ * last value is the output. When the model is asked again, the values begin anew. Fails as the run fails.
+ *
+ * Of a composition it is the output alone, but for `provide`, `withBudget` and `fallback`, whose output is that of a part.
+ */
+export const partials =
+  <I, O, E, R>(self: Streaming<I, O, E, R>) =>
+  (input: I): Stream.Stream<Partially<O>, E, R> =>
+    Stream.suspend(() => {
+      const watcher = new Watcher(self[TypeId].definition)
+      // what the watcher gives is made by the output schema
+      return self.stream(input).pipe(
+        Stream.map((event) => watcher.hear(event)),
+        Stream.filter((seen): seen is Seen => seen !== undefined),
+        Stream.map(({ value }) => value as Partially<O>)
+      )
+    })
+
+interface Seen {
+  readonly value: unknown
+}
+
+/** A run whose output is that of the run above it, and how many runs it has started. */
+interface Watched {
+  readonly runId: string
+  readonly of: Passing
+  started: number
+}
+
+class Watcher {
+  readonly #agent: Passing
+  /** The run itself, then those below it whose output is its own, each below the one before it. */
+  readonly #watched: Array<Watched> = []
+  #read: Reader = unseen
+  #last: Seen | undefined
+
+  constructor(agent: Passing) {
+    this.#agent = agent
+  }
+
+  hear(event: AgentEvent.AgentEvent): Seen | undefined {
+    if (event.type === "run-start") this.#started(event)
+    const { runId, type } = event
+    if (type === "run-completed" && runId === this.#watched[0]?.runId) {
+      return this.#last !== undefined && Equal.equals(this.#last.value, event.output)
+        ? undefined
+        : { value: event.output }
+    }
+    const writing = this.#watched.at(-1)
+    if (runId !== writing?.runId) return undefined
+    if (type === "model-start") this.#read = readerOf(writing.of.output)
+    const seen = type === "text-delta" && event.text !== "" ? this.#read(event.text) : undefined
+    if (seen !== undefined) this.#last = seen
+    return seen
+  }
+
+  #started({ parent, runId }: AgentEvent.AgentEvent): void {
+    const above = this.#watched.find((one) => one.runId === parent?.runId)
+    const of = this.#watched.length === 0 ? this.#agent : above?.of.composed?.passes?.[above.started++]
+    if (of !== undefined) this.#watched.push({ runId, of, started: 0 })
+  }
+}
+
+/** Takes the next piece of a text; gives what is seen by now, if that is more than before. */
+type Reader = (text: string) => Seen | undefined
+
+const readerOf = (output: Output | undefined): Reader => {
+  if (output === undefined) return asItIs()
+  const wanted = output.wanted()
+  const grown = grow(Schema.toCodecJson(output.schema).ast)
+  if (wanted.kind === "text") return grown(signs.text).kind === "text" ? asItIs() : unseen
+  const json = new PartialJson(grown, wanted.shape === "list" ? signs.list : signs.object)
+  return (text) => (json.push(text) ? { value: json.seen } : undefined)
+}
+
+const asItIs = (): Reader => {
+  let value = ""
+  return (text) => ({ value: (value += text) })
+}
+
+const unseen: Reader = () => undefined
+
+const never: Growth = { kind: "whole", decode: decoder(Schema.Never) }
+
+const growths = new WeakMap<SchemaAST.AST, Grown>()
+
+/** A schema is looked at once. */
+const grow = (ast: SchemaAST.AST): Grown => {
+  const before = growths.get(ast)
+  if (before !== undefined) return before
+  const grown = growthOf(ast)
+  growths.set(ast, grown)
+  return grown
+}
+
+const growthOf = (ast: SchemaAST.AST): Grown => {
+  if (ast.encoding !== undefined) return always(wholeOf(ast))
+  if (SchemaAST.isString(ast)) return always({ kind: "text" })
+  if (SchemaAST.isSuspend(ast)) return (first) => grow(ast.thunk())(first)
+  if (SchemaAST.isObjects(ast)) return always(objectOf(ast))
+  if (SchemaAST.isArrays(ast) && ast.rest.length <= 1) {
+    return always({
+      kind: "list",
+      item: (index) => {
+        const item = ast.elements[index] ?? ast.rest[0]
+        return item === undefined ? undefined : grow(item)
+      }
+    })
+  }
+  return SchemaAST.isUnion(ast) ? among(ast) : always(wholeOf(ast))
+}
+
+const always =
+  (growth: Growth): Grown =>
+  // a value of another kind than what is wanted is not shown
+  (first) =>
+    growth.kind === "whole" || signs[growth.kind] === first ? growth : never
+
+/** How what grows begins in JSON. */
+const signs = { text: '"', object: "{", list: "[" } as const
+
+const wholeOf = (ast: SchemaAST.AST): Growth => ({
+  kind: "whole",
+  decode: decoder(Schema.make<Schema.Codec<unknown, unknown>>(ast))
+})
+
+const objectOf = (ast: SchemaAST.Objects): Growth => {
+  const fields = new Map(ast.propertySignatures.map(({ name, type }) => [name, type]))
+  const index = ast.indexSignatures.find(
+    ({ parameter }) => SchemaAST.isString(parameter) && parameter.encoding === undefined
+  )
+  return {
+    kind: "object",
+    field: (key) => {
+      const field = fields.get(key) ?? index?.type
+      return field === undefined ? undefined : grow(field)
+    }
+  }
+}
+
+/** Of a union, what begins as no other member does grows; for all else it has to be complete. */
+const among = (ast: SchemaAST.Union): Grown => {
+  const whole = wholeOf(ast)
+  return (first) => {
+    const [only, ...others] = ast.types.filter((member) => mayBegin(SchemaAST.toEncoded(member), first))
+    return only !== undefined && others.length === 0 ? grow(only)(first) : whole
+  }
+}
+
+/** Whether what is encoded so may begin in JSON with this sign, if it is one. */
+const mayBegin = (ast: SchemaAST.AST, first: string): boolean => {
+  if (SchemaAST.isString(ast) || SchemaAST.isLiteral(ast)) return first === signs.text
+  if (SchemaAST.isObjects(ast)) return first === signs.object
+  if (SchemaAST.isArrays(ast)) return first === signs.list
+  if (SchemaAST.isUnion(ast)) return ast.types.some((member) => mayBegin(member, first))
+  const isNone = SchemaAST.isNull(ast) || SchemaAST.isNumber(ast) || SchemaAST.isBoolean(ast)
+  return !isNone && Object.values<string>(signs).includes(first)
+}

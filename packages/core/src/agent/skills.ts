@@ -1,0 +1,153 @@
+/** The skills of an agent: what their types leave in the agent's, and what a run makes of them. */
+import type * as Schema from "effect/Schema"
+import type { LlmError } from "../errors/LlmError.ts"
+import * as Router from "../run/Router.ts"
+import type * as Run from "../run/Run.ts"
+import type { InvalidOutputError, RoutingError } from "../errors/RunError.ts"
+import * as Skill from "../run/Skill.ts"
+import type * as Tool from "../tool/Tool.ts"
+import type * as ToolPolicy from "../tool/ToolPolicy.ts"
+import * as Toolset from "../tool/Toolset.ts"
+import type { ToolDefinition } from "../tool/definition.ts"
+
+type AnySkills = ReadonlyArray<Skill.AnySkill>
+type AnyLoop = Skill.Skill<Tool.AnyTool>
+
+export type ToolsOf<Skills extends AnySkills> = Skills[number] extends infer S
+  ? S extends Skill.Skill<infer T>
+    ? T
+    : never
+  : never
+
+type NameOf<Skills extends AnySkills> = Skills[number]["name"]
+
+/** Whether a model may have to work at one of them; without any skill it works without tools. */
+type Loops<Skills extends AnySkills> = Skills extends readonly []
+  ? true
+  : [Extract<Skills[number], AnyLoop>] extends [never]
+    ? false
+    : true
+
+/** What its model's answer becomes, and the values of its functions. */
+export type OutputOf<Skills extends AnySkills, OfModel = string> =
+  | (Loops<Skills> extends true ? OfModel : never)
+  | (Skills[number] extends infer S
+      ? S extends Skill.Deterministic<string, infer O, unknown, unknown>
+        ? O
+        : never
+      : never)
+
+/** A model's answer may fit no schema. */
+export type InvalidOf<Skills extends AnySkills, Output> =
+  Output extends Schema.Codec<unknown, unknown> ? (Loops<Skills> extends true ? InvalidOutputError : never) : never
+/** The values with which their built-in tools end a run; no other tool's value is an output. */
+export type EndOf<Skills extends AnySkills> =
+  ToolsOf<Skills> extends infer T
+    ? T extends Tool.AnyTool
+      ? Tool.SideEffectsOf<T> extends "builtin"
+        ? Tool.SuccessOf<T>
+        : never
+      : never
+    : never
+
+export type ErrorOf<Skills extends AnySkills> = Skills[number] extends infer S
+  ? S extends Skill.Deterministic<string, unknown, infer E, unknown>
+    ? E
+    : never
+  : never
+
+/** Those of its functions, and those of its model if it is not only for choosing. */
+export type ServicesOf<Skills extends AnySkills, OfModel> =
+  | (Loops<Skills> extends true ? OfModel : never)
+  | (Skills[number] extends infer S
+      ? S extends Skill.Deterministic<string, unknown, unknown, infer R>
+        ? R
+        : never
+      : never)
+
+/** The table for model calls: an agent that is nothing but functions has none, and says so. */
+export type ModelTableOf<Skills extends AnySkills> = Loops<Skills> extends true ? {} : OnlyFunctions
+
+/** In the place of a table for model calls: the agent has a run with limits, and no loop. */
+export type OnlyFunctions = "only functions"
+
+/** The model table of agents that have a run with limits: not those of `deterministic`, nor compositions. */
+export type Running = object | OnlyFunctions
+
+/**
+ * That an agent chooses among skills: their names, what the choice may fail with and needs, and what a model needs that is asked
+ * for it.
+ */
+export interface Choosing<in Name extends string, out E, out R, out OfModel> {
+  readonly _Name: (name: Name) => void
+  readonly _E: () => E
+  readonly _R: () => R
+  readonly _OfModel: () => OfModel
+}
+
+/** With less than two skills there is nothing to choose. */
+export type ChoiceOf<Skills extends AnySkills, OfModel> = Skills extends readonly [] | readonly [unknown]
+  ? undefined
+  : Choosing<NameOf<Skills>, RoutingError | LlmError, OfModel, OfModel>
+
+/** The same agent with a router that may say this, fails with `E` and needs `R`. */
+export type Routed<Choice, Said, E, R> =
+  Choice extends Choosing<infer Name, unknown, unknown, infer OfModel>
+    ? Choosing<Name, E, R | (undefined extends Said ? OfModel : never), OfModel>
+    : never
+
+/** The failures of the choice. */
+export type ChoiceError<Choice> = Choice extends Choosing<never, infer E, unknown, unknown> ? E : never
+
+/** What the choice needs. */
+export type ChoiceServices<Choice> = Choice extends Choosing<never, unknown, infer R, unknown> ? R : never
+
+/** What there is to know of an agent for its work. */
+export interface Skilled extends Toolset.Tables {
+  readonly name: string
+  readonly prompt: string
+  readonly skills: AnySkills
+  readonly router: Router.Definition | undefined
+  readonly policies: ReadonlyArray<ToolPolicy.Policy>
+  readonly budget: { readonly maxArgsBytes: number }
+}
+
+/** Throws a `TypeError` on names that do not tell apart what they are for. */
+export const workOf = (agent: Skilled): Run.Work => {
+  const { prompt, router, skills } = agent
+  const [only] = skills
+  if (only === undefined) return { kind: "loop", prompt, toolset: toolsetOf(agent, [], agent) }
+  if (skills.length === 1) return workAt(agent, only, agent)
+  // tables and names have to make sense for all tools together
+  toolsetOf(agent, [...new Set(skills.flatMap(toolsOf))], agent)
+  const works = new Map<string, Run.Skilled>()
+  for (const skill of skills) {
+    if (works.has(skill.name)) {
+      throw new TypeError(`Agent '${agent.name}': there are two skills named '${skill.name}'`)
+    }
+    const names = new Set(toolsOf(skill).map(({ name }) => name))
+    const byTool = new Map([...agent.byTool].filter(([name]) => names.has(name)))
+    works.set(skill.name, workAt(agent, skill, { byTool, defaults: agent.defaults }))
+  }
+  const candidates = skills.map(({ description, name }) => ({ name, description }))
+  return { kind: "choice", prompt, candidates, works, router: router ?? Router.byModel().definition }
+}
+
+const workAt = (agent: Skilled, skill: Skill.AnySkill, tables: Toolset.Tables): Run.Skilled =>
+  Skill.isDeterministic(skill)
+    ? // its failures and needs are in the agent's type
+      { kind: "function", prompt: agent.prompt, run: skill.run as Run.Plain["run"] }
+    : {
+        kind: "loop",
+        prompt: [agent.prompt, skill.prompt ?? ""].filter((part) => part !== "").join("\n\n"),
+        toolset: toolsetOf(agent, toolsOf(skill), tables)
+      }
+
+const toolsOf = (skill: Skill.AnySkill): ReadonlyArray<ToolDefinition> =>
+  Skill.isDeterministic(skill) ? [] : skill.tools.map((tool) => tool.definition)
+
+const toolsetOf = (
+  { budget, policies }: Skilled,
+  tools: ReadonlyArray<ToolDefinition>,
+  tables: Toolset.Tables
+): Toolset.Toolset => Toolset.make(tools, tables, { maxArgsBytes: budget.maxArgsBytes, policies })

@@ -1,0 +1,96 @@
+/** The tables of an agent: for its tools, by name and for all of them, and for its model calls. */
+import * as Recovery from "../recovery/Recovery.ts"
+import type * as Tool from "../tool/Tool.ts"
+import type { UnknownToolError } from "../errors/ToolError.ts"
+import type * as Turn from "../run/Turn.ts"
+import { type Agent, fromDefinition, TypeId } from "./definition.ts"
+import type { Running } from "./skills.ts"
+import type { CommonAnswer, Guarded, Named } from "./types.ts"
+import { rowsAfter } from "../model/table.ts"
+
+/** Rows by tool name: nearer than the defaults, farther than a tool's own table. */
+export const onToolError =
+  <
+    T extends Tool.AnyTool,
+    const Table extends {
+      readonly [N in Guarded<T>["name"]]?: Tool.Rows<
+        Tool.ErrorOf<Named<T, N>>,
+        Tool.SuccessOf<Named<T, N>>,
+        Tool.SideEffectsOf<Named<T, N>>
+      >
+    }
+  >(
+    table: Table & {
+      readonly [N in keyof Table]-?: N extends Guarded<T>["name"]
+        ? Recovery.Check<Table[N], Tool.RowKeys<Tool.ErrorOf<Named<T, N>>>>
+        : never
+    }
+  ) =>
+  <I, O, E, R, ByTool, Defaults, ModelTable, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R, T, MergeTables<ByTool, Table>, Defaults, ModelTable, Choice> => {
+    const { definition } = self[TypeId]
+    const byTool = new Map(definition.byTool)
+    for (const [name, rows] of Object.entries<object>(table)) {
+      byTool.set(name, new Map([...(byTool.get(name) ?? []), ...Recovery.rowsOf(rows)]))
+    }
+    return fromDefinition({ ...definition, byTool })
+  }
+
+/** Tables by tool name, merged: the later row wins. */
+type MergeTables<First, Second> = {
+  readonly [N in keyof First | keyof Second]: N extends keyof Second
+    ? N extends keyof First
+      ? Recovery.Merge<First[N], Second[N]>
+      : Second[N]
+    : N extends keyof First
+      ? First[N]
+      : never
+}
+
+/** A name that is no tool can be told or raised; nothing else would have a call to be about. */
+interface UnknownRow {
+  readonly UnknownToolError?: Recovery.Verdict<UnknownToolError, never, never, unknown, "told" | "raise">
+}
+
+/** Rows for all tools of the agent: asked last. Here, and nowhere else, stands the row for names that are no tool. */
+export const toolDefaults =
+  <
+    T extends Tool.AnyTool,
+    const Table extends Tool.Rows<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared"> & UnknownRow
+  >(
+    table: Table & Recovery.Check<Table, Tool.RowKeys<Tool.ErrorOf<Guarded<T>>> | keyof UnknownRow>
+  ) =>
+  <I, O, E, R, ByTool, Defaults, ModelTable extends Running, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice> => {
+    const { definition } = self[TypeId]
+    return fromDefinition({ ...definition, defaults: new Map([...definition.defaults, ...Recovery.rowsOf(table)]) })
+  }
+
+/** What a table of `onLlmError` may be given besides. */
+export interface LlmErrorOptions extends Turn.HandlerOptions {
+  /** Whether a streamed attempt may be made again after its first text; by default it fails with what it has. */
+  readonly onPartial?: Turn.OnPartial
+}
+
+/**
+ * Recovery for model calls, above the transport's own, by a table or by a function; asked for each attempt that has failed. Counts
+ * start afresh in every turn. Rows are added to those of earlier tables; a function takes the place of all of them. With
+ * `onPartial: "restart"` a streamed attempt may be made again after its first text; by default it fails with what it has.
+ */
+export const onLlmError =
+  <O, const Given extends Turn.LlmRows<O> | Turn.LlmHandler<O>>(
+    given: Given & Turn.CheckRows<Given>,
+    options: LlmErrorOptions = {}
+  ) =>
+  <I, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R, T, ByTool, Defaults, Turn.After<ModelTable, Given>, Choice> => {
+    const { definition } = self[TypeId]
+    return fromDefinition({
+      ...definition,
+      onLlmError: rowsAfter(definition.onLlmError, given, options),
+      onPartial: options.onPartial ?? definition.onPartial
+    })
+  }

@@ -1,0 +1,91 @@
+/** What the types of tools and tables leave of the failures and needs of an agent's calls. */
+import type { Approver } from "../tool/Approver.ts"
+import type { LlmError } from "../errors/LlmError.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import type * as Tool from "../tool/Tool.ts"
+import type { DeserializationError, InvalidArgs, ToolExecutionError } from "../errors/ToolError.ts"
+
+/** The failures that still leave the calls of these tools, behind their own tables and those of the agent. */
+export type CallError<T, ByTool, Defaults> = T extends Tool.AnyTool
+  ? Tool.SideEffectsOf<T> extends "builtin"
+    ? Tool.ErrorOf<T>
+    :
+        | Through<
+            Tool.ErrorOf<T> | InvalidArgs | DeserializationError,
+            Tool.TableOf<T>,
+            TableFor<ByTool, Tool.NameOf<T>>,
+            Defaults
+          >
+        | (Tool.TableOf<T> extends { readonly [Tool.CallTimeout]: true } ? ToolExecutionError : never)
+        | UnknownNames<Defaults>
+  : never
+
+/** What the row for names that are no tool leaves. */
+type UnknownNames<Defaults> = Defaults extends { readonly UnknownToolError: infer V }
+  ? Extract<Recovery.EndOf<V>, "raise"> extends never
+    ? never
+    : ToolExecutionError
+  : never
+
+/** What the calls of these tools need, the handlers in the agent's tables included. */
+export type CallServices<T, ByTool, Defaults> =
+  | (T extends Tool.AnyTool
+      ?
+          | Tool.ServicesOf<T>
+          | Recovery.ServicesOf<RowsOf<Tool.TableOf<T>>>
+          | Recovery.ServicesOf<RowsOf<TableFor<ByTool, Tool.NameOf<T>>>>
+      : never)
+  | ([T] extends [never] ? never : Recovery.ServicesOf<RowsOf<Defaults>>)
+
+/** Whoever decides about calls of these tools, where the run waits for that. */
+export type Deciders<T> = T extends Tool.AnyTool
+  ? Tool.TableOf<T> extends { readonly [Tool.NeedsApproval]: true }
+    ? Approver
+    : never
+  : never
+
+type RowsOf<Table> = Table[keyof Table]
+
+type TableFor<ByTool, Name> = Name extends keyof ByTool ? ByTool[Name] : {}
+
+/** The first level that has a row for an error settles it; where none has, it leaves as itself. */
+type Through<E, First, Second, Third> = E extends unknown
+  ? Settled<E, RowFor<E, First, RowFor<E, Second, RowFor<E, Third, typeof Recovery.rethrow>>>>
+  : never
+
+/** Exact tag, then what stands for it, then `orElse`. */
+type RowFor<E, Table, Else> = Recovery.Row<
+  Table,
+  E extends { readonly _tag: infer Tag } ? Tag : StandIn<E>,
+  Recovery.Row<Table, StandIn<E>, Recovery.Row<Table, "orElse", Else>>
+>
+
+type StandIn<E> = E extends InvalidArgs | DeserializationError ? "InvalidArgs" : "ExecutionError"
+
+/** What a verdict of a tool leaves of the failure. */
+type Settled<E, V> =
+  | Recovery.ErrorOf<V>
+  | (Extract<Recovery.EndOf<V>, "exhausted" | "raise"> extends never ? never : ToolExecutionError)
+  | (Extract<Recovery.EndOf<V>, "rethrow"> extends never ? never : E)
+
+/** What the table for model calls leaves of their failures; an agent without a model has neither. */
+export type ModelError<Table> = Table extends object
+  ? [keyof Table] extends [never]
+    ? LlmError // unresolved, so that hovers show its name
+    : Recovery.Residue<LlmError, Table>
+  : never
+
+/** What the handlers in the table for model calls need. */
+export type ModelServices<Table> = Table extends object ? Recovery.ServicesOf<RowsOf<Table>> : never
+
+/** The tools that tables are for: all but the built-in ones. */
+export type Guarded<T> = T extends Tool.AnyTool ? (Tool.SideEffectsOf<T> extends "builtin" ? never : T) : never
+
+export type Named<T, Name> = Extract<T, { readonly name: Name }>
+
+/** The answer that fits every one of these tools. */
+export type CommonAnswer<T> = (T extends Tool.AnyTool ? (answer: Tool.SuccessOf<T>) => void : never) extends (
+  answer: infer A
+) => void
+  ? A
+  : never

@@ -1,0 +1,110 @@
+/** What a run and all runs below it have consumed: every attempt of every model call, whoever caused it and however it ended. */
+import * as Schema from "effect/Schema"
+import * as Usage from "../data/Usage.ts"
+
+/** Which part of a run asked the model. */
+export type Layer = typeof Layer.Type
+
+export const Layer = Schema.Literals(["agent", "fixer", "routing", "compaction"])
+
+/**
+ * What became of an attempt: its reply was used; it was streamed in part and did not count; it failed, or died; it was
+ * interrupted. One that brought no reply is booked with what the provider is known to have counted for it, which may be nothing.
+ */
+export type Outcome = typeof Outcome.Type
+
+export const Outcome = Schema.Literals(["used", "discarded", "failed", "interrupted"])
+
+/** One attempt of a model call. */
+export interface Entry extends Schema.Schema.Type<typeof Entry> {}
+
+export const Entry = Schema.Struct({
+  runId: Schema.String,
+  agent: Schema.String,
+  turn: Schema.Finite,
+  attempt: Schema.Finite,
+  /** The model as it was asked for, and who serves it. */
+  model: Schema.String,
+  provider: Schema.String,
+  layer: Layer,
+  outcome: Outcome,
+  usage: Usage.Usage,
+  /** Where the price of the model is known. */
+  cost: Schema.optionalKey(Schema.Finite)
+})
+
+/** Grows while its run lasts. Whatever is booked here is booked with the run above as well, once. */
+export class Ledger {
+  readonly #above: Ledger | undefined
+  readonly #entries: Array<Entry> = []
+  #usage = Usage.empty
+  #cost = 0
+
+  constructor(above?: Ledger) {
+    this.#above = above
+  }
+
+  /** Oldest first, those of the runs below among them. */
+  get entries(): ReadonlyArray<Entry> {
+    return this.#entries
+  }
+
+  /** The sum of all entries. */
+  get usage(): Usage.Usage {
+    return this.#usage
+  }
+
+  /** The sum of all costs that are known. */
+  get cost(): number {
+    return this.#cost
+  }
+
+  record(entry: Entry): void {
+    this.#book(entry)
+    this.#above?.record(entry)
+  }
+
+  /** Books what a run had consumed before it goes on here; each ledger above has an entry once, also where it was suspended below. */
+  restore(entries: ReadonlyArray<Entry>): void {
+    const known = new Map<string, number>()
+    for (const entry of this.#entries) known.set(keyOf(entry), (known.get(keyOf(entry)) ?? 0) + 1)
+    for (const entry of entries) {
+      const times = known.get(keyOf(entry)) ?? 0
+      if (times > 0) known.set(keyOf(entry), times - 1)
+      else this.#book(entry)
+    }
+    this.#above?.restore(entries)
+  }
+
+  #book(entry: Entry): void {
+    this.#entries.push(entry)
+    this.#usage = Usage.add(this.#usage, entry.usage)
+    this.#cost += entry.cost ?? 0
+  }
+}
+
+/** Equal for an entry and for the same one out of a document. */
+const keyOf = (entry: Entry): string => {
+  const { agent, attempt, cost, layer, model, outcome, provider, runId, turn, usage } = entry
+  const { cacheWriteTokens, cachedInputTokens, inputTokens, outputTokens, reasoningTokens } = usage
+  const tokens = [inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens]
+  return JSON.stringify([runId, agent, turn, attempt, model, provider, layer, outcome, cost ?? null, ...tokens])
+}
+
+/** Sums of usage and cost by what entries have in common: `sumBy(ledger.entries, ({ model }) => model)`. */
+export const sumBy = (
+  entries: ReadonlyArray<Entry>,
+  key: (entry: Entry) => string
+): ReadonlyMap<string, { readonly attempts: number; readonly usage: Usage.Usage; readonly cost: number }> => {
+  const sums = new Map<string, { attempts: number; usage: Usage.Usage; cost: number }>()
+  for (const entry of entries) {
+    const name = key(entry)
+    const sum = sums.get(name) ?? { attempts: 0, usage: Usage.empty, cost: 0 }
+    sums.set(name, {
+      attempts: sum.attempts + 1,
+      usage: Usage.add(sum.usage, entry.usage),
+      cost: sum.cost + (entry.cost ?? 0)
+    })
+  }
+  return sums
+}

@@ -1,0 +1,292 @@
+/** Counts what a run and the runs below it spend, against the limits of all of them. Whoever spends asks here first. */
+import type * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Budget from "./Budget.ts"
+import type { Ledger } from "./Ledger.ts"
+import type * as Message from "../data/Message.ts"
+import * as Price from "./Price.ts"
+import type { BudgetReason } from "../errors/RunError.ts"
+import type { Trail } from "../errors/Trail.ts"
+import * as Usage from "../data/Usage.ts"
+
+/** The limits that are shared along a tree of runs, and may be extended. */
+export const shared = ["maxTurns", "maxToolCalls", "maxTokens", "maxCost", "maxDuration"] as const
+
+export type Shared = (typeof shared)[number]
+
+/** A limit was reached; `meter` is that of the run to which it belongs, this one or one above. */
+export class Exceeded {
+  readonly meter: Meter
+  readonly reason: BudgetReason
+  readonly limit: number
+  readonly spent: number
+  readonly trail: Trail | undefined
+  constructor(meter: Meter, reason: BudgetReason, limit: number, spent: number, trail?: Trail) {
+    this.meter = meter
+    this.reason = reason
+    this.limit = limit
+    this.spent = spent
+    this.trail = trail
+  }
+}
+
+export interface SharedExceeded extends Exceeded {
+  readonly reason: Shared
+}
+
+export interface Warning {
+  readonly reason: Shared
+  readonly limit: number
+  readonly spent: number
+}
+
+/** Decides about a limit that was reached; nothing decides where nobody was asked. */
+export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<Budget.Decision>
+
+/** What is counted while it is spent. */
+export interface Counts {
+  readonly turns: number
+  readonly toolCalls: number
+}
+
+export interface Asked {
+  readonly limit: number
+  readonly answer: Deferred.Deferred<Budget.Decision | undefined>
+}
+
+export class Meter {
+  /** The agent to which its limits belong. */
+  readonly agent: string
+  readonly budget: Budget.Budget
+  readonly above: Meter | undefined
+  /** This one and those above, nearest first. */
+  readonly chain: ReadonlyArray<Meter>
+  readonly ledger: Ledger
+  readonly prices: Price.Prices | undefined
+  /** When its time began to run: earlier than this run of it began, for one that goes on. */
+  readonly #start: number
+  readonly #limits: Record<Shared, number>
+  /** Most runs never have any of the next three: they are made when they are first needed. */
+  #warned: Set<Shared> | undefined
+  /** What was spent here by runs below that were suspended, by their ids: they go on with that. */
+  #paid: Map<string, Counts> | undefined
+  #asked: Map<Shared, Asked> | undefined
+  #turns = 0
+  #toolCalls = 0
+  /** Says of a limit that is near; absent when nobody listens. */
+  announce: ((warning: Warning) => Effect.Effect<void>) | undefined
+  onExceeded: OnExceeded | undefined
+  /** Whoever decides about a limit of this run wants it to be suspended, where that is possible. */
+  isCheckpoint = false
+
+  constructor(
+    agent: string,
+    budget: Budget.Budget,
+    ledger: Ledger,
+    now: number,
+    elapsed: number,
+    above: Meter | undefined
+  ) {
+    const { maxCost, maxDuration, maxTokens, maxToolCalls, maxTurns, prices } = budget
+    this.agent = agent
+    this.budget = budget
+    this.above = above
+    this.chain = above === undefined ? [this] : [this, ...above.chain]
+    this.ledger = ledger
+    this.prices = prices ?? above?.prices
+    this.#start = now - elapsed
+    this.#limits = { maxTurns, maxToolCalls, maxTokens, maxCost, maxDuration }
+  }
+
+  /** The limits about which somebody was asked, and the answer; nothing where whoever asked was stopped first. */
+  get asked(): Map<Shared, Asked> {
+    return (this.#asked ??= new Map())
+  }
+
+  /** Begins a turn, in this run and in all above; or says which limit forbids it, and begins none. */
+  takeTurn(): SharedExceeded | undefined {
+    for (const meter of this.chain) {
+      if (meter.#turns >= meter.#limits.maxTurns) return meter.#exceeded("maxTurns", meter.#turns)
+    }
+    for (const meter of this.chain) meter.#turns++
+    return undefined
+  }
+
+  /** Takes over the limits of a run that goes on, but for those that were given anew. */
+  takeOver(limits: Readonly<Record<Shared, number>>, given: object): void {
+    for (const reason of shared) {
+      if (!(reason in given)) this.#limits[reason] = limits[reason]
+    }
+  }
+
+  get limits(): Readonly<Record<Shared, number>> {
+    return { ...this.#limits }
+  }
+
+  /** What a run with this id had spent before, here and above: once, where it was suspended below the same run. */
+  restore(runId: string, spent: Counts): void {
+    for (const meter of this.chain) {
+      const paid = meter.#paid?.get(runId)
+      meter.#turns += Math.max(0, spent.turns - (paid?.turns ?? 0))
+      meter.#toolCalls += Math.max(0, spent.toolCalls - (paid?.toolCalls ?? 0))
+    }
+    this.suspended(runId, spent)
+  }
+
+  /** Remembers what the runs above have spent by a run below them, which may go on later. */
+  suspended(runId: string, spent: Counts): void {
+    for (let { above } = this as Meter; above !== undefined; above = above.above) above.paidFor(runId, spent)
+  }
+
+  /** What a run with this id has spent is among what was spent here. */
+  paidFor(runId: string, { toolCalls, turns }: Counts): void {
+    const all = (this.#paid ??= new Map<string, Counts>())
+    const paid = all.get(runId)
+    all.set(runId, {
+      turns: Math.max(turns, paid?.turns ?? 0),
+      toolCalls: Math.max(toolCalls, paid?.toolCalls ?? 0)
+    })
+  }
+
+  /** The limits that were told of as near: each is told of once, however often the run is suspended meanwhile. */
+  get warned(): ReadonlyArray<Shared> {
+    return [...(this.#warned ?? [])]
+  }
+
+  warnedBefore(reasons: ReadonlyArray<Shared>): void {
+    for (const reason of reasons) (this.#warned ??= new Set()).add(reason)
+  }
+
+  get counts(): Counts {
+    return { turns: this.#turns, toolCalls: this.#toolCalls }
+  }
+
+  /** Counts the calls of a reply; gives how many of them may run. */
+  takeCalls(calls: number): number {
+    for (const meter of this.chain) meter.#toolCalls += calls
+    return this.admitted(calls)
+  }
+
+  /** How many of the calls that were counted last may run, by the limits as they are now. */
+  admitted(calls: number): number {
+    const left = this.chain.map((meter) => meter.#limits.maxToolCalls - (meter.#toolCalls - calls))
+    return Math.max(0, Math.min(calls, ...left))
+  }
+
+  /** The nearest limit that has been passed, of those that are only known afterwards. */
+  passed(reasons: ReadonlyArray<"maxToolCalls" | "maxTokens" | "maxCost">): SharedExceeded | undefined {
+    for (const meter of this.chain) {
+      for (const reason of reasons) {
+        const spent = meter.spent(reason, 0)
+        if (spent > meter.#limits[reason]) return meter.#exceeded(reason, spent)
+      }
+    }
+    return undefined
+  }
+
+  spent(reason: Shared, now: number): number {
+    switch (reason) {
+      case "maxTurns":
+        return this.#turns
+      case "maxToolCalls":
+        return this.#toolCalls
+      case "maxTokens":
+        return Usage.total(this.ledger.usage)
+      case "maxCost":
+        return this.ledger.cost
+      case "maxDuration":
+        return now - this.#start
+    }
+  }
+
+  limit(reason: Shared): number {
+    return this.#limits[reason]
+  }
+
+  /** What is left of a limit, here and above. */
+  left(reason: "maxTurns" | "maxToolCalls"): number {
+    const own = Math.max(0, this.#limits[reason] - this.spent(reason, 0))
+    return this.above === undefined ? own : Math.min(own, this.above.left(reason))
+  }
+
+  /** The instant at which the run's own time is over. */
+  get ownDeadline(): number {
+    return this.#start + this.#limits.maxDuration
+  }
+
+  /** The nearest end of all that nobody will put off: no wait may pass it. */
+  get deadline(): Meter | undefined {
+    const above = this.above?.deadline
+    if (this.onExceeded !== undefined) return above
+    return above === undefined || this.ownDeadline < above.ownDeadline ? this : above
+  }
+
+  late(now: number): SharedExceeded {
+    return this.#exceeded("maxDuration", Math.max(this.#limits.maxDuration, now - this.#start))
+  }
+
+  /** Throws a `RangeError` when the new limit is none that a budget could have, or not above what it was. */
+  extend(reason: Shared, limit: number): void {
+    Budget.check(reason, limit)
+    if (!(limit > this.#limits[reason])) {
+      throw new RangeError(`Budget.extend: ${reason} is ${this.#limits[reason]}, ${limit} is not above it`)
+    }
+    this.#limits[reason] = limit
+  }
+
+  /** What a reply of a model costs, where its price is known. */
+  costOf(model: string, usage: Usage.Usage, content: Message.Reply["content"] = []): number | undefined {
+    const price = this.prices === undefined ? undefined : Price.priceOf(this.prices, model)
+    return price === undefined ? undefined : Price.costOf(price, usage) + Price.costOfItems(price, content)
+  }
+
+  /** A limit of cost, here or above, is none for a model without a price. */
+  get limitsCost(): boolean {
+    return this.#limits.maxCost !== Infinity || this.above?.limitsCost === true
+  }
+
+  /** Tells of each limit that is near, here and above: once for each. */
+  warn(now: number): Effect.Effect<void> {
+    let told: Effect.Effect<void> = Effect.void
+    for (const meter of this.chain) {
+      const { announce } = meter
+      if (announce === undefined) continue
+      for (const warning of meter.#warnings(now)) told = Effect.andThen(told, announce(warning))
+    }
+    return told
+  }
+
+  #warnings(now: number): ReadonlyArray<Warning> {
+    const { warnAt } = this.budget
+    if (warnAt >= 1) return []
+    return shared
+      .filter((reason) => {
+        const isNear = this.spent(reason, now) >= warnAt * this.#limits[reason]
+        return isNear && this.#warned?.has(reason) !== true
+      })
+      .map((reason) => {
+        ;(this.#warned ??= new Set()).add(reason)
+        return { reason, limit: this.#limits[reason], spent: this.spent(reason, now) }
+      })
+  }
+
+  #exceeded(reason: Shared, spent: number): SharedExceeded {
+    // its reason is the one that is given
+    return new Exceeded(this, reason, this.#limits[reason], spent) as SharedExceeded
+  }
+}
+
+const owners = new WeakMap<object, Meter>()
+
+/** Remembers to which run the limit belongs that an error tells of. */
+export const own = <E extends object>(error: E, meter: Meter): E => {
+  owners.set(error, meter)
+  return error
+}
+
+/** The limit that an error tells of, if it belongs to this run or to one above: then nothing below may recover from it. */
+export const ownerAbove = (error: unknown, meter: Meter): Meter | undefined => {
+  // of what is no object it knows nothing
+  const owner = owners.get(error as object)
+  return meter.chain.find((one) => one === owner)
+}

@@ -1,0 +1,40 @@
+/** What models cost, as data: providers change their prices, so users bring them. */
+import type * as Message from "../data/Message.ts"
+import type * as Usage from "../data/Usage.ts"
+
+/** The price of one model, of its tokens per million, in whatever currency `maxCost` is meant. */
+export interface Price {
+  readonly input: number
+  readonly output: number
+  /** Of prompt tokens that the provider had in its cache; as `input` by default. */
+  readonly cachedInput?: number
+  /** Of prompt tokens that the provider wrote into its cache; as `input` by default. */
+  readonly cacheWrite?: number
+  /** Of one thing that the provider did on its own side, by its kind (`web_search_call` of OpenAI …), each; nothing by default. */
+  readonly items?: Readonly<Record<string, number>>
+}
+
+/** Prices by the name of the model; `*` stands for every other one. */
+export type Prices = Readonly<Record<string, Price>>
+
+const perMillion = 1_000_000
+
+/** The price of a model: its own, else that of `*`; `undefined` where there is neither. */
+export const priceOf = (prices: Prices, model: string): Price | undefined =>
+  Object.hasOwn(prices, model) ? prices[model] : Object.hasOwn(prices, "*") ? prices["*"] : undefined
+
+/** What the provider's own work in a reply costs. */
+export const costOfItems = ({ items }: Price, content: Message.Reply["content"]): number => {
+  if (items === undefined) return 0
+  let cost = 0
+  for (const part of content) if (part.type === "provider-item") cost += items[part.kind] ?? 0
+  return cost
+}
+
+/** What these tokens cost. Reasoning tokens are part of the output. */
+export const costOf = (self: Price, usage: Usage.Usage): number => {
+  const { cachedInput = self.input, cacheWrite = self.input, input, output } = self
+  const { cachedInputTokens: cached, cacheWriteTokens: written, inputTokens, outputTokens } = usage
+  const plain = Math.max(0, inputTokens - cached - written)
+  return (plain * input + cached * cachedInput + written * cacheWrite + outputTokens * output) / perMillion
+}

@@ -1,0 +1,304 @@
+/**
+ * Reads JSON while it is being written. What is there so far can be had after every piece. Each character is looked at once;
+ * besides, what has changed since the last look is copied, but never what is closed.
+ */
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import { parseJson } from "./text.ts"
+
+/** How a value comes to be seen: piece by piece, or once it is complete and decodes. */
+export type Growth =
+  | { readonly kind: "text" }
+  | { readonly kind: "object"; readonly field: (key: string) => Grown | undefined }
+  | { readonly kind: "list"; readonly item: (index: number) => Grown | undefined }
+  | { readonly kind: "whole"; readonly decode: (json: Schema.Json) => Result.Result<unknown, unknown> }
+
+/** It may depend on the first character. */
+export type Grown = (first: string) => Growth
+
+type Fields = Record<string, unknown>
+
+/** An object or a list that is open. */
+interface Frame {
+  readonly growth: Growth | undefined
+  /** Raw JSON below a value that is seen as a whole only; otherwise what is seen. */
+  value: Fields | Array<unknown>
+  /** Whether somebody has it: then it is copied before it is changed. */
+  isShared: boolean
+  key: string
+  /** Values so far, those included that are not seen. */
+  count: number
+  /** An item of a list could not be seen: nothing after it is, or it would seem to stand in its place. */
+  isStuck: boolean
+}
+
+type Expecting = "value" | "value-or-end" | "key" | "key-or-end" | "colon" | "comma-or-end"
+type Mode = "outside" | "between" | "string" | "token" | "done" | "broken"
+
+const raw: Growth = { kind: "whole", decode: (json) => Result.succeed(json) }
+
+export class PartialJson {
+  readonly #root: Grown
+  readonly #open: string
+  readonly #stack: Array<Frame> = []
+  #mode: Mode = "outside"
+  #expecting: Expecting = "value"
+  /** The string or token that is being read, and whether the string is a key. */
+  #text = ""
+  /** Its last code unit: to look it up in a text that grows would cost as much as the text is long. */
+  #last = 0
+  #isKey = false
+  /** What has begun of an escape sequence. */
+  #escape = ""
+  #growth: Growth | undefined
+  #result: unknown
+  #isChanged = false
+
+  /** Whatever stands before `open`, which is the first character of the value, is left out. */
+  constructor(root: Grown, open: string) {
+    this.#root = root
+    this.#open = open
+  }
+
+  /** Whether the value is complete. */
+  get isDone(): boolean {
+    return this.#mode === "done"
+  }
+
+  /** Takes the next piece; whether more is seen than before. */
+  push(piece: string): boolean {
+    this.#isChanged = false
+    let at = 0
+    while (at < piece.length && this.#mode !== "done" && this.#mode !== "broken") {
+      if (this.#mode === "outside") at = this.#seek(piece)
+      else if (this.#mode === "string") at = this.#inString(piece, at)
+      else if (this.#mode === "token") at = this.#inToken(piece, at)
+      else at = this.#between(piece, at)
+    }
+    return this.#isChanged
+  }
+
+  /** What is there so far; it stays as it is when more comes. `undefined` for nothing. */
+  get seen(): unknown {
+    if (this.#mode === "done") return this.#result
+    let inner: { readonly value: unknown } | undefined =
+      this.#mode === "string" && !this.#isKey && this.#growth?.kind === "text" ? { value: this.#shown() } : undefined
+    for (let index = this.#stack.length - 1; index >= 0; index--) {
+      const frame = this.#stack[index]
+      if (frame === undefined || !isSeen(frame)) {
+        inner = undefined
+        continue
+      }
+      if (inner !== undefined) put(frame, inner.value)
+      frame.isShared = true
+      inner = { value: frame.value }
+    }
+    return inner?.value
+  }
+
+  #seek(piece: string): number {
+    const at = piece.indexOf(this.#open)
+    if (at < 0) return piece.length
+    this.#mode = "between"
+    return at
+  }
+
+  #between(piece: string, start: number): number {
+    const char = piece[start] ?? ""
+    const next = start + 1
+    if (char === " " || char === "\n" || char === "\t" || char === "\r") return next
+    const frame = this.#stack.at(-1)
+    switch (this.#expecting) {
+      case "colon":
+        if (char !== ":") return this.#break(next)
+        this.#expecting = "value"
+        return next
+      case "comma-or-end":
+        if (char === ",") {
+          this.#expecting = Array.isArray(frame?.value) ? "value" : "key"
+          return next
+        }
+        return this.#close(char, next)
+      case "key":
+      case "key-or-end":
+        if (char === '"') {
+          this.#isKey = true
+          this.#mode = "string"
+          this.#text = ""
+          return next
+        }
+        return this.#expecting === "key-or-end" ? this.#close(char, next) : this.#break(next)
+      case "value-or-end":
+        if (char === "]") return this.#close(char, next)
+        return this.#begin(char, start)
+      case "value":
+        return this.#begin(char, start)
+    }
+  }
+
+  #begin(char: string, start: number): number {
+    const growth = this.#growthHere(char)
+    if (char === "{" || char === "[") {
+      const value = char === "{" ? {} : []
+      const frame: Frame = { growth, value, isShared: false, key: "", count: 0, isStuck: false }
+      this.#stack.push(frame)
+      this.#expecting = char === "{" ? "key-or-end" : "value-or-end"
+      if (isSeen(frame)) this.#isChanged = true
+      return start + 1
+    }
+    this.#growth = growth
+    this.#text = ""
+    if (char === '"') {
+      this.#isKey = false
+      this.#mode = "string"
+      if (growth?.kind === "text") this.#isChanged = true
+      return start + 1
+    }
+    this.#mode = "token"
+    return start
+  }
+
+  /** How the value that begins here is seen; nothing where it is not. */
+  #growthHere(char: string): Growth | undefined {
+    const frame = this.#stack.at(-1)
+    if (frame === undefined) return this.#root(char)
+    const above = frame.growth
+    if (above === undefined || frame.isStuck) return undefined
+    if (above.kind === "object") return above.field(frame.key)?.(char)
+    if (above.kind === "list") return above.item(frame.count)?.(char)
+    return raw
+  }
+
+  #inString(piece: string, start: number): number {
+    let at = start
+    if (this.#escape !== "") return this.#inEscape(piece, at)
+    while (at < piece.length) {
+      const code = piece.charCodeAt(at)
+      if (code === quote || code === backslash || code < 0x20) break
+      at++
+    }
+    if (at > start) {
+      this.#append(piece.slice(start, at))
+    }
+    if (at === piece.length) return at
+    const code = piece.charCodeAt(at)
+    if (code === quote) this.#endString()
+    else if (code === backslash) this.#escape = "\\"
+    else return this.#break(at)
+    return at + 1
+  }
+
+  #inEscape(piece: string, start: number): number {
+    this.#escape += piece[start] ?? ""
+    const isLong = this.#escape[1] === "u"
+    if (isLong && this.#escape.length < 6) return start + 1
+    const read = parseJson(`"${this.#escape}"`)
+    this.#escape = ""
+    if (Result.isFailure(read)) return this.#break(start)
+    this.#append(String(read.success))
+    return start + 1
+  }
+
+  #append(text: string): void {
+    const before = this.#shownLength()
+    this.#text += text
+    this.#last = text.charCodeAt(text.length - 1)
+    if (this.#isTextSeen() && this.#shownLength() > before) this.#isChanged = true
+  }
+
+  #isTextSeen(): boolean {
+    return !this.#isKey && this.#growth?.kind === "text"
+  }
+
+  /** Without the first half of a character whose second is to come. */
+  #shown(): string {
+    return this.#text.slice(0, this.#shownLength())
+  }
+
+  #shownLength(): number {
+    const isHalf = this.#text !== "" && this.#last >= 0xd800 && this.#last <= 0xdbff
+    return this.#text.length - (isHalf ? 1 : 0)
+  }
+
+  #endString(): void {
+    const text = this.#text
+    // the second half has not come: what stands there is shown as it is
+    if (this.#isTextSeen() && this.#shownLength() < text.length) this.#isChanged = true
+    this.#text = ""
+    this.#mode = "between"
+    const frame = this.#stack.at(-1)
+    if (this.#isKey && frame !== undefined) {
+      frame.key = text
+      this.#expecting = "colon"
+    } else this.#end(text, this.#growth)
+  }
+
+  #inToken(piece: string, start: number): number {
+    let at = start
+    while (at < piece.length && !isDelimiter(piece.charCodeAt(at))) at++
+    this.#text += piece.slice(start, at)
+    if (at === piece.length) return at
+    const read = parseJson(this.#text)
+    if (Result.isFailure(read)) return this.#break(at)
+    this.#mode = "between"
+    this.#end(read.success, this.#growth)
+    return at
+  }
+
+  #close(char: string, next: number): number {
+    const frame = this.#stack.at(-1)
+    if (frame === undefined || char !== (Array.isArray(frame.value) ? "]" : "}")) return this.#break(next)
+    this.#stack.pop()
+    // below a whole it is raw
+    this.#end(frame.value, frame.growth)
+    return next
+  }
+
+  /** A value is complete. */
+  #end(value: unknown, growth: Growth | undefined): void {
+    this.#expecting = "comma-or-end"
+    const frame = this.#stack.at(-1)
+    const isRaw = frame?.growth?.kind === "whole"
+    // what is decoded is JSON that was read here
+    const decoded = growth?.kind === "whole" && !isRaw ? growth.decode(value as Schema.Json) : undefined
+    const isLost = growth === undefined || (decoded !== undefined && Result.isFailure(decoded))
+    const seen = decoded !== undefined && Result.isSuccess(decoded) ? decoded.success : value
+    if (frame === undefined) {
+      this.#mode = "done"
+      if (isLost) return
+      this.#result = seen
+      this.#isChanged ||= growth.kind === "whole"
+      return
+    }
+    if (isLost) frame.isStuck ||= Array.isArray(frame.value)
+    else {
+      put(frame, seen)
+      if (!isRaw && growth.kind === "whole") this.#isChanged = true
+    }
+    frame.count++
+  }
+
+  #break(at: number): number {
+    this.#mode = "broken"
+    return at
+  }
+}
+
+const quote = 0x22
+const backslash = 0x5c
+
+const isDelimiter = (code: number): boolean =>
+  code <= 0x20 || code === 0x2c || code === 0x5d || code === 0x7d || code === 0x3a || code === quote || code === 0x5b
+
+const isSeen = ({ growth }: Frame): boolean => growth?.kind === "object" || growth?.kind === "list"
+
+/** At the place where the frame stands. */
+const put = (frame: Frame, value: unknown): void => {
+  if (frame.isShared) {
+    frame.value = Array.isArray(frame.value) ? [...frame.value] : { ...frame.value }
+    frame.isShared = false
+  }
+  if (Array.isArray(frame.value)) frame.value[frame.count] = value
+  else if (frame.key !== "__proto__") frame.value[frame.key] = value
+  else Object.defineProperty(frame.value, frame.key, { value, writable: true, enumerable: true, configurable: true })
+}

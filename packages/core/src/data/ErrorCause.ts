@@ -1,0 +1,124 @@
+/**
+ * What an error keeps of a foreign failure beneath it. In memory that is the original itself, by reference; on a wire
+ * only its name, its message and its code, with anything that looks like a credential masked. Headers, bodies and
+ * stacks never leave the process.
+ */
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+import { maskAll, maskShapes } from "./Secrets.ts"
+import { property, quietly } from "./foreign.ts"
+
+/** A foreign failure that came back from a wire. */
+export class ForeignError extends Error {
+  readonly code?: string
+  constructor(fields: { readonly name: string; readonly message: string; readonly code?: string }) {
+    super(fields.message)
+    this.name = fields.name
+    if (fields.code !== undefined) this.code = fields.code
+  }
+}
+
+const Encoded = Schema.Struct({
+  name: Schema.String,
+  message: Schema.String,
+  code: Schema.optionalKey(Schema.String)
+})
+
+/** Keeps any value in memory and its summary on a wire. */
+export const ErrorCause = Encoded.pipe(
+  Schema.decodeTo(
+    Schema.Unknown,
+    SchemaTransformation.transform({
+      decode: (fields): unknown => new ForeignError(fields),
+      encode: (cause) => summarise(cause)
+    })
+  )
+)
+
+/**
+ * Like `ErrorCause`, but errors of this library keep their class on a wire. `known` is their union; it is asked for at the
+ * first use, so that the classes of the union may use the codec themselves.
+ */
+export const nested = (known: () => Schema.Codec<unknown, unknown>) => {
+  let made: Schema.Codec<unknown, Schema.Json> | undefined
+  // the JSON codec of any schema encodes to JSON
+  const codec = () => (made ??= Schema.toCodecJson(known()) as Schema.Codec<unknown, Schema.Json>)
+  return Schema.Json.pipe(
+    Schema.decodeTo(
+      Schema.Unknown,
+      SchemaTransformation.transform({
+        decode: (json): unknown =>
+          Option.getOrElse(Schema.decodeUnknownOption(codec())(json), () =>
+            Option.getOrElse(Schema.decodeUnknownOption(ErrorCause)(json), () => json)
+          ),
+        encode: (cause): Schema.Json =>
+          Option.getOrElse(
+            quietly(() => Schema.encodeUnknownOption(codec())(cause), Option.none()),
+            () => summarise(cause)
+          )
+      })
+    )
+  )
+}
+
+/** Name, message and code of any value; total. */
+export const summarise = (cause: unknown): typeof Encoded.Type => {
+  const message = mask(messageOf(cause))
+  if (!Predicate.isObject(cause)) return { name: typeof cause, message }
+  const name = nameOf(cause)
+  const code = property(cause, "code")
+  return Predicate.isString(code) || Predicate.isNumber(code)
+    ? { name, message, code: mask(String(code), maxName) }
+    : { name, message }
+}
+
+/** The message of an error, or the text of a value that is none; empty for one that has nothing to say. */
+export const messageOf = (cause: unknown): string => {
+  if (Predicate.isString(cause)) return cause
+  if (Predicate.isObject(cause)) {
+    const message = property(cause, "message")
+    return Predicate.isString(message) ? message : ""
+  }
+  return cause === undefined || cause === null ? "" : quietly(() => String(cause), "")
+}
+
+/** The tag of an error; the name of its type when it has none. */
+export const tagOf = (error: unknown): string => {
+  const tag = property(error, "_tag")
+  return Predicate.isString(tag) ? tag : typeof error
+}
+
+/**
+ * What an error says, word for word; its tag when it says nothing.
+ *
+ * @internal
+ */
+export const sayingOf = (error: unknown): string => {
+  const message = messageOf(error)
+  return message.trim() === "" ? tagOf(error) : message
+}
+
+const nameOf = (cause: object): string => {
+  const tag = property(cause, "_tag")
+  const name = Predicate.isString(tag) ? tag : property(cause, "name")
+  return Predicate.isString(name) && name !== "" ? mask(name, maxName) : "Error"
+}
+
+const maxName = 100
+
+const maxLength = 1000
+
+/** Masks what looks like a credential (keys, bearer tokens, user info and query strings of URLs) and caps the length. */
+export const mask = (text: string, max = maxLength): string => maskAll(cut(text, max))
+
+/**
+ * Masks credentials that show by themselves, and leaves alone what is merely called a password: for texts that somebody wrote
+ * to be read.
+ */
+export const maskKeys = (text: string): string => maskShapes(text)
+
+/** At most `max` UTF-16 units of a text and a mark where it was cut, which is never in the middle of a character. */
+export const cut = (text: string, max: number): string =>
+  text.length <= max ? text : `${text.slice(0, max).replace(/[\uD800-\uDBFF]$/, "")}…`

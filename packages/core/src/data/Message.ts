@@ -1,0 +1,179 @@
+/**
+ * What is said between a user, a model and its tools.
+ *
+ * A transcript cannot hold an orphan: an assistant message keeps every tool call together with its settlement, and
+ * `settle` is the only step from a model's `Reply` (whose calls are open) to a message. Codecs unfold the pair into
+ * whatever their wire wants.
+ */
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { kept } from "./unchecked.ts"
+import {
+  type Assistant,
+  type Image,
+  type File,
+  ProviderItem,
+  Reasoning,
+  type SettledCall,
+  type Settlement,
+  type System,
+  Text,
+  ToolCall,
+  Transcript,
+  type User,
+  type UserContent
+} from "./parts.ts"
+import * as Repair from "./repair.ts"
+import * as Usage from "./Usage.ts"
+
+export * from "./parts.ts"
+
+/**
+ * A transcript that an error takes along. It is checked when it comes from outside, but not message by message whenever
+ * such an error is made: what a run has written down itself needs no check, and may be long.
+ */
+export const KeptTranscript = kept(Transcript)
+
+/**
+ * Why a model stopped. `filtered` and `length` cut a reply off: its calls are not run. `paused` is no end: the provider is at
+ * work on its own side, and goes on when it gets the reply back.
+ */
+export type FinishReason = typeof FinishReason.Type
+
+export const FinishReason = Schema.Literals(["stop", "tool-calls", "length", "filtered", "paused", "other"])
+
+/** What a model sent back in one piece, its calls still open. */
+export interface Reply extends Schema.Schema.Type<typeof Reply> {}
+
+export const Reply = Schema.Struct({
+  content: Schema.Array(Schema.Union([Text, Reasoning, ProviderItem, ToolCall])),
+  finish: FinishReason,
+  usage: Usage.Usage,
+  /** What the provider says that this reply cost, where it says so, in its own currency. */
+  cost: Schema.optionalKey(Schema.Finite),
+  /** The name under which the provider answered, where it says one. */
+  model: Schema.optionalKey(Schema.String)
+})
+
+/** A tool as a model sees it. `parameters` is a JSON Schema. */
+export interface ToolSpec extends Schema.Schema.Type<typeof ToolSpec> {}
+
+export const ToolSpec = Schema.Struct({
+  name: Schema.String,
+  description: Schema.String,
+  parameters: Schema.Record(Schema.String, Schema.Json),
+  /** Set where `null` is not read as the absence of an optional parameter, so that no model may be made to write it. */
+  keepsNulls: Schema.optionalKey(Schema.Literal(true))
+})
+
+/** A piece of text. */
+export const text = (value: string): Text => ({ type: "text", text: value })
+
+/** A system message. */
+export const system = (value: string): System => ({ role: "system", text: value })
+
+/** A user message, of one text or of several pieces. */
+export const user = (value: string | UserContent): User => ({
+  role: "user",
+  content: Predicate.isString(value) ? [text(value)] : value
+})
+
+/** An image, of bytes in base64 or at an address. */
+export const image = (mediaType: string, from: Attached): Image => ({ type: "image", mediaType, ...from })
+
+/** A file, of bytes in base64 or at an address. */
+export const file = (mediaType: string, from: Attached, name?: string): File => ({
+  type: "file",
+  mediaType,
+  ...from,
+  ...(name === undefined ? {} : { name })
+})
+
+/** Where the bytes of a picture or document are: here, in base64, or at an address. */
+export type Attached = { readonly data: string } | { readonly url: string }
+
+/** An assistant message without calls. */
+export const assistant = (value: string): Assistant => ({ role: "assistant", content: [text(value)] })
+
+/** The texts of a message or a reply, joined. */
+export const textOf = (self: { readonly content: ReadonlyArray<Text | { readonly type: string }> }): string => {
+  let joined = ""
+  for (const part of self.content) if (isText(part)) joined += part.text
+  return joined
+}
+
+const isText = (part: Text | { readonly type: string }): part is Text => part.type === "text"
+
+/** The open calls of a reply, in the model's order. */
+export const callsOf = (reply: Reply): ReadonlyArray<ToolCall> =>
+  // mostly a reply is nothing but calls, or has none
+  reply.content.every(isCall) ? reply.content : reply.content.filter(isCall)
+
+const isCall = (part: Reply["content"][number]): part is ToolCall => part.type === "tool-call"
+
+/**
+ * Closes a reply: the settlement of its n-th call is the n-th of `settlements`. A call without one was not run, and is settled
+ * as that, so no reply, however it ended, leaves an orphan behind.
+ */
+export const settle = (reply: Reply, settlements: ReadonlyArray<Settlement | undefined>): Assistant => {
+  let next = 0
+  const content = reply.content.map((part): Assistant["content"][number] =>
+    part.type === "tool-call" ? { type: "settled-call", call: part, settlement: settlements[next++] ?? notRun } : part
+  )
+  return reply.finish === "paused" ? { role: "assistant", content, paused: true } : { role: "assistant", content }
+}
+
+/** The settlement of a call whose turn never came: its run stopped before it. */
+export const notRun: Settlement = { kind: "interrupted", text: "The call was not run: the run stopped before it." }
+
+export { interrupted } from "./repair.ts"
+
+/**
+ * The settlement of a call that was still waiting for its approval when its run ended: it was not run.
+ *
+ * @internal
+ */
+export const unapproved: Settlement = {
+  kind: "interrupted",
+  text: "The call was not run: it was still waiting for approval."
+}
+
+/** The settlement of a call that was cut off after its start, and may have taken effect. */
+export const unknown: Settlement = {
+  kind: "unknown",
+  text: "The call was cut off after its start. It may have taken effect: look that up before any repetition."
+}
+
+/** The settlement of a call in a reply that was cut off before its end: it was not run. */
+export const truncated: Settlement = {
+  kind: "truncated",
+  text: "The call was not run: the reply that contained it was cut off."
+}
+
+/** The result of a call, as it stands by itself in histories of foreign origin. */
+export interface ForeignResult {
+  readonly role: "tool"
+  readonly callId: string
+  readonly text: string
+  readonly isError?: boolean
+}
+
+/** What a model said, as foreign histories keep it: its calls may be open. */
+export interface ForeignAssistant {
+  readonly role: "assistant"
+  readonly content: ReadonlyArray<Text | Reasoning | ProviderItem | ToolCall | SettledCall>
+}
+
+/** A message of foreign origin: one of ours, or one of the two that may leave a call without its result. */
+export type Foreign = System | User | ForeignAssistant | ForeignResult
+
+/**
+ * A transcript out of a history of foreign origin, which may be any JSON: every result goes to its call, calls without one are
+ * settled as interrupted, results without a call are dropped. What can be read otherwise is mended: a text in the place of parts, an
+ * id that is a number, arguments that are missing. What cannot is dropped: messages of unknown roles, calls without a name, parts
+ * that nobody knows. Total; a transcript of ours comes out as it went in.
+ */
+export const repair: (history: unknown) => Transcript = Repair.repair
+
+/** Whether the model is to read this settlement as an error. */
+export const isError = (self: Settlement): boolean => self.kind !== "result"

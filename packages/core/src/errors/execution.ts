@@ -1,0 +1,82 @@
+/** What an `ExecutionError` draws from the failure beneath it, and how it reads in a log. */
+import * as Predicate from "effect/Predicate"
+import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Schema from "effect/Schema"
+import { type Category, type Lent as LentType, outlookOf, recoveryKinds } from "./outlook.ts"
+import { property, quietly } from "../data/foreign.ts"
+
+/** What a failure of a tool lends to the error around it, as it is written down. */
+export const Lent = Schema.Struct({
+  code: Schema.optionalKey(Schema.String),
+  outlook: Schema.optionalKey(
+    Schema.Struct({
+      isRetryable: Schema.Boolean,
+      recovery: Schema.Literals(recoveryKinds),
+      suggestedDelay: Schema.Duration,
+      maxAttempts: Schema.Finite
+    })
+  )
+})
+
+const labels: Readonly<Record<Category, string>> = {
+  network: "Network error",
+  parameter: "Parameter error",
+  client: "Client error",
+  server: "Server error",
+  validation: "Validation error",
+  llm: "Model error",
+  mcp: "MCP error",
+  invocation: "Invocation error",
+  unknown: "Unknown error"
+}
+
+const isCategory = (value: unknown): value is Category => Predicate.isString(value) && Object.hasOwn(labels, value)
+
+/** Its own category where it has one; a model's failure and a broken contract are known by their class. */
+export const categoryOf = (cause: unknown, isLlmError: (cause: unknown) => boolean): Category => {
+  const category = property(cause, "category")
+  if (isCategory(category)) return category
+  if (quietly(() => isLlmError(cause), false)) return "llm"
+  return ErrorCause.tagOf(cause) === "SchemaError" ? "validation" : "unknown"
+}
+
+export const categoryOfStatus = (status: number): Category => {
+  if (status >= 400 && status < 500) return "client"
+  return status >= 500 && status < 600 ? "server" : "unknown"
+}
+
+/** The code and the advice that a failure carries itself; `undefined` for one that carries neither. */
+export const lentBy = (cause: unknown): LentType | undefined => {
+  const own = property(cause, "code")
+  const code = Predicate.isString(own) ? ErrorCause.mask(own, 100) : ""
+  const outlook = outlookOf(cause)
+  if (code === "" && outlook === undefined) return undefined
+  return { ...(code === "" ? {} : { code }), ...(outlook === undefined ? {} : { outlook }) }
+}
+
+/** What the cause says for itself; without a cause, the category. */
+export const sayingOf = (cause: unknown, category: Category): string => {
+  if (cause === undefined) return labels[category]
+  const { message, name } = ErrorCause.summarise(cause)
+  return message === "" ? name : message
+}
+
+export const detailedMessage = (error: {
+  readonly tool: string
+  readonly kind: string
+  readonly category: Category
+  readonly message: string
+  readonly isRetryable: boolean
+  readonly cause?: unknown
+}): string => {
+  const parts = [
+    `[${error.kind.toUpperCase().replaceAll("-", "_")}] Tool '${error.tool}' failed: ${error.message}`,
+    `Category: ${labels[error.category]}`,
+    `Retryable: ${error.isRetryable}`
+  ]
+  if (error.cause !== undefined) {
+    const { message, name } = ErrorCause.summarise(error.cause)
+    parts.push(message === "" ? `Cause: ${name}` : `Cause: ${name} (${message})`)
+  }
+  return parts.map((part) => ErrorCause.mask(part).replaceAll(/[\s\p{Cc}]+/gu, " ")).join(" | ")
+}

@@ -1,0 +1,28 @@
+/** How the message of an error is put together: what happened, where, in whose words, and what helps. */
+import { maskAll } from "../data/Secrets.ts"
+import { facts, type FactsTable } from "./facts.ts"
+
+export interface Happened {
+  /** A clause without its full stop. */
+  readonly what: string
+  /** Ids and names by which it can be found again; those that are absent are left out. */
+  readonly where?: ReadonlyArray<string | undefined>
+  /** What somebody else said about it; empty when nobody did. */
+  readonly words?: string | undefined
+}
+
+/** `What (where): words. What helps`; it ends without a full stop, for it may be quoted. */
+export const sentence = (tag: keyof FactsTable, { what, where, words }: Happened): string => {
+  const places = (where ?? []).filter((place) => place !== undefined && place !== "")
+  const located = places.length === 0 ? what : `${what} (${places.join(", ")})`
+  const said = trimmed(words ?? "")
+  return `${maskAll(said === "" ? located : `${located}: ${said}`)}. ${facts[tag].help}`
+}
+
+/** Without blanks around it and without the full stops at its end. */
+const trimmed = (words: string): string => {
+  const text = words.trim()
+  let end = text.length
+  while (end > 0 && text[end - 1] === ".") end--
+  return text.slice(0, end)
+}

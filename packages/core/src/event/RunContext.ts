@@ -1,0 +1,180 @@
+/**
+ * The run that an effect is part of: who listens, what was spent, how deep it is nested. It travels down in one
+ * `Context.Reference` that the loop sets, so that fixers, sub-agents and transports find their run without any type
+ * saying so.
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as Tracer from "effect/Tracer"
+import type * as AgentEvent from "./AgentEvent.ts"
+import type { Meter } from "../budget/Meter.ts"
+import type { Done } from "./done.ts"
+import type { Ledger } from "../budget/Ledger.ts"
+import type { Left } from "../errors/Trail.ts"
+
+/** A run, as what it calls finds it. */
+export interface RunContext {
+  readonly runId: string
+  readonly agent: string
+  /** Nesting: 0 for a run that nobody else started. */
+  readonly depth: number
+  /** The deepest that a run below may stand: the nearest limit of all runs above. */
+  readonly deepest: number
+  /** The run that started this one, and the call in which it did; absent for a run that nobody else started. */
+  readonly parent?: { readonly runId: string; readonly callId?: string } | undefined
+  /** The call in which this effect runs; absent outside of tools. */
+  readonly callId?: string | undefined
+  /** The idempotency key of that call: ids of calls repeat, this does not. */
+  readonly callKey?: string | undefined
+  /** The key of the call of the run above in which that one has started this run. */
+  readonly startedIn?: string | undefined
+  readonly turn: () => number
+  /** Counts what the run spends, against its limits and those of the runs above. */
+  readonly meter: Meter
+  /** For a fixer: the failure that it is at work on, and how often the call was attempted. */
+  readonly repairing?: { readonly error: unknown; readonly attempts: number } | undefined
+  /** Whether this is at work to shorten the conversation of a run above. */
+  readonly isCompacting?: boolean | undefined
+  /** Absent when nobody listens: then no event is built. */
+  readonly emit?: Observer | undefined
+  readonly ledger: Ledger
+  /** What its tools have done, as far as that can be undone. */
+  readonly done: Done
+  /** One for a whole tree of runs. */
+  readonly losses: Losses
+  /** Hears when a tool with unsafe side effects is started here or below; absent where nobody has to know. */
+  readonly onUnsafe?: (() => void) | undefined
+  /** One for a whole tree of runs. */
+  readonly catchingUp: CatchingUp
+  /** Fixers that are at work above this effect; they are not started again below. */
+  readonly fixers: ReadonlyArray<unknown>
+}
+
+/** How many events were lost to listeners that were too slow for them. It grows while the run lasts, and at its end. */
+export interface Losses {
+  events: number
+}
+
+/** The listeners of runs that are over, still at work on what they have not heard yet: the outermost run waits for them. */
+export type CatchingUp = Set<Fiber.Fiber<unknown, unknown>>
+
+/**
+ * What is left of the budget of a run, and of those above it.
+ *
+ * @internal
+ */
+export const left = ({ meter }: RunContext): Left => ({
+  turns: meter.left("maxTurns"),
+  toolCalls: meter.left("maxToolCalls")
+})
+
+/** The instant that no wait within this run may pass; `Infinity` outside of a run. */
+export const deadline = (run: RunContext | undefined): number => run?.meter.deadline?.ownDeadline ?? Infinity
+
+/** The present run, or `undefined` outside of one. */
+export const Current = Context.Reference<RunContext | undefined>("@kintsugi/core/RunContext/Current", {
+  defaultValue: () => undefined
+})
+
+/**
+ * Runs an effect as a part of this run.
+ *
+ * @internal
+ */
+export const within = <A, E, R>(run: RunContext, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.updateContext(self, (context: Context.Context<R>) => Context.add(context, Current, run))
+
+/**
+ * Waits, unless the wait would pass the end of the present run: then the run ends at once, as the limit of its time says. That
+ * end shows in no type: no table and no other model hears of it. For whatever makes a model wait: limits, transports.
+ */
+export const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => {
+    const over = fiber.getRef(Current)?.meter.deadline
+    const wakes = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() + Duration.toMillis(duration)
+    return over === undefined || wakes <= over.ownDeadline
+      ? Effect.sleep(duration)
+      : // the run takes it for its own end, wherever it comes from
+        (Effect.fail(over.late(over.ownDeadline)) as unknown as Effect.Effect<never>)
+  })
+
+/**
+ * Hears every event of a run and of all runs below it, at once; it neither waits nor fails. With the events that something
+ * begins with (`run-start`, `model-start`, `tool-start`) comes the context of the fiber in which it does, and an observer
+ * may answer with a span: the current one of all that happens until its end.
+ */
+export type Observer = (event: AgentEvent.AgentEvent, context?: Context.Context<never>) => Tracer.AnySpan | void
+
+/**
+ * Makes an observer for each run that nobody else started, from the context of its fiber. A layer sets them around a whole
+ * program.
+ */
+export type MakeObserver = (context: Context.Context<never>) => Observer
+
+/** The observers around this program; none by default. */
+export const Observers = Context.Reference<ReadonlyArray<MakeObserver>>("@kintsugi/core/RunContext/Observers", {
+  defaultValue: () => []
+})
+
+/**
+ * Emits one event of a run; `make` is only called when somebody listens.
+ *
+ * @internal
+ */
+export const emit = (run: RunContext | undefined, make: () => AgentEvent.Happening): Effect.Effect<void> =>
+  run?.emit === undefined ? Effect.void : emitThen(run, make, () => Effect.void)
+
+/**
+ * Emits one event of a run, and goes on with `next` at once: no interruption comes between the two.
+ *
+ * @internal
+ */
+export const emitThen = <A, E, R>(
+  run: RunContext,
+  make: () => AgentEvent.Happening,
+  next: () => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  run.emit === undefined
+    ? next()
+    : Effect.withFiber((fiber) => {
+        tell(run, fiber, make)
+        return next()
+      })
+
+/**
+ * Emits one event of a run from within its fiber.
+ *
+ * @internal
+ */
+export const tell = (run: RunContext, fiber: Fiber.Fiber<unknown, unknown>, make: () => AgentEvent.Happening): void => {
+  if (run.emit === undefined) return
+  const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+  run.emit({ ...originOf(run, at), ...make() })
+}
+
+/** Emits the event with which `body` begins. It runs within the span that an observer has answered with, if one has. */
+export const begin = <A, E, R>(
+  run: RunContext,
+  make: () => AgentEvent.Happening,
+  body: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  run.emit === undefined
+    ? body
+    : Effect.withFiber((fiber) => {
+        const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+        const span = run.emit?.({ ...originOf(run, at), ...make() }, fiber.context)
+        if (span === undefined) return body
+        return Effect.updateContext(body, (context: Context.Context<R>) =>
+          Context.add(context, Tracer.ParentSpan, span)
+        )
+      })
+
+/** Emits one event of the run that the effect is part of. */
+export const emitCurrent = (make: () => AgentEvent.Happening): Effect.Effect<void> =>
+  Effect.flatMap(Current, (run) => emit(run, make))
+
+const originOf = ({ agent, parent, runId, turn }: RunContext, at: number): AgentEvent.Origin =>
+  parent === undefined ? { runId, agent, turn: turn(), at } : { runId, agent, turn: turn(), at, parent }

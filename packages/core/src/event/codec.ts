@@ -1,0 +1,144 @@
+/** Each event as it is written down: what it holds, field by field. */
+import * as Schema from "effect/Schema"
+import * as Approval from "../data/Approval.ts"
+import * as Coercion from "../coercion/Coercion.ts"
+import * as Issue from "../data/Issue.ts"
+import * as Ledger from "../budget/Ledger.ts"
+import * as Message from "../data/Message.ts"
+import { BudgetReason } from "../errors/RunError.ts"
+import * as Usage from "../data/Usage.ts"
+import * as Snapshot from "./Snapshot.ts"
+import { Failure, OptionalValue, Value } from "./value.ts"
+
+const origin = {
+  runId: Schema.String,
+  agent: Schema.String,
+  turn: Schema.Finite,
+  at: Schema.Finite,
+  parent: Schema.optionalKey(Schema.Struct({ runId: Schema.String, callId: Schema.optionalKey(Schema.String) }))
+}
+
+const event = <const Type extends string, const Fields extends Schema.Struct.Fields>(type: Type, fields: Fields) =>
+  Schema.Struct({ ...origin, type: Schema.Literal(type), ...fields })
+
+const ofCall = { callId: Schema.String, tool: Schema.String }
+
+const ofAttempt = { model: Schema.String, attempt: Schema.Finite, spent: Ledger.Entry }
+
+const ofRound = { ...ofCall, round: Schema.Finite }
+
+const spent = { usage: Usage.Usage, ledger: Schema.Array(Ledger.Entry) }
+
+const limit = { reason: BudgetReason, spent: Schema.Number, limit: Schema.Number }
+
+const change = Schema.Struct({
+  step: Schema.Literals(Coercion.steps),
+  path: Schema.Array(Schema.Union([Schema.String, Schema.Finite])),
+  before: Value,
+  after: Value
+})
+
+const use = Schema.Struct({
+  arguments: Schema.Json,
+  params: OptionalValue,
+  settlement: Message.Settlement,
+  recoveredBy: Schema.optionalKey(Schema.String),
+  attempts: Schema.Finite
+})
+
+const size = Schema.Struct({ messages: Schema.Finite, characters: Schema.Finite })
+
+/** In milliseconds. */
+const wait = Schema.DurationFromMillis
+
+const decision = {
+  layer: Schema.Literals(["transport", "model", "tool", "effect"]),
+  tag: Schema.String,
+  verdict: Schema.String,
+  rung: Schema.Finite,
+  attempt: Schema.Finite,
+  delay: wait,
+  hint: Schema.optionalKey(wait),
+  hintFrom: Schema.optionalKey(Schema.String),
+  // a plain function that nobody limits has no end of either
+  left: Schema.optionalKey(Schema.Struct({ turns: Schema.Number, toolCalls: Schema.Number })),
+  error: Failure
+}
+
+/** By the type of the event. */
+export const schemas = {
+  "run-start": event("run-start", { input: Value, transcript: Message.Transcript }),
+  "skill-chosen": event("skill-chosen", {
+    skill: Schema.String,
+    by: Schema.Literals(["rule", "model", "table"]),
+    confidence: Schema.optionalKey(Schema.Finite),
+    prompt: Schema.String
+  }),
+  "turn-start": event("turn-start", {}),
+  "model-start": event("model-start", { model: Schema.String, provider: Schema.String, attempt: Schema.Finite }),
+  "model-end": event("model-end", { ...ofAttempt, reply: Message.Reply }),
+  "model-failed": event("model-failed", { ...ofAttempt, error: Failure }),
+  "model-interrupted": event("model-interrupted", ofAttempt),
+  "text-delta": event("text-delta", { text: Schema.String }),
+  "reasoning-delta": event("reasoning-delta", { text: Schema.String }),
+  "attempt-discarded": event("attempt-discarded", {
+    attempt: Schema.Finite,
+    text: Schema.String,
+    run: Schema.optionalKey(Schema.String)
+  }),
+  compacted: event("compacted", {
+    compaction: Schema.String,
+    before: size,
+    after: size,
+    transcript: Message.Transcript
+  }),
+  "tool-start": event("tool-start", { ...ofCall, arguments: Schema.Json }),
+  "arguments-coerced": event("arguments-coerced", { ...ofCall, change }),
+  "tool-progress": event("tool-progress", { ...ofCall, data: Value }),
+  "tool-refused": event("tool-refused", { ...ofCall, settlement: Message.Settlement }),
+  "tool-skipped": event("tool-skipped", { ...ofCall, settlement: Message.Settlement }),
+  "tool-compensated": event("tool-compensated", {
+    ...ofCall,
+    key: Schema.String,
+    error: Schema.optionalKey(Failure)
+  }),
+  "tool-failed": event("tool-failed", { ...ofCall, attempt: Schema.Finite, error: Failure }),
+  "fix-start": event("fix-start", { ...ofRound, input: Schema.String }),
+  "fix-end": event("fix-end", { ...ofRound, answer: Schema.String }),
+  "fix-failed": event("fix-failed", { ...ofRound, error: Failure }),
+  "tool-end": event("tool-end", { ...ofCall, use }),
+  "approval-requested": event("approval-requested", { ...ofCall, request: Approval.Request }),
+  "approval-decided": event("approval-decided", { ...ofCall, decision: Approval.Decision }),
+  verdict: Schema.Union([event("verdict", { ...ofCall, ...decision }), event("verdict", decision)]),
+  "turn-end": event("turn-end", { message: Message.Assistant }),
+  "output-coerced": event("output-coerced", { change }),
+  "output-rejected": event("output-rejected", {
+    text: Schema.String,
+    issues: Schema.Array(Issue.Issue),
+    isCut: Schema.optionalKey(Schema.Boolean),
+    message: Schema.optionalKey(Message.User)
+  }),
+  "budget-warning": event("budget-warning", limit),
+  "budget-exceeded": event("budget-exceeded", {
+    ...limit,
+    decision: Schema.Literals(["stop", "extend", "checkpoint"])
+  }),
+  "run-completed": event("run-completed", {
+    ...spent,
+    output: Value,
+    finish: Schema.optionalKey(Message.FinishReason)
+  }),
+  "run-suspended": event("run-suspended", {
+    ...spent,
+    snapshot: Snapshot.Snapshot,
+    message: Schema.optionalKey(Message.Assistant)
+  }),
+  "run-failed": event("run-failed", {
+    ...spent,
+    error: Failure,
+    isDefect: Schema.Boolean,
+    reasons: Schema.optionalKey(Schema.Array(Failure)),
+    transcript: Message.Transcript
+  }),
+  "run-interrupted": event("run-interrupted", { ...spent, transcript: Message.Transcript })
+}

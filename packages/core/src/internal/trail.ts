@@ -1,7 +1,0 @@
-/** The decisions of a call as the data that a final error keeps of them. */
-import * as ErrorCause from "../ErrorCause.ts"
-import type * as Trail from "../Trail.ts"
-import type { Decision } from "./verdict.ts"
-
-export const trailOf = (decisions: ReadonlyArray<Decision>): Trail.Trail =>
-  decisions.map(({ error, ...decision }) => ({ ...decision, message: ErrorCause.mask(ErrorCause.sayingOf(error)) }))

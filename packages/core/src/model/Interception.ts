@@ -1,0 +1,141 @@
+/**
+ * What stands between a run and all that it calls: nothing, unless somebody puts something there. Tests put faults there, see
+ * `FaultPlan` in `@kintsugi/core/testing`. It travels down in one `Context.Reference`, to fixers and sub-agents too.
+ */
+import * as Context from "effect/Context"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import type * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import type * as AgentEvent from "../event/AgentEvent.ts"
+import type * as Approval from "../data/Approval.ts"
+import type { LlmError } from "../errors/LlmError.ts"
+import type * as Message from "../data/Message.ts"
+import type * as Model from "./Model.ts"
+
+/** What a run is about to do. */
+export type Step =
+  | {
+      readonly kind: "model call"
+      readonly model: string
+      readonly request: Model.Request
+      readonly isStreamed: boolean
+    }
+  /** A part has come, and nobody has seen it yet. */
+  | { readonly kind: "stream part"; readonly model: string; readonly part: Model.Part }
+  /** One run of a tool, `attempt` counted from 1. */
+  | {
+      readonly kind: "tool attempt"
+      readonly tool: string
+      readonly isUnsafe: boolean
+      readonly callId: string
+      readonly idempotencyKey: string
+      readonly attempt: number
+      /** Whether an agent is what runs: whatever that does is a step of its own. */
+      readonly isAgent: boolean
+      readonly stored: Stored
+    }
+  /** `verify` of a tool that was cut off. */
+  | { readonly kind: "look-up"; readonly tool: string; readonly idempotencyKey: string; readonly stored: Stored }
+  /** What a tool has done is undone, for its run has failed. */
+  | { readonly kind: "compensation"; readonly tool: string; readonly callId: string; readonly idempotencyKey: string }
+  | { readonly kind: "fixer run"; readonly tool: string; readonly callId: string; readonly round: number }
+  /** Whoever decides is asked: the rule of a router, for a skill or none; about a limit that was reached, for a `Budget.Decision`. */
+  | { readonly kind: "decision"; readonly about: "route" | "limit" }
+  /** All policies of the agent together. */
+  | { readonly kind: "policy"; readonly tool: string; readonly callId: string }
+  | { readonly kind: "approval"; readonly request: Approval.Request }
+  /** A listener is about to hear an event. */
+  | { readonly kind: "hook"; readonly event: AgentEvent.AgentEvent }
+
+/** The schemas of what a tool gives and fails with. Without that of its failures, it has none of its own, or nobody knows it. */
+export interface Stored {
+  readonly success: Schema.Codec<unknown, unknown>
+  readonly failure: Schema.Codec<unknown, unknown> | undefined
+}
+
+/**
+ * A step of the kind `tool attempt` may fail with this in its place: the attempt had begun before, elsewhere, and nobody knows how
+ * it ended. It is looked up then, as if it had been cut off.
+ */
+export class Lost {
+  readonly _tag = "Lost"
+}
+
+/** What is done in the place of the steps of a program, and of its models. */
+export interface Interceptor {
+  /** What is done in the place of a step; it fails only as the step may fail, and gives what it gives. */
+  readonly intercept: (step: Step, self: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
+  /** In the place of the models that agents have of their own, which are not built then. */
+  readonly model?: Model.Service
+  /** In the place of a wait before another attempt. */
+  readonly wait?: (delay: Duration.Duration) => Effect.Effect<void>
+  /** Done before a call begins that had to wait for its turn among those of its reply, with its idempotency key. */
+  readonly turn?: (key: string) => Effect.Effect<void>
+}
+
+/** Whoever intercepts the steps of this program; nobody by default. */
+export const Current = Context.Reference<Interceptor | undefined>("@kintsugi/core/Interception/Current", {
+  defaultValue: () => undefined
+})
+
+/** A step, or what somebody has put in its place. */
+export const step = <A, E, R>(describe: () => Step, self: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.withFiber((fiber) => {
+    const interceptor = fiber.getRef(Current)
+    if (interceptor === undefined) return self()
+    return Effect.contextWith(
+      (context: Context.Context<R>) =>
+        // by its contract it gives and fails with nothing else
+        interceptor.intercept(describe(), inPlace(self, context)) as Effect.Effect<A, E>
+    )
+  })
+
+/** The step with all that it needs, and with whatever it is given where it is done in the end. */
+const inPlace = <A, E, R>(self: () => Effect.Effect<A, E, R>, context: Context.Context<R>): Effect.Effect<A, E> =>
+  Effect.updateContext(Effect.suspend(self), (around: Context.Context<never>) => Context.merge(context, around))
+
+/**
+ * Waits before another attempt, as whoever intercepts does that.
+ *
+ * @internal
+ */
+export const wait = (delay: Duration.Duration): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => fiber.getRef(Current)?.wait?.(delay) ?? Effect.sleep(delay))
+
+/**
+ * The turn of a call has come, for which it had to wait.
+ *
+ * @internal
+ */
+export const turn = (key: string): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => fiber.getRef(Current)?.turn?.(key) ?? Effect.void)
+
+/**
+ * The model as a run sees it: each call of it is a step, and so is each part of a streamed reply.
+ *
+ * @internal
+ */
+export const model = (self: Model.Service): Model.Service => ({
+  ...self,
+  generate: (request) =>
+    step<Message.Reply, LlmError, never>(
+      () => ({ kind: "model call", model: self.name, request, isStreamed: false }),
+      () => self.generate(request)
+    ),
+  stream: (request) =>
+    Stream.unwrap(
+      step(
+        () => ({ kind: "model call", model: self.name, request, isStreamed: true }),
+        () =>
+          Effect.succeed(
+            Stream.mapEffect(self.stream(request), (part) =>
+              step<Model.Part, LlmError, never>(
+                () => ({ kind: "stream part", model: self.name, part }),
+                () => Effect.succeed(part)
+              )
+            )
+          )
+      )
+    )
+})

@@ -1,0 +1,205 @@
+/** A language model: one request in, one reply out, whole or in parts. It knows the specs of tools, never tools. */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
+import type { Explanation } from "../recovery/Explanation.ts"
+import { explained, explaining, over } from "./explaining.ts"
+import { explainsAll, fallback as inOrder } from "./fallback.ts"
+import { around as surrounded, type Surrounding } from "./asking.ts"
+import { explainsTable, guarded } from "./recovery.ts"
+import {
+  type CheckRows,
+  type HandlerOptions,
+  type LlmHandler,
+  type LlmRows,
+  rowsAfter,
+  type TableOf
+} from "./table.ts"
+import type { Part, Request, Service } from "./service.ts"
+import type * as LlmError from "../errors/LlmError.ts"
+import type * as Message from "../data/Message.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+
+export type { OutputSpec, Part, Request, Service, ToolChoice } from "./service.ts"
+
+/**
+ * Whether models that are reached over a wire may be: `"forbidden"` under `noRealModels` of `@kintsugi/core/testing`. Whoever
+ * implements such a model puts its calls behind `leaving`.
+ */
+export const RealCalls = Context.Reference<"allowed" | "forbidden">("@kintsugi/core/Model/RealCalls", {
+  defaultValue: () => "allowed"
+})
+
+/** What calls a model over a wire; dies where that is forbidden. */
+export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(RealCalls, (calls) =>
+    calls === "allowed"
+      ? self
+      : Effect.die(new Error(`A test calls the real model '${name}'; give its agent a scripted one`))
+  )
+
+/** The service that agents ask for in `R`. */
+export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
+
+export type { Surrounding } from "./asking.ts"
+export { collected, Collector, partsOf } from "./collecting.ts"
+export type { HandlerOptions, LlmHandler, LlmRows } from "./table.ts"
+
+/** A model whose failures are handled: what is left of them is in its type. One with `LlmError`s alone is a `Service`. */
+export interface Guarded<E, R> {
+  readonly name: string
+  readonly provider: string
+  readonly generate: (request: Request) => Effect.Effect<Message.Reply, E, R>
+  readonly stream: (request: Request) => Stream.Stream<Part, E, R>
+}
+
+/** A model, or a layer of one. */
+export type AnyModel = Service | Layer.Layer<Model, unknown, unknown>
+
+/** What becomes of a model, or of its layer, behind a table. */
+export type OnError<M, Table> =
+  M extends Layer.Layer<Model, infer E, infer R>
+    ? Layer.Layer<Model, E, R | Recovery.ServicesOf<Table[keyof Table]>>
+    : Guarded<Recovery.Residue<LlmError.LlmError, Table>, Recovery.ServicesOf<Table[keyof Table]>>
+
+/** A layer's model fails with `LlmError`s, whatever its handlers do. */
+type Fitting<M, Table> =
+  M extends Layer.Layer<Model, unknown, unknown>
+    ? [Recovery.ErrorOf<Table[keyof Table]>] extends [LlmError.LlmError]
+      ? unknown
+      : never
+    : unknown
+
+/**
+ * A table, or a function, for a model itself, with the words of `Agent.onLlmError`; `respondWith` gives a reply. Whoever asks the model sees
+ * what is left. A streamed reply is asked for again before its first part only: after that, its failure leaves with the text so
+ * far. Within a run each attempt is an event and an entry of the ledger.
+ */
+export const onError: {
+  <const Given extends LlmRows<Message.Reply> | LlmHandler<Message.Reply>>(
+    given: Given & CheckRows<Given>,
+    options?: HandlerOptions
+  ): <M extends AnyModel>(self: M & Fitting<M, TableOf<Given>>) => OnError<M, TableOf<Given>>
+  <E, R, const Given extends LlmRows<Message.Reply> | LlmHandler<Message.Reply>>(
+    self: Layer.Layer<Model, E, R> & Fitting<Layer.Layer<Model>, TableOf<Given>>,
+    given: Given & CheckRows<Given>,
+    options?: HandlerOptions
+  ): OnError<Layer.Layer<Model, E, R>, TableOf<Given>>
+  <const Given extends LlmRows<Message.Reply> | LlmHandler<Message.Reply>>(
+    self: Service,
+    given: Given & CheckRows<Given>,
+    options?: HandlerOptions
+  ): OnError<Service, TableOf<Given>>
+} = dual(
+  ([self]) => isModel(self),
+  (self: AnyModel, given: object, options?: HandlerOptions) => {
+    const rows = rowsAfter(new Map(), given, options)
+    if (!isLayer(self)) return guarded(self, rows)
+    const layer = Layer.effect(
+      Model,
+      Effect.flatMap(built(self), (model) => Effect.map(Effect.context<never>(), (here) => guarded(model, rows, here)))
+    )
+    return explaining(layer, explainsTable(self, rows))
+  }
+)
+
+/** When the next model is asked. */
+export interface FallbackOptions {
+  /** Which failures let the next model be asked, in the place of the default. */
+  readonly when?: (error: LlmError.LlmError) => boolean
+}
+
+/** The layer of an order of models. */
+export type FallbackLayer<Layers extends ReadonlyArray<Layer.Layer<Model, unknown, unknown>>> = Layer.Layer<
+  Model,
+  Layers[number] extends Layer.Layer<Model, infer E, unknown> ? E : never,
+  Layers[number] extends Layer.Layer<Model, unknown, infer R> ? R : never
+>
+
+type Services = readonly [Service, ...Array<Service>]
+type Layers = readonly [Layer.Layer<Model, unknown, unknown>, ...Array<Layer.Layer<Model, unknown, unknown>>]
+
+/**
+ * Models in an order: the next one is asked when one has failed with an error that `when` admits. By default these are errors
+ * whose `recovery` is `fallback`, or `resend`: whatever sends again below has given up by then. So a wrong key, a content filter
+ * or a conversation that is too long stop the order. After the first streamed part no other model is asked.
+ *
+ * When several have failed, the error is that of the last one asked; `LlmError.reasonsOf` gives all of them in order. Each
+ * attempt is booked under the name and the provider of the model that made it, and the reply's `model` says which one it was.
+ * Each call begins with the first model again.
+ */
+export const fallback: {
+  <const M extends Services>(...models: M): Service
+  <const M extends Services>(...modelsAndOptions: readonly [...models: M, options: FallbackOptions]): Service
+  <const M extends Layers>(...models: M): FallbackLayer<M>
+  <const M extends Layers>(...modelsAndOptions: readonly [...models: M, options: FallbackOptions]): FallbackLayer<M>
+} = (...given: ReadonlyArray<AnyModel | FallbackOptions>): never => {
+  const models = given.filter(isModel)
+  const { when } = given.find((one): one is FallbackOptions => !isModel(one)) ?? {}
+  const made = models.some(isLayer)
+    ? explaining(
+        Layer.effect(
+          Model,
+          Effect.map(Effect.forEach(models, built), (services) => inOrder(services, when))
+        ),
+        explainsAll(models)
+      )
+    : inOrder(
+        models.filter((one): one is Service => !isLayer(one)),
+        when
+      )
+  // the overloads compute what it is from what is given
+  return made as never
+}
+
+/**
+ * The model, or its layer, with something of your own around each call of it: a limit, a log, a cache. A call of one that is made
+ * of others is surrounded as a whole, and a run still books each of its attempts by itself; so it is not with a copy of the
+ * service that has another `generate`.
+ */
+export const around: {
+  (surrounding: Surrounding): <M extends AnyModel>(self: M) => Around<M>
+  <M extends AnyModel>(self: M, surrounding: Surrounding): Around<M>
+} = dual(2, (self: AnyModel, surrounding: Surrounding): AnyModel => {
+  if (!isLayer(self)) return surrounded(self, surrounding)
+  const layer = Layer.effect(
+    Model,
+    Effect.map(Model, (model) => surrounded(model, surrounding))
+  )
+  return explaining(Layer.provide(layer, self), (errors) => explained(self, errors))
+})
+
+/** A service, or a layer of the same failures and needs. */
+type Around<M extends AnyModel> = M extends Layer.Layer<Model, infer E, infer R> ? Layer.Layer<Model, E, R> : Service
+
+/** What `explain` cannot read off a model. */
+export interface ExplainOptions {
+  /** Failures that the tables may meet: see `Recovery.explain`. */
+  readonly errors?: ReadonlyArray<unknown>
+  /** What one attempt of a single model is at worst for its transport, when that sends again by itself. */
+  readonly transport?: Explanation
+}
+
+/**
+ * What one call of a model is at worst, of one that `fallback` and `onError` have made: attempts of all its models, waits of all
+ * its tables. Nothing is run. Any other model is one request. A layer is known as long as nothing else was made of it; ask the
+ * service for the rest: `Effect.map(Model.Model, Model.explain)`.
+ */
+export const explain = (model: Guarded<unknown, unknown> | AnyModel, options: ExplainOptions = {}): Explanation =>
+  over(explained(model, options.errors ?? []), options.transport)
+
+// whatever is a layer here is one of a model
+const isLayer = (given: AnyModel | FallbackOptions): given is Layer.Layer<Model, unknown, unknown> =>
+  Layer.isLayer(given)
+
+const isModel = (given: AnyModel | FallbackOptions): given is AnyModel => isLayer(given) || "generate" in given
+
+/** The model of a layer, which lives as long as the present scope; a service is its own. */
+const built = (self: AnyModel): Effect.Effect<Service, unknown, Scope.Scope> =>
+  isLayer(self)
+    ? // what the layer needs is in the type of what is made of it
+      Effect.map(Layer.build(self as Layer.Layer<Model, unknown>), (context) => Context.get(context, Model))
+    : Effect.succeed(self)

@@ -1,0 +1,66 @@
+/** Models in an order: the next one is asked where the one before has failed for good. */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { tagOf } from "../data/ErrorCause.ts"
+import type { LlmError } from "../errors/LlmError.ts"
+import type { Request, Service } from "./service.ts"
+import * as RunContext from "../event/RunContext.ts"
+import { Exceeded } from "../budget/Meter.ts"
+import { ask, type Asker, compose } from "./asking.ts"
+import { explained, type Explains, inTurn } from "./explaining.ts"
+import { withEarlier } from "./partial.ts"
+import { untouchable } from "../recovery/Driver.ts"
+
+export type Admits = (error: LlmError) => boolean
+
+export const fallback = (models: ReadonlyArray<Service>, admits: Admits = byAdvice): Service =>
+  compose(
+    models,
+    (request, asker) => Effect.flatMap(RunContext.Current, (run) => from(models, admits, request, asker, run, [])),
+    explainsAll(models)
+  )
+
+/** Of models, or of their layers: all are asked, at worst. */
+export const explainsAll =
+  (models: ReadonlyArray<unknown>): Explains =>
+  (errors) =>
+    inTurn(models.map((model) => explained(model, errors)))
+
+/** Another model may do what this one cannot, or not just now. */
+const byAdvice: Admits = ({ recovery }) => recovery === "fallback" || recovery === "resend"
+
+const from = <A, R>(
+  [model, ...others]: ReadonlyArray<Service>,
+  admits: Admits,
+  request: Request,
+  asker: Asker<A, R>,
+  run: RunContext.RunContext | undefined,
+  earlier: ReadonlyArray<LlmError>
+): Effect.Effect<A, LlmError, R> =>
+  model === undefined
+    ? Effect.die(new TypeError("Model.fallback: it needs a model"))
+    : Effect.matchCauseEffect(ask(model, request, asker), {
+        onSuccess: Effect.succeed,
+        onFailure: (cause) => {
+          const passing = untouchable(cause)
+          if (passing !== undefined) return Effect.failCause(passing)
+          // failures of models, and the end of the run's budget, which is for the run alone to see
+          const error = Cause.squash(cause) as LlmError
+          if (error instanceof Exceeded) return Effect.fail(error)
+          if (others.length === 0 || asker.isShown() || !admits(error)) return Effect.fail(withEarlier(error, earlier))
+          const rung = earlier.length
+          const decision = {
+            tag: tagOf(error),
+            verdict: "fallback",
+            rung,
+            attempt: rung + 1,
+            delay: Duration.zero,
+            error
+          }
+          return Effect.andThen(
+            RunContext.emit(run, () => ({ type: "verdict", layer: "model", ...decision })),
+            from(others, admits, request, asker, run, [...earlier, error])
+          )
+        }
+      })

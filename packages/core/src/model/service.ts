@@ -1,0 +1,56 @@
+/** What a model is asked, and what it answers. */
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+import type * as LlmError from "../errors/LlmError.ts"
+import type * as Message from "../data/Message.ts"
+import type * as Usage from "../data/Usage.ts"
+
+/**
+ * What a model is asked. `messages` is lent for the duration of the call: it belongs to the run and grows afterwards,
+ * so whoever wants to keep it copies it.
+ */
+export interface Request {
+  readonly messages: Message.Transcript
+  readonly tools: ReadonlyArray<Message.ToolSpec>
+  readonly toolChoice: ToolChoice
+  /** What the final text has to be, where that is JSON; providers that know no such thing leave it out. */
+  readonly output?: OutputSpec
+}
+
+/** The JSON that is wanted for an answer. `schema` is a JSON Schema. */
+export interface OutputSpec {
+  readonly name: string
+  readonly schema: Message.ToolSpec["parameters"]
+}
+
+/** Whether the model may call tools: as it likes, not at all, at least one, or just this one. */
+export type ToolChoice = "auto" | "none" | "required" | { readonly tool: string }
+
+/**
+ * A piece of a streamed reply. A tool call comes whole, when its arguments are complete. `usage` is what the provider has counted
+ * for this reply so far, all in all: it stands in for the one before, and is booked for a stream that is cut off. `finish` is the
+ * last part of every stream that was not: nothing is read beyond it.
+ */
+export type Part =
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "reasoning-delta"; readonly text: string; readonly opaque?: Message.Opaque }
+  | Message.ToolCall
+  | Message.ProviderItem
+  | { readonly type: "usage"; readonly usage: Usage.Usage; readonly cost?: number }
+  | {
+      readonly type: "finish"
+      readonly finish: Message.FinishReason
+      readonly usage: Usage.Usage
+      readonly cost?: number
+      readonly model?: string
+    }
+
+/** A model: one request in, one reply out, whole or streamed. */
+export interface Service {
+  /** The model's name, as its provider knows it. */
+  readonly name: string
+  /** Who serves it: `openai`, `anthropic` … */
+  readonly provider: string
+  readonly generate: (request: Request) => Effect.Effect<Message.Reply, LlmError.LlmError>
+  readonly stream: (request: Request) => Stream.Stream<Part, LlmError.LlmError>
+}

@@ -1,0 +1,252 @@
+/**
+ * Schedules that are right about waiting: the delay grows, is jittered, then capped, and only then raised to what the
+ * server asked for, so that no cap and no jitter ever undercuts a hint. The order, and the three kinds of jitter, follow
+ * the AWS architecture blog ("Exponential Backoff And Jitter"); the floor and the give-up above `maxHint` are ours.
+ */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import { property } from "../data/foreign.ts"
+
+/** How often: `retries` counts the extra runs, `maxAttempts` all runs. Exactly one of them is given. */
+export type Count =
+  | { readonly retries: number; readonly maxAttempts?: never }
+  | { readonly maxAttempts: number; readonly retries?: never }
+
+/** How long to wait between two attempts. */
+export interface Delays {
+  /** The first wait; none by default. */
+  readonly initialBackoff?: Duration.Input
+  /** By which each wait outgrows the one before; 2 by default, at least 1. */
+  readonly factor?: number
+  /** The longest computed wait; unlimited by default, never below `initialBackoff`. */
+  readonly maxBackoff?: Duration.Input
+  /** `full` draws from 0 to the wait, `equal` from half of it, a number j from (1 − j) to (1 + j) times the wait. */
+  readonly jitter?: "none" | "full" | "equal" | number
+  /** A server that asks to wait longer than this makes the schedule end; 60 seconds by default. */
+  readonly maxHint?: Duration.Input
+  /** An instant (milliseconds since the epoch, by `Clock`) that no wait may pass; none by default. */
+  readonly deadline?: number
+}
+
+/** How often and after which waits something is tried again. */
+export type Options = Count & Delays
+
+/** Checked and in milliseconds: all that is needed to compute a wait. */
+interface Plan {
+  readonly maxAttempts: number
+  readonly initial: number
+  readonly factor: number
+  readonly cap: number
+  readonly jitter: "none" | "full" | "equal" | number
+  readonly maxHint: number
+  readonly deadline: number
+}
+
+/** The longest wait that a timer can keep: about 24.8 days. */
+const longest = 2 ** 31 - 1
+
+/**
+ * A schedule of at most that many attempts. Its input is the error, whose `retryAfter` (or that of its `cause`) is the
+ * hint; its output is the wait. Refuses senseless options with a `RangeError` at construction.
+ */
+export const make = (options: Options): Schedule.Schedule<Duration.Duration, unknown> => fromPlan(plan(options))
+
+/**
+ * As `make`, for services that say how long to wait: five attempts, full jitter, from 1 second up to 30. Where only one of
+ * `initialBackoff` and `maxBackoff` is given, the other gives way to it.
+ */
+export const honouringHints = (options?: Partial<Count> & Delays): Schedule.Schedule<Duration.Duration, unknown> => {
+  const { maxAttempts, retries, ...delays } = options ?? {}
+  const count: Count =
+    retries !== undefined && maxAttempts === undefined ? { retries } : { maxAttempts: checkedOne(maxAttempts, retries) }
+  const initialBackoff = delays.initialBackoff ?? Math.min(1000, millis("maxBackoff", delays.maxBackoff ?? 1000))
+  const maxBackoff = delays.maxBackoff ?? Math.max(30_000, millis("initialBackoff", initialBackoff))
+  return make({ jitter: "full", ...delays, initialBackoff, maxBackoff, ...count })
+}
+
+const checkedOne = (maxAttempts: number | undefined, retries: number | undefined): number => {
+  if (retries !== undefined) return refuse("retries", "must not stand beside maxAttempts", retries)
+  return maxAttempts ?? 5
+}
+
+/**
+ * Follows each error's own `suggestedDelay` and `maxAttempts`; an error that is not retryable, or has no such advice,
+ * ends it. TnsAI's "sleep for the suggested delay, then retry".
+ */
+export const suggested = (
+  options?: Pick<Delays, "maxHint" | "deadline">
+): Schedule.Schedule<Duration.Duration, unknown> => suggestedFromPlan(plan({ maxAttempts: 1, ...options }))
+
+const suggestedFromPlan = (limits: Plan): Schedule.Schedule<Duration.Duration, unknown> =>
+  heeding(
+    Schedule.fromStepWithMetadata(
+      Effect.succeed(({ attempt, input, now }: Schedule.InputMetadata<unknown>) => {
+        const advice = adviceOf(input)
+        if (advice === undefined || !(attempt < advice.maxAttempts)) return Cause.done(Duration.zero)
+        return admit(Math.min(Duration.toMillis(advice.suggestedDelay), longest), hintOf(input), now, limits)
+      })
+    ),
+    limits.maxHint
+  )
+
+const fromPlan = (limits: Plan): Schedule.Schedule<Duration.Duration, unknown> =>
+  heeding(
+    Schedule.fromStepWithMetadata(
+      Effect.succeed(({ attempt, input, now }: Schedule.InputMetadata<unknown>) =>
+        attempt >= limits.maxAttempts
+          ? Cause.done(Duration.zero)
+          : Effect.flatMap(jittered(grown(limits, attempt), limits), (wait) => admit(wait, hintOf(input), now, limits))
+      )
+    ),
+    limits.maxHint
+  )
+
+/** Raises any schedule's waits to the hints of its errors, and ends it where a hint is beyond `maxHint`. */
+export const withHints = <Output, Input, Error, Env>(
+  self: Schedule.Schedule<Output, Input, Error, Env>,
+  options?: Pick<Delays, "maxHint">
+): Schedule.Schedule<Output, Input, Error, Env> => {
+  const { maxHint } = plan({ maxAttempts: 1, ...options })
+  return heeding(
+    Schedule.modifyDelay(
+      Schedule.while(self, ({ input }) => Effect.succeed((hintOf(input) ?? 0) <= maxHint)),
+      ({ duration, input }) => Effect.succeed(Duration.max(duration, Duration.millis(hintOf(input) ?? 0)))
+    ),
+    maxHint
+  )
+}
+
+const MaxHint: unique symbol = Symbol.for("~@kintsugi/core/Backoff/MaxHint")
+
+/**
+ * The `maxHint`, in milliseconds, of a schedule that comes from here; any other heeds no hints.
+ *
+ * @internal
+ */
+export const maxHintOf = (self: Schedule.Schedule<unknown, never, unknown, unknown>): number | undefined =>
+  Predicate.hasProperty(self, MaxHint) && Predicate.isNumber(self[MaxHint]) ? self[MaxHint] : undefined
+
+const heeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(
+  self: S,
+  maxHint: number | undefined
+): S => Object.assign(self, { [MaxHint]: maxHint })
+
+/**
+ * Says of a schedule that it heeds the hints that another one heeds.
+ *
+ * @internal
+ */
+export const alsoHeeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(
+  self: S,
+  that: Schedule.Schedule<unknown, never, unknown, unknown>
+): S => heeding(self, maxHintOf(that))
+
+/** The hint that an error carries, in milliseconds: its own `retryAfter` or that of its cause. A hint of 0 is 1 ms. */
+export const hintOf = (error: unknown): number | undefined => {
+  const retryAfter = hintFrom(error)?.retryAfter
+  return retryAfter === undefined ? undefined : Math.max(1, Duration.toMillis(retryAfter))
+}
+
+/**
+ * The error that carries the hint: this one, or the nearest beneath it.
+ *
+ * @internal
+ */
+export const hintFrom = (error: unknown): { readonly retryAfter: Duration.Duration } | undefined => {
+  let link = error
+  // bounded, for a cause may lead back to its error
+  for (let depth = 0; depth < 32 && Predicate.isObject(link); depth++) {
+    // what is a duration when it is looked at is the hint of this very link
+    if (Duration.isDuration(property(link, "retryAfter"))) return link as { readonly retryAfter: Duration.Duration }
+    link = property(link, "cause")
+  }
+  return undefined
+}
+
+/** No wait stays none however high the factor climbs: zero times infinity is no number. */
+const grown = (limits: Plan, attempt: number): number =>
+  limits.initial === 0 ? 0 : Math.min(limits.initial * Math.pow(limits.factor, attempt - 1), limits.cap, longest)
+
+const jittered = (wait: number, limits: Plan): Effect.Effect<number> => {
+  switch (limits.jitter) {
+    case "none":
+      return Effect.succeed(wait)
+    case "full":
+      return Effect.map(Random.next, (draw) => wait * draw)
+    case "equal":
+      return Effect.map(Random.next, (draw) => (wait / 2) * (1 + draw))
+    default: {
+      const share = limits.jitter
+      return Effect.map(Random.next, (draw) => Math.min(wait * (1 - share + 2 * share * draw), limits.cap, longest))
+    }
+  }
+}
+
+const admit = (wait: number, hint: number | undefined, now: number, limits: Plan) => {
+  if (hint !== undefined && hint > limits.maxHint) return Cause.done(Duration.zero)
+  const delay = Math.max(wait, hint ?? 0)
+  if (now + delay > limits.deadline) return Cause.done(Duration.zero)
+  const duration = Duration.millis(delay)
+  return Effect.succeed<[Duration.Duration, Duration.Duration]>([duration, duration])
+}
+
+const adviceOf = (
+  error: unknown
+): { readonly suggestedDelay: Duration.Duration; readonly maxAttempts: number } | undefined => {
+  if (property(error, "isRetryable") !== true) return undefined
+  const suggestedDelay = property(error, "suggestedDelay")
+  const maxAttempts = property(error, "maxAttempts")
+  return Duration.isDuration(suggestedDelay) && Predicate.isNumber(maxAttempts)
+    ? { suggestedDelay, maxAttempts }
+    : undefined
+}
+
+const plan = (options: Options): Plan => {
+  const initial = millis("initialBackoff", options.initialBackoff ?? 0)
+  const cap = options.maxBackoff === undefined ? longest : millis("maxBackoff", options.maxBackoff)
+  if (cap < initial) return refuse("maxBackoff", "must not be below initialBackoff", cap)
+  const factor = options.factor ?? 2
+  if (!(factor >= 1 && Number.isFinite(factor)))
+    return refuse("factor", "must be a finite number of at least 1", factor)
+  const jitter = options.jitter ?? "none"
+  if (Predicate.isNumber(jitter) ? !(jitter >= 0 && jitter <= 1) : !["none", "full", "equal"].includes(jitter)) {
+    return refuse("jitter", "must be none, full, equal or a number in [0, 1]", jitter)
+  }
+  const deadline = options.deadline ?? Infinity
+  if (Number.isNaN(deadline)) return refuse("deadline", "must be an instant", deadline)
+  const maxHint = millis("maxHint", options.maxHint ?? "60 seconds")
+  return { maxAttempts: attempts(options), initial, factor, cap, jitter, maxHint, deadline }
+}
+
+/** All runs that a count admits. */
+export const attempts = (count: { readonly retries?: number; readonly maxAttempts?: number }): number => {
+  const { maxAttempts, retries } = count
+  if (retries !== undefined && maxAttempts !== undefined) {
+    return refuse("retries", "must not stand beside maxAttempts", retries)
+  }
+  if (retries !== undefined) {
+    return Number.isSafeInteger(retries) && retries >= 0
+      ? retries + 1
+      : refuse("retries", "must be a whole number of at least 0", retries)
+  }
+  return maxAttempts !== undefined && Number.isSafeInteger(maxAttempts) && maxAttempts >= 1
+    ? maxAttempts
+    : refuse("maxAttempts", "must be a whole number of at least 1", maxAttempts)
+}
+
+const millis = (name: string, input: Duration.Input): number => {
+  // Duration reads NaN as zero, which would make a hot loop out of a mistake
+  const hasNaN = Predicate.isObjectOrArray(input) ? Object.values(input).some(Number.isNaN) : Number.isNaN(input)
+  const duration = hasNaN ? undefined : Option.getOrUndefined(Duration.fromInput(input))
+  const value = duration === undefined ? Number.NaN : Duration.toMillis(duration)
+  return Number.isFinite(value) && value >= 0 ? value : refuse(name, "must be a finite duration of at least 0", input)
+}
+
+const refuse = (name: string, rule: string, value: unknown): never => {
+  throw new RangeError(`Backoff: ${name} ${rule}, got ${String(value)}`)
+}

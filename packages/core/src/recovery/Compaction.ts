@@ -1,0 +1,152 @@
+/**
+ * Shorter conversations, for a model whose context window they have outgrown. A compaction is a value; `Recovery.compact` puts
+ * it into a table for model calls. What it gives is what the model reads from there on: the transcript of the run stays whole.
+ */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import { droppedIn } from "./compactionKeeping.ts"
+import { truncated } from "./truncation.ts"
+import type { LlmError } from "../errors/LlmError.ts"
+import * as Message from "../data/Message.ts"
+
+/** Makes a conversation shorter. Whatever it fails with, it gives up; its needs are in `R`. */
+export interface Compaction<out R = never> {
+  /** For people: events and `explain` show it. */
+  readonly name: string
+  readonly compact: (overflow: Overflow) => Effect.Effect<Message.Transcript, unknown, R>
+  /** The agent that it asks, if it asks one: `explain` counts its model calls. */
+  readonly agent?: unknown
+}
+
+/** A request that was too long. */
+export interface Overflow {
+  /** What the model was to read. */
+  readonly transcript: Message.Transcript
+  readonly error: LlmError
+  /** What the run was asked, as it stands in the transcript; absent where that is not known. */
+  readonly input?: Message.User
+}
+
+/** How long a conversation is: its messages, and the UTF-16 units of their JSON. */
+export interface Size {
+  readonly messages: number
+  readonly characters: number
+}
+
+/** How long a conversation is, all its messages counted. */
+export const sizeOf = (transcript: Message.Transcript): Size => ({
+  messages: transcript.length,
+  characters: transcript.reduce((sum, message) => sum + JSON.stringify(message).length, 0)
+})
+
+/**
+ * A compaction of one's own. What it gives is sent as it is, and has to be shorter than what it got; calls and results stay
+ * together by their type. It should keep the system messages and the last user message: most providers demand one.
+ */
+export const make = <E = never, R = never>(
+  name: string,
+  compact: (overflow: Overflow) => Message.Transcript | Effect.Effect<Message.Transcript, E, R>
+): Compaction<R> => ({
+  name,
+  compact: (overflow) =>
+    Effect.suspend(() => {
+      const made = compact(overflow)
+      return Effect.isEffect(made) ? made : Effect.succeed(made)
+    })
+})
+
+/** How many messages stay, system messages aside: the last ones. A reply, its calls and their results are one message. */
+export interface Keeping {
+  readonly keepLast: number
+}
+
+/**
+ * Drops the oldest messages. System messages, what the run was asked, the last user message and the last `keepLast` others
+ * stay; replies with no user message before them go as well, for most providers refuse them.
+ */
+export const dropOldest = ({ keepLast }: Keeping): Compaction => {
+  const keep = checked("keepLast", keepLast)
+  return make("dropOldest", (overflow) => {
+    const dropped = droppedIn(overflow, keep, true)
+    return overflow.transcript.filter((_, index) => !dropped.has(index))
+  })
+}
+
+/** Any function from a text to the effect of a text. Agents are such functions. */
+export type Summariser<E, R> = (transcript: string) => Effect.Effect<string, E, R>
+
+/**
+ * Has an agent sum up the oldest messages; its summary stands in for them, as a user message before the one that the run is
+ * about. It reads the messages as `toText` writes them. What stays is as in `dropOldest`; `keepLast` is 4 by default. The agent
+ * is a run below the present one: it spends that run's budget, and its attempts are booked as layer `compaction`.
+ */
+export const summarise = <E, R>(agent: Summariser<E, R>, options?: Partial<Keeping>): Compaction<R> => {
+  const keep = checked("keepLast", options?.keepLast ?? 4)
+  const compact = (overflow: Overflow): Effect.Effect<Message.Transcript, E, R> => {
+    const { transcript } = overflow
+    const dropped = droppedIn(overflow, keep, false)
+    const [first] = dropped
+    if (first === undefined) return Effect.succeed(transcript)
+    const lastUser = transcript.findLastIndex(({ role }) => role === "user")
+    // before the user's own words: it is never taken for the last of them
+    const at = lastUser < 0 ? first : Math.min(first, lastUser)
+    return Effect.map(agent(toText(transcript.filter((_, index) => dropped.has(index)))), (summary) =>
+      transcript.flatMap((message, index) => [
+        ...(index === at ? [Message.user(`${summaryHead}\n\n${summary}`)] : []),
+        ...(dropped.has(index) ? [] : [message])
+      ])
+    )
+  }
+  return { ...make("summarise", compact), agent }
+}
+
+const summaryHead = "A part of this conversation was left out. This is a summary of it:"
+
+/** Cuts the longest text that a tool call was settled with, to at most `maxLength` characters (code points). */
+export const shrinkLargestResult = ({ maxLength }: { readonly maxLength: number }): Compaction => {
+  const max = checked("maxLength", maxLength)
+  return make("shrinkLargestResult", ({ transcript }) => {
+    const lengths = transcript.flatMap((message) => settledIn(message).map(({ settlement }) => settlement.text.length))
+    const largest = Math.max(0, ...lengths)
+    let isFound = false
+    return transcript.map((message) => {
+      if (isFound || message.role !== "assistant") return message
+      const content = message.content.map((part) => {
+        if (isFound || part.type !== "settled-call" || part.settlement.text.length < largest) return part
+        isFound = true
+        return { ...part, settlement: { ...part.settlement, text: truncated(part.settlement.text, max) } }
+      })
+      return isFound ? { ...message, content } : message
+    })
+  })
+}
+
+const settledIn = (message: Message.Message): ReadonlyArray<Message.SettledCall> =>
+  message.role === "assistant" ? message.content.filter((part) => part.type === "settled-call") : []
+
+/** A conversation as a text for people and models: what was said, by whom, and how each call ended. */
+export const toText = (transcript: Message.Transcript): string => transcript.map(lineOf).join("\n")
+
+const lineOf = (message: Message.Message): string => {
+  switch (message.role) {
+    case "system":
+      return `System: ${message.text}`
+    case "user":
+      return `User: ${message.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join("\n")}`
+    case "assistant":
+      return message.content
+        .flatMap((part) => {
+          if (part.type === "text") return [`Assistant: ${part.text}`]
+          if (part.type !== "settled-call") return []
+          const { call, settlement } = part
+          const args = Predicate.isString(call.arguments) ? call.arguments : JSON.stringify(call.arguments)
+          return [`Assistant called ${call.name}: ${args}`, `${call.name}, ${settlement.kind}: ${settlement.text}`]
+        })
+        .join("\n")
+  }
+}
+
+const checked = (name: string, value: number): number => {
+  if (Number.isSafeInteger(value) && value >= 1) return value
+  throw new RangeError(`Compaction: ${name} must be a whole number of at least 1, got ${value}`)
+}

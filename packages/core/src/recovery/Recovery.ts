@@ -1,0 +1,134 @@
+/**
+ * Recovery policies as values. A *verdict* says what to do about a failure; a *table* has one *row* per error tag, each
+ * row a verdict; a *ladder* goes from one verdict, its *rung*, to the next when one gives up. Every layer uses the same
+ * words: tools, model calls, and any effect.
+ */
+import type * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import type { Explanation } from "./Explanation.ts"
+import { explain as explaining, type Options as ExplainOptions } from "./explain.ts"
+import { type Position, seenOf } from "./position.ts"
+import { recoverEffect } from "./effect.ts"
+import type * as Internal from "./node.ts"
+import {
+  type EndOf,
+  type AnswerOf,
+  type AnyVerdict,
+  type ErrorOf,
+  isVerdict,
+  nodeOf,
+  type rethrow,
+  type ServicesOf,
+  type Verdict
+} from "./Verdict.ts"
+
+export * from "./Verdict.ts"
+export * as presets from "./Presets.ts"
+
+interface Tagged {
+  readonly _tag: string
+}
+
+type TagOf<E> = E extends Tagged ? E["_tag"] : never
+
+/** A table for any effect with tagged errors: one row per tag, and `orElse` for the rest. */
+export type Table<E> = {
+  readonly [K in TagOf<E> | "orElse"]?: Verdict<
+    K extends "orElse" ? E : Extract<E, { readonly _tag: K }>,
+    unknown,
+    unknown,
+    unknown,
+    "exhausted" | "rethrow",
+    "repeats"
+  >
+}
+
+/** Refuses keys that are no row. */
+export type Check<T, Keys> = { readonly [K in keyof T]: K extends Keys ? unknown : never }
+
+/** The row of a table under a key, or else `Else`; both where the row may be absent. */
+export type Row<T, K, Else> = K extends keyof T
+  ? Exclude<T[K], undefined> | (undefined extends T[K] ? Else : never)
+  : Else
+
+/** Two tables as one: the later row wins. */
+export type Merge<Old, New> = {
+  readonly [K in keyof Old | keyof New]: Row<New, K, K extends keyof Old ? Old[K] : undefined>
+}
+
+/** What is left of the failures `E` behind a table, on a plain effect: where no row is, they leave as themselves. */
+export type Residue<E, T> = E extends unknown
+  ? Left<E, Row<T, E extends Tagged ? E["_tag"] : "orElse", Row<T, "orElse", typeof rethrow>>>
+  : never
+
+type Left<E, V> = ErrorOf<V> | ([EndOf<V>] extends [never] ? never : E)
+
+/**
+ * Applies a table to an effect. A retry that is used up leaves the last error as itself; what needs a model to talk to
+ * (`tell`, `escalate`, `fix`, `raise`) does not compile here.
+ */
+export const onError: {
+  <E, const T extends Table<E>>(
+    table: T & Check<T, TagOf<E> | "orElse">
+  ): <A, R>(self: Effect.Effect<A, E, R>) => Recovered<A, E, R, T>
+  <A, E, R, const T extends Table<E>>(
+    self: Effect.Effect<A, E, R>,
+    table: T & Check<T, TagOf<E> | "orElse">
+  ): Recovered<A, E, R, T>
+} = dual(
+  2,
+  // the driver is blind to types; what a table leaves is computed from it
+  (self: Effect.Effect<unknown, unknown, unknown>, table: object) => recoverEffect(rowsOf(table), self) as never
+)
+
+/** An effect behind a table. */
+export type Recovered<A, E, R, T> = Effect.Effect<A | AnswerOf<T[keyof T]>, Residue<E, T>, R | ServicesOf<T[keyof T]>>
+
+export { Position } from "./position.ts"
+
+/** How a policy survives a restart. */
+export interface Keeping<R> {
+  /** Hears where the policy stands, before each wait: whoever keeps that can go on from there. */
+  readonly onWait: (position: Position) => Effect.Effect<void, never, R>
+  /** Goes on from here: the rest of the wait, then the next attempt. */
+  readonly from?: Position
+}
+
+/**
+ * As `onError`, for what has to survive a restart of its process: counts, ladders and schedules go on where they stood when it
+ * waited. A schedule makes its steps again, at the same instants; of the failures that it has seen it reads tag, message and
+ * advice. `when` sees no earlier failures.
+ */
+export const onErrorKept =
+  <E, const T extends Table<E>, R2 = never>(table: T & Check<T, TagOf<E> | "orElse">, keeping: Keeping<R2>) =>
+  <A, R>(self: Effect.Effect<A, E, R>): Recovered<A, E, R | R2, T> => {
+    // the driver is blind to types; what a table leaves is computed from it, and what the keeper needs is in the type
+    const { from, onWait } = keeping as Keeping<never>
+    return recoverEffect(rowsOf(table), self, { onWait, from, keep: seenOf }) as never
+  }
+
+export type { Options as ExplainOptions } from "./explain.ts"
+
+/**
+ * What a policy, a table or a single verdict, would do at worst: without running it, whatever fails and in whatever order. A
+ * real call never exceeds these bounds. `Explanation.format` makes a text table of it.
+ *
+ * Schedules are tried out with the extremes of chance and a clock that jumps, so those that take their waits from somewhere
+ * else are not known; a `when` is known by what it names as `among`. Fixers count the model calls that their budget allows;
+ * a function that is no agent counts none.
+ */
+export const explain = (
+  policy: AnyVerdict | { readonly [row: string]: AnyVerdict | undefined },
+  options?: ExplainOptions
+): Explanation => explaining(isVerdict(policy) ? new Map([["orElse", nodeOf(policy)]]) : rowsOf(policy), options)
+
+/**
+ * The rows of any table.
+ *
+ * @internal
+ */
+export const rowsOf = (table: object): Internal.Rows => {
+  const rows = new Map<string, Internal.Node>()
+  for (const [key, row] of Object.entries(table)) if (isVerdict(row)) rows.set(key, nodeOf(row))
+  return rows
+}

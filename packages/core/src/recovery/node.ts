@@ -1,0 +1,118 @@
+/** What a verdict is made of at run time. Its type parameters live in `Recovery.Verdict` only. */
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Schedule from "effect/Schedule"
+import type { Compaction } from "./Compaction.ts"
+import type { Kind as ToolKind, Severity } from "../errors/ToolError.ts"
+import type { Left } from "../errors/Trail.ts"
+
+export interface Retry {
+  readonly kind: "retry"
+  readonly schedule: Schedule.Schedule<unknown, unknown, unknown>
+  readonly acknowledged: boolean
+}
+
+export interface Fix {
+  readonly kind: "fix"
+  readonly fixer: (input: string) => Effect.Effect<string, unknown>
+  readonly maxRuns: number
+  readonly as: "arguments" | "result"
+  readonly input: ((failure: FixInput) => string) | undefined
+  readonly acknowledged: boolean
+}
+
+export interface Compact {
+  readonly kind: "compact"
+  readonly compaction: Compaction
+}
+
+/** What a `fix` may build its fixer's input from. */
+export interface FixInput {
+  readonly error: unknown
+  readonly context: FailureContext
+}
+
+export interface Ladder {
+  readonly kind: "ladder"
+  readonly rungs: ReadonlyArray<Node>
+}
+
+export type Node =
+  | Retry
+  | Fix
+  | Compact
+  | Ladder
+  | {
+      readonly kind: "tell"
+      readonly render: Renderer | undefined
+      readonly afterwards: Afterwards | undefined
+    }
+  | { readonly kind: "escalate"; readonly severity: Severity }
+  | { readonly kind: "respondWith"; readonly answer: (error: unknown) => Effect.Effect<unknown, unknown> }
+  | { readonly kind: "raise" }
+  | { readonly kind: "rethrow" }
+  | {
+      readonly kind: "when"
+      readonly choose: (error: unknown, context: FailureContext) => Node
+      /** All that it may choose, where that was said. */
+      readonly among: ReadonlyArray<Node> | undefined
+    }
+
+/** The text that a model reads of a failure. */
+export type Renderer = (error: unknown, context: FailureContext) => string | Effect.Effect<string, unknown>
+
+export type Kind = Node["kind"]
+
+/** What a told failure asks for: that the run goes on as before, or that it goes on without tools. */
+export type Afterwards = "continue" | "tools-off"
+
+/** A table as the driver reads it. */
+export type Rows = ReadonlyMap<string, Node>
+
+/** One decision of a policy, as it is reported and kept in the trail. */
+export interface Decision {
+  /** The tag of the failure. */
+  readonly tag: string
+  readonly verdict: string
+  /** The rung of the ladder, from 0. */
+  readonly rung: number
+  /** How many attempts were made so far. */
+  readonly attempt: number
+  readonly delay: Duration.Duration
+  /** The server's own wish, if it had one. */
+  readonly hint?: Duration.Duration
+  /** The tag of the error that carried the hint: the failure itself, or one beneath it. */
+  readonly hintFrom?: string
+  /** What was left of the run's budget; absent outside of a run. */
+  readonly left?: Left
+  readonly error: unknown
+}
+
+/** What a failure looked like when a policy was asked. */
+export interface FailureContext {
+  /** Attempts made so far, the failed one included. */
+  readonly attempt: number
+  /** How often the tool itself has run: arguments that do not fit are no run. Absent outside of tools. */
+  readonly runs?: number
+  /** The errors before this one, those of fixers included, oldest first. */
+  readonly previous: ReadonlyArray<unknown>
+  /** Since the first attempt started. */
+  readonly elapsed: Duration.Duration
+  /** Batches of calls with at least one failure, in a row, before the present one; 0 outside of tools. */
+  readonly failingBatches: number
+  /** Batches in a row in which this tool failed, before the present one; 0 outside of tools. */
+  readonly failuresInARow: number
+  /** The tool, where a tool failed. */
+  readonly tool?: string
+  readonly callId?: string
+  /** The raw arguments of a tool call, as the model sent them. */
+  readonly arguments?: unknown
+  /** The decoded parameters of the failed attempt; absent when none decoded. */
+  readonly params?: unknown
+  readonly sideEffects?: SideEffects
+  /** Where the tool's work is done. What comes from a foreign server is no word of ours. */
+  readonly kind?: ToolKind
+}
+
+/** What running a tool again may do: nothing, nothing more than once, or who knows what. */
+export type SideEffects = "none" | "idempotent" | "unsafe" | "undeclared"

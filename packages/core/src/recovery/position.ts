@@ -1,0 +1,62 @@
+/** Where a policy stands while it waits, as data: enough to go on after a restart as if there had been none. */
+import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import { hintOf } from "./Backoff.ts"
+import * as ErrorCause from "../data/ErrorCause.ts"
+import { property } from "../data/foreign.ts"
+
+/** What is kept of a failure: its tag, its words, and its advice. It is all that a schedule may have read of it. */
+export const Seen = Schema.Struct({
+  _tag: Schema.String,
+  message: Schema.String,
+  isRetryable: Schema.optionalKey(Schema.Boolean),
+  suggestedDelay: Schema.optionalKey(Schema.DurationFromMillis),
+  maxAttempts: Schema.optionalKey(Schema.Finite),
+  retryAfter: Schema.optionalKey(Schema.DurationFromMillis)
+})
+
+export type Seen = typeof Seen.Type
+
+/** Where a policy stands while it waits, as data. */
+export interface Position extends Schema.Schema.Type<typeof Position> {}
+
+export const Position = Schema.Struct({
+  /** Attempts made so far. */
+  attempts: Schema.Finite,
+  /** Repair rounds so far. */
+  rounds: Schema.Finite,
+  /** When the first attempt began, and when the next one is due: milliseconds since the epoch. */
+  startedAt: Schema.Finite,
+  wakeAt: Schema.Finite,
+  /** How far each ladder and each fixer has come, by row and rung. */
+  counts: Schema.Record(Schema.String, Schema.Finite),
+  /** The steps that each schedule has made, by row and rung: it makes them again. */
+  steps: Schema.Record(Schema.String, Schema.Array(Schema.Struct({ at: Schema.Finite, seen: Seen })))
+})
+
+/** The same position, of a policy whose time stood still from its wait until now. */
+export const asOfNow = (self: Position, now: number): Position => {
+  const pause = now - self.wakeAt
+  const steps = Object.entries(self.steps).map(([slot, made]) => {
+    return [slot, made.map(({ at, seen }) => ({ at: at + pause, seen }))] as const
+  })
+  return { ...self, startedAt: self.startedAt + pause, wakeAt: now, steps: Object.fromEntries(steps) }
+}
+
+export const seenOf = (error: unknown): Seen => {
+  const [isRetryable, suggestedDelay, maxAttempts] = [
+    property(error, "isRetryable"),
+    property(error, "suggestedDelay"),
+    property(error, "maxAttempts")
+  ]
+  const hint = hintOf(error) ?? Infinity
+  return {
+    _tag: ErrorCause.tagOf(error),
+    message: ErrorCause.mask(ErrorCause.messageOf(error)),
+    ...(Predicate.isBoolean(isRetryable) ? { isRetryable } : {}),
+    ...(Duration.isDuration(suggestedDelay) && Duration.isFinite(suggestedDelay) ? { suggestedDelay } : {}),
+    ...(Predicate.isNumber(maxAttempts) && Number.isFinite(maxAttempts) ? { maxAttempts } : {}),
+    ...(Number.isFinite(hint) ? { retryAfter: Duration.millis(hint) } : {})
+  }
+}

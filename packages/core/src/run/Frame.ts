@@ -1,0 +1,231 @@
+/** What surrounds every run, the loop of a model or a plain function: its place in the tree, its events, its listeners. */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Fiber from "effect/Fiber"
+import { identity } from "effect/Function"
+import * as AgentEvent from "../event/AgentEvent.ts"
+import * as Budget from "../budget/Budget.ts"
+import { Ledger } from "../budget/Ledger.ts"
+import type * as Message from "../data/Message.ts"
+import * as RunContext from "../event/RunContext.ts"
+import type { Nesting } from "../tool/nesting.ts"
+import { Meter, type OnExceeded } from "../budget/Meter.ts"
+import { Suspension } from "./start.ts"
+import * as Identifier from "../data/identifier.ts"
+import { Done } from "../event/done.ts"
+import * as Listening from "./listening.ts"
+
+export type { Listener } from "./listening.ts"
+
+/** Takes events as they come. */
+export type Sink = RunContext.Observer
+
+/** What a run can say of itself while it lasts. */
+export interface State {
+  readonly turn: number
+  readonly transcript: () => Message.Transcript
+  /** The same without the message of a turn that is not over. */
+  readonly said: () => Message.Transcript
+  /** The message of the present turn as it stands, if a model has answered and the turn is not over. */
+  readonly unfinished: () => Message.Assistant | undefined
+  /** How the reply ended that is the output; of a function's value there is none. */
+  readonly finish?: Message.FinishReason | undefined
+  /** What each of those failed with that were tried for one answer, in order. */
+  readonly reasons?: ReadonlyArray<unknown> | undefined
+}
+
+export interface Frame {
+  readonly agent: string
+  readonly input: unknown
+  readonly state: State
+  readonly listeners: ReadonlyArray<Listening.Listener>
+  readonly sink: Sink | undefined
+  readonly mode: Mode
+  /** Its own limits; absent where only the runs above set some. */
+  readonly budget?: Budget.Budget
+  readonly onExceeded?: OnExceeded | undefined
+  /** Where it goes on: the run that it is, and how long that has been at work already, in milliseconds. */
+  readonly resumed?: { readonly runId: string; readonly elapsed: number } | undefined
+}
+
+/** How a run is watched, and what it does where it would have to wait for a person. */
+export interface Mode {
+  readonly isStreamed: boolean
+  /** It is suspended then, and can be resumed; else it waits. */
+  readonly isSuspendable: boolean
+  /** It has a fiber of its own, which no interruption reaches before the first event. */
+  readonly isForked?: boolean
+  /** Of a sub-agent that is suspended with the run that calls it. */
+  readonly nesting?: Nesting
+  /** Hears of the run as soon as there is one. */
+  readonly started?: (started: { readonly state: State; readonly run: RunContext.RunContext }) => void
+}
+
+/** Runs `body` as a run of its own, below the present one if there is one. */
+export const within = <A, E, R>(
+  frame: Frame,
+  body: (run: RunContext.RunContext) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.withFiber((fiber) => {
+    const parent = fiber.getRef(RunContext.Current)
+    const sinks = parent === undefined ? observing(fiber) : parent.emit === undefined ? [] : [parent.emit]
+    if (frame.sink !== undefined) sinks.push(frame.sink)
+    const begin = (restore: Restore) => {
+      const drawn = Identifier.draw(fiber)
+      const runId = frame.resumed?.runId ?? `run-${drawn}`
+      const tree = { losses: parent?.losses ?? { events: 0 }, catchingUp: parent?.catchingUp ?? new Set() }
+      const enter = (all: ReadonlyArray<Sink>) => {
+        const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+        const run = contextOf(frame, runId, parent, all, tree, now)
+        // whoever has started it can ask it at once, before it does anything
+        const working = frame.mode.isForked === true ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
+        const running = restore(RunContext.within(run, working))
+        return all.length === 0 ? running : reporting(frame, run, running, fiber)
+      }
+      const isOutermost = parent === undefined
+      const { agent, listeners } = frame
+      const heard =
+        listeners.length === 0
+          ? enter(sinks)
+          : Listening.heard({ agent, listeners, runId, isOutermost, ...tree }, (sink) => enter([...sinks, sink]))
+      return isOutermost ? Effect.onExitPrimitive(heard, () => Listening.caughtUp(tree.catchingUp)) : heard
+    }
+    if (frame.mode.isForked === true) return begin(Effect.interruptible)
+    // whoever hears of a beginning hears of an end: no interruption comes between the two
+    const isHeard = sinks.length > 0 || frame.listeners.length > 0
+    return isHeard ? Effect.uninterruptibleMask(begin) : begin(identity)
+  })
+
+type Restore = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+/** The observers around a run that nobody else started. */
+const observing = (fiber: Fiber.Fiber<unknown, unknown>): Array<Sink> =>
+  fiber.getRef(RunContext.Observers).map((make) => make(fiber.context))
+
+const contextOf = (
+  frame: Frame,
+  runId: string,
+  parent: RunContext.RunContext | undefined,
+  sinks: ReadonlyArray<Sink>,
+  tree: Pick<RunContext.RunContext, "losses" | "catchingUp">,
+  now: number
+): RunContext.RunContext => {
+  const depth = parent === undefined ? 0 : parent.depth + 1
+  const ledger = new Ledger(parent?.ledger)
+  const meter = meterOf(frame, ledger, parent, now)
+  const run: RunContext.RunContext = {
+    runId,
+    agent: frame.agent,
+    depth,
+    deepest: Math.min(parent?.deepest ?? Infinity, depth + (frame.budget?.maxDepth ?? Infinity)),
+    turn: () => frame.state.turn,
+    ledger,
+    meter,
+    done: new Done(parent?.done),
+    losses: tree.losses,
+    catchingUp: tree.catchingUp,
+    fixers: parent?.fixers ?? noFixers,
+    // always the same fields: what is spread anew for every call is quick to copy then
+    onUnsafe: parent?.onUnsafe,
+    isCompacting: parent?.isCompacting,
+    repairing: parent?.repairing,
+    emit: sinks.length === 0 ? undefined : untilOver(runId, fanOut(sinks)),
+    parent: parent === undefined ? undefined : startedBy(parent),
+    callId: undefined,
+    callKey: undefined,
+    startedIn: parent?.callKey
+  }
+  if (frame.budget !== undefined && run.emit !== undefined) {
+    // V8 makes a function among its old objects where it stands behind the name of a property, and all of the run would stay with it
+    const announce: Meter["announce"] = (warning) =>
+      RunContext.emit(run, () => ({ type: "budget-warning", ...warning }))
+    meter.announce = announce
+  }
+  return run
+}
+
+const noFixers: ReadonlyArray<unknown> = []
+
+/** A run without limits of its own spends from those above. */
+const meterOf = (
+  { agent, budget, onExceeded, resumed }: Frame,
+  ledger: Ledger,
+  parent: RunContext.RunContext | undefined,
+  now: number
+): Meter => {
+  if (budget === undefined && parent !== undefined) return parent.meter
+  const meter = new Meter(agent, budget ?? Budget.unlimited, ledger, now, resumed?.elapsed ?? 0, parent?.meter)
+  meter.onExceeded = onExceeded
+  return meter
+}
+
+const startedBy = ({ callId, runId }: RunContext.RunContext) => (callId === undefined ? { runId } : { runId, callId })
+
+const fanOut = (sinks: ReadonlyArray<Sink>): Sink => {
+  const [only] = sinks
+  if (sinks.length === 1 && only !== undefined) return only
+  return (event, context) => {
+    let span: ReturnType<Sink> = undefined
+    for (const sink of sinks) span = sink(event, context) ?? span
+    return span
+  }
+}
+
+/** Whatever is still at work below a run that has ended is not heard of any more: its terminal event is its last. */
+const untilOver = (runId: string, sink: Sink): Sink => {
+  let isOver = false
+  return (event, context) => {
+    if (isOver) return undefined
+    isOver = event.runId === runId && AgentEvent.isTerminal(event)
+    return sink(event, context)
+  }
+}
+
+/** Emits the first event, the turn that was cut short, and the one terminal event. */
+const reporting = <A, E, R>(
+  frame: Frame,
+  run: RunContext.RunContext,
+  running: Effect.Effect<A, E, R>,
+  fiber: Fiber.Fiber<unknown, unknown>
+) =>
+  Effect.onExitPrimitive(
+    RunContext.begin(run, () => ({ type: "run-start", input: frame.input, transcript: frame.state.said() }), running),
+    (exit) => {
+      // a turn that waits is not over: it ends where the run goes on
+      const message = waitingIn(exit) === undefined ? frame.state.unfinished() : undefined
+      if (message !== undefined) RunContext.tell(run, fiber, () => ({ type: "turn-end", message }))
+      RunContext.tell(run, fiber, () => terminal(frame, run, exit))
+      return undefined
+    }
+  )
+
+const waitingIn = (exit: Exit.Exit<unknown, unknown>) =>
+  Exit.isSuccess(exit) && exit.value instanceof Suspension ? exit.value.snapshot.open : undefined
+
+const terminal = (
+  frame: Frame,
+  run: RunContext.RunContext,
+  exit: Exit.Exit<unknown, unknown>
+): AgentEvent.Happening => {
+  const spent = { usage: run.ledger.usage, ledger: [...run.ledger.entries] }
+  if (Exit.isSuccess(exit) && exit.value instanceof Suspension) {
+    const message = waitingIn(exit) === undefined ? undefined : frame.state.unfinished()
+    return {
+      type: "run-suspended",
+      snapshot: exit.value.snapshot,
+      ...(message === undefined ? {} : { message }),
+      ...spent
+    }
+  }
+  if (Exit.isSuccess(exit)) {
+    const { finish } = frame.state
+    return { type: "run-completed", output: exit.value, ...(finish === undefined ? {} : { finish }), ...spent }
+  }
+  const { reasons } = frame.state
+  const kept = { transcript: frame.state.transcript(), ...spent }
+  if (Cause.hasInterrupts(exit.cause)) return { type: "run-interrupted", ...kept }
+  const tried = reasons === undefined || reasons.length < 2 ? {} : { reasons }
+  return { type: "run-failed", error: Cause.squash(exit.cause), isDefect: Cause.hasDies(exit.cause), ...tried, ...kept }
+}

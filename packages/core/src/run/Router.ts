@@ -1,0 +1,205 @@
+/**
+ * Chooses among the skills of an agent: by a rule, or by asking the agent's model. It is asked once at the start of a run, and
+ * only where there are several skills.
+ */
+import * as Effect from "effect/Effect"
+import { type Pipeable, pipeArguments } from "effect/Pipeable"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Coercion from "../coercion/Coercion.ts"
+import type { LlmError } from "../errors/LlmError.ts"
+import * as Message from "../data/Message.ts"
+import type * as Model from "../model/Model.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import { RoutingError } from "../errors/RunError.ts"
+import * as Skill from "./Skill.ts"
+import { rowsAfter } from "../model/table.ts"
+import type { Candidate, Choice, Place } from "./routerPlace.ts"
+import * as Interception from "../model/Interception.ts"
+import * as Turn from "./Turn.ts"
+
+const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Router")
+
+/**
+ * `Said` is what its rule may say: names of skills, and `undefined` where the model is asked. `E` and `R` are the failures and
+ * needs of the rule, `Table` the rows for model failures so far.
+ */
+export interface Router<
+  out Said extends string | undefined,
+  out E = never,
+  out R = never,
+  out Table = {}
+> extends Pipeable {
+  readonly [TypeId]: {
+    readonly _Said: () => Said
+    readonly _E: () => E
+    readonly _R: () => R
+    readonly _Table: () => Table
+  }
+  readonly definition: Definition
+}
+
+/** What a router is at run time. */
+export interface Definition {
+  readonly rule: ((input: string) => Effect.Effect<string | undefined, unknown>) | undefined
+  readonly prompt: string
+  readonly threshold: number
+  readonly rows: Recovery.Rows
+}
+
+type AnyRouter = Router<string | undefined, unknown, unknown, unknown>
+
+/** The names that a router is known to give: of a text that could be any, nothing is known. */
+export type NameOf<Said, Table> = Literal<Exclude<Said, undefined> | Recovery.AnswerOf<Table[keyof Table]>>
+
+type Literal<Name> = Name extends string ? (string extends Name ? never : Name) : never
+
+/** What leaves a run because of it, the failures of the model behind its own table included. */
+export type ErrorOf<Said, E, Table> =
+  | E
+  | (undefined extends Said ? RoutingError | Left<Table> : string extends Said ? RoutingError : never)
+
+type Left<Table> = [keyof Table] extends [never] ? LlmError : Recovery.Residue<LlmError, Table>
+
+/** What it needs besides a model. */
+export type ServicesOf<Said, R, Table> = R | (undefined extends Said ? Recovery.ServicesOf<Table[keyof Table]> : never)
+
+/** How the model is asked, where no rule has chosen. */
+export interface Options {
+  /** The least confidence, from 0 to 1, with which a choice counts; 0.6 by default. */
+  readonly threshold?: number
+  /** What the model reads before the list of the skills. */
+  readonly prompt?: string
+}
+
+/**
+ * One model call, in which the model reads the names and descriptions of the skills, and answers with a name and a confidence.
+ * An agent with several skills does this when it is given no router.
+ */
+export const byModel = (options?: Options): Router<undefined> => fromDefinition({ ...asking(options), rule: undefined })
+
+/**
+ * A rule, pure or an effect: the skill that it names is taken, and no model is asked. Where it gives `undefined` the model is,
+ * with these options. A rule that always gives a name leaves no `RoutingError`, as long as its type tells the names: effects
+ * forget them without `as const`. What it fails with leaves the agent.
+ */
+export const byRule = <const Said extends string | undefined, E = never, R = never>(
+  rule: (input: string) => Said | Effect.Effect<Said, E, R>,
+  options?: Options
+): Router<Said, E, R> =>
+  fromDefinition({
+    ...asking(options),
+    rule: (input) =>
+      Effect.suspend(() => {
+        const said = rule(input)
+        // its needs are in the agent's type
+        return Effect.isEffect(said) ? (said as Effect.Effect<Said, E>) : Effect.succeed(said)
+      })
+  })
+
+/**
+ * The table, or the function, for failures of the routing call: here, not in the agent's own table, which answers with outputs. An
+ * answer is the name of a skill.
+ */
+export const onLlmError =
+  <const Name extends string, const Given extends Turn.LlmRows<Name> | Turn.LlmHandler<Name>>(
+    given: Given & Turn.CheckRows<Given>,
+    options?: Turn.HandlerOptions
+  ) =>
+  <Said extends string | undefined, E, R, Old>(
+    self: Router<Said, E, R, Old>
+  ): Router<Said, E, R, Turn.After<Old, Given>> => {
+    const { definition } = self
+    return fromDefinition({ ...definition, rows: rowsAfter(definition.rows, given, options) })
+  }
+
+const defaultPrompt = "Choose the skill that fits what the user asks for. Do not answer the user."
+
+const asking = ({ prompt = defaultPrompt, threshold = 0.6 }: Options = {}) => {
+  if (!(threshold >= 0 && threshold <= 1)) {
+    throw new RangeError(`Router: threshold must be a number from 0 to 1, got ${threshold}`)
+  }
+  return { prompt, threshold, rows: new Map() } satisfies Partial<Definition>
+}
+
+// a router's type parameters are carried by its type alone
+function fromDefinition<Self extends AnyRouter>(definition: Definition): Self {
+  const carried = { _Said: absurd, _E: absurd, _R: absurd, _Table: absurd }
+  return { [TypeId]: carried, definition, pipe } as unknown as Self
+}
+
+function pipe(this: unknown) {
+  return pipeArguments(this, arguments)
+}
+
+function absurd(): never {
+  throw new TypeError("Router: its type parameters are no values")
+}
+
+/**
+ * What the rule says; nothing where the model has to be asked.
+ *
+ * @internal
+ */
+export const rule = ({ rule: ask }: Definition, place: Place): Effect.Effect<Choice | undefined, unknown> =>
+  ask === undefined
+    ? Effect.undefined
+    : Effect.flatMap(
+        Interception.step(
+          () => ({ kind: "decision", about: "route" }),
+          () => ask(place.input)
+        ),
+        (skill) => (skill === undefined ? Effect.undefined : known({ skill, by: "rule" }, skill, place))
+      )
+
+/**
+ * Asks the model; the reply is never shown as text of the run.
+ *
+ * @internal
+ */
+export const ask = (self: Definition, model: Model.Service, place: Place): Effect.Effect<Choice, unknown> => {
+  const { candidates, input, run } = place
+  const messages = [Message.system(instructions(self.prompt, candidates)), Message.user(input)]
+  const request: Model.Request = { messages, tools: [], toolChoice: "auto" }
+  const guard = { rows: self.rows, onPartial: "fail", isStreamed: false, layer: "routing" } as const
+  return Effect.flatMap(Turn.ask({ model, request, run, ...guard }), (answer) => {
+    if (answer.type === "answered") {
+      const skill = String(answer.value)
+      return known({ skill, by: "table" }, skill, place)
+    }
+    const text = Message.textOf(answer.reply)
+    const read = Result.flatMap(Coercion.parse(text), (parsed) => Coercion.decode(parsed, decode))
+    if (Result.isFailure(read)) return refused(text, place)
+    const { confidence, name: skill } = read.success.decoded
+    return confidence < self.threshold ? refused(text, place) : known({ skill, by: "model", confidence }, text, place)
+  })
+}
+
+const instructions = (prompt: string, candidates: ReadonlyArray<Candidate>): string =>
+  [
+    prompt,
+    "",
+    "The skills:",
+    ...candidates.map(({ description, name }) => `- ${JSON.stringify(name)}: ${description}`),
+    "",
+    `Answer with JSON and nothing else: {"name": "<name of the skill>", "confidence": <number from 0 to 1>}.`,
+    `The name is "${Skill.none}" when no skill fits.`
+  ].join("\n")
+
+const Answer = Schema.Struct({
+  name: Schema.String,
+  confidence: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
+})
+
+const decode = (value: Schema.Json) => Result.mapError(Schema.decodeUnknownResult(Answer)(value), ({ issue }) => issue)
+
+/** A name that is no skill is not taken for another. */
+const known = (choice: Choice, answer: string, place: Place): Effect.Effect<Choice, RoutingError> =>
+  place.candidates.some(({ name }) => name === choice.skill) ? Effect.succeed(choice) : refused(answer, place)
+
+const refused = (answer: string, { candidates, run, transcript }: Place): Effect.Effect<never, RoutingError> =>
+  Effect.suspend(() => {
+    const names = candidates.map(({ name }) => name)
+    const kept = { transcript: transcript(), usage: run.ledger.usage }
+    return Effect.fail(RoutingError.of(run.agent, names, answer, kept))
+  })

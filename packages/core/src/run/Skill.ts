@@ -1,0 +1,60 @@
+/** What an agent can do: a name, a description, and either the tools that are allowed for it or a plain function. */
+import type * as Effect from "effect/Effect"
+import type * as Tool from "../tool/Tool.ts"
+
+/** A skill at which the agent's model works, with these tools. */
+export interface Skill<out T extends Tool.AnyTool = never, out Name extends string = string> {
+  readonly name: Name
+  /** What it is for: whoever chooses among several skills reads it. */
+  readonly description: string
+  /** Added to the agent's own prompt. */
+  readonly prompt?: string
+  readonly tools: ReadonlyArray<T>
+}
+
+/** A skill that is a plain function. */
+export interface Deterministic<out Name extends string, out O, out E = never, out R = never> {
+  readonly name: Name
+  readonly description: string
+  readonly run: (input: string) => Effect.Effect<O, E, R>
+}
+
+/** Any skill, with tools or deterministic. */
+export type AnySkill = Skill<Tool.AnyTool> | Deterministic<string, unknown, unknown, unknown>
+
+/** A skill. Its tools are an allow-list: nothing else can be called while it is at work. */
+export const make = <const Name extends string, const Tools extends ReadonlyArray<Tool.AnyTool> = readonly []>(
+  name: Name,
+  options: { readonly description: string; readonly prompt?: string; readonly tools?: Tools }
+): Skill<Tools[number], Name> => ({
+  name: checked(name),
+  description: options.description,
+  tools: options.tools ?? [],
+  ...(options.prompt === undefined ? {} : { prompt: options.prompt })
+})
+
+/** A skill that needs neither a loop nor a model: its function's value is the agent's output. */
+export const deterministic = <const Name extends string, O, E = never, R = never>(
+  name: Name,
+  options: { readonly description: string; readonly run: (input: string) => Effect.Effect<O, E, R> }
+): Deterministic<Name, O, E, R> => ({ name: checked(name), description: options.description, run: options.run })
+
+/**
+ * Whether a skill is a function, which asks no model.
+ *
+ * @internal
+ */
+export const isDeterministic = (self: AnySkill): self is Extract<AnySkill, { readonly run: unknown }> => "run" in self
+
+/**
+ * What a model says that finds no skill for an input: no skill can have that name.
+ *
+ * @internal
+ */
+export const none = "none"
+
+const checked = <Name extends string>(name: Name): Name => {
+  if (name.trim() === "") throw new TypeError("Skill: a skill needs a name")
+  if (name === none) throw new TypeError(`Skill: '${none}' is what a router's model says when no skill fits`)
+  return name
+}

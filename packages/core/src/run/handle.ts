@@ -1,0 +1,129 @@
+/** A run at work in a fiber of its own, for those who need more of it than its answer. */
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Queue from "effect/Queue"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type * as AgentEvent from "../event/AgentEvent.ts"
+import type * as Ledger from "../budget/Ledger.ts"
+import type * as Message from "../data/Message.ts"
+import type { Snapshot } from "../event/Snapshot.ts"
+import * as Usage from "../data/Usage.ts"
+import type { RunContext } from "../event/RunContext.ts"
+import type { Mode, Sink, State } from "./Frame.ts"
+import { Suspension } from "./start.ts"
+
+/** How a run ended that did not fail: with its answer, or waiting for a decision or a larger budget. */
+export type Outcome<O> = Completed<O> | Suspended
+
+/** A run that came to its end, with its output. */
+export interface Completed<out O> {
+  readonly _tag: "Completed"
+  readonly output: O
+  /** How the model's reply ended that is the output: `length` where it was cut off. Absent where no reply is the output. */
+  readonly finish?: Message.FinishReason
+}
+
+/** A run that waits for a decision or a larger budget; nothing of it is at work. */
+export interface Suspended {
+  readonly _tag: "Suspended"
+  /** Where it goes on, with `Agent.resume`. */
+  readonly snapshot: Snapshot
+}
+
+/** A run that was started. It is interrupted when the scope closes in which it was. */
+export interface Run<out O, out E> {
+  /** Waits for its end. */
+  readonly outcome: Effect.Effect<Outcome<O>, E>
+  /** Everything that happens in it, from its beginning, for each who asks; ends as the run ends, without its failure. */
+  readonly events: Stream.Stream<AgentEvent.AgentEvent>
+  /** What was said so far, the input at least; calls that are not settled yet are in it as they would be if the run ended now. */
+  readonly transcript: Effect.Effect<Message.Transcript>
+  /** What it and all runs below it have consumed so far. */
+  readonly usage: Effect.Effect<Usage.Usage>
+  readonly ledger: Effect.Effect<ReadonlyArray<Ledger.Entry>>
+  /**
+   * How many events were lost to its listeners, and to those of the runs below it: they had no room left, were not heard when the
+   * outermost run had waited its second, or were ends on which a listener was still at work ten seconds later. `events` loses none.
+   */
+  readonly lost: Effect.Effect<number>
+  /** Stops it, and waits until it has stopped. */
+  readonly interrupt: Effect.Effect<void>
+}
+
+/** What a run that has begun can be asked. */
+export interface Started {
+  readonly state: State
+  readonly run: RunContext
+}
+
+type Execute = (sink: Sink, mode: Mode) => Effect.Effect<unknown, unknown, unknown>
+
+/** Starts a run in the present scope. */
+export const start = (execute: Execute): Effect.Effect<Run<unknown, unknown>, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const log = new Log()
+    let started: Started | undefined
+    const running = execute((event) => log.push(event), {
+      isStreamed: true,
+      isSuspendable: true,
+      isForked: true,
+      started: (value) => {
+        started = value
+      }
+    })
+    // what the run needs is in the type of `start`
+    const fiber = yield* Effect.forkScoped(running as Effect.Effect<unknown, unknown>, {
+      uninterruptible: true,
+      startImmediately: true
+    })
+    fiber.addObserver(() => log.end())
+    return {
+      outcome: Effect.map(Fiber.join(fiber), (value) => outcomeOf(value, started?.state.finish)),
+      events: log.stream,
+      transcript: Effect.sync(() => started?.state.transcript() ?? []),
+      usage: Effect.sync(() => started?.run.ledger.usage ?? Usage.empty),
+      ledger: Effect.sync(() => [...(started?.run.ledger.entries ?? [])]),
+      lost: Effect.sync(() => started?.run.losses.events ?? 0),
+      interrupt: Fiber.interrupt(fiber)
+    }
+  })
+
+const outcomeOf = (value: unknown, finish: Message.FinishReason | undefined): Outcome<unknown> =>
+  value instanceof Suspension
+    ? { _tag: "Suspended", snapshot: value.snapshot }
+    : { _tag: "Completed", output: value, ...(finish === undefined ? {} : { finish }) }
+
+/** Keeps all events, and hands them to whoever comes, early or late. */
+class Log {
+  readonly #events: Array<AgentEvent.AgentEvent> = []
+  readonly #queues = new Set<Queue.Queue<AgentEvent.AgentEvent, Cause.Done>>()
+  #isOver = false
+
+  push(event: AgentEvent.AgentEvent): void {
+    this.#events.push(event)
+    for (const queue of this.#queues) Queue.offerUnsafe(queue, event)
+  }
+
+  end(): void {
+    this.#isOver = true
+    for (const queue of this.#queues) Queue.endUnsafe(queue)
+  }
+
+  readonly stream: Stream.Stream<AgentEvent.AgentEvent> = Stream.callback((queue) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        for (const event of this.#events) Queue.offerUnsafe(queue, event)
+        if (this.#isOver) Queue.endUnsafe(queue)
+        else this.#queues.add(queue)
+      }),
+      () => Effect.sync(() => this.#queues.delete(queue))
+    )
+  )
+}
+
+/** Whether a run ended waiting. */
+export const isSuspended = (exit: Exit.Exit<unknown, unknown>): boolean =>
+  Exit.isSuccess(exit) && exit.value instanceof Suspension

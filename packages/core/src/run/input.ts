@@ -1,0 +1,40 @@
+/** How the input of an agent becomes the first message of its user. */
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Issue from "../data/Issue.ts"
+import * as Message from "../data/Message.ts"
+import { once } from "../tool/definition.ts"
+
+/** What a user says, and the text of it, by which skills are chosen and on which functions work. */
+export interface Said {
+  readonly message: Message.User
+  readonly text: string
+}
+
+/** Throws on an input that does not fit. */
+export type ReadInput = (input: unknown) => Said
+
+/** Of an agent without an input schema: what it is given is the text. */
+export const plain: ReadInput = (input) => spoken(String(input))
+
+const spoken = (text: string): Said => ({ message: Message.user(text), text })
+
+/** Parts go as they are; of anything else goes the encoded string, or the JSON of what is encoded. */
+export const reader = (agent: string, schema: Schema.Codec<unknown, unknown>): ReadInput => {
+  const encode = once(() => Schema.encodeUnknownResult(Schema.toCodecJson(schema), { errors: "all" }))
+  const takesParts = schema.ast === Message.UserContent.ast
+  return (input) => {
+    const encoded = encode()(input)
+    if (Result.isFailure(encoded)) {
+      const issues = Issue.fromSchema(encoded.failure.issue, input)
+      throw new TypeError(`Agent '${agent}': the input does not fit its schema: ${Issue.formatAll(issues)}`)
+    }
+    if (takesParts) {
+      // it has just been checked
+      const message = Message.user(input as Message.UserContent)
+      return { message, text: Message.textOf(message) }
+    }
+    return spoken(Predicate.isString(encoded.success) ? encoded.success : JSON.stringify(encoded.success))
+  }
+}

@@ -1,0 +1,78 @@
+/** What an agent with an output schema wants for an answer, and how a final text becomes it. */
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import * as Coercion from "../coercion/Coercion.ts"
+import * as Issue from "../data/Issue.ts"
+import type * as Model from "../model/Model.ts"
+import { issuesOf } from "../tool/call.ts"
+import { decoder, jsonSchemaOf, once } from "../tool/definition.ts"
+
+export interface Output {
+  readonly schema: Schema.Codec<unknown, unknown>
+  readonly wanted: () => Wanted
+  /** The value of a final text, or all that is wrong with it. */
+  readonly read: (text: string) => Result.Result<Answer, ReadonlyArray<Issue.Issue>>
+}
+
+/** A text where the schema takes one; otherwise JSON, which the model is asked for. */
+export type Wanted =
+  | { readonly kind: "text" }
+  | { readonly kind: "json"; readonly spec: Model.OutputSpec; readonly shape: Coercion.Shape }
+
+export interface Answer {
+  readonly value: unknown
+  readonly changes: ReadonlyArray<Coercion.Change>
+}
+
+/** Schemas are compiled at first use. */
+export const make = (agent: string, schema: Schema.Codec<unknown, unknown>): Output => {
+  const decode = decoder(schema)
+  const wanted = once(() => wantedBy(agent, jsonSchemaOf(schema)))
+  const readPlain = (text: string) => Result.map(decode(text), (value): Answer => ({ value, changes: [] }))
+  const readJson = (text: string, shape: Coercion.Shape): Result.Result<Answer, ReadonlyArray<Issue.Issue>> => {
+    const parsed = Coercion.parse(text, Coercion.steps, shape)
+    if (Result.isFailure(parsed)) return Result.fail([{ path: [], expected: "Expected JSON", actual: saying(text) }])
+    const decoded = Coercion.decode(parsed.success, decode)
+    return Result.isSuccess(decoded)
+      ? Result.succeed({ value: decoded.success.decoded, changes: decoded.success.changes })
+      : Result.fail(issuesOf(decoded.failure, parsed.success.value, Coercion.steps))
+  }
+  return {
+    schema,
+    wanted,
+    read: (text) => {
+      const want = wanted()
+      if (want.kind === "json") {
+        // where the schema takes texts besides, any text may be one
+        return Result.orElse(readJson(text, want.shape), (issues) => Result.mapError(readPlain(text), () => issues))
+      }
+      return Result.orElse(readPlain(text), (issue) =>
+        Result.mapError(readJson(text, "object"), () => Issue.fromSchema(issue, text))
+      )
+    }
+  }
+}
+
+const saying = (text: string): string => {
+  const said = text.trim()
+  return said === "" ? "an empty answer" : `text that begins with ${JSON.stringify(said.slice(0, maxShown))}`
+}
+
+const maxShown = 60
+
+const wantedBy = (name: string, schema: Model.OutputSpec["schema"]): Wanted => {
+  const { type } = rootOf(schema)
+  if (type === "string") return { kind: "text" }
+  return { kind: "json", spec: { name, schema }, shape: type === "array" ? "list" : "object" }
+}
+
+/** A schema with a name of its own stands among the definitions. */
+const rootOf = (schema: Model.OutputSpec["schema"]): Schema.JsonObject => {
+  const { $defs, $ref } = schema
+  if (typeof $ref !== "string" || !isObject($defs)) return schema
+  const root = $defs[decodeURIComponent($ref.slice("#/$defs/".length)).replaceAll("~1", "/").replaceAll("~0", "~")]
+  return isObject(root) ? root : schema
+}
+
+const isObject = (json: Schema.Json | undefined): json is Schema.JsonObject =>
+  typeof json === "object" && json !== null && !Array.isArray(json)

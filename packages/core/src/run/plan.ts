@@ -1,0 +1,64 @@
+/** What a run is told of its agent: limits, tables, listeners, and the work. */
+import type * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import type * as Budget from "../budget/Budget.ts"
+import type * as Model from "../model/Model.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import type * as Router from "./Router.ts"
+import type { Candidate } from "./routerPlace.ts"
+import type * as Toolset from "../tool/Toolset.ts"
+import type * as Turn from "./Turn.ts"
+import type { OnExceeded } from "../budget/Meter.ts"
+import type * as Frame from "./Frame.ts"
+import type { ReadInput } from "./input.ts"
+import type { Output } from "./output.ts"
+
+/** All that the loop has to know of an agent. */
+export interface Plan {
+  readonly agent: string
+  readonly work: Work
+  readonly budget: Budget.Budget
+  /** The agent's own model. It is for this run's loop alone: what the tools need, they get from outside. */
+  readonly model: Layer.Layer<Model.Model, unknown> | undefined
+  readonly onLlmError: Recovery.Rows
+  readonly onPartial: Turn.OnPartial
+  readonly siblings: Turn.Siblings | undefined
+  readonly listeners: ReadonlyArray<Frame.Listener>
+  /** What is done about a limit of the budget that was reached; it ends the run where nobody decides. */
+  readonly onExceeded: OnExceeded | undefined
+  readonly readInput: ReadInput
+  /** What the model's last text has to become; absent where it is the output as it is. */
+  readonly output: Output | undefined
+  /** How often the model is asked again for a text that does not fit. */
+  readonly outputRetries: number
+}
+
+/** What a run has to do: the work of its only skill, or that of the one that it chooses. */
+export type Work = Skilled | Choice
+
+/** The work of one skill. */
+export type Skilled = Loop | Plain
+
+/** The model works, with these tools. */
+export interface Loop {
+  readonly kind: "loop"
+  readonly prompt: string
+  readonly toolset: Toolset.Toolset
+}
+
+/** A function works, and no model is asked. */
+export interface Plain {
+  readonly kind: "function"
+  readonly prompt: string
+  readonly run: (input: string) => Effect.Effect<unknown, unknown>
+}
+
+/** First a skill has to be chosen. */
+export interface Choice {
+  readonly kind: "choice"
+  readonly prompt: string
+  readonly router: Router.Definition
+  readonly candidates: ReadonlyArray<Candidate>
+  /** By the names of the candidates. */
+  readonly works: ReadonlyMap<string, Skilled>
+}

@@ -1,0 +1,26 @@
+/** A choice among skills: what there is to choose from, where it is made, and what came of it. */
+import type * as Message from "../data/Message.ts"
+import type { RunContext } from "../event/RunContext.ts"
+
+/** What a router may choose. */
+export interface Candidate {
+  readonly name: string
+  readonly description: string
+}
+
+/** A choice that was made, and by what: `table` is the one for failures of the routing call. */
+export interface Choice {
+  readonly skill: string
+  readonly by: "rule" | "model" | "table"
+  /** What the model says of its choice, from 0 to 1. */
+  readonly confidence?: number
+}
+
+/** Where a choice is made. */
+export interface Place {
+  readonly input: string
+  readonly candidates: ReadonlyArray<Candidate>
+  readonly run: RunContext
+  /** What was said so far. */
+  readonly transcript: () => Message.Transcript
+}

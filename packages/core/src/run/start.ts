@@ -1,0 +1,32 @@
+/** Where a run begins: with an input, with a conversation, or where another run was suspended. */
+import type * as Approval from "../data/Approval.ts"
+import type * as Budget from "../budget/Budget.ts"
+import type * as Message from "../data/Message.ts"
+import type { Snapshot } from "../event/Snapshot.ts"
+
+/** Goes on where a run was suspended, or after what was said. */
+export interface Resumption<out I> {
+  /** What is settled in it never runs again. */
+  readonly from: Snapshot | Message.Transcript
+  /** What the user says next; after a transcript only. */
+  readonly input?: I
+  /** What was decided about the requests of the snapshot. A decision about anything else, or one that comes too late, does not count. */
+  readonly decisions?: ReadonlyArray<Approval.Decided>
+  /**
+   * Limits in the place of those with which the run was suspended, or of the agent's own. What is not named here stays as it is,
+   * prices too, and so does what `onBudgetExceeded` has extended.
+   */
+  readonly budget?: Budget.Limits
+}
+
+export type Start =
+  | { readonly kind: "input"; readonly input: unknown }
+  | { readonly kind: "resumption"; readonly resumption: Resumption<unknown> }
+
+/** A run that ends neither with an answer nor with a failure: it waits. */
+export class Suspension {
+  readonly snapshot: Snapshot
+  constructor(snapshot: Snapshot) {
+    this.snapshot = snapshot
+  }
+}

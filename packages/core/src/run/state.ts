@@ -1,0 +1,256 @@
+/** What a run has said and counted so far. It belongs to one run and lives as long as it. */
+import type * as Budget from "../budget/Budget.ts"
+import * as FailureHistory from "../budget/FailureHistory.ts"
+import * as Message from "../data/Message.ts"
+import { BudgetExceededError, type BudgetReason } from "../errors/RunError.ts"
+import type * as Model from "../model/Model.ts"
+import type { RunContext } from "../event/RunContext.ts"
+import { ToolExecutionError } from "../errors/ToolError.ts"
+import type { Open, Snapshot } from "../event/Snapshot.ts"
+import type { Failure, Pending } from "../tool/outcome.ts"
+import { Exceeded, own, ownerAbove } from "../budget/Meter.ts"
+import type { State } from "./Frame.ts"
+
+/** What is known of a batch before it is settled. */
+export interface Begun {
+  readonly admitted: number
+  readonly inARow: number
+  readonly wasOff: boolean
+}
+
+/** What a call waits for whose sub-agent was cut off at this instant, if that can go on. */
+type Capture = (now: number) => Pending | undefined
+
+export class RunState implements State {
+  readonly #agent: string
+  readonly #maxInARow: number
+  readonly history: FailureHistory.FailureHistory
+  /** What the run was asked, as it stands among its messages. */
+  asked: Message.User | undefined
+  /** Grows in place: requests lend it to the model. */
+  readonly messages: Array<Message.Message>
+  /** What the model reads in their place since they were too long for it. */
+  #compacted: Array<Message.Message> | undefined
+  settlements: Array<Message.Settlement | undefined> = []
+  /** What each call waits for, and how its sub-agent would be suspended that is still at work. */
+  pending: Array<Pending | undefined> = []
+  captures: Array<Capture | undefined> = []
+  begun: Begun | undefined
+  #reply: Message.Reply | undefined
+  /** The text of the last reply. */
+  partial = ""
+  /** How the reply ended that is to be the output, once there is one. */
+  finish: Message.FinishReason | undefined
+  turn = 0
+  /** The skill that was chosen, where there was a choice. */
+  skill: string | undefined
+  /** Final texts that did not fit, and were asked for again. */
+  outputsRejected = 0
+  /** Batches that were called with tools switched off. */
+  callsWhileOff = 0
+  /** The tool that was called last, and how often with no other in between. */
+  #last = ""
+  #inARow = 0
+
+  constructor(agent: string, budget: Budget.Budget, messages: Array<Message.Message>) {
+    this.#agent = agent
+    this.#maxInARow = budget.maxConsecutiveSameTool
+    this.history = new FailureHistory.FailureHistory(budget.repeatedFailures)
+    this.messages = messages
+  }
+
+  /** Goes on where a run was suspended. */
+  restore({ callsWhileOff, compacted, failures, inARow, open, outputsRejected, transcript, turn }: Snapshot): void {
+    if (compacted !== undefined) {
+      const last = transcript[compacted.from - 1]
+      const from = last === undefined ? 0 : this.messages.lastIndexOf(last) + 1
+      this.#compacted = [...compacted.head, ...this.messages.slice(from)]
+    }
+    this.turn = turn
+    this.outputsRejected = outputsRejected
+    this.callsWhileOff = callsWhileOff
+    this.#last = inARow.tool
+    this.#inARow = inARow.calls
+    this.history.restore(failures)
+    if (open === undefined) return
+    this.open(open.reply)
+    for (const [index, settlement] of open.settlements.entries()) this.settlements[index] = settlement ?? undefined
+  }
+
+  /**
+   * All that a run has to know to go on from here. A batch in which calls wait, or sub-agents were at work that can go on, is
+   * open; what was cut off in it is settled as that. `settled` is what is known of the calls that are.
+   */
+  snapshot(run: RunContext, now: number, settled: ReadonlyArray<FailureHistory.Settled | null> = []): Snapshot {
+    const open = this.#open(now, settled)
+    const { skill } = this
+    const asked = this.messages.findIndex((message) => message === this.asked)
+    const { counts } = run.meter
+    run.meter.suspended(run.runId, counts)
+    return {
+      version: 2,
+      runId: run.runId,
+      agent: this.#agent,
+      transcript: open === undefined ? this.transcript() : [...this.messages],
+      ...(this.#compacted === undefined ? {} : { compacted: abridged(this.messages, this.#compacted) }),
+      ...(asked < 0 ? {} : { asked }),
+      turn: this.turn,
+      limits: run.meter.limits,
+      warned: run.meter.warned,
+      spent: { ...counts, millis: run.meter.spent("maxDuration", now) },
+      ledger: [...run.ledger.entries],
+      failures: this.history.state,
+      callsWhileOff: this.callsWhileOff,
+      outputsRejected: this.outputsRejected,
+      inARow: { tool: this.#last, calls: this.#inARow },
+      ...(skill === undefined ? {} : { skill }),
+      ...(open === undefined ? {} : { open })
+    }
+  }
+
+  #open(now: number, settled: ReadonlyArray<FailureHistory.Settled | null>): Open | undefined {
+    const reply = this.#reply
+    if (reply === undefined || this.begun === undefined) return undefined
+    const waits = Message.callsOf(reply).map((_, index) => this.pending[index] ?? this.captures[index]?.(now))
+    if (waits.every((wait) => wait === undefined)) return undefined
+    const requests = waits.flatMap((wait) => wait?.requests ?? [])
+    const standings = waits.flatMap((wait) => wait?.standing ?? [])
+    const nested = waits.flatMap((wait) => wait?.nested ?? [])
+    return {
+      ...this.begun,
+      reply,
+      settlements: waits.map((wait, index) =>
+        wait === undefined ? (this.settlements[index] ?? Message.notRun) : null
+      ),
+      settled: waits.map((wait, index) => (wait === undefined ? (settled[index] ?? null) : null)),
+      requests,
+      standings,
+      ...(nested.length === 0 ? {} : { nested })
+    }
+  }
+
+  /** Takes a reply in; gives its calls. */
+  open(reply: Message.Reply): ReadonlyArray<Message.ToolCall> {
+    this.#reply = reply
+    this.settlements = []
+    this.pending = []
+    this.captures = []
+    this.begun = undefined
+    this.partial = Message.textOf(reply)
+    return Message.callsOf(reply)
+  }
+
+  close(message: Message.Assistant): Message.Assistant {
+    this.#reply = undefined
+    this.add(message)
+    return message
+  }
+
+  /** Says something more, to the model too. */
+  add(message: Message.Message): void {
+    this.messages.push(message)
+    this.#compacted?.push(message)
+  }
+
+  /** Begins with another conversation. */
+  begin(messages: ReadonlyArray<Message.Message>): void {
+    this.messages.splice(0, this.messages.length, ...messages)
+    this.#compacted = undefined
+  }
+
+  /** The request, with what the model is to read of the conversation. */
+  asking(request: Model.Request): Model.Request {
+    return this.#compacted === undefined ? request : { ...request, messages: this.#compacted }
+  }
+
+  /** From here on the model reads this, and what is added to it; nothing of the conversation is lost. */
+  compact(messages: Message.Transcript): void {
+    this.#compacted = [...messages]
+  }
+
+  /** Of these calls, how many come before one tool was called too often with no other in between. */
+  inARow(calls: ReadonlyArray<Message.ToolCall>): number {
+    for (const [index, { name }] of calls.entries()) {
+      this.#inARow = name === this.#last ? this.#inARow + 1 : 1
+      this.#last = name
+      if (this.#inARow > this.#maxInARow) return index
+    }
+    return calls.length
+  }
+
+  get callsInARow(): number {
+    return this.#inARow
+  }
+
+  /** A copy of all that is closed. */
+  said(): Message.Transcript {
+    return [...this.messages]
+  }
+
+  /** A copy, with whatever is still open settled as it would be if the run ended now. */
+  transcript(): Message.Transcript {
+    const unfinished = this.unfinished()
+    return unfinished === undefined ? [...this.messages] : [...this.messages, unfinished]
+  }
+
+  unfinished(): Message.Assistant | undefined {
+    return this.#reply === undefined ? undefined : Message.settle(this.#reply, this.settlements)
+  }
+
+  /**
+   * What leaves the run: our own final errors take its transcript and its usage along. So does the end of a budget, here or
+   * above; whatever else fails leaves as itself.
+   */
+  leaving(error: unknown, run: RunContext): unknown {
+    if (error instanceof Exceeded) return this.#exceeded(error, run)
+    if (!(error instanceof BudgetExceededError)) return error
+    const owner = ownerAbove(error, run.meter)
+    if (owner === undefined) return error
+    const { limit, reason, spent, trail } = error
+    return this.#exceeded(new Exceeded(owner, reason, limit, spent, trail), run)
+  }
+
+  attach({ error, isOurs }: Failure, run: RunContext): unknown {
+    if (!isOurs || !(error instanceof ToolExecutionError)) return error
+    const { attempts, callId, message, tool, trail } = error
+    return new ToolExecutionError({
+      tool,
+      callId,
+      message,
+      attempts,
+      ...("cause" in error ? { cause: error.cause } : {}),
+      ...(trail === undefined ? {} : { trail }),
+      transcript: this.transcript(),
+      usage: run.ledger.usage
+    })
+  }
+
+  /** A limit of this run alone. */
+  own(reason: BudgetReason, limit: number, spent: number, run: RunContext): Exceeded {
+    return new Exceeded(run.meter, reason, limit, spent)
+  }
+
+  #exceeded({ limit, meter, reason, spent, trail }: Exceeded, run: RunContext): BudgetExceededError {
+    const error = BudgetExceededError.exceeded({
+      agent: meter.agent,
+      reason,
+      limit,
+      spent,
+      transcript: this.transcript(),
+      usage: run.ledger.usage,
+      partial: this.partial,
+      ...(trail === undefined ? {} : { trail })
+    })
+    return own(error, meter)
+  }
+}
+
+/** What stands in for the beginning of a conversation, and where the rest of it begins, which both have. */
+const abridged = (
+  whole: Message.Transcript,
+  compacted: Message.Transcript
+): { readonly head: Message.Transcript; readonly from: number } => {
+  let shared = 0
+  while (shared < compacted.length && compacted.at(-1 - shared) === whole.at(-1 - shared)) shared++
+  return { head: compacted.slice(0, compacted.length - shared), from: whole.length - shared }
+}

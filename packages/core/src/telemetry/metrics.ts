@@ -1,0 +1,134 @@
+/** Metrics of runs: what the GenAI conventions of OpenTelemetry ask for, and what was decided. */
+import type * as Context from "effect/Context"
+import * as Metric from "effect/Metric"
+import type * as AgentEvent from "../event/AgentEvent.ts"
+import { labelsOf } from "../errors/RecoveryAdvice.ts"
+import { errorType } from "./attributes.ts"
+import type { Beginning, Ending, Watcher } from "./operations.ts"
+
+const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
+
+/** The exporters of Effect read the unit from the attribute `unit`. */
+const duration = (name: string, description: string, boundaries: ReadonlyArray<number>) =>
+  Metric.histogram(name, { description, boundaries, attributes: { unit: "s" } })
+
+export const errors = Metric.counter("kintsugi.errors", {
+  description: "Errors that left a run",
+  incremental: true
+})
+
+export const verdicts = Metric.counter("kintsugi.verdicts", {
+  description: "Decisions of recovery policies",
+  incremental: true
+})
+
+export const cost = Metric.counter("kintsugi.cost", {
+  description: "Cost of model calls, where prices are known",
+  incremental: true
+})
+
+export const tokens = Metric.histogram("gen_ai.client.token.usage", {
+  description: "Tokens of model calls",
+  boundaries: Array.from({ length: 14 }, (_, index) => 4 ** index),
+  attributes: { unit: "{token}" }
+})
+
+export const modelDuration = duration(
+  "gen_ai.client.operation.duration",
+  "Duration of attempts of model calls",
+  seconds
+)
+
+export const toolDuration = duration(
+  "gen_ai.execute_tool.duration",
+  "Duration of tool calls, recovery included",
+  seconds
+)
+
+export const agentDuration = duration(
+  "gen_ai.invoke_agent.duration",
+  "Duration of runs",
+  seconds.slice(0, 13).map((_, index) => 0.1 * 2 ** index)
+)
+
+interface Operation {
+  readonly event: Beginning
+  readonly began: bigint
+  readonly context: Context.Context<never>
+}
+
+export const watcher: Watcher<Operation> = {
+  begin: (event, context, began) => ({ event, context, began }),
+  within: ({ context }, event) => {
+    if (event.type !== "verdict") return
+    const { code } = labelsOf(event.error)
+    count(verdicts, 1, context, { layer: event.layer, verdict: event.verdict, code })
+  },
+  end: ({ began, context, event }, ending) => {
+    const took = Number(ending.at - began) / 1e9
+    const failed: Labels = ending.how === "failed" ? { "error.type": errorType(ending) } : {}
+    switch (event.type) {
+      case "run-start":
+        return count(agentDuration, took, context, { "gen_ai.agent.name": event.agent, ...failed })
+      case "tool-start":
+        return count(toolDuration, took, context, {
+          "gen_ai.tool.name": event.tool,
+          "gen_ai.tool.type": "function",
+          "gen_ai.agent.name": event.agent,
+          ...failed
+        })
+      case "model-start": {
+        const labels = {
+          "gen_ai.operation.name": "chat",
+          "gen_ai.provider.name": event.provider,
+          "gen_ai.request.model": event.model,
+          ...answeredBy(ending.event)
+        }
+        count(modelDuration, took, context, { ...labels, ...failed })
+        return countSpent(ending, context, labels)
+      }
+    }
+  }
+}
+
+type Labels = Readonly<Record<string, string>>
+
+const answeredBy = (event: AgentEvent.AgentEvent | undefined): Labels =>
+  event?.type === "model-end" && event.reply.model !== undefined ? { "gen_ai.response.model": event.reply.model } : {}
+
+/** A failed attempt has mostly cost nothing, and one that was interrupted what its provider had told until then. */
+const countSpent = ({ event }: Ending, context: Context.Context<never>, labels: Labels): void => {
+  if (event?.type !== "model-end" && event?.type !== "model-failed" && event?.type !== "model-interrupted") return
+  const { usage, cost: spent } = event.spent
+  const { inputTokens, outputTokens } = usage
+  if (inputTokens > 0) count(tokens, inputTokens, context, { ...labels, "gen_ai.token.type": "input" })
+  if (outputTokens > 0) count(tokens, outputTokens, context, { ...labels, "gen_ai.token.type": "output" })
+  if (spent !== undefined) count(cost, spent, context, labels)
+}
+
+const count = <State>(
+  metric: Metric.Metric<number, State>,
+  value: number,
+  context: Context.Context<never>,
+  labels: Labels
+): void => Metric.withAttributes(metric, labels).updateUnsafe(value, context)
+
+/** The errors that leave runs: one that passes from a run to the run above it unchanged is the same error still. */
+export const errorCounter = (context: Context.Context<never>): ((event: AgentEvent.AgentEvent) => void) => {
+  /** The errors that the runs directly below a run have left with, by its id. */
+  const below = new Map<string, ReadonlyArray<unknown>>()
+  return (event) => {
+    if (event.type === "run-completed" || event.type === "run-suspended" || event.type === "run-interrupted") {
+      below.delete(event.runId)
+    }
+    if (event.type !== "run-failed") return
+    const isCounted = below.get(event.runId)?.includes(event.error) === true
+    below.delete(event.runId)
+    if (event.parent !== undefined) {
+      below.set(event.parent.runId, [...(below.get(event.parent.runId) ?? []), event.error])
+    }
+    if (isCounted) return
+    const { code, retryable } = labelsOf(event.error)
+    count(errors, 1, context, { code, retryable: String(retryable) })
+  }
+}

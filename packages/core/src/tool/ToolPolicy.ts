@@ -1,0 +1,67 @@
+/** A function of the user that sees every tool call before it runs, and may deny it. */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Cause from "effect/Cause"
+import * as Result from "effect/Result"
+import * as ErrorCause from "../data/ErrorCause.ts"
+import type * as Message from "../data/Message.ts"
+import type { SideEffects } from "../recovery/Recovery.ts"
+
+/** A call that is about to run: its arguments fit. */
+export interface Call {
+  readonly agent: string
+  readonly tool: string
+  readonly callId: string
+  /** What `run` would get. */
+  readonly params: unknown
+  /** As they are now: the model's, or those of the last repair. */
+  readonly arguments: Message.ToolCall["arguments"]
+  readonly sideEffects: SideEffects
+  /** How deep the agent is nested; 0 for one that nobody else started. */
+  readonly depth: number
+}
+
+/** What a policy says of a call. The model reads the reason of a denial. */
+export type Decision = { readonly type: "allow" } | { readonly type: "deny"; readonly reason: string }
+
+/** The call may run. */
+export const allow: Decision = { type: "allow" }
+
+/** The reason is told to the model. */
+export const deny = (reason: string): Decision => ({ type: "deny", reason })
+
+/** Sees a call and decides. One that fails, denies. */
+export type Policy<R = never> = (call: Call) => Decision | Effect.Effect<Decision, unknown, R>
+
+/**
+ * Asks one policy after the other, until one denies: `undefined` when none does. One that fails denies.
+ *
+ * @internal
+ */
+export const ask = (policies: ReadonlyArray<Policy>, call: Call): Effect.Effect<string | undefined> =>
+  Effect.gen(function* () {
+    for (const policy of policies) {
+      const decision = yield* failingClosed(() => policy(call))
+      if (decision.type === "deny") return decision.reason
+    }
+    return undefined
+  })
+
+/** One that throws denies as well: nobody has allowed the call. Defects of its effect and interruptions pass. */
+const failingClosed = (policy: () => Decision | Effect.Effect<Decision, unknown>): Effect.Effect<Decision> => {
+  const answered = Result.try(policy)
+  if (Result.isFailure(answered)) return Effect.succeed(undecided(answered.failure))
+  const answer = answered.success
+  if (!Effect.isEffect(answer)) return Effect.succeed(answer)
+  return Effect.flatMap(Effect.exit(answer), (exit) => {
+    if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
+    if (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause)) {
+      // no typed failure is left in a cause that is passed on
+      return Effect.failCause(exit.cause as Cause.Cause<never>)
+    }
+    return Effect.succeed(undecided(Cause.squash(exit.cause)))
+  })
+}
+
+const undecided = (error: unknown): Decision =>
+  deny(`the policy could not decide: ${ErrorCause.mask(ErrorCause.sayingOf(error))}`)

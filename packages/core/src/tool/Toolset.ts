@@ -1,0 +1,183 @@
+/** The tools that a model may call just now, with the tables that guard them: one call in, one settled result out. */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type * as Approval from "../data/Approval.ts"
+import type * as FailureHistory from "../budget/FailureHistory.ts"
+import type { Decide } from "./approving.ts"
+import type { Gates } from "./gates.ts"
+import { denialOf, type Outcome } from "./outcome.ts"
+import { Settling } from "./settling.ts"
+import * as Standing from "./standing.ts"
+import * as UnknownTool from "./unknown.ts"
+import * as Call from "./call.ts"
+import type { Place } from "./nesting.ts"
+import type { ToolDefinition } from "./definition.ts"
+import type { Entry, Level } from "./surroundings.ts"
+import * as Message from "../data/Message.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import * as Render from "../recovery/Render.ts"
+import * as RunContext from "../event/RunContext.ts"
+import type { Standing as StandingOf } from "../event/Snapshot.ts"
+import { DeserializationError, EscalationError, type InvalidArgs } from "../errors/ToolError.ts"
+
+export type { Failure, Outcome, Output, Pending } from "./outcome.ts"
+
+/** The tools of one turn, each with its tables. */
+export interface Toolset {
+  readonly specs: ReadonlyArray<Message.ToolSpec>
+  readonly entries: ReadonlyMap<string, Entry>
+  readonly gates: Gates
+  /** The row for names that are no tool. */
+  readonly unknown: Recovery.Rows
+}
+
+/** The tables of an agent: rows by tool name, and rows for all tools. */
+export interface Tables {
+  readonly byTool: ReadonlyMap<string, Recovery.Rows>
+  readonly defaults: Recovery.Rows
+}
+
+/** What one call finds around it in its run. */
+export interface Surroundings {
+  /** Equal for all runs of the call, different between calls. */
+  readonly idempotencyKey: string
+  readonly run: RunContext.RunContext
+  readonly history: FailureHistory.FailureHistory
+  /** Decides about calls that need approval. */
+  readonly decide: Decide
+  /** What somebody was asked about the call with this key before the run was suspended. */
+  readonly asked: (key: string) => Approval.Request | undefined
+  /** How far that call had come. */
+  readonly stood: (key: string) => StandingOf | undefined
+  /** Where its sub-agent stands, if it is one; absent where none is suspended. */
+  readonly place?: Place | undefined
+  /** Writes down what is to stand in the transcript should the call never come to its end. */
+  readonly mark: (settlement: Message.Settlement | undefined) => void
+}
+
+/** Throws a `TypeError` on duplicate tool names and on tables for tools that are not there. */
+export const make = (tools: ReadonlyArray<ToolDefinition>, tables: Tables, gates: Gates): Toolset => {
+  const entries = new Map<string, Entry>()
+  for (const tool of tools) {
+    if (entries.has(tool.name)) throw new TypeError(`Toolset: there are two tools named '${tool.name}'`)
+    entries.set(tool.name, { tool, levels: tool.isBuiltIn ? [] : levelsOf(tool, tables) })
+  }
+  for (const name of tables.byTool.keys()) {
+    if (!entries.has(name)) {
+      throw new TypeError(`Toolset: onToolError names '${name}', known tools are: ${[...entries.keys()].join(", ")}`)
+    }
+  }
+  return { specs: tools.map((tool) => tool.spec()), entries, gates, unknown: tables.defaults }
+}
+
+const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> => {
+  const levels: ReadonlyArray<Level> = [
+    { name: "tool", rows: tool.rows },
+    { name: "agent", rows: tables.byTool.get(tool.name) ?? new Map() },
+    { name: "defaults", rows: tables.defaults }
+  ]
+  return levels.filter((level) => level.rows.size > 0)
+}
+
+/** The built-in tools among the calls of a batch end the run: they are settled first, and alone. */
+export const isBuiltIn = (self: Toolset, call: Message.ToolCall): boolean =>
+  self.entries.get(call.name)?.tool.isBuiltIn === true
+
+/** Settles one call: decodes, admits, runs, recovers. Defects and interruption pass through. */
+export const settle = (self: Toolset, call: Message.ToolCall, around: Surroundings): Effect.Effect<Outcome> => {
+  const { history, run } = around
+  const entry = self.entries.get(call.name)
+  if (entry?.tool.isBuiltIn === true) return settleBuiltIn(entry.tool, call, around)
+  if (history.isToolsOff) return refuse(call, run, Render.toolsOff)
+  if (entry === undefined) return UnknownTool.settle([...self.entries.keys()], self.unknown, call, around)
+  if (history.withheld.has(call.name)) return refuse(call, run, Render.withheld(call.name))
+  // whatever a tool starts repairs nothing by itself
+  const { asked, decide, idempotencyKey, mark, place } = around
+  const inCall: RunContext.RunContext = { ...run, callId: call.id, callKey: idempotencyKey, repairing: undefined }
+  const standing = around.stood(idempotencyKey)
+  const within = { idempotencyKey, place, run: inCall, history, decide, asked, mark, gates: self.gates, standing }
+  const settling = new Settling(entry, call, within)
+  const { callTimeout } = entry.tool
+  const driven = Standing.settle(settling, standing)
+  const settled =
+    callTimeout === undefined
+      ? driven
+      : Effect.timeoutOrElse(driven, {
+          duration: Standing.leftOf(callTimeout, standing),
+          orElse: () => settling.late(callTimeout)
+        })
+  return begin(call, run, RunContext.within(inCall, settled))
+}
+
+/** What is known of a call that was settled before. */
+export const settledAs = ({ name: tool }: Message.ToolCall, settlement: Message.Settlement): Outcome["settled"] => ({
+  tool,
+  isError: Message.isError(settlement),
+  ...(settlement.kind === "denied" ? { isDenied: true } : {})
+})
+
+const begin = <A>(call: Message.ToolCall, run: RunContext.RunContext, body: Effect.Effect<A>): Effect.Effect<A> =>
+  RunContext.begin(
+    run,
+    () => ({ type: "tool-start", callId: call.id, tool: call.name, arguments: call.arguments }),
+    body
+  )
+
+/** A call of a tool that is there, but not to be called now. */
+const refuse = (call: Message.ToolCall, run: RunContext.RunContext, text: string): Effect.Effect<Outcome> => {
+  const settlement: Message.Settlement = { kind: "denied", text }
+  return Effect.as(
+    RunContext.emit(run, () => ({ type: "tool-refused", callId: call.id, tool: call.name, settlement })),
+    { settlement, settled: denialOf(call.name) }
+  )
+}
+
+/** A built-in tool always ends the run: bad arguments do not stop it. */
+const settleBuiltIn = (
+  tool: ToolDefinition,
+  call: Message.ToolCall,
+  { idempotencyKey, run }: Surroundings
+): Effect.Effect<Outcome> => {
+  const decoded = Call.decode(tool, call)
+  const params = Result.isSuccess(decoded) ? decoded.success.params : salvaged(tool, decoded.failure, call)
+  const { agent, repairing } = run
+  const context = { attempt: 1, callId: call.id, idempotencyKey, agent, progress: () => Effect.void }
+  const changes = Result.isSuccess(decoded) ? decoded.success.changes : []
+  const emitChanges = Effect.forEach(
+    changes,
+    (change) => RunContext.emit(run, () => ({ type: "arguments-coerced", callId: call.id, tool: call.name, change })),
+    { discard: true }
+  )
+  const running = Effect.match(tool.run(params, context), {
+    onFailure: (error): Outcome => ({
+      settlement: givenBack,
+      failure: { error: error instanceof EscalationError ? error.about(repairing) : error, isOurs: true },
+      settled: { tool: tool.name, isError: false }
+    }),
+    onSuccess: (value): Outcome => ({
+      settlement: closed,
+      output: { value },
+      settled: { tool: tool.name, isError: false }
+    })
+  })
+  return begin(call, run, Effect.andThen(emitChanges, running))
+}
+
+/** What fits of the bad arguments of a built-in tool; without its words among that, the whole is what it says. */
+const salvaged = (
+  tool: ToolDefinition,
+  error: InvalidArgs | DeserializationError,
+  call: Message.ToolCall
+): Record<string, unknown> => {
+  const value = (error instanceof DeserializationError ? error.rawValue : undefined) ?? {}
+  const fitting = Object.entries(value).map(([key, field]) => {
+    // a part of what was parsed as JSON
+    const alone = Call.decode(tool, { ...call, arguments: { [key]: field as Schema.Json } })
+    return Result.isSuccess(alone) ? alone.success.params : {}
+  })
+  return Object.assign({ [tool.words]: Call.rawText(call.arguments) }, ...fitting)
+}
+
+const givenBack: Message.Settlement = { kind: "result", text: "The task is given back." }
+const closed: Message.Settlement = { kind: "result", text: "The task is closed." }

@@ -1,0 +1,38 @@
+/** Plain functions as tools: what they throw becomes a typed failure. */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import * as Issue from "../data/Issue.ts"
+import { ExecutionError, type Kind } from "../errors/ToolError.ts"
+import type { ToolContext } from "./definition.ts"
+
+interface Foreign<Params, A> {
+  readonly kind?: Kind
+  readonly parameters: Schema.Codec<Params, unknown>
+  readonly success: Schema.Codec<A, unknown>
+  readonly run: (params: Params, context: ToolContext & { readonly signal: AbortSignal }) => A | Promise<A>
+}
+
+export const lift = <Params, A>(tool: string, { kind = "local", parameters, run, success }: Foreign<Params, A>) => {
+  const encode = Schema.encodeUnknownExit(Schema.toCodecJson(parameters))
+  const fits = Schema.decodeUnknownResult(Schema.toType(success), { errors: "all" })
+  return (params: Params, context: ToolContext): Effect.Effect<A, ExecutionError> => {
+    const callOf = () => {
+      const encoded = encode(params)
+      return { tool, kind, callId: context.callId, args: Exit.isSuccess(encoded) ? encoded.value : null }
+    }
+    const running = Effect.tryPromise({
+      // a function that throws before it gives a promise is caught as well
+      try: async (signal) => run(params, { ...context, signal }),
+      catch: (cause) => ExecutionError.wrap(callOf(), cause)
+    })
+    return Effect.flatMap(running, (value) => {
+      const checked = fits(value)
+      if (checked._tag === "Success") return Effect.succeed(value)
+      const issues = Issue.fromSchema(checked.failure.issue, value).map(Issue.format).join("; ")
+      const { callId, kind, tool, args } = callOf()
+      const message = `it gave a value that its success schema refuses: ${issues}`
+      return Effect.fail(ExecutionError.of(tool, kind, "validation", message, undefined, { callId, args }))
+    })
+  }
+}

@@ -1,0 +1,48 @@
+/** What a renderer says of a failure, or the default text for want of one that works. */
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import { labelsOf } from "../errors/RecoveryAdvice.ts"
+import { untouchable } from "../recovery/Driver.ts"
+import type { RunContext } from "../event/RunContext.ts"
+import type { FailureContext, Renderer } from "../recovery/node.ts"
+
+interface Told {
+  readonly render: Renderer | undefined
+  readonly seen: unknown
+  readonly context: FailureContext
+}
+
+/** The text of the renderer; `byDefault` when there is none, when it says nothing, or when it fails. Interruption and defects pass. */
+export const rendered = (
+  { context, render, seen }: Told,
+  run: RunContext,
+  byDefault: (error: unknown, context: FailureContext) => string
+): Effect.Effect<string> => {
+  if (render === undefined) return Effect.sync(() => byDefault(seen, context))
+  const rendering = Effect.suspend(() => {
+    const text = render(seen, context)
+    return Effect.isEffect(text) ? text : Effect.succeed(text)
+  })
+  return Effect.matchCauseEffect(rendering, {
+    onSuccess: (text) => Effect.succeed(text.trim() === "" ? byDefault(seen, context) : text),
+    onFailure: (cause) => {
+      const passing = untouchable(cause)
+      if (passing !== undefined) return Effect.failCause(passing)
+      return Effect.as(complain(cause, seen, context, run), byDefault(seen, context))
+    }
+  })
+}
+
+/** A renderer that fails is somebody's mistake, but a model must read something. */
+const complain = (
+  cause: Cause.Cause<unknown>,
+  error: unknown,
+  { callId, tool }: FailureContext,
+  { agent, runId }: RunContext
+): Effect.Effect<void> =>
+  Effect.annotateLogs(Effect.logWarning(`A renderer failed on a failure of tool '${tool ?? ""}'`, cause), {
+    ...labelsOf(error),
+    runId,
+    agent,
+    ...(callId === undefined ? {} : { callId })
+  })

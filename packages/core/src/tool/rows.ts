@@ -1,0 +1,43 @@
+/** The types of the table of a tool. */
+import type * as Recovery from "../recovery/Recovery.ts"
+import type { DeserializationError, ExecutionError, InvalidArgs } from "../errors/ToolError.ts"
+
+/** The keys that a table for a tool with failures `E` may have. */
+export type RowKeys<E> =
+  | "InvalidArgs"
+  | "DeserializationError"
+  | "ExecutionError"
+  | "orElse"
+  | (E extends { readonly _tag: infer Tag extends string } ? Tag : never)
+
+/** All failures of one call before recovery. */
+export type CallError<E> = InvalidArgs | DeserializationError | E
+
+/** What the callbacks of a row see: all that can reach it. */
+export type RowInput<E, K> = K extends "orElse"
+  ? CallError<E>
+  : K extends "ExecutionError"
+    ? ExecutionError
+    : K extends "InvalidArgs"
+      ? InvalidArgs | DeserializationError
+      : Extract<CallError<E>, { readonly _tag: K }>
+
+/**
+ * What a row may do: a failed run of an `unsafe` tool is not repeated without acknowledgement. Bad arguments never ran, and
+ * where such a tool has a `ToolTimeoutError`, it was looked up that it did not take effect.
+ */
+export type Admits<S, K> =
+  | "repairs"
+  | (K extends "InvalidArgs" | "DeserializationError" | "ToolTimeoutError"
+      ? "repeats"
+      : "unsafe" extends S
+        ? never
+        : "repeats")
+
+/** How a row of a tool may end. */
+export type ToolEnd = "exhausted" | "told" | "rethrow" | "raise"
+
+/** A table for a tool that fails with `E`, gives `A` and has side effects `S`. */
+export type Rows<E, A, S> = {
+  readonly [K in RowKeys<E>]?: Recovery.Verdict<RowInput<E, K>, A, unknown, unknown, ToolEnd, Admits<S, K>>
+}

@@ -1,0 +1,170 @@
+/** One run of a tool: within its time limit, and with an answer to whether it took effect when it was cut off. */
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Interception from "../model/Interception.ts"
+import * as RunContext from "../event/RunContext.ts"
+import { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
+import { untouchable } from "../recovery/Driver.ts"
+import type { ToolContext, ToolDefinition } from "./definition.ts"
+import { remember } from "./undoing.ts"
+import { Cost } from "../recovery/bounds.ts"
+
+/** A tool was cut off, and looking up whether it took effect failed too: nobody but a person can tell. */
+export class Unverifiable {
+  readonly error: OutcomeUnknownError
+  readonly why: string
+  constructor(error: OutcomeUnknownError, why: string) {
+    this.error = error
+    this.why = why
+  }
+}
+
+/** A tool was cut off, and had taken effect all the same: this is its result. */
+export class Found {
+  readonly value: unknown
+  constructor(value: unknown) {
+    this.value = value
+  }
+}
+
+/**
+ * Fails as the tool fails; with `ToolTimeoutError` or `OutcomeUnknownError` when it did not end in time, and with
+ * `Unverifiable`. Succeeds as the tool does, or with `Found`. `onCleared` hears that it was cut off, looked up, and had taken
+ * no effect: a `ToolTimeoutError` by itself may be anybody's.
+ */
+export const run = (
+  tool: ToolDefinition,
+  params: unknown,
+  context: ToolContext,
+  onCleared?: () => void
+): Effect.Effect<unknown, unknown> => {
+  const { compensate, timeout } = tool
+  const running =
+    tool.sideEffects === "unsafe" ? announced(tool, params, context, onCleared) : started(tool, params, context)
+  const inTime =
+    timeout === undefined
+      ? running
+      : Effect.timeoutOrElse(running, { duration: timeout, orElse: () => cutOff(tool, context, timeout, onCleared) })
+  return compensate === undefined
+    ? inTime
+    : Effect.tap(inTime, (value) => remember(tool, compensate, params, resultOf(value), context))
+}
+
+const resultOf = (value: unknown): unknown => (value instanceof Found ? value.value : value)
+
+const started = (tool: ToolDefinition, params: unknown, context: ToolContext): Effect.Effect<unknown, unknown> =>
+  Interception.step(
+    () => {
+      const { attempt, callId, idempotencyKey } = context
+      const isUnsafe = tool.sideEffects === "unsafe"
+      const isAgent = Predicate.hasProperty(tool.run, Cost)
+      const about = { tool: tool.name, isUnsafe, isAgent, stored: storedOf(tool) }
+      return { kind: "tool attempt", ...about, callId, idempotencyKey, attempt }
+    },
+    () => tool.run(params, context)
+  )
+
+const storedOf = ({ failure, success }: ToolDefinition): Interception.Stored => ({ success, failure })
+
+/** From here on it may have taken effect: whoever would start something else in its place has to know. */
+const announced = (
+  tool: ToolDefinition,
+  params: unknown,
+  context: ToolContext,
+  onCleared?: () => void
+): Effect.Effect<unknown, unknown> =>
+  Effect.flatMap(RunContext.Current, (run) => {
+    run?.onUnsafe?.()
+    return Effect.catchIf(
+      started(tool, params, context),
+      (error) => error instanceof Interception.Lost,
+      () => lost(tool, params, context, onCleared)
+    )
+  })
+
+/** It had begun elsewhere, and nobody knows how it ended: unless it turns out to have taken no effect, it does not run again. */
+const lost = (
+  tool: ToolDefinition,
+  params: unknown,
+  context: ToolContext,
+  onCleared?: () => void
+): Effect.Effect<unknown, unknown> => {
+  const { callId, idempotencyKey } = context
+  const unknown = () => OutcomeUnknownError.of(tool.name, callId, idempotencyKey)
+  if (tool.verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
+  return lookUp(tool, tool.verify, context, unknown, () => {
+    onCleared?.()
+    return announced(tool, params, context, onCleared)
+  })
+}
+
+/** A call outside of every table: whatever a table would tell of it is plain here. */
+export const runAlone = (
+  tool: ToolDefinition,
+  params: unknown,
+  context: ToolContext
+): Effect.Effect<unknown, unknown> =>
+  Effect.matchEffect(
+    Effect.suspend(() => run(tool, params, context)),
+    {
+      onSuccess: (value) => Effect.succeed(resultOf(value)),
+      onFailure: (error) => Effect.fail(error instanceof Unverifiable ? error.error : error)
+    }
+  )
+
+/** What it means that a tool was stopped before its end. Looking it up may take as long as the tool itself. */
+export const cutOff = (
+  tool: ToolDefinition,
+  { callId, idempotencyKey }: ToolContext,
+  limit: Duration.Duration,
+  onCleared?: () => void
+): Effect.Effect<unknown, unknown> => {
+  const { name, sideEffects, verify } = tool
+  if (sideEffects !== "unsafe") {
+    return Effect.suspend(() => Effect.fail(ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects })))
+  }
+  const unknown = () => OutcomeUnknownError.of(tool.name, callId, idempotencyKey)
+  if (verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
+  const lookedUp = lookUp(tool, verify, { callId, idempotencyKey }, unknown, () => {
+    onCleared?.()
+    return Effect.fail(ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects, tookEffect: false }))
+  })
+  return Effect.timeoutOrElse(lookedUp, {
+    duration: limit,
+    orElse: () => unverifiable(unknown(), `it took longer than ${Duration.format(limit)}`)
+  })
+}
+
+const unverifiable = (error: OutcomeUnknownError, why: string) => Effect.fail(new Unverifiable(error, why))
+
+/** Gives what was found, or goes on where it took no effect. */
+const lookUp = (
+  tool: ToolDefinition,
+  verify: NonNullable<ToolDefinition["verify"]>,
+  { idempotencyKey }: Pick<ToolContext, "callId" | "idempotencyKey">,
+  unknown: () => OutcomeUnknownError,
+  cleared: () => Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> =>
+  Effect.matchCauseEffect(
+    Interception.step(
+      () => ({ kind: "look-up", tool: tool.name, idempotencyKey, stored: storedOf(tool) }),
+      () => verify(idempotencyKey)
+    ),
+    {
+      onSuccess: (found): Effect.Effect<unknown, unknown> =>
+        Option.isSome(found) ? Effect.succeed(new Found(found.value)) : cleared(),
+      onFailure: (cause) => {
+        const passing = untouchable(cause)
+        return passing === undefined
+          ? unverifiable(unknown(), ErrorCause.mask(ErrorCause.sayingOf(Cause.squash(cause))))
+          : Effect.failCause(passing)
+      }
+    }
+  )
+
+/** Whether a failure leaves it open what the tool did. */
+export const isOpen = (error: unknown): boolean => error instanceof OutcomeUnknownError || error instanceof Unverifiable

@@ -1,0 +1,28 @@
+/** Remembers what a tool has done, for the case that its run fails. */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as RunContext from "../event/RunContext.ts"
+import type { Compensate, ToolContext, ToolDefinition } from "./definition.ts"
+
+/** Outside of a run there is nobody who would undo it. */
+export const remember = (
+  { name: tool }: ToolDefinition,
+  compensate: Compensate<unknown, unknown, unknown>,
+  params: unknown,
+  result: unknown,
+  { callId, idempotencyKey }: ToolContext
+): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => {
+    const run = fiber.getRef(RunContext.Current)
+    if (run === undefined) return Effect.void
+    const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+    // what it needs is in the type of the tool, and is here, where the tool has run; all else is as where it is undone
+    const { context } = fiber
+    const undo = Effect.updateContext(
+      Effect.suspend(() => compensate({ params, result, callId, idempotencyKey }) as Effect.Effect<void, unknown>),
+      (around: Context.Context<never>) => Context.merge(context, around)
+    )
+    run.done.add({ tool, callId, key: idempotencyKey, at, undo, isUndone: false })
+    return Effect.void
+  })

@@ -1,0 +1,75 @@
+/** Calls that wait for the word of a person, for as long as that takes, without a process. */
+import * as DurableClock from "effect/workflow/DurableClock"
+import * as DurableDeferred from "effect/workflow/DurableDeferred"
+import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { Approval } from "@kintsugi/core"
+import type { Line } from "./lines.ts"
+import { acted, goingOn, reading, record, type Replay, underWay } from "./recording.ts"
+
+/** What was decided, and when. */
+const Answer = Schema.toCodecJson(Schema.Struct({ at: Schema.Finite, decision: Approval.Decision }))
+
+const decodeAnswer = Schema.decodeUnknownEffect(Answer)
+
+/** A decision as it is laid down. */
+export const answerOf = (at: number, decision: Approval.Decision) => Schema.encodeEffect(Answer)({ at, decision })
+
+const late = "late"
+
+/** Where the decision about a request is laid down: a request that has changed, or was asked anew, is another. */
+export const deferredOf = ({ digest, key }: Approval.Request) =>
+  DurableDeferred.make(nameOf({ digest, key }), { success: Schema.Json })
+
+const nameOf = ({ digest, key }: Pick<Approval.Request, "digest" | "key">): string => `${key}/approval/${digest}`
+
+/** Tells whoever has to decide, once; then waits, no longer than the time of the call. */
+export const decided = (
+  replay: Replay,
+  line: Line,
+  request: Approval.Request,
+  tell: Effect.Effect<void>
+): Effect.Effect<Approval.Decision> => {
+  const name = nameOf(request)
+  const asked = record(replay, { line, name: `${name}/asked`, value: Schema.Void, error: Schema.Never, work: tell })
+  const answered = DurableDeferred.await(deferredOf(request))
+  const waiting = Effect.gen(function* () {
+    for (let part = 1; ; part++) {
+      const { time, until } = line
+      const waited: Schema.Json = yield* until === Infinity
+        ? answered
+        : DurableDeferred.raceAll({
+            name: `${name}~${part}`,
+            success: Schema.Json,
+            error: Schema.Never,
+            effects: [
+              answered,
+              Effect.as(
+                DurableClock.sleep({
+                  name: `${name}~${part}`,
+                  duration: Duration.millis(Math.max(1, until - time)),
+                  inMemoryThreshold: 0
+                }),
+                late
+              )
+            ]
+          })
+      if (waited !== late) {
+        const { at, decision } = yield* reading(replay, name, decodeAnswer(waited))
+        line.advance(at)
+        yield* goingOn(replay, line, name)
+        return decision
+      }
+      line.reach(until)
+      yield* acted
+    }
+  }).pipe(
+    Effect.provideService(Clock.Clock, replay.clock),
+    Effect.provideService(WorkflowEngine, replay.engine),
+    Effect.provideService(WorkflowInstance, replay.instance)
+  )
+  return Effect.andThen(asked, underWay(line, Effect.andThen(replay.lines.calm, waiting)))
+}

@@ -1,0 +1,2 @@
+/** Durable runs, on Effect's own workflow engine. */
+export * as Durable from "./Durable.ts"

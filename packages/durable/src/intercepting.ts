@@ -1,0 +1,200 @@
+/** What becomes of the steps of a run that is durable: those that reach out are recorded, under names that say where they stand. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { type Approval, type Interception, LlmError, Message, Model, RunContext } from "@kintsugi/core"
+import { decided } from "./approval.ts"
+import type { Line } from "./lines.ts"
+import { listening } from "./listening.ts"
+import { type AnyCodec, record, type Replay, Said, saying } from "./recording.ts"
+import { fingerprint } from "./random.ts"
+import { attempt, compensation } from "./tool.ts"
+import { wait } from "./wait.ts"
+
+/** Tells whoever has to decide about a call. */
+export type Tell = (request: Approval.Request) => Effect.Effect<void>
+
+/** What stands between a run and the world, and what watches it. */
+export const intercepting = (replay: Replay, tell: Tell) => {
+  const { hook, watch } = listening(replay)
+  const intercept = (
+    step: Interception.Step,
+    self: Effect.Effect<unknown, unknown>,
+    run: RunContext.RunContext | undefined
+  ): Effect.Effect<unknown, unknown> => {
+    const line = replay.lines.of(run)
+    switch (step.kind) {
+      case "model call":
+        return step.isStreamed
+          ? Effect.succeed(
+              Stream.unwrap(Effect.map(modelCall(replay, line, run, step, collected(step.model, self)), parts))
+            )
+          : modelCall(replay, line, run, step, self)
+      case "tool attempt":
+        return step.isAgent ? self : attempt(replay, line, run, step, self)
+      case "look-up":
+        return lookUp(replay, line, run, step, self)
+      case "compensation":
+        return compensation(replay, line, run, step, self)
+      case "policy":
+        return policy(replay, line, run, self)
+      case "decision":
+        return decision(replay, line, run, step, self)
+      case "approval":
+        return decided(replay, line, step.request, tell(step.request))
+      case "hook":
+        return hook(step.event, self)
+      // what it calls is recorded
+      case "fixer run":
+      case "stream part":
+        return self
+    }
+  }
+  const within = <A, E>(make: (run: RunContext.RunContext | undefined) => Effect.Effect<A, E>): Effect.Effect<A, E> =>
+    Effect.flatMap(RunContext.Current, make)
+  const interceptor: Interception.Interceptor = {
+    intercept: (step, self) => within((run) => intercept(step, self, run)),
+    wait: (delay) =>
+      within((run) => wait(replay, replay.lines.of(run), named(replay.lines.of(run), run, "wait"), delay)),
+    turn: (key) => within((run) => (run === undefined ? Effect.void : begun(replay, key, run)))
+  }
+  return { interceptor, watch }
+}
+
+/** The n-th of its kind in its line: within a line one thing comes after the other. */
+const named = (line: Line, run: RunContext.RunContext | undefined, kind: string): string => {
+  const place = run === undefined || run.callKey !== undefined ? line.key : `${line.key}/${run.turn()}`
+  return `${place}/${kind}/${line.next(`${place}/${kind}`)}`
+}
+
+/** A call that had to wait for its turn begins when others have ended, which no replay can tell from their results. */
+const begun = (replay: Replay, key: string, run: RunContext.RunContext): Effect.Effect<void> => {
+  const work = Effect.sync(() => replay.clock.currentTimeMillisUnsafe())
+  const { root } = replay.lines
+  const at = record(replay, { line: replay.lines.of(run), name: `${key}/turn`, ...Instant, work })
+  return Effect.map(at, (at) => void replay.lines.call(key, run, Math.max(at, root.time)))
+}
+
+/** An instant, in milliseconds. */
+export const Instant = { value: Schema.Finite, error: Schema.Never }
+
+/** A model was not asked, or not to the end: the run has no time for what it would have to wait. */
+const OutOfTime = Schema.Struct({ _tag: Schema.tag("OutOfTime") })
+
+const ModelFailure = Schema.Union([LlmError.LlmError, OutOfTime])
+
+const modelCall = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  { request }: Extract<Interception.Step, { readonly kind: "model call" }>,
+  // by their step, models give replies and fail with their errors, or with the end of the run's time
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<Message.Reply, unknown> => {
+  const asked = Effect.mapError(self as Effect.Effect<Message.Reply, LlmError.LlmError>, (error) =>
+    LlmError.isLlmError(error) ? error : ({ _tag: "OutOfTime" } as const)
+  )
+  const name = named(line, run, "model")
+  const asks = questionOf(run, request)
+  const recorded = record(replay, { line, name, value: Message.Reply, error: ModelFailure, work: asked, asks })
+  return Effect.mapError(recorded, (error): unknown => {
+    const over = run?.meter.deadline
+    return error._tag === "OutOfTime" && over !== undefined ? over.late(over.ownDeadline) : error
+  })
+}
+
+/**
+ * What tells questions of a run apart: who asks, with which tools, how long the conversation is, and what has come since the last reply. Instructions
+ * may change while it goes on.
+ */
+const questionOf = (run: RunContext.RunContext | undefined, { messages, toolChoice, tools }: Model.Request): string => {
+  const said = messages.filter(({ role }) => role !== "system")
+  const last = said.findLastIndex(({ role }) => role === "assistant")
+  return fingerprint(
+    JSON.stringify([
+      run?.agent ?? "",
+      tools.map(({ name }) => name),
+      toolChoice,
+      said.length,
+      said.slice(Math.max(0, last))
+    ])
+  )
+}
+
+/** The whole of a reply that comes in parts. */
+const collected = (model: string, self: Effect.Effect<unknown, unknown>): Effect.Effect<Message.Reply, unknown> =>
+  // a streamed model call gives its parts
+  Effect.flatMap(self as Effect.Effect<Stream.Stream<Model.Part, LlmError.LlmError>>, (stream) => {
+    const collector = new Model.Collector()
+    const whole = Stream.takeUntil(stream, (part) => part.type === "finish")
+    const collecting = Stream.runForEach(whole, (part) => Effect.sync(() => collector.push(part)))
+    return Effect.flatMap(collecting, () => {
+      const reply = collector.reply()
+      return reply === undefined ? Effect.fail(cutOff(model)) : Effect.succeed(reply)
+    })
+  })
+
+const cutOff = (model: string) =>
+  LlmError.NetworkError.connectionFailed({ host: model }, `The stream of model '${model}' ended before its end`, {
+    model
+  })
+
+const parts = (reply: Message.Reply): Stream.Stream<Model.Part> => Stream.fromArray(Model.partsOf(reply))
+
+const reasons = Schema.NullOr(Schema.String)
+
+/** Policies may ask anybody: what they have said stays said. */
+const policy = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown> => {
+  const name = `${line.key}/policy/${line.next("policy")}`
+  // by their step, policies give a reason or none, and do not fail
+  const work = Effect.map(self as Effect.Effect<string | undefined>, (reason) => reason ?? null)
+  const recorded = record(replay, { line, name, run, value: reasons, error: Schema.Never, work })
+  return Effect.map(recorded, (reason) => reason ?? undefined)
+}
+
+const Limit = Schema.Union([
+  Schema.Struct({ kind: Schema.Literals(["stop", "checkpoint"]) }),
+  // an end of a count may be taken away
+  Schema.Struct({ kind: Schema.tag("extend"), limit: Schema.Number })
+])
+
+/** Whoever decides may ask anybody: what was decided stays decided. */
+const decision = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  { about }: Extract<Interception.Step, { readonly kind: "decision" }>,
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> => {
+  const name = named(line, run, about)
+  const at = { line, name, run, error: replay.failures.schema }
+  const work = Effect.matchEffect(self, {
+    onSuccess: Effect.succeed,
+    onFailure: (error) => (replay.failures.isKnown(error) ? Effect.fail(error) : Effect.die(error))
+  })
+  // by their step, they give a decision about the limit, or the name of a skill
+  if (about === "limit") return record(replay, { ...at, value: Limit, work: work as Effect.Effect<typeof Limit.Type> })
+  const skill = Effect.map(work as Effect.Effect<string | undefined>, (said) => said ?? null)
+  return Effect.map(record(replay, { ...at, value: reasons, work: skill }), (said) => said ?? undefined)
+}
+
+const found = new WeakMap<AnyCodec, AnyCodec>()
+
+const lookUp = (
+  replay: Replay,
+  line: Line,
+  run: RunContext.RunContext | undefined,
+  { idempotencyKey, stored: { success } }: Extract<Interception.Step, { readonly kind: "look-up" }>,
+  self: Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> => {
+  const name = `${idempotencyKey}/look-up/${line.next(`${idempotencyKey}/look-up`)}`
+  const value: AnyCodec = found.get(success) ?? Schema.Option(success)
+  found.set(success, value)
+  // nothing is done about it but saying it
+  return record(replay, { line, name, run, value, error: Said, work: Effect.mapError(self, saying) })
+}

@@ -1,0 +1,191 @@
+/**
+ * The lines of work of one execution: its runs, and the calls of their tools. Within a line one thing comes after the other; lines
+ * go on beside each other. So whatever is counted, drawn or timed by line is the same in every replay, whichever line is faster.
+ */
+import type * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import type * as Random from "effect/Random"
+import type { RunContext } from "@kintsugi/core"
+import { seeded } from "./random.ts"
+
+/** Somebody waits for an instant, by the time of a line. */
+interface Timer {
+  readonly target: number
+  readonly reached: Deferred.Deferred<void>
+}
+
+/** One run, or one call of a tool. */
+export class Line {
+  readonly key: string
+  readonly random: Random.Random
+  /** This one and those above. */
+  readonly #chain: ReadonlyArray<Line>
+  readonly #timers = new Set<Timer>()
+  readonly #counts = new Map<string, number>()
+  /** When the last result of this line came, and the last one of those below it. */
+  #own: number
+  #below: number
+  /** Steps under way, here and below. */
+  #underWay = 0
+  #isLive: boolean
+
+  constructor(key: string, executionId: string, parent: Line | undefined, at = parent?.time ?? 0) {
+    this.key = key
+    this.random = seeded(`${executionId}/${key}`)
+    this.#chain = parent === undefined ? [this] : [this, ...parent.#chain]
+    this.#own = at
+    this.#below = at
+    this.#isLive = parent?.isLive ?? false
+  }
+
+  /** What has come of it so far; while something is under way below, only what came here. */
+  get time(): number {
+    if (this.#underWay === 0) this.#own = Math.max(this.#own, this.#below)
+    return this.#own
+  }
+
+  /** Whether it does something that has not been done in a replay before. */
+  get isLive(): boolean {
+    return this.#isLive
+  }
+
+  live(): void {
+    for (const line of this.#chain) line.#isLive = true
+  }
+
+  /** A result has come. */
+  advance(at: number): void {
+    this.#own = Math.max(this.#own, at)
+    for (const line of this.#chain) line.#below = Math.max(line.#below, at)
+  }
+
+  begin(): void {
+    for (const line of this.#chain) line.#underWay++
+  }
+
+  end(): void {
+    for (const line of this.#chain) line.#underWay--
+  }
+
+  /** The n-th of this name in this line, counted from 1. */
+  next(name: string): number {
+    const count = (this.#counts.get(name) ?? 0) + 1
+    this.#counts.set(name, count)
+    return count
+  }
+
+  /** The first instant at which something here or above is to happen; `Infinity` without one. */
+  get until(): number {
+    let first = Infinity
+    for (const line of this.#chain) for (const { target } of line.#timers) first = Math.min(first, target)
+    return first
+  }
+
+  /** It is that late: whoever waits for that, here or above, goes on. */
+  reach(at: number): void {
+    this.advance(at)
+    for (const line of this.#chain) {
+      for (const timer of line.#timers) {
+        if (timer.target > at) continue
+        line.#own = Math.max(line.#own, timer.target)
+        line.#timers.delete(timer)
+        Deferred.doneUnsafe(timer.reached, Effect.void)
+      }
+    }
+  }
+
+  /**
+   * Waits by the time of the line. Whatever is under way sees to it that this ends in time, and that it is recorded; where nothing
+   * is, what is waited for is no step, and only the real clock can tell. A replay that has not caught up waits for nothing.
+   */
+  sleep(duration: Duration.Duration, real: Clock.Clock): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const target = this.time + Duration.toMillis(duration)
+      const timer: Timer = { target, reached: Deferred.makeUnsafe() }
+      this.#timers.add(timer)
+      const left = Math.max(0, target - real.currentTimeMillisUnsafe())
+      // the time of the line may be that of a clock that was ahead
+      const rest = Duration.min(Duration.millis(left), duration)
+      const alone = Effect.flatMap(real.sleep(rest), () => {
+        if (!this.#isLive || this.#underWay > 0) return Deferred.await(timer.reached)
+        this.reach(target)
+        return Effect.void
+      })
+      return Effect.ensuring(
+        Effect.raceFirst(Deferred.await(timer.reached), alone),
+        Effect.sync(() => this.#timers.delete(timer))
+      )
+    })
+  }
+}
+
+/** The lines of one replay. */
+export class Lines {
+  readonly #executionId: string
+  readonly #all = new Map<string, Line>()
+  readonly #calm = Latch.makeUnsafe(true)
+  /** Steps at work, those that wait for a person or for long not among them. */
+  #busy = 0
+  /** What is outside of every run. */
+  readonly root: Line
+
+  constructor(executionId: string) {
+    this.#executionId = executionId
+    this.root = new Line("", executionId, undefined)
+  }
+
+  /** The line in which a run, or one of its calls, is at work. */
+  of(run: RunContext.RunContext | undefined): Line {
+    if (run === undefined) return this.root
+    return run.callKey === undefined ? this.#ofRun(run) : this.call(run.callKey, run)
+  }
+
+  /** That of a call of a run, which begins now unless it has begun already. */
+  call(key: string, run: RunContext.RunContext, at?: number): Line {
+    return this.#get(key, () => this.#ofRun(run), at)
+  }
+
+  /** Something is at work while this lasts. */
+  busy<A, E>(self: Effect.Effect<A, E>): Effect.Effect<A, E> {
+    return Effect.acquireUseRelease(
+      Effect.sync(() => {
+        if (this.#busy++ === 0) this.#calm.closeUnsafe()
+      }),
+      () => self,
+      () =>
+        Effect.sync(() => {
+          if (--this.#busy === 0) this.#calm.openUnsafe()
+        })
+    )
+  }
+
+  /**
+   * Nothing has been at work for a while. The engine puts an execution aside as soon as one of its fibers waits and no activity is
+   * under way just then: those that are between two of them would be put aside with it.
+   */
+  readonly calm: Effect.Effect<void> = Effect.gen({ self: this }, function* () {
+    for (let quiet = 0; quiet < 20; quiet++) {
+      if (this.#busy > 0) {
+        yield* this.#calm.await
+        quiet = 0
+      }
+      yield* Effect.yieldNow
+    }
+  })
+
+  #ofRun({ parent, runId, startedIn }: RunContext.RunContext): Line {
+    // whatever has started it was at work before, in its own line
+    return this.#get(runId, () => this.#all.get(startedIn ?? parent?.runId ?? "") ?? this.root)
+  }
+
+  #get(key: string, parentOf: () => Line, at?: number): Line {
+    const known = this.#all.get(key)
+    if (known !== undefined) return known
+    const line = new Line(key, this.#executionId, parentOf(), at)
+    this.#all.set(key, line)
+    return line
+  }
+}

@@ -1,0 +1,347 @@
+/** One recorded step: done once, and read in every replay after that. */
+import * as Activity from "effect/workflow/Activity"
+import * as Workflow from "effect/workflow/Workflow"
+import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { Approver, ErrorCause, Interception, Issue, Ledger, type RunContext } from "@kintsugi/core"
+import { Books } from "./books.ts"
+import { ChangedAgentError, UnreadableStepError } from "./errors.ts"
+import type { Line, Lines } from "./lines.ts"
+
+/** Any schema whose values can be stored without the help of services. */
+export type AnyCodec = Schema.Codec<unknown, unknown>
+
+/** What is at work in this process, by execution and step: it goes on while its workflow is replayed. */
+export type AtWork = Map<string, Working>
+
+interface Working {
+  readonly fiber: Fiber.Fiber<unknown, unknown>
+  /** Where agents may be called within it. */
+  readonly books: Books | undefined
+}
+
+/** One replay of one execution. */
+export interface Replay {
+  readonly executionId: string
+  readonly engine: WorkflowEngine["Service"]
+  readonly instance: WorkflowInstance["Service"]
+  /** Whether the engine has taken the whole of it off this process: it goes on in another one, or here later. */
+  readonly taken: { isSo: boolean }
+  readonly lines: Lines
+  /** Decides about what is called within a step, which cannot wait without a process. */
+  readonly approver: Approver.Service
+  /** The clock and the chance of this process. */
+  readonly clock: Clock.Clock
+  readonly random: Random.Random
+  /** Where work goes on that a replay has left. */
+  readonly scope: Scope.Scope
+  readonly atWork: AtWork
+  /** Steps that must not run twice, which this process has announced and not begun yet. */
+  readonly intents: Set<string>
+  /** Which process this is. */
+  readonly incarnation: string
+  /** What the run itself may fail with, and so whoever decides within it. */
+  readonly failures: { readonly schema: AnyCodec; readonly isKnown: (error: unknown) => boolean }
+}
+
+/** A step: its name is the same in every replay, and no other step of the execution has it. */
+export interface Recorded<A, E> {
+  readonly line: Line
+  readonly name: string
+  readonly value: Schema.Codec<A, unknown>
+  readonly error: Schema.Codec<E, unknown>
+  readonly work: Effect.Effect<A, E>
+  /** What is asked, where a replay could ask for something else: kept with the result, which is given to no other question. */
+  readonly asks?: string
+  /** The run whose step this is, where agents may be called within it: what they spend is kept with the result. */
+  readonly run?: RunContext.RunContext | undefined
+}
+
+/** How a step ended, and when. `Late`: it was not over when something else was to happen. */
+type Outcome =
+  | ({ readonly _tag: "Done"; readonly at: number; readonly value: unknown } & Kept)
+  | ({ readonly _tag: "Failed"; readonly at: number; readonly error: unknown } & Kept)
+  | ({ readonly _tag: "Late" } & Spent)
+
+interface Kept extends Spent {
+  readonly asked?: string
+}
+
+/** What agents have spent within a step, since the part of it before this one. */
+interface Spent {
+  readonly spent?: ReadonlyArray<Ledger.Entry>
+}
+
+/** Does a step, or reads what has come of it. Time goes on in its line until then. */
+export const record = <A, E>(
+  replay: Replay,
+  { asks, error, line, name, run, value, work }: Recorded<A, E>
+): Effect.Effect<A, E> => {
+  const key = `${replay.executionId}/${name}`
+  const outcome = outcomeOf(value, error)
+  let wasLate = false
+  const stepping = Effect.gen(function* () {
+    // lines that begin at once all begin before one of them goes on: what is recorded comes at once
+    yield* Effect.yieldNow
+    for (let part = 1; ; part++) {
+      const { until } = line
+      let isDone = false
+      const doing = Effect.suspend(() => {
+        line.live()
+        isDone = true
+        const span = { at: line.time, until }
+        return Effect.flatMap(working(replay, key, span, { run, work }), ({ ended, books }) =>
+          outcome.encode({
+            ...ended,
+            ...(asks === undefined || ended._tag === "Late" ? {} : { asked: asks }),
+            ...spentOf(books)
+          })
+        )
+      })
+      const step = part === 1 ? name : `${name}~${part}`
+      const stored = yield* replay.lines.busy(activity(replay, step, doing))
+      const ended = yield* reading(replay, step, outcome.decode(stored))
+      if (ended._tag !== "Late" && ended.asked !== asks) return yield* Effect.die(changed(replay, step))
+      if (!isDone) bookAgain(run, ended.spent)
+      if (ended._tag !== "Late") {
+        line.advance(ended.at)
+        // by the schemas of the step
+        return yield* ended._tag === "Done" ? Effect.succeed(ended.value as A) : Effect.fail(ended.error as E)
+      }
+      wasLate = true
+      line.reach(until)
+      yield* acted
+    }
+  })
+  return underWay(
+    line,
+    Effect.onExit(stepping, (exit) => {
+      // a replay goes on with what is at work; whatever else ends a step stops it
+      if (replay.instance.suspended && Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) return Effect.void
+      const at = replay.atWork.get(key)
+      const stopping = Effect.suspend(() => {
+        replay.atWork.delete(key)
+        return at === undefined ? Effect.void : Fiber.interrupt(at.fiber)
+      })
+      // one that goes on elsewhere is not cut off
+      const isOver =
+        Exit.isFailure(exit) &&
+        Cause.hasInterrupts(exit.cause) &&
+        !replay.taken.isSo &&
+        replay.scope.state._tag !== "Closed"
+      return wasLate && isOver && run !== undefined ? cutOff(replay, name, run, at?.books, stopping) : stopping
+    })
+  )
+}
+
+/** What was not over in time is stopped; what its agents have spent meanwhile, to their own end, is kept. */
+const cutOff = (
+  replay: Replay,
+  name: string,
+  run: RunContext.RunContext,
+  books: Books | undefined,
+  stopping: Effect.Effect<void>
+): Effect.Effect<void> => {
+  let isDone = false
+  const doing = Effect.suspend(() => {
+    isDone = true
+    books?.attach(run)
+    return Effect.flatMap(stopping, () => Effect.orDie(encodeSpent(spentOf(books))))
+  })
+  const step = `${name}/cut-off`
+  // whoever has cut it off goes on whatever comes of this: an engine that puts this aside must not take it for the whole run
+  const { executionId, instance } = replay
+  const apart = { ...replay, instance: WorkflowInstance.initial(instance.workflow, executionId) }
+  const keeping = Effect.gen(function* () {
+    const stored = yield* replay.lines.busy(activity(apart, step, doing))
+    if (isDone) return
+    const { spent } = yield* reading(replay, step, decodeSpent(stored))
+    yield* stopping
+    bookAgain(run, spent)
+  })
+  // an activity gives up in a fiber that is interrupted
+  return Effect.flatMap(Effect.forkChild(keeping), (fiber) =>
+    Effect.flatMap(Fiber.await(fiber), (exit) => (apart.instance.suspended ? Effect.void : exit))
+  )
+}
+
+const spentOf = (books: Books | undefined): Spent => {
+  const spent = books?.take() ?? []
+  return spent.length === 0 ? {} : { spent }
+}
+
+const bookAgain = (run: RunContext.RunContext | undefined, spent: Spent["spent"]): void => {
+  for (const entry of spent ?? []) run?.ledger.record(entry)
+}
+
+/** What was waited for elsewhere has come: recorded, so that one replay knows that it is the first to go on. */
+export const goingOn = (replay: Replay, line: Line, name: string): Effect.Effect<void> =>
+  replay.lines.busy(
+    activity(
+      replay,
+      `${name}/over`,
+      Effect.sync(() => line.live())
+    )
+  )
+
+/** Whatever waits in a line is recorded while this lasts. */
+export const underWay = <A, E>(line: Line, self: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => line.begin()),
+    () => self,
+    () => Effect.sync(() => line.end())
+  )
+
+/** Whoever waited for an instant has had their turn: they may have stopped whoever sees to it. */
+export const acted: Effect.Effect<void> = Effect.forEach(Array.from({ length: 10 }), () => Effect.yieldNow, {
+  discard: true
+})
+
+/** A failure about which nothing is done but saying it. */
+export const Said = Schema.Struct({ message: Schema.String })
+
+export const saying = (error: unknown): typeof Said.Type => ({ message: ErrorCause.mask(ErrorCause.messageOf(error)) })
+
+/** What is stored of a step, as its schema reads it. */
+export const reading = <A>(
+  { executionId, instance }: Replay,
+  step: string,
+  decoded: Effect.Effect<A, Schema.SchemaError>
+): Effect.Effect<A> =>
+  Effect.catchIf(decoded, Schema.isSchemaError, ({ issue }) => {
+    const [first] = Issue.fromSchema(issue, undefined)
+    return Effect.die(UnreadableStepError.of(instance.workflow._tag, executionId, step, first))
+  })
+
+const changed = ({ executionId, instance }: Replay, step: string): ChangedAgentError =>
+  ChangedAgentError.of(instance.workflow._tag, executionId, step)
+
+/** An activity of the engine, which knows nothing of lines: it waits by the clock of the process. What it gives is JSON, or nothing. */
+export const activity = (
+  { approver, clock, engine, instance, random }: Replay,
+  name: string,
+  execute: Effect.Effect<unknown, never, WorkflowInstance>
+): Effect.Effect<unknown> => {
+  const made = Activity.make({
+    name,
+    // whoever wants to read it has its schema, and says where it does not fit
+    success: Stored,
+    // what was interrupted is not simply done again
+    interruptRetryPolicy: never,
+    // what is encoded by a schema for JSON is JSON
+    execute: (execute as Effect.Effect<Schema.Json | undefined, never, WorkflowInstance>).pipe(
+      Effect.provideService(Random.Random, random),
+      Effect.provideService(Approver.Approver, approver),
+      // whatever it starts is a part of it
+      Effect.provideService(Interception.Current, undefined)
+    )
+  })
+  return made.pipe(
+    Effect.provideService(Clock.Clock, clock),
+    Effect.provideService(WorkflowEngine, engine),
+    Effect.provideService(WorkflowInstance, instance)
+  )
+}
+
+const never = Schedule.recurs(0)
+
+const Stored = Schema.Union([Schema.Json, Schema.Undefined])
+
+/**
+ * What is left until an instant, by the clock of this process. Who has recorded that instant may have had another clock, one that was
+ * ahead: nobody waits longer than was decided, from one instant to the other.
+ */
+export const remainder = (clock: Clock.Clock, from: number, until: number): Duration.Duration =>
+  Duration.millis(Math.max(0, Math.min(until - clock.currentTimeMillisUnsafe(), until - from)))
+
+/** Goes on with what is at work, or begins; no longer than until that instant. */
+const working = (
+  { atWork, clock, instance, scope, taken }: Replay,
+  key: string,
+  { at: from, until }: { readonly at: number; readonly until: number },
+  { run, work }: { readonly run: RunContext.RunContext | undefined; readonly work: Effect.Effect<unknown, unknown> }
+): Effect.Effect<{ readonly ended: Outcome; readonly books: Books | undefined }, never, WorkflowInstance> =>
+  Effect.gen(function* () {
+    const before = atWork.get(key)
+    const books = before === undefined && run !== undefined ? new Books() : before?.books
+    if (run !== undefined) books?.attach(run)
+    if (clock.currentTimeMillisUnsafe() >= until) return { ended: late, books }
+    const begun = books === undefined || run === undefined ? work : books.keep(run, work)
+    const fiber = before?.fiber ?? (yield* Effect.forkIn(begun, scope, { startImmediately: true }))
+    atWork.set(key, { fiber, books })
+    const ended = Fiber.await(fiber)
+    const exit = yield* Effect.onInterrupt(
+      until === Infinity
+        ? Effect.asSome(ended)
+        : Effect.raceFirst(Effect.asSome(ended), Effect.as(clock.sleep(remainder(clock, from, until)), Option.none())),
+      () => {
+        // a replay in this process goes on with it; one elsewhere begins it again
+        if (instance.suspended && !instance.abandoned) return Effect.void
+        atWork.delete(key)
+        return Fiber.interrupt(fiber)
+      }
+    )
+    if (Option.isNone(exit)) return { ended: late, books }
+    atWork.delete(key)
+    const at = Math.min(clock.currentTimeMillisUnsafe(), until)
+    if (Exit.isSuccess(exit.value)) return { ended: { _tag: "Done", at, value: exit.value.value }, books }
+    const { cause } = exit.value
+    // nothing is recorded of what ends with the process: it is begun again
+    if (Cause.hasInterrupts(cause) && scope.state._tag === "Closed") return yield* Effect.never
+    // nor of what ends because its run goes on elsewhere: there it is begun again
+    if (Cause.hasInterrupts(cause) && taken.isSo && !instance.suspended) {
+      return yield* Effect.flatMap(WorkflowInstance, Workflow.suspend)
+    }
+    // no typed failure is left in a cause that is passed on
+    if (Cause.hasInterrupts(cause) || Cause.hasDies(cause)) return yield* Effect.failCause(cause as Cause.Cause<never>)
+    return { ended: { _tag: "Failed", at, error: Cause.squash(cause) }, books }
+  })
+
+const late: Outcome = { _tag: "Late" }
+
+const spentFields = { spent: Schema.optionalKey(Schema.Array(Ledger.Entry)) }
+
+const SpentJson = Schema.toCodecJson(Schema.Struct(spentFields))
+const encodeSpent = Schema.encodeEffect(SpentJson)
+const decodeSpent = Schema.decodeUnknownEffect(SpentJson)
+
+/** How outcomes are stored and read. */
+interface OutcomeCodec {
+  readonly encode: (outcome: Outcome) => Effect.Effect<unknown>
+  readonly decode: (stored: unknown) => Effect.Effect<Outcome, Schema.SchemaError>
+}
+
+const outcomes = new WeakMap<object, WeakMap<object, OutcomeCodec>>()
+
+/** Schemas are compiled once for each pair, however often it is recorded. */
+const outcomeOf = (value: AnyCodec, error: AnyCodec): OutcomeCodec => {
+  const known = outcomes.get(value)?.get(error)
+  if (known !== undefined) return known
+  const kept = { asked: Schema.optionalKey(Schema.String), ...spentFields }
+  const schema = Schema.toCodecJson(
+    Schema.Union([
+      Schema.Struct({ _tag: Schema.tag("Done"), at: Schema.Finite, value, ...kept }),
+      Schema.Struct({ _tag: Schema.tag("Failed"), at: Schema.Finite, error, ...kept }),
+      Schema.Struct({ _tag: Schema.tag("Late"), ...spentFields })
+    ])
+  )
+  const encode = Schema.encodeEffect(schema)
+  const made: OutcomeCodec = {
+    // a tool that gives what its own schema refuses is broken
+    encode: (outcome) => Effect.orDie(encode(outcome)),
+    decode: Schema.decodeUnknownEffect(schema)
+  }
+  const byError = outcomes.get(value) ?? new WeakMap<object, OutcomeCodec>()
+  outcomes.set(value, byError.set(error, made))
+  return made
+}

@@ -1,0 +1,41 @@
+/** Time and chance of an execution, as the fiber that asks finds them in its line. */
+import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type * as Random from "effect/Random"
+import { RunContext } from "@kintsugi/core"
+import type { Line, Lines } from "./lines.ts"
+
+/** The line of the fiber that is at work just now. */
+export const present = (lines: Lines): Line => lines.of(Fiber.getCurrent()?.getRef(RunContext.Current))
+
+/**
+ * A clock that reads when the last result of the line came, as it was recorded with it. Outside of runs, where listeners are waited
+ * for, sleeping is sleeping.
+ */
+export const clock = (lines: Lines, real: Clock.Clock): Clock.Clock => {
+  const millis = () => present(lines).time
+  const nanos = () => BigInt(Math.round(millis() * 1_000_000))
+  return {
+    currentTimeMillisUnsafe: millis,
+    currentTimeMillis: Effect.sync(millis),
+    currentTimeNanosUnsafe: nanos,
+    currentTimeNanos: Effect.sync(nanos),
+    monotonicTimeNanosUnsafe: nanos,
+    monotonicTimeNanos: Effect.sync(nanos),
+    sleep: (duration) =>
+      Effect.withFiber((fiber) => {
+        const run = fiber.getRef(RunContext.Current)
+        return run === undefined || !Duration.isPositive(duration)
+          ? real.sleep(duration)
+          : lines.of(run).sleep(duration, real)
+      })
+  }
+}
+
+/** Draws that depend on nothing but the execution, the line, and how many were drawn there before. */
+export const random = (lines: Lines): Random.Random => ({
+  nextIntUnsafe: () => present(lines).random.nextIntUnsafe(),
+  nextDoubleUnsafe: () => present(lines).random.nextDoubleUnsafe()
+})

@@ -1,0 +1,215 @@
+/**
+ * Tools of the Vercel AI SDK (`ai`) as ours, by their shape alone: this module needs no package of theirs. They keep their schema
+ * and their checks, and whatever they throw is an `ExecutionError`, so that tables can recover from it.
+ */
+import type * as RawSchema from "@kintsugi/core/RawSchema"
+import type * as Recovery from "@kintsugi/core/Recovery"
+import * as Tool from "@kintsugi/core/Tool"
+import { ExecutionError, type Kind } from "@kintsugi/core/ToolError"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+import * as Output from "./output.ts"
+import * as Input from "./schema.ts"
+
+/** A tool of the AI SDK, as far as it is looked at. */
+export interface ForeignTool<in In, out Out> {
+  readonly description?: unknown
+  /** A schema of the SDK (`jsonSchema`, `zodSchema`), or a Standard Schema that knows its JSON Schema (zod from 4.2, arktype …). */
+  readonly inputSchema: unknown
+  // whatever it wants to know of its call, it is given
+  readonly execute?: (input: In, options: never) => AsyncIterable<Out> | PromiseLike<Out> | Out
+  readonly needsApproval?: unknown
+  readonly toModelOutput?: unknown
+}
+
+/** What such a tool gives, and what the model reads of it. */
+export interface Answer<out A> {
+  readonly value: A
+  readonly text: string
+  /** Set where `toModelOutput` says that the model is to read it as an error. */
+  readonly isError?: true
+}
+
+/** What the SDK does not say of a tool. */
+export interface Options<S extends Recovery.SideEffects, Approval extends boolean> {
+  /** What running it twice would do. The SDK has no word for that; `undeclared` by default. */
+  readonly sideEffects?: S
+  /** Where its work is done; `local` by default. */
+  readonly kind?: Kind
+  /** The longest text that the model reads, in characters; unlimited by default. */
+  readonly maxResultChars?: number
+  /** `true` for a tool with `needsApproval`: an agent with it asks for an `Approver`. Without it, such a tool is refused. */
+  readonly approval?: Approval
+  /** The JSON Schema of its input, where its own schema cannot give one at once. */
+  readonly jsonSchema?: RawSchema.RawSchema
+  /** Given to the tool as its `context`. */
+  readonly context?: unknown
+}
+
+/** A tool that came from the AI SDK. */
+export type AiTool<
+  Name extends string,
+  In,
+  Out,
+  S extends Recovery.SideEffects = "undeclared",
+  Approval extends boolean = false
+> = Tool.Tool<
+  Name,
+  In,
+  Answer<Out>,
+  ExecutionError,
+  never,
+  Approval extends true ? { readonly [Tool.NeedsApproval]: true } : {},
+  S
+>
+
+/**
+ * One tool. Values that it yields before the last one are its progress. Throws a `TypeError` for a tool without `execute`, for one
+ * that needs approval without the option, and where no JSON Schema can be had at once.
+ */
+export const tool = <
+  const Name extends string,
+  In,
+  Out,
+  const S extends Recovery.SideEffects = "undeclared",
+  const Approval extends boolean = false
+>(
+  name: Name,
+  foreign: ForeignTool<In, Out>,
+  options: Options<S, Approval> = {}
+): AiTool<Name, In, Out, S, Approval> => {
+  const { execute, needsApproval, toModelOutput } = foreign
+  const { approval, context, jsonSchema, kind = "local", maxResultChars, sideEffects } = options
+  if (!Predicate.isFunction(execute))
+    throw new TypeError(`AiSdk: tool '${name}' has no execute: nothing here can run it`)
+  // a form that is not known here asks, rather than being passed over
+  const asks = Predicate.isNotNullish(needsApproval) && needsApproval !== false
+  if (asks && approval !== true) {
+    throw new TypeError(`AiSdk: tool '${name}' needs approval: say approval: true, and provide an Approver`)
+  }
+  const { codec, late } = Input.read(name, foreign.inputSchema, jsonSchema)
+  const made = Tool.make(name, {
+    description: Predicate.isString(foreign.description) ? foreign.description : "",
+    parameters: codec,
+    success: answerOf,
+    kind,
+    isError: (answer) => answer.isError === true,
+    ...(sideEffects === undefined ? {} : { sideEffects }),
+    ...(maxResultChars === undefined ? {} : { maxResultChars }),
+    run: (params, { callId, progress }): Effect.Effect<Answer<unknown>, ExecutionError> => {
+      const call = { tool: name, kind, callId, args: isJson(params) ? params : null }
+      const thrown = (cause: unknown) => ExecutionError.wrap(call, cause)
+      const about = { toolCallId: callId, messages: [], context, experimental_context: context }
+      return Effect.gen(function* () {
+        const input = yield* Effect.mapError(late(params), (wrong) =>
+          ExecutionError.fromParameterError(name, kind, `the arguments do not fit: ${wrong}`, undefined, call)
+        )
+        const value = yield* running(execute, input, about, progress, thrown)
+        if (!Predicate.isFunction(toModelOutput)) {
+          const text = yield* Effect.try({
+            try: () => Output.plain(value),
+            catch: (cause) =>
+              ExecutionError.of(name, kind, "validation", "its result cannot be written as JSON", cause, call)
+          })
+          return { value, text }
+        }
+        const { isError, text } = yield* Effect.tryPromise({
+          try: async () => Output.said(await toModelOutput({ toolCallId: callId, input, output: value })),
+          catch: thrown
+        })
+        return { value, text, ...(isError ? { isError } : {}) }
+      })
+    }
+  })
+  const guarded = asks ? made.pipe(Tool.requireApproval({ when: (params) => approvalOf(needsApproval, params) })) : made
+  // by the shape of `foreign`: its schema gives what `execute` takes, which gives what it says; the option says whether it asks
+  return guarded as unknown as AiTool<Name, In, Out, S, Approval>
+}
+
+const isJson = Schema.is(Schema.Json)
+
+const answerOf: Schema.Codec<Answer<unknown>, string> = Schema.String.pipe(
+  Schema.decodeTo(
+    Schema.Struct({ value: Schema.Unknown, text: Schema.String, isError: Schema.optionalKey(Schema.Literal(true)) }),
+    SchemaTransformation.transform({
+      // what stands in for its answer is text
+      decode: (text): Answer<unknown> => ({ value: text, text }),
+      encode: ({ text }) => text
+    })
+  )
+)
+
+/** One that cannot tell needs it. */
+const approvalOf = (needsApproval: unknown, params: unknown): Effect.Effect<boolean, unknown> =>
+  Predicate.isFunction(needsApproval)
+    ? Effect.tryPromise(async () => (await needsApproval(params, { toolCallId: "", messages: [] })) !== false)
+    : Effect.succeed(true)
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  Predicate.hasProperty(value, Symbol.asyncIterator)
+
+/** Runs it; its signal is aborted when nobody waits any more. Of what it yields, the last is what it gives. */
+const running = (
+  // any function: its parameters are what the SDK would give it
+  execute: Function,
+  input: unknown,
+  about: object,
+  progress: (data: unknown) => Effect.Effect<void>,
+  thrown: (cause: unknown) => ExecutionError
+): Effect.Effect<unknown, ExecutionError> =>
+  Effect.suspend(() => {
+    const stopping = new AbortController()
+    const started = Effect.try({
+      try: (): unknown => execute(input, { ...about, abortSignal: stopping.signal }),
+      catch: thrown
+    })
+    return started.pipe(
+      Effect.flatMap((given) => {
+        if (isAsyncIterable(given)) {
+          const iterating = Effect.try({ try: () => given[Symbol.asyncIterator](), catch: thrown })
+          return Effect.flatMap(iterating, (iterator) => drained(iterator, progress, thrown))
+        }
+        return Input.isPromise(given) ? Effect.tryPromise({ try: () => given, catch: thrown }) : Effect.succeed(given)
+      }),
+      Effect.onInterrupt(() => Effect.sync(() => stopping.abort()))
+    )
+  })
+
+/** The last of what it yields. One that is stopped is told so, and not waited for: it may be stuck. */
+const drained = (
+  iterator: AsyncIterator<unknown>,
+  progress: (data: unknown) => Effect.Effect<void>,
+  thrown: (cause: unknown) => ExecutionError
+): Effect.Effect<unknown, ExecutionError> => {
+  const from = (last: unknown): Effect.Effect<unknown, ExecutionError> =>
+    Effect.flatMap(Effect.tryPromise({ try: () => iterator.next(), catch: thrown }), (step) => {
+      if (!Predicate.isObject(step)) return Effect.fail(thrown(new TypeError("its iterator gave no object")))
+      // one that never waits would keep all timers from running, that of its own limit too
+      return step.done === true
+        ? Effect.succeed(last)
+        : progress(step.value).pipe(Effect.andThen(Effect.yieldNow), Effect.andThen(from(step.value)))
+    })
+  return Effect.onInterrupt(from(undefined), () =>
+    Effect.sync(() => {
+      Result.try(() => Promise.resolve(iterator.return?.()).catch(() => undefined))
+    })
+  )
+}
+
+/** Tools by name, as `generateText` takes them. */
+export type ToolSet = Readonly<Record<string, ForeignTool<never, unknown>>>
+
+/** Each under its name. */
+export type ToolsOf<Set extends ToolSet> = {
+  readonly [Name in keyof Set & string]: Set[Name] extends ForeignTool<infer In, infer Out>
+    ? AiTool<Name, In, Out>
+    : never
+}[keyof Set & string]
+
+/** All tools of a set, in its order. Throws as `tool` does: what needs options goes by itself. */
+export const tools = <const Set extends ToolSet>(set: Set): ReadonlyArray<ToolsOf<Set>> =>
+  // each is made of its own entry
+  Object.entries(set).map(([name, foreign]) => tool(name, foreign)) as unknown as ReadonlyArray<ToolsOf<Set>>

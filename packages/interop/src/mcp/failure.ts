@@ -1,0 +1,116 @@
+/** What goes wrong between us and an MCP server, in one shape that names the server and the tool. */
+import * as RetryAfter from "@kintsugi/core/RetryAfter"
+import type * as McpClientError from "effect/ai/McpClientError"
+import * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
+import type { Mask } from "@kintsugi/core/Secrets"
+
+/**
+ * What kind of failure it is. `connection`: the server is not there any more, or never was. `timeout`: it did not answer in
+ * time. `authentication`: it wants to know who asks. `protocol`: it refused the request, or was not understood. `tool`: the tool
+ * ran, and says itself that it failed. `result`: what it gave is not what its own schema promises.
+ */
+export type Reason = typeof Reason.Type
+
+export const Reason = Schema.Literals(["connection", "timeout", "authentication", "protocol", "tool", "result"])
+
+/**
+ * The cause of an `ExecutionError` of category `mcp`. Where it has advice of its own, a call with bad arguments for example,
+ * that is the advice of the error around it; else the category decides.
+ */
+export class McpError extends Schema.TaggedError<McpError>()("McpError", {
+  message: Schema.String,
+  server: Schema.String,
+  /** Absent while no tool is called. */
+  tool: Schema.optionalKey(Schema.String),
+  reason: Reason,
+  /** The code of a JSON-RPC error. */
+  rpcCode: Schema.optionalKey(Schema.Finite),
+  /** The status of an HTTP answer. */
+  status: Schema.optionalKey(Schema.Finite),
+  isRetryable: Schema.optionalKey(Schema.Boolean),
+  recovery: Schema.optionalKey(Schema.Literals(["repair", "none"])),
+  suggestedDelay: Schema.optionalKey(Schema.Duration)
+}) {
+  readonly category = "mcp"
+}
+
+export interface Where {
+  readonly server: string
+  readonly tool?: string
+  readonly mask: Mask
+}
+
+type Fields = Omit<ConstructorParameters<typeof McpError>[0], "server" | "tool" | "message">
+
+export const make = ({ mask, server, tool }: Where, said: string, fields: Fields): McpError => {
+  const where = tool === undefined ? `MCP server '${server}'` : `tool '${tool}' of MCP server '${server}'`
+  return new McpError({
+    message: `${where}: ${mask(said)}`,
+    server,
+    ...(tool === undefined ? {} : { tool }),
+    ...fields
+  })
+}
+
+const final = { isRetryable: false, recovery: "none" } as const
+
+const repairable = { isRetryable: false, recovery: "repair" } as const
+
+/** JSON-RPC's own codes: the request is wrong, and would be wrong again. */
+const INVALID_REQUEST = -32_600
+const METHOD_NOT_FOUND = -32_601
+const INVALID_PARAMS = -32_602
+
+/** `now` is milliseconds since the epoch; `also` is said besides. */
+export const fromClient = (
+  where: Where,
+  { reason }: McpClientError.McpClientError,
+  { also = "", now }: { readonly also?: string; readonly now: number }
+): McpError => {
+  const failure = (fields: Fields) => make(where, also === "" ? reason.message : `${reason.message}; ${also}`, fields)
+  switch (reason._tag) {
+    case "TransportError":
+    case "ClosedError":
+      return failure({ reason: "connection" })
+    case "TimeoutError":
+      return failure({ reason: "timeout" })
+    case "HttpError": {
+      const { status } = reason
+      if (status === 401 || status === 403) return failure({ reason: "authentication", status, ...final })
+      if (status < 500 && status !== 408 && status !== 425 && status !== 429) {
+        return failure({ reason: "protocol", status, ...final })
+      }
+      const wait = RetryAfter.parse(reason.retryAfter, now)
+      return failure({
+        reason: "connection",
+        status,
+        ...(wait === undefined ? {} : { isRetryable: true, suggestedDelay: Duration.max(wait, Duration.millis(1)) })
+      })
+    }
+    case "ProtocolError": {
+      const code = reason.code === undefined ? {} : { rpcCode: reason.code }
+      return failure({ reason: "protocol", ...code, ...adviceOf(reason.code) })
+    }
+    case "ToolError":
+      return failure({ reason: "tool" })
+    case "LimitError":
+    case "ConfigurationError":
+    case "UnsupportedError":
+    case "ValidationError":
+      return failure({ reason: "protocol", ...final })
+  }
+}
+
+const adviceOf = (code: number | undefined) =>
+  code === INVALID_PARAMS ? repairable : code === INVALID_REQUEST || code === METHOD_NOT_FOUND ? final : {}
+
+/** A success that says of itself that it is none. The official SDK reports bad arguments so as well, by their code in the text. */
+export const fromResult = (where: Where, text: string): McpError =>
+  make(where, text === "" ? "it failed and does not say why" : text, {
+    reason: "tool",
+    ...(text.startsWith(`MCP error ${INVALID_PARAMS}`) ? repairable : {})
+  })
+
+export const misfit = (where: Where, issues: string): McpError =>
+  make(where, `its result does not fit its own schema: ${issues}`, { reason: "result", ...final })

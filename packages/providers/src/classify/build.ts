@@ -1,0 +1,79 @@
+/** Makes the error of a tag, with everything that is known of the answer. */
+import * as LlmError from "@kintsugi/core/LlmError"
+import type * as Usage from "@kintsugi/core/Usage"
+import type * as Duration from "effect/Duration"
+import type { Answer } from "../transport/Answer.ts"
+import * as Hints from "../transport/Hints.ts"
+import type { Report, Tag } from "./Report.ts"
+import { quote, scrub, type Source } from "../transport/Source.ts"
+import { dailyQuota } from "./details.ts"
+import * as ErrorText from "./text.ts"
+
+/** What every error says of its origin. */
+export interface Facts {
+  readonly provider: string
+  readonly status?: number
+  readonly requestId?: string
+  readonly retryAfter?: Duration.Duration
+  readonly shouldRetry?: boolean
+  readonly detail?: string
+  readonly usage?: Usage.Usage
+  readonly cause?: unknown
+}
+
+export interface Known {
+  readonly source: Source
+  readonly report: Report
+  /** The provider's words, fit to be quoted. */
+  readonly text: string
+  readonly answer: Answer
+  readonly facts: Facts
+}
+
+export const build = (tag: Tag, { answer, facts, report, source, text }: Known): LlmError.LlmError => {
+  const { model, provider } = source
+  switch (tag) {
+    case "ModelNotFoundError":
+      return LlmError.ModelNotFoundError.modelNotFound(model, facts)
+    case "AuthenticationError":
+      return LlmError.AuthenticationError.authenticationFailed(model, text, facts)
+    case "ContentFilteredError":
+      return LlmError.ContentFilteredError.contentFiltered(model, text, facts)
+    case "InvalidRequestError":
+      return LlmError.InvalidRequestError.invalidRequest(model, text, facts)
+    case "ModelOverloadedError":
+      return LlmError.ModelOverloadedError.modelOverloaded(model, facts)
+    case "ContextTooLongError": {
+      const { actual, limit } = ErrorText.sizes(report.text)
+      return LlmError.ContextTooLongError.contextTooLong(model, limit, actual, facts)
+    }
+    case "ServerError":
+      return LlmError.ServerError.serverError(model, undefined, facts)
+    case "MalformedToolCallError": {
+      const tool = quote(source, report.tool ?? "")
+      const rawArgs = report.rawArgs === undefined ? {} : { rawArgs: scrub(source, report.rawArgs) }
+      return LlmError.MalformedToolCallError.malformedToolCall(model, tool, text, undefined, { ...facts, ...rawArgs })
+    }
+    case "CapabilityMismatchError": {
+      const capability = ErrorText.capabilityOf(report) ?? "other"
+      return LlmError.CapabilityMismatchError.notSupported(model, provider, capability, facts)
+    }
+    case "RateLimitError":
+      return LlmError.RateLimitError.limited(provider, { ...facts, model }, Hints.remaining(answer))
+    case "QuotaExhaustedError": {
+      // the wait is advice here, and no hint: waiting buys no credit. Beside a daily quota it is about another limit
+      const { retryAfter, ...rest } = facts
+      const isOther = retryAfter === undefined || report.codes.includes(dailyQuota)
+      const later = isOther ? {} : { resetAfter: retryAfter }
+      return LlmError.QuotaExhaustedError.llmQuotaExceeded(model, { ...rest, ...later })
+    }
+    case "NetworkError":
+      return LlmError.NetworkError.connectionFailed({ host: provider }, "The connection failed", { ...facts, model })
+    case "RequestTimeoutError":
+      return LlmError.RequestTimeoutError.timedOut("the model call", answer.elapsed, { ...facts, model })
+    case "UnknownLlmError": {
+      const cause = { name: quote(source, report.codes[0] ?? "Error"), message: text }
+      return LlmError.UnknownLlmError.unknown(model, cause, facts)
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/** The `details` that Google's servers add to an error: why, which quota, how long to wait. */
+import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import * as Hints from "../transport/Hints.ts"
+import * as Json from "../transport/json.ts"
+
+export interface Details {
+  /** The reasons; before them `dailyQuota`, for a quota that no short wait refills. */
+  readonly codes: ReadonlyArray<string>
+  readonly retryAfter: Duration.Duration | undefined
+}
+
+/** Stands for a quota of a whole day, or of nothing at all; whatever wait comes along with it is for another quota. */
+export const dailyQuota = "daily_quota"
+
+export const read = (error: Schema.Json, text: string): Details => {
+  const details = Json.items(Json.field(error, "details"))
+  const reasons = details.map((detail) => Json.text(Json.field(detail, "reason"))).filter(Predicate.isNotUndefined)
+  const delays = details
+    .map((detail) => Hints.fromProtobuf(Json.text(Json.field(detail, "retryDelay")) ?? ""))
+    .filter(Predicate.isNotUndefined)
+  const daily = exhausted(error) && (details.some(endsToday) || /perday|\blimit: 0\b(?!\.\d)/i.test(text))
+  return {
+    codes: daily ? [dailyQuota, ...reasons] : reasons,
+    retryAfter: delays.length === 0 ? undefined : delays.reduce((one, other) => Duration.max(one, other))
+  }
+}
+
+const exhausted = (error: Schema.Json): boolean =>
+  Json.field(error, "status") === "RESOURCE_EXHAUSTED" || Json.field(error, "code") === 429
+
+const endsToday = (detail: Schema.Json): boolean =>
+  Json.items(Json.field(detail, "violations")).some((violation) => {
+    const value = Json.field(violation, "quotaValue")
+    return /perday/i.test(Json.text(Json.field(violation, "quotaId")) ?? "") || value === "0" || value === 0
+  })

@@ -1,0 +1,165 @@
+/**
+ * What providers say in words only. Asked after their codes: several of them send one code for everything. The texts are
+ * those of recorded answers and public reports.
+ */
+import type { Capability } from "@kintsugi/core/LlmError"
+import type { Report, Tag } from "./Report.ts"
+
+/** Longer texts hold a foreign page or the user's own words, not a provider's sentence. */
+const longest = 4000
+
+/** A server that cannot read its own model's call quotes it, and with it any words at all: these come before all others. */
+const unreadable = /^error parsing tool call\b/i
+
+const tags: ReadonlyArray<readonly [RegExp, Tag]> = [
+  [
+    /does not support (?:tool|function|image|vision|stream|structured|thinking|reasoning\b|chat\b|files?\b|pdf|document|audio|video|insert|generate|embed|completion)/i,
+    "CapabilityMismatchError"
+  ],
+  [/no endpoints found that (?:support|can handle)/i, "CapabilityMismatchError"],
+  [/function calling is not enabled|response_format .*not supported/i, "CapabilityMismatchError"],
+  [
+    /(?:tools?|tool use|images?|image input|vision|streaming|thinking) (?:is|are) not supported|not supported (?:with|in|by) this model/i,
+    "CapabilityMismatchError"
+  ],
+  [/credit balance is too low|insufficient (?:balance|credits?)|exceeded your current quota/i, "QuotaExhaustedError"],
+  [
+    /requires more credits|can only afford|used all available credits|key limit exceeded|free-models-per-day/i,
+    "QuotaExhaustedError"
+  ],
+  [
+    /content exists risk|blocked by content filter|flagged (?:for possible|as potentially)|content management policy/i,
+    "ContentFilteredError"
+  ],
+  [/considered high risk/i, "ContentFilteredError"],
+  [/(?:incorrect|invalid|missing|provide an?|not valid).{0,20}\bapi[ -]?key|api key not valid/i, "AuthenticationError"],
+  [/^unauthorized$|authentication fails|missing authentication/i, "AuthenticationError"],
+  [/model not exist|is not a valid model id|no endpoints found for|not found the model/i, "ModelNotFoundError"],
+  [/\bmodels?\b.{0,100}(?:does not exist|not found|has been deprecated)|^invalid model '/i, "ModelNotFoundError"],
+  [/overloaded|server busy|too busy|slow down|at capacity/i, "ModelOverloadedError"],
+  [/rate[ -]?limit(?!er)|too many requests/i, "RateLimitError"]
+]
+
+/** Each with the numbers that it may name, in tokens. */
+const tooLong: ReadonlyArray<RegExp> = [
+  /prompt is too long: (?<actual>\d+) tokens > (?<limit>\d+) maximum/i,
+  /input length and .{1,30} exceed context limit: (?<actual>\d+) \+ (?<more>\d+) > (?<limit>\d+)/i,
+  /input token count \((?<actual>\d+)\) exceeds the maximum number of tokens allowed \((?<limit>\d+)\)/i,
+  /input token count exceeds the maximum number of tokens allowed \(?(?<limit>\d+)/i,
+  /maximum context length is (?<limit>\d+) tokens.{0,60}?(?:resulted in|requested|request has|contains)(?: about| at least)? (?<actual>\d+)(?: input)? tokens/is,
+  /token limit: (?<limit>\d+) \(requested: (?<actual>\d+)\)/i,
+  /maximum prompt length is (?<limit>\d+) but the request contains (?<actual>\d+)/i,
+  /contains (?<actual>\d+) tokens.{0,80}with (?<limit>\d+) maximum context length/i,
+  /request \((?<actual>\d+) tokens\) exceeds the available context size \((?<limit>\d+) tokens\)/i,
+  /request too large.{0,200}limit:? (?<limit>\d+), requested:? (?<actual>\d+)/is,
+  /prompt is too long|exceeds? (?:the )?context (?:window|limit|length)|exceeds the available context|maximum context length/i,
+  /context window exceeds|exceeded max context length|longer than the context length/i,
+  /exceeded model token limit|input token count .{0,40}exceeds the maximum|maximum prompt length is/i,
+  /reduce the length of the messages|total length of all messages is too long|request too large/i
+]
+
+/** What a rate limit admits in one go, and what one request asked of it. */
+const asked = /\blimit:? (?<limit>\d+)(?:, used:? \d+)?, requested:? (?<actual>\d+)/i
+
+/**
+ * What a server quotes is not its own: it may be what the user, the model or a tool has said. The marks stay. Numbers are
+ * written without the commas between thousands.
+ */
+const own = (text: string): string =>
+  text
+    .slice(0, longest)
+    .replaceAll(/"[^"\n]*"|`[^`\n]*`|(?<!\w)'[^'\n]*'(?!\w)/g, (quoted) => `${quoted[0]}${quoted[0]}`)
+    .replaceAll(/(\d),(?=\d{3}\b)/g, "$1")
+
+export const tagOf = (text: string): Tag | undefined => {
+  const sentence = own(text)
+  if (unreadable.test(sentence)) return "MalformedToolCallError"
+  if (tooLong.some((pattern) => pattern.test(sentence))) return "ContextTooLongError"
+  return tags.find(([pattern]) => pattern.test(sentence))?.[1]
+}
+
+/** What a tag alone cannot say: a limit that no waiting cures, an option that is no capability. */
+export const refine = (tag: Tag, report: Report): Tag => {
+  if (tag === "RateLimitError" && asksTooMuch(own(report.text))) return "ContextTooLongError"
+  return tag === "CapabilityMismatchError" && capabilityOf(report) === undefined ? "InvalidRequestError" : tag
+}
+
+const asksTooMuch = (sentence: string): boolean => {
+  const { actual = 0, limit = 0 } = numbersIn(sentence, asked) ?? {}
+  return /request too large/i.test(sentence) || (limit > 0 && actual > limit)
+}
+
+/** How long the conversation was, and how long it may be. */
+export const sizes = (text: string): { readonly limit?: number; readonly actual?: number } => {
+  const sentence = own(text)
+  for (const pattern of [...tooLong, asked]) {
+    const found = numbersIn(sentence, pattern)
+    if (found !== undefined) return found
+  }
+  return {}
+}
+
+const numbersIn = (sentence: string, pattern: RegExp): { limit?: number; actual?: number } | undefined => {
+  const found = pattern.exec(sentence)?.groups
+  if (found?.["limit"] === undefined) return undefined
+  const limit = Number(found["limit"])
+  const actual = Number(found["actual"] ?? Number.NaN) + Number(found["more"] ?? 0)
+  return { ...(Number.isSafeInteger(limit) ? { limit } : {}), ...(Number.isSafeInteger(actual) ? { actual } : {}) }
+}
+
+const capabilities: ReadonlyArray<readonly [RegExp, Capability]> = [
+  [/\btools?\b|tool[ _](?:use|call)|function/i, "tools"],
+  [/image|vision/i, "vision"],
+  [/response_format|json_schema|structured/i, "structuredOutput"],
+  [/\bstream/i, "streaming"],
+  [/\bthinking\b/i, "thinking"],
+  [/no endpoints found that (?:support|can handle)/i, "other"]
+]
+
+/** What a model is said not to support, at once behind these words: elsewhere they say little. */
+const missing: ReadonlyArray<readonly [RegExp, Capability]> = [
+  [/^\s+(?:thinking|reasoning)\b/i, "thinking"],
+  [/^\s+chat\b/i, "chat"],
+  [/^\s+(?:files?\b|pdf|document)/i, "files"],
+  [/^\s+(?:audio|video|insert|generate|embed|completion)/i, "other"]
+]
+
+/** The role of a message is no option: a model that does not know it cannot take the conversation. */
+const role = /^(?:messages|input|contents)(?:\[\d+\]|\.\d+)\.role$/
+
+/** The fields of a request that stand for a capability. Any other is an option that the model does not know. */
+const fields: ReadonlyArray<readonly [RegExp, Capability]> = [
+  [/^(?:tools|tool_choice|functions)\b/, "tools"],
+  [/image|vision/, "vision"],
+  [/^(?:response_format|text\.format)\b/, "structuredOutput"],
+  [/^stream$/, "streaming"],
+  [/^(?:reasoning|reasoning_effort|reasoning\.effort|thinking|think)$/, "thinking"]
+]
+
+/** Options that a sentence may name in quotes. */
+const quotedOptions: ReadonlyArray<readonly [RegExp, Capability]> = [
+  [/['"`]tool(?:s|_choice)['"`]/, "tools"],
+  [/['"`]response_format['"`]/, "structuredOutput"],
+  [/['"`](?:messages|input)\[\d+\]\.role['"`]/, "other"]
+]
+
+/**
+ * Which capability is missing; by the field that the report is about, else by what the model is said not to support. Names
+ * with hyphens are those of models.
+ */
+export const capabilityOf = ({ param, text }: Report): Capability | undefined => {
+  const option = param?.toLowerCase()
+  if (option !== undefined && !/^(?:messages|input|contents|model)\b/.test(option)) return first(fields, option)
+  if (option !== undefined && role.test(option)) return "other"
+  const sentence = own(text).replaceAll(/\b\w+(?:[-:.\d]+\w+)+\b/g, "")
+  const unsupported = /(?:not|n't) (?:supported|support|enabled)(.*)$/is.exec(sentence)?.[1] ?? ""
+  return (
+    first(missing, unsupported) ??
+    first(capabilities, unsupported) ??
+    first(capabilities, sentence) ??
+    first(quotedOptions, text)
+  )
+}
+
+const first = (known: ReadonlyArray<readonly [RegExp, Capability]>, text: string): Capability | undefined =>
+  known.find(([pattern]) => pattern.test(text))?.[1]

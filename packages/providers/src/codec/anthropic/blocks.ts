@@ -1,0 +1,161 @@
+/** From one message to the blocks of its content. Each is JSON text already, but for the ids of calls. */
+import * as Message from "@kintsugi/core/Message"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import { cited } from "./reply.ts"
+import * as Json from "../../transport/json.ts"
+
+export interface Block {
+  /** The whole of it, or all that stands before the id of a call. */
+  readonly text: string
+  /** For a call and its result: which one of the message's, and what follows its id. */
+  readonly call?: { readonly at: number; readonly rest: string }
+  readonly isThinking: boolean
+  /** Whether something on the provider's own side began here and did not end in this message. */
+  readonly isOpen: boolean
+}
+
+/** A message without the texts of the system. */
+export interface Blocks {
+  readonly role: "user" | "assistant"
+  readonly blocks: ReadonlyArray<Block>
+  /** The results of its calls, for the user's side of the conversation. */
+  readonly results: ReadonlyArray<Block>
+  /** The ids of its calls, in their order. */
+  readonly ids: ReadonlyArray<string>
+  readonly isPaused: boolean
+}
+
+const plain = (json: Schema.Json): Block => ({ text: JSON.stringify(json), isThinking: false, isOpen: false })
+
+/** `fields` is the JSON text of those that follow the id. */
+const ofCall = (type: string, key: string, at: number, fields: string): Block => ({
+  text: `{"type":"${type}","${key}":`,
+  call: { at, rest: `,${fields}}` },
+  isThinking: false,
+  isOpen: false
+})
+
+/** The provider refuses texts of blanks alone; they are left out. */
+const isBlank = (text: string): boolean => text.trim() === ""
+
+export const ofUser = ({ content }: Message.User): Blocks => ({
+  role: "user",
+  blocks: content.flatMap((part) => (part.type === "text" && isBlank(part.text) ? [] : [plain(partOf(part))])),
+  results: [],
+  ids: [],
+  isPaused: false
+})
+
+const partOf = (part: Message.UserContent[number]): Schema.Json => {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text }
+    case "image":
+      return { type: "image", source: attached(part) }
+    case "file": {
+      const source =
+        "data" in part && part.mediaType !== pdf
+          ? { type: "text", media_type: "text/plain", data: Result.getOrElse(decoded(part.data), () => part.data) }
+          : attached(part)
+      return { type: "document", source, ...(part.name === undefined ? {} : { title: part.name }) }
+    }
+  }
+}
+
+const attached = (part: Message.Image | Message.File): Schema.Json =>
+  "data" in part ? { type: "base64", media_type: part.mediaType, data: part.data } : { type: "url", url: part.url }
+
+const pdf = "application/pdf"
+
+/** Why a file cannot be sent; `undefined` if it can. */
+export const unsendable = (file: Message.File): string | undefined => {
+  if (file.mediaType === pdf) return undefined
+  if ("url" in file) return `only PDF is fetched from an address, not ${file.mediaType}`
+  if (!/^text\/|^application\/(?:json|xml|yaml|.*\+(?:json|xml))$/.test(file.mediaType)) {
+    return `PDF and texts are taken, not ${file.mediaType}`
+  }
+  return Result.isSuccess(decoded(file.data)) ? undefined : "its bytes are not in base64"
+}
+
+const decoded = (base64: string): Result.Result<string, unknown> =>
+  Result.try(() => new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))))
+
+export const ofAssistant = (message: Message.Assistant, provider: string): Blocks => {
+  const blocks: Array<Block> = []
+  const results: Array<Block> = []
+  const ids: Array<string> = []
+  const own = (opaque: Message.Opaque | undefined) => (opaque?.provider === provider ? opaque.data : undefined)
+  const ended = endedIn(message)
+  message.content.forEach((part, index) => {
+    switch (part.type) {
+      case "text": {
+        if (isBlank(part.text)) return
+        const next = message.content[index + 1]
+        const sources = next?.type === "provider-item" && next.kind === cited ? own(next.opaque) : undefined
+        blocks.push(plain({ type: "text", text: part.text, ...(sources === undefined ? {} : { citations: sources }) }))
+        return
+      }
+      case "reasoning": {
+        const signature = Json.text(own(part.opaque))
+        if (signature === undefined) return
+        blocks.push({ ...plain({ type: "thinking", thinking: part.text, signature }), isThinking: true })
+        return
+      }
+      case "provider-item": {
+        const data = own(part.opaque)
+        if (data === undefined || part.kind === cited) return
+        const isOpen = part.kind.endsWith("tool_use") && !ended.has(Json.field(data, "id"))
+        blocks.push({ ...plain(data), isThinking: part.kind === "redacted_thinking", isOpen })
+        return
+      }
+      case "settled-call": {
+        const { call, settlement } = part
+        const { input: _i, name: _n, ...more } = objectOf(own(call.opaque))
+        const fields = `${JSON.stringify({ name: call.name, ...more }).slice(1, -1)},"input":${inputOf(call.arguments)}`
+        blocks.push(ofCall("tool_use", "id", ids.length, fields))
+        results.push(
+          ofCall("tool_result", "tool_use_id", ids.length, JSON.stringify(resultOf(settlement)).slice(1, -1))
+        )
+        ids.push(call.id)
+      }
+    }
+  })
+  return { role: "assistant", blocks, results, ids, isPaused: message.paused === true }
+}
+
+const objectOf = (json: Schema.Json | undefined): Schema.JsonObject =>
+  // an object within JSON holds JSON
+  Predicate.isObject(json) ? (json as Schema.JsonObject) : {}
+
+/** What the results within a message belong to. */
+const endedIn = ({ content }: Message.Assistant): ReadonlySet<Schema.Json | undefined> =>
+  new Set(
+    content.map((part) => (part.type === "provider-item" ? Json.field(part.opaque.data, "tool_use_id") : undefined))
+  )
+
+/**
+ * The text of an object, which is demanded: the model's own, byte for byte, where it wrote one. The name for a text that makes
+ * up none is the one that the vendor recommends.
+ */
+const inputOf = (args: Message.ToolCall["arguments"]): string => {
+  if (args === null) return "{}"
+  if (!Predicate.isString(args)) {
+    // a model can nest deeper than the stack reaches
+    const text = Result.try(() => JSON.stringify(args))
+    if (Result.isFailure(text)) return invalid("nested too deeply")
+    return Predicate.isObject(args) ? text.success : invalid(text.success)
+  }
+  if (isBlank(args)) return "{}"
+  const parsed = Json.parse(args)
+  return Result.isSuccess(parsed) && Predicate.isObject(parsed.success) ? args.trim() : invalid(args)
+}
+
+const invalid = (text: string): string => JSON.stringify({ INVALID_JSON: text })
+
+/** An error needs words. */
+const resultOf = (settlement: Message.Settlement): Schema.JsonObject => {
+  if (!Message.isError(settlement)) return { content: settlement.text }
+  return { content: isBlank(settlement.text) ? "The call failed." : settlement.text, is_error: true }
+}

@@ -1,0 +1,52 @@
+/** What the errors of Anthropic's Messages are called. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../../transport/Answer.ts"
+import * as Classify from "../../classify/Classify.ts"
+import type { Codes } from "../../classify/Report.ts"
+import type { Source } from "../../transport/Source.ts"
+import * as Usage from "./usage.ts"
+import * as ErrorBody from "../../classify/body.ts"
+import * as Json from "../../transport/json.ts"
+
+/** `invalid_request_error` and `api_error` are missing: they are sent for everything, from a bill to an overload. */
+export const codes: Codes = {
+  authentication_error: "AuthenticationError",
+  permission_error: "AuthenticationError",
+  not_found_error: "ModelNotFoundError",
+  request_too_large: "ContextTooLongError",
+  rate_limit_error: "RateLimitError",
+  billing_error: "QuotaExhaustedError",
+  overloaded_error: "ModelOverloadedError",
+  timeout_error: "RequestTimeoutError"
+}
+
+const format: ErrorBody.Format = { codes, read: ErrorBody.reportOf }
+
+export const classify = (source: Source, answer: Answer): LlmError => ErrorBody.classify(format, source, answer)
+
+/**
+ * An `error` event, at any point of a stream; a message, or the end of one, that the model refused. `usage` is what the
+ * attempt had used up by then; a whole message says so itself.
+ */
+export const inside = (
+  source: Source,
+  answer: Answer,
+  json: Schema.Json,
+  usage = Usage.toUsage(Json.field(json, "type") === "message" ? Usage.read(Json.field(json, "usage")) : undefined)
+): LlmError | undefined => {
+  const used = usage === undefined ? {} : { usage }
+  const read = (json: Schema.Json) => {
+    const report = ErrorBody.reportOf(json)
+    return report === undefined ? undefined : { ...report, ...used }
+  }
+  const error = ErrorBody.inside({ codes, read }, source, answer, json)
+  if (error !== undefined) return error
+  if (Json.field(json, "type") === "error") {
+    return Classify.failure(source, answer, { codes: ["api_error"], text: "", ...used }, codes)
+  }
+  const end = [json, Json.field(json, "delta")].find((end) => Json.field(end, "stop_reason") === "refusal")
+  if (end === undefined) return undefined
+  const text = Json.text(Json.field(Json.field(end, "stop_details"), "explanation")) ?? ""
+  return Classify.failure(source, answer, { codes: ["refusal"], text, ...used }, { refusal: "ContentFilteredError" })
+}

@@ -1,0 +1,128 @@
+/** From the body of `POST /v1/messages` to a reply, and the pieces that whole and streamed bodies have in common. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import * as Model from "@kintsugi/core/Model"
+import * as CoreUsage from "@kintsugi/core/Usage"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../../transport/Answer.ts"
+import * as Classify from "../../classify/Classify.ts"
+import type { Source } from "../../transport/Source.ts"
+import * as MessagesError from "./error.ts"
+import * as Usage from "./usage.ts"
+import * as Json from "../../transport/json.ts"
+
+/** The reply of a 2xx answer; total. It is put together as that of a stream, so that both are the same. */
+export const decode = (source: Source, answer: Answer): Result.Result<Message.Reply, LlmError> => {
+  const body = Json.parse(answer.body)
+  if (Result.isFailure(body)) return Result.fail(Classify.undecodable(source, answer, body.failure))
+  const message = body.success
+  const error = MessagesError.inside(source, answer, message)
+  if (error !== undefined) return Result.fail(error)
+  const blocks = Json.field(message, "content")
+  if (!Array.isArray(blocks)) {
+    return Result.fail(Classify.undecodable(source, answer, new Error("the body holds no message")))
+  }
+  const collector = new Model.Collector()
+  let calls = false
+  for (const [index, block] of Json.items(blocks).entries()) {
+    for (const part of [...opening(block), ...closing(block, source.provider, index)]) {
+      calls ||= part.type === "tool-call"
+      collector.push(part)
+    }
+  }
+  collector.push({
+    type: "finish",
+    finish: finishOf(Json.text(Json.field(message, "stop_reason")), calls),
+    usage: Usage.toUsage(Usage.read(Json.field(message, "usage"))) ?? CoreUsage.empty,
+    ...modelOf(message)
+  })
+  const reply = collector.reply()
+  return reply === undefined
+    ? Result.fail(Classify.undecodable(source, answer, new Error("the message has no end")))
+    : Result.succeed(reply)
+}
+
+/** How a reply ended. Where it holds calls, these are to be settled first, whatever else goes on. */
+export const finishOf = (reason: string | undefined, calls: boolean): Message.FinishReason => {
+  switch (reason) {
+    case "max_tokens":
+    case "model_context_window_exceeded":
+      return "length"
+    case undefined:
+    case "end_turn":
+    case "stop_sequence":
+    case "tool_use":
+      return calls ? "tool-calls" : "stop"
+    case "pause_turn":
+      return calls ? "tool-calls" : "paused"
+    default:
+      return calls ? "tool-calls" : "other"
+  }
+}
+
+/** What can be shown of a block before its end. */
+export const opening = (block: Schema.Json): ReadonlyArray<Model.Part> => {
+  const type = Json.field(block, "type")
+  if (type === "text") return texts("text-delta", Json.field(block, "text"))
+  return type === "thinking" ? texts("reasoning-delta", Json.field(block, "thinking")) : []
+}
+
+/** The text of a delta, if it has one. */
+export const texts = (
+  type: "text-delta" | "reasoning-delta",
+  text: Schema.Json | undefined
+): ReadonlyArray<Model.Part> => (Predicate.isString(text) && text !== "" ? [{ type, text }] : [])
+
+/**
+ * What a block holds besides its text, at its end: the signature of thoughts, the sources of a text, a call, or something that
+ * the provider did on its own side. `index` is its place in the message.
+ */
+export const closing = (block: Schema.Json, provider: string, index: number): ReadonlyArray<Model.Part> => {
+  const kind = Json.text(Json.field(block, "type"))
+  switch (kind) {
+    case undefined:
+      return []
+    case "text": {
+      const citations = Json.items(Json.field(block, "citations"))
+      return citations.length === 0
+        ? []
+        : [{ type: "provider-item", kind: cited, opaque: { provider, data: citations } }]
+    }
+    case "thinking": {
+      const signature = Json.text(Json.field(block, "signature")) ?? null
+      return [{ type: "reasoning-delta", text: "", opaque: { provider, data: signature } }]
+    }
+    case "tool_use":
+      return [callOf(block, provider, index)]
+    default:
+      return [{ type: "provider-item", kind, opaque: { provider, data: block } }]
+  }
+}
+
+/** The kind of item that holds the sources of the text before it. */
+export const cited = "citations"
+
+/** A call; what a careless server left out is filled with what keeps the call distinct and settleable. */
+const callOf = (block: Schema.Json, provider: string, index: number): Message.ToolCall => {
+  const more = Object.entries(Json.fields(block)).filter(([key, value]) => !isUsual(key, value))
+  return {
+    type: "tool-call",
+    id: Json.text(Json.field(block, "id")) ?? `call_${index}`,
+    name: Json.text(Json.field(block, "name")) ?? "",
+    arguments: Json.field(block, "input") ?? null,
+    ...(more.length === 0 ? {} : { opaque: { provider, data: Object.fromEntries(more) } })
+  }
+}
+
+/** What every call has. Who made it matters where that was not the model itself but a program of its. */
+const isUsual = (key: string, value: unknown): boolean =>
+  ["type", "id", "name", "input"].includes(key) ||
+  (key === "caller" && Predicate.isObject(value) && value["type"] === "direct")
+
+/** The name under which the provider answered. */
+export const modelOf = (message: Schema.Json | undefined): { readonly model?: string } => {
+  const model = Json.text(Json.field(message, "model"))
+  return model === undefined ? {} : { model }
+}

@@ -1,0 +1,191 @@
+/**
+ * From a request to the body of `POST /v1/messages`. Messages and tools are encoded once and remembered by their identity, so
+ * that a turn does not pay for the transcript before it. What the provider caches, tools, system and messages, comes in that
+ * order, and nothing that is said later changes it.
+ */
+import { CapabilityMismatchError, type LlmError } from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import type * as Schema from "effect/Schema"
+import type { Codec } from "../Codec.ts"
+import * as Capabilities from "../Capabilities.ts"
+import * as Params from "../Parameters.ts"
+import type { Source } from "../../transport/Source.ts"
+import * as Blocks from "./blocks.ts"
+import { CallIds } from "./ids.ts"
+import { schemaOf } from "./output.ts"
+import { fieldsOf, type Parameters } from "./parameters.ts"
+import * as Json from "../../transport/json.ts"
+import * as OutputWords from "../outputWords.ts"
+import { remembering } from "../../transport/remembering.ts"
+import * as RootSchema from "../rootSchema.ts"
+
+export const make = ({ model, provider }: Source, parameters: Parameters): Codec["encode"] => {
+  const { parallelToolCalls, promptCache, providerTools = [], toolChoice } = parameters
+  const { head, outputConfig, thinking } = fieldsOf(model, parameters)
+  const opening = JSON.stringify(head).slice(0, -1)
+  const thinkingField = thinking === undefined ? "" : `,"thinking":${JSON.stringify(thinking)}`
+  const ofMessage = remembering((message: Message.User | Message.Assistant) =>
+    message.role === "user" ? Blocks.ofUser(message) : Blocks.ofAssistant(message, provider)
+  )
+  const ofTool = remembering(encodeTool)
+  const theirTools = providerTools.map((tool) => JSON.stringify(tool))
+  const ofSystem = remembering(({ text }: Message.System) => JSON.stringify({ type: "text", text }))
+  const isLeftToUser = outputConfig["format"] !== undefined
+  const ofOutput = remembering(isLeftToUser ? () => "" : encodeOutput(outputConfig))
+  const told = OutputWords.make()
+  const usualOutput = Object.keys(outputConfig).length === 0 ? "" : `,"output_config":${JSON.stringify(outputConfig)}`
+  const isTheirsMarked = Json.field(providerTools.at(-1), "cache_control") !== undefined
+  const mark = markOf(promptCache)
+  const isMarked = (where: "system" | "conversation") =>
+    promptCache !== undefined && (promptCache.breakpoints ?? ["system", "conversation"]).includes(where)
+
+  return (request, mode) => {
+    const tools = [...request.tools.map(ofTool), ...theirTools]
+    const system: Array<string> = []
+    const said: Array<Blocks.Blocks> = []
+    const format = request.output === undefined ? "" : ofOutput(request.output)
+    for (const message of told(request, isLeftToUser || format !== "")) {
+      if (message.role !== "system") said.push(ofMessage(message))
+      else if (message.text.trim() !== "") system.push(ofSystem(message))
+    }
+    if (isMarked("system")) {
+      if (system.length > 0) markLast(system, mark)
+      else if (!isTheirsMarked) markLast(tools, mark)
+    }
+    const { isToolLoop, text } = conversation(said, isMarked("conversation") ? mark : undefined)
+    const choice = Params.choiceOf(request, toolChoice)
+    const fields = [
+      opening,
+      tools.length === 0 ? "" : `,"tools":[${tools.join(",")}]`,
+      system.length === 0 ? "" : `,"system":[${system.join(",")}]`,
+      `,"messages":[${text}]`,
+      tools.length === 0 ? "" : encodeChoice(choice, parallelToolCalls),
+      isRefused(thinking, choice, isToolLoop) ? "" : thinkingField,
+      format || usualOutput,
+      mode === "streamed" ? ',"stream":true' : ""
+    ]
+    return `${fields.join("")}}`
+  }
+}
+
+interface Turn {
+  readonly role: "user" | "assistant"
+  readonly blocks: Array<string>
+}
+
+/**
+ * Turns of both sides, one after the other: what one side says in several messages is one turn, and the results of calls stand
+ * before whatever the user says to them. `isToolLoop` is a conversation at whose end are results of calls that were made
+ * without thoughts of this provider.
+ */
+const conversation = (
+  said: ReadonlyArray<Blocks.Blocks>,
+  mark: string | undefined
+): { readonly text: string; readonly isToolLoop: boolean } => {
+  const turns: Array<Turn> = []
+  const ids = new CallIds()
+  let markable: { readonly blocks: Array<string>; readonly at: number; readonly block: string } | undefined
+  let isThoughtful = false
+  let isToolLoop = false
+  const push = (role: Turn["role"], blocks: ReadonlyArray<Blocks.Block>, calls: ReadonlyArray<string>) => {
+    for (const block of blocks) {
+      let turn = turns.at(-1)
+      if (turn?.role !== role) {
+        turn = { role, blocks: [] }
+        turns.push(turn)
+        if (role === "assistant") isThoughtful = block.isThinking
+      }
+      const text = block.call === undefined ? block.text : `${block.text}"${calls[block.call.at]}"${block.call.rest}`
+      if (!block.isThinking) markable = { blocks: turn.blocks, at: turn.blocks.length, block: text }
+      turn.blocks.push(text)
+    }
+  }
+  for (const [index, { blocks, ids: known, isPaused, results, role }] of said.entries()) {
+    const calls = known.map((id) => ids.next(id))
+    // what the provider has not ended it goes on with right after, or never
+    const goesOn = calls.length > 0 || (isPaused && said[index + 1]?.role !== "user")
+    push(role, goesOn ? blocks : ended(blocks), calls)
+    push("user", results, calls)
+    isToolLoop = results.length > 0 ? !isThoughtful : isToolLoop && role === "user"
+  }
+  if (mark !== undefined && markable !== undefined) {
+    const { at, block, blocks } = markable
+    blocks[at] = marked(block, mark)
+  }
+  const text = turns.map(({ blocks, role }) => `{"role":"${role}","content":[${blocks.join(",")}]}`).join(",")
+  return { text, isToolLoop }
+}
+
+/** What the provider takes of a turn that is over: no message may end with thoughts. */
+const ended = (blocks: ReadonlyArray<Blocks.Block>): ReadonlyArray<Blocks.Block> => {
+  const closed = blocks.filter(({ isOpen }) => !isOpen)
+  return closed.slice(0, closed.findLastIndex(({ isThinking }) => !isThinking) + 1)
+}
+
+const markOf = (cache: Parameters["promptCache"]): string => {
+  const ttl = cache?.ttl === undefined ? {} : { ttl: cache.ttl }
+  return `"cache_control":${JSON.stringify({ type: "ephemeral", ...ttl })}`
+}
+
+/** The end of what is kept. */
+const marked = (json: string, mark: string): string => `${json.slice(0, -1)},${mark}}`
+
+const markLast = (list: Array<string>, mark: string): void => {
+  const last = list.pop()
+  if (last !== undefined) list.push(marked(last, mark))
+}
+
+/** Thoughts are refused beside a forced call, and a budget for them where calls are under way that were made without any. */
+const isRefused = (thinking: Schema.Json | undefined, choice: Model.ToolChoice, isToolLoop: boolean): boolean => {
+  const type = Json.field(thinking, "type")
+  if (type === "disabled") return false
+  return (choice !== "auto" && choice !== "none") || (type === "enabled" && isToolLoop)
+}
+
+const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string =>
+  JSON.stringify({
+    name,
+    ...(description === "" ? {} : { description }),
+    input_schema: RootSchema.parametersRoot(parameters) ?? parameters
+  })
+
+const encodeOutput =
+  (outputConfig: Schema.JsonObject) =>
+  (output: Model.OutputSpec): string => {
+    const schema = schemaOf(output.schema)
+    if (schema === undefined) return ""
+    return `,"output_config":${JSON.stringify({ ...outputConfig, format: { type: "json_schema", schema } })}`
+  }
+
+const encodeChoice = (choice: Model.ToolChoice, parallel: boolean | undefined): string => {
+  if (choice === "auto" && parallel !== false) return ""
+  if (choice === "none") return ',"tool_choice":{"type":"none"}'
+  const single = parallel === false ? { disable_parallel_tool_use: true } : {}
+  const wire = typeof choice === "object" ? { type: "tool", name: choice.tool } : { type: names[choice] }
+  return `,"tool_choice":${JSON.stringify({ ...wire, ...single })}`
+}
+
+const names = { auto: "auto", required: "any" } as const
+
+/** What can be said is data; what files can be, the wire says besides. */
+export const refusing = (
+  source: Source,
+  capabilities: Capabilities.Capabilities
+): ((request: Model.Request) => LlmError | undefined) => {
+  const { model, provider } = source
+  const refused = Capabilities.refusing(source, capabilities)
+  const whyNot = remembering(({ content }: Message.User) => {
+    const why = content.map((part) => (part.type === "file" ? Blocks.unsendable(part) : undefined))
+    return { detail: why.find((reason) => reason !== undefined) }
+  })
+  return (request) => {
+    const refusal = refused(request)
+    if (refusal !== undefined) return refusal
+    for (const message of request.messages) {
+      const { detail } = message.role === "user" ? whyNot(message) : {}
+      if (detail !== undefined) return CapabilityMismatchError.notSupported(model, provider, "files", { detail })
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,101 @@
+/** What the errors of Gemini's `generateContent` are called, and which of its endings are errors. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Usage from "@kintsugi/core/Usage"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../../transport/Answer.ts"
+import * as Classify from "../../classify/Classify.ts"
+import type { Codes, Report } from "../../classify/Report.ts"
+import type { Source } from "../../transport/Source.ts"
+import * as ErrorBody from "../../classify/body.ts"
+import { dailyQuota } from "../../classify/details.ts"
+import * as Rejected from "./rejected.ts"
+import { usageOf } from "./usage.ts"
+import * as Json from "../../transport/json.ts"
+
+/** Reasons, then the names of statuses. A wrong key comes with status 400 and a name that says nothing of keys. */
+export const codes: Codes = {
+  [dailyQuota]: "QuotaExhaustedError",
+  api_key_invalid: "AuthenticationError",
+  unauthenticated: "AuthenticationError",
+  permission_denied: "AuthenticationError",
+  not_found: "ModelNotFoundError",
+  resource_exhausted: "RateLimitError",
+  unavailable: "ModelOverloadedError",
+  deadline_exceeded: "RequestTimeoutError"
+}
+
+/** The reasons for which a reply ends without being one. A limit, or `OTHER`, is an end of a reply like any other. */
+const endings: Codes = {
+  safety: "ContentFilteredError",
+  recitation: "ContentFilteredError",
+  language: "ContentFilteredError",
+  blocklist: "ContentFilteredError",
+  prohibited_content: "ContentFilteredError",
+  spii: "ContentFilteredError",
+  model_armor: "ContentFilteredError",
+  image_safety: "ContentFilteredError",
+  image_prohibited_content: "ContentFilteredError",
+  image_recitation: "ContentFilteredError",
+  malformed_function_call: "MalformedToolCallError",
+  unexpected_tool_call: "MalformedToolCallError",
+  missing_thought_signature: "InvalidRequestError",
+  malformed_response: "ServerError"
+}
+
+const format: ErrorBody.Format = { codes, read: ErrorBody.reportOf }
+
+export const classify = (source: Source, answer: Answer): LlmError => ErrorBody.classify(format, source, answer)
+
+/** What earlier chunks of the same stream have told. */
+export interface Seen {
+  readonly usage?: Usage.Usage | undefined
+  /** The first call. */
+  readonly call?: Rejected.Rejected | undefined
+}
+
+/** An error chunk, a prompt that was blocked, a reply that ended for one of `endings`; a list of chunks is searched. */
+export const inside = (source: Source, answer: Answer, json: Schema.Json, seen: Seen = {}): LlmError | undefined => {
+  for (const chunk of Array.isArray(json) ? Json.items(json) : [json]) {
+    const usage = usageOf(chunk) ?? seen.usage
+    const used = usage === undefined ? {} : { usage }
+    const error =
+      ErrorBody.inside({ codes, read: (json) => adding(ErrorBody.reportOf(json), used) }, source, answer, chunk) ??
+      blocked(source, answer, Json.field(chunk, "promptFeedback"), used) ??
+      ended(source, answer, Json.items(Json.field(chunk, "candidates"))[0], used, seen.call)
+    if (error !== undefined) return error
+  }
+  return undefined
+}
+
+type Used = Pick<Report, "usage">
+
+const adding = (report: Report | undefined, used: Used): Report | undefined =>
+  report === undefined ? undefined : { ...report, ...used }
+
+/** Whatever it was blocked for, there are no candidates then. */
+const blocked = (
+  source: Source,
+  answer: Answer,
+  feedback: Schema.Json | undefined,
+  used: Used
+): LlmError | undefined => {
+  const reason = Json.text(Json.field(feedback, "blockReason"))
+  if (reason === undefined) return undefined
+  const text = Json.text(Json.field(feedback, "blockReasonMessage")) ?? `the prompt was blocked: ${reason}`
+  return Classify.failure(source, answer, { codes: ["blocked"], text, ...used }, { blocked: "ContentFilteredError" })
+}
+
+const ended = (
+  source: Source,
+  answer: Answer,
+  candidate: Schema.Json | undefined,
+  used: Used,
+  before: Rejected.Rejected | undefined
+): LlmError | undefined => {
+  const reason = Json.text(Json.field(candidate, "finishReason"))
+  if (reason === undefined || !Object.hasOwn(endings, reason.toLowerCase())) return undefined
+  const text = Json.text(Json.field(candidate, "finishMessage")) ?? `the reply ended with ${reason}`
+  const parts = Json.items(Json.field(Json.field(candidate, "content"), "parts"))
+  const call = before ?? Rejected.made(parts) ?? Rejected.quoted(text)
+  return Classify.failure(source, answer, { codes: [reason], text, ...used, ...call }, endings)
+}

@@ -1,0 +1,47 @@
+/** The call within a reply that Gemini itself rejected: it quotes the code that its model wrote in place of a call. */
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import * as Json from "../../transport/json.ts"
+
+/** The tool that was called, and the arguments as they were written. */
+export interface Rejected {
+  readonly tool: string
+  readonly rawArgs?: string
+}
+
+/** The call that was made all the same. */
+export const made = (parts: ReadonlyArray<Schema.Json>): Rejected | undefined => {
+  for (const part of parts) {
+    const call = Json.field(part, "functionCall")
+    const tool = Json.text(Json.field(call, "name"))
+    if (tool === undefined) continue
+    const args = Json.field(call, "args")
+    return { tool, rawArgs: Predicate.isString(args) ? args : JSON.stringify(args ?? {}) }
+  }
+  return undefined
+}
+
+/** The call within quoted code, as in `print(default_api.search(query="a"))`. */
+export const quoted = (text: string): Rejected | undefined => {
+  const found = /\bdefault_api\.(\w{1,128})(\(?)/.exec(text)
+  const tool = found?.[1]
+  if (found === null || tool === undefined) return undefined
+  if (found[2] === "") return { tool }
+  return { tool, rawArgs: enclosed(text.slice(found.index + found[0].length)) }
+}
+
+/** The text up to the bracket that ends it, or all where none does; brackets within quotes are none. */
+const enclosed = (text: string): string => {
+  let depth = 0
+  let quote = ""
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charAt(index)
+    if (quote !== "") {
+      if (character === "\\") index++
+      else if (character === quote) quote = ""
+    } else if (character === '"' || character === "'") quote = character
+    else if (character === "(") depth++
+    else if (character === ")" && depth-- === 0) return text.slice(0, index)
+  }
+  return text
+}

@@ -1,0 +1,135 @@
+/** From the parts of Gemini's content to those of a reply. Whole and streamed bodies go through the same reader. */
+import type * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import type { Source } from "../../transport/Source.ts"
+import * as Json from "../../transport/json.ts"
+
+/** The kind of the item that signs the end of the text before it. */
+export const signature = "thoughtSignature"
+
+/** What stands beside the content of a candidate: it is said once, at the end, and never sent back. */
+export const remarks: ReadonlyArray<string> = ["groundingMetadata", "urlContextMetadata", "citationMetadata"]
+
+/** Reads the parts of one reply in their order. A signature stays with the very part that it came with. */
+export class PartReader {
+  readonly #provider: string
+  readonly #ids = new Set<string>()
+  /** Whether unsigned thoughts have come that may go on. */
+  #isThinking = false
+
+  constructor({ provider }: Source) {
+    this.#provider = provider
+  }
+
+  /** How many calls there are. */
+  get calls(): number {
+    return this.#ids.size
+  }
+
+  /** `responseId` tells the ids that are made up for calls of this reply from those of others. */
+  read(part: Schema.Json, responseId: string | undefined): ReadonlyArray<Model.Part> {
+    const signed = Json.text(Json.field(part, signature))
+    const text = Json.field(part, "text")
+    if (Predicate.isString(text) && Json.field(part, "thought") === true) return this.#think(text, signed)
+    const call = Json.field(part, "functionCall")
+    if (Predicate.isObject(call)) return [...this.close(), this.#call(call, signed, responseId)]
+    const kind = Predicate.isString(text) ? undefined : kindOf(part)
+    if (kind !== undefined) return [...this.close(), this.#item(kind, part)]
+    return this.#say(Predicate.isString(text) ? text : "", signed)
+  }
+
+  /** The mark of whose thoughts these were, at their end, so that they can be sent back. */
+  close(): ReadonlyArray<Model.Part> {
+    if (!this.#isThinking) return []
+    this.#isThinking = false
+    return [{ type: "reasoning-delta", text: "", opaque: this.#opaque({}) }]
+  }
+
+  /** What was said beside the content. */
+  remark(kind: string, value: Schema.Json): Message.ProviderItem {
+    return this.#item(kind, value)
+  }
+
+  #think(text: string, signed: string | undefined): ReadonlyArray<Model.Part> {
+    if (signed !== undefined) {
+      return [...this.close(), { type: "reasoning-delta", text, opaque: this.#opaque({ [signature]: signed }) }]
+    }
+    if (text === "") return []
+    this.#isThinking = true
+    return [{ type: "reasoning-delta", text }]
+  }
+
+  #say(text: string, signed: string | undefined): ReadonlyArray<Model.Part> {
+    if (text === "" && signed === undefined) return []
+    return [
+      ...this.close(),
+      ...(text === "" ? [] : [{ type: "text-delta" as const, text }]),
+      ...(signed === undefined ? [] : [this.#item(signature, { [signature]: signed, length: text.length })])
+    ]
+  }
+
+  #call(call: Schema.Json, signed: string | undefined, responseId: string | undefined): Message.ToolCall {
+    const told = Json.text(Json.field(call, "id"))
+    const own = {
+      ...(told === undefined ? {} : { id: told }),
+      ...(signed === undefined ? {} : { [signature]: signed })
+    }
+    return {
+      type: "tool-call",
+      id: this.#idOf(told, responseId),
+      name: Json.text(Json.field(call, "name")) ?? "",
+      arguments: Json.field(call, "args") ?? null,
+      ...(told === undefined && signed === undefined ? {} : { opaque: this.#opaque(own) })
+    }
+  }
+
+  /** The id that was told, unless another call of this reply has it. */
+  #idOf(told: string | undefined, responseId: string | undefined): string {
+    const prefix = responseId?.replaceAll(/[^\w-]/g, "").slice(0, maxPrefix) ?? ""
+    const base = prefix === "" ? "call" : `call_${prefix}`
+    let id = told ?? `${base}_${this.#ids.size}`
+    for (let next = this.#ids.size; this.#ids.has(id); next++) id = `${base}_${next}`
+    this.#ids.add(id)
+    return id
+  }
+
+  #item(kind: string, data: Schema.Json): Message.ProviderItem {
+    return { type: "provider-item", kind, opaque: this.#opaque(data) }
+  }
+
+  #opaque(data: Schema.Json): Message.Opaque {
+    return { provider: this.#provider, data }
+  }
+}
+
+/** So that other providers take the ids too. */
+const maxPrefix = 24
+
+/** What a part holds that is neither text nor a call: code that was run, its result, a picture … */
+const kindOf = (part: Schema.Json): string | undefined =>
+  Predicate.isObject(part) ? Object.keys(part).find((key) => !besides.has(key)) : undefined
+
+/** Fields that say something of a part, whatever it holds. */
+const besides: ReadonlySet<string> = new Set([
+  "text",
+  "thought",
+  signature,
+  "partMetadata",
+  "videoMetadata",
+  "mediaResolution"
+])
+
+/** How a reply ended that is no error. */
+export const finishOf = (reason: string | undefined, calls: boolean): Message.FinishReason => {
+  switch (reason) {
+    case undefined:
+    case "STOP":
+      return calls ? "tool-calls" : "stop"
+    case "MAX_TOKENS":
+      return "length"
+    default:
+      return "other"
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * From a request to the body of `generateContent`. Messages and tools are encoded once and remembered by their identity, so
+ * that a turn does not pay for the transcript before it.
+ */
+import * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import type { Source } from "../../transport/Source.ts"
+import * as ArgumentsObject from "../argumentsObject.ts"
+import * as ContentReply from "./reply.ts"
+import * as Json from "../../transport/json.ts"
+import * as OutputWords from "../outputWords.ts"
+import { remembering } from "../../transport/remembering.ts"
+import * as RootSchema from "../rootSchema.ts"
+
+type Fields = Readonly<Record<string, Schema.Json | undefined>>
+
+/** What is the same for every request. */
+export interface Constants {
+  /** Fields of the body. */
+  readonly body: Fields
+  readonly generationConfig: Fields
+  readonly toolConfig: Fields
+  /** Tools on Gemini's own side. */
+  readonly tools: ReadonlyArray<Schema.Json>
+}
+
+export type Encoder = (request: Model.Request) => string
+
+export const make = (source: Source, constants: Constants): Encoder => {
+  const messages = remembering((message: Message.Message) => encodeMessage(message, source))
+  const tools = remembering(encodeTool)
+  const ownTools = constants.tools.map((tool) => JSON.stringify(tool))
+  const plain = filled("generationConfig", constants.generationConfig)
+  const shaped = remembering(({ schema }: Model.OutputSpec) =>
+    filled("generationConfig", {
+      ...constants.generationConfig,
+      responseMimeType: "application/json",
+      responseJsonSchema: schema
+    })
+  )
+  const rest = filled("", constants.body)
+  const isLeftToUser = ["responseSchema", "responseJsonSchema"].some((name) => name in constants.generationConfig)
+  const told = OutputWords.make()
+  return (request) => {
+    const { output, toolChoice, tools: specs } = request
+    const declared = specs.length === 0 ? [] : [`{"functionDeclarations":[${specs.map(tools).join(",")}]}`]
+    const offered = [...declared, ...ownTools]
+    const choice = specs.length === 0 ? {} : encodeChoice(toolChoice)
+    const isShaped = output !== undefined && (offered.length === 0 || isThird(source))
+    const system: Array<string> = []
+    const contents: Array<string> = []
+    for (const message of told(request, isShaped || isLeftToUser)) {
+      const encoded = messages(message)
+      if (encoded !== "") (message.role === "system" ? system : contents).push(encoded)
+    }
+    return [
+      `{"contents":[${contents.join(",")}]`,
+      system.length === 0 ? "" : `,"systemInstruction":{"parts":[${system.join(",")}]}`,
+      offered.length === 0 ? "" : `,"tools":[${offered.join(",")}]`,
+      filled("toolConfig", { ...constants.toolConfig, ...choice }),
+      isShaped ? shaped(output) : plain,
+      rest,
+      "}"
+    ].join("")
+  }
+}
+
+/** Further members of an object: these fields, or one of that name which holds them. Nothing where there are none. */
+const filled = (name: string, fields: Fields): string => {
+  const text = JSON.stringify(fields)
+  if (text === "{}") return ""
+  return name === "" ? `,${text.slice(1, -1)}` : `,"${name}":${text}`
+}
+
+/** Since the third generation a call must carry its signature, and tools and the schema of an output go together. */
+export const isThird = ({ model }: Source): boolean => /(?:^|\/)gemini-(?:[3-9]|\d{2})/.test(model)
+
+/** A part of the system's instruction, or one or two contents. */
+const encodeMessage = (message: Message.Message, source: Source): string => {
+  switch (message.role) {
+    case "system":
+      return JSON.stringify({ text: message.text })
+    case "user": {
+      const parts = message.content.map(encodePart)
+      return encodeContent("user", parts.length === 0 ? [{ text: "" }] : parts)
+    }
+    case "assistant":
+      return encodeAssistant(message, source)
+  }
+}
+
+const encodeContent = (role: "user" | "model", parts: ReadonlyArray<Schema.Json>): string =>
+  JSON.stringify({ role, parts })
+
+const encodePart = (part: Message.UserContent[number]): Schema.Json => {
+  if (part.type === "text") return { text: part.text }
+  const mimeType = part.mediaType
+  return "data" in part ? { inlineData: { mimeType, data: part.data } } : { fileData: { mimeType, fileUri: part.url } }
+}
+
+/** What the model said, and right after it what became of its calls, in their order. Without a part it is left out. */
+const encodeAssistant = (message: Message.Assistant, source: Source): string => {
+  const said: Array<Schema.Json> = []
+  const results: Array<Schema.Json> = []
+  for (const part of message.content) {
+    switch (part.type) {
+      case "text":
+        if (part.text !== "") said.push({ text: part.text })
+        break
+      case "reasoning":
+        if (part.opaque?.provider === source.provider) {
+          said.push({ text: part.text, thought: true, ...signatureIn(part.opaque.data) })
+        }
+        break
+      case "provider-item":
+        if (part.opaque.provider === source.provider) addItem(said, part)
+        break
+      case "settled-call": {
+        const isFirst = results.length === 0
+        said.push(encodeCall(part.call, source, isFirst))
+        results.push(encodeResult(part, source))
+      }
+    }
+  }
+  if (said.length === 0) return ""
+  const model = encodeContent("model", said)
+  return results.length === 0 ? model : `${model},${encodeContent("user", results)}`
+}
+
+/** What stood beside the content is not sent back; a signature goes to the text that it came with; the rest goes as it came. */
+const addItem = (said: Array<Schema.Json>, { kind, opaque: { data } }: Message.ProviderItem): void => {
+  if (ContentReply.remarks.includes(kind)) return
+  if (kind !== ContentReply.signature) return void said.push(data)
+  const last = said.at(-1)
+  const isText = Json.field(last, "thought") === undefined && Json.field(last, ContentReply.signature) === undefined
+  const text = isText ? (Json.text(Json.field(last, "text")) ?? "") : ""
+  if (text !== "") said.pop()
+  const start = Math.max(0, text.length - (Json.count(Json.field(data, "length")) ?? 0))
+  if (start > 0) said.push({ text: text.slice(0, start) })
+  said.push({ text: text.slice(start), ...signatureIn(data) })
+}
+
+const signatureIn = (data: Schema.Json | undefined): Readonly<Record<string, string>> => {
+  const signed = Json.text(Json.field(data, ContentReply.signature))
+  return signed === undefined ? {} : { [ContentReply.signature]: signed }
+}
+
+const encodeCall = (call: Message.ToolCall, source: Source, isFirst: boolean): Schema.Json => {
+  const own = ownData(call, source)
+  const signed = signatureIn(own)
+  const unsigned = Object.keys(signed).length === 0
+  return {
+    functionCall: { ...idIn(own), name: call.name, args: ArgumentsObject.of(call.arguments) },
+    ...(unsigned && isFirst && isThird(source) ? { [ContentReply.signature]: unsignedMark } : signed)
+  }
+}
+
+/** What Google wants in place of a signature where another model made the call: the first of a step is refused without. */
+const unsignedMark = "skip_thought_signature_validator"
+
+/** An error is told by the name of its field. */
+const encodeResult = ({ call, settlement }: Message.SettledCall, source: Source): Schema.Json => ({
+  functionResponse: {
+    ...idIn(ownData(call, source)),
+    name: call.name,
+    response: Message.isError(settlement) ? { error: settlement.text } : { output: settlement.text }
+  }
+})
+
+/** What Gemini said of a call beside it. An id that it did not give is not sent: the order tells then. */
+const ownData = ({ opaque }: Message.ToolCall, { provider }: Source): Schema.Json | undefined =>
+  opaque?.provider === provider ? opaque.data : undefined
+
+const idIn = (data: Schema.Json | undefined): Readonly<Record<string, string>> => {
+  const id = Json.text(Json.field(data, "id"))
+  return id === undefined ? {} : { id }
+}
+
+const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string =>
+  JSON.stringify({
+    name,
+    description,
+    parametersJsonSchema: RootSchema.parametersRoot(parameters) ?? parameters
+  })
+
+const encodeChoice = (choice: Model.ToolChoice): Fields => {
+  if (choice === "auto") return {}
+  const config = Predicate.isString(choice)
+    ? { mode: choice === "none" ? "NONE" : "ANY" }
+    : { mode: "ANY", allowedFunctionNames: [choice.tool] }
+  return { functionCallingConfig: config }
+}

@@ -1,0 +1,120 @@
+/** From the chunks of `generateContent` to the parts of a reply. A whole body is read as the only chunk of its stream. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import * as Model from "@kintsugi/core/Model"
+import * as Usage from "@kintsugi/core/Usage"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../../transport/Answer.ts"
+import * as Classify from "../../classify/Classify.ts"
+import type { Source } from "../../transport/Source.ts"
+import type { Decoder } from "../../transport/Transport.ts"
+import * as ContentError from "./error.ts"
+import * as Rejected from "./rejected.ts"
+import * as ContentReply from "./reply.ts"
+import { usageOf } from "./usage.ts"
+import * as Json from "../../transport/json.ts"
+
+type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
+
+/** The reply of a 2xx answer; total. */
+export const decode = (source: Source, answer: Answer): Result.Result<Message.Reply, LlmError> => {
+  const decoder = new ContentDecoder(source, answer)
+  return Result.flatMap(decoder.push(answer.body), (parts) =>
+    Result.flatMap(decoder.end(), (last) => {
+      const collector = new Model.Collector()
+      for (const part of [...parts, ...last]) collector.push(part)
+      const reply = collector.reply()
+      return reply === undefined ? decoder.undecodable("the body holds no reply") : Result.succeed(reply)
+    })
+  )
+}
+
+/**
+ * There is no mark at the end of a stream: it is complete with the reason why the reply ended. What the last chunk says of
+ * tokens counts, and of sources.
+ */
+export class ContentDecoder implements Decoder<Model.Part> {
+  readonly #source: Source
+  readonly #answer: Answer
+  readonly #reader: ContentReply.PartReader
+  readonly #remarks = new Map<string, Schema.Json>()
+  #hasContent = false
+  #reason: string | undefined
+  #responseId: string | undefined
+  #call: Rejected.Rejected | undefined
+  #usage: Usage.Usage | undefined
+  #model: string | undefined
+
+  constructor(source: Source, answer: Answer) {
+    this.#source = source
+    this.#answer = answer
+    this.#reader = new ContentReply.PartReader(source)
+  }
+
+  state() {
+    return this.#reason === undefined ? "open" : "complete"
+  }
+
+  push(data: string): Step {
+    // some gateways end every stream with it
+    if (data.trim() === "[DONE]") return Result.succeed([])
+    const json = Json.parse(data)
+    if (Result.isFailure(json)) return this.undecodable(json.failure)
+    const parts: Array<Model.Part> = []
+    // without `alt=sse` a stream is one list
+    for (const chunk of Array.isArray(json.success) ? Json.items(json.success) : [json.success]) {
+      if (!Predicate.isObject(chunk)) return this.undecodable("a chunk is no object")
+      const read = this.#read(chunk)
+      if (Result.isFailure(read)) return read
+      parts.push(...read.success)
+    }
+    return Result.succeed(parts)
+  }
+
+  end(): Step {
+    if (this.#reason === undefined && !this.#hasContent) return this.undecodable("the answer holds no content")
+    const model = this.#model
+    return Result.succeed([
+      ...this.#reader.close(),
+      ...[...this.#remarks].map(([kind, value]) => this.#reader.remark(kind, value)),
+      {
+        type: "finish",
+        finish: ContentReply.finishOf(this.#reason, this.#reader.calls > 0),
+        usage: this.#usage ?? Usage.empty,
+        ...(model === undefined ? {} : { model })
+      }
+    ])
+  }
+
+  undecodable(cause: unknown): Result.Result<never, LlmError> {
+    const why = Predicate.isString(cause) ? new Error(cause) : cause
+    return Result.fail(Classify.undecodable(this.#source, this.#answer, why))
+  }
+
+  #read(chunk: Schema.Json): Step {
+    const seen = { usage: this.#usage, call: this.#call }
+    const error = ContentError.inside(this.#source, this.#answer, chunk, seen)
+    if (error !== undefined) return Result.fail(error)
+    const told = usageOf(chunk, this.#usage)
+    this.#usage = told ?? this.#usage
+    this.#model = Json.text(Json.field(chunk, "modelVersion")) ?? this.#model
+    this.#responseId ??= Json.text(Json.field(chunk, "responseId"))
+    const candidate = Json.items(Json.field(chunk, "candidates"))[0]
+    const reason = Json.text(Json.field(candidate, "finishReason"))
+    if (reason !== undefined && reason !== "FINISH_REASON_UNSPECIFIED") this.#reason = reason
+    for (const kind of ContentReply.remarks) {
+      const remark = Json.field(candidate, kind)
+      if (Predicate.isObject(remark) && Object.keys(remark).length > 0) this.#remarks.set(kind, remark)
+    }
+    const content = Json.field(candidate, "content")
+    this.#hasContent ||= Predicate.isObject(content)
+    const parts = Json.items(Json.field(content, "parts"))
+    this.#call ??= Rejected.made(parts)
+    const read = parts.flatMap((part) => this.#reader.read(part, this.#responseId))
+    // what was counted so far, should the stream be cut off
+    const isSpoken = told !== undefined && this.#reason === undefined && read.length > 0
+    return Result.succeed(isSpoken ? [...read, { type: "usage", usage: told }] : read)
+  }
+}

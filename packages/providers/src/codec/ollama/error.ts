@@ -1,0 +1,33 @@
+/** What the errors of Ollama's own `/api/chat` mean. They are texts without any code. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../../transport/Answer.ts"
+import type { Report } from "../../classify/Report.ts"
+import type { Source } from "../../transport/Source.ts"
+import * as ErrorBody from "../../classify/body.ts"
+import * as Json from "../../transport/json.ts"
+import { codes } from "../openai-chat/error.ts"
+
+/** The names are those of its OpenAI side, which the servers behind its cloud may use here too. */
+const format: ErrorBody.Format = { codes, read: (json) => reportOf(json) }
+
+export const classify = (source: Source, answer: Answer): LlmError => ErrorBody.classify(format, source, answer)
+
+/** A line that holds an error: what comes after the first token has no status, and is a failure of the runner. */
+export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined =>
+  ErrorBody.inside({ codes, read: runnerReport }, source, answer, json)
+
+const runnerReport = (json: Schema.Json): Report | undefined => {
+  const report = reportOf(json)
+  return report === undefined ? undefined : { ...report, codes: [...report.codes, "api_error"] }
+}
+
+/** The text of an error may be the body of another one: that of the runner behind the server. */
+const reportOf = (json: Schema.Json): Report | undefined => {
+  const report = ErrorBody.reportOf(json)
+  if (report === undefined || !report.text.startsWith("{")) return report
+  const inner = Json.parse(report.text)
+  const runner = Result.isSuccess(inner) ? ErrorBody.reportOf(inner.success) : undefined
+  return runner === undefined || runner.text === "" ? report : { ...report, ...runner }
+}

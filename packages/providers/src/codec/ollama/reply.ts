@@ -1,0 +1,66 @@
+/** What the lines of Ollama's `/api/chat` hold. */
+import type * as Message from "@kintsugi/core/Message"
+import * as Usage from "@kintsugi/core/Usage"
+import type * as Schema from "effect/Schema"
+import type { Source } from "../../transport/Source.ts"
+import * as Json from "../../transport/json.ts"
+
+/** The calls of a reply, from all of its lines. */
+export class Calls {
+  readonly all: Array<Message.ToolCall> = []
+  readonly #ids = new Set<string>()
+  #time: string | undefined
+
+  /** Adds a call of a line. An id that is missing, or another call's, is made up from the time of the first such line. */
+  add(call: Schema.Json, line: Schema.Json): void {
+    const fn = Json.field(call, "function")
+    this.#time ??= (Json.text(Json.field(line, "created_at")) ?? "").replaceAll(/\D/g, "").slice(0, maxTime)
+    const base = this.#time === "" ? "call" : `call_${this.#time}`
+    let id = Json.text(Json.field(call, "id")) ?? `${base}_${this.all.length}`
+    for (let next = this.all.length; this.#ids.has(id); next++) id = `${base}_${next}`
+    this.#ids.add(id)
+    this.all.push({
+      type: "tool-call",
+      id,
+      name: Json.text(Json.field(fn, "name")) ?? "",
+      arguments: Json.field(fn, "arguments") ?? null
+    })
+  }
+}
+
+/** Digits of a time: enough for nanoseconds, and few enough for providers that restrict ids. */
+const maxTime = 23
+
+export const finishOf = (reason: string | undefined, calls: boolean): Message.FinishReason => {
+  switch (reason) {
+    case undefined:
+    case "stop":
+    case "tool_calls":
+      return calls ? "tool-calls" : "stop"
+    case "length":
+      return "length"
+    default:
+      return "other"
+  }
+}
+
+/** Of a prompt that was in its cache, older servers do not tell the size. */
+export const usageOf = (line: Schema.Json): Usage.Usage =>
+  Usage.make({
+    inputTokens: Json.count(Json.field(line, "prompt_eval_count")) ?? 0,
+    outputTokens: Json.count(Json.field(line, "eval_count")) ?? 0
+  })
+
+/** The kind of the item that says that the prompt was cut. */
+export const truncatedPrompt = "truncated_prompt"
+
+/** A prompt that fills the whole context was cut to it: the reply is one to what was left. */
+export const truncationOf = (
+  { provider }: Source,
+  { inputTokens }: Usage.Usage,
+  numCtx: number | undefined
+): ReadonlyArray<Message.ProviderItem> => {
+  if (numCtx === undefined || inputTokens < numCtx) return []
+  const data = { prompt_eval_count: inputTokens, num_ctx: numCtx }
+  return [{ type: "provider-item", kind: truncatedPrompt, opaque: { provider, data } }]
+}

@@ -1,0 +1,90 @@
+/**
+ * From a request to the body of Ollama's `/api/chat`. Messages and tools are encoded once and remembered by their identity, so
+ * that a turn does not pay for the transcript before it.
+ */
+import * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import type * as Schema from "effect/Schema"
+import * as ArgumentsObject from "../argumentsObject.ts"
+import { settlementText } from "../text.ts"
+import * as OutputWords from "../outputWords.ts"
+import { remembering } from "../../transport/remembering.ts"
+import type { Codec } from "../Codec.ts"
+import * as RootSchema from "../rootSchema.ts"
+
+/** Model and parameters, which are the same for every request. */
+export type Constants = Readonly<Record<string, Schema.Json | undefined>>
+
+export const make = (provider: string, constants: Constants): Codec["encode"] => {
+  const head = JSON.stringify(constants).slice(0, -1)
+  const messages = remembering((message: Message.Message) => encodeMessage(message, provider))
+  const tools = remembering(encodeTool)
+  const formats = remembering(({ schema }: Model.OutputSpec) => `,"format":${JSON.stringify(schema)}`)
+  const told = OutputWords.make()
+  return (request, mode) => {
+    const { output, toolChoice, tools: specs } = request
+    // there is no word for it: who shall call none is offered none
+    const offered = toolChoice === "none" ? [] : specs
+    const toolField = offered.length === 0 ? "" : `,"tools":[${offered.map(tools).join(",")}]`
+    // a format binds every token from the first on, so that no call could be written beside it
+    const format = output === undefined || offered.length > 0 ? "" : formats(output)
+    const said = told(request, format !== "")
+      .map(messages)
+      .filter((text) => text !== "")
+    const stream = `,"stream":${mode === "streamed"}`
+    return `${head},"messages":[${said.join(",")}]${toolField}${format}${stream}}`
+  }
+}
+
+const encodeMessage = (message: Message.Message, provider: string): string => {
+  switch (message.role) {
+    case "system":
+      return JSON.stringify({ role: "system", content: message.text })
+    case "user":
+      return encodeUser(message)
+    case "assistant":
+      return encodeAssistant(message, provider)
+  }
+}
+
+/** Pictures stand beside the text. */
+const encodeUser = ({ content }: Message.User): string => {
+  const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []))
+  const images = content.flatMap((part) => (part.type === "image" && "data" in part ? [part.data] : []))
+  return JSON.stringify({ role: "user", content: texts.join("\n"), ...(images.length === 0 ? {} : { images }) })
+}
+
+/** The message itself, and right after it one message per call, in the order of the calls. One that says nothing is left out. */
+const encodeAssistant = (message: Message.Assistant, provider: string): string => {
+  const settled = message.content.filter((part) => part.type === "settled-call")
+  const thinking = thoughtsOf(message, provider)
+  if (settled.length === 0 && thinking === "" && Message.textOf(message) === "") return ""
+  const assistant = {
+    role: "assistant",
+    content: Message.textOf(message),
+    ...(thinking === "" ? {} : { thinking }),
+    ...(settled.length === 0 ? {} : { tool_calls: settled.map(({ call }) => encodeCall(call)) })
+  }
+  const results = settled.map(({ call, settlement }) => ({
+    role: "tool",
+    content: settlementText(settlement),
+    tool_name: call.name,
+    tool_call_id: call.id
+  }))
+  return [assistant, ...results].map((wire) => JSON.stringify(wire)).join(",")
+}
+
+/** What was thought here; what others thought stays with them. */
+const thoughtsOf = ({ content }: Message.Assistant, provider: string): string =>
+  content.map((part) => (part.type === "reasoning" && part.opaque?.provider === provider ? part.text : "")).join("")
+
+const encodeCall = ({ arguments: args, id, name }: Message.ToolCall) => ({
+  id,
+  function: { name, arguments: ArgumentsObject.of(args) }
+})
+
+const encodeTool = ({ description, name, parameters }: Message.ToolSpec): string =>
+  JSON.stringify({
+    type: "function",
+    function: { name, description, parameters: RootSchema.parametersRoot(parameters) ?? parameters }
+  })

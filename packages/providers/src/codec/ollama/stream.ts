@@ -1,0 +1,111 @@
+/** From the lines of Ollama's `/api/chat` to the parts of a reply. A whole body is read as the only line of its stream. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import * as Model from "@kintsugi/core/Model"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../../transport/Answer.ts"
+import * as Classify from "../../classify/Classify.ts"
+import type { Source } from "../../transport/Source.ts"
+import type { Decoder } from "../../transport/Transport.ts"
+import * as Json from "../../transport/json.ts"
+import * as OllamaError from "./error.ts"
+import * as ChatReply from "./reply.ts"
+
+type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
+
+/** The reply of a 2xx answer; total. `numCtx` is the size of the context that was asked for. */
+export const decode = (
+  source: Source,
+  answer: Answer,
+  numCtx: number | undefined
+): Result.Result<Message.Reply, LlmError> => {
+  const decoder = new ChatDecoder(source, answer, numCtx)
+  return Result.flatMap(decoder.push(answer.body), (parts) => {
+    const collector = new Model.Collector()
+    for (const part of parts) collector.push(part)
+    const reply = collector.reply()
+    return reply === undefined ? decoder.undecodable("the body is no finished reply") : Result.succeed(reply)
+  })
+}
+
+/** The line that is `done` is the last; calls come out with it, so that they follow all that was said. */
+export class ChatDecoder implements Decoder<Model.Part> {
+  readonly framing = "ndjson"
+  readonly #source: Source
+  readonly #answer: Answer
+  readonly #numCtx: number | undefined
+  readonly #calls: ChatReply.Calls
+  #isDone = false
+  #isThinking = false
+  #model: string | undefined
+
+  constructor(source: Source, answer: Answer, numCtx: number | undefined) {
+    this.#source = source
+    this.#answer = answer
+    this.#numCtx = numCtx
+    this.#calls = new ChatReply.Calls()
+  }
+
+  state() {
+    return this.#isDone ? "done" : "open"
+  }
+
+  push(data: string): Step {
+    const line = Json.parse(data)
+    if (Result.isFailure(line)) return this.undecodable(line.failure)
+    if (!Predicate.isObject(line.success)) return this.undecodable("a line is no object")
+    const error = OllamaError.inside(this.#source, this.#answer, line.success)
+    return error === undefined ? Result.succeed(this.#read(line.success)) : Result.fail(error)
+  }
+
+  /** Nothing is left to say after the last line. */
+  end(): Step {
+    return Result.succeed([])
+  }
+
+  undecodable(cause: unknown): Result.Result<never, LlmError> {
+    const why = Predicate.isString(cause) ? new Error(cause) : cause
+    return Result.fail(Classify.undecodable(this.#source, this.#answer, why))
+  }
+
+  #read(line: Schema.Json): ReadonlyArray<Model.Part> {
+    this.#model = Json.text(Json.field(line, "model")) ?? this.#model
+    const message = Json.field(line, "message")
+    for (const call of Json.items(Json.field(message, "tool_calls"))) this.#calls.add(call, line)
+    const parts: Array<Model.Part> = []
+    const thought = Json.text(Json.field(message, "thinking"))
+    if (thought !== undefined) {
+      this.#isThinking = true
+      parts.push({ type: "reasoning-delta", text: thought })
+    }
+    const text = Json.text(Json.field(message, "content"))
+    if (text !== undefined) parts.push(...this.#closeReasoning(), { type: "text-delta", text })
+    return Json.field(line, "done") === true ? [...parts, ...this.#finish(line)] : parts
+  }
+
+  #finish(line: Schema.Json): ReadonlyArray<Model.Part> {
+    this.#isDone = true
+    const model = this.#model
+    const usage = ChatReply.usageOf(line)
+    return [
+      ...this.#closeReasoning(),
+      ...this.#calls.all,
+      ...ChatReply.truncationOf(this.#source, usage, this.#numCtx),
+      {
+        type: "finish",
+        finish: ChatReply.finishOf(Json.text(Json.field(line, "done_reason")), this.#calls.all.length > 0),
+        usage,
+        ...(model === undefined ? {} : { model })
+      }
+    ]
+  }
+
+  /** The mark of whose thoughts these were, at their end, so that they can be sent back. */
+  #closeReasoning(): ReadonlyArray<Model.Part> {
+    if (!this.#isThinking) return []
+    this.#isThinking = false
+    return [{ type: "reasoning-delta", text: "", opaque: { provider: this.#source.provider, data: "thinking" } }]
+  }
+}

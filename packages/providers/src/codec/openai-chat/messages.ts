@@ -1,0 +1,191 @@
+/**
+ * From a transcript to the `messages` of `POST /chat/completions`. Each message is encoded once and remembered by its
+ * identity, so that a turn does not pay for the transcript before it.
+ */
+import * as Message from "@kintsugi/core/Message"
+import type * as Arr from "effect/Array"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import type { Full } from "./dialect.ts"
+import { remembering } from "../../transport/remembering.ts"
+import { argumentsText, dataUrl, settlementText } from "../text.ts"
+
+/** A message on the wire. */
+interface Wire {
+  readonly role: "system" | "developer" | "user" | "assistant" | "tool"
+  readonly content: string | null | ReadonlyArray<Schema.Json>
+}
+
+/** A message on the wire with its JSON text, which is made when it is first needed. */
+interface Encoded {
+  readonly wire: Wire
+  readonly text: string
+}
+
+/** The JSON texts of all messages, with commas between them. A reply that says nothing but thoughts is left out. */
+export const make = (provider: string, dialect: Full): ((transcript: Message.Transcript) => string) => {
+  const wiresOf = (message: Message.Message): ReadonlyArray<Wire> => encodeMessage(message, provider, dialect)
+  if (dialect.alternates) return alternating(wiresOf)
+  const texts = remembering((message: Message.Message) =>
+    wiresOf(message)
+      .map((wire) => JSON.stringify(wire))
+      .join(",")
+  )
+  return (transcript) =>
+    transcript
+      .map(texts)
+      .filter((text) => text !== "")
+      .join(",")
+}
+
+/**
+ * Instructions first, and no two messages of one role next to each other; one that says nothing is left out. A call and its
+ * result are told by their ids, so their messages stay as they are.
+ */
+const alternating = (wiresOf: (message: Message.Message) => ReadonlyArray<Wire>) => {
+  const encoded = remembering((message: Message.Message): ReadonlyArray<Encoded> =>
+    wiresOf(message)
+      .filter((wire) => wire.content !== "" || isOfCalls(wire))
+      .map((wire) => ({ wire, text: JSON.stringify(wire) }))
+  )
+  const isInstruction = ({ wire: { role } }: Encoded) => role === "system" || role === "developer"
+  return (transcript: Message.Transcript): string => {
+    const all = transcript.flatMap(encoded)
+    const groups: Array<Arr.NonEmptyArray<Encoded>> = []
+    for (const each of [...all.filter(isInstruction), ...all.filter((each) => !isInstruction(each))]) {
+      const last = groups.at(-1)
+      if (last !== undefined && last[0].wire.role === each.wire.role && !isOfCalls(each.wire)) last.push(each)
+      else groups.push([each])
+    }
+    return groups.map((group) => (group.length === 1 ? group[0].text : JSON.stringify(joined(group)))).join(",")
+  }
+}
+
+const isOfCalls = (wire: Wire): boolean => wire.role === "tool" || "tool_calls" in wire
+
+const joined = (group: Arr.NonEmptyArray<Encoded>): Wire => {
+  const contents = group.map(({ wire: { content } }) => content ?? "")
+  const content = contents.every(Predicate.isString)
+    ? contents.join("\n\n")
+    : contents.flatMap((content) => (Predicate.isString(content) ? [{ type: "text", text: content }] : content))
+  return { role: group[0].wire.role, content }
+}
+
+const encodeMessage = (message: Message.Message, provider: string, dialect: Full): ReadonlyArray<Wire> => {
+  switch (message.role) {
+    case "system":
+      return [{ role: dialect.systemRole, content: message.text }]
+    case "user": {
+      const [only, ...more] = message.content
+      const text = only === undefined ? "" : more.length === 0 && only.type === "text" ? only.text : undefined
+      return [{ role: "user", content: text ?? message.content.map((part) => encodePart(part, dialect)) }]
+    }
+    case "assistant":
+      return dialect.capabilities.tools ? encodeAssistant(message, provider, dialect) : retold(message)
+  }
+}
+
+const encodePart = (part: Message.UserContent[number], { files }: Full): Schema.Json => {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text }
+    case "image":
+      return { type: "image_url", image_url: { url: "url" in part ? part.url : dataUrl(part) } }
+    case "file": {
+      if (files === "file") {
+        return {
+          type: "file",
+          file: { filename: part.name ?? "file", file_data: "url" in part ? part.url : dataUrl(part) }
+        }
+      }
+      const name = part.name === undefined ? {} : { file_name: part.name }
+      return { type: "file_url", file_url: { url: "url" in part ? part.url : part.data }, ...name }
+    }
+  }
+}
+
+interface SentCall extends Pick<Message.SettledCall, "call" | "settlement"> {
+  readonly id: string
+}
+
+/** The message itself, and right after it one message per call, in the order of the calls. */
+const encodeAssistant = (message: Message.Assistant, provider: string, dialect: Full): ReadonlyArray<Wire> => {
+  const settled = sentCalls(message, dialect.maxIdLength)
+  const text = Message.textOf(message)
+  if (text.trim() === "" && settled.length === 0) return []
+  const reasoning = encodeReasoning(message, provider)
+  const { missingReasoning } = dialect
+  const demanded =
+    missingReasoning === undefined || settled.length === 0 || Predicate.isTruthy(reasoning["reasoning_content"])
+      ? {}
+      : { reasoning_content: missingReasoning }
+  const assistant = {
+    role: "assistant" as const,
+    content: text === "" ? null : text,
+    ...reasoning,
+    ...demanded,
+    ...(settled.length === 0 ? {} : { tool_calls: settled.map(({ call, id }) => encodeCall(call, id)) })
+  }
+  const results = settled.map(({ id, settlement }) => ({
+    role: "tool" as const,
+    tool_call_id: id,
+    content: settlementText(settlement)
+  }))
+  return [assistant, ...results]
+}
+
+/**
+ * The calls under the ids by which they are sent: as they are, or cut; where that is the same for two calls, they are told
+ * apart by their place.
+ */
+const sentCalls = ({ content }: Message.Assistant, maxLength: number): ReadonlyArray<SentCall> => {
+  const used = new Set<string>()
+  const settled = content.filter((part) => part.type === "settled-call")
+  return settled.map(({ call, settlement }, index) => {
+    const { id } = call
+    const numbered = (place: number) => {
+      const end = `_${place}`
+      return id.slice(0, maxLength - end.length) + end
+    }
+    let sent = id.length <= maxLength ? id : numbered(index)
+    for (let place = index; used.has(sent); place++) sent = numbered(place)
+    used.add(sent)
+    return { id: sent, call, settlement }
+  })
+}
+
+/** Where a server knows no tools, calls of before are told in words: the calls by the assistant, their results to it. */
+const retold = (message: Message.Assistant): ReadonlyArray<Wire> => {
+  const settled = message.content.filter((part) => part.type === "settled-call")
+  const calls = settled.map(({ call }) => `I called the tool '${call.name}' with ${argumentsText(call.arguments)}.`)
+  const results = settled.map(
+    ({ call, settlement }) => `The tool '${call.name}' answered: ${settlementText(settlement)}`
+  )
+  const said = [Message.textOf(message), ...calls].filter((text) => text !== "").join("\n")
+  if (said.trim() === "") return []
+  return [
+    { role: "assistant", content: said },
+    ...(results.length === 0 ? [] : [{ role: "user" as const, content: results.join("\n") }])
+  ]
+}
+
+/** Under the names by which this very provider sent it; what others thought stays with them. */
+const encodeReasoning = (message: Message.Assistant, provider: string): Readonly<Record<string, Schema.Json>> => {
+  const texts: Record<string, string> = {}
+  const details: Array<Schema.Json> = []
+  for (const part of message.content) {
+    if (part.type === "reasoning" && part.opaque?.provider === provider && Predicate.isString(part.opaque.data)) {
+      texts[part.opaque.data] = (texts[part.opaque.data] ?? "") + part.text
+    }
+    if (part.type === "provider-item" && part.opaque.provider === provider && part.kind === "reasoning_details") {
+      if (Array.isArray(part.opaque.data)) details.push(...part.opaque.data)
+    }
+  }
+  return details.length === 0 ? texts : { ...texts, reasoning_details: details }
+}
+
+const encodeCall = ({ arguments: args, name }: Message.ToolCall, id: string) => ({
+  id,
+  type: "function",
+  function: { name, arguments: argumentsText(args) }
+})

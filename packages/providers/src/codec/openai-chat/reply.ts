@@ -1,0 +1,164 @@
+/** From the body of `POST /chat/completions` to a reply, and the pieces that whole and streamed bodies have in common. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import * as Usage from "@kintsugi/core/Usage"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../../transport/Answer.ts"
+import * as Classify from "../../classify/Classify.ts"
+import type { Source } from "../../transport/Source.ts"
+import * as Json from "../../transport/json.ts"
+import { kept } from "../countsKept.ts"
+import * as Calls from "./calls.ts"
+import type { Full } from "./dialect.ts"
+import * as ChatError from "./error.ts"
+import * as ReasoningDetails from "./reasoningDetails.ts"
+import { type Piece, ThinkTags } from "./thinkTags.ts"
+
+/** The reply of a 2xx answer; total. */
+export const decode = (source: Source, answer: Answer, dialect: Full): Result.Result<Message.Reply, LlmError> => {
+  const parsed = Json.parse(answer.body)
+  if (Result.isFailure(parsed)) return Result.fail(Classify.undecodable(source, answer, parsed.failure))
+  const body = parsed.success
+  const told = usageOf(body)
+  const error = ChatError.reported(source, answer, body, told)
+  if (error !== undefined) return Result.fail(error)
+  const choice = ChatError.firstChoice(body)
+  const message = Json.field(choice, "message")
+  if (!Predicate.isObject(message)) {
+    return Result.fail(Classify.undecodable(source, answer, new Error("the body holds no message")))
+  }
+  const items = [...detailsOf(source, ReasoningDetails.of(message)), ...sourcesOf(source, body, dialect)]
+  const content = [...reasoningOf(message, source), ...textOf(message, dialect), ...Calls.ofMessage(message), ...items]
+  const calls = content.some((part) => part.type === "tool-call")
+  const usage = told ?? Usage.empty
+  const reason = Json.text(Json.field(choice, "finish_reason"))
+  const ended = endOf(source, answer, { reason, refusal: ChatError.refusalOf(message), usage }, calls)
+  return Result.map(ended, (finish) => ({ content, finish, usage, ...costOf(body), ...modelOf(body) }))
+}
+
+/** How a reply ended, if it is one. */
+export const endOf = (
+  source: Source,
+  answer: Answer,
+  ending: ChatError.Ending,
+  calls: boolean
+): Result.Result<Message.FinishReason, LlmError> => {
+  const error = ChatError.ended(source, answer, ending)
+  if (error !== undefined) return Result.fail(error)
+  switch (ending.reason) {
+    case undefined:
+    case "stop":
+    case "tool_calls":
+    case "function_call":
+      return Result.succeed(calls ? "tool-calls" : "stop")
+    case "length":
+      return Result.succeed("length")
+    default:
+      return Result.succeed("other")
+  }
+}
+
+/** The names under which reasoning comes: DeepSeek's and Kimi's, then OpenRouter's. */
+const reasoningFields = ["reasoning_content", "reasoning"]
+
+/** A reasoning text, and the name that it came under; one that stands in details only goes back with them. */
+export interface Thought {
+  readonly text: string
+  readonly field: string | undefined
+}
+
+/** The reasoning text of a message or a delta. Where it has come under its own name, that of details is the same once more. */
+export const reasoning = (message: Schema.Json | undefined, cameNamed: boolean): Thought | undefined => {
+  for (const field of reasoningFields) {
+    const text = Json.text(Json.field(message, field))
+    if (text !== undefined) return { field, text }
+  }
+  const text = cameNamed ? "" : ReasoningDetails.textOf(ReasoningDetails.of(message))
+  return text === "" ? undefined : { field: undefined, text }
+}
+
+const reasoningOf = (message: Schema.Json, { provider }: Source): ReadonlyArray<Message.Reasoning> => {
+  const found = reasoning(message, false)
+  if (found === undefined) return []
+  const opaque = found.field === undefined ? {} : { opaque: { provider, data: found.field } }
+  return [{ type: "reasoning", text: found.text, ...opaque }]
+}
+
+const textOf = (message: Schema.Json, { thinkTags }: Full): ReadonlyArray<Message.Text | Message.Reasoning> => {
+  const text = contentText(Json.field(message, "content"))
+  if (text === "") return []
+  if (!thinkTags) return [{ type: "text", text }]
+  const tags = new ThinkTags()
+  const pieces = [...tags.push(text), ...tags.end()]
+  const joined = (type: Piece["type"]) => pieces.map((piece) => (piece.type === type ? piece.text : "")).join("")
+  const [thought, said] = [joined("reasoning-delta"), joined("text-delta")]
+  return [
+    ...(thought === "" ? [] : [{ type: "reasoning" as const, text: thought }]),
+    ...(said === "" ? [] : [{ type: "text" as const, text: said }])
+  ]
+}
+
+/** What was thought, for whoever thought it: it goes back as it came. */
+export const detailsOf = (
+  { provider }: Source,
+  details: ReadonlyArray<Schema.Json>
+): ReadonlyArray<Message.ProviderItem> =>
+  details.length === 0
+    ? []
+    : [{ type: "provider-item", kind: "reasoning_details", opaque: { provider, data: details } }]
+
+/** What stands beside a reply about its sources. */
+export const sourcesOf = (
+  { provider }: Source,
+  body: Schema.Json,
+  { sources }: Full
+): ReadonlyArray<Message.ProviderItem> => {
+  const found = sources.flatMap((name) => {
+    const items = Json.items(Json.field(body, name))
+    return items.length > 0 ? [[name, items] as const] : []
+  })
+  if (found.length === 0) return []
+  return [{ type: "provider-item", kind: "sources", opaque: { provider, data: Object.fromEntries(found) } }]
+}
+
+/** A text, or the texts of a list of parts. */
+export const contentText = (content: Schema.Json | undefined): string =>
+  Predicate.isString(content)
+    ? content
+    : Json.items(content)
+        .map((part) => Json.text(Json.field(part, "text")) ?? "")
+        .join("")
+
+/**
+ * The token counts at the top of a body, or in its choice; `undefined` where none are told. A zero says nothing of what was
+ * counted `before`.
+ */
+export const usageOf = (body: Schema.Json, before?: Usage.Usage): Usage.Usage | undefined => {
+  const usage = [Json.field(body, "usage"), Json.field(ChatError.firstChoice(body), "usage")].find(Predicate.isObject)
+  if (usage === undefined) return undefined
+  const of = (...path: ReadonlyArray<string>) =>
+    Json.count(path.reduce<Schema.Json | undefined>((value, key) => Json.field(value, key), usage))
+  return kept(before, {
+    inputTokens: of("prompt_tokens") ?? 0,
+    outputTokens: of("completion_tokens") ?? 0,
+    cachedInputTokens:
+      of("prompt_tokens_details", "cached_tokens") ?? of("cached_tokens") ?? of("prompt_cache_hit_tokens") ?? 0,
+    cacheWriteTokens: of("prompt_tokens_details", "cache_write_tokens") ?? 0,
+    reasoningTokens: of("completion_tokens_details", "reasoning_tokens") ?? 0
+  })
+}
+
+/** What the provider says that the reply cost: OpenRouter's credits, Perplexity's dollars. */
+export const costOf = (body: Schema.Json): { readonly cost?: number } => {
+  const cost = Json.field(Json.field(body, "usage"), "cost")
+  const told = Json.count(cost) ?? Json.count(Json.field(cost, "total_cost"))
+  return told === undefined ? {} : { cost: told }
+}
+
+/** The name under which the provider answered. */
+export const modelOf = (body: Schema.Json): { readonly model?: string } => {
+  const model = Json.text(Json.field(body, "model"))
+  return model === undefined ? {} : { model }
+}

@@ -1,0 +1,148 @@
+/**
+ * From a request to the body of `POST /chat/completions`. Messages and tools are encoded once and remembered by their
+ * identity, so that a turn does not pay for the transcript before it.
+ */
+import { InvalidRequestError, type LlmError } from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import type { Codec } from "../Codec.ts"
+import * as Capabilities from "../Capabilities.ts"
+import * as Parameters from "../Parameters.ts"
+import type { Source } from "../../transport/Source.ts"
+import type { Full } from "./dialect.ts"
+import * as Messages from "./messages.ts"
+import * as OutputWords from "../outputWords.ts"
+import { remembering } from "../../transport/remembering.ts"
+import * as RootSchema from "../rootSchema.ts"
+import * as StrictSchema from "../strictSchema.ts"
+import { formatName } from "../text.ts"
+
+/** What may be asked in this format, by one server or another. */
+export interface Asked extends Pick<
+  Parameters.Parameters,
+  | "temperature"
+  | "topP"
+  | "maxTokens"
+  | "stop"
+  | "seed"
+  | "reasoning"
+  | "toolChoice"
+  | "parallelToolCalls"
+  | "providerTools"
+  | "extra"
+> {
+  readonly promptCache?: Required<Pick<Parameters.PromptCache, "key">>
+}
+
+export const make = (source: Source, asked: Asked, dialect: Full): Codec["encode"] => {
+  const { capabilities } = dialect
+  const constants = constantsOf(source, asked, dialect)
+  const head = JSON.stringify(constants).slice(0, -1)
+  const messages = Messages.make(source.provider, dialect)
+  const tools = remembering((spec: Message.ToolSpec) => encodeTool(spec, dialect))
+  const isLeftToUser = Object.hasOwn(constants, "response_format")
+  const formats = remembering((output: Model.OutputSpec) => (isLeftToUser ? "" : encodeFormat(output, dialect)))
+  const told = OutputWords.make()
+  const provided = (asked.providerTools ?? []).map((tool) => JSON.stringify(tool))
+  const options = dialect.streamOptions ? ',"stream_options":{"include_usage":true}' : ""
+  return (request, mode) => {
+    const { output } = request
+    const choice = Parameters.choiceOf(request, asked.toolChoice)
+    const format = output === undefined ? "" : formats(output)
+    const transcript = told(request, isLeftToUser || (format !== "" && capabilities.output === "schema"))
+    // where a model cannot be told to call nothing, it is offered nothing
+    const specs = choice === "none" && !capabilities.toolChoice.includes("none") ? [] : request.tools
+    const offered = [...specs.map(tools), ...provided]
+    const toolFields = offered.length === 0 ? "" : `,"tools":[${offered.join(",")}]${encodeChoice(choice)}`
+    const stream = mode === "streamed" ? `,"stream":true${options}` : ""
+    return `${head},"messages":[${messages(transcript)}]${toolFields}${format}${stream}}`
+  }
+}
+
+/** What this server has no words for. */
+export const refusing = (
+  source: Source,
+  { reasoning, toolChoice }: Asked,
+  dialect: Full
+): ((request: Model.Request) => LlmError | undefined) => {
+  const refuses = Capabilities.refusing(source, dialect.capabilities)
+  const { model, provider } = source
+  const budget =
+    dialect.reasoning.endsWith("effort") && Predicate.isObject(reasoning)
+      ? InvalidRequestError.invalidRequest(model, "reasoning is asked for by an effort, not in tokens", { provider })
+      : undefined
+  return (request) => budget ?? refuses({ ...request, toolChoice: Parameters.choiceOf(request, toolChoice) })
+}
+
+/** Model and parameters, which are the same for every request; the library's own fields stand over those of the user. One reply is read, so only one is asked for. */
+const constantsOf = ({ model }: Source, asked: Asked, dialect: Full): Readonly<Record<string, Schema.Json>> => {
+  const {
+    messages: _m,
+    n: _n,
+    stream: _s,
+    stream_options: _o,
+    tool_choice: _c,
+    tools: _t,
+    ...others
+  } = asked.extra ?? {}
+  const own: Readonly<Record<string, Schema.Json | undefined>> = {
+    model,
+    temperature: asked.temperature,
+    top_p: asked.topP,
+    [dialect.maxTokensField]: asked.maxTokens,
+    stop: asked.stop,
+    seed: asked.seed,
+    ...encodeReasoning(asked.reasoning, dialect),
+    parallel_tool_calls: asked.parallelToolCalls,
+    prompt_cache_key: asked.promptCache?.key
+  }
+  const said: Record<string, Schema.Json> = { ...others }
+  for (const [name, value] of Object.entries(own)) if (value !== undefined) said[name] = value
+  return said
+}
+
+const encodeReasoning = (
+  asked: Parameters.Reasoning | undefined,
+  { reasoning }: Full
+): Readonly<Record<string, Schema.Json>> => {
+  if (asked === undefined) return {}
+  const budget = Predicate.isString(asked) ? undefined : asked.maxTokens
+  const effort = Predicate.isString(asked) ? { reasoning_effort: asked } : {}
+  if (reasoning === "effort") return effort
+  if (reasoning === "object") {
+    return { reasoning: Predicate.isString(asked) ? { effort: asked } : { max_tokens: asked.maxTokens } }
+  }
+  if (asked === "none") return { thinking: { type: "disabled" } }
+  const thinking = { type: "enabled", ...(budget === undefined ? {} : { budget_tokens: budget }) }
+  return { thinking, ...(reasoning === "thinking-effort" ? effort : {}) }
+}
+
+/** Only objects are taken, under names of a few characters. An answer is always read with `null` as absence. */
+const encodeFormat = ({ name, schema }: Model.OutputSpec, { capabilities: { output }, strict }: Full): string => {
+  const root = RootSchema.objectRoot(schema)
+  if (root === undefined || output === "none") return ""
+  if (output === "json") return ',"response_format":{"type":"json_object"}'
+  const strictly = strict ? StrictSchema.strict(schema, { optional: true }) : undefined
+  const json_schema = {
+    name: formatName(name),
+    ...(strictly === undefined ? { schema: root } : { schema: strictly, strict })
+  }
+  return `,"response_format":${JSON.stringify({ type: "json_schema", json_schema })}`
+}
+
+const encodeTool = ({ description, keepsNulls, name, parameters }: Message.ToolSpec, { strict }: Full): string => {
+  const strictly = strict ? StrictSchema.strict(parameters, { optional: keepsNulls !== true }) : undefined
+  const said =
+    strictly === undefined
+      ? { parameters: RootSchema.parametersRoot(parameters) ?? parameters }
+      : { parameters: strictly, strict }
+  return JSON.stringify({ type: "function", function: { name, description, ...said } })
+}
+
+const encodeChoice = (choice: Model.ToolChoice): string => {
+  if (choice === "auto") return ""
+  const encoded = Predicate.isString(choice) ? choice : { type: "function", function: { name: choice.tool } }
+  return `,"tool_choice":${JSON.stringify(encoded)}`
+}

@@ -1,0 +1,170 @@
+/** From the events of a streamed chat completion to the parts of a reply. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import * as Usage from "@kintsugi/core/Usage"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../../transport/Answer.ts"
+import * as Classify from "../../classify/Classify.ts"
+import type { Source } from "../../transport/Source.ts"
+import type { Decoder } from "../../transport/Transport.ts"
+import * as Json from "../../transport/json.ts"
+import * as Calls from "./calls.ts"
+import type { Full } from "./dialect.ts"
+import * as ChatError from "./error.ts"
+import * as ChatReply from "./reply.ts"
+import * as ReasoningDetails from "./reasoningDetails.ts"
+import { ThinkTags } from "./thinkTags.ts"
+
+type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
+
+export class ChatDecoder implements Decoder<Model.Part> {
+  readonly #source: Source
+  readonly #answer: Answer
+  readonly #dialect: Full
+  readonly #calls = new Calls.Calls()
+  readonly #details = new ReasoningDetails.Details()
+  readonly #tags: ThinkTags | undefined
+  #state: "open" | "complete" | "done" = "open"
+  /** Whether a piece of the reply has come. */
+  #hasSpoken = false
+  /** The message so far, which some repeat with every piece, and others send in their place. */
+  #message: Schema.Json | undefined
+  #reason: string | undefined
+  #refusal = ""
+  #reasoningField: string | undefined
+  /** Whether reasoning has come under a name of its own. */
+  #cameNamed = false
+  #sources: ReadonlyArray<Message.ProviderItem> = []
+  #usage: Usage.Usage | undefined
+  /** Its name, and what the reply cost. */
+  #told: { readonly model?: string; readonly cost?: number } = {}
+
+  constructor(source: Source, answer: Answer, dialect: Full) {
+    this.#source = source
+    this.#answer = answer
+    this.#dialect = dialect
+    this.#tags = dialect.thinkTags ? new ThinkTags() : undefined
+  }
+
+  state() {
+    return this.#state
+  }
+
+  push(data: string, event?: string): Step {
+    if (data.trim() === "[DONE]") return this.#finish()
+    const parsed = Json.parse(data)
+    if (Result.isFailure(parsed)) return this.#undecodable(parsed.failure)
+    const chunk = parsed.success
+    if (!Predicate.isObject(chunk)) return this.#undecodable(new Error("an event is no object"))
+    const plain = this.#reasoningField === undefined ? plainText(chunk) : undefined
+    if (plain !== undefined && this.#told.model === chunk["model"]) return Result.succeed(this.#said(plain))
+    const told = ChatReply.usageOf(chunk, this.#usage)
+    this.#usage = told ?? this.#usage
+    const error = ChatError.reported(this.#source, this.#answer, chunk, this.#usage, event)
+    if (error !== undefined) return Result.fail(error)
+    const read = this.#read(chunk)
+    // some tell with every piece what they have counted so far
+    const isSpoken = told !== undefined && this.#reason === undefined && read.length > 0
+    const parts = isSpoken ? [...read, { type: "usage" as const, usage: told }] : read
+    const { lastEvent } = this.#dialect
+    const isLast = lastEvent !== undefined && this.#reason !== undefined && Json.field(chunk, "object") === lastEvent
+    return isLast ? Result.map(this.#finish(), (last) => [...parts, ...last]) : Result.succeed(parts)
+  }
+
+  end(): Step {
+    const unsaid = this.#hasSpoken ? [] : this.#readDelta(this.#message)
+    if (this.#reason === undefined && !this.#hasSpoken) {
+      return this.#undecodable(new Error("the stream holds no reply"))
+    }
+    const refusal = this.#refusal === "" ? undefined : this.#refusal
+    const usage = this.#usage ?? Usage.empty
+    const ending = { reason: this.#reason, refusal, usage }
+    const finish = ChatReply.endOf(this.#source, this.#answer, ending, this.#calls.size > 0)
+    return Result.map(finish, (finish) => [
+      ...unsaid,
+      ...this.#closeReasoning(),
+      ...(this.#tags?.end() ?? []),
+      ...this.#calls.all,
+      ...ChatReply.detailsOf(this.#source, this.#details.all),
+      ...this.#sources,
+      { type: "finish" as const, finish, usage, ...this.#told }
+    ])
+  }
+
+  #finish(): Step {
+    this.#state = "done"
+    return this.end()
+  }
+
+  #read(chunk: Schema.Json): ReadonlyArray<Model.Part> {
+    this.#told = { ...this.#told, ...ChatReply.modelOf(chunk), ...ChatReply.costOf(chunk) }
+    const sources = ChatReply.sourcesOf(this.#source, chunk, this.#dialect)
+    if (sources.length > 0) this.#sources = sources
+    const choice = ChatError.firstChoice(chunk)
+    const reason = Json.text(Json.field(choice, "finish_reason"))
+    if (reason !== undefined) {
+      this.#reason = reason
+      this.#state = "complete"
+    }
+    this.#message = Json.object(Json.field(choice, "message")) ?? this.#message
+    return this.#readDelta(Json.field(choice, "delta"))
+  }
+
+  #readDelta(delta: Schema.Json | undefined): ReadonlyArray<Model.Part> {
+    this.#refusal += ChatError.refusalOf(delta) ?? ""
+    for (const piece of Calls.piecesOf(delta)) this.#calls.add(piece)
+    for (const piece of ReasoningDetails.of(delta)) this.#details.push(piece)
+    const parts: Array<Model.Part> = []
+    const thought = ChatReply.reasoning(delta, this.#cameNamed)
+    if (thought !== undefined) {
+      this.#reasoningField = thought.field
+      this.#cameNamed ||= thought.field !== undefined
+      parts.push({ type: "reasoning-delta", text: thought.text })
+    }
+    const text = ChatReply.contentText(Json.field(delta, "content"))
+    if (text !== "") parts.push(...this.#closeReasoning(), ...this.#said(text))
+    this.#hasSpoken ||= parts.length > 0 || this.#calls.size > 0 || this.#refusal !== ""
+    return parts
+  }
+
+  #said(text: string): ReadonlyArray<Model.Part> {
+    this.#hasSpoken = true
+    return this.#tags === undefined ? [{ type: "text-delta", text }] : this.#tags.push(text)
+  }
+
+  /** The mark of whose thoughts these were, at their end, so that they can be sent back to it. */
+  #closeReasoning(): ReadonlyArray<Model.Part> {
+    const field = this.#reasoningField
+    if (field === undefined) return []
+    this.#reasoningField = undefined
+    return [{ type: "reasoning-delta", text: "", opaque: { provider: this.#source.provider, data: field } }]
+  }
+
+  #undecodable(cause: unknown): Step {
+    return Result.fail(Classify.undecodable(this.#source, this.#answer, cause))
+  }
+}
+
+/** A chunk as far as `plainText` looks at it; it may be anything. */
+type Chunk = Readonly<Record<string, unknown>>
+
+/**
+ * The text of a chunk that is nothing but the next piece of text, as nearly all are; everything else is read with care. Long
+ * streams are made of these, so they are told by plain reads of a few fields.
+ */
+const plainText = (chunk: Chunk): string | undefined => {
+  if (chunk["usage"] || chunk["error"] || chunk["object"] === "error" || chunk["citations"] || chunk["search_results"])
+    return undefined
+  const choices = chunk["choices"]
+  // what it is, the following lines find out
+  const choice = (Array.isArray(choices) ? choices[0] : undefined) as Chunk | null | undefined
+  if (!choice || choice["index"] || choice["finish_reason"] || choice["error"] || choice["usage"]) return undefined
+  const delta = choice["delta"] as Chunk | null | undefined
+  if (!delta || delta["tool_calls"] || delta["function_call"] || delta["refusal"]) return undefined
+  if (delta["reasoning_content"] || delta["reasoning"] || delta["reasoning_details"]) return undefined
+  const text = delta["content"]
+  return typeof text === "string" && text !== "" ? text : undefined
+}

@@ -1,0 +1,69 @@
+/** Which bodies and events of `POST /responses` are errors. Their names are those of the chat completions. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../../transport/Answer.ts"
+import type { Report } from "../../classify/Report.ts"
+import type { Source } from "../../transport/Source.ts"
+import * as ErrorBody from "../../classify/body.ts"
+import * as Json from "../../transport/json.ts"
+import * as ChatError from "../openai-chat/error.ts"
+import { usageOf } from "./usage.ts"
+
+export const classify = ChatError.classify
+
+/** An `error` event, with its fields nested or flat; a response, whole or at the end of a stream, that is none. */
+export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined => {
+  const type = Json.text(Json.field(json, "type"))
+  if (type === "error") {
+    const report = ChatError.format.read(json)
+    return report === undefined ? undefined : ChatError.failure(source, answer, report)
+  }
+  if (type === "response.refusal.done") return refused(source, answer, {}, Json.field(json, "refusal"))
+  const response = Json.field(json, "response") ?? json
+  const usage = usageOf(response)
+  const used: Used = usage === undefined ? {} : { usage }
+  const error = ErrorBody.inside(formatWith(used), source, answer, response)
+  if (error !== undefined) return error
+  if (type === "response.failed" || Json.field(response, "status") === "failed") {
+    return ChatError.failure(source, answer, { codes: ["server_error"], text: "the response failed", ...used })
+  }
+  return ended(source, answer, used, response)
+}
+
+/** What the attempt had used up, for the errors that come with it. */
+type Used = Pick<Report, "usage">
+
+const formatWith = (used: Used): ErrorBody.Format => ({
+  ...ChatError.format,
+  read: (json) => {
+    const report = ChatError.format.read(json)
+    return report === undefined ? undefined : { ...report, ...used }
+  }
+})
+
+const ended = (source: Source, answer: Answer, used: Used, response: Schema.Json): LlmError | undefined => {
+  if (Json.field(Json.field(response, "incomplete_details"), "reason") === "content_filter") {
+    const text = "the response was cut off by a content filter"
+    return ChatError.failure(source, answer, { codes: ["content_filter"], text, ...used })
+  }
+  for (const item of Json.items(Json.field(response, "output"))) {
+    for (const content of Json.items(Json.field(item, "content"))) {
+      const refusal = refused(source, answer, used, Json.field(content, "refusal"))
+      if (refusal !== undefined) return refusal
+    }
+  }
+  return undefined
+}
+
+/** The error of what a model said instead of a reply; `undefined` where it said nothing of the kind. */
+export const refused = (
+  source: Source,
+  answer: Answer,
+  used: Used,
+  refusal: Schema.Json | undefined
+): LlmError | undefined => {
+  const text = Json.text(refusal)
+  return text === undefined
+    ? undefined
+    : ChatError.failure(source, answer, { codes: ["content_filter"], text, ...used })
+}

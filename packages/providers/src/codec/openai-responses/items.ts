@@ -1,0 +1,169 @@
+/**
+ * What a model said, as the items that it said it in, followed by the results of its calls. An item of this provider goes
+ * back as it came. A reasoning item goes back only with the item that followed it: alone it is refused.
+ */
+import type * as Message from "@kintsugi/core/Message"
+import * as Hash from "effect/Hash"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import * as Json from "../../transport/json.ts"
+import { argumentsText, settlementText } from "../text.ts"
+
+type Item = Schema.JsonObject
+
+/**
+ * `stored` says whether the provider keeps its replies: a reasoning item that it has not kept has to say all itself. `time`
+ * tells the ids of calls from the same ids of messages before, where they come again.
+ */
+export const ofAssistant = (
+  message: Message.Assistant,
+  provider: string,
+  stored: boolean,
+  time: number
+): ReadonlyArray<Item> => {
+  const said = new Said(stored)
+  const results: Array<Item> = []
+  const answered = answeredIn(message, provider)
+  const ids = callIds(idsIn(message), time).values()
+  for (const part of message.content) {
+    switch (part.type) {
+      case "text":
+        said.text += part.text
+        break
+      case "reasoning":
+        said.reasoning(dataOf(part.opaque, provider))
+        break
+      case "provider-item": {
+        const data = dataOf(part.opaque, provider)
+        if (part.kind === "message") said.message(data)
+        else if (data?.["type"] === part.kind && !isOpen(data, answered)) said.item(data)
+        break
+      }
+      case "settled-call": {
+        const id = ids.next().value ?? part.call.id
+        said.call(part.call, provider, id)
+        const output = settlementText(part.settlement)
+        results.push({ type: "function_call_output", call_id: id, output })
+      }
+    }
+  }
+  return [...said.items(), ...results]
+}
+
+/** The items of one message. */
+class Said {
+  readonly #stored: boolean
+  readonly #items: Array<Item> = []
+  /** Reasoning whose item has not come yet. */
+  #thoughts: Array<Item> = []
+  /** Whether reasoning was left out: what followed it must not name itself, or the provider misses it. */
+  #isLost = false
+  text = ""
+
+  constructor(stored: boolean) {
+    this.#stored = stored
+  }
+
+  reasoning(data: Item | undefined): void {
+    if (data === undefined) return
+    this.#closeText()
+    const isWhole =
+      Json.text(data["encrypted_content"]) !== undefined || Json.items(data["content"]).length > 0 || this.#stored
+    if (isWhole) this.#thoughts.push(data)
+    else this.#isLost = true
+  }
+
+  /** The text so far was one message, with the name and the remarks that it came under. */
+  message(data: Item | undefined): void {
+    const { text } = this
+    if (data === undefined || text === "") return this.#closeText()
+    this.text = ""
+    const { annotations = [], id, ...others } = data
+    this.#push({
+      ...this.#named(id),
+      ...others,
+      type: "message",
+      role: "assistant",
+      content: [{ type: "output_text", text, annotations }]
+    })
+  }
+
+  item(data: Item): void {
+    this.#closeText()
+    this.#push(data)
+  }
+
+  call(call: Message.ToolCall, provider: string, callId: string): void {
+    this.#closeText()
+    const id = call.opaque?.provider === provider ? call.opaque.data : undefined
+    this.#push({
+      type: "function_call",
+      ...this.#named(id),
+      call_id: callId,
+      name: call.name,
+      arguments: argumentsText(call.arguments)
+    })
+  }
+
+  items(): ReadonlyArray<Item> {
+    this.#closeText()
+    return this.#items
+  }
+
+  #closeText(): void {
+    const { text } = this
+    this.text = ""
+    if (text !== "") this.#push({ role: "assistant", content: text })
+  }
+
+  #push(item: Item): void {
+    this.#items.push(...this.#thoughts, item)
+    this.#thoughts = []
+  }
+
+  #named(id: Schema.Json | undefined): { readonly id?: string } {
+    return Predicate.isString(id) && !this.#isLost ? { id } : {}
+  }
+}
+
+/** What this very provider sent; what others said of themselves stays with them. */
+const dataOf = (opaque: Message.Opaque | undefined, provider: string): Item | undefined =>
+  opaque?.provider === provider ? Json.object(opaque.data) : undefined
+
+/** The calls to which the provider has an output itself. */
+const answeredIn = ({ content }: Message.Assistant, provider: string): ReadonlySet<Schema.Json | undefined> =>
+  new Set(
+    content.flatMap((part) =>
+      part.type === "provider-item" && part.kind.endsWith("_output") ? [dataOf(part.opaque, provider)?.["call_id"]] : []
+    )
+  )
+
+/** A call that waits for an answer which nobody here can give; without it, it is refused. */
+const isOpen = (item: Item, answered: ReadonlySet<Schema.Json | undefined>): boolean =>
+  item["call_id"] !== undefined && !answered.has(item["call_id"])
+
+/** The ids of the calls in a message, as they are told. */
+export const idsIn = ({ content }: Message.Assistant): ReadonlyArray<string> =>
+  content.flatMap((part) => (part.type === "settled-call" ? [part.call.id] : []))
+
+/** The ids under which the calls of one message are sent, no two of them alike. */
+export const callIds = (ids: ReadonlyArray<string>, time: number): ReadonlyArray<string> => {
+  const used = new Set<string>()
+  return ids.map((id) => {
+    let own = time
+    while (used.has(callId(id, own))) own++
+    const sent = callId(id, own)
+    used.add(sent)
+    return sent
+  })
+}
+
+/** Those of other providers may be longer, or hold other characters: then they are told apart by a digest. */
+const callId = (id: string, time: number): string => {
+  const end = time === 1 ? "" : `_${time}`
+  const isFitting = id.length + end.length <= maxCallId && /^[\w-]+$/.test(id)
+  const digest = (Hash.string(id) >>> 0).toString(16)
+  return (isFitting ? id : `${id.slice(0, 44).replaceAll(/[^\w-]/g, "_")}_${digest}`) + end
+}
+
+const maxCallId = 64

@@ -1,0 +1,145 @@
+/** From the body of `POST /responses` to a reply, and the pieces that whole and streamed bodies have in common. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import * as Usage from "@kintsugi/core/Usage"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../../transport/Answer.ts"
+import * as Classify from "../../classify/Classify.ts"
+import type { Source } from "../../transport/Source.ts"
+import * as Json from "../../transport/json.ts"
+import * as Calls from "../openai-chat/calls.ts"
+import * as ChatReply from "../openai-chat/reply.ts"
+import * as ResponsesError from "./error.ts"
+import { usageOf } from "./usage.ts"
+
+type Content = Message.Reply["content"][number]
+
+/** The reply of a 2xx answer; total. */
+export const decode = (source: Source, answer: Answer): Result.Result<Message.Reply, LlmError> => {
+  const body = Json.parse(answer.body)
+  if (Result.isFailure(body)) return Result.fail(Classify.undecodable(source, answer, body.failure))
+  const response = body.success
+  const error = ResponsesError.inside(source, answer, response)
+  if (error !== undefined) return Result.fail(error)
+  const output = Json.field(response, "output")
+  const status = Json.text(Json.field(response, "status")) ?? "completed"
+  if (!Array.isArray(output) || (status !== "completed" && status !== "incomplete")) {
+    const why = Array.isArray(output) ? `its response is '${status}'` : "the body holds no output"
+    return Result.fail(Classify.undecodable(source, answer, new Error(why)))
+  }
+  const items = Json.items(output)
+  const ids = new Calls.Ids()
+  const first = items.findIndex((item) => Json.field(item, "type") === "reasoning")
+  return Result.succeed({
+    content: items.flatMap((item, index) => contentOf(source, item, index, first !== -1 && first < index, ids)),
+    ...endOf(response, items)
+  })
+}
+
+/** How a response ended, with its items. There is no reason for the end of one that is complete. */
+export const endOf = (
+  response: Schema.Json,
+  items: ReadonlyArray<Schema.Json>
+): Pick<Message.Reply, "finish" | "usage" | "model"> => {
+  const calls = items.filter((item) => Json.field(item, "type") === "function_call")
+  const isCut =
+    Json.field(response, "status") === "incomplete" || calls.some((call) => Json.field(call, "status") === "incomplete")
+  return {
+    finish: isCut ? "length" : calls.length > 0 ? "tool-calls" : "stop",
+    usage: usageOf(response) ?? Usage.empty,
+    ...ChatReply.modelOf(response)
+  }
+}
+
+/** What an item says. `afterReasoning`: it may be the one that some reasoning has to go back with. `ids`: of this reply. */
+export const contentOf = (
+  { provider }: Source,
+  item: Schema.Json,
+  index: number,
+  afterReasoning: boolean,
+  ids: Calls.Ids
+): ReadonlyArray<Content> => {
+  const kind = Json.text(Json.field(item, "type"))
+  switch (kind) {
+    case undefined:
+      return []
+    case "message": {
+      const text = textOf(item)
+      const remarks = remarksOf(item, afterReasoning)
+      return [
+        ...(text === "" ? [] : [{ type: "text" as const, text }]),
+        ...(remarks === undefined
+          ? []
+          : [{ type: "provider-item" as const, kind, opaque: { provider, data: remarks } }])
+      ]
+    }
+    case "reasoning": {
+      const texts = thoughtsOf(item)
+      return [
+        ...texts.slice(0, -1).map((text) => ({ type: "reasoning" as const, text, opaque: closed(provider) })),
+        { type: "reasoning", text: texts.at(-1) ?? "", opaque: { provider, data: reasoningOf(item) } }
+      ]
+    }
+    case "function_call": {
+      const [id, callId] = [Json.text(Json.field(item, "id")), Json.text(Json.field(item, "call_id"))]
+      const name = Json.text(Json.field(item, "name"))
+      const call = Calls.callOf(ids, index, { id: callId ?? id, name, arguments: argumentsOf(item) })
+      return [id === undefined ? call : { ...call, opaque: { provider, data: id } }]
+    }
+    default:
+      return [{ type: "provider-item", kind, opaque: { provider, data: item } }]
+  }
+}
+
+const argumentsOf = (call: Schema.Json): Schema.Json | undefined => Json.field(call, "arguments")
+
+/** Of the parts of one summary only the last takes the item along; the mark of the others says that each is by itself. */
+export const closed = (provider: string): Message.Opaque => ({ provider, data: null })
+
+const textOf = (item: Schema.Json): string =>
+  Json.items(Json.field(item, "content"))
+    .filter((part) => Json.field(part, "type") === "output_text")
+    .map((part) => Json.text(Json.field(part, "text")) ?? "")
+    .join("")
+
+/** What a message says besides its text: its sources, its place in the reply, and its name, if that is ever asked for. */
+const remarksOf = (item: Schema.Json, afterReasoning: boolean): Schema.Json | undefined => {
+  const annotations = Json.items(Json.field(item, "content")).flatMap((part) =>
+    Json.items(Json.field(part, "annotations"))
+  )
+  const phase = Json.text(Json.field(item, "phase"))
+  if (annotations.length === 0 && phase === undefined && !afterReasoning) return undefined
+  return {
+    ...picked(item, ["id", "status"]),
+    ...(phase === undefined ? {} : { phase }),
+    ...(annotations.length === 0 ? {} : { annotations })
+  }
+}
+
+/** Open models think in plain words; the others sum up what they thought. */
+const thoughtsOf = (item: Schema.Json): ReadonlyArray<string> =>
+  ["content", "summary"]
+    .flatMap((key) => Json.items(Json.field(item, key)))
+    .flatMap((part) => Json.text(Json.field(part, "text")) ?? [])
+
+/** What the provider wants back. */
+const reasoningOf = (item: Schema.Json): Schema.JsonObject => {
+  const content = Json.items(Json.field(item, "content"))
+  return {
+    type: "reasoning",
+    ...picked(item, ["id"]),
+    summary: Json.items(Json.field(item, "summary")),
+    ...picked(item, ["encrypted_content"]),
+    ...(content.length === 0 ? {} : { content })
+  }
+}
+
+const picked = (item: Schema.Json, keys: ReadonlyArray<string>): Schema.JsonObject =>
+  Object.fromEntries(
+    keys.flatMap((key) => {
+      const value = Json.field(item, key)
+      return Predicate.isString(value) ? [[key, value]] : []
+    })
+  )

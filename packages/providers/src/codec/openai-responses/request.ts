@@ -1,0 +1,150 @@
+/**
+ * From a request to the body of `POST /responses`. Messages and tools are encoded once and remembered by their identity, so
+ * that a turn does not pay for the transcript before it.
+ */
+import type * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import type { Codec } from "../Codec.ts"
+import * as Parameters from "../Parameters.ts"
+import * as Json from "../../transport/json.ts"
+import { dataUrl, formatName } from "../text.ts"
+import * as Items from "./items.ts"
+import * as OutputWords from "../outputWords.ts"
+import { remembering } from "../../transport/remembering.ts"
+import * as RootSchema from "../rootSchema.ts"
+import * as StrictSchema from "../strictSchema.ts"
+
+/** What is the same for every request. */
+export interface Settings {
+  readonly provider: string
+  /** Model and parameters, as the wire names them. */
+  readonly constants: Readonly<Record<string, Schema.Json | undefined>>
+  /** What is said of the text besides its format. */
+  readonly text: Schema.Json | undefined
+  readonly toolChoice: Model.ToolChoice | undefined
+  readonly parallelToolCalls: boolean | undefined
+  readonly providerTools: ReadonlyArray<Schema.Json>
+  /** Whether the provider keeps its replies, so that their items can be named. */
+  readonly stored: boolean
+  /** Whether schemas are said in the strict dialect where they fit it. */
+  readonly strict: boolean
+}
+
+export const make = (settings: Settings): Codec["encode"] => {
+  const { constants, parallelToolCalls, providerTools, text } = settings
+  const head = JSON.stringify(constants).slice(0, -1)
+  const parallel = parallelToolCalls === undefined ? "" : `,"parallel_tool_calls":${parallelToolCalls}`
+  const provided = providerTools.map((tool) => JSON.stringify(tool))
+  const plainText = text === undefined ? "" : `,"text":${JSON.stringify(text)}`
+  const messages = inputOf(settings)
+  const tools = remembering((spec: Message.ToolSpec) => encodeTool(spec, settings))
+  const texts = remembering((output: Model.OutputSpec) => encodeText(output, settings) ?? "")
+  const isLeftToUser = Json.field(text, "format") !== undefined
+  const told = OutputWords.make()
+  return (request, mode) => {
+    const format = request.output === undefined ? "" : texts(request.output)
+    const input = messages(told(request, isLeftToUser || format !== "")).filter((items) => items !== "")
+    const all = [...request.tools.map(tools), ...provided]
+    const choice = encodeChoice(Parameters.choiceOf(request, settings.toolChoice))
+    const toolFields = all.length === 0 ? "" : `,"tools":[${all.join(",")}]${choice}${parallel}`
+    const said = format === "" ? plainText : format
+    return `${head},"input":[${input.join(",")}]${toolFields}${said}${mode === "streamed" ? ',"stream":true' : ""}}`
+  }
+}
+
+/**
+ * The items of each message. An answer goes to the call of its id, in whatever message that stands: so ids that come again
+ * are numbered. How, depends on what came before and on nothing else, so that it is the same in every later request.
+ */
+const inputOf = (settings: Settings): ((messages: Message.Transcript) => ReadonlyArray<string>) => {
+  const idsIn = remembering(Items.idsIn)
+  const encoders: Array<(message: Message.Message) => string> = []
+  const encoded = (message: Message.Message, time: number) =>
+    (encoders[time] ??= remembering((message) => encodeMessage(message, settings, time)))(message)
+  return (messages) => {
+    const used = new Set<string>()
+    const times = new Map<string, number>()
+    return messages.map((message) => {
+      const ids = message.role === "assistant" ? idsIn(message) : []
+      const [first] = ids
+      if (first === undefined) return encoded(message, 1)
+      let time = times.get(first) ?? 1
+      let sent = Items.callIds(ids, time)
+      while (sent.some((id) => used.has(id))) sent = Items.callIds(ids, ++time)
+      times.set(first, time)
+      for (const id of sent) used.add(id)
+      return encoded(message, time)
+    })
+  }
+}
+
+/** The items of a message, without the brackets around them. */
+const encodeMessage = (message: Message.Message, { provider, stored }: Settings, time: number): string => {
+  switch (message.role) {
+    case "system":
+      return JSON.stringify({ role: "system", content: message.text })
+    case "user": {
+      const [only, ...more] = message.content
+      const text = only === undefined ? "" : more.length === 0 && only.type === "text" ? only.text : undefined
+      return JSON.stringify({ role: "user", content: text ?? message.content.map(encodePart) })
+    }
+    case "assistant":
+      return Items.ofAssistant(message, provider, stored, time)
+        .map((item) => JSON.stringify(item))
+        .join(",")
+  }
+}
+
+const encodePart = (part: Message.UserContent[number]): Schema.Json => {
+  switch (part.type) {
+    case "text":
+      return { type: "input_text", text: part.text }
+    case "image": {
+      const url = "url" in part ? part.url : dataUrl(part)
+      return { type: "input_image", image_url: url, detail: "auto" }
+    }
+    case "file":
+      return "url" in part
+        ? { type: "input_file", file_url: part.url }
+        : {
+            type: "input_file",
+            filename: part.name ?? "file",
+            file_data: dataUrl(part)
+          }
+  }
+}
+
+/** What is not said to be strict or not is strict on this wire, and refused where it does not fit. */
+const encodeTool = (spec: Message.ToolSpec, settings: Settings): string => {
+  const { description, keepsNulls, name, parameters } = spec
+  const strict = settings.strict ? StrictSchema.strict(parameters, { optional: keepsNulls !== true }) : undefined
+  return JSON.stringify({
+    type: "function",
+    name,
+    description,
+    parameters: strict ?? RootSchema.parametersRoot(parameters) ?? parameters,
+    strict: strict !== undefined
+  })
+}
+
+/** Only objects are taken, under names of a few characters. An answer is always read with `null` as absence. */
+const encodeText = ({ name, schema }: Model.OutputSpec, { strict, text }: Settings): string | undefined => {
+  const root = RootSchema.objectRoot(schema)
+  if (root === undefined || Json.field(text, "format") !== undefined) return undefined
+  const strictly = strict ? StrictSchema.strict(schema, { optional: true }) : undefined
+  const format = {
+    type: "json_schema",
+    name: formatName(name),
+    schema: strictly ?? root,
+    strict: strictly !== undefined
+  }
+  return `,"text":${JSON.stringify({ ...Json.object(text), format })}`
+}
+
+const encodeChoice = (choice: Model.ToolChoice): string => {
+  if (choice === "auto") return ""
+  const encoded = Predicate.isString(choice) ? choice : { type: "function", name: choice.tool }
+  return `,"tool_choice":${JSON.stringify(encoded)}`
+}

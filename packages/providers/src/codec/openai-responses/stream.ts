@@ -1,0 +1,247 @@
+/** From the events of a streamed response to the parts of a reply. */
+import type { LlmError } from "@kintsugi/core/LlmError"
+import type * as Model from "@kintsugi/core/Model"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import type { Answer } from "../../transport/Answer.ts"
+import * as Classify from "../../classify/Classify.ts"
+import type { Source } from "../../transport/Source.ts"
+import type { Decoder } from "../../transport/Transport.ts"
+import * as Json from "../../transport/json.ts"
+import * as Calls from "../openai-chat/calls.ts"
+import * as ResponsesError from "./error.ts"
+import * as ResponsesReply from "./reply.ts"
+import { usageOf } from "./usage.ts"
+
+type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
+
+/** An item of which more may come. */
+interface OpenItem {
+  /** As it was announced. */
+  announced: Schema.Json
+  /** As it is at its end. */
+  final: Schema.Json | undefined
+  /** Its text so far: that of a message, or of reasoning. */
+  text: string
+  /** The part of a message whose text is coming, and where it begins. */
+  part: number
+  from: number
+  arguments: string
+  /** Which of its texts is coming. */
+  channel: string | undefined
+  /** What waits for the items before it. */
+  waiting: Array<Model.Part>
+}
+
+/** Items come one after the other; should they ever mingle, each waits for those before it. */
+export class ResponsesDecoder implements Decoder<Model.Part> {
+  readonly #source: Source
+  readonly #answer: Answer
+  readonly #open = new Map<number, OpenItem>()
+  /** Those that were given out, by their index. */
+  readonly #closed = new Map<number, Schema.Json>()
+  /** The index of an item, by its id. */
+  readonly #indexes = new Map<string, number>()
+  readonly #ids = new Calls.Ids()
+  #state: "open" | "done" = "open"
+  /** The highest index so far. */
+  #last = -1
+  #hasReasoned = false
+  #refusal: string | undefined
+  /** The pieces of a refusal, which count where it is not told as a whole. */
+  #refusing = ""
+
+  constructor(source: Source, answer: Answer) {
+    this.#source = source
+    this.#answer = answer
+  }
+
+  state() {
+    return this.#state
+  }
+
+  push(data: string): Step {
+    const event = Json.parse(data)
+    // some servers end as they end their chat completions: not this stream's end
+    if (Result.isFailure(event)) {
+      return data.trim() === "[DONE]" ? Result.succeed([]) : this.#undecodable(event.failure)
+    }
+    if (!Predicate.isObject(event.success)) return this.#undecodable(new Error("an event is no object"))
+    return this.#read(event.success)
+  }
+
+  end(): Step {
+    return this.#state === "done" ? Result.succeed([]) : this.#undecodable(new Error("the stream holds no reply"))
+  }
+
+  #read(event: Schema.Json): Step {
+    const type = Json.text(Json.field(event, "type"))
+    switch (type) {
+      case "response.output_text.delta":
+        return this.#grow(event, "text")
+      case "response.output_text.done":
+        return this.#grow(event, "text", true)
+      case "response.reasoning_text.delta":
+      case "response.reasoning_summary_text.delta":
+        return this.#grow(event, "reasoning")
+      case "response.function_call_arguments.delta":
+      case "response.function_call_arguments.done": {
+        const item = this.#itemOf(event)
+        if (item !== undefined) {
+          item.arguments = Json.text(Json.field(event, "arguments")) ?? item.arguments + deltaOf(event)
+        }
+        return Result.succeed([])
+      }
+      case "response.output_item.added":
+      case "response.output_item.done": {
+        const given = Json.field(event, "item") ?? null
+        const item = this.#itemOf(event, Json.text(Json.field(given, "id")))
+        if (item === undefined) return Result.succeed([])
+        item.announced = given
+        if (type === "response.output_item.done") item.final = given
+        return Result.succeed(this.#drain())
+      }
+      case "response.refusal.delta":
+        this.#refusing += deltaOf(event)
+        return Result.succeed([])
+      case "response.refusal.done":
+        this.#refusal = Json.text(Json.field(event, "refusal"))
+        return Result.succeed([])
+      default: {
+        const error = ResponsesError.inside(this.#source, this.#answer, event)
+        if (error !== undefined) return Result.fail(error)
+        const response = Json.object(Json.field(event, "response"))
+        if (type === "response.completed") return this.#finish({ ...response, status: "completed" })
+        if (type === "response.incomplete") return this.#finish({ ...response, status: "incomplete" })
+        return Result.succeed([])
+      }
+    }
+  }
+
+  /** By a piece, or by what a whole text has beyond its pieces. */
+  #grow(event: Schema.Json, kind: "text" | "reasoning", isWhole = false): Step {
+    const item = this.#itemOf(event)
+    if (item === undefined) return Result.succeed([])
+    if (kind === "reasoning") this.#enter(item, channelOf(event))
+    else {
+      const part = Json.count(Json.field(event, "content_index")) ?? item.part
+      if (part !== item.part) item.from = item.text.length
+      item.part = part
+    }
+    const whole = isWhole ? (Json.text(Json.field(event, "text")) ?? "") : undefined
+    const text = whole === undefined ? deltaOf(event) : beyond(whole, item.text.slice(item.from))
+    if (text === "") return Result.succeed([])
+    item.text += text
+    const part: Model.Part = { type: kind === "text" ? "text-delta" : "reasoning-delta", text }
+    // nearly always there is nothing to wait for
+    if (this.#open.size === 1 && item.waiting.length === 0) return Result.succeed([part])
+    item.waiting.push(part)
+    return Result.succeed(this.#drain())
+  }
+
+  /** Where another text of the same item begins, the one before it is closed. */
+  #enter(item: OpenItem, channel: string): void {
+    if (item.text !== "" && channel !== item.channel) {
+      item.waiting.push({ type: "reasoning-delta", text: "", opaque: ResponsesReply.closed(this.#source.provider) })
+    }
+    item.channel = channel
+  }
+
+  /** The last event holds the whole response again: what was not streamed of it comes out now. */
+  #finish(response: Schema.Json): Step {
+    const usage = usageOf(response)
+    const used = usage === undefined ? {} : { usage }
+    const refusal = ResponsesError.refused(this.#source, this.#answer, used, this.#refusal ?? this.#refusing)
+    if (refusal !== undefined) return Result.fail(refusal)
+    this.#state = "done"
+    for (const [index, item] of Json.items(Json.field(response, "output")).entries()) {
+      const open = this.#itemAt(index)
+      if (open !== undefined) open.final ??= item
+    }
+    for (const open of this.#open.values()) open.final ??= assembled(open)
+    const parts = this.#drain()
+    const items = [...this.#closed.values()]
+    return Result.succeed([...parts, { type: "finish", ...ResponsesReply.endOf(response, items) }])
+  }
+
+  /** What need not wait any longer. */
+  #drain(): ReadonlyArray<Model.Part> {
+    const parts: Array<Model.Part> = []
+    for (;;) {
+      let index = Infinity
+      for (const open of this.#open.keys()) index = Math.min(index, open)
+      const item = this.#open.get(index)
+      if (item === undefined) return parts
+      parts.push(...item.waiting)
+      item.waiting = []
+      if (item.final === undefined) return parts
+      parts.push(...this.#restOf(item, item.final, index))
+      this.#hasReasoned ||= Json.field(item.final, "type") === "reasoning"
+      this.#open.delete(index)
+      this.#closed.set(index, item.final)
+    }
+  }
+
+  /** What an item says beyond the texts that were streamed of it. */
+  #restOf({ text }: OpenItem, final: Schema.Json, index: number): ReadonlyArray<Model.Part> {
+    const content = ResponsesReply.contentOf(this.#source, final, index, this.#hasReasoned, this.#ids)
+    const last = content.at(-1)
+    if (last?.type === "reasoning" && text !== "") {
+      const whole = content.map((part) => (part.type === "reasoning" ? part.text : "")).join("")
+      return [{ ...last, type: "reasoning-delta", text: beyond(whole, text) }]
+    }
+    return content.flatMap((part): ReadonlyArray<Model.Part> => {
+      if (part.type === "reasoning") return [{ ...part, type: "reasoning-delta" }]
+      if (part.type !== "text") return [part]
+      const rest = beyond(part.text, text)
+      return rest === "" ? [] : [{ type: "text-delta", text: rest }]
+    })
+  }
+
+  /** The item that an event is about; `undefined` for one that was given out. */
+  #itemOf(event: Schema.Json, id = Json.text(Json.field(event, "item_id"))): OpenItem | undefined {
+    const told = Json.count(Json.field(event, "output_index"))
+    const known = id === undefined ? Math.max(this.#last, 0) : (this.#indexes.get(id) ?? this.#last + 1)
+    const index = told ?? known
+    if (id !== undefined) this.#indexes.set(id, index)
+    return this.#itemAt(index)
+  }
+
+  #itemAt(index: number): OpenItem | undefined {
+    if (this.#closed.has(index)) return undefined
+    const known = this.#open.get(index)
+    if (known !== undefined) return known
+    const item: OpenItem = {
+      announced: null,
+      final: undefined,
+      text: "",
+      part: 0,
+      from: 0,
+      arguments: "",
+      channel: undefined,
+      waiting: []
+    }
+    this.#open.set(index, item)
+    this.#last = Math.max(this.#last, index)
+    return item
+  }
+
+  #undecodable(cause: unknown): Step {
+    return Result.fail(Classify.undecodable(this.#source, this.#answer, cause))
+  }
+}
+
+const deltaOf = (event: Schema.Json): string => Json.text(Json.field(event, "delta")) ?? ""
+
+const channelOf = (event: Schema.Json): string => {
+  const summary = Json.count(Json.field(event, "summary_index"))
+  return summary === undefined ? `content ${Json.count(Json.field(event, "content_index"))}` : `summary ${summary}`
+}
+
+/** The rest of a text of which the beginning is known; nothing where it begins otherwise. */
+const beyond = (whole: string, begun: string): string => (whole.startsWith(begun) ? whole.slice(begun.length) : "")
+
+/** An item whose end was never told, as far as it came. */
+const assembled = ({ announced, arguments: args }: OpenItem): Schema.Json =>
+  args === "" ? announced : { ...Json.object(announced), arguments: args }

@@ -1,0 +1,97 @@
+/** JSON Schemas with an object at their root, which is what providers take of tools and outputs. */
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import * as Json from "../transport/json.ts"
+
+type JsonSchema = Schema.JsonObject
+
+/** The schema with that of an object at its root; `undefined` where it is of something else. */
+export const objectRoot = (schema: JsonSchema): JsonSchema | undefined => {
+  const { $defs, $ref, not, ...others } = schema
+  // what Effect says of a struct without fields: anything but null
+  if (schema["type"] === undefined && Json.field(not, "type") === "null") return { ...others, ...emptyObject }
+  if ($ref === undefined) return schema["type"] === "object" ? schema : undefined
+  const root = definition($defs, $ref)
+  return root?.["type"] === "object" && $defs !== undefined ? { ...root, ...others, $defs } : undefined
+}
+
+const emptyObject: JsonSchema = { type: "object", properties: {}, required: [], additionalProperties: false }
+
+/** The schema behind a reference to a definition. */
+export const definition = ($defs: Schema.Json | undefined, $ref: Schema.Json): JsonSchema | undefined => {
+  if (!Predicate.isString($ref) || !$ref.startsWith(prefix)) return undefined
+  const pointer = $ref.slice(prefix.length)
+  const name = Result.getOrElse(
+    Result.try(() => decodeURIComponent(pointer)),
+    () => pointer
+  )
+  return Json.object(Json.field($defs, name.replaceAll("~1", "/").replaceAll("~0", "~")))
+}
+
+const prefix = "#/$defs/"
+
+/**
+ * The schema of a tool's parameters. Arguments are always objects, and no provider takes a choice at the root: of several
+ * objects it becomes one that each of them fits, and the choice itself is told in the description; what else there is to
+ * choose from is left out. What does not fit is told
+ * to the model when it is decoded. `undefined` where no object fits.
+ */
+export const parametersRoot = (schema: JsonSchema): JsonSchema | undefined => {
+  const { $defs, ...root } = schema
+  const found = rootOf(root, $defs, new Set())
+  return found === undefined || $defs === undefined ? found : { ...found, $defs }
+}
+
+const rootOf = (
+  schema: JsonSchema,
+  $defs: Schema.Json | undefined,
+  seen: ReadonlySet<Schema.Json>
+): JsonSchema | undefined => {
+  const { $ref, anyOf, oneOf, ...others } = schema
+  if ($ref !== undefined) {
+    const target = seen.has($ref) ? undefined : definition($defs, $ref)
+    return target === undefined ? undefined : rootOf({ ...target, ...others }, $defs, new Set([...seen, $ref]))
+  }
+  const plain = objectRoot(schema)
+  if (plain !== undefined) return plain
+  const choice = Json.items(anyOf ?? oneOf)
+  if (choice.length === 0) return restricting.some((key) => key in schema) ? undefined : { ...schema, type: "object" }
+  const members = choice.flatMap((member): ReadonlyArray<JsonSchema> => {
+    const inner = Json.object(member)
+    const root = inner === undefined ? undefined : rootOf(inner, $defs, seen)
+    return root === undefined ? [] : [root]
+  })
+  const [only, ...more] = members
+  return only === undefined || more.length > 0 ? oneFor(members, others) : { ...only, ...others, type: "object" }
+}
+
+/** A schema without these says nothing of its values. */
+const restricting = ["type", "enum", "const", "allOf", "not", "anyOf", "oneOf"]
+
+/** The object that all of these fit; none for none. */
+const oneFor = (members: ReadonlyArray<JsonSchema>, { description }: JsonSchema): JsonSchema | undefined => {
+  if (members.length === 0) return undefined
+  const choices = new Map<string, Map<string, Schema.Json>>()
+  for (const { properties } of members) {
+    for (const [name, property] of Object.entries(Json.object(properties) ?? {})) {
+      const known = choices.get(name) ?? new Map<string, Schema.Json>()
+      choices.set(name, known.set(JSON.stringify(property), property))
+    }
+  }
+  const properties = [...choices].map(([name, known]): readonly [string, Schema.Json] => {
+    const [first = {}, ...more] = known.values()
+    return [name, more.length === 0 ? first : { anyOf: [first, ...more] }]
+  })
+  const required = [...choices.keys()].filter((name) =>
+    members.every((member) => Json.items(member["required"]).includes(name))
+  )
+  const told = `The arguments fit one of these JSON Schemas: ${JSON.stringify(members)}`
+  return {
+    type: "object",
+    description: Predicate.isString(description) ? `${description}\n\n${told}` : told,
+    properties: Object.fromEntries(properties),
+    required,
+    ...(members.every((member) => member["additionalProperties"] === false) ? { additionalProperties: false } : {})
+  }
+}

@@ -1,0 +1,202 @@
+/** From the failures of `effect/ai` to those of this library: what may be sent again there may be here, after the same wait. */
+import * as LlmError from "@kintsugi/core/LlmError"
+import type * as RetryAfter from "@kintsugi/core/RetryAfter"
+import * as Usage from "@kintsugi/core/Usage"
+import type * as AiError from "effect/ai/AiError"
+import * as DateTime from "effect/DateTime"
+import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import type { Answer } from "../transport/Answer.ts"
+import * as Classify from "../classify/Classify.ts"
+import * as Hints from "../transport/Hints.ts"
+import * as Source from "../transport/Source.ts"
+import { build } from "../classify/build.ts"
+import { errorOf, plain } from "../classify/body.ts"
+import { originalOf } from "./original.ts"
+import * as Json from "../transport/json.ts"
+
+/** Which model has failed, and when. */
+export interface Failed {
+  /** The model's name; `unknown` by default. */
+  readonly model?: string | undefined
+  /** Who serves it; `effect/ai` by default. */
+  readonly provider?: string | undefined
+  /** When a quota starts afresh is an instant there, and a wait here. */
+  readonly now: RetryAfter.Instant
+}
+
+export const fromAiError = (error: AiError.AiError, failed: Failed): LlmError.LlmError => {
+  const { reason } = error
+  const original = originalOf(reason)
+  if (original !== undefined && original.isRetryable === reason.isRetryable) return original
+  return ofReason(error, { model: "unknown", ...defined(failed), now: failed.now })
+}
+
+interface Known {
+  readonly model: string
+  readonly provider?: string
+  readonly now: RetryAfter.Instant
+}
+
+const defined = ({ model, provider }: Failed): { readonly model?: string; readonly provider?: string } => ({
+  ...(model === undefined ? {} : { model }),
+  ...(provider === undefined ? {} : { provider })
+})
+
+const ofReason = (error: AiError.AiError, known: Known): LlmError.LlmError => {
+  const { reason } = error
+  const { model, provider = "effect/ai" } = known
+  const http = "http" in reason ? reason.http : undefined
+  const answer = answerOf(http, known.now)
+  const from = originOf(error, answer, { ...known, provider })
+  const words = from.detail ?? ""
+  switch (reason._tag) {
+    case "RateLimitError":
+      return LlmError.RateLimitError.limited(provider, { ...from, model }, Hints.remaining(answer))
+    case "QuotaExhaustedError": {
+      const reset = reason.resetAt === undefined ? undefined : until(reason.resetAt, known.now)
+      return LlmError.QuotaExhaustedError.llmQuotaExceeded(model, {
+        ...from,
+        ...(reset === undefined ? {} : { resetAfter: reset })
+      })
+    }
+    case "AuthenticationError":
+      return LlmError.AuthenticationError.authenticationFailed(model, words === "" ? reason.kind : words, from)
+    case "ContentPolicyError":
+      return LlmError.ContentFilteredError.contentFiltered(model, words, from)
+    case "NetworkError":
+      return reason.reason === "TransportError"
+        ? LlmError.NetworkError.connectionFailed(peerOf(reason.url, provider), "The connection failed", {
+            ...from,
+            model
+          })
+        : LlmError.InvalidRequestError.invalidRequest(model, words, from)
+    case "InvalidRequestError":
+    case "InternalProviderError":
+    case "UnknownError":
+      return refined(error, answer, { ...known, provider }, from)
+    case "UnsupportedSchemaError":
+      return LlmError.CapabilityMismatchError.structuredOutputNotSupported(model, provider, from)
+    case "InvalidOutputError":
+    case "ToolNotFoundError":
+    case "ToolParameterValidationError":
+      return LlmError.UnknownLlmError.unreadable(model, words, from)
+    case "StructuredOutputError": {
+      const { responseText } = reason
+      const unread = LlmError.UnknownLlmError.unreadable(model, words, from)
+      return responseText === "" ? unread : withText(unread, responseText)
+    }
+    case "InvalidResponseError":
+      return LlmError.UnknownLlmError.unreadable(model, words, { ...from, shouldRetry: false })
+    case "InvalidToolResultError":
+    case "ToolResultEncodingError":
+    case "ToolConfigurationError":
+    case "ToolkitRequiredError":
+    case "InvalidUserInputError":
+      return LlmError.InvalidRequestError.invalidRequest(model, words, from)
+  }
+}
+
+/**
+ * What has no reason of its own there, a conversation that is too long, an overload, a model that is not there, is read off the
+ * provider's words and status, unless that would change whether it may be sent again.
+ */
+const refined = (
+  error: AiError.AiError,
+  answer: Answer,
+  known: Known & { readonly provider: string },
+  from: LlmError.Origin
+): LlmError.LlmError => {
+  const { isRetryable } = error.reason
+  const { model, provider } = known
+  const report = reportOf(error, answer)
+  const source: Source.Source = { model, provider, secrets: [] }
+  const text = Source.quote(source, report.text)
+  const isSaid = text !== "" || report.codes.length > 0 || answer.status !== 0
+  const tag = Classify.tagOf(report, answer.status, {})
+  if (isSaid && !unclear.has(tag)) {
+    const found = build(tag, { source, report, text, answer, facts: { ...from, provider } })
+    if (found.isRetryable === isRetryable) return found
+  }
+  if (error.reason._tag === "InvalidRequestError") return LlmError.InvalidRequestError.invalidRequest(model, text, from)
+  return error.reason._tag === "InternalProviderError"
+    ? LlmError.ServerError.serverError(model, error, from)
+    : LlmError.UnknownLlmError.unknown(model, error, { ...from, shouldRetry: false })
+}
+
+/** How long it took before it timed out is not known; and what is unknown is better said by the reason. */
+const unclear: ReadonlySet<string> = new Set(["RequestTimeoutError", "UnknownLlmError"])
+
+/** The same error, with the text of the reply that it is about. */
+const withText = (error: LlmError.UnknownLlmError, partial: string): LlmError.UnknownLlmError =>
+  new LlmError.UnknownLlmError({ ...error, message: error.message, cause: error.cause, partial })
+
+/** What the answer was, as far as the reason says it; a status of 0 where it does not. */
+const answerOf = (http: typeof AiError.HttpContext.Type | undefined, now: RetryAfter.Instant): Answer => ({
+  status: http?.response?.status ?? 0,
+  headers: Object.fromEntries(
+    Object.entries(http?.response?.headers ?? {}).flatMap(([name, value]) =>
+      // what is redacted is none of our business
+      Predicate.isString(value) ? [[name.toLowerCase(), value]] : []
+    )
+  ),
+  body: http?.body ?? "",
+  at: millisOf(now),
+  elapsed: Duration.zero
+})
+
+const originOf = (
+  error: AiError.AiError,
+  answer: Answer,
+  { model, provider }: { readonly model: string; readonly provider: string }
+): LlmError.Origin => {
+  const { reason } = error
+  const source: Source.Source = { provider, model, secrets: [] }
+  const retryAfter = error.retryAfter ?? (answer.status === 0 ? undefined : Hints.of(answer))
+  const requestId = answer.headers["x-request-id"] ?? answer.headers["request-id"]
+  const detail = Source.quote(source, sayingOf(error))
+  const usage = "usage" in reason ? reason.usage : undefined
+  return {
+    provider,
+    ...(answer.status === 0 ? {} : { status: answer.status }),
+    ...(requestId === undefined ? {} : { requestId: Source.quote(source, requestId) }),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(detail === "" ? {} : { detail }),
+    ...(usage === undefined
+      ? {}
+      : { usage: Usage.make({ inputTokens: usage.promptTokens ?? 0, outputTokens: usage.completionTokens ?? 0 }) }),
+    cause: error
+  }
+}
+
+/** The provider's own words, without those that `effect/ai` puts around them. */
+const sayingOf = ({ reason }: AiError.AiError): string =>
+  "description" in reason ? (reason.description ?? "") : "http" in reason ? "" : reason.message
+
+const reportOf = (error: AiError.AiError, answer: Answer) => {
+  const parsed = Json.parse(answer.body)
+  const inBody = Result.isSuccess(parsed) ? errorOf(parsed.success) : undefined
+  const said = Predicate.isString(inBody) ? inBody : Json.text(Json.field(inBody, "message"))
+  const codes = ["code", "type", "status"].flatMap((key) => Json.text(Json.field(inBody, key)) ?? [])
+  const words = Result.isSuccess(parsed) ? said : plain(answer.body)
+  return { codes, text: [sayingOf(error), words].filter(Predicate.isTruthy).join(": ") }
+}
+
+/** The host of an address; what is none is left out, for it may hold anything. */
+const peerOf = (url: string, otherwise: string): { readonly host: string; readonly port?: number } => {
+  const parsed = Result.try(() => new URL(url))
+  if (Result.isFailure(parsed) || parsed.success.hostname === "") return { host: otherwise }
+  const { hostname, port } = parsed.success
+  return { host: hostname, ...(port === "" ? {} : { port: Number(port) }) }
+}
+
+const until = (instant: DateTime.DateTime, now: RetryAfter.Instant): Duration.Duration =>
+  Duration.millis(Math.max(0, DateTime.toEpochMillis(instant) - millisOf(now)))
+
+export const millisOf = (instant: RetryAfter.Instant): number =>
+  Predicate.isNumber(instant)
+    ? instant
+    : Predicate.isDate(instant)
+      ? instant.getTime()
+      : DateTime.toEpochMillis(instant)

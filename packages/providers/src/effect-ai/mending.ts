@@ -1,0 +1,54 @@
+/** What a model wrote is mended by the cheapest step before `effect/ai` decodes it, which takes nothing but what fits. */
+import * as Coercion from "@kintsugi/core/Coercion"
+import type * as Message from "@kintsugi/core/Message"
+import * as Tool from "effect/ai/Tool"
+import * as Cause from "effect/Cause"
+import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
+import { said } from "./schema.ts"
+import { remembering } from "../transport/remembering.ts"
+
+type Decode = (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue>
+
+/** The arguments of a call; those that cannot be mended are as the model wrote them, for `effect/ai` to refuse. */
+export const mendedParams = ({ arguments: written }: Message.ToolCall, tool: Tool.Any | undefined): Schema.Json => {
+  if (written === null) return {}
+  const parsed: Result.Result<Coercion.Parsed, string> = Predicate.isString(written)
+    ? Coercion.parse(written)
+    : Result.succeed({ value: written, changes: [] })
+  if (Result.isFailure(parsed)) return written
+  return fitting(parsed.success, tool === undefined ? undefined : decoderOf(tool).decode).value
+}
+
+/** The text of an object, as it was where nothing had to be mended. */
+export const mendedText = (text: string, schema: Schema.Top): string => {
+  const parsed = Coercion.parse(text)
+  if (Result.isFailure(parsed)) return text
+  const { changes, value } = fitting(parsed.success, decoder(schema))
+  return changes.length === 0 ? text : JSON.stringify(value)
+}
+
+const fitting = (parsed: Coercion.Parsed, decode: Decode | undefined): Coercion.Parsed => {
+  if (decode === undefined) return parsed
+  return Result.getOrElse(Coercion.decode(parsed, decode), () => parsed)
+}
+
+const decoderOf = remembering((tool: Tool.Any): { readonly decode: Decode | undefined } => ({
+  decode: decoder(Tool.isDynamic(tool) && tool.jsonSchema !== undefined ? said(tool.jsonSchema) : tool.parametersSchema)
+}))
+
+/** A schema that needs services says nothing here. */
+const decoder = (schema: Schema.Top | undefined): Decode | undefined => {
+  if (schema === undefined) return undefined
+  // without the services that it may need it dies, which is looked at below
+  const decode = Schema.decodeUnknownExit(schema as Schema.Codec<unknown, unknown>, { errors: "all" })
+  return (value) => {
+    const exit = decode(value)
+    if (Exit.isSuccess(exit)) return Result.succeed(exit.value)
+    const error = Cause.squash(exit.cause)
+    return Schema.isSchemaError(error) ? Result.fail(error.issue) : Result.succeed(value)
+  }
+}

@@ -1,0 +1,162 @@
+/** A `LanguageModel` of `effect/ai` as a model. It is asked for its calls, and never runs one. */
+import * as LlmError from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import * as Model from "@kintsugi/core/Model"
+import * as AiError from "effect/ai/AiError"
+import type * as LanguageModel from "effect/ai/LanguageModel"
+import type * as Response from "effect/ai/Response"
+import type * as Tool from "effect/ai/Tool"
+import { CurrentSpanTransformer } from "effect/ai/Telemetry"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { schemaOf } from "./schema.ts"
+import { fromAiError } from "./fromError.ts"
+import { promptOf } from "./prompt.ts"
+import { PartReader, usageOf } from "./reply.ts"
+import { declaring } from "./declared.ts"
+
+/** What is known of a model of `effect/ai`. */
+export interface Known {
+  /** Its name, as its provider knows it. */
+  readonly name: string
+  /** Who serves it. */
+  readonly provider: string
+  /** Made for a test, and free of charge: it goes on where `noRealModels` forbids what is real. `false` by default. */
+  readonly isScripted?: boolean
+  /** Tools that its provider runs on its own side, offered beside those of the agent. What they did is kept as provider items. */
+  readonly providerTools?: ReadonlyArray<Tool.AnyProviderDefined>
+}
+
+type Part = Response.AnyPart
+
+export const fromLanguageModel = (languageModel: LanguageModel.LanguageModel, known: Known): Model.Service => {
+  const { isScripted = false, name, provider, providerTools = [] } = known
+  const declared = declaring(providerTools)
+  const leaving = <A, E, R>(self: Effect.Effect<A, E, R>) => (isScripted ? self : Model.leaving(name, self))
+  /** By the clock of whoever asks. */
+  const failing = Effect.map(
+    Clock.Clock,
+    (clock) => (error: unknown) => failureOf(error, known, () => clock.currentTimeMillisUnsafe())
+  )
+
+  const whole = (request: Model.Request): Effect.Effect<Message.Reply, LlmError.LlmError> =>
+    Effect.flatMap(failing, (failed) => Effect.mapError(Effect.flatMap(content(request), read), failed))
+
+  const content = (request: Model.Request): Effect.Effect<ReadonlyArray<Part>, unknown> => {
+    const schema = schemaOf(request)
+    const prompt = promptOf(request.messages)
+    const asText = Effect.map(
+      Effect.suspend(() => languageModel.generateText({ prompt, ...asIs, ...declared(request) })),
+      ({ content }) => content
+    )
+    if (schema === undefined) return asText
+    const objectName = request.output?.name
+    return overhearing((heard) =>
+      Effect.matchEffect(
+        Effect.suspend(() =>
+          languageModel.generateObject({ prompt, ...asIs, ...declared(request), schema, objectName })
+        ),
+        {
+          onSuccess: ({ content }) => Effect.succeed<ReadonlyArray<Part>>(content),
+          onFailure: (error) => {
+            const { reason } = error
+            // whether the text fits is for whoever asked to say; a model that cannot be held to a schema is asked without
+            if (reason._tag === "StructuredOutputError") return Effect.succeed(heard() ?? onlyText(reason))
+            if (reason._tag !== "UnsupportedSchemaError") return Effect.fail(error)
+            return asText
+          }
+        }
+      )
+    )
+  }
+
+  const read = (parts: ReadonlyArray<Part>): Effect.Effect<Message.Reply, unknown> => {
+    const reader = new PartReader()
+    const collector = new Model.Collector()
+    for (const part of parts) {
+      const failure = failureIn(part, known)
+      if (failure !== undefined) return Effect.fail(failure.error)
+      for (const found of reader.read(part)) collector.push(found)
+    }
+    if (collector.spent === undefined) collector.push(reader.unsaid())
+    const reply = collector.reply()
+    return reply === undefined ? Effect.die(new Error("a reply has its end by now")) : Effect.succeed(reply)
+  }
+
+  const parts = (request: Model.Request): Stream.Stream<Model.Part, unknown> => {
+    const reader = new PartReader()
+    const options = { prompt: promptOf(request.messages), ...asIs, ...declared(request) }
+    return Stream.flattenIterable(
+      Stream.mapEffect(languageModel.streamText(options), (part: Part) => {
+        const failure = failureIn(part, known)
+        return failure === undefined ? Effect.succeed(reader.read(part)) : Effect.fail(failure.error)
+      })
+    )
+  }
+
+  return {
+    name,
+    provider,
+    generate: (request) => leaving(whole(request)),
+    stream: (request) =>
+      Stream.unwrap(
+        leaving(
+          schemaOf(request) === undefined
+            ? Effect.map(failing, (failed) =>
+                Stream.mapError(
+                  Stream.suspend(() => parts(request)),
+                  failed
+                )
+              )
+            : // there is no stream of an object
+              Effect.map(whole(request), (reply) => Stream.fromArray(Model.partsOf(reply)))
+        )
+      )
+  }
+}
+
+/** With the response as it came, which `effect/ai` shows to nobody but whoever transforms spans when its text does not fit. */
+const overhearing = <A, E>(
+  use: (heard: () => ReadonlyArray<Part> | undefined) => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  Effect.flatMap(Effect.serviceOption(CurrentSpanTransformer), (others) => {
+    let response: ReadonlyArray<Part> | undefined
+    return Effect.provideService(
+      use(() => response),
+      CurrentSpanTransformer,
+      (options) => {
+        response = options.response
+        if (Option.isSome(others)) others.value(options)
+      }
+    )
+  })
+
+/** The calls are handed over as the model made them, whatever they name. */
+const asIs = { disableToolCallResolution: true, toolCallValidation: "deferred" } as const
+
+/** The failure that stands in the place of a part. */
+const failureIn = (part: Part, { name, provider }: Known): { readonly error: unknown } | undefined => {
+  if (part.type === "error") return { error: part.error }
+  if (part.type !== "finish" || part.reason !== "error") return undefined
+  const why = "the reply ended with an error"
+  return { error: LlmError.ServerError.serverError(name, why, { provider, usage: usageOf(part.usage) }) }
+}
+
+const failureOf = (error: unknown, { name, provider }: Known, now: () => number): LlmError.LlmError => {
+  if (AiError.isAiError(error)) return fromAiError(error, { model: name, provider, now: now() })
+  if (LlmError.isLlmError(error)) return error
+  if (!AiError.isAiErrorReason(error)) return LlmError.UnknownLlmError.unknown(name, error, { provider })
+  return failureOf(
+    AiError.make({ module: "LanguageModel", method: "generateText", reason: error }),
+    { name, provider },
+    now
+  )
+}
+
+/** What is left of a response whose text did not fit. */
+const onlyText = (reason: AiError.StructuredOutputError): ReadonlyArray<Part> => [
+  // a part of a response, as it is made from what its schema encodes
+  { type: "text", text: reason.responseText, metadata: {} } as Part
+]

@@ -1,0 +1,148 @@
+/** From a transcript to the prompt of `effect/ai`. What one of its models wrote down for itself goes back where it came from. */
+import type * as Message from "@kintsugi/core/Message"
+import * as Prompt from "effect/ai/Prompt"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as ArgumentsObject from "../codec/argumentsObject.ts"
+import * as Json from "../transport/json.ts"
+import { remembering } from "../transport/remembering.ts"
+
+/** Whose data those are that stand in the metadata of `effect/ai`: each of its providers has a key of its own there. */
+export const theirs = "effect/ai"
+
+/** The kind of the item that keeps the metadata of the text before it, of which it says how long it is. */
+export const marked = "text"
+
+export const promptOf = (transcript: Message.Transcript): Prompt.Prompt =>
+  Prompt.fromMessages(transcript.flatMap(messagesOf))
+
+const messagesOf = remembering((message: Message.Message): ReadonlyArray<Prompt.Message> => {
+  switch (message.role) {
+    case "system":
+      return [Prompt.systemMessage({ content: message.text })]
+    case "user":
+      return [Prompt.userMessage({ content: message.content.map(userPart) })]
+    case "assistant":
+      return assistant(message)
+  }
+})
+
+const userPart = (part: Message.UserContent[number]): Prompt.UserMessagePart => {
+  if (part.type === "text") return Prompt.textPart({ text: part.text })
+  const data = "url" in part ? addressOf(part.url) : bytesOf(part.data)
+  const fileName = part.type === "file" && part.name !== undefined ? { fileName: part.name } : {}
+  return Prompt.filePart({ mediaType: part.mediaType, data, ...fileName })
+}
+
+/** What is no URL is some name that the provider knows. */
+const addressOf = (url: string): string | URL =>
+  Result.getOrElse(
+    Result.try(() => new URL(url)),
+    () => url
+  )
+
+const decodeBytes = Schema.decodeResult(Schema.Uint8ArrayFromBase64)
+
+const bytesOf = (base64: string): string | Uint8Array => Result.getOrElse(decodeBytes(base64), () => base64)
+
+/** A message and the results of its calls, which follow it. */
+const assistant = (message: Message.Assistant): ReadonlyArray<Prompt.Message> => {
+  const content: Array<Prompt.AssistantMessagePart> = []
+  const results: Array<Prompt.ToolMessagePart> = []
+  for (const part of message.content) {
+    switch (part.type) {
+      case "text":
+        content.push(Prompt.textPart({ text: part.text }))
+        break
+      case "reasoning":
+        if (part.opaque === undefined || part.opaque.provider === theirs) {
+          content.push(Prompt.reasoningPart({ text: part.text, options: optionsOf(part.opaque) }))
+        }
+        break
+      case "provider-item":
+        if (part.opaque.provider === theirs) addItem(content, part)
+        break
+      case "settled-call":
+        content.push(callPart(part.call))
+        results.push(resultPart(part))
+    }
+  }
+  return [
+    ...(content.length === 0 ? [] : [Prompt.assistantMessage({ content })]),
+    ...(results.length === 0 ? [] : [Prompt.toolMessage({ content: results })])
+  ]
+}
+
+const callPart = ({ arguments: args, id, name, opaque }: Message.ToolCall): Prompt.ToolCallPart =>
+  Prompt.toolCallPart({
+    id,
+    name,
+    params: ArgumentsObject.of(args),
+    providerExecuted: false,
+    options: optionsOf(opaque)
+  })
+
+/** What the model reads is JSON again where it was made of JSON: whoever sends it makes the same text of it. */
+const resultPart = ({ call, settlement }: Message.SettledCall): Prompt.ToolResultPart => {
+  const parsed = Json.parse(settlement.text)
+  return Prompt.toolResultPart({
+    id: call.id,
+    name: call.name,
+    isFailure: settlement.kind !== "result",
+    result: Result.isSuccess(parsed) ? parsed.success : settlement.text,
+    providerExecuted: false
+  })
+}
+
+const optionsOf = (opaque: Message.Opaque | undefined): Prompt.ProviderOptions =>
+  opaque?.provider === theirs ? record(opaque.data) : {}
+
+const record = (data: Schema.Json | undefined): Prompt.ProviderOptions => Json.object(data) ?? {}
+
+const addItem = (content: Array<Prompt.AssistantMessagePart>, { kind, opaque: { data } }: Message.ProviderItem) => {
+  if (kind === marked) return mark(content, data)
+  const part = Json.field(data, "part")
+  const options = record(Json.field(part, "metadata"))
+  const id = Json.text(Json.field(part, "id")) ?? ""
+  const name = Json.text(Json.field(part, "name")) ?? ""
+  switch (Json.field(part, "type")) {
+    case "tool-call":
+      content.push(
+        Prompt.toolCallPart({ id, name, params: Json.field(part, "params"), providerExecuted: true, options })
+      )
+      break
+    case "tool-result": {
+      const isFailure = Json.field(part, "isFailure") === true
+      const result = Json.field(part, "result")
+      content.push(Prompt.toolResultPart({ id, name, isFailure, result, providerExecuted: true, options }))
+      break
+    }
+    case "file": {
+      const mediaType = Json.text(Json.field(part, "mediaType")) ?? ""
+      content.push(Prompt.filePart({ mediaType, data: Json.text(Json.field(part, "data")) ?? "", options }))
+    }
+  }
+}
+
+/** Gives the end of the last text, as long as the item says, its metadata back. */
+const mark = (content: Array<Prompt.AssistantMessagePart>, data: Schema.Json): void => {
+  const options = record(Json.field(data, "metadata"))
+  const length = Json.count(Json.field(data, "length")) ?? 0
+  const last = content.at(-1)
+  if (last?.type !== "text" || length === 0 || length > last.text.length) {
+    content.push(Prompt.textPart({ text: "", options }))
+    return
+  }
+  const at = last.text.length - length
+  const before = at === 0 ? [] : [Prompt.textPart({ text: last.text.slice(0, at) })]
+  content.splice(-1, 1, ...before, Prompt.textPart({ text: last.text.slice(at), options }))
+}
+
+/** What is JSON by its origin, but of an unknown type; anything else is left out, as JSON does. */
+export const jsonOf = (value: unknown): Schema.Json => {
+  if (value === null || Predicate.isString(value) || Predicate.isBoolean(value)) return value
+  const written: string | undefined = JSON.stringify(value)
+  // JSON.parse gives nothing but JSON
+  return written === undefined ? null : (JSON.parse(written) as Schema.Json)
+}

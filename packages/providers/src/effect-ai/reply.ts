@@ -1,0 +1,184 @@
+/** From the parts of a response of `effect/ai`, whole or streamed, to those of a reply. */
+import type * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import * as Usage from "@kintsugi/core/Usage"
+import type * as Response from "effect/ai/Response"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { jsonOf, marked, theirs } from "./prompt.ts"
+
+type Part = Response.AnyPart
+
+/** A text, or thoughts, that began and did not end yet. */
+interface Open {
+  length: number
+  metadata: Response.ProviderMetadata
+}
+
+/** Reads the parts of one response in their order. Metadata stay with the very part that they came with. */
+export class PartReader {
+  readonly #open = new Map<string, Open>()
+  #model: string | undefined
+
+  read(part: Part): ReadonlyArray<Model.Part> {
+    switch (part.type) {
+      case "text":
+        return [...said(part.text), ...mark(part.text.length, part.metadata)]
+      case "reasoning":
+        return [{ type: "reasoning-delta", text: part.text, ...signed(part.metadata) }]
+      case "text-start":
+      case "reasoning-start":
+        this.#open.set(`${kindOf(part.type)} ${part.id}`, { length: 0, metadata: part.metadata })
+        return []
+      case "text-delta":
+        this.#goOn(part)
+        return said(part.delta)
+      case "reasoning-delta":
+        this.#goOn(part)
+        return part.delta === "" ? [] : [{ type: "reasoning-delta", text: part.delta }]
+      case "text-end": {
+        const { length, metadata } = this.#end(part)
+        return mark(length, metadata)
+      }
+      case "reasoning-end": {
+        const end = signed(this.#end(part).metadata)
+        return end.opaque === undefined ? [] : [{ type: "reasoning-delta", text: "", ...end }]
+      }
+      case "tool-call":
+        return [part.providerExecuted ? item(part.name, part, { params: jsonOf(part.params) }) : callOf(part)]
+      case "tool-result":
+        // what our own tools gave is not said here
+        return part.providerExecuted
+          ? [item(`${part.name} result`, part, { isFailure: part.isFailure, result: jsonOf(part.encodedResult) })]
+          : []
+      case "file":
+        return [item(part.type, part, { mediaType: part.mediaType, data: base64(part.data) })]
+      case "source":
+        return [item(part.type, part, sourceOf(part))]
+      case "response-metadata":
+        this.#model = part.modelId ?? this.#model
+        return []
+      case "finish":
+        return [this.#finish(finishes[part.reason], usageOf(part.usage))]
+      // a call comes whole behind its pieces; an approval is asked for on our side; a failure is none of the reply
+      case "tool-params-start":
+      case "tool-params-delta":
+      case "tool-params-end":
+      case "tool-approval-request":
+      case "error":
+        return []
+    }
+  }
+
+  /** The end of a whole response that does not say how it ended. */
+  unsaid(): Model.Part {
+    return this.#finish("other", Usage.empty)
+  }
+
+  #finish(finish: Message.FinishReason, usage: Usage.Usage): Model.Part {
+    return { type: "finish", finish, usage, ...(this.#model === undefined ? {} : { model: this.#model }) }
+  }
+
+  #goOn({ delta, id, metadata, type }: Response.TextDeltaPart | Response.ReasoningDeltaPart): void {
+    const open = this.#open.get(`${kindOf(type)} ${id}`)
+    if (open === undefined) return
+    open.length += delta.length
+    open.metadata = merged(open.metadata, metadata)
+  }
+
+  #end({ id, metadata, type }: Response.TextEndPart | Response.ReasoningEndPart): Open {
+    const key = `${kindOf(type)} ${id}`
+    const open = this.#open.get(key) ?? { length: 0, metadata: {} }
+    this.#open.delete(key)
+    return { length: open.length, metadata: merged(open.metadata, metadata) }
+  }
+}
+
+const kindOf = (type: string): string => type.slice(0, type.indexOf("-"))
+
+const said = (text: string): ReadonlyArray<Model.Part> => (text === "" ? [] : [{ type: "text-delta", text }])
+
+const mark = (length: number, metadata: Response.ProviderMetadata): ReadonlyArray<Model.Part> =>
+  isEmpty(metadata)
+    ? []
+    : [{ type: "provider-item", kind: marked, opaque: { provider: theirs, data: { metadata, length } } }]
+
+const signed = (metadata: Response.ProviderMetadata): { readonly opaque?: Message.Opaque } =>
+  isEmpty(metadata) ? {} : { opaque: { provider: theirs, data: metadata } }
+
+const isEmpty = (metadata: Response.ProviderMetadata): boolean => Object.keys(metadata).length === 0
+
+/** As `effect/ai` does with the pieces of one part: each provider's data are merged. */
+const merged = (before: Response.ProviderMetadata, after: Response.ProviderMetadata): Response.ProviderMetadata => {
+  if (isEmpty(after)) return before
+  const all: Record<string, Schema.Json | null> = { ...before }
+  for (const [provider, data] of Object.entries(after)) {
+    const known = all[provider]
+    // two objects of JSON are one
+    all[provider] = isRecord(known) && isRecord(data) ? { ...known, ...data } : data
+  }
+  return all
+}
+
+const isRecord = (json: Schema.Json | undefined): json is Schema.JsonObject =>
+  Predicate.isObject(json) && !Array.isArray(json)
+
+const callOf = ({ id, metadata, name, params }: Response.ToolCallPart<string, unknown>): Message.ToolCall => ({
+  type: "tool-call",
+  id,
+  name,
+  arguments: jsonOf(params),
+  ...signed(metadata)
+})
+
+/** What the provider did on its own side, or said beside the reply. */
+const item = (
+  kind: string,
+  part: { readonly type: string; readonly metadata: Response.ProviderMetadata },
+  fields: Readonly<Record<string, Schema.Json>>
+): Message.ProviderItem => {
+  const { metadata, type } = part
+  const own = {
+    ...("id" in part ? { id: jsonOf(part.id) } : {}),
+    ...("name" in part ? { name: jsonOf(part.name) } : {})
+  }
+  return {
+    type: "provider-item",
+    kind,
+    opaque: { provider: theirs, data: { part: { type, metadata, ...own, ...fields } } }
+  }
+}
+
+const sourceOf = (part: Response.DocumentSourcePart | Response.UrlSourcePart): Readonly<Record<string, Schema.Json>> =>
+  part.sourceType === "url"
+    ? { sourceType: "url", url: part.url.href, title: part.title }
+    : { sourceType: "document", mediaType: part.mediaType, title: part.title }
+
+const encodeBytes = Schema.encodeResult(Schema.Uint8ArrayFromBase64)
+
+export const base64 = (bytes: Uint8Array): string => Result.getOrElse(encodeBytes(bytes), () => "")
+
+const finishes: Readonly<Record<Response.FinishReason, Message.FinishReason>> = {
+  stop: "stop",
+  length: "length",
+  "content-filter": "filtered",
+  "tool-calls": "tool-calls",
+  pause: "paused",
+  error: "other",
+  other: "other",
+  unknown: "other"
+}
+
+/** A total that is not said is what its parts add up to. */
+export const usageOf = ({ inputTokens, outputTokens }: Response.Usage): Usage.Usage => {
+  const { cacheRead = 0, cacheWrite = 0, uncached = 0 } = inputTokens
+  const { reasoning = 0, text = 0 } = outputTokens
+  return Usage.make({
+    inputTokens: inputTokens.total ?? uncached + cacheRead + cacheWrite,
+    outputTokens: outputTokens.total ?? text + reasoning,
+    cachedInputTokens: cacheRead,
+    cacheWriteTokens: cacheWrite,
+    reasoningTokens: reasoning
+  })
+}

@@ -1,0 +1,147 @@
+/** From the parts of a reply, whole or streamed, to those of a response of `effect/ai`. */
+import type * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import type * as Usage from "@kintsugi/core/Usage"
+import type * as Response from "effect/ai/Response"
+import type * as Schema from "effect/Schema"
+import { ours } from "./original.ts"
+
+/** The arguments of a call as the tool that it names would have them. */
+export type ParamsOf = (call: Message.ToolCall) => Schema.Json
+
+type Encoded = Response.StreamPartEncoded
+
+export const partsOf = (reply: Message.Reply, paramsOf: ParamsOf): Array<Response.PartEncoded> => [
+  ...reply.content.map((part): Response.PartEncoded => {
+    switch (part.type) {
+      case "text":
+        return { type: "text", text: part.text }
+      case "reasoning":
+        return { type: "reasoning", text: part.text, metadata: opaqueOf(part.opaque) }
+      case "provider-item":
+        return { type: "text", text: "", metadata: itemOf(part) }
+      case "tool-call":
+        return callOf(part, paramsOf)
+    }
+  }),
+  ...(reply.finish === "paused" ? [pause] : []),
+  ...ended(reply)
+]
+
+/** Nothing else of how a reply ended stays in a history. */
+const pause: Response.TextPartEncoded = { type: "text", text: "", metadata: { [ours]: { paused: true } } }
+
+/** Writes the parts of one streamed reply: texts and thoughts begin and end there. */
+export class PartWriter {
+  readonly #paramsOf: ParamsOf
+  #open: { readonly kind: "text" | "reasoning"; readonly id: string } | undefined
+  #count = 0
+  #isDone = false
+
+  constructor(paramsOf: ParamsOf) {
+    this.#paramsOf = paramsOf
+  }
+
+  /** Whether the end has come. */
+  get isDone(): boolean {
+    return this.#isDone
+  }
+
+  write(part: Model.Part): ReadonlyArray<Encoded> {
+    switch (part.type) {
+      case "text-delta":
+        return [...this.#into("text"), { type: "text-delta", id: this.#id, delta: part.text }]
+      case "reasoning-delta": {
+        const begun = this.#into("reasoning")
+        const delta: ReadonlyArray<Encoded> =
+          part.text === "" ? [] : [{ type: "reasoning-delta", id: this.#id, delta: part.text }]
+        // whatever follows a signature is another thought
+        return [...begun, ...delta, ...(part.opaque === undefined ? [] : this.#close(opaqueOf(part.opaque)))]
+      }
+      case "provider-item":
+        return [...this.#close(), ...this.#empty(itemOf(part))]
+      case "tool-call":
+        return [...this.#close(), callOf(part, this.#paramsOf)]
+      case "usage":
+        return []
+      case "finish":
+        this.#isDone = true
+        return [...this.#close(), ...(part.finish === "paused" ? this.#empty(pause.metadata) : []), ...ended(part)]
+    }
+  }
+
+  #empty(metadata: Response.ProviderMetadata | undefined): ReadonlyArray<Encoded> {
+    return [...this.#into("text", metadata), ...this.#close()]
+  }
+
+  get #id(): string {
+    return this.#open?.id ?? ""
+  }
+
+  #into(kind: "text" | "reasoning", metadata: Response.ProviderMetadata = {}): ReadonlyArray<Encoded> {
+    if (this.#open?.kind === kind) return []
+    const closed = this.#close()
+    this.#open = { kind, id: `${kind}-${this.#count++}` }
+    return [...closed, { type: `${kind}-start`, id: this.#id, metadata }]
+  }
+
+  #close(metadata: Response.ProviderMetadata = {}): ReadonlyArray<Encoded> {
+    if (this.#open === undefined) return []
+    const { id, kind } = this.#open
+    this.#open = undefined
+    return [{ type: `${kind}-end`, id, metadata }]
+  }
+}
+
+const callOf = (call: Message.ToolCall, paramsOf: ParamsOf): Response.ToolCallPartEncoded => ({
+  type: "tool-call",
+  id: call.id,
+  name: call.name,
+  params: paramsOf(call),
+  metadata: opaqueOf(call.opaque)
+})
+
+const opaqueOf = (opaque: Message.Opaque | undefined): Response.ProviderMetadata =>
+  opaque === undefined ? {} : { [ours]: { opaque: { ...opaque } } }
+
+/** An empty text: the one part that stays where it is in a history, whatever it says, and that nobody reads. */
+const itemOf = (item: Message.ProviderItem): Response.ProviderMetadata => ({
+  [ours]: { item: { ...item, opaque: { ...item.opaque } } }
+})
+
+type End = Pick<Message.Reply, "finish" | "usage" | "cost" | "model">
+
+const ended = ({
+  cost,
+  finish,
+  model,
+  usage
+}: End): ReadonlyArray<Response.ResponseMetadataPartEncoded | Response.FinishPartEncoded> => [
+  ...(model === undefined ? [] : [{ type: "response-metadata" as const, modelId: model }]),
+  {
+    type: "finish",
+    reason: finishes[finish],
+    usage: usageOf(usage),
+    metadata: cost === undefined ? {} : { [ours]: { cost } }
+  }
+]
+
+const finishes: Readonly<Record<Message.FinishReason, Response.FinishReason>> = {
+  stop: "stop",
+  "tool-calls": "tool-calls",
+  length: "length",
+  filtered: "content-filter",
+  paused: "pause",
+  other: "other"
+}
+
+/** Counts are whole there. */
+const usageOf = (usage: Usage.Usage): Response.FinishPartEncoded["usage"] => {
+  const [input, output] = [Math.round(usage.inputTokens), Math.round(usage.outputTokens)]
+  const [cacheRead, cacheWrite] = [Math.round(usage.cachedInputTokens), Math.round(usage.cacheWriteTokens)]
+  const reasoning = Math.round(usage.reasoningTokens)
+  return {
+    inputTokens: { total: input, uncached: Math.max(0, input - cacheRead - cacheWrite), cacheRead, cacheWrite },
+    outputTokens: { total: output, text: Math.max(0, output - reasoning), reasoning }
+  }
+}

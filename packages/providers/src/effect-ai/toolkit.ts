@@ -1,0 +1,191 @@
+/** Tools of ours as a toolkit of `effect/ai`: each call is a run with that one tool, so that all of its recovery is at work. */
+import * as Agent from "@kintsugi/core/Agent"
+import * as Approval from "@kintsugi/core/Approval"
+import { Approver } from "@kintsugi/core/Approver"
+import * as Coercion from "@kintsugi/core/Coercion"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import { KintsugiError } from "@kintsugi/core/KintsugiError"
+import * as Message from "@kintsugi/core/Message"
+import * as Model from "@kintsugi/core/Model"
+import * as Skill from "@kintsugi/core/Skill"
+import type * as Tool from "@kintsugi/core/Tool"
+import * as Usage from "@kintsugi/core/Usage"
+import * as AiTool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as SchemaTransformation from "effect/SchemaTransformation"
+import * as Stream from "effect/Stream"
+import { jsonOf } from "./prompt.ts"
+import { Told } from "./told.ts"
+import * as Json from "../transport/json.ts"
+
+export const toToolkit = (tools: ReadonlyArray<Tool.AnyTool>, failureMode: AiTool.FailureMode) => {
+  const names = tools.map(({ name }) => name)
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new TypeError(`EffectAi.toToolkit: there are two tools named '${twice}'`)
+  const toolkit = Toolkit.make(...tools.map((tool) => declared(tool, failureMode)))
+  return {
+    toolkit,
+    layer: toolkit.toLayer(Object.fromEntries(tools.map((tool) => [tool.name, handler(tool, failureMode)])))
+  }
+}
+
+/** Its parameters are said in JSON Schema: what a model writes is decoded, mended and repaired by the tool itself. */
+const declared = ({ definition }: Tool.AnyTool, failureMode: AiTool.FailureMode): AiTool.Any => {
+  const { approval, description, kind, name, sideEffects } = definition
+  const tool = AiTool.dynamic(name, {
+    description,
+    parameters: { ...definition.spec().parameters },
+    success: results(definition),
+    failure: failures(definition),
+    failureMode,
+    ...(approval === undefined ? {} : { needsApproval: (params: unknown) => asking(definition, approval, params) })
+  }).annotate(AiTool.Strict, false)
+  const local = kind === "local" ? tool : tool.annotate(AiTool.OpenWorld, true)
+  switch (sideEffects) {
+    case "none":
+      return local.annotate(AiTool.Readonly, true)
+    case "idempotent":
+      return local.annotate(AiTool.Idempotent, true)
+    case "unsafe":
+      return local.annotate(AiTool.Destructive, true)
+    case "undeclared":
+      return local
+  }
+}
+
+type Definition = Tool.AnyTool["definition"]
+
+/** Fails closed: arguments that do not fit may fit once they are repaired. */
+const asking = (definition: Definition, { when }: NonNullable<Definition["approval"]>, params: unknown) => {
+  const decoded = mended(definition, params)
+  if (decoded === undefined) return Effect.succeed(true)
+  return Effect.suspend(() => when(decoded.decoded)).pipe(
+    Effect.orElseSucceed(() => true),
+    Effect.catchDefect(() => Effect.succeed(true))
+  )
+}
+
+/** The arguments as the tool would get them, if it would. */
+const mended = ({ coercion, decode }: Definition, params: unknown): Coercion.Decoded<unknown> | undefined => {
+  const given = jsonOf(params)
+  const parsed = Predicate.isString(given)
+    ? Coercion.parse(given, coercion)
+    : Result.succeed<Coercion.Parsed>({ value: given, changes: [] })
+  return Result.isFailure(parsed) ? undefined : Result.getOrUndefined(Coercion.decode(parsed.success, decode, coercion))
+}
+
+const handler = (tool: Tool.AnyTool, failureMode: AiTool.FailureMode) => {
+  const { definition } = tool
+  const agent = Agent.make(tool.name, {
+    model: calling(tool.name),
+    skills: [Skill.make(tool.name, { description: definition.description, tools: [tool] })]
+  })
+  return (
+    params: unknown,
+    { toolCallId = "" }: { readonly toolCallId?: string | undefined }
+  ): Effect.Effect<unknown> => {
+    const run = agent(JSON.stringify({ id: toolCallId, arguments: jsonOf(params) }))
+    const settled = Effect.flatMap(run, (text) => valueOf(definition, JSON.parse(text)))
+    const answered = Effect.flatMap(settled, (value) =>
+      value instanceof Told && failureMode === "return" ? Effect.fail(value) : Effect.succeed(value)
+    )
+    // its failures are in the type of the toolkit, and its needs in that of the layer
+    return Effect.provideService(answered, Approver, approving(definition, params)) as Effect.Effect<unknown>
+  }
+}
+
+/** Somebody has approved of these arguments by now, and of no others. */
+const approving = (definition: Definition, params: unknown): Approver["Service"] => ({
+  decide: (request) => {
+    const approved = mended(definition, params)
+    const isSame = approved !== undefined && JSON.stringify(approved.value) === JSON.stringify(request.arguments)
+    return Effect.succeed(
+      isSame ? Approval.approve : Approval.refuse("its arguments were repaired after somebody had approved of the call")
+    )
+  }
+})
+
+/** Makes the one call that it reads, then says how it was settled. */
+const calling = (name: string): Layer.Layer<Model.Model> => {
+  const generate = ({ messages }: Model.Request): Effect.Effect<Message.Reply> =>
+    Effect.sync(() => {
+      const last = messages.at(-1)
+      if (last?.role === "assistant") {
+        const call = last.content.find((part) => part.type === "settled-call")
+        return { content: [Message.text(JSON.stringify(call?.settlement))], finish: "stop", usage: Usage.empty }
+      }
+      const given: Schema.Json = JSON.parse(last?.role === "user" ? Message.textOf(last) : "{}")
+      const id = Json.text(Json.field(given, "id")) ?? name
+      const args = Json.field(given, "arguments") ?? null
+      return { content: [{ type: "tool-call", id, name, arguments: args }], finish: "tool-calls", usage: Usage.empty }
+    })
+  return Layer.succeed(Model.Model, {
+    name: "effect/ai",
+    provider: "effect/ai",
+    generate,
+    stream: (request) => Stream.unwrap(Effect.map(generate(request), (reply) => Stream.fromArray(Model.partsOf(reply))))
+  })
+}
+
+/** The value behind what the model reads; a text that was cut short is told. */
+const valueOf = (definition: Definition, { kind, text }: Message.Settlement): Effect.Effect<unknown> => {
+  const told = new Told({ kind, text })
+  if (kind !== "result") return Effect.succeed(told)
+  const read = definition.decodeResult(text)
+  const candidates = [...(Result.isSuccess(read) ? [read.success] : []), text]
+  const same = (value: unknown) =>
+    Effect.match(
+      Effect.catchDefect(definition.encode(value), () => Effect.succeed("")),
+      {
+        onFailure: () => false,
+        onSuccess: (written) => written === text
+      }
+    )
+  return Effect.map(Effect.filter(candidates, same), (found) => (found.length === 0 ? told : found[0]))
+}
+
+/** The results of a tool by what its own schema writes. */
+const results = ({ decodeResult, encode }: Definition): Schema.Codec<unknown, unknown> =>
+  written(
+    (value) =>
+      value instanceof Told
+        ? Effect.succeed(value.text)
+        : Effect.map(encode(value), (text) => (Predicate.isString(value) ? text : (parsed(text) ?? text))),
+    (json) => Result.getOrElse(decodeResult(Predicate.isString(json) ? json : JSON.stringify(json)), () => json)
+  )
+
+/** Failures that nobody knows the schema of are written down by their name and message. */
+const failures = ({ failure }: Definition): Schema.Codec<unknown, unknown> => {
+  const known = Schema.toCodecJson(failure === undefined ? KintsugiError : Schema.Union([failure, KintsugiError]))
+  const encode = Schema.encodeUnknownOption(known)
+  const decode = Schema.decodeUnknownOption(known)
+  return written(
+    (error) =>
+      // the codec of JSON encodes to JSON
+      Effect.sync(() =>
+        error instanceof Told
+          ? error.text
+          : (Option.getOrElse(encode(error), () => ErrorCause.summarise(error)) as Schema.Json)
+      ),
+    (json) => Option.getOrElse(decode(json), () => json)
+  )
+}
+
+const written = (
+  encode: (value: unknown) => Effect.Effect<Schema.Json>,
+  decode: (json: Schema.Json) => unknown
+): Schema.Codec<unknown, unknown> =>
+  Schema.Json.pipe(
+    Schema.decodeTo(
+      Schema.Unknown,
+      SchemaTransformation.transformEffect({ decode: (json: Schema.Json) => Effect.sync(() => decode(json)), encode })
+    )
+  )
+
+const parsed = (text: string): Schema.Json | undefined => Result.getOrUndefined(Json.parse(text))

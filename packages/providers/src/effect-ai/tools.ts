@@ -1,0 +1,167 @@
+/** The tools of a toolkit of `effect/ai` as ours: its handlers run them, and recovery is by tables. */
+import type * as Recovery from "@kintsugi/core/Recovery"
+import { tell } from "@kintsugi/core/Recovery"
+import * as Render from "@kintsugi/core/Render"
+import * as RunContext from "@kintsugi/core/RunContext"
+import * as Tool from "@kintsugi/core/Tool"
+import { ExecutionError, type Kind } from "@kintsugi/core/ToolError"
+import * as AiError from "effect/ai/AiError"
+import type * as Prompt from "effect/ai/Prompt"
+import * as AiTool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { fromAiError } from "./fromError.ts"
+import { said, shown } from "./schema.ts"
+import type { AnyTools } from "./toolTypes.ts"
+
+/** As its options are at run time. */
+interface Given {
+  readonly sideEffects?: { readonly [name: string]: Recovery.SideEffects | undefined }
+  readonly approvals?: ReadonlyArray<PropertyKey>
+}
+
+type Codec = Schema.Codec<unknown, unknown>
+
+export const fromToolkit = (
+  tools: AnyTools,
+  { approvals = [], sideEffects = {} }: Given
+): Record<string, Tool.AnyTool> => {
+  const handled = Object.values(tools).filter(hasHandler)
+  const unnamed = handled.filter(
+    ({ name, needsApproval = false }) => needsApproval !== false && !approvals.includes(name)
+  )
+  if (unnamed.length > 0) {
+    const names = unnamed.map(({ name }) => `'${name}'`).join(", ")
+    throw new TypeError(`EffectAi.fromToolkit: calls of ${names} need approval; name them in 'approvals'`)
+  }
+  // our own gates have decoded the parameters before its handler gets them
+  const inner = Toolkit.make(
+    ...handled.map((tool): AiTool.Any => tool.setParameters(Schema.toType(tool.parametersSchema)))
+  )
+  return Object.fromEntries(
+    handled.map((tool) => {
+      const name: string = tool.name
+      const made = toolOf(tool, sideEffects[name] ?? sideEffectsOf(tool), inner)
+      const told = tool.failureMode === "return" ? made.pipe(Tool.onError({ orElse: tell(encodedBy(tool)) })) : made
+      return [name, approvals.includes(name) ? told.pipe(Tool.requireApproval({ when: asking(tool) })) : told]
+    })
+  )
+}
+
+/** Whatever a provider runs on its own side is no tool of an agent. */
+const hasHandler = (tool: AiTool.Any): boolean => !AiTool.isProviderDefined(tool) || tool.requiresHandler
+
+const toolOf = (tool: AiTool.Any, sideEffects: Recovery.SideEffects, toolkit: Toolkit.Toolkit<AnyTools>) => {
+  const name: string = tool.name
+  const kind = Context.getOrUndefined(tool.annotations, AiTool.OpenWorld) === true ? "web-service" : "local"
+  // the schemas of such tools need no services, by the type of whoever asks
+  const failure = Schema.Union([tool.failureSchema as Codec, ExecutionError])
+  const parameters = tool.parametersSchema as Codec
+  return Tool.make(name, {
+    description:
+      AiTool.getDescription(tool) ?? Option.getOrElse(Context.getOption(tool.annotations, AiTool.Title), () => ""),
+    parameters: AiTool.isDynamic(tool) && tool.jsonSchema !== undefined ? said(tool.jsonSchema) : parameters,
+    success: shown(tool.successSchema as Codec, tool.toModelOutput),
+    failure: failure as Codec,
+    sideEffects,
+    kind,
+    run: (params, context) => {
+      const handled = Effect.flatMap(toolkit, ({ handle }) => handle(name, params, context.callId))
+      const result = Effect.flatMap(handled, (results) => last(results, context.progress))
+      return Effect.matchEffect(result, {
+        onFailure: (error) => failing(tool, kind, error, context.callId),
+        onSuccess: ({ isFailure, result }) =>
+          isFailure ? failing(tool, kind, result, context.callId) : Effect.succeed(result)
+      })
+    }
+  })
+}
+
+type HandlerResult = AiTool.HandlerResult<AiTool.Any>
+
+/** The final result; what came before it is progress. */
+const last = <E, R>(
+  results: Stream.Stream<HandlerResult, E, R>,
+  progress: (data: unknown) => Effect.Effect<void>
+): Effect.Effect<HandlerResult, E, R> => {
+  let final: HandlerResult | undefined
+  const listened = Stream.runForEach(results, (result) => {
+    if (result.preliminary) return progress(result.result)
+    final = result
+    return Effect.void
+  })
+  return Effect.flatMap(listened, () =>
+    final === undefined ? Effect.die(new Error("a handler ended without a result")) : Effect.succeed(final)
+  )
+}
+
+/** A failure that its schema knows is itself; whatever `effect/ai` makes of others is an `ExecutionError`. */
+const failing = (tool: AiTool.Any, kind: Kind, error: unknown, callId: string): Effect.Effect<never, unknown> => {
+  const isOwn: (error: unknown) => boolean = Schema.is(tool.failureSchema)
+  if (!AiError.isAiError(error) || isOwn(error)) return Effect.fail(error)
+  return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const name: string = tool.name
+    const category = categories[error.reason._tag]
+    return Effect.fail(
+      category === undefined
+        ? ExecutionError.fromLlmError(name, kind, fromAiError(error, { now }), { callId })
+        : ExecutionError.of(name, kind, category, error.reason.message, error, { callId })
+    )
+  })
+}
+
+/** What is no failure of a model. */
+const categories: { readonly [tag: string]: ExecutionError["category"] | undefined } = {
+  InvalidToolResultError: "validation",
+  ToolResultEncodingError: "validation",
+  ToolParameterValidationError: "parameter",
+  ToolNotFoundError: "invocation",
+  ToolConfigurationError: "invocation",
+  ToolkitRequiredError: "invocation"
+}
+
+/** A tool that only reads is that, whatever else is said of it; what nobody has said is not known. */
+export const sideEffectsOf = ({ annotations }: AiTool.Any): Recovery.SideEffects => {
+  if (Context.getOrUndefined(annotations, AiTool.Readonly) === true) return "none"
+  const isIdempotent = Context.getOrUndefined(annotations, AiTool.Idempotent)
+  if (isIdempotent === true) return "idempotent"
+  const isDestructive = Context.getOrUndefined(annotations, AiTool.Destructive)
+  return isIdempotent === undefined && isDestructive === undefined ? "undeclared" : "unsafe"
+}
+
+/** What a model reads of a failure there: the failure as its schema writes it. Of any other it reads what it reads here. */
+const encodedBy = (tool: AiTool.Any) => {
+  const encode = Schema.encodeUnknownOption(Schema.toCodecJson(tool.failureSchema as Codec))
+  return (error: unknown, { kind }: Recovery.FailureContext): string => {
+    const encoded = Option.getOrElse(encode(error), () => "")
+    const text = Predicate.isString(encoded) ? encoded : JSON.stringify(encoded)
+    return kind === "web-service" && text !== "" ? Render.asData(text) : text
+  }
+}
+
+/** Fails closed: whoever throws, or asks for what is not known here, means that the call needs approval. */
+const asking =
+  ({ needsApproval = true }: AiTool.Any) =>
+  (params: unknown): Effect.Effect<boolean> => {
+    if (!Predicate.isFunction(needsApproval)) return Effect.succeed(needsApproval)
+    return Effect.flatMap(RunContext.Current, (run) => {
+      const answer = Result.try((): boolean | Effect.Effect<boolean> => needsApproval(params, contextOf(run?.callId)))
+      if (Result.isFailure(answer)) return Effect.succeed(true)
+      if (!Effect.isEffect(answer.success)) return Effect.succeed(answer.success)
+      return answer.success.pipe(Effect.catchDefect(() => Effect.succeed(true)))
+    })
+  }
+
+const contextOf = (toolCallId = ""): AiTool.NeedsApprovalContext => ({
+  toolCallId,
+  get messages(): ReadonlyArray<Prompt.Message> {
+    throw new Error("a predicate has no messages here")
+  }
+})

@@ -1,0 +1,61 @@
+/** Kimi of Moonshot AI, as a `Model`. */
+import type * as Model from "@kintsugi/core/Model"
+import type * as Config from "effect/Config"
+import type * as Layer from "effect/Layer"
+import type { Capabilities } from "../codec/Capabilities.ts"
+import type * as ByName from "./byName.ts"
+import * as ChatProvider from "./chatProvider.ts"
+import type * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
+import type * as Transport from "../transport/Transport.ts"
+
+/** `baseUrl` is `https://api.moonshot.ai/v1` by default; in China it is `https://api.moonshot.cn/v1`. */
+export interface Options
+  extends
+    Pick<
+      OpenAiChat.Parameters,
+      "temperature" | "topP" | "maxTokens" | "stop" | "reasoning" | "toolChoice" | "promptCache" | "extra"
+    >,
+    ByName.Reach {}
+
+/** The options, with model and key. */
+export interface LayerOptions extends Options, ChatProvider.Chosen {}
+
+/** What can be said to Kimi. */
+export const capabilities: Capabilities = {
+  tools: true,
+  toolChoice: ["none", "required", "named"],
+  images: ["data"],
+  files: [],
+  output: "json",
+  toolErrors: "text",
+  reasoning: "demanded",
+  promptCache: "key"
+}
+
+/** What is worth knowing of it. */
+export const quirks: ReadonlyArray<string> = [
+  "Ids of calls look like `get_weather:0` and repeat from reply to reply; they go back as they came.",
+  "A model that thinks refuses a call without its thoughts; they go back, and a blank stands for those of other providers.",
+  "`reasoning` switches thinking on, for as many tokens as it says, and `none` switches it off; there are no other efforts.",
+  "The schema of an output is told in words; only that the answer is JSON can be demanded.",
+  "Thinking models take one `temperature` only, and refuse a choice of tools that demands a call."
+]
+
+const kimi: ChatProvider.ChatProvider = {
+  provider: "kimi",
+  baseUrl: "https://api.moonshot.ai/v1",
+  variables: { apiKey: "MOONSHOT_API_KEY", baseUrl: "MOONSHOT_BASE_URL" },
+  // an empty text counts as none
+  dialect: { capabilities, maxTokensField: "max_tokens", reasoning: "thinking", missingReasoning: " " }
+}
+
+/** The model behind an `HttpClient` of yours. */
+export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
+  ChatProvider.layer(kimi, options)
+
+/**
+ * The model by name, over the runtime's own `fetch`. The key comes from `MOONSHOT_API_KEY`, the base URL, unless given, from
+ * `MOONSHOT_BASE_URL`; a missing key is a `ConfigError`.
+ */
+export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
+  ChatProvider.model(kimi, name, options, layer)

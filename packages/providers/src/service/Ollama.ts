@@ -1,0 +1,81 @@
+/** Models of an Ollama server, on this machine or elsewhere, as a `Model`. */
+import type * as Model from "@kintsugi/core/Model"
+import type * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import * as ByName from "./byName.ts"
+import * as OllamaChat from "../codec/ollama/OllamaChat.ts"
+import * as Provider from "./Provider.ts"
+import type * as Source from "../transport/Source.ts"
+import type * as Transport from "../transport/Transport.ts"
+
+/** `baseUrl` is `http://localhost:11434` by default. */
+export interface Options extends OllamaChat.Parameters, ByName.Reach {
+  /** For servers that want one: `https://ollama.com` does, a server of yours does not. */
+  readonly apiKey?: Redacted.Redacted
+}
+
+/** The options, with the model. */
+export interface LayerOptions extends Options {
+  readonly model: string
+}
+
+/** What can be said to Ollama. */
+export const capabilities = OllamaChat.capabilities
+
+/** What is worth knowing of it. */
+export const quirks: ReadonlyArray<string> = [
+  "No key is needed, unless the server is ollama.com.",
+  "A conversation that is too long is a ContextTooLongError: Ollama is told not to drop its oldest messages in silence.",
+  "Which tool to call cannot be demanded; where none may be called, none is offered.",
+  "The schema of an answer is sent only where no tools are offered, as it would keep the model from calling any; beside tools it is told in words.",
+  "Arguments of calls are objects; ids of calls that have none are made up.",
+  "A prompt that was in the server's cache may count as no input tokens."
+]
+
+/** The model behind an `HttpClient` of yours. */
+export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
+  const { apiKey, baseUrl = "http://localhost:11434", headers, model, transport } = options
+  const key = apiKey === undefined ? "" : Redacted.value(apiKey).trim()
+  const secrets = [...(apiKey === undefined ? [] : [apiKey]), ...ByName.secretsOf(headers, baseUrl)]
+  const source: Source.Source = { provider: "ollama", model, secrets }
+  return Provider.layer({
+    source,
+    codec: OllamaChat.make(source, options),
+    url: ByName.join(baseUrl, "/api/chat"),
+    headers: { ...(key === "" ? {} : { authorization: Redacted.make(`Bearer ${key}`) }), ...headers },
+    ...(transport === undefined ? {} : { transport })
+  })
+}
+
+/**
+ * The model by name, over the runtime's own `fetch`. The base URL, unless given, comes from `OLLAMA_BASE_URL`, or else from
+ * `OLLAMA_HOST`, in all the forms that Ollama itself takes there (`127.0.0.1`, `:11434`, `https://example.org`); a key, unless
+ * given, from `OLLAMA_API_KEY`, if that is set.
+ */
+export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
+  Layer.unwrap(
+    Effect.map(ByName.read("OLLAMA_API_KEY"), (key) => {
+      const apiKey = options?.apiKey ?? (key === "" ? undefined : Redacted.make(key))
+      const variables = { baseUrl: ["OLLAMA_BASE_URL", "OLLAMA_HOST"] }
+      return ByName.layer(variables, options, ({ baseUrl }) =>
+        layer({
+          ...options,
+          ...(baseUrl === undefined ? {} : { baseUrl: urlOf(baseUrl) }),
+          ...(apiKey === undefined ? {} : { apiKey }),
+          model: name
+        })
+      )
+    })
+  )
+
+/** A host may come without scheme and port; the address that a server listens at on all interfaces is none to call. */
+const urlOf = (host: string): string => {
+  const trimmed = host.trim()
+  const scheme = /^https?:\/\//i.exec(trimmed)?.[0]
+  const [, authority = "", rest = ""] = /^([^/?#]*)(.*)$/s.exec(trimmed.slice(scheme?.length ?? 0)) ?? []
+  const [, name = "", port] = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(authority) ?? [authority, authority]
+  const reachable = name === "" || name === "0.0.0.0" || name === "[::]" ? "localhost" : name
+  return `${scheme ?? "http://"}${reachable}${port ?? (scheme === undefined ? ":11434" : "")}${rest}`
+}

@@ -1,0 +1,67 @@
+/** Perplexity's Sonar models, which search before they answer, as a `Model`. */
+import type * as Model from "@kintsugi/core/Model"
+import type * as Config from "effect/Config"
+import type * as Layer from "effect/Layer"
+import type { Capabilities } from "../codec/Capabilities.ts"
+import type * as ByName from "./byName.ts"
+import * as ChatProvider from "./chatProvider.ts"
+import type * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
+import type * as Transport from "../transport/Transport.ts"
+
+/** `baseUrl` is `https://api.perplexity.ai` by default. How it searches (`search_mode`, `web_search_options` …) goes in `extra`. */
+export interface Options
+  extends Pick<OpenAiChat.Parameters, "temperature" | "topP" | "maxTokens" | "stop" | "extra">, ByName.Reach {
+  /** An effort: `minimal`, `low`, `medium` or `high`; for the models that reason. */
+  readonly reasoning?: string
+}
+
+/** The options, with model and key. */
+export interface LayerOptions extends Options, ChatProvider.Chosen {}
+
+/** What can be said to Perplexity: it takes no tools. */
+export const capabilities: Capabilities = {
+  tools: false,
+  toolChoice: [],
+  images: ["data", "url"],
+  files: ["data", "url"],
+  output: "schema",
+  toolErrors: "text",
+  reasoning: "shown",
+  promptCache: "none"
+}
+
+/** What is worth knowing of it. */
+export const quirks: ReadonlyArray<string> = [
+  "Tools are refused before anything is sent; calls that other providers made before are told in words.",
+  "User and assistant must take turns: neighbours of one role are sent as one message, and all instructions first.",
+  "The sources of an answer come with it, as a provider item of the kind `sources`; they are not sent back.",
+  "A text that begins with `<think>…</think>` is split: what is between the tags is reasoning, and not sent back.",
+  "It tells what a reply cost, in dollars."
+]
+
+const perplexity: ChatProvider.ChatProvider = {
+  provider: "perplexity",
+  baseUrl: "https://api.perplexity.ai",
+  variables: { apiKey: "PERPLEXITY_API_KEY", baseUrl: "PERPLEXITY_BASE_URL" },
+  dialect: {
+    capabilities,
+    maxTokensField: "max_tokens",
+    thinkTags: true,
+    streamOptions: false,
+    lastEvent: "chat.completion.done",
+    files: "file_url",
+    alternates: true,
+    sources: ["citations", "search_results", "images", "related_questions"]
+  }
+}
+
+/** The model behind an `HttpClient` of yours. */
+export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
+  ChatProvider.layer(perplexity, options)
+
+/**
+ * The model by name, over the runtime's own `fetch`. The key comes from `PERPLEXITY_API_KEY`, the base URL, unless given, from
+ * `PERPLEXITY_BASE_URL`; a missing key is a `ConfigError`.
+ */
+export const model = (name: string, options?: Options): Layer.Layer<Model.Model, Config.ConfigError> =>
+  ChatProvider.model(perplexity, name, options, layer)

@@ -1,0 +1,70 @@
+/** What the providers that speak chat completions have in common: a key in one header, one path, and a model by its name. */
+import type * as Model from "@kintsugi/core/Model"
+import type * as Config from "effect/Config"
+import type * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
+import type { Codec } from "../codec/Codec.ts"
+import * as OpenAiChat from "../codec/openai-chat/OpenAiChat.ts"
+import * as Provider from "./Provider.ts"
+import type * as Source from "../transport/Source.ts"
+import type * as Transport from "../transport/Transport.ts"
+import * as ByName from "./byName.ts"
+
+/** One provider, as data. */
+export interface ChatProvider {
+  readonly provider: string
+  readonly baseUrl: string
+  readonly variables: ByName.Variables
+  readonly dialect: OpenAiChat.Dialect
+  /** Of its own; those of the user stand over them. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Which model, with which key. */
+export interface Chosen {
+  readonly model: string
+  readonly apiKey: Redacted.Redacted
+}
+
+export const layer = (
+  self: ChatProvider,
+  options: OpenAiChat.Parameters & ByName.Reach & Chosen
+): Layer.Layer<Model.Model, never, Transport.HttpClient> =>
+  at(self, "/chat/completions", options, (source) => OpenAiChat.make(source, options, self.dialect))
+
+/** The same key and account at another path, in another format. */
+export const at = (
+  self: Omit<ChatProvider, "dialect">,
+  path: string,
+  { apiKey, baseUrl = self.baseUrl, headers, model, transport }: ByName.Reach & Chosen,
+  codec: (source: Source.Source) => Codec
+): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
+  const source: Source.Source = {
+    provider: self.provider,
+    model,
+    secrets: [apiKey, ...ByName.secretsOf(headers, baseUrl)]
+  }
+  return Provider.layer({
+    source,
+    codec: codec(source),
+    url: ByName.join(baseUrl, path),
+    headers: {
+      authorization: Redacted.make(`Bearer ${Redacted.value(apiKey).trim()}`),
+      ...self.headers,
+      ...headers
+    },
+    ...(transport === undefined ? {} : { transport })
+  })
+}
+
+/** The model by name, over the runtime's own `fetch`, with key and base URL from the environment. */
+export const model = <Options extends ByName.Reach>(
+  { variables }: Pick<ChatProvider, "variables">,
+  name: string,
+  options: Options | undefined,
+  layer: (options: Options & Chosen) => Layer.Layer<Model.Model, never, Transport.HttpClient>
+): Layer.Layer<Model.Model, Config.ConfigError> =>
+  ByName.layer(variables, options, ({ apiKey, baseUrl }) =>
+    // options of which all are optional may be none
+    layer({ ...(options ?? ({} as Options)), ...(baseUrl === undefined ? {} : { baseUrl }), model: name, apiKey })
+  )

@@ -1,0 +1,194 @@
+/** Bodies of answers: as they stand in a file, without secrets, and back to the bytes that were sent. */
+import * as Predicate from "effect/Predicate"
+import type * as Schema from "effect/Schema"
+import type { Chunk, Response } from "./format.ts"
+import type { Secrets } from "./secrets.ts"
+
+type Stored = Pick<Response, "json" | "layout" | "chunks">
+
+/**
+ * What came, piece by piece. One JSON is stored as such, unless it was a stream or is not all there; all else in its pieces. Where
+ * secrets are taken out, the pieces end as near as can be to where they ended.
+ */
+export const store = (
+  pieces: ReadonlyArray<Uint8Array>,
+  mayBeJson: boolean,
+  secrets: Pick<Secrets, "text" | "json">
+): Stored => {
+  const bytes = joined(pieces)
+  const text = decoded(bytes)
+  if (text === undefined) return { chunks: pieces.map((piece) => chunkOf(maskedBytes(piece, secrets))) }
+  const json = mayBeJson ? parsed(text) : undefined
+  if (json !== undefined) {
+    const layout = layoutOf(json, text)
+    const clean = secrets.json(json)
+    if (layout !== undefined) return { json: clean, ...(layout === "compact" ? {} : { layout }) }
+  }
+  const clean = cleaned(text, secrets)
+  const cuts = endsOf(pieces)
+  const left = new TextEncoder().encode(clean)
+  // whatever was moved, nothing is lost at the end
+  const kept = clean === text ? cuts : [...moved(cuts, text, clean).slice(0, -1), left.length]
+  return { chunks: cutAt(left, kept).map(chunkOf) }
+}
+
+/** The bytes of a stored body, in its pieces. */
+export const restore = ({ chunks, json, layout }: Stored): ReadonlyArray<Uint8Array> => {
+  const encoder = new TextEncoder()
+  if (json !== undefined)
+    return [encoder.encode(layout === "indented" ? JSON.stringify(json, null, 2) : JSON.stringify(json))]
+  return (chunks ?? []).map((chunk) =>
+    Predicate.isString(chunk)
+      ? encoder.encode(chunk)
+      : Uint8Array.from(atob(chunk.base64), (character) => character.charCodeAt(0))
+  )
+}
+
+export const joined = (pieces: ReadonlyArray<Uint8Array>): Uint8Array<ArrayBuffer> => {
+  const all = new Uint8Array(pieces.reduce((size, { length }) => size + length, 0))
+  let at = 0
+  for (const piece of pieces) {
+    all.set(piece, at)
+    at += piece.length
+  }
+  return all
+}
+
+/** `undefined` for what is no text. */
+const decoded = (bytes: Uint8Array): string | undefined => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+export const parsed = (text: string): Schema.Json | undefined => {
+  try {
+    // what is parsed from JSON is JSON
+    return JSON.parse(text) as Schema.Json
+  } catch {
+    return undefined
+  }
+}
+
+const layoutOf = (json: Schema.Json, text: string): Response["layout"] => {
+  const bare = text.trim()
+  if (bare === JSON.stringify(json)) return "compact"
+  return bare === JSON.stringify(json, null, 2) ? "indented" : undefined
+}
+
+const binary = (bytes: Uint8Array): string => {
+  let text = ""
+  for (const byte of bytes) text += String.fromCharCode(byte)
+  return text
+}
+
+/** Bytes that are no text hold secrets as their letters all the same. */
+const maskedBytes = (piece: Uint8Array, secrets: Pick<Secrets, "text">): Uint8Array =>
+  Uint8Array.from(secrets.text(binary(piece)), (character) => character.charCodeAt(0))
+
+const chunkOf = (piece: Uint8Array): Chunk => decoded(piece) ?? { base64: btoa(binary(piece)) }
+
+const endsOf = (pieces: ReadonlyArray<Uint8Array>): ReadonlyArray<number> => {
+  let end = 0
+  return pieces.map(({ length }) => (end += length))
+}
+
+const cutAt = (bytes: Uint8Array, ends: ReadonlyArray<number>): ReadonlyArray<Uint8Array> => {
+  let start = 0
+  return ends.flatMap((end) => {
+    if (end <= start) return []
+    const piece = bytes.subarray(start, end)
+    start = end
+    return [piece]
+  })
+}
+
+/** A line of a stream that holds JSON: what stands before it, the JSON, and what stands behind it. */
+const jsonLine = /^(data:\s*)?([{[].*[}\]])(\s*)$/
+
+/** Line by line, so that all that is not secret stays as it was. */
+const cleaned = (text: string, secrets: Pick<Secrets, "text" | "json">): string => {
+  const lines = text.split("\n").map((line) => {
+    const [, before = "", json = "", behind = ""] = jsonLine.exec(line) ?? []
+    const value = json === "" ? undefined : parsed(json)
+    if (value === undefined) return { text: secrets.text(line) }
+    const clean = secrets.json(value)
+    const isSame = JSON.stringify(clean) === JSON.stringify(value)
+    return { before, behind, value: clean, text: isSame ? line : before + JSON.stringify(clean) + behind }
+  })
+  gathered(lines, secrets)
+  return lines.map((line) => line.text).join("\n")
+}
+
+interface Line {
+  text: string
+  readonly before?: string
+  readonly behind?: string
+  value?: Schema.Json
+}
+
+/** The fields in which models say something bit by bit. */
+const bitwise = new Set([
+  "content",
+  "text",
+  "arguments",
+  "partial_json",
+  "thinking",
+  "reasoning",
+  "reasoning_content",
+  "refusal",
+  "delta"
+])
+
+/** A secret that was said bit by bit shows only when the bits are put together: then the first of them has all, without it. */
+const gathered = (lines: ReadonlyArray<Line>, secrets: Pick<Secrets, "text">): void => {
+  const said = new Map<string, Array<{ readonly line: Line; readonly words: string }>>()
+  for (const line of lines) {
+    if (line.value === undefined) continue
+    for (const [path, words] of wordsIn(line.value, "")) said.set(path, [...(said.get(path) ?? []), { line, words }])
+  }
+  for (const [path, bits] of said) {
+    const all = bits.map(({ words }) => words).join("")
+    const clean = bits.length < 2 ? all : secrets.text(all)
+    if (clean === all) continue
+    for (const [index, { line }] of bits.entries()) {
+      line.value = replacedAt(line.value ?? null, path, "", index === 0 ? clean : "")
+      line.text = (line.before ?? "") + JSON.stringify(line.value) + (line.behind ?? "")
+    }
+  }
+}
+
+const wordsIn = (value: Schema.Json, path: string): ReadonlyArray<readonly [path: string, words: string]> => {
+  if (Predicate.isString(value)) return bitwise.has(path.slice(path.lastIndexOf(".") + 1)) ? [[path, value]] : []
+  if (!Predicate.isObjectOrArray(value)) return []
+  return Object.entries(value).flatMap(([name, field]) => wordsIn(field as Schema.Json, `${path}.${name}`))
+}
+
+const replacedAt = (value: Schema.Json, path: string, at: string, words: string): Schema.Json => {
+  if (at === path) return words
+  if (Array.isArray(value)) return value.map((field, index) => replacedAt(field, path, `${at}.${index}`, words))
+  if (!Predicate.isObject(value)) return value
+  const fields = Object.entries(value as Readonly<Record<string, Schema.Json>>)
+  return Object.fromEntries(fields.map(([name, field]) => [name, replacedAt(field, path, `${at}.${name}`, words)]))
+}
+
+/** Where pieces end in a text of which lines were changed, none added and none taken: in their line as before, or at its end. */
+const moved = (ends: ReadonlyArray<number>, before: string, after: string): ReadonlyArray<number> => {
+  const encoder = new TextEncoder()
+  const sizes = (text: string) => text.split("\n").map((line) => encoder.encode(line).length + 1)
+  const [old, present] = [sizes(before), sizes(after)]
+  let [line, from, to] = [0, 0, 0]
+  return ends.map((end) => {
+    while (line < old.length - 1 && end > from + (old[line] ?? 0)) {
+      from += old[line] ?? 0
+      to += present[line] ?? 0
+      line++
+    }
+    // an end behind the last of a line stays there
+    return end === from + (old[line] ?? 0)
+      ? to + (present[line] ?? 0)
+      : to + Math.min(end - from, (present[line] ?? 1) - 1)
+  })
+}

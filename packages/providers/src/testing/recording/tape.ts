@@ -1,0 +1,126 @@
+/** What is being recorded: exchanges as they go on, and what a file has of them. */
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
+import * as Predicate from "effect/Predicate"
+import * as Source from "../../transport/Source.ts"
+import * as Body from "./body.ts"
+import type { Exchange, Link, Request } from "./format.ts"
+import { isSecretParameter, Secrets } from "./secrets.ts"
+
+/** A request as it was sent. */
+export interface Asked {
+  readonly method: string
+  readonly url: URL
+  readonly body: string
+}
+
+/** One exchange that goes on, or has ended. */
+export interface Slot {
+  readonly asked: Asked
+  readonly pieces: Array<Uint8Array>
+  response?: { readonly status: number; readonly headers: Readonly<Record<string, string | undefined>> }
+  end?: Exchange["end"]
+  failure?: unknown
+}
+
+export class Tape {
+  readonly secrets = new Secrets()
+  readonly #slots: Array<Slot> = []
+  /** Of the exchanges that have ended, as they are with the secrets known then. */
+  readonly #made = new Map<Slot, { readonly version: number; readonly exchange: Exchange }>()
+
+  begin(asked: Asked): Slot {
+    const slot: Slot = { asked, pieces: [] }
+    this.#slots.push(slot)
+    return slot
+  }
+
+  /** What goes on still has been left by whoever began it. Whether there was such a thing. */
+  close(): boolean {
+    const open = this.#slots.filter(({ end }) => end === undefined)
+    for (const slot of open) slot.end = slot.response === undefined ? "interrupted" : "left"
+    return open.length > 0
+  }
+
+  /** Those that have ended, in the order in which they began. */
+  exchanges(): ReadonlyArray<Exchange> {
+    return this.#slots.flatMap((slot) => (slot.end === undefined ? [] : [this.#exchangeOf(slot, slot.end)]))
+  }
+
+  #exchangeOf(slot: Slot, end: Exchange["end"]): Exchange {
+    const { version } = this.secrets
+    const made = this.#made.get(slot)
+    if (made?.version === version) return made.exchange
+    const { asked, failure, pieces, response } = slot
+    const isStream = /event-stream|ndjson/.test(response?.headers["content-type"] ?? "")
+    const mayBeJson = !isStream && end === "complete"
+    const exchange: Exchange = {
+      request: requestOf(this.secrets, asked),
+      ...(response === undefined
+        ? {}
+        : {
+            response: {
+              status: response.status,
+              headers: headersOf(this.secrets, response.headers),
+              ...Body.store(pieces, mayBeJson, this.secrets)
+            }
+          }),
+      end,
+      ...(end === "failed" ? { failure: linksOf(this.secrets, failure) } : {})
+    }
+    this.#made.set(slot, { version, exchange })
+    return exchange
+  }
+}
+
+/** A request as it stands in files. */
+export const requestOf = (secrets: Secrets, { body, method, url }: Asked): Request => {
+  const json = Body.parsed(body)
+  const path = pathOf(secrets, url)
+  if (json !== undefined) return { method, path, json: secrets.json(json) }
+  return body === "" ? { method, path } : { method, path, text: secrets.form(body) }
+}
+
+const pathOf = (secrets: Secrets, url: URL): string => {
+  const kept = [...url.searchParams]
+    .filter(([name]) => !isSecretParameter(name))
+    .toSorted(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+  const query = kept.length === 0 ? "" : `?${new URLSearchParams(kept).toString()}`
+  return secrets.text(url.pathname + query)
+}
+
+/** The headers that clients of models read; of an account nothing is among them. */
+const kept = /^(?:content-type|date|retry-after(?:-ms)?|x-should-retry|(?:x-)?request-id|location)$|rate-?limit/
+
+const headersOf = (
+  secrets: Secrets,
+  headers: Readonly<Record<string, string | undefined>>
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => {
+      if (value === undefined || !kept.test(name)) return []
+      // the query of an address is nothing that anybody follows
+      const bare = name === "location" ? value.replace(/\?.*$/s, "") : value
+      return [[name, secrets.text(bare)]]
+    })
+  )
+
+const linksOf = (secrets: Secrets, failure: unknown): ReadonlyArray<Link> =>
+  Source.chainOf(failure).map((link) => {
+    const { code, message, name } = ErrorCause.summarise(link)
+    const said = { name, message: secrets.text(message) }
+    return code === undefined ? said : { ...said, code: secrets.text(code) }
+  })
+
+/** A failure with the same names, words and codes. */
+export const failureOf = (links: ReadonlyArray<Link>): Error => {
+  let cause: Error | undefined
+  for (const { code, message, name } of links.toReversed()) {
+    const error = new Error(message, cause === undefined ? {} : { cause })
+    cause = Object.assign(error, { name }, code === undefined ? {} : { code })
+  }
+  return cause ?? new Error("the connection failed")
+}
+
+/** The headers of a message whose names and values are texts. */
+export const textsOf = (headers: object): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => Predicate.isString(entry[1])))

@@ -1,0 +1,213 @@
+/** What a request for Gemini's content asks, and what the service has against it. */
+import * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as LoopbackServer from "../LoopbackServer.ts"
+import type * as Wire from "../Wire.ts"
+import * as Parts from "./parts.ts"
+
+const Part = Schema.Struct({
+  text: Schema.optionalKey(Schema.String),
+  thought: Schema.optionalKey(Schema.Boolean),
+  thoughtSignature: Schema.optionalKey(Schema.String),
+  functionCall: Schema.optionalKey(
+    Schema.Struct({
+      id: Schema.optionalKey(Schema.String),
+      name: Schema.String,
+      args: Schema.optionalKey(Schema.JsonObject)
+    })
+  ),
+  functionResponse: Schema.optionalKey(
+    Schema.Struct({
+      id: Schema.optionalKey(Schema.String),
+      name: Schema.String,
+      response: Schema.JsonObject
+    })
+  ),
+  inlineData: Schema.optionalKey(Schema.Struct({ mimeType: Schema.String, data: Schema.String })),
+  fileData: Schema.optionalKey(Schema.Struct({ mimeType: Schema.optionalKey(Schema.String), fileUri: Schema.String })),
+  executableCode: Schema.optionalKey(Schema.Json),
+  codeExecutionResult: Schema.optionalKey(Schema.Json)
+})
+type Part = typeof Part.Type
+
+const Content = Schema.Struct({
+  role: Schema.optionalKey(Schema.String),
+  parts: Schema.optionalKey(Schema.Array(Part))
+})
+
+const Declaration = Schema.Struct({
+  name: Schema.String,
+  description: Schema.optionalKey(Schema.String),
+  parameters: Schema.optionalKey(Schema.JsonObject),
+  parametersJsonSchema: Schema.optionalKey(Schema.JsonObject)
+})
+
+const Body = Schema.Struct({
+  contents: Schema.optionalKey(Schema.Array(Content)),
+  systemInstruction: Schema.optionalKey(Content),
+  tools: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ functionDeclarations: Schema.optionalKey(Schema.Array(Declaration)) }))
+  ),
+  toolConfig: Schema.optionalKey(
+    Schema.Struct({
+      functionCallingConfig: Schema.optionalKey(
+        Schema.Struct({
+          mode: Schema.optionalKey(Schema.String),
+          allowedFunctionNames: Schema.optionalKey(Schema.Array(Schema.String))
+        })
+      )
+    })
+  )
+})
+type Body = typeof Body.Type
+
+const fields = new Set([...Object.keys(Body.fields), "generationConfig", "safetySettings", "cachedContent", "labels"])
+
+/** Model and way that a path names. */
+export const addressed = (path: string): { readonly model: string; readonly isStreamed: boolean } | undefined => {
+  const [, model, way] = /\/models\/([^/]+):(generateContent|streamGenerateContent)$/.exec(path) ?? []
+  return model === undefined ? undefined : { model, isStreamed: way === "streamGenerateContent" }
+}
+
+/** By header or in the query. */
+export const keyOf = ({ headers, path }: LoopbackServer.Received): string | undefined =>
+  headers["x-goog-api-key"] || new URLSearchParams(path.split("?")[1] ?? "").get("key") || undefined
+
+export const read = (received: LoopbackServer.Received): Result.Result<Wire.BrainRequest, Wire.Failure> => {
+  const { isStreamed, model } = addressed(Parts.pathOf(received)) ?? { model: "", isStreamed: false }
+  const unknown = Predicate.isObject(received.body) && Object.keys(received.body).find((name) => !fields.has(name))
+  if (unknown) return Parts.invalid(`Invalid JSON payload received. Unknown name "${unknown}": Cannot find field.`)
+  return Result.flatMap(Parts.decode(Body, received), (body) => {
+    const turns = (body.contents ?? []).map(turnOf)
+    const system = (body.systemInstruction?.parts ?? []).map(({ text = "" }) => text)
+    return Parts.unless(complaint(turns, isModern(model)), {
+      format: "gemini-content",
+      model,
+      messages: [...(system.length === 0 ? [] : [Message.system(system.join("\n"))]), ...messagesOf(turns)],
+      tools: (body.tools ?? [])
+        .flatMap(({ functionDeclarations = [] }) => functionDeclarations)
+        .map(({ description, name, parameters, parametersJsonSchema }) =>
+          Parts.specOf(name, description, parametersJsonSchema ?? parameters)
+        ),
+      toolChoice: choiceOf(body),
+      isStreamed,
+      received
+    })
+  })
+}
+
+/** Whether calls of this model have ids and signatures. */
+export const isModern = (model: string): boolean => !/^gemini-[12]/.test(model)
+
+interface Turn {
+  readonly role: string
+  readonly parts: ReadonlyArray<Part>
+  readonly calls: ReadonlyArray<{
+    readonly call: NonNullable<Part["functionCall"]>
+    readonly signature: string | undefined
+  }>
+  readonly responses: number
+}
+
+const turnOf = ({ parts = [], role = "user" }: typeof Content.Type): Turn => ({
+  role,
+  parts,
+  calls: parts.flatMap(({ functionCall: call, thoughtSignature: signature }) =>
+    call === undefined ? [] : [{ call, signature }]
+  ),
+  responses: parts.filter(({ functionResponse }) => functionResponse !== undefined).length
+})
+
+const choiceOf = ({ toolConfig }: Body): Model.ToolChoice => {
+  const { allowedFunctionNames: [only, ...others] = [], mode } = toolConfig?.functionCallingConfig ?? {}
+  if (mode === "NONE") return "none"
+  if (mode !== "ANY") return "auto"
+  return only === undefined || others.length > 0 ? "required" : { tool: only }
+}
+
+/** Calls without ids get some, by their order; responses without ids get those of the calls in the turn before. */
+const messagesOf = (turns: ReadonlyArray<Turn>): ReadonlyArray<Message.Foreign> => {
+  let count = 0
+  let open: Array<string> = []
+  return turns.flatMap(({ calls, parts, role }): ReadonlyArray<Message.Foreign> => {
+    if (role === "model") {
+      const ids = calls.map(({ call: { id } }) => id ?? `call_${++count}`)
+      open = [...ids]
+      return [{ role: "assistant", content: parts.flatMap((part) => saidBy(part, ids)) }]
+    }
+    const results = parts.flatMap(({ functionResponse }): ReadonlyArray<Message.ForeignResult> => {
+      if (functionResponse === undefined) return []
+      const { id = open.shift() ?? "", response } = functionResponse
+      return [{ role: "tool", callId: id, ...toldIn(response) }]
+    })
+    const content = parts.flatMap(shownBy)
+    return content.length === 0 ? results : [...results, { role: "user", content }]
+  })
+}
+
+/** `output` or `error`, as a convention has it; anything else is a result of its own. */
+const toldIn = (response: Schema.JsonObject): { readonly text: string; readonly isError: boolean } => {
+  const isError = "error" in response
+  const told = response["error"] ?? response["output"] ?? response
+  return { text: Predicate.isString(told) ? told : JSON.stringify(told), isError }
+}
+
+const saidBy = (part: Part, ids: Array<string>): Message.ForeignAssistant["content"] => {
+  const { functionCall: call, text, thought } = part
+  if (call !== undefined) {
+    return [{ type: "tool-call", id: ids.shift() ?? "", name: call.name, arguments: call.args ?? null }]
+  }
+  if (text !== undefined) return thought === true ? [{ type: "reasoning", text }] : [Message.text(text)]
+  const kind = part.executableCode !== undefined ? "executableCode" : "codeExecutionResult"
+  return kind in part ? [{ type: "provider-item", kind, opaque: { provider: "gemini", data: null } }] : []
+}
+
+const shownBy = ({ fileData, inlineData, text }: Part): Message.UserContent => {
+  if (text !== undefined) return [Message.text(text)]
+  const type = inlineData?.mimeType ?? fileData?.mimeType ?? "application/octet-stream"
+  const from = inlineData === undefined ? { url: fileData?.fileUri ?? "" } : { data: inlineData.data }
+  if (inlineData === undefined && fileData === undefined) return []
+  return [type.startsWith("image/") ? Message.image(type, from) : Message.file(type, from)]
+}
+
+/** In the service's own words. */
+const complaint = (turns: ReadonlyArray<Turn>, isModern: boolean): string | undefined => {
+  if (turns.length === 0) return "* GenerateContentRequest.contents: contents is not specified\n"
+  const asked = turns.findLastIndex(({ responses, role }) => role === "user" && responses === 0)
+  for (const [index, turn] of turns.entries()) {
+    const before = turns[index - 1]
+    if (turn.role !== "user" && turn.role !== "model") return "Please use a valid role: user, model."
+    if (turn.parts.length === 0) {
+      return `* GenerateContentRequest.contents[${index}].parts: contents.parts must not be empty.\n`
+    }
+    if (turn.calls.length > 0 && before?.role !== "user") {
+      return "Please ensure that function call turn comes immediately after a user turn or after a function response turn."
+    }
+    if (turn.calls.length !== (turns[index + 1]?.responses ?? 0)) {
+      return turn.calls.length === 0
+        ? "Please ensure that function response turn comes immediately after a function call turn."
+        : "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."
+    }
+    const [first] = turn.calls
+    if (isModern && index > asked && first !== undefined) {
+      const {
+        call: { name },
+        signature
+      } = first
+      if (signature === undefined) return unsigned(name, index + 1)
+      if (signature !== Parts.signatureOf(name) && !waivers.has(signature)) return "Thought signature is not valid."
+    }
+  }
+  return turns[0]?.responses === 0
+    ? undefined
+    : "Please ensure that function response turn comes immediately after a function call turn."
+}
+
+/** What the service takes in the place of a signature, for calls that another model made. */
+const waivers = new Set(["skip_thought_signature_validator", "context_engineering_is_the_way_to_go"])
+
+const unsigned = (name: string, position: number): string =>
+  `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call \`default_api:${name}\` , position ${position}.`

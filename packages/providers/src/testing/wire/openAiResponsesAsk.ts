@@ -1,0 +1,215 @@
+/** What a request for OpenAI's Responses asks, and what the service has against it. */
+import * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as LoopbackServer from "../LoopbackServer.ts"
+import type * as Wire from "../Wire.ts"
+import * as Tools from "./openAiTools.ts"
+import * as Parts from "./parts.ts"
+
+const Part = Schema.Union([
+  Schema.Struct({ type: Schema.Literals(["input_text", "output_text"]), text: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("refusal"), refusal: Schema.String }),
+  Schema.Struct({ type: Schema.Literal("input_image"), image_url: Schema.String }),
+  Schema.Struct({
+    type: Schema.Literal("input_file"),
+    filename: Schema.optionalKey(Schema.String),
+    file_data: Schema.optionalKey(Schema.String),
+    file_url: Schema.optionalKey(Schema.String)
+  })
+])
+
+const Content = Schema.Union([Schema.String, Schema.Array(Part)])
+
+const Said = Schema.Struct({
+  type: Schema.optionalKey(Schema.Literal("message")),
+  role: Schema.Literals(["system", "developer", "user", "assistant"]),
+  content: Content
+})
+
+const Reasoning = Schema.Struct({
+  type: Schema.Literal("reasoning"),
+  id: Schema.optionalKey(Schema.String),
+  summary: Schema.Array(Schema.Struct({ text: Schema.String })),
+  encrypted_content: Schema.optionalKey(Schema.NullOr(Schema.String))
+})
+
+const Item = Schema.Union([
+  Schema.Struct({
+    type: Schema.Literal("function_call"),
+    call_id: Schema.String,
+    name: Schema.String,
+    arguments: Schema.String
+  }),
+  Schema.Struct({ type: Schema.Literal("function_call_output"), call_id: Schema.String, output: Content }),
+  Reasoning,
+  // what the provider did on its own side comes back as it went
+  Schema.Struct({
+    type: Schema.Literals([
+      "web_search_call",
+      "file_search_call",
+      "code_interpreter_call",
+      "image_generation_call",
+      "mcp_call",
+      "mcp_list_tools",
+      "compaction"
+    ])
+  }),
+  Said
+])
+type Item = typeof Item.Type
+
+const Body = Schema.Struct({
+  model: Schema.String,
+  input: Schema.Union([Schema.String, Schema.Array(Item)]),
+  instructions: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  previous_response_id: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  tools: Schema.optionalKey(Schema.Array(Schema.Json)),
+  tool_choice: Schema.optionalKey(Schema.Json),
+  text: Schema.optionalKey(Schema.Json),
+  stream: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
+})
+
+const Tool = Schema.Struct({
+  type: Schema.Literal("function"),
+  name: Schema.String,
+  description: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  parameters: Schema.optionalKey(Schema.NullOr(Schema.JsonObject)),
+  strict: Schema.optionalKey(Schema.NullOr(Schema.Boolean))
+})
+
+export const read = (received: LoopbackServer.Received): Result.Result<Wire.BrainRequest, Wire.Failure> =>
+  Result.flatMap(Parts.decode(Body, received), (body) => {
+    const previous = body.previous_response_id
+    if (previous)
+      return Parts.invalid(`Previous response with id '${previous}' not found.`, "previous_response_not_found")
+    const items: ReadonlyArray<Item> = Predicate.isString(body.input)
+      ? [{ role: "user", content: body.input }]
+      : body.input
+    const tools = (body.tools ?? []).filter(Schema.is(Tool))
+    const given = tools.map(({ name, parameters, strict }) => ({
+      name,
+      parameters: parameters ?? undefined,
+      isStrict: strict === true
+    }))
+    const toolChoice = choiceOf(body.tool_choice)
+    // tools that the service runs itself may be chosen among as well
+    const isChosen = body.tool_choice !== undefined && (body.tools ?? []).length === tools.length
+    const against =
+      complaint(items) ??
+      Tools.complaint(given, isChosen, toolChoice) ??
+      (Schema.is(StrictText)(body.text) ? Tools.badFormat(body.text.format) : undefined)
+    return Parts.unless(against, {
+      format: "openai-responses",
+      model: body.model,
+      messages: [...(body.instructions ? [Message.system(body.instructions)] : []), ...messagesOf(items)],
+      tools: tools.map(({ description, name, parameters }) =>
+        Parts.specOf(name, description ?? undefined, parameters ?? undefined)
+      ),
+      toolChoice,
+      isStreamed: body.stream === true,
+      received
+    })
+  })
+
+const StrictText = Schema.Struct({ format: Tools.Format })
+
+const Named = Schema.Struct({ type: Schema.Literal("function"), name: Schema.String })
+
+const choiceOf = (choice: Schema.Json | undefined): Model.ToolChoice => {
+  if (choice === "none" || choice === "required") return choice
+  return Schema.is(Named)(choice) ? { tool: choice.name } : "auto"
+}
+
+/** What the model said in several items running is one message. */
+const messagesOf = (items: ReadonlyArray<Item>): ReadonlyArray<Message.Foreign> => {
+  const messages: Array<Message.Foreign> = []
+  for (const item of items) {
+    const message = messageOf(item)
+    const last = messages.at(-1)
+    if (message.role !== "assistant" || last?.role !== "assistant") messages.push(message)
+    else messages[messages.length - 1] = { role: "assistant", content: [...last.content, ...message.content] }
+  }
+  return messages
+}
+
+const messageOf = (item: Item): Message.Foreign => {
+  const said = (part: Message.ForeignAssistant["content"][number]): Message.ForeignAssistant => ({
+    role: "assistant",
+    content: [part]
+  })
+  switch (item.type) {
+    case undefined:
+    case "message":
+      if (item.role === "assistant") return said(Message.text(textOf(item.content)))
+      return item.role === "user"
+        ? { role: "user", content: partsOf(item.content) }
+        : Message.system(textOf(item.content))
+    case "function_call":
+      return said({ type: "tool-call", id: item.call_id, name: item.name, arguments: item.arguments })
+    case "function_call_output":
+      return { role: "tool", callId: item.call_id, text: textOf(item.output) }
+    case "reasoning":
+      return said({ type: "reasoning", text: item.summary.map(({ text }) => text).join("") })
+    default:
+      return said({ type: "provider-item", kind: item.type, opaque: { provider: "openai", data: null } })
+  }
+}
+
+const partsOf = (content: typeof Content.Type): Message.UserContent =>
+  Predicate.isString(content) ? [Message.text(content)] : content.map(partOf)
+
+const partOf = (part: typeof Part.Type): Message.UserContent[number] => {
+  switch (part.type) {
+    case "input_text":
+    case "output_text":
+      return Message.text(part.text)
+    case "refusal":
+      return Message.text(part.refusal)
+    case "input_image": {
+      const { from, type } = Parts.attachedAt(part.image_url, "image/*")
+      return Message.image(type, from)
+    }
+    case "input_file": {
+      const { from, type } = Parts.attachedAt(part.file_url ?? part.file_data ?? "", "application/pdf")
+      return Message.file(type, from, part.filename)
+    }
+  }
+}
+
+const textOf = (content: typeof Content.Type): string => Message.textOf({ content: partsOf(content) })
+
+/** In the service's own words: calls and outputs are matched by their ids, wherever they stand. */
+const complaint = (items: ReadonlyArray<Item>): string | undefined => {
+  const called = new Set<string>()
+  const answered = new Set<string>()
+  for (const [index, item] of items.entries()) {
+    if (item.type === "function_call") called.add(item.call_id)
+    if (item.type === "function_call_output") {
+      if (!called.has(item.call_id)) return `No tool call found for function call output with call_id ${item.call_id}.`
+      answered.add(item.call_id)
+    }
+    if (item.type === "reasoning") {
+      const found = badReasoning(item, items[index + 1])
+      if (found !== undefined) return found
+    }
+  }
+  const open = [...called].find((id) => !answered.has(id))
+  return open === undefined ? undefined : `No tool output found for function call ${open}.`
+}
+
+const badReasoning = (
+  { encrypted_content, id = "" }: typeof Reasoning.Type,
+  next: Item | undefined
+): string | undefined => {
+  const isByModel =
+    next !== undefined && next.type !== "function_call_output" && (!("role" in next) || next.role === "assistant")
+  if (!isByModel) {
+    return `Item '${id}' of type 'reasoning' was provided without its required following item.`
+  }
+  return encrypted_content && encrypted_content !== Parts.signatureOf(id)
+    ? `The encrypted content for item ${id} could not be verified.`
+    : undefined
+}

@@ -1,0 +1,119 @@
+/** What the server sides of the wire formats have in common. */
+import type * as Message from "@kintsugi/core/Message"
+import * as Usage from "@kintsugi/core/Usage"
+import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type * as LoopbackServer from "../LoopbackServer.ts"
+import type * as Wire from "../Wire.ts"
+
+/** A body by its schema; what the format has against it otherwise. */
+export const decode = <A>(
+  schema: Schema.ConstraintDecoder<A>,
+  received: LoopbackServer.Received
+): Result.Result<A, Wire.Failure> => {
+  if (received.body === undefined) return invalid("We could not parse the JSON body of your request.")
+  return Result.mapError(Schema.decodeUnknownResult(schema)(received.body), (error): Wire.Failure => ({
+    type: "invalid-request",
+    message: String(error)
+  }))
+}
+
+export const invalid = (message: string, code?: string): Result.Result<never, Wire.Failure> =>
+  Result.fail({ type: "invalid-request", message, ...(code === undefined ? {} : { code }) })
+
+/** `request` unless there is a complaint. */
+export const unless = (
+  complaint: string | undefined,
+  request: Wire.BrainRequest
+): Result.Result<Wire.BrainRequest, Wire.Failure> =>
+  complaint === undefined ? Result.succeed(request) : invalid(complaint)
+
+/** Path without the query. */
+export const pathOf = ({ path }: LoopbackServer.Received): string => path.split("?")[0] ?? ""
+
+/** The key of `Authorization: Bearer`. */
+export const bearerOf = ({ authorization }: LoopbackServer.Received): string | undefined => {
+  const key = authorization === undefined ? "" : Redacted.value(authorization).replace(/^Bearer\s*/i, "")
+  return key.trim() === "" ? undefined : key.trim()
+}
+
+export const callsOf = ({ content }: Wire.BrainReply): ReadonlyArray<Message.ToolCall> =>
+  content.filter((part) => part.type === "tool-call")
+
+export const finishOf = (reply: Wire.BrainReply): Message.FinishReason =>
+  reply.finish ?? (callsOf(reply).length > 0 ? "tool-calls" : "stop")
+
+export const usageOf = ({ usage }: Wire.BrainReply): Usage.Usage => usage ?? Usage.empty
+
+/** Arguments for a format that sends a text. */
+export const argumentsText = ({ arguments: args }: Message.ToolCall): string =>
+  Predicate.isString(args) ? args : args === null ? "" : JSON.stringify(args)
+
+/** Arguments for a format that sends an object. A text that is none stays one, so that a brain can be wrong everywhere. */
+export const argumentsObject = ({ arguments: args }: Message.ToolCall): Schema.Json => {
+  if (!Predicate.isString(args)) return args ?? {}
+  // JSON.parse gives nothing but JSON
+  return Result.getOrElse(
+    Result.try(() => JSON.parse(args === "" ? "{}" : args) as Schema.Json),
+    () => args
+  )
+}
+
+/** Six characters at a time, none of them cut in two. */
+export const inPieces = (text: string): ReadonlyArray<string> => {
+  const characters = Array.from(text)
+  const pieces: Array<string> = []
+  for (let start = 0; start < characters.length; start += 6) pieces.push(characters.slice(start, start + 6).join(""))
+  return pieces
+}
+
+/** What vouches for a text that comes back: the same for the same text, and known to this server alone. */
+export const signatureOf = (text: string): string => {
+  let hash = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  return `Eq${(hash >>> 0).toString(16).padStart(8, "0")}==`
+}
+
+/** An answer in JSON. */
+export const json = (
+  body: unknown,
+  more: Omit<LoopbackServer.Answer, "body"> = {},
+  space?: number
+): LoopbackServer.Answer => ({ ...more, body: JSON.stringify(body, undefined, space) })
+
+/** A stream of server-sent events. */
+export const events = (body: string, headers: Readonly<Record<string, string>> = {}): LoopbackServer.Answer => ({
+  headers: { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache", ...headers },
+  split: "event",
+  body
+})
+
+export interface Named {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** An event with its name, as it stands in its data too. */
+export const namedEvent = (data: Named): string => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+
+export const specOf = (
+  name: string,
+  description: string | undefined,
+  parameters: Schema.JsonObject | undefined
+): Message.ToolSpec => ({ name, description: description ?? "", parameters: parameters ?? {} })
+
+/** `data:` URLs and others, as what a user attaches. */
+export const attachedAt = (
+  url: string,
+  mediaType: string
+): { readonly type: string; readonly from: Message.Attached } => {
+  const [, type, data] = /^data:([^;,]*);base64,(.*)$/s.exec(url) ?? []
+  return type === undefined || data === undefined ? { type: mediaType, from: { url } } : { type, from: { data } }
+}
+
+/** The hint of a rate limit, in milliseconds. */
+export const waitOf = (failure: Wire.Failure & { readonly type: "rate-limited" }): number =>
+  Duration.toMillis(failure.retryAfter ?? "1 second")

@@ -1,0 +1,181 @@
+/**
+ * Posts JSON and opens streams. Whatever goes wrong on the way, a status, a fault of the network, a limit of time or of
+ * size, becomes one `LlmError`; what failed before any part of the reply was seen is sent again, a few times.
+ *
+ * The statuses that are sent again and the two waits are those of the Agents.KT document, with 425 and 529 added.
+ */
+import type { Explanation } from "@kintsugi/core/Explanation"
+import type * as LlmError from "@kintsugi/core/LlmError"
+import * as Recovery from "@kintsugi/core/Recovery"
+import * as Arr from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FetchHttpClient from "effect/http/FetchHttpClient"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import type { Answer } from "./Answer.ts"
+import * as Fault from "./fault.ts"
+import * as Retry from "./retry.ts"
+import * as Send from "./send.ts"
+import * as Span from "./span.ts"
+import * as Settings from "./settings.ts"
+import * as Parts from "./stream.ts"
+
+/** Effect's HTTP client, which sends what the transport posts. */
+export { HttpClient } from "effect/http/HttpClient"
+export { limited } from "./limited.ts"
+export type { Endpoint } from "./send.ts"
+export type { Options, RetryOptions } from "./settings.ts"
+export type { Decoder } from "./stream.ts"
+
+/** How requests reach one model, whole and streamed. */
+export interface Transport {
+  /** Posts a JSON text and reads the whole answer. */
+  readonly post: <A>(
+    body: string,
+    decode: (answer: Answer) => Result.Result<A, LlmError.LlmError>
+  ) => Effect.Effect<A, LlmError.LlmError>
+  /**
+   * Posts a JSON text and reads the answer as server-sent events. A failure is sent again only before the first part;
+   * afterwards it is for the caller to decide. The time that the reader takes between two parts does not count. An answer that
+   * is no stream, but one JSON text, is read by `whole`; without it, as the only event of a stream.
+   */
+  readonly open: <Part>(
+    body: string,
+    decoder: (answer: Answer) => Parts.Decoder<Part>,
+    whole?: (answer: Answer) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
+  ) => Stream.Stream<Part, LlmError.LlmError>
+}
+
+/**
+ * The runtime's own `fetch`, following no redirect: the body and the custom headers of a request would otherwise go to
+ * whatever host an answer names.
+ */
+export const layerFetch: Layer.Layer<HttpClient.HttpClient> = Layer.provide(
+  FetchHttpClient.layer,
+  Layer.succeed(FetchHttpClient.RequestInit, { redirect: "manual" })
+)
+
+/** Events or lines, as the format has it. */
+const accepted = "text/event-stream, application/x-ndjson"
+
+/** Throws a `RangeError` for senseless options. */
+export const make = (
+  endpoint: Send.Endpoint,
+  options?: Settings.Options
+): Effect.Effect<Transport, never, HttpClient.HttpClient> => {
+  const settings = Settings.make(options)
+  const target = Send.target(endpoint)
+  if (Result.isSuccess(target)) {
+    return Effect.map(HttpClient.HttpClient, (client) => fromClient(client, target.success, settings))
+  }
+  const { failure } = target
+  return Effect.succeed({ post: () => Effect.fail(failure), open: () => Stream.fail(failure) })
+}
+
+/** What one call is at worst: how often it is sent, and for how long. Give it to `Agent.explain` as its `transport`. */
+export const explain = (options?: Settings.Options): Explanation => {
+  const { schedule, timeout } = Settings.make(options)
+  const table = schedule === undefined ? {} : { orElse: Recovery.retry(schedule(Infinity)) }
+  const { rows, worst } = Recovery.explain(table)
+  return { rows, worst: { ...worst, time: timeout } }
+}
+
+const fromClient = (
+  client: HttpClient.HttpClient,
+  target: Send.Target,
+  { deposit, maxBytes, schedule, silence, timeout }: Settings.Settings
+): Transport => {
+  const { endpoint, url } = target
+  const limit = Duration.toMillis(timeout)
+
+  const within = <A, E, R>(self: Effect.Effect<A, E, R>, millis: number) =>
+    millis === Infinity
+      ? self
+      : Effect.timeoutOrElse(self, {
+          duration: Duration.millis(Math.max(0, millis)),
+          orElse: () => Effect.fail(Fault.timedOut(endpoint.source, url, timeout))
+        })
+
+  /** A server that is silent for too long; it may be at work on the request still. */
+  const silent = (limit: Duration.Duration): Retry.Failure => ({
+    error: Fault.silent(endpoint.source, url, limit),
+    resend: false
+  })
+
+  /** The head of a stream is awaited no longer than its first part. */
+  const begun = <A>(self: Effect.Effect<A, Retry.Failure>): Effect.Effect<A, Retry.Failure> => {
+    const { firstPart } = silence
+    if (!Duration.isFinite(firstPart)) return self
+    return Effect.timeoutOrElse(self, { duration: firstPart, orElse: () => Effect.fail(silent(firstPart)) })
+  }
+
+  /** All attempts and waits, within the limit of time. */
+  const sending = <A, R>(attempt: Effect.Effect<A, Retry.Failure, R>): Effect.Effect<A, LlmError.LlmError, R> => {
+    if (schedule === undefined) return within(Retry.once(attempt), limit)
+    const resending = Effect.flatMap(Clock.currentTimeMillis, (start) =>
+      // a wait up to the very end of the limit would leave no time to send
+      Retry.resending(attempt, () => schedule(start + limit - 1))
+    )
+    return within(deposit === undefined ? resending : Effect.andThen(deposit, resending), limit)
+  }
+
+  const post: Transport["post"] = (body, decode) => {
+    const attempt = Effect.flatMap(
+      Send.exchange(client, target, { accept: "application/json", body, maxBytes }),
+      (exchange) =>
+        Effect.flatMap(exchange.text, (text) => {
+          const decoded = decode({ ...exchange.answer, body: text })
+          return Result.isSuccess(decoded)
+            ? Effect.succeed(decoded.success)
+            : Effect.fail(exchange.failed(decoded.failure))
+        })
+    )
+    return sending(Span.spanned(attempt, url))
+  }
+
+  const open: Transport["open"] = <Part>(
+    body: string,
+    decoder: (answer: Answer) => Parts.Decoder<Part>,
+    whole?: (answer: Answer) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
+  ) => {
+    /** Up to the first parts, so that everything before them may be sent again. */
+    const attempt = Effect.gen(function* () {
+      const sent = Send.exchange(client, target, { accept: accepted, body, maxBytes })
+      const exchange = yield* begun(sent)
+      const { answer } = exchange
+      const readWhole = whole === undefined ? undefined : (body: string) => whole({ ...answer, body })
+      const reading = { maxBytes, silence, silent, whole: readWhole }
+      const parts = yield* Parts.parts(exchange, decoder(answer), reading)
+      return { first: yield* Parts.first(parts), parts }
+    })
+    return Stream.unwrap(
+      Effect.gen(function* () {
+        const start = yield* Clock.currentTimeMillis
+        const scope = yield* Effect.scope
+        const { first, parts } = yield* sending(Parts.inChild(Span.spanned(attempt, url), scope))
+        let pending = first
+        let left = limit - ((yield* Clock.currentTimeMillis) - start)
+        const next = Effect.flatMap(Clock.currentTimeMillis, (asked) =>
+          Effect.tap(within(Parts.bare(parts), left), () =>
+            Effect.map(Clock.currentTimeMillis, (now) => {
+              left -= now - asked
+            })
+          )
+        )
+        const pull: Parts.Parts<Part, LlmError.LlmError> = Effect.suspend(() => {
+          if (!Arr.isReadonlyArrayNonEmpty(pending)) return next
+          const parts = pending
+          pending = []
+          return Effect.succeed(parts)
+        })
+        return Stream.fromPull(Effect.succeed(pull))
+      })
+    )
+  }
+
+  return { post, open }
+}

@@ -1,0 +1,88 @@
+/** Effect's rate limiter around an HTTP client, fed by the headers in which the servers of models tell their limits. */
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
+import * as HttpClient from "effect/http/HttpClient"
+import * as HttpClientError from "effect/http/HttpClientError"
+import type * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Clock from "effect/Clock"
+import * as Hints from "./Hints.ts"
+
+export type Limiter = HttpClient.WithRateLimiter.Options["limiter"]
+
+/** Sends when the limits of the server admit it, as far as its last answer told them. */
+export const limited = (client: HttpClient.HttpClient, limiter: Limiter): HttpClient.HttpClient => {
+  const { postprocess } = client.pipe(
+    HttpClient.transformResponse(Effect.flatMap(translated)),
+    HttpClient.withRateLimiter({
+      limiter,
+      key: ({ url }) => (URL.canParse(url) ? new URL(url).origin : url),
+      // the server's own limits are all that counts here
+      limit: unlimited,
+      window: "1 second",
+      responseHeaders: names,
+      times: 0
+    })
+  )
+  const sent = (asking: Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientError.HttpClientError>) =>
+    Effect.flatMap(asking, (request) =>
+      Effect.catchTag(postprocess(Effect.succeed(request)), "RateLimiterError", (cause) =>
+        Effect.fail(
+          new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, cause }) })
+        )
+      )
+    )
+  return HttpClient.makeWith(sent, client.preprocess)
+}
+
+const unlimited = 1_000_000
+
+/** Under which the limiter reads what the servers say in their own ways; no server uses them. */
+const names = {
+  limit: "x-kintsugi-limit",
+  remaining: "x-kintsugi-left",
+  reset: "x-kintsugi-reset-at",
+  resetAfter: "x-kintsugi-reset",
+  retryAfter: "x-kintsugi-retry"
+}
+
+/** The response, with what its headers say of limits in the words of the limiter. */
+const translated = (
+  response: HttpClientResponse.HttpClientResponse
+): Effect.Effect<HttpClientResponse.HttpClientResponse> =>
+  Effect.map(Clock.currentTimeMillis, (at) => {
+    const answer = { status: response.status, headers: response.headers, body: "", at, elapsed: Duration.zero }
+    const told = response.status === 429 ? refusal(Hints.of(answer)) : nearest(Hints.left(answer))
+    if (told === undefined) return response
+    const said = { [names.limit]: String(unlimited), ...told }
+    // all else of the response is its own
+    const headers = Headers.setAll(response.headers, said)
+    return Object.create(response, { headers: { value: headers, enumerable: true } })
+  })
+
+const refusal = (wait: Duration.Duration | undefined): Readonly<Record<string, string>> | undefined => {
+  if (wait === undefined) return undefined
+  const seconds = Duration.toSeconds(wait)
+  return {
+    [names.remaining]: "0",
+    [names.resetAfter]: String(seconds),
+    // its presence counts; the wait is the one above
+    [names.retryAfter]: String(Math.ceil(seconds))
+  }
+}
+
+/** The requests that may still be sent; of tokens nobody knows how many the next one takes, so that only none counts. */
+const nearest = (limits: ReadonlyArray<Hints.Left>): Readonly<Record<string, string>> | undefined => {
+  let least: { readonly remaining: number; readonly millis: number } | undefined
+  for (const { of, remaining, resetAfter } of limits) {
+    if (resetAfter === undefined || !Duration.isPositive(resetAfter)) continue
+    if (of !== "" && of !== "requests" && remaining > 0) continue
+    const millis = Duration.toMillis(resetAfter)
+    const isNearer =
+      least === undefined || remaining < least.remaining || (remaining === least.remaining && millis > least.millis)
+    if (isNearer) least = { remaining, millis }
+  }
+  if (least === undefined) return undefined
+  return { [names.remaining]: String(least.remaining), [names.resetAfter]: String(least.millis / 1000) }
+}

@@ -1,0 +1,201 @@
+/** One request on its way: what is sent, and how each thing that can come back is read. */
+import * as LlmError from "@kintsugi/core/LlmError"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Headers from "effect/http/Headers"
+import * as HttpBody from "effect/http/HttpBody"
+import type * as HttpClient from "effect/http/HttpClient"
+import type * as HttpClientError from "effect/http/HttpClientError"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import type * as HttpClientResponse from "effect/http/HttpClientResponse"
+import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
+import type * as Stream from "effect/Stream"
+import * as Answer from "./Answer.ts"
+import * as Hints from "./Hints.ts"
+import * as Source from "./Source.ts"
+import * as Body from "./body.ts"
+import * as Fault from "./fault.ts"
+import { onlyFailure, type Failure } from "./retry.ts"
+
+/** Where the requests of one model go, and how its failures are read. */
+export interface Endpoint {
+  readonly source: Source.Source
+  readonly url: string
+  /** Sent with every request; what must not be seen is `Redacted`. */
+  readonly headers: Readonly<Record<string, string | Redacted.Redacted>>
+  /** The error of an answer whose status is not 2xx. */
+  readonly classify: (answer: Answer.Answer) => LlmError.LlmError
+}
+
+/** An endpoint whose requests can be sent. */
+export interface Target {
+  readonly endpoint: Endpoint
+  readonly url: URL
+  readonly request: HttpClientRequest.HttpClientRequest
+  /** The headers that hold what must not be seen, by their names. */
+  readonly hidden: ReadonlyArray<string>
+}
+
+/** A 2xx answer whose body is still to be read, and the ways in which that may fail. */
+export interface Exchange {
+  readonly answer: Answer.Answer
+  readonly bytes: Stream.Stream<Uint8Array, Failure>
+  /** The whole body. */
+  readonly text: Effect.Effect<string, Failure>
+  /** What a codec made of the body. */
+  readonly failed: (error: LlmError.LlmError) => Failure
+  /** The body ended before the reply was complete. */
+  readonly truncated: () => Failure
+  readonly oversized: () => Failure
+}
+
+/** A target, or the error that every call ends with: fetch would quote a bad header value in its own message. */
+export const target = (endpoint: Endpoint): Result.Result<Target, LlmError.LlmError> => {
+  const { source } = endpoint
+  const fault = faultOfUrl(endpoint.url)
+  if (fault !== undefined) return Result.fail(unsendable(source, fault))
+  const headers: Record<string, string> = {}
+  const hidden: Array<string> = []
+  for (const [name, header] of Object.entries(endpoint.headers)) {
+    const value = (Redacted.isRedacted(header) ? Redacted.value(header) : header).trim()
+    if (!sendable.test(value)) {
+      const message = `The header '${name}' holds a character that HTTP does not admit`
+      return Result.fail(Redacted.isRedacted(header) ? unauthorised(source, message) : unsendable(source, message))
+    }
+    headers[name.toLowerCase()] = value
+    if (Redacted.isRedacted(header)) hidden.push(name.toLowerCase())
+  }
+  return Result.succeed({
+    endpoint,
+    url: new URL(endpoint.url),
+    request: HttpClientRequest.post(endpoint.url, { headers }),
+    hidden
+  })
+}
+
+/** What is wrong with an address; it is not quoted, as it may hold anything. Effect's client would call it a lost network. */
+const faultOfUrl = (text: string): string | undefined => {
+  const advice = "it has to begin with http:// or https://, as in 'http://localhost:11434'"
+  if (!URL.canParse(text)) return `the base URL is no URL; ${advice}`
+  const { password, protocol, username } = new URL(text)
+  if (protocol !== "http:" && protocol !== "https:") return `the base URL has no scheme, or none of the web; ${advice}`
+  return username === "" && password === ""
+    ? undefined
+    : "the base URL holds a user name or a password; put them in a header that is Redacted"
+}
+
+/** Tab, and every visible or blank character of Latin-1. */
+const sendable = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
+
+/** Sends one request, and succeeds once the head of a 2xx answer is there. */
+export const exchange = (
+  client: HttpClient.HttpClient,
+  target: Target,
+  { accept, body, maxBytes }: { readonly accept: string; readonly body: string; readonly maxBytes: number }
+): Effect.Effect<Exchange, Failure> =>
+  Clock.clockWith((clock) => {
+    const start = clock.currentTimeMillisUnsafe()
+    const since = () => Duration.millis(clock.currentTimeMillisUnsafe() - start)
+    const failed = (error: HttpClientError.HttpClientError) => faultOf(error, target, since())
+    const request = HttpClientRequest.setBody(
+      HttpClientRequest.setHeader(target.request, "accept", accept),
+      HttpBody.text(body, "application/json")
+    )
+    // whoever shows a request, or keeps it, hides those as well
+    const sending = Effect.updateService(client.execute(request), Headers.CurrentRedactedNames, (names) => [
+      ...names,
+      ...target.hidden
+    ])
+    return Effect.matchCauseEffect(sending, {
+      onFailure: (cause) => {
+        const error = onlyFailure(cause)
+        // a client that filters by status hands over the response all the same
+        return error?.reason._tag === "StatusCodeError"
+          ? received(error.reason.response)
+          : Effect.failCause(Cause.map(cause, failed))
+      },
+      onSuccess: (response) => received(response)
+    })
+
+    function received(response: HttpClientResponse.HttpClientResponse): Effect.Effect<Exchange, Failure> {
+      const elapsed = since()
+      const at = clock.currentTimeMillisUnsafe()
+      const answer = { status: response.status, headers: response.headers, body: "", at, elapsed }
+      const oversized = () => ({ error: tooLong(target.endpoint.source, answer, maxBytes), resend: false })
+      const open: Exchange = {
+        answer,
+        bytes: Body.bytes(response, failed),
+        text: Body.text(response, answer.headers, maxBytes, { failed, oversized }),
+        failed: (error) => ({ error, resend: mayResend(error, answer) }),
+        truncated: () => ({ error: Fault.incomplete(target.endpoint.source, target.url), resend: true }),
+        oversized
+      }
+      return Answer.isSuccess(answer) ? Effect.succeed(open) : rejected(target, open)
+    }
+  })
+
+const rejected = ({ endpoint, url }: Target, open: Exchange): Effect.Effect<never, Failure> => {
+  const location = open.answer.headers["location"]
+  if (open.answer.status >= 300 && open.answer.status < 400 && location !== undefined) {
+    const to = URL.canParse(location, url) ? new URL(location, url).origin : "nowhere"
+    return Effect.fail({ error: redirected(endpoint.source, open.answer, to), resend: false })
+  }
+  return Effect.flatMap(open.text, (body) => Effect.fail(open.failed(endpoint.classify({ ...open.answer, body }))))
+}
+
+const resent: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529])
+
+/** Of errors that come within a successful answer: the tags that a status of `resent` would have had. */
+const resentWithin: ReadonlySet<LlmError.LlmError["_tag"]> = new Set([
+  "RateLimitError",
+  "ModelOverloadedError",
+  "ServerError"
+])
+
+/** The classification comes first: a spent quota is not sent again, whatever its status. */
+const mayResend = (error: LlmError.LlmError, answer: Answer.Answer): boolean => {
+  if (!error.isRetryable || Hints.forbidsResend(answer)) return false
+  return Answer.isSuccess(answer) ? resentWithin.has(error._tag) : resent.has(answer.status)
+}
+
+const faultOf = (
+  { reason }: HttpClientError.HttpClientError,
+  { endpoint: { source }, url }: Target,
+  elapsed: Duration.Duration
+): Failure => {
+  if (reason._tag === "EncodeError" || reason._tag === "InvalidUrlError") {
+    const why = reason.description === undefined ? "it could not be written" : Source.quote(source, reason.description)
+    return { error: unsendable(source, why, reason.cause), resend: false }
+  }
+  const error = Fault.fromCause(reason.cause ?? reason.description, { source, url, elapsed })
+  // a silent server may be at work on the request still
+  return { error, resend: error._tag === "NetworkError" }
+}
+
+const unsendable = (source: Source.Source, why: string, cause?: unknown): LlmError.LlmError => {
+  const { model, provider } = source
+  const message = `The request to model '${model}' was not sent: ${why}`
+  const beneath = cause === undefined ? {} : { cause: Source.scrubCause(source, cause) }
+  return new LlmError.InvalidRequestError({ model, provider, message, ...beneath })
+}
+
+const unauthorised = ({ model, provider }: Source.Source, why: string): LlmError.LlmError =>
+  new LlmError.AuthenticationError({ model, provider, message: `The request to model '${model}' was not sent: ${why}` })
+
+const redirected = ({ model, provider }: Source.Source, { status }: Answer.Answer, to: string): LlmError.LlmError => {
+  const message = `The server of model '${model}' redirects to ${to} (status ${status}); redirects are not followed`
+  return new LlmError.InvalidRequestError({ model, provider, status, message })
+}
+
+const tooLong = (source: Source.Source, answer: Answer.Answer, maxBytes: number): LlmError.LlmError => {
+  const id = Answer.requestId(answer)
+  return LlmError.ServerError.serverError(source.model, undefined, {
+    provider: source.provider,
+    status: answer.status,
+    ...(id === undefined ? {} : { requestId: Source.quote(source, id) }),
+    detail: `the answer is longer than ${maxBytes} bytes`
+  })
+}

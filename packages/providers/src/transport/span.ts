@@ -1,0 +1,32 @@
+/**
+ * One attempt as a span, from its start until its answer is read, or its first part is there. It takes the place of the
+ * span of Effect's own client, which ends with the words of the runtime: they may quote a header.
+ */
+import * as Effect from "effect/Effect"
+import * as HttpClient from "effect/http/HttpClient"
+import * as Fault from "./fault.ts"
+import type { Failure } from "./retry.ts"
+
+export const spanned = <A, R>(attempt: Effect.Effect<A, Failure, R>, url: URL): Effect.Effect<A, Failure, R> => {
+  const port = Fault.portOf(url)
+  const attributes = {
+    "http.request.method": "POST",
+    "server.address": url.hostname,
+    ...(port === undefined ? {} : { "server.port": port }),
+    "url.path": url.pathname
+  }
+  return Effect.suspend(() => {
+    // a span ends with the error itself; whether it may be sent again is none of its business
+    let last: Failure | undefined
+    const bare = Effect.mapError(
+      Effect.provideService(attempt, HttpClient.TracerDisabledWhen, () => true),
+      (failure) => (last = failure).error
+    )
+    const span = Effect.useSpan("Transport.send", { kind: "client", attributes }, (span) =>
+      Effect.tapError(bare, ({ status }) =>
+        Effect.sync(() => (status === undefined ? undefined : span.attribute("http.response.status_code", status)))
+      )
+    )
+    return Effect.mapError(span, (error) => last ?? { error, resend: false })
+  })
+}

@@ -1,0 +1,75 @@
+/**
+ * A recording as one HTML file: it needs no network and no other file, and works from a disk. Nothing of the run can become markup
+ * or script in it.
+ */
+import { viewHashes, viewScript, viewStyle } from "./browser/script.ts"
+import { markup, scriptJson } from "./escape.ts"
+import { inner } from "./figure.ts"
+import { sheet, whole } from "./layout.ts"
+import type { Recording } from "./Recording.ts"
+import * as Scene from "./Scene.ts"
+import * as Svg from "./Svg.ts"
+
+/** How it is made. */
+export interface Options {
+  /** What the page is called; by default the agents that nobody in the recording has started. */
+  readonly title?: string
+}
+
+/** The page of a recording. Without a script it still shows the timeline and the sums. */
+export const make = (recording: Recording, options?: Options): string => {
+  const scene = Scene.make(recording)
+  const title = options?.title ?? Svg.titleOf(scene)
+  const drawn = sheet(scene)
+  const picture = `<svg class="k-figure" role="img" aria-label="Timeline" viewBox="0 0 1000 ${drawn.height}">${inner(drawn, 1000, whole(drawn))}</svg>`
+  return page({
+    title,
+    connect: "'none'",
+    data: { events: recording.events, problems: recording.problems },
+    still: `<p>${markup(Svg.describe(scene))}</p>${picture}`
+  })
+}
+
+/** Where the events of a run come from while it is at work. */
+export interface Live extends Options {
+  /**
+   * An address of server-sent events, as the page sees it: the `data` of each is one event in its JSON form. It has to be one of
+   * the server that the page is from.
+   */
+  readonly url: string
+  /** What is sent to it as JSON; by default nothing, and the address is read. */
+  readonly body?: unknown
+}
+
+/** A page that shows a run while it happens. */
+export const live = ({ body, title = "A run at work", url }: Live): string =>
+  page({ title, connect: "'self'", data: { url, ...(body === undefined ? {} : { body }) }, still: "" })
+
+interface Parts {
+  readonly title: string
+  readonly connect: string
+  readonly data: unknown
+  readonly still: string
+}
+
+const page = ({ connect, data, still, title }: Parts): string =>
+  [
+    "<!doctype html>",
+    '<html lang="en">',
+    "<head>",
+    '<meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src '${viewHashes.script}'; style-src '${viewHashes.style}'; connect-src ${connect}; base-uri 'none'; form-action 'none'">`,
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="color-scheme" content="light dark">',
+    `<title>${markup(title)}</title>`,
+    `<style>${viewStyle}</style>`,
+    "</head>",
+    "<body>",
+    `<h1>${markup(title)}</h1>`,
+    `<main id="report">${still}</main>`,
+    `<script type="application/json" id="data">${scriptJson(data)}</script>`,
+    `<script>${viewScript}</script>`,
+    "</body>",
+    "</html>",
+    ""
+  ].join("\n")

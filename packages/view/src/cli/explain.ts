@@ -1,0 +1,148 @@
+/** `kintsugi explain`: what policies would do at worst, alone or stacked. */
+import type * as Timeline from "@kintsugi/core/Timeline"
+import * as Effect from "effect/Effect"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as PolicyPage from "../PolicyPage.ts"
+import * as PolicySvg from "../PolicySvg.ts"
+import * as PolicyText from "../PolicyText.ts"
+import * as PolicyView from "../PolicyView.ts"
+import { Failed, Misused } from "./failure.ts"
+import { coreOf, load, type Named, parse } from "./loading.ts"
+import { type Policy, policyOf } from "./policy.ts"
+import { emphasis } from "./terminal.ts"
+import { formatFlag, outputFlag, shown, targetOf, write } from "./writing.ts"
+
+const formats = ["text", "svg", "html"] as const
+
+const policies = Argument.Path("policy").pipe(
+  Argument.withMetavar("<file#name>"),
+  Argument.withDescription(
+    "A module and the name of one of its exports: a table, verdict, schedule, tool, model or agent. Without a name it is the default export, or the only policy. Several are stacked, outermost first"
+  ),
+  Argument.variadic({ min: 1 })
+)
+
+/** A policy, and what it is called in the picture. */
+interface Found {
+  readonly name: string
+  readonly policy: Policy
+}
+
+const find = (named: Named) =>
+  Effect.gen(function* () {
+    const file = yield* shown(named.file)
+    const exported = yield* load(named.file)
+    const core = yield* coreOf(named.file)
+    const read = (value: unknown) =>
+      Effect.try({
+        try: () => policyOf(value, core),
+        catch: (error) =>
+          new Failed({
+            message: `${file}#${named.name ?? "default"} cannot be explained: ${error instanceof Error ? error.message : String(error)}`
+          })
+      })
+    const names = Object.keys(exported)
+    const known = new Map<string, Policy>()
+    for (const [name, value] of Object.entries(exported)) {
+      const policy = yield* Effect.orElseSucceed(read(value), () => undefined)
+      if (policy !== undefined) known.set(name, policy)
+      else {
+        for (const [field, one] of fieldsOf(value)) {
+          const below = yield* Effect.orElseSucceed(read(one), () => undefined)
+          if (below !== undefined) known.set(`${name}.${field}`, below)
+        }
+      }
+    }
+    const there =
+      known.size === 0
+        ? `${file} exports no policy${names.length === 0 ? "" : `, but ${names.join(", ")}`}`
+        : `the policies in ${file} are ${[...known].map(([name, { what }]) => `${name} (${what})`).join(", ")}`
+    if (named.name === undefined) {
+      const [only, ...others] = known
+      const [name, policy] = known.has("default") ? ["default", known.get("default")] : (only ?? [])
+      if (name === undefined || policy === undefined) return yield* new Failed({ message: there })
+      if (name !== "default" && others.length > 0) {
+        return yield* new Failed({ message: `${file} has several policies, name one as ${file}#${name}: ${there}` })
+      }
+      return { name: name === "default" ? file : name, policy }
+    }
+    const [value, isThere] = valueAt(exported, named.name)
+    if (!isThere) return yield* new Failed({ message: `${file} exports no '${named.name}': ${there}` })
+    const policy = yield* read(value)
+    if (policy === undefined) return yield* new Failed({ message: `'${named.name}' in ${file} is no policy: ${there}` })
+    return { name: named.name, policy }
+  })
+
+/** What stands in a plain object. */
+const fieldsOf = (value: unknown): ReadonlyArray<readonly [string, unknown]> =>
+  typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype
+    ? Object.entries(value)
+    : []
+
+/** `agents.clerk` is the clerk in an object of agents. */
+const valueAt = (exported: unknown, path: string): readonly [value: unknown, isThere: boolean] => {
+  let value = exported
+  for (const name of path.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return [undefined, false]
+    // whoever has a property of its own is an object with fields
+    value = (value as Readonly<Record<string, unknown>>)[name]
+  }
+  return [value, true]
+}
+
+/** The layers that are known as such; an agent stands around all others, or not at all. */
+const layersOf = (found: ReadonlyArray<Found>): Effect.Effect<ReadonlyArray<Timeline.Layer>, Misused> =>
+  Effect.forEach(found, ({ name, policy }) =>
+    policy.kind === "layer"
+      ? Effect.succeed({ name, explanation: policy.explanation })
+      : Effect.fail(new Misused({ message: `'${name}' is ${policy.what}: it is outermost, so name it first` }))
+  )
+
+const viewOf = (first: Found, rest: ReadonlyArray<Found>) =>
+  Effect.gen(function* () {
+    const below = yield* layersOf(rest)
+    const { name, policy } = first
+    if (policy.kind === "layer") return PolicyView.make([{ name, explanation: policy.explanation }, ...below])
+    const [outermost, ...others] = below
+    const transport = outermost === undefined ? undefined : PolicyView.together([outermost, ...others])
+    if (policy.kind === "composition") return PolicyView.ofBounds(name, policy.bounds(transport))
+    return PolicyView.ofRun(name, policy.run(transport), { below })
+  })
+
+/** The text, the drawing or the page of it. */
+const drawn = (view: PolicyView.View, format: (typeof formats)[number]) =>
+  format === "text"
+    ? Effect.map(emphasis, (emphasise) => PolicyText.format(view, { emphasise }))
+    : Effect.succeed(format === "svg" ? PolicySvg.draw(view) : PolicyPage.make(view))
+
+export const command = Command.make("explain", { policies, output: outputFlag, format: formatFlag(formats) }, (given) =>
+  Effect.gen(function* () {
+    const named = yield* Effect.forEach(given.policies, parse)
+    const target = yield* targetOf(
+      given,
+      formats,
+      "text",
+      named.map(({ file }) => file)
+    )
+    const [first, ...rest] = yield* Effect.forEach(named, find)
+    // the command line asks for one at least
+    if (first === undefined) return yield* new Misused({ message: "name a policy" })
+    const text = yield* drawn(yield* viewOf(first, rest), target.format)
+    yield* write(target, text)
+  })
+).pipe(
+  Command.withDescription(
+    "The waits of a policy, best and worst, and what bounds it, without running it. Several policies are layers, outermost first: their worst cases multiply. The modules are imported, and Node strips their types"
+  ),
+  Command.withShortDescription("the waits of a policy, best, worst and with jitter"),
+  Command.withExamples([
+    { command: "kintsugi explain policy.ts#search", description: "the table 'search' of policy.ts, as text" },
+    { command: "kintsugi explain policy.ts#search -o search.svg", description: "a drawing of it" },
+    {
+      command: "kintsugi explain agent.ts#model http.ts#transport -o layers.html",
+      description: "three sends under three calls are nine requests"
+    },
+    { command: "kintsugi explain agent.ts#clerk", description: "all tables of an agent, and what bounds a run" }
+  ])
+)

@@ -1,0 +1,99 @@
+/** `kintsugi stats`: what many runs come to. */
+import * as Effect from "effect/Effect"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Option from "effect/Option"
+import * as Recording from "../Recording.ts"
+import * as Stats from "../Stats.ts"
+import * as StatsPage from "../StatsPage.ts"
+import * as StatsSvg from "../StatsSvg.ts"
+import * as StatsText from "../StatsText.ts"
+import { Failed, Misused } from "./failure.ts"
+import { find, type Found, type Unread } from "./finding.ts"
+import { eachLine, nameOf, type Source } from "./reading.ts"
+import { emphasis, remark } from "./terminal.ts"
+import { formatFlag, outputFlag, targetOf, write } from "./writing.ts"
+
+const formats = ["text", "json", "html", "svg"] as const
+
+const paths = Argument.Path("path").pipe(
+  Argument.withMetavar("<folder|file>"),
+  Argument.withDescription(
+    "Files of events as JSON lines; of a folder, all .jsonl and .ndjson below it, but behind no linked folder; - is standard input. Each file counts once"
+  ),
+  Argument.variadic({ min: 1 })
+)
+
+const json = Flag.Boolean("json").pipe(Flag.withDescription("The same as --format json"), Flag.withDefault(false))
+
+const statsOf = (source: Source) =>
+  Effect.gen(function* () {
+    const taking = Recording.start()
+    yield* eachLine(source, taking.line)
+    const recording = taking.recording()
+    return recording.events.length === 0 ? yield* Effect.fail("there is no event in it") : Stats.of(recording)
+  })
+
+/** One file after the other: only sums are kept. */
+const count = ({ sources, unread: left }: Found) =>
+  Effect.gen(function* () {
+    let stats = Stats.empty
+    const unread = [...left]
+    for (const source of sources) {
+      const counted = yield* Effect.result(statsOf(source))
+      if (counted._tag === "Success") stats = Stats.add(stats, counted.success)
+      else unread.push({ file: yield* nameOf(source), reason: counted.failure })
+    }
+    return { stats, unread: unread.toSorted((a, b) => (a.file < b.file ? -1 : 1)) }
+  })
+
+const drawn = (stats: Stats.Stats, unread: ReadonlyArray<Unread>, format: (typeof formats)[number]) => {
+  switch (format) {
+    case "text":
+      return Effect.map(emphasis, (emphasise) => StatsText.format(stats, { emphasise }))
+    case "json":
+      return Effect.succeed(JSON.stringify({ ...stats, unread }, undefined, 2))
+    case "html":
+      return Effect.succeed(StatsPage.make(stats))
+    case "svg":
+      return Effect.succeed(StatsSvg.draw(stats))
+  }
+}
+
+export const command = Command.make(
+  "stats",
+  { paths, output: outputFlag, format: formatFlag(formats), json },
+  (given) =>
+    Effect.gen(function* () {
+      if (given.json && Option.isSome(given.format) && given.format.value !== "json") {
+        return yield* new Misused({ message: `--json and --format ${given.format.value} contradict each other` })
+      }
+      const wanted = given.json ? { ...given, format: Option.some("json" as const) } : given
+      const found = yield* find(given.paths)
+      const inputs = found.sources.flatMap((source) => (source.type === "file" ? [source.path] : []))
+      const target = yield* targetOf(wanted, formats, "text", inputs)
+      const [link, ...others] = found.links
+      if (link !== undefined) {
+        const those = others.length === 0 ? "" : ` and ${others.length} more`
+        yield* remark(`links to folders are not followed: ${link}${those}`)
+      }
+      const all = found.sources.length + found.unread.length
+      if (all === 0) return yield* new Failed({ message: "there is no .jsonl or .ndjson file in it" })
+      const { stats, unread } = yield* count(found)
+      for (const { file, reason } of unread) yield* remark(`not counted: ${file}: ${reason}`)
+      if (unread.length > 0) yield* remark(`${unread.length} of ${all} files were not counted`)
+      if (stats.recordings === 0) return yield* new Failed({ message: "none of the files could be counted" })
+      yield* write(target, yield* drawn(stats, unread, target.format))
+    })
+).pipe(
+  Command.withDescription(
+    "Counts over many runs: which errors there were, what healed them, what recovery has cost beside work, and which tools never heal. One file is read after the other; those that cannot be read are named on standard error, and do not end it"
+  ),
+  Command.withShortDescription("errors, what healed them and what that cost, over many runs"),
+  Command.withExamples([
+    { command: "kintsugi stats runs/", description: "a table of all runs in a folder" },
+    { command: "kintsugi stats runs/ -o stats.html", description: "plots" },
+    { command: "kintsugi stats --json runs/ | jq '.tools[] | select(.healed == 0)'", description: "for machines" }
+  ])
+)
