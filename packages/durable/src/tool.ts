@@ -99,7 +99,7 @@ const unstorable = (tool: string, failure: unknown): TypeError =>
   )
 
 /** Schemas are compiled once. */
-export const memoised = <A>(known: WeakMap<object, A>, key: object, make: () => A): A => {
+const memoised = <A>(known: WeakMap<object, A>, key: object, make: () => A): A => {
   const before = known.get(key)
   if (before !== undefined) return before
   const made = make()

@@ -8,21 +8,21 @@ import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } fr
 import { explainRun, type Options as ExplainOptions } from "./explaining.ts"
 import type * as AgentSkills from "./skills.ts"
 import type { Running } from "./skills.ts"
-import type { Resumption } from "../run/start.ts"
-import { reader } from "../run/input.ts"
-import { make as outputOf } from "../run/output.ts"
+import type { Resumption } from "../run/Start.ts"
+import { reader } from "../run/Input.ts"
+import { make as outputOf } from "../run/Output.ts"
 import type * as Model from "../model/Model.ts"
 import type { BudgetExceededError, BudgetReason, InvalidOutputError } from "../errors/RunError.ts"
+import type { Siblings } from "../run/Run.ts"
 import type * as Router from "../run/Router.ts"
 import type * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type * as ToolPolicy from "../tool/ToolPolicy.ts"
-import type * as Turn from "../run/Turn.ts"
 import type * as Usage from "../data/Usage.ts"
 
 export type { Agent } from "./definition.ts"
-export type { Completed, Outcome, Run, Suspended } from "../run/handle.ts"
-export type { Resumption } from "../run/start.ts"
+export type { Completed, Outcome, Run, Suspended } from "../run/Handle.ts"
+export type { Resumption } from "../run/Start.ts"
 export { asTool } from "./asTool.ts"
 export type { ToolInput, ToolOptions } from "./asTool.ts"
 export type { Options as ExplainOptions } from "./explaining.ts"
@@ -30,7 +30,7 @@ export { type Escaped, onEvent, onFailure, onToolUse, type ToolResult } from "./
 export { type Partially, partials } from "./partials.ts"
 export { type LlmErrorOptions, onLlmError, onToolError, toolDefaults } from "./tables.ts"
 export * from "./Composition.ts"
-export type { Siblings } from "../run/Turn.ts"
+export type { Siblings } from "../run/Run.ts"
 
 /** What an agent is made of. Each part may be left out. */
 export interface Options<Skills, ModelLayer, Input = undefined, Output = undefined> {
@@ -41,7 +41,7 @@ export interface Options<Skills, ModelLayer, Input = undefined, Output = undefin
   /** Limits of one run; see `Budget` for the defaults. */
   readonly budget?: Budget.Limits
   /** What happens to the other calls of a reply when one ends the run: they end by themselves, or are interrupted. */
-  readonly siblings?: Turn.Siblings
+  readonly siblings?: Siblings
   /** Its own model, which it keeps under any parent. Without it, `Model` stays in `R`. */
   readonly model?: ModelLayer
   /**

@@ -9,7 +9,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
-import { jsonOf } from "../event/value.ts"
+import { jsonOf } from "../event/Json.ts"
 import { compose, definitionOf, partOf, sequence, stepsOf } from "./composition/parts.ts"
 import {
   checkedCount,

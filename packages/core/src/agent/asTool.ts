@@ -10,14 +10,14 @@ import type * as Recovery from "../recovery/Recovery.ts"
 import * as Tool from "../tool/Tool.ts"
 import { type Nest, TypeId } from "./definition.ts"
 import type { EffectsOf, Part } from "./composition/types.ts"
-import { Suspension } from "../run/start.ts"
-import * as Nesting from "../tool/nesting.ts"
-import type { ServicesOfVerify, TimeoutOf } from "../tool/left.ts"
-import { mayBeUnsafe } from "../tool/unsafe.ts"
-import { Cost, costOf } from "../recovery/bounds.ts"
+import { Suspension } from "../run/Start.ts"
+import * as Nesting from "../tool/Toolset.ts"
+import type { ServicesOfVerify, TimeoutOf } from "../tool/Residue.ts"
+import { mayBeUnsafe } from "../tool/Unsafe.ts"
+import { Cost, costOf } from "../recovery/Cost.ts"
 
 /** What a model says to an agent that takes text. */
-export interface TextInput {
+interface TextInput {
   readonly input: string
 }
 

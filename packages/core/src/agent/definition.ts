@@ -15,22 +15,21 @@ import * as Run from "../run/Run.ts"
 import * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type * as ToolPolicy from "../tool/ToolPolicy.ts"
-import type * as Turn from "../run/Turn.ts"
 import { explainRun, perTurn } from "./explaining.ts"
 import { type ChoiceError, type ChoiceServices, workOf } from "./skills.ts"
 import type { OnExceeded } from "../budget/Meter.ts"
 import type { CallError, CallServices, ModelError, ModelServices, Deciders } from "./types.ts"
 import type { Composed, Part, Runner } from "./composition/run.ts"
-import { ReadsReport } from "../tool/fixing.ts"
-import * as Handle from "../run/handle.ts"
-import type { Resumption, Start } from "../run/start.ts"
-import type { Nesting } from "../tool/nesting.ts"
+import { ReadsReport } from "../tool/ReadsReport.ts"
+import * as Handle from "../run/Handle.ts"
+import type { Resumption, Start } from "../run/Start.ts"
+import type { Nesting } from "../tool/Toolset.ts"
 import * as Frame from "../run/Frame.ts"
-import { plain, type ReadInput } from "../run/input.ts"
-import type { Output } from "../run/output.ts"
-import { once } from "../tool/definition.ts"
-import { areUnsafe, MayBeUnsafe } from "../tool/unsafe.ts"
-import { Cost } from "../recovery/bounds.ts"
+import { plain, type ReadInput } from "../run/Input.ts"
+import type { Output } from "../run/Output.ts"
+import { once } from "../data/Once.ts"
+import { areUnsafe, MayBeUnsafe } from "../tool/Unsafe.ts"
+import { Cost } from "../recovery/Cost.ts"
 
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
 
@@ -100,8 +99,8 @@ export interface Definition {
   readonly byTool: ReadonlyMap<string, Recovery.Rows>
   readonly defaults: Recovery.Rows
   readonly onLlmError: Recovery.Rows
-  readonly onPartial: Turn.OnPartial
-  readonly siblings: Turn.Siblings | undefined
+  readonly onPartial: Run.OnPartial
+  readonly siblings: Run.Siblings | undefined
   readonly policies: ReadonlyArray<ToolPolicy.Policy>
   readonly listeners: ReadonlyArray<Frame.Listener>
   readonly onExceeded: OnExceeded | undefined

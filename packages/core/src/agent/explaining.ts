@@ -5,11 +5,11 @@ import type * as Explanation from "../recovery/Explanation.ts"
 import type { ExplainOptions } from "../model/Model.ts"
 import type { Rows } from "../recovery/Recovery.ts"
 import type { Skilled, Work } from "../run/Run.ts"
-import { explain } from "../recovery/explain.ts"
-import { explained, over } from "../model/explaining.ts"
-import type { Entry } from "../tool/surroundings.ts"
-import type { Node } from "../recovery/node.ts"
-import { costOf } from "../recovery/bounds.ts"
+import { explain } from "../recovery/Explain.ts"
+import { explained, over } from "../model/Explained.ts"
+import type { Entry } from "../tool/Toolset.ts"
+import type { Node } from "../recovery/Node.ts"
+import { costOf } from "../recovery/Cost.ts"
 
 /** What `explain` cannot read off an agent. */
 export interface Options extends ExplainOptions {

@@ -7,10 +7,10 @@ import * as SchemaAST from "effect/SchemaAST"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import { type Definition, TypeId } from "./definition.ts"
-import { type Grown, type Growth, PartialJson } from "../coercion/partial.ts"
+import { type Grown, type Growth, PartialJson } from "../coercion/PartialJson.ts"
 import type { Passing } from "./composition/run.ts"
-import type { Output } from "../run/output.ts"
-import { decoder } from "../tool/definition.ts"
+import type { Output } from "../run/Output.ts"
+import { decoder } from "../tool/ToolSchema.ts"
 
 /**
  * A value of which fields, items and ends of texts may still be missing. Plain structs, records, lists and tuples are partial; all

@@ -8,7 +8,7 @@ import * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type * as ToolPolicy from "../tool/ToolPolicy.ts"
 import * as Toolset from "../tool/Toolset.ts"
-import type { ToolDefinition } from "../tool/definition.ts"
+import type { ToolDefinition } from "../tool/ToolDefinition.ts"
 
 type AnySkills = ReadonlyArray<Skill.AnySkill>
 type AnyLoop = Skill.Skill<Tool.AnyTool>

@@ -2,11 +2,11 @@
 import * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { UnknownToolError } from "../errors/ToolError.ts"
-import type * as Turn from "../run/Turn.ts"
+import type { OnPartial } from "../run/Run.ts"
 import { type Agent, fromDefinition, TypeId } from "./definition.ts"
 import type { Running } from "./skills.ts"
 import type { CommonAnswer, Guarded, Named } from "./types.ts"
-import { rowsAfter } from "../model/table.ts"
+import * as LlmTable from "../model/LlmTable.ts"
 
 /** Rows by tool name: nearer than the defaults, farther than a tool's own table. */
 export const onToolError =
@@ -69,9 +69,9 @@ export const toolDefaults =
   }
 
 /** What a table of `onLlmError` may be given besides. */
-export interface LlmErrorOptions extends Turn.HandlerOptions {
+export interface LlmErrorOptions extends LlmTable.HandlerOptions {
   /** Whether a streamed attempt may be made again after its first text; by default it fails with what it has. */
-  readonly onPartial?: Turn.OnPartial
+  readonly onPartial?: OnPartial
 }
 
 /**
@@ -80,17 +80,17 @@ export interface LlmErrorOptions extends Turn.HandlerOptions {
  * `onPartial: "restart"` a streamed attempt may be made again after its first text; by default it fails with what it has.
  */
 export const onLlmError =
-  <O, const Given extends Turn.LlmRows<O> | Turn.LlmHandler<O>>(
-    given: Given & Turn.CheckRows<Given>,
+  <O, const Given extends LlmTable.LlmRows<O> | LlmTable.LlmHandler<O>>(
+    given: Given & LlmTable.CheckRows<Given>,
     options: LlmErrorOptions = {}
   ) =>
   <I, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R, T, ByTool, Defaults, Turn.After<ModelTable, Given>, Choice> => {
+  ): Agent<I, O, E, R, T, ByTool, Defaults, LlmTable.After<ModelTable, Given>, Choice> => {
     const { definition } = self[TypeId]
     return fromDefinition({
       ...definition,
-      onLlmError: rowsAfter(definition.onLlmError, given, options),
+      onLlmError: LlmTable.rowsAfter(definition.onLlmError, given, options),
       onPartial: options.onPartial ?? definition.onPartial
     })
   }

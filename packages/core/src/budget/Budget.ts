@@ -4,7 +4,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import * as FailureHistory from "./FailureHistory.ts"
+import { defaults as repeatedFailures, type RepeatedFailures } from "./repeatedFailures.ts"
 import type * as Price from "./Price.ts"
 
 /** All limits of a run, its defaults filled in. */
@@ -32,10 +32,10 @@ export interface Budget {
   /** What models cost. `maxCost` needs the price of every model of the run. */
   readonly prices: Price.Prices | undefined
   /** What is done about a tool that fails again and again in the same way. */
-  readonly repeatedFailures: FailureHistory.RepeatedFailures
+  readonly repeatedFailures: RepeatedFailures
 }
 
-export type { RepeatedFailures } from "./FailureHistory.ts"
+export type { RepeatedFailures } from "./repeatedFailures.ts"
 
 type Numbers = Omit<Budget, "repeatedFailures" | "prices">
 
@@ -43,7 +43,7 @@ type Numbers = Omit<Budget, "repeatedFailures" | "prices">
 export type Limits = Partial<Omit<Numbers, "maxDuration">> & {
   readonly maxDuration?: Duration.Input
   readonly prices?: Price.Prices
-  readonly repeatedFailures?: Partial<FailureHistory.RepeatedFailures>
+  readonly repeatedFailures?: Partial<RepeatedFailures>
 }
 
 const defaults: Numbers = {
@@ -74,7 +74,7 @@ const mayBeInfinite: ReadonlySet<string> = new Set([
 
 /** Fills in the defaults. Refuses what is no limit with a `RangeError`: counts have to be whole numbers of at least 1. */
 export const make = (limits?: Limits): Budget =>
-  over({ ...defaults, prices: undefined, repeatedFailures: FailureHistory.defaults }, limits ?? {})
+  over({ ...defaults, prices: undefined, repeatedFailures }, limits ?? {})
 
 /**
  * The same budget with these limits in the place of its own, and all others as they are; refuses what `make` refuses.
@@ -113,7 +113,7 @@ export const unlimited: Budget = {
   maxDuration: Infinity,
   maxDepth: Infinity,
   prices: undefined,
-  repeatedFailures: FailureHistory.defaults
+  repeatedFailures
 }
 
 /** Cost and time are amounts above 0, everything else is counted. */

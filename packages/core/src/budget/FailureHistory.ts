@@ -4,6 +4,7 @@
  */
 
 import * as Schema from "effect/Schema"
+import type { RepeatedFailures } from "./repeatedFailures.ts"
 
 /** Failures of one tool in a row. */
 const StreakState = Schema.Struct({
@@ -35,19 +36,6 @@ export const Settled = Schema.Struct({
   /** It was refused before it ran: the tool did not fail. */
   isDenied: Schema.optionalKey(Schema.Boolean)
 })
-
-/** After how many equal failures of a tool in a row what is done about them. */
-export interface RepeatedFailures {
-  /** From here on the model is told that it repeats itself; 3 by default. */
-  readonly hint: number
-  /** The tool is withheld for one turn; 4 by default. */
-  readonly withhold: number
-  /** The run ends; 5 by default. */
-  readonly stop: number
-}
-
-/** A hint after 3 equal failures in a row, the tool withheld after 4, the end of the run after 5. */
-export const defaults: RepeatedFailures = { hint: 3, withhold: 4, stop: 5 }
 
 /** The bucket of all names that are no tool. */
 export const unknownTool = ""

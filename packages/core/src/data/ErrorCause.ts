@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import { maskAll, maskShapes } from "./Secrets.ts"
-import { property, quietly } from "./foreign.ts"
+import { property, quietly } from "./Foreign.ts"
 
 /** A foreign failure that came back from a wire. */
 export class ForeignError extends Error {

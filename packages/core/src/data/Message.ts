@@ -7,7 +7,7 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { kept } from "./unchecked.ts"
+import { kept } from "./Unchecked.ts"
 import {
   type Assistant,
   type Image,

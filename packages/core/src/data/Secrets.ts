@@ -60,6 +60,10 @@ const pieceLength = 8
 /** Masks every secret in a text, and every piece of 8 characters or more of one, unless it is a word of small letters. */
 export type Mask = (text: string) => string
 
+/**
+ * A mask for secrets whose values are known, in the forms in which they may come back: as they are, escaped for JSON or a URL, in
+ * base64. Values shorter than 4 characters are left out.
+ */
 export const mask = (secrets: ReadonlyArray<string>): Mask => {
   const forms = [...new Set(secrets.filter((secret) => secret.length >= shortest).flatMap(formsOf))]
   if (forms.length === 0) return (text) => text

@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Message from "./parts.ts"
-import { isDeep } from "./foreign.ts"
+import { isDeep } from "./Foreign.ts"
 
 /** The settlement of a call that was at work when its run ended. */
 export const interrupted: Message.Settlement = {

@@ -1,5 +1,5 @@
 /**
- * What an error says about recovering from it. The facts stand in one table (`internal/facts.ts`): classes, documentation
+ * What an error says about recovering from it. The facts stand in one table (`facts.ts`): classes, documentation
  * and tests draw from it.
  *
  * The questions come from TnsAI's error hierarchy (`isRetryable`, code, delay, attempts); `recovery` is ours.
@@ -10,9 +10,11 @@ import * as Schema from "effect/Schema"
 import { type Facts, facts, type FactsTable } from "./facts.ts"
 import { maskAll } from "../data/Secrets.ts"
 import { final, generous, type Outlook, outlookOf } from "./outlook.ts"
-import { isDeep, property, quietly } from "../data/foreign.ts"
+import { isDeep, property, quietly } from "../data/Foreign.ts"
 
 export type { Outlook, RecoveryKind } from "./outlook.ts"
+/** @internal */
+export { outlookOf } from "./outlook.ts"
 
 /** The tag of every error of this library. */
 export type Tag = keyof FactsTable

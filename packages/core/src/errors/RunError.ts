@@ -1,7 +1,7 @@
 /** How a run can end besides its answer and the failures of its model and tools. */
 import * as Schema from "effect/Schema"
 import * as Issue from "../data/Issue.ts"
-import { limitOf } from "./limit.ts"
+import { limitOf } from "./Limit.ts"
 import { sentence } from "./sentence.ts"
 import * as Message from "../data/Message.ts"
 import { advised, type AdviceOf } from "./RecoveryAdvice.ts"

@@ -3,7 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Schema from "effect/Schema"
 import { type Category, type Lent as LentType, outlookOf, recoveryKinds } from "./outlook.ts"
-import { property, quietly } from "../data/foreign.ts"
+import { property, quietly } from "../data/Foreign.ts"
 
 /** What a failure of a tool lends to the error around it, as it is written down. */
 export const Lent = Schema.Struct({

@@ -1,7 +1,7 @@
 /** What may be done after an error: the part of its advice that can depend on its own data. */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
-import { property } from "../data/foreign.ts"
+import { property } from "../data/Foreign.ts"
 
 export const recoveryKinds = ["resend", "repair", "shrink", "fallback", "escalate", "none"] as const
 
@@ -96,7 +96,11 @@ const ofCategory: Readonly<Record<Category, Outlook>> = {
   unknown: final("none")
 }
 
-/** The advice that a value carries itself, if it carries one. Whatever is senseless in it is filled in. */
+/**
+ * The advice that a value carries itself, if it carries one. Whatever is senseless in it is filled in.
+ *
+ * @internal
+ */
 export const outlookOf = (value: unknown): Outlook | undefined => {
   const isRetryable = property(value, "isRetryable")
   if (isRetryable === false) {

@@ -1,12 +1,8 @@
 /** Values of any kind as they are written down: JSON as it is, the rest by what it says. */
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
-import * as SchemaGetter from "effect/SchemaGetter"
-import * as SchemaTransformation from "effect/SchemaTransformation"
+import type * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
-import { KintsugiError } from "../errors/KintsugiError.ts"
-import { property, quietly } from "../data/foreign.ts"
+import { property, quietly } from "../data/Foreign.ts"
 
 /** Deeper than anybody reads, and not as deep as a stack. */
 const maxDepth = 500
@@ -59,44 +55,3 @@ const isPlain = (value: object): boolean => {
 const isOpaque = (value: object): boolean => ArrayBuffer.isView(value) || Object.keys(value).length === 0
 
 const masked = (text: string): string => ErrorCause.mask(text, Infinity)
-
-const encode = SchemaGetter.transformOptional(Option.flatMap((value: unknown) => Option.fromUndefinedOr(jsonOf(value))))
-
-/** A field that holds any value, `undefined` too. */
-export const Value = Schema.optionalKey(Schema.Json).pipe(
-  Schema.decodeTo(Schema.Unknown, {
-    decode: SchemaGetter.transformOptional((json) => Option.some(Option.getOrUndefined(json))),
-    encode
-  })
-)
-
-/** A field that holds any value, or is not there. */
-export const OptionalValue = Schema.optionalKey(Schema.Json).pipe(
-  Schema.decodeTo(Schema.optionalKey(Schema.Unknown), {
-    decode: SchemaGetter.transformOptional((json: Option.Option<Schema.Json>): Option.Option<unknown> => json),
-    encode
-  })
-)
-
-/**
- * A field that holds an error: of this library it keeps its class, of another it is a summary. What looks like a credential is
- * masked wherever it stands in it, but for the conversation that it takes along.
- */
-export const Failure = Schema.Json.pipe(
-  Schema.decodeTo(
-    ErrorCause.nested(() => KintsugiError),
-    SchemaTransformation.transform({ decode: (json): Schema.Json => json, encode: (json): Schema.Json => hush(json) })
-  )
-)
-
-const hush = (json: Schema.Json): Schema.Json => {
-  if (Predicate.isString(json)) return masked(json)
-  if (json === null || typeof json !== "object") return json
-  if (isArray(json)) return json.map(hush)
-  return Object.fromEntries(
-    Object.entries(json).map(([key, field]) => [key, key === "transcript" ? field : hush(field)])
-  )
-}
-
-// `Array.isArray` does not see arrays that are read-only
-const isArray = (json: Schema.JsonArray | Schema.JsonObject): json is Schema.JsonArray => Array.isArray(json)

@@ -11,7 +11,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
 import type * as AgentEvent from "./AgentEvent.ts"
 import type { Meter } from "../budget/Meter.ts"
-import type { Done } from "./done.ts"
+import type { Done } from "./Done.ts"
 import type { Ledger } from "../budget/Ledger.ts"
 import type { Left } from "../errors/Trail.ts"
 

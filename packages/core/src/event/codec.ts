@@ -8,7 +8,7 @@ import * as Message from "../data/Message.ts"
 import { BudgetReason } from "../errors/RunError.ts"
 import * as Usage from "../data/Usage.ts"
 import * as Snapshot from "./Snapshot.ts"
-import { Failure, OptionalValue, Value } from "./value.ts"
+import { Failure, OptionalValue, Value } from "./fields.ts"
 
 const origin = {
   runId: Schema.String,

@@ -8,8 +8,8 @@ import * as FailureHistory from "../budget/FailureHistory.ts"
 import * as Ledger from "../budget/Ledger.ts"
 import * as Message from "../data/Message.ts"
 import { type Shared, shared } from "../budget/Meter.ts"
-import { digestOfRequest } from "../data/digest.ts"
-import { Position } from "../recovery/position.ts"
+import { digestOfRequest } from "../data/Digest.ts"
+import { Position } from "../recovery/Position.ts"
 
 /** A whole number of at least 0. */
 export const Count = Schema.Finite.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
@@ -90,7 +90,7 @@ const placeOf = (request: Approval.Request, { open, runId, turn }: Waiting): Mes
 }
 
 /** Whether a request says of its call what was shown when its digest was made. Older ones, without a schema, are asked again. */
-export const isIntact = (request: Approval.Request, waiting: Waiting): Effect.Effect<boolean> => {
+const isIntact = (request: Approval.Request, waiting: Waiting): Effect.Effect<boolean> => {
   const call = placeOf(request, waiting)
   if (call === undefined) return Effect.succeed(false)
   if (request.schema === undefined) return Effect.succeed(true)

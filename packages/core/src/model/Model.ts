@@ -6,9 +6,11 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { Explanation } from "../recovery/Explanation.ts"
-import { explained, explaining, over } from "./explaining.ts"
+import { explained, over } from "./Explained.ts"
+import { explaining } from "./explaining.ts"
 import { explainsAll, fallback as inOrder } from "./fallback.ts"
-import { around as surrounded, type Surrounding } from "./asking.ts"
+import { around as surrounded } from "./compose.ts"
+import type { Surrounding } from "./composition.ts"
 import { explainsTable, guarded } from "./recovery.ts"
 import {
   type CheckRows,
@@ -17,7 +19,7 @@ import {
   type LlmRows,
   rowsAfter,
   type TableOf
-} from "./table.ts"
+} from "./LlmTable.ts"
 import type { Part, Request, Service } from "./service.ts"
 import type * as LlmError from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
@@ -44,9 +46,9 @@ export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Ef
 /** The service that agents ask for in `R`. */
 export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
 
-export type { Surrounding } from "./asking.ts"
+export type { Surrounding } from "./ModelCall.ts"
 export { collected, Collector, partsOf } from "./collecting.ts"
-export type { HandlerOptions, LlmHandler, LlmRows } from "./table.ts"
+export type { HandlerOptions, LlmHandler, LlmRows } from "./LlmTable.ts"
 
 /** A model whose failures are handled: what is left of them is in its type. One with `LlmError`s alone is a `Service`. */
 export interface Guarded<E, R> {

@@ -1,6 +1,5 @@
-/** What one call of a model is at worst that is made of others: those that were made here, and layers of them, know it. */
+/** How a model that is made of others, or a layer of one, says what its calls are at worst. */
 import * as Duration from "effect/Duration"
-import * as Predicate from "effect/Predicate"
 import type { Explanation } from "../recovery/Explanation.ts"
 
 /** `errors`: failures that the policies may meet. */
@@ -8,24 +7,11 @@ export interface Explains {
   (errors: ReadonlyArray<unknown>): Explanation
 }
 
-const Mark: unique symbol = Symbol.for("~@kintsugi/core/Model/Explains")
+export const Mark: unique symbol = Symbol.for("~@kintsugi/core/Model/Explains")
 
 /** Says of a model, or of its layer, what its calls are at worst. Not enumerable: a copy may do anything. */
 export const explaining = <M extends object>(model: M, explains: Explains): M =>
   Object.defineProperty(model, Mark, { value: explains })
-
-/** A call of a single model: one request, and nothing else that is known of it. */
-const single: Explanation = {
-  rows: [],
-  worst: { attempts: 1, requests: 1, fixerRuns: 0, modelCalls: 0, waits: Duration.zero, time: Duration.zero }
-}
-
-/** What one call of it is at worst; whatever does not say is a single model. */
-export const explained = (model: unknown, errors: ReadonlyArray<unknown>): Explanation =>
-  Predicate.hasProperty(model, Mark)
-    ? // whoever has the mark was made above
-      (model[Mark] as Explains)(errors)
-    : single
 
 /** One after the other, each of which fails. */
 export const inTurn = (all: ReadonlyArray<Explanation>): Explanation => {
@@ -40,22 +26,6 @@ export const inTurn = (all: ReadonlyArray<Explanation>): Explanation => {
       modelCalls: sum(({ modelCalls }) => modelCalls),
       waits: Duration.millis(sum(({ waits }) => Duration.toMillis(waits))),
       time: Duration.millis(sum(({ time }) => Duration.toMillis(time)))
-    }
-  }
-}
-
-/** The same, where each request of a single model is what its transport does for it. */
-export const over = (model: Explanation, transport: Explanation | undefined): Explanation => {
-  if (transport === undefined) return model
-  const { requests, time } = model.worst
-  const { worst } = transport
-  return {
-    rows: model.rows,
-    worst: {
-      ...model.worst,
-      requests: requests * worst.requests,
-      modelCalls: model.worst.modelCalls + requests * worst.modelCalls,
-      time: Duration.sum(time, Duration.times(worst.time, requests))
     }
   }
 }

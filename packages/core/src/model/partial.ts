@@ -1,6 +1,6 @@
 /** A failure of a model, and what is known beside it: the text that its reply had by then, the failures before it. */
 import { isLlmError, type LlmError } from "../errors/LlmError.ts"
-import { quietly } from "../data/foreign.ts"
+import { quietly } from "../data/Foreign.ts"
 
 /** The same failure with that text; without any, it stays the same object. */
 export const withPartial = (error: LlmError, partial: string): LlmError =>

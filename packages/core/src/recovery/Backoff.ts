@@ -10,7 +10,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
-import { property } from "../data/foreign.ts"
+import { property } from "../data/Foreign.ts"
 
 /** How often: `retries` counts the extra runs, `maxAttempts` all runs. Exactly one of them is given. */
 export type Count =

@@ -2,8 +2,9 @@
 import * as Duration from "effect/Duration"
 import type { Explanation, Row, Rung, Worst } from "./Explanation.ts"
 import { type Samples, samplesFor, steps } from "./explainSchedule.ts"
-import type { Compact, Fix, Node, Retry, Rows } from "./node.ts"
-import { costOf, maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts"
+import type { Compact, Fix, Node, Retry, Rows } from "./Node.ts"
+import { maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts"
+import { costOf } from "./Cost.ts"
 
 /** What `explain` cannot read off a policy. */
 export interface Options {

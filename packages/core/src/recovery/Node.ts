@@ -61,8 +61,6 @@ export type Node =
 /** The text that a model reads of a failure. */
 export type Renderer = (error: unknown, context: FailureContext) => string | Effect.Effect<string, unknown>
 
-export type Kind = Node["kind"]
-
 /** What a told failure asks for: that the run goes on as before, or that it goes on without tools. */
 export type Afterwards = "continue" | "tools-off"
 

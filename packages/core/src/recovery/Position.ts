@@ -4,7 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { hintOf } from "./Backoff.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
-import { property } from "../data/foreign.ts"
+import { property } from "../data/Foreign.ts"
 
 /** What is kept of a failure: its tag, its words, and its advice. It is all that a schedule may have read of it. */
 export const Seen = Schema.Struct({

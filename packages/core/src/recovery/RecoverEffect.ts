@@ -2,8 +2,8 @@
 import * as Effect from "effect/Effect"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Driver from "./Driver.ts"
-import type { Position, Seen } from "./position.ts"
-import type { Rows } from "./node.ts"
+import type { Position, Seen } from "./Position.ts"
+import type { Rows } from "./Node.ts"
 
 export interface Keeping {
   readonly onWait: (position: Position) => Effect.Effect<void>

@@ -6,10 +6,10 @@
 import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type { Explanation } from "./Explanation.ts"
-import { explain as explaining, type Options as ExplainOptions } from "./explain.ts"
-import { type Position, seenOf } from "./position.ts"
-import { recoverEffect } from "./effect.ts"
-import type * as Internal from "./node.ts"
+import { explain as explaining, type Options as ExplainOptions } from "./Explain.ts"
+import { type Position, seenOf } from "./Position.ts"
+import { recoverEffect } from "./RecoverEffect.ts"
+import type * as Internal from "./Node.ts"
 import {
   type EndOf,
   type AnswerOf,
@@ -84,7 +84,7 @@ export const onError: {
 /** An effect behind a table. */
 export type Recovered<A, E, R, T> = Effect.Effect<A | AnswerOf<T[keyof T]>, Residue<E, T>, R | ServicesOf<T[keyof T]>>
 
-export { Position } from "./position.ts"
+export { Position } from "./Position.ts"
 
 /** How a policy survives a restart. */
 export interface Keeping<R> {
@@ -107,7 +107,7 @@ export const onErrorKept =
     return recoverEffect(rowsOf(table), self, { onWait, from, keep: seenOf }) as never
   }
 
-export type { Options as ExplainOptions } from "./explain.ts"
+export type { Options as ExplainOptions } from "./Explain.ts"
 
 /**
  * What a policy, a table or a single verdict, would do at worst: without running it, whatever fails and in whatever order. A

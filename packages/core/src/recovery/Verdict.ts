@@ -6,12 +6,12 @@ import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Backoff from "./Backoff.ts"
 import type { Compaction } from "./Compaction.ts"
-import type * as Internal from "./node.ts"
-import type { FailureContext } from "./node.ts"
+import type * as Internal from "./Node.ts"
+import type { FailureContext } from "./Node.ts"
 import type { DeserializationError, InvalidArgs, Severity, ToolExecutionError } from "../errors/ToolError.ts"
 
 export type { Severity } from "../errors/ToolError.ts"
-export type { Decision, FailureContext, Rows, SideEffects } from "./node.ts"
+export type { Decision, FailureContext, Rows, SideEffects } from "./Node.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Recovery")
 
@@ -38,7 +38,7 @@ export interface Verdict<in E, out A = never, out Err = never, out R = never, ou
     readonly _End: () => End
     readonly _Acts: () => Acts
   }
-  readonly kind: Internal.Kind
+  readonly kind: Internal.Node["kind"]
 }
 
 /** A verdict of which nothing is known. */

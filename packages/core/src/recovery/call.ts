@@ -8,7 +8,7 @@ import * as Schedule from "effect/Schedule"
 import { hintFrom, hintOf } from "./Backoff.ts"
 import { tagOf } from "../data/ErrorCause.ts"
 import { Latest } from "./RetryBudget.ts"
-import type { Position, Seen } from "./position.ts"
+import type { Position, Seen } from "./Position.ts"
 import {
   type Compactions,
   type Ending,
@@ -19,7 +19,7 @@ import {
   untouchable
 } from "./rules.ts"
 import { maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts"
-import type { Compact, Decision, FailureContext, Fix, Ladder, Node, Retry } from "./node.ts"
+import type { Compact, Decision, FailureContext, Fix, Ladder, Node, Retry } from "./Node.ts"
 
 const attemptCap = `${maxAttemptsPerCall} attempts per call`
 

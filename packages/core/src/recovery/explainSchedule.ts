@@ -11,7 +11,7 @@ import { tagOf } from "../data/ErrorCause.ts"
 import type { Rung, Wait } from "./Explanation.ts"
 import { mostFor } from "../errors/RecoveryAdvice.ts"
 import { Latest } from "./RetryBudget.ts"
-import type { Retry } from "./node.ts"
+import type { Retry } from "./Node.ts"
 import { maxAttemptsPerCall } from "./bounds.ts"
 
 /** Failures that a row may meet. */

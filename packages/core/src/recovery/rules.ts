@@ -4,8 +4,8 @@ import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type { Severity } from "../errors/ToolError.ts"
 import type { Left } from "../errors/Trail.ts"
-import type { Position, Seen } from "./position.ts"
-import type { Afterwards, Compact, Decision, FailureContext, Fix, Node, Renderer, Retry } from "./node.ts"
+import type { Position, Seen } from "./Position.ts"
+import type { Afterwards, Compact, Decision, FailureContext, Fix, Node, Renderer, Retry } from "./Node.ts"
 
 export interface Row {
   /** Names the row within its table and level: its counts are kept under this name. */

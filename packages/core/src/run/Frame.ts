@@ -10,13 +10,14 @@ import * as Budget from "../budget/Budget.ts"
 import { Ledger } from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
-import type { Nesting } from "../tool/nesting.ts"
+import type { Nesting } from "../tool/Toolset.ts"
 import { Meter, type OnExceeded } from "../budget/Meter.ts"
-import { Suspension } from "./start.ts"
-import * as Identifier from "../data/identifier.ts"
-import { Done } from "../event/done.ts"
+import { Suspension } from "./Start.ts"
+import * as Identifier from "../data/Identifier.ts"
+import { Done } from "../event/Done.ts"
 import * as Listening from "./listening.ts"
 
+export { inTime } from "./budget.ts"
 export type { Listener } from "./listening.ts"
 
 /** Takes events as they come. */

@@ -1,7 +1,6 @@
 /** A run at work in a fiber of its own, for those who need more of it than its answer. */
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Queue from "effect/Queue"
 import type * as Scope from "effect/Scope"
@@ -13,7 +12,7 @@ import type { Snapshot } from "../event/Snapshot.ts"
 import * as Usage from "../data/Usage.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type { Mode, Sink, State } from "./Frame.ts"
-import { Suspension } from "./start.ts"
+import { Suspension } from "./Start.ts"
 
 /** How a run ended that did not fail: with its answer, or waiting for a decision or a larger budget. */
 export type Outcome<O> = Completed<O> | Suspended
@@ -123,7 +122,3 @@ class Log {
     )
   )
 }
-
-/** Whether a run ended waiting. */
-export const isSuspended = (exit: Exit.Exit<unknown, unknown>): boolean =>
-  Exit.isSuccess(exit) && exit.value instanceof Suspension

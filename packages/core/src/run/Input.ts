@@ -4,7 +4,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Issue from "../data/Issue.ts"
 import * as Message from "../data/Message.ts"
-import { once } from "../tool/definition.ts"
+import { once } from "../data/Once.ts"
 
 /** What a user says, and the text of it, by which skills are chosen and on which functions work. */
 export interface Said {

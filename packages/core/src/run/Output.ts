@@ -4,8 +4,9 @@ import type * as Schema from "effect/Schema"
 import * as Coercion from "../coercion/Coercion.ts"
 import * as Issue from "../data/Issue.ts"
 import type * as Model from "../model/Model.ts"
-import { issuesOf } from "../tool/call.ts"
-import { decoder, jsonSchemaOf, once } from "../tool/definition.ts"
+import { issuesOf } from "../coercion/Issues.ts"
+import { once } from "../data/Once.ts"
+import { decoder, jsonSchemaOf } from "../tool/ToolSchema.ts"
 
 export interface Output {
   readonly schema: Schema.Codec<unknown, unknown>

@@ -13,10 +13,10 @@ import type * as Model from "../model/Model.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import { RoutingError } from "../errors/RunError.ts"
 import * as Skill from "./Skill.ts"
-import { rowsAfter } from "../model/table.ts"
+import * as LlmTable from "../model/LlmTable.ts"
 import type { Candidate, Choice, Place } from "./routerPlace.ts"
 import * as Interception from "../model/Interception.ts"
-import * as Turn from "./Turn.ts"
+import * as Turn from "./turn.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Router")
 
@@ -102,15 +102,15 @@ export const byRule = <const Said extends string | undefined, E = never, R = nev
  * answer is the name of a skill.
  */
 export const onLlmError =
-  <const Name extends string, const Given extends Turn.LlmRows<Name> | Turn.LlmHandler<Name>>(
-    given: Given & Turn.CheckRows<Given>,
-    options?: Turn.HandlerOptions
+  <const Name extends string, const Given extends LlmTable.LlmRows<Name> | LlmTable.LlmHandler<Name>>(
+    given: Given & LlmTable.CheckRows<Given>,
+    options?: LlmTable.HandlerOptions
   ) =>
   <Said extends string | undefined, E, R, Old>(
     self: Router<Said, E, R, Old>
-  ): Router<Said, E, R, Turn.After<Old, Given>> => {
+  ): Router<Said, E, R, LlmTable.After<Old, Given>> => {
     const { definition } = self
-    return fromDefinition({ ...definition, rows: rowsAfter(definition.rows, given, options) })
+    return fromDefinition({ ...definition, rows: LlmTable.rowsAfter(definition.rows, given, options) })
   }
 
 const defaultPrompt = "Choose the skill that fits what the user asks for. Do not answer the user."

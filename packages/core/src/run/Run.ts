@@ -14,8 +14,8 @@ import * as Deciding from "./deciding.ts"
 import * as Frame from "./Frame.ts"
 import * as Nesting from "./nesting.ts"
 import * as Rereading from "./rereading.ts"
-import * as Undoing from "./undoing.ts"
-import { type Start, Suspension } from "./start.ts"
+import * as Undoing from "./Undoing.ts"
+import { type Start, Suspension } from "./Start.ts"
 import type { Choice, Loop, Plain, Plan, Skilled } from "./plan.ts"
 import type { Choice as Chosen, Place } from "./routerPlace.ts"
 import { RunState } from "./state.ts"
@@ -25,9 +25,10 @@ import * as Model from "../model/Model.ts"
 import * as Router from "./Router.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type * as Toolset from "../tool/Toolset.ts"
-import * as Turn from "./Turn.ts"
+import * as Turn from "./turn.ts"
 
-export type { Choice, Loop, Plain, Plan, Skilled, Work } from "./plan.ts"
+export type { Plain, Plan, Skilled, Work } from "./plan.ts"
+export type { OnPartial, Siblings } from "./turn.ts"
 
 /** Runs a plan. Every event goes to the sink, if there is one. */
 export const run = (

@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { ownerOf } from "./budget.ts"
-import type { Effected } from "../event/done.ts"
+import type { Effected } from "../event/Done.ts"
 
 /**
  * Undoes what was done in this run and below it, the last thing first, each at most once; then fails as it would have. Where a limit

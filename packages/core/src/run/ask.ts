@@ -13,12 +13,20 @@ import type * as Recovery from "../recovery/Recovery.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Usage from "../data/Usage.ts"
 import { Exceeded } from "../budget/Meter.ts"
-import { ask as asked, type Asker, cutOff, isSingle, named, refused, type Surrounding } from "../model/asking.ts"
-import { compacting } from "../model/compacting.ts"
-import { withPartial } from "../model/partial.ts"
-import { nothing, rowOf } from "../recovery/effect.ts"
+import {
+  ask as asked,
+  type Asker,
+  cutOff,
+  isSingle,
+  named,
+  refused,
+  type Surrounding,
+  withPartial
+} from "../model/ModelCall.ts"
+import { compacting } from "../model/Compacting.ts"
+import { nothing, rowOf } from "../recovery/RecoverEffect.ts"
 import * as Driver from "../recovery/Driver.ts"
-import type { Compact } from "../recovery/node.ts"
+import type { Compact } from "../recovery/Node.ts"
 
 /** A question to a model, and what guards it. */
 export interface Asking {

@@ -2,8 +2,8 @@
 import type * as Budget from "../budget/Budget.ts"
 import * as Message from "../data/Message.ts"
 import type { Snapshot } from "../event/Snapshot.ts"
-import type { ReadInput, Said } from "./input.ts"
-import type { Start } from "./start.ts"
+import type { ReadInput, Said } from "./Input.ts"
+import type { Start } from "./Start.ts"
 
 export interface Beginning {
   /** What the user says now, or has said last. */

@@ -7,11 +7,11 @@ import type * as Budget from "../budget/Budget.ts"
 import * as Interception from "../model/Interception.ts"
 import type * as Model from "../model/Model.ts"
 import * as RunContext from "../event/RunContext.ts"
-import type { Batch } from "./Turn.ts"
+import type { Batch } from "./turn.ts"
 import * as Usage from "../data/Usage.ts"
 import { Exceeded, ownerAbove, type Meter, type OnExceeded, type SharedExceeded } from "../budget/Meter.ts"
-import { leavesOf } from "../model/asking.ts"
-import { trailOf } from "../recovery/trail.ts"
+import { leavesOf } from "../model/ModelCall.ts"
+import { trailOf } from "../recovery/Decisions.ts"
 
 /** Whose limit it is that was reached, of this run or of one above; nothing of what is no limit. */
 export const ownerOf = (error: unknown, { meter }: RunContext.RunContext): Meter | undefined =>

@@ -4,8 +4,8 @@ import * as Option from "effect/Option"
 import type * as Approval from "../data/Approval.ts"
 import { Approver } from "../tool/Approver.ts"
 import type { Snapshot, Standing } from "../event/Snapshot.ts"
-import type { Decide } from "../tool/approving.ts"
-import type { Start } from "./start.ts"
+import type { Decide } from "../tool/Toolset.ts"
+import type { Start } from "./Start.ts"
 
 export interface Deciders {
   readonly decide: Decide

@@ -12,7 +12,7 @@ import * as AgentEvent from "../event/AgentEvent.ts"
 import * as Interception from "../model/Interception.ts"
 import { labelsOf } from "../errors/RecoveryAdvice.ts"
 import type * as RunContext from "../event/RunContext.ts"
-import { Backlog } from "../data/backlog.ts"
+import { Backlog } from "./backlog.ts"
 
 /** Hears events, one after the other. */
 export interface Listener {

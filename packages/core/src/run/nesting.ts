@@ -4,9 +4,9 @@ import type { Snapshot } from "../event/Snapshot.ts"
 import type { Meter } from "../budget/Meter.ts"
 import type { Beginning } from "./beginning.ts"
 import type { Mode } from "./Frame.ts"
-import type { Start } from "./start.ts"
+import type { Start } from "./Start.ts"
 import type { RunState } from "./state.ts"
-import type { Place } from "../tool/nesting.ts"
+import type { Place } from "../tool/Toolset.ts"
 
 /** A run with calls to settle. */
 interface Calling {

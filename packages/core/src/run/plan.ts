@@ -7,11 +7,11 @@ import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Router from "./Router.ts"
 import type { Candidate } from "./routerPlace.ts"
 import type * as Toolset from "../tool/Toolset.ts"
-import type * as Turn from "./Turn.ts"
+import type * as Turn from "./turn.ts"
 import type { OnExceeded } from "../budget/Meter.ts"
 import type * as Frame from "./Frame.ts"
-import type { ReadInput } from "./input.ts"
-import type { Output } from "./output.ts"
+import type { ReadInput } from "./Input.ts"
+import type { Output } from "./Output.ts"
 
 /** All that the loop has to know of an agent. */
 export interface Plan {

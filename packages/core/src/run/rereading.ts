@@ -9,7 +9,7 @@ import type * as Model from "../model/Model.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { InvalidOutputError } from "../errors/RunError.ts"
-import type { Answer, Output } from "./output.ts"
+import type { Answer, Output } from "./Output.ts"
 import type { RunState } from "./state.ts"
 
 /** The request, with what is wanted for an answer where that is JSON. */

@@ -7,7 +7,7 @@ import type * as Model from "../model/Model.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import { ToolExecutionError } from "../errors/ToolError.ts"
 import type { Open, Snapshot } from "../event/Snapshot.ts"
-import type { Failure, Pending } from "../tool/outcome.ts"
+import type { Failure, Pending } from "../tool/Toolset.ts"
 import { Exceeded, own, ownerAbove } from "../budget/Meter.ts"
 import type { State } from "./Frame.ts"
 

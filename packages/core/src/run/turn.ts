@@ -3,12 +3,11 @@ import * as Effect from "effect/Effect"
 import type * as FailureHistory from "../budget/FailureHistory.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Message from "../data/Message.ts"
-import type { Place } from "../tool/nesting.ts"
+import type { Place } from "../tool/Toolset.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Toolset from "../tool/Toolset.ts"
 
-export type { After, CheckRows, HandlerOptions, LlmHandler, LlmRows } from "../model/table.ts"
-export { type Answer, ask, type Asking, type OnPartial } from "./ask.ts"
+export { ask, type OnPartial } from "./ask.ts"
 
 /** The calls of a reply, all settled, in the model's order. `failure` ends the run, and so does `output`. */
 export interface Batch {

@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import type * as Message from "../data/Message.ts"
 import { ToolDeniedError } from "../errors/ToolError.ts"
-import { quietly } from "../data/foreign.ts"
+import { quietly } from "../data/Foreign.ts"
 
 /** An event with which an operation begins. */
 export type Beginning = AgentEvent.OfType<"run-start" | "model-start" | "tool-start">

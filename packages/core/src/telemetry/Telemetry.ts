@@ -8,7 +8,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Metrics from "./metrics.ts"
-import { Operations } from "./operations.ts"
+import { Operations } from "./Operations.ts"
 import * as Spans from "./spans.ts"
 import * as RunContext from "../event/RunContext.ts"
 

@@ -6,7 +6,7 @@ import type * as Ledger from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
 import { describe, labelsOf, tags } from "../errors/RecoveryAdvice.ts"
 import type * as Usage from "../data/Usage.ts"
-import type { Beginning, Ending } from "./operations.ts"
+import type { Beginning, Ending } from "./Operations.ts"
 
 export type Attributes = Readonly<Record<string, unknown>>
 

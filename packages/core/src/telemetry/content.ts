@@ -2,9 +2,9 @@
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
-import { jsonOf } from "../event/value.ts"
+import { jsonOf } from "../event/Json.ts"
 import type { Attributes, Report } from "./attributes.ts"
-import type { Beginning } from "./operations.ts"
+import type { Beginning } from "./Operations.ts"
 
 /** The longest text in an attribute, in characters. */
 const longest = 16_384

@@ -4,7 +4,7 @@ import * as Metric from "effect/Metric"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import { labelsOf } from "../errors/RecoveryAdvice.ts"
 import { errorType } from "./attributes.ts"
-import type { Beginning, Ending, Watcher } from "./operations.ts"
+import type { Beginning, Ending, Watcher } from "./Operations.ts"
 
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
 

@@ -7,7 +7,7 @@ import type * as Tracer from "effect/Tracer"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as Attributes from "./attributes.ts"
 import * as Content from "./content.ts"
-import type { Beginning, Ending, Watcher } from "./operations.ts"
+import type { Beginning, Ending, Watcher } from "./Operations.ts"
 
 /** `hasContent`: whether spans hold what was said, too. */
 export const watcher = (hasContent: boolean): Watcher<Operation> => ({
@@ -17,7 +17,7 @@ export const watcher = (hasContent: boolean): Watcher<Operation> => ({
 })
 
 /** One operation, and its span. */
-export class Operation {
+class Operation {
   readonly span: Tracer.Span
   readonly #began: bigint
   readonly #hasContent: boolean

@@ -4,7 +4,7 @@ import * as Context from "effect/Context"
 import * as Equal from "effect/Equal"
 import * as Exit from "effect/Exit"
 import * as AgentEvent from "../event/AgentEvent.ts"
-import { Operations, type Watcher } from "../telemetry/operations.ts"
+import { Operations, type Watcher } from "../telemetry/Operations.ts"
 import type * as Message from "../data/Message.ts"
 import * as Usage from "../data/Usage.ts"
 

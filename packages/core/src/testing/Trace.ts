@@ -8,7 +8,7 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as TestClock from "effect/testing/TestClock"
 import * as Explanation from "../recovery/Explanation.ts"
-import { recoverEffect } from "../recovery/effect.ts"
+import { recoverEffect } from "../recovery/RecoverEffect.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import { type Failure, type FailureScript, type Step, stepOf } from "./FailureScript.ts"
 

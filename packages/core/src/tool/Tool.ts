@@ -3,23 +3,14 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Schema from "effect/Schema"
-import * as Identifier from "../data/identifier.ts"
+import * as Identifier from "../data/Identifier.ts"
 import * as Call from "./call.ts"
 import * as Complete from "./complete.ts"
 import * as Foreign from "./function.ts"
 import * as ToolRun from "./run.ts"
-import {
-  type Compensate,
-  define,
-  limitOf,
-  type Limits,
-  type Options,
-  type Stored,
-  type ToolContext,
-  type ToolDefinition,
-  type NoVerify
-} from "./definition.ts"
-import type { Covers, ServicesOfVerify, TimeoutOf } from "./left.ts"
+import { type Covers, define, limitOf, type Limits, type NoVerify, type Options, type Stored } from "./define.ts"
+import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { ServicesOfVerify, TimeoutOf } from "./Residue.ts"
 import type { RowKeys, Rows } from "./rows.ts"
 import type { Completion } from "../data/Completion.ts"
 import { KintsugiError } from "../errors/KintsugiError.ts"
@@ -34,17 +25,9 @@ import {
   ToolExecutionError
 } from "../errors/ToolError.ts"
 
-export type {
-  Compensate,
-  Limits,
-  NoVerify,
-  Options,
-  Settled,
-  Stored,
-  ToolContext,
-  Verify
-} from "./definition.ts"
-export type { TimeoutOf } from "./left.ts"
+export type { Limits, NoVerify, Options, Stored, Verify } from "./define.ts"
+export type { Compensate, Settled, ToolContext } from "./ToolDefinition.ts"
+export type { TimeoutOf } from "./Residue.ts"
 export type { Admits, CallError, RowInput, RowKeys, Rows, ToolEnd } from "./rows.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Tool")

@@ -12,7 +12,7 @@ import * as Standing from "./standing.ts"
 import * as UnknownTool from "./unknown.ts"
 import * as Call from "./call.ts"
 import type { Place } from "./nesting.ts"
-import type { ToolDefinition } from "./definition.ts"
+import type { ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry, Level } from "./surroundings.ts"
 import * as Message from "../data/Message.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
@@ -21,7 +21,11 @@ import * as RunContext from "../event/RunContext.ts"
 import type { Standing as StandingOf } from "../event/Snapshot.ts"
 import { DeserializationError, EscalationError, type InvalidArgs } from "../errors/ToolError.ts"
 
+export type { Decide } from "./approving.ts"
+export type { Nesting, Place } from "./nesting.ts"
+export { offered, Waits } from "./nesting.ts"
 export type { Failure, Outcome, Output, Pending } from "./outcome.ts"
+export type { Entry } from "./surroundings.ts"
 
 /** The tools of one turn, each with its tables. */
 export interface Toolset {

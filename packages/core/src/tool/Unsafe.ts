@@ -1,6 +1,6 @@
 /** Whether something may start a tool with unsafe side effects: agents say so of themselves. */
 import * as Predicate from "effect/Predicate"
-import type { Node, Rows } from "../recovery/node.ts"
+import type { Node, Rows } from "../recovery/Node.ts"
 
 /** Where an agent says whether a tool with unsafe side effects may be started by it. */
 export const MayBeUnsafe: unique symbol = Symbol.for("~@kintsugi/core/MayBeUnsafe")

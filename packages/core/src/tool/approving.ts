@@ -7,8 +7,8 @@ import type * as Schema from "effect/Schema"
 import * as Approval from "../data/Approval.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
-import { digestOf, digestOfRequest } from "../data/digest.ts"
-import type { NeedsApproval, ToolDefinition } from "./definition.ts"
+import { digestOf, digestOfRequest } from "../data/Digest.ts"
+import type { NeedsApproval, ToolDefinition } from "./ToolDefinition.ts"
 
 /** For a call about which somebody was asked, of a tool that needs no approval any more. */
 export const always: NeedsApproval = {

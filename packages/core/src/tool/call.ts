@@ -2,13 +2,11 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import type * as SchemaIssue from "effect/SchemaIssue"
 import * as Coercion from "../coercion/Coercion.ts"
-import * as Issue from "../data/Issue.ts"
 import type * as Message from "../data/Message.ts"
 import { DeserializationError, InvalidArgs } from "../errors/ToolError.ts"
-import { failingIn, isAbsence } from "../coercion/failing.ts"
-import type { ToolDefinition } from "./definition.ts"
+import { issuesOf } from "../coercion/Issues.ts"
+import type { ToolDefinition } from "./ToolDefinition.ts"
 
 export interface Decoded {
   readonly params: unknown
@@ -35,19 +33,6 @@ export const decode = (
   const { value } = parsed.success
   const issues = issuesOf(decoded.failure, value, tool.coercion)
   return Result.fail(DeserializationError.of(tool.name, call.id, value, tool.targetType, issues))
-}
-
-/** All that is wrong, without what the step `drop-empty` takes for absent anyway, unless that is all. */
-export const issuesOf = (
-  failure: SchemaIssue.Issue,
-  value: Schema.Json,
-  ladder: ReadonlyArray<Coercion.Step>
-): ReadonlyArray<Issue.Issue> => {
-  const all = Issue.fromSchema(failure, value)
-  if (!ladder.includes("drop-empty")) return all
-  const failing = failingIn(failure)
-  const wrong = all.filter(({ path }) => !isAbsence(failing, value, path))
-  return wrong.length === 0 ? all : wrong
 }
 
 /** The arguments as text: what the model wrote, or the JSON of what it sent as an object. */

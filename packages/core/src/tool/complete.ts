@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { Completion } from "../data/Completion.ts"
-import { define, type ToolDefinition } from "./definition.ts"
+import { define } from "./define.ts"
+import type { ToolDefinition } from "./ToolDefinition.ts"
 
 const described = <S extends Schema.Top>(schema: S, description: string) => schema.annotate({ description })
 

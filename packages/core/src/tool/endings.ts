@@ -11,13 +11,13 @@ import { type ToolDeniedError, ToolExecutionError } from "../errors/ToolError.ts
 import { BudgetExceededError } from "../errors/RunError.ts"
 import * as Meter from "../budget/Meter.ts"
 import { Exceeded } from "../budget/Meter.ts"
-import { limitOf } from "../errors/limit.ts"
+import { limitOf } from "../errors/Limit.ts"
 import { denialOf, type Failure, type How, type Outcome, type Pending, result, signatureOf, wishOf } from "./outcome.ts"
 import type * as Driver from "../recovery/Driver.ts"
-import type { ToolDefinition } from "./definition.ts"
+import type { ToolDefinition } from "./ToolDefinition.ts"
 import { rendered } from "./rendering.ts"
 import * as ToolRun from "./run.ts"
-import { trailOf } from "../recovery/trail.ts"
+import { trailOf } from "../recovery/Decisions.ts"
 
 type Exhausted = Extract<Driver.Ending, { readonly type: "exhausted" }>
 

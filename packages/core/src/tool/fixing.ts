@@ -9,11 +9,9 @@ import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { DeserializationError, EscalationError, ToolExecutionError } from "../errors/ToolError.ts"
 import { type Fixed, type FixRound, untouchable } from "../recovery/Driver.ts"
-import type { ToolDefinition } from "./definition.ts"
-import type { Fix } from "../recovery/node.ts"
-
-/** Where an agent says whether a model drives it: as a fixer it gets a report then. Every other gets the raw arguments. */
-export const ReadsReport: unique symbol = Symbol.for("~@kintsugi/core/ReadsReport")
+import type { ToolDefinition } from "./ToolDefinition.ts"
+import { ReadsReport } from "./ReadsReport.ts"
+import type { Fix } from "../recovery/Node.ts"
 
 export interface Broken {
   readonly tool: ToolDefinition

@@ -4,7 +4,7 @@ import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Issue from "../data/Issue.ts"
 import { ExecutionError, type Kind } from "../errors/ToolError.ts"
-import type { ToolContext } from "./definition.ts"
+import type { ToolContext } from "./ToolDefinition.ts"
 
 interface Foreign<Params, A> {
   readonly kind?: Kind

@@ -5,7 +5,7 @@ import * as Interception from "../model/Interception.ts"
 import type * as Message from "../data/Message.ts"
 import * as ToolPolicy from "./ToolPolicy.ts"
 import { ToolDeniedError } from "../errors/ToolError.ts"
-import { isDeep } from "../data/foreign.ts"
+import { isDeep } from "../data/Foreign.ts"
 
 export interface Gates {
   /** The longest arguments, in bytes of UTF-8. */

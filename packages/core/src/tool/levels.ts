@@ -2,7 +2,7 @@
 import * as ErrorCause from "../data/ErrorCause.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import * as Call from "./call.ts"
-import type { Node } from "../recovery/node.ts"
+import type { Node } from "../recovery/Node.ts"
 
 /** The row of a level that guards an error, with its key: exact, then what stands for it, then `orElse`. */
 export const rowIn = (

@@ -3,7 +3,7 @@ import type * as Schema from "effect/Schema"
 import type * as Approval from "../data/Approval.ts"
 import type * as Snapshot from "../event/Snapshot.ts"
 import type { Meter } from "../budget/Meter.ts"
-import type { ToolContext } from "./definition.ts"
+import type { ToolContext } from "./ToolDefinition.ts"
 
 /** How the run of a sub-agent would be suspended as it stands; nothing where it cannot be. */
 export type Capture = (now: number) => Snapshot.Snapshot | undefined

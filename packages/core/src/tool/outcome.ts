@@ -7,8 +7,8 @@ import type * as Recovery from "../recovery/Recovery.ts"
 import * as Render from "../recovery/Render.ts"
 import type { Nested, Standing } from "../event/Snapshot.ts"
 import { DeserializationError, InvalidArgs } from "../errors/ToolError.ts"
-import type { ToolDefinition } from "./definition.ts"
-import type { Afterwards } from "../recovery/node.ts"
+import type { ToolDefinition } from "./ToolDefinition.ts"
+import type { Afterwards } from "../recovery/Node.ts"
 
 /** What ends a run. Our own final errors take its transcript along; a user's leaves as itself, the very same object. */
 export interface Failure {

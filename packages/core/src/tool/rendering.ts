@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { labelsOf } from "../errors/RecoveryAdvice.ts"
 import { untouchable } from "../recovery/Driver.ts"
 import type { RunContext } from "../event/RunContext.ts"
-import type { FailureContext, Renderer } from "../recovery/node.ts"
+import type { FailureContext, Renderer } from "../recovery/Node.ts"
 
 interface Told {
   readonly render: Renderer | undefined

@@ -9,9 +9,9 @@ import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
 import { untouchable } from "../recovery/Driver.ts"
-import type { ToolContext, ToolDefinition } from "./definition.ts"
+import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import { remember } from "./undoing.ts"
-import { Cost } from "../recovery/bounds.ts"
+import { Cost } from "../recovery/Cost.ts"
 
 /** A tool was cut off, and looking up whether it took effect failed too: nobody but a person can tell. */
 export class Unverifiable {

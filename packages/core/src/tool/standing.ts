@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import type { Standing } from "../event/Snapshot.ts"
 import type { Outcome } from "./outcome.ts"
 import * as Driver from "../recovery/Driver.ts"
-import { asOfNow, seenOf } from "../recovery/position.ts"
-import { trailOf } from "../recovery/trail.ts"
+import { asOfNow, seenOf } from "../recovery/Position.ts"
+import { trailOf } from "../recovery/Decisions.ts"
 
 /** What a call knows of itself besides its ladder. */
 export type Kept = Pick<Standing, "key" | "runs" | "isOpen">

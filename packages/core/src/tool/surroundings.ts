@@ -8,7 +8,7 @@ import type { Standing } from "../event/Snapshot.ts"
 import type * as Approving from "./approving.ts"
 import type * as Gates from "./gates.ts"
 import type { Place } from "./nesting.ts"
-import type { ToolDefinition } from "./definition.ts"
+import type { ToolDefinition } from "./ToolDefinition.ts"
 
 /** A tool and its tables, nearest first: its own, the agent's for it, the agent's defaults. */
 export interface Entry {

@@ -3,7 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as RunContext from "../event/RunContext.ts"
-import type { Compensate, ToolContext, ToolDefinition } from "./definition.ts"
+import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 
 /** Outside of a run there is nobody who would undo it. */
 export const remember = (

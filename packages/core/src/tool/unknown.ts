@@ -7,10 +7,10 @@ import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { ToolExecutionError, UnknownToolError } from "../errors/ToolError.ts"
 import { type Outcome, wishOf } from "./outcome.ts"
-import { nothing } from "../recovery/effect.ts"
+import { nothing } from "../recovery/RecoverEffect.ts"
 import * as Driver from "../recovery/Driver.ts"
 import { rendered } from "./rendering.ts"
-import { trailOf } from "../recovery/trail.ts"
+import { trailOf } from "../recovery/Decisions.ts"
 
 interface Around {
   readonly run: RunContext.RunContext
@@ -18,7 +18,7 @@ interface Around {
 }
 
 /** The row's key: only the defaults of an agent have it. */
-export const key = "UnknownToolError"
+const key = "UnknownToolError"
 
 export const settle = (
   known: ReadonlyArray<string>,

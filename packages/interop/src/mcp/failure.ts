@@ -43,7 +43,7 @@ export interface Where {
 
 type Fields = Omit<ConstructorParameters<typeof McpError>[0], "server" | "tool" | "message">
 
-export const make = ({ mask, server, tool }: Where, said: string, fields: Fields): McpError => {
+const make = ({ mask, server, tool }: Where, said: string, fields: Fields): McpError => {
   const where = tool === undefined ? `MCP server '${server}'` : `tool '${tool}' of MCP server '${server}'`
   return new McpError({
     message: `${where}: ${mask(said)}`,

@@ -9,13 +9,13 @@ const longest = 64
 const taken: ReadonlySet<string> = new Set(["escalate", "throwException", "complete"])
 
 /** A name that providers admit, never one of the built-in tools. */
-export const admitted = (name: string): string => {
+const admitted = (name: string): string => {
   const cut = name.replaceAll(odd, "_").slice(0, longest)
   return cut === "" || taken.has(cut) ? `${cut}_` : cut
 }
 
 /** `github_search` for `search` of the server `github`. */
-export const prefixed = (server: string, name: string): string => admitted(`${server}_${name}`)
+const prefixed = (server: string, name: string): string => admitted(`${server}_${name}`)
 
 /** When a tool is called by the name of its server too: where two servers have one of that name, always, or never. */
 export type Prefix = "when-needed" | "always" | "never"

@@ -6,7 +6,7 @@ import type { Answer } from "../transport/Answer.ts"
 import * as Hints from "../transport/Hints.ts"
 import type { Report, Tag } from "./Report.ts"
 import { quote, scrub, type Source } from "../transport/Source.ts"
-import { dailyQuota } from "./details.ts"
+import { dailyQuota } from "./DailyQuota.ts"
 import * as ErrorText from "./text.ts"
 
 /** What every error says of its origin. */

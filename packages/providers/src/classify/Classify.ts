@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Answer from "../transport/Answer.ts"
 import * as Hints from "../transport/Hints.ts"
 import * as ErrorText from "./text.ts"
-import { build } from "./build.ts"
+import { build } from "./Build.ts"
 import type { Codes, Report, Tag } from "./Report.ts"
 import * as Source from "../transport/Source.ts"
 

@@ -11,7 +11,7 @@ import * as Classify from "./Classify.ts"
 import type { Codes, Report } from "./Report.ts"
 import type { Source } from "../transport/Source.ts"
 import * as ErrorDetails from "./details.ts"
-import * as Json from "../transport/json.ts"
+import * as Json from "../transport/Json.ts"
 
 /** How one wire format speaks of errors. */
 export interface Format {

@@ -3,16 +3,14 @@ import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Hints from "../transport/Hints.ts"
-import * as Json from "../transport/json.ts"
+import * as Json from "../transport/Json.ts"
+import { dailyQuota } from "./DailyQuota.ts"
 
 export interface Details {
   /** The reasons; before them `dailyQuota`, for a quota that no short wait refills. */
   readonly codes: ReadonlyArray<string>
   readonly retryAfter: Duration.Duration | undefined
 }
-
-/** Stands for a quota of a whole day, or of nothing at all; whatever wait comes along with it is for another quota. */
-export const dailyQuota = "daily_quota"
 
 export const read = (error: Schema.Json, text: string): Details => {
   const details = Json.items(Json.field(error, "details"))

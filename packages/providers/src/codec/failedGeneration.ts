@@ -1,7 +1,7 @@
 /** What a model wrote as a tool call and its provider could not read, as some providers show it in their errors. */
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import * as Json from "../transport/json.ts"
+import * as Json from "../transport/Json.ts"
 
 export interface Rejected {
   readonly tool?: string

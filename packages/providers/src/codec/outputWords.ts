@@ -1,7 +1,7 @@
 /** What an answer has to be, told in words where its schema cannot be handed over. */
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
-import { remembering } from "../transport/remembering.ts"
+import { remembering } from "./Remembering.ts"
 
 /** The conversation; unless the schema is sent, with the words for it in front, which are the same in every request of a run. */
 export const make = (): ((request: Model.Request, isSent: boolean) => Message.Transcript) => {

@@ -2,7 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import * as Json from "../transport/json.ts"
+import * as Json from "../transport/Json.ts"
 
 type JsonSchema = Schema.JsonObject
 

@@ -7,7 +7,7 @@
  */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import * as Json from "../transport/json.ts"
+import * as Json from "../transport/Json.ts"
 import { definition, objectRoot } from "./rootSchema.ts"
 
 type JsonSchema = Schema.JsonObject

@@ -5,7 +5,7 @@ import * as Tool from "effect/ai/Tool"
 import type * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
-import { remembering } from "../transport/remembering.ts"
+import { remembering } from "../codec/Remembering.ts"
 
 /** As its parameters are said in JSON Schema, nothing is known of them. */
 type Declared = Tool.Tool<

@@ -11,10 +11,10 @@ import type { Answer } from "../transport/Answer.ts"
 import * as Classify from "../classify/Classify.ts"
 import * as Hints from "../transport/Hints.ts"
 import * as Source from "../transport/Source.ts"
-import { build } from "../classify/build.ts"
-import { errorOf, plain } from "../classify/body.ts"
+import { build } from "../classify/Build.ts"
+import { errorOf, plain } from "../classify/ErrorBody.ts"
 import { originalOf } from "./original.ts"
-import * as Json from "../transport/json.ts"
+import * as Json from "../transport/Json.ts"
 
 /** Which model has failed, and when. */
 export interface Failed {

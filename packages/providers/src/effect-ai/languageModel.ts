@@ -15,7 +15,7 @@ import { mendedParams, mendedText } from "./mending.ts"
 import { partsOf, PartWriter } from "./response.ts"
 import { toAiError } from "./toError.ts"
 import { transcriptOf } from "./transcript.ts"
-import { remembering } from "../transport/remembering.ts"
+import { remembering } from "../codec/Remembering.ts"
 
 type Options = LanguageModel.ProviderOptions
 

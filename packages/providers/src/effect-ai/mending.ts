@@ -9,7 +9,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import { said } from "./schema.ts"
-import { remembering } from "../transport/remembering.ts"
+import { remembering } from "../codec/Remembering.ts"
 
 type Decode = (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue>
 

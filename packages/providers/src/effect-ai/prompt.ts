@@ -4,9 +4,9 @@ import * as Prompt from "effect/ai/Prompt"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as ArgumentsObject from "../codec/argumentsObject.ts"
-import * as Json from "../transport/json.ts"
-import { remembering } from "../transport/remembering.ts"
+import * as ArgumentsObject from "../codec/ArgumentsObject.ts"
+import * as Json from "../transport/Json.ts"
+import { remembering } from "../codec/Remembering.ts"
 
 /** Whose data those are that stand in the metadata of `effect/ai`: each of its providers has a key of its own there. */
 export const theirs = "effect/ai"

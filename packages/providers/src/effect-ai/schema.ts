@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import { remembering } from "../transport/remembering.ts"
+import { remembering } from "../codec/Remembering.ts"
 
 const whole = remembering(RawSchema.whole)
 

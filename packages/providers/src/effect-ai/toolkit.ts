@@ -22,7 +22,7 @@ import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Stream from "effect/Stream"
 import { jsonOf } from "./prompt.ts"
 import { Told } from "./told.ts"
-import * as Json from "../transport/json.ts"
+import * as Json from "../transport/Json.ts"
 
 export const toToolkit = (tools: ReadonlyArray<Tool.AnyTool>, failureMode: AiTool.FailureMode) => {
   const names = tools.map(({ name }) => name)

@@ -128,7 +128,7 @@ const categories: { readonly [tag: string]: ExecutionError["category"] | undefin
 }
 
 /** A tool that only reads is that, whatever else is said of it; what nobody has said is not known. */
-export const sideEffectsOf = ({ annotations }: AiTool.Any): Recovery.SideEffects => {
+const sideEffectsOf = ({ annotations }: AiTool.Any): Recovery.SideEffects => {
   if (Context.getOrUndefined(annotations, AiTool.Readonly) === true) return "none"
   const isIdempotent = Context.getOrUndefined(annotations, AiTool.Idempotent)
   if (isIdempotent === true) return "idempotent"

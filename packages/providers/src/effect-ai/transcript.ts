@@ -7,8 +7,8 @@ import * as Schema from "effect/Schema"
 import { ours } from "./original.ts"
 import { jsonOf } from "./prompt.ts"
 import { base64 } from "./reply.ts"
-import * as Json from "../transport/json.ts"
-import { remembering } from "../transport/remembering.ts"
+import * as Json from "../transport/Json.ts"
+import { remembering } from "../codec/Remembering.ts"
 
 /** Every call with its result; what only the provider of the prompt could read is left out. */
 export const transcriptOf = (prompt: Prompt.Prompt): Message.Transcript =>

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { onlyFailure } from "../transport/retry.ts"
+import { onlyFailure } from "../transport/Failure.ts"
 
 /** What is known of a call before it is made. */
 export interface Call {

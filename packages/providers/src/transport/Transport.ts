@@ -17,6 +17,7 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { Answer } from "./Answer.ts"
+import type { Failure } from "./Failure.ts"
 import * as Fault from "./fault.ts"
 import * as Retry from "./retry.ts"
 import * as Send from "./send.ts"
@@ -30,6 +31,8 @@ export { limited } from "./limited.ts"
 export type { Endpoint } from "./send.ts"
 export type { Options, RetryOptions } from "./settings.ts"
 export type { Decoder } from "./stream.ts"
+/** @internal */
+export { parts } from "./stream.ts"
 
 /** How requests reach one model, whole and streamed. */
 export interface Transport {
@@ -101,20 +104,20 @@ const fromClient = (
         })
 
   /** A server that is silent for too long; it may be at work on the request still. */
-  const silent = (limit: Duration.Duration): Retry.Failure => ({
+  const silent = (limit: Duration.Duration): Failure => ({
     error: Fault.silent(endpoint.source, url, limit),
     resend: false
   })
 
   /** The head of a stream is awaited no longer than its first part. */
-  const begun = <A>(self: Effect.Effect<A, Retry.Failure>): Effect.Effect<A, Retry.Failure> => {
+  const begun = <A>(self: Effect.Effect<A, Failure>): Effect.Effect<A, Failure> => {
     const { firstPart } = silence
     if (!Duration.isFinite(firstPart)) return self
     return Effect.timeoutOrElse(self, { duration: firstPart, orElse: () => Effect.fail(silent(firstPart)) })
   }
 
   /** All attempts and waits, within the limit of time. */
-  const sending = <A, R>(attempt: Effect.Effect<A, Retry.Failure, R>): Effect.Effect<A, LlmError.LlmError, R> => {
+  const sending = <A, R>(attempt: Effect.Effect<A, Failure, R>): Effect.Effect<A, LlmError.LlmError, R> => {
     if (schedule === undefined) return within(Retry.once(attempt), limit)
     const resending = Effect.flatMap(Clock.currentTimeMillis, (start) =>
       // a wait up to the very end of the limit would leave no time to send

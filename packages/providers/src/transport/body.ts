@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
-import type { Failure } from "./retry.ts"
+import type { Failure } from "./Failure.ts"
 
 /** In which ways a body may not be had. */
 export interface Faults {

@@ -12,12 +12,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
-
-/** A failed attempt, and whether the same request may be sent again. */
-export interface Failure {
-  readonly error: LlmError.LlmError
-  readonly resend: boolean
-}
+import { type Failure, onlyFailure } from "./Failure.ts"
 
 /** Runs `attempt` until it succeeds, may not be sent again, or the schedule ends, which is made at the first failure. */
 export const resending = <A, R>(
@@ -58,16 +53,6 @@ const inTime = (step: ReturnType<Step>): ReturnType<Step> =>
   Effect.flatMap(RunContext.Current, (run) => Effect.provideService(step, RetryBudget.Latest, RunContext.deadline(run)))
 
 type Step = (now: number, input: unknown) => Pull.Pull<[Duration.Duration, Duration.Duration], never, Duration.Duration>
-
-/** The failure of a cause that holds nothing else: interrupts and defects always win. */
-export const onlyFailure = <E>(cause: Cause.Cause<E>): E | undefined => {
-  let failure: E | undefined
-  for (const reason of cause.reasons) {
-    if (reason._tag !== "Fail") return undefined
-    failure ??= reason.error
-  }
-  return failure
-}
 
 const bare = (cause: Cause.Cause<Failure>): Cause.Cause<LlmError.LlmError> => Cause.map(cause, ({ error }) => error)
 

@@ -18,7 +18,7 @@ import * as Hints from "./Hints.ts"
 import * as Source from "./Source.ts"
 import * as Body from "./body.ts"
 import * as Fault from "./fault.ts"
-import { onlyFailure, type Failure } from "./retry.ts"
+import { onlyFailure, type Failure } from "./Failure.ts"
 
 /** Where the requests of one model go, and how its failures are read. */
 export interface Endpoint {

@@ -5,7 +5,7 @@
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Fault from "./fault.ts"
-import type { Failure } from "./retry.ts"
+import type { Failure } from "./Failure.ts"
 
 export const spanned = <A, R>(attempt: Effect.Effect<A, Failure, R>, url: URL): Effect.Effect<A, Failure, R> => {
   const port = Fault.portOf(url)

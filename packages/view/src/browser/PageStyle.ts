@@ -1,6 +1,6 @@
 /** The style of the page. */
-import { dark, light, type Palette } from "../colors.ts"
-import { themed } from "../style.ts"
+import { dark, light, type Palette } from "../drawing/Colors.ts"
+import { themed } from "../drawing/Style.ts"
 
 const names = ["paper", "raised", "ink", "quiet", "line", "failed", "gold", "model"] as const
 

@@ -1,10 +1,20 @@
 /** Draws a scene on a canvas: what `Svg.inner` draws, for scenes that have too much for elements. */
-import * as Axis from "../axis.ts"
-import { dark, light, type Palette } from "../colors.ts"
-import { visible } from "../escape.ts"
-import { type Box, boxesOf, type Dot, dotsOf, gutter, scaleOf, type Sheet, top, type Window } from "../layout.ts"
-import { broken, fillOf, fitting, indent, insetOf, isFaded, kinds, names, shapeOf, textOn } from "../figure.ts"
-import { duration } from "../words.ts"
+import * as Axis from "../drawing/Axis.ts"
+import { dark, light, type Palette } from "../drawing/Colors.ts"
+import { visible } from "../text/Escape.ts"
+import {
+  type Box,
+  boxesOf,
+  type Dot,
+  dotsOf,
+  gutter,
+  scaleOf,
+  type Sheet,
+  top,
+  type Window
+} from "../drawing/Layout.ts"
+import { broken, fillOf, fitting, indent, insetOf, isFaded, kinds, names, shapeOf, textOn } from "../drawing/Figure.ts"
+import { duration } from "../text/Words.ts"
 
 const face = "ui-sans-serif, system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 

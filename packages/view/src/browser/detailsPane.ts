@@ -1,5 +1,5 @@
 /** What is known of what is selected. */
-import * as Details from "../details.ts"
+import * as Details from "../scene/Details.ts"
 import { element, longText } from "./dom.ts"
 import type { Store } from "./store.ts"
 

@@ -1,5 +1,5 @@
 /** Elements, with texts that are never markup. */
-import { visible } from "../escape.ts"
+import { visible } from "../text/Escape.ts"
 
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>
 

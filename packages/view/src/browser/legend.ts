@@ -1,6 +1,6 @@
 /** What the marks and threads mean. */
-import { broken, shapeOf } from "../figure.ts"
-import type { Tone } from "../shapes.ts"
+import { broken, shapeOf } from "../drawing/Figure.ts"
+import type { Tone } from "../scene/Scene.ts"
 import { element } from "./dom.ts"
 
 const tones: ReadonlyArray<readonly [Tone, string]> = [

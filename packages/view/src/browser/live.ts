@@ -1,7 +1,8 @@
 /** Takes the events of a run while they come. */
-import { fieldOf, textAt } from "../fields.ts"
-import type * as Recording from "../Recording.ts"
-import { clip, messageOf, tagOf } from "../words.ts"
+import { fieldOf, textAt } from "../recording/Fields.ts"
+import type * as Recording from "../recording/Recording.ts"
+import { messageOf, tagOf } from "../recording/ErrorWords.ts"
+import { clip } from "../text/Words.ts"
 
 /** The name of the event that a failed stream of Effect ends with: its data is a cause. */
 const failure = "effect/http-api/stream/failure"

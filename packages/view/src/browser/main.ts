@@ -1,7 +1,7 @@
 /** What runs in the page: reads what it was given, and shows it. */
-import { visible } from "../escape.ts"
-import { fieldOf, textAt } from "../fields.ts"
-import * as Recording from "../Recording.ts"
+import { visible } from "../text/Escape.ts"
+import { fieldOf, textAt } from "../recording/Fields.ts"
+import * as Recording from "../recording/Recording.ts"
 import { DetailsPane } from "./detailsPane.ts"
 import { button, element } from "./dom.ts"
 import { legend } from "./legend.ts"

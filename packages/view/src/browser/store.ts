@@ -1,8 +1,7 @@
 /** What is shown and selected, and who has to know when that changes. */
-import { sheet, type Sheet, whole, type Window } from "../layout.ts"
-import type { Recorded, Recording } from "../Recording.ts"
-import * as Scene from "../Scene.ts"
-import { endOf, type Mark, type Span, startOf } from "../shapes.ts"
+import { sheet, type Sheet, whole, type Window } from "../drawing/Layout.ts"
+import type { Recorded, Recording } from "../recording/Recording.ts"
+import * as Scene from "../scene/Scene.ts"
 
 /** What has changed: the events, the stretch of time that is seen, or what is selected. */
 export type Change = "scene" | "window" | "selection"
@@ -18,7 +17,7 @@ export class Store {
   /** The event of it that was chosen, where somebody has chosen one: an item may stand for several. */
   event: number | undefined
   #listeners: Array<(change: Change) => void> = []
-  #lanes: ReadonlyArray<ReadonlyArray<Span | Mark>> | undefined
+  #lanes: ReadonlyArray<ReadonlyArray<Scene.Span | Scene.Mark>> | undefined
 
   constructor(recording: Recording) {
     this.events = recording.events
@@ -49,7 +48,7 @@ export class Store {
     return this.window.start <= start && this.window.end >= end
   }
 
-  get item(): Span | Mark | undefined {
+  get item(): Scene.Span | Scene.Mark | undefined {
     return this.selected === undefined ? undefined : this.scene.items[this.selected]
   }
 
@@ -89,14 +88,14 @@ export class Store {
   }
 
   /** The items of a lane by time. */
-  inLane(lane: number): ReadonlyArray<Span | Mark> {
+  inLane(lane: number): ReadonlyArray<Scene.Span | Scene.Mark> {
     this.#lanes ??= byLane(this.scene)
     return this.#lanes[lane] ?? []
   }
 
   /** What is selected has to be seen. */
-  #reveal(item: Span | Mark): void {
-    const [from, to] = [startOf(item), endOf(item)].map(this.sheet.axis.toDrawn)
+  #reveal(item: Scene.Span | Scene.Mark): void {
+    const [from, to] = [Scene.startOf(item), Scene.endOf(item)].map(this.sheet.axis.toDrawn)
     const { end, start } = this.window
     if (from === undefined || to === undefined || (to >= start && from <= end)) return
     const half = (end - start) / 2
@@ -109,8 +108,10 @@ export class Store {
   }
 }
 
-const byLane = ({ items, lanes }: Scene.Scene): ReadonlyArray<ReadonlyArray<Span | Mark>> => {
-  const found = lanes.map((): Array<Span | Mark> => [])
+const byLane = ({ items, lanes }: Scene.Scene): ReadonlyArray<ReadonlyArray<Scene.Span | Scene.Mark>> => {
+  const found = lanes.map((): Array<Scene.Span | Scene.Mark> => [])
   for (const item of items) found[item.lane]?.push(item)
-  return found.map((list) => list.toSorted((one, other) => startOf(one) - startOf(other) || one.id - other.id))
+  return found.map((list) =>
+    list.toSorted((one, other) => Scene.startOf(one) - Scene.startOf(other) || one.id - other.id)
+  )
 }

@@ -1,7 +1,7 @@
 /** The sums, what recovery took beside the work, and what is missing. */
-import type { Problem } from "../Recording.ts"
-import type { Scene } from "../Scene.ts"
-import { count, duration, money } from "../words.ts"
+import type { Problem } from "../recording/Recording.ts"
+import type { Scene } from "../scene/Scene.ts"
+import { count, duration, money } from "../text/Words.ts"
 import { element } from "./dom.ts"
 
 /** Anew from a scene. */

@@ -1,7 +1,7 @@
 /** Everything that is drawn, as a table: only the rows that can be seen are there, and every one can be reached by key. */
-import * as Details from "../details.ts"
-import { endOf, type Mark, type Span, startOf } from "../shapes.ts"
-import { duration, moment } from "../words.ts"
+import * as Details from "../scene/Details.ts"
+import { endOf, type Mark, type Span, startOf } from "../scene/Scene.ts"
+import { duration, moment } from "../text/Words.ts"
 import { element } from "./dom.ts"
 import type { Store } from "./store.ts"
 

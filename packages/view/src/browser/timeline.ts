@@ -1,8 +1,8 @@
 /** The picture: drawn as SVG or, where that would be too many elements, on a canvas; moved by pointer and keys. */
-import * as Details from "../details.ts"
-import { scaleOf, gutter, type Row } from "../layout.ts"
-import { endOf, type Mark, type Span, startOf } from "../shapes.ts"
-import { inner } from "../figure.ts"
+import * as Details from "../scene/Details.ts"
+import { scaleOf, gutter, type Row } from "../drawing/Layout.ts"
+import { endOf, type Mark, type Span, startOf } from "../scene/Scene.ts"
+import { inner } from "../drawing/Figure.ts"
 import * as Canvas from "./canvas.ts"
 import { button, element } from "./dom.ts"
 import type { Store } from "./store.ts"

@@ -1,8 +1,10 @@
 /** The conversation with its seams, in step with what is selected: of a long one, what stands around that. */
-import type { Entry } from "../transcript.ts"
-import { count } from "../words.ts"
+import type { Scene } from "../scene/Scene.ts"
+import { count } from "../text/Words.ts"
 import { button, element, longText } from "./dom.ts"
 import type { Store } from "./store.ts"
+
+type Entry = Scene["transcript"][number]
 
 /** How many entries are there at once, and how many more come at a time. */
 const page = 240

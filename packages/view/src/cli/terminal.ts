@@ -4,7 +4,7 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import { styleText } from "node:util"
-import { visible } from "../escape.ts"
+import { visible } from "../text/Escape.ts"
 
 /** A result, as it is. */
 export const print = (text: string) =>

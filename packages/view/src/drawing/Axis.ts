@@ -6,8 +6,8 @@
  */
 import { utcTicks } from "d3-time"
 import { bisectRight } from "d3-array"
-import type { Gap } from "./shapes.ts"
-import { moment } from "./words.ts"
+import type { Gap } from "../scene/Scene.ts"
+import { moment } from "../text/Words.ts"
 
 /** Between the times of a scene and milliseconds as they are drawn, which begin at 0. Both ways monotone. */
 export interface Axis {

@@ -3,11 +3,11 @@
  *
  * @internal
  */
-import * as Axis from "./axis.ts"
-import { markup } from "./escape.ts"
-import { type Box, boxesOf, type Dot, dotsOf, scaleOf, type Sheet, top, type Window } from "./layout.ts"
-import type { Layer, Track } from "./shapes.ts"
-import { count, duration } from "./words.ts"
+import * as Axis from "./Axis.ts"
+import { markup } from "../text/Escape.ts"
+import { type Box, boxesOf, type Dot, dotsOf, scaleOf, type Sheet, top, type Window } from "./Layout.ts"
+import type { Layer, Track } from "../scene/Scene.ts"
+import { count, duration } from "../text/Words.ts"
 
 /**
  * What is drawn within the picture: the same in a page, where the style stands elsewhere, and titles would hide what a pointer shows.

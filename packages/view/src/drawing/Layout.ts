@@ -5,9 +5,8 @@
  * @internal
  */
 import { bisector } from "d3-array"
-import * as Axis from "./axis.ts"
-import type { Scene } from "./Scene.ts"
-import type { Layer, Mark, Part, Span, State, Tone, Track } from "./shapes.ts"
+import * as Axis from "./Axis.ts"
+import type { Layer, Mark, Part, Scene, Span, State, Tone, Track } from "../scene/Scene.ts"
 
 /** A stretch of the axis, in milliseconds as they are drawn. */
 export interface Window {

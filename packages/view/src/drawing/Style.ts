@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import { dark, light, type Palette } from "./colors.ts"
+import { dark, light, type Palette } from "./Colors.ts"
 
 const fills = ["paper", "raised", "run", "turn", "model", "transport", "tool", "fixer", "failed", "gold"] as const
 

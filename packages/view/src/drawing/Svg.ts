@@ -1,10 +1,10 @@
 /** A scene as one SVG, complete in itself: it needs no script and no other file, and is light or dark as its reader is. */
-import { markup } from "./escape.ts"
-import { inner } from "./figure.ts"
-import { sheet, whole } from "./layout.ts"
-import type { Scene } from "./Scene.ts"
-import { figure } from "./style.ts"
-import { clip, count, duration, money } from "./words.ts"
+import { markup } from "../text/Escape.ts"
+import { inner } from "./Figure.ts"
+import { sheet, whole } from "./Layout.ts"
+import type { Scene } from "../scene/Scene.ts"
+import { figure } from "./Style.ts"
+import { clip, count, duration, money } from "../text/Words.ts"
 
 /** How it is drawn. */
 export interface Options {

@@ -2,13 +2,13 @@
  * A recording as one HTML file: it needs no network and no other file, and works from a disk. Nothing of the run can become markup
  * or script in it.
  */
-import { viewHashes, viewScript, viewStyle } from "./browser/script.ts"
-import { markup, scriptJson } from "./escape.ts"
-import { inner } from "./figure.ts"
-import { sheet, whole } from "./layout.ts"
-import type { Recording } from "./Recording.ts"
-import * as Scene from "./Scene.ts"
-import * as Svg from "./Svg.ts"
+import { viewHashes, viewScript, viewStyle } from "./script.ts"
+import { markup, scriptJson } from "../text/Escape.ts"
+import { inner } from "../drawing/Figure.ts"
+import { sheet, whole } from "../drawing/Layout.ts"
+import type { Recording } from "../recording/Recording.ts"
+import * as Scene from "../scene/Scene.ts"
+import * as Svg from "../drawing/Svg.ts"
 
 /** How it is made. */
 export interface Options {

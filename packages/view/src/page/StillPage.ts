@@ -3,8 +3,8 @@
  *
  * @internal
  */
-import { dark, light, type Palette } from "./colors.ts"
-import { markup } from "./escape.ts"
+import { dark, light, type Palette } from "../drawing/Colors.ts"
+import { markup } from "../text/Escape.ts"
 
 const variables = ({ ink, line, paper, quiet, raised }: Palette): string =>
   `--paper:${paper};--ink:${ink};--quiet:${quiet};--line:${line};--raised:${raised}`

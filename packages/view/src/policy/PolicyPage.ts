@@ -3,8 +3,8 @@ import * as Duration from "effect/Duration"
 import type { Row } from "@kintsugi/core/Explanation"
 import * as Svg from "./PolicySvg.ts"
 import type { Stack, View } from "./PolicyView.ts"
-import { boundsLine, rangeOf, remarksOf, runLine } from "./policyWords.ts"
-import { heading, page, paragraph, table } from "./stillPage.ts"
+import { boundsLine, rangeOf, remarksOf, runLine } from "./words.ts"
+import { heading, page, paragraph, table } from "../page/StillPage.ts"
 
 /** How it is made. */
 export interface Options {

@@ -4,12 +4,12 @@
  */
 import * as Duration from "effect/Duration"
 import type { Timeline } from "@kintsugi/core/Timeline"
-import * as Axis from "./axis.ts"
-import { markup } from "./escape.ts"
+import * as Axis from "../drawing/Axis.ts"
+import { markup } from "../text/Escape.ts"
 import type { Stack, View } from "./PolicyView.ts"
-import { boundsLine, metOf, remarksOf, runLine } from "./policyWords.ts"
-import { figure } from "./style.ts"
-import { fitting } from "./figure.ts"
+import { boundsLine, metOf, remarksOf, runLine } from "./words.ts"
+import { figure } from "../drawing/Style.ts"
+import { fitting } from "../drawing/Figure.ts"
 
 /** How it is drawn. */
 export interface Options {

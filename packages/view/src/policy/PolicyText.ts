@@ -1,10 +1,10 @@
 /** A policy as text: its tables, when each attempt begins, and what bounds it. */
 import * as Explanation from "@kintsugi/core/Explanation"
 import * as Duration from "effect/Duration"
-import { visible } from "./escape.ts"
+import { visible } from "../text/Escape.ts"
 import type { Stack, View } from "./PolicyView.ts"
-import { count } from "./words.ts"
-import { boundsLine, duration, metOf, remarksOf, runLine } from "./policyWords.ts"
+import { count } from "../text/Words.ts"
+import { boundsLine, duration, metOf, remarksOf, runLine } from "./words.ts"
 
 /** How the text is written. */
 export interface Options {

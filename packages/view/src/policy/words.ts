@@ -1,5 +1,5 @@
 /** Words and figures that text, SVG and page of a policy have in common. */
-import { count, duration as lasting } from "./words.ts"
+import { count, duration as lasting } from "../text/Words.ts"
 import type { Stack, StackBounds, View } from "./PolicyView.ts"
 
 /** Milliseconds for people. */

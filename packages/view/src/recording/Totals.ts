@@ -6,7 +6,7 @@
  * too long, and what was asked again because an answer did not fit its schema. Where a model was told of an error and called again,
  * nothing tells what it would have done otherwise: that is work.
  */
-import { amountAt, textAt } from "./fields.ts"
+import { amountAt, textAt } from "./Fields.ts"
 import type { Recorded } from "./Recording.ts"
 
 /** What was spent on one of both. */

@@ -3,11 +3,13 @@
  *
  * @internal
  */
-import { amountAt, asText, at, fieldOf, numberAt, textAt } from "./fields.ts"
-import type { Recorded } from "./Recording.ts"
+import { amountAt, asText, at, fieldOf, numberAt, textAt } from "../recording/Fields.ts"
+import type { Recorded } from "../recording/Recording.ts"
 import type { Scene } from "./Scene.ts"
 import { endOf, type Mark, type Span, startOf } from "./shapes.ts"
-import { duration, errorLine, messageOf, moment, spentLine, tagOf } from "./words.ts"
+import { errorLine, messageOf, tagOf } from "../recording/ErrorWords.ts"
+import { duration, moment } from "../text/Words.ts"
+import { spentLine } from "./words.ts"
 
 /** What is said of an item. */
 export interface Details {

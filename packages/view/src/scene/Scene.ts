@@ -3,10 +3,10 @@
  * stands in one item. Pixels come later, where it is drawn.
  */
 import * as Packing from "./packing.ts"
-import type { Problem, Recording } from "./Recording.ts"
+import type { Problem, Recording } from "../recording/Recording.ts"
 import * as Gaps from "./gaps.ts"
 import type { Gap, Lane, Mark, Span, Track } from "./shapes.ts"
-import * as Totals from "./Totals.ts"
+import * as Totals from "../recording/Totals.ts"
 import * as Transcript from "./transcript.ts"
 import { Weaver } from "./weaver.ts"
 

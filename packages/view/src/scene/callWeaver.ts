@@ -3,11 +3,13 @@
  *
  * @internal
  */
-import { amountAt, itemsAt, numberAt, textAt } from "./fields.ts"
-import type { Recorded } from "./Recording.ts"
+import { amountAt, itemsAt, numberAt, textAt } from "../recording/Fields.ts"
+import type { Recorded } from "../recording/Recording.ts"
 import type { State } from "./shapes.ts"
 import { Strand } from "./strand.ts"
-import { clip, errorLine, toneOf, verdictLine } from "./words.ts"
+import { errorLine } from "../recording/ErrorWords.ts"
+import { clip } from "../text/Words.ts"
+import { toneOf, verdictLine } from "./words.ts"
 
 export class CallWeaver {
   readonly strand: Strand

@@ -4,11 +4,13 @@
  * @internal
  */
 import { CallWeaver } from "./callWeaver.ts"
-import { amountAt, itemsAt, numberAt, textAt } from "./fields.ts"
-import { isTerminal, type Recorded } from "./Recording.ts"
+import { amountAt, itemsAt, numberAt, textAt } from "../recording/Fields.ts"
+import { isTerminal, type Recorded } from "../recording/Recording.ts"
 import type { State, Tone } from "./shapes.ts"
 import { Strand } from "./strand.ts"
-import { clip, errorLine, money, toneOf, verdictLine } from "./words.ts"
+import { errorLine } from "../recording/ErrorWords.ts"
+import { clip, money } from "../text/Words.ts"
+import { toneOf, verdictLine } from "./words.ts"
 
 /** A model that is asked, and what the transport did of it. */
 interface Asking {

@@ -3,11 +3,12 @@
  *
  * @internal
  */
-import { asText, at, fieldOf, itemsAt, textAt } from "./fields.ts"
-import type { Recorded } from "./Recording.ts"
+import { asText, at, fieldOf, itemsAt, textAt } from "../recording/Fields.ts"
+import type { Recorded } from "../recording/Recording.ts"
 import type { Tone } from "./shapes.ts"
 import { reasonsOf } from "./callWeaver.ts"
-import { errorLine, messageOf, settlementWord, spentLine, tagOf, toneOf, verdictLine } from "./words.ts"
+import { errorLine, messageOf, tagOf } from "../recording/ErrorWords.ts"
+import { settlementWord, spentLine, toneOf, verdictLine } from "./words.ts"
 
 /** Who speaks: the seams of recovery are told as `recovery`. */
 export type Speaker = "system" | "user" | "assistant" | "tool" | "recovery" | "run"

@@ -3,7 +3,7 @@
  *
  * @internal
  */
-import type { Recorded } from "./Recording.ts"
+import type { Recorded } from "../recording/Recording.ts"
 import { RunWeaver } from "./runWeaver.ts"
 import type { Track } from "./shapes.ts"
 import type { Strand } from "./strand.ts"

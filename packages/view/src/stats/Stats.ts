@@ -3,8 +3,8 @@
  * recordings add up, in any order and grouping.
  */
 import { type Incident, find } from "./incidents.ts"
-import { isTerminal, type Recorded, type Recording } from "./Recording.ts"
-import * as Totals from "./Totals.ts"
+import { isTerminal, type Recorded, type Recording } from "../recording/Recording.ts"
+import * as Totals from "../recording/Totals.ts"
 
 /** How runs have ended that nobody in their recording has started. */
 export interface Runs {

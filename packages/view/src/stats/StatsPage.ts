@@ -1,8 +1,8 @@
 /** Statistics as one HTML file without a script: the drawing, and the tables that tell the same. */
 import type { Stats } from "./Stats.ts"
 import * as Svg from "./StatsSvg.ts"
-import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } from "./statsWords.ts"
-import { heading, page, paragraph, table } from "./stillPage.ts"
+import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } from "./words.ts"
+import { heading, page, paragraph, table } from "../page/StillPage.ts"
 
 /** How it is made. */
 export interface Options {

@@ -1,10 +1,10 @@
 /** Statistics as one SVG: how often each error came and healed, how each tool did, and what recovery has cost beside work. */
-import { markup } from "./escape.ts"
+import { markup } from "../text/Escape.ts"
 import { byFrequency, type Stats } from "./Stats.ts"
-import { byTrouble, isPriced, neverLine, percent, sentences, shareOf } from "./statsWords.ts"
-import { figure } from "./style.ts"
-import { fitting } from "./figure.ts"
-import { count, money } from "./words.ts"
+import { byTrouble, isPriced, neverLine, percent, sentences, shareOf } from "./words.ts"
+import { figure } from "../drawing/Style.ts"
+import { fitting } from "../drawing/Figure.ts"
+import { count, money } from "../text/Words.ts"
 
 /** How it is drawn. */
 export interface Options {

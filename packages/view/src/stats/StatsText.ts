@@ -1,8 +1,8 @@
 /** Statistics as text, for terminals. */
-import { visible } from "./escape.ts"
+import { visible } from "../text/Escape.ts"
 import type { Stats } from "./Stats.ts"
-import type { Column } from "./stillPage.ts"
-import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } from "./statsWords.ts"
+import type { Column } from "../page/StillPage.ts"
+import { errorColumns, errorRows, neverLine, sentences, toolColumns, toolRows } from "./words.ts"
 
 /** How the text is written. */
 export interface Options {

@@ -8,8 +8,8 @@
  *
  * @internal
  */
-import { fieldOf, numberAt, textAt } from "./fields.ts"
-import type { Recorded } from "./Recording.ts"
+import { fieldOf, numberAt, textAt } from "../recording/Fields.ts"
+import type { Recorded } from "../recording/Recording.ts"
 
 /** One kind of failure of one thing, and how it went. */
 export interface Incident {

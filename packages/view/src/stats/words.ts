@@ -4,7 +4,7 @@
  * @internal
  */
 import { byFrequency, type ByVerdict, neverHealed, type Spending, type Stats, type ToolStats } from "./Stats.ts"
-import { count, duration, money } from "./words.ts"
+import { count, duration, money } from "../text/Words.ts"
 
 const figure = (value: number): string => value.toLocaleString("en-US")
 

@@ -1,11 +1,8 @@
 /**
- * Short words for what happens: labels of spans and marks, and the headings of the transcript.
+ * Short words for times, counts and amounts, and texts cut to one line.
  *
  * @internal
  */
-import { amountAt, asText, at, textAt } from "./fields.ts"
-import type { Recorded } from "./Recording.ts"
-import type { Tone } from "./shapes.ts"
 
 /** A text in one line, shortened. */
 export const clip = (text: string, length = 80): string => {
@@ -15,16 +12,6 @@ export const clip = (text: string, length = 80): string => {
     .trim()
   return line.length <= length ? line : `${line.slice(0, length - 1).trimEnd()}…`
 }
-
-/** The tag of an error in its JSON form, or the name of a foreign one. */
-export const tagOf = (error: unknown): string => textAt(error, "_tag") ?? textAt(error, "name") ?? "Error"
-
-/** What an error in its JSON form says. */
-export const messageOf = (error: unknown): string =>
-  textAt(error, "message") ?? (typeof error === "string" ? error : error === undefined ? "" : asText(error))
-
-/** The tag and the message, in one line. */
-export const errorLine = (error: unknown, length = 120): string => clip(`${tagOf(error)}: ${messageOf(error)}`, length)
 
 /** `250 ms`, `1.2 s`, `3 min 5 s`, `2 h 3 min`, `4 d 2 h`. */
 export const duration = (millis: number): string => {
@@ -71,45 +58,6 @@ export const moment = (millis: number): string => {
 /** A count with its noun. */
 export const count = (many: number, one: string, more = `${one}s`): string =>
   `${many.toLocaleString("en-US")} ${many === 1 ? one : more}`
-
-/** What a verdict means: whether recovery goes on, the model is told, or it gives up. */
-export const toneOf = (verdict: string): Tone => {
-  if (/exhausted|^raise|^rethrow|^escalate|^stop/.test(verdict)) return "lost"
-  if (verdict.startsWith("tell")) return "told"
-  return "mended"
-}
-
-/** A verdict: `NoKeys → fix`, with its attempt and wait. */
-export const verdictLine = (event: Recorded): string => {
-  const delay = amountAt(event, "delay") ?? 0
-  const wait = delay > 0 ? ` in ${duration(delay)}` : ""
-  return `${textAt(event, "tag") ?? "?"} → ${textAt(event, "verdict") ?? "?"}${wait}`
-}
-
-/** How a settled call reads, by the kind of its settlement. */
-export const settlementWord = (kind: string | undefined): string => {
-  switch (kind) {
-    case "result":
-      return "result"
-    case "told":
-      return "told an error"
-    case undefined:
-      return "settled"
-    default:
-      return kind
-  }
-}
-
-/** The tokens of a usage, input and output together. */
-export const tokensOf = (usage: unknown): number =>
-  (amountAt(usage, "inputTokens") ?? 0) + (amountAt(usage, "outputTokens") ?? 0)
-
-/** What one attempt of a model took: `116 tokens`, with its cost if that is known. */
-export const spentLine = (spent: unknown): string => {
-  const cost = amountAt(spent, "cost")
-  const tokens = count(tokensOf(at(spent, "usage")), "token")
-  return cost === undefined ? tokens : `${tokens}, ${money(cost)}`
-}
 
 /** An amount in the currency of the prices, with as many digits as it takes to tell it from nothing. */
 export const money = (cost: number): string => {

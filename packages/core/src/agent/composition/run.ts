@@ -10,11 +10,10 @@ import { BudgetExceededError } from "../../errors/RunError.ts"
 import { Exceeded, own, ownerAbove } from "../../budget/Meter.ts"
 import { Shown } from "./shown.ts"
 import { untouchable } from "../../recovery/Driver.ts"
-import * as RunBudget from "../../run/budget.ts"
-import type { Output } from "../../run/output.ts"
+import type { Output } from "../../run/Output.ts"
 import * as Frame from "../../run/Frame.ts"
-import * as Undoing from "../../run/undoing.ts"
-import { type Cost, free } from "../../recovery/bounds.ts"
+import * as Undoing from "../../run/Undoing.ts"
+import { type Cost, free } from "../../recovery/Cost.ts"
 
 /** Runs an agent; its events go to the sink, if there is one, and to the run around it. */
 export type Runner = (
@@ -133,7 +132,7 @@ const withinLimits = (
   budget: Budget.Budget | undefined
 ) => {
   if (run.depth > run.deepest) return Effect.fail(new Exceeded(run.meter, "maxDepth", run.deepest, run.depth))
-  return budget === undefined ? working : RunBudget.inTime(working, run)
+  return budget === undefined ? working : Frame.inTime(working, run)
 }
 
 const placeOf = (run: RunContext.RunContext, state: State, { isStreamed }: Frame.Mode): Place => {

@@ -4,7 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { cited } from "./reply.ts"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 
 export interface Block {
   /** The whole of it, or all that stands before the id of a call. */

@@ -1,25 +1,13 @@
-/** What the errors of Anthropic's Messages are called. */
+/** Which bodies and events of Anthropic's Messages are errors. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Schema from "effect/Schema"
 import type { Answer } from "../../transport/Answer.ts"
 import * as Classify from "../../classify/Classify.ts"
-import type { Codes } from "../../classify/Report.ts"
 import type { Source } from "../../transport/Source.ts"
 import * as Usage from "./usage.ts"
-import * as ErrorBody from "../../classify/body.ts"
-import * as Json from "../../transport/json.ts"
-
-/** `invalid_request_error` and `api_error` are missing: they are sent for everything, from a bill to an overload. */
-export const codes: Codes = {
-  authentication_error: "AuthenticationError",
-  permission_error: "AuthenticationError",
-  not_found_error: "ModelNotFoundError",
-  request_too_large: "ContextTooLongError",
-  rate_limit_error: "RateLimitError",
-  billing_error: "QuotaExhaustedError",
-  overloaded_error: "ModelOverloadedError",
-  timeout_error: "RequestTimeoutError"
-}
+import * as ErrorBody from "../../classify/ErrorBody.ts"
+import * as Json from "../../transport/Json.ts"
+import { codes } from "../anthropicCodes.ts"
 
 const format: ErrorBody.Format = { codes, read: ErrorBody.reportOf }
 

@@ -7,7 +7,7 @@ import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 import { objectRoot } from "../rootSchema.ts"
 
 type JsonSchema = Model.OutputSpec["schema"]

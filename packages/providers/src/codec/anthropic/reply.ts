@@ -9,9 +9,10 @@ import type * as Schema from "effect/Schema"
 import type { Answer } from "../../transport/Answer.ts"
 import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
+import { modelOf } from "../modelName.ts"
 import * as MessagesError from "./error.ts"
 import * as Usage from "./usage.ts"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 
 /** The reply of a 2xx answer; total. It is put together as that of a stream, so that both are the same. */
 export const decode = (source: Source, answer: Answer): Result.Result<Message.Reply, LlmError> => {
@@ -120,9 +121,3 @@ const callOf = (block: Schema.Json, provider: string, index: number): Message.To
 const isUsual = (key: string, value: unknown): boolean =>
   ["type", "id", "name", "input"].includes(key) ||
   (key === "caller" && Predicate.isObject(value) && value["type"] === "direct")
-
-/** The name under which the provider answered. */
-export const modelOf = (message: Schema.Json | undefined): { readonly model?: string } => {
-  const model = Json.text(Json.field(message, "model"))
-  return model === undefined ? {} : { model }
-}

@@ -15,9 +15,9 @@ import * as Blocks from "./blocks.ts"
 import { CallIds } from "./ids.ts"
 import { schemaOf } from "./output.ts"
 import { fieldsOf, type Parameters } from "./parameters.ts"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 import * as OutputWords from "../outputWords.ts"
-import { remembering } from "../../transport/remembering.ts"
+import { remembering } from "../Remembering.ts"
 import * as RootSchema from "../rootSchema.ts"
 
 export const make = ({ model, provider }: Source, parameters: Parameters): Codec["encode"] => {

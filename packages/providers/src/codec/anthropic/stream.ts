@@ -9,10 +9,11 @@ import type { Answer } from "../../transport/Answer.ts"
 import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
 import type { Decoder } from "../../transport/Transport.ts"
+import { modelOf } from "../modelName.ts"
 import * as MessagesError from "./error.ts"
 import * as MessagesReply from "./reply.ts"
 import * as Usage from "./usage.ts"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 
@@ -86,7 +87,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
   #begin(message: Schema.Json | undefined): Step {
     this.#seen = true
     this.#usage = Usage.read(Json.field(message, "usage"), this.#usage)
-    this.#model = MessagesReply.modelOf(message)
+    this.#model = modelOf(message)
     return nothing
   }
 

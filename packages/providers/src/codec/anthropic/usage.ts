@@ -1,7 +1,7 @@
 /** Tokens as Anthropic counts them: the prompt apart from what came out of its cache, and from what went into it. */
 import * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 
 /** What was told so far; later numbers hold all that came before them. */
 export type Counts = Readonly<Record<(typeof names)[number], number | undefined>>

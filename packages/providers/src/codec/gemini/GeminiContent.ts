@@ -17,7 +17,7 @@ import type { Codec } from "../Codec.ts"
 import * as ContentError from "./error.ts"
 import * as ContentRequest from "./request.ts"
 import * as ContentStream from "./stream.ts"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 import { checked, choiceOf, type Parameters as Every, type Reasoning } from "../Parameters.ts"
 import type { Source } from "../../transport/Source.ts"
 

@@ -1,4 +1,4 @@
-/** What the errors of Gemini's `generateContent` are called, and which of its endings are errors. */
+/** Which bodies and chunks of Gemini's `generateContent` are errors, and which of its endings. */
 import type { LlmError } from "@kintsugi/core/LlmError"
 import type * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
@@ -6,23 +6,11 @@ import type { Answer } from "../../transport/Answer.ts"
 import * as Classify from "../../classify/Classify.ts"
 import type { Codes, Report } from "../../classify/Report.ts"
 import type { Source } from "../../transport/Source.ts"
-import * as ErrorBody from "../../classify/body.ts"
-import { dailyQuota } from "../../classify/details.ts"
+import * as ErrorBody from "../../classify/ErrorBody.ts"
 import * as Rejected from "./rejected.ts"
 import { usageOf } from "./usage.ts"
-import * as Json from "../../transport/json.ts"
-
-/** Reasons, then the names of statuses. A wrong key comes with status 400 and a name that says nothing of keys. */
-export const codes: Codes = {
-  [dailyQuota]: "QuotaExhaustedError",
-  api_key_invalid: "AuthenticationError",
-  unauthenticated: "AuthenticationError",
-  permission_denied: "AuthenticationError",
-  not_found: "ModelNotFoundError",
-  resource_exhausted: "RateLimitError",
-  unavailable: "ModelOverloadedError",
-  deadline_exceeded: "RequestTimeoutError"
-}
+import * as Json from "../../transport/Json.ts"
+import { codes } from "../geminiCodes.ts"
 
 /** The reasons for which a reply ends without being one. A limit, or `OTHER`, is an end of a reply like any other. */
 const endings: Codes = {

@@ -1,7 +1,7 @@
 /** The call within a reply that Gemini itself rejected: it quotes the code that its model wrote in place of a call. */
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 
 /** The tool that was called, and the arguments as they were written. */
 export interface Rejected {

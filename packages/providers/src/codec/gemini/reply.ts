@@ -4,7 +4,7 @@ import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Source } from "../../transport/Source.ts"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 
 /** The kind of the item that signs the end of the text before it. */
 export const signature = "thoughtSignature"

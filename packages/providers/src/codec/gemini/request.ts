@@ -7,11 +7,11 @@ import type * as Model from "@kintsugi/core/Model"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Source } from "../../transport/Source.ts"
-import * as ArgumentsObject from "../argumentsObject.ts"
+import * as ArgumentsObject from "../ArgumentsObject.ts"
 import * as ContentReply from "./reply.ts"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 import * as OutputWords from "../outputWords.ts"
-import { remembering } from "../../transport/remembering.ts"
+import { remembering } from "../Remembering.ts"
 import * as RootSchema from "../rootSchema.ts"
 
 type Fields = Readonly<Record<string, Schema.Json | undefined>>
@@ -75,7 +75,7 @@ const filled = (name: string, fields: Fields): string => {
 }
 
 /** Since the third generation a call must carry its signature, and tools and the schema of an output go together. */
-export const isThird = ({ model }: Source): boolean => /(?:^|\/)gemini-(?:[3-9]|\d{2})/.test(model)
+const isThird = ({ model }: Source): boolean => /(?:^|\/)gemini-(?:[3-9]|\d{2})/.test(model)
 
 /** A part of the system's instruction, or one or two contents. */
 const encodeMessage = (message: Message.Message, source: Source): string => {

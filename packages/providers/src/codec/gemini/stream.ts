@@ -14,7 +14,7 @@ import * as ContentError from "./error.ts"
 import * as Rejected from "./rejected.ts"
 import * as ContentReply from "./reply.ts"
 import { usageOf } from "./usage.ts"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 
 type Step = Result.Result<ReadonlyArray<Model.Part>, LlmError>
 

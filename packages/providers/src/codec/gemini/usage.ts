@@ -3,7 +3,7 @@ import type * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import { kept } from "../countsKept.ts"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 
 /**
  * The counts of a body or a chunk; `undefined` where none are told. The prompt includes what tools on Gemini's side put into

@@ -5,9 +5,9 @@ import type * as Schema from "effect/Schema"
 import type { Answer } from "../../transport/Answer.ts"
 import type { Report } from "../../classify/Report.ts"
 import type { Source } from "../../transport/Source.ts"
-import * as ErrorBody from "../../classify/body.ts"
-import * as Json from "../../transport/json.ts"
-import { codes } from "../openai-chat/error.ts"
+import * as ErrorBody from "../../classify/ErrorBody.ts"
+import * as Json from "../../transport/Json.ts"
+import { codes } from "../openAiCodes.ts"
 
 /** The names are those of its OpenAI side, which the servers behind its cloud may use here too. */
 const format: ErrorBody.Format = { codes, read: (json) => reportOf(json) }

@@ -3,7 +3,7 @@ import type * as Message from "@kintsugi/core/Message"
 import * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
 import type { Source } from "../../transport/Source.ts"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 
 /** The calls of a reply, from all of its lines. */
 export class Calls {
@@ -52,7 +52,7 @@ export const usageOf = (line: Schema.Json): Usage.Usage =>
   })
 
 /** The kind of the item that says that the prompt was cut. */
-export const truncatedPrompt = "truncated_prompt"
+const truncatedPrompt = "truncated_prompt"
 
 /** A prompt that fills the whole context was cut to it: the reply is one to what was left. */
 export const truncationOf = (

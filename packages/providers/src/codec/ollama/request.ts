@@ -5,10 +5,10 @@
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
 import type * as Schema from "effect/Schema"
-import * as ArgumentsObject from "../argumentsObject.ts"
+import * as ArgumentsObject from "../ArgumentsObject.ts"
 import { settlementText } from "../text.ts"
 import * as OutputWords from "../outputWords.ts"
-import { remembering } from "../../transport/remembering.ts"
+import { remembering } from "../Remembering.ts"
 import type { Codec } from "../Codec.ts"
 import * as RootSchema from "../rootSchema.ts"
 

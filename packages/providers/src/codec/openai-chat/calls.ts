@@ -3,7 +3,8 @@ import type * as Message from "@kintsugi/core/Message"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
+import { callOf, Ids, type Piece } from "../openAiCalls.ts"
 
 /** The calls of a message, or the pieces of calls in a delta; the only one of the older `function_call` has no id. */
 export const piecesOf = (message: Schema.Json | undefined): ReadonlyArray<Schema.Json> => {
@@ -16,12 +17,6 @@ export const piecesOf = (message: Schema.Json | undefined): ReadonlyArray<Schema
 export const ofMessage = (message: Schema.Json | undefined): ReadonlyArray<Message.ToolCall> => {
   const ids = new Ids()
   return piecesOf(message).map((call, index) => callOf(ids, index, read(call)))
-}
-
-interface Piece {
-  readonly id: string | undefined
-  readonly name: string | undefined
-  readonly arguments: Schema.Json | undefined
 }
 
 const read = (piece: Schema.Json): Piece => {
@@ -101,25 +96,3 @@ const joined = (before: Schema.Json | undefined, piece: Schema.Json | undefined)
   if (piece === undefined || piece === null) return before
   return Predicate.isString(before) && Predicate.isString(piece) ? before + piece : piece
 }
-
-/** The ids of one reply, no two of them alike. */
-export class Ids {
-  readonly #used = new Set<string>()
-
-  /** The id that was told, unless another call of this reply has it. */
-  of(told: string | undefined, index: number): string {
-    const base = told ?? "call"
-    let id = told ?? `${base}_${index}`
-    for (let next = index; this.#used.has(id); next++) id = `${base}_${next}`
-    this.#used.add(id)
-    return id
-  }
-}
-
-/** A call; what a careless server left out is filled with what keeps the call distinct and settleable. */
-export const callOf = (ids: Ids, index: number, { arguments: args, id, name }: Piece): Message.ToolCall => ({
-  type: "tool-call",
-  id: ids.of(id, index),
-  name: name ?? "",
-  arguments: args ?? null
-})

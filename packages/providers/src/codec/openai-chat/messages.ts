@@ -7,7 +7,7 @@ import type * as Arr from "effect/Array"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type { Full } from "./dialect.ts"
-import { remembering } from "../../transport/remembering.ts"
+import { remembering } from "../Remembering.ts"
 import { argumentsText, dataUrl, settlementText } from "../text.ts"
 
 /** A message on the wire. */

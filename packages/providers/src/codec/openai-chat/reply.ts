@@ -8,8 +8,9 @@ import type * as Schema from "effect/Schema"
 import type { Answer } from "../../transport/Answer.ts"
 import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 import { kept } from "../countsKept.ts"
+import { modelOf } from "../modelName.ts"
 import * as Calls from "./calls.ts"
 import type { Full } from "./dialect.ts"
 import * as ChatError from "./error.ts"
@@ -155,10 +156,4 @@ export const costOf = (body: Schema.Json): { readonly cost?: number } => {
   const cost = Json.field(Json.field(body, "usage"), "cost")
   const told = Json.count(cost) ?? Json.count(Json.field(cost, "total_cost"))
   return told === undefined ? {} : { cost: told }
-}
-
-/** The name under which the provider answered. */
-export const modelOf = (body: Schema.Json): { readonly model?: string } => {
-  const model = Json.text(Json.field(body, "model"))
-  return model === undefined ? {} : { model }
 }

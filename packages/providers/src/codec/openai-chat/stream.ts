@@ -10,7 +10,8 @@ import type { Answer } from "../../transport/Answer.ts"
 import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
 import type { Decoder } from "../../transport/Transport.ts"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
+import { modelOf } from "../modelName.ts"
 import * as Calls from "./calls.ts"
 import type { Full } from "./dialect.ts"
 import * as ChatError from "./error.ts"
@@ -100,7 +101,7 @@ export class ChatDecoder implements Decoder<Model.Part> {
   }
 
   #read(chunk: Schema.Json): ReadonlyArray<Model.Part> {
-    this.#told = { ...this.#told, ...ChatReply.modelOf(chunk), ...ChatReply.costOf(chunk) }
+    this.#told = { ...this.#told, ...modelOf(chunk), ...ChatReply.costOf(chunk) }
     const sources = ChatReply.sourcesOf(this.#source, chunk, this.#dialect)
     if (sources.length > 0) this.#sources = sources
     const choice = ChatError.firstChoice(chunk)

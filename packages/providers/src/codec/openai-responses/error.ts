@@ -4,19 +4,19 @@ import type * as Schema from "effect/Schema"
 import type { Answer } from "../../transport/Answer.ts"
 import type { Report } from "../../classify/Report.ts"
 import type { Source } from "../../transport/Source.ts"
-import * as ErrorBody from "../../classify/body.ts"
-import * as Json from "../../transport/json.ts"
-import * as ChatError from "../openai-chat/error.ts"
+import * as ErrorBody from "../../classify/ErrorBody.ts"
+import * as Json from "../../transport/Json.ts"
+import * as OpenAiError from "../openAiError.ts"
 import { usageOf } from "./usage.ts"
 
-export const classify = ChatError.classify
+export const classify = OpenAiError.classify
 
 /** An `error` event, with its fields nested or flat; a response, whole or at the end of a stream, that is none. */
 export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmError | undefined => {
   const type = Json.text(Json.field(json, "type"))
   if (type === "error") {
-    const report = ChatError.format.read(json)
-    return report === undefined ? undefined : ChatError.failure(source, answer, report)
+    const report = OpenAiError.format.read(json)
+    return report === undefined ? undefined : OpenAiError.failure(source, answer, report)
   }
   if (type === "response.refusal.done") return refused(source, answer, {}, Json.field(json, "refusal"))
   const response = Json.field(json, "response") ?? json
@@ -25,7 +25,7 @@ export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmEr
   const error = ErrorBody.inside(formatWith(used), source, answer, response)
   if (error !== undefined) return error
   if (type === "response.failed" || Json.field(response, "status") === "failed") {
-    return ChatError.failure(source, answer, { codes: ["server_error"], text: "the response failed", ...used })
+    return OpenAiError.failure(source, answer, { codes: ["server_error"], text: "the response failed", ...used })
   }
   return ended(source, answer, used, response)
 }
@@ -34,9 +34,9 @@ export const inside = (source: Source, answer: Answer, json: Schema.Json): LlmEr
 type Used = Pick<Report, "usage">
 
 const formatWith = (used: Used): ErrorBody.Format => ({
-  ...ChatError.format,
+  ...OpenAiError.format,
   read: (json) => {
-    const report = ChatError.format.read(json)
+    const report = OpenAiError.format.read(json)
     return report === undefined ? undefined : { ...report, ...used }
   }
 })
@@ -44,7 +44,7 @@ const formatWith = (used: Used): ErrorBody.Format => ({
 const ended = (source: Source, answer: Answer, used: Used, response: Schema.Json): LlmError | undefined => {
   if (Json.field(Json.field(response, "incomplete_details"), "reason") === "content_filter") {
     const text = "the response was cut off by a content filter"
-    return ChatError.failure(source, answer, { codes: ["content_filter"], text, ...used })
+    return OpenAiError.failure(source, answer, { codes: ["content_filter"], text, ...used })
   }
   for (const item of Json.items(Json.field(response, "output"))) {
     for (const content of Json.items(Json.field(item, "content"))) {
@@ -65,5 +65,5 @@ export const refused = (
   const text = Json.text(refusal)
   return text === undefined
     ? undefined
-    : ChatError.failure(source, answer, { codes: ["content_filter"], text, ...used })
+    : OpenAiError.failure(source, answer, { codes: ["content_filter"], text, ...used })
 }

@@ -6,7 +6,7 @@ import type * as Message from "@kintsugi/core/Message"
 import * as Hash from "effect/Hash"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 import { argumentsText, settlementText } from "../text.ts"
 
 type Item = Schema.JsonObject

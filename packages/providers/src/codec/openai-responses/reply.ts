@@ -8,9 +8,9 @@ import type * as Schema from "effect/Schema"
 import type { Answer } from "../../transport/Answer.ts"
 import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
-import * as Json from "../../transport/json.ts"
-import * as Calls from "../openai-chat/calls.ts"
-import * as ChatReply from "../openai-chat/reply.ts"
+import * as Json from "../../transport/Json.ts"
+import { modelOf } from "../modelName.ts"
+import * as Calls from "../openAiCalls.ts"
 import * as ResponsesError from "./error.ts"
 import { usageOf } from "./usage.ts"
 
@@ -49,7 +49,7 @@ export const endOf = (
   return {
     finish: isCut ? "length" : calls.length > 0 ? "tool-calls" : "stop",
     usage: usageOf(response) ?? Usage.empty,
-    ...ChatReply.modelOf(response)
+    ...modelOf(response)
   }
 }
 

@@ -2,7 +2,7 @@
 import type * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import * as Json from "../../transport/json.ts"
+import * as Json from "../../transport/Json.ts"
 
 /** The token counts of a response; `undefined` where none are told. */
 export const usageOf = (response: Schema.Json | undefined): Usage.Usage | undefined => {

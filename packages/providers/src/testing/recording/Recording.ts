@@ -24,12 +24,12 @@ import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
-import * as Body from "./recording/body.ts"
-import * as Format from "./recording/format.ts"
-import * as Matching from "./recording/matching.ts"
-import { Secrets } from "./recording/secrets.ts"
-import * as Tape from "./recording/tape.ts"
-import * as Split from "./Split.ts"
+import * as Body from "./body.ts"
+import * as Format from "./format.ts"
+import * as Matching from "./matching.ts"
+import { Secrets } from "./secrets.ts"
+import * as Tape from "./tape.ts"
+import * as Split from "../Split.ts"
 
 /** A recording that cannot be read or written. */
 export class RecordingError extends Data.TaggedError("RecordingError")<{

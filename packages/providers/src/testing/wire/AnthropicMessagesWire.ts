@@ -1,8 +1,8 @@
 /** The server's side of Anthropic's Messages. */
-import type * as LoopbackServer from "./LoopbackServer.ts"
-import * as Ask from "./wire/anthropicAsk.ts"
-import * as Tell from "./wire/anthropicTell.ts"
-import * as Wire from "./Wire.ts"
+import type * as LoopbackServer from "../LoopbackServer.ts"
+import * as Ask from "./anthropicAsk.ts"
+import * as Tell from "./anthropicTell.ts"
+import * as Wire from "../Wire.ts"
 
 /** A request without a key is refused. */
 export const wire: Wire.Wire = {

@@ -1,15 +1,15 @@
 /** Every wire format behind one server: the path of a request says which one it speaks. */
 import * as Effect from "effect/Effect"
-import * as Parts from "./wire/parts.ts"
+import * as Parts from "./parts.ts"
 import * as AnthropicMessagesWire from "./AnthropicMessagesWire.ts"
-import type * as Fault from "./Fault.ts"
+import type * as Fault from "../Fault.ts"
 import * as GeminiContentWire from "./GeminiContentWire.ts"
-import type * as LoopbackServer from "./LoopbackServer.ts"
+import type * as LoopbackServer from "../LoopbackServer.ts"
 import * as OllamaChatWire from "./OllamaChatWire.ts"
 import * as OpenAiChatWire from "./OpenAiChatWire.ts"
 import * as OpenAiResponsesWire from "./OpenAiResponsesWire.ts"
-import * as Split from "./Split.ts"
-import * as Wire from "./Wire.ts"
+import * as Split from "../Split.ts"
+import * as Wire from "../Wire.ts"
 
 /** All five formats. */
 export const wires: ReadonlyArray<Wire.Wire> = [

@@ -1,8 +1,8 @@
 /** The server's side of Gemini's `generateContent` and `streamGenerateContent`. */
-import * as Ask from "./wire/geminiAsk.ts"
-import * as Tell from "./wire/geminiTell.ts"
-import type * as LoopbackServer from "./LoopbackServer.ts"
-import * as Wire from "./Wire.ts"
+import * as Ask from "./geminiAsk.ts"
+import * as Tell from "./geminiTell.ts"
+import type * as LoopbackServer from "../LoopbackServer.ts"
+import * as Wire from "../Wire.ts"
 
 /**
  * Models called `gemini-1…` or `gemini-2…` give their calls no ids and demand no thought signatures, all others do both, as the

@@ -1,9 +1,9 @@
 /** The server's side of Ollama's own chat. */
-import * as Ask from "./wire/ollamaAsk.ts"
-import * as Tell from "./wire/ollamaTell.ts"
-import * as Parts from "./wire/parts.ts"
-import type * as LoopbackServer from "./LoopbackServer.ts"
-import * as Wire from "./Wire.ts"
+import * as Ask from "./ollamaAsk.ts"
+import * as Tell from "./ollamaTell.ts"
+import * as Parts from "./parts.ts"
+import type * as LoopbackServer from "../LoopbackServer.ts"
+import * as Wire from "../Wire.ts"
 
 /** A server of one's own wants no key. It streams unless it is asked not to, in lines of JSON. */
 export const wire: Wire.Wire = {

@@ -1,10 +1,10 @@
 /** The server's side of OpenAI's chat completions. */
-import * as Ask from "./wire/openAiChatAsk.ts"
-import * as Tell from "./wire/openAiChatTell.ts"
-import * as Parts from "./wire/parts.ts"
-import * as Fault from "./Fault.ts"
-import type * as LoopbackServer from "./LoopbackServer.ts"
-import * as Wire from "./Wire.ts"
+import * as Ask from "./openAiChatAsk.ts"
+import * as Tell from "./openAiChatTell.ts"
+import * as Parts from "./parts.ts"
+import * as Fault from "../Fault.ts"
+import type * as LoopbackServer from "../LoopbackServer.ts"
+import * as Wire from "../Wire.ts"
 
 /** Thoughts go out as `reasoning_content`, as DeepSeek and Kimi send them; OpenAI itself keeps them. */
 export const wire: Wire.Wire = {

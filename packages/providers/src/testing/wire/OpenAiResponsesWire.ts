@@ -1,9 +1,9 @@
 /** The server's side of OpenAI's Responses. */
-import * as Ask from "./wire/openAiResponsesAsk.ts"
-import * as Tell from "./wire/openAiResponsesTell.ts"
-import * as Parts from "./wire/parts.ts"
-import type * as LoopbackServer from "./LoopbackServer.ts"
-import * as Wire from "./Wire.ts"
+import * as Ask from "./openAiResponsesAsk.ts"
+import * as Tell from "./openAiResponsesTell.ts"
+import * as Parts from "./parts.ts"
+import type * as LoopbackServer from "../LoopbackServer.ts"
+import * as Wire from "../Wire.ts"
 
 /** Nothing is stored: a request says all that it builds on. */
 export const wire: Wire.Wire = {

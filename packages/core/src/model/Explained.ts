@@ -1,0 +1,34 @@
+/** What one call of a model is at worst: a model that is made of others says it of itself. */
+import * as Duration from "effect/Duration"
+import * as Predicate from "effect/Predicate"
+import type { Explanation } from "../recovery/Explanation.ts"
+import { type Explains, Mark } from "./explaining.ts"
+
+/** A call of a single model: one request, and nothing else that is known of it. */
+const single: Explanation = {
+  rows: [],
+  worst: { attempts: 1, requests: 1, fixerRuns: 0, modelCalls: 0, waits: Duration.zero, time: Duration.zero }
+}
+
+/** What one call of it is at worst; whatever does not say is a single model. */
+export const explained = (model: unknown, errors: ReadonlyArray<unknown>): Explanation =>
+  Predicate.hasProperty(model, Mark)
+    ? // whoever has the mark was made above
+      (model[Mark] as Explains)(errors)
+    : single
+
+/** The same, where each request of a single model is what its transport does for it. */
+export const over = (model: Explanation, transport: Explanation | undefined): Explanation => {
+  if (transport === undefined) return model
+  const { requests, time } = model.worst
+  const { worst } = transport
+  return {
+    rows: model.rows,
+    worst: {
+      ...model.worst,
+      requests: requests * worst.requests,
+      modelCalls: model.worst.modelCalls + requests * worst.modelCalls,
+      time: Duration.sum(time, Duration.times(worst.time, requests))
+    }
+  }
+}

@@ -1,0 +1,116 @@
+/** A model that is made of others, or that has something around each of its calls. */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Pull from "effect/Pull"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { LlmError } from "../errors/LlmError.ts"
+import type * as Message from "../data/Message.ts"
+import { collected, Collector, partsOf } from "./collecting.ts"
+import { type Asker, compositionOf, marked, type Strategy, type Surrounding } from "./composition.ts"
+import { explained } from "./Explained.ts"
+import { explaining, type Explains } from "./explaining.ts"
+import { cutOff, named, refused } from "./ModelCall.ts"
+import { withPartial } from "./partial.ts"
+import type { Part, Request, Service } from "./service.ts"
+
+/** A model that is made of others. */
+export const compose = (members: ReadonlyArray<Service>, strategy: Strategy, explains: Explains): Service => {
+  const service: Service = {
+    name: [...new Set(members.map(({ name }) => name))].join(" or "),
+    provider: [...new Set(members.map(({ provider }) => provider))].join(" or "),
+    generate: (request) => Effect.suspend(() => strategy(request, asking(whole))),
+    stream: (request) => Stream.unwrap(Effect.suspend(() => strategy(request, asking(opening))))
+  }
+  return explaining(marked(service, { members, strategy }), explains)
+}
+
+const asking = <A, R>(way: Omit<Asker<A, R>, "compactions">): Asker<A, R> => ({ ...way, compactions: { made: 0 } })
+
+/** The model with something around each call of it. One that is made of others stays that: whoever knows asks each by itself. */
+export const around = (model: Service, surrounding: Surrounding): Service => {
+  const service: Service = {
+    ...model,
+    generate: (request) =>
+      surrounding.generate(
+        Effect.suspend(() => model.generate(request)),
+        request,
+        model
+      ),
+    stream: (request) =>
+      surrounding.stream(
+        Stream.suspend(() => model.stream(request)),
+        request,
+        model
+      )
+  }
+  const composition = compositionOf(model)
+  if (composition === undefined) return service
+  const { members, strategy } = composition
+  const composed = marked(service, {
+    members,
+    strategy: (request, asker) => asker.within(service, strategy(request, asker), surrounding, request)
+  })
+  return explaining(composed, (errors) => explained(model, errors))
+}
+
+const whole: Omit<Asker<Message.Reply, never>, "compactions"> = {
+  ask: (model, request) =>
+    Effect.flatMap(
+      Effect.suspend(() => model.generate(request)),
+      (reply) => {
+        const refusal = refused(model, reply)
+        return refusal === undefined ? Effect.succeed(named(model, collected(reply))) : Effect.fail(refusal)
+      }
+    ),
+  given: (reply) => reply,
+  isShown: () => false,
+  within: (model, asking, { generate }, request) => generate(asking, request, model)
+}
+
+/** Asks for parts, and is done with the first of them: what fails later was seen. */
+const opening: Omit<Asker<Stream.Stream<Part, LlmError>, Scope.Scope>, "compactions"> = {
+  ask: (model, request) => opened(model, parts(model, request)),
+  given: (reply) => Stream.fromArray(partsOf(reply)),
+  isShown: () => false,
+  within: (model, asking, { stream }, request) => opened(model, stream(Stream.unwrap(asking), request, model))
+}
+
+/** A stream of which the first parts have come; one that has none fails. */
+const opened = (
+  model: Service,
+  stream: Stream.Stream<Part, LlmError>
+): Effect.Effect<Stream.Stream<Part, LlmError>, LlmError, Scope.Scope> =>
+  Effect.flatMap(Effect.scope, (above) =>
+    Effect.flatMap(Scope.fork(above), (scope) => {
+      const opening = Effect.flatMap(Scope.provide(Stream.toPull(stream), scope), (pull) =>
+        Pull.matchEffect(pull, {
+          onSuccess: (first) =>
+            Effect.succeed(Stream.concat(Stream.fromArray(first), Stream.fromPull(Effect.succeed(pull)))),
+          onFailure: (cause) => Effect.failCause(cause),
+          onDone: () => Effect.fail(cutOff(model))
+        })
+      )
+      return Effect.onExit(opening, (exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
+    })
+  )
+
+/** The parts of one model up to its end, and what is wrong with them as a failure with the text so far. */
+const parts = (model: Service, request: Request): Stream.Stream<Part, LlmError> =>
+  Stream.suspend(() => {
+    const collector = new Collector()
+    const seen = Stream.mapEffect(
+      Stream.takeUntil(model.stream(request), ({ type }) => type === "finish"),
+      (part): Effect.Effect<Part, LlmError> => {
+        collector.push(part)
+        const reply = collector.reply()
+        if (part.type !== "finish" || reply === undefined) return Effect.succeed(part)
+        const refusal = refused(model, reply)
+        return refusal === undefined
+          ? Effect.succeed({ ...part, model: part.model ?? model.name })
+          : Effect.fail(refusal)
+      }
+    )
+    const end = Stream.suspend(() => (collector.spent === undefined ? Stream.fail(cutOff(model)) : Stream.empty))
+    return Stream.mapError(Stream.concat(seen, end), (error) => withPartial(error, collector.partial))
+  })

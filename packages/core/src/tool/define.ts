@@ -1,0 +1,157 @@
+/** A tool at run time, made of what a user wrote. */
+import * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import * as Coercion from "../coercion/Coercion.ts"
+import * as Issue from "../data/Issue.ts"
+import { once } from "../data/Once.ts"
+import type { Kind } from "../errors/ToolError.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import { decoder, jsonSchemaOf } from "./ToolSchema.ts"
+
+/** Looks up by its key whether a call that was cut off took effect: its result if so, nothing if not. */
+export type Verify<A, R> = (idempotencyKey: string) => Effect.Effect<Option.Option<A>, unknown, R>
+
+/** What `verify` needs where there is none. */
+export interface NoVerify {
+  readonly NoVerify: never
+}
+
+/** How long a tool may take. */
+export interface Limits<T, C, A, VR> {
+  /** Of one run. Then it is stopped and fails with `ToolTimeoutError`; an `unsafe` one with `OutcomeUnknownError`. */
+  readonly timeout?: T
+  /** Of the whole call, all attempts, fixers and waits included. Then it ends as `ToolExecutionError`. */
+  readonly callTimeout?: C
+  /**
+   * For `unsafe` tools: asked when a run was cut off. With a result that is the result of the call; without one the run
+   * did not take effect, and is a `ToolTimeoutError`; when it fails, the call is escalated to the model.
+   */
+  readonly verify?: Verify<NoInfer<A>, VR>
+}
+
+/** What a tool is made of. */
+export interface Options<Params, A, E, R, S extends Recovery.SideEffects> {
+  /** What the tool does, for the model. */
+  readonly description: string
+  readonly parameters: Schema.Codec<Params, unknown>
+  readonly success: Schema.Codec<A, unknown>
+  /** What running it twice would do; `undeclared` by default. */
+  readonly sideEffects?: S
+  /** Where its work is done; `local` by default. */
+  readonly kind?: Kind
+  /** The steps that mend arguments before they count as bad; all by default, none with `[]`. Their order is fixed. */
+  readonly coercion?: ReadonlyArray<Coercion.Step>
+  /** The longest successful text that the model reads, in characters; unlimited by default. */
+  readonly maxResultChars?: number
+  /** Whether the model is to read a result as an error, though the call has succeeded; never by default. */
+  readonly isError?: (value: A) => boolean
+  readonly run: (params: Params, context: ToolContext) => Effect.Effect<A, E, R>
+}
+
+/** How typed failures cross a wire or a database. */
+export interface Stored<F> {
+  /** The schema of all the failures of `run`; without it they are known by their name and message only, once stored. */
+  readonly failure?: F
+}
+
+/** A schema of failures has to know all of them. */
+export type Covers<E, F> =
+  F extends Schema.Codec<infer Known, unknown>
+    ? [E] extends [Known]
+      ? unknown
+      : { readonly failure: FailuresThatTheSchemaDoesNotKnow<Exclude<E, Known>> }
+    : unknown
+
+interface FailuresThatTheSchemaDoesNotKnow<E> {
+  readonly unknown: E
+}
+
+/** Makes a definition of what a user wrote; schemas are compiled at first use. */
+export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
+  name: string,
+  options: Options<Params, A, E, R, S> &
+    Limits<Duration.Input | undefined, Duration.Input | undefined, unknown, unknown> &
+    Stored<unknown>,
+  builtIn?: { readonly words: string }
+): ToolDefinition => ({
+  name,
+  description: options.description,
+  kind: options.kind ?? "local",
+  sideEffects: options.sideEffects ?? "undeclared",
+  isBuiltIn: builtIn !== undefined,
+  words: builtIn?.words ?? "",
+  // what it decodes to is only ever given to `run`
+  parameters: options.parameters as Schema.Codec<unknown, unknown>,
+  // what it encodes is only ever what `run` gave
+  success: options.success as Schema.Codec<unknown, unknown>,
+  spec: once(() => ({
+    name,
+    description: options.description,
+    parameters: jsonSchemaOf(options.parameters),
+    ...(options.coercion?.includes("drop-empty") === false ? { keepsNulls: true } : {})
+  })),
+  targetType: `${name} parameters`,
+  coercion: options.coercion ?? Coercion.steps,
+  decode: decoder(options.parameters),
+  decodeResult: resultDecoder(options.success),
+  encode: encoder(name, options.success),
+  // `run` is only called with what `decode` gave; its failures and needs are in the tool's type
+  run: options.run as ToolDefinition["run"],
+  rows: new Map(),
+  timeout: limitOf(name, "timeout", options.timeout),
+  callTimeout: limitOf(name, "callTimeout", options.callTimeout),
+  // what it needs is in the tool's type
+  verify: options.verify as ToolDefinition["verify"],
+  maxResultChars: charsOf(name, options.maxResultChars),
+  // only asked of what the tool gave, or what stands in for that
+  isError: options.isError as ToolDefinition["isError"],
+  // a schema, by the types of those who call this
+  failure: options.failure as ToolDefinition["failure"],
+  approval: undefined,
+  compensate: undefined
+})
+
+export const limitOf = (
+  tool: string,
+  option: string,
+  input: Duration.Input | undefined
+): Duration.Duration | undefined => {
+  if (input === undefined) return undefined
+  const limit = Option.getOrUndefined(Duration.fromInput(input))
+  if (limit !== undefined && Duration.isFinite(limit) && Duration.isGreaterThan(limit, Duration.zero)) return limit
+  throw new RangeError(`Tool '${tool}': ${option} must be a finite duration above 0, got ${String(input)}`)
+}
+
+const charsOf = (tool: string, max: number | undefined): number | undefined => {
+  if (max === undefined || (Number.isSafeInteger(max) && max >= 0)) return max
+  throw new RangeError(`Tool '${tool}': maxResultChars must be a whole number of at least 0, got ${max}`)
+}
+
+/** A fixer's answer as a result: JSON, or the bare text where that is what the schema wants. */
+const resultDecoder = (schema: Schema.Codec<unknown, unknown>): ToolDefinition["decodeResult"] => {
+  const decodeJson = decoder(schema)
+  const decode = (value: Schema.Json) => Result.mapError(decodeJson(value), (issue) => Issue.fromSchema(issue, value))
+  return (text) => {
+    const json = Result.getOrElse(Coercion.parse(text, []), () => undefined)
+    const fromJson = json === undefined ? decode(text) : decode(json.value)
+    return Result.isSuccess(fromJson) || json === undefined ? fromJson : Result.orElse(decode(text), () => fromJson)
+  }
+}
+
+const encoder = (name: string, schema: Schema.Codec<unknown, unknown>): ToolDefinition["encode"] => {
+  const encode = once(() => Schema.encodeUnknownResult(Schema.toCodecJson(schema)))
+  return (value) => {
+    const encoded = encode()(value)
+    if (Result.isFailure(encoded)) {
+      const issues = Issue.fromSchema(encoded.failure.issue, value).map(Issue.format).join("; ")
+      return Exit.die(new TypeError(`Tool '${name}' returned a value that its own success schema refuses: ${issues}`))
+    }
+    return Exit.succeed(Predicate.isString(encoded.success) ? encoded.success : JSON.stringify(encoded.success))
+  }
+}
