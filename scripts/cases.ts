@@ -1,4 +1,5 @@
 /** How many cases the laws drew: what their tests say of themselves, as lines for people. */
+import { idsOfTitle } from "./ruleIds.ts"
 
 /** What the test of a law says. */
 export interface Cases {
@@ -12,15 +13,15 @@ export interface Drawn extends Cases {
   readonly title: string
 }
 
-/** The ids of the laws that begin a title. */
-const idsIn = (title: string): ReadonlyArray<string> => /^(?:[ATKCPL]\d+[\s,]*)+/.exec(title)?.[0].match(/L\d+/g) ?? []
+/** The laws that a title names. */
+const lawsOf = (title: string): ReadonlyArray<string> => idsOfTitle(title).filter((id) => id.startsWith("L"))
 
 /** One line: how many laws there were, and the fewest cases that one of their properties drew. */
 export const least = (all: ReadonlyArray<Drawn>): string => {
   const [first, ...others] = all
   if (first === undefined) return "no laws"
   const fewest = others.reduce((few, one) => (one.cases < few.cases ? one : few), first)
-  const laws = new Set(all.flatMap(({ title }) => idsIn(title))).size
+  const laws = new Set(all.flatMap(({ title }) => lawsOf(title))).size
   return `${laws} laws in ${all.length} properties, each on at least ${fewest.cases} cases, seed ${fewest.seed}`
 }
 
@@ -39,7 +40,7 @@ export const tooFew = (all: ReadonlyArray<Drawn>, asked = process.env["KINTSUGI_
 export const table = (all: ReadonlyArray<Drawn>): ReadonlyArray<string> => {
   const byLaw = new Map<string, Array<number>>()
   for (const { cases, title } of all) {
-    for (const law of idsIn(title)) byLaw.set(law, [...(byLaw.get(law) ?? []), cases])
+    for (const law of lawsOf(title)) byLaw.set(law, [...(byLaw.get(law) ?? []), cases])
   }
   const rows = [...byLaw].toSorted(([one], [other]) => Number(one.slice(1)) - Number(other.slice(1)))
   return [

@@ -5,9 +5,10 @@ import { hashOf, type Surveyed } from "./baseline.ts"
 import { chunks, type Outcome, pool } from "./mutants.ts"
 import { run } from "./processes.ts"
 import { type Baseline, cache, type Hunt } from "./protocol.ts"
+import { idsOfTitle } from "../ruleIds.ts"
 
-/** Whether a title begins with the id of a rule, as `test/behaviour.test.ts` reads it. */
-export const isOfRule = (title: string): boolean => /^[A-Z]{1,2}\d+\b/.test(title.split(" > ").at(-1) ?? "")
+/** Whether a test is named after a rule. */
+export const isOfRule = (title: string): boolean => idsOfTitle(title).length > 0
 
 /** How many mutants a test is tried with before it is said to find out none, and for about how long where it is a slow one. */
 const TRIES = 400

@@ -1,104 +1,181 @@
 /** The checks of the architecture: each takes sources and gives the violations as lines of text, none if all is well. */
 import { posix } from "node:path"
 import { type File } from "../../scripts/files.ts"
-import { type House } from "./doors.ts"
-import { assignedFunctionsOf, castsOf, importsOf } from "./imports.ts"
+import { exportsOf } from "./exports.ts"
+import { assignedFunctionsOf, castsOf, type Import, importsOf } from "./imports.ts"
+import { type Package } from "./packages.ts"
 
-/** Where modules stand, in import order, and where the files in `internal/` belong if their name does not tell. */
-export interface Order {
-  readonly folder: string
-  readonly modules: ReadonlyArray<string>
-  readonly internals: Readonly<Record<string, string>>
+const folderOf = (path: string): string => posix.dirname(path)
+
+const sourcesOf = ({ name }: Package): string => `packages/${name}/src`
+
+const isIndex = (path: string): boolean => posix.basename(path) === "index.ts"
+
+/** A PascalCase file is a door of its folder; an index is neither a door nor private. */
+const isDoor = (path: string): boolean => /^[A-Z]/.test(posix.basename(path))
+
+const isPrivate = (path: string): boolean => /^[a-z]/.test(posix.basename(path)) && !isIndex(path)
+
+interface Edge extends Import {
+  readonly file: string
+  /** The path of the imported file, from the root of the repository. */
+  readonly to: string
 }
 
-const camelCase = (name: string): string => name.charAt(0).toLowerCase() + name.slice(1)
+/** The imports of a file by relative paths. */
+const edgesOf = (file: File): ReadonlyArray<Edge> =>
+  importsOf(file)
+    .filter(({ from }) => from.startsWith("."))
+    .map((found) => ({ ...found, file: file.path, to: posix.join(folderOf(file.path), found.from) }))
 
-/** `Tool` for `packages/core/src/tool/Tool.ts`, `internal/toolCall` for a file of a folder. */
-const nameIn = (folder: string, path: string): string => posix.relative(folder, path).replace(/\.ts$/, "")
-
-/** The module that owns a file, `testing/*` for all of `testing/`; `undefined` if none does. */
-export const ownerOf = ({ folder, internals, modules }: Order, path: string): string | undefined => {
-  const name = nameIn(folder, path)
-  if (modules.includes(name)) return name
-  if (name.startsWith("internal/")) {
-    const file = name.slice("internal/".length)
-    const listed = internals[file]
-    if (listed !== undefined) return listed
-    return modules
-      .filter((module) => new RegExp(`^${camelCase(module)}(?![a-z0-9])`).test(file))
-      .toSorted((a, b) => b.length - a.length)[0]
-  }
-  const wildcard = `${name.split("/")[0]}/*`
-  return modules.includes(wildcard) ? wildcard : undefined
+/** The longest of these folders that holds the file; `.` is the root of the sources. */
+const placeOf = (house: Package, path: string): string | undefined => {
+  const folder = folderOf(posix.relative(sourcesOf(house), path))
+  return house.folders
+    .filter((one) => one === folder || folder.startsWith(`${one}/`))
+    .toSorted((one, other) => other.length - one.length)[0]
 }
 
-/** Imports against the order, as `Tool -> Agent`, and files that have no place in it. */
-export const orderViolations = (files: ReadonlyArray<File>, order: Order): ReadonlyArray<string> =>
+/** Imports against the order of the folders, and files whose folder has no place in it. */
+export const orderViolations = (files: ReadonlyArray<File>, house: Package): ReadonlyArray<string> =>
   files.flatMap((file) => {
-    const own = ownerOf(order, file.path)
-    const name = nameIn(order.folder, file.path)
-    if (own === undefined) return [`${name} is missing in test/architecture/modules.ts`]
-    const row = order.modules.indexOf(own)
-    return importsOf(file)
-      .filter(({ from }) => from.startsWith("."))
-      .flatMap(({ from, line }) => {
-        const path = posix.join(posix.dirname(file.path), from)
-        if (path === file.path) return [`${name} -> itself (line ${line})`]
-        const target = nameIn(order.folder, path)
-        if (target.startsWith("..")) return [`${name} -> ${from}, outside of the package (line ${line})`]
-        const owner = ownerOf(order, path)
-        const allowed = owner !== undefined && (owner === own || order.modules.indexOf(owner) < row)
-        return allowed ? [] : [`${name} -> ${target} (line ${line})`]
-      })
+    if (isIndex(file.path)) return []
+    const own = placeOf(house, file.path)
+    if (own === undefined) return [`${file.path}: its folder is missing in test/architecture/packages.ts`]
+    return edgesOf(file).flatMap(({ line, to }) => {
+      if (to === file.path) return [`${file.path}:${line} imports itself`]
+      if (!to.startsWith(`${sourcesOf(house)}/`)) return [`${file.path}:${line} imports ${to}, outside of its package`]
+      if (isIndex(to)) return [`${file.path}:${line} imports an index: ${to}`]
+      const place = placeOf(house, to)
+      const isBefore = place !== undefined && house.folders.indexOf(place) <= house.folders.indexOf(own)
+      if (!isBefore) return [`${file.path}:${line} imports ${to}: ${own} stands before ${place}`]
+      const [room = ""] = place.split("/")
+      const isAside = house.aside?.includes(room) === true && !["testing", room].includes(own.split("/")[0] ?? "")
+      return isAside ? [`${file.path}:${line} imports ${to}: only an index and testing import ${room}`] : []
+    })
   })
 
-const isBehind = (door: string, from: string): boolean =>
-  from === door || from.startsWith(door.endsWith(":") ? door : `${door}/`)
+/** The place in the sources that a file belongs to: of a test, the folder that it mirrors. */
+const homeOf = (path: string): string => folderOf(path.replace(/^test\/([^/]+)\//, "packages/$1/src/"))
 
-/** Imports from outside of the package that are neither open nor made at their door. */
-export const doorViolations = (files: ReadonlyArray<File>, folder: string, house: House): ReadonlyArray<string> => {
-  const topLevel = files.map((file) => nameIn(folder, file.path)).filter((name) => !name.includes("/"))
-  const through = house.doors.flatMap((door) => door.through)
-  const order: Order = { folder, modules: [...topLevel, ...through, "testing/*"], internals: {} }
+const mayImport = (path: string, privateFile: string): boolean => {
+  const from = homeOf(path)
+  const folder = folderOf(privateFile)
+  return from === folder || from.startsWith(`${folder}/`) || folderOf(folder) === from
+}
+
+/**
+ * Imports of private files from elsewhere: a file of the same folder, of a folder below it or of the folder directly above it may
+ * import one, and so may a test of the folder that mirrors it.
+ */
+export const privacyViolations = (files: ReadonlyArray<File>): ReadonlyArray<string> =>
+  files
+    .flatMap(edgesOf)
+    .filter(({ file, to }) => /^packages\/(?!examples\/)/.test(to) && isPrivate(to) && !mayImport(file, to))
+    .map(({ file, line, to }) => `${file}:${line} imports ${to}, which is private`)
+
+/**
+ * What doors and private files export without need. A door exports what users, tests and other folders import, and the types that
+ * these exports name. An `@internal` export of a public module, and every export of a private file, is imported by some other file.
+ * `isPublic` tells the modules that `package.json` names; `others` are the files that may import too, tests among them.
+ */
+export const exportViolations = (
+  files: ReadonlyArray<File>,
+  others: ReadonlyArray<File>,
+  isPublic: (path: string) => boolean
+): ReadonlyArray<string> => {
+  const users = new Map<string, Map<string, Set<string>>>()
+  for (const { file, names, to } of [...files, ...others].flatMap(edgesOf)) {
+    const ofFile = users.get(to) ?? new Map<string, Set<string>>()
+    users.set(to, ofFile)
+    for (const name of names) ofFile.set(name, (ofFile.get(name) ?? new Set()).add(file))
+  }
   return files.flatMap((file) => {
-    const own = ownerOf(order, file.path)
-    const name = nameIn(folder, file.path)
+    if (isIndex(file.path)) return []
+    const { isOnlyReexports, names } = exportsOf(file)
+    const lines = isOnlyReexports ? [`${file.path} consists of re-exports`] : []
+    const unused = names.filter(({ isInternal, isNamedByOthers, name }) => {
+      if (isPublic(file.path) && !isInternal) return false
+      const importers = ["*", name].flatMap((one) => [...(users.get(file.path)?.get(one) ?? [])])
+      const isEnough = isDoor(file.path) && !isPublic(file.path) ? isElsewhere(file.path) : () => true
+      return !importers.some(isEnough) && !isNamedByOthers
+    })
+    const why = isDoor(file.path) && !isPublic(file.path) ? "no other folder imports it" : "no other file imports it"
+    return [...lines, ...unused.map(({ name }) => `${file.path} exports ${name}: ${why}`)]
+  })
+}
+
+const isElsewhere = (path: string) => (other: string) => folderOf(other) !== folderOf(path)
+
+/** Imports from outside of the package that its list does not name, and names of the list that nothing imports. */
+export const foreignViolations = (
+  files: ReadonlyArray<File>,
+  house: Package,
+  isOurs: (from: string) => boolean
+): ReadonlyArray<string> => {
+  const within = Object.entries(house.within ?? {})
+  const used = new Set<string>()
+  const violations = files.flatMap((file) => {
+    const path = posix.relative(sourcesOf(house), file.path)
     return importsOf(file)
       .filter(({ from }) => !from.startsWith("."))
       .flatMap(({ from, line }) => {
-        if (house.open.some((pattern) => pattern.test(from))) return []
-        const doors = house.doors.filter(({ to }) => isBehind(to, from))
-        if (own !== undefined && doors.some((door) => door.through.includes(own))) return []
-        const where = doors.flatMap((door) => door.through).join(", ")
+        if (isOurs(from)) return []
+        const own = within.filter(([folder]) => path.startsWith(`${folder}/`)).map(([folder]) => folder)
+        const places = ["", ...own].filter((place) => listOf(house, place).includes(from))
+        for (const place of places) used.add(`${place} ${from}`)
+        if (places.length > 0) return []
+        const elsewhere = within.filter(([, list]) => list.includes(from)).map(([folder]) => folder)
         const why =
           from === "effect"
-            ? "import its modules by their own paths"
-            : where === ""
-              ? "there is no door to it"
-              : `only through ${where}`
-        return [`${name} -> ${from}: ${why} (line ${line})`]
+            ? "modules of Effect are imported by their own paths"
+            : elsewhere.length > 0
+              ? `only ${elsewhere.join(" and ")} may`
+              : "no list names it"
+        return [`${file.path}:${line} imports ${from}: ${why}`]
       })
   })
+  const idle = ["", ...within.map(([folder]) => folder)].flatMap((place) =>
+    listOf(house, place)
+      .filter((from) => !used.has(`${place} ${from}`))
+      .map((from) => `${house.name} lists ${from}${place === "" ? "" : ` for ${place}`}: no file imports it`)
+  )
+  return [...violations, ...idle]
 }
+
+const listOf = (house: Package, place: string): ReadonlyArray<string> =>
+  place === "" ? house.open : (house.within?.[place] ?? [])
+
+/** Tests that do not mirror the sources, are too long, or are no tests and stand outside of `_support`. */
+export const testViolations = (
+  paths: ReadonlyArray<string>,
+  house: Package,
+  folders: ReadonlySet<string>
+): ReadonlyArray<string> =>
+  paths.flatMap((path) => {
+    const [folder = "", support] = folderOf(posix.relative(`test/${house.name}`, path)).split(/\/?(_support)(?:\/|$)/)
+    const isMirrored = folder === "" || folder === "." || folders.has(folder)
+    return [
+      ...(isMirrored ? [] : [`${path}: ${sourcesOf(house)} has no folder ${folder}`]),
+      ...(support === undefined && !path.endsWith(".test.ts") ? [`${path}: a helper stands in _support/`] : []),
+      ...(support !== undefined && path.endsWith(".test.ts") ? [`${path}: a test stands beside _support/`] : [])
+    ]
+  })
 
 /** Tells the stability of an export of a module of Effect: `stable`, another word, or `undefined` for no such export. */
 export interface StabilityOf {
   (module: string, name: string): string | undefined
 }
 
-/** Exports of Effect that are used and not tagged stable, but at a door. */
+/** Exports of Effect that are used and not tagged stable, except for modules that `isOpen` names. */
 export const stabilityViolations = (
   files: ReadonlyArray<File>,
   stabilityOf: StabilityOf,
-  { doors, folder }: Pick<House, "doors"> & { readonly folder: string } = { doors: [], folder: "" }
+  isOpen: (path: string, from: string) => boolean = () => false
 ): ReadonlyArray<string> =>
   files.flatMap((file) =>
     importsOf(file)
-      .filter(({ from }) => from.startsWith("effect/"))
-      .filter(({ from }) => {
-        const own = nameIn(folder, file.path).replace(/\/.*/, "/*")
-        return !doors.some(({ through, to }) => isBehind(to, from) && through.includes(own))
-      })
+      .filter(({ from }) => from.startsWith("effect/") && !isOpen(file.path, from))
       .flatMap(({ from, line, names }) =>
         names.flatMap((name) => {
           const stability = name === "*" ? "more than its stable part" : stabilityOf(from, name)
@@ -130,11 +207,16 @@ export const oldFunctionViolations = (files: ReadonlyArray<File>): ReadonlyArray
     )
   )
 
+/** Files that are too long. */
+export const lengthViolations = (files: ReadonlyArray<File>): ReadonlyArray<string> =>
+  files
+    .map(({ path, text }) => ({ path, lines: text.trimEnd().split("\n").length }))
+    .filter(({ lines }) => lines > MAX_LINES)
+    .map(({ lines, path }) => `${path} has ${lines} lines, more than ${MAX_LINES}`)
+
 /** Files that are too long, and casts to `any`. */
 export const sizeViolations = (files: ReadonlyArray<File>): ReadonlyArray<string> => [
-  ...measure(files)
-    .filter(({ lines }) => lines > MAX_LINES)
-    .map(({ lines, path }) => `${path} has ${lines} lines, more than ${MAX_LINES}`),
+  ...lengthViolations(files),
   ...files.flatMap((file) =>
     castsOf(file)
       .filter(({ toAny }) => toAny)

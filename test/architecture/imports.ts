@@ -12,10 +12,10 @@ export interface Import {
 
 const sourceOf = (node: Node): string | undefined => textIn(nodeIn(node, "source"), "value")
 
-/** Names that are read off a namespace: `Schema.Struct` in values, `Schema.Schema` in types. */
-const membersOf = (program: Node, namespace: string): ReadonlyArray<string> => {
-  const members = new Set<string>()
-  for (const node of walk(program)) {
+/** The names that are read off each identifier: `Schema.Struct` in values, `Schema.Schema` in types. */
+const membersIn = (nodes: ReadonlyArray<Node>): ReadonlyMap<string, ReadonlySet<string>> => {
+  const members = new Map<string, Set<string>>()
+  for (const node of nodes) {
     const [holder, member] =
       node.type === "MemberExpression" && node["computed"] !== true
         ? [nodeIn(node, "object"), nodeIn(node, "property")]
@@ -23,14 +23,15 @@ const membersOf = (program: Node, namespace: string): ReadonlyArray<string> => {
           ? [nodeIn(node, "left"), nodeIn(node, "right")]
           : []
     const name = textIn(member, "name")
-    if (holder?.type === "Identifier" && textIn(holder, "name") === namespace && name !== undefined) members.add(name)
+    const of = holder?.type === "Identifier" ? textIn(holder, "name") : undefined
+    if (of !== undefined && name !== undefined) members.set(of, (members.get(of) ?? new Set()).add(name))
   }
-  return [...members]
+  return members
 }
 
 const nameOf = (node: Node | undefined): string => textIn(node, "name") ?? textIn(node, "value") ?? "default"
 
-const namesOf = (program: Node, statement: Node): ReadonlyArray<string> => {
+const namesOf = (statement: Node, members: ReadonlyMap<string, ReadonlySet<string>>): ReadonlyArray<string> => {
   if (statement.type === "ExportAllDeclaration" || statement.type === "ImportExpression") return ["*"]
   if (statement.type === "TSImportType") {
     const qualifier = nodeIn(statement, "qualifier")
@@ -38,7 +39,7 @@ const namesOf = (program: Node, statement: Node): ReadonlyArray<string> => {
   }
   return nodesIn(statement, "specifiers").flatMap((specifier) => {
     const local = nameOf(nodeIn(specifier, "local"))
-    if (specifier.type === "ImportNamespaceSpecifier") return membersOf(program, local)
+    if (specifier.type === "ImportNamespaceSpecifier") return [...(members.get(local) ?? [])]
     return [specifier.type === "ExportSpecifier" ? local : nameOf(nodeIn(specifier, "imported"))]
   })
 }
@@ -51,13 +52,23 @@ const importing = new Set([
   "TSImportType"
 ])
 
+const read = (text: string): ReadonlyArray<Import> => {
+  const nodes = [...walk(parse(text))]
+  const members = membersIn(nodes)
+  return nodes.flatMap((node) => {
+    const from = importing.has(node.type) ? sourceOf(node) : undefined
+    return from === undefined ? [] : [{ from, line: lineAt(text, node.start), names: namesOf(node, members) }]
+  })
+}
+
+/** By the text of a file: several checks ask about the same files. */
+const known = new Map<string, ReadonlyArray<Import>>()
+
 /** Every import of the file, type imports and dynamic ones too. */
 export const importsOf = ({ text }: File): ReadonlyArray<Import> => {
-  const program = parse(text)
-  return [...walk(program)].flatMap((node) => {
-    const from = importing.has(node.type) ? sourceOf(node) : undefined
-    return from === undefined ? [] : [{ from, line: lineAt(text, node.start), names: namesOf(program, node) }]
-  })
+  const found = known.get(text) ?? read(text)
+  known.set(text, found)
+  return found
 }
 
 /** A cast; `as const` is none. */

@@ -1,0 +1,421 @@
+/** Plants a violation of each kind: a check that never fails is none. */
+import { describe, expect, it } from "vitest"
+import { type File } from "../../scripts/files.ts"
+import {
+  exportViolations,
+  foreignViolations,
+  MAX_LINES,
+  measure,
+  oldFunctionViolations,
+  orderViolations,
+  privacyViolations,
+  sizeViolations,
+  stabilityViolations,
+  testViolations
+} from "./checks.ts"
+import { exportsOf } from "./exports.ts"
+import { castsOf, importsOf } from "./imports.ts"
+import { type Package } from "./packages.ts"
+import { installedEffect, stabilities } from "./stability.ts"
+
+const core = "packages/core/src"
+const stabilityOf = installedEffect()
+const file = (name: string, ...lines: ReadonlyArray<string>): File => ({
+  path: name.startsWith("test/") || name.startsWith("scripts/") ? name : `${core}/${name}`,
+  text: lines.join("\n")
+})
+
+const house: Package = {
+  name: "core",
+  folders: ["data", "recovery", "telemetry", "tool", "agent", "agent/composition", "testing"],
+  aside: ["telemetry", "testing"],
+  open: ["effect/Effect"],
+  within: { data: ["jsonrepair"], testing: ["fast-check"] }
+}
+
+describe("orderViolations", () => {
+  it("accepts imports of the same folder and of folders before it, and everything in an index", () => {
+    expect(
+      orderViolations(
+        [
+          file("data/Message.ts", 'import * as Parts from "./parts.ts"'),
+          file("tool/Tool.ts", 'import type * as Message from "../data/Message.ts"'),
+          file("agent/composition/run.ts", 'import "../definition.ts"', 'import "../../tool/Tool.ts"'),
+          file("testing/Script.ts", 'import "../agent/Agent.ts"', 'import "../telemetry/Operations.ts"'),
+          file("index.ts", 'export * as Telemetry from "./telemetry/Telemetry.ts"')
+        ],
+        house
+      )
+    ).toEqual([])
+  })
+
+  it.each([
+    [
+      "an import from a later folder",
+      file("data/Message.ts", 'import * as Tool from "../tool/Tool.ts"'),
+      `${core}/data/Message.ts:1 imports ${core}/tool/Tool.ts: data stands before tool`
+    ],
+    [
+      "a type import",
+      file("tool/Tool.ts", "", 'import type { A } from "../agent/Agent.ts"'),
+      `${core}/tool/Tool.ts:2 imports ${core}/agent/Agent.ts: tool stands before agent`
+    ],
+    [
+      "an import type",
+      file("tool/Tool.ts", 'type A = import("../agent/Agent.ts").A'),
+      `${core}/tool/Tool.ts:1 imports ${core}/agent/Agent.ts: tool stands before agent`
+    ],
+    [
+      "an export from",
+      file("data/Message.ts", 'export * from "../recovery/Recovery.ts"'),
+      `${core}/data/Message.ts:1 imports ${core}/recovery/Recovery.ts: data stands before recovery`
+    ],
+    [
+      "a folder aside",
+      file("tool/Tool.ts", 'import "../telemetry/Telemetry.ts"'),
+      `${core}/tool/Tool.ts:1 imports ${core}/telemetry/Telemetry.ts: only an index and testing import telemetry`
+    ],
+    [
+      "a module that imports itself",
+      file("tool/Tool.ts", 'import "./Tool.ts"'),
+      `${core}/tool/Tool.ts:1 imports itself`
+    ],
+    [
+      "an index",
+      file("tool/Tool.ts", 'import "../data/index.ts"'),
+      `${core}/tool/Tool.ts:1 imports an index: ${core}/data/index.ts`
+    ],
+    [
+      "a path out of the package",
+      file("tool/Tool.ts", 'import "../../../view/src/A.ts"'),
+      `${core}/tool/Tool.ts:1 imports packages/view/src/A.ts, outside of its package`
+    ],
+    [
+      "a folder without a place",
+      file("internal/novel.ts"),
+      `${core}/internal/novel.ts: its folder is missing in test/architecture/packages.ts`
+    ],
+    [
+      "a file outside of the folders",
+      file("Novel.ts"),
+      `${core}/Novel.ts: its folder is missing in test/architecture/packages.ts`
+    ]
+  ])("rejects %s", (_, planted, line) => {
+    expect(orderViolations([planted], house)).toEqual([line])
+  })
+})
+
+describe("privacyViolations", () => {
+  it("accepts private files of the same folder, from below and from directly above, and the tests of the folder", () => {
+    expect(
+      privacyViolations([
+        file("agent/Agent.ts", 'import "./hooks.ts"', 'import "./composition/parts.ts"'),
+        file("agent/composition/parts.ts", 'import "../hooks.ts"'),
+        file("index.ts", 'export { noRealModels } from "./testing/noRealModels.ts"'),
+        file("test/core/agent/hooks.test.ts", 'import "../../../packages/core/src/agent/hooks.ts"'),
+        file("test/core/run/Run.test.ts", 'import "../../../packages/core/src/tool/Toolset.ts"'),
+        file("test/core/run/Run.test.ts", 'import "../../../packages/examples/src/demo/report.ts"')
+      ])
+    ).toEqual([])
+  })
+
+  it.each([
+    ["another folder", "run/Run.ts", "../agent/hooks.ts"],
+    ["a folder two above", "index.ts", "./agent/composition/parts.ts"],
+    ["a folder beside", "agent/other/x.ts", "../composition/parts.ts"],
+    ["a test of another folder", "test/core/run/Run.test.ts", "../../../packages/core/src/agent/hooks.ts"],
+    ["a test of no folder", "test/laws/calls.test.ts", "../../packages/core/src/agent/hooks.ts"],
+    ["a program of the repository", "scripts/x.ts", "../packages/core/src/agent/hooks.ts"]
+  ])("rejects an import from %s", (_, from, to) => {
+    const [violation = "", ...more] = privacyViolations([file(from, `import "${to}"`)])
+    expect(more).toEqual([])
+    expect(violation).toMatch(/:1 imports packages\/core\/src\/agent\/.*, which is private$/)
+  })
+})
+
+describe("exportViolations", () => {
+  const tool = file(
+    "tool/Toolset.ts",
+    "export interface Entry { readonly name: string }",
+    "export const make = (): Entry => ({ name: '' })",
+    "export const own = 1",
+    "const hidden = 2"
+  )
+  const user = file("run/Run.ts", 'import * as Toolset from "../tool/Toolset.ts"', "Toolset.make()")
+  const mate = file("tool/call.ts", 'import { own } from "./Toolset.ts"')
+
+  it("accepts what other folders import, and types that it names", () => {
+    expect(
+      exportViolations(
+        [tool, user],
+        [file("test/core/x.test.ts", 'import { own } from "../../packages/core/src/tool/Toolset.ts"')],
+        () => false
+      )
+    ).toEqual([])
+  })
+
+  it("rejects what only the own folder imports from a door", () => {
+    expect(exportViolations([tool, user, mate], [], () => false)).toEqual([
+      `${core}/tool/Toolset.ts exports own: no other folder imports it`
+    ])
+  })
+
+  it("rejects what no file imports from a private file", () => {
+    const planted = file("tool/rows.ts", "export const a = 1", "export const b = 2")
+    expect(exportViolations([planted, file("tool/Tool.ts", 'import { a } from "./rows.ts"')], [], () => false)).toEqual(
+      [`${core}/tool/rows.ts exports b: no other file imports it`]
+    )
+  })
+
+  it("takes all names of a public module for needed, those that are internal excepted", () => {
+    const planted = file(
+      "tool/Tool.ts",
+      "export const a = 1",
+      "/**\n * Says.\n *\n * @internal\n */",
+      "export const b = 2"
+    )
+    expect(exportViolations([planted], [], () => true)).toEqual([
+      `${core}/tool/Tool.ts exports b: no other file imports it`
+    ])
+  })
+
+  it("rejects a file of re-exports, an index excepted", () => {
+    const text = 'export * from "./a.ts"'
+    expect(exportViolations([file("tool/All.ts", text), file("tool/index.ts", text)], [], () => true)).toEqual([
+      `${core}/tool/All.ts consists of re-exports`
+    ])
+  })
+})
+
+describe("exportsOf", () => {
+  it("reads declarations, lists and marks, each name once", () => {
+    const { names } = exportsOf(
+      file(
+        "Tool.ts",
+        "export const a = 1, b = 2",
+        "export function f(): void",
+        "export function f(): void {}",
+        "export class C {}",
+        "export interface T { readonly of: U }",
+        "export type U = string",
+        "/** @internal */",
+        'export { d as e } from "./D.ts"',
+        "const g = 1",
+        "export { g }"
+      )
+    )
+    expect(names.map(({ isInternal, isNamedByOthers, name }) => [name, isInternal, isNamedByOthers])).toEqual([
+      ["a", false, false],
+      ["b", false, false],
+      ["f", false, false],
+      ["C", false, false],
+      ["T", false, false],
+      ["U", false, true],
+      ["e", true, false],
+      ["g", false, false]
+    ])
+  })
+})
+
+describe("foreignViolations", () => {
+  const needed = [
+    file("tool/Tool.ts", 'import * as Effect from "effect/Effect"'),
+    file("data/Json.ts", 'import { jsonrepair } from "jsonrepair"'),
+    file("testing/wire/Laws.ts", 'import * as fc from "fast-check"')
+  ]
+  const isOurs = (from: string) => from === "@kintsugi/core/Tool"
+  const violations = (...planted: ReadonlyArray<File>) => foreignViolations([...needed, ...planted], house, isOurs)
+
+  it("accepts what the lists name, and modules of other packages", () => {
+    expect(violations(file("tool/Tool.ts", 'import "@kintsugi/core/Tool"'))).toEqual([])
+  })
+
+  it.each([
+    [
+      "the barrel",
+      'import { Effect } from "effect"',
+      "imports effect: modules of Effect are imported by their own paths"
+    ],
+    ["HTTP", 'import "effect/http/HttpClient"', "imports effect/http/HttpClient: no list names it"],
+    ["a type", 'import type { X } from "effect/ai/Tool"', "imports effect/ai/Tool: no list names it"],
+    ["Node", 'import "node:fs"', "imports node:fs: no list names it"],
+    [
+      "a private path of another package",
+      'import "@kintsugi/core/data/x"',
+      "imports @kintsugi/core/data/x: no list names it"
+    ],
+    ["a package of another folder", 'import "jsonrepair"', "imports jsonrepair: only data may"]
+  ])("rejects %s", (_, text, why) => {
+    expect(violations(file("tool/Tool.ts", text))).toEqual([`${core}/tool/Tool.ts:1 ${why}`])
+  })
+
+  it("rejects a name of a list that no file imports", () => {
+    expect(foreignViolations(needed.slice(0, 2), house, isOurs)).toEqual([
+      "core lists fast-check for testing: no file imports it"
+    ])
+  })
+})
+
+describe("testViolations", () => {
+  it("accepts tests in the folders of the sources, and helpers beside them", () => {
+    const paths = ["test/core/tool/Tool.test.ts", "test/core/tool/_support/tools.ts", "test/core/_support/models.ts"]
+    expect(testViolations(paths, house, new Set(["tool"]))).toEqual([])
+  })
+
+  it("rejects other folders, helpers among tests, and tests among helpers", () => {
+    const paths = ["test/core/mood/x.test.ts", "test/core/tool/tools.ts", "test/core/_support/x.test.ts"]
+    expect(testViolations(paths, house, new Set(["tool"]))).toEqual([
+      `test/core/mood/x.test.ts: ${core} has no folder mood`,
+      "test/core/tool/tools.ts: a helper stands in _support/",
+      "test/core/_support/x.test.ts: a test stands beside _support/"
+    ])
+  })
+})
+
+describe("importsOf", () => {
+  it("finds every kind of import, and none in comments and strings", () => {
+    const found = importsOf(
+      file(
+        "Tool.ts",
+        '/** import * as No from "./No.ts" */',
+        'import * as A from "./A.ts"',
+        "import {",
+        "  type B,",
+        "  b as c",
+        '} from "./B.ts"',
+        'import type { D } from "./D.ts"',
+        'export * from "./E.ts"',
+        'export * as F from "./F.ts"',
+        'export { g as h } from "./G.ts"',
+        'import "./I.ts"',
+        'type J = import("./J.ts").J',
+        'const k = import("./K.ts")',
+        "const text = 'import x from \"./L.ts\"'",
+        "const used: A.One = A.two(`${A.three}`)"
+      )
+    )
+    expect(found.map(({ from, line, names }) => [line, from, ...names])).toEqual([
+      [2, "./A.ts", "One", "two", "three"],
+      [3, "./B.ts", "B", "b"],
+      [7, "./D.ts", "D"],
+      [8, "./E.ts", "*"],
+      [9, "./F.ts", "*"],
+      [10, "./G.ts", "g"],
+      [11, "./I.ts"],
+      [12, "./J.ts", "J"],
+      [13, "./K.ts", "*"]
+    ])
+  })
+})
+
+describe("stabilityViolations", () => {
+  it("reads the tags of declarations, renamed exports and names that are type and value", () => {
+    const tags = stabilities(
+      [
+        "/** Module. @stability stable */",
+        'import * as X from "./X.ts"',
+        "/** @stability stable */",
+        "export const a = 1",
+        "/** @stability unstable */",
+        "export function b(): void {}",
+        "const c_ = 1",
+        "export {",
+        "  /** @stability experimental */",
+        "  c_ as c",
+        "}",
+        "/** @stability stable */",
+        "export interface D {}",
+        "/** @stability unstable */",
+        "export const D = 1",
+        "export const e = 1"
+      ].join("\n")
+    )
+    expect(Object.fromEntries(tags)).toEqual({
+      a: "stable",
+      b: "unstable",
+      c: "experimental",
+      D: "unstable",
+      e: "untagged"
+    })
+  })
+
+  it("accepts what the installed Effect tags stable", () => {
+    const planted = file(
+      "Tool.ts",
+      'import * as Schema from "effect/Schema"',
+      'import * as Effect from "effect/Effect"',
+      'import { dual } from "effect/Function"',
+      "export class No extends Schema.TaggedError<No>()('No', { a: Schema.Array(Schema.String) }) {}",
+      "export const run: Effect.Effect<void> = Effect.void"
+    )
+    expect(stabilityViolations([planted], stabilityOf)).toEqual([])
+  })
+
+  it.each([
+    [
+      "a member of a namespace",
+      ['import * as Plan from "effect/ExecutionPlan"', "Plan.make()"],
+      "make of effect/ExecutionPlan: unstable"
+    ],
+    [
+      "a member used as a type",
+      ['import type * as Plan from "effect/ExecutionPlan"', "type A = Plan.ExecutionPlan<never>"],
+      "ExecutionPlan of effect/ExecutionPlan: unstable"
+    ],
+    ["a named import", ['import { make } from "effect/ExecutionPlan"'], "make of effect/ExecutionPlan: unstable"],
+    [
+      "a name that is not there",
+      ['import * as Schema from "effect/Schema"', "Schema.nowhere"],
+      "nowhere of effect/Schema: no such export"
+    ],
+    [
+      "a re-export of everything",
+      ['export * as Plan from "effect/ExecutionPlan"'],
+      "* of effect/ExecutionPlan: more than its stable part"
+    ]
+  ])("rejects %s", (_, lines, line) => {
+    expect(stabilityViolations([file("Tool.ts", ...lines)], stabilityOf)).toEqual([`${core}/Tool.ts:1 uses ${line}`])
+  })
+})
+
+describe("sizeViolations", () => {
+  it("counts lines and casts, and not as const or renamed imports", () => {
+    const planted = file(
+      "Tool.ts",
+      'import { a as b } from "./A.ts"',
+      "// a comment as string",
+      'export const c = "x" as const',
+      "export const d = c as unknown as number"
+    )
+    expect(measure([planted])).toEqual([{ path: `${core}/Tool.ts`, lines: 4, casts: 2 }])
+    expect(castsOf(planted).map(({ line }) => line)).toEqual([4, 4])
+    expect(sizeViolations([planted])).toEqual([])
+  })
+
+  it("rejects a long file and a cast to any", () => {
+    const long = file("Long.ts", ...Array.from({ length: MAX_LINES + 1 }, () => "//"))
+    expect(sizeViolations([long, file("Any.ts", "", "export const a = 1 as any")])).toEqual([
+      `${core}/Long.ts has 401 lines, more than 400`,
+      `${core}/Any.ts:2 casts to any`
+    ])
+  })
+})
+
+describe("oldFunctionViolations", () => {
+  it("rejects a function behind the name of a property, and not one that has a name or belongs to a literal", () => {
+    const planted = file(
+      "Run.ts",
+      "meter.announce = () => run",
+      "meter[key] ??= function () {}",
+      "const announce = () => run",
+      "meter.announce = announce",
+      "let later",
+      "later = () => run",
+      "export const all = { of: () => run }"
+    )
+    expect(oldFunctionViolations([planted])).toEqual([
+      "packages/core/src/Run.ts:1 makes a function where a property takes it: name it first",
+      "packages/core/src/Run.ts:2 makes a function where a property takes it: name it first"
+    ])
+  })
+})

@@ -1,0 +1,137 @@
+/**
+ * The house: which packages there are, the order of their folders, and what each may import from outside of itself.
+ *
+ * A folder imports only from itself and from the folders before it; `.` is the root of the sources. A package imports only the
+ * modules that its list names. Other packages of this repository need no list: `package.json` names them.
+ */
+
+export interface Package {
+  readonly name: string
+  /** In import order; type imports count. An index may import everything. */
+  readonly folders: ReadonlyArray<string>
+  /** Folders that only an index and `testing` import. */
+  readonly aside?: ReadonlyArray<string>
+  /** Modules of Effect and others, open to the whole package. */
+  readonly open: ReadonlyArray<string>
+  /** What one folder, with the folders below it, may import besides. */
+  readonly within?: Readonly<Record<string, ReadonlyArray<string>>>
+}
+
+/** `effect/Effect` for `Effect`, `effect/http/HttpClient` for `http/HttpClient`. */
+const effect = (modules: string): ReadonlyArray<string> => modules.split(" ").map((module) => `effect/${module}`)
+
+export const packages: ReadonlyArray<Package> = [
+  {
+    name: "core",
+    folders: [
+      "data",
+      "coercion",
+      "errors",
+      "recovery",
+      "budget",
+      "event",
+      "telemetry",
+      "model",
+      "tool",
+      "run",
+      "agent",
+      "testing"
+    ],
+    aside: ["telemetry", "testing"],
+    // these are stable, or the parts that core uses of them are: see stability.ts
+    open: effect(
+      "Brand Cause Clock Context Data DateTime Deferred Duration Effect Equal Exit Fiber Function JsonSchema Layer Logger Metric " +
+        "Option Pipeable Predicate Pull Queue Random Result Schedule Schema SchemaAST SchemaGetter SchemaIssue " +
+        "SchemaRepresentation SchemaTransformation Scope Stream Tracer"
+    ),
+    within: {
+      coercion: ["jsonrepair"],
+      testing: ["effect/Arbitrary", "effect/testing/TestClock", "fast-check"]
+    }
+  },
+  {
+    name: "providers",
+    folders: [
+      "transport",
+      "classify",
+      "codec",
+      "codec/anthropic",
+      "codec/gemini",
+      "codec/ollama",
+      "codec/openai-chat",
+      "codec/openai-responses",
+      "service",
+      "resilience",
+      "effect-ai",
+      "testing",
+      "testing/recording",
+      "testing/wire"
+    ],
+    aside: ["testing"],
+    open: effect(
+      "Array Cause Clock Config Context Data DateTime Deferred Duration Effect Exit Fiber FiberSet Hash Layer Option Predicate Pull " +
+        "Queue Redacted Ref References Result Schedule Schema SchemaIssue SchemaTransformation Scope Semaphore Stream"
+    ),
+    within: {
+      transport: effect(
+        "encoding/Sse http/FetchHttpClient http/Headers http/HttpBody http/HttpClient http/HttpClientError http/HttpClientRequest " +
+          "http/HttpClientResponse"
+      ),
+      resilience: effect("persistence/CircuitBreaker persistence/RateLimiter"),
+      "effect-ai": effect("ai/AiError ai/LanguageModel ai/Model ai/Prompt ai/Response ai/Telemetry ai/Tool ai/Toolkit"),
+      // a loopback server, and recordings in the place of the HTTP client
+      testing: [
+        ...effect("http/Headers http/HttpClient http/HttpClientError http/HttpClientRequest http/HttpClientResponse"),
+        "node:fs",
+        "node:http",
+        "node:path"
+      ]
+    }
+  },
+  {
+    name: "durable",
+    folders: ["."],
+    open: effect(
+      "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Random Schedule Schema Scope Stream " +
+        "workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine"
+    )
+  },
+  {
+    name: "interop",
+    folders: ["ai-sdk", "mcp"],
+    open: effect("Effect Predicate Result Schema SchemaTransformation Stream"),
+    within: {
+      mcp: effect(
+        "Clock ConfigProvider Context Deferred Duration Equal Exit Layer Option PubSub Redacted References Schedule Scope Semaphore " +
+          "Stdio ai/McpClient ai/McpClientError ai/McpProtocol ai/McpSchema ai/McpServer encoding/Sse http/HttpClient " +
+          "http/HttpClientRequest http/HttpClientResponse http/HttpRouter process/ChildProcess process/ChildProcessSpawner"
+      ),
+      "ai-sdk": effect("Array SchemaIssue")
+    }
+  },
+  {
+    name: "view",
+    folders: ["text", "recording", "scene", "drawing", "browser", "page", "policy", "stats", "cli"],
+    // pictures are drawn without a DOM and without Node; of Effect they need what explanations hold
+    open: [],
+    within: {
+      policy: effect("Duration"),
+      drawing: ["d3-array", "d3-time"],
+      cli: [
+        ...effect(
+          "Cause Clock Context Duration Effect Exit FileSystem Layer Option Path PlatformError Predicate Schedule Schema Stdio Stream " +
+            "cli/Argument cli/CliConfig cli/CliError cli/CliOutput cli/Command cli/Flag cli/GlobalFlag cli/TerminalCapabilities"
+        ),
+        ...["ChildProcessSpawner", "FileSystem", "Path", "Stdio", "Terminal"].map(
+          (service) => `@effect/platform-node-shared/Node${service}`
+        ),
+        "node:console",
+        "node:fs",
+        "node:module",
+        "node:process",
+        "node:url",
+        "node:util"
+      ]
+    }
+  }
+]
