@@ -1,24 +1,10 @@
 import { describe, expect, it } from "vitest"
 import { type File, filesIn, read } from "../scripts/files.ts"
-
-const id = /[ATKCPL]\d{1,4}/.source
-
-/** Ids that begin the title of a test, the first argument of a call; a range stands for all that it spans. */
-const idsInTitles = ({ text }: File): ReadonlyArray<string> => {
-  const opening = new RegExp(`[\\w)\\]]\\(\\s*["'\`]((?:${id}(?:\\s*[-–]\\s*[ATKCPL]?\\d{1,4})?[\\s,:/+&]*)+)`, "g")
-  return [...text.matchAll(opening)].flatMap(([, titles = ""]) => idsIn(titles))
-}
-
-const idsIn = (titles: string): ReadonlyArray<string> =>
-  [...titles.matchAll(/([ATKCPL])(\d{1,4})(?:\s*[-–]\s*[ATKCPL]?(\d{1,4}))?/g)].flatMap(([, group, first, last]) => {
-    const from = Number(first)
-    const to = Number(last ?? first)
-    return Array.from({ length: to - from + 1 }, (_, index) => `${group}${from + index}`)
-  })
+import { idsInSource, idsOfTitle, isId } from "../scripts/ruleIds.ts"
 
 /** Ids of the list items of the page: `- **A101** one line`. */
 const idsInPage = ({ text }: File): ReadonlyArray<string> =>
-  [...text.matchAll(new RegExp(`^- \\*\\*(${id})\\*\\* \\S`, "gm"))].map(([, rule]) => rule ?? "")
+  [...text.matchAll(/^- \*\*(\w+)\*\* \S/gm)].map(([, rule = ""]) => rule).filter(isId)
 
 const compare = (listed: ReadonlyArray<string>, tested: ReadonlyArray<string>) => ({
   "tested but not in docs/behaviour.md": [...new Set(tested)].filter((rule) => !listed.includes(rule)).toSorted(),
@@ -33,30 +19,41 @@ const same = {
 }
 
 describe("docs/behaviour.md", () => {
-  it("lists exactly the rules that begin the title of a test", () => {
+  it("lists exactly the rules that end the title of a test", () => {
     const isTest = (path: string) => /\.(test|test-d|spec)\.ts$/.test(path)
-    const tested = [...filesIn("test", isTest), ...filesIn("packages", isTest)].flatMap(idsInTitles)
+    const tested = [...filesIn("test", isTest), ...filesIn("packages", isTest)].flatMap(({ text }) => idsInSource(text))
     expect(compare(idsInPage(read("docs/behaviour.md")), tested)).toEqual(same)
   })
 })
 
-describe("the comparison", () => {
+describe("the ids of a source", () => {
   // Planted titles say "#" for the group, so that this file names no rule.
-  const ids = (text: string) => idsInTitles({ path: "a.test.ts", text: text.replaceAll("#", "A") })
+  const ids = (text: string) => idsInSource(text.replaceAll("#", "A"))
 
-  it("reads single ids, several, and ranges", () => {
-    expect(ids('it.effect("#202 waits", () => {})')).toEqual(["A202"])
-    expect(ids("it.run('#301 #302, T7: waits', f)")).toEqual(["A301", "A302", "T7"])
-    expect(ids("it.each(rows)(`#801-#803 waits`, f)")).toEqual(["A801", "A802", "A803"])
-    expect(ids('both(\n  "#1–#2 K5 holds", f)')).toEqual(["A1", "A2", "K5"])
+  it("are single ids, several, and ranges, at the end of titles", () => {
+    expect(ids('it.effect("waits [#202]", () => {})')).toEqual(["A202"])
+    expect(ids("it.run('waits [#301 #302 T7]', f)")).toEqual(["A301", "A302", "T7"])
+    expect(ids("it.each(rows)(`waits for %s [#801-#803]`, f)")).toEqual(["A801", "A802", "A803"])
+    expect(ids('both(\n  "a long " +\n    "title [#1-#2 K5]",\n  f)')).toEqual(["A1", "A2", "K5"])
   })
 
-  it("reads no id from the middle of a title or from other text", () => {
-    expect(ids('it("waits as #202 says", f)')).toEqual([])
-    expect(ids("// #202\nconst rule = '#203 waits'")).toEqual([])
-    expect(ids('it("X12 waits", f)')).toEqual([])
+  it("are not in the middle of a title, in other brackets or in other text", () => {
+    expect(ids('it("waits as [#202] says", f)')).toEqual([])
+    expect(ids("// [#202]\nconst rules = [A203]")).toEqual([])
+    expect(ids('it("waits [X12]", f)\nit("waits [#1, #2]", f)')).toEqual([])
   })
+})
 
+describe("the ids of a title", () => {
+  it("are its last brackets, whatever a runner adds in parentheses", () => {
+    expect(idsOfTitle("suite > waits [A202 A204-A205]")).toEqual(["A202", "A204", "A205"])
+    expect(idsOfTitle("waits [L101] (streamed)")).toEqual(["L101"])
+    expect(idsOfTitle("waits [L101] > and ends")).toEqual([])
+    expect(idsOfTitle("L101 waits")).toEqual([])
+  })
+})
+
+describe("the comparison", () => {
   it("reports what is missing, surplus and listed twice, by id", () => {
     const page = idsInPage({
       path: "page",

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest"
 import { least, table, tooFew } from "../scripts/cases.ts"
 import { filesIn, read } from "../scripts/files.ts"
+import { idsInSource } from "../scripts/ruleIds.ts"
 
 describe("docs/laws.md", () => {
   const rows = [...read("docs/laws.md").text.matchAll(/^\| \*\*(L\d+)\*\* \|(.*)\|$/gm)]
 
-  it("lists exactly the laws that begin the titles in test/laws, each once", () => {
-    const titles = filesIn("test/laws", (path) => path.endsWith(".test.ts")).flatMap(({ text }) =>
-      [...text.matchAll(/\(\s*["'`]((?:[ATKCPL]\d+[\s,]+)+)/g)].flatMap(([, ids = ""]) => ids.match(/L\d+/g) ?? [])
-    )
+  it("lists exactly the laws that end the titles in test/laws, each once", () => {
+    const files = filesIn("test/laws", (path) => path.endsWith(".test.ts"))
+    const titles = files.flatMap(({ text }) => idsInSource(text)).filter((id) => id.startsWith("L"))
     const listed = rows.map(([, id]) => id)
     expect(listed.toSorted()).toEqual([...new Set(titles)].toSorted())
     expect(listed.length).toBe(94)
@@ -32,10 +32,10 @@ describe("docs/laws.md", () => {
 
 describe("the cases of laws", () => {
   const drawn = [
-    { title: "L101 T3 holds (whole)", cases: 1_000, seed: 7 },
-    { title: "L101 L102 holds (streamed)", cases: 900, seed: 7 },
-    { title: "P301 L103 holds", cases: 2_000, seed: 7 },
-    { title: "no law, though L104 is in it", cases: 5_000, seed: 7 }
+    { title: "holds [L101 T3] (whole)", cases: 1_000, seed: 7 },
+    { title: "holds [L101 L102] (streamed)", cases: 900, seed: 7 },
+    { title: "holds [P301 L103]", cases: 2_000, seed: 7 },
+    { title: "no law, though [L104] is in it", cases: 5_000, seed: 7 }
   ]
 
   it("are told in one line, with the fewest", () => {
@@ -44,7 +44,7 @@ describe("the cases of laws", () => {
   })
 
   it("are a thousand, unless fewer are asked for", () => {
-    expect(tooFew(drawn, undefined)).toEqual(["900 cases instead of 1000: L101 L102 holds (streamed)"])
+    expect(tooFew(drawn, undefined)).toEqual(["900 cases instead of 1000: holds [L101 L102] (streamed)"])
     expect(tooFew(drawn, "10000")).toHaveLength(1)
     expect(tooFew(drawn, "200")).toEqual([])
   })

@@ -46,7 +46,7 @@ const late = <A, E, R>(asked: Queue.Queue<void>, times: number, seconds: number,
     return yield* Fiber.join(fiber)
   })
 
-it.run("A906 P602 P907 a call whose time ends while somebody thinks has never run, though it is unsafe", (run) =>
+it.run("a call whose time ends while somebody thinks has never run, though it is unsafe [A906 P602 P907]", (run) =>
   Effect.gen(function* () {
     const { asked, layer } = yield* thinking()
     const { runs, tool } = paying(undefined, { callTimeout: "10 seconds" })
@@ -70,7 +70,7 @@ it.run("A906 P602 P907 a call whose time ends while somebody thinks has never ru
   })
 )
 
-it.run("A906 P907 of arguments that were repaired first, the trail tells, but of no run", (run) =>
+it.run("of arguments that were repaired first, the trail tells, but of no run [A906 P907]", (run) =>
   Effect.gen(function* () {
     const { asked, layer } = yield* thinking()
     const { runs, tool } = paying(undefined, { callTimeout: "10 seconds" })
@@ -91,7 +91,7 @@ it.run("A906 P907 of arguments that were repaired first, the trail tells, but of
   })
 )
 
-it.run("A906 P907 an attempt that waits for its approval is not counted, those before it are", (run) =>
+it.run("an attempt that waits for its approval is not counted, those before it are [A906 P907]", (run) =>
   Effect.gen(function* () {
     const { asked, layer } = yield* thinking(1)
     const { runs, tool } = paying(Effect.fail(busy()), { callTimeout: "10 seconds" })
@@ -112,7 +112,7 @@ it.run("A906 P907 an attempt that waits for its approval is not counted, those b
 )
 
 it.run(
-  "A903 P602 P907 when the run's time ends while somebody thinks, the transcript says that nothing has run",
+  "when the run's time ends while somebody thinks, the transcript says that nothing has run [A903 P602 P907]",
   (run) =>
     Effect.gen(function* () {
       const { asked, layer } = yield* thinking(1)
@@ -133,7 +133,7 @@ it.run(
     })
 )
 
-it.run("A903 P602 a call that may have taken effect stays so while somebody thinks about its next attempt", (run) =>
+it.run("a call that may have taken effect stays so while somebody thinks about its next attempt [A903 P602]", (run) =>
   Effect.gen(function* () {
     const { asked, layer } = yield* thinking(1)
     const began = yield* Queue.unbounded<void>()
@@ -158,7 +158,7 @@ it.run("A903 P602 a call that may have taken effect stays so while somebody thin
   })
 )
 
-it.run("A903 P907 once it was approved of, a call that is cut off is said to have been cut off", (run) =>
+it.run("once it was approved of, a call that is cut off is said to have been cut off [A903 P907]", (run) =>
   Effect.gen(function* () {
     const began = yield* Queue.unbounded<void>()
     const { layer } = yield* thinking(1)
@@ -176,7 +176,7 @@ it.run("A903 P907 once it was approved of, a call that is cut off is said to hav
   })
 )
 
-it.run("P602 P904 arguments that somebody edits badly leave what an earlier run did as open as before", (run) =>
+it.run("arguments that somebody edits badly leave what an earlier run did as open as before [P602 P904]", (run) =>
   Effect.gen(function* () {
     const began = yield* Queue.unbounded<void>()
     const mending = yield* Queue.unbounded<void>()

@@ -37,7 +37,7 @@ const deciding = (...decisions: ReadonlyArray<Approval.Decision | Effect.Effect<
   return { layer, requests }
 }
 
-it.run("P901 approval is asked for last: bad arguments and what a policy denies never reach a person", (run) =>
+it.run("approval is asked for last: bad arguments and what a policy denies never reach a person [P901]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const { layer, requests } = deciding(Approval.approve)
@@ -63,7 +63,7 @@ it.run("P901 approval is asked for last: bad arguments and what a policy denies 
   })
 )
 
-it.run("P906 a predicate says which calls need it; one that fails means that the call does", (run) =>
+it.run("a predicate says which calls need it; one that fails means that the call does [P906]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying({
       when: ({ cents }) => (cents === 0 ? Effect.fail("no idea") : cents > 100),
@@ -83,7 +83,7 @@ it.run("P906 a predicate says which calls need it; one that fails means that the
   })
 )
 
-it.run("P905 refusal is told with its reason, and no row is asked", (run) =>
+it.run("refusal is told with its reason, and no row is asked [P905]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const { layer } = deciding(Approval.refuse("too much"))
@@ -100,7 +100,7 @@ it.run("P905 refusal is told with its reason, and no row is asked", (run) =>
   })
 )
 
-it.run("P905 what is no decision refuses: JSON that nobody has decoded approves of nothing", (run) =>
+it.run("what is no decision refuses: JSON that nobody has decoded approves of nothing [P905]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     // not by its type
@@ -112,7 +112,7 @@ it.run("P905 what is no decision refuses: JSON that nobody has decoded approves 
   })
 )
 
-it.run("P904 edited arguments pass all gates again, but for the one who has edited them", (run) =>
+it.run("edited arguments pass all gates again, but for the one who has edited them [P904]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const { layer, requests } = deciding(
@@ -140,7 +140,7 @@ it.run("P904 edited arguments pass all gates again, but for the one who has edit
   })
 )
 
-it.run("P903 a decision that comes too late is asked for again", (run) =>
+it.run("a decision that comes too late is asked for again [P903]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying({ validFor: "1 minute" })
     const slow = Effect.as(TestClock.adjust("2 minutes"), Approval.approve)
@@ -154,7 +154,7 @@ it.run("P903 a decision that comes too late is asked for again", (run) =>
   })
 )
 
-it.run("P907 approval spends no count, and a repaired call is asked about again", (run) =>
+it.run("approval spends no count, and a repaired call is asked about again [P907]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const { layer, requests } = deciding(Approval.approve, Approval.approve)
@@ -183,7 +183,7 @@ const overJson = (snapshot: Snapshot.Snapshot) =>
   Snapshot.fromJson(JSON.parse(JSON.stringify(Snapshot.toJson(snapshot))))
 
 it.effect(
-  "P902 T30 L1003 without a decision a started run is suspended, with its siblings settled; resumed, none runs again",
+  "without a decision a started run is suspended, with its siblings settled; resumed, none runs again [P902 T30 L1003]",
   () =>
     Effect.gen(function* () {
       const { runs, tool } = paying()
@@ -225,25 +225,27 @@ it.effect(
     })
 )
 
-it.effect("P903 a decision about something else, or one that is late, does not count: the run is suspended again", () =>
-  Effect.gen(function* () {
-    const { runs, tool } = paying({ validFor: "1 hour" })
-    const agent = agentWith(tool)
-    const model = yield* make(pay({ cents: 5 }))
-    const { outcome } = yield* started(agent, model)
-    assert(outcome._tag === "Suspended")
-    const { snapshot } = outcome
-    const [request] = Snapshot.requestsOf(snapshot)
-    const resume = (digest: string) =>
-      Effect.flatMap(
-        Agent.resume(agent).start({ from: snapshot, decisions: [{ digest, decision: Approval.approve }] }),
-        (again) => again.outcome
-      ).pipe(Effect.provide(model.layer))
-    assert.strictEqual((yield* resume("0".repeat(64)))._tag, "Suspended")
-    yield* TestClock.adjust("2 hours")
-    const late = yield* resume(request?.digest ?? "")
-    assert(late._tag === "Suspended")
-    assert.isAbove(Snapshot.requestsOf(late.snapshot)[0]?.expiresAt ?? 0, request?.expiresAt ?? 0)
-    assert.deepStrictEqual(runs, [])
-  })
+it.effect(
+  "a decision about something else, or one that is late, does not count: the run is suspended again [P903]",
+  () =>
+    Effect.gen(function* () {
+      const { runs, tool } = paying({ validFor: "1 hour" })
+      const agent = agentWith(tool)
+      const model = yield* make(pay({ cents: 5 }))
+      const { outcome } = yield* started(agent, model)
+      assert(outcome._tag === "Suspended")
+      const { snapshot } = outcome
+      const [request] = Snapshot.requestsOf(snapshot)
+      const resume = (digest: string) =>
+        Effect.flatMap(
+          Agent.resume(agent).start({ from: snapshot, decisions: [{ digest, decision: Approval.approve }] }),
+          (again) => again.outcome
+        ).pipe(Effect.provide(model.layer))
+      assert.strictEqual((yield* resume("0".repeat(64)))._tag, "Suspended")
+      yield* TestClock.adjust("2 hours")
+      const late = yield* resume(request?.digest ?? "")
+      assert(late._tag === "Suspended")
+      assert.isAbove(Snapshot.requestsOf(late.snapshot)[0]?.expiresAt ?? 0, request?.expiresAt ?? 0)
+      assert.deepStrictEqual(runs, [])
+    })
 )

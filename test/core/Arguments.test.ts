@@ -18,7 +18,7 @@ const person = Tool.make("greet", {
   run: () => Effect.die(new Error("must not run"))
 })
 
-it.run("A101 absent, null, empty and blank arguments mean {} and are no error", (run) =>
+it.run("absent, null, empty and blank arguments mean {} and are no error [A101]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("ping", ...Array.from({ length: 6 }, () => Effect.succeed("pong")))
     const log = eventLog()
@@ -33,7 +33,7 @@ it.run("A101 absent, null, empty and blank arguments mean {} and are no error", 
   })
 )
 
-it.run("A102 an object is used as it is, text is parsed, and coerced before it counts as bad", (run) =>
+it.run("an object is used as it is, text is parsed, and coerced before it counts as bad [A102]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("ping", Effect.succeed("1"), Effect.succeed("2"), Effect.succeed("3"))
     const log = eventLog()
@@ -54,7 +54,7 @@ it.run("A102 an object is used as it is, text is parsed, and coerced before it c
 )
 
 for (const raw of ['{"n":1,}', "no json at all", '{"n":', "{n: 1}"]) {
-  it.run(`A103 A114 text that is no JSON is InvalidArgs with the raw text unchanged: ${raw}`, (run) =>
+  it.run(`text that is no JSON is InvalidArgs with the raw text unchanged: ${raw} [A103 A114]`, (run) =>
     Effect.gen(function* () {
       const { runs, tool } = play("ping", { coercion: [] }, [])
       const model = yield* ScriptedModel.make(calls(call("ping", raw, "c7")))
@@ -68,7 +68,7 @@ for (const raw of ['{"n":1,}', "no json at all", '{"n":', "{n: 1}"]) {
   )
 }
 
-it.run("A103 what coercion cannot mend is InvalidArgs with the model's own text, not a half-mended one", (run) =>
+it.run("what coercion cannot mend is InvalidArgs with the model's own text, not a half-mended one [A103]", (run) =>
   Effect.gen(function* () {
     const raw = "```json\nnothing here\n```"
     const { runs, tool } = scripted("ping")
@@ -81,7 +81,7 @@ it.run("A103 what coercion cannot mend is InvalidArgs with the model's own text,
 )
 
 for (const raw of ['"text"', "5", "true", "[]", '[{"n":1}]', '{"n":"one"}']) {
-  it.run(`A104 JSON that does not fit is DeserializationError: ${raw}`, (run) =>
+  it.run(`JSON that does not fit is DeserializationError: ${raw} [A104]`, (run) =>
     Effect.gen(function* () {
       const { runs, tool } = scripted("ping")
       const model = yield* ScriptedModel.make(calls(call("ping", raw, "c1")))
@@ -94,7 +94,7 @@ for (const raw of ['"text"', "5", "true", "[]", '[{"n":1}]', '{"n":"one"}']) {
   )
 }
 
-it.run("A105 every issue is reported, with its path, what was expected and what came", (run) =>
+it.run("every issue is reported, with its path, what was expected and what came [A105]", (run) =>
   Effect.gen(function* () {
     const model = yield* ScriptedModel.make(
       calls(call("greet", { name: 1, address: { city: "Rome", tags: ["a", 2, null] } }, "c1"))
@@ -116,29 +116,31 @@ it.run("A105 every issue is reported, with its path, what was expected and what 
   })
 )
 
-it.run("A106 an undeclared key is named by the error, at any depth; the schema that the model reads is closed", (run) =>
-  Effect.gen(function* () {
-    const model = yield* ScriptedModel.make(
-      calls(
-        call("greet", { name: "Ada", age: 1, colour: "red", address: { city: "Rome", tags: [], street: "x" } }, "c1")
+it.run(
+  "an undeclared key is named by the error, at any depth; the schema that the model reads is closed [A106]",
+  (run) =>
+    Effect.gen(function* () {
+      const model = yield* ScriptedModel.make(
+        calls(
+          call("greet", { name: "Ada", age: 1, colour: "red", address: { city: "Rome", tags: [], street: "x" } }, "c1")
+        )
       )
-    )
-    const error = yield* Effect.flip(run(agentWith(person), "go").pipe(Effect.provide(model.layer)))
-    if (!(error instanceof ToolError.DeserializationError)) return assert.fail(`not expected: ${error.message}`)
-    assert.sameDeepMembers(
-      error.issues.map(({ path }) => path),
-      [["colour"], ["address", "street"]]
-    )
-    assert.match(error.message, /colour: /)
-    assert.match(error.message, /address\.street: /)
-    const parameters = model.requests[0]?.tools[0]?.parameters
-    assert.deepInclude(parameters, { additionalProperties: false })
-    assert.nestedPropertyVal(parameters, "properties.address.additionalProperties", false)
-    return undefined
-  })
+      const error = yield* Effect.flip(run(agentWith(person), "go").pipe(Effect.provide(model.layer)))
+      if (!(error instanceof ToolError.DeserializationError)) return assert.fail(`not expected: ${error.message}`)
+      assert.sameDeepMembers(
+        error.issues.map(({ path }) => path),
+        [["colour"], ["address", "street"]]
+      )
+      assert.match(error.message, /colour: /)
+      assert.match(error.message, /address\.street: /)
+      const parameters = model.requests[0]?.tools[0]?.parameters
+      assert.deepInclude(parameters, { additionalProperties: false })
+      assert.nestedPropertyVal(parameters, "properties.address.additionalProperties", false)
+      return undefined
+    })
 )
 
-it.run("A112 a value that the tool's own schema refuses is a defect that names tool and path", (run) =>
+it.run("a value that the tool's own schema refuses is a defect that names tool and path [A112]", (run) =>
   Effect.gen(function* () {
     const weigh = Tool.make("weigh", {
       description: "Weighs.",
@@ -158,7 +160,7 @@ it.run("A112 a value that the tool's own schema refuses is a defect that names t
   })
 )
 
-it.run("A112 an answer of a table passes the same schema", (run) =>
+it.run("an answer of a table passes the same schema [A112]", (run) =>
   Effect.gen(function* () {
     const short = Tool.make("short", {
       description: "Short.",
@@ -175,7 +177,7 @@ it.run("A112 an answer of a table passes the same schema", (run) =>
   })
 )
 
-it.run("C4 a success is JSON through the tool's schema; a string goes as it is", (run) =>
+it.run("a success is JSON through the tool's schema; a string goes as it is [C4]", (run) =>
   Effect.gen(function* () {
     const shaped = <const Name extends string, A>(name: Name, success: Schema.Codec<A, unknown>, value: A) =>
       Tool.make(name, { description: "d", parameters: Schema.Struct({}), success, run: () => Effect.succeed(value) })
@@ -206,7 +208,7 @@ it.run("C4 a success is JSON through the tool's schema; a string goes as it is",
   })
 )
 
-it.effect("A103 A104 A107 Tool.call decodes and runs once, and asks no table: the rest is for Effect", () =>
+it.effect("Tool.call decodes and runs once, and asks no table: the rest is for Effect [A103 A104 A107]", () =>
   Effect.gen(function* () {
     const failures = [busy("1"), busy("2")] as const
     const { runs, tool } = scripted("ping", Effect.fail(failures[0]), Effect.fail(failures[1]), Effect.succeed("pong"))

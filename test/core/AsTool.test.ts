@@ -32,30 +32,35 @@ const expertWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(
   ...tools: Tools
 ) => Agent.make("expert", { model: model.layer, skills: [Skill.make("know", { description: "Knows.", tools })] })
 
-it.run("P601 A1111 an agent with an unsafe tool is not run again by rows for all tools, as no unsafe tool is", (run) =>
-  Effect.gen(function* () {
-    const payer = (options: { readonly sideEffects?: "idempotent" }) =>
-      Effect.gen(function* () {
-        const { runs, tool } = play("pay", { sideEffects: "unsafe" }, [Effect.succeed("paid"), Effect.succeed("paid")])
-        const inner = yield* make(
-          batch("pay"),
-          fails(LlmError.ServerError.serverError("m")),
-          ...(options.sideEffects === undefined ? [] : [batch("pay"), done])
-        )
-        const ask = Agent.asTool(expertWith(inner, tool), { name: "ask", description, ...options })
-        const agent = agentWith(ask).pipe(
-          Agent.toolDefaults({ ServerError: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) })
-        )
-        const model = yield* make(asking, done)
-        yield* run(agent, "go").pipe(Effect.provide(model.layer))
-        return runs.length
-      })
-    assert.strictEqual(yield* payer({}), 1)
-    assert.strictEqual(yield* payer({ sideEffects: "idempotent" }), 2)
-  })
+it.run(
+  "an agent with an unsafe tool is not run again by rows for all tools, as no unsafe tool is [P601 A1111]",
+  (run) =>
+    Effect.gen(function* () {
+      const payer = (options: { readonly sideEffects?: "idempotent" }) =>
+        Effect.gen(function* () {
+          const { runs, tool } = play("pay", { sideEffects: "unsafe" }, [
+            Effect.succeed("paid"),
+            Effect.succeed("paid")
+          ])
+          const inner = yield* make(
+            batch("pay"),
+            fails(LlmError.ServerError.serverError("m")),
+            ...(options.sideEffects === undefined ? [] : [batch("pay"), done])
+          )
+          const ask = Agent.asTool(expertWith(inner, tool), { name: "ask", description, ...options })
+          const agent = agentWith(ask).pipe(
+            Agent.toolDefaults({ ServerError: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) })
+          )
+          const model = yield* make(asking, done)
+          yield* run(agent, "go").pipe(Effect.provide(model.layer))
+          return runs.length
+        })
+      assert.strictEqual(yield* payer({}), 1)
+      assert.strictEqual(yield* payer({ sideEffects: "idempotent" }), 2)
+    })
 )
 
-it("P601 A1111 an agent is as unsafe as the tools of any of its skills; functions have none", () => {
+it("an agent is as unsafe as the tools of any of its skills; functions have none [P601 A1111]", () => {
   const echo = Skill.deterministic("echo", { description: "Echoes.", run: (input: string) => Effect.succeed(input) })
   const skillOf = <const T extends Tool.AnyTool>(tool: T) =>
     Skill.make("work", { description: "Works.", tools: [tool] })
@@ -70,7 +75,7 @@ it("P601 A1111 an agent is as unsafe as the tools of any of its skills; function
   assert.strictEqual(Agent.explain(carefree).tools.get("ask")?.worst.attempts, 2)
 })
 
-it.run("A1110 a model calls an agent with one text, and reads its answer", (run) =>
+it.run("a model calls an agent with one text, and reads its answer [A1110]", (run) =>
   Effect.gen(function* () {
     const inner = yield* make(text("because"))
     const model = yield* make(asking, done)
@@ -88,7 +93,7 @@ it.run("A1110 a model calls an agent with one text, and reads its answer", (run)
   })
 )
 
-it.run("A1110 parameters and answers may have schemas of their own", (run) =>
+it.run("parameters and answers may have schemas of their own [A1110]", (run) =>
   Effect.gen(function* () {
     const Point = Schema.Struct({ x: Schema.Finite, at: Schema.DateFromString })
     const doubling = Agent.deterministic("doubling", (x: number) => Effect.succeed({ x: 2 * x, at: new Date(0) }))
@@ -102,7 +107,7 @@ it.run("A1110 parameters and answers may have schemas of their own", (run) =>
   })
 )
 
-it.run("A1110 an agent's failure, behind its own tables, is the tool's, the same object", (run) =>
+it.run("an agent's failure, behind its own tables, is the tool's, the same object [A1110]", (run) =>
   Effect.gen(function* () {
     const failure = busy("no line")
     for (const isTold of [false, true]) {
@@ -118,7 +123,7 @@ it.run("A1110 an agent's failure, behind its own tables, is the tool's, the same
   })
 )
 
-it.run("A1110 the tables around the tool recover its failures, by their tags", (run) =>
+it.run("the tables around the tool recover its failures, by their tags [A1110]", (run) =>
   Effect.gen(function* () {
     const inner = yield* make(batch("look"), batch("look"), text("seen"))
     const { tool } = scripted("look", Effect.fail(busy()), Effect.succeed("a page"))
@@ -135,7 +140,7 @@ it.run("A1110 the tables around the tool recover its failures, by their tags", (
   })
 )
 
-it.run("A1110 an agent that escalates, or gives up, fails the tool so: a row may tell it", (run) =>
+it.run("an agent that escalates, or gives up, fails the tool so: a row may tell it [A1110]", (run) =>
   Effect.gen(function* () {
     for (const [name, tag] of [
       ["escalate", "EscalationError"],
@@ -161,7 +166,7 @@ it.run("A1110 an agent that escalates, or gives up, fails the tool so: a row may
   })
 )
 
-it.run("A1204 A1110 its events nest under the call, at every depth; its usage is its caller's", (run) =>
+it.run("its events nest under the call, at every depth; its usage is its caller's [A1204 A1110]", (run) =>
   Effect.gen(function* () {
     const lowest = yield* make(text("3"))
     const clerk = Agent.asTool(Agent.make("clerk", { model: lowest.layer }), { name: "calc", description })
@@ -202,7 +207,7 @@ it.run("A1204 A1110 its events nest under the call, at every depth; its usage is
   })
 )
 
-it.run("A1110 A111 interruption of the caller interrupts it; the calls of both are settled", (run) =>
+it.run("interruption of the caller interrupts it; the calls of both are settled [A1110 A111]", (run) =>
   Effect.gen(function* () {
     const inner = yield* make(batch("look"))
     const { tool } = scripted("look", Effect.never)
@@ -226,7 +231,7 @@ it.run("A1110 A111 interruption of the caller interrupts it; the calls of both a
   })
 )
 
-it.run("A908 A1110 an agent within a tool is one deeper", (run) =>
+it.run("an agent within a tool is one deeper [A908 A1110]", (run) =>
   Effect.gen(function* () {
     const inner = yield* make()
     const middle = yield* make(batch("deeper"))
@@ -246,7 +251,7 @@ it.run("A908 A1110 an agent within a tool is one deeper", (run) =>
 )
 
 it.run(
-  "A113 A1110 the end of the caller's budget passes every row; that of the agent's own is the tool's failure",
+  "the end of the caller's budget passes every row; that of the agent's own is the tool's failure [A113 A1110]",
   (run) =>
     Effect.gen(function* () {
       for (const [outer, inner, isCallers] of [
@@ -280,7 +285,7 @@ it.run(
     })
 )
 
-it.run("T28 A1110 the calling model reads a completion as text, as an error if it is none of success", (run) =>
+it.run("the calling model reads a completion as text, as an error if it is none of success [T28 A1110]", (run) =>
   Effect.gen(function* () {
     for (const [args, settlement] of [
       [{ summary: "Found it" }, "result: Found it"],
@@ -308,7 +313,7 @@ it.run("T28 A1110 the calling model reads a completion as text, as an error if i
   })
 )
 
-it.run("A309 A1110 a fixer's text stands in for an answer, never for a completion", (run) =>
+it.run("a fixer's text stands in for an answer, never for a completion [A309 A1110]", (run) =>
   Effect.gen(function* () {
     const lost = Agent.deterministic("lost", (input: string) =>
       input === "" ? Effect.succeed(0) : Effect.fail(busy())
@@ -332,13 +337,13 @@ it.run("A309 A1110 a fixer's text stands in for an answer, never for a completio
   })
 )
 
-it("A1110 it has the agent's name, unless it is given one; that of a built-in tool is refused", () => {
+it("it has the agent's name, unless it is given one; that of a built-in tool is refused [A1110]", () => {
   const agent = Agent.deterministic("complete", (input: string) => Effect.succeed(input))
   assert.throws(() => Agent.asTool(agent, { description }), /'complete' is the name of a built-in tool/)
   assert.strictEqual(Agent.asTool(agent, { name: "finish", description }).name, "finish")
 })
 
-it("P1102 the model calls of an agent count with each call of its tool, within the turns of the run", () => {
+it("the model calls of an agent count with each call of its tool, within the turns of the run [P1102]", () => {
   const expert = Agent.make("expert", { budget: { maxTurns: 3 } }).pipe(
     Agent.onLlmError({ NetworkError: Recovery.retry({ maxAttempts: 2, initialBackoff: "1 second" }) })
   )
@@ -365,7 +370,7 @@ it("P1102 the model calls of an agent count with each call of its tool, within t
   assert.deepInclude(Agent.explain(agentWith(clerk)).worst, { modelCalls: 8 })
 })
 
-it.run("A316 A1110 a fixer may be asked about it as about any tool", (run) =>
+it.run("a fixer may be asked about it as about any tool [A316 A1110]", (run) =>
   Effect.gen(function* () {
     const inputs: Array<string> = []
     const cleanup = Agent.deterministic("cleanup", (raw: string) =>
@@ -382,7 +387,7 @@ it.run("A316 A1110 a fixer may be asked about it as about any tool", (run) =>
   })
 )
 
-it.run("A1110 two calls of one agent are two runs", (run) =>
+it.run("two calls of one agent are two runs [A1110]", (run) =>
   Effect.gen(function* () {
     const echo = Agent.deterministic("echo", (input: string) => Effect.succeed(`${input}!`))
     const model = yield* make(calls(call("echo", { input: "a" }, "c1"), call("echo", { input: "b" }, "c2")), done)
@@ -397,7 +402,7 @@ it.run("A1110 two calls of one agent are two runs", (run) =>
   })
 )
 
-it.run("A906 A1110 a timeout stops one run of the agent, with all that it has spent; rows see it", (run) =>
+it.run("a timeout stops one run of the agent, with all that it has spent; rows see it [A906 A1110]", (run) =>
   Effect.gen(function* () {
     const slow = scripted("look", Effect.never)
     const inner = yield* make(batch("look"), text("seen"))
@@ -418,7 +423,7 @@ it.run("A906 A1110 a timeout stops one run of the agent, with all that it has sp
   })
 )
 
-it.run("A906 A1110 a limit of the call ends it for good, whatever its rows say", (run) =>
+it.run("a limit of the call ends it for good, whatever its rows say [A906 A1110]", (run) =>
   Effect.gen(function* () {
     const patient = Agent.deterministic("patient", (_input: string) => Effect.as(Effect.sleep("1 minute"), "late"))
     const limits = { timeout: "2 seconds", callTimeout: "3 seconds" } as const
@@ -433,7 +438,7 @@ it.run("A906 A1110 a limit of the call ends it for good, whatever its rows say",
   })
 )
 
-it.run("P602 P603 A1110 an unsafe agent that is cut off is looked up by its key", (run) =>
+it.run("an unsafe agent that is cut off is looked up by its key [P602 P603 A1110]", (run) =>
   Effect.gen(function* () {
     for (const found of [Option.some("paid before"), undefined]) {
       const keys: Array<string> = []
@@ -457,7 +462,7 @@ it.run("P602 P603 A1110 an unsafe agent that is cut off is looked up by its key"
   })
 )
 
-it.effect("P1108 A1110 with a schema of its failures, an agent's own come back from JSON as what they were", () =>
+it.effect("with a schema of its failures, an agent's own come back from JSON as what they were [P1108 A1110]", () =>
   Effect.gen(function* () {
     class NoEntry extends Schema.TaggedError<NoEntry>()("NoEntry", { topic: Schema.String }) {}
     const archivist = Agent.deterministic("archivist", (topic: string) => Effect.fail(new NoEntry({ topic })))

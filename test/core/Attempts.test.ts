@@ -28,7 +28,7 @@ const attemptsOf = (log: ReturnType<typeof eventLog>) => ({
   booked: log.all.flatMap((event) => (isTerminal(event) && "ledger" in event ? event.ledger : []))
 })
 
-it.run("P703 an attempt that is interrupted is booked, and its start is closed, before the run ends", (run) =>
+it.run("an attempt that is interrupted is booked, and its start is closed, before the run ends [P703]", (run) =>
   Effect.gen(function* () {
     const endings: Array<string> = []
     const waiting = Effect.onInterrupt(
@@ -59,7 +59,7 @@ it.run("P703 an attempt that is interrupted is booked, and its start is closed, 
   })
 )
 
-it.run("P703 a model that interrupts itself is an interrupted attempt, and no row is asked", (run) =>
+it.run("a model that interrupts itself is an interrupted attempt, and no row is asked [P703]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const agent = agentWith().pipe(Agent.onLlmError({ orElse: Recovery.retry({ retries: 3 }) }), log.listen)
@@ -69,7 +69,7 @@ it.run("P703 a model that interrupts itself is an interrupted attempt, and no ro
   })
 )
 
-it.run("P703 A1202 an attempt that dies, throws, or dies in a callback is booked as failed with its defect", (run) =>
+it.run("an attempt that dies, throws, or dies in a callback is booked as failed with its defect [P703 A1202]", (run) =>
   Effect.gen(function* () {
     const bug = new Error("a bug")
     const throwing = () => {
@@ -97,7 +97,7 @@ it.run("P703 A1202 an attempt that dies, throws, or dies in a callback is booked
   })
 )
 
-it.run("P703 a row's callback that dies or is interrupted leaves the failed attempt booked once", (run) =>
+it.run("a row's callback that dies or is interrupted leaves the failed attempt booked once [P703]", (run) =>
   Effect.gen(function* () {
     for (const answer of [Effect.die("bug"), Effect.interrupt, Effect.never]) {
       const log = eventLog()
@@ -113,7 +113,7 @@ it.run("P703 a row's callback that dies or is interrupted leaves the failed atte
   })
 )
 
-it.run("P703 an attempt that runs out of the run's time is booked like any other that is interrupted", (run) =>
+it.run("an attempt that runs out of the run's time is booked like any other that is interrupted [P703]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const agent = Agent.make("worker", { budget: { maxDuration: "1 second" } }).pipe(log.listen)
@@ -124,7 +124,7 @@ it.run("P703 an attempt that runs out of the run's time is booked like any other
   })
 )
 
-it.run("P703 A702 a reply that was filtered away is one failed attempt, booked with what it has used up", (run) =>
+it.run("a reply that was filtered away is one failed attempt, booked with what it has used up [P703 A702]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const filtered: Model.Part = { ...finish, finish: "filtered" }
@@ -142,7 +142,7 @@ it.run("P703 A702 a reply that was filtered away is one failed attempt, booked w
   })
 )
 
-it.effect("P703 P502 an attempt of which something was shown is booked as discarded where it may be made again", () =>
+it.effect("an attempt of which something was shown is booked as discarded where it may be made again [P703 P502]", () =>
   Effect.gen(function* () {
     const thinks: Model.Part = { type: "reasoning-delta", text: "hm" }
     for (const [onPartial, part, outcome] of [
@@ -171,7 +171,7 @@ for (const [title, ending, closed] of [
   ["interrupted", Effect.sleep("1 second"), "model-interrupted 1 interrupted"],
   ["cut off by a defect", Effect.die("bug"), "model-failed 1 failed"]
 ] as const) {
-  it.effect(`P703 a streamed attempt that is ${title} after its usage is known is booked with that usage`, () =>
+  it.effect(`a streamed attempt that is ${title} after its usage is known is booked with that usage [P703]`, () =>
     Effect.gen(function* () {
       const log = eventLog()
       const parts = Stream.ensuring(Stream.make(says, finish), ending)
@@ -193,7 +193,7 @@ for (const [title, ending, closed] of [
 }
 
 it.effect(
-  "P703 where nobody listens, an interrupted attempt of a sub-agent is in the ledger above it all the same",
+  "where nobody listens, an interrupted attempt of a sub-agent is in the ledger above it all the same [P703]",
   () =>
     Effect.gen(function* () {
       const expert = Agent.make("expert", { model: doing(() => Effect.never) })
@@ -213,7 +213,7 @@ it.effect(
 )
 
 it.effect(
-  "P703 a streamed attempt that is cut off is booked with what its provider has counted, however it is cut",
+  "a streamed attempt that is cut off is booked with what its provider has counted, however it is cut [P703]",
   () =>
     Effect.gen(function* () {
       const first: Model.Part = { type: "usage", usage: Usage.make({ inputTokens: 10 }) }

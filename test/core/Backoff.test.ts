@@ -13,7 +13,7 @@ const plain = (options: Backoff.Options) => waits(Backoff.make(options), errors(
 const highest = 1 - Number.EPSILON / 2
 
 describe("delays", () => {
-  it.effect("L201 waits start at initialBackoff and grow by the factor, 2 by default, up to the cap", () =>
+  it.effect("waits start at initialBackoff and grow by the factor, 2 by default, up to the cap [L201]", () =>
     Effect.gen(function* () {
       const initialBackoff = "500 millis"
       assert.deepStrictEqual(yield* plain({ retries: 5, initialBackoff }), [500, 1000, 2000, 4000, 8000])
@@ -27,7 +27,7 @@ describe("delays", () => {
     })
   )
 
-  it.effect("L201 without initialBackoff there is no wait, and no attempt more than the count", () =>
+  it.effect("without initialBackoff there is no wait, and no attempt more than the count [L201]", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* plain({ retries: 3 }), [0, 0, 0])
       assert.deepStrictEqual(yield* plain({ maxAttempts: 3 }), [0, 0])
@@ -36,7 +36,7 @@ describe("delays", () => {
     })
   )
 
-  it.effect("L209 no wait stays none, but for a hint, where the factor has grown beyond every number", () =>
+  it.effect("no wait stays none, but for a hint, where the factor has grown beyond every number [L209]", () =>
     Effect.gen(function* () {
       const step = yield* Schedule.toStep(Backoff.make({ retries: 9, factor: 1e200 }))
       for (let attempt = 1; attempt <= 5; attempt++) {
@@ -46,7 +46,7 @@ describe("delays", () => {
     })
   )
 
-  it.effect("L209 a million waits are finite, never shrink, and still heed hints", () =>
+  it.effect("a million waits are finite, never shrink, and still heed hints [L209]", () =>
     Effect.gen(function* () {
       const million = 1_000_000
       for (const initialBackoff of [0, 100]) {
@@ -68,7 +68,7 @@ describe("delays", () => {
     })
   )
 
-  it.effect("L506 one schedule serves many runs, each from its start", () =>
+  it.effect("one schedule serves many runs, each from its start [L506]", () =>
     Effect.gen(function* () {
       const schedule = Backoff.make({ retries: 3, initialBackoff: "1 second" })
       const runs = yield* Effect.all([waits(schedule, errors(9)), waits(schedule, errors(9))], { concurrency: 2 })
@@ -83,7 +83,7 @@ describe("delays", () => {
 describe("jitter", () => {
   const options = { retries: 2, initialBackoff: "1 second" } as const
 
-  it.effect("L202 full draws from 0 to the wait, equal from half of it, a number from both sides of it", () =>
+  it.effect("full draws from 0 to the wait, equal from half of it, a number from both sides of it [L202]", () =>
     Effect.gen(function* () {
       const drawn = (jitter: Backoff.Delays["jitter"] & {}, draw: number) =>
         drawing(draw)(plain({ ...options, jitter }))
@@ -101,7 +101,7 @@ describe("jitter", () => {
   )
 
   it.effect(
-    "L202 L507 a thousand draws stay within the bounds and use all of them, the same ones for the same seed",
+    "a thousand draws stay within the bounds and use all of them, the same ones for the same seed [L202 L507]",
     () =>
       Effect.gen(function* () {
         for (const [jitter, low, high] of [
@@ -120,7 +120,7 @@ describe("jitter", () => {
       })
   )
 
-  it.effect("L203 no jitter lifts a wait above the cap", () =>
+  it.effect("no jitter lifts a wait above the cap [L203]", () =>
     Effect.gen(function* () {
       const capped = plain({ retries: 3, initialBackoff: "1 second", maxBackoff: "1500 millis", jitter: 0.5 })
       assert.deepStrictEqual(yield* drawing(highest)(capped), [1500, 1500, 1500])
@@ -130,7 +130,7 @@ describe("jitter", () => {
 })
 
 describe("hints", () => {
-  it.effect("L204 a hint is a floor under jitter and cap, and never shortens a wait", () =>
+  it.effect("a hint is a floor under jitter and cap, and never shortens a wait [L204]", () =>
     Effect.gen(function* () {
       const schedule = Backoff.make({ retries: 3, initialBackoff: 400, maxBackoff: 500, jitter: "full" })
       assert.deepStrictEqual(yield* drawing(0)(waits(schedule, [5000, undefined, 100].map(hinting))), [5000, 0, 100])
@@ -138,7 +138,7 @@ describe("hints", () => {
     })
   )
 
-  it.effect("L204 the hint of a cause counts as well, also through several causes and in a circle of them", () =>
+  it.effect("the hint of a cause counts as well, also through several causes and in a circle of them [L204]", () =>
     Effect.gen(function* () {
       const deep = { cause: { message: "no hint", cause: { cause: hinting(2000) } } }
       const circle: { cause?: unknown } = {}
@@ -152,7 +152,7 @@ describe("hints", () => {
     })
   )
 
-  it.effect("L204 a hint is looked for in 32 errors, each the cause of the one before", () =>
+  it.effect("a hint is looked for in 32 errors, each the cause of the one before [L204]", () =>
     Effect.gen(function* () {
       const beneath = (count: number): object => (count === 0 ? hinting(2000) : { cause: beneath(count - 1) })
       const schedule = Backoff.make({ retries: 9 })
@@ -161,7 +161,7 @@ describe("hints", () => {
   )
 
   it.effect(
-    "L205 P804 a hint above maxHint, 60 seconds by default, ends it without a wait; one of maxHint is kept",
+    "a hint above maxHint, 60 seconds by default, ends it without a wait; one of maxHint is kept [L205 P804]",
     () =>
       Effect.gen(function* () {
         const untold = Backoff.make({ retries: 3 })
@@ -175,7 +175,7 @@ describe("hints", () => {
   )
 
   it.effect(
-    "L205 P804 Recovery.retry keeps the maxHint that a schedule of ours was made with, and gives others 60 seconds",
+    "Recovery.retry keeps the maxHint that a schedule of ours was made with, and gives others 60 seconds [L205 P804]",
     () =>
       Effect.gen(function* () {
         const maxHint = "2 minutes"
@@ -194,7 +194,7 @@ describe("hints", () => {
       })
   )
 
-  it.effect("L206 P805 a hint changes its own wait alone", () =>
+  it.effect("a hint changes its own wait alone [L206 P805]", () =>
     Effect.gen(function* () {
       const schedule = Backoff.make({ retries: 5, initialBackoff: "1 second" })
       assert.deepStrictEqual(
@@ -204,7 +204,7 @@ describe("hints", () => {
     })
   )
 
-  it.effect("L208 T13 a hint of 0 is a wait of 1 ms, never a hot loop", () =>
+  it.effect("a hint of 0 is a wait of 1 ms, never a hot loop [L208 T13]", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* waits(Backoff.make({ retries: 2 }), [0, -5].map(hinting)), [1, 1])
       assert.deepStrictEqual(yield* waits(Backoff.withHints(Schedule.recurs(1)), [hinting(0)]), [1])
@@ -213,7 +213,7 @@ describe("hints", () => {
     })
   )
 
-  it.effect("L204 L205 withHints gives any schedule that floor and that end, and leaves its output", () =>
+  it.effect("withHints gives any schedule that floor and that end, and leaves its output [L204 L205]", () =>
     Effect.gen(function* () {
       const schedule = Backoff.withHints(Schedule.exponential(100), { maxHint: "5 seconds" })
       assert.deepStrictEqual(
@@ -228,7 +228,7 @@ describe("hints", () => {
 })
 
 describe("honouringHints", () => {
-  it.effect("P804 makes five attempts from 1 second up to 30 with full jitter, and takes other options", () =>
+  it.effect("makes five attempts from 1 second up to 30 with full jitter, and takes other options [P804]", () =>
     Effect.gen(function* () {
       const schedule = Backoff.honouringHints()
       assert.deepStrictEqual(yield* drawing(0.5)(waits(schedule, errors(9))), [500, 1000, 2000, 4000])
@@ -261,7 +261,7 @@ describe("suggested", () => {
     ...more
   })
 
-  it.effect("T33 suggested waits as long and tries as often as each error itself advises", () =>
+  it.effect("suggested waits as long and tries as often as each error itself advises [T33]", () =>
     Effect.gen(function* () {
       const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
       const limited = LlmError.RateLimitError.apiRateLimit("https://example.org", "10 seconds")
@@ -281,7 +281,7 @@ describe("suggested", () => {
     })
   )
 
-  it.effect("T33 suggested stops at once at an error that is not retryable or has no sound advice", () =>
+  it.effect("suggested stops at once at an error that is not retryable or has no sound advice [T33]", () =>
     Effect.gen(function* () {
       const delay = Duration.seconds(1)
       for (const error of [
@@ -300,7 +300,7 @@ describe("suggested", () => {
     })
   )
 
-  it.effect("T33 suggested heeds hints, maxHint and a deadline", () =>
+  it.effect("suggested heeds hints, maxHint and a deadline [T33]", () =>
     Effect.gen(function* () {
       const error = advised(Duration.seconds(2), 9, hinting(5000))
       assert.deepStrictEqual(yield* waits(Backoff.suggested(), [error]), [5000])
@@ -310,7 +310,7 @@ describe("suggested", () => {
     })
   )
 
-  it.effect("T33 A516 under Effect.retry or in a table, suggested is TnsAI's sleep, then retry", () =>
+  it.effect("under Effect.retry or in a table, suggested is TnsAI's sleep, then retry [T33 A516]", () =>
     Effect.gen(function* () {
       const limited = LlmError.RateLimitError.apiRateLimit("https://example.org", "10 seconds")
       const script: Script = { steps: [], rest: { does: "fail", tag: "A", takes: 1000 } }
@@ -329,7 +329,7 @@ describe("suggested", () => {
 })
 
 describe("deadline", () => {
-  it.effect("L301 no wait passes the deadline, a hinted one neither, and nothing sleeps at its end", () =>
+  it.effect("no wait passes the deadline, a hinted one neither, and nothing sleeps at its end [L301]", () =>
     Effect.gen(function* () {
       const script: Script = { steps: [], rest: { does: "fail", tag: "A", takes: 100 } }
       const tried = (deadline: number, steps: Script["steps"] = []) =>
@@ -348,7 +348,7 @@ describe("deadline", () => {
 })
 
 describe("options", () => {
-  it("A203 exactly one of retries and maxAttempts is given", () => {
+  it("exactly one of retries and maxAttempts is given [A203]", () => {
     // @ts-expect-error both of them
     const both = () => Backoff.make({ retries: 1, maxAttempts: 2 })
     // @ts-expect-error neither of them
@@ -389,7 +389,7 @@ describe("options", () => {
     ["deadline", { retries: 1, deadline: Number.NaN }]
   ]
 
-  it("L212 A204 senseless options are refused at construction, by name", () => {
+  it("senseless options are refused at construction, by name [L212 A204]", () => {
     for (const [name, options] of refusals) {
       const wrong = options as Backoff.Options
       const message = new RegExp(`^Backoff: ${name} must`)
@@ -404,7 +404,7 @@ describe("options", () => {
     assert.throws(() => Backoff.withHints(Schedule.forever, { maxHint }), RangeError)
   })
 
-  it("L212 the edges of sense are accepted", () => {
+  it("the edges of sense are accepted [L212]", () => {
     for (const options of [
       { retries: 0 },
       { maxAttempts: 1 },
@@ -417,7 +417,7 @@ describe("options", () => {
     }
   })
 
-  it("A516 every Backoff is a Schedule", () => {
+  it("every Backoff is a Schedule [A516]", () => {
     for (const schedule of [
       Backoff.make({ retries: 1 }),
       Backoff.honouringHints(),

@@ -29,7 +29,7 @@ const { make } = ScriptedModel
 const skillOf = <const Tools extends ReadonlyArray<Tool.AnyTool>>(...tools: Tools) =>
   [Skill.make("work", { description: "Works.", tools })] as const
 
-it.run("P606 toolConcurrency bounds the tools that run at once; results stand in request order", (run) =>
+it.run("toolConcurrency bounds the tools that run at once; results stand in request order [P606]", (run) =>
   Effect.gen(function* () {
     let running = 0
     const most: Array<number> = []
@@ -60,7 +60,7 @@ it.run("P606 toolConcurrency bounds the tools that run at once; results stand in
   })
 )
 
-it.run("A111 P606 a call that waited for its turn and interrupts its own run is awaited like any other", (run) =>
+it.run("a call that waited for its turn and interrupts its own run is awaited like any other [A111 P606]", (run) =>
   Effect.gen(function* () {
     for (const last of [3, 4]) {
       let cleanedAt: number | undefined
@@ -92,7 +92,7 @@ it.run("A111 P606 a call that waited for its turn and interrupts its own run is 
   })
 )
 
-it.run("P605 a hard failure lets the siblings end by default, and interrupts them on demand", (run) =>
+it.run("a hard failure lets the siblings end by default, and interrupts them on demand [P605]", (run) =>
   Effect.gen(function* () {
     for (const [siblings, kinds] of [
       ["settleAll", ["told", "result"]],
@@ -119,7 +119,7 @@ it.run("P605 a hard failure lets the siblings end by default, and interrupts the
   })
 )
 
-it.run("P605 a told failure never touches siblings, whatever the policy", (run) =>
+it.run("a told failure never touches siblings, whatever the policy [P605]", (run) =>
   Effect.gen(function* () {
     const failing = scripted("fail", Effect.fail(busy()))
     const slow = scripted("slow", Effect.as(Effect.sleep("5 seconds"), "seen"))
@@ -131,7 +131,7 @@ it.run("P605 a told failure never touches siblings, whatever the policy", (run) 
   })
 )
 
-it.run("P405 a near miss is told with a suggestion, and never run", (run) =>
+it.run("a near miss is told with a suggestion, and never run [P405]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("readFile")
     for (const [name, suggestion] of [
@@ -159,7 +159,7 @@ const stubborn = (messages: ReadonlyArray<string>) =>
 
 const hint = "The same failure has come several times in a row: repeating the call will not help, try another way."
 
-it.run("P701 what was decided about names of no tool comes along when their repetition ends the run", (run) =>
+it.run("what was decided about names of no tool comes along when their repetition ends the run [P701]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(batch("nope"), batch("nope"))
     const agent = Agent.make("worker", { budget: { repeatedFailures: { stop: 2 } } }).pipe(
@@ -174,7 +174,7 @@ it.run("P701 what was decided about names of no tool comes along when their repe
   })
 )
 
-it.run("P701 of the calls beside those that failed alike, the end that they bring keeps nothing", (run) =>
+it.run("of the calls beside those that failed alike, the end that they bring keeps nothing [P701]", (run) =>
   Effect.gen(function* () {
     const told = Recovery.tell(({ message }: ReturnType<typeof busy>) => message)
     const same = scripted("fetch", Effect.fail(busy("no host")), Effect.fail(busy("no host"))).tool
@@ -194,7 +194,7 @@ it.run("P701 of the calls beside those that failed alike, the end that they brin
 )
 
 it.run(
-  "P701 the third equal failure in a row is told with a hint, the fourth withholds the tool, the fifth ends it",
+  "the third equal failure in a row is told with a hint, the fourth withholds the tool, the fifth ends it [P701]",
   (run) =>
     Effect.gen(function* () {
       const messages = [
@@ -228,23 +228,25 @@ it.run(
     })
 )
 
-it.run("P701 distinct failures, and those of other tools, are no repetition; several in one batch count once", (run) =>
-  Effect.gen(function* () {
-    const words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
-    const distinct = yield* make(...words.map(() => batch("fetch")), done)
-    yield* run(agentWith(stubborn(words)), "go").pipe(Effect.provide(distinct.layer))
-    for (const line of read(distinct)) assert.notInclude(line, hint)
+it.run(
+  "distinct failures, and those of other tools, are no repetition; several in one batch count once [P701]",
+  (run) =>
+    Effect.gen(function* () {
+      const words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
+      const distinct = yield* make(...words.map(() => batch("fetch")), done)
+      yield* run(agentWith(stubborn(words)), "go").pipe(Effect.provide(distinct.layer))
+      for (const line of read(distinct)) assert.notInclude(line, hint)
 
-    const model = yield* make(batch("fetch", "fetch", "fetch"), batch("fetch", "fetch", "fetch"), done)
-    yield* run(agentWith(stubborn(Array.from({ length: 6 }, () => "down"))), "go").pipe(Effect.provide(model.layer))
-    assert.deepStrictEqual(
-      read(model),
-      Array.from({ length: 6 }, () => "told: down")
-    )
-  })
+      const model = yield* make(batch("fetch", "fetch", "fetch"), batch("fetch", "fetch", "fetch"), done)
+      yield* run(agentWith(stubborn(Array.from({ length: 6 }, () => "down"))), "go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(
+        read(model),
+        Array.from({ length: 6 }, () => "told: down")
+      )
+    })
 )
 
-it.run("P702 any success of the tool clears what is known against it", (run) =>
+it.run("any success of the tool clears what is known against it [P702]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted(
       "fetch",
@@ -261,7 +263,7 @@ it.run("P702 any success of the tool clears what is known against it", (run) =>
   })
 )
 
-it.run("P701 thresholds are configurable, and may be switched off", (run) =>
+it.run("thresholds are configurable, and may be switched off [P701]", (run) =>
   Effect.gen(function* () {
     const messages = Array.from({ length: 7 }, () => "down")
     const quick = yield* make(batch("fetch"), batch("fetch"))
@@ -282,7 +284,7 @@ it.run("P701 thresholds are configurable, and may be switched off", (run) =>
   })
 )
 
-it.run("K10 K11 tools are switched off when every failure of a batch asks for it, for the rest of the run", (run) =>
+it.run("tools are switched off when every failure of a batch asks for it, for the rest of the run [K10 K11]", (run) =>
   Effect.gen(function* () {
     const off = Recovery.tell(() => "no more", { then: "tools-off" })
     const { tool } = scripted("fetch", Effect.fail(busy()))
@@ -296,7 +298,7 @@ it.run("K10 K11 tools are switched off when every failure of a batch asks for it
   })
 )
 
-it.run("K8 one failure of the batch that wants to go on keeps tools on", (run) =>
+it.run("one failure of the batch that wants to go on keeps tools on [K8]", (run) =>
   Effect.gen(function* () {
     const off = scripted("off", Effect.fail(busy())).tool.pipe(
       Tool.onError({ Busy: Recovery.tell(() => "off", { then: "tools-off" }) })
@@ -311,7 +313,7 @@ it.run("K8 one failure of the batch that wants to go on keeps tools on", (run) =
 )
 
 it.run(
-  "P1103 the trail of a hard failure equals the verdicts among the events: rung, delay, hint, what was left",
+  "the trail of a hard failure equals the verdicts among the events: rung, delay, hint, what was left [P1103]",
   (run) =>
     Effect.gen(function* () {
       const { agent: repair } = fixer(Effect.succeed("{}"))
@@ -361,7 +363,7 @@ it.run(
     })
 )
 
-it.run("P1110 a told error or a repair never changes the transcript before it", (run) =>
+it.run("a told error or a repair never changes the transcript before it [P1110]", (run) =>
   Effect.gen(function* () {
     const { agent: repair } = fixer(Effect.succeed('{"n":2}'))
     const failing = scripted("fetch", Effect.fail(busy()), Effect.fail(gone()), Effect.succeed("fine"))

@@ -18,7 +18,7 @@ const asExceeded = (error: unknown): RunError.BudgetExceededError => {
 
 const seen = (times: number) => Array.from({ length: times }, () => Effect.succeed("seen"))
 
-it.run("A901 maxTurns: exactly N turns, then BudgetExceededError with transcript, usage and the last text", (run) =>
+it.run("maxTurns: exactly N turns, then BudgetExceededError with transcript, usage and the last text [A901]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("look", ...seen(3))
     const thinking = (text: string) =>
@@ -39,7 +39,7 @@ it.run("A901 maxTurns: exactly N turns, then BudgetExceededError with transcript
   })
 )
 
-it.run("A901 the limit is 8 by default; an answer in the last turn is in time", (run) =>
+it.run("the limit is 8 by default; an answer in the last turn is in time [A901]", (run) =>
   Effect.gen(function* () {
     const late = scripted("look", ...seen(8))
     const model = yield* make(...Array.from({ length: 8 }, () => batch("look")))
@@ -52,7 +52,7 @@ it.run("A901 the limit is 8 by default; an answer in the last turn is in time", 
   })
 )
 
-it.run("A902 maxToolCalls is checked before each call: what is beyond it does not run, and is settled", (run) =>
+it.run("maxToolCalls is checked before each call: what is beyond it does not run, and is settled [A902]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("look", ...seen(3))
     const model = yield* make(batch("look"), batch("look", "look", "look"))
@@ -69,7 +69,7 @@ it.run("A902 maxToolCalls is checked before each call: what is beyond it does no
   })
 )
 
-it.run("A902 calls up to the limit are fine, also when the model goes on in words", (run) =>
+it.run("calls up to the limit are fine, also when the model goes on in words [A902]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", ...seen(3))
     const model = yield* make(batch("look", "look", "look"), done)
@@ -78,7 +78,7 @@ it.run("A902 calls up to the limit are fine, also when the model goes on in word
   })
 )
 
-it.run("A902 unknown calls count, and so do calls that are not run because the reply was cut off", (run) =>
+it.run("unknown calls count, and so do calls that are not run because the reply was cut off [A902]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("look")
     const cut = ScriptedModel.replies(ScriptedModel.reply({ content: [call("look", {}, "c1")], finish: "length" }))
@@ -90,7 +90,7 @@ it.run("A902 unknown calls count, and so do calls that are not run because the r
   })
 )
 
-it.run("A902 attempts and fixer runs within one call count once", (run) =>
+it.run("attempts and fixer runs within one call count once [A902]", (run) =>
   Effect.gen(function* () {
     const steps = [busy("1"), busy("2"), busy("3")].map((error) => Effect.fail(error))
     const { runs, tool } = scripted("look", ...steps, Effect.succeed("seen"))
@@ -104,7 +104,7 @@ it.run("A902 attempts and fixer runs within one call count once", (run) =>
   })
 )
 
-it.run("A902 a hard failure within the limit wins over the calls beyond it", (run) =>
+it.run("a hard failure within the limit wins over the calls beyond it [A902]", (run) =>
   Effect.gen(function* () {
     const failure = busy()
     const { tool } = scripted("look", Effect.fail(failure))
@@ -115,7 +115,7 @@ it.run("A902 a hard failure within the limit wins over the calls beyond it", (ru
 )
 
 it.run(
-  "A901 a sub-agent's exhausted budget is an ordinary failure of the tool around it, with what was its own",
+  "a sub-agent's exhausted budget is an ordinary failure of the tool around it, with what was its own [A901]",
   (run) =>
     Effect.gen(function* () {
       const { tool } = scripted("look", ...seen(2))
@@ -157,7 +157,7 @@ type Nested = Runnable<string, string, unknown, Model.Model>
 const goDeeper = calls(call("deeper", {}, "c1"))
 
 it.run(
-  "A908 maxDepth bounds agents within tools: so many levels below the first run, then BudgetExceededError",
+  "maxDepth bounds agents within tools: so many levels below the first run, then BudgetExceededError [A908]",
   (run) =>
     Effect.gen(function* () {
       const model = yield* make(goDeeper, goDeeper, goDeeper)
@@ -169,7 +169,7 @@ it.run(
     })
 )
 
-it.run("A908 the nearest limit of all runs above holds, whatever an agent further down would allow", (run) =>
+it.run("the nearest limit of all runs above holds, whatever an agent further down would allow [A908]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(goDeeper, goDeeper)
     const agent = nesting(1, () => nesting(16))
@@ -184,7 +184,7 @@ it.run("A908 the nearest limit of all runs above holds, whatever an agent furthe
   })
 )
 
-it.run("A908 it bounds agents within fixers", (run) =>
+it.run("it bounds agents within fixers [A908]", (run) =>
   Effect.gen(function* () {
     const failing = Tool.make("look", {
       description: "Looks.",
@@ -206,7 +206,7 @@ it.run("A908 it bounds agents within fixers", (run) =>
   })
 )
 
-it("A901 A902 A908 limits are whole numbers of at least 1, by default 8, 32 and 16", () => {
+it("limits are whole numbers of at least 1, by default 8, 32 and 16 [A901 A902 A908]", () => {
   assert.deepInclude(Budget.make(), { maxTurns: 8, maxToolCalls: 32, maxDepth: 16 })
   assert.deepInclude(Budget.make({ maxTurns: 3 }), { maxTurns: 3, maxToolCalls: 32, maxDepth: 16 })
   for (const limit of [0, -1, 1.5, NaN, Infinity, Number.MAX_SAFE_INTEGER + 1]) {
@@ -216,7 +216,7 @@ it("A901 A902 A908 limits are whole numbers of at least 1, by default 8, 32 and 
   }
 })
 
-it("A903 A904 A910 what is no limit is refused by name, with what it has to be", () => {
+it("what is no limit is refused by name, with what it has to be [A903 A904 A910]", () => {
   const made = (limits: Budget.Limits) => () => Budget.make(limits)
   assert.throws(made({ maxTurns: 0 }), /^Budget: maxTurns must be a whole number of at least 1, got 0$/)
   for (const cost of [0, -1, Number.NaN]) {
@@ -238,7 +238,7 @@ it("A903 A904 A910 what is no limit is refused by name, with what it has to be",
   assert.strictEqual(Budget.make({ maxDuration: "Infinity" }).maxDuration, Infinity)
 })
 
-it("A903 A904 A905 A907 what no run goes on for ever without may be unlimited, by name; time may be parts of milliseconds", () => {
+it("what no run goes on for ever without may be unlimited, by name; time may be parts of milliseconds [A903 A904 A905 A907]", () => {
   for (const name of [
     "maxDuration",
     "maxTokens",
@@ -257,7 +257,7 @@ it("A903 A904 A905 A907 what no run goes on for ever without may be unlimited, b
   assert.strictEqual(Budget.make({ maxDuration: Duration.micros(500n) }).maxDuration, 0.5)
 })
 
-it("A909 what is no limit for any of them cannot be extended to", () => {
+it("what is no limit for any of them cannot be extended to [A909]", () => {
   for (const limit of [0, -1, Number.NaN]) {
     assert.throws(() => Budget.extend(limit), `Budget.extend: the new limit must be above 0, got ${limit}`)
   }

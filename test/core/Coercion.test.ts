@@ -10,7 +10,7 @@ const { call, calls } = ScriptedModel
 
 const { Array: List, Finite, Struct, optionalKey, String: Text, Union } = Schema
 
-it.run("P101 P103 the steps come in order; each change is an event with path, step, before and after", (run) =>
+it.run("the steps come in order; each change is an event with path, step, before and after [P101 P103]", (run) =>
   Effect.gen(function* () {
     const { seen, tool } = keeping(flight)
     const log = eventLog()
@@ -39,8 +39,8 @@ it.run("P101 P103 the steps come in order; each change is an event with path, st
   })
 )
 
-describe("P101 the next step is taken only while decoding fails, and only where it fails", () => {
-  it("P101 what fits stays, whatever it looks like", () => {
+describe("the next step is taken only while decoding fails, and only where it fails [P101]", () => {
+  it("what fits stays, whatever it looks like [P101]", () => {
     const schema = Struct({
       text: Text,
       json: Schema.Json,
@@ -56,18 +56,18 @@ describe("P101 the next step is taken only while decoding fails, and only where 
     assert.deepStrictEqual(changes, [["convert-number", "n"]])
   })
 
-  it("P101 an earlier step wins where a later one would do as well", () => {
+  it("an earlier step wins where a later one would do as well [P101]", () => {
     const schema = Union([Struct({ n: Finite, x: optionalKey(Finite) }), Struct({ n: Text, x: Text })])
     assert.deepStrictEqual(mend(schema, { n: 5, x: "" }).value, { n: "5", x: "" })
   })
 
-  it("P101 text that became an object is not repaired further", () => {
+  it("text that became an object is not repaired further [P101]", () => {
     const { changes, value } = mend(flight, '```\n{"to": "here"}\n```')
     assert.deepStrictEqual(changes, [["strip-fences", ""]])
     assert.deepStrictEqual(value, { to: "here" })
   })
 
-  it("P101 whole arguments in a string, and lists in objects in strings", () => {
+  it("whole arguments in a string, and lists in objects in strings [P101]", () => {
     const inner = { to: "here", guest: JSON.stringify({ name: "Ada" }), meals: ' ["fish"]\n' }
     const wanted = { to: "here", guest: { name: "Ada" }, meals: ["fish"] }
     assert.deepStrictEqual(mend(flight, JSON.stringify(JSON.stringify(inner))).value, wanted)
@@ -75,22 +75,22 @@ describe("P101 the next step is taken only while decoding fails, and only where 
   })
 })
 
-describe("P102 valid arguments", () => {
-  it("P102 are the very same object, decoded once", () => {
+describe("valid arguments [P102]", () => {
+  it("are the very same object, decoded once [P102]", () => {
     const valid = { to: "5", seats: 2, guest: { name: "[1]" } }
     const { changes, decodes, value } = mend(flight, valid)
     assert.strictEqual(value, valid)
     assert.deepStrictEqual([changes, decodes], [[], 1])
   })
 
-  it("P102 what is mended is a copy", () => {
+  it("what is mended is a copy [P102]", () => {
     const sent = Object.freeze({ to: "here", guest: Object.freeze({ name: "Ada", age: "5" }) })
     assert.deepStrictEqual(mend(flight, sent).value, { to: "here", guest: { name: "Ada", age: 5 } })
     assert.deepStrictEqual(sent.guest, { name: "Ada", age: "5" })
   })
 })
 
-it.run("P102 a valid call makes no event, and its arguments stay as they are", (run) =>
+it.run("a valid call makes no event, and its arguments stay as they are [P102]", (run) =>
   Effect.gen(function* () {
     const { seen, tool } = keeping(flight)
     const log = eventLog()
@@ -106,10 +106,10 @@ it.run("P102 a valid call makes no event, and its arguments stay as they are", (
   })
 )
 
-describe("P101 every kind of schema", () => {
+describe("every kind of schema [P101]", () => {
   const kid = Struct({ name: Text, age: Finite })
 
-  it("P101 lists, tuples, sets and records of structs", () => {
+  it("lists, tuples, sets and records of structs [P101]", () => {
     const schema = Struct({
       kids: List(kid),
       pair: Schema.Tuple([Finite, Text]),
@@ -134,7 +134,7 @@ describe("P101 every kind of schema", () => {
     })
   })
 
-  it("P101 unions: of the alternative that fits", () => {
+  it("unions: of the alternative that fits [P101]", () => {
     const shape = Union([
       Struct({ kind: Schema.Literal("circle"), r: Finite }),
       Struct({ kind: Schema.Literal("text"), r: Text })
@@ -153,7 +153,7 @@ describe("P101 every kind of schema", () => {
     assert.isUndefined(mend(Struct({ u: Schema.Literals([1, 2]) }), { u: "3" }).value)
   })
 
-  it("P101 classes, renamed keys, defaults, options, recursion", () => {
+  it("classes, renamed keys, defaults, options, recursion [P101]", () => {
     class Pet extends Schema.Class<Pet>("Pet")({ age: Finite, toys: optionalKey(List(Text)) }) {}
     const renamed = Struct({ age: Finite, nick: optionalKey(Text) }).pipe(
       Schema.encodeKeys({ age: "Age", nick: "Nick" })
@@ -177,7 +177,7 @@ describe("P101 every kind of schema", () => {
     })
   })
 
-  it("P101 a key named __proto__ is a key like any other", () => {
+  it("a key named __proto__ is a key like any other [P101]", () => {
     const sent: unknown = JSON.parse('{"__proto__":"5","a":{"__proto__":{"x":1}}}')
     assert.isUndefined(mend(Struct({ a: Schema.Json }), sent).value)
     const { value } = mend(Schema.Record(Text, Finite), JSON.parse('{"a":1,"__proto__":"5"}'))
@@ -185,8 +185,8 @@ describe("P101 every kind of schema", () => {
   })
 })
 
-describe("P106 a tool's own ladder", () => {
-  it("P106 has the steps that it names, in the fixed order", () => {
+describe("a tool's own ladder [P106]", () => {
+  it("has the steps that it names, in the fixed order [P106]", () => {
     const sent = '{"to": 5, "seats": "2",}'
     assert.isUndefined(mend(flight, sent, []).value)
     assert.isUndefined(mend(flight, sent, ["convert-number"]).value)
@@ -200,13 +200,13 @@ describe("P106 a tool's own ladder", () => {
     assert.isDefined(mend(flight, { to: "x", seats: "" }, ["drop-empty"]).value)
   })
 
-  it("P106 with no steps decodes once", () => {
+  it("with no steps decodes once [P106]", () => {
     assert.strictEqual(mend(flight, { to: 5 }, []).decodes, 1)
     assert.strictEqual(codec(flight)({ to: "x" })._tag, "Success")
   })
 })
 
-it.run("P106 switched off, the model's arguments are refused as they are", (run) =>
+it.run("switched off, the model's arguments are refused as they are [P106]", (run) =>
   Effect.gen(function* () {
     const { seen, tool } = keeping(flight, [])
     const log = eventLog()
@@ -217,7 +217,7 @@ it.run("P106 switched off, the model's arguments are refused as they are", (run)
   })
 )
 
-it.run("P101 P103 a fixer's answer takes the same ladder", (run) =>
+it.run("a fixer's answer takes the same ladder [P101 P103]", (run) =>
   Effect.gen(function* () {
     const { seen, tool } = keeping(flight)
     const { agent } = fixer(Effect.succeed('```\n{"to": "there", "seats": "2"}\n```'))
@@ -233,7 +233,7 @@ it.run("P101 P103 a fixer's answer takes the same ladder", (run) =>
   })
 )
 
-it.run("P103 the changes in a call of a built-in tool are events too", (run) =>
+it.run("the changes in a call of a built-in tool are events too [P103]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* ScriptedModel.make(calls(call("escalate", { reason: "r", severity: null }, "c1")))
@@ -245,7 +245,7 @@ it.run("P103 the changes in a call of a built-in tool are events too", (run) =>
   })
 )
 
-it.effect("P101 P106 Tool.call takes the tool's ladder", () =>
+it.effect("Tool.call takes the tool's ladder [P101 P106]", () =>
   Effect.gen(function* () {
     const { seen, tool } = keeping(flight)
     yield* Tool.call(tool, { to: "x", seats: "2" })

@@ -10,8 +10,8 @@ const { call, calls } = ScriptedModel
 
 const { Array: List, Finite, Struct, optionalKey, String: Text, Union } = Schema
 
-describe("P104 nothing is invented", () => {
-  it("P104 no required field, however it is missing", () => {
+describe("nothing is invented [P104]", () => {
+  it("no required field, however it is missing [P104]", () => {
     const schema = Struct({ n: Schema.NullOr(Finite), on: optionalKey(Text) })
     for (const sent of [
       {},
@@ -31,7 +31,7 @@ describe("P104 nothing is invented", () => {
     assert.isUndefined(mend(Struct({ a: Text }), { a: null }).value)
   })
 
-  it("P104 no null, where the word stands in a text or in a key only", () => {
+  it("no null, where the word stands in a text or in a key only [P104]", () => {
     const named = Struct({ a: Text, b: Schema.NullOr(Text) })
     for (const sent of ['{"a": "None", "b": }', "{'a': 'null', 'b': }", '{"a": "say \\"null\\"", "b": }']) {
       assert.isUndefined(mend(named, sent).value, sent)
@@ -46,7 +46,7 @@ describe("P104 nothing is invented", () => {
     }
   })
 
-  it("P104 text that was cut off is not closed: half an argument is none", () => {
+  it("text that was cut off is not closed: half an argument is none [P104]", () => {
     const schema = Struct({ path: Text, more: optionalKey(List(Finite)) })
     const cut = [
       '{"path":"/tmp/a',
@@ -66,7 +66,7 @@ describe("P104 nothing is invented", () => {
     }
   })
 
-  it("P104 no number out of a text that says none, or says another", () => {
+  it("no number out of a text that says none, or says another [P104]", () => {
     const wrong = [
       "abc",
       "",
@@ -96,7 +96,7 @@ describe("P104 nothing is invented", () => {
     assert.isUndefined(mend(Struct({ n: Schema.Int }), { n: "1.5" }).value)
   })
 
-  it("P104 a number becomes the text that the model wrote, or none", () => {
+  it("a number becomes the text that the model wrote, or none [P104]", () => {
     const schema = Struct({ id: Text, n: optionalKey(Finite) })
     const written = ["1.10", "12345678901234567890", "1e3", "0.0000001", "-0", "7", "1e400"]
     for (const id of written) assert.deepStrictEqual(mend(schema, `{"id": ${id} }`).value, { id }, id)
@@ -107,12 +107,12 @@ describe("P104 nothing is invented", () => {
     for (const id of [2 ** 60, 1e21, -0]) assert.isUndefined(mend(schema, { id }).value)
   })
 
-  it("P104 a number is no text where text is the wire form of something else", () => {
+  it("a number is no text where text is the wire form of something else [P104]", () => {
     assert.isUndefined(mend(Struct({ on: Schema.DateFromString }), { on: 5 }).value)
     assert.isUndefined(mend(Struct({ on: Schema.Date }), { on: 2024 }).value)
   })
 
-  it("P104 an entry of a record, an item of a list and the arguments themselves are not dropped", () => {
+  it("an entry of a record, an item of a list and the arguments themselves are not dropped [P104]", () => {
     assert.isUndefined(mend(Schema.Record(Text, Finite), { a: null }).value)
     assert.isUndefined(mend(Struct({ l: List(Finite) }), { l: [1, null] }).value)
     assert.isUndefined(mend(Struct({ l: Schema.Tuple([Finite, optionalKey(Finite)]) }), { l: [1, ""] }).value)
@@ -122,7 +122,7 @@ describe("P104 nothing is invented", () => {
     assert.isUndefined(mend(open, { a: null, b: null }).value)
   })
 
-  it("P104 a change after which its place does not fit is undone, and the others stay", () => {
+  it("a change after which its place does not fit is undone, and the others stay [P104]", () => {
     const noted = Struct({ id: Finite, note: Text })
     const ranked = Struct({ id: Finite, note: Finite, rank: Finite })
     const { changes, value } = mend(Union([noted, ranked]), { id: "1", note: "5" })
@@ -133,7 +133,7 @@ describe("P104 nothing is invented", () => {
     assert.deepStrictEqual(mend(Union([open, other]), { a: null, b: null, s: "x" }).value, { b: null, s: "x" })
   })
 
-  it("P104 where nothing helps the value and the issues are the model's own", () => {
+  it("where nothing helps the value and the issues are the model's own [P104]", () => {
     const { issues, tries, value } = mend(flight, { to: 5, seats: "two", guest: '{"name":1}', more: null })
     assert.isUndefined(value)
     assert.deepStrictEqual(issues, ["to", "seats", "guest", "more"].toSorted())
@@ -141,7 +141,7 @@ describe("P104 nothing is invented", () => {
   })
 })
 
-it.run("P104 the error is about what the model sent, with every issue; half-mended arguments make no event", (run) =>
+it.run("the error is about what the model sent, with every issue; half-mended arguments make no event [P104]", (run) =>
   Effect.gen(function* () {
     const { seen, tool } = keeping(flight)
     const log = eventLog()
@@ -163,7 +163,7 @@ it.run("P104 the error is about what the model sent, with every issue; half-mend
   })
 )
 
-it.run("P104 the error does not name what was merely left out as null, unless nothing else is wrong", (run) =>
+it.run("the error does not name what was merely left out as null, unless nothing else is wrong [P104]", (run) =>
   Effect.gen(function* () {
     const search = Struct({
       query: Text,
@@ -195,8 +195,8 @@ it.run("P104 the error does not name what was merely left out as null, unless no
   })
 )
 
-describe("P105 idempotent, total, bounded", () => {
-  it("P105 the number of decodes does not grow with the number of places", () => {
+describe("idempotent, total, bounded [P105]", () => {
+  it("the number of decodes does not grow with the number of places [P105]", () => {
     const items = Struct({
       l: List(Union([Struct({ a: Finite, b: optionalKey(Finite) }), Struct({ a: Finite, c: Text })]))
     })
@@ -212,7 +212,7 @@ describe("P105 idempotent, total, bounded", () => {
     assert.strictEqual(good.decodes, 2)
   })
 
-  it("P105 ten thousand levels neither throw nor become a defect", () => {
+  it("ten thousand levels neither throw nor become a defect [P105]", () => {
     interface Node {
       readonly n: number
       readonly kids: ReadonlyArray<Node>
@@ -231,7 +231,7 @@ describe("P105 idempotent, total, bounded", () => {
     }
   })
 
-  it("P105 ends in good time for what is hard to read", () => {
+  it("ends in good time for what is hard to read [P105]", () => {
     const n = 1_000_000
     const hard = [
       "```" + " ".repeat(n),

@@ -42,7 +42,7 @@ const outline = (messages: Message.Transcript) =>
 
 const requested = (model: ScriptedModel.ScriptedModel) => model.requests.map(({ messages }) => outline(messages))
 
-it.run("P1005 dropOldest keeps system messages, the user's, and calls with their results, and asks again", (run) =>
+it.run("dropOldest keeps system messages, the user's, and calls with their results, and asks again [P1005]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(batch("look"), batch("look"), batch("look"), fails(tooLong()), done)
     const agent = reader().pipe(compacting(keepOne))
@@ -54,7 +54,7 @@ it.run("P1005 dropOldest keeps system messages, the user's, and calls with their
   })
 )
 
-it.run("P1005 the conversation stays short in later turns, and the run's own transcript stays whole", (run) =>
+it.run("the conversation stays short in later turns, and the run's own transcript stays whole [P1005]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* make(
@@ -86,7 +86,7 @@ it.run("P1005 the conversation stays short in later turns, and the run's own tra
 
 const busyModel = LlmError.ModelOverloadedError.modelOverloaded("scripted")
 
-it.run("P1005 at most twice in a turn, and afresh in the next", (run) =>
+it.run("at most twice in a turn, and afresh in the next [P1005]", (run) =>
   Effect.gen(function* () {
     const error = tooLong()
     const shrink = (max: number) => Compaction.shrinkLargestResult({ maxLength: max })
@@ -108,7 +108,7 @@ it.run("P1005 at most twice in a turn, and afresh in the next", (run) =>
   })
 )
 
-it.run("P1006 a compaction that makes nothing shorter leaves the original error, without a call", (run) =>
+it.run("a compaction that makes nothing shorter leaves the original error, without a call [P1006]", (run) =>
   Effect.gen(function* () {
     const same = Compaction.make("same", ({ transcript }) => transcript)
     const longer = Compaction.make("longer", ({ transcript }) => [...transcript, Message.user("and more")])
@@ -125,7 +125,7 @@ it.run("P1006 a compaction that makes nothing shorter leaves the original error,
   })
 )
 
-it.run("P1006 where one gives up, the next rung is asked, with the original error", (run) =>
+it.run("where one gives up, the next rung is asked, with the original error [P1006]", (run) =>
   Effect.gen(function* () {
     const error = tooLong()
     const model = yield* make(fails(error))
@@ -145,7 +145,7 @@ it.run("P1006 where one gives up, the next rung is asked, with the original erro
   })
 )
 
-it.run("P1005 an event says what was shortened, by how much, and what the model reads from there on", (run) =>
+it.run("an event says what was shortened, by how much, and what the model reads from there on [P1005]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* make(batch("look"), batch("look"), fails(tooLong()), done)
@@ -176,7 +176,7 @@ const summariser = Effect.fnUntraced(function* (...steps: ReadonlyArray<Scripted
   return { agent, model }
 })
 
-it.run("P1005 P703 summarise has an agent sum up what goes; its attempts are booked as compaction", (run) =>
+it.run("summarise has an agent sum up what goes; its attempts are booked as compaction [P1005 P703]", (run) =>
   Effect.gen(function* () {
     const { agent: summing, model: second } = yield* summariser(text("Two pages were read."))
     const model = yield* make(batch("look"), batch("look"), batch("look"), fails(tooLong()), done)
@@ -209,7 +209,7 @@ it.run("P1005 P703 summarise has an agent sum up what goes; its attempts are boo
   })
 )
 
-it.run("P1005 a second summary sums up the first one too, and the user's own words stay the last ones", (run) =>
+it.run("a second summary sums up the first one too, and the user's own words stay the last ones [P1005]", (run) =>
   Effect.gen(function* () {
     const { agent: summing, model: second } = yield* summariser(text("One."), text("Two."))
     const long = fails(tooLong())
@@ -222,7 +222,7 @@ it.run("P1005 a second summary sums up the first one too, and the user's own wor
   })
 )
 
-it.run("P1006 a summariser that fails has given up, and is remembered among the failures", (run) =>
+it.run("a summariser that fails has given up, and is remembered among the failures [P1006]", (run) =>
   Effect.gen(function* () {
     const { agent: summing } = yield* summariser(fails(busyModel))
     const error = tooLong()
@@ -245,7 +245,7 @@ it.run("P1006 a summariser that fails has given up, and is remembered among the 
 )
 
 it.run(
-  "P1005 the budget of the run is that of its summariser: where it ends, the run ends, whatever the table says",
+  "the budget of the run is that of its summariser: where it ends, the run ends, whatever the table says [P1005]",
   (run) =>
     Effect.gen(function* () {
       const { agent: summing } = yield* summariser()
@@ -267,7 +267,7 @@ it.run(
     })
 )
 
-it.run("P1005 what a run was asked stays, also when the last word of a user is another one", (run) =>
+it.run("what a run was asked stays, also when the last word of a user is another one [P1005]", (run) =>
   Effect.gen(function* () {
     const answer = Schema.Struct({ n: Schema.Finite })
     const model = yield* make(batch("look"), text("no number"), fails(tooLong()), text('{"n":1}'))
@@ -293,7 +293,7 @@ const conversation: Message.Transcript = [
 
 const overflow = (transcript: Message.Transcript): Compaction.Overflow => ({ transcript, error: tooLong() })
 
-it.effect("P1005 dropOldest drops a reply that would come before every user message", () =>
+it.effect("dropOldest drops a reply that would come before every user message [P1005]", () =>
   Effect.gen(function* () {
     const kept = (keepLast: number) =>
       Effect.map(Compaction.dropOldest({ keepLast }).compact(overflow(conversation)), (messages) =>
@@ -306,7 +306,7 @@ it.effect("P1005 dropOldest drops a reply that would come before every user mess
   })
 )
 
-it.effect("P1005 shrinkLargestResult cuts the longest result alone, and leaves the original as it was", () =>
+it.effect("shrinkLargestResult cuts the longest result alone, and leaves the original as it was [P1005]", () =>
   Effect.gen(function* () {
     const settled = (id: string, value: string): Message.SettledCall => ({
       type: "settled-call",
@@ -324,7 +324,7 @@ it.effect("P1005 shrinkLargestResult cuts the longest result alone, and leaves t
   })
 )
 
-it("P1005 counts are whole numbers of at least 1", () => {
+it("counts are whole numbers of at least 1 [P1005]", () => {
   for (const bad of [0, -1, 1.5, NaN, Infinity]) {
     assert.throws(() => Compaction.dropOldest({ keepLast: bad }), RangeError)
     assert.throws(() => Compaction.summarise(Effect.succeed, { keepLast: bad }), RangeError)
@@ -333,7 +333,7 @@ it("P1005 counts are whole numbers of at least 1", () => {
 })
 
 it.effect(
-  "P1005 a run that is resumed from its snapshot goes on with the short conversation, and keeps the whole one",
+  "a run that is resumed from its snapshot goes on with the short conversation, and keeps the whole one [P1005]",
   () =>
     Effect.gen(function* () {
       const steps = [batch("look"), batch("look"), fails(tooLong()), batch("look"), done]
@@ -362,7 +362,7 @@ it.effect(
     })
 )
 
-it.effect("P1005 after text was streamed nothing is shortened, unless the attempt may be made again", () =>
+it.effect("after text was streamed nothing is shortened, unless the attempt may be made again [P1005]", () =>
   Effect.gen(function* () {
     const says: Model.Part = { type: "text-delta", text: "so far" }
     const table = { ContextTooLongError: Recovery.compact(keepOne) }
@@ -383,7 +383,7 @@ it.effect("P1005 after text was streamed nothing is shortened, unless the attemp
   })
 )
 
-it.effect("P1005 a bare model with a table is asked with the short conversation", () =>
+it.effect("a bare model with a table is asked with the short conversation [P1005]", () =>
   Effect.gen(function* () {
     const scriptedModel = yield* make(fails(tooLong()), done)
     const service = yield* Effect.provide(Effect.service(Model.Model), scriptedModel.layer)
@@ -394,7 +394,7 @@ it.effect("P1005 a bare model with a table is asked with the short conversation"
   })
 )
 
-it.run("P1110 nothing but an overflow changes what stands at the head of a request", (run) =>
+it.run("nothing but an overflow changes what stands at the head of a request [P1110]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(batch("look"), batch("look"), fails(tooLong()), batch("look"), done)
     yield* run(reader().pipe(compacting(keepOne)), "go").pipe(Effect.provide(model.layer))
@@ -411,7 +411,7 @@ const oneLess = Compaction.make("one less", ({ transcript }) => transcript.slice
 
 const table = { ContextTooLongError: Recovery.compact<LlmError.ContextTooLongError>(oneLess) }
 
-it.run("P1005 at most twice in a turn, however many tables a question passes", (run) =>
+it.run("at most twice in a turn, however many tables a question passes [P1005]", (run) =>
   Effect.gen(function* () {
     const long = fails(tooLong())
     const model = yield* make(batch("look"), long, long, long, batch("look"), long, long, done)
@@ -431,7 +431,7 @@ it.run("P1005 at most twice in a turn, however many tables a question passes", (
   })
 )
 
-asked("P1005 at most twice for a bare model, however many tables stand around it", (ask) =>
+asked("at most twice for a bare model, however many tables stand around it [P1005]", (ask) =>
   Effect.gen(function* () {
     const long = fails(tooLong())
     const { requests, service } = yield* namedModel("m", long, long, long, long, long, long)
@@ -450,7 +450,7 @@ asked("P1005 at most twice for a bare model, however many tables stand around it
   })
 )
 
-it.effect("P1005 A210 a question that was asked 10,000 times is not asked again with a shorter conversation", () =>
+it.effect("a question that was asked 10,000 times is not asked again with a shorter conversation [P1005 A210]", () =>
   Effect.gen(function* () {
     let asked = 0
     const busyOnce = LlmError.ModelOverloadedError.modelOverloaded("m")

@@ -37,7 +37,7 @@ const requested = (model: ScriptedModel.ScriptedModel) =>
   )
 
 it.run(
-  "P1005 L1003 what a run was asked stays after suspensions, as it does in a run that was never suspended",
+  "what a run was asked stays after suspensions, as it does in a run that was never suspended [P1005 L1003]",
   (run) =>
     Effect.gen(function* () {
       const straight = yield* make(...steps)
@@ -62,7 +62,7 @@ it.run(
     })
 )
 
-it.effect("P1005 a snapshot that does not say what was asked goes on with the last word of a user", () =>
+it.effect("a snapshot that does not say what was asked goes on with the last word of a user [P1005]", () =>
   Effect.gen(function* () {
     const model = yield* make(...steps.slice(0, 3), text("5"))
     const { asked, ...older } = yield* snapshotOf(yield* outcomeOf(counter, "How many?", model))

@@ -50,7 +50,7 @@ const compensated = (events: ReadonlyArray<AgentEvent.AgentEvent>) =>
 
 const skillOf = <const T extends Tool.AnyTool>(tool: T) => Skill.make("work", { description: "Works.", tools: [tool] })
 
-it.run("P1120 a run that fails undoes what it has done, the last thing first, and fails as it would have", (run) =>
+it.run("a run that fails undoes what it has done, the last thing first, and fails as it would have [P1120]", (run) =>
   Effect.gen(function* () {
     const { booking, undone } = undoables()
     const log = eventLog()
@@ -80,7 +80,7 @@ it.run("P1120 a run that fails undoes what it has done, the last thing first, an
   })
 )
 
-it.run("P1120 of calls at once that is undone first which was done last", (run) =>
+it.run("of calls at once that is undone first which was done last [P1120]", (run) =>
   Effect.gen(function* () {
     const { booking, undone } = undoables()
     const model = yield* ScriptedModel.make(batch("slow", "fast"), batch("fail"))
@@ -90,7 +90,7 @@ it.run("P1120 of calls at once that is undone first which was done last", (run) 
   })
 )
 
-it.run("P1120 a run that succeeds, dies or is interrupted undoes nothing", (run) =>
+it.run("a run that succeeds, dies or is interrupted undoes nothing [P1120]", (run) =>
   Effect.gen(function* () {
     const { booking, undone } = undoables()
     const dying = Tool.make("die", {
@@ -109,7 +109,7 @@ it.run("P1120 a run that succeeds, dies or is interrupted undoes nothing", (run)
   })
 )
 
-it.run("P1120 what had not succeeded, or a row has answered, is not undone; what was found to be done is", (run) =>
+it.run("what had not succeeded, or a row has answered, is not undone; what was found to be done is [P1120]", (run) =>
   Effect.gen(function* () {
     const { undoing, undone } = undoables()
     const about = { description: "Works.", parameters: Schema.Struct({}), success: Schema.String } as const
@@ -131,7 +131,7 @@ it.run("P1120 what had not succeeded, or a row has answered, is not undone; what
   })
 )
 
-it.run("P1120 a sub-agent that fails undoes its own; where it succeeded, the run above does, each once", (run) =>
+it.run("a sub-agent that fails undoes its own; where it succeeded, the run above does, each once [P1120]", (run) =>
   Effect.gen(function* () {
     const { booking, undone } = undoables()
     const inner = (name: "good" | "bad", ...last: ReadonlyArray<ScriptedModel.Step>) =>
@@ -176,7 +176,7 @@ it.run("P1120 a sub-agent that fails undoes its own; where it succeeded, the run
 )
 
 it.run(
-  "P1120 of agents that stand in for each other, the one that fails undoes its own before the next begins",
+  "of agents that stand in for each other, the one that fails undoes its own before the next begins [P1120]",
   (run) =>
     Effect.gen(function* () {
       const { booking, undone } = undoables()
@@ -200,7 +200,7 @@ it.run(
     })
 )
 
-it.run("P1120 what cannot be undone is told, the rest is undone, and the run fails as it would have", (run) =>
+it.run("what cannot be undone is told, the rest is undone, and the run fails as it would have [P1120]", (run) =>
   Effect.gen(function* () {
     const { book, booking, undone } = undoables()
     const log = eventLog()
@@ -216,7 +216,7 @@ it.run("P1120 what cannot be undone is told, the rest is undone, and the run fai
   })
 )
 
-it.run("P1120 one that dies ends the run with its bug, once the rest is undone", (run) =>
+it.run("one that dies ends the run with its bug, once the rest is undone [P1120]", (run) =>
   Effect.gen(function* () {
     const { book, booking, undone } = undoables()
     const bug = new Error("a bug")
@@ -232,7 +232,7 @@ it.run("P1120 one that dies ends the run with its bug, once the rest is undone",
 
 class Office extends Context.Service<Office, { readonly cancel: (what: string) => Effect.Effect<void> }>()("Office") {}
 
-it.run("P1120 what undoes has the services of its tool, and the end of the budget is a failure too", (run) =>
+it.run("what undoes has the services of its tool, and the end of the budget is a failure too [P1120]", (run) =>
   Effect.gen(function* () {
     const { book } = undoables()
     const cancelled: Array<string> = []
@@ -250,7 +250,7 @@ it.run("P1120 what undoes has the services of its tool, and the end of the budge
   })
 )
 
-it.effect("P1120 a run that is suspended undoes nothing; one that goes on undoes what it has done since", () =>
+it.effect("a run that is suspended undoes nothing; one that goes on undoes what it has done since [P1120]", () =>
   Effect.gen(function* () {
     const { booking, undone } = undoables()
     const model = yield* ScriptedModel.make(batch("car"), batch("room"), batch("fail"))
@@ -263,7 +263,7 @@ it.effect("P1120 a run that is suspended undoes nothing; one that goes on undoes
   })
 )
 
-it.run("P1120 where a limit of the run above was reached, that run undoes what was done below", (run) =>
+it.run("where a limit of the run above was reached, that run undoes what was done below [P1120]", (run) =>
   Effect.gen(function* () {
     const { booking, undone } = undoables()
     const log = eventLog()

@@ -19,7 +19,7 @@ const asCompletion = (output: unknown): Completion.Completion => {
 /** The turns of a run's transcript, as its events tell them. */
 const turnsOf = (log: ReturnType<typeof eventLog>) => settlements(log.of("turn-end").map(({ message }) => message))
 
-it.run("T28 A411 complete ends the run with a Completion, its own call settled before", (run) =>
+it.run("complete ends the run with a Completion, its own call settled before [T28 A411]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const args = { summary: "Three keys", result: { keys: 3 }, metadata: { took: "1s" } }
@@ -40,7 +40,7 @@ it.run("T28 A411 complete ends the run with a Completion, its own call settled b
   })
 )
 
-it.run("T28 a task that cannot be done is a success of the run: no failure, no hook of failures, no metric", (run) =>
+it.run("a task that cannot be done is a success of the run: no failure, no hook of failures, no metric [T28]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const escaped: Array<unknown> = []
@@ -78,7 +78,7 @@ it.run("T28 a task that cannot be done is a success of the run: no failure, no h
   })
 )
 
-it.run("T28 A411 among other calls it is alone, and the first built-in of several counts", (run) =>
+it.run("among other calls it is alone, and the first built-in of several counts [T28 A411]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { runs, tool } = scripted("fetch")
@@ -98,7 +98,7 @@ it.run("T28 A411 among other calls it is alone, and the first built-in of severa
   })
 )
 
-it.run("T28 it takes part in a longer run, and an agent that lists it may answer in words all the same", (run) =>
+it.run("it takes part in a longer run, and an agent that lists it may answer in words all the same [T28]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { tool } = scripted("fetch", Effect.succeed("a page"))
@@ -113,7 +113,7 @@ it.run("T28 it takes part in a longer run, and an agent that lists it may answer
   })
 )
 
-it.run("A403 complete is not in the request and not callable until a skill lists it", (run) =>
+it.run("complete is not in the request and not callable until a skill lists it [A403]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look")
     const model = yield* ScriptedModel.make(calls(call("complete", { summary: "done" }, "c1")), done)
@@ -133,7 +133,7 @@ it.run("A403 complete is not in the request and not callable until a skill lists
   })
 )
 
-it("A1005 no tool of a user is named complete", () => {
+it("no tool of a user is named complete [A1005]", () => {
   assert.throws(() => scripted("complete"), /'complete' is the name of a built-in tool/)
 })
 
@@ -178,7 +178,7 @@ const spoken: ReadonlyArray<
   ]
 ]
 
-it.run("T28 bad arguments do not stop it; what is no yes is no success", (run) =>
+it.run("bad arguments do not stop it; what is no yes is no success [T28]", (run) =>
   Effect.gen(function* () {
     for (const [args, said] of spoken) {
       const model = yield* ScriptedModel.make(calls(call("complete", args, "c1")))
@@ -188,7 +188,7 @@ it.run("T28 bad arguments do not stop it; what is no yes is no success", (run) =
   })
 )
 
-it.run("A409 T28 no table and no policy sees it", (run) =>
+it.run("no table and no policy sees it [A409 T28]", (run) =>
   Effect.gen(function* () {
     const asked: Array<unknown> = []
     const { tool } = scripted("fetch", Effect.fail(busy()))
@@ -209,7 +209,7 @@ it.run("A409 T28 no table and no policy sees it", (run) =>
   })
 )
 
-it.run("T28 a call that was cut off does not end the run", (run) =>
+it.run("a call that was cut off does not end the run [T28]", (run) =>
   Effect.gen(function* () {
     const content = [call("complete", { summary: "half a" }, "c1")]
     const model = yield* ScriptedModel.make(
@@ -221,7 +221,7 @@ it.run("T28 a call that was cut off does not end the run", (run) =>
   })
 )
 
-it.run("T28 of several skills only those that list it can end so", (run) =>
+it.run("of several skills only those that list it can end so [T28]", (run) =>
   Effect.gen(function* () {
     const closing = Skill.make("closing", { description: "Closes.", tools: [Tool.complete] })
     const talking = Skill.make("talking", { description: "Talks." })
@@ -234,7 +234,7 @@ it.run("T28 of several skills only those that list it can end so", (run) =>
   })
 )
 
-it.run("T28 the event that carries it survives JSON, as what it says", (run) =>
+it.run("the event that carries it survives JSON, as what it says [T28]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* ScriptedModel.make(calls(call("complete", { summary: "s", result: [1] }, "c1")))

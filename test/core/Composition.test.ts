@@ -18,7 +18,7 @@ const inputsOf = (model: ScriptedModel.ScriptedModel) =>
     return last?.role === "user" ? Message.textOf(last) : ""
   })
 
-it.run("A1101 the second agent gets what the first one gives: one run of its own, with both below it", (run) =>
+it.run("the second agent gets what the first one gives: one run of its own, with both below it [A1101]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const writer = yield* speaker("writer", "a draft")
@@ -49,7 +49,7 @@ it.run("A1101 the second agent gets what the first one gives: one run of its own
   })
 )
 
-it.run("A1101 a failure of the first is the failure, the same object, and the second is not started", (run) =>
+it.run("a failure of the first is the failure, the same object, and the second is not started [A1101]", (run) =>
   Effect.gen(function* () {
     const failure = busy()
     const { actor, lines } = stage()
@@ -61,7 +61,7 @@ it.run("A1101 a failure of the first is the failure, the same object, and the se
   })
 )
 
-it.run("A1101 A111 interruption stops whichever is at work, and each run says so", (run) =>
+it.run("interruption stops whichever is at work, and each run says so [A1101 A111]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { actor, lines } = stage()
@@ -73,7 +73,7 @@ it.run("A1101 A111 interruption stops whichever is at work, and each run says so
   })
 )
 
-it.run("A1101 it is lazy: nothing runs before it is called, and each call is a fresh run", (run) =>
+it.run("it is lazy: nothing runs before it is called, and each call is a fresh run [A1101]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
     const twice = Agent.andThen(actor("a", 0, Effect.succeed), actor("b", 0, Effect.succeed))
@@ -85,7 +85,7 @@ it.run("A1101 it is lazy: nothing runs before it is called, and each call is a f
   })
 )
 
-it.run("A1101 a long sequence is one run, however it was written; one that is listened to stays a run", (run) =>
+it.run("a long sequence is one run, however it was written; one that is listened to stays a run [A1101]", (run) =>
   Effect.gen(function* () {
     const { actor } = stage()
     const one = (name: string) => actor(name, 0, (input) => Effect.succeed(`${input}${name}`))
@@ -111,7 +111,7 @@ it.run("A1101 a long sequence is one run, however it was written; one that is li
   })
 )
 
-it.run("A1102 all get the same input at the same time, and the answers have their names", (run) =>
+it.run("all get the same input at the same time, and the answers have their names [A1102]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
     const all = Agent.parallel({
@@ -128,7 +128,7 @@ it.run("A1102 all get the same input at the same time, and the answers have thei
   })
 )
 
-it.run("A1102 the first failure interrupts the others, which are awaited", (run) =>
+it.run("the first failure interrupts the others, which are awaited [A1102]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { actor, lines, note } = stage()
@@ -155,7 +155,7 @@ const sorting = Agent.deterministic("sorting", (input: string) =>
   Effect.succeed(input.length < 3 ? new Short({ text: input }) : new Long({ pages: input.length }))
 )
 
-it.run("A1103 the tag of the output chooses who gets it; nobody else is asked", (run) =>
+it.run("the tag of the output chooses who gets it; nobody else is asked [A1103]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const sorted = Agent.branch(sorting, {
@@ -173,7 +173,7 @@ it.run("A1103 the tag of the output chooses who gets it; nobody else is asked", 
   })
 )
 
-it.run("A1104 the participants answer at the same time; the captain reads the question and all answers", (run) =>
+it.run("the participants answer at the same time; the captain reads the question and all answers [A1104]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
     const captain = yield* speaker("captain", "yes")
@@ -191,7 +191,7 @@ it.run("A1104 the participants answer at the same time; the captain reads the qu
   })
 )
 
-it.run("A1104 a participant's failure is the forum's, and the captain is not asked", (run) =>
+it.run("a participant's failure is the forum's, and the captain is not asked [A1104]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
     const captain = Agent.deterministic("captain", () => Effect.die("nobody may ask"))
@@ -205,7 +205,7 @@ it.run("A1104 a participant's failure is the forum's, and the captain is not ask
   })
 )
 
-it.run("A1105 it runs until an output is accepted, and what feedback makes of the others is the next input", (run) =>
+it.run("it runs until an output is accepted, and what feedback makes of the others is the next input [A1105]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { agent, model } = yield* speaker("writer", "bad", "better", "good")
@@ -226,7 +226,7 @@ it.run("A1105 it runs until an output is accepted, and what feedback makes of th
 )
 
 it.run(
-  "A1105 overrun is LoopExhaustedError with the last output; neither test nor feedback is asked beyond it",
+  "overrun is LoopExhaustedError with the last output; neither test nor feedback is asked beyond it [A1105]",
   (run) =>
     Effect.gen(function* () {
       const { agent, model } = yield* speaker("writer", "one", "two")
@@ -245,7 +245,7 @@ it.run(
     })
 )
 
-it.run("A1105 an agent that fails ends the loop", (run) =>
+it.run("an agent that fails ends the loop [A1105]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
     const loop = Agent.loopUntil(
@@ -261,7 +261,7 @@ it.run("A1105 an agent that fails ends the loop", (run) =>
   })
 )
 
-it.run("A1101 map and mapInput change what comes out and goes in; the agent's name stays", (run) =>
+it.run("map and mapInput change what comes out and goes in; the agent's name stays [A1101]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { agent, model } = yield* speaker("writer", "42")
@@ -278,7 +278,7 @@ it.run("A1101 map and mapInput change what comes out and goes in; the agent's na
   })
 )
 
-it.run("A1101 provide gives all parts what they need, and withModel another model to one", (run) =>
+it.run("provide gives all parts what they need, and withModel another model to one [A1101]", (run) =>
   Effect.gen(function* () {
     const shared = yield* make(text("from shared"), text("from shared again"))
     const other = yield* make(text("from other"))
@@ -290,7 +290,7 @@ it.run("A1101 provide gives all parts what they need, and withModel another mode
   })
 )
 
-it.run("A904 P704 withBudget limits all parts together, and the error is the composition's", (run) =>
+it.run("withBudget limits all parts together, and the error is the composition's [A904 P704]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const a = yield* speaker("a", "1")
@@ -314,7 +314,7 @@ it.run("A904 P704 withBudget limits all parts together, and the error is the com
   })
 )
 
-it.run("A903 P704 a time limit of a composition stops whatever is at work; other limits stay unlimited", (run) =>
+it.run("a time limit of a composition stops whatever is at work; other limits stay unlimited [A903 P704]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
     const limited = Agent.andThen(actor("a", 600, Effect.succeed), actor("b", 600, Effect.succeed)).pipe(
@@ -330,7 +330,7 @@ it.run("A903 P704 a time limit of a composition stops whatever is at work; other
   })
 )
 
-it.run("A902 withBudget changes the named limits of an agent with a loop, and no others", (run) =>
+it.run("withBudget changes the named limits of an agent with a loop, and no others [A902]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(batch("look"))
     const { tool } = scripted("look", Effect.succeed("seen"))
@@ -345,7 +345,7 @@ it.run("A902 withBudget changes the named limits of an agent with a loop, and no
 )
 
 it.run(
-  "A1110 a composition is a tool as any agent is: its runs nest under the call, its usage is the caller's",
+  "a composition is a tool as any agent is: its runs nest under the call, its usage is the caller's [A1110]",
   (run) =>
     Effect.gen(function* () {
       const log = eventLog()
@@ -369,7 +369,7 @@ it.run(
     })
 )
 
-it.run("A1110 A601 as a fixer it repairs arguments; it reads a report where its first part does", (run) =>
+it.run("as a fixer it repairs arguments; it reads a report where its first part does [A1110 A601]", (run) =>
   Effect.gen(function* () {
     const seen: Array<string> = []
     const listening = Agent.deterministic("raw", (raw: string) => Effect.sync(() => (seen.push(raw), raw)))
@@ -396,7 +396,7 @@ it.run("A1110 A601 as a fixer it repairs arguments; it reads a report where its 
 )
 
 it.effect(
-  "A1101 started, it can be asked for its ledger while it runs, and how the last reply ended when it is over",
+  "started, it can be asked for its ledger while it runs, and how the last reply ended when it is over [A1101]",
   () =>
     Effect.gen(function* () {
       const { actor } = stage()
@@ -422,7 +422,7 @@ it.effect(
     })
 )
 
-it.effect("A1201 a streamed composition delivers the text of its parts before they are complete", () =>
+it.effect("a streamed composition delivers the text of its parts before they are complete [A1201]", () =>
   Effect.gen(function* () {
     const { agent } = yield* speaker("writer", "words in pieces")
     const { actor } = stage()
@@ -434,7 +434,7 @@ it.effect("A1201 a streamed composition delivers the text of its parts before th
   })
 )
 
-it.effect("A1101 a defect in a part, or in a function between two, is a defect of the composition", () =>
+it.effect("a defect in a part, or in a function between two, is a defect of the composition [A1101]", () =>
   Effect.gen(function* () {
     const { actor } = stage()
     const bug = Agent.map(actor("a", 0, Effect.succeed), (): string => {
@@ -445,7 +445,7 @@ it.effect("A1101 a defect in a part, or in a function between two, is a defect o
   })
 )
 
-it.effect("P1102 what a composition may cost as a fixer is what its parts may cost, as often as they may run", () =>
+it.effect("what a composition may cost as a fixer is what its parts may cost, as often as they may run [P1102]", () =>
   Effect.sync(() => {
     const one = Agent.make("one", { budget: { maxTurns: 3 } })
     const plain = Agent.deterministic("plain", (input: string) => Effect.succeed(input))

@@ -17,7 +17,7 @@ const working = <const Tools extends ReadonlyArray<Tool.AnyTool>>(budget: Budget
     Agent.onBudgetExceeded(() => Budget.checkpoint)
   )
 
-it.effect("A911 a bigger budget replaces the limits that it names, and no others: now, and whenever it goes on", () =>
+it.effect("a bigger budget replaces the limits that it names, and no others: now, and whenever it goes on [A911]", () =>
   Effect.gen(function* () {
     const { tool } = paying()
     const agent = working({ maxTurns: 1, maxTokens: 1000, maxToolCalls: 5, maxDuration: "1 minute" }, tool)
@@ -44,7 +44,7 @@ it.effect("A911 a bigger budget replaces the limits that it names, and no others
 )
 
 it.run(
-  "A911 A904 prices stay when a run goes on with a bigger budget: its bill is whole, and its cost has a limit",
+  "prices stay when a run goes on with a bigger budget: its bill is whole, and its cost has a limit [A911 A904]",
   (run) =>
     Effect.gen(function* () {
       const { tool } = scripted("look", Effect.succeed("seen"), Effect.succeed("seen"))
@@ -60,7 +60,7 @@ it.run(
     })
 )
 
-it.effect("P703 what a suspended run has spent is booked once by the run above, wherever it goes on", () =>
+it.effect("what a suspended run has spent is booked once by the run above, wherever it goes on [P703]", () =>
   Effect.gen(function* () {
     for (const isSameParent of [true, false]) {
       const { tool } = paying()
@@ -96,7 +96,7 @@ it.effect("P703 what a suspended run has spent is booked once by the run above, 
 )
 
 it.run(
-  "P703 A901 the turns and calls of a run that goes on below its parent count once against the parent's limits",
+  "the turns and calls of a run that goes on below its parent count once against the parent's limits [P703 A901]",
   (run) =>
     Effect.gen(function* () {
       const { tool } = paying()
@@ -120,7 +120,7 @@ it.run(
     })
 )
 
-it.effect("P902 A909 a checkpoint by time keeps what somebody was asked; what was cut off is settled as that", () =>
+it.effect("a checkpoint by time keeps what somebody was asked; what was cut off is settled as that [P902 A909]", () =>
   Effect.gen(function* () {
     const began = yield* Queue.unbounded<void>()
     const slow = Effect.andThen(Queue.offer(began, undefined), Effect.never)
@@ -161,7 +161,7 @@ const routed = () =>
     ]
   })
 
-it.run("A911 an answered conversation of an agent with several skills and an output schema asks no model", (run) =>
+it.run("an answered conversation of an agent with several skills and an output schema asks no model [A911]", (run) =>
   Effect.gen(function* () {
     const model = yield* make()
     const from = [Message.user("how many?"), Message.assistant('{"n":"3"}')]
@@ -170,7 +170,7 @@ it.run("A911 an answered conversation of an agent with several skills and an out
   })
 )
 
-it.run("A911 an answer that does not fit is asked for again, by the skill that is chosen", (run) =>
+it.run("an answer that does not fit is asked for again, by the skill that is chosen [A911]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(text('{"n":"4"}'))
     const from = [Message.user("how many?"), Message.assistant("three")]
@@ -180,7 +180,7 @@ it.run("A911 an answer that does not fit is asked for again, by the skill that i
   })
 )
 
-it.effect("P902 an open approval is not dropped for an answer that stands before it", () =>
+it.effect("an open approval is not dropped for an answer that stands before it [P902]", () =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const agent = agentWith(tool)

@@ -9,7 +9,7 @@ const table = {
   Gone: Recovery.respondWith("answer")
 }
 
-it.effect("A509 a table as an argument leaves the trace that it leaves in a pipe", () =>
+it.effect("a table as an argument leaves the trace that it leaves in a pipe [A509]", () =>
   Effect.gen(function* () {
     for (const script of [[busy("1")], [busy("1"), gone("2")], [busy("1"), busy("2"), busy("3")], [gone("1")]]) {
       const traced = () => {
@@ -35,7 +35,7 @@ it.effect("A509 a table as an argument leaves the trace that it leaves in a pipe
   })
 )
 
-it.effect("A509 a table without rows leaves the very failure", () =>
+it.effect("a table without rows leaves the very failure [A509]", () =>
   Effect.gen(function* () {
     const failure = busy()
     const exit = yield* Effect.exit(Recovery.onError(Effect.fail(failure), {}))

@@ -15,7 +15,7 @@ const nested = (levels: number): Schema.Json => {
   return value
 }
 
-it.run("A907 arguments that arrive as an object that is nested too deeply are denied, and the run goes on", (run) =>
+it.run("arguments that arrive as an object that is nested too deeply are denied, and the run goes on [A907]", (run) =>
   Effect.gen(function* () {
     const ran: Array<unknown> = []
     const tool = Tool.make("take", {
@@ -38,7 +38,7 @@ it.run("A907 arguments that arrive as an object that is nested too deeply are de
   })
 )
 
-it.run("A907 repaired arguments that are too long are denied as what they are", (run) =>
+it.run("repaired arguments that are too long are denied as what they are [A907]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("take", Effect.fail(busy()))
     const { agent: long } = fixer(Effect.succeed(`{"n":1${" ".repeat(50)}}`))
@@ -53,7 +53,7 @@ it.run("A907 repaired arguments that are too long are denied as what they are", 
   })
 )
 
-it.run("A515 a policy that throws denies with its reason: nobody has allowed the call", (run) =>
+it.run("a policy that throws denies with its reason: nobody has allowed the call [A515]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("look")
     const model = yield* callingOnce("look")
@@ -72,7 +72,7 @@ it.run("A515 a policy that throws denies with its reason: nobody has allowed the
 const denying = (...ids: ReadonlyArray<string>) =>
   Agent.toolPolicy(({ callId }) => (ids.includes(callId) ? ToolPolicy.deny("not now") : ToolPolicy.allow))
 
-it.run("P204 a denied call spends no try: the tool has not failed", (run) =>
+it.run("a denied call spends no try: the tool has not failed [P204]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.fail(busy("first")), Effect.fail(busy("second")))
     const at = (id: string) => calls(call("look", {}, id))
@@ -88,24 +88,26 @@ it.run("P204 a denied call spends no try: the tool has not failed", (run) =>
   })
 )
 
-it.run("P701 equal denials in a row are going round in circles: the fourth withholds, the fifth ends the run", (run) =>
-  Effect.gen(function* () {
-    const { runs, tool } = scripted("look")
-    const model = yield* make(...Array.from({ length: 6 }, () => batch("look")))
-    const agent = agentWith(tool).pipe(denying("c1"))
-    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
-    assert(error instanceof RunError.BudgetExceededError)
-    assert.deepInclude(error, { reason: "repeatedFailure", spent: 5 })
-    assert.deepStrictEqual(
-      model.requests.map(({ tools }) => tools.length),
-      [1, 1, 1, 1, 0, 1]
-    )
-    for (const line of settlements(error.transcript)) assert.match(line, /^denied: /)
-    assert.deepStrictEqual(runs, [])
-  })
+it.run(
+  "equal denials in a row are going round in circles: the fourth withholds, the fifth ends the run [P701]",
+  (run) =>
+    Effect.gen(function* () {
+      const { runs, tool } = scripted("look")
+      const model = yield* make(...Array.from({ length: 6 }, () => batch("look")))
+      const agent = agentWith(tool).pipe(denying("c1"))
+      const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+      assert(error instanceof RunError.BudgetExceededError)
+      assert.deepInclude(error, { reason: "repeatedFailure", spent: 5 })
+      assert.deepStrictEqual(
+        model.requests.map(({ tools }) => tools.length),
+        [1, 1, 1, 1, 0, 1]
+      )
+      for (const line of settlements(error.transcript)) assert.match(line, /^denied: /)
+      assert.deepStrictEqual(runs, [])
+    })
 )
 
-it.run("P701 P702 denials and failures of one tool are counted apart, and a success clears both", (run) =>
+it.run("denials and failures of one tool are counted apart, and a success clears both [P701 P702]", (run) =>
   Effect.gen(function* () {
     const down = Effect.fail(busy("down"))
     const { tool } = scripted("look", down, Effect.succeed("up"), down, down)

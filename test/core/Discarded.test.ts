@@ -51,7 +51,7 @@ const kept = (events: ReadonlyArray<AgentEvent.AgentEvent>): string => {
 const discardedIn = (events: ReadonlyArray<AgentEvent.AgentEvent>) =>
   events.flatMap((event) => (event.type === "attempt-discarded" ? [`${event.attempt} ${event.text}`] : []))
 
-it.run("P502 P1003 an order says before it goes on that what a part has shown does not count", (run) =>
+it.run("an order says before it goes on that what a part has shown does not count [P502 P1003]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const order = Agent.fallback(yield* failing("one"), yield* failing("two"), yield* answering("three"))
@@ -87,7 +87,7 @@ it.run("P502 P1003 an order says before it goes on that what a part has shown do
   })
 )
 
-it.run("P502 a race, and copies of an agent, say at their end which texts have lost", (run) =>
+it.run("a race, and copies of an agent, say at their end which texts have lost [P502]", (run) =>
   Effect.gen(function* () {
     const races = [
       Agent.firstOf(hanging("slow"), yield* answering("won"), hanging("late")),
@@ -113,7 +113,7 @@ it.run("P502 a race, and copies of an agent, say at their end which texts have l
 )
 
 it.run(
-  "P502 nothing is taken back where nothing stands in for it: of a last failure, and of parts that all count",
+  "nothing is taken back where nothing stands in for it: of a last failure, and of parts that all count [P502]",
   (run) =>
     Effect.gen(function* () {
       const log = eventLog()

@@ -35,7 +35,7 @@ const shape = (value: unknown): unknown => {
   return { name: value.name, message: value.message, code: "code" in value ? value.code : undefined }
 }
 
-it("T6 every class survives JSON text with all its fields, nested causes included", () => {
+it("every class survives JSON text with all its fields, nested causes included [T6]", () => {
   for (const error of all) {
     const schema = classes[error._tag]
     if (schema === undefined) return assert.fail(`no class ${error._tag}`)
@@ -48,7 +48,7 @@ it("T6 every class survives JSON text with all its fields, nested causes include
   return undefined
 })
 
-it("T6 the advice comes back with the class: code, delay and attempts", () => {
+it("the advice comes back with the class: code, delay and attempts [T6]", () => {
   for (const error of all) {
     const back = throughText(classes[error._tag] ?? Schema.Never, error).back
     const { code, httpStatus, isRetryable, maxAttempts, recovery, suggestedDelay } = error
@@ -56,7 +56,7 @@ it("T6 the advice comes back with the class: code, delay and attempts", () => {
   }
 })
 
-it("T6 the unions decode each of their members to its own class", () => {
+it("the unions decode each of their members to its own class [T6]", () => {
   let decoded = 0
   for (const error of all) {
     for (const union of unions) {
@@ -71,7 +71,7 @@ it("T6 the unions decode each of their members to its own class", () => {
   assert.strictEqual(decoded, all.filter(({ _tag }) => !alone.has(_tag)).length)
 })
 
-it("T6 our own errors keep their class as a nested cause, three levels down", () => {
+it("our own errors keep their class as a nested cause, three levels down [T6]", () => {
   const innermost = LlmError.RateLimitError.apiRateLimit("api", "7 seconds")
   const inner = ToolError.ExecutionError.wrap({ tool: "t", callId: "c", kind: "llm", args: {} }, innermost)
   const outer = new ToolError.ToolExecutionError({
@@ -111,7 +111,7 @@ const leaky = (secret: string) =>
     cause: new Error(secret)
   })
 
-it("T6 foreign causes become name, message and code; planted secrets never reach the wire", () => {
+it("foreign causes become name, message and code; planted secrets never reach the wire [T6]", () => {
   for (const secret of planted) {
     const cause = leaky(secret)
     for (const error of [
@@ -131,7 +131,7 @@ it("T6 foreign causes become name, message and code; planted secrets never reach
   }
 })
 
-it("T6 causes of any kind have a form on the wire", () => {
+it("causes of any kind have a form on the wire [T6]", () => {
   const circular: Record<string, unknown> = {}
   circular["self"] = circular
   const odd = [undefined, null, 0, "", "text", 10n, Symbol("s"), () => {}, [], {}, circular, Object.create(null), NaN]
@@ -142,7 +142,7 @@ it("T6 causes of any kind have a form on the wire", () => {
   }
 })
 
-it.effect("T6 what a run fails with has no secret of a tool's failure on the wire", () =>
+it.effect("what a run fails with has no secret of a tool's failure on the wire [T6]", () =>
   Effect.gen(function* () {
     for (const secret of planted) {
       const { tool } = scripted("fetch", Effect.fail(leaky(secret)))

@@ -59,7 +59,7 @@ const rowOf = (error: RecoveryAdvice.RecoveryAdvice): Row => [
   error.httpStatus
 ]
 
-it("T1 L1102 every constructor of a class gives the row of its class", () => {
+it("every constructor of a class gives the row of its class [T1 L1102]", () => {
   assert.sameMembers([...table.keys(), ...varying], [...RecoveryAdvice.tags])
   for (const error of all) {
     if (!varying.has(error._tag))
@@ -67,7 +67,7 @@ it("T1 L1102 every constructor of a class gives the row of its class", () => {
   }
 })
 
-it("T1 every constructor that there is made one of these errors", () => {
+it("every constructor that there is made one of these errors [T1]", () => {
   for (const [tag, errors] of Object.entries(samples)) {
     const { source } = readings
     for (const name of constructorsOf(errors[0].constructor)) {
@@ -82,7 +82,7 @@ const constructorsOf = (from: object): ReadonlyArray<string> =>
 
 const readings = { source: readFileSync(new URL("samples.ts", import.meta.url), "utf8") }
 
-it("T1 L1102 the rows of four classes depend on their data", () => {
+it("the rows of four classes depend on their data [T1 L1102]", () => {
   const limited = new LlmError.RateLimitError({ service: "api", message: "m" })
   const waiting = LlmError.RateLimitError.apiRateLimit("api", "7 seconds")
   assert.deepStrictEqual(rowOf(limited), ["KINTSUGI-RATE-LIMIT", "yes", "resend", 60_000, 6, 429])
@@ -113,7 +113,7 @@ it("T1 L1102 the rows of four classes depend on their data", () => {
   assert.deepStrictEqual(rowOf(execution("llm", waiting)), [code, "yes", "resend", 7000, 6, 502])
 })
 
-it("T2 L1102 codes are unique, and follow from the tags", () => {
+it("codes are unique, and follow from the tags [T2 L1102]", () => {
   const codes = new Map<string, string>(RecoveryAdvice.tags.map((tag) => [RecoveryAdvice.describe(tag).code, tag]))
   assert.strictEqual(codes.size, RecoveryAdvice.tags.length)
   assert.sameMembers([...codes.values()], [...RecoveryAdvice.tags])
@@ -129,7 +129,7 @@ const hintless: Array<RecoveryAdvice.RecoveryAdvice> = [
   timedOut("none", 0)
 ]
 
-it("T3 L213 what is not retryable has no delay and one attempt; what is has both a delay and more attempts", () => {
+it("what is not retryable has no delay and one attempt; what is has both a delay and more attempts [T3 L213]", () => {
   for (const error of [...all, ...hintless]) {
     if (error.isRetryable) {
       assert.isAbove(Duration.toMillis(error.suggestedDelay), 0)
@@ -141,13 +141,13 @@ it("T3 L213 what is not retryable has no delay and one attempt; what is has both
   }
 })
 
-it("T4 maxAttempts counts the first call: 4 is three retries, 6 is five, 1 is none", () => {
+it("maxAttempts counts the first call: 4 is three retries, 6 is five, 1 is none [T4]", () => {
   assert.deepStrictEqual([...new Set(all.map(({ maxAttempts }) => maxAttempts))].toSorted(), [1, 4, 6])
   assert.strictEqual(LlmError.ServerError.serverError("m", 1).maxAttempts, 4)
   assert.strictEqual(LlmError.NetworkError.connectionRefused("h", 1).maxAttempts, 6)
 })
 
-it("T5 isRetryable is about the same input: too long, malformed and filtered are not, though a change may cure them", () => {
+it("isRetryable is about the same input: too long, malformed and filtered are not, though a change may cure them [T5]", () => {
   for (const [error, recovery] of [
     [samples.ContextTooLongError[0], "shrink"],
     [samples.MalformedToolCallError[0], "repair"],
@@ -158,7 +158,7 @@ it("T5 isRetryable is about the same input: too long, malformed and filtered are
   for (const error of all) assert.strictEqual(error.recovery === "resend", error.isRetryable)
 })
 
-it("T9 T10 the constructors of model failures set their fields, and their message names what they were given", () => {
+it("the constructors of model failures set their fields, and their message names what they were given [T9 T10]", () => {
   const cause = new Error("boom")
   for (const [error, fields, words] of [
     [LlmError.ModelNotFoundError.modelNotFound("gpt"), { model: "gpt" }, ["gpt"]],
@@ -178,7 +178,7 @@ it("T9 T10 the constructors of model failures set their fields, and their messag
   assert.notProperty(bare, "actual")
 })
 
-it("T11 malformedToolCall has no cause when none was given", () => {
+it("malformedToolCall has no cause when none was given [T11]", () => {
   const { malformedToolCall } = LlmError.MalformedToolCallError
   const error = malformedToolCall("gpt", "fetch", "no JSON")
   assert.deepInclude(error, { model: "gpt", tool: "fetch" })
@@ -187,7 +187,7 @@ it("T11 malformedToolCall has no cause when none was given", () => {
   assert.strictEqual(malformedToolCall("gpt", "fetch", "no JSON", cause).cause, cause)
 })
 
-it("T13 T14 the hint of a rate limit is kept as it is; a hint of 0 waits 1 ms, never a hot loop", () => {
+it("the hint of a rate limit is kept as it is; a hint of 0 waits 1 ms, never a hot loop [T13 T14]", () => {
   const { apiRateLimit } = LlmError.RateLimitError
   const ten = apiRateLimit("api", "10 seconds")
   assert.deepStrictEqual([ten.retryAfter, ten.suggestedDelay], [Duration.seconds(10), Duration.seconds(10)])
@@ -197,7 +197,7 @@ it("T13 T14 the hint of a rate limit is kept as it is; a hint of 0 waits 1 ms, n
   assert.strictEqual(Duration.toMillis(zero.suggestedDelay), 1)
 })
 
-it("T15 an exhausted quota is not retryable; when it may be worth looking again is advice, 5 minutes by default", () => {
+it("an exhausted quota is not retryable; when it may be worth looking again is advice, 5 minutes by default [T15]", () => {
   const error = LlmError.QuotaExhaustedError.llmQuotaExceeded("gpt")
   assert.deepInclude(error, { model: "gpt", isRetryable: false, suggestedDelay: Duration.zero })
   assert.deepStrictEqual(error.resetAfter, Duration.minutes(5))
@@ -205,7 +205,7 @@ it("T15 an exhausted quota is not retryable; when it may be worth looking again 
   assert.deepStrictEqual(later.resetAfter, Duration.hours(2))
 })
 
-it("T17 the constructors of NetworkError name host, port and time", () => {
+it("the constructors of NetworkError name host, port and time [T17]", () => {
   const { connectionRefused, connectionTimeout, dnsResolutionFailed } = LlmError.NetworkError
   const cause = new Error("ENOTFOUND")
   assert.deepInclude(connectionRefused("example.org", 443), { host: "example.org", port: 443 })
@@ -216,7 +216,7 @@ it("T17 the constructors of NetworkError name host, port and time", () => {
   for (const part of ["example.org:443", "3s"]) assert.include(slow.message, part)
 })
 
-it("T18 timeouts advise half of the limit, 5 s at most, 1 ms at least; no query string is in the message", () => {
+it("timeouts advise half of the limit, 5 s at most, 1 ms at least; no query string is in the message [T18]", () => {
   const delay = ({ suggestedDelay }: RecoveryAdvice.RecoveryAdvice) => Duration.toMillis(suggestedDelay)
   const { httpTimeout, llmTimeout } = LlmError.RequestTimeoutError
   const { actionTimeout } = ToolError.ToolTimeoutError
@@ -233,7 +233,7 @@ it("T18 timeouts advise half of the limit, 5 s at most, 1 ms at least; no query 
   for (const part of ["key", "abc", "frag", "?"]) assert.notInclude(JSON.stringify(error), part)
 })
 
-it("T20 each constructor of CapabilityMismatchError names its capability", () => {
+it("each constructor of CapabilityMismatchError names its capability [T20]", () => {
   assert.deepStrictEqual(
     samples.CapabilityMismatchError.map(({ capability }) => capability),
     ["streaming", "vision", "structuredOutput", "tools", "tools"]
@@ -241,7 +241,7 @@ it("T20 each constructor of CapabilityMismatchError names its capability", () =>
   for (const error of samples.CapabilityMismatchError) assert.deepInclude(error, { model: "m", provider: "p" })
 })
 
-it.effect("T1 errors fail an effect by being yielded, and are caught by their tag", () =>
+it.effect("errors fail an effect by being yielded, and are caught by their tag [T1]", () =>
   Effect.gen(function* () {
     const failing = Effect.gen(function* () {
       return yield* LlmError.ModelNotFoundError.modelNotFound("m")

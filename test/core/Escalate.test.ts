@@ -26,7 +26,7 @@ const asEscalation = (error: unknown): ToolError.EscalationError => {
   return error as ToolError.EscalationError
 }
 
-it.run("A401 A410 the escalation text, word by word; the reason is the error's message, HIGH by default", (run) =>
+it.run("the escalation text, word by word; the reason is the error's message, HIGH by default [A401 A410]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.fail(busy("no line")))
     const model = yield* callingOnce("fetch")
@@ -38,7 +38,7 @@ it.run("A401 A410 the escalation text, word by word; the reason is the error's m
   })
 )
 
-it.run("A405 A410 every severity reaches the text", (run) =>
+it.run("every severity reaches the text [A405 A410]", (run) =>
   Effect.gen(function* () {
     for (const severity of ToolError.Severity.literals) {
       const { tool } = scripted("fetch", Effect.fail(busy("no line")))
@@ -51,7 +51,7 @@ it.run("A405 A410 every severity reaches the text", (run) =>
   })
 )
 
-it.run("A402 an escalated call is told, siblings go on, and a new call has fresh counts", (run) =>
+it.run("an escalated call is told, siblings go on, and a new call has fresh counts [A402]", (run) =>
   Effect.gen(function* () {
     const failures = Array.from({ length: 4 }, () => Effect.fail(busy("no line")))
     const { runs, tool } = scripted("fetch", ...failures)
@@ -66,7 +66,7 @@ it.run("A402 an escalated call is told, siblings go on, and a new call has fresh
   })
 )
 
-it.run("A403 the built-in tools are not in the request and not callable until a skill lists them", (run) =>
+it.run("the built-in tools are not in the request and not callable until a skill lists them [A403]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look")
     const model = yield* ScriptedModel.make(batch("escalate", "throwException"), done)
@@ -111,7 +111,7 @@ const spoken: ReadonlyArray<
 ]
 
 it.run(
-  "A404 escalate reads the severity in any case; unknown or missing is HIGH, a missing reason a placeholder",
+  "escalate reads the severity in any case; unknown or missing is HIGH, a missing reason a placeholder [A404]",
   (run) =>
     Effect.gen(function* () {
       for (const [args, reason, severity] of spoken) {
@@ -124,7 +124,7 @@ it.run(
     })
 )
 
-it.run("A406 A411 escalate ends the agent with EscalationError, its own call settled before", (run) =>
+it.run("escalate ends the agent with EscalationError, its own call settled before [A406 A411]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* ScriptedModel.make(calls(call("escalate", { reason: "too hard", severity: "LOW" }, "c1")))
@@ -136,7 +136,7 @@ it.run("A406 A411 escalate ends the agent with EscalationError, its own call set
   })
 )
 
-it.run("A406 A408 A411 throwException ends it with ToolExecutionError, the message kept exactly", (run) =>
+it.run("throwException ends it with ToolExecutionError, the message kept exactly [A406 A408 A411]", (run) =>
   Effect.gen(function* () {
     const model = yield* ScriptedModel.make(calls(call("throwException", { reason: "no keys at all" }, "c1")))
     const error = asHard(
@@ -148,7 +148,7 @@ it.run("A406 A408 A411 throwException ends it with ToolExecutionError, the messa
   })
 )
 
-it.run("A408 A411 among other calls a built-in is alone: no sibling runs, the first of several counts", (run) =>
+it.run("among other calls a built-in is alone: no sibling runs, the first of several counts [A408 A411]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch")
     const model = yield* ScriptedModel.make(
@@ -172,7 +172,7 @@ it.run("A408 A411 among other calls a built-in is alone: no sibling runs, the fi
   })
 )
 
-it.run("A408 a built-in that is called first is alone as well", (run) =>
+it.run("a built-in that is called first is alone as well [A408]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch")
     const model = yield* ScriptedModel.make(
@@ -190,7 +190,7 @@ it.run("A408 a built-in that is called first is alone as well", (run) =>
   })
 )
 
-it.run("A404 what was made of a built-in's arguments is told of, and nothing where they fit nothing", (run) =>
+it.run("what was made of a built-in's arguments is told of, and nothing where they fit nothing [A404]", (run) =>
   Effect.gen(function* () {
     for (const [args, changed] of [
       [{ reason: 5 }, ["/reason"]],
@@ -207,7 +207,7 @@ it.run("A404 what was made of a built-in's arguments is told of, and nothing whe
   })
 )
 
-it.run("A407 a deterministic agent escalates by failing: told when soft, the end of the run when hard", (run) =>
+it.run("a deterministic agent escalates by failing: told when soft, the end of the run when hard [A407]", (run) =>
   Effect.gen(function* () {
     const soft = fixer(Effect.fail(ToolError.EscalationError.of("fixer", "try n = 1", "MEDIUM")))
     const { tool } = scripted("fetch", Effect.fail(busy()))
@@ -223,7 +223,7 @@ it.run("A407 a deterministic agent escalates by failing: told when soft, the end
   })
 )
 
-it.run("A408 raise: no further run, fixer or model call; the message of the failure is kept", (run) =>
+it.run("raise: no further run, fixer or model call; the message of the failure is kept [A408]", (run) =>
   Effect.gen(function* () {
     const failure = busy(`exactly this — message ${"x".repeat(6000)}`)
     const { runs, tool } = scripted("fetch", Effect.fail(failure))
@@ -237,7 +237,7 @@ it.run("A408 raise: no further run, fixer or model call; the message of the fail
   })
 )
 
-it.run("A409 built-in tools are outside of every table", (run) =>
+it.run("built-in tools are outside of every table [A409]", (run) =>
   Effect.gen(function* () {
     const asked: Array<unknown> = []
     const { tool } = scripted("fetch", Effect.fail(busy()))
@@ -253,7 +253,7 @@ it.run("A409 built-in tools are outside of every table", (run) =>
   })
 )
 
-it.run("A413 an agent keeps its own model under any parent, and needs none from outside", (run) =>
+it.run("an agent keeps its own model under any parent, and needs none from outside [A413]", (run) =>
   Effect.gen(function* () {
     const inner = yield* ScriptedModel.make(ScriptedModel.text("inner answer"))
     const outer = yield* ScriptedModel.make(calls(call("ask", {}, "c1")), done)
@@ -265,7 +265,7 @@ it.run("A413 an agent keeps its own model under any parent, and needs none from 
   })
 )
 
-it.run("A413 an agent's own model is for itself: a sub-agent without one asks the model from outside", (run) =>
+it.run("an agent's own model is for itself: a sub-agent without one asks the model from outside [A413]", (run) =>
   Effect.gen(function* () {
     const own = yield* ScriptedModel.make(calls(call("ask", {}, "c1")), done)
     const outside = yield* ScriptedModel.make(ScriptedModel.text("from outside"))
@@ -281,7 +281,7 @@ it.run("A413 an agent's own model is for itself: a sub-agent without one asks th
   })
 )
 
-it.run("A413 its layer is built for each run and closed after it; one that fails fails the run", (run) =>
+it.run("its layer is built for each run and closed after it; one that fails fails the run [A413]", (run) =>
   Effect.gen(function* () {
     const marks: Array<string> = []
     const scriptedModel = yield* ScriptedModel.make(done, done)

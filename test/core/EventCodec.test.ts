@@ -200,7 +200,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
   "run-interrupted": { ...around, type: "run-interrupted", transcript, ...spent }
 }
 
-it("A1203 every event is written with all that it holds", () => {
+it("every event is written with all that it holds [A1203]", () => {
   for (const [type, event] of Object.entries(full)) assert.deepStrictEqual(read(write(event)), event, type)
   const { callId: _c, tool: _t, ...outside } = full.verdict
   assert.deepStrictEqual(read(write(outside)), outside)
@@ -251,7 +251,7 @@ const shapeOf = (event: AgentEvent.AgentEvent): unknown =>
 const shapeOfFailure = (error: unknown): unknown =>
   KintsugiError.isKintsugiError(error) ? shapeOfError(error) : ErrorCause.summarise(error)
 
-it.effect("A1203 every event comes back from JSON text as it was, complete, and is written the same again", () => {
+it.effect("every event comes back from JSON text as it was, complete, and is written the same again [A1203]", () => {
   const seen = new Set<string>()
   return Effect.map(
     check(
@@ -291,7 +291,7 @@ const outputAfter = (output: unknown): unknown => {
   return back.type === "run-completed" ? back.output : assert.fail(back.type)
 }
 
-it("A1203 of values that are no JSON, what JSON can hold is written down", () => {
+it("of values that are no JSON, what JSON can hold is written down [A1203]", () => {
   class Point {
     readonly x = 1
     readonly #hidden = 2
@@ -336,7 +336,7 @@ it("A1203 of values that are no JSON, what JSON can hold is written down", () =>
 const key = "sk-proj-abcdefghijklmnop1234"
 const hush = "hush-hush-0815"
 
-it("A1203 P202 no planted secret of a failure crosses, of whatever class it is", () => {
+it("no planted secret of a failure crosses, of whatever class it is [A1203 P202]", () => {
   const foreign = Object.assign(new Error(`refused: Bearer ${key}, password=${hush}`), {
     headers: { authorization: hush },
     config: { data: hush }
@@ -368,7 +368,7 @@ it("A1203 P202 no planted secret of a failure crosses, of whatever class it is",
   assert.notInclude(written, hush)
 })
 
-it("A1203 an event of a type that nobody knows, and a damaged one, fail typed", () => {
+it("an event of a type that nobody knows, and a damaged one, fail typed [A1203]", () => {
   const decode = Schema.decodeUnknownExit(AgentEvent.AgentEvent)
   for (const json of [
     { ...origin, type: "run-paused" },

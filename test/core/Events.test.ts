@@ -23,7 +23,7 @@ const { call, calls, fails, make } = ScriptedModel
 
 const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
 
-it.run("A1202 every run emits exactly one terminal event: completed, failed, interrupted", (run) =>
+it.run("every run emits exactly one terminal event: completed, failed, interrupted [A1202]", (run) =>
   Effect.gen(function* () {
     for (const [script, expected, at] of [
       [[done], "run-completed", undefined],
@@ -47,7 +47,7 @@ it.run("A1202 every run emits exactly one terminal event: completed, failed, int
   })
 )
 
-it.run("A1202 nothing is emitted after the terminal event, whatever a tool has left at work behind it", (run) =>
+it.run("nothing is emitted after the terminal event, whatever a tool has left at work behind it [A1202]", (run) =>
   Effect.gen(function* () {
     const events: Array<AgentEvent.AgentEvent> = []
     const below = Agent.deterministic("below", () => Effect.as(Effect.sleep("2 seconds"), "late"))
@@ -83,7 +83,7 @@ it.run("A1202 nothing is emitted after the terminal event, whatever a tool has l
   })
 )
 
-it.run("A1202 a deterministic agent's run begins and ends by events too", (run) =>
+it.run("a deterministic agent's run begins and ends by events too [A1202]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const shout = Agent.deterministic("shout", (text: string) => Effect.succeed(text.toUpperCase())).pipe(log.listen)
@@ -101,7 +101,7 @@ it.run("A1202 a deterministic agent's run begins and ends by events too", (run) 
 )
 
 it.run(
-  "A1203 attempts, waits, hints, verdicts and costs are events with run, agent, turn, call, attempt, instant",
+  "attempts, waits, hints, verdicts and costs are events with run, agent, turn, call, attempt, instant [A1203]",
   (run) =>
     Effect.gen(function* () {
       const limited = LlmError.RateLimitError.apiRateLimit("api", "3 seconds")
@@ -165,7 +165,7 @@ it.run(
     })
 )
 
-it.run("A1203 every rung of a ladder that gives up, and every repair, is an event", (run) =>
+it.run("every rung of a ladder that gives up, and every repair, is an event [A1203]", (run) =>
   Effect.gen(function* () {
     const { tool } = play("fetch", { coercion: [] }, [Effect.fail(busy())])
     const mender = fixer(Effect.succeed("nonsense"), Effect.succeed("{}"))
@@ -198,7 +198,7 @@ it.run("A1203 every rung of a ladder that gives up, and every repair, is an even
   })
 )
 
-it.run("A1204 events of sub-agents within tools nest under their call, at every depth; usage rolls up", (run) =>
+it.run("events of sub-agents within tools nest under their call, at every depth; usage rolls up [A1204]", (run) =>
   Effect.gen(function* () {
     const inner = yield* callingOnce("calc")
     const clerk = Agent.deterministic("clerk", () => Effect.succeed("3"))
@@ -234,7 +234,7 @@ it.run("A1204 events of sub-agents within tools nest under their call, at every 
   })
 )
 
-it.run("A1205 a listener that fails, dies or throws changes nothing; it and the others hear everything", (run) =>
+it.run("a listener that fails, dies or throws changes nothing; it and the others hear everything [A1205]", (run) =>
   Effect.gen(function* () {
     const warnings: Array<string> = []
     const logger = Logger.make(({ message }) => void warnings.push(String(message)))

@@ -17,7 +17,7 @@ const countKeys = Tool.make("calculateNumberOfKeys", {
     })
 })
 
-it.run("A412 the JSON key counter reads the escalation, calls again with the corrected JSON and answers 3", (run) =>
+it.run("the JSON key counter reads the escalation, calls again with the corrected JSON and answers 3 [A412]", (run) =>
   Effect.gen(function* () {
     const fixerModel = yield* ScriptedModel.make(
       ScriptedModel.calls(

@@ -29,7 +29,7 @@ const ofCategory: Record<ToolError.Category, ReadonlyArray<unknown>> = {
   unknown: final("none")
 }
 
-plain("T21 the category decides whether the same call may be tried again, how long to wait and what helps", () => {
+plain("the category decides whether the same call may be tried again, how long to wait and what helps [T21]", () => {
   assert.sameMembers([...ToolError.Category.literals], Object.keys(ofCategory))
   for (const category of ToolError.Category.literals) {
     const error = ExecutionError.of("fetch", "local", category, "no", new Error("boom"))
@@ -38,13 +38,13 @@ plain("T21 the category decides whether the same call may be tried again, how lo
   }
 })
 
-plain("T21 an advice of a foreign cause is not taken over by an error that somebody has built", () => {
+plain("an advice of a foreign cause is not taken over by an error that somebody has built [T21]", () => {
   const cause = Object.assign(new Error("boom"), { isRetryable: false, code: "E1" })
   assert.deepStrictEqual(adviceOf(ExecutionError.fromNetworkError("fetch", "local", cause)), resent)
   assert.strictEqual(ExecutionError.fromNetworkError("fetch", "local", cause).code, "KINTSUGI-EXECUTION")
 })
 
-plain("T22 T24 a failure of a model advises for itself", () => {
+plain("a failure of a model advises for itself [T22 T24]", () => {
   const denied = LlmError.AuthenticationError.authenticationFailed("m", "no key")
   const limited = LlmError.RateLimitError.apiRateLimit("api", "7 seconds")
   const of = (cause: LlmError.LlmError) => ExecutionError.fromLlmError("summarize", "llm", cause)
@@ -54,7 +54,7 @@ plain("T22 T24 a failure of a model advises for itself", () => {
 })
 
 plain(
-  "T23 a status of an API decides about the category; 408, 425 and 429 are client errors that waiting cures",
+  "a status of an API decides about the category; 408, 425 and 429 are client errors that waiting cures [T23]",
   () => {
     const waitable = new Set([408, 425, 429])
     for (let status = 100; status <= 599; status++) {
@@ -70,7 +70,7 @@ plain(
   }
 )
 
-plain("T24 each constructor sets category and kind, keeps the cause, and says what the cause says", () => {
+plain("each constructor sets category and kind, keeps the cause, and says what the cause says [T24]", () => {
   const cause = new Error("boom")
   for (const [error, category, kind] of [
     [ExecutionError.fromNetworkError("t", "web-service", cause), "network", "web-service"],
@@ -88,7 +88,7 @@ plain("T24 each constructor sets category and kind, keeps the cause, and says wh
   assert.deepInclude(called, { callId: "c1", args: { n: 1 } })
 })
 
-it.run("T25 the kind is declared on the tool, `local` by default, and reaches the row", (run) =>
+it.run("the kind is declared on the tool, `local` by default, and reaches the row [T25]", (run) =>
   Effect.gen(function* () {
     assert.deepStrictEqual([...ToolError.Kind.literals], ["local", "web-service", "llm", "mcp-tool"])
     for (const [options, kind] of [
@@ -116,7 +116,7 @@ it.run("T25 the kind is declared on the tool, `local` by default, and reaches th
 )
 
 plain(
-  "T26 detailedMessage is one line: kind, tool, message, category, retryable, and the cause if there is one",
+  "detailedMessage is one line: kind, tool, message, category, retryable, and the cause if there is one [T26]",
   () => {
     class SocketTimeout extends Data.TaggedError("SocketTimeout")<{ readonly message: string }> {}
     const { fromApiError, fromInvocationError, fromNetworkError, fromParameterError } = ExecutionError
@@ -140,7 +140,7 @@ plain(
   }
 )
 
-it.run("T27 a failure of `run` lends advice, code and category of its own to the error around it", (run) =>
+it.run("a failure of `run` lends advice, code and category of its own to the error around it [T27]", (run) =>
   Effect.gen(function* () {
     class Own extends Data.TaggedError("Own")<{
       readonly message: string
@@ -191,7 +191,7 @@ it.run("T27 a failure of `run` lends advice, code and category of its own to the
   })
 )
 
-it.run("T24 A108 an ExecutionError that a tool makes itself reaches its row as it is, and learns its call", (run) =>
+it.run("an ExecutionError that a tool makes itself reaches its row as it is, and learns its call [T24 A108]", (run) =>
   Effect.gen(function* () {
     const made = ExecutionError.fromApiError("createIssue", "web-service", 503, "Service Unavailable")
     const seen: Array<ToolError.ExecutionError> = []
@@ -217,7 +217,7 @@ it.run("T24 A108 an ExecutionError that a tool makes itself reaches its row as i
 )
 
 it.run(
-  "T34 the switch by category is one row: network and server retry, parameter and validation fix, else it leaves",
+  "the switch by category is one row: network and server retry, parameter and validation fix, else it leaves [T34]",
   (run) =>
     Effect.gen(function* () {
       const { fromApiError, fromInvocationError, fromLlmError, fromNetworkError, fromParameterError } = ExecutionError
@@ -265,7 +265,7 @@ it.run(
     })
 )
 
-it.run("T31 what does not fit is known by its place: the arguments, or a contract inside of the tool", (run) =>
+it.run("what does not fit is known by its place: the arguments, or a contract inside of the tool [T31]", (run) =>
   Effect.gen(function* () {
     const seen: Array<string> = []
     const note = (error: { readonly _tag: string; readonly category?: string }) => {

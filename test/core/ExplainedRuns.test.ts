@@ -28,7 +28,7 @@ const workerWith = (tool: Tool.AnyTool) =>
     skills: [Skill.make("work", { description: "Works.", tools: [tool] })]
   })
 
-it("P1102 a run without tables and tools asks its model once in each turn", () => {
+it("a run without tables and tools asks its model once in each turn [P1102]", () => {
   const explained = Agent.explain(Agent.make("worker", {}))
   assert.deepStrictEqual(inNumbers(explained.worst), {
     turns: 8,
@@ -43,14 +43,14 @@ it("P1102 a run without tables and tools asks its model once in each turn", () =
   assert.isFalse("outputRetries" in explained)
 })
 
-it("P1102 each request of a run counts with all that the transport sends for it", () => {
+it("each request of a run counts with all that the transport sends for it [P1102]", () => {
   const transport = Transport.explain()
   const { model, worst } = Agent.explain(asking(2, 3), { transport })
   assert.deepInclude(worst, { modelCalls: 6, requests: 6 * transport.worst.requests })
   assert.strictEqual(model.worst.requests, 3 * transport.worst.requests)
 })
 
-it("P1102 failures that are given reach the tables of models, of tools and of routers", () => {
+it("failures that are given reach the tables of models, of tools and of routers [P1102]", () => {
   class Later extends Schema.TaggedError<Later>()("Later", {}) {
     readonly isRetryable = true
     readonly suggestedDelay = Duration.seconds(1)
@@ -74,7 +74,7 @@ it("P1102 failures that are given reach the tables of models, of tools and of ro
   assert.strictEqual(routing?.worst.requests, 9 * transport.worst.requests)
 })
 
-it("P1102 the call that routes takes one of the turns, with the dearer one of both tables", () => {
+it("the call that routes takes one of the turns, with the dearer one of both tables [P1102]", () => {
   const desk = (router: number, model: number, maxTurns = 3) =>
     Agent.make("desk", {
       budget: { maxTurns },
@@ -95,7 +95,7 @@ it("P1102 the call that routes takes one of the turns, with the dearer one of bo
   assert.deepInclude(Agent.explain(plain).worst, { turns: 1, modelCalls: 4, toolCalls: 0 })
 })
 
-it("P1102 a tool takes as long as its timeouts admit, and a run as long as all of its calls", () => {
+it("a tool takes as long as its timeouts admit, and a run as long as all of its calls [P1102]", () => {
   const retry = Recovery.retry({ retries: 3, maxHint: 0 })
   const time = (limits: Parameters<typeof failing>[0]) => {
     const { tools, worst } = Agent.explain(
@@ -109,7 +109,7 @@ it("P1102 a tool takes as long as its timeouts admit, and a run as long as all o
   assert.deepStrictEqual(time({ timeout: "1 second", callTimeout: "9 seconds" }), [7000, 5 * 7000])
 })
 
-it("P1102 a tool that is an agent asks as many models as one run of it, and waits as long", () => {
+it("a tool that is an agent asks as many models as one run of it, and waits as long [P1102]", () => {
   const ask = (agent: ReturnType<typeof asking>) =>
     workerWith(Agent.asTool(agent, { name: "ask", description: "Asks." }))
   const patient = Agent.explain(ask(asking(3, 2, "10 seconds")))
@@ -124,7 +124,7 @@ it("P1102 a tool that is an agent asks as many models as one run of it, and wait
   assert.strictEqual(free.tools.get("fetch")?.worst.modelCalls, 0)
 })
 
-it("P1102 fixers and compactions spend the turns of their run, each as dear as its dearest turn", () => {
+it("fixers and compactions spend the turns of their run, each as dear as its dearest turn [P1102]", () => {
   const fix = (attempts: number) => Recovery.fix(asking(3, attempts), { retries: 2 })
   const modelCalls = (verdict: Recovery.AnyVerdict) =>
     // any verdict will do: nothing of it is run
@@ -166,7 +166,7 @@ it("P1102 fixers and compactions spend the turns of their run, each as dear as i
   assert.strictEqual(compacting(4), 2 * 4)
 })
 
-it.effect("P1102 a turn that routes may be the dearest, with all that one call of the model may do", () =>
+it.effect("a turn that routes may be the dearest, with all that one call of the model may do [P1102]", () =>
   Effect.gen(function* () {
     const [a, b] = [yield* ScriptedModel.make(), yield* ScriptedModel.make()]
     const expert = Agent.asTool(asking(9, 2), { name: "ask", description: "Asks." })
@@ -181,7 +181,7 @@ it.effect("P1102 a turn that routes may be the dearest, with all that one call o
   })
 )
 
-it.effect("P1102 of a sub-agent's model that heeds advice, the most generous advice counts", () =>
+it.effect("of a sub-agent's model that heeds advice, the most generous advice counts [P1102]", () =>
   Effect.gen(function* () {
     const { layer } = yield* ScriptedModel.make()
     const model = layer.pipe(Model.onError({ orElse: Recovery.retry(Backoff.suggested()) }))
@@ -193,7 +193,7 @@ it.effect("P1102 of a sub-agent's model that heeds advice, the most generous adv
   })
 )
 
-it("P1102 a tool that is made of agents without models asks none, and what is looked up needs no timeout", () => {
+it("a tool that is made of agents without models asks none, and what is looked up needs no timeout [P1102]", () => {
   const clerk = Agent.deterministic("clerk", (input: string) => Effect.succeed(input))
   const both = Agent.asTool(
     Agent.map(clerk, (said) => `${said}!`),
@@ -211,7 +211,7 @@ it("P1102 a tool that is made of agents without models asks none, and what is lo
   assert.deepInclude(inNumbers(Agent.explain(workerWith(pay)).worst), { modelCalls: 2, millis: 0 })
 })
 
-it("P1102 what a nearer table has caught reaches no farther one", () => {
+it("what a nearer table has caught reaches no farther one [P1102]", () => {
   const retry = Recovery.retry({ retries: 1 })
   const keys = (near: object, far: object) =>
     Agent.explain(

@@ -18,7 +18,7 @@ const lines = (explanation: Explanation.Explanation): ReadonlyArray<string> =>
 
 const millis = (duration: Duration.Duration): number => Duration.toMillis(duration)
 
-it("P1102 explains a table rung by rung, with waits, fixer runs and model calls, and runs nothing", () => {
+it("explains a table rung by rung, with waits, fixer runs and model calls, and runs nothing [P1102]", () => {
   const explained = Recovery.explain({
     Broken: Recovery.ladder(
       Recovery.retry({ maxAttempts: 3, initialBackoff: "500 millis", jitter: "full" }),
@@ -43,7 +43,7 @@ it("P1102 explains a table rung by rung, with waits, fixer runs and model calls,
   ])
 })
 
-it("P1102 a table of many fixers is bounded by the eight repair rounds of a call, of which it counts the dearest", () => {
+it("a table of many fixers is bounded by the eight repair rounds of a call, of which it counts the dearest [P1102]", () => {
   const { worst } = Recovery.explain({
     Broken: Recovery.fix(cleanup, { retries: 20 }),
     orElse: Recovery.fix(asking, { retries: 3 })
@@ -54,7 +54,7 @@ it("P1102 a table of many fixers is bounded by the eight repair rounds of a call
   )
 })
 
-it("P1102 a schedule of its own is tried out with the extremes of chance, and bounded by the cap of a call", () => {
+it("a schedule of its own is tried out with the extremes of chance, and bounded by the cap of a call [P1102]", () => {
   const growing = Schedule.exponential("100 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 2 }))
   const { rows, worst } = Recovery.explain(Recovery.retry(growing))
   assert.deepStrictEqual(
@@ -68,7 +68,7 @@ it("P1102 a schedule of its own is tried out with the extremes of chance, and bo
   assert.strictEqual(Recovery.explain(Recovery.retry(Schedule.forever)).worst.attempts, 10_000)
 })
 
-it("P1102 a schedule that reads its errors is tried on those that are given, else on the advice of their tag", () => {
+it("a schedule that reads its errors is tried on those that are given, else on the advice of their tag [P1102]", () => {
   class Later extends Schema.TaggedError<Later>()("Later", { after: Schema.Finite }) {
     readonly isRetryable = true
     readonly suggestedDelay = Duration.seconds(this.after)
@@ -90,7 +90,7 @@ it("P1102 a schedule that reads its errors is tried on those that are given, els
   assert.strictEqual(Recovery.explain({ Later: picky }, { errors: [new Later({ after: 1 })] }).worst.attempts, 4)
 })
 
-it("P1102 knows a when by what it names; of any other, the caps of a call alone", () => {
+it("knows a when by what it names; of any other, the caps of a call alone [P1102]", () => {
   const retry = Recovery.retry({ retries: 2 })
   const named = Recovery.when((error: { readonly code: number }) => (error.code === 1 ? retry : Recovery.raise), {
     among: [retry, Recovery.raise]
@@ -106,7 +106,7 @@ it("P1102 knows a when by what it names; of any other, the caps of a call alone"
   assert.include(Explanation.format(unnamed), "waits unknown")
 })
 
-it.effect("P1102 a when that chooses what it has not named is a defect", () =>
+it.effect("a when that chooses what it has not named is a defect [P1102]", () =>
   Effect.gen(function* () {
     const policy = Recovery.when(() => Recovery.retry({ retries: 1 }), { among: [] })
     const exit = yield* Effect.exit(Effect.fail(busy()).pipe(Recovery.onError({ Busy: policy })))
@@ -115,12 +115,12 @@ it.effect("P1102 a when that chooses what it has not named is a defect", () =>
   })
 )
 
-it("P1102 a policy that stands alone is a table with a row for everything", () => {
+it("a policy that stands alone is a table with a row for everything [P1102]", () => {
   const policy = Recovery.retry({ retries: 2, initialBackoff: "1 second" })
   assert.deepStrictEqual(Recovery.explain(policy), Recovery.explain({ orElse: policy }))
 })
 
-it("P1102 a schedule that shares a retry budget heeds the hints that it heeds alone", () => {
+it("a schedule that shares a retry budget heeds the hints that it heeds alone [P1102]", () => {
   const alone = Backoff.make({ retries: 2, maxHint: "7 seconds" })
   const budget = RetryBudget.makeUnsafe({ ratio: 0, reserve: 9, window: "1 day" })
   const [row] = Recovery.explain({ Busy: Recovery.retry(RetryBudget.sharing(alone, budget)) }).rows
@@ -130,7 +130,7 @@ it("P1102 a schedule that shares a retry budget heeds the hints that it heeds al
   )
 })
 
-it("P1102 every preset is known", () => {
+it("every preset is known [P1102]", () => {
   for (const preset of [
     Recovery.presets.agentsKt,
     Recovery.presets.cwk,
@@ -141,7 +141,7 @@ it("P1102 every preset is known", () => {
   }
 })
 
-it("P1102 A815 stacks layers: 3 sends by the transport under 3 model calls are 9 requests", () => {
+it("stacks layers: 3 sends by the transport under 3 model calls are 9 requests [P1102 A815]", () => {
   const transport = Transport.explain()
   const table = { NetworkError: Recovery.retry({ maxAttempts: 3 }) }
   assert.strictEqual(transport.worst.attempts, 3)
@@ -151,7 +151,7 @@ it("P1102 A815 stacks layers: 3 sends by the transport under 3 model calls are 9
   assert.strictEqual(millis(Recovery.explain(table, { below: single }).worst.time), 2 * 60_000 + 3 * 10_000)
 })
 
-it("P1102 explains a run: its turns and calls, times what each of them is at worst", () => {
+it("explains a run: its turns and calls, times what each of them is at worst [P1102]", () => {
   const { tool } = scripted("fetch", Effect.fail(busy()))
   const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(asking, { retries: 2 }) }))).pipe(
     Agent.onToolError({ fetch: { Busy: Recovery.retry({ retries: 100 }), InvalidArgs: Recovery.fix(cleanup) } }),
@@ -177,7 +177,7 @@ it("P1102 explains a run: its turns and calls, times what each of them is at wor
   )
 })
 
-it.run("P1102 a real run makes as many model calls as were explained, and no more", (run) =>
+it.run("a real run makes as many model calls as were explained, and no more [P1102]", (run) =>
   Effect.gen(function* () {
     const failure = LlmError.NetworkError.connectionRefused("localhost", 1)
     const { tool } = scripted("fetch", Effect.succeed("fine"))
@@ -193,7 +193,7 @@ it.run("P1102 a real run makes as many model calls as were explained, and no mor
   })
 )
 
-it("P1102 failures that are given reach every row that more than one tag can reach", () => {
+it("failures that are given reach every row that more than one tag can reach [P1102]", () => {
   class Later extends Schema.TaggedError<Later>()("Later", {}) {
     readonly isRetryable = true
     readonly suggestedDelay = Duration.seconds(1)
@@ -207,7 +207,7 @@ it("P1102 failures that are given reach every row that more than one tag can rea
   assert.notStrictEqual(Recovery.explain(other, { errors: [new Later()] }).worst.attempts, 9)
 })
 
-it("P1102 the waits of a fixer's own model calls count in the time of the call", () => {
+it("the waits of a fixer's own model calls count in the time of the call [P1102]", () => {
   const one = { maxTurns: 1 }
   const patient = Agent.make("patient", { budget: one }).pipe(
     Agent.onLlmError({
@@ -221,12 +221,12 @@ it("P1102 the waits of a fixer's own model calls count in the time of the call",
   assert.strictEqual(time(patient), 3 * 2 * 10_000)
 })
 
-it("P1102 a fixer that answers with the result runs nothing again", () => {
+it("a fixer that answers with the result runs nothing again [P1102]", () => {
   const { worst } = Recovery.explain(Recovery.fix(cleanup, { as: "result", retries: 3 }))
   assert.deepInclude(worst, { attempts: 1, fixerRuns: 3 })
 })
 
-it("P1102 P601 an unsafe tool runs once, however its rows came about, unless somebody took more on himself", () => {
+it("an unsafe tool runs once, however its rows came about, unless somebody took more on himself [P1102 P601]", () => {
   const pay = Tool.make("pay", {
     description: "Pays.",
     parameters: Schema.Struct({}),
@@ -244,7 +244,7 @@ it("P1102 P601 an unsafe tool runs once, however its rows came about, unless som
   assert.strictEqual(Recovery.explain(table, { isUnsafe: true }).worst.attempts, 4)
 })
 
-it("P1102 P603 an unsafe tool that can be looked up may run again after that, which takes as long as a run", () => {
+it("an unsafe tool that can be looked up may run again after that, which takes as long as a run [P1102 P603]", () => {
   const pay = Tool.make("pay", {
     description: "Pays.",
     parameters: Schema.Struct({}),
@@ -265,7 +265,7 @@ it("P1102 P603 an unsafe tool that can be looked up may run again after that, wh
   }
 })
 
-it("P1102 P601 a row for the rest repairs bad arguments of an unsafe tool: nothing has run", () => {
+it("a row for the rest repairs bad arguments of an unsafe tool: nothing has run [P1102 P601]", () => {
   const explained = Recovery.explain({ orElse: Recovery.fix(cleanup, { retries: 2 }) }, { isUnsafe: true })
   assert.deepInclude(explained.worst, { attempts: 3, fixerRuns: 2 })
   const own = Recovery.explain({ Busy: Recovery.fix(cleanup, { retries: 2 }) }, { isUnsafe: true })

@@ -20,7 +20,7 @@ import {
 } from "./dialogue.ts"
 
 it.run(
-  "A107 A507 without a row a failure of run escapes as itself: same reference, nothing told, batch settled",
+  "without a row a failure of run escapes as itself: same reference, nothing told, batch settled [A107 A507]",
   (run) =>
     Effect.gen(function* () {
       const failure = busy("no line")
@@ -37,7 +37,7 @@ it.run(
     })
 )
 
-it.run("A107 the same object reaches the row, and the cause and attempts of ToolExecutionError", (run) =>
+it.run("the same object reaches the row, and the cause and attempts of ToolExecutionError [A107]", (run) =>
   Effect.gen(function* () {
     const first = busy("first")
     const second = busy("second")
@@ -64,7 +64,7 @@ it.run("A107 the same object reaches the row, and the cause and attempts of Tool
   })
 )
 
-it.run("A108 a row for ExecutionError reads tool, call, arguments, kind and category around the original", (run) =>
+it.run("a row for ExecutionError reads tool, call, arguments, kind and category around the original [A108]", (run) =>
   Effect.gen(function* () {
     const failure = { _tag: "Slow", category: "network", message: "too slow" } as const
     const { tool } = play("fetch", { kind: "web-service" }, [Effect.fail(failure)])
@@ -98,7 +98,7 @@ it.run("A108 a row for ExecutionError reads tool, call, arguments, kind and cate
   })
 )
 
-it.run("A108 rethrow in it gives back the original, not the wrapper", (run) =>
+it.run("rethrow in it gives back the original, not the wrapper [A108]", (run) =>
   Effect.gen(function* () {
     const failure = busy()
     const { tool } = scripted("fetch", Effect.fail(failure))
@@ -110,7 +110,7 @@ it.run("A108 rethrow in it gives back the original, not the wrapper", (run) =>
 )
 
 it.run(
-  "A110 P401 a defect is offered to no row; siblings are interrupted, every call is settled, the run dies",
+  "a defect is offered to no row; siblings are interrupted, every call is settled, the run dies [A110 P401]",
   (run) =>
     Effect.gen(function* () {
       const asked: Array<unknown> = []
@@ -152,7 +152,7 @@ it.run(
     })
 )
 
-it.run("A110 a throw out of run is a defect too", (run) =>
+it.run("a throw out of run is a defect too [A110]", (run) =>
   Effect.gen(function* () {
     const bug = new Error("thrown")
     const throwing = Tool.make("throwing", {
@@ -171,7 +171,7 @@ it.run("A110 a throw out of run is a defect too", (run) =>
   })
 )
 
-it.run("A110 a failure beside a defect in one cause is offered to no row", (run) =>
+it.run("a failure beside a defect in one cause is offered to no row [A110]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("both", Effect.failCause(Cause.combine(Cause.fail(busy()), Cause.die(new Error("bug")))))
     const model = yield* ScriptedModel.make(batch("both"))
@@ -182,7 +182,7 @@ it.run("A110 a failure beside a defect in one cause is offered to no row", (run)
   })
 )
 
-it.run("P605 P401 a hard failure lets its siblings end; the first in request order is the run's failure", (run) =>
+it.run("a hard failure lets its siblings end; the first in request order is the run's failure [P605 P401]", (run) =>
   Effect.gen(function* () {
     const late = busy("late but first")
     const early = busy("early but second")

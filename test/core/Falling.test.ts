@@ -16,7 +16,7 @@ const denied = LlmError.AuthenticationError.authenticationFailed("m", "no")
 const filtered = LlmError.ContentFilteredError.contentFiltered("m", "no")
 
 it.run(
-  "A1107 P1001 the next agent is asked after a failure that asks for it, or that sending again did not cure",
+  "the next agent is asked after a failure that asks for it, or that sending again did not cure [A1107 P1001]",
   (run) =>
     Effect.gen(function* () {
       for (const [error, goesOn] of [
@@ -48,7 +48,7 @@ it.run(
     })
 )
 
-it.run("A1107 a success is the answer, and nobody else is started", (run) =>
+it.run("a success is the answer, and nobody else is started [A1107]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
     const order = Agent.fallback(
@@ -61,7 +61,7 @@ it.run("A1107 a success is the answer, and nobody else is started", (run) =>
 )
 
 it.run(
-  "A1107 a guard of one's own decides, and knows who has failed; failures of tools are not admitted without",
+  "a guard of one's own decides, and knows who has failed; failures of tools are not admitted without [A1107]",
   (run) =>
     Effect.gen(function* () {
       const { actor } = stage()
@@ -83,7 +83,7 @@ it.run(
     })
 )
 
-it.run("A1107 P1001 all failing gives the last failure, and every reason in order, for listeners and hooks", (run) =>
+it.run("all failing gives the last failure, and every reason in order, for listeners and hooks [A1107 P1001]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const escaped: Array<Agent.Escaped> = []
@@ -108,7 +108,7 @@ it.run("A1107 P1001 all failing gives the last failure, and every reason in orde
   })
 )
 
-it.run("A1107 A111 interruption stops the chain", (run) =>
+it.run("interruption stops the chain [A1107 A111]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
     const order = Agent.fallback(actor("a", 50, Effect.succeed), actor("b", 0, Effect.succeed), { when: () => true })
@@ -117,7 +117,7 @@ it.run("A1107 A111 interruption stops the chain", (run) =>
   })
 )
 
-it.run("P1003 nobody is asked once an unsafe tool was started, unless that is acknowledged", (run) =>
+it.run("nobody is asked once an unsafe tool was started, unless that is acknowledged [P1003]", (run) =>
   Effect.gen(function* () {
     const acknowledge = { acknowledge: "may run twice" } as const
     for (const [how, options] of [
@@ -143,7 +143,7 @@ it.run("P1003 nobody is asked once an unsafe tool was started, unless that is ac
   })
 )
 
-it.run("P1003 an order within an order hears of it as well", (run) =>
+it.run("an order within an order hears of it as well [P1003]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(batch("pay"), fails(down))
     const { tool } = play("pay", { sideEffects: "unsafe" }, [Effect.succeed("paid")])
@@ -156,7 +156,7 @@ it.run("P1003 an order within an order hears of it as well", (run) =>
 )
 
 it.run(
-  "A1107 A908 the end of a budget around it, or of its depth, is no reason to go on; that of an agent may be one",
+  "the end of a budget around it, or of its depth, is no reason to go on; that of an agent may be one [A1107 A908]",
   (run) =>
     Effect.gen(function* () {
       const own = yield* make(batch("look"))

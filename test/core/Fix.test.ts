@@ -24,7 +24,7 @@ const fetching = (raw: string) => ScriptedModel.make(calls(call("fetch", raw, "c
 const fetchingOnce = (raw: string) => ScriptedModel.make(calls(call("fetch", raw, "c1")))
 const strict = { coercion: [] } as const
 
-it.run("A301 A319 a deterministic fixer mends a trailing comma: one fixer run, one tool run, no model call", (run) =>
+it.run("a deterministic fixer mends a trailing comma: one fixer run, one tool run, no model call [A301 A319]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = play("fetch", strict, [Effect.succeed("page")])
     const cleanup = fixer(Effect.succeed('{"n":1}'))
@@ -39,7 +39,7 @@ it.run("A301 A319 a deterministic fixer mends a trailing comma: one fixer run, o
 )
 
 it.run(
-  "A301 A304 a fixer with a model reads a report: tool, arguments, schema, error, round; its text is the answer",
+  "a fixer with a model reads a report: tool, arguments, schema, error, round; its text is the answer [A301 A304]",
   (run) =>
     Effect.gen(function* () {
       const { runs, tool } = play("fetch", { ...strict, description: "Fetches page n." }, [Effect.succeed("page")])
@@ -61,28 +61,30 @@ it.run(
     })
 )
 
-it.run("A302 the fixer runs once by default, at most r times with retries: r, m - 1 times with maxAttempts: m", (run) =>
-  Effect.gen(function* () {
-    for (const [options, rounds] of [
-      [undefined, 1],
-      [{ retries: 3 }, 3],
-      [{ maxAttempts: 3 }, 2],
-      [{ maxAttempts: 1 }, 0]
-    ] as const) {
-      const failures = Array.from({ length: rounds + 1 }, (_, i) => Effect.fail(busy(`${i}`)))
-      const { runs, tool } = scripted("fetch", ...failures)
-      const mender = fixer(...Array.from({ length: rounds }, (_, i) => Effect.succeed(`{"n":${i}}`)))
-      const model = yield* fetchingOnce("{}")
-      const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(mender.agent, options) })))
-      const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
-      assert.strictEqual(mender.inputs.length, rounds)
-      assert.strictEqual(runs.length, rounds + 1)
-      assert.strictEqual(error.attempts.length, rounds + 1)
-    }
-  })
+it.run(
+  "the fixer runs once by default, at most r times with retries: r, m - 1 times with maxAttempts: m [A302]",
+  (run) =>
+    Effect.gen(function* () {
+      for (const [options, rounds] of [
+        [undefined, 1],
+        [{ retries: 3 }, 3],
+        [{ maxAttempts: 3 }, 2],
+        [{ maxAttempts: 1 }, 0]
+      ] as const) {
+        const failures = Array.from({ length: rounds + 1 }, (_, i) => Effect.fail(busy(`${i}`)))
+        const { runs, tool } = scripted("fetch", ...failures)
+        const mender = fixer(...Array.from({ length: rounds }, (_, i) => Effect.succeed(`{"n":${i}}`)))
+        const model = yield* fetchingOnce("{}")
+        const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(mender.agent, options) })))
+        const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
+        assert.strictEqual(mender.inputs.length, rounds)
+        assert.strictEqual(runs.length, rounds + 1)
+        assert.strictEqual(error.attempts.length, rounds + 1)
+      }
+    })
 )
 
-it.run("A303 a deterministic fixer reads the raw text exactly as the model sent it, for every kind of error", (run) =>
+it.run("a deterministic fixer reads the raw text exactly as the model sent it, for every kind of error [A303]", (run) =>
   Effect.gen(function* () {
     for (const raw of ['{"n":1,}', ' {"n" : "one"} ', ' {"n": 1}\n']) {
       const { tool } = play("fetch", strict, [Effect.fail(busy()), Effect.succeed("page")])
@@ -95,7 +97,7 @@ it.run("A303 a deterministic fixer reads the raw text exactly as the model sent 
   })
 )
 
-it.run("A305 an input function replaces the raw text and the report", (run) =>
+it.run("an input function replaces the raw text and the report [A305]", (run) =>
   Effect.gen(function* () {
     const { tool } = play("fetch", strict, [Effect.succeed("page")])
     const fixerModel = yield* ScriptedModel.make(ScriptedModel.text('{"n":1}'))
@@ -111,7 +113,7 @@ it.run("A305 an input function replaces the raw text and the report", (run) =>
   })
 )
 
-it.run("A306 the answer is coerced and decoded like the model's own arguments before the tool runs", (run) =>
+it.run("the answer is coerced and decoded like the model's own arguments before the tool runs [A306]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", Effect.fail(busy()), Effect.succeed("page"))
     const mender = fixer(Effect.succeed('Here: ```json\n{"n":2,}\n```'))
@@ -124,7 +126,7 @@ it.run("A306 the answer is coerced and decoded like the model's own arguments be
   })
 )
 
-it.run("A307 an answer that does not decode uses up a round and is read next, together with its own error", (run) =>
+it.run("an answer that does not decode uses up a round and is read next, together with its own error [A307]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = play("fetch", strict, [Effect.succeed("page")])
     const mender = fixer(Effect.succeed("still broken"), Effect.succeed('{"m":1}'), Effect.succeed('{"n":1}'))
@@ -143,7 +145,7 @@ it.run("A307 an answer that does not decode uses up a round and is read next, to
 )
 
 it.run(
-  "A307 an answer that does not decode never becomes the arguments: the next rung goes on with the model's",
+  "an answer that does not decode never becomes the arguments: the next rung goes on with the model's [A307]",
   (run) =>
     Effect.gen(function* () {
       const { runs, tool } = scripted("fetch", Effect.fail(busy()), Effect.fail(busy()), Effect.succeed("page"))
@@ -162,7 +164,7 @@ it.run(
     })
 )
 
-it.run("A308 a repaired call that fails with another tag is guarded by that tag's row", (run) =>
+it.run("a repaired call that fails with another tag is guarded by that tag's row [A308]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = play("fetch", strict, [Effect.fail(busy()), Effect.fail(gone()), Effect.succeed("page")])
     const mender = fixer(Effect.succeed('{"n":1}'))
@@ -182,7 +184,7 @@ it.run("A308 a repaired call that fails with another tag is guarded by that tag'
   })
 )
 
-it.run('A309 as: "result" settles the call with the decoded answer; the tool does not run again', (run) =>
+it.run('as: "result" settles the call with the decoded answer; the tool does not run again [A309]', (run) =>
   Effect.gen(function* () {
     for (const [answer, text] of [
       ["5", "result: 5"],
@@ -214,7 +216,7 @@ it.run('A309 as: "result" settles the call with the decoded answer; the tool doe
   })
 )
 
-it.run('A309 A602 what a fixer gives as: "result" is told of as recovered by it', (run) =>
+it.run('what a fixer gives as: "result" is told of as recovered by it [A309 A602]', (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { tool } = scripted("fetch", Effect.fail(busy()))
@@ -229,7 +231,7 @@ it.run('A309 A602 what a fixer gives as: "result" is told of as recovered by it'
   })
 )
 
-it.run('A309 with a model, as: "result" asks for the result and not for arguments', (run) =>
+it.run('with a model, as: "result" asks for the result and not for arguments [A309]', (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.fail(busy()))
     const fixerModel = yield* ScriptedModel.make(ScriptedModel.text("a page"))

@@ -24,7 +24,7 @@ import {
   settlements
 } from "./dialogue.ts"
 
-it.run("A310 a fixer that escalates ends the fix at once: the call is told, the rest of r is unused", (run) =>
+it.run("a fixer that escalates ends the fix at once: the call is told, the rest of r is unused [A310]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", Effect.fail(busy()))
     const mender = fixer(Effect.fail(ToolError.EscalationError.of("fixer", "Use n = 2", "LOW")))
@@ -40,7 +40,7 @@ it.run("A310 a fixer that escalates ends the fix at once: the call is told, the 
   })
 )
 
-it.run("A310 A311 a fixer with a model ends it by a built-in tool", (run) =>
+it.run("a fixer with a model ends it by a built-in tool [A310 A311]", (run) =>
   Effect.gen(function* () {
     for (const name of ["escalate", "throwException"] as const) {
       const { tool } = scripted("fetch", Effect.fail(busy()))
@@ -58,7 +58,7 @@ it.run("A310 A311 a fixer with a model ends it by a built-in tool", (run) =>
   })
 )
 
-it.run("A311 a fixer that fails hard ends the run with that error; the rest of r is unused", (run) =>
+it.run("a fixer that fails hard ends the run with that error; the rest of r is unused [A311]", (run) =>
   Effect.gen(function* () {
     const failure = ToolError.ToolExecutionError.raised("fixer", "hopeless")
     const { runs, tool } = scripted("fetch", Effect.fail(busy()))
@@ -73,30 +73,32 @@ it.run("A311 a fixer that fails hard ends the run with that error; the rest of r
   })
 )
 
-it.run("A312 A313 any other failure of the fixer is one failed round, kept in order; then ToolExecutionError", (run) =>
-  Effect.gen(function* () {
-    const script = [busy("first"), busy("second")] as const
-    const { runs, tool } = scripted("fetch", Effect.fail(script[0]), Effect.fail(script[1]))
-    const lazy = { _tag: "Lazy" } as const
-    const mender = fixer(Effect.fail(lazy), Effect.succeed('{"n":1}'), Effect.fail(lazy))
-    const log = eventLog()
-    const model = yield* ScriptedModel.make(batch("fetch"))
-    const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(mender.agent, { retries: 3 }) })))
-    const error = asHard(yield* Effect.flip(run(agent.pipe(log.listen), "go").pipe(Effect.provide(model.layer))))
-    assert.deepStrictEqual(error.attempts, [script[0], lazy, script[1], lazy])
-    assert.strictEqual(error.cause, lazy)
-    assert.deepStrictEqual(paramsOf(runs), [{}, { n: 1 }])
-    assert.deepStrictEqual(
-      log.of("fix-failed").map((event) => [event.round, event.error]),
-      [
-        [1, lazy],
-        [3, lazy]
-      ]
-    )
-  })
+it.run(
+  "any other failure of the fixer is one failed round, kept in order; then ToolExecutionError [A312 A313]",
+  (run) =>
+    Effect.gen(function* () {
+      const script = [busy("first"), busy("second")] as const
+      const { runs, tool } = scripted("fetch", Effect.fail(script[0]), Effect.fail(script[1]))
+      const lazy = { _tag: "Lazy" } as const
+      const mender = fixer(Effect.fail(lazy), Effect.succeed('{"n":1}'), Effect.fail(lazy))
+      const log = eventLog()
+      const model = yield* ScriptedModel.make(batch("fetch"))
+      const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(mender.agent, { retries: 3 }) })))
+      const error = asHard(yield* Effect.flip(run(agent.pipe(log.listen), "go").pipe(Effect.provide(model.layer))))
+      assert.deepStrictEqual(error.attempts, [script[0], lazy, script[1], lazy])
+      assert.strictEqual(error.cause, lazy)
+      assert.deepStrictEqual(paramsOf(runs), [{}, { n: 1 }])
+      assert.deepStrictEqual(
+        log.of("fix-failed").map((event) => [event.round, event.error]),
+        [
+          [1, lazy],
+          [3, lazy]
+        ]
+      )
+    })
 )
 
-it.run("A312 a fixer that runs out of its own budget is a failed round", (run) =>
+it.run("a fixer that runs out of its own budget is a failed round [A312]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.fail(busy()))
     const looping = scripted("look", Effect.succeed("nothing"))
@@ -116,7 +118,7 @@ it.run("A312 a fixer that runs out of its own budget is a failed round", (run) =
   })
 )
 
-it.run("A313 when all rounds are used, the next rung is asked", (run) =>
+it.run("when all rounds are used, the next rung is asked [A313]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", Effect.fail(busy("a")), Effect.fail(busy("b")), Effect.succeed("page"))
     const mender = fixer(Effect.succeed('{"n":1}'))
@@ -132,7 +134,7 @@ it.run("A313 when all rounds are used, the next rung is asked", (run) =>
   })
 )
 
-it.run("A314 a call takes at most 8 repair rounds over all rows and rungs; the error names the cap", (run) =>
+it.run("a call takes at most 8 repair rounds over all rows and rungs; the error names the cap [A314]", (run) =>
   Effect.gen(function* () {
     const failures = Array.from({ length: 20 }, (_, i) =>
       Effect.fail(i % 2 === 0 ? busy(`${i}`) : { _tag: "Odd" as const })
@@ -149,7 +151,7 @@ it.run("A314 a call takes at most 8 repair rounds over all rows and rungs; the e
   })
 )
 
-it.run("A314 P1101 where the last rung of a ladder is stopped by that cap, the error names the cap as well", (run) =>
+it.run("where the last rung of a ladder is stopped by that cap, the error names the cap as well [A314 P1101]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", ...Array.from({ length: 20 }, () => Effect.fail(busy())))
     const mender = fixer(...Array.from({ length: 20 }, () => Effect.succeed("{}")))
@@ -166,7 +168,7 @@ it.run("A314 P1101 where the last rung of a ladder is stopped by that cap, the e
   })
 )
 
-it.effect("A210 A314 a call of 10,000 attempts is repaired no more; the error names that cap", () =>
+it.effect("a call of 10,000 attempts is repaired no more; the error names that cap [A210 A314]", () =>
   Effect.gen(function* () {
     let runs = 0
     const tool = Tool.make("fetch", {
@@ -186,7 +188,7 @@ it.effect("A210 A314 a call of 10,000 attempts is repaired no more; the error na
   })
 )
 
-it.run("A315 a failure inside the fixer's own tools never starts the same fixer again", (run) =>
+it.run("a failure inside the fixer's own tools never starts the same fixer again [A315]", (run) =>
   Effect.gen(function* () {
     const started: Array<string> = []
     const inner = scripted("look", Effect.fail(busy("inner")))
@@ -214,7 +216,7 @@ it.run("A315 a failure inside the fixer's own tools never starts the same fixer 
   })
 )
 
-it.run("A316 A1204 a fixer's usage is booked with its caller, its events name the call that started it", (run) =>
+it.run("a fixer's usage is booked with its caller, its events name the call that started it [A316 A1204]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.fail(busy()), Effect.succeed("page"))
     const fixerModel = yield* ScriptedModel.make(ScriptedModel.text("{}"))
@@ -239,7 +241,7 @@ it.run("A316 A1204 a fixer's usage is booked with its caller, its events name th
   })
 )
 
-it.run("A317 one fixer serves several calls and tools at once; its runs share nothing", (run) =>
+it.run("one fixer serves several calls and tools at once; its runs share nothing [A317]", (run) =>
   Effect.gen(function* () {
     const slow = Agent.deterministic("slow", (raw: string) =>
       Effect.as(Effect.sleep("1 second"), raw.replaceAll(",}", "}"))
@@ -266,7 +268,7 @@ it.run("A317 one fixer serves several calls and tools at once; its runs share no
   })
 )
 
-it.run("A318 the transcript keeps the model's original call; the repaired arguments are in the events", (run) =>
+it.run("the transcript keeps the model's original call; the repaired arguments are in the events [A318]", (run) =>
   Effect.gen(function* () {
     const { tool } = play("fetch", { coercion: [] }, [Effect.succeed("page")])
     const mender = fixer(Effect.succeed('{"n":1}'))

@@ -8,7 +8,7 @@ import { agentWith, done, read } from "./dialogue.ts"
 
 const { call, calls, make, text } = ScriptedModel
 
-it.run("A303 a fixer that may ask a model reads the report, also where another of its skills is a function", (run) =>
+it.run("a fixer that may ask a model reads the report, also where another of its skills is a function [A303]", (run) =>
   Effect.gen(function* () {
     const mender = Agent.make("mender", {
       skills: [

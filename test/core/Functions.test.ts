@@ -11,37 +11,39 @@ const options = { description: "Works.", parameters: Schema.Struct({ n: Schema.F
 
 const one = (...more: ReadonlyArray<ScriptedModel.Step>) => make(calls(call("work", { n: 1 }, "c1")), ...more)
 
-it.run("A109 what a function throws, or its promise rejects with, is an ExecutionError around that very value", (run) =>
-  Effect.gen(function* () {
-    const thrown = Object.assign(new Error("no route"), { code: "EHOSTUNREACH", isRetryable: true })
-    for (const work of [
-      () => {
-        throw thrown
-      },
-      () => Promise.reject(thrown),
-      async () => {
-        await Promise.resolve()
-        throw thrown
+it.run(
+  "what a function throws, or its promise rejects with, is an ExecutionError around that very value [A109]",
+  (run) =>
+    Effect.gen(function* () {
+      const thrown = Object.assign(new Error("no route"), { code: "EHOSTUNREACH", isRetryable: true })
+      for (const work of [
+        () => {
+          throw thrown
+        },
+        () => Promise.reject(thrown),
+        async () => {
+          await Promise.resolve()
+          throw thrown
+        }
+      ]) {
+        const tool = Tool.fromFunction("work", { ...options, kind: "web-service", run: work })
+        const model = yield* one()
+        const error = yield* Effect.flip(run(agentWith(tool), "go").pipe(Effect.provide(model.layer)))
+        assert(error instanceof ToolError.ExecutionError)
+        assert.strictEqual(error.cause, thrown)
+        assert.deepInclude(error, {
+          tool: "work",
+          callId: "c1",
+          kind: "web-service",
+          args: { n: 1 },
+          message: "no route"
+        })
+        assert.deepInclude(error, { code: "EHOSTUNREACH", isRetryable: true, category: "unknown" })
       }
-    ]) {
-      const tool = Tool.fromFunction("work", { ...options, kind: "web-service", run: work })
-      const model = yield* one()
-      const error = yield* Effect.flip(run(agentWith(tool), "go").pipe(Effect.provide(model.layer)))
-      assert(error instanceof ToolError.ExecutionError)
-      assert.strictEqual(error.cause, thrown)
-      assert.deepInclude(error, {
-        tool: "work",
-        callId: "c1",
-        kind: "web-service",
-        args: { n: 1 },
-        message: "no route"
-      })
-      assert.deepInclude(error, { code: "EHOSTUNREACH", isRetryable: true, category: "unknown" })
-    }
-  })
+    })
 )
 
-it.run("A109 a value or a promise of one is the result; anything may be thrown", (run) =>
+it.run("a value or a promise of one is the result; anything may be thrown [A109]", (run) =>
   Effect.gen(function* () {
     for (const work of [({ n }: { readonly n: number }) => `${n}`, async ({ n }: { readonly n: number }) => `${n}`]) {
       const model = yield* one(done)
@@ -60,7 +62,7 @@ it.run("A109 a value or a promise of one is the result; anything may be thrown",
   })
 )
 
-it.run("A109 its row sees it as it is, and recovers it like any failure", (run) =>
+it.run("its row sees it as it is, and recovers it like any failure [A109]", (run) =>
   Effect.gen(function* () {
     let runs = 0
     const flaky = Tool.fromFunction("work", {
@@ -77,7 +79,7 @@ it.run("A109 its row sees it as it is, and recovers it like any failure", (run) 
 )
 
 it.run(
-  "A112 a result that does not fit is a failure of category validation; that of a tool of ours is a defect",
+  "a result that does not fit is a failure of category validation; that of a tool of ours is a defect [A112]",
   (run) =>
     Effect.gen(function* () {
       const foreign = Tool.fromFunction("work", { ...options, run: () => Promise.resolve(5 as unknown as string) })
@@ -94,7 +96,7 @@ it.run(
     })
 )
 
-it.run("A109 A111 its signal is aborted when the call is interrupted", (run) =>
+it.run("its signal is aborted when the call is interrupted [A109 A111]", (run) =>
   Effect.gen(function* () {
     const signals: Array<AbortSignal> = []
     const tool = Tool.fromFunction("work", {
@@ -116,7 +118,7 @@ it.run("A109 A111 its signal is aborted when the call is interrupted", (run) =>
   })
 )
 
-it.run("K25 maxResultChars cuts the text of a success, and no error text", (run) =>
+it.run("maxResultChars cuts the text of a success, and no error text [K25]", (run) =>
   Effect.gen(function* () {
     const long = "word ".repeat(40).trim()
     const succeeding = Tool.make("look", {

@@ -9,7 +9,7 @@ import { agentWith, batch, busy, callingOnce, done, eventLog, fixer, gone, play,
 const { call, calls, make } = ScriptedModel
 const { allow, deny } = ToolPolicy
 
-it.run("A515 a policy sees every call once its arguments fit, with tool, params, effects and depth", (run) =>
+it.run("a policy sees every call once its arguments fit, with tool, params, effects and depth [A515]", (run) =>
   Effect.gen(function* () {
     const seen: Array<ToolPolicy.Call> = []
     const { tool } = play("pay", { sideEffects: "unsafe" }, [Effect.succeed("paid")])
@@ -26,7 +26,7 @@ it.run("A515 a policy sees every call once its arguments fit, with tool, params,
   })
 )
 
-it.run("A515 a denied call is not run: the model reads the reason, no row is asked, siblings run", (run) =>
+it.run("a denied call is not run: the model reads the reason, no row is asked, siblings run [A515]", (run) =>
   Effect.gen(function* () {
     const denied = scripted("pay")
     const fine = scripted("look", Effect.succeed("seen"))
@@ -53,7 +53,7 @@ it.run("A515 a denied call is not run: the model reads the reason, no row is ask
   })
 )
 
-it.run("A515 a policy that fails denies; a defect in it ends the run, and nothing runs", (run) =>
+it.run("a policy that fails denies; a defect in it ends the run, and nothing runs [A515]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("pay")
     const model = yield* callingOnce("pay")
@@ -69,7 +69,7 @@ it.run("A515 a policy that fails denies; a defect in it ends the run, and nothin
   })
 )
 
-it.run("A515 A306 repaired arguments are asked again; a mere retry is not", (run) =>
+it.run("repaired arguments are asked again; a mere retry is not [A515 A306]", (run) =>
   Effect.gen(function* () {
     const asked: Array<unknown> = []
     const { runs, tool } = scripted("pay", Effect.fail(busy()), Effect.fail(gone()), Effect.succeed("never"))
@@ -90,7 +90,7 @@ it.run("A515 A306 repaired arguments are asked again; a mere retry is not", (run
   })
 )
 
-it.run("A515 of several policies each has to allow; the first that denies is the last that is asked", (run) =>
+it.run("of several policies each has to allow; the first that denies is the last that is asked [A515]", (run) =>
   Effect.gen(function* () {
     const asked: Array<number> = []
     const asking = (n: number, decision: ToolPolicy.Decision) =>
@@ -111,7 +111,7 @@ it.run("A515 of several policies each has to allow; the first that denies is the
 const limited = <T extends Tool.AnyTool>(maxArgsBytes: number, tool: T) =>
   Agent.make("worker", { budget: { maxArgsBytes }, skills: [Skill.make("s", { description: "d", tools: [tool] })] })
 
-it.run("A907 arguments above the limit are denied before they are decoded, text and objects alike", (run) =>
+it.run("arguments above the limit are denied before they are decoded, text and objects alike [A907]", (run) =>
   Effect.gen(function* () {
     for (const args of [`{"n":1,"x":"${"é".repeat(20)}"}`, { n: 1, x: "é".repeat(20) }, `{"broken ${"x".repeat(40)}`]) {
       const { runs, tool } = scripted("pay")
@@ -123,7 +123,7 @@ it.run("A907 arguments above the limit are denied before they are decoded, text 
   })
 )
 
-it.run("A907 they are measured in bytes, and again after a repair", (run) =>
+it.run("they are measured in bytes, and again after a repair [A907]", (run) =>
   Effect.gen(function* () {
     const fits = scripted("pay", Effect.succeed("paid"))
     const model = yield* make(calls(call("pay", '{"n":1}', "c1")), done)
@@ -148,7 +148,7 @@ const anything = Tool.make("take", {
   run: () => Effect.succeed("taken")
 })
 
-it.effect("A907 the limit is exact for any text and any object", () =>
+it.effect("the limit is exact for any text and any object [A907]", () =>
   Effect.promise(() =>
     fc.assert(
       fc.asyncProperty(fc.dictionary(fc.string({ unit: "binary" }), fc.jsonValue()), async (args) => {
@@ -174,13 +174,15 @@ it.effect("A907 the limit is exact for any text and any object", () =>
   )
 )
 
-it.effect("A907 A901 limits are refused when they make no sense, and may be infinite where nothing runs for ever", () =>
-  Effect.sync(() => {
-    for (const name of ["maxArgsBytes", "toolConcurrency"]) {
-      for (const limit of [0, -1, 1.5, NaN]) assert.throws(() => Budget.make({ [name]: limit }), RangeError)
-      assert.strictEqual(Reflect.get(Budget.make({ [name]: Infinity }), name), Infinity)
-    }
-    assert.deepInclude(Budget.make(), { maxArgsBytes: 1024 * 1024, toolConcurrency: Infinity })
-    assert.throws(() => Budget.make({ repeatedFailures: { stop: 0 } }), RangeError)
-  })
+it.effect(
+  "limits are refused when they make no sense, and may be infinite where nothing runs for ever [A907 A901]",
+  () =>
+    Effect.sync(() => {
+      for (const name of ["maxArgsBytes", "toolConcurrency"]) {
+        for (const limit of [0, -1, 1.5, NaN]) assert.throws(() => Budget.make({ [name]: limit }), RangeError)
+        assert.strictEqual(Reflect.get(Budget.make({ [name]: Infinity }), name), Infinity)
+      }
+      assert.deepInclude(Budget.make(), { maxArgsBytes: 1024 * 1024, toolConcurrency: Infinity })
+      assert.throws(() => Budget.make({ repeatedFailures: { stop: 0 } }), RangeError)
+    })
 )

@@ -16,46 +16,51 @@ const listening = () => {
   }
 }
 
-it.run("A601 A602 the hook fires once per call: success, recovered value, told text, escalation, each by what", (run) =>
-  Effect.gen(function* () {
-    const plain = scripted("plain", Effect.succeed("value"))
-    const retried = scripted("retried", Effect.fail(busy()), Effect.fail(busy()), Effect.succeed("value"))
-    const mended = play("mended", { coercion: [] }, [Effect.succeed("value")])
-    const answered = scripted("answered", Effect.fail(busy()))
-    const told = scripted("told", Effect.fail(busy()))
-    const escalated = scripted("escalated", Effect.fail(busy()))
-    const byFixer = scripted("byFixer", Effect.fail(busy()))
-    const giving = fixer(Effect.fail(ToolError.EscalationError.of("fixer", "look up")))
-    const { heard, hook } = listening()
-    const model = yield* callingOnce("plain", "retried", "mended", "answered", "told", "escalated", "byFixer")
-    const agent = agentWith(
-      plain.tool,
-      retried.tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 2 }) })),
-      mended.tool,
-      answered.tool.pipe(Tool.onError({ Busy: Recovery.respondWith("fallback") })),
-      told.tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "no") })),
-      escalated.tool.pipe(Tool.onError({ Busy: Recovery.escalate() })),
-      byFixer.tool.pipe(Tool.onError({ Busy: Recovery.fix(giving.agent) }))
-    ).pipe(hook)
-    yield* run(agent, "go").pipe(Effect.provide(model.layer))
-    assert.deepStrictEqual(heard.map(([name, , { isError, recoveredBy }]) => [name, isError, recoveredBy]).toSorted(), [
-      ["answered", false, "respondWith"],
-      ["byFixer", true, "fix"],
-      ["escalated", true, "escalate"],
-      ["mended", false, undefined],
-      ["plain", false, undefined],
-      ["retried", false, "retry"],
-      ["told", true, "tell"]
-    ])
-    const texts = new Map(heard.map(([name, , { text }]) => [name, text]))
-    assert.strictEqual(texts.get("plain"), "value")
-    assert.strictEqual(texts.get("answered"), "fallback")
-    assert.strictEqual(texts.get("told"), "no")
-    assert.include(texts.get("byFixer"), "failed: look up")
-  })
+it.run(
+  "the hook fires once per call: success, recovered value, told text, escalation, each by what [A601 A602]",
+  (run) =>
+    Effect.gen(function* () {
+      const plain = scripted("plain", Effect.succeed("value"))
+      const retried = scripted("retried", Effect.fail(busy()), Effect.fail(busy()), Effect.succeed("value"))
+      const mended = play("mended", { coercion: [] }, [Effect.succeed("value")])
+      const answered = scripted("answered", Effect.fail(busy()))
+      const told = scripted("told", Effect.fail(busy()))
+      const escalated = scripted("escalated", Effect.fail(busy()))
+      const byFixer = scripted("byFixer", Effect.fail(busy()))
+      const giving = fixer(Effect.fail(ToolError.EscalationError.of("fixer", "look up")))
+      const { heard, hook } = listening()
+      const model = yield* callingOnce("plain", "retried", "mended", "answered", "told", "escalated", "byFixer")
+      const agent = agentWith(
+        plain.tool,
+        retried.tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 2 }) })),
+        mended.tool,
+        answered.tool.pipe(Tool.onError({ Busy: Recovery.respondWith("fallback") })),
+        told.tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "no") })),
+        escalated.tool.pipe(Tool.onError({ Busy: Recovery.escalate() })),
+        byFixer.tool.pipe(Tool.onError({ Busy: Recovery.fix(giving.agent) }))
+      ).pipe(hook)
+      yield* run(agent, "go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(
+        heard.map(([name, , { isError, recoveredBy }]) => [name, isError, recoveredBy]).toSorted(),
+        [
+          ["answered", false, "respondWith"],
+          ["byFixer", true, "fix"],
+          ["escalated", true, "escalate"],
+          ["mended", false, undefined],
+          ["plain", false, undefined],
+          ["retried", false, "retry"],
+          ["told", true, "tell"]
+        ]
+      )
+      const texts = new Map(heard.map(([name, , { text }]) => [name, text]))
+      assert.strictEqual(texts.get("plain"), "value")
+      assert.strictEqual(texts.get("answered"), "fallback")
+      assert.strictEqual(texts.get("told"), "no")
+      assert.include(texts.get("byFixer"), "failed: look up")
+    })
 )
 
-it.run("A601 it does not fire for unknown tools, hard failures, built-in tools, or what was not run", (run) =>
+it.run("it does not fire for unknown tools, hard failures, built-in tools, or what was not run [A601]", (run) =>
   Effect.gen(function* () {
     const { heard, hook } = listening()
     for (const [script, verdict] of [
@@ -80,7 +85,7 @@ it.run("A601 it does not fire for unknown tools, hard failures, built-in tools, 
   })
 )
 
-it.run("A601 it does not fire for an interrupted call; a sibling that ended before has been heard", (run) =>
+it.run("it does not fire for an interrupted call; a sibling that ended before has been heard [A601]", (run) =>
   Effect.gen(function* () {
     const { heard, hook } = listening()
     const quick = scripted("quick", Effect.succeed("value"))
@@ -95,7 +100,7 @@ it.run("A601 it does not fire for an interrupted call; a sibling that ended befo
   })
 )
 
-it.run("A601 it hears the calls of its own agent only, not those of a sub-agent", (run) =>
+it.run("it hears the calls of its own agent only, not those of a sub-agent [A601]", (run) =>
   Effect.gen(function* () {
     const { heard, hook } = listening()
     const inner = yield* callingOnce("look")
@@ -110,7 +115,7 @@ it.run("A601 it hears the calls of its own agent only, not those of a sub-agent"
   })
 )
 
-it.run("A604 several hooks hear every call, in the order in which they were attached", (run) =>
+it.run("several hooks hear every call, in the order in which they were attached [A604]", (run) =>
   Effect.gen(function* () {
     const order: Array<string> = []
     const named = (label: string) => Agent.onToolUse((name) => Effect.sync(() => order.push(`${label} ${name}`)))
@@ -123,7 +128,7 @@ it.run("A604 several hooks hear every call, in the order in which they were atta
   })
 )
 
-it.run("A605 hooks read the repaired params next to the model's own arguments", (run) =>
+it.run("hooks read the repaired params next to the model's own arguments [A605]", (run) =>
   Effect.gen(function* () {
     const { heard, hook } = listening()
     const { tool } = play("fetch", { coercion: [] }, [Effect.fail(gone("moved"))])

@@ -19,7 +19,7 @@ const parts: Message.UserContent = [
   Message.file("application/pdf", { url: "https://example.org/a.pdf" }, "a.pdf")
 ]
 
-it.run("A1201 a typed input goes to the model as the JSON of what is encoded", (run) =>
+it.run("a typed input goes to the model as the JSON of what is encoded [A1201]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(done)
     const log = eventLog()
@@ -30,7 +30,7 @@ it.run("A1201 a typed input goes to the model as the JSON of what is encoded", (
   })
 )
 
-it.run("A1201 one that is encoded as a text goes as that text", (run) =>
+it.run("one that is encoded as a text goes as that text [A1201]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(done, done)
     yield* run(Agent.make("a", { input: Schema.String }), "hi").pipe(Effect.provide(model.layer))
@@ -42,7 +42,7 @@ it.run("A1201 one that is encoded as a text goes as that text", (run) =>
   })
 )
 
-it.run("A1201 texts, images and files go as they are", (run) =>
+it.run("texts, images and files go as they are [A1201]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(done)
     const agent = Agent.make("viewer", { input: Message.UserContent })
@@ -51,7 +51,7 @@ it.run("A1201 texts, images and files go as they are", (run) =>
   })
 )
 
-it.effect("A1201 a transcript with such parts comes back from JSON", () =>
+it.effect("a transcript with such parts comes back from JSON [A1201]", () =>
   Effect.sync(() => {
     const codec = Schema.fromJsonString(Message.Transcript)
     const transcript = [Message.user(parts), Message.assistant("A cat.")]
@@ -62,7 +62,7 @@ it.effect("A1201 a transcript with such parts comes back from JSON", () =>
   })
 )
 
-it.run("A1201 an input that does not fit is a defect that names agent and path, and no model is asked", (run) =>
+it.run("an input that does not fit is a defect that names agent and path, and no model is asked [A1201]", (run) =>
   Effect.gen(function* () {
     const model = yield* make()
     const agent = Agent.make("planner", { input: Trip })
@@ -80,7 +80,7 @@ it.run("A1201 an input that does not fit is a defect that names agent and path, 
   })
 )
 
-it.run("A1201 skills are chosen by the text of the input, and functions work on it", (run) =>
+it.run("skills are chosen by the text of the input, and functions work on it [A1201]", (run) =>
   Effect.gen(function* () {
     const model = yield* make()
     const seen: Array<string> = []

@@ -13,7 +13,7 @@ const intercepted =
   <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.provideService(self, Interception.Current, { ...through, ...interceptor })
 
-it.run("P1112 somebody else waits before another attempt, for a model and for a tool", (run) =>
+it.run("somebody else waits before another attempt, for a model and for a tool [P1112]", (run) =>
   Effect.gen(function* () {
     const waits: Array<number> = []
     const wait = (delay: Duration.Duration) => Effect.sync(() => void waits.push(Duration.toMillis(delay)))
@@ -33,7 +33,7 @@ it.run("P1112 somebody else waits before another attempt, for a model and for a 
   })
 )
 
-it.run("P1112 each member of a model that is made of others is a step, and an entry of the ledger", (run) =>
+it.run("each member of a model that is made of others is a step, and an entry of the ledger [P1112]", (run) =>
   Effect.gen(function* () {
     const failing: Model.Service = {
       name: "first",
@@ -62,7 +62,7 @@ it.run("P1112 each member of a model that is made of others is a step, and an en
   })
 )
 
-it.run("P1112 a call that waited for its turn is told of before it begins, the others are not", (run) =>
+it.run("a call that waited for its turn is told of before it begins, the others are not [P1112]", (run) =>
   Effect.gen(function* () {
     const order: Array<string> = []
     const turn = (key: string) => Effect.sync(() => void order.push(`turn ${key.split("/").slice(1).join("/")}`))
@@ -81,7 +81,7 @@ it.run("P1112 a call that waited for its turn is told of before it begins, the o
   })
 )
 
-it.run("P1112 whatever runs within a call knows its key, and a run below knows in which call it was started", (run) =>
+it.run("whatever runs within a call knows its key, and a run below knows in which call it was started [P1112]", (run) =>
   Effect.gen(function* () {
     const keys: Array<string> = []
     const look = Effect.map(RunContext.Current, (current) => {
@@ -115,7 +115,7 @@ const losing = () => {
   return intercepted({ intercept })
 }
 
-it.run("P1112 an attempt that was lost is looked up: it is found, it runs, or nobody knows", (run) =>
+it.run("an attempt that was lost is looked up: it is found, it runs, or nobody knows [P1112]", (run) =>
   Effect.gen(function* () {
     let runs = 0
     const pay = (verify?: Tool.Verify<string, never>) =>

@@ -17,7 +17,7 @@ import {
   settlements
 } from "./dialogue.ts"
 
-it.run("A111 P401 interruption in a tool: its finalizer runs once, no row, no retry; the call is settled", (run) =>
+it.run("interruption in a tool: its finalizer runs once, no row, no retry; the call is settled [A111 P401]", (run) =>
   Effect.gen(function* () {
     const ended: Array<string> = []
     const { runs, tool } = scripted(
@@ -48,7 +48,7 @@ it.run("A111 P401 interruption in a tool: its finalizer runs once, no row, no re
   })
 )
 
-it.run("A111 interruption in the wait before a retry: nothing runs later", (run) =>
+it.run("interruption in the wait before a retry: nothing runs later [A111]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", Effect.fail(busy()))
     const log = eventLog()
@@ -65,7 +65,7 @@ it.run("A111 interruption in the wait before a retry: nothing runs later", (run)
   })
 )
 
-it.run("A111 interruption in a fixer, and in a handler, starts nothing else", (run) =>
+it.run("interruption in a fixer, and in a handler, starts nothing else [A111]", (run) =>
   Effect.gen(function* () {
     for (const place of ["fixer", "handler"] as const) {
       const ended: Array<string> = []
@@ -95,7 +95,7 @@ it.run("A111 interruption in a fixer, and in a handler, starts nothing else", (r
   })
 )
 
-it.run("A111 a tool that interrupts itself interrupts the run", (run) =>
+it.run("a tool that interrupts itself interrupts the run [A111]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("quit", Effect.interrupt)
     const log = eventLog()
@@ -110,7 +110,7 @@ it.run("A111 a tool that interrupts itself interrupts the run", (run) =>
   })
 )
 
-it.run("A111 a tool whose own parts run concurrently fails with its failure, though parts were interrupted", (run) =>
+it.run("a tool whose own parts run concurrently fails with its failure, though parts were interrupted [A111]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted(
       "fan",

@@ -22,7 +22,7 @@ import {
 const { call, calls, make } = ScriptedModel
 
 it.run(
-  "P604 idempotencyKey is equal over attempts and repairs of a call, and different between calls, turns and runs",
+  "idempotencyKey is equal over attempts and repairs of a call, and different between calls, turns and runs [P604]",
   (run) =>
     Effect.gen(function* () {
       const keys = new Map<string, Array<string>>()
@@ -138,7 +138,7 @@ const slow = () => {
 }
 
 for (const [title, kind, tools, budget, second] of ends) {
-  it.run(`P406 ${kind} carries transcript and usage: ${title}`, (run) =>
+  it.run(`${kind} carries transcript and usage: ${title} [P406]`, (run) =>
     Effect.gen(function* () {
       const log = eventLog()
       const skills = [Skill.make("look", { description: "Looks.", tools: tools() })] as const
@@ -166,7 +166,7 @@ for (const [title, kind, tools, budget, second] of ends) {
   )
 }
 
-it.run("P406 a user's own error leaves as itself; the failed event carries transcript and usage", (run) =>
+it.run("a user's own error leaves as itself; the failed event carries transcript and usage [P406]", (run) =>
   Effect.gen(function* () {
     const failure = busy("no more")
     const log = eventLog()

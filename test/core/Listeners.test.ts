@@ -26,7 +26,7 @@ const watched = <A, E, R>(self: Effect.Effect<A, E, R>) => {
   return { effect, seen }
 }
 
-it.run("A1205 a slow listener does not slow the run down: it is cut after a second, and handed the end", (run) =>
+it.run("a slow listener does not slow the run down: it is cut after a second, and handed the end [A1205]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const handed: Array<readonly [string, number]> = []
@@ -62,7 +62,7 @@ it.run("A1205 a slow listener does not slow the run down: it is cut after a seco
   })
 )
 
-it.run("A1205 a listener that never ends holds an interruption up for one second, and leaves no fiber", (run) =>
+it.run("a listener that never ends holds an interruption up for one second, and leaves no fiber [A1205]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const handed: Array<string> = []
@@ -85,7 +85,7 @@ it.run("A1205 a listener that never ends holds an interruption up for one second
   })
 )
 
-it.run("A1205 a listener that cannot be interrupted does not hold a run up for longer than another", (run) =>
+it.run("a listener that cannot be interrupted does not hold a run up for longer than another [A1205]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* make(done)
@@ -102,7 +102,7 @@ it.run("A1205 a listener that cannot be interrupted does not hold a run up for l
   })
 )
 
-it.effect("A1205 what a listener has no room for is counted, and neither it nor another loses the end", () =>
+it.effect("what a listener has no room for is counted, and neither it nor another loses the end [A1205]", () =>
   Effect.gen(function* () {
     const log = eventLog()
     const gate = yield* Deferred.make<void>()
@@ -156,7 +156,7 @@ it.effect("A1205 what a listener has no room for is counted, and neither it nor 
   })
 )
 
-it.effect("A1205 the listeners of runs below count with the run above; where nothing is lost, nothing is said", () =>
+it.effect("the listeners of runs below count with the run above; where nothing is lost, nothing is said [A1205]", () =>
   Effect.gen(function* () {
     const slow = Agent.deterministic("slow", () => Effect.succeed("well")).pipe(Agent.onEvent(() => Effect.never))
     const { tool } = scripted("ask", slow("why?"))
@@ -182,7 +182,7 @@ it.effect("A1205 the listeners of runs below count with the run above; where not
   })
 )
 
-it.run("A1205 a listener of a run below neither holds the run above up nor counts against its deadline", (run) =>
+it.run("a listener of a run below neither holds the run above up nor counts against its deadline [A1205]", (run) =>
   Effect.gen(function* () {
     const hung = Agent.deterministic("hung", () => Effect.succeed("well")).pipe(Agent.onEvent(() => Effect.never))
     const ask = Agent.asTool(hung, { description: "Asks." })
@@ -206,7 +206,7 @@ it.run("A1205 a listener of a run below neither holds the run above up nor count
   })
 )
 
-it.run("A1205 a hook that needs longer for the end of a run than the run waits is not cut off from it", (run) =>
+it.run("a hook that needs longer for the end of a run than the run waits is not cut off from it [A1205]", (run) =>
   Effect.gen(function* () {
     const heard: Array<readonly [string, number]> = []
     const model = yield* make(ScriptedModel.fails(LlmError.ModelNotFoundError.modelNotFound("scripted")))
@@ -229,7 +229,7 @@ it.run("A1205 a hook that needs longer for the end of a run than the run waits i
 )
 
 it.effect(
-  "A1205 one that is at work on the end of a run for more than ten seconds is stopped, counted and logged",
+  "one that is at work on the end of a run for more than ten seconds is stopped, counted and logged [A1205]",
   () =>
     Effect.gen(function* () {
       const model = yield* make(ScriptedModel.fails(LlmError.ModelNotFoundError.modelNotFound("scripted")))
@@ -263,7 +263,7 @@ it.effect(
     })
 )
 
-it.run("A1202 a run of a function that throws ends with one event", (run) =>
+it.run("a run of a function that throws ends with one event [A1202]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const broken = Agent.deterministic("broken", (): Effect.Effect<string> => {

@@ -14,7 +14,7 @@ const refused = () => LlmError.NetworkError.connectionRefused("h", 1)
 
 const patient = Recovery.retry({ maxAttempts: 3, initialBackoff: "500 millis" })
 
-it.run("A702 A704 A708 a function is asked at each failed attempt, sees the very error, and may switch", (run) =>
+it.run("a function is asked at each failed attempt, sees the very error, and may switch [A702 A704 A708]", (run) =>
   Effect.gen(function* () {
     const errors = [overloaded(), refused(), overloaded()]
     const seen: Array<readonly [LlmError.LlmError, number]> = []
@@ -35,7 +35,7 @@ it.run("A702 A704 A708 a function is asked at each failed attempt, sees the very
 )
 
 it.run(
-  "A514 what has no meaning for a model does not compile in its table, and dies with its name if it got there",
+  "what has no meaning for a model does not compile in its table, and dies with its name if it got there [A514]",
   (run) =>
     Effect.gen(function* () {
       for (const [verdict, word] of [
@@ -57,7 +57,7 @@ it.run(
     })
 )
 
-it.run("A707 a function that only retries leaves the last error as itself", (run) =>
+it.run("a function that only retries leaves the last error as itself [A707]", (run) =>
   Effect.gen(function* () {
     const last = overloaded()
     const model = yield* make(fails(overloaded()), fails(refused()), fails(last))
@@ -68,7 +68,7 @@ it.run("A707 a function that only retries leaves the last error as itself", (run
   })
 )
 
-it.run("A701 a function takes the place of the tables before it, rows after it win for their tags", (run) =>
+it.run("a function takes the place of the tables before it, rows after it win for their tags [A701]", (run) =>
   Effect.gen(function* () {
     const seen: Array<string> = []
     const agent = agentWith().pipe(
@@ -83,7 +83,7 @@ it.run("A701 a function takes the place of the tables before it, rows after it w
   })
 )
 
-it.run("A703 a function hears neither of tools that fail nor of an interruption", (run) =>
+it.run("a function hears neither of tools that fail nor of an interruption [A703]", (run) =>
   Effect.gen(function* () {
     const seen: Array<unknown> = []
     const guarding = Agent.onLlmError(
@@ -101,7 +101,7 @@ it.run("A703 a function hears neither of tools that fail nor of an interruption"
   })
 )
 
-it.run("A709 A710 counts of a function start afresh in every turn", (run) =>
+it.run("counts of a function start afresh in every turn [A709 A710]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("seen"))
     const log = eventLog()
@@ -123,7 +123,7 @@ it.run("A709 A710 counts of a function start afresh in every turn", (run) =>
   })
 )
 
-it.run("A704 a function may shorten the conversation", (run) =>
+it.run("a function may shorten the conversation [A704]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("seen ".repeat(400)))
     const model = yield* make(batch("look"), fails(LlmError.ContextTooLongError.contextTooLong("scripted")), done)
@@ -139,7 +139,7 @@ it.run("A704 a function may shorten the conversation", (run) =>
   })
 )
 
-it.run("A713 a router's function answers with a skill", (run) =>
+it.run("a router's function answers with a skill [A713]", (run) =>
   Effect.gen(function* () {
     const skills = [Skill.make("a", { description: "A" }), Skill.make("b", { description: "B" })] as const
     const router = Router.byModel().pipe(
@@ -153,7 +153,7 @@ it.run("A713 a router's function answers with a skill", (run) =>
   })
 )
 
-asked("A704 A708 a function guards a bare model too, in both argument orders", (ask) =>
+asked("a function guards a bare model too, in both argument orders [A704 A708]", (ask) =>
   Effect.gen(function* () {
     const stock = ScriptedModel.reply({ content: [Message.text("sorry")] })
     const decide = (_error: LlmError.LlmError, { attempt }: Recovery.FailureContext) =>
@@ -173,7 +173,7 @@ asked("A704 A708 a function guards a bare model too, in both argument orders", (
   })
 )
 
-it.effect("L508 explain knows a function by what it may choose, and nothing but caps without that", () =>
+it.effect("explain knows a function by what it may choose, and nothing but caps without that [L508]", () =>
   Effect.sync(() => {
     const attempts = (options?: Model.HandlerOptions) =>
       Agent.explain(agentWith().pipe(Agent.onLlmError(() => patient, options))).model.worst.attempts

@@ -53,7 +53,7 @@ const ending = (run: Runner, agent: Ours, model: ScriptedModel.ScriptedModel) =>
 const script = (...steps: ReadonlyArray<ScriptedModel.Step>) => ScriptedModel.make(batch("pay"), ...steps)
 const paid = () => script(done)
 
-it.run("P601 P603 a ToolTimeoutError that the tool itself fails with was not looked up: nothing runs again", (run) =>
+it.run("a ToolTimeoutError that the tool itself fails with was not looked up: nothing runs again [P601 P603]", (run) =>
   Effect.gen(function* () {
     for (const known of [{}, { tookEffect: false }] as const) {
       const made = ToolError.ToolTimeoutError.actionTimeout("pay", "1 second", { callId: "c1", ...known })
@@ -66,7 +66,7 @@ it.run("P601 P603 a ToolTimeoutError that the tool itself fails with was not loo
   })
 )
 
-it.run("P601 P603 nor was the tool looked up when one that it calls was", (run) =>
+it.run("nor was the tool looked up when one that it calls was [P601 P603]", (run) =>
   Effect.gen(function* () {
     const { tool: inner } = paying(nothing, Effect.never)
     let runs = 0
@@ -86,7 +86,7 @@ it.run("P601 P603 nor was the tool looked up when one that it calls was", (run) 
   })
 )
 
-it.run("P601 P603 after its own timeout, when nothing is found, it runs as often as its row says", (run) =>
+it.run("after its own timeout, when nothing is found, it runs as often as its row says [P601 P603]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying(nothing, Effect.never, Effect.never, Effect.succeed("paid"))
     const guarded = tool.pipe(Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 3 }) }))
@@ -97,7 +97,7 @@ it.run("P601 P603 after its own timeout, when nothing is found, it runs as often
   })
 )
 
-it.run("P601 P603 what was looked up holds for what ran before: the next failure is not repeated for it", (run) =>
+it.run("what was looked up holds for what ran before: the next failure is not repeated for it [P601 P603]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying(nothing, Effect.never, Effect.fail(busy()))
     const agent = agentWith(tool).pipe(Agent.toolDefaults({ orElse: Recovery.retry({ retries: 3 }) }))
@@ -107,7 +107,7 @@ it.run("P601 P603 what was looked up holds for what ran before: the next failure
   })
 )
 
-it.run("P603 looking up may take as long as the tool; then it has failed, and a person has to look it up", (run) =>
+it.run("looking up may take as long as the tool; then it has failed, and a person has to look it up [P603]", (run) =>
   Effect.gen(function* () {
     const { tool } = paying(() => Effect.never, Effect.never)
     const heard = eventLog()
@@ -120,19 +120,21 @@ it.run("P603 looking up may take as long as the tool; then it has failed, and a 
   })
 )
 
-it.run("P603 A906 a call that runs out of time while it is looked up is looked up once more, within that time", (run) =>
-  Effect.gen(function* () {
-    const heard = eventLog()
-    const limits = { timeout: "10 seconds", callTimeout: "12 seconds" } as const
-    const tool = Tool.make("pay", { ...unsafe, ...limits, verify: () => Effect.never, run: () => Effect.never })
-    const error = asHard(yield* ending(run, agentWith(tool).pipe(heard.listen), yield* script()))
-    assert.instanceOf(error.cause, ToolError.OutcomeUnknownError)
-    assert.match(error.message, /after 12s for the whole call/)
-    assert.strictEqual(heard.end()?.at, 24_000)
-  })
+it.run(
+  "a call that runs out of time while it is looked up is looked up once more, within that time [P603 A906]",
+  (run) =>
+    Effect.gen(function* () {
+      const heard = eventLog()
+      const limits = { timeout: "10 seconds", callTimeout: "12 seconds" } as const
+      const tool = Tool.make("pay", { ...unsafe, ...limits, verify: () => Effect.never, run: () => Effect.never })
+      const error = asHard(yield* ending(run, agentWith(tool).pipe(heard.listen), yield* script()))
+      assert.instanceOf(error.cause, ToolError.OutcomeUnknownError)
+      assert.match(error.message, /after 12s for the whole call/)
+      assert.strictEqual(heard.end()?.at, 24_000)
+    })
 )
 
-it.run("P603 a look-up that fails ends with what a model is to do; one that crashes ends the run", (run) =>
+it.run("a look-up that fails ends with what a model is to do; one that crashes ends the run [P603]", (run) =>
   Effect.gen(function* () {
     const failing = paying(() => Effect.fail(busy("ledger is down")), Effect.never)
     const model = yield* paid()
@@ -147,7 +149,7 @@ it.run("P603 a look-up that fails ends with what a model is to do; one that cras
   })
 )
 
-it.run("P603 C6 what was looked up and did not happen is told as safe to retry", (run) =>
+it.run("what was looked up and did not happen is told as safe to retry [P603 C6]", (run) =>
   Effect.gen(function* () {
     const { tool } = paying(nothing, Effect.never)
     const model = yield* paid()
@@ -159,7 +161,7 @@ it.run("P603 C6 what was looked up and did not happen is told as safe to retry",
   })
 )
 
-it.run("P602 P603 what is found, or not, closes what an earlier run has left open", (run) =>
+it.run("what is found, or not, closes what an earlier run has left open [P602 P603]", (run) =>
   Effect.gen(function* () {
     const { tool } = paying(nothing, Effect.never, Effect.fail(busy()))
     const guarded = tool.pipe(
@@ -173,7 +175,7 @@ it.run("P602 P603 what is found, or not, closes what an earlier run has left ope
   })
 )
 
-it.run("P602 P603 what is not found closes what a run before the one that was looked up has left open", (run) =>
+it.run("what is not found closes what a run before the one that was looked up has left open [P602 P603]", (run) =>
   Effect.gen(function* () {
     const open = ToolError.OutcomeUnknownError.of("pay", "c1", "k")
     const { runs, tool } = paying(nothing, Effect.fail(open), Effect.never, Effect.fail(busy()))
@@ -194,7 +196,7 @@ it.run("P602 P603 what is not found closes what a run before the one that was lo
 )
 
 it.run(
-  "A307 P603 a fixer of a run that took no effect goes on to its next round after an answer that does not decode",
+  "a fixer of a run that took no effect goes on to its next round after an answer that does not decode [A307 P603]",
   (run) =>
     Effect.gen(function* () {
       const { runs, tool } = paying(nothing, Effect.never, Effect.succeed("paid"))
@@ -208,7 +210,7 @@ it.run(
     })
 )
 
-it.run("A602 P603 a result that was found is recovered by `verify`, for the hook too", (run) =>
+it.run("a result that was found is recovered by `verify`, for the hook too [A602 P603]", (run) =>
   Effect.gen(function* () {
     const { tool } = paying(() => Effect.succeed(Option.some("paid")), Effect.never)
     const heard: Array<unknown> = []

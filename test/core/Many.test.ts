@@ -32,7 +32,7 @@ const nap = Tool.make("nap", {
 })
 
 it.run(
-  "A1205 A1202 five hundred runs at once all end, each heard to its end, and leave neither fiber nor listener",
+  "five hundred runs at once all end, each heard to its end, and leave neither fiber nor listener [A1205 A1202]",
   (run) =>
     Effect.gen(function* () {
       let fibers = 0

@@ -41,7 +41,7 @@ const credentials: ReadonlyArray<readonly [text: string, secret: string]> = [
 ]
 
 describe("masking", () => {
-  it("P202 masks credentials by their shape, and by what they are called", () => {
+  it("masks credentials by their shape, and by what they are called [P202]", () => {
     for (const [text, secret] of credentials) {
       for (const around of [text, `request failed (${text})`, `first line\n${text}\nlast line`]) {
         assert.notInclude(ErrorCause.mask(around), secret)
@@ -49,7 +49,7 @@ describe("masking", () => {
     }
   })
 
-  it("P202 leaves sentences alone that merely speak of such things", () => {
+  it("leaves sentences alone that merely speak of such things [P202]", () => {
     for (const text of [
       "pageToken: Expected string, got number 3; password: Missing key, got nothing",
       "Invalid token: exceeds the maximum context",
@@ -61,7 +61,7 @@ describe("masking", () => {
     }
   })
 
-  it("P202 our own messages, codes, labels and JSON hold none, wherever it came from", () => {
+  it("our own messages, codes, labels and JSON hold none, wherever it came from [P202]", () => {
     const tool = "fetch"
     for (const [text, secret] of credentials) {
       const errors = [
@@ -86,7 +86,7 @@ describe("masking", () => {
     assert.notInclude(JSON.stringify([late, limited, late.message, limited.message]), "hunter2")
   })
 
-  it("P201 P202 a told misfit keeps its fields, its advice and its order, however many there are", () => {
+  it("a told misfit keeps its fields, its advice and its order, however many there are [P201 P202]", () => {
     const issues = Array.from({ length: 60 }, (_, index) => ({
       path: [`field${index}`],
       expected: "Expected string",
@@ -99,7 +99,7 @@ describe("masking", () => {
     assert.match(text, /Correct these fields and call the tool again$/)
   })
 
-  it.run("P202 L911 neither a renderer of a user nor a fixer's reason carries a credential to the model", (run) =>
+  it.run("neither a renderer of a user nor a fixer's reason carries a credential to the model [P202 L911]", (run) =>
     Effect.gen(function* () {
       const key = "sk-proj-abcdefghijklmnop1234"
       const rendered = scripted("one", Effect.fail(new Error(key)))
@@ -151,7 +151,7 @@ const hostile: ReadonlyArray<unknown> = [
   Symbol("s")
 ]
 
-it.run("T27 P203 whatever a tool fails with, its error can be made, told and written as JSON", (run) =>
+it.run("whatever a tool fails with, its error can be made, told and written as JSON [T27 P203]", (run) =>
   Effect.gen(function* () {
     for (const failure of hostile) {
       const wrapped = ToolError.ExecutionError.wrap({ tool: "t", kind: "local", callId: "c", args: {} }, failure)
@@ -168,7 +168,7 @@ it.run("T27 P203 whatever a tool fails with, its error can be made, told and wri
   })
 )
 
-it("T10 numbers that are none are left out, and no depth of arguments is too much", () => {
+it("numbers that are none are left out, and no depth of arguments is too much [T10]", () => {
   const error = LlmError.ContextTooLongError.contextTooLong("m", Number.NaN, Infinity)
   assert.notProperty(error, "limit")
   assert.notProperty(error, "actual")
@@ -177,7 +177,7 @@ it("T10 numbers that are none are left out, and no depth of arguments is too muc
   assert.include(JSON.stringify(misfit), "KINTSUGI-DESERIALIZATION")
 })
 
-it("T39 a problem never asks for a shorter wait than the server did, nor for one without end", () => {
+it("a problem never asks for a shorter wait than the server did, nor for one without end [T39]", () => {
   const minute = LlmError.ModelOverloadedError.modelOverloaded("m", { retryAfter: Duration.minutes(1) })
   assert.strictEqual(Problem.fromError(minute).retryAfter, 60)
   const endless = Problem.fromError(LlmError.RateLimitError.apiRateLimit("m", Duration.infinity))
@@ -185,13 +185,13 @@ it("T39 a problem never asks for a shorter wait than the server did, nor for one
   assert.isTrue(Schema.is(Problem.Problem)(endless))
 })
 
-it("T12 P801 numbers beyond all waiting are instants, or say nothing", () => {
+it("numbers beyond all waiting are instants, or say nothing [T12 P801]", () => {
   const now = Date.UTC(2026, 0, 1)
   assert.deepStrictEqual(RetryAfter.parse(String(now / 1000 + 30), now), Duration.seconds(30))
   assert.isUndefined(RetryAfter.parse("9".repeat(307), now))
 })
 
-it("P802 an error whose server forbids to send it again is not retryable, whatever its kind", () => {
+it("an error whose server forbids to send it again is not retryable, whatever its kind [P802]", () => {
   const error = LlmError.ServerError.serverError("m", undefined, { status: 503, shouldRetry: false })
   assert.deepInclude(error, { isRetryable: false, recovery: "fallback", maxAttempts: 1 })
   assert.isTrue(Duration.isZero(error.suggestedDelay))

@@ -44,7 +44,7 @@ const collect = (parts: ReadonlyArray<Model.Part>) => {
   return collector
 }
 
-it("A114 L1004 a reply put together from its parts is the whole reply, raw arguments included", () => {
+it("a reply put together from its parts is the whole reply, raw arguments included [A114 L1004]", () => {
   fc.assert(
     fc.property(reply, (whole) => {
       assert.deepStrictEqual(collect(ScriptedModel.toParts(whole)).reply(), Model.collected(whole))
@@ -52,7 +52,7 @@ it("A114 L1004 a reply put together from its parts is the whole reply, raw argum
   )
 })
 
-it("L1004 collecting changes neither texts nor calls, and does nothing twice", () => {
+it("collecting changes neither texts nor calls, and does nothing twice [L1004]", () => {
   fc.assert(
     fc.property(reply, (whole) => {
       const collected = Model.collected(whole)
@@ -63,7 +63,7 @@ it("L1004 collecting changes neither texts nor calls, and does nothing twice", (
   )
 })
 
-it("P504 parts without an end are no reply; what a reader saw so far is their text", () => {
+it("parts without an end are no reply; what a reader saw so far is their text [P504]", () => {
   const parts = ScriptedModel.toParts(
     ScriptedModel.reply({ content: [Message.text("one "), ScriptedModel.call("fetch", {}), Message.text("two")] })
   )
@@ -72,7 +72,7 @@ it("P504 parts without an end are no reply; what a reader saw so far is their te
   assert.strictEqual(collector.partial, "one two")
 })
 
-it("P703 what was counted so far is kept of parts without an end, and makes them no reply", () => {
+it("what was counted so far is kept of parts without an end, and makes them no reply [P703]", () => {
   const counted = (outputTokens: number): Model.Part => ({ type: "usage", usage: Usage.make({ outputTokens }) })
   const text: Model.Part = { type: "text-delta", text: "one" }
   const collector = collect([counted(1), text, counted(2)])
@@ -88,7 +88,7 @@ const settlement: fc.Arbitrary<Message.Settlement> = fc.record({
   text: fc.string()
 })
 
-it("P401 settling closes every call in order, whatever is missing; the rest stays as it was", () => {
+it("settling closes every call in order, whatever is missing; the rest stays as it was [P401]", () => {
   fc.assert(
     fc.property(reply, fc.array(fc.option(settlement, { nil: undefined })), (reply, settlements) => {
       const message = Message.settle(reply, settlements)
@@ -106,7 +106,7 @@ it("P401 settling closes every call in order, whatever is missing; the rest stay
   )
 })
 
-it("P401 a transcript survives JSON text", () => {
+it("a transcript survives JSON text [P401]", () => {
   const codec = Schema.toCodecJson(Message.Transcript)
   fc.assert(
     fc.property(fc.array(reply), fc.array(settlement), (replies, settlements) => {
@@ -121,7 +121,7 @@ it("P401 a transcript survives JSON text", () => {
   )
 })
 
-it("P401 a reply is read from JSON as it was written, and nothing of it may be missing or be something else", () => {
+it("a reply is read from JSON as it was written, and nothing of it may be missing or be something else [P401]", () => {
   const codec = Schema.toCodecJson(Message.Reply)
   const isReply = (value: unknown) => Option.isSome(Schema.decodeUnknownOption(codec)(value))
   const whole: Message.Reply = {
@@ -151,7 +151,7 @@ it("P401 a reply is read from JSON as it was written, and nothing of it may be m
   }
 })
 
-it("C2 only a result is a success", () => {
+it("only a result is a success [C2]", () => {
   assert.deepStrictEqual(
     Message.SettlementKind.literals.filter((kind) => !Message.isError({ kind, text: "" })),
     ["result"]
@@ -160,7 +160,7 @@ it("C2 only a result is a success", () => {
 
 const read = Schema.decodeUnknownOption(Schema.toCodecJson(Message.Transcript))
 
-it("P401 of each part, attachment and settlement, all that it needs is read and nothing less", () => {
+it("of each part, attachment and settlement, all that it needs is read and nothing less [P401]", () => {
   const opaque = { provider: "p", data: [1, null] }
   const call = { type: "tool-call", id: "c1", name: "look", arguments: null }
   const settled = { type: "settled-call", call, settlement: { kind: "result", text: "seen" } }
@@ -211,7 +211,7 @@ it("P401 of each part, attachment and settlement, all that it needs is read and 
   for (const message of senseless) assert.isTrue(Option.isNone(read([message])), JSON.stringify(message))
 })
 
-it("P401 what was not run, was cut off or may have taken effect is told so, word by word", () => {
+it("what was not run, was cut off or may have taken effect is told so, word by word [P401]", () => {
   assert.deepStrictEqual(Message.notRun, {
     kind: "interrupted",
     text: "The call was not run: the run stopped before it."

@@ -20,7 +20,7 @@ const lines = (snapshot: ReadonlyArray<Metric.Metric.Snapshot>): ReadonlyArray<s
 
 const usage = Usage.make({ inputTokens: 100, outputTokens: 20 })
 
-it.run("A1203 tokens, durations, costs and verdicts are counted, by the conventions", (run) =>
+it.run("tokens, durations, costs and verdicts are counted, by the conventions [A1203]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted(
       "fetch",
@@ -64,7 +64,7 @@ it.run("A1203 tokens, durations, costs and verdicts are counted, by the conventi
   })
 )
 
-it.effect("A1203 what an attempt has cost that was interrupted is counted as far as it was told", () =>
+it.effect("what an attempt has cost that was interrupted is counted as far as it was told [A1203]", () =>
   Effect.gen(function* () {
     const parts = Stream.make<ReadonlyArray<Model.Part>>({ type: "usage", usage }, { type: "text-delta", text: "Well" })
     const model = Layer.succeed(Model.Model, {

@@ -17,7 +17,7 @@ const down = Effect.map(
 const again = (retries: number) => Model.onError({ orElse: Recovery.retry<LlmError.LlmError>({ retries }) })
 
 it.run(
-  "L701 explain counts what a model asks that is made of others: no run asks more, and a sick one as much",
+  "explain counts what a model asks that is made of others: no run asks more, and a sick one as much [L701]",
   (run) =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({ breaker: { failures: 99 } })

@@ -15,7 +15,7 @@ const quota = () => LlmError.QuotaExhaustedError.llmQuotaExceeded("a")
 const counts = (...models: ReadonlyArray<Named>) => models.map(({ requests }) => requests.length)
 
 asked(
-  "P1001 the next model is asked when one is overloaded, out of quota or unknown; the reply says which it was",
+  "the next model is asked when one is overloaded, out of quota or unknown; the reply says which it was [P1001]",
   (ask) =>
     Effect.gen(function* () {
       for (const error of [overloaded(), quota(), LlmError.ModelNotFoundError.modelNotFound("a")]) {
@@ -31,7 +31,7 @@ asked(
     })
 )
 
-asked("P1001 a wrong key, a filter, a refused request and an overflow stop the order with the very error", (ask) =>
+asked("a wrong key, a filter, a refused request and an overflow stop the order with the very error [P1001]", (ask) =>
   Effect.gen(function* () {
     for (const error of [
       unauthorised(),
@@ -45,7 +45,7 @@ asked("P1001 a wrong key, a filter, a refused request and an overflow stop the o
   })
 )
 
-asked("P1001 when decides in the place of the default", (ask) =>
+asked("when decides in the place of the default [P1001]", (ask) =>
   Effect.gen(function* () {
     const when = (error: LlmError.LlmError) => error._tag === "AuthenticationError"
     const a = yield* namedModel("a", fails(unauthorised()), fails(overloaded()))
@@ -56,7 +56,7 @@ asked("P1001 when decides in the place of the default", (ask) =>
   })
 )
 
-asked("P1001 when all fail, the error is the last one, and keeps every reason in order, through JSON too", (ask) =>
+asked("when all fail, the error is the last one, and keeps every reason in order, through JSON too [P1001]", (ask) =>
   Effect.gen(function* () {
     const errors = [
       overloaded("a"),
@@ -95,7 +95,7 @@ asked("P1001 when all fail, the error is the last one, and keeps every reason in
   })
 )
 
-asked("P1001 a resend is used up below before the next model is asked", (ask) =>
+asked("a resend is used up below before the next model is asked [P1001]", (ask) =>
   Effect.gen(function* () {
     const a = yield* namedModel("a", fails(overloaded()), fails(overloaded()))
     const b = yield* namedModel("b", text("from b"))
@@ -104,7 +104,7 @@ asked("P1001 a resend is used up below before the next model is asked", (ask) =>
   })
 )
 
-it.effect("P1003 no other model is asked once a part of a stream was seen", () =>
+it.effect("no other model is asked once a part of a stream was seen [P1003]", () =>
   Effect.gen(function* () {
     const a = yield* namedModel("a", fails(overloaded(), says("half a ")))
     const b = yield* namedModel("b")
@@ -113,7 +113,7 @@ it.effect("P1003 no other model is asked once a part of a stream was seen", () =
   })
 )
 
-it.effect("P1003 nor within a run, whatever was shown: text or thoughts; the agent's table decides then", () =>
+it.effect("nor within a run, whatever was shown: text or thoughts; the agent's table decides then [P1003]", () =>
   Effect.gen(function* () {
     for (const part of [says("half a "), { type: "reasoning-delta", text: "hm" } as const]) {
       const a = yield* namedModel("a", fails(overloaded(), part), text("whole"))
@@ -134,7 +134,7 @@ it.effect("P1003 nor within a run, whatever was shown: text or thoughts; the age
   })
 )
 
-it.run("P1001 P703 within a run each attempt is told and booked under the model that made it", (run) =>
+it.run("within a run each attempt is told and booked under the model that made it [P1001 P703]", (run) =>
   Effect.gen(function* () {
     const usage = { ...ScriptedModel.reply({}).usage, inputTokens: 7 }
     const a = yield* namedModel("a", fails(LlmError.ServerError.serverError("a", undefined, { usage })))
@@ -164,7 +164,7 @@ it.run("P1001 P703 within a run each attempt is told and booked under the model 
 )
 
 it.run(
-  "P1003 P503 after an unsafe tool ran, another model goes on at the next step: the tool does not run again",
+  "after an unsafe tool ran, another model goes on at the next step: the tool does not run again [P1003 P503]",
   (run) =>
     Effect.gen(function* () {
       const { runs, tool } = play("pay", { sideEffects: "unsafe" }, [Effect.succeed("paid")])
@@ -177,7 +177,7 @@ it.run(
     })
 )
 
-it.run("P1001 each turn begins with the first model again", (run) =>
+it.run("each turn begins with the first model again [P1001]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("seen"))
     const a = yield* namedModel("a", fails(overloaded()), done)
@@ -187,7 +187,7 @@ it.run("P1001 each turn begins with the first model again", (run) =>
   })
 )
 
-it.run("A904 maxCost asks for the price of every model of an order", (run) =>
+it.run("maxCost asks for the price of every model of an order [A904]", (run) =>
   Effect.gen(function* () {
     const [a, b] = [yield* namedModel("a"), yield* namedModel("b")]
     const priced = (...names: ReadonlyArray<string>) =>
@@ -199,7 +199,7 @@ it.run("A904 maxCost asks for the price of every model of an order", (run) =>
   })
 )
 
-it.run("P1001 whoever copies an order to change how it is asked has changed it", (run) =>
+it.run("whoever copies an order to change how it is asked has changed it [P1001]", (run) =>
   Effect.gen(function* () {
     const a = yield* namedModel("a", fails(overloaded()))
     const b = yield* namedModel("b", text("from b"))

@@ -10,7 +10,7 @@ const { fails, text } = ScriptedModel
 
 const patient = Recovery.retry({ maxAttempts: 3, initialBackoff: "500 millis" })
 
-asked("A702 A705 a bare model with a table is asked again as the table says, at the same instants", (ask) =>
+asked("a bare model with a table is asked again as the table says, at the same instants [A702 A705]", (ask) =>
   Effect.gen(function* () {
     const last = overloaded()
     const model = yield* namedModel("a", fails(overloaded()), fails(overloaded()), fails(last))
@@ -20,7 +20,7 @@ asked("A702 A705 a bare model with a table is asked again as the table says, at 
   })
 )
 
-asked("P501 before the first part a failed attempt of a bare model is made again unseen", (ask) =>
+asked("before the first part a failed attempt of a bare model is made again unseen [P501]", (ask) =>
   Effect.gen(function* () {
     const model = yield* namedModel("a", fails(overloaded()), text("all is well"))
     const reply = yield* ask(Model.onError(model.service, { orElse: Recovery.retry({ retries: 1 }) }))
@@ -29,7 +29,7 @@ asked("P501 before the first part a failed attempt of a bare model is made again
   })
 )
 
-asked("A704 A708 the table of a bare model is asked once for each failure, and may switch to a reply", (ask) =>
+asked("the table of a bare model is asked once for each failure, and may switch to a reply [A704 A708]", (ask) =>
   Effect.gen(function* () {
     const errors = [overloaded(), LlmError.ServerError.serverError("a"), overloaded()]
     const model = yield* namedModel("a", ...errors.map((error) => fails(error)))
@@ -46,7 +46,7 @@ asked("A704 A708 the table of a bare model is asked once for each failure, and m
   })
 )
 
-asked("A706 A714 rethrow, a table without a matching row and maxAttempts: 1 leave the very error", (ask) =>
+asked("rethrow, a table without a matching row and maxAttempts: 1 leave the very error [A706 A714]", (ask) =>
   Effect.gen(function* () {
     for (const table of [
       { ModelOverloadedError: Recovery.rethrow, orElse: patient },
@@ -61,7 +61,7 @@ asked("A706 A714 rethrow, a table without a matching row and maxAttempts: 1 leav
   })
 )
 
-asked("A702 a reply that was filtered away is a failure of a bare model too", (ask) =>
+asked("a reply that was filtered away is a failure of a bare model too [A702]", (ask) =>
   Effect.gen(function* () {
     const filtered = ScriptedModel.replies(ScriptedModel.reply({ content: [], finish: "filtered" }))
     const model = yield* namedModel("a", filtered)
@@ -72,7 +72,7 @@ asked("A702 a reply that was filtered away is a failure of a bare model too", (a
 )
 
 it.effect(
-  "P502 after its first part the stream of a bare model is never asked for again, and fails with its text",
+  "after its first part the stream of a bare model is never asked for again, and fails with its text [P502]",
   () =>
     Effect.gen(function* () {
       const model = yield* namedModel("a", fails(overloaded(), says("all "), says("wro")))
@@ -88,7 +88,7 @@ it.effect(
 )
 
 it.effect(
-  "P504 a bare stream that ends without its end is NetworkError: with the text, or asked for again without any",
+  "a bare stream that ends without its end is NetworkError: with the text, or asked for again without any [P504]",
   () =>
     Effect.gen(function* () {
       const guard = { NetworkError: Recovery.retry({ retries: 1 }) }
@@ -101,7 +101,7 @@ it.effect(
     })
 )
 
-it.effect("A703 P501 the scope of an attempt is closed before the next, and an interruption reaches no table", () =>
+it.effect("the scope of an attempt is closed before the next, and an interruption reaches no table [A703 P501]", () =>
   Effect.gen(function* () {
     const log: Array<string> = []
     let attempt = 0
@@ -133,7 +133,7 @@ it.effect("A703 P501 the scope of an attempt is closed before the next, and an i
 
 class Stock extends Context.Service<Stock, { readonly words: string }>()("test/Stock") {}
 
-it.run("A711 the table of a layer may need services, and an agent reads its reply like any other", (run) =>
+it.run("the table of a layer may need services, and an agent reads its reply like any other [A711]", (run) =>
   Effect.gen(function* () {
     const model = yield* namedModel("a", fails(overloaded()))
     const layer = model.layer.pipe(
@@ -148,7 +148,7 @@ it.run("A711 the table of a layer may need services, and an agent reads its repl
   })
 )
 
-it.run("A710 P703 within a run each attempt of a guarded model is an event, and an entry under its own name", (run) =>
+it.run("within a run each attempt of a guarded model is an event, and an entry under its own name [A710 P703]", (run) =>
   Effect.gen(function* () {
     const model = yield* namedModel("a", fails(overloaded()), fails(overloaded()), text("fine"))
     const log = eventLog()
@@ -181,7 +181,7 @@ it.run("A710 P703 within a run each attempt of a guarded model is an event, and 
   })
 )
 
-it.run("A704 the agent's table sees what the model's own has left", (run) =>
+it.run("the agent's table sees what the model's own has left [A704]", (run) =>
   Effect.gen(function* () {
     const model = yield* namedModel("a", ...Array.from({ length: 4 }, () => fails(overloaded())))
     const asked = yield* Ref.make(0)
@@ -205,7 +205,7 @@ it.run("A704 the agent's table sees what the model's own has left", (run) =>
 )
 
 it.run(
-  "P704 A703 a guarded model starts no wait that would pass the run's end: that ends the run, past every table",
+  "a guarded model starts no wait that would pass the run's end: that ends the run, past every table [P704 A703]",
   (run) =>
     Effect.gen(function* () {
       const [a, b] = [yield* namedModel("a", fails(unauthorised())), yield* namedModel("b")]

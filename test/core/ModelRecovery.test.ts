@@ -30,7 +30,7 @@ const failsAt = (instants: Array<number>, error: LlmError.LlmError = overloaded(
     })
   )
 
-it.run("A701 without a table the error of the model escapes as the same reference", (run) =>
+it.run("without a table the error of the model escapes as the same reference [A701]", (run) =>
   Effect.gen(function* () {
     const error = overloaded()
     const model = yield* make(fails(error))
@@ -41,7 +41,7 @@ it.run("A701 without a table the error of the model escapes as the same referenc
   })
 )
 
-it.run("A702 A704 the table is asked once for every failed call, and sees the original error", (run) =>
+it.run("the table is asked once for every failed call, and sees the original error [A702 A704]", (run) =>
   Effect.gen(function* () {
     const errors = [overloaded(), serverError(), overloaded(), LlmError.NetworkError.connectionRefused("h", 1)]
     const seen: Array<unknown> = []
@@ -60,7 +60,7 @@ it.run("A702 A704 the table is asked once for every failed call, and sees the or
   })
 )
 
-it.run("A713 A511 a row learns that no calls are its matter, and its verdict tells what the run has left", (run) =>
+it.run("a row learns that no calls are its matter, and its verdict tells what the run has left [A713 A511]", (run) =>
   Effect.gen(function* () {
     const seen: Array<unknown> = []
     const log = eventLog()
@@ -86,7 +86,7 @@ it.run("A713 A511 a row learns that no calls are its matter, and its verdict tel
   })
 )
 
-it.run("A702 a reply that was filtered away is such a failure", (run) =>
+it.run("a reply that was filtered away is such a failure [A702]", (run) =>
   Effect.gen(function* () {
     const filtered = ScriptedModel.replies(ScriptedModel.reply({ content: [], finish: "filtered" }))
     const model = yield* make(filtered)
@@ -103,7 +103,7 @@ it.run("A702 a reply that was filtered away is such a failure", (run) =>
   })
 )
 
-it.run("A703 it is not asked for an exceeded budget, nor for the failure of a tool", (run) =>
+it.run("it is not asked for an exceeded budget, nor for the failure of a tool [A703]", (run) =>
   Effect.gen(function* () {
     const asked: Array<unknown> = []
     const guard = Agent.onLlmError({
@@ -123,7 +123,7 @@ it.run("A703 it is not asked for an exceeded budget, nor for the failure of a to
   })
 )
 
-it.run("A703 it is not asked when the run is interrupted, be it in a call or in a wait", (run) =>
+it.run("it is not asked when the run is interrupted, be it in a call or in a wait [A703]", (run) =>
   Effect.gen(function* () {
     for (const step of [ScriptedModel.answers(() => Effect.never), fails(overloaded())]) {
       const asked: Array<unknown> = []
@@ -148,7 +148,7 @@ it.run("A703 it is not asked when the run is interrupted, be it in a call or in 
 )
 
 it.run(
-  "A705 maxAttempts: 3 with 500 ms makes three calls, 500 ms and 1 s apart; without a delay it waits not at all",
+  "maxAttempts: 3 with 500 ms makes three calls, 500 ms and 1 s apart; without a delay it waits not at all [A705]",
   (run) =>
     Effect.gen(function* () {
       const patient: Array<number> = []
@@ -168,7 +168,7 @@ it.run(
     })
 )
 
-it.run("A705 five attempts wait 500 ms, 1 s, 2 s, 4 s", (run) =>
+it.run("five attempts wait 500 ms, 1 s, 2 s, 4 s [A705]", (run) =>
   Effect.gen(function* () {
     const instants: Array<number> = []
     const model = yield* make(...Array.from({ length: 5 }, () => failsAt(instants)))
@@ -180,7 +180,7 @@ it.run("A705 five attempts wait 500 ms, 1 s, 2 s, 4 s", (run) =>
   })
 )
 
-it.run("A706 A714 maxAttempts: 1, rethrow, and a table without a matching row are the same", (run) =>
+it.run("maxAttempts: 1, rethrow, and a table without a matching row are the same [A706 A714]", (run) =>
   Effect.gen(function* () {
     const once = Recovery.retry({ maxAttempts: 1, initialBackoff: "1 second" })
     const often = Recovery.retry({ retries: 5 })
@@ -197,7 +197,7 @@ it.run("A706 A714 maxAttempts: 1, rethrow, and a table without a matching row ar
   })
 )
 
-it.run("A707 exhaustion gives the latest error, unwrapped", (run) =>
+it.run("exhaustion gives the latest error, unwrapped [A707]", (run) =>
   Effect.gen(function* () {
     const last = overloaded()
     const model = yield* make(fails(overloaded()), fails(serverError()), fails(last))
@@ -206,7 +206,7 @@ it.run("A707 exhaustion gives the latest error, unwrapped", (run) =>
   })
 )
 
-it.run("A708 a when row may switch from retrying to an answer", (run) =>
+it.run("a when row may switch from retrying to an answer [A708]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(fails(overloaded()), fails(overloaded()), fails(overloaded()))
     const agent = agentWith().pipe(
@@ -220,7 +220,7 @@ it.run("A708 a when row may switch from retrying to an answer", (run) =>
   })
 )
 
-it.run("A709 A710 counts are per turn; retried calls are no turns, each is an attempt in the events", (run) =>
+it.run("counts are per turn; retried calls are no turns, each is an attempt in the events [A709 A710]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("seen"))
     const log = eventLog()
@@ -251,7 +251,7 @@ it.run("A709 A710 counts are per turn; retried calls are no turns, each is an at
   })
 )
 
-it.run("A711 respondWith ends the run with its value, also after tools ran; usage so far is kept", (run) =>
+it.run("respondWith ends the run with its value, also after tools ran; usage so far is kept [A711]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("seen"))
     const log = eventLog()

@@ -51,7 +51,7 @@ const family = (budget: Budget.Limits = {}) => {
 
 const payment = calls(call("pay", { cents: 5 }, "p"))
 
-it.run("P902 an approval in a sub-agent suspends the run that calls it, and it goes on from where it was", (run) =>
+it.run("an approval in a sub-agent suspends the run that calls it, and it goes on from where it was [P902]", (run) =>
   Effect.gen(function* () {
     const { boss, looked, paid } = family()
     const model = yield* make(calls(asking()), look, payment, text("sub done"), done)
@@ -74,7 +74,7 @@ it.run("P902 an approval in a sub-agent suspends the run that calls it, and it g
 )
 
 it.effect(
-  "P902 A1110 in a run that may be suspended an agent hears what was said to it, and is heard when it has ended",
+  "in a run that may be suspended an agent hears what was said to it, and is heard when it has ended [P902 A1110]",
   () =>
     Effect.gen(function* () {
       const description = "Does it."
@@ -104,7 +104,7 @@ it.effect(
     })
 )
 
-it.effect("P902 P703 without a decision it waits on; its bill and its counts are booked once, however often", () =>
+it.effect("without a decision it waits on; its bill and its counts are booked once, however often [P902 P703]", () =>
   Effect.gen(function* () {
     const { boss, paid } = family()
     const model = yield* make(calls(asking()), look, payment, text("sub done"), done)
@@ -133,7 +133,7 @@ it.effect("P902 P703 without a decision it waits on; its bill and its counts are
   })
 )
 
-it.effect("P902 P905 several sub-agents wait together, two levels deep, each for its own decision", () =>
+it.effect("several sub-agents wait together, two levels deep, each for its own decision [P902 P905]", () =>
   Effect.gen(function* () {
     const { paid, boss } = family()
     const top = Agent.make("top", {
@@ -166,7 +166,7 @@ it.effect("P902 P905 several sub-agents wait together, two levels deep, each for
   })
 )
 
-it.effect("P902 a sub-agent that a tool of the user's calls itself waits for its Approver", () =>
+it.effect("a sub-agent that a tool of the user's calls itself waits for its Approver [P902]", () =>
   Effect.gen(function* () {
     const { paid, sub } = family()
     const own = Tool.make("sub", {
@@ -184,7 +184,7 @@ it.effect("P902 a sub-agent that a tool of the user's calls itself waits for its
   })
 )
 
-it.effect("P902 P602 what somebody has changed in a nested snapshot is refused as well", () =>
+it.effect("what somebody has changed in a nested snapshot is refused as well [P902 P602]", () =>
   Effect.gen(function* () {
     const { boss } = family()
     const model = yield* make(calls(asking()), payment)
@@ -202,7 +202,7 @@ it.effect("P902 P602 what somebody has changed in a nested snapshot is refused a
 )
 
 it.effect(
-  "A909 A911 a limit of the run above that a sub-agent reaches is a checkpoint that keeps the sub-agent's work",
+  "a limit of the run above that a sub-agent reaches is a checkpoint that keeps the sub-agent's work [A909 A911]",
   () =>
     Effect.gen(function* () {
       const { boss, looked } = family({ maxTurns: 3 })
@@ -220,7 +220,7 @@ it.effect(
     })
 )
 
-it.effect("A903 A909 so is the end of its time; what the sub-agent was at is settled as cut off", () =>
+it.effect("so is the end of its time; what the sub-agent was at is settled as cut off [A903 A909]", () =>
   Effect.gen(function* () {
     const began = yield* Queue.unbounded<void>()
     const slow = scripted("look", Effect.andThen(Queue.offer(began, undefined), Effect.never))
@@ -245,7 +245,7 @@ it.effect("A903 A909 so is the end of its time; what the sub-agent was at is set
   })
 )
 
-it.effect("A909 whoever decides is asked once about a limit, however many sub-agents reach it at once", () =>
+it.effect("whoever decides is asked once about a limit, however many sub-agents reach it at once [A909]", () =>
   Effect.gen(function* () {
     for (const decision of ["extend", "checkpoint", "stop"] as const) {
       const limits: Array<number> = []
@@ -281,7 +281,7 @@ it.effect("A909 whoever decides is asked once about a limit, however many sub-ag
 )
 
 it.run(
-  "P704 the end of a budget names the agent whose limit it is, and tells the model nothing that is not for it",
+  "the end of a budget names the agent whose limit it is, and tells the model nothing that is not for it [P704]",
   (run) =>
     Effect.gen(function* () {
       const { sub } = family()
@@ -316,7 +316,7 @@ it.run(
     })
 )
 
-it.run("P704 A113 a sub-agent's own limit is told as what happened, without what would help its user", (run) =>
+it.run("a sub-agent's own limit is told as what happened, without what would help its user [P704 A113]", (run) =>
   Effect.gen(function* () {
     const { tool: looking } = scripted("look", ...looks(1))
     const sub = Agent.make("sub", {
@@ -334,7 +334,7 @@ it.run("P704 A113 a sub-agent's own limit is told as what happened, without what
   })
 )
 
-it.effect("P902 P901 a sub-agent that goes on passes no gate of its call again, neither policies nor approval", () =>
+it.effect("a sub-agent that goes on passes no gate of its call again, neither policies nor approval [P902 P901]", () =>
   Effect.gen(function* () {
     const { paid, sub } = family()
     const judged: Array<string> = []
@@ -360,7 +360,7 @@ it.effect("P902 P901 a sub-agent that goes on passes no gate of its call again, 
   })
 )
 
-it.effect("P902 P1104 a sub-agent that waits in its second run goes on in that run, and its rows know it", () =>
+it.effect("a sub-agent that waits in its second run goes on in that run, and its rows know it [P902 P1104]", () =>
   Effect.gen(function* () {
     const paid: Array<number> = []
     const failing = scripted("look", Effect.fail(busy("first")), Effect.fail(busy("second")))
@@ -399,7 +399,7 @@ it.effect("P902 P1104 a sub-agent that waits in its second run goes on in that r
 )
 
 it.effect(
-  "P902 a sub-agent goes on though the parameters of its tool are others by now, and its rows know of none",
+  "a sub-agent goes on though the parameters of its tool are others by now, and its rows know of none [P902]",
   () =>
     Effect.gen(function* () {
       const { paid, sub, boss } = family()
@@ -429,7 +429,7 @@ it.effect(
     })
 )
 
-it.run("P704 a limit of the run above is no failure of the sub-agent: no row is asked", (run) =>
+it.run("a limit of the run above is no failure of the sub-agent: no row is asked [P704]", (run) =>
   Effect.gen(function* () {
     const { sub } = family()
     const asked: Array<unknown> = []
@@ -456,7 +456,7 @@ it.run("P704 a limit of the run above is no failure of the sub-agent: no row is 
   })
 )
 
-it.effect("A909 A911 what is known of calls that were settled beside a sub-agent counts when the run goes on", () =>
+it.effect("what is known of calls that were settled beside a sub-agent counts when the run goes on [A909 A911]", () =>
   Effect.gen(function* () {
     const began = yield* Queue.unbounded<void>()
     const slow = scripted("look", Effect.andThen(Queue.offer(began, undefined), Effect.never))

@@ -9,7 +9,7 @@ import { deciding, outcomeOf, snapshotOf } from "./suspending.ts"
 const { call, calls, make, text } = ScriptedModel
 
 it.effect(
-  "P902 of the agents that are tools the one with a loop waits with the run; functions and compositions end",
+  "of the agents that are tools the one with a loop waits with the run; functions and compositions end [P902]",
   () =>
     Effect.gen(function* () {
       const description = "Does it."

@@ -22,7 +22,7 @@ const watching = () => {
   return { escaped, hook: Agent.onFailure((failure) => Effect.sync(() => escaped.push(failure)).pipe(Effect.asVoid)) }
 }
 
-it.run("A603 hears what escapes once, when every recovery has failed, with transcript and usage", (run) =>
+it.run("hears what escapes once, when every recovery has failed, with transcript and usage [A603]", (run) =>
   Effect.gen(function* () {
     const { escaped, hook } = watching()
     const { tool } = scripted("fetch", Effect.fail(busy("1")), Effect.fail(busy("2")))
@@ -47,7 +47,7 @@ it.run("A603 hears what escapes once, when every recovery has failed, with trans
   })
 )
 
-it.run("A603 hears a user's own failure as that very object, and a defect as one", (run) =>
+it.run("hears a user's own failure as that very object, and a defect as one [A603]", (run) =>
   Effect.gen(function* () {
     const own = gone("away")
     const bug = new Error("bug")
@@ -66,7 +66,7 @@ it.run("A603 hears a user's own failure as that very object, and a defect as one
   })
 )
 
-it.run("A603 hears nothing of a run that succeeds, recovers, or is interrupted, nor of a fixer's failure", (run) =>
+it.run("hears nothing of a run that succeeds, recovers, or is interrupted, nor of a fixer's failure [A603]", (run) =>
   Effect.gen(function* () {
     const { escaped, hook } = watching()
     const told = scripted("fetch", Effect.fail(busy()))
@@ -87,7 +87,7 @@ it.run("A603 hears nothing of a run that succeeds, recovers, or is interrupted, 
   })
 )
 
-it.run("A603 cannot change how the run ends; its own failure is logged with the run's labels", (run) =>
+it.run("cannot change how the run ends; its own failure is logged with the run's labels [A603]", (run) =>
   Effect.gen(function* () {
     const lines: Array<string> = []
     const logger = Logger.make(({ message }) => {
@@ -105,7 +105,7 @@ it.run("A603 cannot change how the run ends; its own failure is logged with the 
   })
 )
 
-it.run("K20 a tool may flag its own value as an error text: it counts as a success all the same", (run) =>
+it.run("a tool may flag its own value as an error text: it counts as a success all the same [K20]", (run) =>
   Effect.gen(function* () {
     const search = Tool.make("search", {
       description: "Searches.",

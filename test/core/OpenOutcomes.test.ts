@@ -44,7 +44,7 @@ const ending = (run: Runner, agent: Ours, model: ScriptedModel.ScriptedModel) =>
     Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
   )
 
-it.run("P602 however a call of unknown outcome ends hard, it is settled as unknown, and its text says so", (run) =>
+it.run("however a call of unknown outcome ends hard, it is settled as unknown, and its text says so [P602]", (run) =>
   Effect.gen(function* () {
     const heard = eventLog()
     const helpless = fixer(Effect.fail(busy("no idea")))
@@ -68,7 +68,7 @@ it.run("P602 however a call of unknown outcome ends hard, it is settled as unkno
   })
 )
 
-it.run("P602 an OutcomeUnknownError that leaves as itself speaks for itself", (run) =>
+it.run("an OutcomeUnknownError that leaves as itself speaks for itself [P602]", (run) =>
   Effect.gen(function* () {
     const heard = eventLog()
     const agents: ReadonlyArray<Ours> = [
@@ -84,7 +84,7 @@ it.run("P602 an OutcomeUnknownError that leaves as itself speaks for itself", (r
   })
 )
 
-it.run("P602 interrupted while it is being recovered, it is settled as unknown too", (run) =>
+it.run("interrupted while it is being recovered, it is settled as unknown too [P602]", (run) =>
   Effect.gen(function* () {
     const heard = eventLog()
     const slow = fixer(Effect.as(Effect.sleep("1 hour"), "{}"))
@@ -107,7 +107,7 @@ it.run("P602 interrupted while it is being recovered, it is settled as unknown t
   })
 )
 
-it.run("P602 P605 a sibling's hard failure that interrupts it leaves it settled as unknown", (run) =>
+it.run("a sibling's hard failure that interrupts it leaves it settled as unknown [P602 P605]", (run) =>
   Effect.gen(function* () {
     const heard = eventLog()
     const { tool: failing } = scripted("fail", Effect.andThen(Effect.sleep("5 seconds"), Effect.fail(busy())))
@@ -125,7 +125,7 @@ it.run("P602 P605 a sibling's hard failure that interrupts it leaves it settled 
   })
 )
 
-it.run("P602 A906 a call that runs out of time while it is being recovered is settled as unknown", (run) =>
+it.run("a call that runs out of time while it is being recovered is settled as unknown [P602 A906]", (run) =>
   Effect.gen(function* () {
     const heard = eventLog()
     const limited = Tool.make("pay", { ...unsafe, callTimeout: "10 seconds", run: () => Effect.never })
@@ -140,7 +140,7 @@ it.run("P602 A906 a call that runs out of time while it is being recovered is se
   })
 )
 
-it.run("P602 an unsafe function that throws is a defect, and settled as unknown like any other crash", (run) =>
+it.run("an unsafe function that throws is a defect, and settled as unknown like any other crash [P602]", (run) =>
   Effect.gen(function* () {
     const crash = new Error("crash")
     const runs: ReadonlyArray<() => Effect.Effect<string>> = [
@@ -164,7 +164,7 @@ it.run("P602 an unsafe function that throws is a defect, and settled as unknown 
   })
 )
 
-it.run("P602 after an acknowledged repetition that fails the first run is as open as before", (run) =>
+it.run("after an acknowledged repetition that fails the first run is as open as before [P602]", (run) =>
   Effect.gen(function* () {
     const tool = payingLater(Effect.fail(busy())).pipe(
       Tool.onError({ OutcomeUnknownError: Recovery.retry({ retries: 1, acknowledge }), Busy: Recovery.tell() })
@@ -177,7 +177,7 @@ it.run("P602 after an acknowledged repetition that fails the first run is as ope
   })
 )
 
-it.run("P602 after one that succeeds, its result is the result", (run) =>
+it.run("after one that succeeds, its result is the result [P602]", (run) =>
   Effect.gen(function* () {
     const tool = payingLater(Effect.succeed("paid")).pipe(
       Tool.onError({ OutcomeUnknownError: Recovery.retry({ retries: 1, acknowledge }) })
@@ -188,7 +188,7 @@ it.run("P602 after one that succeeds, its result is the result", (run) =>
   })
 )
 
-it.run("P602 an interrupt after such a repetition, while it is recovered, leaves it unknown", (run) =>
+it.run("an interrupt after such a repetition, while it is recovered, leaves it unknown [P602]", (run) =>
   Effect.gen(function* () {
     const heard = eventLog()
     const handler = Recovery.respondWith(() => Effect.as(Effect.sleep("1 hour"), "late"))
@@ -203,7 +203,7 @@ it.run("P602 an interrupt after such a repetition, while it is recovered, leaves
 )
 
 it.run(
-  "A310 P602 a fixer that escalates in its second round leaves the outcome open, and the failure what it was",
+  "a fixer that escalates in its second round leaves the outcome open, and the failure what it was [A310 P602]",
   (run) =>
     Effect.gen(function* () {
       const heard = eventLog()
@@ -226,7 +226,7 @@ it.run(
 )
 
 it.run(
-  "P602 A112 one that succeeded with a value that its own schema refuses is settled as unknown: it took effect",
+  "one that succeeded with a value that its own schema refuses is settled as unknown: it took effect [P602 A112]",
   (run) =>
     Effect.gen(function* () {
       const heard = eventLog()
@@ -249,7 +249,7 @@ it.run(
 )
 
 it.run(
-  "P602 one that has failed plainly is open no more: interrupted while that is recovered, it was just cut off",
+  "one that has failed plainly is open no more: interrupted while that is recovered, it was just cut off [P602]",
   (run) =>
     Effect.gen(function* () {
       const heard = eventLog()
@@ -262,7 +262,7 @@ it.run(
 )
 
 it.run(
-  "A309 P601 a fixer may answer in the place of an unsafe tool, and mends its arguments only as acknowledged",
+  "a fixer may answer in the place of an unsafe tool, and mends its arguments only as acknowledged [A309 P601]",
   (run) =>
     Effect.gen(function* () {
       for (const as of ["result", "arguments"] as const) {

@@ -32,7 +32,7 @@ const lastSaid = (model: ScriptedModel.ScriptedModel): string => {
   return message?.role === "user" ? Message.textOf(message) : ""
 }
 
-it.run("P301 a final text that fits is the output, and nothing is told of it", (run) =>
+it.run("a final text that fits is the output, and nothing is told of it [P301]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(text(good))
     const log = eventLog()
@@ -41,7 +41,7 @@ it.run("P301 a final text that fits is the output, and nothing is told of it", (
   })
 )
 
-it.run("P301 the request says which JSON is wanted, in every turn; of texts it says nothing", (run) =>
+it.run("the request says which JSON is wanted, in every turn; of texts it says nothing [P301]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("21"))
     const model = yield* make(calls(call("look", {})), text(good))
@@ -59,7 +59,7 @@ it.run("P301 the request says which JSON is wanted, in every turn; of texts it s
   })
 )
 
-it.run("P301 a text goes up the ladder of coercion before anybody is asked, and each change is an event", (run) =>
+it.run("a text goes up the ladder of coercion before anybody is asked, and each change is an event [P301]", (run) =>
   Effect.gen(function* () {
     const sent: ReadonlyArray<readonly [string, ReadonlyArray<string>]> = [
       ["```json\n" + good + "\n```", ["strip-fences"]],
@@ -80,7 +80,7 @@ it.run("P301 a text goes up the ladder of coercion before anybody is asked, and 
   })
 )
 
-it.run("P301 a list is found in its fence and in prose", (run) =>
+it.run("a list is found in its fence and in prose [P301]", (run) =>
   Effect.gen(function* () {
     const lister = Agent.make("lister", { output: Schema.Array(Schema.Struct({ n: Schema.Finite })) })
     for (const said of ['[{"n":1}]', '```\n[{"n":1}]\n```', 'The list {as wanted}: [{"n":1}].', "[{n: 1},]"]) {
@@ -90,7 +90,7 @@ it.run("P301 a list is found in its fence and in prose", (run) =>
   })
 )
 
-it.run("P301 where the schema takes a text the answer is taken as it is, else as JSON", (run) =>
+it.run("where the schema takes a text the answer is taken as it is, else as JSON [P301]", (run) =>
   Effect.gen(function* () {
     const answer = <S extends Schema.Codec<unknown, unknown>>(output: S, said: string) =>
       Effect.gen(function* () {
@@ -110,7 +110,7 @@ it.run("P301 where the schema takes a text the answer is taken as it is, else as
   })
 )
 
-it.run("P301 a text that does not fit is asked for again with path, expectation and what came", (run) =>
+it.run("a text that does not fit is asked for again with path, expectation and what came [P301]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(text(bad), text(good))
     const log = eventLog()
@@ -133,7 +133,7 @@ it.run("P301 a text that does not fit is asked for again with path, expectation 
   })
 )
 
-it.run("P301 what is read of it is capped, and holds no credential", (run) =>
+it.run("what is read of it is capped, and holds no credential [P301]", (run) =>
   Effect.gen(function* () {
     const key = `sk-${"a1B2c3D4".repeat(5)}`
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`field ${n} ${key} ${"x".repeat(999)}`, n]))
@@ -145,7 +145,7 @@ it.run("P301 what is read of it is capped, and holds no credential", (run) =>
   })
 )
 
-it.run("P301 once by default; then the run fails with text, issues, transcript and usage", (run) =>
+it.run("once by default; then the run fails with text, issues, transcript and usage [P301]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(text("no"), text(bad))
     const log = eventLog()
@@ -168,7 +168,7 @@ it.run("P301 once by default; then the run fails with text, issues, transcript a
   })
 )
 
-it.run("P301 as often as it is told, and never with 0", (run) =>
+it.run("as often as it is told, and never with 0 [P301]", (run) =>
   Effect.gen(function* () {
     for (const retries of [0, 3]) {
       const agent = reporter.pipe(Agent.outputRetries(retries))
@@ -184,7 +184,7 @@ it.run("P301 as often as it is told, and never with 0", (run) =>
   })
 )
 
-it.run("P301 its count is its own: calls and model retries in between do not touch it", (run) =>
+it.run("its count is its own: calls and model retries in between do not touch it [P301]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("21"))
     const skills = [Skill.make("work", { description: "Works.", tools: [tool] })] as const
@@ -198,7 +198,7 @@ it.run("P301 its count is its own: calls and model retries in between do not tou
   })
 )
 
-it.run("P301 each is a turn of the budget", (run) =>
+it.run("each is a turn of the budget [P301]", (run) =>
   Effect.gen(function* () {
     const agent = Agent.make("reporter", { output: Report, budget: { maxTurns: 2 } }).pipe(Agent.outputRetries(5))
     const model = yield* make(text(bad), text("no"))
@@ -209,7 +209,7 @@ it.run("P301 each is a turn of the budget", (run) =>
   })
 )
 
-it.run("P302 an empty reply does not fit, unless the schema takes empty texts", (run) =>
+it.run("an empty reply does not fit, unless the schema takes empty texts [P302]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(text(""), text(good))
     assert.deepStrictEqual(yield* run(reporter, "go").pipe(Effect.provide(model.layer)), report)
@@ -224,7 +224,7 @@ it.run("P302 an empty reply does not fit, unless the schema takes empty texts", 
   })
 )
 
-it.run("A711 an answer of the table for model calls is the output, and is not read again", (run) =>
+it.run("an answer of the table for model calls is the output, and is not read again [A711]", (run) =>
   Effect.gen(function* () {
     const agent = reporter.pipe(Agent.onLlmError({ orElse: Recovery.respondWith({ city: "?", degrees: 0 }) }))
     const model = yield* make(text(bad), ScriptedModel.fails(LlmError.ServerError.serverError("scripted")))
@@ -232,7 +232,7 @@ it.run("A711 an answer of the table for model calls is the output, and is not re
   })
 )
 
-it.run("P301 functions among the skills give their values as they are", (run) =>
+it.run("functions among the skills give their values as they are [P301]", (run) =>
   Effect.gen(function* () {
     const skills = [
       Skill.make("asking", { description: "Asks." }),
@@ -247,7 +247,7 @@ it.run("P301 functions among the skills give their values as they are", (run) =>
   })
 )
 
-it.effect("P1102 explain tells how often an output may be asked for again", () =>
+it.effect("explain tells how often an output may be asked for again [P1102]", () =>
   Effect.sync(() => {
     const explained = Agent.explain(reporter.pipe(Agent.outputRetries(2)))
     assert.strictEqual(explained.outputRetries, 2)
@@ -263,7 +263,7 @@ it.effect("P1102 explain tells how often an output may be asked for again", () =
 const cut = (value: string) =>
   ScriptedModel.replies(ScriptedModel.reply({ content: [Message.text(value)], finish: "length" }))
 
-it.run("P301 a text that was cut off is asked for again as such, also where a part of it would fit", (run) =>
+it.run("a text that was cut off is asked for again as such, also where a part of it would fit [P301]", (run) =>
   Effect.gen(function* () {
     const lines: ReadonlyArray<readonly [string, string]> = [
       [`[${good},{"city":`, "- Expected a whole answer, got a text that was cut off"],
@@ -285,7 +285,7 @@ it.run("P301 a text that was cut off is asked for again as such, also where a pa
   })
 )
 
-it.run("P301 a number that was cut off may lack digits", (run) =>
+it.run("a number that was cut off may lack digits [P301]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(cut("12"), text("1234"))
     const counter = Agent.make("counter", { output: Schema.Finite })
@@ -293,7 +293,7 @@ it.run("P301 a number that was cut off may lack digits", (run) =>
   })
 )
 
-it.run("P301 what was whole before the cut is the output", (run) =>
+it.run("what was whole before the cut is the output [P301]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(cut("```json\n" + good + "\n```\nAs you can s"))
     const log = eventLog()
@@ -302,7 +302,7 @@ it.run("P301 what was whole before the cut is the output", (run) =>
   })
 )
 
-it.run("P301 the error says that the last answer was cut off, and keeps that through JSON", (run) =>
+it.run("the error says that the last answer was cut off, and keeps that through JSON [P301]", (run) =>
   Effect.gen(function* () {
     const codec = Schema.toCodecJson(RunError.InvalidOutputError)
     for (const [last, isCut] of [
@@ -320,7 +320,7 @@ it.run("P301 the error says that the last answer was cut off, and keeps that thr
   })
 )
 
-it.run("A1203 the last event says how the reply ended that is the output", (run) =>
+it.run("the last event says how the reply ended that is the output [A1203]", (run) =>
   Effect.gen(function* () {
     const plain = Agent.make("plain", {})
     for (const [step, finish] of [
@@ -336,7 +336,7 @@ it.run("A1203 the last event says how the reply ended that is the output", (run)
   })
 )
 
-it.run("A1203 where no reply is the output, it says nothing of that", (run) =>
+it.run("where no reply is the output, it says nothing of that [A1203]", (run) =>
   Effect.gen(function* () {
     const failing = ScriptedModel.fails(LlmError.ServerError.serverError("scripted"))
     const completing = Skill.make("s", { description: "d", tools: [Tool.complete] })
@@ -360,7 +360,7 @@ it.run("A1203 where no reply is the output, it says nothing of that", (run) =>
   })
 )
 
-it.effect("A1203 the outcome of a handle says so too", () =>
+it.effect("the outcome of a handle says so too [A1203]", () =>
   Effect.gen(function* () {
     for (const [step, finish] of [
       [text("well"), "stop"],

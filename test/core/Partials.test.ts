@@ -30,7 +30,7 @@ const Report = Schema.Struct({
   tags: Schema.Array(Schema.Struct({ name: Schema.String }))
 })
 
-it.effect("P301 partials give what is there so far: texts, lists and objects grow, the rest comes complete", () =>
+it.effect("partials give what is there so far: texts, lists and objects grow, the rest comes complete [P301]", () =>
   Effect.gen(function* () {
     const parts = [
       'Here: {"ti',
@@ -57,7 +57,7 @@ it.effect("P301 partials give what is there so far: texts, lists and objects gro
 )
 
 it.effect(
-  "P301 a character that comes in two escapes is seen once, when it is whole, and a half that stays alone at the end",
+  "a character that comes in two escapes is seen once, when it is whole, and a half that stays alone at the end [P301]",
   () =>
     Effect.gen(function* () {
       const Text = Schema.Struct({ t: Schema.String })
@@ -71,7 +71,7 @@ it.effect(
     })
 )
 
-it.effect("P301 what is no plain struct, list or text comes as a whole", () =>
+it.effect("what is no plain struct, list or text comes as a whole [P301]", () =>
   Effect.gen(function* () {
     class Place extends Schema.Class<Place>("Place")({ x: Schema.Finite, y: Schema.Finite }) {
       sum() {
@@ -88,7 +88,7 @@ it.effect("P301 what is no plain struct, list or text comes as a whole", () =>
   })
 )
 
-it.effect("P301 partials never change a value that was given, and give none twice", () =>
+it.effect("partials never change a value that was given, and give none twice [P301]", () =>
   Effect.gen(function* () {
     const all = [...'{"title":"a\\u00e9\\n","tags":[{"name":"x"},{"name":"y"}],"stars":1.5e1,"on":"2027-03-09"}']
     const written: Array<string> = []
@@ -106,7 +106,7 @@ it.effect("P301 partials never change a value that was given, and give none twic
   })
 )
 
-it.effect("P301 partials of a text are its beginnings, of other texts there is the end only", () =>
+it.effect("partials of a text are its beginnings, of other texts there is the end only [P301]", () =>
   Effect.gen(function* () {
     assert.deepStrictEqual(yield* collect(Agent.partials(Agent.make("a", {}))("go"), pieces("a", "b", "", "c")), [
       "a",
@@ -120,7 +120,7 @@ it.effect("P301 partials of a text are its beginnings, of other texts there is t
 )
 
 it.effect(
-  "P301 a text that is described or bounded grows as any other, and is held to its bounds when it is whole",
+  "a text that is described or bounded grows as any other, and is held to its bounds when it is whole [P301]",
   () =>
     Effect.gen(function* () {
       const Note = Schema.Struct({
@@ -135,7 +135,7 @@ it.effect(
     })
 )
 
-it.effect("P301 partials know lists, records, alternatives and schemas within themselves", () =>
+it.effect("partials know lists, records, alternatives and schemas within themselves [P301]", () =>
   Effect.gen(function* () {
     interface Tree {
       readonly label: string
@@ -166,7 +166,7 @@ it.effect("P301 partials know lists, records, alternatives and schemas within th
   })
 )
 
-it.effect("P301 each value comes as soon as it can be told from all else that its schema takes", () =>
+it.effect("each value comes as soon as it can be told from all else that its schema takes [P301]", () =>
   Effect.gen(function* () {
     const Renamed = Schema.Struct({ a: Schema.String }).pipe(Schema.encodeKeys({ a: "b" }))
     interface Chain {
@@ -242,7 +242,7 @@ it.effect("P301 each value comes as soon as it can be told from all else that it
 )
 
 it.effect(
-  "P301 partials of a list begin where the list begins, and of a text that is decoded there is the end only",
+  "partials of a list begin where the list begins, and of a text that is decoded there is the end only [P301]",
   () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* seenOf(Schema.Array(Schema.String), "Here you are: ", '["a"', "]"), [["a"]])
@@ -251,7 +251,7 @@ it.effect(
 )
 
 it.effect(
-  "P301 partials show no value of another kind, and no item beyond the last, of an answer that does not fit",
+  "partials show no value of another kind, and no item beyond the last, of an answer that does not fit [P301]",
   () =>
     Effect.gen(function* () {
       const agent = Agent.make("w", { output: Schema.Struct({ t: Schema.String, two: Schema.Tuple([Schema.Finite]) }) })
@@ -267,7 +267,7 @@ it.effect(
     })
 )
 
-it.effect("P301 partials hear nothing of the runs of an agent's tools, whatever these are made of", () =>
+it.effect("partials hear nothing of the runs of an agent's tools, whatever these are made of [P301]", () =>
   Effect.gen(function* () {
     const Note = Schema.Struct({ t: Schema.String })
     const inner = Agent.fallback(Agent.make("inner", { output: Note }))
@@ -283,7 +283,7 @@ it.effect("P301 partials hear nothing of the runs of an agent's tools, whatever 
   })
 )
 
-it.effect("P301 partials show nothing that does not fit, and the output comes whatever was seen", () =>
+it.effect("partials show nothing that does not fit, and the output comes whatever was seen [P301]", () =>
   Effect.gen(function* () {
     const parts = [
       '{"other":[1,{"x":2}],"title":5,"stars":"4',
@@ -307,7 +307,7 @@ it.effect("P301 partials show nothing that does not fit, and the output comes wh
   })
 )
 
-it.effect("P301 partials begin anew when the model is asked again, and hear nothing of other turns' calls", () =>
+it.effect("partials begin anew when the model is asked again, and hear nothing of other turns' calls [P301]", () =>
   Effect.gen(function* () {
     const Title = Schema.Struct({ title: Schema.NonEmptyString })
     assert.deepStrictEqual(
@@ -326,7 +326,7 @@ it.effect("P301 partials begin anew when the model is asked again, and hear noth
   })
 )
 
-it.effect("P301 partials fail as the run fails, and an answer of its table is the last of them", () =>
+it.effect("partials fail as the run fails, and an answer of its table is the last of them [P301]", () =>
   Effect.gen(function* () {
     const down = LlmError.ServerError.serverError("scripted")
     const failing = ScriptedModel.fails(down, { type: "text-delta", text: '{"n":1' })
@@ -338,7 +338,7 @@ it.effect("P301 partials fail as the run fails, and an answer of its table is th
   })
 )
 
-it.effect("P301 partials show no half of a character, and an escape only when it is complete", () =>
+it.effect("partials show no half of a character, and an escape only when it is complete [P301]", () =>
   Effect.gen(function* () {
     const Title = Schema.Struct({ title: Schema.String })
     assert.deepStrictEqual(yield* seenOf(Title, '{"title":"a\ud83d', "\ude42", "\\u00", 'e9"}'), [
@@ -350,7 +350,7 @@ it.effect("P301 partials show no half of a character, and an escape only when it
 )
 
 it.effect(
-  "P301 compositions whose output is that of a part give what the part has so far; others the output alone",
+  "compositions whose output is that of a part give what the part has so far; others the output alone [P301]",
   () =>
     Effect.gen(function* () {
       const Note = Schema.Struct({ t: Schema.String })

@@ -31,7 +31,7 @@ const playing = (name: string, ...outcomes: ReadonlyArray<"ok" | "fail">) =>
   )
 
 it.run(
-  "K1 K9 K10 K11 K22 after one retry tools are switched off, for good, without a wait; the model answers in words",
+  "after one retry tools are switched off, for good, without a wait; the model answers in words [K1 K9 K10 K11 K22]",
   (run) =>
     Effect.gen(function* () {
       const { runs, tool } = playing("look", "fail", "fail")
@@ -50,7 +50,7 @@ it.run(
     })
 )
 
-it.effect("K1 retryAttempts is a whole number of at least 0, 1 by default", () =>
+it.effect("retryAttempts is a whole number of at least 0, 1 by default [K1]", () =>
   Effect.sync(() => {
     for (const retryAttempts of [-1, 1.5, NaN, Infinity]) {
       assert.throws(() => Recovery.presets.kani({ retryAttempts }), RangeError)
@@ -59,7 +59,7 @@ it.effect("K1 retryAttempts is a whole number of at least 0, 1 by default", () =
   })
 )
 
-it.run("K2 the count starts at 0 in every run, and is neither per tool nor per call", (run) =>
+it.run("the count starts at 0 in every run, and is neither per tool nor per call [K2]", (run) =>
   Effect.gen(function* () {
     const one = playing("one", "fail", "fail")
     const two = playing("two", "fail", "fail")
@@ -75,7 +75,7 @@ it.run("K2 the count starts at 0 in every run, and is neither per tool nor per c
   })
 )
 
-it.run("K3 K5 K6 K8 a batch counts once, mixed ones too; all its failures see the same number", (run) =>
+it.run("a batch counts once, mixed ones too; all its failures see the same number [K3 K5 K6 K8]", (run) =>
   Effect.gen(function* () {
     const seen: Array<readonly [string, number]> = []
     const failing = playing("fail", "fail", "fail", "fail", "fail")
@@ -99,7 +99,7 @@ it.run("K3 K5 K6 K8 a batch counts once, mixed ones too; all its failures see th
   })
 )
 
-it.run("K4 a batch without failure resets the count: alternating never uses it up", (run) =>
+it.run("a batch without failure resets the count: alternating never uses it up [K4]", (run) =>
   Effect.gen(function* () {
     const { tool } = playing("look", "fail", "ok", "fail", "ok", "fail", "ok")
     const model = yield* make(...Array.from({ length: 6 }, () => batch("look")), done)
@@ -109,7 +109,7 @@ it.run("K4 a batch without failure resets the count: alternating never uses it u
   })
 )
 
-it.run("K7 K17 shouldRetry decides within the count and changes no text; a no uses the count up at once", (run) =>
+it.run("shouldRetry decides within the count and changes no text; a no uses the count up at once [K7 K17]", (run) =>
   Effect.gen(function* () {
     const asked: Array<readonly [string, number, boolean]> = []
     const { tool } = playing("look", "fail", "fail", "fail")
@@ -135,7 +135,7 @@ it.run("K7 K17 shouldRetry decides within the count and changes no text; a no us
   })
 )
 
-it.run("K8 one failure of a batch that may be tried again keeps tools on", (run) =>
+it.run("one failure of a batch that may be tried again keeps tools on [K8]", (run) =>
   Effect.gen(function* () {
     const one = playing("one", "fail")
     const two = playing("two", "fail")
@@ -148,7 +148,7 @@ it.run("K8 one failure of a batch that may be tried again keeps tools on", (run)
   })
 )
 
-it.run("K12 calls after that are denied, for one more turn; then the run ends", (run) =>
+it.run("calls after that are denied, for one more turn; then the run ends [K12]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = playing("look", "fail")
     const model = yield* make(batch("look"), batch("look", "nope"), batch("look"))
@@ -165,7 +165,7 @@ it.run("K12 calls after that are denied, for one more turn; then the run ends", 
 )
 
 it.run(
-  "K13 K14 K15 an unknown name has a text of its own, flagged, under its own call; every other failure its own words",
+  "an unknown name has a text of its own, flagged, under its own call; every other failure its own words [K13 K14 K15]",
   (run) =>
     Effect.gen(function* () {
       const { tool } = playing("look", "fail")
@@ -206,7 +206,7 @@ it.run(
     })
 )
 
-it.run("K16 a failure without words is told with its tag", (run) =>
+it.run("a failure without words is told with its tag [K16]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.fail(new Silent()))
     const model = yield* callingOnce("look")
@@ -217,7 +217,7 @@ it.run("K16 a failure without words is told with its tag", (run) =>
 )
 
 it.run(
-  "K17 K18 K20 message may be an effect, and changes no decision; one that fails falls back; none clears the flag",
+  "message may be an effect, and changes no decision; one that fails falls back; none clears the flag [K17 K18 K20]",
   (run) =>
     Effect.gen(function* () {
       for (const [message, text] of [
@@ -236,7 +236,7 @@ it.run(
     })
 )
 
-it.run("K21 a failure gives the model another turn", (run) =>
+it.run("a failure gives the model another turn [K21]", (run) =>
   Effect.gen(function* () {
     const { tool } = playing("look", "fail")
     const model = yield* callingOnce("look")
@@ -246,7 +246,7 @@ it.run("K21 a failure gives the model another turn", (run) =>
   })
 )
 
-it.run("K23 K24 interruption and defects are no failures here", (run) =>
+it.run("interruption and defects are no failures here [K23 K24]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.die(new Error("boom")))
     const model = yield* make(batch("look"))
@@ -256,7 +256,7 @@ it.run("K23 K24 interruption and defects are no failures here", (run) =>
   })
 )
 
-it.run("K28 C12 the sarcastic relay runs with `message` alone", (run) =>
+it.run("the sarcastic relay runs with `message` alone [K28 C12]", (run) =>
   Effect.gen(function* () {
     const time = scripted("get_time", Effect.fail(busy("The time API is currently offline (error 0xDEADBEEF).")))
     const model = yield* callingOnce("get_time")
@@ -275,22 +275,24 @@ it.run("K28 C12 the sarcastic relay runs with `message` alone", (run) =>
   })
 )
 
-it.run("P204 a tool may be tried so often in a row; then the run ends; the text says how many tries are left", (run) =>
-  Effect.gen(function* () {
-    const { tool } = playing("look", "fail", "fail", "fail")
-    const model = yield* make(batch("look"), batch("look"), batch("look"))
-    const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellModel({ retries: 2 })))
-    const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
-    assert.deepStrictEqual(settlements(error.transcript ?? []).slice(0, 2), [
-      "told: permanent: failure 0; consider asking the user for clarification\n2 tries are left.",
-      "told: permanent: failure 1; consider asking the user for clarification\n1 try is left."
-    ])
-    assert.strictEqual(error.message, "failure 2")
-  })
+it.run(
+  "a tool may be tried so often in a row; then the run ends; the text says how many tries are left [P204]",
+  (run) =>
+    Effect.gen(function* () {
+      const { tool } = playing("look", "fail", "fail", "fail")
+      const model = yield* make(batch("look"), batch("look"), batch("look"))
+      const agent = agentWith(tool).pipe(Agent.toolDefaults(Recovery.presets.tellModel({ retries: 2 })))
+      const error = asHard(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
+      assert.deepStrictEqual(settlements(error.transcript ?? []).slice(0, 2), [
+        "told: permanent: failure 0; consider asking the user for clarification\n2 tries are left.",
+        "told: permanent: failure 1; consider asking the user for clarification\n1 try is left."
+      ])
+      assert.strictEqual(error.message, "failure 2")
+    })
 )
 
 it.run(
-  "P204 L907 a success resets, other tools have counts of their own, several failures in a batch count once",
+  "a success resets, other tools have counts of their own, several failures in a batch count once [P204 L907]",
   (run) =>
     Effect.gen(function* () {
       const one = playing("one", "fail", "ok", "fail", "fail", "fail")
@@ -306,7 +308,7 @@ it.run(
     })
 )
 
-it.run("P204 all names that are no tool share one count", (run) =>
+it.run("all names that are no tool share one count [P204]", (run) =>
   Effect.gen(function* () {
     const { tool } = playing("look")
     const model = yield* make(batch("nope"), batch("nada"))
@@ -321,7 +323,7 @@ it.run("P204 all names that are no tool share one count", (run) =>
   })
 )
 
-it.run("A513 agentsKt lets every failure leave; cwk tells every failure with its label", (run) =>
+it.run("agentsKt lets every failure leave; cwk tells every failure with its label [A513]", (run) =>
   Effect.gen(function* () {
     const error = busy("query failed")
     const loud = yield* make(batch("look"))
@@ -336,7 +338,7 @@ it.run("A513 agentsKt lets every failure leave; cwk tells every failure with its
   })
 )
 
-it.run("A406 an escalation of a fixer knows the failure that it was at work on, and the attempts", (run) =>
+it.run("an escalation of a fixer knows the failure that it was at work on, and the attempts [A406]", (run) =>
   Effect.gen(function* () {
     const seen: Array<unknown> = []
     const broken = scripted("look", Effect.fail(busy("first")), Effect.fail(busy("second")))

@@ -42,7 +42,7 @@ it.run("a transcript that ends in a paused reply is gone on with, not taken for 
 )
 
 it.run(
-  "P703 A909 what a provider did on its side is priced by its kind, and a price beats what the provider says",
+  "what a provider did on its side is priced by its kind, and a price beats what the provider says [P703 A909]",
   (run) =>
     Effect.gen(function* () {
       const told = { ...half, cost: 0.5 }

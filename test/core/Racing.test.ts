@@ -13,7 +13,7 @@ const description = "d"
 const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
 const denied = LlmError.AuthenticationError.authenticationFailed("m", "no")
 
-it.run("A1106 all start, the first success wins, the others are interrupted and awaited before it counts", (run) =>
+it.run("all start, the first success wins, the others are interrupted and awaited before it counts [A1106]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { actor, lines, note } = stage()
@@ -44,35 +44,37 @@ it.run("A1106 all start, the first success wins, the others are interrupted and 
   })
 )
 
-it.run("A1106 one failure does not settle; all failing gives the last itself, the others in the failed event", (run) =>
-  Effect.gen(function* () {
-    const log = eventLog()
-    const { actor } = stage()
-    const [first, last] = [busy("first"), gone("last")]
-    const one = Agent.firstOf(
-      actor("a", 1, () => Effect.fail(denied)),
-      actor("b", 9, Effect.succeed)
-    )
-    assert.deepStrictEqual(yield* overAMinute(run(one, "go")), Exit.succeed("go"))
-    const inner = Agent.firstOf(
-      actor("c", 20, () => Effect.fail(last)),
-      actor("d", 10, () => Effect.fail(first))
-    )
-    const all = Agent.firstOf(
-      inner,
-      actor("e", 5, () => Effect.fail(denied))
-    ).pipe(log.listen)
-    const exit = yield* overAMinute(run(all, "go"))
-    assert(Exit.isFailure(exit))
-    assert.strictEqual(Cause.squash(exit.cause), last)
-    const end = log.end()
-    assert(end?.type === "run-failed")
-    assert.deepStrictEqual(end.reasons, [denied, first, last])
-    assert.strictEqual(end.error, last)
-  })
+it.run(
+  "one failure does not settle; all failing gives the last itself, the others in the failed event [A1106]",
+  (run) =>
+    Effect.gen(function* () {
+      const log = eventLog()
+      const { actor } = stage()
+      const [first, last] = [busy("first"), gone("last")]
+      const one = Agent.firstOf(
+        actor("a", 1, () => Effect.fail(denied)),
+        actor("b", 9, Effect.succeed)
+      )
+      assert.deepStrictEqual(yield* overAMinute(run(one, "go")), Exit.succeed("go"))
+      const inner = Agent.firstOf(
+        actor("c", 20, () => Effect.fail(last)),
+        actor("d", 10, () => Effect.fail(first))
+      )
+      const all = Agent.firstOf(
+        inner,
+        actor("e", 5, () => Effect.fail(denied))
+      ).pipe(log.listen)
+      const exit = yield* overAMinute(run(all, "go"))
+      assert(Exit.isFailure(exit))
+      assert.strictEqual(Cause.squash(exit.cause), last)
+      const end = log.end()
+      assert(end?.type === "run-failed")
+      assert.deepStrictEqual(end.reasons, [denied, first, last])
+      assert.strictEqual(end.error, last)
+    })
 )
 
-it.run("A1106 A111 interruption interrupts all of them, and is awaited", (run) =>
+it.run("interruption interrupts all of them, and is awaited [A1106 A111]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
     const race = Agent.firstOf(actor("a", 50, Effect.succeed), actor("b", 60, Effect.succeed))
@@ -81,7 +83,7 @@ it.run("A1106 A111 interruption interrupts all of them, and is awaited", (run) =
   })
 )
 
-it.run("A1106 A110 a defect ends the race at once", (run) =>
+it.run("a defect ends the race at once [A1106 A110]", (run) =>
   Effect.gen(function* () {
     const { actor, lines } = stage()
     const race = Agent.firstOf(
@@ -93,7 +95,7 @@ it.run("A1106 A110 a defect ends the race at once", (run) =>
   })
 )
 
-it.run("A1109 P703 what the losers have spent is in the ledger, once, when the run ends", (run) =>
+it.run("what the losers have spent is in the ledger, once, when the run ends [A1109 P703]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const slow = yield* make(
@@ -120,7 +122,7 @@ it.run("A1109 P703 what the losers have spent is in the ledger, once, when the r
   })
 )
 
-it.run("A1108 copy k starts after k times hedgeAfter, unless there is an answer; at most n", (run) =>
+it.run("copy k starts after k times hedgeAfter, unless there is an answer; at most n [A1108]", (run) =>
   Effect.gen(function* () {
     for (const [takes, n, starts] of [
       [35, 9, [0, 10, 20, 30]],
@@ -145,7 +147,7 @@ it.run("A1108 copy k starts after k times hedgeAfter, unless there is an answer;
   })
 )
 
-it.run("A1108 a copy that fails leaves it to the others; a failure that all would have ends it at once", (run) =>
+it.run("a copy that fails leaves it to the others; a failure that all would have ends it at once [A1108]", (run) =>
   Effect.gen(function* () {
     for (const [error, ends] of [
       [busy(), "copy: success at 15"],
@@ -167,7 +169,7 @@ it.run("A1108 a copy that fails leaves it to the others; a failure that all woul
   })
 )
 
-it.run("A1108 a copy for which nothing is left does no harm to those that are at work", (run) =>
+it.run("a copy for which nothing is left does no harm to those that are at work [A1108]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(
       ScriptedModel.answers(() =>
@@ -187,7 +189,7 @@ it.run("A1108 a copy for which nothing is left does no harm to those that are at
   })
 )
 
-it.run("A1108 P704 no copy starts when the time of the run is over; then the limit is the failure", (run) =>
+it.run("no copy starts when the time of the run is over; then the limit is the failure [A1108 P704]", (run) =>
   Effect.gen(function* () {
     let copies = 0
     const copy = Agent.deterministic("copy", (_input: string) => Effect.suspend(() => (copies++, Effect.fail(busy()))))
@@ -203,7 +205,7 @@ it.run("A1108 P704 no copy starts when the time of the run is over; then the lim
   })
 )
 
-it.effect("A1108 the number of copies and the wait are checked where they are given", () =>
+it.effect("the number of copies and the wait are checked where they are given [A1108]", () =>
   Effect.sync(() => {
     const echo = Agent.deterministic("echo", (input: string) => Effect.succeed(input))
     for (const n of [0, 1.5, Infinity]) assert.throws(() => Agent.speculative(echo, n, { hedgeAfter: 1 }), RangeError)
@@ -211,7 +213,7 @@ it.effect("A1108 the number of copies and the wait are checked where they are gi
   })
 )
 
-it.effect("A1111 what types do not know is refused when the race is made", () =>
+it.effect("what types do not know is refused when the race is made [A1111]", () =>
   Effect.gen(function* () {
     const paying = agentWith(play("pay", { sideEffects: "unsafe" }, [Effect.succeed("paid")]).tool)
     const hidden = Agent.asTool(Agent.map(paying, String), { name: "ask", description })

@@ -28,7 +28,7 @@ const city: RawSchema.RawSchema = {
   required: ["city"]
 }
 
-it("P1107 a model reads the JSON Schema of a foreign tool word for word", () => {
+it("a model reads the JSON Schema of a foreign tool word for word [P1107]", () => {
   assert.deepStrictEqual(tool(city).definition.spec().parameters, city)
   assert.strictEqual(RawSchema.of(Schema.String), undefined)
   const whole = RawSchema.whole(city)
@@ -36,7 +36,7 @@ it("P1107 a model reads the JSON Schema of a foreign tool word for word", () => 
   assert.deepStrictEqual(RawSchema.of(whole), city)
 })
 
-it.effect("P1107 arguments are checked against the JSON Schema of a foreign tool, and coerced to it", () =>
+it.effect("arguments are checked against the JSON Schema of a foreign tool, and coerced to it [P1107]", () =>
   Effect.gen(function* () {
     const call = (raw: Schema.Json) => Tool.call(tool(city), raw)
     // what the schema does not name passes, as JSON Schema has it
@@ -53,7 +53,7 @@ it.effect("P1107 arguments are checked against the JSON Schema of a foreign tool
   })
 )
 
-it.effect("P1107 definitions are followed, those of both drafts and those that name themselves", () =>
+it.effect("definitions are followed, those of both drafts and those that name themselves [P1107]", () =>
   Effect.gen(function* () {
     const tree = (where: string): RawSchema.RawSchema => ({
       type: "object",
@@ -77,7 +77,7 @@ it.effect("P1107 definitions are followed, those of both drafts and those that n
   })
 )
 
-it.effect("P1107 what cannot be read in a JSON Schema is open, and the rest of it is checked", () =>
+it.effect("what cannot be read in a JSON Schema is open, and the rest of it is checked [P1107]", () =>
   Effect.gen(function* () {
     const odd: RawSchema.RawSchema = {
       type: "object",

@@ -43,7 +43,7 @@ const fails = (...errors: ReadonlyArray<Failure>) => errors.map((error) => Effec
 const fine = Effect.succeed("fine")
 
 describe("retry", () => {
-  it.effect("A201 retries: n runs it at most 1 + n times, and the first success ends it", () =>
+  it.effect("retries: n runs it at most 1 + n times, and the first success ends it [A201]", () =>
     Effect.gen(function* () {
       for (const failures of [0, 1, 3]) {
         const { effect, starts } = scripted(...fails(busy(1), busy(2), busy(3)).slice(0, failures), fine)
@@ -58,7 +58,7 @@ describe("retry", () => {
     })
   )
 
-  it.effect("A202 maxAttempts: m runs it at most m times in all", () =>
+  it.effect("maxAttempts: m runs it at most m times in all [A202]", () =>
     Effect.gen(function* () {
       for (const maxAttempts of [1, 2, 4]) {
         const errors = [busy(1), busy(2), busy(3), busy(4)].slice(0, maxAttempts)
@@ -70,7 +70,7 @@ describe("retry", () => {
     })
   )
 
-  it("A203 A204 both counts, neither, or a senseless option are refused when the verdict is made", () => {
+  it("both counts, neither, or a senseless option are refused when the verdict is made [A203 A204]", () => {
     // @ts-expect-error both of them
     assert.throws(() => Recovery.retry({ retries: 1, maxAttempts: 2 }), RangeError)
     // @ts-expect-error neither of them
@@ -80,7 +80,7 @@ describe("retry", () => {
     assert.throws(() => Recovery.retry({ retries: 1, initialBackoff: -1 }), /initialBackoff must be a finite duration/)
   })
 
-  it.effect("A205 without a delay the next attempt starts at the same instant; with one, waits double", () =>
+  it.effect("without a delay the next attempt starts at the same instant; with one, waits double [A205]", () =>
     Effect.gen(function* () {
       const errors = [busy(1), busy(2), busy(3), busy(4)]
       const hasty = scripted(...fails(...errors))
@@ -95,7 +95,7 @@ describe("retry", () => {
     })
   )
 
-  it.effect("A206 no sleep follows the last attempt", () =>
+  it.effect("no sleep follows the last attempt [A206]", () =>
     Effect.gen(function* () {
       const { effect } = scripted(...fails(busy(1), busy(2)).map(Effect.delay("10 millis")))
       const table = { Busy: Recovery.retry({ maxAttempts: 2, initialBackoff: "1 hour" }) }
@@ -104,7 +104,7 @@ describe("retry", () => {
     })
   )
 
-  it.effect("A209 every failure is looked up again: another tag is for its own row", () =>
+  it.effect("every failure is looked up again: another tag is for its own row [A209]", () =>
     Effect.gen(function* () {
       const { effect, starts } = scripted(...fails(busy(1), gone(2)))
       const table = { Busy: Recovery.retry({ retries: 5 }), Gone: Recovery.respondWith("answer") }
@@ -116,7 +116,7 @@ describe("retry", () => {
     })
   )
 
-  it.effect("A210 each row counts for the whole call: two rows of three make at most seven attempts", () =>
+  it.effect("each row counts for the whole call: two rows of three make at most seven attempts [A210]", () =>
     Effect.gen(function* () {
       const table = { Busy: Recovery.retry({ retries: 3 }), Gone: Recovery.retry({ retries: 3 }) }
       const interleaved = scripted(
@@ -131,7 +131,7 @@ describe("retry", () => {
     })
   )
 
-  it.effect("A210 waits of a row go on from where they were, whatever failed between", () =>
+  it.effect("waits of a row go on from where they were, whatever failed between [A210]", () =>
     Effect.gen(function* () {
       const table = {
         Busy: Recovery.retry({ retries: 3, initialBackoff: "1 second" }),
@@ -143,7 +143,7 @@ describe("retry", () => {
     })
   )
 
-  it.effect("A210 counts belong to rows and calls: one value may stand in two rows and serve many calls", () =>
+  it.effect("counts belong to rows and calls: one value may stand in two rows and serve many calls [A210]", () =>
     Effect.gen(function* () {
       const twice = Recovery.retry({ retries: 1, initialBackoff: "1 second" })
       const table = { Busy: twice, Gone: twice }
@@ -159,7 +159,7 @@ describe("retry", () => {
     })
   )
 
-  it.effect("A210 rows count apart whatever their tags look like", () =>
+  it.effect("rows count apart whatever their tags look like [A210]", () =>
     Effect.gen(function* () {
       let runs = 0
       const effect = Effect.suspend((): Effect.Effect<string, { readonly _tag: "A" } | { readonly _tag: "A/0" }> =>
@@ -171,7 +171,7 @@ describe("retry", () => {
     })
   )
 
-  it.effect("A210 rows with absurd counts end at 10,000 attempts, with the last error", () =>
+  it.effect("rows with absurd counts end at 10,000 attempts, with the last error [A210]", () =>
     Effect.gen(function* () {
       let runs = 0
       const counting = Effect.suspend((): Effect.Effect<string, Busy | Gone> => {
@@ -184,7 +184,7 @@ describe("retry", () => {
     })
   )
 
-  it.effect("A210 P1101 at that cap a ladder goes on to its next rung, and a row that answers still answers", () =>
+  it.effect("at that cap a ladder goes on to its next rung, and a row that answers still answers [A210 P1101]", () =>
     Effect.gen(function* () {
       let runs = 0
       const counting = (last: Failure) =>
@@ -200,7 +200,7 @@ describe("retry", () => {
     })
   )
 
-  it.effect("A213 a schedule is fed each error of its row, typed; when it is done, the last error leaves", () =>
+  it.effect("a schedule is fed each error of its row, typed; when it is done, the last error leaves [A213]", () =>
     Effect.gen(function* () {
       const seen: Array<number> = []
       const schedule = Schedule.spaced("1 second").pipe(
@@ -219,7 +219,7 @@ describe("retry", () => {
     })
   )
 
-  it.effect("A213 A512 a schedule that fails ends it with its own error; one that dies kills it", () =>
+  it.effect("a schedule that fails ends it with its own error; one that dies kills it [A213 A512]", () =>
     Effect.gen(function* () {
       const failing = Schedule.forever.pipe(Schedule.tap(() => Effect.fail(new Broken())))
       const first = scripted(...fails(busy(1)))
@@ -235,7 +235,7 @@ describe("retry", () => {
   )
 
   it.effect(
-    "P804 a hint is a floor under a retry, also under a schedule; one above maxHint makes the rung give up",
+    "a hint is a floor under a retry, also under a schedule; one above maxHint makes the rung give up [P804]",
     () =>
       Effect.gen(function* () {
         const { effect, starts } = scripted(...fails(busy(1, "7 seconds"), busy(2, 0), busy(3, "61 seconds")))
@@ -253,7 +253,7 @@ describe("retry", () => {
 })
 
 describe("tables", () => {
-  it.effect("A501 the nearest table comes first, tag by tag, and the next one sees what that leaves", () =>
+  it.effect("the nearest table comes first, tag by tag, and the next one sees what that leaves [A501]", () =>
     Effect.gen(function* () {
       const near = { Busy: Recovery.retry({ retries: 1 }) }
       const far = { Busy: Recovery.respondWith("far"), Gone: Recovery.respondWith("gone") }
@@ -265,7 +265,7 @@ describe("tables", () => {
     })
   )
 
-  it.effect("A502 A503 an exact tag beats orElse, and changing orElse changes nothing for it", () =>
+  it.effect("an exact tag beats orElse, and changing orElse changes nothing for it [A502 A503]", () =>
     Effect.gen(function* () {
       for (const orElse of [Recovery.respondWith("other"), Recovery.rethrow, Recovery.retry({ retries: 5 })]) {
         const { effect } = scripted(...fails(busy(1)))
@@ -281,7 +281,7 @@ describe("tables", () => {
     })
   )
 
-  it.effect("A502 tags that share orElse share its count", () =>
+  it.effect("tags that share orElse share its count [A502]", () =>
     Effect.gen(function* () {
       const { effect, starts } = scripted(...fails(busy(1), gone(2), odd(3)))
       const left = yield* Effect.flip(effect.pipe(Recovery.onError({ orElse: Recovery.retry({ retries: 2 }) })))
@@ -289,7 +289,7 @@ describe("tables", () => {
     })
   )
 
-  it.effect("A507 without a row a failure leaves as itself, the same object, at the same instant", () =>
+  it.effect("without a row a failure leaves as itself, the same object, at the same instant [A507]", () =>
     Effect.gen(function* () {
       const error = odd(1)
       for (const table of [{}, { Busy: Recovery.respondWith("busy") }]) {
@@ -301,7 +301,7 @@ describe("tables", () => {
     })
   )
 
-  it.effect("A508 on success no row is asked and no instant is added", () =>
+  it.effect("on success no row is asked and no instant is added [A508]", () =>
     Effect.gen(function* () {
       const asked: Array<unknown> = []
       const orElse = Recovery.when((error: Failure) => {
@@ -317,7 +317,7 @@ describe("tables", () => {
     })
   )
 
-  it.effect("A509 rethrow leaves the failure as itself, the same object, and asks no other row", () =>
+  it.effect("rethrow leaves the failure as itself, the same object, and asks no other row [A509]", () =>
     Effect.gen(function* () {
       const error = busy(1)
       const { effect, starts } = scripted(Effect.fail(error))
@@ -327,7 +327,7 @@ describe("tables", () => {
     })
   )
 
-  it.effect("A509 what needs a model to talk to does not compile on a plain effect, and dies if it got there", () =>
+  it.effect("what needs a model to talk to does not compile on a plain effect, and dies if it got there [A509]", () =>
     Effect.gen(function* () {
       for (const [verdict, word] of [
         [Recovery.tell(), "told"],
@@ -346,7 +346,7 @@ describe("tables", () => {
     })
   )
 
-  it.effect("A510 respondWith answers with a value, or with an effect of the failure, and nothing runs again", () =>
+  it.effect("respondWith answers with a value, or with an effect of the failure, and nothing runs again [A510]", () =>
     Effect.gen(function* () {
       const value = scripted(...fails(busy(1)))
       const table = { Busy: Recovery.respondWith({ empty: true }) }
@@ -362,7 +362,7 @@ describe("tables", () => {
 
 describe("when", () => {
   it.effect(
-    "A511 it is asked at every failure and sees the attempt, the errors before and the time since the start",
+    "it is asked at every failure and sees the attempt, the errors before and the time since the start [A511]",
     () =>
       Effect.gen(function* () {
         const errors = [busy(1), gone(2), busy(3), busy(4)]
@@ -387,7 +387,7 @@ describe("when", () => {
       })
   )
 
-  it.effect("A511 a verdict made anew at each failure does not count anew", () =>
+  it.effect("a verdict made anew at each failure does not count anew [A511]", () =>
     Effect.gen(function* () {
       const { effect, starts } = scripted(...fails(busy(1), busy(2), busy(3)))
       const Busy = Recovery.when(() => Recovery.retry({ retries: 2, initialBackoff: "1 second" }))
@@ -396,7 +396,7 @@ describe("when", () => {
     })
   )
 
-  it.effect("P1104 A511 what goes on after a restart tells a choice of no failures but its own", () =>
+  it.effect("what goes on after a restart tells a choice of no failures but its own [P1104 A511]", () =>
     Effect.gen(function* () {
       let kept: Recovery.Position | undefined
       const previous: Array<ReadonlyArray<unknown>> = []
@@ -418,7 +418,7 @@ describe("when", () => {
     })
   )
 
-  it.effect("P1104 P1101 a ladder that lost the rung on which it stood is used up", () =>
+  it.effect("a ladder that lost the rung on which it stood is used up [P1104 P1101]", () =>
     Effect.gen(function* () {
       let kept: Recovery.Position | undefined
       const onWait = (position: Recovery.Position) => Effect.sync(() => void (kept = position))
@@ -437,7 +437,7 @@ describe("when", () => {
     })
   )
 
-  it.effect("A512 a choice that throws kills it", () =>
+  it.effect("a choice that throws kills it [A512]", () =>
     Effect.gen(function* () {
       const defect = new Error("in the callback")
       const Busy = Recovery.when((): typeof Recovery.rethrow => {
@@ -450,7 +450,7 @@ describe("when", () => {
 })
 
 describe("handlers", () => {
-  it.effect("A512 a handler that fails ends it with that error, unwrapped, and no row is asked about it", () =>
+  it.effect("a handler that fails ends it with that error, unwrapped, and no row is asked about it [A512]", () =>
     Effect.gen(function* () {
       const broken = new Broken()
       const { effect, starts } = scripted(...fails(busy(1)))
@@ -473,7 +473,7 @@ describe("handlers", () => {
     })
   )
 
-  it.effect("A512 a handler that dies, throws or is interrupted ends it as that", () =>
+  it.effect("a handler that dies, throws or is interrupted ends it as that [A512]", () =>
     Effect.gen(function* () {
       const exitOf = <A>(handler: () => Effect.Effect<A>) =>
         Effect.exit(scripted(...fails(busy(1))).effect.pipe(Recovery.onError({ Busy: Recovery.respondWith(handler) })))
@@ -489,7 +489,7 @@ describe("handlers", () => {
     })
   )
 
-  it.effect("A111 a handler whose failure stands beside an interrupt is interrupted", () =>
+  it.effect("a handler whose failure stands beside an interrupt is interrupted [A111]", () =>
     Effect.gen(function* () {
       const cause = Cause.combine(Cause.fail(new Broken()), Cause.interrupt())
       const table = { Busy: Recovery.respondWith(() => Effect.failCause(cause)) }
@@ -500,7 +500,7 @@ describe("handlers", () => {
 })
 
 describe("ladders", () => {
-  it.effect("P1101 the next rung is asked when one gives up, with the failure that made it, and none twice", () =>
+  it.effect("the next rung is asked when one gives up, with the failure that made it, and none twice [P1101]", () =>
     Effect.gen(function* () {
       const errors = [busy(1), busy(2), busy(3), busy(4), busy(5)]
       const { effect, starts } = scripted(...fails(...errors))
@@ -515,7 +515,7 @@ describe("ladders", () => {
     })
   )
 
-  it.effect("P1101 a rung that gave up early is not asked again, also when another tag failed between", () =>
+  it.effect("a rung that gave up early is not asked again, also when another tag failed between [P1101]", () =>
     Effect.gen(function* () {
       const asked: Array<number> = []
       const first = Recovery.when((error: Busy) => {
@@ -533,7 +533,7 @@ describe("ladders", () => {
     })
   )
 
-  it.effect("P1101 ladders nest, and one of a single rung is that rung", () =>
+  it.effect("ladders nest, and one of a single rung is that rung [P1101]", () =>
     Effect.gen(function* () {
       const retries = (n: number) => Recovery.retry<Busy>({ retries: n })
       const nested = Recovery.ladder(
@@ -547,7 +547,7 @@ describe("ladders", () => {
     })
   )
 
-  it("P1101 a ladder without rungs does not compile", () => {
+  it("a ladder without rungs does not compile [P1101]", () => {
     // @ts-expect-error no rung at all
     assert.isFunction(() => Recovery.ladder())
   })
@@ -555,7 +555,7 @@ describe("ladders", () => {
 
 describe("toSchedule", () => {
   it.effect(
-    "A516 Effect.retry with the schedule of a verdict makes the attempts of the table, at the same instants",
+    "Effect.retry with the schedule of a verdict makes the attempts of the table, at the same instants [A516]",
     () =>
       Effect.gen(function* () {
         const verdict = Recovery.retry<Failure>({
@@ -575,7 +575,7 @@ describe("toSchedule", () => {
       })
   )
 
-  it("A516 only a retry has a schedule", () => {
+  it("only a retry has a schedule [A516]", () => {
     // @ts-expect-error no schedule can say it
     assert.throws(() => Recovery.toSchedule(Recovery.rethrow), TypeError)
   })
@@ -597,7 +597,7 @@ describe("interruption and defects", () => {
     return play(script, handling)
   }
 
-  it.effect("A110 a defect is offered to no row, and neither is a failure beside one, which becomes one", () =>
+  it.effect("a defect is offered to no row, and neither is a failure beside one, which becomes one [A110]", () =>
     Effect.gen(function* () {
       const died = yield* ending({ does: "die", takes: 5 })
       assert.deepStrictEqual([died.end, died.exit], [5, "died of defect of attempt 1"])
@@ -610,7 +610,7 @@ describe("interruption and defects", () => {
     })
   )
 
-  it.effect("A111 interruption is offered to no row, and wins over a failure beside it", () =>
+  it.effect("interruption is offered to no row, and wins over a failure beside it [A111]", () =>
     Effect.gen(function* () {
       for (const step of [
         { does: "interrupt", takes: 5 },
@@ -626,7 +626,7 @@ describe("interruption and defects", () => {
     })
   )
 
-  it.effect("A111 an interrupt from outside ends a wait, an attempt and a handler for good", () =>
+  it.effect("an interrupt from outside ends a wait, an attempt and a handler for good [A111]", () =>
     Effect.gen(function* () {
       const script: Script = { steps: [], rest: { does: "fail", tag: "A", takes: 1000 } }
       const policy = Recovery.ladder(
@@ -650,7 +650,7 @@ describe("interruption and defects", () => {
     })
   )
 
-  it.effect("A507 a cause with no failure in it has no row, and stays as it is", () =>
+  it.effect("a cause with no failure in it has no row, and stays as it is [A507]", () =>
     Effect.gen(function* () {
       const nothing: Effect.Effect<string, Failure> = Effect.failCause(Cause.empty)
       const exit = yield* Effect.exit(nothing.pipe(Recovery.onError({ orElse: Recovery.respondWith("handled") })))
@@ -658,7 +658,7 @@ describe("interruption and defects", () => {
     })
   )
 
-  it.effect("A508 a guarded success is the unguarded one, attempt for attempt", () =>
+  it.effect("a guarded success is the unguarded one, attempt for attempt [A508]", () =>
     Effect.gen(function* () {
       const script: Script = { steps: [], rest: { does: "succeed", takes: 20, value: "fine" } }
       assert.deepStrictEqual(yield* play(script, handling), yield* play(script, bare))

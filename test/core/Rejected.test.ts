@@ -17,7 +17,7 @@ const rejection = (tool: string, rawArgs?: string) =>
     rawArgs === undefined ? {} : { rawArgs }
   )
 
-it.run("P404 a call that the provider rejected goes the way of InvalidArgs: to the rows of its tool", (run) =>
+it.run("a call that the provider rejected goes the way of InvalidArgs: to the rows of its tool [P404]", (run) =>
   Effect.gen(function* () {
     const { agent: repair, inputs } = fixer(Effect.succeed('{"n":1}'))
     const { runs, tool } = play("look", { coercion: [] }, [Effect.succeed("seen")])
@@ -34,7 +34,7 @@ it.run("P404 a call that the provider rejected goes the way of InvalidArgs: to t
 )
 
 it.run(
-  "P404 without a row it leaves as InvalidArgs, with the model's own text; what coercion can mend just runs",
+  "without a row it leaves as InvalidArgs, with the model's own text; what coercion can mend just runs [P404]",
   (run) =>
     Effect.gen(function* () {
       const bare = play("look", { coercion: [] }, [])
@@ -49,7 +49,7 @@ it.run(
     })
 )
 
-it.effect("P404 P902 it can wait for somebody's decision, as any other call of the model", () =>
+it.effect("it can wait for somebody's decision, as any other call of the model [P404 P902]", () =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const agent = agentWith(tool)
@@ -64,7 +64,7 @@ it.effect("P404 P902 it can wait for somebody's decision, as any other call of t
 )
 
 it.run(
-  "P404 an unknown tool, or a call that is not shown, is the model's failure still; and a row for it comes first",
+  "an unknown tool, or a call that is not shown, is the model's failure still; and a row for it comes first [P404]",
   (run) =>
     Effect.gen(function* () {
       const { tool } = scripted("look")

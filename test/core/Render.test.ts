@@ -36,7 +36,7 @@ const error = fc.oneof(
 const sideEffects = fc.constantFrom<Recovery.SideEffects>("none", "idempotent", "unsafe", "undeclared")
 
 plain(
-  "C5 C6 P202 the label of any failure follows from its advice and the tool's effects; the text has no stack",
+  "the label of any failure follows from its advice and the tool's effects; the text has no stack [C5 C6 P202]",
   () => {
     fc.assert(
       fc.property(error, sideEffects, fc.integer({ min: 1, max: 5 }), (error, effects, attempt) => {
@@ -64,7 +64,7 @@ plain(
   }
 )
 
-plain("L911 P202 no text holds the lines of a stack, nor a key that stands in any word of an error", () => {
+plain("no text holds the lines of a stack, nor a key that stands in any word of an error [L911 P202]", () => {
   const key = "sk-live-abcdefghijkl"
   for (const sample of all) {
     const planted = Object.assign(Object.create(Object.getPrototypeOf(sample)), sample, {
@@ -81,7 +81,7 @@ plain("L911 P202 no text holds the lines of a stack, nor a key that stands in an
   }
 })
 
-it.run("P203 rendering leaves the developer's error alone: the same object, with the same fields", (run) =>
+it.run("rendering leaves the developer's error alone: the same object, with the same fields [P203]", (run) =>
   Effect.gen(function* () {
     const failure = busy(`no access, token=${"abcdefgh"}`)
     const before = { ...failure, message: failure.message, stack: failure.stack }
@@ -111,7 +111,7 @@ it.run("P203 rendering leaves the developer's error alone: the same object, with
 )
 
 it.run(
-  "P201 bad arguments are told with each path, what was expected there with its allowed values, and what came",
+  "bad arguments are told with each path, what was expected there with its allowed values, and what came [P201]",
   (run) =>
     Effect.gen(function* () {
       const book = Tool.make("book", {
@@ -146,7 +146,7 @@ it.run(
     })
 )
 
-plain("P201 an issue says where, what was expected, and what came", () => {
+plain("an issue says where, what was expected, and what came [P201]", () => {
   assert.strictEqual(
     Issue.format({ path: ["user", "tags", 0], expected: "Expected string", actual: "number 3" }),
     "user.tags[0]: Expected string, got number 3"
@@ -158,7 +158,7 @@ plain("P201 an issue says where, what was expected, and what came", () => {
 })
 
 it.run(
-  "C11 a client error of an API is not retried by a policy that follows advice, 408, 425 and 429 excepted",
+  "a client error of an API is not retried by a policy that follows advice, 408, 425 and 429 excepted [C11]",
   (run) =>
     Effect.gen(function* () {
       for (const [status, attempts] of [

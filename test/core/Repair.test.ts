@@ -20,7 +20,7 @@ const settled = (transcript: Message.Transcript) =>
       : []
   )
 
-it("P402 results go to their calls, orphans are settled as interrupted, results without a call are dropped", () => {
+it("results go to their calls, orphans are settled as interrupted, results without a call are dropped [P402]", () => {
   const repaired = Message.repair([
     Message.system("Work."),
     result("c0", "from nowhere"),
@@ -42,7 +42,7 @@ it("P402 results go to their calls, orphans are settled as interrupted, results 
   ])
 })
 
-it("P402 ids repeat: a result belongs to the nearest message before it, there to the first open call", () => {
+it("ids repeat: a result belongs to the nearest message before it, there to the first open call [P402]", () => {
   const repaired = Message.repair([
     said(call("c1")),
     said(call("c1"), call("c1")),
@@ -60,7 +60,7 @@ it("P402 ids repeat: a result belongs to the nearest message before it, there to
   ])
 })
 
-it("P402 what can be read is mended: texts in the place of parts, ids that are numbers, arguments that are no JSON", () => {
+it("what can be read is mended: texts in the place of parts, ids that are numbers, arguments that are no JSON [P402]", () => {
   const cyclic: Array<unknown> = []
   cyclic.push(cyclic)
   const repaired = Message.repair([
@@ -98,7 +98,7 @@ it("P402 what can be read is mended: texts in the place of parts, ids that are n
   ])
 })
 
-it("P402 what cannot be read is dropped, and nothing makes it throw", () => {
+it("what cannot be read is dropped, and nothing makes it throw [P402]", () => {
   const hostile = {
     get role(): string {
       throw new Error("look away")
@@ -136,7 +136,7 @@ it("P402 what cannot be read is dropped, and nothing makes it throw", () => {
   assert.deepStrictEqual(Message.repair(paused), paused)
 })
 
-it("P402 texts stand under either name, and parts without a text or with an empty one are no obstacle", () => {
+it("texts stand under either name, and parts without a text or with an empty one are no obstacle [P402]", () => {
   const repaired = Message.repair([
     { role: "system", text: [{ type: "text", text: "Work " }, 5, "hard."] },
     { role: "system", content: [{ type: "text", text: "" }] },
@@ -169,7 +169,7 @@ it("P402 texts stand under either name, and parts without a text or with an empt
   ])
 })
 
-it("P402 a call that has to be mended keeps what belongs to its provider, where that can be read", () => {
+it("a call that has to be mended keeps what belongs to its provider, where that can be read [P402]", () => {
   const opaque = { provider: "p", data: { signature: "s" } }
   const repaired = Message.repair([
     {
@@ -192,7 +192,7 @@ it("P402 a call that has to be mended keeps what belongs to its provider, where 
   )
 })
 
-it("P402 what is sound is kept as it came, with all that somebody has noted beside it", () => {
+it("what is sound is kept as it came, with all that somebody has noted beside it [P402]", () => {
   const user = { ...Message.user("go"), at: 5 }
   const noted = { ...call("c1"), at: 6 }
   const repaired = Message.repair([user, { role: "assistant", content: [noted] }])
@@ -202,7 +202,7 @@ it("P402 what is sound is kept as it came, with all that somebody has noted besi
   assert.strictEqual(said.content[0].call, noted)
 })
 
-it("P402 of two names for a text the one that is meant for texts counts", () => {
+it("of two names for a text the one that is meant for texts counts [P402]", () => {
   const repaired = Message.repair([
     { role: "system", text: ["Work."], content: "Play." },
     { role: "assistant", content: [call("c1")] },
@@ -212,7 +212,7 @@ it("P402 of two names for a text the one that is meant for texts counts", () => 
   assert.deepStrictEqual(settled(repaired), ["c1 result: seen"])
 })
 
-it("P402 a call that is settled already takes no result of another, though it has to be mended itself", () => {
+it("a call that is settled already takes no result of another, though it has to be mended itself [P402]", () => {
   const settlement = { kind: "told", text: "no" }
   const repaired = Message.repair([
     {

@@ -25,7 +25,7 @@ const systems = (messages: Message.Transcript | undefined): ReadonlyArray<string
 
 const rolesOf = (messages: Message.Transcript | undefined) => (messages ?? []).map(({ role }) => role)
 
-it.run("A1002 A911 a new word in a conversation is routed afresh, and reads the prompt of that skill alone", (run) =>
+it.run("a new word in a conversation is routed afresh, and reads the prompt of that skill alone [A1002 A911]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* make(text("billed"), text("helped"), text("billed again"), text("and again"))
@@ -57,7 +57,7 @@ it.run("A1002 A911 a new word in a conversation is routed afresh, and reads the 
 )
 
 it.run(
-  "A1003 P406 a conversation whose new word fits no skill fails with all that was said, and can be gone on with",
+  "a conversation whose new word fits no skill fails with all that was said, and can be gone on with [A1003 P406]",
   (run) =>
     Effect.gen(function* () {
       const agent = Agent.make("desk", { skills })
@@ -75,7 +75,7 @@ it.run(
     })
 )
 
-it.run("A1002 A909 from a checkpoint the skill goes on; with a new word, the one that fits it", (run) =>
+it.run("from a checkpoint the skill goes on; with a new word, the one that fits it [A1002 A909]", (run) =>
   Effect.gen(function* () {
     const look = scripted("look", Effect.succeed("seen"))
     const agent = Agent.make("desk", {
@@ -105,7 +105,7 @@ it.run("A1002 A909 from a checkpoint the skill goes on; with a new word, the one
 )
 
 it.run(
-  "A1004 a deterministic skill that is chosen for a new word gets that word, and the transcript one prompt",
+  "a deterministic skill that is chosen for a new word gets that word, and the transcript one prompt [A1004]",
   (run) =>
     Effect.gen(function* () {
       const log = eventLog()
@@ -124,7 +124,7 @@ it.run(
     })
 )
 
-it.run("A1002 an agent with one skill keeps the system message that a history of foreign origin begins with", (run) =>
+it.run("an agent with one skill keeps the system message that a history of foreign origin begins with [A1002]", (run) =>
   Effect.gen(function* () {
     const agent = Agent.make("desk", { prompt: "Be brief.", skills: [skills[0]] })
     const model = yield* make(text("billed"))

@@ -23,7 +23,7 @@ const { call, calls } = ScriptedModel
 
 const say = (text: string) => Recovery.tell(() => text)
 
-it.run("A501 the nearest level that has a row for the tag decides, tag by tag", (run) =>
+it.run("the nearest level that has a row for the tag decides, tag by tag [A501]", (run) =>
   Effect.gen(function* () {
     const odd = { _tag: "Odd", message: "odd" } as const
     const { tool } = scripted("fetch", Effect.fail(busy()), Effect.fail(gone()), Effect.fail(odd))
@@ -37,7 +37,7 @@ it.run("A501 the nearest level that has a row for the tag decides, tag by tag", 
   })
 )
 
-it.run("A501 orElse of a nearer level wins over an exact row of a farther one", (run) =>
+it.run("orElse of a nearer level wins over an exact row of a farther one [A501]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.fail(busy()))
     const model = yield* callingOnce("fetch")
@@ -50,7 +50,7 @@ it.run("A501 orElse of a nearer level wins over an exact row of a farther one", 
   })
 )
 
-it.run("A502 within a level: the exact tag, then InvalidArgs or ExecutionError in its place, then orElse", (run) =>
+it.run("within a level: the exact tag, then InvalidArgs or ExecutionError in its place, then orElse [A502]", (run) =>
   Effect.gen(function* () {
     const steps = [Effect.fail(busy()), Effect.fail(gone())] as const
     const raws = ["broken", '{"m":1}', "{}", "{}"]
@@ -86,7 +86,7 @@ it.run("A502 within a level: the exact tag, then InvalidArgs or ExecutionError i
   })
 )
 
-it.run("A503 a lower level changes nothing while a higher one matches", (run) =>
+it.run("a lower level changes nothing while a higher one matches [A503]", (run) =>
   Effect.gen(function* () {
     const asked: Array<unknown> = []
     const lower = Recovery.when((error: unknown) => {
@@ -105,7 +105,7 @@ it.run("A503 a lower level changes nothing while a higher one matches", (run) =>
   })
 )
 
-it.run("A504 the later table wins per tag, its other rows stay; at the other levels too", (run) =>
+it.run("the later table wins per tag, its other rows stay; at the other levels too [A504]", (run) =>
   Effect.gen(function* () {
     const steps = [Effect.fail(busy()), Effect.fail(gone())] as const
     const first = { Busy: say("first"), Gone: say("first") } as const
@@ -125,7 +125,7 @@ it.run("A504 the later table wins per tag, its other rows stay; at the other lev
   })
 )
 
-it("A505 a table for a tool that is not there dies at construction and names the tools that are", () => {
+it("a table for a tool that is not there dies at construction and names the tools that are [A505]", () => {
   const agent = agentWith(scripted("fetch").tool, scripted("look").tool)
   const table: object = { fetsch: {} }
   assert.throws(
@@ -135,7 +135,7 @@ it("A505 a table for a tool that is not there dies at construction and names the
   )
 })
 
-it.run("A507 rethrow exempts a tag from every other row and level", (run) =>
+it.run("rethrow exempts a tag from every other row and level [A507]", (run) =>
   Effect.gen(function* () {
     const failure = busy()
     const { runs, tool } = scripted("fetch", Effect.fail(failure))
@@ -170,7 +170,7 @@ const countingErrors = Effect.acquireRelease(
   ({ restore }) => Effect.sync(restore)
 )
 
-it.run("A508 the happy path constructs no error, whatever tables there are", (run) =>
+it.run("the happy path constructs no error, whatever tables there are [A508]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.succeed("fine"))
     const guarded = tool.pipe(
@@ -187,7 +187,7 @@ it.run("A508 the happy path constructs no error, whatever tables there are", (ru
   })
 )
 
-it.run("A508 on success no table is consulted", (run) =>
+it.run("on success no table is consulted [A508]", (run) =>
   Effect.gen(function* () {
     const asked: Array<unknown> = []
     const { tool } = scripted("fetch", Effect.succeed("page"))
@@ -210,7 +210,7 @@ it.run("A508 on success no table is consulted", (run) =>
   })
 )
 
-it.run("A510 respondWith settles the call as a success with its value, marked as recovered", (run) =>
+it.run("respondWith settles the call as a success with its value, marked as recovered [A510]", (run) =>
   Effect.gen(function* () {
     const a = scripted("a", Effect.fail(busy("1")))
     const b = scripted("b", Effect.fail(busy("2")))
@@ -236,7 +236,7 @@ it.run("A510 respondWith settles the call as a success with its value, marked as
   })
 )
 
-it.run("A511 when is asked at every failure and sees attempt, errors before, elapsed time, params, effects", (run) =>
+it.run("when is asked at every failure and sees attempt, errors before, elapsed time, params, effects [A511]", (run) =>
   Effect.gen(function* () {
     const seen: Array<Recovery.FailureContext> = []
     const failures = [busy("1"), busy("2"), busy("3")] as const
@@ -270,7 +270,7 @@ it.run("A511 when is asked at every failure and sees attempt, errors before, ela
   })
 )
 
-it.run("A511 with bad arguments it sees the raw ones and no params", (run) =>
+it.run("with bad arguments it sees the raw ones and no params [A511]", (run) =>
   Effect.gen(function* () {
     const seen: Array<Recovery.FailureContext> = []
     const { tool } = scripted("fetch")
@@ -285,7 +285,7 @@ it.run("A511 with bad arguments it sees the raw ones and no params", (run) =>
   })
 )
 
-it.run("A512 a handler that fails fails the call with that error, unwrapped, and no row is asked again", (run) =>
+it.run("a handler that fails fails the call with that error, unwrapped, and no row is asked again [A512]", (run) =>
   Effect.gen(function* () {
     const failure = gone("no fallback")
     const { tool } = scripted("fetch", Effect.fail(busy()))
@@ -301,7 +301,7 @@ it.run("A512 a handler that fails fails the call with that error, unwrapped, and
   })
 )
 
-it.run("A512 a handler that dies kills the run, whichever kind it is", (run) =>
+it.run("a handler that dies kills the run, whichever kind it is [A512]", (run) =>
   Effect.gen(function* () {
     const bug = new Error("bug")
     const boom = (): never => {

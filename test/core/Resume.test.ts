@@ -17,42 +17,46 @@ const working = <const Tools extends ReadonlyArray<Tool.AnyTool>>(budget: Budget
     skills: [{ name: "work", description: "Works.", tools }]
   })
 
-it.run("A911 after a budget ended a run, it goes on from its transcript with a bigger one; nothing runs twice", (run) =>
-  Effect.gen(function* () {
-    const { runs, tool } = scripted("look", ...seen(3))
-    const model = yield* make(batch("look"), batch("look"), batch("look"), done)
-    const agent = working({ maxTurns: 2 }, tool)
-    const error = yield* Effect.flip(run(agent, "go")).pipe(Effect.provide(model.layer))
-    assert(error instanceof RunError.BudgetExceededError)
-    assert.strictEqual(runs.length, 2)
-    const resumed = run(Agent.resume(agent), { from: error.transcript, budget: { maxTurns: 5 } })
-    assert.strictEqual(yield* resumed.pipe(Effect.provide(model.layer)), "done")
-    assert.strictEqual(runs.length, 3)
-    const last = model.requests.at(-1)?.messages ?? []
-    assert.deepStrictEqual(last.slice(0, error.transcript.length), error.transcript)
-  })
+it.run(
+  "after a budget ended a run, it goes on from its transcript with a bigger one; nothing runs twice [A911]",
+  (run) =>
+    Effect.gen(function* () {
+      const { runs, tool } = scripted("look", ...seen(3))
+      const model = yield* make(batch("look"), batch("look"), batch("look"), done)
+      const agent = working({ maxTurns: 2 }, tool)
+      const error = yield* Effect.flip(run(agent, "go")).pipe(Effect.provide(model.layer))
+      assert(error instanceof RunError.BudgetExceededError)
+      assert.strictEqual(runs.length, 2)
+      const resumed = run(Agent.resume(agent), { from: error.transcript, budget: { maxTurns: 5 } })
+      assert.strictEqual(yield* resumed.pipe(Effect.provide(model.layer)), "done")
+      assert.strictEqual(runs.length, 3)
+      const last = model.requests.at(-1)?.messages ?? []
+      assert.deepStrictEqual(last.slice(0, error.transcript.length), error.transcript)
+    })
 )
 
-it.run("A911 P406 a conversation goes on with what the user says next; one that is answered gives its answer", (run) =>
-  Effect.gen(function* () {
-    const { tool } = scripted("look", ...seen(1))
-    const model = yield* make(text("first"), batch("look"), text("second"))
-    const agent = working({}, tool)
-    const outputs: Array<string> = []
-    outputs.push(yield* run(agent, "one").pipe(Effect.provide(model.layer)))
-    const said = [...(model.requests[0]?.messages ?? []), Message.assistant("first")]
-    outputs.push(yield* run(Agent.resume(agent), { from: said, input: "two" }).pipe(Effect.provide(model.layer)))
-    outputs.push(yield* run(Agent.resume(agent), { from: said }).pipe(Effect.provide(model.layer)))
-    assert.deepStrictEqual(outputs, ["first", "second", "first"])
-    assert.deepStrictEqual(
-      model.requests[1]?.messages.map(({ role }) => role),
-      ["system", "user", "assistant", "user"]
-    )
-    assert.strictEqual(model.requests.length, 3)
-  })
+it.run(
+  "a conversation goes on with what the user says next; one that is answered gives its answer [A911 P406]",
+  (run) =>
+    Effect.gen(function* () {
+      const { tool } = scripted("look", ...seen(1))
+      const model = yield* make(text("first"), batch("look"), text("second"))
+      const agent = working({}, tool)
+      const outputs: Array<string> = []
+      outputs.push(yield* run(agent, "one").pipe(Effect.provide(model.layer)))
+      const said = [...(model.requests[0]?.messages ?? []), Message.assistant("first")]
+      outputs.push(yield* run(Agent.resume(agent), { from: said, input: "two" }).pipe(Effect.provide(model.layer)))
+      outputs.push(yield* run(Agent.resume(agent), { from: said }).pipe(Effect.provide(model.layer)))
+      assert.deepStrictEqual(outputs, ["first", "second", "first"])
+      assert.deepStrictEqual(
+        model.requests[1]?.messages.map(({ role }) => role),
+        ["system", "user", "assistant", "user"]
+      )
+      assert.strictEqual(model.requests.length, 3)
+    })
 )
 
-it.run("P402 P406 a history of foreign origin is repaired first, and the agent's prompt is put before it", (run) =>
+it.run("a history of foreign origin is repaired first, and the agent's prompt is put before it [P402 P406]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(text("done"))
     const call = { type: "tool-call", id: "c9", name: "look", arguments: "{}" } as const
@@ -75,7 +79,7 @@ const starting = <O, E>(
   (agent.start("go") as Effect.Effect<Agent.Run<O, E>, never, Model.Model>).pipe(Effect.provide(model.layer))
 
 it.effect(
-  "A909 a checkpoint suspends a started run, and a bigger budget lets it go on with all that it has counted",
+  "a checkpoint suspends a started run, and a bigger budget lets it go on with all that it has counted [A909]",
   () =>
     Effect.gen(function* () {
       const { runs, tool } = scripted("look", ...seen(3))
@@ -99,7 +103,7 @@ it.effect(
     })
 )
 
-it.run("A909 where nobody can resume it, a checkpoint ends the run as stop does", (run) =>
+it.run("where nobody can resume it, a checkpoint ends the run as stop does [A909]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", ...seen(1))
     const model = yield* make(batch("look"))
@@ -110,7 +114,7 @@ it.run("A909 where nobody can resume it, a checkpoint ends the run as stop does"
 )
 
 it.effect(
-  "A1202 A1203 a handle gives the events from the beginning to each who asks, and the transcript and usage so far",
+  "a handle gives the events from the beginning to each who asks, and the transcript and usage so far [A1202 A1203]",
   () =>
     Effect.gen(function* () {
       const slow = scripted("slow", Effect.as(Effect.sleep("1 minute"), "seen"))
@@ -135,7 +139,7 @@ it.effect(
 )
 
 it.effect(
-  "A111 P401 a handle interrupts its run, which keeps what it has; so does the scope that it was started in",
+  "a handle interrupts its run, which keeps what it has; so does the scope that it was started in [A111 P401]",
   () =>
     Effect.gen(function* () {
       for (const ends of ["interrupt", "scope"] as const) {
@@ -158,7 +162,7 @@ it.effect(
     })
 )
 
-it.effect("A107 the outcome of a handle fails as the run fails, with that very error", () =>
+it.effect("the outcome of a handle fails as the run fails, with that very error [A107]", () =>
   Effect.gen(function* () {
     const failure = gone("away")
     const { tool } = scripted("look", Effect.fail(failure))
@@ -169,7 +173,7 @@ it.effect("A107 the outcome of a handle fails as the run fails, with that very e
   })
 )
 
-it.effect("P902 a document that is no snapshot fails with the place where it is none", () =>
+it.effect("a document that is no snapshot fails with the place where it is none [P902]", () =>
   Effect.gen(function* () {
     const error = yield* Effect.flip(Snapshot.fromJson({ version: 1, runId: "r" }))
     assert.include(String(error), "transcript")

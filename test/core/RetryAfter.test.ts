@@ -12,7 +12,7 @@ const hintOf = (header: string | null | undefined, now: RetryAfter.Instant = noo
   return retryAfter === undefined ? undefined : Duration.toMillis(retryAfter)
 }
 
-it("T12 fromHttp429 reads seconds, fractions included, and dates in the three forms of HTTP", () => {
+it("fromHttp429 reads seconds, fractions included, and dates in the three forms of HTTP [T12]", () => {
   for (const [header, millis] of [
     ["30", 30_000],
     [" 30 ", 30_000],
@@ -29,7 +29,7 @@ it("T12 fromHttp429 reads seconds, fractions included, and dates in the three fo
   }
 })
 
-it("T12 a blank, negative, unreadable or missing header is no hint, and the advice is then 60 s", () => {
+it("a blank, negative, unreadable or missing header is no hint, and the advice is then 60 s [T12]", () => {
   const junk = ["", "  ", "soon", "-5", "-0.5", "NaN", "Infinity", "1e3", "0x10", "1,5", "10 s", "Fri", "2027-01-01"]
   for (const header of [...junk, "Fri, 99 Jan 2027 12:00:07 GMT", `${"9".repeat(400)}`, null, undefined]) {
     const error = fromHttp429("openai", header, { now: noon })
@@ -38,7 +38,7 @@ it("T12 a blank, negative, unreadable or missing header is no hint, and the advi
   }
 })
 
-it("T12 a date is relative to the given instant, in whatever form that is", () => {
+it("a date is relative to the given instant, in whatever form that is [T12]", () => {
   const header = "Fri, 01 Jan 2027 12:01:00 GMT"
   const instants = [
     noon,
@@ -50,7 +50,7 @@ it("T12 a date is relative to the given instant, in whatever form that is", () =
   assert.strictEqual(hintOf(header, noon + 59_000), 1000)
 })
 
-it("T12 the error names the service, the status and the wait", () => {
+it("the error names the service, the status and the wait [T12]", () => {
   const error = fromHttp429("openai", "30", { now: noon })
   assert.deepInclude(error, { service: "openai", status: 429, retryAfter: Duration.seconds(30) })
   for (const part of ["openai", "429", "30s"]) assert.include(error.message, part)

@@ -30,7 +30,7 @@ const desk = (budget: Budget.Limits = {}) => {
 const chosen = (log: ReturnType<typeof eventLog>) =>
   log.of("skill-chosen").map(({ by, confidence, skill, turn }) => ({ by, confidence, skill, turn }))
 
-it.run("A1002 an agent with one skill or none makes no routing call and chooses nothing", (run) =>
+it.run("an agent with one skill or none makes no routing call and chooses nothing [A1002]", (run) =>
   Effect.gen(function* () {
     for (const skills of [[], [Skill.make("only", { description: "Is alone." })]]) {
       const log = eventLog()
@@ -43,7 +43,7 @@ it.run("A1002 an agent with one skill or none makes no routing call and chooses 
   })
 )
 
-it.run("A1002 a rule always wins: no model is asked which skill it is", (run) =>
+it.run("a rule always wins: no model is asked which skill it is [A1002]", (run) =>
   Effect.gen(function* () {
     const rules = [
       Router.byRule((input) => (input.startsWith("bill") ? "billing" : "talking")),
@@ -68,7 +68,7 @@ it.run("A1002 a rule always wins: no model is asked which skill it is", (run) =>
   })
 )
 
-it.run("A1002 else one model call chooses: it reads the skills, and the run goes on without it", (run) =>
+it.run("else one model call chooses: it reads the skills, and the run goes on without it [A1002]", (run) =>
   Effect.gen(function* () {
     const { agent } = desk()
     const log = eventLog()
@@ -92,7 +92,7 @@ it.run("A1002 else one model call chooses: it reads the skills, and the run goes
   })
 )
 
-it.run("A1002 a rule that names no skill leaves it to the model, with its options", (run) =>
+it.run("a rule that names no skill leaves it to the model, with its options [A1002]", (run) =>
   Effect.gen(function* () {
     const { agent, bills } = desk()
     const router = Router.byRule((): "talking" | undefined => undefined, { threshold: 0.2, prompt: "Pick one." })
@@ -105,7 +105,7 @@ it.run("A1002 a rule that names no skill leaves it to the model, with its option
   })
 )
 
-it.run("A1002 a rule that fails leaves as itself, and a rule that throws is a defect", (run) =>
+it.run("a rule that fails leaves as itself, and a rule that throws is a defect [A1002]", (run) =>
   Effect.gen(function* () {
     const error = busy()
     const failing = desk().agent.pipe(Agent.route(Router.byRule(() => Effect.fail(error))))
@@ -121,7 +121,7 @@ it.run("A1002 a rule that fails leaves as itself, and a rule that throws is a de
   })
 )
 
-it.run("A1002 the routing call is a turn, and is booked as routing with what it took", (run) =>
+it.run("the routing call is a turn, and is booked as routing with what it took [A1002]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { runs, tool } = scripted("look", Effect.succeed("seen"))
@@ -153,7 +153,7 @@ it.run("A1002 the routing call is a turn, and is booked as routing with what it 
   })
 )
 
-it.run("A903 A1002 the deadline of the run cuts a rule, the routing call and its waits", (run) =>
+it.run("the deadline of the run cuts a rule, the routing call and its waits [A903 A1002]", (run) =>
   Effect.gen(function* () {
     const never = Router.byRule(() => Effect.as(Effect.sleep("1 hour"), "talking"))
     const waiting = Router.byModel().pipe(
@@ -176,7 +176,7 @@ it.run("A903 A1002 the deadline of the run cuts a rule, the routing call and its
   })
 )
 
-it.run("A904 A1002 a limit of cost needs the price of the model before it chooses", (run) =>
+it.run("a limit of cost needs the price of the model before it chooses [A904 A1002]", (run) =>
   Effect.gen(function* () {
     const model = yield* make()
     const { agent } = desk({ maxCost: 1 })
@@ -189,7 +189,7 @@ it.run("A904 A1002 a limit of cost needs the price of the model before it choose
   })
 )
 
-it.run("A908 A1002 an agent that stands too deep asks neither its rule nor its model", (run) =>
+it.run("an agent that stands too deep asks neither its rule nor its model [A908 A1002]", (run) =>
   Effect.gen(function* () {
     let asked = 0
     const { agent, bills } = desk()
@@ -206,7 +206,7 @@ it.run("A908 A1002 an agent that stands too deep asks neither its rule nor its m
   })
 )
 
-it.run("A1003 confidence below the threshold, an unknown name or no answer at all is a RoutingError", (run) =>
+it.run("confidence below the threshold, an unknown name or no answer at all is a RoutingError [A1003]", (run) =>
   Effect.gen(function* () {
     for (const answer of [
       JSON.stringify({ name: "billing", confidence: 0.59 }),
@@ -230,7 +230,7 @@ it.run("A1003 confidence below the threshold, an unknown name or no answer at al
   })
 )
 
-it.run("A1003 a choice at the threshold counts, however its JSON is wrapped", (run) =>
+it.run("a choice at the threshold counts, however its JSON is wrapped [A1003]", (run) =>
   Effect.gen(function* () {
     for (const answer of [
       JSON.stringify({ name: "billing", confidence: 0.6 }),
@@ -245,7 +245,7 @@ it.run("A1003 a choice at the threshold counts, however its JSON is wrapped", (r
   })
 )
 
-it.run("A1003 the threshold can be set, and has to make sense", (run) =>
+it.run("the threshold can be set, and has to make sense [A1003]", (run) =>
   Effect.gen(function* () {
     for (const [threshold, confidence, isTaken] of [
       [0, 0, true],
@@ -264,7 +264,7 @@ it.run("A1003 the threshold can be set, and has to make sense", (run) =>
   })
 )
 
-it.run("A1003 a name that is no skill is refused from rules and tables too", (run) =>
+it.run("a name that is no skill is refused from rules and tables too [A1003]", (run) =>
   Effect.gen(function* () {
     const skills: ReadonlyArray<Skill.Skill> = ["a", "b"].map((name) => Skill.make(name, { description: name }))
     const ruled = Agent.make("worker", { skills }).pipe(Agent.route(Router.byRule((): string => "c")))
@@ -279,7 +279,7 @@ it.run("A1003 a name that is no skill is refused from rules and tables too", (ru
   })
 )
 
-it.run("A713 failures of the routing call escape, and the agent's own table is never asked", (run) =>
+it.run("failures of the routing call escape, and the agent's own table is never asked [A713]", (run) =>
   Effect.gen(function* () {
     const error = overloaded()
     const model = yield* make(fails(error))
@@ -292,7 +292,7 @@ it.run("A713 failures of the routing call escape, and the agent's own table is n
   })
 )
 
-it.run("A713 the router's own table retries, answers with a skill, or lets through", (run) =>
+it.run("the router's own table retries, answers with a skill, or lets through [A713]", (run) =>
   Effect.gen(function* () {
     const retrying = Router.byModel().pipe(
       Router.onLlmError({
@@ -322,7 +322,7 @@ it.run("A713 the router's own table retries, answers with a skill, or lets throu
 )
 
 it.run(
-  "A713 P1005 a routing call that was too long is shortened by its own table, and the run's conversation is not",
+  "a routing call that was too long is shortened by its own table, and the run's conversation is not [A713 P1005]",
   (run) =>
     Effect.gen(function* () {
       const short = Compaction.make("short", () => [Message.user("which?")])
@@ -337,7 +337,7 @@ it.run(
     })
 )
 
-it.run("A713 the attempts of a routing call are booked as routing, the failed ones too", (run) =>
+it.run("the attempts of a routing call are booked as routing, the failed ones too [A713]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const router = Router.byModel().pipe(Router.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }))

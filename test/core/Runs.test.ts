@@ -110,7 +110,7 @@ const brief = (events: ReadonlyArray<AgentEvent.AgentEvent>) =>
   events.filter(({ type }) => !type.endsWith("-delta")).map(({ agent, turn, type }) => [agent, turn, type])
 
 for (const [title, script, tools] of stories) {
-  it.effect(`A1201 whole and streamed are one run: an agent that ${title}`, () =>
+  it.effect(`whole and streamed are one run: an agent that ${title} [A1201]`, () =>
     Effect.gen(function* () {
       const observe = Effect.fnUntraced(function* (isStreamed: boolean) {
         const model = yield* make(...script)
@@ -137,7 +137,7 @@ for (const [title, script, tools] of stories) {
   )
 }
 
-it.effect("A1201 the events of the stream are those that a listener hears, in order", () =>
+it.effect("the events of the stream are those that a listener hears, in order [A1201]", () =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.succeed("page"))
     const log = eventLog()
@@ -150,7 +150,7 @@ it.effect("A1201 the events of the stream are those that a listener hears, in or
   })
 )
 
-it.run("A1201 one effect, run twice, is two fresh runs", (run) =>
+it.run("one effect, run twice, is two fresh runs [A1201]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.succeed("1"), Effect.succeed("2"))
     const log = eventLog()
@@ -168,7 +168,7 @@ it.run("A1201 one effect, run twice, is two fresh runs", (run) =>
   })
 )
 
-it.run("A1201 Effect.retry around an agent starts afresh each time", (run) =>
+it.run("Effect.retry around an agent starts afresh each time [A1201]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.fail(busy()), Effect.succeed("page"))
     const model = yield* make(batch("fetch"), batch("fetch"), done)
@@ -181,7 +181,7 @@ it.run("A1201 Effect.retry around an agent starts afresh each time", (run) =>
   })
 )
 
-it.run("A1201 two runs of one agent at once share nothing", (run) =>
+it.run("two runs of one agent at once share nothing [A1201]", (run) =>
   Effect.gen(function* () {
     const { tool } = play("fetch", {}, [
       Effect.as(Effect.sleep(30), "a page"),
@@ -208,7 +208,7 @@ it.run("A1201 two runs of one agent at once share nothing", (run) =>
   })
 )
 
-it.run("A1004 a deterministic agent makes no model call and keeps its failures", (run) =>
+it.run("a deterministic agent makes no model call and keeps its failures [A1004]", (run) =>
   Effect.gen(function* () {
     const failure = busy()
     const double = Agent.deterministic("double", (n: number) => (n < 0 ? Effect.fail(failure) : Effect.succeed(2 * n)))
@@ -218,7 +218,7 @@ it.run("A1004 a deterministic agent makes no model call and keeps its failures",
   })
 )
 
-it.run("A1004 it has no conversation, however it ends", (run) =>
+it.run("it has no conversation, however it ends [A1004]", (run) =>
   Effect.gen(function* () {
     const double = Agent.deterministic("double", (n: number) => (n < 0 ? Effect.fail(busy()) : Effect.succeed(2 * n)))
     const log = eventLog()
@@ -230,7 +230,7 @@ it.run("A1004 it has no conversation, however it ends", (run) =>
   })
 )
 
-it.run("A1004 its interruption passes at once", (run) =>
+it.run("its interruption passes at once [A1004]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const stuck = Agent.deterministic("stuck", () => Effect.never).pipe(log.listen)

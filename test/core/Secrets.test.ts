@@ -55,7 +55,7 @@ describe("foreign causes", () => {
     ["an aggregate", aggregate],
     ["a plain object", () => ({ ...foreign(), message: "it failed" })]
   ] as const) {
-    plain(`T6 P202 ${what} takes no header, body, config or inner cause along`, () => {
+    plain(`${what} takes no header, body, config or inner cause along [T6 P202]`, () => {
       for (const error of around(make())) {
         for (const text of outside(error)) {
           assert.notInclude(text, key)
@@ -68,7 +68,7 @@ describe("foreign causes", () => {
   }
 
   plain(
-    "T6 P202 credentials in the words of a failure are masked: keys, bearer tokens, user info and query strings",
+    "credentials in the words of a failure are masked: keys, bearer tokens, user info and query strings [T6 P202]",
     () => {
       for (const words of [
         `Incorrect API key provided: ${key}.`,
@@ -88,7 +88,7 @@ describe("foreign causes", () => {
     }
   )
 
-  plain("T6 a hostile cause never makes an encoder throw, and costs no more than a tame one", () => {
+  plain("a hostile cause never makes an encoder throw, and costs no more than a tame one [T6]", () => {
     const cyclic: Record<string, unknown> = { message: "round" }
     cyclic["self"] = cyclic
     cyclic["cause"] = cyclic
@@ -137,7 +137,7 @@ describe("foreign causes", () => {
   })
 })
 
-it.run("P202 L911 no planted secret is in what a model or a fixer reads of a failure", (run) =>
+it.run("no planted secret is in what a model or a fixer reads of a failure [P202 L911]", (run) =>
   Effect.gen(function* () {
     const words = () => Object.assign(foreign(), { message: `no access with ${key}, token=${hush}` })
     const told = scripted("told", Effect.fail(words()))

@@ -41,7 +41,7 @@ const expertTool = (model: ScriptedModel.ScriptedModel, budget: Budget.Limits, l
 
 const looking = (times: number) => Array.from({ length: times }, () => batch("look"))
 
-it.run("A903 maxDuration is a deadline: it stops a running tool, and nothing of it happens later", (run) =>
+it.run("maxDuration is a deadline: it stops a running tool, and nothing of it happens later [A903]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { tool } = scripted("slow", Effect.as(Effect.sleep("1 hour"), "late"))
@@ -56,7 +56,7 @@ it.run("A903 maxDuration is a deadline: it stops a running tool, and nothing of 
   })
 )
 
-it.run("A903 it stops a running model call, a fixer, and a wait; 5 minutes by default", (run) =>
+it.run("it stops a running model call, a fixer, and a wait; 5 minutes by default [A903]", (run) =>
   Effect.gen(function* () {
     const never = ScriptedModel.answers(() => Effect.never)
     const limit = { budget: { maxDuration: "10 seconds" } } as const
@@ -86,7 +86,7 @@ it.run("A903 it stops a running model call, a fixer, and a wait; 5 minutes by de
 )
 
 it.run(
-  "P704 no wait starts that would pass the run's end: the next rung is asked, else the error says which limit",
+  "no wait starts that would pass the run's end: the next rung is asked, else the error says which limit [P704]",
   (run) =>
     Effect.gen(function* () {
       const retry = Recovery.retry({ retries: 5, initialBackoff: "4 seconds" })
@@ -129,7 +129,7 @@ it.run(
 )
 
 it.run(
-  "P704 L306 a wait that ends with the run is begun; the decision about it tells what is left besides time",
+  "a wait that ends with the run is begun; the decision about it tells what is left besides time [P704 L306]",
   (run) =>
     Effect.gen(function* () {
       const log = eventLog()
@@ -150,7 +150,7 @@ it.run(
     })
 )
 
-it.run("P704 nor does one in front of a model call", (run) =>
+it.run("nor does one in front of a model call [P704]", (run) =>
   Effect.gen(function* () {
     const overloaded = ScriptedModel.fails(refused())
     const log = eventLog()
@@ -165,7 +165,7 @@ it.run("P704 nor does one in front of a model call", (run) =>
   })
 )
 
-it.run("A904 tokens and cost are checked after each reply, against everything in the ledger", (run) =>
+it.run("tokens and cost are checked after each reply, against everything in the ledger [A904]", (run) =>
   Effect.gen(function* () {
     for (const [budget, reason, spent] of [
       [{ maxTokens: 29 }, "maxTokens", 30],
@@ -183,7 +183,7 @@ it.run("A904 tokens and cost are checked after each reply, against everything in
   })
 )
 
-it.effect("A904 a limit of cost without the price of the model is a mistake, and dies as one", () =>
+it.effect("a limit of cost without the price of the model is a mistake, and dies as one [A904]", () =>
   Effect.gen(function* () {
     const model = yield* make(text("hi"))
     const agent = Agent.make("worker", { budget: { maxCost: 1, prices: { other: { input: 1, output: 1 } } } })
@@ -195,7 +195,7 @@ it.effect("A904 a limit of cost without the price of the model is a mistake, and
   })
 )
 
-it.run("A905 one call too many of one tool in a row trips it; another tool in between resets", (run) =>
+it.run("one call too many of one tool in a row trips it; another tool in between resets [A905]", (run) =>
   Effect.gen(function* () {
     const look = scripted("look", ...seen(6))
     const other = scripted("other", ...seen(2))
@@ -207,7 +207,7 @@ it.run("A905 one call too many of one tool in a row trips it; another tool in be
   })
 )
 
-it.run("A316 L306 what a sub-agent spends its caller has spent: turns, calls and tokens are shared", (run) =>
+it.run("what a sub-agent spends its caller has spent: turns, calls and tokens are shared [A316 L306]", (run) =>
   Effect.gen(function* () {
     const inner = yield* make(...looking(2))
     const { runs, tool } = expertTool(inner, { maxTurns: 8 }, 2)
@@ -224,7 +224,7 @@ it.run("A316 L306 what a sub-agent spends its caller has spent: turns, calls and
 )
 
 it.run(
-  "A113 L705 the end of the caller's budget passes every row; that of the sub-agent's own is a failure of the tool",
+  "the end of the caller's budget passes every row; that of the sub-agent's own is a failure of the tool [A113 L705]",
   (run) =>
     Effect.gen(function* () {
       for (const [outer, inner, expected] of [
@@ -247,7 +247,7 @@ it.run(
     })
 )
 
-it.run("A909 nobody but onBudgetExceeded decides: an extension lets the run, or the one below it, go on", (run) =>
+it.run("nobody but onBudgetExceeded decides: an extension lets the run, or the one below it, go on [A909]", (run) =>
   Effect.gen(function* () {
     const asked: Array<Agent.BudgetExceeded> = []
     const inner = yield* make(...looking(2), text("because"))
@@ -275,7 +275,7 @@ it.run("A909 nobody but onBudgetExceeded decides: an extension lets the run, or 
 )
 
 it.run(
-  "A909 when the one that was asking is stopped, another asks, and about no limit that was extended since",
+  "when the one that was asking is stopped, another asks, and about no limit that was extended since [A909]",
   (run) =>
     Effect.gen(function* () {
       const asked: Array<number> = []
@@ -313,7 +313,7 @@ it.run(
     })
 )
 
-it.run("A909 tool calls, tokens and time can be extended as well; stop stops; less than before is a defect", (run) =>
+it.run("tool calls, tokens and time can be extended as well; stop stops; less than before is a defect [A909]", (run) =>
   Effect.gen(function* () {
     for (const budget of [
       { maxToolCalls: 1, maxTurns: 3 },
@@ -344,7 +344,7 @@ it.run("A909 tool calls, tokens and time can be extended as well; stop stops; le
 )
 
 it.run(
-  "A909 A902 an extension that is not enough admits what it admits, and the end tells of the limit as it is",
+  "an extension that is not enough admits what it admits, and the end tells of the limit as it is [A909 A902]",
   (run) =>
     Effect.gen(function* () {
       const { runs, tool } = scripted("look", ...seen(2))
@@ -358,7 +358,7 @@ it.run(
     })
 )
 
-it.run("A910 each limit warns once per run, by default at 80 %", (run) =>
+it.run("each limit warns once per run, by default at 80 % [A910]", (run) =>
   Effect.gen(function* () {
     for (const [warnAt, turns] of [
       [undefined, 4],
@@ -382,7 +382,7 @@ it.run("A910 each limit warns once per run, by default at 80 %", (run) =>
 
 class Torn extends Data.TaggedError("Torn")<{}> {}
 
-it.run("P703 every attempt is in the ledger once, by agent, model, layer and outcome, however the run ends", (run) =>
+it.run("every attempt is in the ledger once, by agent, model, layer and outcome, however the run ends [P703]", (run) =>
   Effect.gen(function* () {
     const inner = yield* make(text('{"n":1}'))
     const fixer = Agent.make("mender", { model: inner.layer })
@@ -414,7 +414,7 @@ it.run("P703 every attempt is in the ledger once, by agent, model, layer and out
   })
 )
 
-it.run("P703 an interrupted run keeps what it has spent", (run) =>
+it.run("an interrupted run keeps what it has spent [P703]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { tool } = scripted("slow", Effect.as(Effect.sleep("1 hour"), "late"))

@@ -21,7 +21,7 @@ const holding = (reserve: number) => {
   return { budget, left }
 }
 
-it.run("P704 L806 a retry that the run has no time for takes nothing from a shared budget", (run) =>
+it.run("a retry that the run has no time for takes nothing from a shared budget [P704 L806]", (run) =>
   Effect.gen(function* () {
     for (const where of ["model", "tool"] as const) {
       const { budget, left } = holding(2)
@@ -46,7 +46,7 @@ it.run("P704 L806 a retry that the run has no time for takes nothing from a shar
   })
 )
 
-it.effect("L806 a call that goes on after a suspension takes nothing again for the retries before it", () =>
+it.effect("a call that goes on after a suspension takes nothing again for the retries before it [L806]", () =>
   Effect.gen(function* () {
     const { budget, left } = holding(4)
     const paid: Array<number> = []

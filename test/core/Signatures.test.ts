@@ -24,7 +24,7 @@ const counting = Tool.make("count", {
   run: () => Effect.succeed("1")
 }).pipe(Tool.onError({ InvalidArgs: Recovery.tell() }))
 
-it.run("P701 L908 calls that are malformed, each in another way, are one failure again and again", (run) =>
+it.run("calls that are malformed, each in another way, are one failure again and again [P701 L908]", (run) =>
   Effect.gen(function* () {
     const malformed = ["{", '{"n":1,}', "please count", '{"n": one}', '["n" 1]']
     const model = yield* make(...malformed.map((raw) => calls(call("count", raw, "c1"))))
@@ -35,7 +35,7 @@ it.run("P701 L908 calls that are malformed, each in another way, are one failure
   })
 )
 
-it.run("P701 L908 arguments that miss the same expectation are one failure, whatever came in their place", (run) =>
+it.run("arguments that miss the same expectation are one failure, whatever came in their place [P701 L908]", (run) =>
   Effect.gen(function* () {
     const skills = [Skill.make("work", { description: "Works.", tools: [counting] })] as const
     const budget = { repeatedFailures: { withhold: Infinity } }
@@ -62,7 +62,7 @@ it.run("P701 L908 arguments that miss the same expectation are one failure, what
   })
 )
 
-it.run("P701 L908 failures that differ only in the ids of requests are one", (run) =>
+it.run("failures that differ only in the ids of requests are one [P701 L908]", (run) =>
   Effect.gen(function* () {
     const ids = ["req_ab3fe", "req_zzzzz", "req_77410", "req_b9c8d7", "req_x1y2z3"]
     const { tool } = scripted("fetch", ...ids.map((id) => Effect.fail(busy(`The server said no, see ${id}.`))))
@@ -75,7 +75,7 @@ it.run("P701 L908 failures that differ only in the ids of requests are one", (ru
   })
 )
 
-it("P701 a signature forgets ids, numbers and quotations, and keeps words", () => {
+it("a signature forgets ids, numbers and quotations, and keeps words [P701]", () => {
   for (const [one, other] of [
     ["see req_ab3fe", "see req_zzzzz"],
     ["trace 4bf92f3577b34da6", "trace 00f067aa0ba902b7"],
@@ -104,7 +104,7 @@ const batched = (then?: "continue" | "tools-off") => {
   )
 }
 
-it.run("K8 K9 a row that tells and says no more has no say in switching tools off; one that says so has", (run) =>
+it.run("a row that tells and says no more has no say in switching tools off; one that says so has [K8 K9]", (run) =>
   Effect.gen(function* () {
     for (const [then, choice] of [
       [undefined, "none"],
@@ -118,7 +118,7 @@ it.run("K8 K9 a row that tells and says no more has no say in switching tools of
   })
 )
 
-it.run("K8 a batch in which nobody has a say keeps tools on", (run) =>
+it.run("a batch in which nobody has a say keeps tools on [K8]", (run) =>
   Effect.gen(function* () {
     const model = yield* make(batch("own"), done)
     yield* run(batched(), "go").pipe(Effect.provide(model.layer))

@@ -26,7 +26,7 @@ const desk = () => {
   return { pay, show, skills: [skill("paying", pay.tool), skill("showing", show.tool)] as const }
 }
 
-it.run("A1001 a tool of another skill is unknown in this one, and is neither offered nor named", (run) =>
+it.run("a tool of another skill is unknown in this one, and is neither offered nor named [A1001]", (run) =>
   Effect.gen(function* () {
     const { pay, show, skills } = desk()
     const model = yield* make(batch("payInvoice", "payInvoic", "showInvoice"), done)
@@ -45,7 +45,7 @@ it.run("A1001 a tool of another skill is unknown in this one, and is neither off
   })
 )
 
-it.run("A1001 the error of an unknown name does not know it either", (run) =>
+it.run("the error of an unknown name does not know it either [A1001]", (run) =>
   Effect.gen(function* () {
     const { skills } = desk()
     const known: Array<ReadonlyArray<string>> = []
@@ -65,7 +65,7 @@ it.run("A1001 the error of an unknown name does not know it either", (run) =>
   })
 )
 
-it.run("A1001 tables are for the tools of all skills, whichever is at work", (run) =>
+it.run("tables are for the tools of all skills, whichever is at work [A1001]", (run) =>
   Effect.gen(function* () {
     for (const name of ["one", "two"] as const) {
       const [first, second] = [scripted("first", Effect.fail(busy())), scripted("second", Effect.fail(busy()))]
@@ -81,7 +81,7 @@ it.run("A1001 tables are for the tools of all skills, whichever is at work", (ru
   })
 )
 
-it.run("A1001 a skill adds its prompt to that of the agent, with one skill and with several", (run) =>
+it.run("a skill adds its prompt to that of the agent, with one skill and with several [A1001]", (run) =>
   Effect.gen(function* () {
     const [polite, plain] = [
       Skill.make("polite", { description: "Is polite.", prompt: "Say please." }),
@@ -102,7 +102,7 @@ it.run("A1001 a skill adds its prompt to that of the agent, with one skill and w
   })
 )
 
-it.run("A1004 a deterministic skill makes no model call and runs no loop; its value is the output", (run) =>
+it.run("a deterministic skill makes no model call and runs no loop; its value is the output [A1004]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const { inputs, skill: shouting } = echo("shout")
@@ -118,7 +118,7 @@ it.run("A1004 a deterministic skill makes no model call and runs no loop; its va
   })
 )
 
-it.run("A1004 what a deterministic skill fails with leaves the agent, its defect and its interruption too", (run) =>
+it.run("what a deterministic skill fails with leaves the agent, its defect and its interruption too [A1004]", (run) =>
   Effect.gen(function* () {
     const agentOf = <A, E>(body: Effect.Effect<A, E>) => {
       const failing = Skill.deterministic("fail", { description: "Fails.", run: () => body })
@@ -136,7 +136,7 @@ it.run("A1004 what a deterministic skill fails with leaves the agent, its defect
   })
 )
 
-it.run("A1004 it is cut by the agent's deadline, and counts as a run below by depth", (run) =>
+it.run("it is cut by the agent's deadline, and counts as a run below by depth [A1004]", (run) =>
   Effect.gen(function* () {
     const slow = Skill.deterministic("slow", { description: "Is slow.", run: () => Effect.sleep("1 hour") })
     const late = Agent.make("late", { budget: { maxDuration: "3 seconds" }, skills: [slow] })
@@ -157,7 +157,7 @@ it.run("A1004 it is cut by the agent's deadline, and counts as a run below by de
   })
 )
 
-it.run("A1004 an agent of nothing but functions mends raw arguments, as any deterministic fixer", (run) =>
+it.run("an agent of nothing but functions mends raw arguments, as any deterministic fixer [A1004]", (run) =>
   Effect.gen(function* () {
     const { inputs, skill: mending } = echo("mend")
     const { tool } = scripted("fetch")
@@ -173,7 +173,7 @@ it.run("A1004 an agent of nothing but functions mends raw arguments, as any dete
   })
 )
 
-it("A1005 two skills of one name die at construction, and reserved and blank names too", () => {
+it("two skills of one name die at construction, and reserved and blank names too [A1005]", () => {
   assert.throws(() => Agent.make("a", { skills: [skill("one"), skill("one")] }), /two skills named 'one'/)
   assert.throws(() => Agent.make("a", { skills: [skill("one"), echo("one").skill] }), /two skills named 'one'/)
   for (const name of ["none", "", "  "]) {
@@ -182,7 +182,7 @@ it("A1005 two skills of one name die at construction, and reserved and blank nam
   }
 })
 
-it("A1005 one tool may be in several skills; two tools of one name may not, and tables name tools that are there", () => {
+it("one tool may be in several skills; two tools of one name may not, and tables name tools that are there [A1005]", () => {
   const { tool } = scripted("fetch")
   Agent.make("a", { skills: [skill("one", tool, Tool.escalate), skill("two", tool, Tool.escalate)] })
   assert.throws(() => Agent.make("a", { skills: [skill("one", tool, tool), skill("two")] }), /two tools named 'fetch'/)
@@ -195,7 +195,7 @@ it("A1005 one tool may be in several skills; two tools of one name may not, and 
   assert.throws(() => agent.pipe(Agent.onToolError(table)), /onToolError names 'push'/)
 })
 
-it("A1004 P1102 what agents with skills are at worst: functions ask nobody, choosing takes a turn", () => {
+it("what agents with skills are at worst: functions ask nobody, choosing takes a turn [A1004 P1102]", () => {
   const worst = <A extends { readonly turns: number; readonly modelCalls: number }>({ modelCalls, turns }: A) => [
     turns,
     modelCalls
@@ -216,7 +216,7 @@ it("A1004 P1102 what agents with skills are at worst: functions ask nobody, choo
 })
 
 it.effect(
-  "A909 A1004 the time of a function is a limit like any: it can be extended, or be a checkpoint to go on from",
+  "the time of a function is a limit like any: it can be extended, or be a checkpoint to go on from [A909 A1004]",
   () =>
     Effect.gen(function* () {
       const begun: Array<string> = []
@@ -252,7 +252,7 @@ it.effect(
     })
 )
 
-it("P1102 an agent of nothing but functions asks a model for choosing at most", () => {
+it("an agent of nothing but functions asks a model for choosing at most [P1102]", () => {
   const one = Agent.make("one", { skills: [echo("a").skill] })
   assert.deepInclude(Agent.explain(one).worst, { turns: 0, modelCalls: 0, toolCalls: 0 })
   const two = Agent.make("two", { skills: [echo("a").skill, echo("b").skill] })

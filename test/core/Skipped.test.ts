@@ -26,7 +26,7 @@ const skippedIn = (log: Log): ReadonlyArray<string> => {
 }
 
 it.run(
-  "P401 A1203 calls beyond a limit, or beside one that ends the run, were not run, and that is told of each",
+  "calls beyond a limit, or beside one that ends the run, were not run, and that is told of each [P401 A1203]",
   (run) =>
     Effect.gen(function* () {
       const bounded = (budget: { readonly maxToolCalls?: number; readonly maxConsecutiveSameTool?: number }) => {
@@ -62,7 +62,7 @@ it.run(
     })
 )
 
-it.run("P401 A1203 calls for which there was no room yet when another one ended the run were not run", (run) =>
+it.run("calls for which there was no room yet when another one ended the run were not run [P401 A1203]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const broken = scripted("break", Effect.andThen(Effect.sleep(100), Effect.fail(busy("no"))))
@@ -84,7 +84,7 @@ it.run("P401 A1203 calls for which there was no room yet when another one ended 
   })
 )
 
-it.run("P403 A1203 the calls of a reply that was cut off are not run, and that is told of each", (run) =>
+it.run("the calls of a reply that was cut off are not run, and that is told of each [P403 A1203]", (run) =>
   Effect.gen(function* () {
     for (const finish of ["length", "filtered"] as const) {
       const log = eventLog()
@@ -104,7 +104,7 @@ it.run("P403 A1203 the calls of a reply that was cut off are not run, and that i
   })
 )
 
-it.effect("P401 A1203 a call that waits for approval when another one ends the run was not run, and says so", () =>
+it.effect("a call that waits for approval when another one ends the run was not run, and says so [P401 A1203]", () =>
   Effect.gen(function* () {
     const pay = ok("pay")
     const broken = scripted("break", Effect.fail(busy("no")))
@@ -130,7 +130,7 @@ it.effect("P401 A1203 a call that waits for approval when another one ends the r
 )
 
 it.run(
-  "P401 a reply whose calls never came to be settled, since a limit ended the run before, says that none was run",
+  "a reply whose calls never came to be settled, since a limit ended the run before, says that none was run [P401]",
   (run) =>
     Effect.gen(function* () {
       const log = eventLog()

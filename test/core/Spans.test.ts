@@ -14,7 +14,7 @@ import {
 } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Context, Duration, Effect, Exit, type Layer, Logger, Metric, Schema, Tracer } from "effect"
-import { Operations } from "../../packages/core/src/telemetry/operations.ts"
+import { Operations } from "../../packages/core/src/telemetry/Operations.ts"
 import * as Spans from "../../packages/core/src/telemetry/spans.ts"
 import { it } from "../support/run.ts"
 import { endOf, millisOf, notesOf, recorder, textOf, treeOf } from "../support/spans.ts"
@@ -35,71 +35,73 @@ const { call, calls, fails, make, replies, text } = ScriptedModel
 
 const asking = { description: "Asks another agent.", parameters: Schema.Struct({}), success: Schema.String }
 
-it.run("A1203 A1204 a run, its fixer and its sub-agent are one tree of spans, below the span that was current", (run) =>
-  Effect.gen(function* () {
-    const { tool } = scripted("fetch", Effect.fail(busy()), Effect.fail(gone()), Effect.succeed("fine"))
-    const mending = yield* make(text('{"n": 2}'))
-    const mender = Agent.make("mender", { model: mending.layer })
-    const helping = yield* make(batch("look"), text("found"))
-    const look = scripted("look", Effect.succeed("a bridge").pipe(Effect.withSpan("my query")))
-    const helper = Agent.make("helper", {
-      model: helping.layer,
-      skills: [Skill.make("help", { description: "Helps.", tools: [look.tool] })]
-    })
-    const ask = Tool.make("ask", { ...asking, run: () => helper("where?") })
-    const overloaded = LlmError.ModelOverloadedError.modelOverloaded("scripted")
-    const model = yield* make(fails(overloaded), calls(call("fetch", {}), call("ask", {})), done)
-    const agent = agentWith(
-      tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 1 }), Gone: Recovery.fix(mender, { retries: 1 }) })),
-      ask
-    ).pipe(Agent.onLlmError({ ModelOverloadedError: Recovery.retry({ retries: 1 }) }))
-    const seen = recorder()
-    const exit = yield* overADay(
-      run(agent, "go").pipe(
-        Effect.provide(model.layer),
-        Effect.withSpan("request"),
-        Effect.provide(Telemetry.layer),
-        seen.provide
+it.run(
+  "a run, its fixer and its sub-agent are one tree of spans, below the span that was current [A1203 A1204]",
+  (run) =>
+    Effect.gen(function* () {
+      const { tool } = scripted("fetch", Effect.fail(busy()), Effect.fail(gone()), Effect.succeed("fine"))
+      const mending = yield* make(text('{"n": 2}'))
+      const mender = Agent.make("mender", { model: mending.layer })
+      const helping = yield* make(batch("look"), text("found"))
+      const look = scripted("look", Effect.succeed("a bridge").pipe(Effect.withSpan("my query")))
+      const helper = Agent.make("helper", {
+        model: helping.layer,
+        skills: [Skill.make("help", { description: "Helps.", tools: [look.tool] })]
+      })
+      const ask = Tool.make("ask", { ...asking, run: () => helper("where?") })
+      const overloaded = LlmError.ModelOverloadedError.modelOverloaded("scripted")
+      const model = yield* make(fails(overloaded), calls(call("fetch", {}), call("ask", {})), done)
+      const agent = agentWith(
+        tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 1 }), Gone: Recovery.fix(mender, { retries: 1 }) })),
+        ask
+      ).pipe(Agent.onLlmError({ ModelOverloadedError: Recovery.retry({ retries: 1 }) }))
+      const seen = recorder()
+      const exit = yield* overADay(
+        run(agent, "go").pipe(
+          Effect.provide(model.layer),
+          Effect.withSpan("request"),
+          Effect.provide(Telemetry.layer),
+          seen.provide
+        )
       )
-    )
-    assert.deepStrictEqual(exit, Exit.succeed("done"))
-    const tree = treeOf(seen.spans)
-    assert.deepStrictEqual(tree, [
-      "request: ok",
-      "  invoke_agent worker: ok",
-      "    chat scripted: ModelOverloadedError (Model overloaded)",
-      "    chat scripted: ok",
-      "    execute_tool fetch: ok",
-      "      invoke_agent mender: ok",
-      "        chat scripted: ok",
-      "    execute_tool ask: ok",
-      "      invoke_agent helper: ok",
-      "        chat scripted: ok",
-      "        execute_tool look: ok",
-      "          my query: ok",
-      "        chat scripted: ok",
-      "    chat scripted: ok"
-    ])
-    assert.strictEqual(new Set(seen.spans.map(({ traceId }) => traceId)).size, 1)
-    assert.deepStrictEqual(
-      notesOf(seen.named("execute_tool fetch"), "kintsugi.verdict", "kintsugi.code", "kintsugi.attempt"),
-      [
-        "kintsugi.tool-failed Busy 1",
-        "kintsugi.verdict retry Busy 1",
-        "kintsugi.tool-failed Gone 2",
-        "kintsugi.verdict fix Gone 2",
-        "kintsugi.fix-start",
-        "kintsugi.fix-end"
-      ]
-    )
-    assert.deepStrictEqual(
-      notesOf(seen.named("invoke_agent worker"), "kintsugi.layer", "kintsugi.verdict", "kintsugi.code"),
-      ["kintsugi.verdict model retry KINTSUGI-MODEL-OVERLOADED"]
-    )
-  })
+      assert.deepStrictEqual(exit, Exit.succeed("done"))
+      const tree = treeOf(seen.spans)
+      assert.deepStrictEqual(tree, [
+        "request: ok",
+        "  invoke_agent worker: ok",
+        "    chat scripted: ModelOverloadedError (Model overloaded)",
+        "    chat scripted: ok",
+        "    execute_tool fetch: ok",
+        "      invoke_agent mender: ok",
+        "        chat scripted: ok",
+        "    execute_tool ask: ok",
+        "      invoke_agent helper: ok",
+        "        chat scripted: ok",
+        "        execute_tool look: ok",
+        "          my query: ok",
+        "        chat scripted: ok",
+        "    chat scripted: ok"
+      ])
+      assert.strictEqual(new Set(seen.spans.map(({ traceId }) => traceId)).size, 1)
+      assert.deepStrictEqual(
+        notesOf(seen.named("execute_tool fetch"), "kintsugi.verdict", "kintsugi.code", "kintsugi.attempt"),
+        [
+          "kintsugi.tool-failed Busy 1",
+          "kintsugi.verdict retry Busy 1",
+          "kintsugi.tool-failed Gone 2",
+          "kintsugi.verdict fix Gone 2",
+          "kintsugi.fix-start",
+          "kintsugi.fix-end"
+        ]
+      )
+      assert.deepStrictEqual(
+        notesOf(seen.named("invoke_agent worker"), "kintsugi.layer", "kintsugi.verdict", "kintsugi.code"),
+        ["kintsugi.verdict model retry KINTSUGI-MODEL-OVERLOADED"]
+      )
+    })
 )
 
-it.run("A1203 spans say by the conventions what was asked, what it has used, and what was decided", (run) =>
+it.run("spans say by the conventions what was asked, what it has used, and what was decided [A1203]", (run) =>
   Effect.gen(function* () {
     const usage: Usage.Usage = {
       inputTokens: 100,
@@ -163,7 +165,7 @@ it.run("A1203 spans say by the conventions what was asked, what it has used, and
   })
 )
 
-it.run("A1203 a wait, a hint and a limit are notes of a span", (run) =>
+it.run("a wait, a hint and a limit are notes of a span [A1203]", (run) =>
   Effect.gen(function* () {
     const limited = LlmError.RateLimitError.limited("scripted", { retryAfter: Duration.seconds(2) })
     const model = yield* make(fails(limited), done)
@@ -203,7 +205,7 @@ const endings: Record<string, { readonly step: Effect.Effect<string, Gone>; read
 }
 
 for (const [what, { step, tree }] of Object.entries(endings)) {
-  it.run(`A1202 A1203 every span has ended after ${what}, and says how`, (run) =>
+  it.run(`every span has ended after ${what}, and says how [A1202 A1203]`, (run) =>
     Effect.gen(function* () {
       const { tool } = scripted("fetch", step)
       const model = yield* make(batch("fetch"))
@@ -216,7 +218,7 @@ for (const [what, { step, tree }] of Object.entries(endings)) {
   )
 }
 
-it.run("A1203 a denied call has failed as denied, and one of an unknown tool is a note of its run", (run) =>
+it.run("a denied call has failed as denied, and one of an unknown tool is a note of its run [A1203]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch")
     const model = yield* make(batch("fetch", "fly"), done)
@@ -232,7 +234,7 @@ it.run("A1203 a denied call has failed as denied, and one of an unknown tool is 
   })
 )
 
-it.run("A1202 A1203 of several calls that a defect cuts off, none is blamed", (run) =>
+it.run("of several calls that a defect cuts off, none is blamed [A1202 A1203]", (run) =>
   Effect.gen(function* () {
     const bad = scripted("bad", Effect.andThen(Effect.sleep("1 second"), Effect.die(new Error("a bug"))))
     const slow = scripted("slow", Effect.never)
@@ -254,7 +256,7 @@ it.run("A1202 A1203 of several calls that a defect cuts off, none is blamed", (r
   })
 )
 
-it.run("A1203 a call that ends its run was over when it was last heard of, not when its siblings were", (run) =>
+it.run("a call that ends its run was over when it was last heard of, not when its siblings were [A1203]", (run) =>
   Effect.gen(function* () {
     const bad = scripted("bad", Effect.andThen(Effect.sleep("1 second"), Effect.fail(gone())))
     const slow = scripted("slow", Effect.as(Effect.sleep("5 seconds"), "fine"))
@@ -272,7 +274,7 @@ it.run("A1203 a call that ends its run was over when it was last heard of, not w
   })
 )
 
-it.run("A1202 A1203 every span has ended after an interruption, in a tool and in a model call", (run) =>
+it.run("every span has ended after an interruption, in a tool and in a model call [A1202 A1203]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.never)
     for (const [steps, tree] of [
@@ -299,7 +301,7 @@ it.run("A1202 A1203 every span has ended after an interruption, in a tool and in
   })
 )
 
-it.effect("P902 A1203 a run that waits for a decision has ended its spans, and goes on in others", () =>
+it.effect("a run that waits for a decision has ended its spans, and goes on in others [P902 A1203]", () =>
   Effect.gen(function* () {
     const tool = Tool.make("send", { ...asking, run: () => Effect.succeed("sent") }).pipe(
       Tool.requireApproval({ reason: "it is a letter" })
@@ -332,36 +334,38 @@ it.effect("P902 A1203 a run that waits for a decision has ended its spans, and g
   })
 )
 
-it.run("A1203 what is current within a tool and a model call is its span, so that logs tell where they belong", (run) =>
-  Effect.gen(function* () {
-    const lines: Array<string> = []
-    const logger = Logger.make(({ fiber, message }) => {
-      const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
-      lines.push(`${String(message)}: ${span?._tag === "Span" ? span.name : "none"}`)
+it.run(
+  "what is current within a tool and a model call is its span, so that logs tell where they belong [A1203]",
+  (run) =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ fiber, message }) => {
+        const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+        lines.push(`${String(message)}: ${span?._tag === "Span" ? span.name : "none"}`)
+      })
+      const asked = (answer: ScriptedModel.Step) =>
+        ScriptedModel.answers((request) => Effect.andThen(Effect.log("in the model"), answer.answer(request)))
+      const heard = Effect.gen(function* () {
+        lines.length = 0
+        const { tool } = scripted("fetch", Effect.as(Effect.log("in the tool"), "fine"))
+        const model = yield* make(asked(batch("fetch")), asked(done))
+        yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer), Effect.withSpan("request"))
+        yield* Effect.log("afterwards")
+        return [...lines]
+      }).pipe(Effect.provide(Logger.layer([logger])))
+      assert.deepStrictEqual(yield* Effect.provide(heard, Telemetry.layer), [
+        "in the model: chat scripted",
+        "in the tool: execute_tool fetch",
+        "in the model: chat scripted",
+        "afterwards: none"
+      ])
+      assert.deepStrictEqual(yield* heard, [
+        "in the model: request",
+        "in the tool: request",
+        "in the model: request",
+        "afterwards: none"
+      ])
     })
-    const asked = (answer: ScriptedModel.Step) =>
-      ScriptedModel.answers((request) => Effect.andThen(Effect.log("in the model"), answer.answer(request)))
-    const heard = Effect.gen(function* () {
-      lines.length = 0
-      const { tool } = scripted("fetch", Effect.as(Effect.log("in the tool"), "fine"))
-      const model = yield* make(asked(batch("fetch")), asked(done))
-      yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer), Effect.withSpan("request"))
-      yield* Effect.log("afterwards")
-      return [...lines]
-    }).pipe(Effect.provide(Logger.layer([logger])))
-    assert.deepStrictEqual(yield* Effect.provide(heard, Telemetry.layer), [
-      "in the model: chat scripted",
-      "in the tool: execute_tool fetch",
-      "in the model: chat scripted",
-      "afterwards: none"
-    ])
-    assert.deepStrictEqual(yield* heard, [
-      "in the model: request",
-      "in the tool: request",
-      "in the model: request",
-      "afterwards: none"
-    ])
-  })
 )
 
 const key = "sk-live-0123456789abcdef"
@@ -387,7 +391,7 @@ const talkative = Effect.gen(function* () {
   return { agent, input: said("input"), layer: model.layer }
 })
 
-it.run("T8 A1203 spans hold nothing that was said, unless they are to, and credentials never", (run) =>
+it.run("spans hold nothing that was said, unless they are to, and credentials never [T8 A1203]", (run) =>
   Effect.gen(function* () {
     for (const content of [false, true]) {
       const { agent, input, layer } = yield* talkative
@@ -407,7 +411,7 @@ it.run("T8 A1203 spans hold nothing that was said, unless they are to, and crede
   })
 )
 
-it.run("A1205 a tracer that throws neither fails a run nor stops it", (run) =>
+it.run("a tracer that throws neither fails a run nor stops it [A1205]", (run) =>
   Effect.gen(function* () {
     const broken = Tracer.make({
       span() {
@@ -426,7 +430,7 @@ it.run("A1205 a tracer that throws neither fails a run nor stops it", (run) =>
 )
 
 it.run(
-  "A1203 of two layers the inner one counts; each may be spans or metrics alone, beside observers of others",
+  "of two layers the inner one counts; each may be spans or metrics alone, beside observers of others [A1203]",
   (run) =>
     Effect.gen(function* () {
       const events: Array<string> = []
@@ -459,7 +463,7 @@ it.run(
     })
 )
 
-it.run("A1203 nothing is kept of runs that are over, also where their tree goes on", (run) =>
+it.run("nothing is kept of runs that are over, also where their tree goes on [A1203]", (run) =>
   Effect.gen(function* () {
     const inner = Agent.deterministic("inner", (input: string) =>
       input === "fails" ? Effect.fail(gone()) : Effect.succeed(input)

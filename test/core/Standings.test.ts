@@ -111,7 +111,7 @@ const suspendedSoOften = (times: number, run: Runner, tool: Tool.AnyTool): Effec
 
 type Exited = Exit.Exit<string, unknown>
 
-it.run("P1104 P902 a call that is suspended within its ladder makes the attempts that it would have made", (run) =>
+it.run("a call that is suspended within its ladder makes the attempts that it would have made [P1104 P902]", (run) =>
   Effect.gen(function* () {
     const plain = failing()
     const end = yield* failureOf(yield* suspendedSoOften(0, run, plain.tool))
@@ -130,7 +130,7 @@ it.run("P1104 P902 a call that is suspended within its ladder makes the attempts
   })
 )
 
-it.run("P1104 P902 a schedule that was begun before a suspension goes on after it", (run) =>
+it.run("a schedule that was begun before a suspension goes on after it [P1104 P902]", (run) =>
   Effect.gen(function* () {
     for (const times of [0, 1, 2]) {
       let runs = 0
@@ -154,7 +154,7 @@ it.run("P1104 P902 a schedule that was begun before a suspension goes on after i
   })
 )
 
-it.run("P1104 A307 its final error knows all that came before: errors, decisions, attempts", (run) =>
+it.run("its final error knows all that came before: errors, decisions, attempts [P1104 A307]", (run) =>
   Effect.gen(function* () {
     const ends: Array<ToolError.ToolExecutionError> = []
     for (const times of [0, 2]) {
@@ -180,7 +180,7 @@ it.run("P1104 A307 its final error knows all that came before: errors, decisions
   })
 )
 
-it.effect("P1104 P907 a suspension that is left without a decision, again and again, changes no count", () =>
+it.effect("a suspension that is left without a decision, again and again, changes no count [P1104 P907]", () =>
   Effect.gen(function* () {
     const { attempts, tool } = failing(4)
     const agent = agentWith(tool)
@@ -225,7 +225,7 @@ const after = <A, E, R>(began: Queue.Queue<void>, time: Duration.Input, effect: 
     return yield* Fiber.join(fiber)
   })
 
-it.effect("P1104 A906 what is left of callTimeout is that of the call, not that of its last resumption", () =>
+it.effect("what is left of callTimeout is that of the call, not that of its last resumption [P1104 A906]", () =>
   Effect.gen(function* () {
     const began = yield* Queue.unbounded<void>()
     const tool = Tool.make("pay", {
@@ -254,7 +254,7 @@ it.effect("P1104 A906 what is left of callTimeout is that of the call, not that 
   })
 )
 
-it.effect("P1104 P902 a document of version 1 has no standings, and is read; one of a later version is not", () =>
+it.effect("a document of version 1 has no standings, and is read; one of a later version is not [P1104 P902]", () =>
   Effect.gen(function* () {
     const { attempts, tool } = failing(2)
     const agent = agentWith(tool)
@@ -272,7 +272,7 @@ it.effect("P1104 P902 a document of version 1 has no standings, and is read; one
   })
 )
 
-it.run("P1104 P602 what may have taken effect before a suspension may still have after it", (run) =>
+it.run("what may have taken effect before a suspension may still have after it [P1104 P602]", (run) =>
   Effect.gen(function* () {
     let runs = 0
     const began = yield* Queue.unbounded<void>()
@@ -312,7 +312,7 @@ it.run("P1104 P602 what may have taken effect before a suspension may still have
   })
 )
 
-it.run("P1104 P602 what has failed before a suspension and is cut off after it was just cut off", (run) =>
+it.run("what has failed before a suspension and is cut off after it was just cut off [P1104 P602]", (run) =>
   Effect.gen(function* () {
     let runs = 0
     const log = eventLog()

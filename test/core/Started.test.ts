@@ -17,35 +17,37 @@ const silent = Layer.succeed(Model.Model, {
 const ends = (events: ReadonlyArray<AgentEvent.AgentEvent>) =>
   events.filter(AgentEvent.isTerminal).map(({ type }) => type)
 
-it.effect("A1202 a run that is interrupted before its fiber begins ends as interrupted, with its input and usage", () =>
-  Effect.gen(function* () {
-    for (const interrupting of ["handle", "scope"] as const) {
-      const log = eventLog()
-      const agent = Agent.make("worker", { prompt: "Work." }).pipe(log.listen)
-      // nothing may be asked of a model: there is no step
-      const model = yield* make()
-      const starting = Effect.tap(agent.start("go"), ({ interrupt }) =>
-        interrupting === "handle" ? interrupt : Effect.void
-      )
-      const run = yield* Effect.scoped(starting).pipe(Effect.provide(model.layer))
-      const exit = yield* Effect.exit(run.outcome)
-      assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
-      const transcript = [Message.system("Work."), Message.user("go")]
-      assert.deepStrictEqual(yield* run.transcript, transcript)
-      assert.deepStrictEqual(yield* run.usage, Usage.empty)
-      assert.deepStrictEqual(yield* run.ledger, [])
-      const events = yield* Stream.runCollect(run.events)
-      assert.deepStrictEqual(
-        events.map(({ type }) => type),
-        ["run-start", "run-interrupted"]
-      )
-      assert.deepStrictEqual(log.all, events)
-      assert.deepInclude(events[1], { transcript, usage: Usage.empty, ledger: [] })
-    }
-  })
+it.effect(
+  "a run that is interrupted before its fiber begins ends as interrupted, with its input and usage [A1202]",
+  () =>
+    Effect.gen(function* () {
+      for (const interrupting of ["handle", "scope"] as const) {
+        const log = eventLog()
+        const agent = Agent.make("worker", { prompt: "Work." }).pipe(log.listen)
+        // nothing may be asked of a model: there is no step
+        const model = yield* make()
+        const starting = Effect.tap(agent.start("go"), ({ interrupt }) =>
+          interrupting === "handle" ? interrupt : Effect.void
+        )
+        const run = yield* Effect.scoped(starting).pipe(Effect.provide(model.layer))
+        const exit = yield* Effect.exit(run.outcome)
+        assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+        const transcript = [Message.system("Work."), Message.user("go")]
+        assert.deepStrictEqual(yield* run.transcript, transcript)
+        assert.deepStrictEqual(yield* run.usage, Usage.empty)
+        assert.deepStrictEqual(yield* run.ledger, [])
+        const events = yield* Stream.runCollect(run.events)
+        assert.deepStrictEqual(
+          events.map(({ type }) => type),
+          ["run-start", "run-interrupted"]
+        )
+        assert.deepStrictEqual(log.all, events)
+        assert.deepInclude(events[1], { transcript, usage: Usage.empty, ledger: [] })
+      }
+    })
 )
 
-it.effect("A1202 what was said can be asked of a run as soon as it is started: its input at least", () =>
+it.effect("what was said can be asked of a run as soon as it is started: its input at least [A1202]", () =>
   Effect.gen(function* () {
     const model = yield* make(ScriptedModel.text("done"))
     const run = yield* Agent.make("worker", { prompt: "Work." }).start("go").pipe(Effect.provide(model.layer))
@@ -56,7 +58,7 @@ it.effect("A1202 what was said can be asked of a run as soon as it is started: i
   })
 )
 
-it.effect("A1202 a plain function that is interrupted before it begins is not begun, and ends by one event", () =>
+it.effect("a plain function that is interrupted before it begins is not begun, and ends by one event [A1202]", () =>
   Effect.gen(function* () {
     let calls = 0
     const plain = Agent.deterministic("plain", () => Effect.sync(() => calls++))
@@ -67,7 +69,7 @@ it.effect("A1202 a plain function that is interrupted before it begins is not be
   })
 )
 
-it.effect("A1202 a resumed run that is interrupted before it begins keeps what was said", () =>
+it.effect("a resumed run that is interrupted before it begins keeps what was said [A1202]", () =>
   Effect.gen(function* () {
     const said = [Message.user("go"), Message.settle(reply({ content: [Message.text("done")] }), [])]
     const model = yield* make()
@@ -78,7 +80,7 @@ it.effect("A1202 a resumed run that is interrupted before it begins keeps what w
   })
 )
 
-it.effect("A1202 however soon a run is interrupted, who hears of its beginning hears of one end", () =>
+it.effect("however soon a run is interrupted, who hears of its beginning hears of one end [A1202]", () =>
   Effect.gen(function* () {
     for (const way of ["whole", "streamed", "started"] as const) {
       for (let turns = 0; turns < 12; turns++) {
@@ -103,7 +105,7 @@ it.effect("A1202 however soon a run is interrupted, who hears of its beginning h
   })
 )
 
-it.effect("A1202 a started run that waits is interrupted as before", () =>
+it.effect("a started run that waits is interrupted as before [A1202]", () =>
   Effect.gen(function* () {
     const log = eventLog()
     const waiting = Effect.scoped(
@@ -116,7 +118,7 @@ it.effect("A1202 a started run that waits is interrupted as before", () =>
   })
 )
 
-it.effect("A1202 a run that is suspended ends with one event, and so does each that goes on", () =>
+it.effect("a run that is suspended ends with one event, and so does each that goes on [A1202]", () =>
   Effect.gen(function* () {
     const log = eventLog()
     const { runs, tool } = scripted("pay", Effect.succeed("paid"))

@@ -21,7 +21,7 @@ const overJson = <T, E>(schema: Schema.Codec<T, E>, value: T): T => {
   return Schema.decodeUnknownSync(codec)(JSON.parse(JSON.stringify(Schema.encodeUnknownSync(codec)(value))))
 }
 
-it.effect("P1108 with a failure schema, whatever a call fails with comes back from JSON as its class", () =>
+it.effect("with a failure schema, whatever a call fails with comes back from JSON as its class [P1108]", () =>
   Effect.gen(function* () {
     const schema = Tool.errorSchema(countKeys)
     for (const raw of ['{"json":""}', '{"json":"x"}', "not json at all", '{"json":1}']) {
@@ -35,7 +35,7 @@ it.effect("P1108 with a failure schema, whatever a call fails with comes back fr
   })
 )
 
-it("P1108 a failure schema has to know every failure, and a tool without one has no schema of its errors", () => {
+it("a failure schema has to know every failure, and a tool without one has no schema of its errors [P1108]", () => {
   const options = {
     description: "Works.",
     parameters: Schema.Struct({}),

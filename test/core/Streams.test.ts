@@ -27,7 +27,7 @@ const collect = Effect.fnUntraced(function* <E, R>(stream: Stream.Stream<AgentEv
   return { events, exit }
 })
 
-it.run("P501 before the first part a failed attempt is made again silently", (run) =>
+it.run("before the first part a failed attempt is made again silently [P501]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* make(fails(overloaded()), text("all is well"))
@@ -39,7 +39,7 @@ it.run("P501 before the first part a failed attempt is made again silently", (ru
 )
 
 it.effect(
-  'P502 after text, onPartial: "restart" discards the attempt by an event; nothing of it is in the result',
+  'after text, onPartial: "restart" discards the attempt by an event; nothing of it is in the result [P502]',
   () =>
     Effect.gen(function* () {
       const model = yield* make(fails(overloaded(), says("all "), says("wro")), text("all is well"))
@@ -57,7 +57,7 @@ it.effect(
 )
 
 it.effect(
-  "P502 after text, an attempt fails by default with its error and the text that was shown, and nothing is asked again",
+  "after text, an attempt fails by default with its error and the text that was shown, and nothing is asked again [P502]",
   () =>
     Effect.gen(function* () {
       const cause = new TypeError("beneath")
@@ -79,7 +79,7 @@ it.effect(
     })
 )
 
-it.effect("P502 an attempt of which no text was shown fails with the very error of the model", () =>
+it.effect("an attempt of which no text was shown fails with the very error of the model [P502]", () =>
   Effect.gen(function* () {
     const error = overloaded()
     for (const parts of [[], [thinks("hm")]]) {
@@ -90,7 +90,7 @@ it.effect("P502 an attempt of which no text was shown fails with the very error 
   })
 )
 
-it.effect("P502 P501 thoughts that were discarded stand in the way of no later attempt", () =>
+it.effect("thoughts that were discarded stand in the way of no later attempt [P502 P501]", () =>
   Effect.gen(function* () {
     const model = yield* make(fails(overloaded(), thinks("hm")), fails(overloaded()), text("all is well"))
     const agent = agentWith().pipe(Agent.onLlmError({ orElse: Recovery.retry({ retries: 2 }) }))
@@ -100,7 +100,7 @@ it.effect("P502 P501 thoughts that were discarded stand in the way of no later a
   })
 )
 
-it.effect("P502 P504 the text comes along through JSON, in the error and in the events that hold it", () =>
+it.effect("the text comes along through JSON, in the error and in the events that hold it [P502 P504]", () =>
   Effect.gen(function* () {
     const text = Schema.fromJsonString(AgentEvent.AgentEvent)
     for (const step of [fails(overloaded(), says("all ")), ScriptedModel.cutOff(says("all "))]) {
@@ -122,7 +122,7 @@ it.effect("P502 P504 the text comes along through JSON, in the error and in the 
   })
 )
 
-it.effect("P502 the error that is left after restarts has the text of its own attempt alone", () =>
+it.effect("the error that is left after restarts has the text of its own attempt alone [P502]", () =>
   Effect.gen(function* () {
     const model = yield* make(fails(overloaded(), says("one")), fails(overloaded(), says("two")))
     const { events, exit } = yield* collect(agentWith().pipe(restarting).stream("go").pipe(Stream.provide(model.layer)))
@@ -131,7 +131,7 @@ it.effect("P502 the error that is left after restarts has the text of its own at
   })
 )
 
-it.effect("P502 a row that answers after text was shown discards it by an event, before the run completes", () =>
+it.effect("a row that answers after text was shown discards it by an event, before the run completes [P502]", () =>
   Effect.gen(function* () {
     for (const onPartial of ["fail", "restart"] as const) {
       for (const [parts, seen] of [
@@ -160,7 +160,7 @@ it.effect("P502 a row that answers after text was shown discards it by an event,
   })
 )
 
-it.effect("P502 a row that fails itself discards nothing", () =>
+it.effect("a row that fails itself discards nothing [P502]", () =>
   Effect.gen(function* () {
     const model = yield* make(fails(overloaded(), says("all ")))
     const agent = agentWith().pipe(
@@ -172,7 +172,7 @@ it.effect("P502 a row that fails itself discards nothing", () =>
   })
 )
 
-it.effect("P502 P404 text before a call that the provider rejects is discarded: its reply is that call alone", () =>
+it.effect("text before a call that the provider rejects is discarded: its reply is that call alone [P502 P404]", () =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", Effect.succeed("page"))
     const rejected = LlmError.MalformedToolCallError.malformedToolCall("scripted", "fetch", "no JSON", undefined, {
@@ -195,7 +195,7 @@ it.effect("P502 P404 text before a call that the provider rejects is discarded: 
   })
 )
 
-it.run("P502 a reply that a filter has cut off fails with its text", (run) =>
+it.run("a reply that a filter has cut off fails with its text [P502]", (run) =>
   Effect.gen(function* () {
     const reply = ScriptedModel.reply({ content: [{ type: "text", text: "all is" }], finish: "filtered" })
     const model = yield* make(ScriptedModel.replies(reply))
@@ -204,7 +204,7 @@ it.run("P502 a reply that a filter has cut off fails with its text", (run) =>
   })
 )
 
-it.effect("P502 a failed attempt of which only thoughts were shown is discarded by an event too", () =>
+it.effect("a failed attempt of which only thoughts were shown is discarded by an event too [P502]", () =>
   Effect.gen(function* () {
     const model = yield* make(fails(overloaded(), thinks("hm")), text("well"))
     const { events } = yield* collect(agentWith().pipe(retrying).stream("go").pipe(Stream.provide(model.layer)))
@@ -212,7 +212,7 @@ it.effect("P502 a failed attempt of which only thoughts were shown is discarded 
   })
 )
 
-it.effect("P502 each discarded attempt is discarded once, with its own text", () =>
+it.effect("each discarded attempt is discarded once, with its own text [P502]", () =>
   Effect.gen(function* () {
     const model = yield* make(fails(overloaded(), says("one")), fails(overloaded()), fails(overloaded(), says("three")))
     const agent = agentWith().pipe(
@@ -227,7 +227,7 @@ it.effect("P502 each discarded attempt is discarded once, with its own text", ()
   })
 )
 
-it.effect("P504 a stream that ends without its end is a NetworkError; by the table it may be asked again", () =>
+it.effect("a stream that ends without its end is a NetworkError; by the table it may be asked again [P504]", () =>
   Effect.gen(function* () {
     const cut = yield* make(ScriptedModel.cutOff(says("half a sen")))
     const { exit } = yield* collect(agentWith().stream("go").pipe(Stream.provide(cut.layer)))
@@ -247,7 +247,7 @@ it.effect("P504 a stream that ends without its end is a NetworkError; by the tab
   })
 )
 
-it.effect("P504 P506 the calls of a stream that was cut off are not run", () =>
+it.effect("the calls of a stream that was cut off are not run [P504 P506]", () =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", Effect.succeed("page"))
     const call = ScriptedModel.call("fetch", {}, "c1")
@@ -261,7 +261,7 @@ it.effect("P504 P506 the calls of a stream that was cut off are not run", () =>
 )
 
 it.run(
-  "P503 after a tool ran, a reply that breaks is asked for again at its own step: the tool does not run again",
+  "after a tool ran, a reply that breaks is asked for again at its own step: the tool does not run again [P503]",
   (run) =>
     Effect.gen(function* () {
       for (const broken of [
@@ -285,7 +285,7 @@ it.run(
     })
 )
 
-it.run("P503 after a tool ran, a reply that breaks for good leaves its result in the last event", (run) =>
+it.run("after a tool ran, a reply that breaks for good leaves its result in the last event [P503]", (run) =>
   Effect.gen(function* () {
     const error = overloaded()
     const log = eventLog()
@@ -298,7 +298,7 @@ it.run("P503 after a tool ran, a reply that breaks for good leaves its result in
   })
 )
 
-it.effect("P703 a reply is whole with its last part: whatever its stream does then, it is used and booked once", () =>
+it.effect("a reply is whole with its last part: whatever its stream does then, it is used and booked once [P703]", () =>
   Effect.gen(function* () {
     const reply = ScriptedModel.reply({ content: [{ type: "text", text: "all is well" }] })
     const failing = Stream.fail(overloaded())
@@ -315,7 +315,7 @@ it.effect("P703 a reply is whole with its last part: whatever its stream does th
   })
 )
 
-it.run("P506 tools start only when the reply is complete; the text before is shown at once", (run) =>
+it.run("tools start only when the reply is complete; the text before is shown at once [P506]", (run) =>
   Effect.gen(function* () {
     const gate = yield* Deferred.make<void>()
     const { runs, tool } = scripted("fetch", Effect.succeed("page"))
@@ -341,7 +341,7 @@ it.run("P506 tools start only when the reply is complete; the text before is sho
 )
 
 for (const finish of ["length", "filtered"] as const) {
-  it.run(`P403 the calls of a reply that was cut by ${finish} are settled as truncated and not run`, (run) =>
+  it.run(`the calls of a reply that was cut by ${finish} are settled as truncated and not run [P403]`, (run) =>
     Effect.gen(function* () {
       const { runs, tool } = scripted("fetch")
       const content = [ScriptedModel.call("fetch", {}, "c1"), ScriptedModel.call("fetch", '{"n":', "c2")]
@@ -354,7 +354,7 @@ for (const finish of ["length", "filtered"] as const) {
   )
 }
 
-it.effect("A1202 a reader who leaves interrupts the run: its finalizers run, its listeners hear the end once", () =>
+it.effect("a reader who leaves interrupts the run: its finalizers run, its listeners hear the end once [A1202]", () =>
   Effect.gen(function* () {
     const ended: Array<string> = []
     const { tool } = scripted(
@@ -381,7 +381,7 @@ it.effect("A1202 a reader who leaves interrupts the run: its finalizers run, its
   })
 )
 
-it.effect("A1205 a reader may be slow: no event of a long burst is lost", () =>
+it.effect("a reader may be slow: no event of a long burst is lost [A1205]", () =>
   Effect.gen(function* () {
     const letters = Array.from({ length: 500 }, (_, i) => says(`${i} `))
     const model = yield* make({

@@ -37,7 +37,7 @@ const answering = (...decisions: ReadonlyArray<Approval.Decision>) => {
   return { shown, layer }
 }
 
-it.run("P904 who has edited arguments has approved of these, and not of what a repair makes of them", (run) =>
+it.run("who has edited arguments has approved of these, and not of what a repair makes of them [P904]", (run) =>
   Effect.gen(function* () {
     const { mended, runs } = paying(Effect.fail(busy()))
     const { layer, shown } = answering(Approval.approveWith({ cents: 7 }), Approval.refuse("not that"))
@@ -50,7 +50,7 @@ it.run("P904 who has edited arguments has approved of these, and not of what a r
 )
 
 it.run(
-  "P904 P903 who has edited arguments before a resumption has not approved of what a repair makes of them",
+  "who has edited arguments before a resumption has not approved of what a repair makes of them [P904 P903]",
   (run) =>
     Effect.gen(function* () {
       const { mended, runs } = paying(Effect.fail(busy()))
@@ -65,7 +65,7 @@ it.run(
     })
 )
 
-it.run("P904 P903 an approval does not hold for the arguments of a snapshot that somebody has changed", (run) =>
+it.run("an approval does not hold for the arguments of a snapshot that somebody has changed [P904 P903]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const model = yield* make(calls(pay()), done)
@@ -88,7 +88,7 @@ it.run("P904 P903 an approval does not hold for the arguments of a snapshot that
   })
 )
 
-it.run("P602 P902 a call of unknown outcome stays one while another call waits for its approval", (run) =>
+it.run("a call of unknown outcome stays one while another call waits for its approval [P602 P902]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const began = yield* Queue.unbounded<void>()
@@ -122,7 +122,7 @@ it.run("P602 P902 a call of unknown outcome stays one while another call waits f
   })
 )
 
-it.run("P902 what a provider wants back of its reply survives a suspension as it was", (run) =>
+it.run("what a provider wants back of its reply survives a suspension as it was [P902]", (run) =>
   Effect.gen(function* () {
     const { tool } = paying()
     const opaque = { provider: "test", data: { signature: "c2ln", parts: [1, null, "ä"] } }
@@ -145,7 +145,7 @@ it.run("P902 what a provider wants back of its reply survives a suspension as it
   })
 )
 
-it.run("A909 P902 a limit that was extended before a suspension is not asked about again after it", (run) =>
+it.run("a limit that was extended before a suspension is not asked about again after it [A909 P902]", (run) =>
   Effect.gen(function* () {
     const { tool } = paying()
     const look = scripted("look", Effect.succeed("seen"), Effect.succeed("seen"))
@@ -169,7 +169,7 @@ it.run("A909 P902 a limit that was extended before a suspension is not asked abo
   })
 )
 
-it.run("A910 a limit that is near is told of once, however often the run is suspended", (run) =>
+it.run("a limit that is near is told of once, however often the run is suspended [A910]", (run) =>
   Effect.gen(function* () {
     for (const isNear of [true, false]) {
       const { tool } = paying()

@@ -28,7 +28,7 @@ const suspendedBy = (outcome: Agent.Outcome<unknown>): Snapshot.Snapshot => {
 const all = (snapshot: Snapshot.Snapshot, decision: Approval.Decision) =>
   Snapshot.requestsOf(snapshot).map(({ digest }) => ({ digest, decision }))
 
-it.effect("P903 an approval is for one call: the same id and arguments in another place are asked about again", () =>
+it.effect("an approval is for one call: the same id and arguments in another place are asked about again [P903]", () =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const agent = agentWith(tool)
@@ -54,27 +54,29 @@ it.effect("P903 an approval is for one call: the same id and arguments in anothe
   })
 )
 
-it.effect("P903 P905 what was asked needs its answer, though the predicate, or the tool, would not ask any more", () =>
-  Effect.gen(function* () {
-    for (const changes of ["predicate", "tool"] as const) {
-      let isNeeded = true
-      const { bare, runs, tool } = paying({ when: () => isNeeded })
-      const model = yield* make(calls(pay()), done)
-      const from = suspendedBy(
-        yield* Effect.flatMap(agentWith(tool).start("go"), ({ outcome }) => outcome).pipe(Effect.provide(model.layer))
-      )
-      isNeeded = false
-      const resumed = Agent.resume(changes === "tool" ? agentWith(bare) : (agentWith(tool) as never))
-      const decisions = all(from, Approval.refuse("NO"))
-      yield* Effect.flatMap(resumed.start({ from, decisions }), ({ outcome }) => outcome).pipe(
-        Effect.provide(model.layer)
-      )
-      assert.deepStrictEqual(runs, [])
-    }
-  })
+it.effect(
+  "what was asked needs its answer, though the predicate, or the tool, would not ask any more [P903 P905]",
+  () =>
+    Effect.gen(function* () {
+      for (const changes of ["predicate", "tool"] as const) {
+        let isNeeded = true
+        const { bare, runs, tool } = paying({ when: () => isNeeded })
+        const model = yield* make(calls(pay()), done)
+        const from = suspendedBy(
+          yield* Effect.flatMap(agentWith(tool).start("go"), ({ outcome }) => outcome).pipe(Effect.provide(model.layer))
+        )
+        isNeeded = false
+        const resumed = Agent.resume(changes === "tool" ? agentWith(bare) : (agentWith(tool) as never))
+        const decisions = all(from, Approval.refuse("NO"))
+        yield* Effect.flatMap(resumed.start({ from, decisions }), ({ outcome }) => outcome).pipe(
+          Effect.provide(model.layer)
+        )
+        assert.deepStrictEqual(runs, [])
+      }
+    })
 )
 
-it.run("P902 P905 decisions count however the run is resumed, before anybody is asked", (run) =>
+it.run("decisions count however the run is resumed, before anybody is asked [P902 P905]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const agent = agentWith(tool)
@@ -91,7 +93,7 @@ it.run("P902 P905 decisions count however the run is resumed, before anybody is 
   })
 )
 
-it.run("P906 a predicate that throws means that approval is needed; of two, each may ask for it", (run) =>
+it.run("a predicate that throws means that approval is needed; of two, each may ask for it [P906]", (run) =>
   Effect.gen(function* () {
     const throwing = paying({
       when: () => {
@@ -110,7 +112,7 @@ it.run("P906 a predicate that throws means that approval is needed; of two, each
   })
 )
 
-it.effect("P902 A902 a limit that was passed when the run was suspended still ends it", () =>
+it.effect("a limit that was passed when the run was suspended still ends it [P902 A902]", () =>
   Effect.gen(function* () {
     const { tool } = paying()
     const look = scripted("look", Effect.succeed("seen"))
@@ -133,7 +135,7 @@ it.effect("P902 A902 a limit that was passed when the run was suspended still en
   })
 )
 
-it.effect("P903 a snapshot of another agent, or one with a further word while a decision is open, is refused", () =>
+it.effect("a snapshot of another agent, or one with a further word while a decision is open, is refused [P903]", () =>
   Effect.gen(function* () {
     const { runs, tool } = paying()
     const agent = agentWith(tool)
@@ -159,7 +161,7 @@ it.effect("P903 a snapshot of another agent, or one with a further word while a 
 const expert = (model: Layer.Layer<Model.Model>, name: string) =>
   Agent.asTool(Agent.make("expert", { model }), { name, description: "Asks the expert." })
 
-it.run("A909 L307 two runs that meet the same limit at once may both extend it", (run) =>
+it.run("two runs that meet the same limit at once may both extend it [A909 L307]", (run) =>
   Effect.gen(function* () {
     const inner = yield* make(text("1"), text("2"))
     const [one, two] = [expert(inner.layer, "one"), expert(inner.layer, "two")]
@@ -173,7 +175,7 @@ it.run("A909 L307 two runs that meet the same limit at once may both extend it",
   })
 )
 
-it.effect("A909 a checkpoint holds when a run below has met the limit", () =>
+it.effect("a checkpoint holds when a run below has met the limit [A909]", () =>
   Effect.gen(function* () {
     const inner = yield* make()
     const one = expert(inner.layer, "one")
@@ -187,7 +189,7 @@ it.effect("A909 a checkpoint holds when a run below has met the limit", () =>
   })
 )
 
-it.run("A903 the time of a run bounds the making of its model too", (run) =>
+it.run("the time of a run bounds the making of its model too [A903]", (run) =>
   Effect.gen(function* () {
     const agent = Agent.make("worker", {
       budget: { maxDuration: "10 seconds" },
@@ -199,7 +201,7 @@ it.run("A903 the time of a run bounds the making of its model too", (run) =>
   })
 )
 
-it.effect("P902 A318 a call that was repaired before the run was suspended goes on with what was shown", () =>
+it.effect("a call that was repaired before the run was suspended goes on with what was shown [P902 A318]", () =>
   Effect.gen(function* () {
     const runs: Array<number> = []
     let fixes = 0

@@ -12,7 +12,7 @@ const { call, calls, make } = ScriptedModel
 
 const pay = calls(call("pay", { cents: 5 }, "c1"))
 
-it.effect("P903 a decision that came too late does not count later either: who is asked again decides again", () =>
+it.effect("a decision that came too late does not count later either: who is asked again decides again [P903]", () =>
   Effect.gen(function* () {
     const { runs, tool } = paying({ validFor: "1 hour" })
     const agent = agentWith(tool)
@@ -32,7 +32,7 @@ it.effect("P903 a decision that came too late does not count later either: who i
   })
 )
 
-it.effect("P903 while it is valid, a request stays the same however often the run is suspended", () =>
+it.effect("while it is valid, a request stays the same however often the run is suspended [P903]", () =>
   Effect.gen(function* () {
     const { runs, tool } = paying({ validFor: "1 hour" })
     const agent = agentWith(tool)
@@ -48,7 +48,7 @@ it.effect("P903 while it is valid, a request stays the same however often the ru
   })
 )
 
-it.effect("P903 a later expiry, written into the snapshot, makes no decision count", () =>
+it.effect("a later expiry, written into the snapshot, makes no decision count [P903]", () =>
   Effect.gen(function* () {
     const { runs, tool } = paying({ validFor: "1 hour" })
     const agent = agentWith(tool)
@@ -81,7 +81,7 @@ const changed = (document: Schema.Json, path: ReadonlyArray<string | number>, va
   return { ...fields, [key]: changed(fields[key] as Schema.Json, rest, value) }
 }
 
-it.effect("P903 A901 a document whose numbers, places or requests no run could have fails, with the place", () =>
+it.effect("a document whose numbers, places or requests no run could have fails, with the place [P903 A901]", () =>
   Effect.gen(function* () {
     const { tool } = paying()
     const { tool: look } = scripted("look", Effect.succeed("seen"))
@@ -129,30 +129,32 @@ it.effect("P903 A901 a document whose numbers, places or requests no run could h
   })
 )
 
-it("A909 a new limit is such as a budget takes: what is none for any of them is refused where it is made", () => {
+it("a new limit is such as a budget takes: what is none for any of them is refused where it is made [A909]", () => {
   for (const limit of [Number.NaN, 0, -1, -Infinity]) assert.throws(() => Budget.extend(limit), RangeError)
   assert.deepStrictEqual(Budget.extend(2.5), { kind: "extend", limit: 2.5 })
 })
 
-it.run("A909 a fraction of a turn, or turns without an end, are a defect where they are no limit of that kind", (run) =>
-  Effect.gen(function* () {
-    for (const limit of [2.5, Infinity]) {
+it.run(
+  "a fraction of a turn, or turns without an end, are a defect where they are no limit of that kind [A909]",
+  (run) =>
+    Effect.gen(function* () {
+      for (const limit of [2.5, Infinity]) {
+        const { tool } = scripted("look", Effect.succeed("seen"))
+        const model = yield* make(calls(call("look", {}, "c1")))
+        const agent = Agent.make("worker", {
+          budget: { maxTurns: 1 },
+          skills: [Skill.make("work", { description: "Works.", tools: [tool] })]
+        }).pipe(Agent.onBudgetExceeded(() => Budget.extend(limit)))
+        const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
+        assert.isTrue(Exit.hasDies(exit))
+        assert.include(String(exit), "maxTurns must be a whole number of at least 1")
+      }
       const { tool } = scripted("look", Effect.succeed("seen"))
-      const model = yield* make(calls(call("look", {}, "c1")))
+      const model = yield* make(calls(call("look", {}, "c1")), done)
       const agent = Agent.make("worker", {
-        budget: { maxTurns: 1 },
+        budget: { maxTokens: 14 },
         skills: [Skill.make("work", { description: "Works.", tools: [tool] })]
-      }).pipe(Agent.onBudgetExceeded(() => Budget.extend(limit)))
-      const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
-      assert.isTrue(Exit.hasDies(exit))
-      assert.include(String(exit), "maxTurns must be a whole number of at least 1")
-    }
-    const { tool } = scripted("look", Effect.succeed("seen"))
-    const model = yield* make(calls(call("look", {}, "c1")), done)
-    const agent = Agent.make("worker", {
-      budget: { maxTokens: 14 },
-      skills: [Skill.make("work", { description: "Works.", tools: [tool] })]
-    }).pipe(Agent.onBudgetExceeded(() => Budget.extend(Infinity)))
-    assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
-  })
+      }).pipe(Agent.onBudgetExceeded(() => Budget.extend(Infinity)))
+      assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
+    })
 )

@@ -25,7 +25,7 @@ const counted = <E>(body: Effect.Effect<unknown, E>) =>
     return counts
   }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
 
-it.run("T32 T37 an error that leaves a run is counted once, by code and by whether it is retryable", (run) =>
+it.run("an error that leaves a run is counted once, by code and by whether it is retryable [T32 T37]", (run) =>
   Effect.gen(function* () {
     for (const [error, expected] of [
       [busy(), "Busy false"],
@@ -43,7 +43,7 @@ it.run("T32 T37 an error that leaves a run is counted once, by code and by wheth
   })
 )
 
-it.run("T32 what stays inside of a run is not counted: told, retried, answered; nor is a success", (run) =>
+it.run("what stays inside of a run is not counted: told, retried, answered; nor is a success [T32]", (run) =>
   Effect.gen(function* () {
     const told = scripted("told", Effect.fail(busy()))
     const retried = scripted("retried", Effect.fail(busy()), Effect.succeed("fine"))
@@ -56,7 +56,7 @@ it.run("T32 what stays inside of a run is not counted: told, retried, answered; 
   })
 )
 
-it.run("T32 an interruption is not counted", (run) =>
+it.run("an interruption is not counted [T32]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("slow", Effect.never)
     const model = yield* ScriptedModel.make(batch("slow"))
@@ -69,7 +69,7 @@ it.run("T32 an interruption is not counted", (run) =>
   })
 )
 
-it.run("T32 an error that passes a run below and the run above is one error; one that is wrapped is another", (run) =>
+it.run("an error that passes a run below and the run above is one error; one that is wrapped is another [T32]", (run) =>
   Effect.gen(function* () {
     const error = gone()
     const inner = Agent.deterministic("inner", () => Effect.fail(error))
@@ -87,7 +87,7 @@ it.run("T32 an error that passes a run below and the run above is one error; one
   })
 )
 
-it.run("T32 the same error out of two runs is counted twice, and a run below without a call counts as below", (run) =>
+it.run("the same error out of two runs is counted twice, and a run below without a call counts as below [T32]", (run) =>
   Effect.gen(function* () {
     const error = gone()
     const inner = Agent.deterministic("inner", () => Effect.fail(error))
@@ -100,7 +100,7 @@ it.run("T32 the same error out of two runs is counted twice, and a run below wit
   })
 )
 
-it.run("T32 a failing fixer is counted: its error left its run", (run) =>
+it.run("a failing fixer is counted: its error left its run [T32]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.fail(busy()))
     const failing = fixer(Effect.fail(gone()))
@@ -113,7 +113,7 @@ it.run("T32 a failing fixer is counted: its error left its run", (run) =>
   })
 )
 
-it.run("T32 without the layer nothing is counted", (run) =>
+it.run("without the layer nothing is counted [T32]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.fail(busy()))
     const model = yield* ScriptedModel.make(batch("fetch"))
@@ -125,7 +125,7 @@ it.run("T32 without the layer nothing is counted", (run) =>
   })
 )
 
-it.effect("T37 labels are the error's own code, else its tag, else UNKNOWN", () =>
+it.effect("labels are the error's own code, else its tag, else UNKNOWN [T37]", () =>
   Effect.sync(() => {
     const { labelsOf } = RecoveryAdvice
     assert.deepStrictEqual(labelsOf(ToolError.ToolDeniedError.of("t", "c", "no")), {
@@ -139,7 +139,7 @@ it.effect("T37 labels are the error's own code, else its tag, else UNKNOWN", () 
   })
 )
 
-it.run("T38 a log line of ours about a failure carries code, retryable, run id, agent and call id", (run) =>
+it.run("a log line of ours about a failure carries code, retryable, run id, agent and call id [T38]", (run) =>
   Effect.gen(function* () {
     const lines: Array<Readonly<Record<string, unknown>>> = []
     const logger = Logger.make(({ fiber }) => {

@@ -8,7 +8,7 @@ const patient = Recovery.explain({ NetworkError: Recovery.retry({ maxAttempts: 3
 const transport = Transport.explain()
 
 describe("Timeline", () => {
-  it("L508 is drawn with a column for each attempt of the innermost layer", () => {
+  it("is drawn with a column for each attempt of the innermost layer [L508]", () => {
     const timeline = Timeline.make([
       { name: "onLlmError", explanation: patient },
       { name: "transport", explanation: transport }
@@ -32,7 +32,7 @@ describe("Timeline", () => {
     ])
   })
 
-  it("L508 three layers begin anew below each attempt of the one above", () => {
+  it("three layers begin anew below each attempt of the one above [L508]", () => {
     const twice = (initialBackoff: number) =>
       Recovery.explain({ A: Recovery.retry({ maxAttempts: 2, initialBackoff }) })
     const text = Timeline.format(
@@ -50,7 +50,7 @@ describe("Timeline", () => {
     ])
   })
 
-  it("L508 takes the row that is named, or the one with the most attempts; without rows there is one attempt", () => {
+  it("takes the row that is named, or the one with the most attempts; without rows there is one attempt [L508]", () => {
     const explanation = Recovery.explain({
       A: Recovery.retry({ maxAttempts: 2 }),
       B: Recovery.retry({ maxAttempts: 4 }),
@@ -76,7 +76,7 @@ describe("Timeline", () => {
     })
   })
 
-  it("L508 draws either bound of waits that are drawn at random", () => {
+  it("draws either bound of waits that are drawn at random [L508]", () => {
     const explanation = Recovery.explain({
       A: Recovery.retry({ maxAttempts: 2, initialBackoff: 1000, jitter: "equal" })
     })
@@ -84,7 +84,7 @@ describe("Timeline", () => {
     assert.deepStrictEqual([end("least"), end("most")], [500, 1000])
   })
 
-  it("L508 fixers whose tool runs again and compactions lead to attempts too, in no time", () => {
+  it("fixers whose tool runs again and compactions lead to attempts too, in no time [L508]", () => {
     const cleanup = Agent.make("cleanup", { budget: { maxTurns: 1 } })
     const fixed = Recovery.explain({
       A: Recovery.ladder(
@@ -105,7 +105,7 @@ describe("Timeline", () => {
     assert.include(lanes[0]?.pauses[0]?.verdict ?? "", "compact")
   })
 
-  it("L508 says where it does not know, and where it was cut", () => {
+  it("says where it does not know, and where it was cut [L508]", () => {
     const unknown = Timeline.make([
       { name: "x", explanation: Recovery.explain({ A: Recovery.when(() => Recovery.tell()) }) }
     ])
@@ -121,7 +121,7 @@ describe("Timeline", () => {
     }
   })
 
-  it("L508 a schedule is drawn like options", () => {
+  it("a schedule is drawn like options [L508]", () => {
     const explanation = Recovery.explain({
       A: Recovery.retry(Schedule.max([Schedule.spaced("1 second"), Schedule.recurs(2)]))
     })

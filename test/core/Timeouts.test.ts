@@ -42,19 +42,21 @@ const ending = <O, E>(run: Runner, agent: Runnable<string, O, E, Model.Model>, m
     return reason?._tag === "Fail" ? reason.error : undefined
   })
 
-it.run("A906 a run that takes too long is stopped, fails with ToolTimeoutError, and nothing of it runs later", (run) =>
-  Effect.gen(function* () {
-    const { log, run: work } = working([10])
-    const tool = Tool.make("work", { ...options, timeout: "5 seconds", run: () => work })
-    const model = yield* ScriptedModel.make(batch("work"))
-    const error = yield* ending(run, agentWith(tool), model)
-    assert(error instanceof ToolError.ToolTimeoutError)
-    assert.deepInclude(error, { tool: "work", callId: "c1", sideEffects: "undeclared" })
-    assert.deepStrictEqual(log, ["start 1", "stopped 1"])
-  })
+it.run(
+  "a run that takes too long is stopped, fails with ToolTimeoutError, and nothing of it runs later [A906]",
+  (run) =>
+    Effect.gen(function* () {
+      const { log, run: work } = working([10])
+      const tool = Tool.make("work", { ...options, timeout: "5 seconds", run: () => work })
+      const model = yield* ScriptedModel.make(batch("work"))
+      const error = yield* ending(run, agentWith(tool), model)
+      assert(error instanceof ToolError.ToolTimeoutError)
+      assert.deepInclude(error, { tool: "work", callId: "c1", sideEffects: "undeclared" })
+      assert.deepStrictEqual(log, ["start 1", "stopped 1"])
+    })
 )
 
-it.run("A906 the limit is that of one run: a row may try again", (run) =>
+it.run("the limit is that of one run: a row may try again [A906]", (run) =>
   Effect.gen(function* () {
     const { log, run: work } = working([10, 1])
     const tool = Tool.make("work", { ...options, timeout: "5 seconds", run: () => work }).pipe(
@@ -67,7 +69,7 @@ it.run("A906 the limit is that of one run: a row may try again", (run) =>
   })
 )
 
-it.run("A906 callTimeout spans all attempts and waits of a call, and ends it hard", (run) =>
+it.run("callTimeout spans all attempts and waits of a call, and ends it hard [A906]", (run) =>
   Effect.gen(function* () {
     const { log, run: work } = working([4, 4, 4, 4])
     const tool = Tool.make("work", {
@@ -89,7 +91,7 @@ it.run("A906 callTimeout spans all attempts and waits of a call, and ends it har
   })
 )
 
-it.run("A906 a call that ends in time knows nothing of its limits", (run) =>
+it.run("a call that ends in time knows nothing of its limits [A906]", (run) =>
   Effect.gen(function* () {
     const { log, run: work } = working([1])
     const limits = { timeout: "5 seconds", callTimeout: "10 seconds" } as const
@@ -101,7 +103,7 @@ it.run("A906 a call that ends in time knows nothing of its limits", (run) =>
   })
 )
 
-it.effect("A906 senseless limits are refused when the tool is made", () =>
+it.effect("senseless limits are refused when the tool is made [A906]", () =>
   Effect.sync(() => {
     for (const limit of [0, -1, Infinity, NaN, "soon"]) {
       for (const name of ["timeout", "callTimeout"]) {
@@ -125,22 +127,24 @@ const paying = (
   return { log, tool: Tool.make("pay", { ...unsafe, verify, run: () => run }) }
 }
 
-it.run("P602 an unsafe tool that was cut off is OutcomeUnknownError, settled as unknown, and never runs again", (run) =>
-  Effect.gen(function* () {
-    const { log, run: work } = working([10, 10])
-    const tool = Tool.make("pay", { ...options, sideEffects: "unsafe", timeout: "5 seconds", run: () => work })
-    const heard = eventLog()
-    const model = yield* ScriptedModel.make(batch("pay"))
-    const agent = agentWith(tool.pipe(Tool.onError({ orElse: Recovery.rethrow }))).pipe(heard.listen)
-    const error = yield* ending(run, agent, model)
-    assert(error instanceof ToolError.OutcomeUnknownError)
-    assert.strictEqual(error.tool, "pay")
-    assert.match(settlements(keptTranscript(heard.end()))[0] ?? "", /^unknown: /)
-    assert.deepStrictEqual(log, ["start 1", "stopped 1"])
-  })
+it.run(
+  "an unsafe tool that was cut off is OutcomeUnknownError, settled as unknown, and never runs again [P602]",
+  (run) =>
+    Effect.gen(function* () {
+      const { log, run: work } = working([10, 10])
+      const tool = Tool.make("pay", { ...options, sideEffects: "unsafe", timeout: "5 seconds", run: () => work })
+      const heard = eventLog()
+      const model = yield* ScriptedModel.make(batch("pay"))
+      const agent = agentWith(tool.pipe(Tool.onError({ orElse: Recovery.rethrow }))).pipe(heard.listen)
+      const error = yield* ending(run, agent, model)
+      assert(error instanceof ToolError.OutcomeUnknownError)
+      assert.strictEqual(error.tool, "pay")
+      assert.match(settlements(keptTranscript(heard.end()))[0] ?? "", /^unknown: /)
+      assert.deepStrictEqual(log, ["start 1", "stopped 1"])
+    })
 )
 
-it.run("P602 a row may tell of it; retrying it is skipped however the row came about", (run) =>
+it.run("a row may tell of it; retrying it is skipped however the row came about [P602]", (run) =>
   Effect.gen(function* () {
     const { log, run: work } = working([10, 10])
     const tool = Tool.make("pay", { ...options, sideEffects: "unsafe", timeout: "5 seconds", run: () => work })
@@ -154,28 +158,30 @@ it.run("P602 a row may tell of it; retrying it is skipped however the row came a
   })
 )
 
-it.run("P602 an interrupt while it runs leaves it settled as unknown; before its start it is just interrupted", (run) =>
-  Effect.gen(function* () {
-    for (const [at, kind] of [
-      ["2 seconds", "unknown"],
-      ["500 millis", "interrupted"]
-    ] as const) {
-      const heard = eventLog()
-      const tool = Tool.make("pay", { ...options, sideEffects: "unsafe", run: () => Effect.as(Effect.never, "x") })
-      const agent = agentWith(tool).pipe(
-        Agent.toolPolicy(() => Effect.as(Effect.sleep("1 second"), { type: "allow" as const })),
-        heard.listen
-      )
-      const model = yield* ScriptedModel.make(batch("pay"))
-      const fiber = yield* Effect.forkChild(run(agent, "go").pipe(Effect.provide(model.layer)))
-      yield* TestClock.adjust(at)
-      yield* Fiber.interrupt(fiber)
-      assert.match(settlements(keptTranscript(heard.end()))[0] ?? "", new RegExp(`^${kind}: `))
-    }
-  })
+it.run(
+  "an interrupt while it runs leaves it settled as unknown; before its start it is just interrupted [P602]",
+  (run) =>
+    Effect.gen(function* () {
+      for (const [at, kind] of [
+        ["2 seconds", "unknown"],
+        ["500 millis", "interrupted"]
+      ] as const) {
+        const heard = eventLog()
+        const tool = Tool.make("pay", { ...options, sideEffects: "unsafe", run: () => Effect.as(Effect.never, "x") })
+        const agent = agentWith(tool).pipe(
+          Agent.toolPolicy(() => Effect.as(Effect.sleep("1 second"), { type: "allow" as const })),
+          heard.listen
+        )
+        const model = yield* ScriptedModel.make(batch("pay"))
+        const fiber = yield* Effect.forkChild(run(agent, "go").pipe(Effect.provide(model.layer)))
+        yield* TestClock.adjust(at)
+        yield* Fiber.interrupt(fiber)
+        assert.match(settlements(keptTranscript(heard.end()))[0] ?? "", new RegExp(`^${kind}: `))
+      }
+    })
 )
 
-it.run("P602 a crash after its start leaves it settled as unknown too", (run) =>
+it.run("a crash after its start leaves it settled as unknown too [P602]", (run) =>
   Effect.gen(function* () {
     const heard = eventLog()
     const tool = Tool.make("pay", { ...options, sideEffects: "unsafe", run: () => Effect.die(new Error("crash")) })
@@ -185,7 +191,7 @@ it.run("P602 a crash after its start leaves it settled as unknown too", (run) =>
   })
 )
 
-it.run("P603 verify decides: what it finds is the result", (run) =>
+it.run("verify decides: what it finds is the result [P603]", (run) =>
   Effect.gen(function* () {
     const keys: Array<string> = []
     const { log, tool } = paying((key) => Effect.sync(() => (keys.push(key), Option.some("paid"))), [10])
@@ -197,7 +203,7 @@ it.run("P603 verify decides: what it finds is the result", (run) =>
   })
 )
 
-it.run("P603 what it does not find did not happen: it may run again", (run) =>
+it.run("what it does not find did not happen: it may run again [P603]", (run) =>
   Effect.gen(function* () {
     const { log, tool } = paying(() => Effect.succeed(Option.none()), [10, 1])
     const retried = tool.pipe(Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 1 }) }))
@@ -208,7 +214,7 @@ it.run("P603 what it does not find did not happen: it may run again", (run) =>
   })
 )
 
-it.run("P603 when it fails, the call is escalated, and settled as unknown", (run) =>
+it.run("when it fails, the call is escalated, and settled as unknown [P603]", (run) =>
   Effect.gen(function* () {
     const { log, tool } = paying(() => Effect.fail(new NoAnswer({ message: "ledger is down" })), [10])
     const model = yield* ScriptedModel.make(batch("pay"), done)
@@ -218,7 +224,7 @@ it.run("P603 when it fails, the call is escalated, and settled as unknown", (run
   })
 )
 
-it.run("P603 A906 a call that runs out of time while the tool is at work is looked up as well", (run) =>
+it.run("a call that runs out of time while the tool is at work is looked up as well [P603 A906]", (run) =>
   Effect.gen(function* () {
     for (const [verify, text, tag] of [
       [() => Effect.succeed(Option.some("paid")), "result: paid", undefined],
@@ -236,7 +242,7 @@ it.run("P603 A906 a call that runs out of time while the tool is at work is look
   })
 )
 
-it.run("P603 A906 a result that is found when the call runs out of time counts the attempts that led to it", (run) =>
+it.run("a result that is found when the call runs out of time counts the attempts that led to it [P603 A906]", (run) =>
   Effect.gen(function* () {
     let runs = 0
     const tool = Tool.make("pay", {

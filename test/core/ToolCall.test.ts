@@ -11,7 +11,7 @@ const limited = { ...options, timeout: "5 seconds", run: () => Effect.never } as
 /** A call whose tool never ends, a day later. */
 const late = <A, E>(call: Effect.Effect<A, E>) => Effect.flatMap(overADay(call), failureOf)
 
-it.effect("A516 A906 a call by itself ends within the time limit of a run, and no table is asked", () =>
+it.effect("a call by itself ends within the time limit of a run, and no table is asked [A516 A906]", () =>
   Effect.gen(function* () {
     let stopped = 0
     const tool = Tool.make("work", {
@@ -31,7 +31,7 @@ it.effect("A516 A906 a call by itself ends within the time limit of a run, and n
   })
 )
 
-it.effect("A906 P602 of an unsafe tool nobody knows then whether it took effect", () =>
+it.effect("of an unsafe tool nobody knows then whether it took effect [A906 P602]", () =>
   Effect.gen(function* () {
     const error: unknown = yield* late(Tool.call(Tool.make("pay", { ...limited, sideEffects: "unsafe" }), {}))
     assert(error instanceof ToolError.OutcomeUnknownError)
@@ -39,7 +39,7 @@ it.effect("A906 P602 of an unsafe tool nobody knows then whether it took effect"
   })
 )
 
-it.effect("A906 P603 one that can be looked up is: found, not found, or nobody knows", () =>
+it.effect("one that can be looked up is: found, not found, or nobody knows [A906 P603]", () =>
   Effect.gen(function* () {
     const keys: Array<string> = []
     const paying = (found: Effect.Effect<Option.Option<string>, unknown>) =>
@@ -62,7 +62,7 @@ it.effect("A906 P603 one that can be looked up is: found, not found, or nobody k
   })
 )
 
-it.effect("A112 a call by itself dies of a value that the tool's own schema refuses, found or made", () =>
+it.effect("a call by itself dies of a value that the tool's own schema refuses, found or made [A112]", () =>
   Effect.gen(function* () {
     const wrong = 5 as unknown as string
     const made = Tool.make("work", { ...options, run: () => Effect.succeed(wrong) })
@@ -79,7 +79,7 @@ it.effect("A112 a call by itself dies of a value that the tool's own schema refu
   })
 )
 
-it.effect("A212 A516 a call that Effect runs again keeps its key and counts its attempts", () =>
+it.effect("a call that Effect runs again keeps its key and counts its attempts [A212 A516]", () =>
   Effect.gen(function* () {
     const seen: Array<readonly [number, string]> = []
     const tool = Tool.make("work", {

@@ -23,7 +23,7 @@ import {
 
 const failing = (times: number) => Array.from({ length: times }, (_, i) => Effect.fail(busy(`${i + 1}`)))
 
-it.run("A201 retries: n runs the tool at most 1 + n times; the first success ends it", (run) =>
+it.run("retries: n runs the tool at most 1 + n times; the first success ends it [A201]", (run) =>
   Effect.gen(function* () {
     for (const failures of [0, 1, 2, 3]) {
       const { runs, tool } = scripted("fetch", ...failing(failures), Effect.succeed("page"))
@@ -41,7 +41,7 @@ it.run("A201 retries: n runs the tool at most 1 + n times; the first success end
   })
 )
 
-it.run("A202 maxAttempts: m runs the tool at most m times in all", (run) =>
+it.run("maxAttempts: m runs the tool at most m times in all [A202]", (run) =>
   Effect.gen(function* () {
     for (const maxAttempts of [1, 2, 4]) {
       const { runs, tool } = scripted("fetch", ...failing(maxAttempts))
@@ -53,27 +53,29 @@ it.run("A202 maxAttempts: m runs the tool at most m times in all", (run) =>
   })
 )
 
-it.run("A205 A206 without a delay it runs again at the same instant; with one, waits double, and none follows", (run) =>
-  Effect.gen(function* () {
-    const plain = scripted("fetch", ...failing(4))
-    const model = yield* ScriptedModel.make(batch("fetch"))
-    const hasty = agentWith(plain.tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 3 }) })))
-    yield* Effect.flip(run(hasty, "go").pipe(Effect.provide(model.layer)))
-    assert.deepStrictEqual(instantsOf(plain.runs), [0, 0, 0, 0])
+it.run(
+  "without a delay it runs again at the same instant; with one, waits double, and none follows [A205 A206]",
+  (run) =>
+    Effect.gen(function* () {
+      const plain = scripted("fetch", ...failing(4))
+      const model = yield* ScriptedModel.make(batch("fetch"))
+      const hasty = agentWith(plain.tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 3 }) })))
+      yield* Effect.flip(run(hasty, "go").pipe(Effect.provide(model.layer)))
+      assert.deepStrictEqual(instantsOf(plain.runs), [0, 0, 0, 0])
 
-    const waiting = scripted("fetch", ...failing(4))
-    const log = eventLog()
-    const again = yield* ScriptedModel.make(batch("fetch"))
-    const patient = agentWith(
-      waiting.tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 3, initialBackoff: "500 millis" }) }))
-    ).pipe(log.listen)
-    asHard(yield* failureOf(yield* overADay(run(patient, "go").pipe(Effect.provide(again.layer)))))
-    assert.deepStrictEqual(instantsOf(waiting.runs), [0, 500, 1500, 3500])
-    assert.strictEqual(log.end()?.at, 3500)
-  })
+      const waiting = scripted("fetch", ...failing(4))
+      const log = eventLog()
+      const again = yield* ScriptedModel.make(batch("fetch"))
+      const patient = agentWith(
+        waiting.tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 3, initialBackoff: "500 millis" }) }))
+      ).pipe(log.listen)
+      asHard(yield* failureOf(yield* overADay(run(patient, "go").pipe(Effect.provide(again.layer)))))
+      assert.deepStrictEqual(instantsOf(waiting.runs), [0, 500, 1500, 3500])
+      assert.strictEqual(log.end()?.at, 3500)
+    })
 )
 
-it.run("A207 exhaustion is ToolExecutionError with every error in order; the last one is its cause", (run) =>
+it.run("exhaustion is ToolExecutionError with every error in order; the last one is its cause [A207]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", ...failing(3))
     const model = yield* ScriptedModel.make(batch("fetch"))
@@ -86,7 +88,7 @@ it.run("A207 exhaustion is ToolExecutionError with every error in order; the las
   })
 )
 
-it.run("A208 retries: 0 means one attempt, then ToolExecutionError", (run) =>
+it.run("retries: 0 means one attempt, then ToolExecutionError [A208]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", ...failing(1))
     const model = yield* ScriptedModel.make(batch("fetch"))
@@ -97,7 +99,7 @@ it.run("A208 retries: 0 means one attempt, then ToolExecutionError", (run) =>
   })
 )
 
-it.run("A209 every failure is looked up again: the row of its own tag decides", (run) =>
+it.run("every failure is looked up again: the row of its own tag decides [A209]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", Effect.fail(busy()), Effect.fail(gone("moved")))
     const model = yield* callingOnce("fetch")
@@ -115,7 +117,7 @@ it.run("A209 every failure is looked up again: the row of its own tag decides", 
   })
 )
 
-it.run("A210 each row keeps its count for the whole call: other tags do not reset it, counts add up", (run) =>
+it.run("each row keeps its count for the whole call: other tags do not reset it, counts add up [A210]", (run) =>
   Effect.gen(function* () {
     const script = [busy("b1"), gone("g1"), busy("b2"), gone("g2"), gone("g3"), busy("b3"), gone("g4")]
     const { runs, tool } = scripted("fetch", ...script.map((error) => Effect.fail(error)))
@@ -129,7 +131,7 @@ it.run("A210 each row keeps its count for the whole call: other tags do not rese
   })
 )
 
-it.run("A210 the count of a row holds for one call: the next call of the model starts afresh", (run) =>
+it.run("the count of a row holds for one call: the next call of the model starts afresh [A210]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", ...failing(1), Effect.succeed("a"), ...failing(1), Effect.succeed("b"))
     const model = yield* ScriptedModel.make(batch("fetch"), batch("fetch"), done)
@@ -140,7 +142,7 @@ it.run("A210 the count of a row holds for one call: the next call of the model s
   })
 )
 
-it.run("A211 retry on bad arguments gives up at once: no run, no wait", (run) =>
+it.run("retry on bad arguments gives up at once: no run, no wait [A211]", (run) =>
   Effect.gen(function* () {
     for (const raw of ["no json", '{"n":"one"}']) {
       const { runs, tool } = play("fetch", { coercion: [] }, [])
@@ -157,7 +159,7 @@ it.run("A211 retry on bad arguments gives up at once: no run, no wait", (run) =>
   })
 )
 
-it.run("A211 the next rung is asked instead", (run) =>
+it.run("the next rung is asked instead [A211]", (run) =>
   Effect.gen(function* () {
     const { tool } = play("fetch", { coercion: [] }, [])
     const model = yield* ScriptedModel.make(
@@ -173,7 +175,7 @@ it.run("A211 the next rung is asked instead", (run) =>
   })
 )
 
-it.run("A211 bad arguments of a tool further down are a failed run like any other", (run) =>
+it.run("bad arguments of a tool further down are a failed run like any other [A211]", (run) =>
   Effect.gen(function* () {
     const below = ToolError.InvalidArgs.of("below", "c9", "x", "no JSON")
     for (const sideEffects of ["none", "unsafe"] as const) {
@@ -193,7 +195,7 @@ it.run("A211 bad arguments of a tool further down are a failed run like any othe
 )
 
 it.run(
-  "A212 every attempt sees the same params and key, and attempts 1, 2, … without gaps; calls differ in key",
+  "every attempt sees the same params and key, and attempts 1, 2, … without gaps; calls differ in key [A212]",
   (run) =>
     Effect.gen(function* () {
       const { runs, tool } = scripted("fetch", ...failing(2), Effect.succeed("a"), Effect.succeed("b"))
@@ -216,7 +218,7 @@ it.run(
     })
 )
 
-it.run("A212 the first run after a repair is attempt 1, with the key of its call", (run) =>
+it.run("the first run after a repair is attempt 1, with the key of its call [A212]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = play("fetch", { coercion: [] }, [Effect.fail(busy()), Effect.succeed("page")])
     const cleanup = Agent.deterministic("cleanup", () => Effect.succeed('{"n":1}'))
@@ -236,7 +238,7 @@ it.run("A212 the first run after a repair is attempt 1, with the key of its call
   })
 )
 
-it.run("A214 in one batch, two flaky tools and a bare one each follow their own row only", (run) =>
+it.run("in one batch, two flaky tools and a bare one each follow their own row only [A214]", (run) =>
   Effect.gen(function* () {
     const quick = scripted("quick", ...failing(2), Effect.succeed("quick page"))
     const slow = scripted("slow", Effect.fail(gone()), Effect.succeed("slow page"))
@@ -256,7 +258,7 @@ it.run("A214 in one batch, two flaky tools and a bare one each follow their own 
   })
 )
 
-it.run("A214 a bare tool's failure ends the run, after its flaky siblings went their own way", (run) =>
+it.run("a bare tool's failure ends the run, after its flaky siblings went their own way [A214]", (run) =>
   Effect.gen(function* () {
     const failure = gone("bare")
     const quick = scripted("quick", ...failing(2), Effect.succeed("quick page"))

@@ -21,7 +21,7 @@ const { call, calls, make } = ScriptedModel
 
 const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("m")
 
-it.run("C1 C2 a told failure answers its own call, flagged as an error; nothing leaves the loop", (run) =>
+it.run("a told failure answers its own call, flagged as an error; nothing leaves the loop [C1 C2]", (run) =>
   Effect.gen(function* () {
     const empty = scripted("search", Effect.succeed(""))
     const failing = scripted("query", Effect.fail(busy("query failed")))
@@ -42,7 +42,7 @@ it.run("C1 C2 a told failure answers its own call, flagged as an error; nothing 
   })
 )
 
-it.run("C3 A1001 an unknown tool is told with the names that this skill offers; siblings run", (run) =>
+it.run("an unknown tool is told with the names that this skill offers; siblings run [C3 A1001]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("seen"))
     const log = eventLog()
@@ -56,7 +56,7 @@ it.run("C3 A1001 an unknown tool is told with the names that this skill offers; 
   })
 )
 
-it.run("C3 an agent without tools says so", (run) =>
+it.run("an agent without tools says so [C3]", (run) =>
   Effect.gen(function* () {
     const model = yield* callingOnce("look")
     yield* run(Agent.make("bare", {}), "go").pipe(Effect.provide(model.layer))
@@ -65,32 +65,34 @@ it.run("C3 an agent without tools says so", (run) =>
   })
 )
 
-it.run("C5 C6 tell says whether repeating the call can help, by the error's own advice and the tool's effects", (run) =>
-  Effect.gen(function* () {
-    const permanent = "permanent: busy; consider asking the user for clarification"
-    const { message } = overloaded()
-    const unsure = `transient: ${message}; it may have taken effect, check before repeating`
-    for (const [sideEffects, failure, text] of [
-      ["none", overloaded(), `transient: ${message}; safe to retry`],
-      ["idempotent", overloaded(), `transient: ${message}; safe to retry`],
-      ["undeclared", overloaded(), unsure],
-      ["unsafe", overloaded(), unsure],
-      ["none", busy(), permanent],
-      ["none", Object.assign(busy("lent"), { isRetryable: true }), "transient: lent; safe to retry"],
-      ["none", Object.assign(busy("lent"), { isRetryable: false }), permanent.replace("busy", "lent")],
-      ["none", LlmError.AuthenticationError.authenticationFailed("m", "no key"), undefined]
-    ] as const) {
-      const { tool } = play("fetch", { sideEffects }, [Effect.fail(failure)])
-      const model = yield* callingOnce("fetch")
-      const agent = agentWith(tool.pipe(Tool.onError({ orElse: Recovery.tell() })))
-      yield* run(agent, "go").pipe(Effect.provide(model.layer))
-      if (text === undefined) assert.match(read(model)[0] ?? "", /^told: permanent: /)
-      else assert.deepStrictEqual(read(model), [`told: ${text}`])
-    }
-  })
+it.run(
+  "tell says whether repeating the call can help, by the error's own advice and the tool's effects [C5 C6]",
+  (run) =>
+    Effect.gen(function* () {
+      const permanent = "permanent: busy; consider asking the user for clarification"
+      const { message } = overloaded()
+      const unsure = `transient: ${message}; it may have taken effect, check before repeating`
+      for (const [sideEffects, failure, text] of [
+        ["none", overloaded(), `transient: ${message}; safe to retry`],
+        ["idempotent", overloaded(), `transient: ${message}; safe to retry`],
+        ["undeclared", overloaded(), unsure],
+        ["unsafe", overloaded(), unsure],
+        ["none", busy(), permanent],
+        ["none", Object.assign(busy("lent"), { isRetryable: true }), "transient: lent; safe to retry"],
+        ["none", Object.assign(busy("lent"), { isRetryable: false }), permanent.replace("busy", "lent")],
+        ["none", LlmError.AuthenticationError.authenticationFailed("m", "no key"), undefined]
+      ] as const) {
+        const { tool } = play("fetch", { sideEffects }, [Effect.fail(failure)])
+        const model = yield* callingOnce("fetch")
+        const agent = agentWith(tool.pipe(Tool.onError({ orElse: Recovery.tell() })))
+        yield* run(agent, "go").pipe(Effect.provide(model.layer))
+        if (text === undefined) assert.match(read(model)[0] ?? "", /^told: permanent: /)
+        else assert.deepStrictEqual(read(model), [`told: ${text}`])
+      }
+    })
 )
 
-it.run("C5 a failure without a message is told with its tag, never as an empty text", (run) =>
+it.run("a failure without a message is told with its tag, never as an empty text [C5]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted(
       "fetch",
@@ -105,7 +107,7 @@ it.run("C5 a failure without a message is told with its tag, never as an empty t
   })
 )
 
-it.run("C5 a renderer that says nothing is stood in for by the default text", (run) =>
+it.run("a renderer that says nothing is stood in for by the default text [C5]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted("fetch", Effect.fail(busy()))
     const model = yield* callingOnce("fetch")
@@ -115,7 +117,7 @@ it.run("C5 a renderer that says nothing is stood in for by the default text", (r
   })
 )
 
-it.run("C5 a told text is capped, and never cut within a character", (run) =>
+it.run("a told text is capped, and never cut within a character [C5]", (run) =>
   Effect.gen(function* () {
     const long = (offset: number) => "x".repeat(offset) + "😀".repeat(4000)
     const steps = [long(0), long(1)].map((text) => Effect.fail(busy(text)))
@@ -130,24 +132,26 @@ it.run("C5 a told text is capped, and never cut within a character", (run) =>
   })
 )
 
-it.run("C8 C10 retrying before telling: 1 s, 2 s, no third wait; the text names tool, attempts and last cause", (run) =>
-  Effect.gen(function* () {
-    const failures = ["first", "second", "third"].map((message) => Effect.fail(busy(message)))
-    const { runs, tool } = scripted("fetch", ...failures)
-    const log = eventLog()
-    const model = yield* callingOnce("fetch")
-    const verdict = Recovery.ladder(Recovery.retry({ maxAttempts: 3, initialBackoff: "1 second" }), Recovery.tell())
-    const agent = agentWith(tool.pipe(Tool.onError({ Busy: verdict }))).pipe(log.listen)
-    yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
-    assert.deepStrictEqual(instantsOf(runs), [0, 1000, 3000])
-    assert.strictEqual(log.end()?.at, 3000)
-    assert.deepStrictEqual(read(model), [
-      "told: permanent: tool 'fetch' failed 3 times, at last: third; consider asking the user for clarification"
-    ])
-  })
+it.run(
+  "retrying before telling: 1 s, 2 s, no third wait; the text names tool, attempts and last cause [C8 C10]",
+  (run) =>
+    Effect.gen(function* () {
+      const failures = ["first", "second", "third"].map((message) => Effect.fail(busy(message)))
+      const { runs, tool } = scripted("fetch", ...failures)
+      const log = eventLog()
+      const model = yield* callingOnce("fetch")
+      const verdict = Recovery.ladder(Recovery.retry({ maxAttempts: 3, initialBackoff: "1 second" }), Recovery.tell())
+      const agent = agentWith(tool.pipe(Tool.onError({ Busy: verdict }))).pipe(log.listen)
+      yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+      assert.deepStrictEqual(instantsOf(runs), [0, 1000, 3000])
+      assert.strictEqual(log.end()?.at, 3000)
+      assert.deepStrictEqual(read(model), [
+        "told: permanent: tool 'fetch' failed 3 times, at last: third; consider asking the user for clarification"
+      ])
+    })
 )
 
-it.run("C9 an unsafe tool fails fast: one attempt, then the next rung", (run) =>
+it.run("an unsafe tool fails fast: one attempt, then the next rung [C9]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = play("pay", { sideEffects: "unsafe" }, [Effect.fail(busy())])
     const safe = play("look", { sideEffects: "none" }, [Effect.fail(busy()), Effect.succeed("seen")])
@@ -166,7 +170,7 @@ it.run("C9 an unsafe tool fails fast: one attempt, then the next rung", (run) =>
   })
 )
 
-it.run("C9 whoever acknowledges it may retry it; its bad arguments may be fixed: nothing ran yet", (run) =>
+it.run("whoever acknowledges it may retry it; its bad arguments may be fixed: nothing ran yet [C9]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = play("pay", { sideEffects: "unsafe", coercion: [] }, [
       Effect.fail(busy()),
@@ -187,7 +191,7 @@ it.run("C9 whoever acknowledges it may retry it; its bad arguments may be fixed:
   })
 )
 
-it.run("C7 a tool with retry acts the same under any agent", (run) =>
+it.run("a tool with retry acts the same under any agent [C7]", (run) =>
   Effect.gen(function* () {
     for (const name of ["one", "another"]) {
       const { runs, tool } = scripted("fetch", Effect.fail(busy()), Effect.succeed("page"))
@@ -201,7 +205,7 @@ it.run("C7 a tool with retry acts the same under any agent", (run) =>
   })
 )
 
-it.run("K19 P606 calls run concurrently; results stand in request order whatever ends first", (run) =>
+it.run("calls run concurrently; results stand in request order whatever ends first [K19 P606]", (run) =>
   Effect.gen(function* () {
     const after = (millis: number, text: string) => Effect.as(Effect.sleep(millis), text)
     const { runs, tool } = scripted("fetch", after(3000, "slow"), after(1000, "quick"), after(2000, "middling"))
@@ -227,7 +231,7 @@ it.run("K19 P606 calls run concurrently; results stand in request order whatever
   })
 )
 
-it.run("K19 two calls of one id in one reply are settled apart", (run) =>
+it.run("two calls of one id in one reply are settled apart [K19]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", Effect.as(Effect.sleep(10), "first"), Effect.succeed("second"))
     const model = yield* make(calls(call("fetch", {}, "same"), call("fetch", {}, "same")), done)
@@ -237,7 +241,7 @@ it.run("K19 two calls of one id in one reply are settled apart", (run) =>
   })
 )
 
-it("A1005 two tools of one name die at construction, and so does the name of a built-in tool", () => {
+it("two tools of one name die at construction, and so does the name of a built-in tool [A1005]", () => {
   assert.throws(() => agentWith(scripted("fetch").tool, scripted("fetch").tool), /two tools named 'fetch'/)
   for (const name of ["escalate", "throwException"]) {
     assert.throws(
@@ -253,7 +257,7 @@ it("A1005 two tools of one name die at construction, and so does the name of a b
   }
 })
 
-it.run("C4 C2 a batch of many calls keeps each text with its own call", (run) =>
+it.run("a batch of many calls keeps each text with its own call [C4 C2]", (run) =>
   Effect.gen(function* () {
     const names = Array.from({ length: 30 }, () => "fetch")
     const { tool } = scripted("fetch", ...names.map((_, i) => Effect.as(Effect.sleep((i * 7919) % 1000), `page ${i}`)))

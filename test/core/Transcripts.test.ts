@@ -31,7 +31,7 @@ const started = <I, O, E, R>(
   })
 
 it.effect(
-  "A1201 over a suspension the turn that waits begins once and ends once, and is in what was said both times",
+  "over a suspension the turn that waits begins once and ends once, and is in what was said both times [A1201]",
   () =>
     Effect.gen(function* () {
       const pay = tool("pay").pipe(Tool.requireApproval())
@@ -54,7 +54,7 @@ it.effect(
     })
 )
 
-it.run("A1201 a skill that is chosen brings its prompt, of which its event tells", (run) =>
+it.run("a skill that is chosen brings its prompt, of which its event tells [A1201]", (run) =>
   Effect.gen(function* () {
     for (const [prompt, expected] of [
       ["Be brief.", "Be kind.\n\nBe brief."],
@@ -79,7 +79,7 @@ it.run("A1201 a skill that is chosen brings its prompt, of which its event tells
   })
 )
 
-it.run("A1201 of several runs what was said is that of the first, or of the one that is named", (run) =>
+it.run("of several runs what was said is that of the first, or of the one that is named [A1201]", (run) =>
   Effect.gen(function* () {
     const below = Agent.make("below", {})
     const log = eventLog()
@@ -97,28 +97,30 @@ it.run("A1201 of several runs what was said is that of the first, or of the one 
   })
 )
 
-it.run("A1201 what was said is there however the run ends: by a failure, a limit, an answer that does not fit", (run) =>
-  Effect.gen(function* () {
-    const broken = scripted("break", Effect.fail(busy()))
-    const bounded = (budget: Budget.Limits) =>
-      Agent.make("worker", { budget, skills: [Skill.make("s", { description: "d", tools: [tool("look")] })] })
-    const typed = Agent.make("worker", { output: Schema.Struct({ n: Schema.Finite }) })
-    const failing = Effect.fnUntraced(function* (
-      listened: (log: ReturnType<typeof eventLog>) => Runnable<string, unknown, unknown, Model.Model>,
-      ...steps: ReadonlyArray<ScriptedModel.Step>
-    ) {
-      const log = eventLog()
-      const model = yield* make(...steps)
-      yield* Effect.exit(run(listened(log), "go").pipe(Effect.provide(model.layer)))
-      assert.strictEqual(log.end()?.type, "run-failed")
-      assert.isAbove(keptTranscript(log.end()).length, 1)
-      assert.deepStrictEqual(transcriptOf(log.all), keptTranscript(log.end()))
+it.run(
+  "what was said is there however the run ends: by a failure, a limit, an answer that does not fit [A1201]",
+  (run) =>
+    Effect.gen(function* () {
+      const broken = scripted("break", Effect.fail(busy()))
+      const bounded = (budget: Budget.Limits) =>
+        Agent.make("worker", { budget, skills: [Skill.make("s", { description: "d", tools: [tool("look")] })] })
+      const typed = Agent.make("worker", { output: Schema.Struct({ n: Schema.Finite }) })
+      const failing = Effect.fnUntraced(function* (
+        listened: (log: ReturnType<typeof eventLog>) => Runnable<string, unknown, unknown, Model.Model>,
+        ...steps: ReadonlyArray<ScriptedModel.Step>
+      ) {
+        const log = eventLog()
+        const model = yield* make(...steps)
+        yield* Effect.exit(run(listened(log), "go").pipe(Effect.provide(model.layer)))
+        assert.strictEqual(log.end()?.type, "run-failed")
+        assert.isAbove(keptTranscript(log.end()).length, 1)
+        assert.deepStrictEqual(transcriptOf(log.all), keptTranscript(log.end()))
+      })
+      yield* failing(({ listen }) => agentWith(broken.tool, tool("look")).pipe(listen), batch("look", "break"))
+      yield* failing(({ listen }) => bounded({ maxToolCalls: 1 }).pipe(listen), batch("look", "look"))
+      yield* failing(({ listen }) => bounded({ maxTokens: 1 }).pipe(listen), done)
+      yield* failing(({ listen }) => typed.pipe(listen), done, done)
     })
-    yield* failing(({ listen }) => agentWith(broken.tool, tool("look")).pipe(listen), batch("look", "break"))
-    yield* failing(({ listen }) => bounded({ maxToolCalls: 1 }).pipe(listen), batch("look", "look"))
-    yield* failing(({ listen }) => bounded({ maxTokens: 1 }).pipe(listen), done)
-    yield* failing(({ listen }) => typed.pipe(listen), done, done)
-  })
 )
 
 const kinds = ["look", "look", "pay", "pay", "break", "nope"] as const
@@ -167,7 +169,7 @@ const tell = Effect.fnUntraced(function* ({ decisions, isRouted, maxTurns, turns
   return segments
 })
 
-it("A1201 folding the events of a run gives what was said, routed, suspended, gone on with, however it ends", async () => {
+it("folding the events of a run gives what was said, routed, suspended, gone on with, however it ends [A1201]", async () => {
   const ends = new Set<string | undefined>()
   await fc.assert(
     fc.asyncProperty(story, async (story) => {

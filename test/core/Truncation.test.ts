@@ -3,7 +3,7 @@ import { Render } from "@kintsugi/core"
 
 const { truncated } = Render
 
-it("K26 cuts at the last blank line, line end, sentence, comma or space that keeps at least half", () => {
+it("cuts at the last blank line, line end, sentence, comma or space that keeps at least half [K26]", () => {
   for (const [text, max, expected] of [
     ["one two three\n\nfour five six seven", 24, "one two three..."],
     ["one two three\nfour five six seven", 24, "one two three..."],
@@ -20,7 +20,7 @@ it("K26 cuts at the last blank line, line end, sentence, comma or space that kee
   }
 })
 
-it("K25 K26 below four characters there is no room for anything but the text", () => {
+it("below four characters there is no room for anything but the text [K25 K26]", () => {
   assert.deepStrictEqual(
     [0, 1, 2, 3].map((max) => truncated("abcdefgh", max)),
     ["", "a", "ab", "abc"]

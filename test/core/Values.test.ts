@@ -18,7 +18,7 @@ const through = <A>(schema: Schema.Codec<A, unknown>, value: A): A => {
   return Schema.decodeUnknownSync(codec)(JSON.parse(JSON.stringify(Schema.encodeSync(codec)(value))))
 }
 
-it("T16 a rate limit and a spent quota are model failures like any other", () => {
+it("a rate limit and a spent quota are model failures like any other [T16]", () => {
   const limited = LlmError.RateLimitError.apiRateLimit("api", "1 second")
   for (const error of [limited, LlmError.QuotaExhaustedError.llmQuotaExceeded("m")]) {
     assert.isTrue(LlmError.isLlmError(error))
@@ -26,7 +26,7 @@ it("T16 a rate limit and a spent quota are model failures like any other", () =>
   }
 })
 
-it("T28 a completion is a value: it is no error, and knows its summary, success, result and metadata", () => {
+it("a completion is a value: it is no error, and knows its summary, success, result and metadata [T28]", () => {
   const completion = Completion.make("Analysis complete")
   assert.deepInclude(completion, { summary: "Analysis complete", isSuccess: true, metadata: {}, hasResult: false })
   assert.notInstanceOf(completion, Error)
@@ -35,7 +35,7 @@ it("T28 a completion is a value: it is no error, and knows its summary, success,
   assert.isFalse(Completion.isCompletion({ ...completion }))
 })
 
-it("T29 each constructor of a completion", () => {
+it("each constructor of a completion [T29]", () => {
   const { failed, make, withMetadata, withResult } = Completion
   assert.deepInclude(make("Done"), { isSuccess: true, hasResult: false })
   const created = withResult("Task done", { filesCreated: 5 })
@@ -53,7 +53,7 @@ it("T29 each constructor of a completion", () => {
   }
 })
 
-it.effect("T29 resultAs decodes the result, or fails typed: without a result, or with one that does not fit", () =>
+it.effect("resultAs decodes the result, or fails typed: without a result, or with one that does not fit [T29]", () =>
   Effect.gen(function* () {
     const Files = Schema.Struct({ created: Schema.Finite, at: Schema.DateFromString })
     const at = "2027-01-01T12:00:00.000Z"
@@ -68,7 +68,7 @@ it.effect("T29 resultAs decodes the result, or fails typed: without a result, or
   })
 )
 
-it("T30 a request for approval is data that survives JSON, and no error", () => {
+it("a request for approval is data that survives JSON, and no error [T30]", () => {
   const what = { tool: "transfer", callId: "c1", reason: "more than 100", digest: "d" }
   const fields = { ...what, runId: "r", key: "r/1/0", agent: "clerk", arguments: { amount: 101 }, expiresAt: 1000 }
   const request = new Approval.Request(fields)
@@ -78,7 +78,7 @@ it("T30 a request for approval is data that survives JSON, and no error", () => 
   assert.isFalse(KintsugiError.isKintsugiError(request))
 })
 
-it("T36 every error of the library, and nothing else, is a KintsugiError, and decodes to its own class", () => {
+it("every error of the library, and nothing else, is a KintsugiError, and decodes to its own class [T36]", () => {
   assert.sameMembers([...new Set(all.map(({ _tag }) => _tag))], [...RecoveryAdvice.tags])
   for (const error of all) {
     assert.isTrue(KintsugiError.isKintsugiError(error), error._tag)
@@ -92,7 +92,7 @@ it("T36 every error of the library, and nothing else, is a KintsugiError, and de
   assert.isTrue(Exit.isFailure(unknown))
 })
 
-it("T39 every class has an HTTP status, and is a problem in the sense of RFC 9457", () => {
+it("every class has an HTTP status, and is a problem in the sense of RFC 9457 [T39]", () => {
   for (const error of all) {
     assert(error.httpStatus >= 400 && error.httpStatus <= 599, error._tag)
     const problem = Problem.fromError(error)
@@ -113,7 +113,7 @@ it("T39 every class has an HTTP status, and is a problem in the sense of RFC 945
   assert.strictEqual(Problem.mediaType, "application/problem+json")
 })
 
-it("T39 a problem says when to come back and what it is about, and no secret", () => {
+it("a problem says when to come back and what it is about, and no secret [T39]", () => {
   const limited = Problem.fromError(LlmError.RateLimitError.limited("openai", { requestId: "r1" }))
   assert.deepInclude(limited, { retryAfter: 60, requestId: "r1", title: "Rate limit reached" })
   const denied = Problem.fromError(ToolError.ToolDeniedError.of("transfer", "c1", "token=abcdefgh1234 is not admitted"))

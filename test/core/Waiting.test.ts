@@ -7,7 +7,7 @@ import { batch, busy, scripted, settlements } from "./dialogue.ts"
 import { deciding, only, outcomeOf, snapshotOf } from "./suspending.ts"
 
 it.effect(
-  "P902 P401 A1203 what was settled before is not run again, and what is skipped is told once, at the end",
+  "what was settled before is not run again, and what is skipped is told once, at the end [P902 P401 A1203]",
   () =>
     Effect.gen(function* () {
       const look = scripted("look", Effect.succeed("seen"))
@@ -38,7 +38,7 @@ it.effect(
 )
 
 it.effect(
-  "P1104 a snapshot keeps the counts of a row under its table and its tag, where a later version finds them",
+  "a snapshot keeps the counts of a row under its table and its tag, where a later version finds them [P1104]",
   () =>
     Effect.gen(function* () {
       const paying = <const Name extends string>(name: Name) =>

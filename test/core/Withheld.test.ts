@@ -9,7 +9,7 @@ import { agentWith, batch, busy, done, eventLog, read, scripted, settlements } f
 const { make } = ScriptedModel
 
 it.run(
-  "P701 a tool that is withheld is not run when the model calls it all the same, and is back in the turn after",
+  "a tool that is withheld is not run when the model calls it all the same, and is back in the turn after [P701]",
   (run) =>
     Effect.gen(function* () {
       const { runs, tool } = scripted(
@@ -33,7 +33,7 @@ it.run(
     })
 )
 
-it.run("K12 a model that calls tools nevertheless is denied for one more turn, then the run ends", (run) =>
+it.run("a model that calls tools nevertheless is denied for one more turn, then the run ends [K12]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("fetch", Effect.fail(busy()))
     const off = tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "off", { then: "tools-off" }) }))

@@ -15,7 +15,7 @@ const asking = (limits: Budget.Limits, above?: Meter) => {
 }
 
 describe("what is left", () => {
-  it("A908 is the least of this run's and of those above", () => {
+  it("is the least of this run's and of those above [A908]", () => {
     const wide = meter({ maxTurns: 9, maxToolCalls: 9 })
     const narrow = meter({ maxTurns: 2, maxToolCalls: 3 })
     assert.deepStrictEqual([wide.left("maxTurns"), wide.left("maxToolCalls")], [9, 9])
@@ -25,7 +25,7 @@ describe("what is left", () => {
     assert.strictEqual(narrow.limit("maxToolCalls"), 3)
   })
 
-  it("A902 of calls is never below none, and what is beyond it may not run", () => {
+  it("of calls is never below none, and what is beyond it may not run [A902]", () => {
     const own = meter({ maxToolCalls: 2 }, { above: meter({ maxToolCalls: 4 }) })
     assert.strictEqual(own.takeCalls(3), 2)
     assert.strictEqual(own.left("maxToolCalls"), 0)
@@ -33,7 +33,7 @@ describe("what is left", () => {
   })
 })
 
-it("P902 what a run had spent before it goes on counts above it once, however often it goes on", () => {
+it("what a run had spent before it goes on counts above it once, however often it goes on [P902]", () => {
   const above = meter({ maxTurns: 9, maxToolCalls: 9 })
   const goneOn = (spent: { readonly turns: number; readonly toolCalls: number }, runId = "below") => {
     const below = meter({ maxTurns: 9, maxToolCalls: 9 }, { above })
@@ -48,7 +48,7 @@ it("P902 what a run had spent before it goes on counts above it once, however of
 })
 
 describe("the nearest end that nobody puts off", () => {
-  it("A903 is the earlier one of a run and of those above, its own where both are the same", () => {
+  it("is the earlier one of a run and of those above, its own where both are the same [A903]", () => {
     const above = meter({ maxDuration: "10 seconds" })
     const sooner = meter({ maxDuration: "5 seconds" }, { above })
     const later = meter({ maxDuration: "20 seconds" }, { above })
@@ -59,13 +59,13 @@ describe("the nearest end that nobody puts off", () => {
     assert.strictEqual(same.deadline, above)
   })
 
-  it("A909 passes a run of which somebody may extend the time", () => {
+  it("passes a run of which somebody may extend the time [A909]", () => {
     const above = meter({ maxDuration: "10 seconds" })
     assert.strictEqual(asking({ maxDuration: "5 seconds" }, above).deadline, above)
     assert.strictEqual(asking({ maxDuration: "5 seconds" }).deadline, undefined)
   })
 
-  it("A903 counts from when the time began to run", () => {
+  it("counts from when the time began to run [A903]", () => {
     const resumed = meter({ maxDuration: "10 seconds" }, { now: 100_000, elapsed: 4000 })
     assert.strictEqual(resumed.ownDeadline, 106_000)
     const late = meter({ maxDuration: "10 seconds" }, { now: 100_000, elapsed: 14_000 })
@@ -82,7 +82,7 @@ describe("warnings", () => {
     return told
   }
 
-  it("A910 tell of every limit that is near, once each, and of none at a share of 1", () => {
+  it("tell of every limit that is near, once each, and of none at a share of 1 [A910]", () => {
     const made = meter({ maxTurns: 2, maxDuration: "10 seconds", warnAt: 0.5 })
     made.takeTurn()
     assert.deepStrictEqual(warnings(made, 5000), [
@@ -95,14 +95,14 @@ describe("warnings", () => {
     assert.deepStrictEqual(warnings(quiet, 10_000), [])
   })
 
-  it("A910 wait for whoever listens", () => {
+  it("wait for whoever listens [A910]", () => {
     const made = meter({ maxTurns: 2, warnAt: 0.5 })
     made.takeTurn()
     Effect.runSync(made.warn(0))
     assert.deepStrictEqual(warnings(made, 0), [{ reason: "maxTurns", limit: 2, spent: 1 }])
   })
 
-  it("A910 tell of what is near above as well", () => {
+  it("tell of what is near above as well [A910]", () => {
     const above = meter({ maxTurns: 2, warnAt: 0.5 })
     const told: Array<Warning> = []
     above.announce = (warning) => Effect.sync(() => void told.push(warning))
@@ -114,7 +114,7 @@ describe("warnings", () => {
 })
 
 describe("extending", () => {
-  it("A909 is refused when the limit does not grow, with both limits", () => {
+  it("is refused when the limit does not grow, with both limits [A909]", () => {
     const made = meter({ maxTurns: 3 })
     for (const limit of [2, 3]) {
       assert.throws(() => made.extend("maxTurns", limit), `Budget.extend: maxTurns is 3, ${limit} is not above it`)
@@ -124,14 +124,14 @@ describe("extending", () => {
   })
 })
 
-it("A904 what a reply without items costs is what its tokens cost", () => {
+it("what a reply without items costs is what its tokens cost [A904]", () => {
   const made = meter({ prices: { known: { input: 1, output: 2 } } })
   const usage = Usage.make({ inputTokens: 1_000_000, outputTokens: 1_000_000 })
   assert.strictEqual(made.costOf("known", usage), 3)
   assert.strictEqual(made.costOf("unknown", usage), undefined)
 })
 
-it("A113 a limit belongs to a run or to one above it, never to another, and no other error does", () => {
+it("a limit belongs to a run or to one above it, never to another, and no other error does [A113]", () => {
   const above = meter({})
   const below = meter({}, { above })
   const error = own(new Error("over"), above)

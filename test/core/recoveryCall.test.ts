@@ -3,10 +3,10 @@ import { Recovery } from "@kintsugi/core"
 import { Clock, Effect } from "effect"
 import { Call } from "../../packages/core/src/recovery/call.ts"
 import type { Rules } from "../../packages/core/src/recovery/rules.ts"
-import type { Decision } from "../../packages/core/src/recovery/node.ts"
+import type { Decision } from "../../packages/core/src/recovery/Node.ts"
 import { busy } from "./dialogue.ts"
 
-it.effect("A210 at 10,000 attempts nothing runs again, and the end of the call names that cap", () =>
+it.effect("at 10,000 attempts nothing runs again, and the end of the call names that cap [A210]", () =>
   Effect.gen(function* () {
     const clock = yield* Clock.clockWith(Effect.succeed)
     for (const [name, row] of Object.entries({
@@ -46,7 +46,7 @@ it.effect("A210 at 10,000 attempts nothing runs again, and the end of the call n
   })
 )
 
-it.effect("A307 a decision tells what was left of the run's budget; outside of a run there is none to tell of", () =>
+it.effect("a decision tells what was left of the run's budget; outside of a run there is none to tell of [A307]", () =>
   Effect.gen(function* () {
     const clock = yield* Clock.clockWith(Effect.succeed)
     const verdict = Recovery.rowsOf({ row: Recovery.rethrow }).get("row")
@@ -75,7 +75,7 @@ it.effect("A307 a decision tells what was left of the run's budget; outside of a
   })
 )
 
-it.effect("P1104 where a call stands says how often its fixers ran, and nothing of rows that count nothing", () =>
+it.effect("where a call stands says how often its fixers ran, and nothing of rows that count nothing [P1104]", () =>
   Effect.gen(function* () {
     const clock = yield* Clock.clockWith(Effect.succeed)
     const standing = (row: Recovery.AnyVerdict) => {

@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Recovery } from "@kintsugi/core"
 import { Duration, Option, Schema } from "effect"
-import { asOfNow, Seen, seenOf } from "../../packages/core/src/recovery/position.ts"
+import { asOfNow, Seen, seenOf } from "../../packages/core/src/recovery/Position.ts"
 
-it("P1104 of a failure is kept what a schedule may have read of it, where it makes sense", () => {
+it("of a failure is kept what a schedule may have read of it, where it makes sense [P1104]", () => {
   const advice = { isRetryable: false, suggestedDelay: Duration.seconds(2), maxAttempts: 3 }
   const hint = { retryAfter: Duration.seconds(5) }
   assert.deepStrictEqual(seenOf({ _tag: "Busy", message: "busy", ...advice, ...hint }), {
@@ -30,7 +30,7 @@ it("P1104 of a failure is kept what a schedule may have read of it, where it mak
   )
 })
 
-it("P1104 it is written as JSON and read again, and nothing without a tag and a message is", () => {
+it("it is written as JSON and read again, and nothing without a tag and a message is [P1104]", () => {
   const codec = Schema.toCodecJson(Seen)
   const seen: Seen = {
     _tag: "Busy",
@@ -59,7 +59,7 @@ const positionWith = (seen: typeof Seen.Type): Recovery.Position => ({
   steps: { "Busy:retry": [{ at: 1500, seen }] }
 })
 
-it("P1104 a position is written as JSON and read again, and none that lacks anything is", () => {
+it("a position is written as JSON and read again, and none that lacks anything is [P1104]", () => {
   const codec = Schema.toCodecJson(Recovery.Position)
   const isPosition = (value: unknown) => Option.isSome(Schema.decodeUnknownOption(codec)(value))
   const seen = { _tag: "Busy", message: "busy", suggestedDelay: Duration.seconds(2) }
@@ -72,7 +72,7 @@ it("P1104 a position is written as JSON and read again, and none that lacks anyt
   }
 })
 
-it("P1104 a policy whose time stood still goes on as if it had waited until now", () => {
+it("a policy whose time stood still goes on as if it had waited until now [P1104]", () => {
   const seen = { _tag: "Busy", message: "busy" }
   const position = positionWith(seen)
   assert.deepStrictEqual(asOfNow(position, 10_000), {

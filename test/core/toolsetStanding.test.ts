@@ -4,7 +4,7 @@ import { keeping, leftOf, settle } from "../../packages/core/src/tool/standing.t
 import { messageOf } from "../../packages/core/src/data/ErrorCause.ts"
 import { busy } from "./dialogue.ts"
 
-it("A906 of the time of a call is left what it had not used when its run was suspended", () => {
+it("of the time of a call is left what it had not used when its run was suspended [A906]", () => {
   const limit = Duration.seconds(10)
   const position = { attempts: 1, rounds: 0, startedAt: 5000, wakeAt: 8000, counts: {}, steps: {} }
   const standing = { key: "1/1/0", runs: 1, isOpen: false, position, failures: [], trail: [] }
@@ -12,13 +12,13 @@ it("A906 of the time of a call is left what it had not used when its run was sus
   assert.strictEqual(Duration.toMillis(leftOf(limit, standing)), 7000)
 })
 
-it("P1104 of the failures of a call that may be suspended is kept what a schedule may read, of others nothing", () => {
+it("of the failures of a call that may be suspended is kept what a schedule may read, of others nothing [P1104]", () => {
   assert.deepStrictEqual(keeping(true)?.(busy("later")), { _tag: "Busy", message: "later" })
   assert.isUndefined(keeping(false))
 })
 
 it.effect(
-  "P1104 a call that stood within its ladder goes on with its next attempt, and knows the failures before",
+  "a call that stood within its ladder goes on with its next attempt, and knows the failures before [P1104]",
   () =>
     Effect.gen(function* () {
       const position = { attempts: 3, rounds: 0, startedAt: 0, wakeAt: 0, counts: {}, steps: {} }

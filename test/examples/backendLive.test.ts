@@ -12,7 +12,7 @@ const form = "application/x-www-form-urlencoded"
 const post = (url: string, body: string, headers: Readonly<Record<string, string>>) =>
   raw(url, "/live", { method: "POST", body, headers: { "content-type": form, ...headers } })
 
-it.effect("P1245 backend: a page asks for a question, and starts nothing", () =>
+it.effect("backend: a page asks for a question, and starts nothing [P1245]", () =>
   Effect.gen(function* () {
     const { events, url } = yield* serving((yield* make()).layer)
     const page = yield* raw(url, "/live")
@@ -28,7 +28,7 @@ it.effect("P1245 backend: a page asks for a question, and starts nothing", () =>
   })
 )
 
-it.effect("P1245 backend: its own form is answered with a page that reads the events route", () =>
+it.effect("backend: its own form is answered with a page that reads the events route [P1245]", () =>
   Effect.gen(function* () {
     const { events, url } = yield* serving((yield* make()).layer)
     const page = yield* post(url, `question=${encodeURIComponent("</script><b>A-17</b>?")}`, { origin: url })
@@ -43,7 +43,7 @@ it.effect("P1245 backend: its own form is answered with a page that reads the ev
   })
 )
 
-it.effect("P1245 backend: a form of another site, or of nobody, starts nothing", () =>
+it.effect("backend: a form of another site, or of nobody, starts nothing [P1245]", () =>
   Effect.gen(function* () {
     const { events, url } = yield* serving((yield* make()).layer)
     const foreign = [
@@ -68,7 +68,7 @@ it.effect("P1245 backend: a form of another site, or of nobody, starts nothing",
   })
 )
 
-it.effect("P1245 backend: a script of another site starts no run, and what is no browser does", () =>
+it.effect("backend: a script of another site starts no run, and what is no browser does [P1245]", () =>
   Effect.gen(function* () {
     const { events, url } = yield* serving((yield* make(text("A lamp."), text("A lamp."))).layer)
     const ask = (path: string, headers: Readonly<Record<string, string>>) =>
@@ -89,7 +89,7 @@ it.effect("P1245 backend: a script of another site starts no run, and what is no
   })
 )
 
-it.effect("P1245 backend: what the page reads is a recording without a gap", () =>
+it.effect("backend: what the page reads is a recording without a gap [P1245]", () =>
   Effect.gen(function* () {
     const model = yield* make(calls(call("findOrder", { orderId: "A-17" })), text("A lamp."))
     const { url } = yield* serving(model.layer)

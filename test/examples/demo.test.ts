@@ -35,7 +35,7 @@ const at = (url: string) => ["--provider", "openai", "--model", "any", "--base-u
 const key = { OPENAI_API_KEY: "sk-this-is-the-secret-key" }
 
 describe.concurrent("the demo", () => {
-  it("A412 meets each layer once by default, and answers", { timeout }, async ({ expect }) => {
+  it("meets each layer once by default, and answers [A412]", { timeout }, async ({ expect }) => {
     const ended = await Effect.runPromise(run([]))
     expect(ended).toMatchObject({ code: 0, stderr: "" })
     const lines = ended.stdout.split("\n")
@@ -82,7 +82,7 @@ describe.concurrent("the demo", () => {
 })
 
 describe.concurrent("the report of the demo", () => {
-  it("P1246 is what the last line names, with the events beside it", { timeout }, async ({ expect }) => {
+  it("is what the last line names, with the events beside it [P1246]", { timeout }, async ({ expect }) => {
     const ended = await Effect.runPromise(run([]))
     const path = reportOf(ended.stdout) ?? ""
     expect(readFileSync(path, "utf8")).toMatch(/^<!doctype html>/)
@@ -90,13 +90,13 @@ describe.concurrent("the report of the demo", () => {
     expect(events.map((line): unknown => JSON.parse(line))).toEqual(ended.events)
   })
 
-  it("P1246 is there for a run that fails as well", { timeout }, async ({ expect }) => {
+  it("is there for a run that fails as well [P1246]", { timeout }, async ({ expect }) => {
     const ended = await Effect.runPromise(run(["hello world", "--faults", "none"]))
     expect(ended.code).toBe(1)
     expect(readFileSync(reportOf(ended.stdout) ?? "", "utf8")).toContain("run-failed")
   })
 
-  it("P1246 is missing where nothing can be written, and that is all", { timeout }, async ({ expect }) => {
+  it("is missing where nothing can be written, and that is all [P1246]", { timeout }, async ({ expect }) => {
     const nowhere = join(folder, "no", "such", "folder")
     const ended = await Effect.runPromise(
       run(["{a: 1}", "--faults", "none"], { env: { TMPDIR: nowhere, TEMP: nowhere } })

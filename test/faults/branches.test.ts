@@ -110,7 +110,7 @@ it("sweeps routing, sub-agents, approvals and decisions about limits, whole, str
   )
 })
 
-law("A1202 every run and every part of a run ends with one last event, which everybody hears", (played) => {
+law("every run and every part of a run ends with one last event, which everybody hears [A1202]", (played) => {
   for (const session of sessionsOf(played)) {
     assert.strictEqual(session.filter(AgentEvent.isTerminal).length, 1)
     assert.isTrue(AgentEvent.isTerminal(session.at(-1)!))
@@ -119,7 +119,7 @@ law("A1202 every run and every part of a run ends with one last event, which eve
   assert.deepStrictEqual(played.heard, played.events)
 })
 
-law("P703 L1009 every model-start is closed and booked once, and all replies are paid for", (played) => {
+law("every model-start is closed and booked once, and all replies are paid for [P703 L1009]", (played) => {
   for (const session of sessionsOf(played)) {
     const asked = session.filter(({ type }) => type === "model-start")
     const closed = session.filter(isClosing)
@@ -135,24 +135,29 @@ law("P703 L1009 every model-start is closed and booked once, and all replies are
   assert.deepStrictEqual(end.usage, played.sent.reduce(Usage.add, Usage.empty))
 })
 
-law("P401 L1001 no call is an orphan: each reply is one message with all of its calls settled, in order", (played) => {
-  const replies = played.events.flatMap((event) =>
-    event.type === "model-end" && event.agent === "worker" && event.spent.layer === "agent" ? [event.reply.content] : []
-  )
-  const end = endOf(played)
-  if (end?.type === "run-failed" || end?.type === "run-interrupted") {
-    assert.deepStrictEqual(contentsOf(end.transcript), replies)
-  } else if (end?.type === "run-completed") {
-    assert.deepStrictEqual(contentsOf(played.requests.at(-1)?.messages ?? []), replies.slice(0, -1))
-  } else {
-    assert(end?.type === "run-suspended")
-    const { open, transcript } = end.snapshot
-    const waiting = open === undefined ? [] : [open.reply.content]
-    assert.deepStrictEqual([...contentsOf(transcript), ...waiting], replies)
+law(
+  "no call is an orphan: each reply is one message with all of its calls settled, in order [P401 L1001]",
+  (played) => {
+    const replies = played.events.flatMap((event) =>
+      event.type === "model-end" && event.agent === "worker" && event.spent.layer === "agent"
+        ? [event.reply.content]
+        : []
+    )
+    const end = endOf(played)
+    if (end?.type === "run-failed" || end?.type === "run-interrupted") {
+      assert.deepStrictEqual(contentsOf(end.transcript), replies)
+    } else if (end?.type === "run-completed") {
+      assert.deepStrictEqual(contentsOf(played.requests.at(-1)?.messages ?? []), replies.slice(0, -1))
+    } else {
+      assert(end?.type === "run-suspended")
+      const { open, transcript } = end.snapshot
+      const waiting = open === undefined ? [] : [open.reply.content]
+      assert.deepStrictEqual([...contentsOf(transcript), ...waiting], replies)
+    }
   }
-})
+)
 
-law("P602 L903 nobody is paid twice, and what was cut off is not said to be settled", (played) => {
+law("nobody is paid twice, and what was cut off is not said to be settled [P602 L903]", (played) => {
   const { starts } = played
   assert.strictEqual(new Set(starts.map(({ key }) => key)).size, starts.length)
   const end = endOf(played)
@@ -166,10 +171,10 @@ law("P602 L903 nobody is paid twice, and what was cut off is not said to be sett
   for (const { callId } of starts) assert.include(approved, callId)
 })
 
-law("L401 nothing is left, and nothing happens later", Invariants.over)
+law("nothing is left, and nothing happens later [L401]", Invariants.over)
 
 law(
-  "A111 L402 an interruption ends the run, or finds it suspended",
+  "an interruption ends the run, or finds it suspended [A111 L402]",
   (played) => {
     const { before, exit, injection, steps } = played
     assert(before !== undefined && injection !== undefined)
@@ -191,7 +196,7 @@ law(
 )
 
 law(
-  "A110 A112 a defect ends the run, of whoever decides too; a listener's does not",
+  "a defect ends the run, of whoever decides too; a listener's does not [A110 A112]",
   (played) => {
     const { exit, injection, mode } = played
     if (injection?.step.layer === "hook") return assert.isTrue(Exit.isSuccess(exit))
@@ -204,7 +209,7 @@ law(
 )
 
 law(
-  "A901 A903-A905 limits that nobody puts off end the run as their own error",
+  "limits that nobody puts off end the run as their own error [A901 A903-A905]",
   (played) => {
     const error = Exit.isFailure(played.exit) ? Cause.squash(played.exit.cause) : undefined
     assert.instanceOf(error, RunError.BudgetExceededError)
@@ -219,7 +224,7 @@ law(
 )
 
 law(
-  "A906 a call that never ends is stopped at its own time, and the run with it",
+  "a call that never ends is stopped at its own time, and the run with it [A906]",
   (played) => {
     const error = Exit.isFailure(played.exit) ? Cause.squash(played.exit.cause) : undefined
     assert.instanceOf(error, ToolError.ToolExecutionError)

@@ -30,27 +30,30 @@ it("has at least 500 distinct injections, and every layer among them", () => {
   assert.sameMembers([...counts.keys()], ["model", "fixer", "tool", "policy", "row", "hook"])
 })
 
-law("P401 L1001 every call is settled once, in request order, wherever a run breaks", Invariants.settled)
-law("P406 the errors of ours carry transcript and usage, wherever a run breaks", Invariants.kept)
-law("P703 L1009 the ledger is the sum of the replies that were sent, wherever a run breaks", Invariants.booked)
-law("P602 L903 an unsafe tool is not started again unless a look-up allows it, wherever a run breaks", Invariants.safe)
-law("A1202 A1205 L1008 every run ends with one last event, which everybody hears", Invariants.ended)
-law("L401 nothing is left, and nothing happens later, wherever a run breaks", Invariants.over)
-law("P503 L1006 no call starts twice, whatever is asked again", Invariants.once)
-law("A1202 A1203 every operation that telemetry sees ends once, and is forgotten", Invariants.traced)
+law("every call is settled once, in request order, wherever a run breaks [P401 L1001]", Invariants.settled)
+law("the errors of ours carry transcript and usage, wherever a run breaks [P406]", Invariants.kept)
+law("the ledger is the sum of the replies that were sent, wherever a run breaks [P703 L1009]", Invariants.booked)
 law(
-  "A111 L402 no row handles an interruption",
+  "an unsafe tool is not started again unless a look-up allows it, wherever a run breaks [P602 L903]",
+  Invariants.safe
+)
+law("every run ends with one last event, which everybody hears [A1202 A1205 L1008]", Invariants.ended)
+law("nothing is left, and nothing happens later, wherever a run breaks [L401]", Invariants.over)
+law("no call starts twice, whatever is asked again [P503 L1006]", Invariants.once)
+law("every operation that telemetry sees ends once, and is forgotten [A1202 A1203]", Invariants.traced)
+law(
+  "no row handles an interruption [A111 L402]",
   Invariants.passing,
   "interrupt",
   "interrupt after",
   "interrupt within",
   "quit"
 )
-law("A110 A112 a defect ends the run, and no row sees it", Invariants.dying, "defect")
+law("a defect ends the run, and no row sees it [A110 A112]", Invariants.dying, "defect")
 law("limits end the run as their own error", Invariants.limited, "maxDuration", "maxTurns", "maxToolCalls", "maxTokens")
 law("failures and effects that never end stay failures", Invariants.typed, "failure", "never")
 
-it("A1201 L1004 whole and streamed, the same fault at the same step leaves the same", () => {
+it("whole and streamed, the same fault at the same step leaves the same [A1201 L1004]", () => {
   const { found, pairs } = differences(all)
   assert.isAbove(pairs, 300)
   assert.strictEqual(found.length, 0, found.slice(0, 3).join("\n\n"))

@@ -13,10 +13,10 @@ import {
   OpenAiChat,
   OpenAiResponses,
   type Source
+  Transport
 } from "@kintsugi/providers"
 import { Cause, Duration, Effect, Exit, Pull, Redacted, Result, Schema, Stream } from "effect"
-import type { Failure } from "../../packages/providers/src/transport/retry.ts"
-import * as Parts from "../../packages/providers/src/transport/stream.ts"
+import type { Failure } from "../../packages/providers/src/transport/Failure.ts"
 import { type Api, at } from "../providers/wire.ts"
 
 /** Among the words that inputs are made of, so that servers repeat it. */
@@ -106,7 +106,7 @@ const streamed = (codec: Codec.Codec, chunks: ReadonlyArray<Uint8Array>): Read =
   }
   const parts: Array<Model.Part> = []
   const reading = Effect.gen(function* () {
-    const pull = yield* Parts.parts(exchange, codec.decoder(answer), {
+    const pull = yield* Transport.parts(exchange, codec.decoder(answer), {
       maxBytes,
       whole: (body) => Result.map(codec.decode({ ...answer, body }), Model.partsOf),
       silence: { firstPart: Duration.infinity, betweenParts: Duration.infinity },

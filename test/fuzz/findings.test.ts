@@ -22,7 +22,7 @@ describe.each(apis)("replies of %s that are nested deeply", (api) => {
   const [codec] = codecs[api]
   assert(codec !== undefined)
 
-  it("T8 A907 are read, whole or streamed, as calls that are denied, and can be written down again", () => {
+  it("are read, whole or streamed, as calls that are denied, and can be written down again [T8 A907]", () => {
     for (const levels of [3_000, 6_000, 100_000]) {
       const body = calling(nested(levels))[api]
       const [call] = Message.callsOf(ok(whole(codec, body)))
@@ -33,7 +33,7 @@ describe.each(apis)("replies of %s that are nested deeply", (api) => {
     }
   })
 
-  it("T8 are read as they are as far as calls may go", () => {
+  it("are read as they are as far as calls may go [T8]", () => {
     const [call] = Message.callsOf(ok(whole(codec, calling(nested(900))[api])))
     assert.strictEqual(
       typeof call?.arguments === "string" ? call.arguments : JSON.stringify(call?.arguments),
@@ -49,7 +49,7 @@ const depthOf = (value: unknown): number => {
   return depth
 }
 
-it("T8 two marks of the byte order are read alike, wherever they are cut", () => {
+it("two marks of the byte order are read alike, wherever they are cut [T8]", () => {
   const { check } = targets["gemini"] ?? assert.fail("no such target")
   check(`\uFEFF\uFEFF{"andidates":[],"usageMetadata":{"promptTokenCount":42},"modelVersion":"gemini-2.0-flash-001"}`)
   for (let blanks = 0; blanks < 12; blanks++) check(`\uFEFF\uFEFF${" ".repeat(blanks)}{"error":{"code":429}}`)
@@ -59,7 +59,7 @@ describe("histories that are nested deeply", () => {
   // what a snapshot of the run would be refused for
   const deep = JSON.parse(nested(3_000)) as Schema.Json // it is JSON
 
-  it("P402 a call keeps its place, without its arguments", () => {
+  it("a call keeps its place, without its arguments [P402]", () => {
     const call = { type: "tool-call", id: "c", name: "look", arguments: deep, opaque: { provider: "p", data: deep } }
     const bare: Message.ToolCall = { type: "tool-call", id: "c", name: "look", arguments: null }
     const settlement: Message.Settlement = { kind: "result", text: "seen" }
@@ -76,7 +76,7 @@ describe("histories that are nested deeply", () => {
     )
   })
 
-  it("P402 reasoning keeps its words, and what only its provider reads is dropped", () => {
+  it("reasoning keeps its words, and what only its provider reads is dropped [P402]", () => {
     const opaque = { provider: "p", data: deep }
     const content = [
       { type: "reasoning", text: "hm", opaque },

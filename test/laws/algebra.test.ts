@@ -41,7 +41,7 @@ const unhinted = (one: Case): Case => ({
 })
 
 lawOfOperations(
-  "L501 both is associative, commutative and idempotent; what never ends is its identity, stop absorbs",
+  "both is associative, commutative and idempotent; what never ends is its identity, stop absorbs [L501]",
   ({ both, forever, stop }, one, play) =>
     Effect.gen(function* () {
       const [a, b, c] = [ours(one.a), ours(one.b), ours(one.c)]
@@ -53,7 +53,7 @@ lawOfOperations(
 )
 
 lawOfOperations(
-  "L502 either is associative, commutative and idempotent; stop is its identity; it distributes with both",
+  "either is associative, commutative and idempotent; stop is its identity; it distributes with both [L502]",
   ({ both, either, stop }, one, play) =>
     Effect.gen(function* () {
       const [a, b, c] = [ours(one.a), ours(one.b), ours(one.c)]
@@ -67,7 +67,7 @@ lawOfOperations(
 )
 
 lawOfOperations(
-  "L503 one after another is associative, stop is its identity, and the retries add up",
+  "one after another is associative, stop is its identity, and the retries add up [L503]",
   ({ concat, stop }, one, play) =>
     Effect.gen(function* () {
       const [a, b, c] = [ours(one.a), ours(one.b), ours(one.c)]
@@ -82,7 +82,7 @@ lawOfOperations(
 )
 
 lawOfOperations(
-  "L504 where all fail, both makes the fewer attempts with the longer waits, either the more with the shorter",
+  "where all fail, both makes the fewer attempts with the longer waits, either the more with the shorter [L504]",
   ({ both, either }, one, play) =>
     Effect.gen(function* () {
       const plain = unhinted(one)
@@ -106,7 +106,7 @@ lawOfOperations(
 )
 
 lawOfOperations(
-  "L505 changing waits by nothing changes nothing, two changes compose, and a cap is the lower of two caps",
+  "changing waits by nothing changes nothing, two changes compose, and a cap is the lower of two caps [L505]",
   (operations, one, play) =>
     Effect.gen(function* () {
       const { map } = operations

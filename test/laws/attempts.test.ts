@@ -34,7 +34,7 @@ const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((one, oth
 const limit = fc.integer({ min: 0, max: 8_000 }).map((millis) => millis + 0.5)
 
 lawOfRuns(
-  "L405 after a timeout of an attempt nothing of that attempt happens later",
+  "after a timeout of an attempt nothing of that attempt happens later [L405]",
   fc.record({
     attempts: fc.array(attempt, { minLength: 1, maxLength: 5 }),
     limits: fc.record({ timeout: limit, callTimeout: limit }, { requiredKeys: [] }),
@@ -207,7 +207,7 @@ const story: fc.Arbitrary<Story> = fc.record({
 })
 
 lawOfRuns(
-  "L404 callbacks are asked once for each failure, in order, before the wait; one that fails changes no more than its text",
+  "callbacks are asked once for each failure, in order, before the wait; one that fails changes no more than its text [L404]",
   story,
   Effect.fnUntraced(function* (story, run) {
     const seen = yield* watch(story, run)

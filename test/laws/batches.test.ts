@@ -27,7 +27,7 @@ const outcomeOf = (isFine: boolean, n: number): Effect.Effect<string, Busy> =>
   isFine ? Effect.succeed("ok") : Effect.fail(busy("x".repeat(n)))
 
 lawOfRuns(
-  "L906 K3 K4 K5 K7 K9 the count of failing batches equals its ten-line reference",
+  "the count of failing batches equals its ten-line reference [L906 K3 K4 K5 K7 K9]",
   fc.record({
     batches: fc.array(fc.array(fc.boolean(), { minLength: 1, maxLength: 3 }), { maxLength: 6 }),
     retryAttempts: fc.integer({ min: 0, max: 3 })
@@ -80,7 +80,7 @@ const streaks = (turns: ReadonlyArray<ReadonlyArray<Call>>, retries: number) => 
 }
 
 lawOfRuns(
-  "L907 a tool is told about at most so often in a row, whatever its arguments; then the run ends with its failure",
+  "a tool is told about at most so often in a row, whatever its arguments; then the run ends with its failure [L907]",
   fc.record({
     turns: fc.array(
       fc.array(fc.record({ name: fc.constantFrom("one", "one", "one", "two", "nope", "nada"), isFine: fc.boolean() }), {

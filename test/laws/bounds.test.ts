@@ -71,7 +71,7 @@ const { tree } = fc.letrec<{ leaf: Any; tree: Any }>((tie) => {
   }
 })
 
-lawOfRuns("L701 A1101 no composition asks more, or waits longer, than its bounds say", tree, (agent, run) =>
+lawOfRuns("no composition asks more, or waits longer, than its bounds say [L701 A1101]", tree, (agent, run) =>
   Effect.gen(function* () {
     const { modelCalls, requests, time } = Agent.bounds(agent)
     assert.strictEqual(requests, modelCalls)
@@ -102,7 +102,7 @@ const worst: ReadonlyArray<readonly [string, make: () => Any, calls: number]> = 
 ]
 
 for (const [what, make, calls] of worst) {
-  it.run(`L701 ${what}: the bound is what happens at worst`, (run) =>
+  it.run(`${what}: the bound is what happens at worst [L701]`, (run) =>
     Effect.gen(function* () {
       const agent = make()
       const transport = Transport.explain({ requestTimeout: "1 second" })

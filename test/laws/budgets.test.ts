@@ -14,7 +14,7 @@ const usage: fc.Arbitrary<Usage.Usage> = fc.record({
   reasoningTokens: fc.nat(1_000_000)
 })
 
-law("P703 usage is a commutative monoid under addition", fc.tuple(usage, usage, usage), ([a, b, c]) =>
+law("usage is a commutative monoid under addition [P703]", fc.tuple(usage, usage, usage), ([a, b, c]) =>
   Effect.sync(() => {
     assert.deepStrictEqual(Usage.add(a, Usage.add(b, c)), Usage.add(Usage.add(a, b), c))
     assert.deepStrictEqual(Usage.add(a, b), Usage.add(b, a))
@@ -24,7 +24,7 @@ law("P703 usage is a commutative monoid under addition", fc.tuple(usage, usage, 
 )
 
 law(
-  "P703 the cost of what was cached is part of the cost of the input, and costs add up",
+  "the cost of what was cached is part of the cost of the input, and costs add up [P703]",
   fc.record({ a: usage, input: fc.nat(100), output: fc.nat(100) }),
   ({ a, input, output }) =>
     Effect.sync(() => {
@@ -64,7 +64,7 @@ const ask = (agent: (input: string) => Effect.Effect<string, unknown>) =>
   })
 
 lawOfRuns(
-  "L307 L306 runs below that go on at once, however deep, never spend more together than the run above has",
+  "runs below that go on at once, however deep, never spend more together than the run above has [L307 L306]",
   fc.record({
     children: fc.integer({ min: 1, max: 6 }),
     between: fc.nat(2),

@@ -14,7 +14,7 @@ import { law } from "./support.ts"
 const own = Arbitrary.filter(Arbitraries.error, (error) => !("lent" in error && error.lent !== undefined))
 
 lawOf(
-  "L213 T3 a delay and more than one attempt are advised exactly where retrying makes sense, whatever the data",
+  "a delay and more than one attempt are advised exactly where retrying makes sense, whatever the data [L213 T3]",
   own,
   (error) => {
     assert.strictEqual(error.maxAttempts > 1, error.isRetryable, error._tag)
@@ -24,7 +24,7 @@ lawOf(
 )
 
 lawOf(
-  "L1102 T2 the code and the status of an error are those of its class alone, and no other class has that code",
+  "the code and the status of an error are those of its class alone, and no other class has that code [L1102 T2]",
   own,
   (error) => {
     const words = error._tag.replace(/Error$/, "").replace(/([a-z])([A-Z])/g, "$1-$2")
@@ -77,7 +77,7 @@ const plainWords = fc
   .map((words) => words.join(" "))
 
 law(
-  "L1103 T35 any status from 100 to 599 with any body is one error, and always the same one",
+  "any status from 100 to 599 with any body is one error, and always the same one [L1103 T35]",
   fc.record({
     api,
     status: fc.integer({ min: 100, max: 599 }),
@@ -94,7 +94,7 @@ law(
 )
 
 law(
-  "L1103 T35 a code in the body beats the status, whatever the words",
+  "a code in the body beats the status, whatever the words [L1103 T35]",
   fc.record({
     coded: fc.constantFrom(
       ...apis.flatMap((api) => Object.entries(codes[api]).map(([code, tag]) => ({ api, code, tag })))
@@ -110,7 +110,7 @@ law(
 )
 
 law(
-  "L1104 T8 an error keeps request id, status, hint and the provider's words",
+  "an error keeps request id, status, hint and the provider's words [L1104 T8]",
   fc.record({
     api,
     id: fc.stringMatching(/^[a-f0-9-]{1,36}$/),

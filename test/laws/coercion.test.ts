@@ -18,18 +18,21 @@ const check = (title: string, test: (generated: Case, ladder: ReadonlyArray<Coer
     Effect.sync(() => test(one.generated, one.ladder))
   )
 
-check("L909 valid input is returned itself, unchanged and unreported, and decodes once", ({ shape, valid }, ladder) => {
-  let decodes = 0
-  const decode = codec(toSchema(shape))
-  const counting = (value: unknown) => (decodes++, decode(value))
-  const result = Coercion.decode(parsed(valid), counting, ladder)
-  if (Result.isFailure(result)) return assert.fail("a valid value did not decode")
-  assert.strictEqual(result.success.value, valid)
-  assert.deepStrictEqual([result.success.changes, decodes], [[], 1])
-  return undefined
-})
+check(
+  "valid input is returned itself, unchanged and unreported, and decodes once [L909]",
+  ({ shape, valid }, ladder) => {
+    let decodes = 0
+    const decode = codec(toSchema(shape))
+    const counting = (value: unknown) => (decodes++, decode(value))
+    const result = Coercion.decode(parsed(valid), counting, ladder)
+    if (Result.isFailure(result)) return assert.fail("a valid value did not decode")
+    assert.strictEqual(result.success.value, valid)
+    assert.deepStrictEqual([result.success.changes, decodes], [[], 1])
+    return undefined
+  }
+)
 
-check("L909 the output decodes, or the issue is that of the input", ({ broken, shape }, ladder) => {
+check("the output decodes, or the issue is that of the input [L909]", ({ broken, shape }, ladder) => {
   const sent = JSON.stringify(broken)
   const decode = codec(toSchema(shape))
   const result = coerce(shape, broken, ladder)
@@ -46,7 +49,7 @@ check("L909 the output decodes, or the issue is that of the input", ({ broken, s
   return
 })
 
-check("L909 it is idempotent: the output is unchanged by another pass", ({ broken, shape }, ladder) => {
+check("it is idempotent: the output is unchanged by another pass [L909]", ({ broken, shape }, ladder) => {
   const once = coerce(shape, broken, ladder)
   if (Result.isFailure(once)) return
   const twice = coerce(shape, once.success.value, ladder)
@@ -56,7 +59,7 @@ check("L909 it is idempotent: the output is unchanged by another pass", ({ broke
   return
 })
 
-check("L909 undoing the reported changes, last first, gives the input back", ({ broken, shape }, ladder) => {
+check("undoing the reported changes, last first, gives the input back [L909]", ({ broken, shape }, ladder) => {
   const result = coerce(shape, broken, ladder)
   if (Result.isFailure(result)) return
   const undone = result.success.changes.toReversed().reduce(
@@ -67,13 +70,13 @@ check("L909 undoing the reported changes, last first, gives the input back", ({ 
   assert.deepEqual(undone, broken)
 })
 
-check("L909 never a required field out of nothing, at any depth", ({ broken, missing, shape }) => {
+check("never a required field out of nothing, at any depth [L909]", ({ broken, missing, shape }) => {
   if (missing === undefined) return
   assert.isTrue(Result.isFailure(coerce(shape, missing)))
   assert.isTrue(Result.isFailure(coerce(shape, broken, [])) || Result.isSuccess(coerce(shape, broken)))
 })
 
-check("L909 what a model does to valid input is undone", ({ mendable, shape, valid }) => {
+check("what a model does to valid input is undone [L909]", ({ mendable, shape, valid }) => {
   const result = coerce(shape, mendable)
   if (Result.isFailure(result)) return assert.fail("not mended")
   assert.deepStrictEqual(result.success.value, valid)
@@ -81,7 +84,7 @@ check("L909 what a model does to valid input is undone", ({ mendable, shape, val
 })
 
 law(
-  "L909 any JSON, and any text, ends with a value or a failure and throws nothing",
+  "any JSON, and any text, ends with a value or a failure and throws nothing [L909]",
   fc.record({ generated: schemaAndValue, any: fc.jsonValue(), text: fc.string({ unit: "binary", maxLength: 40 }) }),
   ({ any, generated, text }) =>
     Effect.sync(() => {

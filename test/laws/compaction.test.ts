@@ -45,7 +45,7 @@ const isSubsequence = <A>(part: ReadonlyArray<A>, whole: ReadonlyArray<A>): bool
 }
 
 law(
-  "L1010 dropOldest keeps system messages, the last user message and the order, and drops whole messages alone",
+  "dropOldest keeps system messages, the last user message and the order, and drops whole messages alone [L1010]",
   fc.record({ transcript, keepLast: fc.integer({ min: 1, max: 6 }) }),
   ({ keepLast, transcript }) =>
     Effect.map(Compaction.dropOldest({ keepLast }).compact({ transcript, error: tooLong() }), (kept) => {
@@ -66,7 +66,7 @@ law(
 )
 
 law(
-  "L1010 summarise keeps what dropOldest would, but for replies at the head, and says everything else to its agent",
+  "summarise keeps what dropOldest would, but for replies at the head, and says everything else to its agent [L1010]",
   fc.record({ transcript, keepLast: fc.integer({ min: 1, max: 6 }) }),
   ({ keepLast, transcript }) => {
     const read: Array<string> = []
@@ -88,7 +88,7 @@ law(
 )
 
 law(
-  "L1010 shrinkLargestResult keeps every message and every call, and makes no text longer than it was or than its limit",
+  "shrinkLargestResult keeps every message and every call, and makes no text longer than it was or than its limit [L1010]",
   fc.record({ transcript, maxLength: fc.integer({ min: 1, max: 40 }) }),
   ({ maxLength, transcript }) =>
     Effect.map(Compaction.shrinkLargestResult({ maxLength }).compact({ transcript, error: tooLong() }), (kept) => {
@@ -106,7 +106,7 @@ law(
 
 /** Each reply calls a tool, until the model has been asked so often; a request above the limit is too long for it. */
 lawOfRuns(
-  "L1010 a run strictly shortens its conversation or stops, at most twice a turn, within what is explained, and loses nothing",
+  "a run strictly shortens its conversation or stops, at most twice a turn, within what is explained, and loses nothing [L1010]",
   fc.record({
     limit: fc.integer({ min: 300, max: 3_000 }),
     texts: fc.array(fc.integer({ min: 0, max: 900 }), { minLength: 1, maxLength: 6 }),

@@ -93,7 +93,7 @@ const same = (acts: ReadonlyArray<Act>, run: Run, ...ways: ReadonlyArray<(...age
     for (const trace of traces) assert.deepStrictEqual(trace, traces[0])
   })
 
-lawOfRuns("A1101 andThen is associative, and an agent that gives what it gets is its identity", three, (acts, run) =>
+lawOfRuns("andThen is associative, and an agent that gives what it gets is its identity [A1101]", three, (acts, run) =>
   Effect.gen(function* () {
     yield* same(
       acts,
@@ -112,7 +112,7 @@ lawOfRuns("A1101 andThen is associative, and an agent that gives what it gets is
   })
 )
 
-lawOfRuns("L709 L708 fallback of one is that one, and fallback is associative", three, (acts, run) =>
+lawOfRuns("fallback of one is that one, and fallback is associative [L709 L708]", three, (acts, run) =>
   Effect.gen(function* () {
     yield* same(
       acts,
@@ -141,7 +141,7 @@ const apart = three.map(([a, b, c]) => [
   { ...c, takes: 10 * c.takes + 6 }
 ])
 
-lawOfRuns("L709 L804 firstOf of one is that one, and firstOf is associative up to the winner", apart, (acts, run) =>
+lawOfRuns("firstOf of one is that one, and firstOf is associative up to the winner [L709 L804]", apart, (acts, run) =>
   Effect.gen(function* () {
     yield* same(
       acts,
@@ -168,7 +168,7 @@ lawOfRuns("L709 L804 firstOf of one is that one, and firstOf is associative up t
 )
 
 lawOfRuns(
-  "L710 a loop runs until the first output that is accepted, at least once and never beyond its iterations",
+  "a loop runs until the first output that is accepted, at least once and never beyond its iterations [L710]",
   fc.record({ accepted: fc.integer({ min: 1, max: 9 }), maxIterations: fc.integer({ min: 1, max: 9 }) }),
   ({ accepted, maxIterations }, run) =>
     Effect.gen(function* () {
@@ -191,7 +191,7 @@ lawOfRuns(
 )
 
 lawOfRuns(
-  "L804 L805 a hedge starts its copies on time, at most n, ends all of them before it ends, and at once on a fatal failure",
+  "a hedge starts its copies on time, at most n, ends all of them before it ends, and at once on a fatal failure [L804 L805]",
   fc.record({
     acts: fc.array(
       act.map((one) => ({ ...one, takes: 7 * one.takes + 1 })),

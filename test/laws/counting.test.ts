@@ -32,14 +32,14 @@ const attemptsOf = (options: Options): number => 1 + retriesOf(options)
 const failures = fc.array(failing(tags), { maxLength: 8 })
 
 law(
-  "L101 no script makes more attempts than the policy has",
+  "no script makes more attempts than the policy has [L101]",
   fc.record({ options, script }),
   ({ options, script }, play) =>
     Effect.map(play(script, always(options)), ({ attempts }) => assert.isAtMost(attempts.length, attemptsOf(options)))
 )
 
 law(
-  "L102 a policy of one attempt adds nothing, not even an instant",
+  "a policy of one attempt adds nothing, not even an instant [L102]",
   fc.record({
     options: delays.map((delays): Options => ({ ...delays, maxAttempts: 1 })),
     script: plainScript
@@ -53,7 +53,7 @@ law(
 )
 
 law(
-  "L103 a success after k failures comes from attempt k + 1",
+  "a success after k failures comes from attempt k + 1 [L103]",
   fc.record({ options: patient, failures, value: fc.string(), takes, rest: script }),
   ({ failures, options, rest, takes, value }, play) => {
     fc.pre(failures.length < attemptsOf(options))
@@ -69,7 +69,7 @@ law(
 )
 
 law(
-  "L104 when all attempts fail, the last error of exactly as many attempts leaves, the same object",
+  "when all attempts fail, the last error of exactly as many attempts leaves, the same object [L104]",
   fc.record({ options: patient, script: allFailing() }),
   ({ options, script }, play) =>
     Effect.map(play(script, always(options)), ({ attempts, exit }) => {
@@ -80,7 +80,7 @@ law(
 )
 
 law(
-  "L105 the first failure without a row ends it with that error",
+  "the first failure without a row ends it with that error [L105]",
   fc.record({ options: patient, script: allFailing(), spared: fc.constantFrom(...tags) }),
   ({ options, script, spared }, play) => {
     const policy = { kind: "retry", options } as const
@@ -97,7 +97,7 @@ law(
 )
 
 law(
-  "L106 a defect or an interrupt ends it there, also beside a failure, and no row is asked",
+  "a defect or an interrupt ends it there, also beside a failure, and no row is asked [L106]",
   fc.record({ failures, deadly, rest: script }),
   ({ deadly, failures, rest }, play) => {
     const script: Script = { steps: [...failures, deadly, ...rest.steps], rest: rest.rest }
@@ -118,7 +118,7 @@ law(
 )
 
 law(
-  "L107 attempts are numbered from 1 without a gap, afresh in every run of one policy",
+  "attempts are numbered from 1 without a gap, afresh in every run of one policy [L107]",
   fc.record({ options: patient, script: allFailing() }),
   ({ options, script }, play) =>
     Effect.gen(function* () {
@@ -133,7 +133,7 @@ law(
 )
 
 law(
-  "L108 the history has every error in order, and its last one is the error that leaves",
+  "the history has every error in order, and its last one is the error that leaves [L108]",
   fc.record({ options: patient, script: allFailing() }),
   ({ options, script }, play) =>
     Effect.gen(function* () {
@@ -151,7 +151,7 @@ law(
 )
 
 law(
-  "L109 n retries and n + 1 attempts leave the same trace",
+  "n retries and n + 1 attempts leave the same trace [L109]",
   fc.record({ count, delays, script }),
   ({ count, delays, script }, play) =>
     Effect.gen(function* () {

@@ -36,7 +36,7 @@ const hintOf = (script: Script, attempt: number): number | undefined => {
 }
 
 law(
-  "L201 without jitter and hint wait k is the first wait times factor to the k - 1, at most the cap",
+  "without jitter and hint wait k is the first wait times factor to the k - 1, at most the cap [L201]",
   fc.record({ options, script: hintless }),
   ({ options, script }, play) =>
     Effect.map(play(script, always(options)), ({ attempts }) => {
@@ -52,7 +52,7 @@ law(
 )
 
 law(
-  "L202 jitter keeps each wait within the bounds of its kind",
+  "jitter keeps each wait within the bounds of its kind [L202]",
   fc.record({ delays, jitter, seed: fc.string(), tries: fc.integer({ min: 1, max: 30 }) }),
   ({ delays, jitter, seed, tries }) =>
     Effect.gen(function* () {
@@ -74,7 +74,7 @@ law(
 )
 
 law(
-  "L202 jitter reaches both ends of its bounds and follows the draw exactly",
+  "jitter reaches both ends of its bounds and follows the draw exactly [L202]",
   fc.record({ options: jittered, draw: fc.oneof(fc.constantFrom(0, 1 - Number.EPSILON), draw), script: hintless }),
   ({ draw, options, script }, play) =>
     Effect.map(play(script, drawing(draw, always(options))), ({ attempts }) =>
@@ -86,7 +86,7 @@ law(
 )
 
 law(
-  "L203 no wait is above the cap, jitter or not, unless a hint is",
+  "no wait is above the cap, jitter or not, unless a hint is [L203]",
   fc.record({ options: jittered, cap: fc.integer({ min: 0, max: 3_000 }), script: allFailing(), draw }),
   ({ cap, draw, options, script }, play) => {
     const capped: Options = { ...options, initialBackoff: Math.min(options.initialBackoff ?? 0, cap), maxBackoff: cap }
@@ -100,7 +100,7 @@ law(
 )
 
 law(
-  "L204 no wait is below its hint, whatever jitter, cap and growth say",
+  "no wait is below its hint, whatever jitter, cap and growth say [L204]",
   fc.record({ options: fc.oneof(options, jittered), script: allFailing(), draw }),
   ({ draw, options, script }, play) =>
     Effect.map(play(script, drawing(draw, always(options))), ({ attempts }) => {
@@ -112,7 +112,7 @@ law(
 )
 
 law(
-  "L204 no wait of any schedule is below its hint",
+  "no wait of any schedule is below its hint [L204]",
   fc.record({
     base: fc.integer({ min: 0, max: 5_000 }),
     hints: fc.array(fc.oneof(noHint, fc.integer({ min: 0, max: 60_000 })), { maxLength: 12 }),
@@ -132,7 +132,7 @@ law(
 )
 
 law(
-  "L205 a hint above maxHint ends it without a sleep, and no shorter wait stands in for it",
+  "a hint above maxHint ends it without a sleep, and no shorter wait stands in for it [L205]",
   fc.record({
     options: fc.oneof(options, jittered),
     maxHint: fc.integer({ min: 1, max: 120_000 }),
@@ -164,7 +164,7 @@ law(
 )
 
 law(
-  "L206 a hint leaves all other waits as they are",
+  "a hint leaves all other waits as they are [L206]",
   fc.record({
     // whole waits, so that differences of instants are exact
     options: options.map((options): Options => ({ ...options, factor: 2, maxHint: 10 ** 9 })),
@@ -187,7 +187,7 @@ law(
 )
 
 law(
-  "L208 a hint of nothing is a wait of at least 1 ms",
+  "a hint of nothing is a wait of at least 1 ms [L208]",
   fc.record({ options: fc.oneof(options, jittered), script: allFailing(undefined, fc.constant(0)), draw }),
   ({ draw, options, script }, play) => {
     fc.pre((options.maxHint ?? 1) >= 1)
@@ -201,7 +201,7 @@ law(
 )
 
 law(
-  "L209 L210 waits are finite and never shrink, up to the cap, however many there are",
+  "waits are finite and never shrink, up to the cap, however many there are [L209 L210]",
   fc.record({
     delays,
     // one below 1 is refused
@@ -226,7 +226,7 @@ law(
 )
 
 law(
-  "L211 it ends when its last attempt ends, without a sleep behind it",
+  "it ends when its last attempt ends, without a sleep behind it [L211]",
   fc.record({ options: fc.oneof(options, jittered), script: allFailing(), draw }),
   ({ draw, options, script }, play) =>
     Effect.map(play(script, drawing(draw, always(options))), ({ attempts, end }) => {
@@ -269,7 +269,7 @@ const flaw: fc.Arbitrary<object> = fc.oneof(
 )
 
 law(
-  "L212 senseless options are refused when a policy is made",
+  "senseless options are refused when a policy is made [L212]",
   fc.record({ count, delays, flaw }),
   ({ count, delays, flaw }) =>
     Effect.sync(() => {
@@ -282,7 +282,7 @@ law(
 )
 
 law(
-  "L506 a policy may serve many runs, one after another and at once",
+  "a policy may serve many runs, one after another and at once [L506]",
   fc.record({ table, script, other: script, draw }),
   ({ draw, other, script, table }, play) =>
     Effect.gen(function* () {
@@ -294,7 +294,7 @@ law(
 )
 
 law(
-  "L507 the same seed leaves the same trace",
+  "the same seed leaves the same trace [L507]",
   fc.record({ options: jittered, script: allFailing(), seed: fc.string() }),
   ({ options, script, seed }, play) =>
     Effect.gen(function* () {

@@ -80,7 +80,7 @@ const look = Tool.make("look", {
 })
 
 lawOfRuns(
-  "L1005 nothing of a discarded attempt is in the result, and each has its event; what is left of the stream is the result",
+  "nothing of a discarded attempt is in the result, and each has its event; what is left of the stream is the result [L1005]",
   story,
   Effect.fnUntraced(function* (story, run) {
     const { onPartial, retries, turns } = story

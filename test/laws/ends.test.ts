@@ -46,7 +46,7 @@ const foretold = (calls: ReadonlyArray<Call>) => {
 }
 
 lawOfRuns(
-  "L905 an escalation is told as an error and the run goes on; after an exception nothing is started",
+  "an escalation is told as an error and the run goes on; after an exception nothing is started [L905]",
   fc.array(fc.array(call, { minLength: 1, maxLength: 4 }), { maxLength: 5 }),
   Effect.fnUntraced(function* (turns, run) {
     const started: Array<string> = []
@@ -212,7 +212,7 @@ const outcomes = fc
 const hint = "repeating the call will not help"
 
 lawOfRuns(
-  "L908 paraphrased failures with one signature trip the loop breaker, distinct ones do not",
+  "paraphrased failures with one signature trip the loop breaker, distinct ones do not [L908]",
   fc.record({
     calls: outcomes.chain((outcomes) =>
       fc.tuple(...outcomes.map((outcome) => paraphrase.map((paraphrase) => ({ outcome, paraphrase }))))

@@ -22,7 +22,7 @@ import { allFailing, law, script, type Script, type Tag, tags, waitsOf } from ".
 const slack = 1e-3
 
 law(
-  "L508 no trace exceeds what its table is explained to do: attempts, waits, time",
+  "no trace exceeds what its table is explained to do: attempts, waits, time [L508]",
   fc.record({
     table: fc.oneof(
       table,
@@ -77,7 +77,7 @@ const worstScript = (explained: ReturnType<typeof Recovery.explain>, hinted: boo
 }
 
 law(
-  "L508 some script attains the bounds of a table that is known",
+  "some script attains the bounds of a table that is known [L508]",
   fc.record({ table: knownTable, hinted: fc.boolean() }),
   ({ hinted, table }, play) => {
     const verdicts = verdictsOf(table)
@@ -119,7 +119,7 @@ const rung = fc.record({
 })
 
 law(
-  "L508 P1102 a call attains what is explained of its tables: attempts, fixer runs, model calls",
+  "a call attains what is explained of its tables: attempts, fixer runs, model calls [L508 P1102]",
   fc.record({ broken: rung, absent: rung, doesFix: fc.boolean() }),
   ({ absent, broken, doesFix }) =>
     Effect.gen(function* () {

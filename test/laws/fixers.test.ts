@@ -42,7 +42,7 @@ const foretold = ({ answers, retries, runs, sent }: Story) => {
 const repairs = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.integer({ min: 5, max: 12 }))
 
 lawOfRuns(
-  "L901 a fixer runs as often as its row says, the tool once more, all at most 8 rounds a call, and no model is asked",
+  "a fixer runs as often as its row says, the tool once more, all at most 8 rounds a call, and no model is asked [L901]",
   fc.record({
     sent: fc.constantFrom<Raw>("fits", "is no JSON", "does not decode"),
     runs: fc.array(fc.constantFrom("fine", ...Array.from({ length: 5 }, () => ["Busy", "Gone"] as const).flat()), {
@@ -108,7 +108,7 @@ const Params = Schema.Struct({ n: Schema.Finite, pad: Schema.String })
 const reading = Schema.decodeUnknownOption(Schema.fromJsonString(Params), { onExcessProperty: "error" })
 
 lawOfRuns(
-  "L902 no arguments reach a run unless they decode, are short enough, and these very ones were allowed",
+  "no arguments reach a run unless they decode, are short enough, and these very ones were allowed [L902]",
   fc.record({
     sent: text,
     answers: fc.array(text, { maxLength: 8 }),

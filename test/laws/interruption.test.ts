@@ -14,7 +14,7 @@ const at = (share: number, table: Table, script: Script, draw: number): number =
 }
 
 law(
-  "L401 an interrupt at any instant ends the run for good, and every finalizer has run once",
+  "an interrupt at any instant ends the run for good, and every finalizer has run once [L401]",
   fc.record({ table, script, share: instant, draw }),
   ({ draw, script, share, table }, play) => {
     const when = at(share, table, script, draw)
@@ -34,7 +34,7 @@ law(
 )
 
 law(
-  "L402 an interrupt in an attempt closes it, asks no row and starts no handler",
+  "an interrupt in an attempt closes it, asks no row and starts no handler [L402]",
   fc.record({
     before: fc.array(failing(tags, fc.constant(undefined)), { maxLength: 6 }),
     takes: fc.integer({ min: 1, max: 20_000 }),
@@ -64,7 +64,7 @@ law(
 )
 
 law(
-  "L403 the scope of an attempt is closed before the next one opens, and nothing stays open",
+  "the scope of an attempt is closed before the next one opens, and nothing stays open [L403]",
   fc.record({ table, script, share: fc.option(instant, { nil: undefined }), draw }),
   ({ draw, script, share, table }, play) => {
     const log: Array<string> = []

@@ -103,7 +103,7 @@ const foretold = ({ layers: { asks, sends }, rest, script }: Story) => {
 }
 
 lawOfRuns(
-  "L701 L702 L703 requests are at most those of all layers multiplied, and the table is asked for what the transport leaves",
+  "requests are at most those of all layers multiplied, and the table is asked for what the transport leaves [L701 L702 L703]",
   story,
   Effect.fnUntraced(function* (story, run) {
     const { agent, layer, seen, transport } = asking(story.layers)
@@ -133,7 +133,7 @@ const withTool = (layers: Layers) => {
 }
 
 lawOfRuns(
-  "L701 a tool that asks a model multiplies once more; where all is retryable, all of it is used",
+  "a tool that asks a model multiplies once more; where all is retryable, all of it is used [L701]",
   fc.record({ layers, script: fc.array(meets, { maxLength: 30 }), rest: meets, isAllBusy: fc.boolean() }),
   Effect.fnUntraced(function* ({ isAllBusy, layers, rest, script }, run) {
     const { layer, parent, transport } = withTool(layers)
@@ -170,7 +170,7 @@ lawOfRuns(
 const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
 
 lawOfRuns(
-  "L704 the table is asked once for each failure that is left, and counts afresh in each turn",
+  "the table is asked once for each failure that is left, and counts afresh in each turn [L704]",
   fc.record({
     asks: fc.integer({ min: 1, max: 4 }),
     failures: fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 1, maxLength: 4 })
@@ -209,7 +209,7 @@ lawOfRuns(
 )
 
 lawOfRuns(
-  "L706 a layer that is switched off is the identity: same requests, same instants, the very same error",
+  "a layer that is switched off is the identity: same requests, same instants, the very same error [L706]",
   fc.record({ failing: fc.integer({ min: 0, max: 3 }), retries: fc.integer({ min: 0, max: 2 }), wait: fc.nat(2_000) }),
   Effect.fnUntraced(function* ({ failing, retries, wait }, run) {
     const once = { orElse: Recovery.retry<LlmError.LlmError>({ maxAttempts: 1, initialBackoff: "1 minute" }) }
@@ -262,7 +262,7 @@ const askModel = (run: Runner) =>
   })
 
 lawOfRuns(
-  "L707 a transport's limit of time is around all its sends and waits, which is not a limit of each send",
+  "a transport's limit of time is around all its sends and waits, which is not a limit of each send [L707]",
   fc.record({ takes: fc.integer({ min: 100, max: 900 }), sends: fc.integer({ min: 2, max: 5 }) }),
   Effect.fnUntraced(function* ({ sends, takes }, run) {
     const limit = 1_000
@@ -303,7 +303,7 @@ const errorOf = (ends: Ends, name: string): LlmError.LlmError =>
       : LlmError.QuotaExhaustedError.llmQuotaExceeded(name)
 
 lawOfRuns(
-  "L708 model i + 1 is asked only after model i gave up with an error that is admitted; all failing keeps every reason",
+  "model i + 1 is asked only after model i gave up with an error that is admitted; all failing keeps every reason [L708]",
   fc.record({
     models: fc.array(fc.array(ends, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 }),
     split: fc.nat(3)
@@ -373,7 +373,7 @@ const orderOf = (models: ReadonlyArray<ReadonlyArray<Ends>>) => {
 }
 
 lawOfRuns(
-  "P704 one deadline is over all layers: nothing is sent at its instant or later, and no table is asked any more",
+  "one deadline is over all layers: nothing is sent at its instant or later, and no table is asked any more [P704]",
   fc.record({
     limit: fc.integer({ min: 1, max: 5_000 }),
     takes: fc.integer({ min: 0, max: 700 }),

@@ -81,7 +81,7 @@ const answerOf = Effect.fnUntraced(function* (
 })
 
 lawOfRuns(
-  "L609 the row of a failure is looked up level by level: exact, then what stands for it, then the rest",
+  "the row of a failure is looked up level by level: exact, then what stands for it, then the rest [L609]",
   fc.record({ levels, failure: fc.constantFrom<Failure>("Busy", "Gone", "InvalidArgs", "DeserializationError") }),
   Effect.fnUntraced(function* ({ failure, levels }, run) {
     assert.strictEqual(yield* answerOf(levels, failure, run), lookedUp(levels, failure))
@@ -134,7 +134,7 @@ const rungs = {
 const nameOf = (depth: number): string => `run ${depth}`
 
 lawOfRuns(
-  "L705 the end of the budget of a run around it, and an interruption, reach no table, however deep and in whatever rung",
+  "the end of the budget of a run around it, and an interruption, reach no table, however deep and in whatever rung [L705]",
   nested,
   Effect.fnUntraced(function* ({ does, interruptAt, maxDuration, runs, verdict }, run) {
     let isOver = false

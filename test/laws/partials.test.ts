@@ -55,7 +55,7 @@ const partialsOf = (output: Schema.Codec<unknown, unknown>, pieces: ReadonlyArra
 }
 
 law(
-  "P301 partials grow to the output, however the text is cut, and none changes later",
+  "partials grow to the output, however the text is cut, and none changes later [P301]",
   fc.record({ generated: schemaAndValue, places, indent: fc.constantFrom(0, 2) }),
   ({ generated: { shape, valid }, indent, places }) => {
     const text = JSON.stringify({ value: valid }, null, indent)
@@ -79,7 +79,7 @@ law(
 )
 
 law(
-  "P301 any text at all is read without a defect",
+  "any text at all is read without a defect [P301]",
   fc.record({
     text: fc.oneof(
       fc.string({ unit: fc.constantFrom(...'{}[]",:\\ue1-. atrufslnx\n') }),

@@ -120,7 +120,7 @@ const scripts = fc
 const isOf = (row: string, { _tag: tag }: { readonly _tag: string }) => row === "orElse" || tag === row
 
 law(
-  "A516 a call under Effect.retry with the schedule of a retry is the call of a tool with that row",
+  "a call under Effect.retry with the schedule of a retry is the call of a tool with that row [A516]",
   fc.record({
     options: fc.oneof(options, jittered),
     row: fc.constantFrom(...tags, "orElse"),
@@ -151,7 +151,7 @@ const handler = fc.record({ after: fc.nat(5_000), isFailing: fc.boolean() }).map
 )
 
 law(
-  "A510 A516 Effect.retry, then Effect.catchTag, is the ladder of a retry and an answer",
+  "Effect.retry, then Effect.catchTag, is the ladder of a retry and an answer [A510 A516]",
   fc.record({ options, tag: fc.constantFrom(...tags), handler, script: scripts }),
   ({ handler, options, script, tag }, play) => {
     const policy = Recovery.retry<unknown>(options)
@@ -171,7 +171,7 @@ law(
 )
 
 law(
-  "A510 Effect.catchTag is a row with an answer, for bad arguments and for the tool's own failures",
+  "Effect.catchTag is a row with an answer, for bad arguments and for the tool's own failures [A510]",
   fc.record({
     raw: raws,
     row: fc.constantFrom("InvalidArgs" as const, "DeserializationError" as const, ...tags),
@@ -198,7 +198,7 @@ const timedOut = (limit: Duration.Duration) => () =>
   Effect.fail(ToolError.ToolTimeoutError.actionTimeout("work", limit, { callId: "c1", sideEffects: "undeclared" }))
 
 law(
-  "A906 Effect.timeout within Effect.retry is a tool with that limit for each run",
+  "Effect.timeout within Effect.retry is a tool with that limit for each run [A906]",
   fc.record({ options, limit, row: fc.constantFrom("ToolTimeoutError", "orElse"), script: scripts }),
   ({ limit, options, row, script }, play) => {
     const policy = Recovery.retry<unknown>(options)
@@ -218,7 +218,7 @@ law(
 )
 
 law(
-  "A906 Effect.timeout around Effect.retry is a tool with that limit for its calls",
+  "Effect.timeout around Effect.retry is a tool with that limit for its calls [A906]",
   fc.record({ options, limit, script: scripts }),
   ({ limit, options, script }, play) => {
     const policy = Recovery.retry<unknown>(options)
@@ -239,7 +239,7 @@ law(
 
 // --- side by side
 
-it.effect("A516 side by side: three attempts that wait 1 s and 2 s, by Effect.retry and by a row", () =>
+it.effect("side by side: three attempts that wait 1 s and 2 s, by Effect.retry and by a row [A516]", () =>
   Effect.gen(function* () {
     const policy = Recovery.retry<unknown>({ maxAttempts: 3, initialBackoff: "1 second" })
     const steps = [Effect.fail(busy()), Effect.fail(busy()), Effect.succeed("page")] as const
@@ -260,7 +260,7 @@ it.effect("A516 side by side: three attempts that wait 1 s and 2 s, by Effect.re
   })
 )
 
-it.effect("A510 side by side: an answer in the place of a failure, by Effect.catchTag and by a row", () =>
+it.effect("side by side: an answer in the place of a failure, by Effect.catchTag and by a row [A510]", () =>
   Effect.gen(function* () {
     const stale = ({ message }: { readonly message: string }) => Effect.succeed(`stale, for ${message}`)
     const steps = [Effect.fail(gone("no page")), Effect.fail(busy("too many"))] as const
@@ -279,7 +279,7 @@ it.effect("A510 side by side: an answer in the place of a failure, by Effect.cat
   })
 )
 
-it.effect("A906 side by side: an attempt that hangs is cut off after 5 s, by Effect.timeout and by a limit", () =>
+it.effect("side by side: an attempt that hangs is cut off after 5 s, by Effect.timeout and by a limit [A906]", () =>
   Effect.gen(function* () {
     const hanging = () => {
       const log: Array<string> = []

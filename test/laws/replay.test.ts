@@ -92,7 +92,7 @@ const throughText = (event: AgentEvent.AgentEvent) => Schema.decodeSync(text)(Sc
 const met = new Set<string>()
 
 lawOfRuns(
-  "L1007 events replayed, be it from JSON text, give the transcript, the ledger and the trail of every run",
+  "events replayed, be it from JSON text, give the transcript, the ledger and the trail of every run [L1007]",
   story,
   Effect.fnUntraced(function* (story, run) {
     const log = eventLog()
@@ -168,7 +168,7 @@ const countingReplies = (service: Model.Service) => {
 }
 
 lawOfRuns(
-  "L1009 the ledger is the sum of all replies that were sent, refused ones and those below included, however the run ends",
+  "the ledger is the sum of all replies that were sent, refused ones and those below included, however the run ends [L1009]",
   story,
   Effect.fnUntraced(function* (story, run) {
     const log = eventLog()
@@ -182,7 +182,7 @@ lawOfRuns(
 )
 
 it.skipIf(runs < 200)(
-  "L1007 the stories lead to every kind of settlement and of end, to runs within runs, and to both trails",
+  "the stories lead to every kind of settlement and of end, to runs within runs, and to both trails [L1007]",
   () => {
     const wanted = [
       ...Message.SettlementKind.literals,

@@ -111,7 +111,7 @@ describe("circuit breaker", () => {
   for (const way of ["whole", "streamed"] as const) {
     const asking = ways[way]
     law(
-      `L801 agrees with a reference: never called while open, always while closed, one probe; interrupts change nothing (${way})`,
+      `agrees with a reference: never called while open, always while closed, one probe; interrupts change nothing (${way}) [L801]`,
       fc.record({
         calls: fc.array(callsOf(way), { minLength: 1, maxLength: 16 }),
         failures: fc.integer({ min: 1, max: 4 }),
@@ -184,7 +184,7 @@ describe("circuit breaker", () => {
 describe("circuit breaker and retry", () => {
   for (const [way, asking] of Object.entries(ways)) {
     law(
-      `L802 with the breaker round the transport's retry each call is one outcome, however often it was sent (${way})`,
+      `with the breaker round the transport's retry each call is one outcome, however often it was sent (${way}) [L802]`,
       fc.record({
         sends: fc.array(fc.nat(4), { minLength: 1, maxLength: 5 }),
         failures: fc.integer({ min: 1, max: 3 })
@@ -216,7 +216,7 @@ describe("rate limiter", () => {
   for (const algorithm of ["fixed-window", "token-bucket"] as const) {
     for (const [way, asking] of Object.entries(ways)) {
       law(
-        `L803 a ${algorithm} admits at most twice its limit in any window, and lets nobody wait for nothing (${way})`,
+        `a ${algorithm} admits at most twice its limit in any window, and lets nobody wait for nothing (${way}) [L803]`,
         fc.record({
           requests: fc.integer({ min: 1, max: 5 }),
           per: fc.integer({ min: 1, max: 10 }),

@@ -80,7 +80,7 @@ const failing = (step: ReturnType<typeof stepOf>) =>
     : assert.fail("every attempt of the script fails")
 
 law(
-  "P1104 a policy that is cut off in a wait goes on from its position: as many attempts, the same failure, the same later waits",
+  "a policy that is cut off in a wait goes on from its position: as many attempts, the same failure, the same later waits [P1104]",
   fc.record({ table: tables, script: allFailing(), kill: fc.integer({ min: 1, max: 6 }) }),
   ({ kill, script, table }) =>
     Effect.gen(function* () {
@@ -96,7 +96,7 @@ law(
     })
 )
 
-law("P1104 what is left of a wait is waited for, not the whole of it", fc.integer({ min: 0, max: 20_000 }), (late) =>
+law("what is left of a wait is waited for, not the whole of it [P1104]", fc.integer({ min: 0, max: 20_000 }), (late) =>
   Effect.gen(function* () {
     const starts: Array<number> = []
     const attempt = Effect.flatMap(Clock.currentTimeMillis, (now) => {

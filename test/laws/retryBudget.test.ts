@@ -48,7 +48,7 @@ const holds = (log: ReadonlyArray<Happened>, { ratio, reserve, window }: Budget)
 
 describe("shared retry budget", () => {
   law(
-    "L806 retries in any window are at most the reserve and a ratio of the calls, and no fewer than that",
+    "retries in any window are at most the reserve and a ratio of the calls, and no fewer than that [L806]",
     fc.record({
       budget: budgets,
       steps: fc.array(fc.record({ gap, does: fc.constantFrom("call", "call", "retry", "retry") }), { maxLength: 120 })
@@ -70,7 +70,7 @@ describe("shared retry budget", () => {
   )
 
   law(
-    "L806 many callers at once: no first attempt is blocked, and a refused retry leaves at once as the error of its attempt",
+    "many callers at once: no first attempt is blocked, and a refused retry leaves at once as the error of its attempt [L806]",
     fc.record({
       budget: budgets,
       calls: fc.array(fc.record({ at: fc.nat(20_000), failures: fc.nat(5) }), { minLength: 1, maxLength: 25 }),
@@ -132,7 +132,7 @@ describe("shared retry budget", () => {
       }).pipe(Effect.provide(TestClock.layer()))
   )
 
-  it.effect("L806 explaining a policy takes nothing from its budget, and shows what it is at worst", () =>
+  it.effect("explaining a policy takes nothing from its budget, and shows what it is at worst [L806]", () =>
     Effect.gen(function* () {
       const budget = RetryBudget.makeUnsafe({ ratio: 0, reserve: 2 })
       const schedule = RetryBudget.sharing(Backoff.make({ retries: 3, initialBackoff: "1 second" }), budget)
@@ -146,7 +146,7 @@ describe("shared retry budget", () => {
     })
   )
 
-  it.effect("L806 explaining takes nothing either where other schedules stand around the shared one", () =>
+  it.effect("explaining takes nothing either where other schedules stand around the shared one [L806]", () =>
     Effect.gen(function* () {
       const budget = RetryBudget.makeUnsafe({ ratio: 0, reserve: 2 })
       const other = RetryBudget.makeUnsafe({ ratio: 0, reserve: 1 })
@@ -167,7 +167,7 @@ describe("shared retry budget", () => {
     })
   )
 
-  it.effect("L806 a schedule that ends by itself withdraws nothing", () =>
+  it.effect("a schedule that ends by itself withdraws nothing [L806]", () =>
     Effect.gen(function* () {
       const budget = yield* RetryBudget.make({ ratio: 0, reserve: 2 })
       const once = RetryBudget.sharing(budget)(Backoff.make({ retries: 1 }))
@@ -177,7 +177,7 @@ describe("shared retry budget", () => {
   )
 
   for (const bad of [{ ratio: -1 }, { ratio: Number.NaN }, { reserve: -1 }, { reserve: Infinity }, { window: 0 }]) {
-    it(`L806 refuses ${Object.entries(bad).join()}`, () => {
+    it(`refuses ${Object.entries(bad).join()} [L806]`, () => {
       assert.throws(() => RetryBudget.make(bad), RangeError)
       assert.throws(() => RetryBudget.makeUnsafe(bad), RangeError)
     })

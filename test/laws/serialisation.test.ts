@@ -21,10 +21,10 @@ const unions: ReadonlyArray<Schema.Codec<unknown, unknown>> = [
   KintsugiError.KintsugiError
 ]
 
-describe("L1101", () => {
+describe("[L1101]", () => {
   for (const tag of RecoveryAdvice.tags) {
     lawOf(
-      `L1101 T6 ${tag} comes back from JSON text as it was, whatever is in it and beneath it`,
+      `${tag} comes back from JSON text as it was, whatever is in it and beneath it [L1101 T6]`,
       Arbitrary.filter(instances(tag), (error) => !isMisread(jsonOf(classes[tag] ?? Schema.Never, error))),
       (error) => {
         const schema = classes[tag] ?? Schema.Never
@@ -51,7 +51,7 @@ describe("L1101", () => {
     ["Problem", Problem.Problem]
   ] as const) {
     lawOf(
-      `L1101 T6 ${name} comes back from JSON text as it was`,
+      `${name} comes back from JSON text as it was [L1101 T6]`,
       Arbitrary.filter(Arbitrary.schema(schema as Schema.Codec<object>), (value) => !isMisread(jsonOf(schema, value))),
       (value) => {
         const text = jsonOf(schema, value)

@@ -198,7 +198,7 @@ const expected = (story: Story, turn: number): ReadonlyArray<Message.SettlementK
 const law = (title: string, check: (told: Told, story: Story) => void): void =>
   lawOfRuns(title, story, (story, run) => Effect.map(tell(story, run), (told) => check(told, story)))
 
-law("L1001 P401 every call is settled exactly once, in request order, however the run ends", (told, story) => {
+law("every call is settled exactly once, in request order, however the run ends [L1001 P401]", (told, story) => {
   const said = told.transcript.filter((message) => message.role === "assistant")
   assert.strictEqual(said.length, told.end?.type === "run-completed" ? told.replies - 1 : told.replies)
   for (const [turn, message] of said.entries()) {
@@ -221,7 +221,7 @@ law("L1001 P401 every call is settled exactly once, in request order, however th
   }
 })
 
-law("L1008 A1202 exactly one terminal event, and nothing after it", ({ events, end, served }, story) => {
+law("exactly one terminal event, and nothing after it [L1008 A1202]", ({ events, end, served }, story) => {
   assert.strictEqual(events.filter(isTerminal).length, 1)
   assert.strictEqual(events.at(-1), end)
   const endedAt = end?.at ?? -1
@@ -233,7 +233,7 @@ law("L1008 A1202 exactly one terminal event, and nothing after it", ({ events, e
 })
 
 law(
-  "A1201 folding the events gives the transcript, whole and streamed, however the run ends",
+  "folding the events gives the transcript, whole and streamed, however the run ends [A1201]",
   ({ end, events, transcript }) => {
     const said = AgentEvent.transcriptOf(events)
     // the last answer was never sent
@@ -242,11 +242,11 @@ law(
   }
 )
 
-law("L1009 the ledger is the sum of all replies that were received", ({ end, replies }) => {
+law("the ledger is the sum of all replies that were received [L1009]", ({ end, replies }) => {
   assert.deepInclude(keptUsage(end), { inputTokens: 10 * replies, outputTokens: 5 * replies })
 })
 
-law("L1006 L904 no call starts twice; its runs have one key, which no other call has", ({ events, served }) => {
+law("no call starts twice; its runs have one key, which no other call has [L1006 L904]", ({ events, served }) => {
   const started = events.flatMap((event) => (event.type === "tool-start" ? [event.callId] : []))
   assert.strictEqual(new Set(started).size, started.length)
   const keys = new Map<string, string>()
@@ -257,7 +257,7 @@ law("L1006 L904 no call starts twice; its runs have one key, which no other call
   assert.strictEqual(new Set(keys.values()).size, keys.size)
 })
 
-law("L903 an unsafe tool runs at most once per call; budgets bound turns and calls", (told, story) => {
+law("an unsafe tool runs at most once per call; budgets bound turns and calls [L903]", (told, story) => {
   const { end, events, requests, served, transcript } = told
   const runs = (id: string) => served.filter(({ call }) => call === id).length
   for (const [turn, { calls }] of story.turns.entries()) {

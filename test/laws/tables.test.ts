@@ -40,14 +40,14 @@ const tag = fc.constantFrom(...tags)
 
 const tagOf = (row: Tag, rows: object): Row => (row in rows ? row : "orElse")
 
-law("L601 a table without rows is the identity", plainScript, (script, play) =>
+law("a table without rows is the identity [L601]", plainScript, (script, play) =>
   Effect.gen(function* () {
     assert.deepStrictEqual(yield* play(script, guarded({})), yield* play(script, bare))
   })
 )
 
 law(
-  "L602 attempts are at most 1 and the retries of all rows, however the tags interleave",
+  "attempts are at most 1 and the retries of all rows, however the tags interleave [L602]",
   fc.record({ table, script: fc.oneof(script, allFailing()), draw }),
   ({ draw, script, table }, play) => {
     const bound = Object.values(table).reduce((sum, policy) => sum + repeatsOf(policy), 1)
@@ -58,7 +58,7 @@ law(
 )
 
 law(
-  "L602 rows that only retry share no attempt: 1 and all their retries is the most, and can be reached",
+  "rows that only retry share no attempt: 1 and all their retries is the most, and can be reached [L602]",
   fc.record({
     table: fc.record({ A: shortRetry, B: shortRetry, orElse: shortRetry }),
     script: allFailing(tags, fc.constant(undefined))
@@ -81,7 +81,7 @@ law(
 )
 
 law(
-  "L603 the order of the rows does not matter",
+  "the order of the rows does not matter [L603]",
   fc.record({ table, script, draw }).chain(({ table, ...rest }) =>
     fc.record({
       table: fc.constant(table),
@@ -101,7 +101,7 @@ law(
 )
 
 law(
-  "L604 failures of one tag leave the counts and the waits of another row as they are",
+  "failures of one tag leave the counts and the waits of another row as they are [L604]",
   fc.record({
     mine: patient,
     others: patient,
@@ -133,7 +133,7 @@ law(
   }
 )
 
-law("L605 a ladder of one rung is that rung", fc.record({ policy, script, draw }), ({ draw, policy, script }, play) =>
+law("a ladder of one rung is that rung [L605]", fc.record({ policy, script, draw }), ({ draw, policy, script }, play) =>
   Effect.gen(function* () {
     assert.deepStrictEqual(
       yield* play(script, drawing(draw, guarded({ orElse: ladder(policy) }))),
@@ -143,7 +143,7 @@ law("L605 a ladder of one rung is that rung", fc.record({ policy, script, draw }
 )
 
 law(
-  "L605 ladders are associative",
+  "ladders are associative [L605]",
   fc.record({ rungs: rungs(3, 3), script: fc.oneof(script, allFailing()), draw }),
   ({ draw, rungs: [a, b, c], script }, play) =>
     Effect.gen(function* () {
@@ -155,7 +155,7 @@ law(
 )
 
 law(
-  "L605 no rung is asked behind one that handled the failure",
+  "no rung is asked behind one that handled the failure [L605]",
   fc.record({ before: rungs(0, 2), final, script: fc.oneof(script, allFailing()), draw }),
   ({ before, draw, final, script }, play) =>
     Effect.gen(function* () {
@@ -171,7 +171,7 @@ law(
 )
 
 law(
-  "L605 a rung that handled the failure is the last one asked, and one that gave up is not asked again",
+  "a rung that handled the failure is the last one asked, and one that gave up is not asked again [L605]",
   fc.record({
     retries: fc.array(fc.nat(3), { maxLength: 3 }),
     final,
@@ -203,7 +203,7 @@ law(
 )
 
 law(
-  "L606 the rung behind a retry is asked once, with the error that used the retry up",
+  "the rung behind a retry is asked once, with the error that used the retry up [L606]",
   fc.record({ options: patient, final, script: allFailing() }),
   ({ final, options, script }, play) =>
     Effect.gen(function* () {
@@ -220,7 +220,7 @@ law(
 )
 
 law(
-  "L607 a choice of always the same policy is that policy, and is asked once for each failure",
+  "a choice of always the same policy is that policy, and is asked once for each failure [L607]",
   fc.record({ policy, script, draw }),
   ({ draw, policy, script }, play) =>
     Effect.gen(function* () {
@@ -239,7 +239,7 @@ law(
 )
 
 law(
-  "L608 rethrow is the absence of every row for its tag, and no other row is asked",
+  "rethrow is the absence of every row for its tag, and no other row is asked [L608]",
   fc.record({ rows: table, all: fc.tuple(policy, policy, policy, policy), orElse: policy, tag, script, draw }),
   ({ all, draw, orElse, rows, script, tag }, play) =>
     Effect.gen(function* () {
@@ -253,7 +253,7 @@ law(
 )
 
 law(
-  "L609 a table and a script leave the trace of the reference",
+  "a table and a script leave the trace of the reference [L609]",
   fc.record({ table, script: fc.oneof(script, allFailing()), draw }),
   ({ draw, script, table }, play) =>
     Effect.map(play(script, drawing(draw, guarded(table))), (trace) =>
@@ -262,7 +262,7 @@ law(
 )
 
 law(
-  "L609 a row for the rest changes nothing for tags that have their own",
+  "a row for the rest changes nothing for tags that have their own [L609]",
   fc.record({ rows: fc.tuple(policy, policy, policy, policy), orElse: policy, script, draw }),
   ({ draw, orElse, rows, script }, play) =>
     Effect.gen(function* () {
@@ -273,7 +273,7 @@ law(
 )
 
 law(
-  "L610 a tag whose row answers is never in the exit",
+  "a tag whose row answers is never in the exit [L610]",
   fc.record({
     before: fc.array(retry, { maxLength: 2 }),
     tag,
@@ -291,7 +291,7 @@ law(
 )
 
 law(
-  "L611 an answer is the end: nothing runs behind it",
+  "an answer is the end: nothing runs behind it [L611]",
   fc.record({ table, tag, answer: final, script: fc.oneof(script, allFailing()), draw }),
   ({ answer, draw, script, table, tag }, play) =>
     Effect.map(play(script, drawing(draw, guarded({ ...table, [tag]: answer }))), ({ attempts }) => {
@@ -305,7 +305,7 @@ law(
 )
 
 law(
-  "A516 Effect.retry with the schedule of a retry leaves the trace of the table",
+  "Effect.retry with the schedule of a retry leaves the trace of the table [A516]",
   fc.record({ options: fc.oneof(options, jittered), script: fc.oneof(script, allFailing()), draw }),
   ({ draw, options, script }, play) => {
     // Effect.retry itself retries a failure beside an interrupt

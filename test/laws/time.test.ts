@@ -20,7 +20,7 @@ const slack = 1e-3
 const always = (options: Options & { readonly deadline?: number }) => guardedBy({ orElse: Recovery.retry(options) })
 
 law(
-  "L301 all waits together are within the deadline, and no attempt starts behind it",
+  "all waits together are within the deadline, and no attempt starts behind it [L301]",
   fc.record({ options: anyOptions, deadline, script: fc.oneof(script, allFailing()), draw }),
   ({ deadline, draw, options, script }, play) =>
     Effect.map(play(script, drawing(draw, always({ ...options, deadline }))), (trace) => {
@@ -34,7 +34,7 @@ law(
 )
 
 law(
-  "L302 a policy ends within its deadline and the time of its last attempt",
+  "a policy ends within its deadline and the time of its last attempt [L302]",
   fc.record({ options: anyOptions, deadline, script: allFailing(), draw }),
   ({ deadline, draw, options, script }, play) =>
     Effect.map(play(script, drawing(draw, always({ ...options, deadline }))), ({ attempts, end, exit }) => {
@@ -47,7 +47,7 @@ law(
 )
 
 law(
-  "L304 more attempts, more time or longer hints that are granted never make fewer attempts",
+  "more attempts, more time or longer hints that are granted never make fewer attempts [L304]",
   fc.record({
     options: anyOptions.map((options): Options => ({ maxHint: 30_000, ...options })),
     deadline,
@@ -85,7 +85,7 @@ law(
 )
 
 law(
-  "L305 time is counted from the start of the first attempt, whenever that was",
+  "time is counted from the start of the first attempt, whenever that was [L305]",
   fc.record({ options: anyOptions, before: fc.integer({ min: 0, max: 20_000 }), script: allFailing(), draw }),
   ({ before, draw, options, script }, play) =>
     Effect.gen(function* () {
@@ -192,7 +192,7 @@ const foretold = ({ retries, takes, wait }: Story, each: number, all: number, is
 }
 
 lawOfRuns(
-  "L302 the limit of a call is around all its attempts and waits: it ends by then, and a running attempt is interrupted",
+  "the limit of a call is around all its attempts and waits: it ends by then, and a running attempt is interrupted [L302]",
   fc.record({ story, callTimeout: limit }),
   Effect.fnUntraced(function* ({ callTimeout, story }, run) {
     const { attempts, end, error } = yield* attempted(story, { callTimeout }, run)
@@ -206,7 +206,7 @@ lawOfRuns(
 )
 
 lawOfRuns(
-  "L302 L301 the time of a run is around everything: it ends by then, and no wait that would pass it is begun",
+  "the time of a run is around everything: it ends by then, and no wait that would pass it is begun [L302 L301]",
   fc.record({ story, maxDuration: limit.filter((millis) => millis >= 1) }),
   Effect.fnUntraced(function* ({ maxDuration, story }, run) {
     const { attempts, end, error } = yield* attempted(story, { maxDuration }, run)
@@ -219,7 +219,7 @@ lawOfRuns(
 )
 
 lawOfRuns(
-  "L303 the limit of an attempt is that of each of them: none is longer, and the call no longer than all of them and its waits",
+  "the limit of an attempt is that of each of them: none is longer, and the call no longer than all of them and its waits [L303]",
   fc.record({ story, timeout: limit }),
   Effect.fnUntraced(function* ({ story, timeout }, run) {
     const { attempts, end } = yield* attempted(story, { timeout }, run)
@@ -231,7 +231,7 @@ lawOfRuns(
 )
 
 lawOfRuns(
-  "L304 a tool with more attempts or more time makes no fewer attempts",
+  "a tool with more attempts or more time makes no fewer attempts [L304]",
   fc.record({
     story,
     limits: fc.record({ callTimeout: limit, maxDuration: limit.filter((millis) => millis >= 1) }, { requiredKeys: [] }),

@@ -16,7 +16,7 @@ import { anyMessage, foreign, mostly } from "./transcripts.ts"
 // --- mended
 
 law(
-  "L1002 P402 repair is total and idempotent, loses no call, keeps the order, and is the identity on transcripts of ours",
+  "repair is total and idempotent, loses no call, keeps the order, and is the identity on transcripts of ours [L1002 P402]",
   fc.array(foreign, { maxLength: 12 }),
   (history) =>
     Effect.sync(() => {
@@ -50,7 +50,7 @@ law(
 )
 
 law(
-  "L1002 P402 of any JSON repair makes a transcript, and repairs that no further",
+  "of any JSON repair makes a transcript, and repairs that no further [L1002 P402]",
   mostly(fc.array(fc.oneof(anyMessage, foreign), { maxLength: 6 })),
   (history) =>
     Effect.sync(() => {
@@ -87,7 +87,7 @@ const told = Effect.fnUntraced(function* (story: Story, run: Runner) {
   }
 })
 
-law("L1004 a run that is streamed asks, says, spends and ends as one that is not", story, (story) =>
+law("a run that is streamed asks, says, spends and ends as one that is not [L1004]", story, (story) =>
   Effect.gen(function* () {
     // each on a clock of its own, with the same ids
     const [whole, streamed] = yield* Effect.forEach([runners.whole, runners.streamed], (run) =>
@@ -148,7 +148,7 @@ const scriptOf = ({ turns }: Continued) =>
   calling(...turns.map((names, turn) => names.map((name, n) => ScriptedModel.call(name, {}, `c${turn}.${n}`))))
 
 lawOfRuns(
-  "L1003 a run that is suspended at any turn, written as JSON, read and gone on with is the run to the end",
+  "a run that is suspended at any turn, written as JSON, read and gone on with is the run to the end [L1003]",
   continued,
   Effect.fnUntraced(function* (story, run) {
     const whole = working(story, enough)

@@ -23,7 +23,7 @@ const instant = fc.integer({ min: 0, max: 4e9 }).map((seconds) => seconds * 1000
 const seconds = fc.integer({ min: 0, max: 10_000_000 })
 
 law(
-  "L207 T12 reading a wait that was written as seconds, fractions of them, or a date gives that wait",
+  "reading a wait that was written as seconds, fractions of them, or a date gives that wait [L207 T12]",
   fc.record({ seconds, millis: fc.nat(999), now: instant }),
   ({ millis, now, seconds }) =>
     Effect.sync(() => {
@@ -36,7 +36,7 @@ law(
 )
 
 law(
-  "L207 T12 a date in the past is no wait, and neither a negative number nor any other text is one",
+  "a date in the past is no wait, and neither a negative number nor any other text is one [L207 T12]",
   fc.record({
     ago: fc.integer({ min: 0, max: 1e9 }),
     now: fc.integer({ min: 2e9, max: 4e9 }).map((seconds) => seconds * 1000),
@@ -66,7 +66,7 @@ const long = fc.oneof(
 )
 
 law(
-  "L910 K25 K26 K27 at most n characters for any n and any text, uncut where it fits, no half character, not only dots",
+  "at most n characters for any n and any text, uncut where it fits, no half character, not only dots [L910 K25 K26 K27]",
   fc.record({ text: long, max: fc.integer({ min: 0, max: 80 }) }),
   ({ max, text }) =>
     Effect.sync(() => {
@@ -139,7 +139,7 @@ const holdsNone = (text: string, { kind }: Planted): void => {
   assert.notMatch(text, /\n\s+at \S+ \(/)
 }
 
-law("L911 P202 no label of a failure holds a stack, nor a secret that is anywhere in it", planted, (story) =>
+law("no label of a failure holds a stack, nor a secret that is anywhere in it [L911 P202]", planted, (story) =>
   Effect.sync(() => {
     for (const kind of ToolError.Kind.literals) {
       const text = Render.labelled(failing(story), {
@@ -159,7 +159,7 @@ law("L911 P202 no label of a failure holds a stack, nor a secret that is anywher
 )
 
 lawOfRuns(
-  "L911 P202 nothing that a model reads of a failed call holds a stack, nor a secret that is anywhere in it",
+  "nothing that a model reads of a failed call holds a stack, nor a secret that is anywhere in it [L911 P202]",
   planted,
   Effect.fnUntraced(function* (story, run) {
     const tool = Tool.make("work", {

@@ -183,7 +183,7 @@ const decision: fc.Arbitrary<Decision> = fc.oneof(
   fc.integer({ min: 100, max: 999 }).map((cents): Decision => ({ does: "edit", cents }))
 )
 
-agrees("P902-P905 a call waits, is decided about, and is asked about again once what was shown is too old", {
+agrees("a call waits, is decided about, and is asked about again once what was shown is too old [P902-P905]", {
   setup: fc.record({
     cents: fc.array(fc.integer({ min: 1, max: 99 }), { minLength: 1, maxLength: 4 }),
     validFor: fc.integer({ min: 1, max: 10_000 })

@@ -195,7 +195,7 @@ const call: fc.Arbitrary<Call> = fc.record({
 
 const limit = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.constant(Infinity))
 
-agrees("K2-K12 P701 P702 what a run remembers of failing batches is a count, a switch and a streak for each tool", {
+agrees("what a run remembers of failing batches is a count, a switch and a streak for each tool [K2-K12 P701 P702]", {
   setup: fc.record({
     retryAttempts: fc.nat(4),
     repeatedFailures: fc.record({ hint: limit, withhold: limit, stop: limit })

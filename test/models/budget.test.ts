@@ -205,7 +205,7 @@ const level: fc.Arbitrary<Level> = fc.record({
   by: fc.integer({ min: 1, max: 20 })
 })
 
-agrees("A901 A902 A904 A909 L307 budgets of runs within runs are as a stack of counters, extensions among them", {
+agrees("budgets of runs within runs are as a stack of counters, extensions among them [A901 A902 A904 A909 L307]", {
   setup: fc.array(level, { minLength: 1, maxLength: 3 }),
   commands: [
     fc.record({ works: fc.nat(4), asks: fc.boolean() }).map(calling),

@@ -214,24 +214,27 @@ const said = fc.array(fc.constantFrom<Said>("approve", "approve", "refuse", "lea
 
 const batch = (...kinds: ReadonlyArray<Kind>) => fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 3 })
 
-agrees("P902 A909 P703 a run goes on from any of its documents as from that point, and nothing runs or is paid twice", {
-  setup: fc.oneof(
-    fc.record({
-      plan: fc.array(batch("look", "pay"), { maxLength: 4 }),
-      maxTurns: fc.integer({ min: 1, max: 5 })
-    }),
-    // the turns of an agent within are no matter of the limit here
-    fc.record({ plan: fc.array(batch("look", "pay", "sub"), { maxLength: 4 }), maxTurns: fc.constant(99) })
-  ),
-  commands: [
-    fc.tuple(fc.nat(9), said, fc.constantFrom(0, 0, 1, 2)).map((of) => resuming(...of)),
-    fc.tuple(fc.nat(9), fc.constant<ReadonlyArray<Said>>(["approve"]), fc.constant(0)).map((of) => resuming(...of))
-  ],
-  maxCommands: 6,
-  model: ({ maxTurns, plan }): Model => {
-    const start = { done: 0, waiting: [], settled: {}, spent: { turns: 0, toolCalls: 0 }, limit: maxTurns }
-    const { isOver, ...state } = advance(plan, start, [])
-    return { plan, kept: isOver ? [] : [state] }
-  },
-  real: started
-})
+agrees(
+  "a run goes on from any of its documents as from that point, and nothing runs or is paid twice [P902 A909 P703]",
+  {
+    setup: fc.oneof(
+      fc.record({
+        plan: fc.array(batch("look", "pay"), { maxLength: 4 }),
+        maxTurns: fc.integer({ min: 1, max: 5 })
+      }),
+      // the turns of an agent within are no matter of the limit here
+      fc.record({ plan: fc.array(batch("look", "pay", "sub"), { maxLength: 4 }), maxTurns: fc.constant(99) })
+    ),
+    commands: [
+      fc.tuple(fc.nat(9), said, fc.constantFrom(0, 0, 1, 2)).map((of) => resuming(...of)),
+      fc.tuple(fc.nat(9), fc.constant<ReadonlyArray<Said>>(["approve"]), fc.constant(0)).map((of) => resuming(...of))
+    ],
+    maxCommands: 6,
+    model: ({ maxTurns, plan }): Model => {
+      const start = { done: 0, waiting: [], settled: {}, spent: { turns: 0, toolCalls: 0 }, limit: maxTurns }
+      const { isOver, ...state } = advance(plan, start, [])
+      return { plan, kept: isOver ? [] : [state] }
+    },
+    real: started
+  }
+)

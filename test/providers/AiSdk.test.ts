@@ -41,7 +41,7 @@ const standard = (wrap: <A>(value: A) => A | Promise<A>) => ({
 
 const failed = <A, E>(effect: Effect.Effect<A, E>) => Effect.flip(effect)
 
-it.effect("P1107 a tool of the AI SDK keeps its schema, and is run with what fits it", () =>
+it.effect("a tool of the AI SDK keeps its schema, and is run with what fits it [P1107]", () =>
   Effect.gen(function* () {
     const seen: Array<unknown> = []
     const tool = AiSdk.tool(
@@ -68,7 +68,7 @@ it.effect("P1107 a tool of the AI SDK keeps its schema, and is run with what fit
   })
 )
 
-it.effect("A112 P1107 a result that cannot be written as JSON is a failure of category validation", () =>
+it.effect("a result that cannot be written as JSON is a failure of category validation [A112 P1107]", () =>
   Effect.gen(function* () {
     const itself: Record<string, unknown> = {}
     itself["itself"] = itself
@@ -86,7 +86,7 @@ it.effect("A112 P1107 a result that cannot be written as JSON is a failure of ca
   })
 )
 
-it.effect("P1107 what cannot be read of it is a failure and no defect: its answer for a model, its iterator", () =>
+it.effect("what cannot be read of it is a failure and no defect: its answer for a model, its iterator [P1107]", () =>
   Effect.gen(function* () {
     const bare: unknown = Object.create(null)
     const outputs = [10n, { type: "json", value: 10n }, { type: "content", value: [{ type: 10n }] }]
@@ -111,7 +111,7 @@ it.effect("P1107 what cannot be read of it is a failure and no defect: its answe
   })
 )
 
-it.live("P1107 a generator that never waits can be interrupted, and keeps no timer from running", () =>
+it.live("a generator that never waits can be interrupted, and keeps no timer from running [P1107]", () =>
   Effect.gen(function* () {
     const begun = yield* Deferred.make<void>()
     let yielded = 0
@@ -133,7 +133,7 @@ it.live("P1107 a generator that never waits can be interrupted, and keeps no tim
   })
 )
 
-it.effect("P1107 whatever it throws, or rejects with, is an ExecutionError with the very same cause", () =>
+it.effect("whatever it throws, or rejects with, is an ExecutionError with the very same cause [P1107]", () =>
   Effect.gen(function* () {
     const thrown = new Error("no such city")
     const ways = [
@@ -157,7 +157,7 @@ it.effect("P1107 whatever it throws, or rejects with, is an ExecutionError with 
 )
 
 it.effect(
-  "P1107 its own check is asked, at once or by promise, and what it makes of the input is what it runs with",
+  "its own check is asked, at once or by promise, and what it makes of the input is what it runs with [P1107]",
   () =>
     Effect.gen(function* () {
       const made = (wrap: <A>(value: A) => A | Promise<A>) =>
@@ -176,7 +176,7 @@ it.effect(
     })
 )
 
-it.effect("P1107 its signal is aborted when its call is interrupted, and a generator is closed", () =>
+it.effect("its signal is aborted when its call is interrupted, and a generator is closed [P1107]", () =>
   Effect.gen(function* () {
     const started = yield* Deferred.make<void>()
     const signals: Array<AbortSignal> = []
@@ -217,7 +217,7 @@ it.effect("P1107 its signal is aborted when its call is interrupted, and a gener
   })
 )
 
-it.effect("P1107 what it yields before its last value is progress", () =>
+it.effect("what it yields before its last value is progress [P1107]", () =>
   Effect.gen(function* () {
     const tool = AiSdk.tool("load", {
       inputSchema,
@@ -242,7 +242,7 @@ it.effect("P1107 what it yields before its last value is progress", () =>
   })
 )
 
-it.run("P1107 what it says to a model is what the model reads, as an error where it says so", (run) =>
+it.run("what it says to a model is what the model reads, as an error where it says so [P1107]", (run) =>
   Effect.gen(function* () {
     const tool = AiSdk.tool("weather", {
       inputSchema,
@@ -267,7 +267,7 @@ it.run("P1107 what it says to a model is what the model reads, as an error where
   })
 )
 
-it.run("P1107 a tool that needs approval asks for an Approver, and is refused without the option", (run) =>
+it.run("a tool that needs approval asks for an Approver, and is refused without the option [P1107]", (run) =>
   Effect.gen(function* () {
     const ran: Array<string> = []
     const foreign = {
@@ -291,7 +291,7 @@ it.run("P1107 a tool that needs approval asks for an Approver, and is refused wi
   })
 )
 
-it("P1107 what cannot be one of ours is refused by name when it is made", () => {
+it("what cannot be one of ours is refused by name when it is made [P1107]", () => {
   assert.throws(() => AiSdk.tool("client", { inputSchema }), /tool 'client' has no execute/)
   for (const schema of [{ "~standard": { version: 1 } }, { jsonSchema: Promise.resolve(cityJson) }, undefined])
     assert.throws(() => AiSdk.tool("odd", { inputSchema: schema, execute: () => 1 }), /JSON Schema of tool 'odd'/)

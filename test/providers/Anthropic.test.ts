@@ -15,7 +15,7 @@ describe("Anthropic.layer", () => {
   const anthropic = (more: Partial<Anthropic.LayerOptions> = {}) =>
     Anthropic.layer({ model: "claude-x", apiKey: Redacted.make(` ${key}\n`), ...more })
 
-  it.effect("A814 sends to its own address with its own headers", () =>
+  it.effect("sends to its own address with its own headers [A814]", () =>
     Effect.gen(function* () {
       const network = fakeNetwork([
         respond(200, message([text("ok")], "end_turn")),
@@ -42,7 +42,7 @@ describe("Anthropic.layer", () => {
     })
   )
 
-  it.effect("T8 an error as the very first event is sent again, one after a part is not", () =>
+  it.effect("an error as the very first event is sent again, one after a part is not [T8]", () =>
     Effect.gen(function* () {
       const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } }
       const fine = sse(...streamed([text("ok")], "end_turn"))
@@ -69,7 +69,7 @@ describe("Anthropic.model", () => {
   const environment = (values: Readonly<Record<string, string>>) =>
     Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(values))
 
-  it.live("A814 needs nothing but the environment", () =>
+  it.live("needs nothing but the environment [A814]", () =>
     Effect.gen(function* () {
       const server = yield* LoopbackServer.make(() =>
         Effect.succeed({ body: JSON.stringify(message([text("ok")], "end_turn")) })

@@ -41,8 +41,8 @@ const checkPrefixes = (requests: ReadonlyArray<Model.Request>, fresh: boolean) =
 const agentWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(...tools: Tools) =>
   Agent.make("worker", { prompt: "Work.", skills: [Skill.make("work", { description: "Works.", tools })] })
 
-describe("P1110 the cached prefix", () => {
-  it.run("P1110 told errors, bad arguments and unknown tools leave it as it was", (run) =>
+describe("the cached prefix [P1110]", () => {
+  it.run("told errors, bad arguments and unknown tools leave it as it was [P1110]", (run) =>
     Effect.gen(function* () {
       const failing = scripted("failing", Effect.fail(busy()), Effect.fail(gone()), Effect.succeed("ok"))
       const model = yield* ScriptedModel.make(
@@ -60,7 +60,7 @@ describe("P1110 the cached prefix", () => {
     })
   )
 
-  it.run("P1110 a repair leaves it as it was", (run) =>
+  it.run("a repair leaves it as it was [P1110]", (run) =>
     Effect.gen(function* () {
       const tool = play("mended", {}, [Effect.succeed("one"), Effect.succeed("two")])
       const mend = fixer(Effect.succeed('{"n": 1}'))
@@ -86,7 +86,7 @@ describe("marks", () => {
     JSON.parse(encoder(promptCache)({ ...request, ...more }))
   const ephemeral = { type: "ephemeral" }
 
-  it("P1110 stand after the system text and after the last block, and only where they are asked for", () => {
+  it("stand after the system text and after the last block, and only where they are asked for [P1110]", () => {
     assert.notInclude(encoder(undefined)(request), "cache_control")
     const { messages, system, tools } = body({})
     assert.deepStrictEqual(system, [{ type: "text", text: "s", cache_control: ephemeral }])
@@ -95,7 +95,7 @@ describe("marks", () => {
     assert.notProperty(tools[1], "cache_control")
   })
 
-  it("P1110 stand where they are asked for, as long as it is said", () => {
+  it("stand where they are asked for, as long as it is said [P1110]", () => {
     const cachedIn = (cache: Cache) => {
       const { messages, system } = body(cache)
       return [system[0].cache_control, messages[0].content[1].cache_control]
@@ -106,7 +106,7 @@ describe("marks", () => {
     assert.deepStrictEqual(cachedIn({ breakpoints: [] }), [undefined, undefined])
   })
 
-  it("P1110 stand after the tools where there is no system text, one of the user's own excepted", () => {
+  it("stand after the tools where there is no system text, one of the user's own excepted [P1110]", () => {
     const bare = { messages: [user] }
     assert.deepStrictEqual(body({}, bare).tools[1].cache_control, ephemeral)
     assert.notProperty(body({}, bare).tools[0], "cache_control")
@@ -119,7 +119,7 @@ describe("marks", () => {
     assert.notInclude(encoder({})({ messages: [], tools: [], toolChoice: "auto" }), "cache_control")
   })
 
-  it("P1110 never stand on thoughts, which take none", () => {
+  it("never stand on thoughts, which take none [P1110]", () => {
     const thought: Message.Reasoning = { type: "reasoning", text: "hm", opaque: { provider: "anthropic", data: "s" } }
     const said: Message.Assistant = { role: "assistant", content: [Message.text("a"), thought], paused: true }
     const { content } = body({}, { messages: [user, said] }).messages[1]

@@ -104,14 +104,14 @@ const anyText = fc.oneof(
 )
 
 describe("anything", () => {
-  it("T8 any body is one reply, or one error", () => {
+  it("any body is one reply, or one error [T8]", () => {
     fc.assert(
       fc.property(anyText, (body) => check(decode(body))),
       { numRuns: 1000 }
     )
   })
 
-  it("T8 any events are one reply, one error, or no end", () => {
+  it("any events are one reply, one error, or no end [T8]", () => {
     const events = fc.array(fc.oneof(nearEvent, fc.constant({ type: "message_stop" }), anyText), { maxLength: 12 })
     fc.assert(
       fc.property(events, (events) => check(decodeEvents(events))),
@@ -124,7 +124,7 @@ describe("anything", () => {
   for (const fixture of recorded.filter(({ streaming }) => streaming)) {
     const events = pieces(fixture)
 
-    it(`A114 ${fixture.id} is no reply without its end, and no event of it is the end of another`, () => {
+    it(`${fixture.id} is no reply without its end, and no event of it is the end of another [A114]`, () => {
       for (let count = 0; count < events.length; count++) {
         const read = decodeEvents(events.slice(0, count))
         if (Result.isSuccess(read)) {
@@ -134,14 +134,14 @@ describe("anything", () => {
       }
     })
 
-    it(`T8 ${fixture.id} in another order, with gaps and repetitions, is one reply, one error, or no end`, () => {
+    it(`${fixture.id} in another order, with gaps and repetitions, is one reply, one error, or no end [T8]`, () => {
       const anyOrder = fc.array(fc.constantFrom(...events), { maxLength: events.length * 2 })
       fc.assert(
         fc.property(fc.oneof(anyOrder, fc.shuffledSubarray([...events])), (events) => check(decodeEvents(events)))
       )
     })
 
-    it(`T8 ${fixture.id} with events that are cut short is one reply, one error, or no end`, () => {
+    it(`${fixture.id} with events that are cut short is one reply, one error, or no end [T8]`, () => {
       fc.assert(
         fc.property(fc.nat(events.length - 1), fc.double({ min: 0, max: 1, noNaN: true }), (at, share) => {
           const cut = (event: string) => event.slice(0, Math.floor(event.length * share))
@@ -152,7 +152,7 @@ describe("anything", () => {
   }
 
   for (const fixture of recorded.filter(({ streaming }) => !streaming)) {
-    it(`T8 ${fixture.id} cut short is one error`, () => {
+    it(`${fixture.id} cut short is one error [T8]`, () => {
       for (let length = 0; length < fixture.body.trim().length; length++) {
         const read = decode(fixture.body.slice(0, length))
         assert.isTrue(Result.isFailure(read))
@@ -190,8 +190,8 @@ const blocks: fc.Arbitrary<ReadonlyArray<Block>> = fc.array(
 
 const reasons = fc.constantFrom("end_turn", "tool_use", "max_tokens", "pause_turn", "never_seen")
 
-describe("A114 whole and streamed", () => {
-  it("A114 one message is one reply, whole and in pieces of any length", () => {
+describe("whole and streamed [A114]", () => {
+  it("one message is one reply, whole and in pieces of any length [A114]", () => {
     fc.assert(
       fc.property(blocks, reasons, fc.integer({ min: 1, max: 9 }), (content, reason, size) => {
         assert.deepStrictEqual(ok(decodeEvents(streamed(content, reason, size))), ok(decode(message(content, reason))))

@@ -36,7 +36,7 @@ const search: Block = { type: "server_tool_use", id: "s1", name: "web_search", i
 const use = (id: string, input: Block): Block => ({ type: "tool_use", id, name: "search", input })
 
 describe("replies", () => {
-  it("A114 holds texts, thoughts and calls in their order, with all tokens of the prompt", () => {
+  it("holds texts, thoughts and calls in their order, with all tokens of the prompt [A114]", () => {
     const reply = both(
       [
         { type: "thinking", thinking: "hm, let me see", signature: "c2ln" },
@@ -85,7 +85,7 @@ describe("replies", () => {
     ])
   })
 
-  it("P404 keeps the text of arguments that make up no object, as the model wrote them", () => {
+  it("keeps the text of arguments that make up no object, as the model wrote them [P404]", () => {
     const begun = { type: "content_block_start", index: 0, content_block: use("c1", {}) }
     const piece = (partial_json: string) => ({
       type: "content_block_delta",
@@ -182,7 +182,7 @@ describe("replies", () => {
 })
 
 describe("streams", () => {
-  it("A114 ignores events and deltas that nobody knows, and shows text and thoughts as they come", () => {
+  it("ignores events and deltas that nobody knows, and shows text and thoughts as they come [A114]", () => {
     const decoder = codec.decoder(answer(200, ""))
     const push = (event: unknown) => {
       const parts = decoder.push(JSON.stringify(event))
@@ -218,7 +218,7 @@ describe("streams", () => {
     assert.strictEqual(decoder.state(), "done")
   })
 
-  it("P403 a call that never closed was cut off, whatever the reason says", () => {
+  it("a call that never closed was cut off, whatever the reason says [P403]", () => {
     const [begun, , , piece] = eventsOf(use("c1", { q: "long" }), 0, 4)
     const reply = ok(decodeEvents([start, begun, piece, ended("tool_use"), stop]))
     assert.strictEqual(reply.finish, "length")
@@ -339,7 +339,7 @@ describe("streams", () => {
 describe("errors within a success", () => {
   const details = { type: "refusal", category: "cyber", explanation: "It was blocked." }
 
-  it("T8 a refusal is a ContentFilteredError, with its words and what it used up, whole and streamed", () => {
+  it("a refusal is a ContentFilteredError, with its words and what it used up, whole and streamed [T8]", () => {
     const whole = failed(decode(message([], "refusal", { stop_details: details })), LlmError.ContentFilteredError)
     const events = [start, ...eventsOf(text("I"), 0, 9), ended("refusal", { stop_details: details }), stop]
     for (const error of [whole, failed(decodeEvents(events), LlmError.ContentFilteredError)]) {
@@ -348,7 +348,7 @@ describe("errors within a success", () => {
     }
   })
 
-  it("T8 a refusal and an error of no words have none, whole and streamed", () => {
+  it("a refusal and an error of no words have none, whole and streamed [T8]", () => {
     assert.isUndefined(failed(decode(message([], "refusal")), LlmError.ContentFilteredError).detail)
     assert.isUndefined(failed(decodeEvents([start, ended("refusal"), stop]), LlmError.ContentFilteredError).detail)
     assert.isUndefined(failed(decodeEvents([start, { type: "error" }]), LlmError.ServerError).detail)
@@ -356,7 +356,7 @@ describe("errors within a success", () => {
     assert.isUndefined(counted.usage)
   })
 
-  it("T8 an error event is its own error, at any point, with what was used up until then", () => {
+  it("an error event is its own error, at any point, with what was used up until then [T8]", () => {
     const overloaded = {
       type: "error",
       error: { details: null, type: "overloaded_error", message: "Overloaded" },

@@ -102,7 +102,7 @@ describe("messages", () => {
     )
   })
 
-  it("C1 writes the results of all calls into one turn of the user, before any text, failures with their flag", () => {
+  it("writes the results of all calls into one turn of the user, before any text, failures with their flag [C1]", () => {
     assert.deepStrictEqual(
       messagesOf(
         Message.user("go"),
@@ -135,7 +135,7 @@ describe("messages", () => {
     )
   })
 
-  it("C2 every settlement but a result carries the flag, and words", () => {
+  it("every settlement but a result carries the flag, and words [C2]", () => {
     const resultOf = (kind: Message.SettlementKind, text: string) =>
       messagesOf(said(settled(call("c1"), kind, text)))[1].content[0]
     for (const kind of ["told", "denied", "interrupted", "truncated", "unknown"] as const) {
@@ -211,7 +211,7 @@ describe("what only this provider can read", () => {
     )
   })
 
-  it("P1002 leaves out the thoughts and items of others, and thoughts that nobody signed", () => {
+  it("leaves out the thoughts and items of others, and thoughts that nobody signed [P1002]", () => {
     assert.deepStrictEqual(
       messagesOf(
         said(
@@ -228,7 +228,7 @@ describe("what only this provider can read", () => {
     )
   })
 
-  it("P1002 rewrites ids of other forms, and ids that come again, in the call as in its result", () => {
+  it("rewrites ids of other forms, and ids that come again, in the call as in its result [P1002]", () => {
     const turn = (...ids: ReadonlyArray<string>) => said(...ids.map((id) => settled(call(id))))
     const messages = [
       turn("functions.search:0", "functions.search:1"),
@@ -246,7 +246,7 @@ describe("what only this provider can read", () => {
     assert.deepStrictEqual(contents, [first, first, second, second, third, third])
   })
 
-  it("P1002 every id is of the wire's form and stands once, whatever came before", () => {
+  it("every id is of the wire's form and stands once, whatever came before [P1002]", () => {
     const ids = fc.array(fc.oneof(fc.constantFrom("a", "a:", "a_2", "a_", "", "é"), fc.string()), { maxLength: 30 })
     fc.assert(
       fc.property(ids, (ids) => {
@@ -381,7 +381,7 @@ describe("the output", () => {
   const formatOf = (schema: Model.OutputSpec["schema"], parameters?: AnthropicMessages.Parameters) =>
     encode({ output: { name: "report", schema } }, parameters).output_config
 
-  it("P301 goes as output_config in the provider's dialect, what it does not know in words", () => {
+  it("goes as output_config in the provider's dialect, what it does not know in words [P301]", () => {
     const schema: Model.OutputSpec["schema"] = {
       type: "object",
       $schema: "x",
@@ -418,7 +418,7 @@ describe("the output", () => {
     })
   })
 
-  it("P301 says every shape, format and constraint either in the dialect or in words, and leaves out what says nothing", () => {
+  it("says every shape, format and constraint either in the dialect or in words, and leaves out what says nothing [P301]", () => {
     const ofField = (field: Schema.JsonObject) => {
       const schema = formatOf({ type: "object", properties: { a: field } })?.format?.schema
       return schema?.properties.a
@@ -467,7 +467,7 @@ describe("the output", () => {
     }
   })
 
-  it("P301 follows what refers to a definition, and finds the one that contains itself", () => {
+  it("follows what refers to a definition, and finds the one that contains itself [P301]", () => {
     const root = (a: Schema.JsonObject, $defs: Schema.JsonObject) => ({ type: "object", properties: { a }, $defs })
     const text = { type: "string" }
     const twice = { anyOf: [{ $ref: "#/$defs/T" }, { $ref: "#/$defs/T" }] }
@@ -492,7 +492,7 @@ describe("the output", () => {
     assert.isDefined(formatOf(root({ $ref: "#/$defs/D0" }, Object.fromEntries(pairs))))
   })
 
-  it("P301 is left out where the dialect cannot say it, and where the user says otherwise", () => {
+  it("is left out where the dialect cannot say it, and where the user says otherwise [P301]", () => {
     const object = (properties: Schema.JsonObject, more: Schema.JsonObject = {}) => ({
       type: "object",
       properties,

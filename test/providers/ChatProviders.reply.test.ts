@@ -58,7 +58,7 @@ describe("OpenRouter", () => {
   const layer = OpenRouter.layer(chosen)
   const processing = ": OPENROUTER PROCESSING\n\n"
 
-  it.effect("T8 an error with the status 200 is an error, whole and streamed", () =>
+  it.effect("an error with the status 200 is an error, whole and streamed [T8]", () =>
     Effect.gen(function* () {
       const error = { error: { code: 502, message: "Provider failed" } }
       const answers: ReadonlyArray<readonly [Effect.Effect<unknown, LlmError.LlmError, Model.Model>, Reaction]> = [
@@ -73,7 +73,7 @@ describe("OpenRouter", () => {
   )
 
   it.effect(
-    "T8 P504 an error after the end of a reply is an error, with what had been used up; a missing [DONE] is none",
+    "an error after the end of a reply is an error, with what had been used up; a missing [DONE] is none [T8 P504]",
     () =>
       Effect.gen(function* () {
         const start = [processing, chunk({ content: "x" }), chunk({}, { finish_reason: "length" }, { usage })]
@@ -87,7 +87,7 @@ describe("OpenRouter", () => {
       })
   )
 
-  it.effect("T8 a spent budget of requests in flight passes, and is waited for; spent credit does not", () =>
+  it.effect("a spent budget of requests in flight passes, and is waited for; spent credit does not [T8]", () =>
     Effect.gen(function* () {
       const spent = (limit: string) =>
         respond(
@@ -102,7 +102,7 @@ describe("OpenRouter", () => {
     })
   )
 
-  it.effect("A114 thoughts that stand in details alone are read from them", () =>
+  it.effect("thoughts that stand in details alone are read from them [A114]", () =>
     Effect.gen(function* () {
       const message = { content: "4", reasoning_details: [{ type: "reasoning.text", text: "hm", index: 0 }] }
       const whole = respond(200, { choices: [{ message, finish_reason: "stop" }] })
@@ -118,7 +118,7 @@ describe("OpenRouter", () => {
     })
   )
 
-  it.effect("P1002 what was streamed of reasoning goes back in one piece, its signature with it", () =>
+  it.effect("what was streamed of reasoning goes back in one piece, its signature with it [P1002]", () =>
     Effect.gen(function* () {
       const detail = { type: "reasoning.text", format: "anthropic-claude-v1", index: 0 }
       const call = { index: 0, id: "t", function: { name: "f", arguments: "{}" } }
@@ -165,7 +165,7 @@ describe("DeepSeek", () => {
     })
   )
 
-  it.effect("T8 an answer that load broke off is a ModelOverloadedError, with what it had used up", () =>
+  it.effect("an answer that load broke off is a ModelOverloadedError, with what it had used up [T8]", () =>
     Effect.gen(function* () {
       const reason = { finish_reason: "insufficient_system_resource" }
       const whole = respond(200, { choices: [{ message: { content: "4" }, ...reason }], usage })
@@ -221,7 +221,7 @@ describe("Perplexity", () => {
     { type: "provider-item", kind: "sources", opaque: { provider: "perplexity", data: found } }
   ]
 
-  it.effect("A114 keeps the sources once, and reads a text that every event repeats once", () =>
+  it.effect("keeps the sources once, and reads a text that every event repeats once [A114]", () =>
     Effect.gen(function* () {
       const answer = events(
         cumulative("1", "1", {}, { citations: ["https://b.test"] }),
@@ -236,7 +236,7 @@ describe("Perplexity", () => {
     })
   )
 
-  it.effect("A114 keeps no sources where there are none", () =>
+  it.effect("keeps no sources where there are none [A114]", () =>
     Effect.gen(function* () {
       const message = { message: { content: "1" }, delta: { content: "1" }, finish_reason: "stop" }
       for (const [sources, kept] of [
@@ -255,7 +255,7 @@ describe("Perplexity", () => {
     })
   )
 
-  it.effect("P703 tells with each piece what was counted so far, for a stream that is cut off", () =>
+  it.effect("tells with each piece what was counted so far, for a stream that is cut off [P703]", () =>
     Effect.gen(function* () {
       const parts = Effect.gen(function* () {
         const model = yield* Model.Model
@@ -293,7 +293,7 @@ describe("Perplexity", () => {
     })
   )
 
-  it.effect("A114 takes thoughts out of the text, whole and streamed", () =>
+  it.effect("takes thoughts out of the text, whole and streamed [A114]", () =>
     Effect.gen(function* () {
       const text = "<think>\nhm\n</think>\n\n4"
       const expected: Message.Reply["content"] = [

@@ -83,7 +83,7 @@ describe("every provider", () => {
     ["perplexity", Perplexity.layer(chosen), "https://api.perplexity.ai/chat/completions"]
   ]
   for (const [name, layer, url] of providers) {
-    it.effect(`A814 ${name} is asked at its own address, with its key, and named by the model`, () =>
+    it.effect(`${name} is asked at its own address, with its key, and named by the model [A814]`, () =>
       Effect.gen(function* () {
         const { exit, sent } = yield* asking(layer)
         assert(Exit.isSuccess(exit))
@@ -102,7 +102,7 @@ describe("every provider", () => {
     )
   }
 
-  it.effect("P1110 is sent the same messages again, whatever is added after them", () =>
+  it.effect("is sent the same messages again, whatever is added after them [P1110]", () =>
     Effect.gen(function* () {
       const messages = [
         Message.system("be brief"),
@@ -148,7 +148,7 @@ describe("every provider", () => {
 describe("DeepSeek", () => {
   const layer = DeepSeek.layer(chosen)
 
-  it.effect("P1002 gets its own thoughts back, and an empty text where calls have only those of others", () =>
+  it.effect("gets its own thoughts back, and an empty text where calls have only those of others [P1002]", () =>
     Effect.gen(function* () {
       const messages = yield* messagesOf(
         layer,
@@ -193,7 +193,7 @@ describe("DeepSeek", () => {
     })
   )
 
-  it.effect("P301 is told the schema of an output in words, and held to JSON", () =>
+  it.effect("is told the schema of an output in words, and held to JSON [P301]", () =>
     Effect.gen(function* () {
       const body = yield* bodyOf(layer, { output })
       assert.deepStrictEqual(body.response_format, { type: "json_object" })
@@ -204,7 +204,7 @@ describe("DeepSeek", () => {
     })
   )
 
-  it.effect("A814 refuses pictures and files, and nothing is sent", () =>
+  it.effect("refuses pictures and files, and nothing is sent [A814]", () =>
     Effect.gen(function* () {
       for (const [part, capability] of [
         [image({ data: "aGk=" }), "vision"],
@@ -219,7 +219,7 @@ describe("DeepSeek", () => {
 })
 
 describe("Kimi", () => {
-  it.effect("P1002 keeps ids as they are, and puts a blank for thoughts that a call lacks", () =>
+  it.effect("keeps ids as they are, and puts a blank for thoughts that a call lacks [P1002]", () =>
     Effect.gen(function* () {
       const messages = yield* messagesOf(
         Kimi.layer(chosen),
@@ -320,7 +320,7 @@ describe("OpenRouter", () => {
     })
   )
 
-  it.effect("P1002 gets reasoning and its details back unchanged, as they came whole or streamed", () =>
+  it.effect("gets reasoning and its details back unchanged, as they came whole or streamed [P1002]", () =>
     Effect.gen(function* () {
       const details = [
         { type: "reasoning.text", text: "hm", signature: "sig", format: "anthropic-claude-v1", index: 0 },
@@ -358,7 +358,7 @@ describe("OpenRouter", () => {
 describe("Perplexity", () => {
   const layer = Perplexity.layer(chosen)
 
-  it.effect("A814 refuses tools before anything is sent", () =>
+  it.effect("refuses tools before anything is sent [A814]", () =>
     Effect.gen(function* () {
       const { exit, sent } = yield* asking(layer, { tools: [tool] })
       assert.strictEqual(failsWith(exit, LlmError.CapabilityMismatchError).capability, "tools")
@@ -397,7 +397,7 @@ describe("Perplexity", () => {
     })
   )
 
-  it.effect("P1002 is told in words what tools others have called; sources stay out", () =>
+  it.effect("is told in words what tools others have called; sources stay out [P1002]", () =>
     Effect.gen(function* () {
       const sources: Message.ProviderItem = {
         type: "provider-item",
@@ -448,7 +448,7 @@ describe("Perplexity", () => {
 })
 
 describe("OpenAI", () => {
-  it.effect("P1002 cuts ids that are too long for it, in call and result alike", () =>
+  it.effect("cuts ids that are too long for it, in call and result alike [P1002]", () =>
     Effect.gen(function* () {
       const [long, fitting] = ["x".repeat(60), "y".repeat(40)]
       const messages = yield* messagesOf(

@@ -33,12 +33,12 @@ describe("statuses", () => {
     [[100, 103, 200, 299, 425], "UnknownLlmError"]
   ]
   for (const [members, tag] of statuses) {
-    it(`T35 ${members.join(", ")} alone mean ${tag}`, () => {
+    it(`${members.join(", ")} alone mean ${tag} [T35]`, () => {
       for (const status of members) assert.strictEqual(classify(status, "")._tag, tag)
     })
   }
 
-  it("T35 L1103 is total and deterministic on 100 to 599, and beyond", () => {
+  it("is total and deterministic on 100 to 599, and beyond [T35 L1103]", () => {
     for (const status of [...Array.from({ length: 500 }, (_, index) => index + 100), 0, -1, 600, 999]) {
       const tag = Classify.fromStatus(status)
       assert.strictEqual(Classify.fromStatus(status), tag)
@@ -46,7 +46,7 @@ describe("statuses", () => {
     }
   })
 
-  it("T35 L1103 a code or type of the body beats any status", () => {
+  it("a code or type of the body beats any status [T35 L1103]", () => {
     for (let status = 400; status < 600; status++) {
       assert.strictEqual(classify(status, { error: { code: "insufficient_quota" } })._tag, "QuotaExhaustedError")
       assert.strictEqual(classify(status, { error: { type: "overloaded_error" } })._tag, "ModelOverloadedError")
@@ -55,7 +55,7 @@ describe("statuses", () => {
   })
 })
 
-describe("T35 code, type, text, status: in this order", () => {
+describe("code, type, text, status: in this order [T35]", () => {
   const text = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens"
   const rows: ReadonlyArray<readonly [string, number, unknown, Report.Tag]> = [
     ["a code beats the text", 400, { error: { code: "invalid_api_key", message: text } }, "AuthenticationError"],
@@ -95,12 +95,12 @@ describe("T35 code, type, text, status: in this order", () => {
     ["a foreign page leaves it to the status", 502, "<html>rate limit, overloaded</html>", "ServerError"]
   ]
   for (const [what, status, body, tag] of rows) {
-    it(`T35 ${what}`, () => assert.strictEqual(classify(status, body)._tag, tag))
+    it(`${what} [T35]`, () => assert.strictEqual(classify(status, body)._tag, tag))
   }
 })
 
-describe("T8 what else an error says", () => {
-  it("T8 L1104 keeps request id, status, hint and the provider's words", () => {
+describe("what else an error says [T8]", () => {
+  it("keeps request id, status, hint and the provider's words [T8 L1104]", () => {
     const error = classify(
       429,
       { error: { code: "rate_limit_exceeded", message: "Slow. Please try again in 2s" } },
@@ -137,7 +137,7 @@ describe("T8 what else an error says", () => {
     ["The total length of all messages is too long.", undefined, undefined]
   ]
   for (const [message, limit, actual] of sizes) {
-    it(`T8 reads the sizes of "${message.slice(0, 60)}"`, () => {
+    it(`reads the sizes of "${message.slice(0, 60)}" [T8]`, () => {
       const error = classify(400, { error: { message, type: "invalid_request_error" } })
       assert(error instanceof LlmError.ContextTooLongError)
       assert.strictEqual(error.limit, limit)
@@ -179,7 +179,7 @@ describe("T8 what else an error says", () => {
     ]
   ]
   for (const [error, capability] of capabilities) {
-    it(`T8 names the missing capability, if it is one of ours: ${JSON.stringify(error)}`, () => {
+    it(`names the missing capability, if it is one of ours: ${JSON.stringify(error)} [T8]`, () => {
       const found = classify(400, { error })
       if (capability === undefined) assert.strictEqual(found._tag, "InvalidRequestError")
       else {
@@ -190,7 +190,7 @@ describe("T8 what else an error says", () => {
     })
   }
 
-  it("T8 takes the wait of a spent quota for advice, and for no hint", () => {
+  it("takes the wait of a spent quota for advice, and for no hint [T8]", () => {
     const silent = classify(429, { error: { code: "insufficient_quota" } })
     assert(silent instanceof LlmError.QuotaExhaustedError)
     assert.deepStrictEqual(silent.resetAfter, Duration.minutes(5))
@@ -200,7 +200,7 @@ describe("T8 what else an error says", () => {
     assert.isUndefined(saying.retryAfter)
   })
 
-  it("T8 names the tool of a call that the provider rejected", () => {
+  it("names the tool of a call that the provider rejected [T8]", () => {
     const error = classify(400, {
       error: { code: "tool_use_failed", message: "bad call", failed_generation: '{"name": "search", "arguments": {' }
     })
@@ -208,7 +208,7 @@ describe("T8 what else an error says", () => {
     assert.strictEqual(error.tool, "search")
   })
 
-  it("T8 reads what a router passes on from the provider behind it", () => {
+  it("reads what a router passes on from the provider behind it [T8]", () => {
     const raw = JSON.stringify({ error: { type: "overloaded_error", message: "Overloaded" } })
     const passed = (metadata: object) =>
       classify(502, { error: { code: 502, message: "Provider returned error", metadata } })
@@ -220,7 +220,7 @@ describe("T8 what else an error says", () => {
     assert.strictEqual(passed({}).detail, "Provider returned error")
   })
 
-  it("T8 an unknown failure is UnknownLlmError, with the original words as its cause", () => {
+  it("an unknown failure is UnknownLlmError, with the original words as its cause [T8]", () => {
     const error = classify(200, { error: { code: "wholly_new", message: "never seen" } })
     assert(error instanceof LlmError.UnknownLlmError)
     assert.deepInclude(error.cause as object, { name: "wholly_new", message: "never seen" })
@@ -232,20 +232,20 @@ describe("T8 what else an error says", () => {
     }
   })
 
-  it("T8 a server's own timeout is RequestTimeoutError, after the time that passed", () => {
+  it("a server's own timeout is RequestTimeoutError, after the time that passed [T8]", () => {
     for (const error of [classify(408, ""), classify(504, { error: { type: "timeout_error" } })]) {
       assert(error instanceof LlmError.RequestTimeoutError)
       assert.deepStrictEqual(error.timeout, Duration.seconds(3))
     }
   })
 
-  it("T8 quotes at most a thousand characters", () => {
+  it("quotes at most a thousand characters [T8]", () => {
     const error = classify(500, { error: { message: "x".repeat(100_000) } })
     assert.isAtMost(error.message.length, 1200)
     assert.isAtMost(error.detail?.length ?? 0, 1001)
   })
 
-  it("T8 any status with any body is exactly one LlmError that its own schema can write and read", () => {
+  it("any status with any body is exactly one LlmError that its own schema can write and read [T8]", () => {
     const codecJson = Schema.toCodecJson(LlmError.LlmError)
     const word = fc.oneof(fc.string(), fc.constantFrom("rate_limit_exceeded", "unsupported_value", "tool_use_failed"))
     const body = fc.oneof(

@@ -15,7 +15,7 @@ const counts = (events: ReadonlyArray<AgentEvent.AgentEvent>): Record<string, nu
 const isNoPart = ({ type }: AgentEvent.AgentEvent): boolean => type !== "text-delta" && type !== "reasoning-delta"
 
 describe.each(Object.entries({ ...scenarios, ...choices }))("%s", (_, scenario) => {
-  it.effect("P1113 as a workflow it is the same as in memory: answer or error, requests, tools, ledger, events", () =>
+  it.effect("as a workflow it is the same as in memory: answer or error, requests, tools, ledger, events [P1113]", () =>
     Effect.gen(function* () {
       const { events, instants: _, ...plain } = yield* inMemory(scenario)
       const { engine, events: heard, instants: __, ...durable } = yield* asWorkflow(scenario, false)
@@ -25,7 +25,7 @@ describe.each(Object.entries({ ...scenarios, ...choices }))("%s", (_, scenario) 
     })
   )
 
-  it.effect("P1114 replayed from the top after each step it is the same, and nothing is done or heard twice", () =>
+  it.effect("replayed from the top after each step it is the same, and nothing is done or heard twice [P1114]", () =>
     Effect.gen(function* () {
       const { events, instants: _, ...plain } = yield* inMemory(scenario)
       const { engine, events: heard, instants: __, ...durable } = yield* asWorkflow(scenario, true)

@@ -54,7 +54,7 @@ const waiting = (validFor: string = "1 day") =>
     return { asked, decide, durable, end, engine, id, model, runs }
   })
 
-it.effect("P1117 a run waits for a person without a fiber, and goes on with what was said, days later", () =>
+it.effect("a run waits for a person without a fiber, and goes on with what was said, days later [P1117]", () =>
   Effect.gen(function* () {
     const { asked, decide, durable, end, id, model, runs } = yield* waiting("10 days")
     assert.strictEqual(durable.workflow._tag, "payments@2")
@@ -75,7 +75,7 @@ it.effect("P1117 a run waits for a person without a fiber, and goes on with what
   })
 )
 
-it.effect("P1117 the first decision counts, and one about something else is none", () =>
+it.effect("the first decision counts, and one about something else is none [P1117]", () =>
   Effect.gen(function* () {
     const { asked, decide, end, model, runs } = yield* waiting()
     const [first] = asked
@@ -93,7 +93,7 @@ it.effect("P1117 the first decision counts, and one about something else is none
   })
 )
 
-it.effect("P1117 a decision that comes too late is asked for again", () =>
+it.effect("a decision that comes too late is asked for again [P1117]", () =>
   Effect.gen(function* () {
     const { asked, decide, end, runs } = yield* waiting("1 day")
     yield* TestClock.adjust("2 days")
@@ -109,7 +109,7 @@ it.effect("P1117 a decision that comes too late is asked for again", () =>
   })
 )
 
-it.effect("P1118 waits that were drawn by chance, idempotency keys and instants are those of the first time", () =>
+it.effect("waits that were drawn by chance, idempotency keys and instants are those of the first time [P1118]", () =>
   Effect.gen(function* () {
     const keys: Array<string> = []
     const instants: Array<number> = []

@@ -63,7 +63,7 @@ const passing = (duration: Duration.Input) =>
 const waits = ["20 seconds", "1 hour"] as const
 
 describe.each(waits)("a wait of %s", (wait) => {
-  it.effect("P1132 lasts no longer where the clock is set back by hours after it was recorded", () =>
+  it.effect("lasts no longer where the clock is set back by hours after it was recorded [P1132]", () =>
     Effect.gen(function* () {
       const { attempts, durable } = story(wait)
       const engine = yield* watched(false)
@@ -118,22 +118,26 @@ const followed = (hangs: boolean) =>
     return { ...outcome, attempts }
   })
 
-it.effect("P1132 a wait that a process with a clock ahead has begun lasts no longer in one whose clock is right", () =>
-  Effect.gen(function* () {
-    const { attempts, before, early, end } = yield* followed(false)
-    assert.deepStrictEqual(before, [1])
-    assert.isFalse(early)
-    assert.deepStrictEqual(attempts, [1, 2])
-    assert.strictEqual(end?._tag, "Complete")
-  })
+it.effect(
+  "a wait that a process with a clock ahead has begun lasts no longer in one whose clock is right [P1132]",
+  () =>
+    Effect.gen(function* () {
+      const { attempts, before, early, end } = yield* followed(false)
+      assert.deepStrictEqual(before, [1])
+      assert.isFalse(early)
+      assert.deepStrictEqual(attempts, [1, 2])
+      assert.strictEqual(end?._tag, "Complete")
+    })
 )
 
-it.effect("P1132 a timeout that a process with a clock ahead has begun is no longer in one whose clock is right", () =>
-  Effect.gen(function* () {
-    const { attempts, before, early, end } = yield* followed(true)
-    assert.deepStrictEqual(before, [])
-    assert.isFalse(early)
-    assert.deepStrictEqual(attempts, [1])
-    assert.strictEqual(end?._tag, "Complete")
-  })
+it.effect(
+  "a timeout that a process with a clock ahead has begun is no longer in one whose clock is right [P1132]",
+  () =>
+    Effect.gen(function* () {
+      const { attempts, before, early, end } = yield* followed(true)
+      assert.deepStrictEqual(before, [])
+      assert.isFalse(early)
+      assert.deepStrictEqual(attempts, [1])
+      assert.strictEqual(end?._tag, "Complete")
+    })
 )

@@ -92,7 +92,7 @@ const play = (death: Death | undefined, options = { isVerified: true }) =>
 
 const expected = ["flaky 1", "flaky 2", "look 1", "look 1", "pay", "see 1", "sign 1"]
 
-it.effect("P1115 the story without a death: each tool as often as it should, one ledger", () =>
+it.effect("the story without a death: each tool as often as it should, one ledger [P1115]", () =>
   Effect.gen(function* () {
     const { asked, engine, exit, ledgers, runs } = yield* play(undefined)
     assert.deepStrictEqual(exit.toJSON(), { _id: "Exit", _tag: "Success", value: "all done" })
@@ -106,7 +106,7 @@ it.effect("P1115 the story without a death: each tool as often as it should, one
 const points = Array.from({ length: 19 }, (_, index) => index + 1)
 
 describe.each(["before", "after"] as const)("a death %s what a step does", (when) => {
-  it.effect.each(points)("P1115 at step %s: another process ends the run as if there had been none", (at) =>
+  it.effect.each(points)("at step %s: another process ends the run as if there had been none [P1115]", (at) =>
     Effect.gen(function* () {
       const { asked, effects, exit, hasDied, ledgers, runs } = yield* play({ at, when })
       assert.isTrue(hasDied)
@@ -125,7 +125,7 @@ describe.each(["before", "after"] as const)("a death %s what a step does", (when
 })
 
 it.effect(
-  "P1116 an unsafe tool without a look-up that may have begun is an OutcomeUnknownError, never a second run",
+  "an unsafe tool without a look-up that may have begun is an OutcomeUnknownError, never a second run [P1116]",
   () =>
     Effect.gen(function* () {
       let unknown = 0
@@ -146,7 +146,7 @@ it.effect(
     })
 )
 
-it.effect("P1118 the keys of two executions of a workflow differ", () =>
+it.effect("the keys of two executions of a workflow differ [P1118]", () =>
   Effect.gen(function* () {
     const keys: Array<string> = []
     const model = reading("outer", (turn) => (turn === 0 ? [call("look")] : [Message.text("done")]))

@@ -96,7 +96,7 @@ const playing = <A, E>(body: Effect.Effect<A, E, Scope.Scope | WorkflowEngine>, 
   Effect.flatMap(watched(false, undefined, reads), ({ layer }) => Effect.provide(body, layer))
 
 it.effect(
-  "P1119 a run that is not there is said to be unknown, with its workflow: polled, resumed, decided about",
+  "a run that is not there is said to be unknown, with its workflow: polled, resumed, decided about [P1119]",
   () =>
     playing(
       Effect.gen(function* () {
@@ -125,7 +125,7 @@ it.effect(
     )
 )
 
-it.effect("P1119 a run that is at work is known, whoever has started it", () =>
+it.effect("a run that is at work is known, whoever has started it [P1119]", () =>
   playing(
     Effect.gen(function* () {
       const slow = Tool.make("look", {
@@ -148,7 +148,7 @@ it.effect("P1119 a run that is at work is known, whoever has started it", () =>
   )
 )
 
-it.effect("P1119 a run of another version is refused by name, and goes on under its own", () =>
+it.effect("a run of another version is refused by name, and goes on under its own [P1119]", () =>
   playing(
     Effect.gen(function* () {
       const [old, now] = [defined({ version: "1" }), defined({ version: "2", says: "sees" })]
@@ -166,7 +166,7 @@ it.effect("P1119 a run of another version is refused by name, and goes on under 
   )
 )
 
-it.effect("P1119 an agent that has changed under its version ends its runs with an error that names the step", () =>
+it.effect("an agent that has changed under its version ends its runs with an error that names the step [P1119]", () =>
   playing(
     Effect.gen(function* () {
       const old = defined()
@@ -185,7 +185,7 @@ it.effect("P1119 an agent that has changed under its version ends its runs with 
   )
 )
 
-it.effect("P1119 an agent whose tools are others under its version asks another question, from the first on", () =>
+it.effect("an agent whose tools are others under its version asks another question, from the first on [P1119]", () =>
   playing(
     Effect.gen(function* () {
       const old = defined()
@@ -201,7 +201,7 @@ it.effect("P1119 an agent whose tools are others under its version asks another 
   )
 )
 
-it.effect("P1119 a row that does not say the same each time ends its runs so as well", () =>
+it.effect("a row that does not say the same each time ends its runs so as well [P1119]", () =>
   playing(
     Effect.gen(function* () {
       let nth = 0
@@ -236,7 +236,7 @@ it.effect.each([
   { row: /\/1\/model\/1$/, name: "a reply", field: "value.content", change: { value: { content: 7 } } },
   { row: /^\/begin|^begin/, name: "the instant of its begin", field: "value", change: { value: "noon" } },
   { row: /\/1\/model\/1$/, name: "something else", field: "", change: undefined }
-])("P1119 a row that cannot be read is named with its field: $name", ({ change, field, row }) => {
+])("a row that cannot be read is named with its field: $name [P1119]", ({ change, field, row }) => {
   let isCorrupt = false
   const reads: Reads = (name, stored) => {
     if (!isCorrupt || !row.test(name)) return stored

@@ -54,22 +54,24 @@ const story = () => {
 }
 
 describe.each(Object.entries(engines))("%s", (_, serving) => {
-  it.effect.each([1, 2])("P1136 an interrupted run begins no further step, however often it is interrupted", (times) =>
-    Effect.gen(function* () {
-      const { durable, gate, log } = story()
-      const context = yield* serving(durable)
-      yield* passing(3)
-      const id = yield* Effect.provideContext(Durable.start(durable, { id: "1", input: "go" }), context)
-      yield* passing(3)
-      for (let i = 0; i < times; i++) {
-        yield* Effect.forkChild(Effect.provideContext(durable.workflow.interrupt(id), context))
-        yield* passing(2)
-      }
-      yield* Deferred.succeed(gate, undefined)
-      yield* passing(20)
-      assert.notInclude(log, "pay")
-      const end = Option.getOrUndefined(yield* Effect.provideContext(Durable.poll(durable, id), context))
-      assert.isTrue(end?._tag === "Complete" && end.exit._tag === "Failure")
-    })
+  it.effect.each([1, 2])(
+    "an interrupted run begins no further step, however often it is interrupted [P1136]",
+    (times) =>
+      Effect.gen(function* () {
+        const { durable, gate, log } = story()
+        const context = yield* serving(durable)
+        yield* passing(3)
+        const id = yield* Effect.provideContext(Durable.start(durable, { id: "1", input: "go" }), context)
+        yield* passing(3)
+        for (let i = 0; i < times; i++) {
+          yield* Effect.forkChild(Effect.provideContext(durable.workflow.interrupt(id), context))
+          yield* passing(2)
+        }
+        yield* Deferred.succeed(gate, undefined)
+        yield* passing(20)
+        assert.notInclude(log, "pay")
+        const end = Option.getOrUndefined(yield* Effect.provideContext(Durable.poll(durable, id), context))
+        assert.isTrue(end?._tag === "Complete" && end.exit._tag === "Failure")
+      })
   )
 })

@@ -11,7 +11,7 @@ import { isInstalledIn } from "../../scripts/sdk.ts"
 const points = [4, 6, 5, 8, 6, 7, 8, 5]
 
 it.skipIf(!isInstalledIn(folder))(
-  "P1115 eight processes are killed with SIGKILL, one after the other, and the ninth ends the run: nothing is lost, or done twice",
+  "eight processes are killed with SIGKILL, one after the other, and the ninth ends the run: nothing is lost, or done twice [P1115]",
   { timeout: 300_000 },
   async () => {
     const temporary = mkdtempSync(join(tmpdir(), "kintsugi-durable-"))

@@ -109,7 +109,7 @@ const done = { _id: "Exit", _tag: "Success", value: "done" }
 
 describe.each(places)("a run at %s", (place) => {
   it.effect(
-    "P1130 goes on elsewhere when a living runner gives it away, and when that ends: as if nothing had happened",
+    "goes on elsewhere when a living runner gives it away, and when that ends: as if nothing had happened [P1130]",
     () =>
       Effect.gen(function* () {
         const { at, begun, exits, ledgers, moved, requests } = yield* given(place)
@@ -129,7 +129,7 @@ describe.each(places)("a run at %s", (place) => {
 })
 
 it.effect(
-  "P1131 an unsafe tool without a look-up that was under way there is an OutcomeUnknownError, never a second run",
+  "an unsafe tool without a look-up that was under way there is an OutcomeUnknownError, never a second run [P1131]",
   () =>
     Effect.gen(function* () {
       const { at, exits } = yield* given("an unsafe tool", false)
@@ -142,7 +142,7 @@ it.effect(
     })
 )
 
-it.effect("P1131 it does not run again either where its run comes back to the process that has begun it", () =>
+it.effect("it does not run again either where its run comes back to the process that has begun it [P1131]", () =>
   Effect.gen(function* () {
     const { agent, at, open } = story("an unsafe tool", false)
     const durable = Durable.workflow(agent, { name: "story", input: Schema.String, output: Schema.String })

@@ -6,7 +6,7 @@ import { spending } from "./durableSpending.ts"
 
 describe.each(Object.entries(spending))("%s", (_, scenario) => {
   it.effect.each([false, true])(
-    "P1133 what agents spend within a step is in the ledger, replayed or not: %s",
+    "what agents spend within a step is in the ledger, replayed or not: %s [P1133]",
     (again) =>
       Effect.gen(function* () {
         const { events: _, instants: __, ...plain } = yield* inMemory(scenario)

@@ -57,7 +57,7 @@ const play = (death: Death | undefined) =>
 /** Model and tool of three turns, the beginning, and two to undo each of two things. */
 const steps = 1 + 3 * 2 + 2 * 2
 
-it.effect("P1121 what a workflow has done is undone when it fails, the last thing first", () =>
+it.effect("what a workflow has done is undone when it fails, the last thing first [P1121]", () =>
   Effect.gen(function* () {
     const { engine, exit, told, undone } = yield* play(undefined)
     assert.deepStrictEqual(undone, ["a room", "a car"])
@@ -75,7 +75,7 @@ it.effect("P1121 what a workflow has done is undone when it fails, the last thin
 
 describe.each(["before", "after"] as const)("a death %s what a step does", (when) => {
   it.effect.each(Array.from({ length: steps }, (_, index) => index + 1))(
-    "P1121 at step %s: another process undoes the rest, and nothing twice",
+    "at step %s: another process undoes the rest, and nothing twice [P1121]",
     (at) =>
       Effect.gen(function* () {
         const { exit, hasDied, told, undone } = yield* play({ at, when })

@@ -35,7 +35,7 @@ const story = (approver: Layer.Layer<never> | Layer.Layer<Approver.Approver>) =>
   return { log, run }
 }
 
-it.effect("P1137 a call within a step is decided about by the approver of the program", () =>
+it.effect("a call within a step is decided about by the approver of the program [P1137]", () =>
   Effect.gen(function* () {
     const asked: Array<string> = []
     const approver = Approver.layer((request) =>
@@ -50,7 +50,7 @@ it.effect("P1137 a call within a step is decided about by the approver of the pr
   })
 )
 
-it.effect("P1137 without one it does not wait for ever, and says what to do", () =>
+it.effect("without one it does not wait for ever, and says what to do [P1137]", () =>
   Effect.gen(function* () {
     const { log, run } = story(Layer.empty)
     const exit = yield* run
@@ -61,7 +61,7 @@ it.effect("P1137 without one it does not wait for ever, and says what to do", ()
   })
 )
 
-it.effect("P1138 an input that does not fit starts nothing, and is named by its field", () =>
+it.effect("an input that does not fit starts nothing, and is named by its field [P1138]", () =>
   Effect.gen(function* () {
     const model = reading("m", () => [Message.text("done")])
     const Order = Schema.Struct({ count: Schema.Int.check(Schema.isGreaterThan(0)) })

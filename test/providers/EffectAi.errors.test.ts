@@ -37,7 +37,7 @@ const sameWait = (one: Duration.Duration | undefined, other: Duration.Duration |
   assert.deepStrictEqual(one && Duration.toMillis(one), other && Duration.toMillis(other))
 
 describe("errors of effect/ai", () => {
-  it("P1107 every reason becomes one of our errors, as retryable and with the same wait, and the original beneath", () => {
+  it("every reason becomes one of our errors, as retryable and with the same wait, and the original beneath [P1107]", () => {
     const seen = new Set<string>()
     fc.assert(
       fc.property(aiErrors, (error) => {
@@ -54,7 +54,7 @@ describe("errors of effect/ai", () => {
     assert.strictEqual(seen.size, AiError.AiErrorReason.members.length)
   })
 
-  it("P1107 every error of ours becomes an AiError, as retryable and with the same wait, and comes back as itself", () => {
+  it("every error of ours becomes an AiError, as retryable and with the same wait, and comes back as itself [P1107]", () => {
     const seen = new Set<string>()
     fc.assert(
       fc.property(llmErrors, (error) => {
@@ -70,7 +70,7 @@ describe("errors of effect/ai", () => {
     assert.strictEqual(seen.size, tags.length)
   })
 
-  it("P1107 behind a wire our error is of its class again, with its fields, where its reason has metadata", () => {
+  it("behind a wire our error is of its class again, with its fields, where its reason has metadata [P1107]", () => {
     const codec = Schema.toCodecJson(LlmError.LlmError)
     const textOf = (error: LlmError.LlmError) => JSON.stringify(Schema.encodeSync(codec)(error))
     fc.assert(
@@ -136,14 +136,14 @@ describe("the nearest error", () => {
       "InvalidRequestError"
     ]
   ]
-  it.each(cases)("P1107 %s", (_, reason, tag) => {
+  it.each(cases)("%s [P1107]", (_, reason, tag) => {
     const made = EffectAi.fromAiError(AiError.make({ module: "M", method: "m", reason }), failed)
     assert.strictEqual(made._tag, tag)
     assert.notInclude(made.message, "status 0")
     assert.notInclude(made.message, "key=k")
   })
 
-  it("P801 P1107 a wait in the headers of the answer counts, also on the way back", () => {
+  it("a wait in the headers of the answer counts, also on the way back [P801 P1107]", () => {
     const ofHeaders = new AiError.InternalProviderError({
       description: "busy",
       ...http(503, "", { "Retry-After": "9" })
@@ -153,7 +153,7 @@ describe("the nearest error", () => {
     sameWait(EffectAi.toAiError(made, { now }).retryAfter, Duration.seconds(9))
   })
 
-  it("P1107 when a quota starts afresh is an instant there and a wait here", () => {
+  it("when a quota starts afresh is an instant there and a wait here [P1107]", () => {
     const at = DateTime.makeUnsafe(now + 60_000)
     const error = AiError.make({ module: "M", method: "m", reason: new AiError.QuotaExhaustedError({ resetAt: at }) })
     const made = EffectAi.fromAiError(error, failed)
@@ -163,7 +163,7 @@ describe("the nearest error", () => {
     assert.deepInclude(reason, { resetAt: at })
   })
 
-  it("P802 P1107 what the server forbids to send again has a reason that is not sent again", () => {
+  it("what the server forbids to send again has a reason that is not sent again [P802 P1107]", () => {
     const reason = reasonOf(LlmError.ServerError.serverError("m", undefined, { shouldRetry: false, status: 500 }))
     assert.strictEqual(reason._tag, "UnknownError")
     assert.isFalse(reason.isRetryable)

@@ -88,7 +88,7 @@ const brain: Wire.Brain = ({ messages }) => {
 describe("Chat of effect/ai on our providers", () => {
   for (const [name, provider] of Object.entries(providers)) {
     for (const [way, ask] of ways) {
-      it.live(`P1107 runs its toolkit and reads its result: ${name} (${way})`, () =>
+      it.live(`runs its toolkit and reads its result: ${name} (${way}) [P1107]`, () =>
         Effect.gen(function* () {
           const server = yield* LoopbackServer.make(AnyWire.handler(brain))
           yield* Effect.gen(function* () {
@@ -107,7 +107,7 @@ describe("Chat of effect/ai on our providers", () => {
       )
     }
 
-    it.live(`P1107 gives an object of its schema: ${name}`, () =>
+    it.live(`gives an object of its schema: ${name} [P1107]`, () =>
       Effect.gen(function* () {
         const answering: Wire.Brain = () =>
           Effect.succeed({ content: [Message.text('```json\n{"count": "3", "note": null}\n```')] })
@@ -120,7 +120,7 @@ describe("Chat of effect/ai on our providers", () => {
       })
     )
 
-    it.live(`P801 P1107 its failures say whether and when to send again: ${name}`, () =>
+    it.live(`its failures say whether and when to send again: ${name} [P801 P1107]`, () =>
       Effect.gen(function* () {
         const limited = AnyWire.failing({ type: "rate-limited", retryAfter: "7 seconds" })
         const refused = AnyWire.failing({ type: "unauthorized", isKeyGiven: true })
@@ -138,7 +138,7 @@ describe("Chat of effect/ai on our providers", () => {
   }
 
   for (const [way, ask] of ways) {
-    it.live(`P1107 interruption reaches the server (${way})`, () =>
+    it.live(`interruption reaches the server (${way}) [P1107]`, () =>
       Effect.gen(function* () {
         const begun = yield* Deferred.make<void>()
         const server = yield* LoopbackServer.make(
@@ -154,7 +154,7 @@ describe("Chat of effect/ai on our providers", () => {
     )
   }
 
-  it.live("P801 P1107 the wait that a server asks for is that of the AiError", () =>
+  it.live("the wait that a server asks for is that of the AiError [P801 P1107]", () =>
     Effect.gen(function* () {
       const limited = AnyWire.failing({ type: "rate-limited", retryAfter: "7 seconds" })
       const server = yield* LoopbackServer.make(Fault.inFront([limited], AnyWire.handler(brain)))
@@ -164,7 +164,7 @@ describe("Chat of effect/ai on our providers", () => {
     })
   )
 
-  it.live("P504 P1107 a stream that is cut off is an error, where effect/ai would take it for the whole", () =>
+  it.live("a stream that is cut off is an error, where effect/ai would take it for the whole [P504 P1107]", () =>
     Effect.gen(function* () {
       const cut = Fault.endedAfter(300)
       const server = yield* LoopbackServer.make(Fault.inFront([cut], AnyWire.handler(brain)))
@@ -186,7 +186,7 @@ const scripted = Effect.fnUntraced(function* (...steps: ReadonlyArray<ScriptedMo
 })
 
 describe("LanguageModel of effect/ai on a model of ours", () => {
-  it.effect("P1107 has the names of the model", () =>
+  it.effect("has the names of the model [P1107]", () =>
     Effect.gen(function* () {
       const { layer } = yield* scripted()
       const names = Effect.all([AiModel.ModelName, AiModel.ProviderName])
@@ -195,7 +195,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
   )
 
   for (const [way, ask] of ways) {
-    it.effect(`P1107 interruption reaches the model (${way})`, () =>
+    it.effect(`interruption reaches the model (${way}) [P1107]`, () =>
       Effect.gen(function* () {
         const begun = yield* Deferred.make<void>()
         const stopped = yield* Deferred.make<void>()
@@ -215,7 +215,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
     )
 
     it.effect(
-      `P1107 arguments that do not fit are mended first, and refused as effect/ai refuses them otherwise (${way})`,
+      `arguments that do not fit are mended first, and refused as effect/ai refuses them otherwise (${way}) [P1107]`,
       () =>
         Effect.gen(function* () {
           const { layer } = yield* scripted(
@@ -231,7 +231,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
         })
     )
 
-    it.effect(`P1107 a call of no tool is named as that (${way})`, () =>
+    it.effect(`a call of no tool is named as that (${way}) [P1107]`, () =>
       Effect.gen(function* () {
         const { layer } = yield* scripted(ScriptedModel.calls(ScriptedModel.call("wether", {})))
         const asking = Effect.flatMap(Chat.empty, (chat) => ask(chat, "hi"))
@@ -242,7 +242,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
     )
 
     it.effect(
-      `P1002 P1107 thoughts, signatures and items come back to the model through the history of a Chat (${way})`,
+      `thoughts, signatures and items come back to the model through the history of a Chat (${way}) [P1002 P1107]`,
       () =>
         Effect.gen(function* () {
           const opaque = { provider: "scripted", data: { signature: "s1" } }
@@ -270,7 +270,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
     )
   }
 
-  it.effect("P1107 a prompt keeps its texts, images, files and results, and leaves what only others can read", () =>
+  it.effect("a prompt keeps its texts, images, files and results, and leaves what only others can read [P1107]", () =>
     Effect.gen(function* () {
       const { layer, requests } = yield* scripted(ScriptedModel.text("done"))
       const prompt: Prompt.RawInput = [
@@ -328,7 +328,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
     })
   )
 
-  it.effect("P504 P1107 a stream without its end is an error, whatever came of it", () =>
+  it.effect("a stream without its end is an error, whatever came of it [P504 P1107]", () =>
     Effect.gen(function* () {
       const { layer } = yield* scripted(ScriptedModel.cutOff({ type: "text-delta", text: "he" }))
       const seen: Array<string> = []
@@ -343,7 +343,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
     })
   )
 
-  it.effect("P1107 tools of a provider are refused before anything is sent", () =>
+  it.effect("tools of a provider are refused before anything is sent [P1107]", () =>
     Effect.gen(function* () {
       const { layer } = yield* scripted()
       const search = Tool.providerDefined({ id: "a.search", customName: "Search", providerName: "search" })()
@@ -355,7 +355,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
     })
   )
 
-  it.effect("P1107 a reply that was cut off runs no handler", () =>
+  it.effect("a reply that was cut off runs no handler [P1107]", () =>
     Effect.gen(function* () {
       const { layer } = yield* scripted(
         ScriptedModel.replies(
@@ -371,7 +371,7 @@ describe("LanguageModel of effect/ai on a model of ours", () => {
 
 describe("what a wire keeps", () => {
   for (const [way, ask] of ways) {
-    it.effect(`P1002 P1107 the signature of a thought is on the wire again in the next turn of a Chat (${way})`, () =>
+    it.effect(`the signature of a thought is on the wire again in the next turn of a Chat (${way}) [P1002 P1107]`, () =>
       Effect.gen(function* () {
         const gemini = (parts: ReadonlyArray<object>) => ({
           candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }],

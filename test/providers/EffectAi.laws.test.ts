@@ -79,7 +79,7 @@ const settled = (reply: Message.Reply): Message.Assistant =>
 
 describe("what is said through effect/ai", () => {
   it.each([false, true])(
-    "P1002 P1107 any reply of ours comes back to its model, part by part (streamed: %s)",
+    "any reply of ours comes back to its model, part by part (streamed: %s) [P1002 P1107]",
     async (isStreamed) => {
       await fc.assert(
         fc.asyncProperty(replies, (reply) =>
@@ -105,7 +105,7 @@ describe("what is said through effect/ai", () => {
   )
 
   it.each([false, true])(
-    "P1002 P1107 any response of theirs comes back to its model with its metadata (streamed: %s)",
+    "any response of theirs comes back to its model with its metadata (streamed: %s) [P1002 P1107]",
     async (isStreamed) => {
       await fc.assert(
         fc.asyncProperty(responses, (parts) =>
@@ -148,7 +148,7 @@ describe("what is said through effect/ai", () => {
     }
   )
 
-  it("P402 P1107 any transcript is a prompt, and each of its calls has its result there", async () => {
+  it("any transcript is a prompt, and each of its calls has its result there [P402 P1107]", async () => {
     await fc.assert(
       fc.asyncProperty(fromEffect(Arbitraries.transcript), (messages) =>
         Effect.runPromise(

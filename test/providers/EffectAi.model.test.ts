@@ -25,7 +25,7 @@ const promptOf = (script: Script.Script, index: number) => {
 }
 
 describe("agents on a model of effect/ai", () => {
-  it.run("P1107 it is asked with the tools of the agent, and runs none of them by itself", (run) =>
+  it.run("it is asked with the tools of the agent, and runs none of them by itself [P1107]", (run) =>
     Effect.gen(function* () {
       const script = yield* Script.make(
         Script.calls(Script.call("look", { n: 1 }, "c1"), Script.call("look", { n: 2 }, "c2")),
@@ -70,7 +70,7 @@ describe("agents on a model of effect/ai", () => {
     })
   )
 
-  it.run("P405 P1107 a tool that nobody declared is a failed call for the model, not the end of the turn", (run) =>
+  it.run("a tool that nobody declared is a failed call for the model, not the end of the turn [P405 P1107]", (run) =>
     Effect.gen(function* () {
       const script = yield* Script.make(
         Script.calls(Script.call("lok", {}, "c1"), Script.call("look", {}, "c2")),
@@ -88,7 +88,7 @@ describe("agents on a model of effect/ai", () => {
   )
 
   it.run(
-    "P801 P1107 its failures go the way of ours: what may be sent again is, after the wait that was asked for",
+    "its failures go the way of ours: what may be sent again is, after the wait that was asked for [P801 P1107]",
     (run) =>
       Effect.gen(function* () {
         const script = yield* Script.make(Script.fails(limited), Script.fails(overloaded), Script.says("done"))
@@ -112,7 +112,7 @@ describe("agents on a model of effect/ai", () => {
       })
   )
 
-  it.run("P1107 a failure that nobody handles is ours, of its class, with the original as its cause", (run) =>
+  it.run("a failure that nobody handles is ours, of its class, with the original as its cause [P1107]", (run) =>
     Effect.gen(function* () {
       const script = yield* Script.make(Script.fails(limited))
       const exit = yield* overADay(
@@ -128,7 +128,7 @@ describe("agents on a model of effect/ai", () => {
     })
   )
 
-  it.run("P1107 interruption of the run reaches the model", (run) =>
+  it.run("interruption of the run reaches the model [P1107]", (run) =>
     Effect.gen(function* () {
       const begun = yield* Deferred.make<void>()
       const stopped = yield* Deferred.make<void>()
@@ -150,7 +150,7 @@ describe("agents on a model of effect/ai", () => {
   )
 
   it.run(
-    "P1107 an agent with an output asks for an object of its schema, and reads what does not fit it by itself",
+    "an agent with an output asks for an object of its schema, and reads what does not fit it by itself [P1107]",
     (run) =>
       Effect.gen(function* () {
         const script = yield* Script.make(Script.says("it is 3"), Script.says('{"count": "3"}'))
@@ -194,7 +194,7 @@ describe("what a model of effect/ai says", () => {
     Script.finish("tool-calls")
   ]
 
-  asked("P703 P1107 keeps its kind: thoughts, texts, calls, files, the end and the bill", (ask) =>
+  asked("keeps its kind: thoughts, texts, calls, files, the end and the bill [P703 P1107]", (ask) =>
     Effect.gen(function* () {
       const { service } = yield* Script.make(signed)
       const reply = yield* ask(EffectAi.fromLanguageModel(service, known))
@@ -211,7 +211,7 @@ describe("what a model of effect/ai says", () => {
     })
   )
 
-  asked("P1002 P1107 goes back to it with the signatures that it came with, each at its own part", (ask) =>
+  asked("goes back to it with the signatures that it came with, each at its own part [P1002 P1107]", (ask) =>
     Effect.gen(function* () {
       const script = yield* Script.make(signed, Script.says("done"))
       const model = EffectAi.fromLanguageModel(script.service, known)
@@ -239,7 +239,7 @@ describe("what a model of effect/ai says", () => {
     })
   )
 
-  asked("P1002 P1107 another model reads none of it, and it reads none of another's", (ask) =>
+  asked("another model reads none of it, and it reads none of another's [P1002 P1107]", (ask) =>
     Effect.gen(function* () {
       const script = yield* Script.make(Script.says("done"))
       const opaque = { provider: "anthropic", data: { signature: "x" } }
@@ -265,7 +265,7 @@ describe("what a model of effect/ai says", () => {
     })
   )
 
-  asked("P1107 what its provider did on its own side is kept for it, and no call of ours", (ask) =>
+  asked("what its provider did on its own side is kept for it, and no call of ours [P1107]", (ask) =>
     Effect.gen(function* () {
       const tool = AiTool.providerDefined({
         id: "scripts.search",
@@ -323,7 +323,7 @@ describe("what a model of effect/ai says", () => {
     })
   )
 
-  asked("P404 P501 P1107 an error in the place of a part, or as the end, is a failure", (ask) =>
+  asked("an error in the place of a part, or as the end, is a failure [P404 P501 P1107]", (ask) =>
     Effect.gen(function* () {
       const ended = yield* Script.make([Script.text("hi"), Script.finish("error")])
       const error = yield* Effect.flip(ask(EffectAi.fromLanguageModel(ended.service, known)))
@@ -332,7 +332,7 @@ describe("what a model of effect/ai says", () => {
     })
   )
 
-  it.effect("P501 P1107 an error that is streamed is ours, behind the parts before it", () =>
+  it.effect("an error that is streamed is ours, behind the parts before it [P501 P1107]", () =>
     Effect.gen(function* () {
       const { service } = yield* Script.make()
       const parts: ReadonlyArray<Response.StreamPartEncoded> = [
@@ -352,7 +352,7 @@ describe("what a model of effect/ai says", () => {
     })
   )
 
-  asked("P1106 it counts as real under noRealModels, unless it is said to be scripted", (ask) =>
+  asked("it counts as real under noRealModels, unless it is said to be scripted [P1106]", (ask) =>
     Effect.gen(function* () {
       const { service } = yield* Script.make(Script.says("done"))
       const { isScripted: _isScripted, ...real } = known

@@ -30,7 +30,7 @@ const agentWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(...tools: To
   Agent.make("worker", { skills: [Skill.make("work", { description: "Works.", tools })] })
 
 describe("a toolkit under tables of ours", () => {
-  it.run("P1107 runs the handler with decoded parameters, and the model reads the encoded result", (run) =>
+  it.run("runs the handler with decoded parameters, and the model reads the encoded result [P1107]", (run) =>
     Effect.gen(function* () {
       const toolkit = Toolkit.make(Open)
       const seen: Array<unknown> = []
@@ -48,7 +48,7 @@ describe("a toolkit under tables of ours", () => {
     })
   )
 
-  it.run("P1107 a typed failure leaves the agent as itself, and a row of its tag recovers from it", (run) =>
+  it.run("a typed failure leaves the agent as itself, and a row of its tag recovers from it [P1107]", (run) =>
     Effect.gen(function* () {
       const toolkit = Toolkit.make(Open)
       let runs = 0
@@ -68,7 +68,7 @@ describe("a toolkit under tables of ours", () => {
     })
   )
 
-  it.run("P1107 arguments that do not fit go the way of ours: they are told, and no handler runs", (run) =>
+  it.run("arguments that do not fit go the way of ours: they are told, and no handler runs [P1107]", (run) =>
     Effect.gen(function* () {
       const toolkit = Toolkit.make(Open)
       const handlers = toolkit.toLayer({ open: () => Effect.die(new Error("it never ran")) })
@@ -81,7 +81,7 @@ describe("a toolkit under tables of ours", () => {
   )
 
   it.run(
-    "P1107 with failureMode return the model reads what it would have read, until a row says something else",
+    "with failureMode return the model reads what it would have read, until a row says something else [P1107]",
     (run) =>
       Effect.gen(function* () {
         const toolkit = Toolkit.make(Soft)
@@ -99,7 +99,7 @@ describe("a toolkit under tables of ours", () => {
       })
   )
 
-  it.run("P1107 what effect/ai says of a handler is an ExecutionError: of a model, or of a wrong result", (run) =>
+  it.run("what effect/ai says of a handler is an ExecutionError: of a model, or of a wrong result [P1107]", (run) =>
     Effect.gen(function* () {
       const toolkit = Toolkit.make(Open)
       const { open } = EffectAi.fromToolkit(toolkit)
@@ -120,7 +120,7 @@ describe("a toolkit under tables of ours", () => {
     })
   )
 
-  it.run("P1107 interruption of the run reaches the handler", (run) =>
+  it.run("interruption of the run reaches the handler [P1107]", (run) =>
     Effect.gen(function* () {
       const toolkit = Toolkit.make(Open)
       const begun = yield* Deferred.make<void>()
@@ -140,7 +140,7 @@ describe("a toolkit under tables of ours", () => {
     })
   )
 
-  it.run("P1107 preliminary results are progress, and what a tool needs is in R", (run) =>
+  it.run("preliminary results are progress, and what a tool needs is in R [P1107]", (run) =>
     Effect.gen(function* () {
       class Prices extends Context.Service<Prices, { readonly of: (shop: string) => number }>()("Prices") {}
       const Price = AiTool.make("price", {
@@ -170,7 +170,7 @@ describe("a toolkit under tables of ours", () => {
     })
   )
 
-  it.run("P1107 a tool without parameters, one in JSON Schema, and one that is shown in its own words", (run) =>
+  it.run("a tool without parameters, one in JSON Schema, and one that is shown in its own words [P1107]", (run) =>
     Effect.gen(function* () {
       const schema = {
         type: "object",
@@ -203,7 +203,7 @@ describe("a toolkit under tables of ours", () => {
     })
   )
 
-  it.run("P1107 of a JSON Schema that cannot be read as a whole, the rest is checked", (run) =>
+  it.run("of a JSON Schema that cannot be read as a whole, the rest is checked [P1107]", (run) =>
     Effect.gen(function* () {
       const toolkit = Toolkit.make(
         AiTool.dynamic("count", {
@@ -246,12 +246,12 @@ describe("what a toolkit says of its tools", () => {
       "idempotent"
     ],
     ["that it is not Readonly", (tool) => tool.annotate(AiTool.Readonly, false), "undeclared"]
-  ])("P1107 with %s", (_, annotate, sideEffects) => {
+  ])("with %s [P1107]", (_, annotate, sideEffects) => {
     const { t } = EffectAi.fromToolkit(Toolkit.make(annotate(plain)))
     assert.strictEqual(t.definition.sideEffects, sideEffects)
   })
 
-  it("P1107 its user knows better, and an open world is a web service", () => {
+  it("its user knows better, and an open world is a web service [P1107]", () => {
     const toolkit = Toolkit.make(
       AiTool.make("a").annotate(AiTool.Destructive, true),
       AiTool.make("b").annotate(AiTool.OpenWorld, true)
@@ -261,7 +261,7 @@ describe("what a toolkit says of its tools", () => {
     assert.deepStrictEqual([a.definition.kind, b.definition.kind], ["local", "web-service"])
   })
 
-  it("P906 P1107 a tool that needs approval has to be named, or nothing is made", () => {
+  it("a tool that needs approval has to be named, or nothing is made [P906 P1107]", () => {
     const toolkit = Toolkit.make(
       AiTool.make("pay", { needsApproval: true }),
       AiTool.make("free", { needsApproval: false })
@@ -270,7 +270,7 @@ describe("what a toolkit says of its tools", () => {
     assert.strictEqual(EffectAi.fromToolkit(toolkit, { approvals: ["pay"] }).free.definition.approval, undefined)
   })
 
-  it.run("P906 P1107 its approvals are kept: a predicate that cannot decide means that somebody has to", (run) =>
+  it.run("its approvals are kept: a predicate that cannot decide means that somebody has to [P906 P1107]", (run) =>
     Effect.gen(function* () {
       const pay = (name: string, needsApproval: AiTool.NeedsApproval<typeof Params>) =>
         AiTool.make(name, { parameters: Params, success: Schema.String, needsApproval })
@@ -315,12 +315,12 @@ describe("what a toolkit says of its tools", () => {
     })
   )
 
-  it("P1107 what a provider runs on its own side is no tool of an agent", () => {
+  it("what a provider runs on its own side is no tool of an agent [P1107]", () => {
     const search = AiTool.providerDefined({ id: "a.search", customName: "Search", providerName: "search" })()
     assert.deepStrictEqual(Object.keys(EffectAi.fromToolkit(Toolkit.make(search, AiTool.make("own")))), ["own"])
   })
 
-  it("P1108 its failures survive JSON with their class", () => {
+  it("its failures survive JSON with their class [P1108]", () => {
     const { open } = EffectAi.fromToolkit(Toolkit.make(Open))
     const codec = Schema.toCodecJson(Tool.errorSchema(open))
     const json = JSON.stringify(Schema.encodeSync(codec)(new Closed({ shop: "a" })))

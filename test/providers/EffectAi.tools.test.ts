@@ -87,7 +87,7 @@ const both = (
 }
 
 describe("tools of ours as a toolkit", () => {
-  both("P1107 run with mended arguments, and give their typed result", (ask) =>
+  both("run with mended arguments, and give their typed result [P1107]", (ask) =>
     Effect.gen(function* () {
       const seen: Array<unknown> = []
       const open = shop((name, { callId }) => Effect.sync(() => (seen.push([name, callId]), 8)))
@@ -104,7 +104,7 @@ describe("tools of ours as a toolkit", () => {
     })
   )
 
-  both("P1107 recover by their own table: retries with their waits, fixers, answers", (ask) =>
+  both("recover by their own table: retries with their waits, fixers, answers [P1107]", (ask) =>
     Effect.gen(function* () {
       let runs = 0
       const open = shop((name) => (name === "fixed" || ++runs > 2 ? Effect.succeed(runs) : closed(name))).pipe(
@@ -128,7 +128,7 @@ describe("tools of ours as a toolkit", () => {
     })
   )
 
-  both("P1107 what is left of their failures is a typed failure of whoever asked the model", (ask) =>
+  both("what is left of their failures is a typed failure of whoever asked the model [P1107]", (ask) =>
     Effect.gen(function* () {
       const { layer, toolkit } = EffectAi.toToolkit([shop(closed)])
       assert.deepStrictEqual(yield* Effect.flip(ask({ layer, toolkit }, { shop: "a" })), new Closed({ shop: "a" }))
@@ -137,7 +137,7 @@ describe("tools of ours as a toolkit", () => {
     })
   )
 
-  both("P1107 what the model is told stands among the results, and is what it reads", (ask) =>
+  both("what the model is told stands among the results, and is what it reads [P1107]", (ask) =>
     Effect.gen(function* () {
       const open = shop(closed).pipe(Tool.onError({ Closed: Recovery.tell((error) => `closed: ${error.shop}`) }))
       const [told] = yield* ask(EffectAi.toToolkit([open]), { shop: "a" })
@@ -146,7 +146,7 @@ describe("tools of ours as a toolkit", () => {
     })
   )
 
-  both("P1107 with failureMode return both are failed results", (ask) =>
+  both("with failureMode return both are failed results [P1107]", (ask) =>
     Effect.gen(function* () {
       const open = shop(closed).pipe(
         Tool.onError({
@@ -164,7 +164,7 @@ describe("tools of ours as a toolkit", () => {
     })
   )
 
-  it.effect("P1107 interruption reaches the tool", () =>
+  it.effect("interruption reaches the tool [P1107]", () =>
     Effect.gen(function* () {
       const begun = yield* Deferred.make<void>()
       const stopped = yield* Deferred.make<void>()
@@ -183,7 +183,7 @@ describe("tools of ours as a toolkit", () => {
     })
   )
 
-  it.effect("P1107 their calls are runs that observers see", () =>
+  it.effect("their calls are runs that observers see [P1107]", () =>
     Effect.gen(function* () {
       const log = yield* RecordedEvents.make
       const { layer, toolkit } = EffectAi.toToolkit([shop(() => Effect.succeed(1))])
@@ -200,7 +200,7 @@ describe("tools of ours as a toolkit", () => {
     })
   )
 
-  it.effect("P1107 a fixer that speaks to a model, and an agent that is a tool, ask the model of the layer", () =>
+  it.effect("a fixer that speaks to a model, and an agent that is a tool, ask the model of the layer [P1107]", () =>
     Effect.gen(function* () {
       const model = yield* ScriptedModel.make(ScriptedModel.text('{"shop":"fixed"}'), ScriptedModel.text("seven"))
       const fixer = Agent.make("fixer", { prompt: "Mend it." })
@@ -221,7 +221,7 @@ describe("tools of ours as a toolkit", () => {
     })
   )
 
-  it("P1107 their schemas and side effects are said in the words of effect/ai", () => {
+  it("their schemas and side effects are said in the words of effect/ai [P1107]", () => {
     const declared = (sideEffects: Recovery.SideEffects) => {
       const tool = Tool.make("t", {
         description: "Does it.",
@@ -239,7 +239,7 @@ describe("tools of ours as a toolkit", () => {
     assert.deepStrictEqual(all.map(declared), [...all])
   })
 
-  it("P1107 two tools of one name are none", () => {
+  it("two tools of one name are none [P1107]", () => {
     const open = shop(closed)
     assert.throws(() => EffectAi.toToolkit([open, open]), /two tools named 'open'/)
   })
@@ -274,7 +274,7 @@ describe("approval of tools of ours in effect/ai", () => {
     { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a1", approved: true }] }
   ]
 
-  it.effect("P905 P1107 is asked for by effect/ai, which runs what was approved", () =>
+  it.effect("is asked for by effect/ai, which runs what was approved [P905 P1107]", () =>
     Effect.gen(function* () {
       const { made, paid } = paying()
       const script = yield* Script.make(
@@ -294,7 +294,7 @@ describe("approval of tools of ours in effect/ai", () => {
     })
   )
 
-  it.effect("P904 P1107 does not hold for arguments that are repaired afterwards", () =>
+  it.effect("does not hold for arguments that are repaired afterwards [P904 P1107]", () =>
     Effect.gen(function* () {
       const { made, paid } = paying()
       const script = yield* Script.make(Script.says("done"))

@@ -56,21 +56,21 @@ const recorded = fixtures
   .map((fixture) => pieces(fixture))
 
 describe("totality", () => {
-  it("T8 any body is a reply or one typed error", () => {
+  it("any body is a reply or one typed error [T8]", () => {
     fc.assert(
       fc.property(anyText(anyChunk), (body) => isTotal(whole(codec, body), isReply)),
       { numRuns: 1000 }
     )
   })
 
-  it("T8 any events are a reply, one typed error, or a stream that was cut off", () => {
+  it("any events are a reply, one typed error, or a stream that was cut off [T8]", () => {
     fc.assert(
       fc.property(fc.array(anyText(anyChunk), { maxLength: 5 }), (events) => isTotal(streamed(codec, events), isReply)),
       { numRuns: 1000 }
     )
   })
 
-  it("T8 recorded events in any order, any of them missing, repeated or cut short", () => {
+  it("recorded events in any order, any of them missing, repeated or cut short [T8]", () => {
     const event = fc.constantFrom(...recorded.flat())
     const cut = fc.tuple(event, fc.nat(200)).map(([text, length]) => text.slice(0, length))
     fc.assert(
@@ -116,7 +116,7 @@ const chunkOf = (parts: ReadonlyArray<object>, finishReason?: string) => ({
 describe("there and back", () => {
   const anyParts = fc.array(part, { minLength: 1, maxLength: 6 })
 
-  it("A114 a reply is the same whole and streamed, however its parts are grouped", () => {
+  it("a reply is the same whole and streamed, however its parts are grouped [A114]", () => {
     fc.assert(
       fc.property(anyParts, fc.nat(6), (parts, cut) => {
         const reply = Model.collected(ok(whole(codec, chunkOf(parts, "STOP"))))
@@ -128,7 +128,7 @@ describe("there and back", () => {
     )
   })
 
-  it("P1002 every part goes back as it came, its signature with it", () => {
+  it("every part goes back as it came, its signature with it [P1002]", () => {
     fc.assert(
       fc.property(anyParts.filter(isJoined), (parts) => {
         const reply = ok(whole(codec, chunkOf(parts, "STOP")))

@@ -155,7 +155,7 @@ describe("parts", () => {
     assert.strictEqual(both([{ text: "hm", thought: true }], "MAX_TOKENS").finish, "length")
   })
 
-  it("A114 a call beside the end of the limit is no call that could run", () => {
+  it("a call beside the end of the limit is no call that could run [A114]", () => {
     assert.strictEqual(both([{ functionCall: { name: "f", args: {} } }], "MAX_TOKENS").finish, "length")
   })
 
@@ -178,7 +178,7 @@ describe("usage", () => {
     })
   })
 
-  it("P703 tells with each piece what was counted so far, for a stream that is cut off", () => {
+  it("tells with each piece what was counted so far, for a stream that is cut off [P703]", () => {
     const decoder = codec.decoder(answerOf(""))
     const pushed = (chunk: object) => {
       const pushed = decoder.push(JSON.stringify(chunk))
@@ -208,7 +208,7 @@ describe("streams", () => {
     assert.deepStrictEqual(ok(streamed(codec, chunks)).content, [{ type: "text", text: "a" }])
   })
 
-  it("P504 without a reason to end there is no end, whatever else comes", () => {
+  it("without a reason to end there is no end, whatever else comes [P504]", () => {
     for (const events of [
       [chunk([{ text: "a" }])],
       [chunk([{ text: "a" }]), "[DONE]"],
@@ -226,7 +226,7 @@ describe("streams", () => {
     assert.strictEqual(Message.textOf(ok(whole(codec, chunks))), "ab")
   })
 
-  it("T8 an error chunk is its error, with the usage so far", () => {
+  it("an error chunk is its error, with the usage so far [T8]", () => {
     const error = { error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } }
     const result = streamed(codec, [chunk([{ text: "a" }], undefined, {}, { usageMetadata: usage }), error])
     const overloaded = failed(result, LlmError.ModelOverloadedError)
@@ -236,7 +236,7 @@ describe("streams", () => {
 })
 
 describe("replies that are none", () => {
-  it("T8 a filter's end is a ContentFilteredError, with its usage", () => {
+  it("a filter's end is a ContentFilteredError, with its usage [T8]", () => {
     for (const reason of ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"]) {
       const end = chunk(undefined, reason, {}, { usageMetadata: usage })
       for (const result of [whole(codec, end), streamed(codec, [chunk([{ text: "a" }]), end])]) {
@@ -245,7 +245,7 @@ describe("replies that are none", () => {
     }
   })
 
-  it("T8 a blocked prompt has no candidates", () => {
+  it("a blocked prompt has no candidates [T8]", () => {
     const blocked = { promptFeedback: { blockReason: "JAILBREAK" }, usageMetadata: { promptTokenCount: 12 } }
     for (const result of [whole(codec, blocked), streamed(codec, [blocked])]) {
       const error = failed(result, LlmError.ContentFilteredError)
@@ -254,7 +254,7 @@ describe("replies that are none", () => {
     }
   })
 
-  it("P404 a rejected call is a MalformedToolCallError with the arguments as they were written", () => {
+  it("a rejected call is a MalformedToolCallError with the arguments as they were written [P404]", () => {
     const written = 'Malformed function call: print(default_api.search(query="a) (b", limit=f(1)))'
     const quoted = chunk(undefined, "MALFORMED_FUNCTION_CALL", { finishMessage: written })
     for (const result of [whole(codec, quoted), streamed(codec, [quoted])]) {
@@ -273,7 +273,7 @@ describe("replies that are none", () => {
     }
   })
 
-  it("P404 the rejected call is read out of the code that is quoted, as far as it goes", () => {
+  it("the rejected call is read out of the code that is quoted, as far as it goes [P404]", () => {
     const quoted = (finishMessage: string) => {
       const answer = chunk(undefined, "MALFORMED_FUNCTION_CALL", { finishMessage })
       const { rawArgs, tool } = failed(whole(codec, answer), LlmError.MalformedToolCallError)
@@ -288,7 +288,7 @@ describe("replies that are none", () => {
     assert.deepStrictEqual(quoted("mydefault_api.f(1) default_api.g(2)"), ["g", "2"])
   })
 
-  it("T8 an end without a message is told by its reason, a blocked prompt by Gemini's words or its reason", () => {
+  it("an end without a message is told by its reason, a blocked prompt by Gemini's words or its reason [T8]", () => {
     const textOf = (body: unknown) => failed(whole(codec, body), LlmError.ContentFilteredError).detail ?? ""
     assert.include(textOf(chunk(undefined, "SAFETY")), "the reply ended with SAFETY")
     const blocked = (more: object) => ({ promptFeedback: { blockReason: "OTHER", ...more } })
@@ -296,7 +296,7 @@ describe("replies that are none", () => {
     assert.include(textOf(blocked({ blockReasonMessage: "not this" })), "not this")
   })
 
-  it("T8 what cannot be read is an UnknownLlmError", () => {
+  it("what cannot be read is an UnknownLlmError [T8]", () => {
     for (const body of ["", "<html>", "null", "[]", "{}", '{"candidates":[]}', '{"candidates":[{}]}', '"x"']) {
       failed(whole(codec, body), LlmError.UnknownLlmError)
     }

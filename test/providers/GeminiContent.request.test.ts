@@ -79,7 +79,7 @@ describe("messages", () => {
 })
 
 describe("settled calls", () => {
-  it("C1 C2 writes one response per call in a turn of the user, an error under the name of one", () => {
+  it("writes one response per call in a turn of the user, an error under the name of one [C1 C2]", () => {
     const assistant = said(
       Message.text("let me see"),
       settled(call("c1", '{"q":1}'), "result", "one"),
@@ -106,7 +106,7 @@ describe("settled calls", () => {
     ])
   })
 
-  it("C2 every settlement that is no result is an error", () => {
+  it("every settlement that is no result is an error [C2]", () => {
     for (const kind of ["told", "denied", "interrupted", "truncated", "unknown"] as const) {
       const [, responses] = contentsOf([said(settled(call("c1", null), kind, "x"))])
       assert.deepStrictEqual(responses.parts[0].functionResponse.response, { error: "x" })
@@ -149,7 +149,7 @@ describe("what Gemini wants back", () => {
     opaque: { provider, data }
   })
 
-  it("P1002 sends signatures back on the part that they came with, and to nobody else", () => {
+  it("sends signatures back on the part that they came with, and to nobody else [P1002]", () => {
     const assistant = said(
       { type: "reasoning", text: "hmm", opaque: { provider: "gemini", data: { thoughtSignature: "s1" } } },
       { type: "reasoning", text: "so", opaque: { provider: "gemini", data: {} } },
@@ -188,7 +188,7 @@ describe("what Gemini wants back", () => {
     assert.deepStrictEqual(contentsOf([assistant])[0].parts, [code, result, { text: "1" }])
   })
 
-  it("P1002 marks the first of another model's calls, for the models that refuse calls without a signature", () => {
+  it("marks the first of another model's calls, for the models that refuse calls without a signature [P1002]", () => {
     const assistant = said(settled(call("c1", {}), "result", "x"), settled(call("c2", {}), "result", "y"))
     const signatures = (from: Source.Source) =>
       contentsOf([assistant], from)[0].parts.map((part: object) => Reflect.get(part, "thoughtSignature"))
@@ -245,7 +245,7 @@ describe("the output", () => {
   const output: Model.OutputSpec = { name: "report", schema: { type: "object", properties: {} } }
   const config = { responseMimeType: "application/json", responseJsonSchema: output.schema }
 
-  it("P301 goes as a JSON Schema, beside tools only where the model takes both", () => {
+  it("goes as a JSON Schema, beside tools only where the model takes both [P301]", () => {
     assert.deepStrictEqual(encode({ output }, { temperature: 0 }).generationConfig, { temperature: 0, ...config })
     assert.notProperty(encode({ output, tools: [tool] }), "generationConfig")
     assert.deepStrictEqual(encode({ output, tools: [tool] }, {}, third).generationConfig, config)
@@ -343,7 +343,7 @@ describe("the rest of the body", () => {
 })
 
 describe("what is remembered", () => {
-  it("P1110 a later turn begins with the contents of the one before", () => {
+  it("a later turn begins with the contents of the one before [P1110]", () => {
     const codec = GeminiContent.make(source)
     const messages = [Message.user("b"), said(settled(call("c1", "{}"), "told", "no"))]
     const first = codec.encode({ ...plain, messages }, "whole")

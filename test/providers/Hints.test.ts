@@ -19,7 +19,7 @@ const millis = (headers: Readonly<Record<string, string>>, text = "", status = 4
   return hint === undefined ? undefined : Duration.toMillis(hint)
 }
 
-describe("P801 headers", () => {
+describe("headers [P801]", () => {
   const readable: ReadonlyArray<readonly [string, Readonly<Record<string, string>>, number]> = [
     ["retry-after-ms", { "retry-after-ms": "3862" }, 3862],
     ["retry-after in seconds", { "retry-after": "4" }, 4000],
@@ -44,35 +44,35 @@ describe("P801 headers", () => {
     ["a reset as an RFC 3339 date", { "anthropic-ratelimit-tokens-reset": "2027-01-01T12:00:30Z" }, 30_000]
   ]
   for (const [what, headers, expected] of readable) {
-    it(`P801 reads ${what}`, () => assert.strictEqual(millis(headers), expected))
+    it(`reads ${what} [P801]`, () => assert.strictEqual(millis(headers), expected))
   }
 
   for (const value of ["", " ", "soon", "-5", "-0.5", "NaN", "Infinity", "1e3", "0x10", "1,5", "10 s", "Fri"]) {
-    it(`P801 reads nothing from '${value}'`, () => {
+    it(`reads nothing from '${value}' [P801]`, () => {
       assert.strictEqual(millis({ "retry-after": value }), undefined)
       assert.strictEqual(millis({ "retry-after-ms": value }), undefined)
     })
   }
 
-  it("P801 takes a reset for a wait only where that limit is used up", () => {
+  it("takes a reset for a wait only where that limit is used up [P801]", () => {
     const of = (remaining: string) =>
       millis({ "x-ratelimit-reset-tokens": "53.622s", "x-ratelimit-remaining-tokens": remaining })
     assert.strictEqual(of("0"), 53_622)
     assert.strictEqual(of("3189"), undefined)
   })
 
-  it("P801 takes a reset for a wait only with status 429", () => {
+  it("takes a reset for a wait only with status 429 [P801]", () => {
     assert.strictEqual(millis({ "x-ratelimit-reset-tokens": "53s" }, "", 500), undefined)
   })
 
-  it("P803 ignores the headers of a success", () => {
+  it("ignores the headers of a success [P803]", () => {
     for (const status of [200, 204, 299]) {
       assert.strictEqual(millis({ "retry-after": "4", "retry-after-ms": "5" }, "", status), undefined)
     }
   })
 })
 
-describe("P801 texts", () => {
+describe("texts [P801]", () => {
   const readable: ReadonlyArray<readonly [string, number]> = [
     ["Rate limit reached for m. Limit 30000, Used 26811. Please try again in 3.862s. Visit x", 3862],
     ["Please try again in 644ms", 644],
@@ -85,14 +85,14 @@ describe("P801 texts", () => {
     ["try again in 250 milliseconds", 250]
   ]
   for (const [text, expected] of readable) {
-    it(`P801 reads "${text}"`, () => assert.strictEqual(millis({}, text), expected))
+    it(`reads "${text}" [P801]`, () => assert.strictEqual(millis({}, text), expected))
   }
 
   for (const text of ["", "try again later", "try again in 5 parsecs", "in 5s", "retry 5s", "Used 20s"]) {
-    it(`P801 reads nothing from "${text}"`, () => assert.strictEqual(millis({}, text), undefined))
+    it(`reads nothing from "${text}" [P801]`, () => assert.strictEqual(millis({}, text), undefined))
   }
 
-  it("P801 the largest of all wins", () => {
+  it("the largest of all wins [P801]", () => {
     const headers = { "retry-after": "2", "retry-after-ms": "1500", "x-ratelimit-reset-requests": "1s" }
     assert.strictEqual(millis(headers, "try again in 3s"), 3000)
     assert.strictEqual(millis(headers, "try again in 1s"), 2000)
@@ -114,12 +114,12 @@ describe("P801 texts", () => {
     ["a header that cannot be read", { "retry-after": "-5" }, "try again later", 500_000]
   ]
   for (const [what, headers, text, expected] of askedBeside) {
-    it(`P801 a limit that is used up waits for its reset only where no wait is asked for: ${what}`, () => {
+    it(`a limit that is used up waits for its reset only where no wait is asked for: ${what} [P801]`, () => {
       assert.strictEqual(millis({ ...headers, ...spent }, text), expected)
     })
   }
 
-  it("P801 is total: any header and any text give nothing, or a finite wait of at least 0", () => {
+  it("is total: any header and any text give nothing, or a finite wait of at least 0 [P801]", () => {
     const value = fc.oneof(
       fc.string(),
       fc.double().map(String),
@@ -136,7 +136,7 @@ describe("P801 texts", () => {
   })
 })
 
-describe("P801 data in the body", () => {
+describe("data in the body [P801]", () => {
   const info = (retryDelay: Schema.Json) => ({ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay })
 
   /** The wait of a Gemini answer with these details and this text. */
@@ -161,10 +161,10 @@ describe("P801 data in the body", () => {
     ["39043s", 39_043_000]
   ]
   for (const [delay, expected] of readable) {
-    it(`P801 reads a retry delay of ${delay}`, () => assert.strictEqual(gemini([info(delay)]), expected))
+    it(`reads a retry delay of ${delay} [P801]`, () => assert.strictEqual(gemini([info(delay)]), expected))
   }
 
-  it("P801 a retry delay stands over the reset of a limit", () => {
+  it("a retry delay stands over the reset of a limit [P801]", () => {
     const spent = { "x-ratelimit-reset-tokens": "6m0s" }
     assert.strictEqual(gemini([info("34.4s")], "", spent), 34_400)
     assert.strictEqual(gemini([info("-1s")], "", spent), 360_000)
@@ -184,24 +184,24 @@ describe("P801 data in the body", () => {
     null,
     { seconds: 5 }
   ]) {
-    it(`P801 reads nothing from a retry delay of ${JSON.stringify(delay).slice(0, 20)}`, () => {
+    it(`reads nothing from a retry delay of ${JSON.stringify(delay).slice(0, 20)} [P801]`, () => {
       assert.strictEqual(gemini([info(delay)]), undefined)
     })
   }
 
-  it("P801 takes the larger of the delay, which is cut down to whole seconds, and the text", () => {
+  it("takes the larger of the delay, which is cut down to whole seconds, and the text [P801]", () => {
     assert.strictEqual(gemini([info("48s")], "Please retry in 48.939935699s."), 48_940)
     assert.strictEqual(gemini([info("50s")], "Please retry in 48.939935699s."), 50_000)
     assert.strictEqual(gemini([{ reason: "x" }, info("2s"), info("1s")]), 2000)
   })
 
-  it("P801 takes the larger of the delay and the headers, dates by the clock of the answer", () => {
+  it("takes the larger of the delay and the headers, dates by the clock of the answer [P801]", () => {
     const date = "Fri, 01 Jan 2027 12:00:07 GMT"
     assert.strictEqual(gemini([info("5s")], "", { "retry-after": date }), 7000)
     assert.strictEqual(gemini([info("9s")], "", { "retry-after": date }), 9000)
   })
 
-  it("P801 reads the delay of a server that is overloaded, and of a chunk in a stream", () => {
+  it("reads the delay of a server that is overloaded, and of a chunk in a stream [P801]", () => {
     const body = { error: { status: "UNAVAILABLE", details: [info("2s")] } }
     const source = { provider: "gemini", model: "m", secrets: [] }
     const chunk = GeminiContent.inside(source, answer({ "retry-after": "9" }, 200), body)
@@ -210,12 +210,12 @@ describe("P801 data in the body", () => {
     assert.deepStrictEqual(whole.retryAfter, Duration.seconds(2))
   })
 
-  it("P801 takes the wait along with a daily quota for advice at most", () => {
+  it("takes the wait along with a daily quota for advice at most [P801]", () => {
     const quota = { violations: [{ quotaId: "GenerateRequestsPerDayPerProjectPerModel-FreeTier" }] }
     assert.strictEqual(gemini([quota, info("2s")]), undefined)
   })
 
-  it("P801 reads the delay of a provider behind a router", () => {
+  it("reads the delay of a provider behind a router [P801]", () => {
     const raw = JSON.stringify({ error: { status: "RESOURCE_EXHAUSTED", details: [info("9s")] } })
     const body = JSON.stringify({ error: { code: 429, message: "Provider returned error", metadata: { raw } } })
     const source = { provider: "openrouter", model: "m", secrets: [] }
@@ -223,7 +223,7 @@ describe("P801 data in the body", () => {
     assert.deepStrictEqual(error.retryAfter, Duration.seconds(9))
   })
 
-  it("P801 reads the headers that a router passes on, those of its own answer first", () => {
+  it("reads the headers that a router passes on, those of its own answer first [P801]", () => {
     const headers = { "X-RateLimit-Limit": "20", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": String(noon + 900) }
     const source = { provider: "openrouter", model: "m", secrets: [] }
     const hint = (own: Readonly<Record<string, string>>, passed: object = headers) => {
@@ -238,7 +238,7 @@ describe("P801 data in the body", () => {
   })
 })
 
-it("P802 only `x-should-retry: false` forbids to send again", () => {
+it("only `x-should-retry: false` forbids to send again [P802]", () => {
   assert.isTrue(Hints.forbidsResend(answer({ "x-should-retry": "false" })))
   assert.isTrue(Hints.forbidsResend(answer({ "x-should-retry": " False " })))
   assert.isFalse(Hints.forbidsResend(answer({ "x-should-retry": "true" })))

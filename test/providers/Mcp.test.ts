@@ -29,7 +29,7 @@ const failing = (answer: () => object | Response) =>
   }).pipe(Effect.provide(withTools([{ name: "sell", inputSchema }], answer).layer))
 
 it.effect(
-  "P1107 each failure of a server is of category mcp, names tool and server, and says whether to try again",
+  "each failure of a server is of category mcp, names tool and server, and says whether to try again [P1107]",
   () =>
     Effect.gen(function* () {
       const tried = {
@@ -60,7 +60,7 @@ it.effect(
     })
 )
 
-it.effect("P1107 a call ends at its time limit, and the server is told that nobody waits any more", () =>
+it.effect("a call ends at its time limit, and the server is told that nobody waits any more [P1107]", () =>
   Effect.gen(function* () {
     const { asked, layer } = withTools([{ name: "wait", inputSchema }], () => new Promise<object>(() => undefined))
     yield* Effect.gen(function* () {
@@ -84,25 +84,27 @@ it.effect("P1107 a call ends at its time limit, and the server is told that nobo
   })
 )
 
-it.effect("P1107 the versions of the protocol are tried newest first, and the one that the server names is taken", () =>
-  Effect.gen(function* () {
-    for (const version of ["2025-11-25", "2025-06-18", "2024-11-05"] as const) {
-      const { asked, layer } = withTools([{ name: "sell", inputSchema }], () => ({ content: text("sold") }), version)
-      const server = yield* Effect.provide(connect(), layer)
-      assert.strictEqual(server.version, version)
-      const { content } = yield* call(server, "sell")
-      assert.deepStrictEqual(content, [{ type: "text", text: "sold" }])
-      const versions = asked.flatMap(({ headers }) => headers.get("mcp-protocol-version") ?? [])
-      assert.deepStrictEqual([versions[0], versions[1], versions.at(-1)], ["2026-07-28", "2025-11-25", version])
-    }
-    const { layer } = withTools([], undefined, "1999-01-01")
-    const error = yield* Effect.flip(Effect.provide(connect(), layer))
-    assert.deepInclude(error, { tool: "shop", category: "mcp", isRetryable: false })
-  })
+it.effect(
+  "the versions of the protocol are tried newest first, and the one that the server names is taken [P1107]",
+  () =>
+    Effect.gen(function* () {
+      for (const version of ["2025-11-25", "2025-06-18", "2024-11-05"] as const) {
+        const { asked, layer } = withTools([{ name: "sell", inputSchema }], () => ({ content: text("sold") }), version)
+        const server = yield* Effect.provide(connect(), layer)
+        assert.strictEqual(server.version, version)
+        const { content } = yield* call(server, "sell")
+        assert.deepStrictEqual(content, [{ type: "text", text: "sold" }])
+        const versions = asked.flatMap(({ headers }) => headers.get("mcp-protocol-version") ?? [])
+        assert.deepStrictEqual([versions[0], versions[1], versions.at(-1)], ["2026-07-28", "2025-11-25", version])
+      }
+      const { layer } = withTools([], undefined, "1999-01-01")
+      const error = yield* Effect.flip(Effect.provide(connect(), layer))
+      assert.deepInclude(error, { tool: "shop", category: "mcp", isRetryable: false })
+    })
 )
 
 it.effect(
-  "P1107 the hints of a server say what running a tool does; read-only wins, and what is missing is unsafe",
+  "the hints of a server say what running a tool does; read-only wins, and what is missing is unsafe [P1107]",
   () =>
     Effect.gen(function* () {
       const cases: ReadonlyArray<readonly [Mcp.Hints | undefined, string]> = [
@@ -131,7 +133,7 @@ it.effect(
     })
 )
 
-it.effect("P1107 all pages of a list are read, and a list that never ends is refused", () =>
+it.effect("all pages of a list are read, and a list that never ends is refused [P1107]", () =>
   Effect.gen(function* () {
     const pages = fake(({ params }) => {
       const page = Number(params["cursor"] ?? 0)
@@ -147,7 +149,7 @@ it.effect("P1107 all pages of a list are read, and a list that never ends is ref
   })
 )
 
-it.effect("P1107 names that collide get the name of their server, and every provider admits them", () =>
+it.effect("names that collide get the name of their server, and every provider admits them [P1107]", () =>
   Effect.gen(function* () {
     const at = (name: string, ...tools: ReadonlyArray<string>) =>
       Mcp.connect(name, Mcp.http({ url })).pipe(
@@ -181,7 +183,7 @@ it.effect("P1107 names that collide get the name of their server, and every prov
 )
 
 it.effect(
-  "P1107 every kind of content becomes a part of ours, and the data is checked against the server's own schema",
+  "every kind of content becomes a part of ours, and the data is checked against the server's own schema [P1107]",
   () =>
     Effect.gen(function* () {
       const outputSchema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] }
@@ -241,7 +243,7 @@ it.effect(
     })
 )
 
-it.effect("P202 P1107 a secret is sent, and said by nobody: no failure and no result repeats it", () =>
+it.effect("a secret is sent, and said by nobody: no failure and no result repeats it [P202 P1107]", () =>
   Effect.gen(function* () {
     const secret = "tok-1234-abcd-5678"
     const { asked, layer } = withTools([{ name: "look", inputSchema }], ({ headers }) =>
@@ -269,7 +271,7 @@ it.effect("P202 P1107 a secret is sent, and said by nobody: no failure and no re
 )
 
 it.effect(
-  "P202 P1107 a secret is in nothing that a server says of itself, and a masked result still fits its schema",
+  "a secret is in nothing that a server says of itself, and a masked result still fits its schema [P202 P1107]",
   () =>
     Effect.gen(function* () {
       const secret = "tok-1234-abcd-5678"
@@ -300,7 +302,7 @@ it.effect(
     })
 )
 
-it.effect("P1107 a key in an address is sent, and said by nobody where the address is Redacted", () =>
+it.effect("a key in an address is sent, and said by nobody where the address is Redacted [P1107]", () =>
   Effect.gen(function* () {
     const { layer } = withTools([{ name: "look", inputSchema }], () =>
       refusing(-32_000, "the key 'abcdefghijk' is over")
@@ -327,7 +329,7 @@ it.effect("P1107 a key in an address is sent, and said by nobody where the addre
   })
 )
 
-it.effect("P202 P1107 a password is a secret by itself, also where it was sent with its name in base64", () =>
+it.effect("a password is a secret by itself, also where it was sent with its name in base64 [P202 P1107]", () =>
   Effect.gen(function* () {
     const { layer } = withTools([{ name: "look", inputSchema }], () => refusing(-32_000, "not with 'abcdefghijk', ann"))
     const headers = { authorization: Redacted.make(`Basic ${btoa("ann:abcdefghijk")}`) }
@@ -337,7 +339,7 @@ it.effect("P202 P1107 a password is a secret by itself, also where it was sent w
   })
 )
 
-it.effect("P1107 our client and our server speak the newest version with each other", () =>
+it.effect("our client and our server speak the newest version with each other [P1107]", () =>
   Effect.gen(function* () {
     const add = Tool.make("add", {
       description: "Adds.",
@@ -362,7 +364,7 @@ it.effect("P1107 our client and our server speak the newest version with each ot
 )
 
 it.effect(
-  "P1107 a server that says that its tools have changed is asked for them anew, in the versions of both kinds",
+  "a server that says that its tools have changed is asked for them anew, in the versions of both kinds [P1107]",
   () =>
     Effect.gen(function* () {
       const notice = { jsonrpc: "2.0", method: "notifications/tools/list_changed" }

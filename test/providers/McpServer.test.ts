@@ -20,7 +20,7 @@ const noted = (name: string, steps: ReadonlyArray<Effect.Effect<string, Error>>)
   return { tool, runs: () => runs }
 }
 
-it.live("P1107 a call from outside goes through the tables of its tool", () =>
+it.live("a call from outside goes through the tables of its tool [P1107]", () =>
   Effect.gen(function* () {
     const flaky = noted("flaky", [Effect.fail(new Error("once")), Effect.succeed("noted")])
     const patient = flaky.tool.pipe(Tool.onError({ orElse: Recovery.retry({ retries: 1 }) }))
@@ -31,7 +31,7 @@ it.live("P1107 a call from outside goes through the tables of its tool", () =>
   })
 )
 
-it.live("P1107 a call that needs approval waits for the Approver of the server", () =>
+it.live("a call that needs approval waits for the Approver of the server [P1107]", () =>
   Effect.gen(function* () {
     const { runs, tool } = noted("pay", [Effect.succeed("paid")])
     const asked: Array<string> = []
@@ -62,13 +62,13 @@ it.live("P1107 a call that needs approval waits for the Approver of the server",
   })
 )
 
-it("P1107 the hints that we give are read back as what they were made of", () => {
+it("the hints that we give are read back as what they were made of [P1107]", () => {
   for (const sideEffects of ["none", "idempotent", "unsafe"] as const)
     assert.strictEqual(Mcp.sideEffectsOf(McpServer.hintsOf(sideEffects)), sideEffects)
   assert.strictEqual(McpServer.hintsOf("undeclared"), undefined)
 })
 
-it("P1107 built-in tools and tools of one name are not served", () => {
+it("built-in tools and tools of one name are not served [P1107]", () => {
   const { tool } = noted("note", [])
   const serving = (tools: ReadonlyArray<Tool.AnyTool>) => () =>
     McpServer.http({ name: "ours", version: "1", path: "/mcp", tools })
@@ -76,7 +76,7 @@ it("P1107 built-in tools and tools of one name are not served", () => {
   assert.throws(serving([Tool.escalate]), /the built-in tool 'escalate' cannot be served/)
 })
 
-it.live("P1107 a tool that passes through two servers keeps its schema, its hints and what it says", () =>
+it.live("a tool that passes through two servers keeps its schema, its hints and what it says [P1107]", () =>
   Effect.gen(function* () {
     const { tool } = noted("note", [Effect.succeed("noted"), Effect.fail(new Error("no paper"))])
     const connect = (tools: ReadonlyArray<Tool.AnyTool>) =>

@@ -40,7 +40,7 @@ const connect = (onDiscover: string) =>
   )
 
 describe("a program", { timeout: 30_000 }, () => {
-  it.live("P1107 that goes away at a question of the newest version is started again and asked an older one", () =>
+  it.live("that goes away at a question of the newest version is started again and asked an older one [P1107]", () =>
     Effect.gen(function* () {
       for (const onDiscover of ["process.exit(1)", "tell({ id, error: { code: -32601, message: 'unknown' } })"]) {
         const server = yield* connect(onDiscover)
@@ -65,7 +65,7 @@ describe("a program", { timeout: 30_000 }, () => {
     )
   )
 
-  it.live("P202 P1107 that says a secret at last, as a whole or cut in two, is not quoted with it", () =>
+  it.live("that says a secret at last, as a whole or cut in two, is not quoted with it [P202 P1107]", () =>
     Effect.gen(function* () {
       const last = "console.error(process.env.TOKEN + process.argv[1] + ' ' + 'y'.repeat(480)); process.exit(1)"
       const way = Mcp.stdio({

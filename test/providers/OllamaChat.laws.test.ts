@@ -49,21 +49,21 @@ const anyLine = fc.oneof(
 const recorded = fixtures.filter(({ api, status }) => api === "ollama" && status === 200).flatMap(pieces)
 
 describe("totality", () => {
-  it("T8 any body is a reply or one typed error", () => {
+  it("any body is a reply or one typed error [T8]", () => {
     fc.assert(
       fc.property(anyText(anyLine), (body) => isTotal(whole(codec, body), isReply)),
       { numRuns: 1000 }
     )
   })
 
-  it("T8 any lines are a reply, one typed error, or a stream that was cut off", () => {
+  it("any lines are a reply, one typed error, or a stream that was cut off [T8]", () => {
     fc.assert(
       fc.property(fc.array(anyText(anyLine), { maxLength: 5 }), (lines) => isTotal(streamed(codec, lines), isReply)),
       { numRuns: 1000 }
     )
   })
 
-  it("T8 recorded lines in any order, any of them missing, repeated or cut short", () => {
+  it("recorded lines in any order, any of them missing, repeated or cut short [T8]", () => {
     const line = fc.constantFrom(...recorded)
     const cut = fc.tuple(line, fc.nat(200)).map(([text, length]) => text.slice(0, length))
     fc.assert(
@@ -85,7 +85,7 @@ const anyMessage = fc.record({
 })
 
 describe("there and back", () => {
-  it("A114 P1002 a reply is the same whole and in lines, and goes back as it came", () => {
+  it("a reply is the same whole and in lines, and goes back as it came [A114 P1002]", () => {
     fc.assert(
       fc.property(anyMessage, fc.nat(12), ({ calls, content, thinking }, cut) => {
         const tool_calls = calls.map(({ args, id }) => ({

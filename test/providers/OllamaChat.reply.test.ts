@@ -57,7 +57,7 @@ describe("replies", () => {
     assert.deepStrictEqual(ok(streamed(codec, lines)), reply)
   })
 
-  it("A114 makes up ids that are told apart over all lines", () => {
+  it("makes up ids that are told apart over all lines [A114]", () => {
     const lines = [
       line({ tool_calls: [wireCall("f", {}), wireCall("f", {}, "x")] }),
       line({ tool_calls: [wireCall("f", {}, "x")] }, { done: false, created_at: "2025-06-09T17:58:57Z" }),
@@ -138,7 +138,7 @@ describe("a prompt that fills the context", () => {
 })
 
 describe("streams", () => {
-  it("P504 without its last line there is no end", () => {
+  it("without its last line there is no end [P504]", () => {
     const result = streamed(codec, [line({ content: "a" }), line({ tool_calls: [wireCall("f", {})] })])
     assert(Result.isSuccess(result))
     assert.isUndefined(result.success)
@@ -154,7 +154,7 @@ describe("streams", () => {
     assert.deepStrictEqual(decoder.end(), Result.succeed([]))
   })
 
-  it("T8 a line with an error ends it, also after content", () => {
+  it("a line with an error ends it, also after content [T8]", () => {
     const result = streamed(codec, [
       line({ content: "a" }),
       { error: "an error was encountered while running the model" }
@@ -165,7 +165,7 @@ describe("streams", () => {
     assert.include(wordless.detail, "runner_gone")
   })
 
-  it("T8 what cannot be read, or is not done, is an UnknownLlmError", () => {
+  it("what cannot be read, or is not done, is an UnknownLlmError [T8]", () => {
     for (const body of ["", "<html>", "null", "[]", "{}", JSON.stringify(line({ content: "a" }))]) {
       failed(whole(codec, body), LlmError.UnknownLlmError)
     }

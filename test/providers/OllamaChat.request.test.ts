@@ -52,7 +52,7 @@ describe("messages", () => {
     ])
   })
 
-  it("C1 C2 writes one result per call, right after the message that made them, errors in their text", () => {
+  it("writes one result per call, right after the message that made them, errors in their text [C1 C2]", () => {
     const assistant = said(
       Message.text("let me see"),
       settled(call("c1", '{"q":1}'), "result", "one"),
@@ -90,7 +90,7 @@ describe("messages", () => {
     }
   })
 
-  it("P1002 sends thoughts back to the server that had them, and drops what others thought or did", () => {
+  it("sends thoughts back to the server that had them, and drops what others thought or did [P1002]", () => {
     const thinking = (provider: string) =>
       said({ type: "reasoning", text: "hmm", opaque: { provider, data: "thinking" } }, Message.text("4"), {
         type: "provider-item",
@@ -135,7 +135,7 @@ describe("tools and output", () => {
     assert.deepStrictEqual(tools[0].function.parameters, { ...$defs.Query, $defs })
   })
 
-  it("P301 sends the schema of an output where no tools are offered", () => {
+  it("sends the schema of an output where no tools are offered [P301]", () => {
     assert.deepStrictEqual(encode({ output }).format, output.schema)
     assert.deepStrictEqual(encode({ output, tools: [tool], toolChoice: "none" }).format, output.schema)
     assert.notProperty(encode({ output, tools: [tool] }), "format")

@@ -149,7 +149,7 @@ const ok = (result: Result.Result<Message.Reply | undefined, LlmError.LlmError>)
 }
 
 describe("whole and streamed", () => {
-  it("A114 A814 any reply says the same, with reasoning, its details, calls, sources and cost, however it is cut", () => {
+  it("any reply says the same, with reasoning, its details, calls, sources and cost, however it is cut [A114 A814]", () => {
     const seen = new Set<string>()
     fc.assert(
       fc.property(replies, (reply) => {
@@ -171,7 +171,7 @@ describe("what servers of this format send, spoilt", () => {
     assert.isTrue(Result.isSuccess(result) || LlmError.isLlmError(result.failure))
   }
 
-  it("T8 any bytes and any JSON are a reply or one LlmError, whole and as events", () => {
+  it("any bytes and any JSON are a reply or one LlmError, whole and as events [T8]", () => {
     const field = fc.constantFrom(
       "choices",
       "delta",
@@ -223,7 +223,7 @@ describe("what servers of this format send, spoilt", () => {
     )
   })
 
-  it("T8 recordings that are cut off, or whose events come in another order, are a reply or one LlmError", () => {
+  it("recordings that are cut off, or whose events come in another order, are a reply or one LlmError [T8]", () => {
     const streams = recorded.filter(({ streaming }) => streaming).map(pieces)
     const bodies = recorded.filter(({ streaming }) => !streaming).map(({ body }) => body)
     assert.isAbove(streams.length, 5)
@@ -241,7 +241,7 @@ describe("what servers of this format send, spoilt", () => {
     )
   })
 
-  it("P504 a recorded stream without its end is never a reply", () => {
+  it("a recorded stream without its end is never a reply [P504]", () => {
     const streams = recorded.filter(({ expected, streaming }) => streaming && expected.error === undefined)
     for (const fixture of streams) {
       const events = pieces(fixture)
@@ -253,7 +253,7 @@ describe("what servers of this format send, spoilt", () => {
     }
   })
 
-  it.live("A114 A814 recorded streams give the same reply, whatever pieces their bytes come in", () =>
+  it.live("recorded streams give the same reply, whatever pieces their bytes come in [A114 A814]", () =>
     Effect.gen(function* () {
       const streams = recorded.filter(({ streaming }) => streaming)
       for (const fixture of streams) {
@@ -304,7 +304,7 @@ describe("thoughts between tags", () => {
     assert.deepStrictEqual(split(["<think></think>  4 "]), { thought: "", said: "4 " })
   })
 
-  it("A114 are the same in whatever pieces the text comes", () => {
+  it("are the same in whatever pieces the text comes [A114]", () => {
     const alphabet = fc.constantFrom("<think>", "</think>", "<", "think>", "/", " ", "\n", "a", "</", "t")
     fc.assert(
       fc.property(fc.array(alphabet, { maxLength: 12 }), places, (words, places) => {
@@ -325,7 +325,7 @@ describe("details of reasoning", () => {
   }
   const text = (index: number | undefined, text: string) => ({ type: "reasoning.text", text, index })
 
-  it("P1002 are put together by index and type, so that a signature goes with the whole of its text", () => {
+  it("are put together by index and type, so that a signature goes with the whole of its text [P1002]", () => {
     const pieces = [
       { ...text(0, "Let"), format: "anthropic-claude-v1" },
       { type: "reasoning.summary", summary: "in short", index: 0 },
@@ -340,19 +340,19 @@ describe("details of reasoning", () => {
     ])
   })
 
-  it("P1002 the last signature is that of the whole, and an absent one takes none away", () => {
+  it("the last signature is that of the whole, and an absent one takes none away [P1002]", () => {
     const signed = (signature: string | null) => ({ type: "reasoning.text", text: "a", signature, index: 0 })
     assert.deepStrictEqual<unknown>(merged(signed(null), signed("early"), signed("late"), signed(null)), [
       { type: "reasoning.text", text: "aaaa", signature: "late", index: 0 }
     ])
   })
 
-  it("P1002 sealed parts of several calls stay apart, though their index is one", () => {
+  it("sealed parts of several calls stay apart, though their index is one [P1002]", () => {
     const sealed = (id: string) => ({ type: "reasoning.encrypted", data: `data of ${id}`, id, index: 0 })
     assert.deepStrictEqual<unknown>(merged(sealed("a"), sealed("b")), [sealed("a"), sealed("b")])
   })
 
-  it("P1002 without an index, a text goes on with the text before it, and what is sealed stands alone", () => {
+  it("without an index, a text goes on with the text before it, and what is sealed stands alone [P1002]", () => {
     const sealed = { type: "reasoning.encrypted", data: "x" }
     assert.deepStrictEqual<unknown>(
       merged(text(undefined, "a"), text(undefined, "b"), sealed, sealed, text(undefined, "c")),

@@ -91,7 +91,7 @@ describe("how a reply ended", () => {
     assert.strictEqual(ok(whole({ content: "x", refusal: "" })).finish, "stop")
   })
 
-  it("T8 a reply that broke off is the error of its reason", () => {
+  it("a reply that broke off is the error of its reason [T8]", () => {
     failed(whole({ content: "x" }, { finish_reason: "insufficient_system_resource" }), LlmError.ModelOverloadedError)
     failed(whole({ content: "x" }, { finish_reason: "error" }), LlmError.ServerError)
     failed(whole({ content: "x" }, { finish_reason: "content_filter" }), LlmError.ContentFilteredError)
@@ -100,13 +100,13 @@ describe("how a reply ended", () => {
 })
 
 describe("errors within a success", () => {
-  it("T8 an error in a 200 body is the error that it names", () => {
+  it("an error in a 200 body is the error that it names [T8]", () => {
     failed(decode({ error: { code: 502, message: "Provider failed" } }), LlmError.ServerError)
     failed(decode({ error: { code: "insufficient_quota" } }), LlmError.QuotaExhaustedError)
     failed(decode({ error: "model is overloaded" }), LlmError.ModelOverloadedError)
   })
 
-  it("T8 an error event is the error that it names, at any place of the stream", () => {
+  it("an error event is the error that it names, at any place of the stream [T8]", () => {
     const error = { error: { type: "rate_limit_error", message: "slow down" } }
     failed(decodeStream([error]), LlmError.RateLimitError)
     failed(decodeStream([chunk({ content: "x" }), error]), LlmError.RateLimitError)
@@ -166,7 +166,7 @@ describe("calls", () => {
 
   const raw = ['{"a":1}', '{"city": "Oslo", "unit": ', "", "nonsense", '{"a":1,}', "{}", '"text"', " "]
   for (const text of raw) {
-    it(`A114 gives the raw text ${JSON.stringify(text)} back unchanged, whole and streamed in any pieces`, () => {
+    it(`gives the raw text ${JSON.stringify(text)} back unchanged, whole and streamed in any pieces [A114]`, () => {
       const expected: Message.Reply["content"] = [{ type: "tool-call", id: "c1", name: "f", arguments: text }]
       assert.deepStrictEqual(ok(whole({ tool_calls: [wireCall("c1", "f", text)] })).content, expected)
       const first = { index: 0, id: "c1", function: { name: "f", arguments: "" } }
@@ -176,7 +176,7 @@ describe("calls", () => {
     })
   }
 
-  it("A114 keeps absent arguments absent, and an object an object, whole and streamed", () => {
+  it("keeps absent arguments absent, and an object an object, whole and streamed [A114]", () => {
     for (const [args, expected] of [
       [undefined, null],
       [null, null],
@@ -232,7 +232,7 @@ describe("calls", () => {
     )
   })
 
-  it("P506 hands no call over before the stream has ended well", () => {
+  it("hands no call over before the stream has ended well [P506]", () => {
     const decoder = codec.decoder(answer(""))
     const start = decoder.push(JSON.stringify(chunk({ tool_calls: [{ index: 0, ...wireCall("c", "f", "{}") }] })))
     assert.deepStrictEqual(start, Result.succeed([]))
@@ -298,7 +298,7 @@ describe("text and reasoning", () => {
   }
 })
 
-it("T8 a stream without any reply in it is an UnknownLlmError, also if it ends well", () => {
+it("a stream without any reply in it is an UnknownLlmError, also if it ends well [T8]", () => {
   failed(decodeStream(["[DONE]"]), LlmError.UnknownLlmError)
   failed(decodeStream([{ choices: [], usage: { prompt_tokens: 1 } }, "[DONE]"]), LlmError.UnknownLlmError)
 })
@@ -335,7 +335,7 @@ describe("whatever comes", () => {
     fragment.map((value) => JSON.stringify(value))
   )
 
-  it("T8 any body is a reply or one LlmError, never a throw", () => {
+  it("any body is a reply or one LlmError, never a throw [T8]", () => {
     fc.assert(
       fc.property(text, (body) => {
         const result = decode(body)
@@ -345,7 +345,7 @@ describe("whatever comes", () => {
     )
   })
 
-  it("T8 any events are parts or one LlmError, never a throw", () => {
+  it("any events are parts or one LlmError, never a throw [T8]", () => {
     const events = fc.array(fc.oneof(text, fc.constant("[DONE]"), fc.constant(JSON.stringify(chunk({ content: "x" })))))
     fc.assert(
       fc.property(events, (data) => {
@@ -356,7 +356,7 @@ describe("whatever comes", () => {
     )
   })
 
-  it("A114 any reply says the same whole and streamed, however its texts are cut", () => {
+  it("any reply says the same whole and streamed, however its texts are cut [A114]", () => {
     const reply = fc.record({
       content: fc.string(),
       calls: fc.array(
@@ -422,7 +422,7 @@ describe("the next piece of a text", () => {
     assert.deepStrictEqual(decoderOf().push({ ...chunk({}), usage }), Result.succeed([]))
   })
 
-  it("P504 may be the last in no stream but one whose reply has ended, and by no event but its own", () => {
+  it("may be the last in no stream but one whose reply has ended, and by no event but its own [P504]", () => {
     const object = "chat.completion.done"
     const decoder = OpenAiChat.make(source, {}, { lastEvent: object }).decoder(answer(""))
     const states = [{ ...chunk({ content: "a" }), object }, { ...chunk({}), object }, chunk({}, "stop"), { object }]

@@ -53,7 +53,7 @@ describe("messages", () => {
     assert.deepStrictEqual(messagesOf({ role: "user", content: [] }), [{ role: "user", content: "" }])
   })
 
-  it("C1 writes one result per call, right after the message that made them, in the order of the calls", () => {
+  it("writes one result per call, right after the message that made them, in the order of the calls [C1]", () => {
     const assistant: Message.Assistant = {
       role: "assistant",
       content: [
@@ -87,7 +87,7 @@ describe("messages", () => {
     )
   })
 
-  it("C2 a failed call differs from a successful one with the same text; texts that say so themselves stay as they are", () => {
+  it("a failed call differs from a successful one with the same text; texts that say so themselves stay as they are [C2]", () => {
     const contentOf = (kind: Message.SettlementKind, text: string) =>
       messagesOf({ role: "assistant", content: [settled(call("c1", "{}"), kind, text)] })[1].content
     assert.strictEqual(contentOf("result", "no rows"), "no rows")
@@ -193,7 +193,7 @@ describe("images and files", () => {
 describe("the output", () => {
   const output: Model.OutputSpec = { name: "report writer", schema: { type: "object", properties: {} } }
 
-  it("P301 goes as response_format, under a name that the wire takes", () => {
+  it("goes as response_format, under a name that the wire takes [P301]", () => {
     assert.deepStrictEqual(encode({ output }).response_format, {
       type: "json_schema",
       json_schema: { name: "report_writer", schema: { type: "object", properties: {} } }
@@ -205,7 +205,7 @@ describe("the output", () => {
     assert.notProperty(encode({}), "response_format")
   })
 
-  it("P301 is left out where it is no object, and where the user says otherwise", () => {
+  it("is left out where it is no object, and where the user says otherwise [P301]", () => {
     assert.notProperty(encode({ output: { name: "list", schema: { type: "array" } } }), "response_format")
     const extra = { response_format: { type: "json_object" } }
     assert.deepStrictEqual(encode({ output }, { extra }).response_format, { type: "json_object" })
@@ -217,7 +217,7 @@ describe("other servers", () => {
   const encodeFor = (dialect: OpenAiChat.Dialect, request: Partial<Model.Request>) =>
     JSON.parse(OpenAiChat.make(source, {}, dialect).encode({ ...plain, ...request }, "whole"))
 
-  it("C1 keep calls and their results apart where neighbours of one role are made one message", () => {
+  it("keep calls and their results apart where neighbours of one role are made one message [C1]", () => {
     const wireCall = (id: string) => ({ id, type: "function", function: { name: "search", arguments: "{}" } })
     const messages: Message.Transcript = [
       Message.user("go"),
@@ -285,14 +285,14 @@ describe("other servers", () => {
     assert.deepStrictEqual(body, { ...encode({}), stream: true })
   })
 
-  it("P301 that take no schema at all are told it in words only", () => {
+  it("that take no schema at all are told it in words only [P301]", () => {
     const output: Model.OutputSpec = { name: "o", schema: { type: "object", properties: {} } }
     const body = encodeFor({ capabilities: { ...capabilities, output: "none" } }, { output })
     assert.notProperty(body, "response_format")
     assert.include(body.messages[0].content, '{"type":"object","properties":{}}')
   })
 
-  it("P301 that are only held to JSON are told so, and the schema in words; a list is told in words alone", () => {
+  it("that are only held to JSON are told so, and the schema in words; a list is told in words alone [P301]", () => {
     const body = (schema: Model.OutputSpec["schema"]) =>
       encodeFor({ capabilities: { ...capabilities, output: "json" } }, { output: { name: "o", schema } })
     const object = body({ type: "object", properties: {} })

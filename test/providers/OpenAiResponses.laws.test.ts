@@ -84,7 +84,7 @@ const item = fc.oneof(
 const recorded = fixtures.filter(({ api, status }) => api === "openai-responses" && status === 200)
 
 describe("totality", () => {
-  it("T8 any body is a reply or one LlmError, never a throw", () => {
+  it("any body is a reply or one LlmError, never a throw [T8]", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -101,7 +101,7 @@ describe("totality", () => {
     )
   })
 
-  it("T8 any events are parts or one LlmError, never a throw", () => {
+  it("any events are parts or one LlmError, never a throw [T8]", () => {
     fc.assert(
       fc.property(fc.array(anyText, { maxLength: 20 }), (data) => check(decodeStream(data))),
       { numRuns: 1000 }
@@ -109,7 +109,7 @@ describe("totality", () => {
   })
 
   for (const { body, id, ...fixture } of recorded) {
-    it(`T8 ${id}, cut off, reordered, doubled or thinned out, never throws`, () => {
+    it(`${id}, cut off, reordered, doubled or thinned out, never throws [T8]`, () => {
       const all = pieces({ body, id, ...fixture })
       const subset = fc.array(fc.nat(all.length - 1), { maxLength: all.length * 2 })
       fc.assert(
@@ -124,7 +124,7 @@ describe("totality", () => {
   }
 })
 
-it("A114 any response says the same whole and streamed, however its texts are cut", () => {
+it("any response says the same whole and streamed, however its texts are cut [A114]", () => {
   fc.assert(
     fc.property(fc.array(item, { maxLength: 5 }), fc.integer({ min: 1, max: 5 }), fc.boolean(), (output, size, cut) => {
       const body = response(output, cut ? { status: "incomplete" } : {})

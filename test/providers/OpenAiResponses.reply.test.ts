@@ -40,7 +40,7 @@ const errorOf = (body: Item): LlmError.LlmError => {
 const opaque = (data: Message.Opaque["data"]) => ({ opaque: { provider: "openai", data } })
 
 describe("replies", () => {
-  it("A114 a text, with the model and all that was used up", () => {
+  it("a text, with the model and all that was used up [A114]", () => {
     assert.deepStrictEqual(replyOf(response([message("Four plus five is nine.")])), {
       content: [Message.text("Four plus five is nine.")],
       finish: "stop",
@@ -52,7 +52,7 @@ describe("replies", () => {
     assert.deepStrictEqual(usage, Usage.make({ inputTokens: 30, cachedInputTokens: 20, cacheWriteTokens: 6 }))
   })
 
-  it("A114 reasoning, a text before calls, and the calls, in order", () => {
+  it("reasoning, a text before calls, and the calls, in order [A114]", () => {
     const [first, second] = [reasoning("rs_1", "Hm. ", "Well."), reasoning("rs_2")]
     const body = response([first, message("Let me see."), call("a", '{"q":1}'), second, call("b", "")])
     const { content, finish } = replyOf(body)
@@ -142,7 +142,7 @@ describe("replies", () => {
 })
 
 describe("errors within a success", () => {
-  it("T8 a refusal, an end by a content filter, and a failure, with what they used up", () => {
+  it("a refusal, an end by a content filter, and a failure, with what they used up [T8]", () => {
     const refused = message("", { content: [{ type: "refusal", refusal: "I will not." }] })
     const refusal = errorOf(response([refused]))
     assert.strictEqual(refusal._tag, "ContentFilteredError")
@@ -157,7 +157,7 @@ describe("errors within a success", () => {
     assert.strictEqual(failure(null)._tag, "ServerError")
   })
 
-  it("T8 an end without words is told in ours", () => {
+  it("an end without words is told in ours [T8]", () => {
     assert.include(errorOf(response([], { status: "failed", error: null })).detail ?? "", "the response failed")
     const filtered = { status: "incomplete", incomplete_details: { reason: "content_filter" } }
     const detail = errorOf(response([], filtered)).detail ?? ""
@@ -170,7 +170,7 @@ describe("errors within a success", () => {
     assert.include(unread({ output: null }), "the body holds no output")
   })
 
-  it("T8 a refusal that only its own event tells", () => {
+  it("a refusal that only its own event tells [T8]", () => {
     const piece = JSON.stringify({ type: "response.refusal.delta", delta: "N" })
     assert.deepStrictEqual(codec.decoder(answer(200, "")).push(piece), Result.succeed([]))
     const [created, ...rest] = events(response([]))
@@ -180,7 +180,7 @@ describe("errors within a success", () => {
     assert.strictEqual(result.failure.usage?.outputTokens, 9)
   })
 
-  it("T8 an error event, nested or flat, before and after parts, whether a failure follows or not", () => {
+  it("an error event, nested or flat, before and after parts, whether a failure follows or not [T8]", () => {
     const told = { code: "rate_limit_exceeded", message: "Please try again in 2s.", param: null }
     const failed = { type: "response.failed", response: response([], { status: "failed", error: told }) }
     const begun = itemEvents(message("half a text"), 0).slice(0, -1)
@@ -198,7 +198,7 @@ describe("errors within a success", () => {
     }
   })
 
-  it("T8 a body that is no finished response cannot be read", () => {
+  it("a body that is no finished response cannot be read [T8]", () => {
     for (const body of ["", "{", "null", "[]", "{}", response([], { status: "queued" }), { output: null }]) {
       const result = decode(body)
       assert(Result.isFailure(result))
@@ -232,7 +232,7 @@ describe("streams", () => {
     )
   })
 
-  it("P504 is open until one of its ends, whatever else ends chat completions", () => {
+  it("is open until one of its ends, whatever else ends chat completions [P504]", () => {
     const decoder = codec.decoder(answer(200, ""))
     for (const event of [...events(body).slice(0, -1), "[DONE]"]) {
       assert.isTrue(Result.isSuccess(decoder.push(typeof event === "string" ? event : JSON.stringify(event))))

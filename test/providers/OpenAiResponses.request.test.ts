@@ -70,7 +70,7 @@ describe("messages", () => {
     assert.strictEqual(inputOf(Message.user([unnamed]))[0].content[0].filename, "file")
   })
 
-  it("C1 writes one result per call, after all of them, in the order of the calls", () => {
+  it("writes one result per call, after all of them, in the order of the calls [C1]", () => {
     const assistant = said([message("let me see"), call("a", '{"q": 1,}'), call("b", "")], result("one"), {
       kind: "told",
       text: "it failed"
@@ -86,7 +86,7 @@ describe("messages", () => {
     ])
   })
 
-  it("C2 a failed call differs from a successful one with the same text; texts that say so themselves stay as they are", () => {
+  it("a failed call differs from a successful one with the same text; texts that say so themselves stay as they are [C2]", () => {
     const outputOf = (kind: Message.SettlementKind, text: string) =>
       inputOf({ role: "assistant", content: [settled("c", kind, text)] })[1].output
     assert.strictEqual(outputOf("result", "no rows"), "no rows")
@@ -94,7 +94,7 @@ describe("messages", () => {
     assert.strictEqual(outputOf("told", "transient: busy"), "transient: busy")
   })
 
-  it("P1002 cuts a call id that is too long, the same way in call and result, and keeps ids apart", () => {
+  it("cuts a call id that is too long, the same way in call and result, and keeps ids apart [P1002]", () => {
     const ids = ["a".repeat(65), `${"a".repeat(64)}b`, "a".repeat(64)]
     const input: ReadonlyArray<Item> = inputOf({
       role: "assistant",
@@ -108,7 +108,7 @@ describe("messages", () => {
     assert.notProperty(input[0], "id")
   })
 
-  it("P1002 tells calls apart whose ids come again in a later message, and keeps to what an id may be", () => {
+  it("tells calls apart whose ids come again in a later message, and keeps to what an id may be [P1002]", () => {
     const long = "a".repeat(64)
     const input: ReadonlyArray<Item> = inputOf(calling("x", long), calling("y", "x"), calling(long))
     const idsOf = (type: string) => input.flatMap((item) => (item["type"] === type ? [String(item["call_id"])] : []))
@@ -118,7 +118,7 @@ describe("messages", () => {
     for (const id of calls) assert.match(id, /^[\w-]{1,64}$/)
   })
 
-  it("P1002 numbers an id that came before, also where that was sent under a number itself", () => {
+  it("numbers an id that came before, also where that was sent under a number itself [P1002]", () => {
     const input: ReadonlyArray<Item> = inputOf(calling("y"), calling("y"), calling("x", "y"), calling("x"))
     const calls = input.flatMap((item) => (item["type"] === "function_call" ? [item["call_id"]] : []))
     assert.strictEqual(new Set(calls).size, 5)
@@ -139,7 +139,7 @@ describe("messages", () => {
 describe("what goes back", () => {
   const [first, second] = [reasoning("rs_1", "Hm. ", "Well."), reasoning("rs_2")]
 
-  it("P1002 reasoning, with the item that followed it, in order and unchanged", () => {
+  it("reasoning, with the item that followed it, in order and unchanged [P1002]", () => {
     const output = [first, call("a", "{}"), second, message("Done.", { phase: "final_answer" })]
     assert.deepStrictEqual(inputOf(said(output, result("ok"))), [
       first,
@@ -157,7 +157,7 @@ describe("what goes back", () => {
     ])
   })
 
-  it("P1002 no reasoning without the item that followed it", () => {
+  it("no reasoning without the item that followed it [P1002]", () => {
     assert.deepStrictEqual(inputOf(Message.user("go"), said([first, second])), [{ role: "user", content: "go" }])
     const silent = message("", { phase: "final_answer" })
     assert.deepStrictEqual(inputOf(Message.user("go"), said([first, silent])), [{ role: "user", content: "go" }])
@@ -165,7 +165,7 @@ describe("what goes back", () => {
     assert.deepStrictEqual(inputOf(said([first, second, call("a", "{}")], result("ok"))).slice(0, 2), [first, second])
   })
 
-  it("P1002 no reasoning that the provider has neither kept nor sent whole, nor the name of what followed it", () => {
+  it("no reasoning that the provider has neither kept nor sent whole, nor the name of what followed it [P1002]", () => {
     const { encrypted_content: _, ...bare } = first
     const messages = [said([bare, call("a", "{}")], result("ok"))]
     const called = { type: "function_call", call_id: "call_a", name: "search", arguments: "{}" }
@@ -175,7 +175,7 @@ describe("what goes back", () => {
     assert.deepStrictEqual(inputOf(said([open, message("4")]))[0], open)
   })
 
-  it("P1002 what the provider did on its own side, and the sources of a text", () => {
+  it("what the provider did on its own side, and the sources of a text [P1002]", () => {
     const search = { id: "ws_1", type: "web_search_call", status: "completed", action: { type: "search", query: "q" } }
     const annotations = [{ type: "url_citation", url: "https://example.org", start_index: 0, end_index: 3 }]
     const content = [{ type: "output_text", text: "Two.", annotations }]
@@ -191,7 +191,7 @@ describe("what goes back", () => {
     assert.deepStrictEqual(inputOf(said([shell, done])), [shell, done])
   })
 
-  it("P1002 nothing that another provider, or another format, wrote for itself", () => {
+  it("nothing that another provider, or another format, wrote for itself [P1002]", () => {
     const opaque = (provider: string, data: Message.Opaque["data"]) => ({ opaque: { provider, data } })
     const assistant: Message.Assistant = {
       role: "assistant",
@@ -298,7 +298,7 @@ describe("tools", () => {
 describe("the output", () => {
   const schema = { type: "object", properties: { n: { type: "number" } }, additionalProperties: false }
 
-  it("P301 goes as the format of the text, strict where it can be", () => {
+  it("goes as the format of the text, strict where it can be [P301]", () => {
     assert.deepStrictEqual(encode({ output: { name: "report writer", schema } }).text, {
       format: {
         type: "json_schema",
@@ -312,7 +312,7 @@ describe("the output", () => {
     assert.notProperty(encode({}), "text")
   })
 
-  it("P301 is left out where it is no object, and where the user says otherwise", () => {
+  it("is left out where it is no object, and where the user says otherwise [P301]", () => {
     const extra = { text: { verbosity: "low" } }
     assert.deepStrictEqual(encode({ output: { name: "l", schema: { type: "array" } } }, { extra }).text, extra.text)
     assert.strictEqual(encode({ output: { name: "o", schema } }, { extra }).text.verbosity, "low")
@@ -320,7 +320,7 @@ describe("the output", () => {
     assert.deepStrictEqual(encode({ output: { name: "o", schema } }, { extra: { text } }).text, text)
   })
 
-  it("P301 is told in words where its schema is not sent, unless the user says the format", () => {
+  it("is told in words where its schema is not sent, unless the user says the format [P301]", () => {
     const list = { name: "l", schema: { type: "array" } }
     const inputFor = (output: Model.OutputSpec, extra: Schema.JsonObject) => encode({ output }, { extra }).input
     const said = { role: "user", content: "hi" }
@@ -416,7 +416,7 @@ describe("the rest of the body", () => {
 })
 
 describe("what is remembered", () => {
-  it("P1110 a told error leaves the text before it as it was", () => {
+  it("a told error leaves the text before it as it was [P1110]", () => {
     const messages = [Message.system("a"), Message.user("b")]
     const first = codec.encode({ ...plain, messages }, "whole")
     const told = said([reasoning("rs_1"), call("a", "{")], { kind: "told", text: "no JSON" })

@@ -32,7 +32,7 @@ const agent = Agent.make("finder", {
   skills: [Skill.make("find", { description: "Finds.", tools: [search] })]
 })
 
-it.run("P1002 an agent thinks, calls tools, and answers; its thoughts go back before their calls", (run) =>
+it.run("an agent thinks, calls tools, and answers; its thoughts go back before their calls [P1002]", (run) =>
   Effect.gen(function* () {
     const thought = reasoning("rs_1", "I look.")
     const calls = [call("a", '{"q":"cranes","limit":null}'), call("b", '{"q":"frogs","limit":2}')]

@@ -155,7 +155,7 @@ const leadAt = (url: string) => {
   }).pipe(Agent.onLlmError({ ModelOverloadedError: Recovery.retry({ retries: 1 }) }))
 }
 
-it.run("A1203 A1204 a collector reads the tree of a run back, with its requests, its logs and its metrics", (run) =>
+it.run("a collector reads the tree of a run back, with its requests, its logs and its metrics [A1203 A1204]", (run) =>
   Effect.gen(function* () {
     const { requests, url } = yield* server
     const exporter = Otlp.layerJson({ baseUrl: url, resource: { serviceName: "test" } }).pipe(

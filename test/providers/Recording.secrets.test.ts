@@ -54,7 +54,7 @@ describe("secrets", () => {
   for (const [format, modelAt] of Object.entries(models)) {
     for (const isStreamed of [false, true]) {
       it.live(
-        `P202 never reach the file, said by either side in ${format} (${isStreamed ? "streamed" : "whole"})`,
+        `never reach the file, said by either side in ${format} (${isStreamed ? "streamed" : "whole"}) [P202]`,
         () =>
           Effect.gen(function* () {
             const file = join(yield* folder, "secrets.json")
@@ -111,7 +111,7 @@ describe("secrets", () => {
     }
   }
 
-  it.live("P202 in the query of a URL are left out, and what else it has stays", () =>
+  it.live("in the query of a URL are left out, and what else it has stays [P202]", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "query.json")
       const { url } = yield* LoopbackServer.make(() => Effect.succeed({ body: JSON.stringify({ heard: key }) }))
@@ -129,7 +129,7 @@ describe("secrets", () => {
     })
   )
 
-  it.live("P202 in fields of bodies that are called like a key are taken out, and words of models stay", () =>
+  it.live("in fields of bodies that are called like a key are taken out, and words of models stay [P202]", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "fields.json")
       const hidden = ["value-1", "value-2", "value-3", "value-4", "value-5", "value-6", "value-7"]
@@ -166,7 +166,7 @@ describe("secrets", () => {
     })
   )
 
-  it.live("P202 in cookies are their values: the words of their attributes stay", () =>
+  it.live("in cookies are their values: the words of their attributes stay [P202]", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "cookie.json")
       const attributes = "Path=/; Expires=Wed, 21-Oct-26 07:28:00 GMT; HttpOnly; Secure; SameSite=None"
@@ -185,7 +185,7 @@ describe("secrets", () => {
     })
   )
 
-  it.live("P202 that are seen late are taken out of what was written before", () =>
+  it.live("that are seen late are taken out of what was written before [P202]", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "late.json")
       const { url } = yield* LoopbackServer.make(parrot("Hello."))
@@ -236,7 +236,7 @@ describe("bodies", () => {
     assert.deepStrictEqual(stored, { chunks: [spaced] })
   })
 
-  it("P202 lose a secret wherever it was cut, keep all else, and their number of pieces", () => {
+  it("lose a secret wherever it was cut, keep all else, and their number of pieces [P202]", () => {
     const secrets = new Secrets()
     secrets.note({ authorization: `Bearer ${key}` }, () => false)
     fc.assert(
@@ -256,7 +256,7 @@ describe("bodies", () => {
     )
   })
 
-  it("P202 lose a secret that is said bit by bit", () => {
+  it("lose a secret that is said bit by bit [P202]", () => {
     const secrets = new Secrets()
     secrets.note({ "x-api-key": key }, () => false)
     const bits = `It is ${key} and ${shaped}, I think.`.match(/.{1,5}/gs) ?? []

@@ -20,7 +20,7 @@ const nowhere = "http://127.0.0.1:9"
 describe("recordings", () => {
   for (const [format, modelAt] of Object.entries(models)) {
     for (const [way, run] of Object.entries(runners)) {
-      it.live(`P202 of ${format} say the same again, in any pieces, and hold no key (${way})`, () =>
+      it.live(`of ${format} say the same again, in any pieces, and hold no key (${way}) [P202]`, () =>
         Effect.gen(function* () {
           const file = join(yield* folder, "deep", "talk.json")
           const { requests, url } = yield* LoopbackServer.make(Fault.inFront(() => Fault.split({ every: 50 }), server))
@@ -201,7 +201,7 @@ describe("recordings", () => {
     )
   }
 
-  it.live("P1105 find a request whatever the order of its fields, and equal ones in their order", () =>
+  it.live("find a request whatever the order of its fields, and equal ones in their order [P1105]", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "order.json")
       let count = 0
@@ -235,7 +235,7 @@ describe("recordings", () => {
     })
   )
 
-  it.live("P1105 name the request that they do not have, the nearest that they have, and where it differs", () =>
+  it.live("name the request that they do not have, the nearest that they have, and where it differs [P1105]", () =>
     Effect.gen(function* () {
       const file = join(yield* folder, "unmatched.json")
       const { url } = yield* LoopbackServer.make(server)

@@ -74,7 +74,7 @@ describe("limits that a server tells in its answers", () => {
     }
 
     for (const [what, told, wait] of headers) {
-      it.effect(`L803 ${what}: the next request is sent after ${wait} ms (${way})`, () =>
+      it.effect(`${what}: the next request is sent after ${wait} ms (${way}) [L803]`, () =>
         Effect.gen(function* () {
           const { model, network } = using([respond(200, body, told), respond(200, body)])
           const fiber = yield* Effect.forkChild(Effect.andThen(asking, asking).pipe(Effect.provide(model)))
@@ -88,7 +88,7 @@ describe("limits that a server tells in its answers", () => {
       )
     }
 
-    it.effect(`L803 requests on their way count against what was left (${way})`, () =>
+    it.effect(`requests on their way count against what was left (${way}) [L803]`, () =>
       Effect.gen(function* () {
         const told = { "x-ratelimit-remaining-requests": "2", "x-ratelimit-reset-requests": "10s" }
         const slow: Reaction = () => Effect.delay(respond(200, body)(), "1 second")
@@ -104,7 +104,7 @@ describe("limits that a server tells in its answers", () => {
     )
 
     it.effect(
-      `L803 A801 after a 429 nobody sends before its wait is over, and the transport alone sends again (${way})`,
+      `after a 429 nobody sends before its wait is over, and the transport alone sends again (${way}) [L803 A801]`,
       () =>
         Effect.gen(function* () {
           const limited = respond(429, "{}", { "retry-after": "7" })
@@ -117,7 +117,7 @@ describe("limits that a server tells in its answers", () => {
         })
     )
 
-    it.effect(`L803 a store that fails is a NetworkError (${way})`, () =>
+    it.effect(`a store that fails is a NetworkError (${way}) [L803]`, () =>
       Effect.gen(function* () {
         const failing = Effect.fail(
           new RateLimiter.RateLimiterError({ reason: new RateLimiter.RateLimitStoreError({ message: "no store" }) })
@@ -136,7 +136,7 @@ describe("limits that a server tells in its answers", () => {
     )
   }
 
-  it("P801 reads each limit with what is left of it", () => {
+  it("reads each limit with what is left of it [P801]", () => {
     const answer = (of: Readonly<Record<string, string>>) => ({
       status: 200,
       headers: of,

@@ -23,7 +23,7 @@ const again = { ModelOverloadedError: Recovery.retry({ retries: 1 }) }
 
 const everything: Resilience.Options = { breaker: {}, concurrency: 1, limits: [{ requests: 9, per: "1 minute" }] }
 
-it.run("L1009 a guard around models in an order, or around a table, books every attempt under its model", (run) =>
+it.run("a guard around models in an order, or around a table, books every attempt under its model [L1009]", (run) =>
   Effect.gen(function* () {
     const order = Effect.gen(function* () {
       const [a, b] = [yield* namedModel("a", billed), yield* namedModel("b", text("hi"))]
@@ -56,25 +56,27 @@ it.run("L1009 a guard around models in an order, or around a table, books every 
   })
 )
 
-it.run("L801 a guard around an order counts one outcome for all of it, and refuses without asking any of them", (run) =>
-  Effect.gen(function* () {
-    const guard = yield* Resilience.make({ breaker: { failures: 1, openFor: "30 seconds" } })
-    const [a, b] = [yield* namedModel("a", billed, billed), yield* namedModel("b", text("hi"), billed)]
-    const agent = Agent.make("w", { model: guard(layerOf(Model.fallback(a.service, b.service))) })
-    const state = Effect.map(guard.state("of a or of b/a or b"), ({ _tag }) => _tag)
-    yield* run(agent, "go")
-    assert.strictEqual(yield* state, "Closed")
-    yield* Effect.flip(run(agent, "go"))
-    assert.strictEqual(yield* state, "Open")
-    const log = eventLog()
-    const refused = yield* Effect.flip(run(agent.pipe(log.listen), "go"))
-    assert.deepInclude(refused, { _tag: "ModelOverloadedError", retryAfter: Duration.seconds(30) })
-    assert.deepStrictEqual([a.requests.length, b.requests.length], [2, 2])
-    assert.deepInclude(log.end(), { type: "run-failed", ledger: [] })
-  })
+it.run(
+  "a guard around an order counts one outcome for all of it, and refuses without asking any of them [L801]",
+  (run) =>
+    Effect.gen(function* () {
+      const guard = yield* Resilience.make({ breaker: { failures: 1, openFor: "30 seconds" } })
+      const [a, b] = [yield* namedModel("a", billed, billed), yield* namedModel("b", text("hi"), billed)]
+      const agent = Agent.make("w", { model: guard(layerOf(Model.fallback(a.service, b.service))) })
+      const state = Effect.map(guard.state("of a or of b/a or b"), ({ _tag }) => _tag)
+      yield* run(agent, "go")
+      assert.strictEqual(yield* state, "Closed")
+      yield* Effect.flip(run(agent, "go"))
+      assert.strictEqual(yield* state, "Open")
+      const log = eventLog()
+      const refused = yield* Effect.flip(run(agent.pipe(log.listen), "go"))
+      assert.deepInclude(refused, { _tag: "ModelOverloadedError", retryAfter: Duration.seconds(30) })
+      assert.deepStrictEqual([a.requests.length, b.requests.length], [2, 2])
+      assert.deepInclude(log.end(), { type: "run-failed", ledger: [] })
+    })
 )
 
-asked("L802 a guarded order within an order is one place and one outcome, whole or for parts", (ask) =>
+asked("a guarded order within an order is one place and one outcome, whole or for parts [L802]", (ask) =>
   Effect.gen(function* () {
     const guard = yield* Resilience.make({ concurrency: 1, breaker: { failures: 2 } })
     const a = yield* namedModel("a", billed, text("hi"), billed)
@@ -89,7 +91,7 @@ asked("L802 a guarded order within an order is one place and one outcome, whole 
   })
 )
 
-it.run("P704 a wait for a limit that would pass the end of the run is not begun: the run ends at once", (run) =>
+it.run("a wait for a limit that would pass the end of the run is not begun: the run ends at once [P704]", (run) =>
   Effect.gen(function* () {
     const limited = yield* Resilience.make({ limits: [{ requests: 1, per: "50 seconds" }] })
     const learning = yield* Resilience.make({ adaptive: true })
@@ -117,7 +119,7 @@ it.run("P704 a wait for a limit that would pass the end of the run is not begun:
   })
 )
 
-it.run("P704 such a wait stops an order of models, and the table of a model; one that fits is waited for", (run) =>
+it.run("such a wait stops an order of models, and the table of a model; one that fits is waited for [P704]", (run) =>
   Effect.gen(function* () {
     const guard = yield* Resilience.make({ limits: [{ requests: 1, per: "5 seconds" }] })
     const other = yield* namedModel("other")
@@ -138,7 +140,7 @@ it.run("P704 such a wait stops an order of models, and the table of a model; one
   })
 )
 
-it.run("P704 nor does the transport begin a wait that would pass the end of the run", (run) =>
+it.run("nor does the transport begin a wait that would pass the end of the run [P704]", (run) =>
   Effect.gen(function* () {
     const budget = RetryBudget.makeUnsafe({ ratio: 0, reserve: 1 })
     const log = eventLog()

@@ -37,7 +37,7 @@ const refused = (exit: Exit.Exit<unknown, unknown>): LlmError.ModelOverloadedErr
 
 describe("circuit", () => {
   for (const [way, run] of Object.entries(runners)) {
-    it.effect(`P1004 a shared breaker skips a sick model without calling it, whoever asks (${way})`, () =>
+    it.effect(`a shared breaker skips a sick model without calling it, whoever asks (${way}) [P1004]`, () =>
       Effect.gen(function* () {
         const guard = yield* Resilience.make({ breaker: { failures: 2, openFor: "30 seconds" } })
         const model = failing(overload, overload)
@@ -69,7 +69,7 @@ describe("circuit", () => {
     )
   }
 
-  bothWays("P1004 circuits are apart by provider and name, or as they are told", (asking) =>
+  bothWays("circuits are apart by provider and name, or as they are told [P1004]", (asking) =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({ breaker: { failures: 1 } })
       const byProvider = yield* Resilience.make({ breaker: { failures: 1, by: "provider" } })
@@ -103,20 +103,22 @@ describe("circuit", () => {
     [LlmError.CapabilityMismatchError.visionNotSupported("m", "p"), undefined],
     [LlmError.UnknownLlmError.unknown("m", "?"), undefined]
   ]
-  bothWays("L801 failures of the service count, with the wait that they ask for; those of a request do not", (asking) =>
-    Effect.gen(function* () {
-      for (const [error, openFor] of errors) {
-        const guard = yield* Resilience.make({ breaker: { failures: 1 } })
-        const exit = yield* Effect.exit(Effect.provide(asking, guard(played(() => Effect.fail(error)))))
-        assert.strictEqual(failureOf(exit), error)
-        const state = yield* guard.state("p/m")
-        const seen = state._tag === "Open" ? Duration.toSeconds(state.retryAfter) : undefined
-        assert.strictEqual(seen, openFor, error._tag)
-      }
-    })
+  bothWays(
+    "failures of the service count, with the wait that they ask for; those of a request do not [L801]",
+    (asking) =>
+      Effect.gen(function* () {
+        for (const [error, openFor] of errors) {
+          const guard = yield* Resilience.make({ breaker: { failures: 1 } })
+          const exit = yield* Effect.exit(Effect.provide(asking, guard(played(() => Effect.fail(error)))))
+          assert.strictEqual(failureOf(exit), error)
+          const state = yield* guard.state("p/m")
+          const seen = state._tag === "Open" ? Duration.toSeconds(state.retryAfter) : undefined
+          assert.strictEqual(seen, openFor, error._tag)
+        }
+      })
   )
 
-  it.effect("L801 a caller may say what counts, and for how long it opens, longer each time", () =>
+  it.effect("a caller may say what counts, and for how long it opens, longer each time [L801]", () =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({
         breaker: {
@@ -139,7 +141,7 @@ describe("circuit", () => {
     })
   )
 
-  it.effect("L802 a stream is one outcome, at its end: not at its first part, and not when its reader leaves", () =>
+  it.effect("a stream is one outcome, at its end: not at its first part, and not when its reader leaves [L802]", () =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({ breaker: { failures: 1, openFor: "1 second" } })
       const asked = (model: Model.Service) => guard.model(model).stream({ messages: [], tools: [], toolChoice: "auto" })
@@ -172,7 +174,7 @@ describe("circuit", () => {
     })
   )
 
-  bothWays("L801 P1004 while one call tries the model, others are refused, before they wait for a limit", (asking) =>
+  bothWays("while one call tries the model, others are refused, before they wait for a limit [L801 P1004]", (asking) =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({
         breaker: { failures: 1, openFor: "1 second" },
@@ -194,7 +196,7 @@ describe("circuit", () => {
     })
   )
 
-  it.effect("L801 tells what its circuits do", () =>
+  it.effect("tells what its circuits do [L801]", () =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({ breaker: { failures: 1, openFor: "1 second" } })
       const seen = yield* Effect.forkChild(Stream.runCollect(Stream.take(guard.transitions, 3)))
@@ -217,7 +219,7 @@ class Tenant extends Context.Reference<string>("test/Tenant", { defaultValue: ()
 const instant = played(() => Effect.void)
 
 describe("limits over many calls", () => {
-  bothWays("L803 per tenant and day, by what the caller provides", (asking) =>
+  bothWays("per tenant and day, by what the caller provides [L803]", (asking) =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({
         limits: [{ requests: 2, per: "1 day", by: () => Tenant, maxWait: 0, name: "daily" }]
@@ -236,7 +238,7 @@ describe("limits over many calls", () => {
     })
   )
 
-  bothWays("L803 counts the tokens that replies and failures report, input and output or what it is told", (asking) =>
+  bothWays("counts the tokens that replies and failures report, input and output or what it is told [L803]", (asking) =>
     Effect.gen(function* () {
       const total = usage.inputTokens + usage.outputTokens
       const limits: ReadonlyArray<readonly [Resilience.Limit, calls: number]> = [
@@ -256,7 +258,7 @@ describe("limits over many calls", () => {
     })
   )
 
-  it.effect("L803 what a reply took beyond the limit is missing afterwards", () =>
+  it.effect("what a reply took beyond the limit is missing afterwards [L803]", () =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({ limits: [{ tokens: 5, per: "1 minute", maxWait: "10 minutes" }] })
       const asked = Effect.provide(ways.whole, guard(instant))
@@ -267,7 +269,7 @@ describe("limits over many calls", () => {
     })
   )
 
-  bothWays("L803 an interrupted wait ends at once, and takes nothing", (asking) =>
+  bothWays("an interrupted wait ends at once, and takes nothing [L803]", (asking) =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({ limits: [{ requests: 1, per: "1 minute" }], concurrency: 5 })
       const asked = Effect.provide(asking, guard(instant))
@@ -285,7 +287,7 @@ describe("limits over many calls", () => {
     })
   )
 
-  bothWays("L803 several limits hold together, the first refusal counts", (asking) =>
+  bothWays("several limits hold together, the first refusal counts [L803]", (asking) =>
     Effect.gen(function* () {
       const guard = yield* Resilience.make({
         limits: [
@@ -302,7 +304,7 @@ describe("limits over many calls", () => {
     })
   )
 
-  bothWays("L803 learns from a refusal that says how long to wait: nobody calls before", (asking) =>
+  bothWays("learns from a refusal that says how long to wait: nobody calls before [L803]", (asking) =>
     Effect.gen(function* () {
       const starts: Array<number> = []
       const limited = LlmError.RateLimitError.limited("s", { retryAfter: Duration.seconds(20) })

@@ -27,11 +27,11 @@ const forms: ReadonlyArray<readonly [string, (secret: string) => string, (text: 
   ["in base64 for URLs", (secret) => url64(`x:${secret}`), (text) => text]
 ]
 
-describe("T8 P202 a secret in foreign words", () => {
+describe("a secret in foreign words [T8 P202]", () => {
   const secret = 'plantedKEY/abc+9=xyz"q\\é'
 
   for (const [what, write] of forms) {
-    it(`T8 P202 is masked ${what}`, () => {
+    it(`is masked ${what} [T8 P202]`, () => {
       const text = `before ${write(secret)} after`
       const scrubbed = Source.scrub(source(secret), text)
       assert.match(scrubbed, /^before .*<redacted>.* after$/)
@@ -39,7 +39,7 @@ describe("T8 P202 a secret in foreign words", () => {
     })
   }
 
-  it("T8 P202 is masked in every form, whatever it is and whatever stands around it", () => {
+  it("is masked in every form, whatever it is and whatever stands around it [T8 P202]", () => {
     const around = fc.string({ unit: fc.constantFrom(" ", ":", "\n", "}"), maxLength: 5 })
     const secrets = fc.string({ minLength: 12, maxLength: 60 }).filter((text) => text.trim() === text)
     fc.assert(
@@ -54,7 +54,7 @@ describe("T8 P202 a secret in foreign words", () => {
     )
   })
 
-  it("T8 P202 leaves no piece of itself, wherever it was cut", () => {
+  it("leaves no piece of itself, wherever it was cut [T8 P202]", () => {
     const secrets = fc.stringMatching(/^[A-Z0-9+/_-]{16,60}$/)
     fc.assert(
       fc.property(secrets, fc.nat(40), fc.nat(60), (secret, from, length) => {
@@ -65,7 +65,7 @@ describe("T8 P202 a secret in foreign words", () => {
     )
   })
 
-  it("T8 P202 is not what merely resembles it: words stay, and so does a text without it", () => {
+  it("is not what merely resembles it: words stay, and so does a text without it [T8 P202]", () => {
     const told = "the development server is a placeholder for abc"
     assert.strictEqual(Source.scrub(source("development-placeholder", "abc"), told), told)
     fc.assert(
@@ -75,7 +75,7 @@ describe("T8 P202 a secret in foreign words", () => {
     )
   })
 
-  it("T8 P202 is searched for in a long text without delay, and not found behind what is quoted", () => {
+  it("is searched for in a long text without delay, and not found behind what is quoted [T8 P202]", () => {
     const quoted = Source.quote(source(secret), `${"x".repeat(990)}${secret}`.padEnd(5_000_000, "-"))
     assert.isAtMost(quoted.length, 1001)
     keeps([quoted], secret)

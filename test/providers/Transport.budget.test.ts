@@ -20,7 +20,7 @@ import {
 describe("a shared retry budget", () => {
   for (const [way, asking] of Object.entries(ways)) {
     it.effect(
-      `L806 bounds the resends of all calls together; without it the first failure leaves at once (${way})`,
+      `bounds the resends of all calls together; without it the first failure leaves at once (${way}) [L806]`,
       () =>
         Effect.gen(function* () {
           const budget = yield* RetryBudget.make({ ratio: 0.25, reserve: 1, window: "1 hour" })
@@ -43,7 +43,7 @@ describe("a shared retry budget", () => {
         })
     )
 
-    it.effect(`L806 counts no call that does not retry at all, and every one that succeeds (${way})`, () =>
+    it.effect(`counts no call that does not retry at all, and every one that succeeds (${way}) [L806]`, () =>
       Effect.gen(function* () {
         const budget = yield* RetryBudget.make({ ratio: 0.5, reserve: 0 })
         const once = { retry: false } as const
@@ -64,7 +64,7 @@ describe("a shared retry budget", () => {
     )
   }
 
-  it("L806 an explanation shows the policy without its budget", () => {
+  it("an explanation shows the policy without its budget [L806]", () => {
     const budget = RetryBudget.makeUnsafe({ ratio: 0, reserve: 0 })
     assert.deepStrictEqual(Transport.explain({ retry: { budget } }), Transport.explain())
   })

@@ -115,7 +115,7 @@ const throwing =
 
 describe("faults beneath HTTP", () => {
   for (const [what, cause, says] of connectionFaults) {
-    it.effect(`T8 A801 ${what} is a NetworkError, and sent again`, () =>
+    it.effect(`${what} is a NetworkError, and sent again [T8 A801]`, () =>
       Effect.gen(function* () {
         const { call, network } = calling(throwing(cause))
         const error = failsWith(yield* finished(call), LlmError.NetworkError)
@@ -129,7 +129,7 @@ describe("faults beneath HTTP", () => {
   }
 
   for (const [runtime, cause] of connectTimeouts) {
-    it.effect(`A806 a connect timeout of ${runtime} is a NetworkError, and sent again`, () =>
+    it.effect(`a connect timeout of ${runtime} is a NetworkError, and sent again [A806]`, () =>
       Effect.gen(function* () {
         const { call, network } = calling([throwing(cause), ok])
         assert(Exit.isSuccess(yield* finished(call)))
@@ -141,7 +141,7 @@ describe("faults beneath HTTP", () => {
   }
 
   for (const [runtime, cause] of silentLimits) {
-    it.effect(`A806 A804 the limit of ${runtime} on a silent request is a RequestTimeoutError, sent once`, () =>
+    it.effect(`the limit of ${runtime} on a silent request is a RequestTimeoutError, sent once [A806 A804]`, () =>
       Effect.gen(function* () {
         const silent: Reaction = () => Effect.delay(throwing(cause)(), "5 seconds")
         const { call, network } = calling([silent])
@@ -152,7 +152,7 @@ describe("faults beneath HTTP", () => {
     )
   }
 
-  it.effect("A806 sends after connect timeouts only within the total", () =>
+  it.effect("sends after connect timeouts only within the total [A806]", () =>
     Effect.gen(function* () {
       const slow: Reaction = () => Effect.delay(throwing(() => undici("UND_ERR_CONNECT_TIMEOUT"))(), "10 seconds")
       const { call, network } = calling(slow, { requestTimeout: "15 seconds" })
@@ -161,7 +161,7 @@ describe("faults beneath HTTP", () => {
     })
   )
 
-  it.effect("T8 keeps the original as the cause", () =>
+  it.effect("keeps the original as the cause [T8]", () =>
     Effect.gen(function* () {
       const original = undici("ECONNRESET")
       const { call } = calling(
@@ -174,7 +174,7 @@ describe("faults beneath HTTP", () => {
 })
 
 describe("bodies", () => {
-  it.effect("A808 a connection lost while the body is read is a NetworkError, and sent again", () =>
+  it.effect("a connection lost while the body is read is a NetworkError, and sent again [A808]", () =>
     Effect.gen(function* () {
       const half = JSON.stringify(completion("ok")).slice(0, 40)
       const broken = respondWith(200, () => body([half], terminated()))
@@ -186,7 +186,7 @@ describe("bodies", () => {
     })
   )
 
-  it.effect("A808 holds for the body of an error too", () =>
+  it.effect("holds for the body of an error too [A808]", () =>
     Effect.gen(function* () {
       const broken = respondWith(400, () => body(["{"], terminated()))
       const { call, network } = calling([broken, ok])
@@ -195,7 +195,7 @@ describe("bodies", () => {
     })
   )
 
-  it.effect("A812 cuts off a body above the limit, fails typed, and sends once", () =>
+  it.effect("cuts off a body above the limit, fails typed, and sends once [A812]", () =>
     Effect.gen(function* () {
       let pulled = 0
       const endless: Reaction = respondWith(
@@ -216,7 +216,7 @@ describe("bodies", () => {
     })
   )
 
-  it.effect("A812 admits a body of exactly the limit, and refuses one byte more", () =>
+  it.effect("admits a body of exactly the limit, and refuses one byte more [A812]", () =>
     Effect.gen(function* () {
       const text = JSON.stringify(completion("ok"))
       const exact = calling([respond(200, text)], { maxResponseBytes: text.length })
@@ -226,7 +226,7 @@ describe("bodies", () => {
     })
   )
 
-  it.effect("A812 holds for the body of an error too, which is then sent once whatever its status", () =>
+  it.effect("holds for the body of an error too, which is then sent once whatever its status [A812]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(503, "x".repeat(2000))], { maxResponseBytes: 1000 })
       assert.include(failsWith(yield* finished(call), LlmError.ServerError).message, "longer than 1000 bytes")
@@ -234,7 +234,7 @@ describe("bodies", () => {
     })
   )
 
-  it.effect("A812 is 16 MiB by default", () =>
+  it.effect("is 16 MiB by default [A812]", () =>
     Effect.gen(function* () {
       const mebibyte = new Uint8Array(1024 * 1024).fill(32)
       const of = (count: number, last: string) =>
@@ -247,7 +247,7 @@ describe("bodies", () => {
   )
 
   it.effect(
-    "A812 A111 gives the connection back: of a body above the limit, and of one that nobody waits for any more",
+    "gives the connection back: of a body above the limit, and of one that nobody waits for any more [A812 A111]",
     () =>
       Effect.gen(function* () {
         const ends: Array<string> = []
@@ -269,34 +269,39 @@ describe("bodies", () => {
       })
   )
 
-  it.effect("A812 A808 holds for clients that put something around the answers of fetch, which sees all of them", () =>
-    Effect.gen(function* () {
-      const text = JSON.stringify(completion("ok"))
-      let seen = 0
-      const foreign = (reaction: Reaction, maxResponseBytes = text.length) => {
-        const { layer } = fakeNetwork([reaction])
-        const hidden = HttpClient.transformResponse(
-          Effect.map((response) => {
-            const counted = Stream.tap(response.stream, (chunk) => Effect.sync(() => void (seen += chunk.length)))
-            return Object.create(response, { stream: { value: counted } })
-          })
+  it.effect(
+    "holds for clients that put something around the answers of fetch, which sees all of them [A812 A808]",
+    () =>
+      Effect.gen(function* () {
+        const text = JSON.stringify(completion("ok"))
+        let seen = 0
+        const foreign = (reaction: Reaction, maxResponseBytes = text.length) => {
+          const { layer } = fakeNetwork([reaction])
+          const hidden = HttpClient.transformResponse(
+            Effect.map((response) => {
+              const counted = Stream.tap(response.stream, (chunk) => Effect.sync(() => void (seen += chunk.length)))
+              return Object.create(response, { stream: { value: counted } })
+            })
+          )
+          const client = Layer.provide(
+            Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, hidden)),
+            layer
+          )
+          return finished(
+            Effect.provide(generate.pipe(Effect.provide(openAi({ retry: false, maxResponseBytes }))), client)
+          )
+        }
+        assert(Exit.isSuccess(yield* foreign(respond(200, text))))
+        assert.strictEqual(seen, text.length)
+        assert.include(
+          failsWith(yield* foreign(respond(200, text), 10), LlmError.ServerError).message,
+          "longer than 10"
         )
-        const client = Layer.provide(
-          Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, hidden)),
-          layer
-        )
-        return finished(
-          Effect.provide(generate.pipe(Effect.provide(openAi({ retry: false, maxResponseBytes }))), client)
-        )
-      }
-      assert(Exit.isSuccess(yield* foreign(respond(200, text))))
-      assert.strictEqual(seen, text.length)
-      assert.include(failsWith(yield* foreign(respond(200, text), 10), LlmError.ServerError).message, "longer than 10")
-      failsWith(yield* foreign(respondWith(200, () => body(["{"], terminated()))), LlmError.NetworkError)
-    })
+        failsWith(yield* foreign(respondWith(200, () => body(["{"], terminated()))), LlmError.NetworkError)
+      })
   )
 
-  it.effect("A812 takes a body that says how long it is at its word, unless that is before it is unpacked", () =>
+  it.effect("takes a body that says how long it is at its word, unless that is before it is unpacked [A812]", () =>
     Effect.gen(function* () {
       const text = JSON.stringify(completion("ok"))
       const saying = (headers: Readonly<Record<string, string>>, maxResponseBytes: number) =>
@@ -321,7 +326,7 @@ describe("bodies", () => {
   )
 
   it.effect(
-    "T8 an empty body, a missing one and half a JSON text are UnknownLlmErrors with their cause, never defects",
+    "an empty body, a missing one and half a JSON text are UnknownLlmErrors with their cause, never defects [T8]",
     () =>
       Effect.gen(function* () {
         const bodies: ReadonlyArray<Reaction> = [
@@ -340,7 +345,7 @@ describe("bodies", () => {
       })
   )
 
-  it.effect("T8 a page instead of JSON is classified by its status, and not quoted", () =>
+  it.effect("a page instead of JSON is classified by its status, and not quoted [T8]", () =>
     Effect.gen(function* () {
       const { call } = calling([respond(502, "<html>\n<h1>Bad gateway</h1>")], { retry: false })
       const error = failsWith(yield* finished(call), LlmError.ServerError)

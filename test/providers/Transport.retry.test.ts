@@ -28,7 +28,7 @@ const calling = (script: ReadonlyArray<Reaction> | Reaction, transport?: Transpo
 const reset = throwing("ECONNRESET")
 
 describe("what is sent again, and when", () => {
-  it.effect("A801 sends three times at most, after 250 and 500 milliseconds, to the millisecond", () =>
+  it.effect("sends three times at most, after 250 and 500 milliseconds, to the millisecond [A801]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(503), respond(503), respond(503)])
       const fiber = yield* Effect.forkChild(call)
@@ -46,7 +46,7 @@ describe("what is sent again, and when", () => {
     })
   )
 
-  it.effect("A801 sends no more once one send has succeeded", () =>
+  it.effect("sends no more once one send has succeeded [A801]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(500), ok])
       const exit = yield* finished(call)
@@ -57,7 +57,7 @@ describe("what is sent again, and when", () => {
   )
 
   for (const status of [408, 425, 429, 500, 502, 503, 504, 529]) {
-    it.effect(`A801 sends a request that failed with ${status} again`, () =>
+    it.effect(`sends a request that failed with ${status} again [A801]`, () =>
       Effect.gen(function* () {
         const { call, network } = calling([respond(status), ok])
         assert(Exit.isSuccess(yield* finished(call)))
@@ -66,7 +66,7 @@ describe("what is sent again, and when", () => {
     )
   }
 
-  it.effect("A801 sends a request that met a fault of the connection again", () =>
+  it.effect("sends a request that met a fault of the connection again [A801]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([reset, throwing("ECONNREFUSED"), ok])
       assert(Exit.isSuccess(yield* finished(call)))
@@ -75,7 +75,7 @@ describe("what is sent again, and when", () => {
   )
 
   for (const status of [400, 401, 402, 403, 404, 405, 409, 410, 413, 422, 499, 501, 505, 520, 599, 304]) {
-    it.effect(`A802 sends a request that failed with ${status} once`, () =>
+    it.effect(`sends a request that failed with ${status} once [A802]`, () =>
       Effect.gen(function* () {
         const { call, network } = calling([respond(status, status === 304 ? "" : "{}")].map(nullBody(status)))
         failureOf(yield* finished(call))
@@ -96,7 +96,7 @@ describe("what is sent again, and when", () => {
     ]
   ]
   for (const [status, error, type] of bodies) {
-    it.effect(`A803 sends ${status} once when its body says ${type.name}: ${JSON.stringify(error)}`, () =>
+    it.effect(`sends ${status} once when its body says ${type.name}: ${JSON.stringify(error)} [A803]`, () =>
       Effect.gen(function* () {
         const { call, network } = calling([respond(status, { error })])
         failsWith(yield* finished(call), type)
@@ -105,7 +105,7 @@ describe("what is sent again, and when", () => {
     )
   }
 
-  it.effect("A803 sends an overload that comes as 429, or within a 200, again as one", () =>
+  it.effect("sends an overload that comes as 429, or within a 200, again as one [A803]", () =>
     Effect.gen(function* () {
       const overload = { error: { type: "engine_overloaded_error", message: "The engine is currently overloaded" } }
       const { call, network } = calling([respond(429, overload), respond(200, overload), respond(200, overload)])
@@ -114,7 +114,7 @@ describe("what is sent again, and when", () => {
     })
   )
 
-  it.effect("A802 sends what nobody can read once, though it claims success", () =>
+  it.effect("sends what nobody can read once, though it claims success [A802]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(200, "<html>log in</html>")])
       failsWith(yield* finished(call), LlmError.UnknownLlmError)
@@ -130,7 +130,7 @@ const nullBody =
     status === 304 ? () => Effect.sync(() => new Response(null, { status })) : reaction
 
 describe("limits of time", () => {
-  it.effect("A804 T19 ends a silent request as RequestTimeoutError, sent once, after 300 seconds", () =>
+  it.effect("ends a silent request as RequestTimeoutError, sent once, after 300 seconds [A804 T19]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([silence])
       const fiber = yield* Effect.forkChild(call)
@@ -144,7 +144,7 @@ describe("limits of time", () => {
     })
   )
 
-  it.effect("A805 counts all attempts and waits together", () =>
+  it.effect("counts all attempts and waits together [A805]", () =>
     Effect.gen(function* () {
       const slow: Reaction = () => Effect.delay(respond(503)(), "400 millis")
       const { call, network } = calling([slow, slow, slow], { requestTimeout: "1 second" })
@@ -158,7 +158,7 @@ describe("limits of time", () => {
     })
   )
 
-  it.effect("A805 starts no wait that would end after the limit", () =>
+  it.effect("starts no wait that would end after the limit [A805]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(503), respond(503), respond(503)], { requestTimeout: "750 millis" })
       const exit = yield* finished(call, 1)
@@ -167,7 +167,7 @@ describe("limits of time", () => {
     })
   )
 
-  it.effect("A805 has no limit when it is told so", () =>
+  it.effect("has no limit when it is told so [A805]", () =>
     Effect.gen(function* () {
       const { call } = calling([silence], { requestTimeout: Infinity })
       const fiber = yield* Effect.forkChild(call)
@@ -179,7 +179,7 @@ describe("limits of time", () => {
 })
 
 describe("what is left in the end", () => {
-  it.effect("A807 fails with the last error as a single attempt would have: class, words, id, hint", () =>
+  it.effect("fails with the last error as a single attempt would have: class, words, id, hint [A807]", () =>
     Effect.gen(function* () {
       const last = respond(
         429,
@@ -199,7 +199,7 @@ describe("what is left in the end", () => {
     })
   )
 
-  it.effect("A809 waits as long as the server asks, when that is longer than its own wait", () =>
+  it.effect("waits as long as the server asks, when that is longer than its own wait [A809]", () =>
     Effect.gen(function* () {
       const hinted = (seconds: string) => respond(503, "{}", { "retry-after": seconds })
       const { call, network } = calling([hinted("0.1"), hinted("7"), ok])
@@ -208,7 +208,7 @@ describe("what is left in the end", () => {
     })
   )
 
-  it.effect("A809 P804 waits up to a minute for a server", () =>
+  it.effect("waits up to a minute for a server [A809 P804]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(429, "{}", { "retry-after": "60" }), ok])
       assert(Exit.isSuccess(yield* finished(call)))
@@ -216,7 +216,7 @@ describe("what is left in the end", () => {
     })
   )
 
-  it.effect("A809 P804 gives up at once when the server asks for more than a minute, and says so in the error", () =>
+  it.effect("gives up at once when the server asks for more than a minute, and says so in the error [A809 P804]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(429, "{}", { "retry-after": "60.001" })])
       const { effect, events } = listening(call)
@@ -230,7 +230,7 @@ describe("what is left in the end", () => {
     })
   )
 
-  it.effect("A809 gives up at once when the server asks for more than the time left", () =>
+  it.effect("gives up at once when the server asks for more than the time left [A809]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(429, "{}", { "retry-after": "10" })], { requestTimeout: "10 seconds" })
       const error = failsWith(yield* finished(call, 0), LlmError.RateLimitError)
@@ -239,7 +239,7 @@ describe("what is left in the end", () => {
     })
   )
 
-  it.effect("A809 takes no advice for a hint: a 429 without one waits 250 milliseconds", () =>
+  it.effect("takes no advice for a hint: a 429 without one waits 250 milliseconds [A809]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(429), ok])
       assert(Exit.isSuccess(yield* finished(call)))
@@ -247,7 +247,7 @@ describe("what is left in the end", () => {
     })
   )
 
-  it.effect("P805 computes the waits after a hint as if there had been none", () =>
+  it.effect("computes the waits after a hint as if there had been none [P805]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(503, "{}", { "retry-after": "5" }), respond(503), ok])
       assert(Exit.isSuccess(yield* finished(call)))
@@ -255,7 +255,7 @@ describe("what is left in the end", () => {
     })
   )
 
-  it.effect("P802 sends nothing again that the server forbids to send again", () =>
+  it.effect("sends nothing again that the server forbids to send again [P802]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(503, "{}", { "x-should-retry": "false" })])
       failsWith(yield* finished(call), LlmError.ModelOverloadedError)
@@ -265,7 +265,7 @@ describe("what is left in the end", () => {
 })
 
 describe("options", () => {
-  it.effect("A813 takes a count, waits and a cap", () =>
+  it.effect("takes a count, waits and a cap [A813]", () =>
     Effect.gen(function* () {
       const { call, network } = calling(respond(500), {
         retry: { maxAttempts: 5, initialBackoff: "1 second", maxBackoff: "3 seconds" }
@@ -275,7 +275,7 @@ describe("options", () => {
     })
   )
 
-  it.effect("A813 takes extra runs as well as all runs", () =>
+  it.effect("takes extra runs as well as all runs [A813]", () =>
     Effect.gen(function* () {
       const { call, network } = calling(respond(500), { retry: { retries: 1 } })
       failsWith(yield* finished(call), LlmError.ServerError)
@@ -283,7 +283,7 @@ describe("options", () => {
     })
   )
 
-  it.effect("A813 switched off adds no attempt, no wait, no event and no wrapper", () =>
+  it.effect("switched off adds no attempt, no wait, no event and no wrapper [A813]", () =>
     Effect.gen(function* () {
       const { call, network } = calling(respond(503), { retry: false })
       const { effect, events } = listening(call)
@@ -293,7 +293,7 @@ describe("options", () => {
     })
   )
 
-  it("A813 refuses senseless options at construction", () => {
+  it("refuses senseless options at construction [A813]", () => {
     const senseless: ReadonlyArray<Transport.Options> = [
       { retry: { maxAttempts: 0 } },
       { retry: { maxAttempts: 2.5 } },
@@ -315,7 +315,7 @@ describe("options", () => {
     }
   })
 
-  it.effect("A813 can be run again: each call has its own count", () =>
+  it.effect("can be run again: each call has its own count [A813]", () =>
     Effect.gen(function* () {
       const { call, network } = calling([respond(500), ok, respond(500), ok])
       assert(Exit.isSuccess(yield* finished(call)))
@@ -326,7 +326,7 @@ describe("options", () => {
 })
 
 describe("what others see", () => {
-  it.effect("A815 hands only what its own sends did not heal to the layer above: 3 and 3 are at most 9", () =>
+  it.effect("hands only what its own sends did not heal to the layer above: 3 and 3 are at most 9 [A815]", () =>
     Effect.gen(function* () {
       const { call, network } = calling(respond(503))
       failsWith(yield* finished(Effect.retry(call, Schedule.recurs(2))), LlmError.ModelOverloadedError)
@@ -334,7 +334,7 @@ describe("what others see", () => {
     })
   )
 
-  it.effect("A815 reports each resend before its wait, and the last giving up", () =>
+  it.effect("reports each resend before its wait, and the last giving up [A815]", () =>
     Effect.gen(function* () {
       const { call } = calling([respond(503, "{}", { "retry-after": "2" }), reset, respond(500)])
       const { effect, events } = listening(call)
@@ -360,7 +360,7 @@ describe("what others see", () => {
     })
   )
 
-  it.effect("A815 says nothing of a call that succeeds at once, or may not be sent again", () =>
+  it.effect("says nothing of a call that succeeds at once, or may not be sent again [A815]", () =>
     Effect.gen(function* () {
       for (const script of [[ok], [respond(401)]]) {
         const { effect, events } = listening(calling(script).call)
@@ -370,7 +370,7 @@ describe("what others see", () => {
     })
   )
 
-  it.effect("A111 stops at once when it is interrupted while it waits", () =>
+  it.effect("stops at once when it is interrupted while it waits [A111]", () =>
     Effect.gen(function* () {
       const { call, network } = calling(respond(503))
       const fiber = yield* Effect.forkChild(call)
@@ -383,7 +383,7 @@ describe("what others see", () => {
     })
   )
 
-  it.effect("A110 A111 sends nothing again after a defect or an interrupt, alone or beside a failure", () =>
+  it.effect("sends nothing again after a defect or an interrupt, alone or beside a failure [A110 A111]", () =>
     Effect.gen(function* () {
       const dying: Reaction = () => Effect.die(new Error("bug"))
       const { call, network } = calling([dying])

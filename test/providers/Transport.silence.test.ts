@@ -81,7 +81,7 @@ const callChunk = (args: string) =>
   })
 
 describe("before the first part", () => {
-  it.effect("P505 A804 a server that does not answer at all is waited for so long, and not asked again", () =>
+  it.effect("a server that does not answer at all is waited for so long, and not asked again [P505 A804]", () =>
     Effect.gen(function* () {
       const { fiber, network } = yield* reading(limits, silence)
       const { exit } = yield* endsAfter(fiber, 5000)
@@ -93,7 +93,7 @@ describe("before the first part", () => {
   )
 
   it.effect(
-    "P505 A804 head, comments and events without a part are signs of life; after the last the connection is closed",
+    "head, comments and events without a part are signs of life; after the last the connection is closed [P505 A804]",
     () =>
       Effect.gen(function* () {
         const server = writing()
@@ -112,7 +112,7 @@ describe("before the first part", () => {
       })
   )
 
-  it.effect("P505 each attempt has its own time", () =>
+  it.effect("each attempt has its own time [P505]", () =>
     Effect.gen(function* () {
       const slow: Reaction = () => Effect.delay(respond(503)(), "4 seconds")
       const { fiber, network } = yield* reading(limits, slow, silence)
@@ -122,7 +122,7 @@ describe("before the first part", () => {
     })
   )
 
-  it.effect("P505 P501 a row for model calls may ask again, and nobody sees it", () =>
+  it.effect("a row for model calls may ask again, and nobody sees it [P505 P501]", () =>
     Effect.gen(function* () {
       const network = fakeNetwork([silence, respondWith(200, () => body([textChunk("well"), finishChunk(), done]))])
       const agent = Agent.make("patient", {}).pipe(
@@ -141,7 +141,7 @@ describe("before the first part", () => {
 })
 
 describe("between two parts", () => {
-  it.effect("P505 A804 a stream that falls silent ends, with its text, and its connection is closed", () =>
+  it.effect("a stream that falls silent ends, with its text, and its connection is closed [P505 A804]", () =>
     Effect.gen(function* () {
       const server = writing()
       const { fiber, network } = yield* reading(limits, server.reaction)
@@ -159,7 +159,7 @@ describe("between two parts", () => {
     })
   )
 
-  it.effect("P505 a call that comes in pieces is no silence", () =>
+  it.effect("a call that comes in pieces is no silence [P505]", () =>
     Effect.gen(function* () {
       const server = writing()
       const { fiber } = yield* reading({ betweenParts: "2 seconds", firstPart: "2 seconds" }, server.reaction)
@@ -175,7 +175,7 @@ describe("between two parts", () => {
   )
 
   for (const only of ["firstPart", "betweenParts"] as const) {
-    it.effect(`P505 ${only} alone limits nothing else`, () =>
+    it.effect(`${only} alone limits nothing else [P505]`, () =>
       Effect.gen(function* () {
         const server = writing()
         const { fiber } = yield* reading({ [only]: "2 seconds" }, server.reaction)
@@ -190,7 +190,7 @@ describe("between two parts", () => {
     )
   }
 
-  it.effect("P505 the time of a slow reader does not count, only that in which it waits", () =>
+  it.effect("the time of a slow reader does not count, only that in which it waits [P505]", () =>
     Effect.gen(function* () {
       const server = writing()
       const slow = Effect.flatMap(Model.Model, (model) =>
@@ -212,7 +212,7 @@ describe("between two parts", () => {
     })
   )
 
-  it.effect("P505 the time of a tool does not count", () =>
+  it.effect("the time of a tool does not count [P505]", () =>
     Effect.gen(function* () {
       const look = Tool.make("look", {
         description: "Looks.",
@@ -237,7 +237,7 @@ describe("between two parts", () => {
   )
 })
 
-it("P505 refuses senseless limits at construction", () => {
+it("refuses senseless limits at construction [P505]", () => {
   for (const limit of [0, -1, Number.NaN]) {
     assert.throws(() => openAi({ firstPart: limit }), RangeError, "firstPart must be above 0")
     assert.throws(() => openAi({ betweenParts: limit }), RangeError, "betweenParts must be above 0")

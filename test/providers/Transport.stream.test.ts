@@ -60,7 +60,7 @@ describe("before the first part", () => {
     ["a clean end before any part", events(role)],
     ["an overload as first event", events(event({ error: { type: "overloaded_error", message: "Overloaded" } }))]
   ] as const) {
-    it.effect(`A810 P501 ${what} is sent again, with the same waits, and nobody sees it`, () =>
+    it.effect(`${what} is sent again, with the same waits, and nobody sees it [A810 P501]`, () =>
       Effect.gen(function* () {
         const { call, network } = using(streamParts, [failing, failing, hello])
         const exit = yield* finished(call)
@@ -74,7 +74,7 @@ describe("before the first part", () => {
     )
   }
 
-  it.effect("A810 gives up after three sends, and reports as whole calls do", () =>
+  it.effect("gives up after three sends, and reports as whole calls do [A810]", () =>
     Effect.gen(function* () {
       const { call, network } = using(streamParts, respond(503))
       const { effect, events } = listening(call)
@@ -87,7 +87,7 @@ describe("before the first part", () => {
     })
   )
 
-  it.effect("A811 a status other than 2xx is the error of that status, never an empty stream", () =>
+  it.effect("a status other than 2xx is the error of that status, never an empty stream [A811]", () =>
     Effect.gen(function* () {
       const statuses: ReadonlyArray<readonly [number, new (...args: Array<never>) => LlmError.LlmError]> = [
         [401, LlmError.AuthenticationError],
@@ -102,7 +102,7 @@ describe("before the first part", () => {
     })
   )
 
-  it.effect("A805 the limit of time holds until the first part, over all attempts", () =>
+  it.effect("the limit of time holds until the first part, over all attempts [A805]", () =>
     Effect.gen(function* () {
       const slow: Reaction = () => Effect.delay(respond(503)(), "400 millis")
       const { call, network } = using(streamParts, slow, { requestTimeout: "1 second" })
@@ -118,7 +118,7 @@ describe("before the first part", () => {
 
 describe("after the first part", () => {
   it.effect(
-    "A810 P504 a lost connection is a NetworkError, the text before it was delivered, nothing is sent again",
+    "a lost connection is a NetworkError, the text before it was delivered, nothing is sent again [A810 P504]",
     () =>
       Effect.gen(function* () {
         const { call, network } = using(streamText, [breaking(textChunk("hel"))])
@@ -129,7 +129,7 @@ describe("after the first part", () => {
       })
   )
 
-  it.effect("P504 a clean end without [DONE] and without a finish reason is a NetworkError", () =>
+  it.effect("a clean end without [DONE] and without a finish reason is a NetworkError [P504]", () =>
     Effect.gen(function* () {
       const { call, network } = using(streamText, [events(textChunk("hel"), textChunk("lo"))])
       const { ended, text } = textAndFailure(yield* finished(call))
@@ -139,7 +139,7 @@ describe("after the first part", () => {
     })
   )
 
-  it.effect("P504 a finish reason is an end, also without [DONE]; [DONE] is one, also without a finish reason", () =>
+  it.effect("a finish reason is an end, also without [DONE]; [DONE] is one, also without a finish reason [P504]", () =>
     Effect.gen(function* () {
       for (const script of [events(textChunk("x"), finishChunk()), events(textChunk("x"), done)]) {
         const exit = yield* finished(using(streamParts, [script]).call)
@@ -149,7 +149,7 @@ describe("after the first part", () => {
     })
   )
 
-  it.effect("P504 a stream cut anywhere either fails, or had its end already", () =>
+  it.effect("a stream cut anywhere either fails, or had its end already [P504]", () =>
     Effect.gen(function* () {
       const whole = [role, textChunk("hé"), textChunk("llo"), finishChunk(), done].join("")
       const bytes = new TextEncoder().encode(whole)
@@ -165,7 +165,7 @@ describe("after the first part", () => {
     })
   )
 
-  it.effect("A810 an error as a later event is its own error, after the text, and not sent again", () =>
+  it.effect("an error as a later event is its own error, after the text, and not sent again [A810]", () =>
     Effect.gen(function* () {
       const failing = events(textChunk("The "), event({ error: { code: 502, message: "Provider disconnected" } }), done)
       const { call, network } = using(streamText, [failing])
@@ -178,7 +178,7 @@ describe("after the first part", () => {
     })
   )
 
-  it.effect("A810 text and an error in one piece of the network come out in that order", () =>
+  it.effect("text and an error in one piece of the network come out in that order [A810]", () =>
     Effect.gen(function* () {
       const failing = events(textChunk("The ") + event({ error: { message: "boom" } }) + textChunk("never"))
       const { ended, text } = textAndFailure(yield* finished(using(streamText, [failing]).call))
@@ -187,7 +187,7 @@ describe("after the first part", () => {
     })
   )
 
-  it.effect("T8 an event that is no JSON is an UnknownLlmError", () =>
+  it.effect("an event that is no JSON is an UnknownLlmError [T8]", () =>
     Effect.gen(function* () {
       for (const bad of ["data: {nope\n\n", "data: 5\n\n"]) {
         const { ended } = textAndFailure(yield* finished(using(streamText, [events(textChunk("x"), bad)]).call))
@@ -196,7 +196,7 @@ describe("after the first part", () => {
     })
   )
 
-  it.effect("A805 a stream that falls silent ends with RequestTimeoutError when the time is used up", () =>
+  it.effect("a stream that falls silent ends with RequestTimeoutError when the time is used up [A805]", () =>
     Effect.gen(function* () {
       const stalling = respondWith(
         200,
@@ -216,7 +216,7 @@ describe("after the first part", () => {
     })
   )
 
-  it.effect("A805 counts the time of the server, not that of a slow reader", () =>
+  it.effect("counts the time of the server, not that of a slow reader [A805]", () =>
     Effect.gen(function* () {
       const slowReader = Effect.gen(function* () {
         const model = yield* Model.Model
@@ -228,7 +228,7 @@ describe("after the first part", () => {
     })
   )
 
-  it.effect("A812 cuts off a stream above the limit, after the parts before it", () =>
+  it.effect("cuts off a stream above the limit, after the parts before it [A812]", () =>
     Effect.gen(function* () {
       const { call, network } = using(streamText, [events(textChunk("ok"), textChunk("x".repeat(2000)))], {
         maxResponseBytes: 1000
@@ -240,7 +240,7 @@ describe("after the first part", () => {
     })
   )
 
-  it.effect("A812 sends once, also when the limit is met before any part", () =>
+  it.effect("sends once, also when the limit is met before any part [A812]", () =>
     Effect.gen(function* () {
       const { call, network } = using(streamText, [events(`: ${"x".repeat(2000)}\n\n`)], { maxResponseBytes: 1000 })
       failsWith(textAndFailure(yield* finished(call)).ended, LlmError.ServerError)

@@ -105,7 +105,7 @@ it.run("text, calls, results and failures of a run, in order; calls whose ids re
   })
 )
 
-it.effect("P502 text that no longer counts is taken back, or stays in a step of its own", () =>
+it.effect("text that no longer counts is taken back, or stays in a step of its own [P502]", () =>
   Effect.gen(function* () {
     const drawn = Effect.fnUntraced(function* (options?: UiMessageStream.Options) {
       const model = yield* make(fails(overloaded(), says("all "), says("wro")), text("all is well"))
@@ -193,7 +193,7 @@ it.run("what a person is asked, and says; a refused call is denied", (run) =>
   })
 )
 
-it.run("A711 an output that no reply has shown is shown as text; runs below are not shown", (run) =>
+it.run("an output that no reply has shown is shown as text; runs below are not shown [A711]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
     const inner = Agent.make("inner", {})

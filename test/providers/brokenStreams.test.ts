@@ -25,7 +25,7 @@ const error = { error: { code: 429, message: "Resource has been exhausted.", sta
 const line = (content: string, more: object = {}) => JSON.stringify({ message: { content }, done: false, ...more })
 
 describe("Gemini", () => {
-  it.effect("A114 needs no mark of an end beyond the reason", () =>
+  it.effect("needs no mark of an end beyond the reason [A114]", () =>
     Effect.gen(function* () {
       const { exit, text } = yield* reading(gemini, chunk("a"), chunk("b", { finishReason: "STOP" }))
       assert.isTrue(Exit.isSuccess(exit))
@@ -38,7 +38,7 @@ describe("Gemini", () => {
     ["bare JSON", JSON.stringify(error)],
     ["bare JSON over several lines", `${JSON.stringify(error, undefined, 2).replaceAll("\n", "\r\n")}\r\n`]
   ] as const) {
-    it.effect(`T8 an error in the middle is that error, as ${how}`, () =>
+    it.effect(`an error in the middle is that error, as ${how} [T8]`, () =>
       Effect.gen(function* () {
         const read = yield* reading(gemini, chunk("a"), text)
         assert.strictEqual(read.text, "a")
@@ -47,7 +47,7 @@ describe("Gemini", () => {
     )
   }
 
-  it.effect("P504 an end without a reason is a NetworkError", () =>
+  it.effect("an end without a reason is a NetworkError [P504]", () =>
     Effect.gen(function* () {
       const read = yield* reading(gemini, chunk("a"), chunk("b").slice(0, -9))
       assert.strictEqual(read.text, "a")
@@ -57,7 +57,7 @@ describe("Gemini", () => {
 })
 
 describe("Ollama", () => {
-  it.effect("A114 the last line needs no line end, be it a reply's or an error", () =>
+  it.effect("the last line needs no line end, be it a reply's or an error [A114]", () =>
     Effect.gen(function* () {
       const whole = yield* reading(ollama, `${line("a")}\n`, line("b", { done: true }))
       assert.isTrue(Exit.isSuccess(whole.exit))
@@ -68,7 +68,7 @@ describe("Ollama", () => {
     })
   )
 
-  it.effect("P504 a line that was cut off is a NetworkError, and so is an end after a whole one", () =>
+  it.effect("a line that was cut off is a NetworkError, and so is an end after a whole one [P504]", () =>
     Effect.gen(function* () {
       for (const rest of ["", line("b", { done: true }).slice(0, -5)]) {
         const read = yield* reading(ollama, `${line("a")}\n`, rest)
@@ -78,7 +78,7 @@ describe("Ollama", () => {
     })
   )
 
-  it.effect("T8 what is no line of JSON at all cannot be read", () =>
+  it.effect("what is no line of JSON at all cannot be read [T8]", () =>
     Effect.gen(function* () {
       for (const page of ["<html>busy</html>", "<html>busy</html>\n", '{"message":\n']) {
         failsWith((yield* reading(ollama, page)).exit, LlmError.UnknownLlmError)

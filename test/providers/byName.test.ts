@@ -93,7 +93,7 @@ describe("a base URL", () => {
       })
     )
 
-    it.effect(`T8 P202 tells nobody of the key in the query of ${name}`, () =>
+    it.effect(`tells nobody of the key in the query of ${name} [T8 P202]`, () =>
       Effect.gen(function* () {
         for (const query of [`key=${planted}`, `api-version=2024&x=${encodeURIComponent(planted)}`]) {
           for (const call of [Effect.asVoid(generate), Effect.asVoid(streamParts)]) {
@@ -107,7 +107,7 @@ describe("a base URL", () => {
       })
     )
 
-    it.effect(`T8 that cannot be one is a bad request of ${name}: not sent, not sent again, not quoted`, () =>
+    it.effect(`that cannot be one is a bad request of ${name}: not sent, not sent again, not quoted [T8]`, () =>
       Effect.gen(function* () {
         for (const [base, why] of [
           ["", "is no URL"],

@@ -138,7 +138,7 @@ const check = Effect.fnUntraced(function* (participant: Participant, wish: Wish)
 
 describe("what is said of a provider", () => {
   for (const participant of participants) {
-    it(`A814 what can be said is sent, the rest is refused unsent: ${participant.name}`, () =>
+    it(`what can be said is sent, the rest is refused unsent: ${participant.name} [A814]`, () =>
       fc.assert(
         fc.asyncProperty(wishes, (wish) => Effect.runPromise(check(participant, wish))),
         { numRuns: 80 }
@@ -146,7 +146,7 @@ describe("what is said of a provider", () => {
   }
 
   for (const { capabilities, layer, name, says } of participants) {
-    it.effect(`A814 a schema that cannot be handed over is told in words: ${name}`, () =>
+    it.effect(`a schema that cannot be handed over is told in words: ${name} [A814]`, () =>
       Effect.gen(function* () {
         for (const tools of capabilities.tools ? [[], [look]] : [[]]) {
           for (const wanted of wantedSchemas) {
@@ -183,7 +183,7 @@ describe("what is said of a provider", () => {
   }
 
   for (const participant of participants.filter(({ capabilities }) => capabilities.tools)) {
-    it.effect(`A814 C2 an error of a tool is told as it says: ${participant.name}`, () =>
+    it.effect(`an error of a tool is told as it says: ${participant.name} [A814 C2]`, () =>
       Effect.gen(function* () {
         const sentWith = (kind: Message.SettlementKind) =>
           Effect.gen(function* () {
@@ -212,7 +212,7 @@ describe("what is said of a provider", () => {
       })
     )
 
-    it.effect(`A814 parameters that are no object are refused unsent: ${participant.name}`, () =>
+    it.effect(`parameters that are no object are refused unsent: ${participant.name} [A814]`, () =>
       Effect.gen(function* () {
         const network = fakeNetwork([])
         const tools = [look, specOf("text", Schema.String)]

@@ -6,7 +6,7 @@ import { Effect, Layer } from "effect"
 import { chat, chunk, completion, fn, modelOf, reads } from "./carelessCases.ts"
 import { done, fakeNetwork, respond } from "./support.ts"
 
-reads("A114 the older `function_call` is a call", {
+reads("the older `function_call` is a call [A114]", {
   "in a whole reply": {
     of: chat,
     isWhole: true,
@@ -35,7 +35,7 @@ reads("A114 the older `function_call` is a call", {
 const pieces = (...calls: ReadonlyArray<object>) =>
   calls.map((call) => chunk({ tool_calls: [call] })).join("") + chunk({}, "tool_calls") + done
 
-reads("A114 calls are told apart", {
+reads("calls are told apart [A114]", {
   "by their ids, where all have one index": {
     of: chat,
     body: pieces(
@@ -112,7 +112,7 @@ reads("A114 calls are told apart", {
   }
 })
 
-describe("A114 calls of one id in one turn", () => {
+describe("calls of one id in one turn [A114]", () => {
   const look = (text: string): Message.SettledCall => ({
     type: "settled-call",
     call: { type: "tool-call", id: "x", name: "w", arguments: "{}" },

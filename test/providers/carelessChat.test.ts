@@ -15,7 +15,7 @@ import {
 } from "./carelessCases.ts"
 import { done, event } from "./support.ts"
 
-reads("T8 a content filter is an error, with what was used up", {
+reads("a content filter is an error, with what was used up [T8]", {
   ...each(chats, () => ({
     isWhole: true,
     body: completion({ content: "he" }, "content_filter", { usage }),
@@ -32,7 +32,7 @@ const counted = (promptTokenCount: number, candidatesTokenCount: number) => ({
   usageMetadata: { promptTokenCount, candidatesTokenCount }
 })
 
-reads("T8 a zero takes no count back", {
+reads("a zero takes no count back [T8]", {
   [chat]: {
     of: chat,
     body:
@@ -61,7 +61,7 @@ reads("T8 a zero takes no count back", {
   }
 })
 
-reads("T8 an error with its fields at the top fails", {
+reads("an error with its fields at the top fails [T8]", {
   "by its object": {
     of: chat,
     body: said + event({ object: "error", message: "boom", code: 500 }) + done,
@@ -80,7 +80,7 @@ reads("T8 an error with its fields at the top fails", {
   }
 })
 
-reads("T8 a refusal among the parts of a content is one", {
+reads("a refusal among the parts of a content is one [T8]", {
   whole: {
     of: chat,
     isWhole: true,
@@ -94,7 +94,7 @@ reads("T8 a refusal among the parts of a content is one", {
   }
 })
 
-reads("A114 the first choice is the one of the index 0", {
+reads("the first choice is the one of the index 0 [A114]", {
   whole: {
     of: chat,
     isWhole: true,
@@ -135,7 +135,7 @@ const textDone = (content_index: number, text: string) =>
 const textDelta = (content_index: number, delta: string) =>
   event({ type: "response.output_text.delta", item_id: "m", output_index: 0, content_index, delta })
 
-reads("T8 what only the pieces or only the whole of a response say counts", {
+reads("what only the pieces or only the whole of a response say counts [T8]", {
   "the pieces of a refusal": {
     of: responses,
     body: refusing("I ") + refusing("can't") + completed,

@@ -58,7 +58,7 @@ for (const [layout, text] of Object.entries({
   "after blanks": (body: unknown) => `\r\n ${pretty(body)}`
 })) {
   reads(
-    `A114 a whole answer to a streamed request is read, ${layout}`,
+    `a whole answer to a streamed request is read, ${layout} [A114]`,
     Object.fromEntries(
       Object.entries(wholes).map(([of, [body, finish]]) => [
         of,
@@ -68,7 +68,7 @@ for (const [layout, text] of Object.entries({
   )
 }
 
-reads("A114 a list in the place of a stream is read", {
+reads("a list in the place of a stream is read [A114]", {
   compact: {
     of: gemini,
     body: `[${compact(candidate("he"))}\n,\r\n${compact(candidate("llo", "STOP"))}\n]`,
@@ -83,7 +83,7 @@ reads("A114 a list in the place of a stream is read", {
   "and fails where it was cut off": { of: gemini, body: `[${compact(candidate("he"))},`, reads: ["NetworkError"] }
 })
 
-reads("T8 an error that is no event fails", {
+reads("an error that is no event fails [T8]", {
   "on a line before [DONE]": { of: chat, body: `${said}${compact(boom)}\n\n${done}`, reads: ["ServerError"] },
   "first, before [DONE]": { of: chat, body: `${compact(boom)}\n\n${done}`, reads: ["ServerError"] },
   "after a finish reason": {
@@ -105,7 +105,7 @@ reads("T8 an error that is no event fails", {
   }
 })
 
-reads("P504 an event with blank data says nothing", {
+reads("an event with blank data says nothing [P504]", {
   [anthropic]: {
     of: anthropic,
     body:
@@ -121,7 +121,7 @@ reads("P504 an event with blank data says nothing", {
   [gemini]: { of: gemini, body: `data: \n\n${event(candidate("hi", "STOP"))}`, reads: ["hi", "stop"] }
 })
 
-reads("A114 a message in the place of its pieces is read", {
+reads("a message in the place of its pieces is read [A114]", {
   "with its end": {
     of: chat,
     body: event({ choices: [{ index: 0, message: { content: "hi" }, finish_reason: "stop" }] }) + done,
@@ -156,12 +156,12 @@ reads("A114 a message in the place of its pieces is read", {
 })
 
 reads(
-  "P504 a finish reason is an end, also without [DONE]",
+  "a finish reason is an end, also without [DONE] [P504]",
   each(chats, () => ({ body: said + chunk({}, "stop", { usage }), reads: ["he", "stop", "5/6"] }))
 )
 
 reads(
-  "P504 a finish reason is no end of a stream that breaks off within an event",
+  "a finish reason is no end of a stream that breaks off within an event [P504]",
   each(chats, () => ({
     body: said + chunk({}, "stop") + chunk({}, null, { usage }).slice(0, -9),
     reads: ["NetworkError"]
@@ -169,7 +169,7 @@ reads(
 )
 
 reads(
-  "T8 an error after a finish reason is an error, also before [DONE]",
+  "an error after a finish reason is an error, also before [DONE] [T8]",
   each(chats, () => ({
     body: said + chunk({}, "length", { usage }) + chunk({}, null, boom) + done,
     reads: ["ServerError", "5/6"]
@@ -177,6 +177,6 @@ reads(
 )
 
 reads(
-  "P504 [DONE] is no end of a stream that said nothing",
+  "[DONE] is no end of a stream that said nothing [P504]",
   each(chats, () => ({ body: chunk({ role: "assistant", content: "" }) + done, reads: ["UnknownLlmError"] }))
 )

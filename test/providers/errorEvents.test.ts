@@ -95,17 +95,17 @@ const successes: ReadonlyArray<readonly [Api, unknown, Report.Tag | undefined]> 
 
 describe("successes", () => {
   for (const [api, value, tag] of successes) {
-    it(`T8 finds ${tag ?? "no error"} in a 200 of ${api}: ${JSON.stringify(value).slice(0, 100)}`, () => {
+    it(`finds ${tag ?? "no error"} in a 200 of ${api}: ${JSON.stringify(value).slice(0, 100)} [T8]`, () => {
       assert.strictEqual(inside(api, value)?._tag, tag)
     })
   }
 
-  it("T8 an error line of Ollama that nobody knows is a failure of its runner", () => {
+  it("an error line of Ollama that nobody knows is a failure of its runner [T8]", () => {
     assert.strictEqual(inside("ollama", { error: "never seen" })?._tag, "ServerError")
     assert.strictEqual(classify("ollama", 400, { error: "never seen" })._tag, "InvalidRequestError")
   })
 
-  it("T8 names the tool of a call that Gemini could not read", () => {
+  it("names the tool of a call that Gemini could not read [T8]", () => {
     const finish = { finishReason: "MALFORMED_FUNCTION_CALL" }
     const named = inside("gemini", {
       candidates: [{ ...finish, finishMessage: "Malformed function call: print(default_api.search(q=1" }]
@@ -126,7 +126,7 @@ describe("routers", () => {
       error: { code: status, message: "Provider returned error", metadata: { ...metadata, raw } }
     })
 
-  it("T8 T35 reads the errors of every format behind a router", () => {
+  it("reads the errors of every format behind a router [T8 T35]", () => {
     const rows: ReadonlyArray<readonly [unknown, Report.Tag]> = [
       [{ type: "error", error: { type: "overloaded_error", message: "Overloaded" } }, "ModelOverloadedError"],
       [google("RESOURCE_EXHAUSTED", "You exceeded your current quota"), "RateLimitError"],
@@ -141,7 +141,7 @@ describe("routers", () => {
     }
   })
 
-  it("T8 a full in-flight budget is a rate limit, though its status is that of an empty account", () => {
+  it("a full in-flight budget is a rate limit, though its status is that of an empty account [T8]", () => {
     const metadata = { limit_source: "openrouter_in_flight_budget" }
     const error = classify("openai-chat", 402, { error: { code: 402, message: "x", metadata } }, { "retry-after": "7" })
     assert(error instanceof LlmError.RateLimitError)
@@ -150,8 +150,8 @@ describe("routers", () => {
   })
 })
 
-describe("L1104 what an error keeps", () => {
-  it("L1104 finds the request id in headers, and in Anthropic's body", () => {
+describe("what an error keeps [L1104]", () => {
+  it("finds the request id in headers, and in Anthropic's body [L1104]", () => {
     const body = { type: "error", error: { type: "api_error", message: "x" }, request_id: "req_body" }
     assert.strictEqual(classify("anthropic", 500, body).requestId, "req_body")
     assert.strictEqual(classify("anthropic", 500, body, { "request-id": "req_head" }).requestId, "req_head")
@@ -162,7 +162,7 @@ describe("L1104 what an error keeps", () => {
     assert.strictEqual(inside("anthropic", body)?.requestId, "req_body")
   })
 
-  it("L1104 tells what is left of the limit that is nearest to its end", () => {
+  it("tells what is left of the limit that is nearest to its end [L1104]", () => {
     const remaining = (headers: Readonly<Record<string, string>>) => {
       const error = classify("anthropic", 429, "", headers)
       assert(error instanceof LlmError.RateLimitError)

@@ -64,7 +64,7 @@ const failures = fixtures.filter((fixture) => expectedOf(fixture) !== undefined 
 
 describe("failures", () => {
   for (const fixture of failures) {
-    it(`T8 T35 classifies ${fixture.id}`, () => {
+    it(`classifies ${fixture.id} [T8 T35]`, () => {
       const error = errorOf(fixture)
       const expected = expectedOf(fixture)
       assert(error !== undefined && expected !== undefined)
@@ -75,7 +75,7 @@ describe("failures", () => {
   }
 
   for (const fixture of failures.filter(({ status }) => status === 200)) {
-    it(`T8 ${fixture.id} holds one kind of error, however often it says so`, () => {
+    it(`${fixture.id} holds one kind of error, however often it says so [T8]`, () => {
       assert.lengthOf(new Set(errorsInside(fixture).map(({ _tag }) => _tag)), 1)
     })
   }
@@ -84,6 +84,6 @@ describe("failures", () => {
 describe("replies", () => {
   const replies = fixtures.filter((fixture) => expectedOf(fixture) === undefined || repliesAllTheSame.has(fixture.id))
   for (const fixture of replies) {
-    it(`T8 finds no error in ${fixture.id}`, () => assert.deepStrictEqual(errorsInside(fixture), []))
+    it(`finds no error in ${fixture.id} [T8]`, () => assert.deepStrictEqual(errorsInside(fixture), []))
   }
 })

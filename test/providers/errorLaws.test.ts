@@ -134,7 +134,7 @@ const anyHeaders = fc.dictionary(
 
 describe("anything", () => {
   for (const api of apis) {
-    it(`T8 L1103 any answer is one error that can be written and read, and always the same one: ${api}`, () => {
+    it(`any answer is one error that can be written and read, and always the same one: ${api} [T8 L1103]`, () => {
       fc.assert(
         fc.property(anyStatus, anyText, anyHeaders, (status, body, headers) => {
           const classify = () => formats[api].classify(source, answer(status, body, headers))
@@ -145,7 +145,7 @@ describe("anything", () => {
       )
     })
 
-    it(`T8 L1103 any body or event of a success holds one error, or none: ${api}`, () => {
+    it(`any body or event of a success holds one error, or none: ${api} [T8 L1103]`, () => {
       fc.assert(
         fc.property(anyJson, (json) => {
           const inside = () => formats[api].inside(source, answer(200, ""), json)
@@ -217,13 +217,13 @@ const isError = (fixture: Fixture): boolean => {
   return pieces(fixture).some((piece) => piece.startsWith("{") && tells(JSON.parse(piece)))
 }
 
-describe("T35 a code decides", () => {
+describe("a code decides [T35]", () => {
   const coded = fixtures.filter(isError)
 
-  it("T35 most recorded failures have one", () => assert.isAtLeast(coded.length, 20))
+  it("most recorded failures have one [T35]", () => assert.isAtLeast(coded.length, 20))
 
   for (const fixture of coded) {
-    it(`T35 ${fixture.id} is what it is in other words, in another order and with another status`, () => {
+    it(`${fixture.id} is what it is in other words, in another order and with another status [T35]`, () => {
       const isRefused = fixture.status >= 400
       const tag = errorOf(fixture)?._tag
       fc.assert(
@@ -247,7 +247,7 @@ describe("T35 a code decides", () => {
   }
 })
 
-describe("L1104 what an error keeps", () => {
+describe("what an error keeps [L1104]", () => {
   const bodies: Readonly<Record<Api, (text: string) => unknown>> = {
     anthropic: (message) => ({ type: "error", error: { type: "some_error", message } }),
     "openai-chat": (message) => ({ error: { message, type: null, param: null, code: null } }),
@@ -256,7 +256,7 @@ describe("L1104 what an error keeps", () => {
     ollama: (error) => ({ error })
   }
   for (const api of apis) {
-    it(`L1104 keeps request id, status, hint and words: ${api}`, () => {
+    it(`keeps request id, status, hint and words: ${api} [L1104]`, () => {
       const id = fc.stringMatching(/^[a-f0-9-]{1,36}$/)
       fc.assert(
         fc.property(
@@ -316,7 +316,7 @@ describe("long texts", () => {
     `maximum context length is ${"9".repeat(size)} tokens`
   ]
   for (const api of apis) {
-    it(`T8 reads texts of a hundred thousand characters in no time: ${api}`, () => {
+    it(`reads texts of a hundred thousand characters in no time: ${api} [T8]`, () => {
       // where it is not, the test's limit of time ends it
       for (const text of texts) {
         for (const body of [text, { error: { message: text, failed_generation: text } }, { error: text }]) {

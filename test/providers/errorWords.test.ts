@@ -258,7 +258,7 @@ const answers: ReadonlyArray<readonly [Api, number, unknown, Report.Tag]> = [
 
 describe("answers", () => {
   for (const [api, status, body, tag] of answers) {
-    it(`T8 T35 reads ${status} of ${api} as ${tag}: ${JSON.stringify(body).slice(0, 100)}`, () => {
+    it(`reads ${status} of ${api} as ${tag}: ${JSON.stringify(body).slice(0, 100)} [T8 T35]`, () => {
       assert.strictEqual(classify(api, status, body)._tag, tag)
     })
   }
@@ -284,7 +284,7 @@ describe("sizes", () => {
     [`This model's maximum prompt length is 5 but the request contains ${"9".repeat(400)} tokens.`, 5, undefined]
   ]
   for (const [message, limit, actual] of sizes) {
-    it(`T8 reads the sizes of "${message.slice(0, 60)}"`, () => {
+    it(`reads the sizes of "${message.slice(0, 60)}" [T8]`, () => {
       for (const api of ["openai-chat", "ollama"] as const) {
         const error = classify(api, 400, { error: message })
         assert(error instanceof LlmError.ContextTooLongError)
@@ -294,14 +294,14 @@ describe("sizes", () => {
     })
   }
 
-  it("T8 takes no number from a sentence that was cut off within it", () => {
+  it("takes no number from a sentence that was cut off within it [T8]", () => {
     const error = classify("anthropic", 400, '{"error":{"message":"prompt is too long: 333340 tokens > 20')
     assert(error instanceof LlmError.ContextTooLongError)
     assert.isUndefined(error.limit)
   })
 })
 
-it("T15 T8 the wait beside a daily quota is about another limit; any other quota takes it over", () => {
+it("the wait beside a daily quota is about another limit; any other quota takes it over [T15 T8]", () => {
   const daily = { violations: [{ quotaId: "GenerateRequestsPerDayPerProjectPerModel-FreeTier" }] }
   const spent = classify(
     "gemini",

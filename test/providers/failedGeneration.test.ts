@@ -13,7 +13,7 @@ const rejected = (failed_generation: unknown) => {
   return error
 }
 
-it("P404 reads the call that a provider rejected, as the model wrote it", () => {
+it("reads the call that a provider rejected, as the model wrote it [P404]", () => {
   for (const [generation, tool, rawArgs] of [
     ['{"name": "search", "arguments": {"q": 1}}', "search", '{"q":1}'],
     ['{"name": "search", "parameters": "{\\"q\\": 1"}', "search", '{"q": 1'],
@@ -31,7 +31,7 @@ it("P404 reads the call that a provider rejected, as the model wrote it", () => 
   }
 })
 
-it("P404 any generation is read in good time, and a huge one too", () => {
+it("any generation is read in good time, and a huge one too [P404]", () => {
   fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => void rejected(text)))
   for (const piece of ["<function=", '"name"', '"arguments"  :', "{", " "]) rejected(piece.repeat(50_000))
 })

@@ -112,8 +112,8 @@ const runs = (arbitrary: fc.Arbitrary<ReadonlyArray<Step>>, numRuns: number) =>
 
 const seers = participants.filter(({ capabilities: { images } }) => images.includes("data"))
 
-describe("P1002 one conversation through all models", () => {
-  it.effect("P1002 in the order of the list: thoughts, two calls of which one fails, an answer in JSON", () =>
+describe("one conversation through all models [P1002]", () => {
+  it.effect("in the order of the list: thoughts, two calls of which one fails, an answer in JSON [P1002]", () =>
     Effect.gen(function* () {
       const steps = participants.map((of): Step => {
         const turns: ReadonlyArray<Turn> = of.capabilities.tools ? ["calls", "answer"] : ["answer"]
@@ -125,7 +125,7 @@ describe("P1002 one conversation through all models", () => {
     })
   )
 
-  it.effect("P1110 what was sent before is sent again as it was, ids that come again included", () =>
+  it.effect("what was sent before is sent again as it was, ids that come again included [P1110]", () =>
     Effect.gen(function* () {
       const steps = [...participants, ...participants].map(({ capabilities, name }): Step => {
         const turns: ReadonlyArray<Turn> = capabilities.tools ? ["calls", "answer"] : ["answer"]
@@ -158,11 +158,11 @@ describe("P1002 one conversation through all models", () => {
     })
   )
 
-  it.effect("P1002 in any order, with whatever each of them did in its turn", () =>
+  it.effect("in any order, with whatever each of them did in its turn [P1002]", () =>
     runs(conversation(participants, false), 40)
   )
 
-  it.effect("P1002 with pictures, through all that see them", () => {
+  it.effect("with pictures, through all that see them [P1002]", () => {
     assert.deepStrictEqual(
       participants.filter((each) => !seers.includes(each)).map(({ name }) => name),
       ["deepseek"]

@@ -29,7 +29,7 @@ const checkEnd = (exit: Exit.Exit<unknown, LlmError.LlmError>, fixture: Fixture)
 
 describe("whole answers", () => {
   for (const fixture of replayed.filter((fixture) => !fixture.streaming && !isFailure(fixture))) {
-    it.live(`A114 T8 A814 reads ${fixture.id}`, () =>
+    it.live(`reads ${fixture.id} [A114 T8 A814]`, () =>
       Effect.gen(function* () {
         const exit = yield* replay(fixture, generate)
         if (!isReply(fixture) || fixture.expected.outcome === "filtered") return checkEnd(exit, fixture)
@@ -46,7 +46,7 @@ describe("failures", () => {
       ["whole", generate],
       ["streamed", collect]
     ] as const) {
-      it.live(`T8 T35 A811 A814 classifies ${fixture.id} (${how})`, () =>
+      it.live(`classifies ${fixture.id} (${how}) [T8 T35 A811 A814]`, () =>
         Effect.gen(function* () {
           const error = errorOfExit(yield* replay(fixture, effect))
           assert(fixture.expected.error !== undefined)
@@ -67,7 +67,7 @@ describe("streams", () => {
   }
   for (const fixture of replayed.filter(({ status, streaming }) => streaming && status === 200)) {
     for (const split of splits) {
-      it.live(`A114 A814 reads ${fixture.id}, cut ${JSON.stringify(split)}`, () =>
+      it.live(`reads ${fixture.id}, cut ${JSON.stringify(split)} [A114 A814]`, () =>
         Effect.gen(function* () {
           check(yield* replay(fixture, collect, split), fixture)
         })
@@ -78,7 +78,7 @@ describe("streams", () => {
       ["LF", "\n"],
       ["CRLF", "\r\n"]
     ] as const) {
-      it.live(`A114 reads ${fixture.id} with ${name}, cut inside of it`, () =>
+      it.live(`reads ${fixture.id} with ${name}, cut inside of it [A114]`, () =>
         Effect.gen(function* () {
           const edit = (text: string) => text.replaceAll(/\r?\n/g, end)
           check(yield* replay(fixture, collect, "inside-crlf", edit), fixture)
@@ -88,7 +88,7 @@ describe("streams", () => {
 
     if (isReply(fixture)) {
       it.live(
-        `P504 ${fixture.id} is a NetworkError without its end, wherever it is cut off, and never half a reply`,
+        `${fixture.id} is a NetworkError without its end, wherever it is cut off, and never half a reply [P504]`,
         () =>
           Effect.gen(function* () {
             const bytes = new TextEncoder().encode(fixture.body)
@@ -107,7 +107,7 @@ describe("streams", () => {
     }
   }
 
-  it.live("A114 reads a stream with wider characters, cut inside of them", () =>
+  it.live("reads a stream with wider characters, cut inside of them [A114]", () =>
     Effect.gen(function* () {
       for (const fixture of replayed.filter(({ id }) => id.endsWith("-stream-text-1"))) {
         const wide = (text: string) => text.replaceAll("World", "Wörld 🙂").replaceAll("hello", "héllo 🙂")

@@ -55,7 +55,7 @@ describe("what the format cannot say", () => {
 })
 
 describe("faults of the connection", () => {
-  it.live("A801 a port where nobody listens is a NetworkError, after three attempts", () =>
+  it.live("a port where nobody listens is a NetworkError, after three attempts [A801]", () =>
     Effect.gen(function* () {
       const url = yield* LoopbackServer.refusedUrl
       const { effect, events } = listening(Effect.provide(generate, modelAt(url, brisk)))
@@ -66,7 +66,7 @@ describe("faults of the connection", () => {
     })
   )
 
-  it.live("A801 a name that does not exist is a NetworkError", () =>
+  it.live("a name that does not exist is a NetworkError [A801]", () =>
     Effect.gen(function* () {
       const call = Effect.provide(generate, modelAt("http://nowhere.invalid", { retry: false }))
       const error = failsWith(yield* Effect.exit(call), LlmError.NetworkError)
@@ -80,7 +80,7 @@ describe("faults of the connection", () => {
     ["in the middle of the body", Fault.lostAfter(60)]
   ]
   for (const [where, fault] of lost) {
-    it.live(`A801 A808 a connection lost ${where} is healed by sending again`, () =>
+    it.live(`a connection lost ${where} is healed by sending again [A801 A808]`, () =>
       Effect.gen(function* () {
         const server = yield* serving([fault, fault])
         const reply = yield* Effect.provide(generate, modelAt(server.url, brisk))
@@ -89,7 +89,7 @@ describe("faults of the connection", () => {
       })
     )
 
-    it.live(`A808 a connection lost ${where} every time is a NetworkError`, () =>
+    it.live(`a connection lost ${where} every time is a NetworkError [A808]`, () =>
       Effect.gen(function* () {
         const server = yield* serving(Fault.times(3, fault))
         const exit = yield* Effect.exit(Effect.provide(generate, modelAt(server.url, brisk)))
@@ -99,7 +99,7 @@ describe("faults of the connection", () => {
     )
   }
 
-  it.live("A801 a 503 and then a lost connection are healed within one call", () =>
+  it.live("a 503 and then a lost connection are healed within one call [A801]", () =>
     Effect.gen(function* () {
       const server = yield* serving([OpenAiChatWire.overloaded, Fault.lostBeforeHead])
       const { effect, events } = listening(Effect.provide(generate, modelAt(server.url, brisk)))
@@ -111,7 +111,7 @@ describe("faults of the connection", () => {
     })
   )
 
-  it.live("T8 half a JSON text that ends well is an UnknownLlmError, sent once", () =>
+  it.live("half a JSON text that ends well is an UnknownLlmError, sent once [T8]", () =>
     Effect.gen(function* () {
       const server = yield* serving([Fault.endedAfter(60)])
       failsWith(yield* Effect.exit(Effect.provide(generate, modelAt(server.url))), LlmError.UnknownLlmError)
@@ -119,7 +119,7 @@ describe("faults of the connection", () => {
     })
   )
 
-  it.live("A804 a silent server is a RequestTimeoutError, sent once", () =>
+  it.live("a silent server is a RequestTimeoutError, sent once [A804]", () =>
     Effect.gen(function* () {
       for (const fault of [Fault.silent, Fault.stalledAfter(60)]) {
         const server = yield* serving([fault])
@@ -133,7 +133,7 @@ describe("faults of the connection", () => {
 })
 
 describe("streams", () => {
-  it.live("A810 faults before the first part are healed, and nobody sees them", () =>
+  it.live("faults before the first part are healed, and nobody sees them [A810]", () =>
     Effect.gen(function* () {
       const server = yield* serving([OpenAiChatWire.overloaded, Fault.lostAfter(10)])
       const reply = yield* Effect.provide(collect, modelAt(server.url, brisk))
@@ -142,7 +142,7 @@ describe("streams", () => {
     })
   )
 
-  it.live("A810 P504 a connection lost in the middle of a stream is a NetworkError with the text before it", () =>
+  it.live("a connection lost in the middle of a stream is a NetworkError with the text before it [A810 P504]", () =>
     Effect.gen(function* () {
       for (const fault of [Fault.lostAfter(450), Fault.endedAfter(450)]) {
         const server = yield* serving([fault])
@@ -157,7 +157,7 @@ describe("streams", () => {
   const lostOnTheWay = [Fault.lostAfter(450), Fault.endedAfter(450)]
 
   it.live(
-    "P504 P502 an agent whose connection is lost after text fails with that text, which comes back from JSON",
+    "an agent whose connection is lost after text fails with that text, which comes back from JSON [P504 P502]",
     () =>
       Effect.gen(function* () {
         for (const fault of lostOnTheWay) {
@@ -176,7 +176,7 @@ describe("streams", () => {
   )
 
   it.live(
-    "P502 an agent whose connection is lost after text discards it, when it restarts and when a row answers",
+    "an agent whose connection is lost after text discards it, when it restarts and when a row answers [P502]",
     () =>
       Effect.gen(function* () {
         const restart = Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }, { onPartial: "restart" })
@@ -200,7 +200,7 @@ describe("streams", () => {
 
   const splits: ReadonlyArray<Split.Split> = ["whole", "event", "byte", "inside-characters", { every: 3 }]
   for (const split of splits) {
-    it.live(`A114 a reply is the same whole and streamed, cut ${JSON.stringify(split)}`, () =>
+    it.live(`a reply is the same whole and streamed, cut ${JSON.stringify(split)} [A114]`, () =>
       Effect.gen(function* () {
         const server = yield* serving(() => Fault.split(split))
         const both = Effect.all([generate, collect])
@@ -238,7 +238,7 @@ describe("streams", () => {
       })
   )
 
-  it.live("A111 closes the connection when its reader is interrupted, and sends nothing again", () =>
+  it.live("closes the connection when its reader is interrupted, and sends nothing again [A111]", () =>
     Effect.gen(function* () {
       const started = yield* Deferred.make<void>()
       const server = yield* serving([Fault.gated((index) => (index < 2 ? Effect.void : Effect.never))])

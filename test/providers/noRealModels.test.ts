@@ -21,7 +21,7 @@ const models = {
 }
 
 for (const [name, model] of Object.entries(models)) {
-  it.run(`P1106 under the test layer ${name} sends nothing, and the run dies`, (run) =>
+  it.run(`under the test layer ${name} sends nothing, and the run dies [P1106]`, (run) =>
     Effect.gen(function* () {
       const fetched: Array<unknown> = []
       const original = globalThis.fetch

@@ -100,7 +100,7 @@ describe("provider items", () => {
   ]
 
   for (const { body, kinds, layer, of } of cases) {
-    it.effect(`P703 each has the word of the wire for its kind, and its price: ${of}`, () =>
+    it.effect(`each has the word of the wire for its kind, and its price: ${of} [P703]`, () =>
       Effect.gen(function* () {
         const { reply } = yield* asking(layer, body)
         const found = reply.content.flatMap((part) => (part.type === "provider-item" ? [part.kind] : []))
@@ -125,7 +125,7 @@ describe("provider tools", () => {
     OpenRouter: [OpenRouter.layer({ model: "m", apiKey, providerTools }), "openrouter"]
   }
   for (const [of, [layer, wire]] of Object.entries(cases)) {
-    it.effect(`A814 are offered as the wire names them, alone and beside those of an agent: ${of}`, () =>
+    it.effect(`are offered as the wire names them, alone and beside those of an agent: ${of} [A814]`, () =>
       Effect.gen(function* () {
         const alone = yield* asking(layer, answerOf(wire))
         assert.deepStrictEqual(alone.body.tools, [theirs])

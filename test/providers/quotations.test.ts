@@ -48,7 +48,7 @@ describe("what a server quotes is not its own word", () => {
     ]
   ]
   for (const [status, error, tag] of rows) {
-    it(`T8 T35 P801 reads ${JSON.stringify(error)} as ${tag}, without a wait`, () => {
+    it(`reads ${JSON.stringify(error)} as ${tag}, without a wait [T8 T35 P801]`, () => {
       const read = classify(status, { error })
       assert.strictEqual(read._tag, tag)
       assert.isUndefined(hintOf(read))
@@ -56,7 +56,7 @@ describe("what a server quotes is not its own word", () => {
   }
 })
 
-describe("P801 waits in words", () => {
+describe("waits in words [P801]", () => {
   const rows: ReadonlyArray<readonly [string, number | undefined]> = [
     ["try again in 1 minute and 30 seconds", 90_000],
     ["try again in 1 hour, 2 minutes", 3_720_000],
@@ -71,14 +71,14 @@ describe("P801 waits in words", () => {
     ["retry after 2030-01-01", undefined]
   ]
   for (const [text, millis] of rows) {
-    it(`P801 ${text}: ${millis ?? "nothing"}`, () => {
+    it(`${text}: ${millis ?? "nothing"} [P801]`, () => {
       const hint = Hints.of(answer(429, ""), text)
       assert.strictEqual(hint === undefined ? undefined : Duration.toMillis(hint), millis)
     })
   }
 })
 
-it("P801 P803 headers that a router passes on count for the error in a success, those of the success do not", () => {
+it("headers that a router passes on count for the error in a success, those of the success do not [P801 P803]", () => {
   const body = {
     error: { code: 429, message: "slow", metadata: { headers: { "Retry-After": "30" } } }
   }
@@ -89,20 +89,20 @@ it("P801 P803 headers that a router passes on count for the error in a success, 
   assert.strictEqual(hintOf(error), 30_000)
 })
 
-it("P801 reads the limits of the IETF's draft, other spellings, and a header that came twice", () => {
+it("reads the limits of the IETF's draft, other spellings, and a header that came twice [P801]", () => {
   assert.strictEqual(hintOf(classify(429, "", { ratelimit: '"default";r=0;t=50' })), 50_000)
   assert.isUndefined(hintOf(classify(429, "", { ratelimit: '"default";r=7;t=50' })))
   assert.strictEqual(hintOf(classify(429, "", { "x-rate-limit-reset": "20" })), 20_000)
   assert.strictEqual(hintOf(classify(429, "", { "retry-after": "30, 30" })), 30_000)
 })
 
-it("P802 what the server forbids stays forbidden above the transport", () => {
+it("what the server forbids stays forbidden above the transport [P802]", () => {
   const forbidden = classify(503, "", { "x-should-retry": "false" })
   assert.deepInclude(forbidden, { _tag: "ModelOverloadedError", isRetryable: false, shouldRetry: false })
   assert.isTrue(classify(503, "", { "x-should-retry": "true" }).isRetryable)
 })
 
-describe("T20 what is missing", () => {
+describe("what is missing [T20]", () => {
   const rows: ReadonlyArray<readonly [object, string]> = [
     [{ code: "unsupported_parameter", param: "parallel_tool_calls" }, "InvalidRequestError"],
     [{ code: "unsupported_parameter", param: "stream_options" }, "InvalidRequestError"],
@@ -113,14 +113,14 @@ describe("T20 what is missing", () => {
     [{ message: "this model does not support tools" }, "tools"]
   ]
   for (const [error, expected] of rows) {
-    it(`T8 T20 ${JSON.stringify(error)}: ${expected}`, () => {
+    it(`${JSON.stringify(error)}: ${expected} [T8 T20]`, () => {
       const read = classify(400, { error: { message: "unsupported", ...error } })
       assert.strictEqual("capability" in read ? read.capability : read._tag, expected)
     })
   }
 })
 
-it("T8 reads bodies with a byte order mark, quotas beside limits, names in the place of sentences, and lists", () => {
+it("reads bodies with a byte order mark, quotas beside limits, names in the place of sentences, and lists [T8]", () => {
   assert.strictEqual(
     classify(429, `\uFEFF${JSON.stringify({ error: { code: "insufficient_quota" } })}`)._tag,
     "QuotaExhaustedError"
@@ -131,7 +131,7 @@ it("T8 reads bodies with a byte order mark, quotas beside limits, names in the p
   assert.strictEqual(classify(422, { detail: [{ loc: ["body"], msg: "field required" }] }).detail, "field required")
 })
 
-it("T10 reads numbers with commas between their thousands", () => {
+it("reads numbers with commas between their thousands [T10]", () => {
   const message = "This model's maximum context length is 128,000 tokens, however you requested 150,000 tokens"
   assert.deepInclude(classify(400, { error: { message } }), {
     _tag: "ContextTooLongError",
@@ -140,7 +140,7 @@ it("T10 reads numbers with commas between their thousands", () => {
   })
 })
 
-it("P202 an id of a request that looks like a key is masked", () => {
+it("an id of a request that looks like a key is masked [P202]", () => {
   const error = classify(500, "", { "x-request-id": "sk-abcdefghijklmnop" })
   assert.notInclude(JSON.stringify(error) + error.message, "abcdefghijklmnop")
 })

@@ -54,7 +54,7 @@ const countedTool = () => {
 
 describe("what is remembered", () => {
   for (const [name, make] of Object.entries(codecs)) {
-    it(`P1110 ${name}: each message and each tool is read in its first turn only`, () => {
+    it(`${name}: each message and each tool is read in its first turn only [P1110]`, () => {
       const codec = make()
       const tool = countedTool()
       const said: Array<ReturnType<typeof counted>> = []

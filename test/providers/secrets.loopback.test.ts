@@ -66,7 +66,7 @@ describe("secrets over a real connection", () => {
     whole: Effect.asVoid(generate),
     streamed: Effect.asVoid(streamParts)
   })) {
-    it.live(`T8 P202 never come out, whatever the server does (${way})`, () =>
+    it.live(`never come out, whatever the server does (${way}) [T8 P202]`, () =>
       Effect.gen(function* () {
         for (const [index, fault] of faults.entries()) {
           const server = yield* LoopbackServer.make(Fault.inFront(() => fault, brain))
@@ -76,7 +76,7 @@ describe("secrets over a real connection", () => {
       })
     )
 
-    it.live(`T8 P202 never come out when the server is silent (${way})`, () =>
+    it.live(`never come out when the server is silent (${way}) [T8 P202]`, () =>
       Effect.gen(function* () {
         for (const fault of [Fault.silent, Fault.stalledAfter(60)]) {
           const server = yield* LoopbackServer.make(Fault.inFront([fault], brain))
@@ -109,7 +109,7 @@ const parsed = (text: string): unknown => {
 describe("secrets in the failures of each format", () => {
   const failing = fixtures.filter(({ status, streaming }) => !streaming && (status < 200 || status >= 300))
 
-  it("T8 P202 have a recorded failure of each", () => {
+  it("have a recorded failure of each [T8 P202]", () => {
     assert.deepStrictEqual(
       apis.filter((api) => !failing.some((fixture) => fixture.api === api)),
       []
@@ -117,7 +117,7 @@ describe("secrets in the failures of each format", () => {
   })
 
   for (const api of apis) {
-    it.live(`T8 P202 never come out of ${api}, wherever a failure repeats them`, () =>
+    it.live(`never come out of ${api}, wherever a failure repeats them [T8 P202]`, () =>
       Effect.gen(function* () {
         const own = failing.filter((fixture) => fixture.api === api)
         assert.isNotEmpty(own)

@@ -75,7 +75,7 @@ const cases: ReadonlyArray<readonly [string, ReadonlyArray<Reaction> | Reaction]
 
 describe("secrets", () => {
   for (const [what, script] of cases) {
-    it.effect(`T8 P202 never come out: ${what}`, () =>
+    it.effect(`never come out: ${what} [T8 P202]`, () =>
       Effect.gen(function* () {
         for (const call of [Effect.asVoid(generate), Effect.asVoid(streamParts)]) {
           const network = fakeNetwork(script)
@@ -95,7 +95,7 @@ describe("secrets", () => {
     )
   }
 
-  it.effect("T8 a key that cannot be sent fails typed, unsent, and is not quoted", () =>
+  it.effect("a key that cannot be sent fails typed, unsent, and is not quoted [T8]", () =>
     Effect.gen(function* () {
       for (const broken of [`${key}\nx`, `${key}\u200b`, `ключ-${key}`]) {
         const network = fakeNetwork([])
@@ -114,7 +114,7 @@ describe("secrets", () => {
     })
   )
 
-  it.effect("T8 a broken header that is no secret is a bad request", () =>
+  it.effect("a broken header that is no secret is a bad request [T8]", () =>
     Effect.gen(function* () {
       const network = fakeNetwork([])
       const call = generate.pipe(Effect.provide(layer({ headers: { "x-a": "a\nb" } })), Effect.provide(network.layer))
@@ -124,7 +124,7 @@ describe("secrets", () => {
     })
   )
 
-  it("P202 are not in what can be seen of a layer's options", () => {
+  it("are not in what can be seen of a layer's options [P202]", () => {
     const source = { provider: "openai", model: "m", secrets: [Redacted.make(key)] }
     assert.notInclude(inspect(source, { depth: Infinity, showHidden: true }), key)
     assert.notInclude(JSON.stringify(source), key)

@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 import { chat, modelOf } from "./carelessCases.ts"
 import { fakeNetwork, respond } from "./support.ts"
 
-describe("P301 schemas go in the strict dialect where they fit it", () => {
+describe("schemas go in the strict dialect where they fit it [P301]", () => {
   const closed = {
     type: "object",
     properties: { q: { type: "string" } },

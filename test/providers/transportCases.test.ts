@@ -197,9 +197,9 @@ const tests: Readonly<Record<string, (id: string) => Effect.Effect<unknown, unkn
 }
 
 describe("transport cases", () => {
-  for (const [id, test] of Object.entries(tests)) it.live(`A801 T8 ${id}`, () => test(id))
+  for (const [id, test] of Object.entries(tests)) it.live(`${id} [A801 T8]`, () => test(id))
 
-  it.effect("P505 slow-but-alive", () =>
+  it.effect("slow-but-alive [P505]", () =>
     Effect.gen(function* () {
       let writer: ReadableStreamDefaultController<Uint8Array> | undefined
       const open = () => new ReadableStream<Uint8Array>({ start: (controller) => void (writer = controller) })
@@ -225,7 +225,7 @@ describe("transport cases", () => {
     })
   )
 
-  it("A801 has a test for each case of the file", () => {
+  it("has a test for each case of the file [A801]", () => {
     assert.deepStrictEqual(
       cases.map(({ id }) => id).filter((id) => !(id in tests)),
       ["slow-but-alive"]

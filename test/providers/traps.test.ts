@@ -209,7 +209,7 @@ const callers = participants.filter(({ capabilities }) => capabilities.tools)
 const tagOf = (error: LlmError.LlmError | undefined): Tag | undefined => error?._tag
 
 describe("an end that is none", () => {
-  each("P504 a stream without its mark of an end is no success, however much of it came", (participant, wire) =>
+  each("a stream without its mark of an end is no success, however much of it came [P504]", (participant, wire) =>
     Effect.gen(function* () {
       for (const sent of [wire.text("half"), wire.text("half") + wire.call(false), ""]) {
         const { error } = yield* stream(participant, sent)
@@ -222,7 +222,7 @@ describe("an end that is none", () => {
   )
 
   each(
-    "P403 a call that was cut off is never one that could run",
+    "a call that was cut off is never one that could run [P403]",
     (participant, wire) =>
       Effect.gen(function* () {
         const reply = yield* generate(participant, wire.calling({ args: {} }, true))
@@ -237,7 +237,7 @@ describe("an end that is none", () => {
     callers
   )
 
-  each("A810 what was said before a failure was seen, and the failure is its own error", (participant, wire) =>
+  each("what was said before a failure was seen, and the failure is its own error [A810]", (participant, wire) =>
     Effect.gen(function* () {
       const { error, reply, seen } = yield* stream(participant, wire.text("so ") + wire.text("far") + wire.error)
       assert.strictEqual(tagOf(error), "ServerError")
@@ -256,7 +256,7 @@ describe("what is not told", () => {
   })
 
   each(
-    "A114 arguments that are empty, null or missing are an empty object",
+    "arguments that are empty, null or missing are an empty object [A114]",
     (participant, wire) =>
       Effect.gen(function* () {
         for (const told of [{}, { args: null }, { args: "" }, { args: {} }, { args: "{}" }]) {
@@ -268,7 +268,7 @@ describe("what is not told", () => {
     callers
   )
 
-  each("T8 usage that is absent, null or zero counts as nothing", (participant, wire) =>
+  each("usage that is absent, null or zero counts as nothing [T8]", (participant, wire) =>
     Effect.gen(function* () {
       for (const body of wire.uncounted) {
         const { usage } = yield* generate(participant, body)
@@ -281,7 +281,7 @@ describe("what is not told", () => {
 describe("answers that nobody expects", () => {
   const page = "<html><head><title>502 Bad Gateway</title></head><body>cloudflare</body></html>"
 
-  each("T8 T35 pages and empty bodies are what their status says, whatever they say they are", (participant) =>
+  each("pages and empty bodies are what their status says, whatever they say they are [T8 T35]", (participant) =>
     Effect.gen(function* () {
       const tags = { 502: "ServerError", 503: "ModelOverloadedError", 403: "AuthenticationError" } as const
       for (const [status, tag] of Object.entries(tags)) {
@@ -297,7 +297,7 @@ describe("answers that nobody expects", () => {
     })
   )
 
-  each("T8 a success without a reply in it is a typed error", (participant) =>
+  each("a success without a reply in it is a typed error [T8]", (participant) =>
     Effect.gen(function* () {
       for (const body of [page, "", "null", "[]", "{}", "\n\n"]) {
         const error = yield* Effect.flip(generate(participant, body))
@@ -307,7 +307,7 @@ describe("answers that nobody expects", () => {
     })
   )
 
-  each("A114 blank lines and a byte order mark before a reply are no part of it", (participant) =>
+  each("blank lines and a byte order mark before a reply are no part of it [A114]", (participant) =>
     Effect.gen(function* () {
       const body = participant.says("answer", () => "m", 0)
       const plain = yield* generate(participant, body)
@@ -317,7 +317,7 @@ describe("answers that nobody expects", () => {
     })
   )
 
-  each("T8 an error is read whatever its code is made of, as an object or a text", (participant) =>
+  each("an error is read whatever its code is made of, as an object or a text [T8]", (participant) =>
     Effect.gen(function* () {
       for (const error of [
         { message: "no", type: "t", code: "some_code" },
@@ -362,7 +362,7 @@ describe("one status, several meanings", () => {
     ]
   }
   each(
-    "P801 T35 429 is a wait, a load or an empty account, by its words",
+    "429 is a wait, a load or an empty account, by its words [P801 T35]",
     (participant) =>
       Effect.gen(function* () {
         for (const [body, tag] of cases[participant.name] ?? []) {
@@ -394,7 +394,7 @@ describe("errors within a success", () => {
     ]
   }
   each(
-    "T8 an answer with the status 200 may be an error, whole or as the first event of a stream",
+    "an answer with the status 200 may be an error, whole or as the first event of a stream [T8]",
     (participant, wire) =>
       Effect.gen(function* () {
         for (const [body, tag] of cases[participant.name] ?? []) {

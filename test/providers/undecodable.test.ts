@@ -46,7 +46,7 @@ it.each(Object.entries(codecs))("%s says of text that it is no JSON, and where",
   }
 })
 
-it("T8 a body of JSON that is no reply says what it lacks", () => {
+it("a body of JSON that is no reply says what it lacks [T8]", () => {
   for (const body of ["null", "5", '"x"', "{}", "[]"]) {
     assert.strictEqual(whole(codecs.openAiChat, body), "the body holds no message")
     assert.strictEqual(whole(codecs.anthropicMessages, body), "the body holds no message")
@@ -64,7 +64,7 @@ it("T8 a body of JSON that is no reply says what it lacks", () => {
   )
 })
 
-it("T8 an event that is no object says so, and a stream that ends before a reply says that", () => {
+it("an event that is no object says so, and a stream that ends before a reply says that [T8]", () => {
   for (const event of ["null", "5", '"x"']) {
     assert.strictEqual(streamed(codecs.openAiChat, event), "an event is no object")
     assert.strictEqual(streamed(codecs.openAiResponses, event), "an event is no object")
@@ -78,7 +78,7 @@ it("T8 an event that is no object says so, and a stream that ends before a reply
   assert.strictEqual(streamed(codecs.geminiContent), "the answer holds no content")
 })
 
-it("T8 arguments of a call that never began are no reply of Anthropic", () => {
+it("arguments of a call that never began are no reply of Anthropic [T8]", () => {
   const delta = { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: "{" } }
   assert.strictEqual(streamed(codecs.anthropicMessages, JSON.stringify(delta)), "arguments of a call that never began")
 })

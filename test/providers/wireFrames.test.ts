@@ -166,7 +166,7 @@ describe("failures", () => {
     [{ type: "unknown-model", model: "m" }, "ModelNotFoundError", false],
     [{ type: "invalid-request", message: "no" }, "InvalidRequestError", false]
   ]
-  it.effect.each(AnyWire.wires)("T8 of $format are read as what they mean", (wire) =>
+  it.effect.each(AnyWire.wires)("of $format are read as what they mean [T8]", (wire) =>
     Effect.sync(() => {
       for (const [failure, tag, isRetryable] of failures) {
         const { body, headers = {}, status = 200 } = wire.refuse(failure)

@@ -95,7 +95,7 @@ function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
     )
 
   for (const split of splits) {
-    it.live(`A114 says what the brain says, whole and streamed alike, cut ${split}`, () =>
+    it.live(`says what the brain says, whole and streamed alike, cut ${split} [A114]`, () =>
       Effect.gen(function* () {
         for (const reply of [called, thought, cut]) {
           const layer = yield* saying(reply, () => Fault.split(split))
@@ -108,7 +108,7 @@ function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
     )
   }
 
-  it.live("A114 says broken arguments as the brain does, whole and streamed alike", () =>
+  it.live("says broken arguments as the brain does, whole and streamed alike [A114]", () =>
     Effect.gen(function* () {
       const call = { type: "tool-call", id: "call_1", name: "search", arguments: '{"q": "折り鶴",}' } as const
       const layer = yield* saying({ content: [call] })
@@ -118,7 +118,7 @@ function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
     })
   )
 
-  it.live("A114 cuts a call off at the longest reply, and lets a filter take a reply away", () =>
+  it.live("cuts a call off at the longest reply, and lets a filter take a reply away [A114]", () =>
     Effect.gen(function* () {
       const half = { type: "tool-call", id: "call_1", name: "search", arguments: '{"q": "折' } as const
       const [whole, streamed] = yield* Effect.provide(
@@ -212,7 +212,7 @@ function checkFormat(format: Wire.Format, clientAt: ClientAt): void {
     [{ type: "unknown-model", model }, "ModelNotFoundError"],
     [{ type: "invalid-request", message: "no" }, "InvalidRequestError"]
   ]
-  it.live("T8 fails in its own words, which are read as what they mean", () =>
+  it.live("fails in its own words, which are read as what they mean [T8]", () =>
     Effect.gen(function* () {
       for (const [failure, tag] of tags) {
         const layer = yield* saying(called, () => AnyWire.failing(failure))

@@ -54,7 +54,7 @@ describe("the program of the first page", () => {
     skills: [Skill.make("solve", { description: "Analyse JSON with tools", tools: [fixed] })]
   })
 
-  it("A412 leaves exactly what nothing handles", () => {
+  it("leaves exactly what nothing handles [A412]", () => {
     sameType<
       Effect.Effect<
         string,
@@ -64,14 +64,14 @@ describe("the program of the first page", () => {
     >()(analyst("How many keys? {name: world, age: 30, active: true}"))
   })
 
-  it("A412 its fixers leave what they fail with, and need nothing", () => {
+  it("its fixers leave what they fail with, and need nothing [A412]", () => {
     sameType<Effect.Effect<string, LlmError.LlmError | ToolError.EscalationError | RunError.BudgetExceededError>>()(
       fixer("")
     )
     sameType<Effect.Effect<string>>()(cleanup(""))
   })
 
-  it("A412 its parts compose with plain Effect", () => {
+  it("its parts compose with plain Effect [A412]", () => {
     sameType<Effect.Effect<number, ToolError.DeserializationError | NoKeys | Hard>>()(
       Tool.call(countKeys, "{}").pipe(
         Effect.retry({ while: (error) => error._tag === "NoKeys", times: 2 }),
@@ -88,7 +88,7 @@ describe("the program of the first page", () => {
 })
 
 describe("needs", () => {
-  it("A509 those of handlers, fixers and schedules are needs of the call, from every level", () => {
+  it("those of handlers, fixers and schedules are needs of the call, from every level [A509]", () => {
     sameType<Call<BadArgs | Boom | Hard, Db>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.fix(lookup) }))))
     sameType<Call<BadArgs | Boom | Hard, Db>>()(
       having(count).pipe(Agent.onToolError({ count: { NoKeys: Recovery.fix(lookup) } }))("")
@@ -100,7 +100,7 @@ describe("needs", () => {
     sameType<Call<BadArgs | Hard, Mail | Db>>()(call(name.pipe(Tool.onError({ Boom: Recovery.fix(lookup) }))))
   })
 
-  it("A504 those of a row that was replaced are gone", () => {
+  it("those of a row that was replaced are gone [A504]", () => {
     sameType<Call<BadArgs | Boom>>()(
       call(count.pipe(Tool.onError({ NoKeys: Recovery.fix(lookup) }), Tool.onError({ NoKeys: Recovery.tell() })))
     )
@@ -112,7 +112,7 @@ describe("needs", () => {
     )
   })
 
-  it("A413 an agent with a model of its own does not need one", () => {
+  it("an agent with a model of its own does not need one [A413]", () => {
     const own = Agent.make("own", { model: modelLayer })
     sameType<Effect.Effect<string, Own>>()(own(""))
     sameType<Effect.Effect<string, Own | BadArgs | Boom, Mail>>()(
@@ -123,14 +123,14 @@ describe("needs", () => {
     )
   })
 
-  it("A413 the failures and needs of its layer are its own", () => {
+  it("the failures and needs of its layer are its own [A413]", () => {
     const layer = {} as Layer.Layer<Model.Model, Oops, Db>
     sameType<Effect.Effect<string, Own | Oops, Db>>()(Agent.make("own", { model: layer })(""))
     // @ts-expect-error this layer gives no model
     Agent.make("own", { model: {} as Layer.Layer<Db> })
   })
 
-  it("A413 a fixer without a model of its own needs one, also under an agent that has one", () => {
+  it("a fixer without a model of its own needs one, also under an agent that has one [A413]", () => {
     const own = Agent.make("own", {
       model: modelLayer,
       skills: [
@@ -143,7 +143,7 @@ describe("needs", () => {
     sameType<Effect.Effect<string, Own | BadArgs | Boom | Hard, Model.Model>>()(own(""))
   })
 
-  it("A604 those of hooks are needs of the agent, and hooks cannot fail", () => {
+  it("those of hooks are needs of the agent, and hooks cannot fail [A604]", () => {
     const agent = having(check)
     const saving = (): Effect.Effect<void, never, Db> => Effect.void
     sameType<Call<BadArgs, Db>>()(agent.pipe(Agent.onToolUse(saving))(""))
@@ -173,17 +173,17 @@ describe("built-in tools", () => {
     skills: [Skill.make("s", { description: "d", tools: [Tool.escalate, count, Tool.throwException] })]
   })
 
-  it("A406 an agent whose skill lists them ends with EscalationError and ToolExecutionError", () => {
+  it("an agent whose skill lists them ends with EscalationError and ToolExecutionError [A406]", () => {
     sameType<Call<ToolError.EscalationError>>()(call(Tool.escalate))
     sameType<Call<Hard>>()(call(Tool.throwException))
     sameType<Call<BadArgs | NoKeys | Boom | ToolError.EscalationError | Hard>>()(giving(""))
   })
 
-  it("A403 agents that do not list them have neither", () => {
+  it("agents that do not list them have neither [A403]", () => {
     sameType<Call<BadArgs>>()(call(check))
   })
 
-  it("A409 defaults do not touch them", () => {
+  it("defaults do not touch them [A409]", () => {
     sameType<Call<ToolError.EscalationError | Hard>>()(giving.pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))(""))
     sameType<Call<BadArgs | ToolError.EscalationError | Hard>>()(
       giving.pipe(
@@ -200,7 +200,7 @@ describe("built-in tools", () => {
     giving.pipe(Agent.toolDefaults({ ToolExecutionError: Recovery.tell() }))
   })
 
-  it("A409 no table can name them", () => {
+  it("no table can name them [A409]", () => {
     // @ts-expect-error escalate is outside every table
     giving.pipe(Agent.onToolError({ escalate: { EscalationError: Recovery.tell() } }))
     // @ts-expect-error throwException is outside every table
@@ -210,7 +210,7 @@ describe("built-in tools", () => {
     )
   })
 
-  it("A310 as a fixer, an agent that escalates leaves no EscalationError: it is told", () => {
+  it("as a fixer, an agent that escalates leaves no EscalationError: it is told [A310]", () => {
     const fixer = having(Tool.escalate)
     sameType<Call<BadArgs | Boom | Hard>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.fix(fixer) }))))
     sameType<Call<BadArgs | Boom>>()(
@@ -218,7 +218,7 @@ describe("built-in tools", () => {
     )
   })
 
-  it("A311 as a fixer, an agent that throws leaves ToolExecutionError, whatever rung follows", () => {
+  it("as a fixer, an agent that throws leaves ToolExecutionError, whatever rung follows [A311]", () => {
     const fixer = having(Tool.throwException)
     sameType<Call<BadArgs | Boom | Hard>>()(
       call(count.pipe(Tool.onError({ NoKeys: Recovery.ladder(Recovery.fix(fixer), Recovery.tell()) })))
@@ -227,7 +227,7 @@ describe("built-in tools", () => {
 })
 
 describe("agents as values", () => {
-  it("A301 a deterministic agent has the types of its function, and no model", () => {
+  it("a deterministic agent has the types of its function, and no model [A301]", () => {
     const agent = Agent.deterministic("d", (n: number) => Effect.as(ask, [n] as const))
     sameType<Agent.Agent<number, readonly [number], Oops, Db>>()(agent)
     sameType<Effect.Effect<readonly [number], Oops, Db>>()(agent(1))
@@ -235,14 +235,14 @@ describe("agents as values", () => {
     agent("1")
   })
 
-  it("A407 a deterministic agent escalates by failing", () => {
+  it("a deterministic agent escalates by failing [A407]", () => {
     const agent = Agent.deterministic("d", (_raw: string): Effect.Effect<string, ToolError.EscalationError> =>
       Effect.succeed("")
     )
     sameType<Effect.Effect<string, ToolError.EscalationError>>()(agent(""))
   })
 
-  it("A509 the stream of a run fails and needs as the run does", () => {
+  it("the stream of a run fails and needs as the run does [A509]", () => {
     sameType<Stream.Stream<AgentEvent.AgentEvent, Own | BadArgs | NoKeys | Boom, Model.Model | Mail>>()(bare.stream(""))
     const guarded = having(counted).pipe(
       Agent.toolDefaults({ orElse: Recovery.fix(lookup) }),
@@ -254,7 +254,7 @@ describe("agents as values", () => {
     sameType<Events>()(guarded.stream(""))
   })
 
-  it("A113 an agent within a tool gives its failures to the tool, its budget included", () => {
+  it("an agent within a tool gives its failures to the tool, its budget included [A113]", () => {
     const asking = Tool.make("asking", {
       description: "Asks another agent.",
       parameters: Schema.Struct({ json: Schema.String }),

@@ -36,7 +36,7 @@ const plainText = Agent.deterministic("plain", (_input: string) => Effect.map(as
 declare const look: (key: string) => Effect.Effect<Option.Option<string>, Oops, Mail>
 
 describe("an agent as a tool", () => {
-  it("A1110 its failures, behind its own tables, and its needs are the tool's", () => {
+  it("its failures, behind its own tables, and its needs are the tool's [A1110]", () => {
     const bare = Agent.asTool(having(name), { name: "ask", description })
     sameType<Effect.Effect<string, BadArgs | Own | Boom, Model.Model | Mail>>()(Tool.call(bare, { input: "" }))
     sameType<Tool.Tool<"ask", { readonly input: string }, string, Own | BadArgs | Boom, Model.Model | Mail>>()(
@@ -49,14 +49,14 @@ describe("an agent as a tool", () => {
     sameType<Call<BadArgs | Boom, Mail>>()(call(bare))
   })
 
-  it("A1110 an agent with a model of its own does not need one as a tool either", () => {
+  it("an agent with a model of its own does not need one as a tool either [A1110]", () => {
     const own = Agent.make("own", { model: modelLayer })
     sameType<Tool.Tool<"ask", { readonly input: string }, string, Own, never>>()(
       Agent.asTool(own, { name: "ask", description })
     )
   })
 
-  it("A1110 the rows of the tool, of the agent around it and its defaults recover them by tag", () => {
+  it("the rows of the tool, of the agent around it and its defaults recover them by tag [A1110]", () => {
     const bare = Agent.asTool(having(count), { name: "ask", description })
     const rows = { NoKeys: Recovery.tell(), BudgetExceededError: Recovery.tell() }
     type Left = LlmError.LlmError | RunError.BudgetExceededError | BadArgs | Boom
@@ -77,14 +77,14 @@ describe("an agent as a tool", () => {
     bare.pipe(Tool.onError({ NoKeys: Recovery.respondWith(0) }))
   })
 
-  it("A1110 the table for the model calls of the agent around it is not for its own", () => {
+  it("the table for the model calls of the agent around it is not for its own [A1110]", () => {
     const calm = having(Agent.asTool(having(check), { name: "ask", description })).pipe(
       Agent.onLlmError({ orElse: Recovery.respondWith("") })
     )
     sameType<Call<BadArgs>>()(calm(""))
   })
 
-  it("A1110 parameters come with what the agent takes of them", () => {
+  it("parameters come with what the agent takes of them [A1110]", () => {
     const asked = Agent.asTool(plain, {
       name: "ask",
       description,
@@ -103,7 +103,7 @@ describe("an agent as a tool", () => {
     Agent.asTool(plain, { description, parameters, success: Schema.Finite })
   })
 
-  it("A1110 the schema of answers knows all of them", () => {
+  it("the schema of answers knows all of them [A1110]", () => {
     const either = Agent.deterministic("either", (text: string) => Effect.succeed(text === "" ? 0 : text))
     // @ts-expect-error a number is no text
     Agent.asTool(either, { description })
@@ -114,7 +114,7 @@ describe("an agent as a tool", () => {
     )
   })
 
-  it("T28 A1110 a Completion is a value of the tool, beside the answers", () => {
+  it("a Completion is a value of the tool, beside the answers [T28 A1110]", () => {
     const closing = having(Tool.complete)
     sameType<Tool.Tool<"ask", Text, Output, Own, Model.Model>>()(Agent.asTool(closing, { name: "ask", description }))
     const skills = [
@@ -124,14 +124,14 @@ describe("an agent as a tool", () => {
     sameType<Call<BadArgs>>()(Agent.make("a", { skills })(""))
   })
 
-  it("P601 an agent that says it is unsafe is not repeated without acknowledgement", () => {
+  it("an agent that says it is unsafe is not repeated without acknowledgement [P601]", () => {
     const paying = Agent.asTool(having(count), { name: "ask", description, sideEffects: "unsafe" })
     // @ts-expect-error it may pay twice
     paying.pipe(Tool.onError({ NoKeys: Recovery.retry({ retries: 1 }) }))
     paying.pipe(Tool.onError({ NoKeys: Recovery.retry({ retries: 1, acknowledge: "may run twice" }) }))
   })
 
-  it("P601 A1111 an agent of which a tool is unsafe is unsafe as well, unless it says otherwise", () => {
+  it("an agent of which a tool is unsafe is unsafe as well, unless it says otherwise [P601 A1111]", () => {
     const paying = having(
       Tool.make("pay", {
         description,
@@ -156,7 +156,7 @@ describe("an agent as a tool", () => {
     )
   })
 
-  it("A1110 without a name for it no table of an agent takes away a failure", () => {
+  it("without a name for it no table of an agent takes away a failure [A1110]", () => {
     const nameless = Agent.asTool(having(count), { description })
     sameType<Tool.Tool<string, Text, string, Own | BadArgs | NoKeys | Boom, Model.Model>>()(nameless)
     sameType<Call<BadArgs | Boom | NoKeys>>()(having(nameless)(""))
@@ -165,7 +165,7 @@ describe("an agent as a tool", () => {
     )
   })
 
-  it("A1110 written inline in a skill it has the types that it has as a constant", () => {
+  it("written inline in a skill it has the types that it has as a constant [A1110]", () => {
     const constant = Agent.asTool(having(name), { name: "ask", description })
     const inline = Skill.make("s", {
       description: "d",
@@ -187,7 +187,7 @@ describe("an agent as a tool", () => {
     agent.pipe(Agent.onToolError({ ask: { Boom: Recovery.respondWith(0) } }))
   })
 
-  it("A1110 inline, parameters and a schema of answers are inferred as well, and so are agents that need nothing", () => {
+  it("inline, parameters and a schema of answers are inferred as well, and so are agents that need nothing [A1110]", () => {
     const asked = Skill.make("s", {
       description: "d",
       tools: [
@@ -206,7 +206,7 @@ describe("an agent as a tool", () => {
     sameType<Skill.Skill<Tool.Tool<"ask", Text, Output, Own, Model.Model>, "s">>()(closing)
   })
 
-  it("A509 other tools are the same inline, too", () => {
+  it("other tools are the same inline, too [A509]", () => {
     const json = Schema.Struct({ json: Schema.String })
     const options = { description, parameters: json, success: Schema.Finite } as const
     const made = Skill.make("s", {
@@ -223,7 +223,7 @@ describe("an agent as a tool", () => {
     Agent.make("a", { skills: [made] }).pipe(Agent.onToolError({ t: { Oops: Recovery.retry({ retries: 1 }) } }))
   })
 
-  it("A1110 A906 it takes the limits of a tool, with the failures and needs that they bring", () => {
+  it("it takes the limits of a tool, with the failures and needs that they bring [A1110 A906]", () => {
     type Late = ToolError.ToolTimeoutError
     const timed = Agent.asTool(plainText, { name: "ask", description, timeout: "1 second", kind: "local" })
     sameType<Tool.Tool<"ask", Text, string, Oops | Late, Db>>()(timed)
@@ -246,7 +246,7 @@ describe("an agent as a tool", () => {
     Agent.asTool(plainText, { description, kind: "far away" })
   })
 
-  it("A1110 P1108 its schema of failures has to know those that are not of this library", () => {
+  it("its schema of failures has to know those that are not of this library [A1110 P1108]", () => {
     const stored = Agent.asTool(having(count), {
       name: "ask",
       description,

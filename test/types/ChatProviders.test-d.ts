@@ -5,7 +5,7 @@ import { describe, it } from "vitest"
 import { sameType } from "./Identity.ts"
 
 describe("options of providers", () => {
-  it("A814 a model by name needs nothing but its key, for which there may be no variable", () => {
+  it("a model by name needs nothing but its key, for which there may be no variable [A814]", () => {
     type ByName = Layer.Layer<Model.Model, Config.ConfigError>
     sameType<ByName>()(DeepSeek.model("m"))
     sameType<ByName>()(Kimi.model("m", { reasoning: { maxTokens: 100 }, promptCache: { key: "k" } }))
@@ -15,7 +15,7 @@ describe("options of providers", () => {
     sameType<ByName>()(Perplexity.model("m", { temperature: 0 }))
   })
 
-  it("A814 what a provider has no words for does not compile", () => {
+  it("what a provider has no words for does not compile [A814]", () => {
     // @ts-expect-error it takes no seed
     DeepSeek.model("m", { seed: 1 })
     // @ts-expect-error it takes an effort, not a number of tokens

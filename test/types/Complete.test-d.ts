@@ -26,19 +26,19 @@ const closing = Agent.make("closing", {
 })
 
 describe("Tool.complete", () => {
-  it("T28 the output of an agent whose skill lists it is its text or a Completion; its failures are the same", () => {
+  it("the output of an agent whose skill lists it is its text or a Completion; its failures are the same [T28]", () => {
     sameType<Call<Output, never>>()(call(Tool.complete))
     sameType<Call<Output, BadArgs | NoKeys | Boom | ToolError.EscalationError>>()(closing(""))
   })
 
-  it("T28 agents that do not list it are unchanged", () => {
+  it("agents that do not list it are unchanged [T28]", () => {
     sameType<Call<string, BadArgs>>()(call(check))
     sameType<Call<string, ToolError.EscalationError>>()(call(Tool.escalate))
     sameType<Call<string, ToolError.ToolExecutionError>>()(call(Tool.throwException))
     sameType<Call<string, never>>()(Agent.make("none", {})(""))
   })
 
-  it("T28 one of several skills is enough, and a function's output stays beside it", () => {
+  it("one of several skills is enough, and a function's output stays beside it [T28]", () => {
     const asking = Skill.deterministic("asking", { description: "d", run: () => ask })
     const ending = Skill.make("ending", { description: "d", tools: [Tool.complete] })
     const mixed = Agent.make("mixed", { skills: [asking, ending] }).pipe(Agent.route(Router.byRule(() => "ending")))
@@ -47,7 +47,7 @@ describe("Tool.complete", () => {
     sameType<Call<Output, RunError.RoutingError>>()(Agent.make("some", { skills: some })(""))
   })
 
-  it("A409 no table can name it, and none needs an answer for it", () => {
+  it("no table can name it, and none needs an answer for it [A409]", () => {
     // @ts-expect-error complete is outside every table
     closing.pipe(Agent.onToolError({ complete: { orElse: Recovery.tell() } }))
     sameType<Call<Output, ToolError.EscalationError>>()(
@@ -57,7 +57,7 @@ describe("Tool.complete", () => {
     Tool.complete.pipe(Tool.onError({ orElse: Recovery.tell() }))
   })
 
-  it("T28 the table for model calls answers with either", () => {
+  it("the table for model calls answers with either [T28]", () => {
     const answered = having(Tool.complete).pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))
     sameType<Effect.Effect<Output, RunError.BudgetExceededError, Model.Model>>()(answered(""))
     having(Tool.complete).pipe(
@@ -69,7 +69,7 @@ describe("Tool.complete", () => {
     having(check).pipe(Agent.onLlmError({ orElse: Recovery.respondWith({} as Completion.Completion) }))
   })
 
-  it("T28 an agent that lists it is no fixer: a fixer answers with text", () => {
+  it("an agent that lists it is no fixer: a fixer answers with text [T28]", () => {
     // @ts-expect-error a Completion is no text
     Recovery.fix(closing)
     Recovery.fix((raw: string) =>
@@ -77,7 +77,7 @@ describe("Tool.complete", () => {
     )
   })
 
-  it("T28 called by itself it gives its value", () => {
+  it("called by itself it gives its value [T28]", () => {
     sameType<Effect.Effect<Completion.Completion, BadArgs>>()(Tool.call(Tool.complete, { summary: "s" }))
   })
 })

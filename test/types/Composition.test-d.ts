@@ -42,7 +42,7 @@ const acknowledge = { acknowledge: "may run twice" } as const
 const paying = having(pay)
 
 describe("one after the other", () => {
-  it("A1101 the input of the first, the output of the second, the failures and needs of both", () => {
+  it("the input of the first, the output of the second, the failures and needs of both [A1101]", () => {
     const both = Agent.andThen(measure, judge)
     sameType<Effect.Effect<boolean, NoKeys | Boom, Db | Mail>>()(both(""))
     sameType<Effect.Effect<boolean, NoKeys | Boom, Db | Mail>>()(measure.pipe(Agent.andThen(judge))(""))
@@ -64,7 +64,7 @@ describe("one after the other", () => {
     both(1)
   })
 
-  it("A1103 one agent for each tag, and for no other", () => {
+  it("one agent for each tag, and for no other [A1103]", () => {
     const all = Agent.branch(sort, { Short: short, Long: long })
     sameType<Effect.Effect<string | boolean, NoKeys | Boom, Mail>>()(all(""))
     sameType<Effect.Effect<string | boolean, NoKeys | Boom, Mail>>()(
@@ -86,7 +86,7 @@ describe("one after the other", () => {
     Agent.branch(echo, { Short: short })
   })
 
-  it("A1105 LoopExhaustedError is in the failures of a loop, and of nothing else", () => {
+  it("LoopExhaustedError is in the failures of a loop, and of nothing else [A1105]", () => {
     const loop = Agent.loopUntil(measure, (n) => n > 1, { maxIterations: 3, feedback: (n) => `${n}` })
     sameType<Effect.Effect<number, NoKeys | RunError.LoopExhaustedError, Db>>()(loop(""))
     const asking = Agent.loopUntil(measure, () => asked, { maxIterations: 3, feedback: () => Effect.succeed("") })
@@ -101,14 +101,14 @@ describe("one after the other", () => {
 })
 
 describe("at the same time", () => {
-  it("A1102 the answers have the names of the agents", () => {
+  it("the answers have the names of the agents [A1102]", () => {
     const all = Agent.parallel({ size: measure, text: echo })
     sameType<Effect.Effect<{ readonly size: number; readonly text: string }, NoKeys, Db>>()(all(""))
     // @ts-expect-error no input is a text and a number
     Agent.parallel({ size: measure, fine: judge })
   })
 
-  it("A1104 the captain takes the question and the answers", () => {
+  it("the captain takes the question and the answers [A1104]", () => {
     type Heard = { readonly input: string; readonly answers: { readonly size: number; readonly text: string } }
     const captain = Agent.deterministic("captain", (_input: Heard) => judging)
     const forum = Agent.forum({ size: measure, text: echo }, captain)
@@ -122,7 +122,7 @@ describe("at the same time", () => {
     Agent.forum({ size: measure, text: echo }, echo)
   })
 
-  it("A1106 a race gives what one of them gives", () => {
+  it("a race gives what one of them gives [A1106]", () => {
     sameType<Effect.Effect<number | string, NoKeys, Db>>()(Agent.firstOf(measure, echo)(""))
     sameType<Effect.Effect<number, NoKeys, Db>>()(Agent.firstOf(measure)(""))
     // @ts-expect-error no input is a text and a number
@@ -131,7 +131,7 @@ describe("at the same time", () => {
     Agent.firstOf()
   })
 
-  it("A1108 copies are what the agent is", () => {
+  it("copies are what the agent is [A1108]", () => {
     sameType<Effect.Effect<number, NoKeys, Db>>()(Agent.speculative(measure, 2, { hedgeAfter: "1 second" })(""))
     sameType<Effect.Effect<number, NoKeys, Db>>()(measure.pipe(Agent.speculative(2, { hedgeAfter: 1 }))(""))
     // @ts-expect-error it has to say when
@@ -140,7 +140,7 @@ describe("at the same time", () => {
 })
 
 describe("an order", () => {
-  it("A1107 every failure may be left, and the guard reads all of them", () => {
+  it("every failure may be left, and the guard reads all of them [A1107]", () => {
     const careful = Agent.map(having(check), (text) => text.length)
     sameType<Effect.Effect<number, NoKeys | Own | BadArgs, Db | Model.Model>>()(Agent.fallback(measure, careful)(""))
     Agent.fallback(measure, careful, {
@@ -161,7 +161,7 @@ describe("an order", () => {
 })
 
 describe("an unsafe tool", () => {
-  it("A1111 takes part in no race unless that is acknowledged", () => {
+  it("takes part in no race unless that is acknowledged [A1111]", () => {
     // @ts-expect-error it may pay twice
     Agent.firstOf(paying, echo)
     // @ts-expect-error wherever it stands
@@ -179,7 +179,7 @@ describe("an unsafe tool", () => {
     Agent.firstOf(having(count), having(name), echo)
   })
 
-  it("A1111 nor does what is made of such an agent", () => {
+  it("nor does what is made of such an agent [A1111]", () => {
     // @ts-expect-error it pays first
     Agent.firstOf(Agent.andThen(paying, echo), echo)
     // @ts-expect-error it pays last
@@ -216,7 +216,7 @@ describe("an unsafe tool", () => {
     Agent.firstOf(paying.pipe(Agent.withModel(modelLayer)), echo)
   })
 
-  it("A1111 nor does an agent of which a tool is such an agent, unless the tool says what it does", () => {
+  it("nor does an agent of which a tool is such an agent, unless the tool says what it does [A1111]", () => {
     const named = { name: "ask", description: "d" } as const
     // @ts-expect-error its tool may pay twice
     Agent.firstOf(having(Agent.asTool(paying, named)), echo)
@@ -231,7 +231,7 @@ describe("an unsafe tool", () => {
 })
 
 describe("the same agent with something around it", () => {
-  it("A1101 map and mapInput", () => {
+  it("map and mapInput [A1101]", () => {
     sameType<Effect.Effect<Date, NoKeys, Db>>()(Agent.map(measure, (n) => new Date(n))(""))
     sameType<Effect.Effect<Date, NoKeys, Db>>()(measure.pipe(Agent.map((n) => new Date(n)))(""))
     sameType<Effect.Effect<number, NoKeys, Db>>()(
@@ -246,14 +246,14 @@ describe("the same agent with something around it", () => {
     Agent.map(measure, (text: string) => text)
   })
 
-  it("A1101 a layer takes away what it gives, and brings its own failures and needs", () => {
+  it("a layer takes away what it gives, and brings its own failures and needs [A1101]", () => {
     const layer: Layer.Layer<Db, Oops, Mail> = undefined as never
     sameType<Effect.Effect<number, NoKeys | Oops, Mail>>()(Agent.provide(measure, layer)(""))
     sameType<Effect.Effect<number, NoKeys | Oops, Mail>>()(measure.pipe(Agent.provide(layer))(""))
     sameType<Effect.Effect<string, Own>>()(Agent.make("a", {}).pipe(Agent.provide(modelLayer))(""))
   })
 
-  it("A1101 a model for an agent with a loop, which keeps its tables", () => {
+  it("a model for an agent with a loop, which keeps its tables [A1101]", () => {
     const own = having(name).pipe(Agent.withModel(modelLayer))
     sameType<Effect.Effect<string, Own | BadArgs | Boom, Mail>>()(own(""))
     const told = own.pipe(Agent.toolDefaults({ Boom: Recovery.tell() }))
@@ -264,7 +264,7 @@ describe("the same agent with something around it", () => {
     Agent.andThen(own, echo).pipe(Agent.withModel(modelLayer))
   })
 
-  it("A904 limits bring their failure, where it is not there yet", () => {
+  it("limits bring their failure, where it is not there yet [A904]", () => {
     sameType<Effect.Effect<number, NoKeys | RunError.BudgetExceededError, Db>>()(
       measure.pipe(Agent.withBudget({ maxDuration: 1 }))("")
     )
@@ -273,7 +273,7 @@ describe("the same agent with something around it", () => {
     )
   })
 
-  it("A1101 tables stand on the parts: a composition has no calls of its own", () => {
+  it("tables stand on the parts: a composition has no calls of its own [A1101]", () => {
     const both = Agent.andThen(having(count), echo)
     // @ts-expect-error it asks no model itself
     both.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))

@@ -8,7 +8,7 @@ import { ask, type Boom, cleanup, type Db, type NoKeys, type Oops, risky } from 
 const retry = Recovery.retry({ retries: 3 })
 
 describe("a table on a plain effect, as an argument", () => {
-  it("A509 leaves what it leaves in a pipe", () => {
+  it("leaves what it leaves in a pipe [A509]", () => {
     const first = Recovery.onError(risky, { NoKeys: retry, Boom: Recovery.respondWith("none") })
     const piped = risky.pipe(Recovery.onError({ NoKeys: retry, Boom: Recovery.respondWith("none") }))
     type _ = Expect<Equal<typeof first, typeof piped>>
@@ -22,7 +22,7 @@ describe("a table on a plain effect, as an argument", () => {
     sameType<Effect.Effect<number, NoKeys | Boom>>()(bare)
   })
 
-  it("A506 its rows see their own failures, and there are no others", () => {
+  it("its rows see their own failures, and there are no others [A506]", () => {
     Recovery.onError(risky, {
       NoKeys: Recovery.respondWith((error) => {
         sameType<NoKeys>()(error)

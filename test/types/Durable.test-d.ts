@@ -92,7 +92,7 @@ describe("what a workflow fails with and needs", () => {
     type _E = Expect<Equal<ErrorOf<typeof durable>, Always | ToolError.OutcomeUnknownError>>
   })
 
-  it("P1134 knows it of the tools of a composition too", () => {
+  it("knows it of the tools of a composition too [P1134]", () => {
     const both = Durable.workflow(withUnsafe.pipe(Agent.andThen(withPlain)), text)
     type _E = Expect<Equal<ErrorOf<typeof both>, Always | ToolError.OutcomeUnknownError>>
     const neither = Durable.workflow(withPlain.pipe(Agent.andThen(withPlain)), text)
@@ -120,7 +120,7 @@ describe("what does not compile", () => {
     Durable.workflow(withStored, { ...text, error: Busy })
   })
 
-  it("P1134 a schema that knows only some of the failures, or of the outputs", () => {
+  it("a schema that knows only some of the failures, or of the outputs [P1134]", () => {
     // @ts-expect-error -- `Busy` leaves the agent as well
     Durable.workflow(withTwo, { ...text, error: Gone })
     Durable.workflow(withTwo, { ...text, error: Schema.Union([Gone, Busy]) })

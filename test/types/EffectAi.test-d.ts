@@ -42,7 +42,7 @@ const agentWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(...tools: To
   Agent.make("a", { skills: [Skill.make("s", { description: "S.", tools })] })
 
 describe("a tool of a toolkit", () => {
-  it("P1107 has the parameters, the result, the failures and the needs of its schemas", () => {
+  it("has the parameters, the result, the failures and the needs of its schemas [P1107]", () => {
     sameType<Closed | Empty | ToolError.ExecutionError>()({} as Tool.ErrorOf<typeof open>)
     sameType<number>()({} as Tool.SuccessOf<typeof open>)
     sameType<AiTool.Handler<"open"> | Prices>()({} as Tool.ServicesOf<typeof open>)
@@ -50,7 +50,7 @@ describe("a tool of a toolkit", () => {
     sameType<"unsafe">()({} as Tool.SideEffectsOf<typeof pay>)
   })
 
-  it("P1107 leaves its failures in the agent, and its handler in what that needs", () => {
+  it("leaves its failures in the agent, and its handler in what that needs [P1107]", () => {
     sameType<
       Effect.Effect<
         string,
@@ -60,7 +60,7 @@ describe("a tool of a toolkit", () => {
     >()(agentWith(open)("x"))
   })
 
-  it("P1107 leaves nothing of a tag that a row handles, nor of what its handler says otherwise", () => {
+  it("leaves nothing of a tag that a row handles, nor of what its handler says otherwise [P1107]", () => {
     const told = open.pipe(
       Tool.onError({
         Closed: Recovery.tell((error) => {
@@ -77,11 +77,11 @@ describe("a tool of a toolkit", () => {
     >()(agentWith(told)("x"))
   })
 
-  it("P1107 leaves nothing where its failures are results", () => {
+  it("leaves nothing where its failures are results [P1107]", () => {
     sameType<Effect.Effect<string, Run, Model.Model | AiTool.Handler<"soft">>>()(agentWith(soft)("x"))
   })
 
-  it("P1107 asks for an approver where it was said that it needs approval", () => {
+  it("asks for an approver where it was said that it needs approval [P1107]", () => {
     sameType<
       Effect.Effect<
         string,
@@ -91,7 +91,7 @@ describe("a tool of a toolkit", () => {
     >()(agentWith(pay)("x"))
   })
 
-  it("P601 P1107 does not compile with a row that is none, nor with a repetition of what is unsafe", () => {
+  it("does not compile with a row that is none, nor with a repetition of what is unsafe [P601 P1107]", () => {
     // @ts-expect-error -- there is no such failure
     open.pipe(Tool.onError({ Shut: Recovery.tell() }))
     // @ts-expect-error -- it would pay twice
@@ -100,7 +100,7 @@ describe("a tool of a toolkit", () => {
     open.pipe(Tool.onError({ Closed: Recovery.respondWith("none") }))
   })
 
-  it("P1107 does not compile for tools that are not there, nor for schemas that need services", () => {
+  it("does not compile for tools that are not there, nor for schemas that need services [P1107]", () => {
     // @ts-expect-error -- there is no such tool
     EffectAi.fromToolkit(toolkit, { sideEffects: { shut: "none" } })
     // @ts-expect-error -- there is no such tool
@@ -123,7 +123,7 @@ describe("a toolkit of tools", () => {
     Tool.onError({ Closed: Recovery.tell(), Empty: Recovery.raise, InvalidArgs: Recovery.tell() })
   )
 
-  it("P1107 fails with what is left behind the table of the tool, and needs what the tool needs", () => {
+  it("fails with what is left behind the table of the tool, and needs what the tool needs [P1107]", () => {
     const { layer, toolkit } = EffectAi.toToolkit([handled])
     sameType<Layer.Layer<AiTool.Handler<"count">, never, Prices>>()(layer)
     const asking = LanguageModel.generateText({ prompt: "x", toolkit })
@@ -133,7 +133,7 @@ describe("a toolkit of tools", () => {
     sameType<number | EffectAi.Told>()({} as AiTool.Success<typeof toolkit.tools.count>)
   })
 
-  it("P1107 fails with nothing where all failures are results", () => {
+  it("fails with nothing where all failures are results [P1107]", () => {
     const { toolkit } = EffectAi.toToolkit([count], { failureMode: "return" })
     const asking = LanguageModel.generateText({ prompt: "x", toolkit })
     sameType<AiError.AiError>()({} as Effect.Error<typeof asking>)
@@ -143,21 +143,21 @@ describe("a toolkit of tools", () => {
     )
   })
 
-  it("P1107 does not compile with a built-in tool: there is no run that it could end", () => {
+  it("does not compile with a built-in tool: there is no run that it could end [P1107]", () => {
     // @ts-expect-error -- see above
     EffectAi.toToolkit([Tool.escalate])
   })
 })
 
 describe("models", () => {
-  it("P1107 are layers over one another", () => {
+  it("are layers over one another [P1107]", () => {
     sameType<Layer.Layer<Model.Model, never, LanguageModel.LanguageModel>>()(EffectAi.model())
     sameType<Layer.Layer<LanguageModel.LanguageModel | AiModel.ModelName | AiModel.ProviderName, never, Model.Model>>()(
       EffectAi.languageModel
     )
   })
 
-  it("P1107 fail with errors of the other side, of a closed union", () => {
+  it("fail with errors of the other side, of a closed union [P1107]", () => {
     sameType<LlmError.LlmError>()(EffectAi.fromAiError({} as AiError.AiError, { now: 0 }))
     sameType<AiError.AiError>()(EffectAi.toAiError({} as LlmError.LlmError, { now: 0 }))
     // @ts-expect-error -- when a quota starts afresh is an instant there, and a wait here

@@ -52,31 +52,31 @@ const forRuns = {
 const forAll = { ...forModel, ...forTool, ...aroundTools, ...forRuns }
 
 describe("closed unions", () => {
-  it("T7 an exhaustive catchTags over LlmError leaves never", () => {
+  it("an exhaustive catchTags over LlmError leaves never [T7]", () => {
     sameType<Effect.Effect<string | number>>()(model.pipe(Effect.catchTags(forModel)))
     type _ = Expect<Equal<keyof typeof forModel, LlmError.LlmError["_tag"]>>
   })
 
-  it("T7 an exhaustive catchTags over ToolError leaves never", () => {
+  it("an exhaustive catchTags over ToolError leaves never [T7]", () => {
     sameType<Effect.Effect<string | number>>()(tool.pipe(Effect.catchTags(forTool)))
     type _ = Expect<Equal<keyof typeof forTool, ToolError.ToolError["_tag"]>>
   })
 
-  it("T7 a tag that is not handled is left", () => {
+  it("a tag that is not handled is left [T7]", () => {
     const { NetworkError: _network, ...most } = forModel
     const { EscalationError: _escalation, ...some } = forTool
     sameType<Effect.Effect<string | number, LlmError.NetworkError>>()(model.pipe(Effect.catchTags(most)))
     sameType<Effect.Effect<string | number, ToolError.EscalationError>>()(tool.pipe(Effect.catchTags(some)))
   })
 
-  it("T7 a tag that does not occur does not compile", () => {
+  it("a tag that does not occur does not compile [T7]", () => {
     // @ts-expect-error LlmError has no such tag
     model.pipe(Effect.catchTags({ InvalidArgs: handled }))
     // @ts-expect-error ToolError has no such tag: the one hard failure is around it
     tool.pipe(Effect.catchTags({ ToolExecutionError: handled }))
   })
 
-  it("T7 handlers see the class of their tag", () => {
+  it("handlers see the class of their tag [T7]", () => {
     model.pipe(
       Effect.catchTag("RateLimitError", (error) => {
         sameType<LlmError.RateLimitError>()(error)
@@ -91,13 +91,13 @@ describe("closed unions", () => {
     )
   })
 
-  it("T36 an exhaustive catchTags over KintsugiError leaves never", () => {
+  it("an exhaustive catchTags over KintsugiError leaves never [T36]", () => {
     sameType<Effect.Effect<string | number>>()(any.pipe(Effect.catchTags(forAll)))
     type _ = Expect<Equal<keyof typeof forAll, KintsugiError.KintsugiError["_tag"]>>
     type _tags = Expect<Equal<keyof typeof forAll, RecoveryAdvice.Tag>>
   })
 
-  it("T36 what is left out of it is left in E", () => {
+  it("what is left out of it is left in E [T36]", () => {
     const { LoopExhaustedError: _loop, ToolDeniedError: _denied, ...most } = forAll
     sameType<Effect.Effect<string | number, RunError.LoopExhaustedError | ToolError.ToolDeniedError>>()(
       any.pipe(Effect.catchTags(most))
@@ -106,7 +106,7 @@ describe("closed unions", () => {
     any.pipe(Effect.catchTags({ CompletionError: handled }))
   })
 
-  it("T2 T36 the code of a class is a literal type, so that a switch over codes is exhaustive", () => {
+  it("the code of a class is a literal type, so that a switch over codes is exhaustive [T2 T36]", () => {
     sameType<"KINTSUGI-RATE-LIMIT">()({} as LlmError.RateLimitError["code"])
     sameType<"KINTSUGI-INVALID-ARGS" | "KINTSUGI-DESERIALIZATION" | "KINTSUGI-ESCALATION">()(
       {} as Exclude<ToolError.ToolError, ToolError.ExecutionError>["code"]

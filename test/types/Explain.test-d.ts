@@ -7,7 +7,7 @@ declare const retry: ReturnType<typeof Recovery.retry>
 declare const maybe: typeof retry | undefined
 
 describe("explain", () => {
-  it("P1102 takes a verdict, a table, rows that may be absent, and presets", () => {
+  it("takes a verdict, a table, rows that may be absent, and presets [P1102]", () => {
     Recovery.explain(retry)
     Recovery.explain(Recovery.raise)
     Recovery.explain({})
@@ -18,7 +18,7 @@ describe("explain", () => {
     Recovery.explain(Recovery.presets.tellModel(), { isUnsafe: true })
   })
 
-  it("P1102 takes nothing that has no rows", () => {
+  it("takes nothing that has no rows [P1102]", () => {
     // @ts-expect-error a number is no verdict
     Recovery.explain({ Buzy: 3 })
     // @ts-expect-error one row is, the other is not

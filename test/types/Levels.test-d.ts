@@ -30,14 +30,14 @@ declare const isOn: boolean
 const counted = count.pipe(Tool.onError({ NoKeys: Recovery.tell() }))
 
 describe("three levels of tables", () => {
-  it("A507 without a row the failures of all tools leave as themselves", () => {
+  it("without a row the failures of all tools leave as themselves [A507]", () => {
     sameType<Call<BadArgs | NoKeys | Boom, Mail>>()(bare(""))
     sameType<Call<never>>()(Agent.make("empty", {})(""))
     sameType<Call<never>>()(Agent.make("empty", { skills: [] })(""))
     sameType<Call<never>>()(Agent.make("empty", { skills: [Skill.make("s", { description: "d" })] })(""))
   })
 
-  it("A501 the tool's row beats the agent's row, the agent's row beats the defaults", () => {
+  it("the tool's row beats the agent's row, the agent's row beats the defaults [A501]", () => {
     const agent = having(counted)
     sameType<Call<BadArgs | Boom>>()(agent.pipe(Agent.onToolError({ count: { NoKeys: Recovery.raise } }))(""))
     sameType<Call<BadArgs | Boom>>()(agent.pipe(Agent.toolDefaults({ NoKeys: Recovery.raise }))(""))
@@ -55,7 +55,7 @@ describe("three levels of tables", () => {
     )
   })
 
-  it("A501 the lookup is per tag: each tag is settled at the first level that has a row for it", () => {
+  it("the lookup is per tag: each tag is settled at the first level that has a row for it [A501]", () => {
     sameType<Call<ToolError.DeserializationError | Boom | Oops, Db>>()(
       having(counted).pipe(
         Agent.onToolError({ count: { Boom: Recovery.rethrow, InvalidArgs: Recovery.respondWith(() => ask) } }),
@@ -71,7 +71,7 @@ describe("three levels of tables", () => {
     )
   })
 
-  it("A501 a general row of a nearer level beats an exact row of a farther one", () => {
+  it("a general row of a nearer level beats an exact row of a farther one [A501]", () => {
     sameType<Call<BadArgs>>()(
       having(count.pipe(Tool.onError({ ExecutionError: Recovery.tell() }))).pipe(
         Agent.onToolError({ count: { NoKeys: Recovery.raise } }),
@@ -91,7 +91,7 @@ describe("three levels of tables", () => {
     )
   })
 
-  it("A501 an agent's row is for the tool that it names, a default for all tools", () => {
+  it("an agent's row is for the tool that it names, a default for all tools [A501]", () => {
     sameType<Call<BadArgs | NoKeys | Boom | Hard, Mail>>()(
       bare.pipe(Agent.onToolError({ count: { NoKeys: Recovery.raise, Boom: Recovery.raise } }))("")
     )
@@ -107,7 +107,7 @@ describe("three levels of tables", () => {
     sameType<Call<never, Mail>>()(bare.pipe(Agent.toolDefaults({ orElse: Recovery.tell() }))(""))
   })
 
-  it("A503 a lower level changes nothing while a higher one matches", () => {
+  it("a lower level changes nothing while a higher one matches [A503]", () => {
     const agent = having(count).pipe(Agent.onToolError({ count: { NoKeys: Recovery.tell() } }))
     const told = agent("")
     const raising = agent.pipe(Agent.toolDefaults({ NoKeys: Recovery.raise }))("")
@@ -115,7 +115,7 @@ describe("three levels of tables", () => {
     type _ = [Expect<Equal<typeof told, typeof raising>>, Expect<Equal<typeof told, typeof letting>>]
   })
 
-  it("A504 a second table of the same level wins per tag, the other rows stay", () => {
+  it("a second table of the same level wins per tag, the other rows stay [A504]", () => {
     sameType<Call<BadArgs | NoKeys>>()(
       having(count).pipe(
         Agent.onToolError({ count: { NoKeys: Recovery.respondWith(() => ask), Boom: Recovery.tell() } }),
@@ -136,7 +136,7 @@ describe("three levels of tables", () => {
     )
   })
 
-  it("A509 rethrow is final: no farther level is asked", () => {
+  it("rethrow is final: no farther level is asked [A509]", () => {
     sameType<Call<BadArgs | NoKeys | Boom>>()(
       having(count.pipe(Tool.onError({ NoKeys: Recovery.rethrow }))).pipe(
         Agent.onToolError({ count: { NoKeys: Recovery.tell() } }),
@@ -156,7 +156,7 @@ describe("three levels of tables", () => {
     )
   })
 
-  it("A509 a row that may be absent lets the farther levels have a say", () => {
+  it("a row that may be absent lets the farther levels have a say [A509]", () => {
     const some: { NoKeys?: Recovery.Verdict<NoKeys, number, Oops, Db> } = {}
     sameType<Call<BadArgs | Boom | Oops | Hard, Db>>()(
       having(count.pipe(Tool.onError(some))).pipe(Agent.toolDefaults({ NoKeys: Recovery.raise }))("")
@@ -172,7 +172,7 @@ describe("three levels of tables", () => {
     having(count).pipe(Agent.onToolError(table))
   })
 
-  it("A501 the order of the pipe changes nothing", () => {
+  it("the order of the pipe changes nothing [A501]", () => {
     const byTool = Agent.onToolError<typeof counted, { count: { NoKeys: typeof Recovery.rethrow } }>({
       count: { NoKeys: Recovery.rethrow }
     })
@@ -207,7 +207,7 @@ describe("three levels of tables", () => {
     ]
   })
 
-  it("A501 the order of two tables for different tools or tags changes nothing", () => {
+  it("the order of two tables for different tools or tags changes nothing [A501]", () => {
     const a = bare.pipe(
       Agent.onToolError({ count: { NoKeys: Recovery.tell() } }),
       Agent.onToolError({ name: { Boom: Recovery.raise } })
@@ -224,7 +224,7 @@ describe("three levels of tables", () => {
 })
 
 describe("tables of an agent", () => {
-  it("A505 a table for an unknown tool does not compile", () => {
+  it("a table for an unknown tool does not compile [A505]", () => {
     // @ts-expect-error there is no tool named cont
     bare.pipe(Agent.onToolError({ cont: { NoKeys: Recovery.tell() } }))
     // @ts-expect-error a table beside it does not change that
@@ -236,7 +236,7 @@ describe("tables of an agent", () => {
     bare.pipe(Agent.onToolError(spare))
   })
 
-  it("A506 a row for a tag that cannot occur does not compile", () => {
+  it("a row for a tag that cannot occur does not compile [A506]", () => {
     // @ts-expect-error name does not fail with NoKeys
     bare.pipe(Agent.onToolError({ name: { NoKeys: Recovery.tell() } }))
     // @ts-expect-error name does not fail with NoKeys, and a row beside it does not change that
@@ -247,7 +247,7 @@ describe("tables of an agent", () => {
     bare.pipe(Agent.toolDefaults({ NetworkError: Recovery.tell() }))
   })
 
-  it("A506 callbacks see the failures of their row and tool", () => {
+  it("callbacks see the failures of their row and tool [A506]", () => {
     bare.pipe(
       Agent.onToolError({
         count: {
@@ -297,7 +297,7 @@ describe("tables of an agent", () => {
     )
   })
 
-  it("A510 respondWith fits the success type of the tool, in defaults that of every tool", () => {
+  it("respondWith fits the success type of the tool, in defaults that of every tool [A510]", () => {
     bare.pipe(
       Agent.onToolError({ count: { NoKeys: Recovery.respondWith(0) }, name: { Boom: Recovery.respondWith("") } })
     )
@@ -313,7 +313,7 @@ describe("tables of an agent", () => {
     having(count).pipe(Agent.toolDefaults({ NoKeys: Recovery.respondWith("") }))
   })
 
-  it("P601 rows that name an unsafe tool need acknowledgement, defaults do not", () => {
+  it("rows that name an unsafe tool need acknowledgement, defaults do not [P601]", () => {
     // @ts-expect-error it may pay twice
     bare.pipe(Agent.onToolError({ pay: { NoKeys: Recovery.retry({ retries: 1 }) } }))
     // @ts-expect-error it may pay twice

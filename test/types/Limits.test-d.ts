@@ -27,7 +27,7 @@ const verified = Tool.make("pay", { ...options, sideEffects: "unsafe", timeout: 
 const bounded = Tool.make("work", { ...options, callTimeout: "1 minute" })
 
 describe("limits of a tool", () => {
-  it("A906 a tool with a timeout may fail with ToolTimeoutError, and rows may name it", () => {
+  it("a tool with a timeout may fail with ToolTimeoutError, and rows may name it [A906]", () => {
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Late, Model.Model>>()(calling(late)("go"))
     const told = late.pipe(
       Tool.onError({
@@ -42,7 +42,7 @@ describe("limits of a tool", () => {
     plain.pipe(Tool.onError({ ToolTimeoutError: Recovery.tell() }))
   })
 
-  it("P602 an unsafe one fails with OutcomeUnknownError instead, which nothing runs again", () => {
+  it("an unsafe one fails with OutcomeUnknownError instead, which nothing runs again [P602]", () => {
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Unknown, Model.Model>>()(calling(pay)("go"))
     pay.pipe(Tool.onError({ OutcomeUnknownError: Recovery.escalate() }))
     // @ts-expect-error it may have taken effect
@@ -51,7 +51,7 @@ describe("limits of a tool", () => {
     pay.pipe(Tool.onError({ ToolTimeoutError: Recovery.tell() }))
   })
 
-  it("P603 one that can be looked up fails with ToolTimeoutError, may then run again, and needs what looking up needs", () => {
+  it("one that can be looked up fails with ToolTimeoutError, may then run again, and needs what looking up needs [P603]", () => {
     const agent = calling(verified.pipe(Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 1 }) })))
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Hard, Model.Model | Db>>()(agent("go"))
     // @ts-expect-error it finds numbers, and the tool gives text
@@ -60,13 +60,13 @@ describe("limits of a tool", () => {
     verified.pipe(Tool.onError({ NoKeys: Recovery.retry({ retries: 1 }) }))
   })
 
-  it("A906 a call with a limit may end hard, whatever its rows say", () => {
+  it("a call with a limit may end hard, whatever its rows say [A906]", () => {
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Hard, Model.Model>>()(calling(bounded)("go"))
     const handled = bounded.pipe(Tool.onError({ orElse: Recovery.tell() }))
     sameType<Effect.Effect<string, Own | Hard, Model.Model>>()(calling(handled)("go"))
   })
 
-  it("A109 a function fails with ExecutionError", () => {
+  it("a function fails with ExecutionError [A109]", () => {
     const foreign = Tool.fromFunction("work", { ...options, run: async () => "done" })
     sameType<Effect.Effect<string, Own | BadArgs | ToolError.ExecutionError, Model.Model>>()(calling(foreign)("go"))
     const handled = foreign.pipe(Tool.onError({ ExecutionError: Recovery.tell() }))
@@ -77,7 +77,7 @@ describe("limits of a tool", () => {
 })
 
 describe("levels", () => {
-  it("A515 a policy's needs are the agent's, its failures nobody's", () => {
+  it("a policy's needs are the agent's, its failures nobody's [A515]", () => {
     const agent = calling(plain).pipe(
       Agent.toolPolicy((call): Effect.Effect<ToolPolicy.Decision, NoKeys, Db> => {
         sameType<ToolPolicy.Call>()(call)
@@ -87,7 +87,7 @@ describe("levels", () => {
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys, Model.Model | Db>>()(agent("go"))
   })
 
-  it("C3 names that are no tool have a row in the defaults, and nowhere else", () => {
+  it("names that are no tool have a row in the defaults, and nowhere else [C3]", () => {
     const raising = calling(plain).pipe(Agent.toolDefaults({ UnknownToolError: Recovery.raise }))
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Hard, Model.Model>>()(raising("go"))
     const telling = calling(plain).pipe(Agent.toolDefaults({ UnknownToolError: Recovery.tell((error) => error.tool) }))
@@ -100,7 +100,7 @@ describe("levels", () => {
     plain.pipe(Tool.onError({ UnknownToolError: Recovery.tell() }))
   })
 
-  it("A513 each preset leaves exactly what it says", () => {
+  it("each preset leaves exactly what it says [A513]", () => {
     const of = <T>(table: T) => table
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys, Model.Model>>()(
       calling(plain).pipe(Agent.toolDefaults(of(Recovery.presets.agentsKt)))("go")

@@ -19,7 +19,7 @@ type All = LlmError.LlmError
 type Called<Left, R = never, O = string> = Effect.Effect<O, RunError.BudgetExceededError | Left, Model.Model | R>
 
 describe("a function in the place of a table", () => {
-  it("A704 A708 sees every LlmError and the context; what its verdicts leave is left", () => {
+  it("sees every LlmError and the context; what its verdicts leave is left [A704 A708]", () => {
     const switching = plain.pipe(
       Agent.onLlmError((error, context) => {
         sameType<All>()(error)
@@ -39,7 +39,7 @@ describe("a function in the place of a table", () => {
     )
   })
 
-  it("A711 its answers have the type of the agent's output", () => {
+  it("its answers have the type of the agent's output [A711]", () => {
     const zero = counting.pipe(Agent.onLlmError(() => Recovery.respondWith(0)))
     sameType<Called<RunError.InvalidOutputError, never, number>>()(zero(""))
     // @ts-expect-error the output is a number
@@ -48,7 +48,7 @@ describe("a function in the place of a table", () => {
     counting.pipe(Agent.onLlmError((error) => (error.isRetryable ? Recovery.rethrow : Recovery.respondWith("none"))))
   })
 
-  it("A514 chooses nothing that has no meaning for a model, nor nothing at all", () => {
+  it("chooses nothing that has no meaning for a model, nor nothing at all [A514]", () => {
     plain.pipe(Agent.onLlmError(() => Recovery.compact(Compaction.dropOldest({ keepLast: 2 }))))
     // @ts-expect-error the model is what failed
     plain.pipe(Agent.onLlmError(() => Recovery.tell()))
@@ -63,7 +63,7 @@ describe("a function in the place of a table", () => {
     body.pipe(Agent.onLlmError(() => Recovery.rethrow))
   })
 
-  it("A701 takes the place of the tables before it; rows after it win for their tags", () => {
+  it("takes the place of the tables before it; rows after it win for their tags [A701]", () => {
     sameType<Called<All>>()(
       plain.pipe(
         Agent.onLlmError({ orElse: Recovery.respondWith("") }),
@@ -78,7 +78,7 @@ describe("a function in the place of a table", () => {
     )
   })
 
-  it("A1003 a router's names a skill of its agent", () => {
+  it("a router's names a skill of its agent [A1003]", () => {
     const both = Agent.make("both", {
       skills: [Skill.make("a", { description: "A", tools: [] }), Skill.make("b", { description: "B", tools: [] })]
     })
@@ -93,7 +93,7 @@ describe("a function in the place of a table", () => {
     )
   })
 
-  it("A704 a model's answers with replies, in both argument orders", () => {
+  it("a model's answers with replies, in both argument orders [A704]", () => {
     const total = Model.onError(service, () => Recovery.respondWith(reply))
     sameType<Model.Guarded<never, never>>()(total)
     const failing = Model.onError(service, (error) => {

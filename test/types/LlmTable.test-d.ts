@@ -32,21 +32,21 @@ declare const textOf: Effect.Effect<string, Oops, Db>
 declare const isOn: boolean
 
 describe("residue of a model call", () => {
-  it("A701 without a table every failure is left", () => {
+  it("without a table every failure is left [A701]", () => {
     sameType<Called<All>>()(plain(""))
     sameType<Called<All>>()(plain.pipe(Agent.onLlmError({}))(""))
   })
 
-  it("A509 retry keeps the tag", () => {
+  it("retry keeps the tag [A509]", () => {
     sameType<Called<All>>()(plain.pipe(Agent.onLlmError({ NetworkError: Recovery.retry({ retries: 2 }) }))(""))
     sameType<Called<All | Oops, Db>>()(plain.pipe(Agent.onLlmError({ NetworkError: Recovery.retry(careful) }))(""))
   })
 
-  it("A509 rethrow keeps the tag", () => {
+  it("rethrow keeps the tag [A509]", () => {
     sameType<Called<All>>()(plain.pipe(Agent.onLlmError({ NetworkError: Recovery.rethrow }))(""))
   })
 
-  it("A509 respondWith removes the tag and adds its own failures and needs", () => {
+  it("respondWith removes the tag and adds its own failures and needs [A509]", () => {
     sameType<Called<But<LlmError.NetworkError>>>()(
       plain.pipe(Agent.onLlmError({ NetworkError: Recovery.respondWith("offline") }))("")
     )
@@ -56,7 +56,7 @@ describe("residue of a model call", () => {
     sameType<Called<never>>()(plain.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))(""))
   })
 
-  it("A509 ladder has the residue of its last rung and the failures of all its handlers", () => {
+  it("ladder has the residue of its last rung and the failures of all its handlers [A509]", () => {
     sameType<Called<All>>()(plain.pipe(Agent.onLlmError({ NetworkError: Recovery.ladder(Recovery.rethrow) }))(""))
     sameType<Called<But<LlmError.NetworkError>>>()(
       plain.pipe(
@@ -79,7 +79,7 @@ describe("residue of a model call", () => {
     )
   })
 
-  it("A509 when has the union of its branches, within a ladder and around one", () => {
+  it("when has the union of its branches, within a ladder and around one [A509]", () => {
     sameType<Called<All | Oops, Db>>()(
       plain.pipe(
         Agent.onLlmError({
@@ -114,13 +114,13 @@ describe("residue of a model call", () => {
     )
   })
 
-  it("A714 a row without a match is as good as rethrow", () => {
+  it("a row without a match is as good as rethrow [A714]", () => {
     sameType<Called<LlmError.NetworkError>>()(
       plain.pipe(Agent.onLlmError({ NetworkError: Recovery.rethrow, orElse: Recovery.respondWith("") }))("")
     )
   })
 
-  it("A509 a second table wins per tag, and brings a handled tag back", () => {
+  it("a second table wins per tag, and brings a handled tag back [A509]", () => {
     const handled = plain.pipe(Agent.onLlmError({ NetworkError: Recovery.respondWith(() => textOf) }))
     sameType<Called<All>>()(handled.pipe(Agent.onLlmError({ NetworkError: Recovery.rethrow }))(""))
     sameType<Called<LlmError.RateLimitError | Oops, Db>>()(
@@ -131,12 +131,12 @@ describe("residue of a model call", () => {
     )
   })
 
-  it("A509 a row that may be absent handles nothing for sure", () => {
+  it("a row that may be absent handles nothing for sure [A509]", () => {
     const some: { NetworkError?: Recovery.Verdict<LlmError.NetworkError, string, Oops> } = {}
     sameType<Called<All | Oops>>()(plain.pipe(Agent.onLlmError(some))(""))
   })
 
-  it("A512 a handler's own failure is final: no other row and no later table removes it", () => {
+  it("a handler's own failure is final: no other row and no later table removes it [A512]", () => {
     const failing = (): Effect.Effect<string, LlmError.RateLimitError> => Effect.succeed("")
     const handled = plain.pipe(
       Agent.onLlmError({ NetworkError: Recovery.respondWith(failing), orElse: Recovery.respondWith("") })
@@ -149,7 +149,7 @@ describe("residue of a model call", () => {
 })
 
 describe("what a model table is asked about", () => {
-  it("A703 not about tools and budgets", () => {
+  it("not about tools and budgets [A703]", () => {
     sameType<Effect.Effect<string, RunError.BudgetExceededError | BadArgs | NoKeys | Boom, Model.Model>>()(
       having(count).pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))("")
     )
@@ -159,7 +159,7 @@ describe("what a model table is asked about", () => {
     having(count).pipe(Agent.onLlmError({ NoKeys: Recovery.respondWith("") }))
   })
 
-  it("A703 not about an agent that is called by a tool: its failures are the tool's", () => {
+  it("not about an agent that is called by a tool: its failures are the tool's [A703]", () => {
     const asking = Tool.make("asking", {
       description: "Asks another agent.",
       parameters: Schema.Struct({ json: Schema.String }),
@@ -172,7 +172,7 @@ describe("what a model table is asked about", () => {
     sameType<Effect.Effect<string, Own | BadArgs, Model.Model>>()(call(asking))
   })
 
-  it("A703 not about the layer of the agent's own model", () => {
+  it("not about the layer of the agent's own model [A703]", () => {
     const failing = {} as Layer.Layer<Model.Model, LlmError.AuthenticationError>
     const own = Agent.make("own", { model: failing })
     sameType<Effect.Effect<string, RunError.BudgetExceededError | LlmError.AuthenticationError>>()(
@@ -180,7 +180,7 @@ describe("what a model table is asked about", () => {
     )
   })
 
-  it("A711 an answer that is one of a few fits as it is written", () => {
+  it("an answer that is one of a few fits as it is written [A711]", () => {
     const verdict = Agent.make("verdict", { output: Schema.Literals(["yes", "no"]) })
     verdict.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("no") }))
     verdict.pipe(
@@ -199,7 +199,7 @@ describe("what a model table is asked about", () => {
     list.pipe(Agent.onLlmError({ orElse: Recovery.respondWith(["a"]) }))
   })
 
-  it("A506 callbacks see the failures of their row, orElse sees all", () => {
+  it("callbacks see the failures of their row, orElse sees all [A506]", () => {
     plain.pipe(
       Agent.onLlmError({
         NetworkError: Recovery.ladder(
@@ -231,14 +231,14 @@ describe("what a model table is asked about", () => {
     plain.pipe(Agent.onLlmError({ orElse: forNetwork }))
   })
 
-  it("A506 a row for a tag that is no LlmError does not compile", () => {
+  it("a row for a tag that is no LlmError does not compile [A506]", () => {
     // @ts-expect-error there is no such tag
     plain.pipe(Agent.onLlmError({ NetworkErrors: Recovery.rethrow }))
     // @ts-expect-error a row beside it does not change that
     plain.pipe(Agent.onLlmError({ NetworkError: Recovery.rethrow, ExecutionError: Recovery.rethrow }))
   })
 
-  it("A711 respondWith gives the agent's output", () => {
+  it("respondWith gives the agent's output [A711]", () => {
     // @ts-expect-error the output is text
     plain.pipe(Agent.onLlmError({ NetworkError: Recovery.respondWith(0) }))
     // @ts-expect-error the output is text
@@ -249,7 +249,7 @@ describe("what a model table is asked about", () => {
     plain.pipe(Agent.onLlmError({ NetworkError: Recovery.when(() => Recovery.respondWith(0)) }))
   })
 
-  it("A514 tell, escalate, raise and fix do not compile, not within a ladder or a when either", () => {
+  it("tell, escalate, raise and fix do not compile, not within a ladder or a when either [A514]", () => {
     // @ts-expect-error the model is what failed
     plain.pipe(Agent.onLlmError({ NetworkError: Recovery.tell() }))
     // @ts-expect-error the model is what failed
@@ -268,7 +268,7 @@ describe("what a model table is asked about", () => {
     plain.pipe(Agent.onLlmError({ orElse: Recovery.when(() => (isOn ? Recovery.raise : Recovery.rethrow)) }))
   })
 
-  it("A301 an agent without a model takes no model table", () => {
+  it("an agent without a model takes no model table [A301]", () => {
     const deterministic = Agent.deterministic("d", (input: string): Effect.Effect<string, LlmError.NetworkError> =>
       Effect.succeed(input)
     )

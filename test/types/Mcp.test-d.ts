@@ -28,7 +28,7 @@ interface City {
 const foreign = { inputSchema: {}, execute: async ({ city }: City) => city.length }
 
 describe("foreign tools", () => {
-  it("P1107 a server needs what its tools need, and who approves, and the model of its fixers", () => {
+  it("a server needs what its tools need, and who approves, and the model of its fixers [P1107]", () => {
     sameType<Layer.Layer<never, never, Stdio>>()(served(plain))
     sameType<Layer.Layer<never, never, Stdio | Db>>()(served(query))
     sameType<Layer.Layer<never, never, Stdio | Approver.Approver>>()(served(asking))
@@ -38,14 +38,14 @@ describe("foreign tools", () => {
     )
   })
 
-  it("P1107 what the hints of a server say is known at run time only, so that a retry has to be acknowledged", () => {
+  it("what the hints of a server say is known at run time only, so that a retry has to be acknowledged [P1107]", () => {
     // @ts-expect-error -- the tool may be unsafe
     void ((tool: Mcp.McpTool) => tool.pipe(Tool.onError({ ExecutionError: Recovery.retry({ retries: 1 }) })))
     void ((tool: Mcp.McpTool) =>
       tool.pipe(Tool.onError({ ExecutionError: Recovery.retry({ retries: 1, acknowledge: "may run twice" }) })))
   })
 
-  it("P1107 a tool of the AI SDK is typed by what its execute takes and gives", () => {
+  it("a tool of the AI SDK is typed by what its execute takes and gives [P1107]", () => {
     sameType<AiSdk.AiTool<"count", City, number>>()(AiSdk.tool("count", foreign))
     sameType<Tool.Tool<"count", City, AiSdk.Answer<number>, ExecutionError, never, {}, "none">>()(
       AiSdk.tool("count", foreign, { sideEffects: "none" })

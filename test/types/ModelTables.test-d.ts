@@ -21,7 +21,7 @@ type But<E> = Exclude<All, E>
 const plain = Agent.make("plain", {})
 
 describe("Model.onError", () => {
-  it("A701 A714 a model leaves what its table does not handle", () => {
+  it("a model leaves what its table does not handle [A701 A714]", () => {
     // each by its name: overloads are not resolved alike within a call that is generic itself
     const retried = Model.onError(service, { NetworkError: Recovery.retry({ retries: 1 }) })
     sameType<Model.Guarded<All, never>>()(retried)
@@ -33,14 +33,14 @@ describe("Model.onError", () => {
     sameType<Model.Guarded<never, never>>()(total)
   })
 
-  it("A711 what it answers is a reply", () => {
+  it("what it answers is a reply [A711]", () => {
     // @ts-expect-error a model replies with replies
     Model.onError(service, { NetworkError: Recovery.respondWith("text") })
     // @ts-expect-error usage alone is no reply
     Model.onError(service, { NetworkError: Recovery.respondWith({ usage }) })
   })
 
-  it("A704 a layer keeps its own failures and needs, and takes those of the table along", () => {
+  it("a layer keeps its own failures and needs, and takes those of the table along [A704]", () => {
     sameType<Layer.Layer<Model.Model, Boom, Db>>()(
       layer.pipe(Model.onError({ orElse: Recovery.retry({ retries: 1 }) }))
     )
@@ -50,7 +50,7 @@ describe("Model.onError", () => {
     Model.onError(plainLayer, { NetworkError: Recovery.respondWith(() => looked) })
   })
 
-  it("A514 what has no meaning for a model does not compile", () => {
+  it("what has no meaning for a model does not compile [A514]", () => {
     // @ts-expect-error the model is what failed
     Model.onError(service, { NetworkError: Recovery.tell() })
     // @ts-expect-error there is no such tag
@@ -59,7 +59,7 @@ describe("Model.onError", () => {
 })
 
 describe("Model.fallback", () => {
-  it("P1001 services make a service, layers a layer", () => {
+  it("services make a service, layers a layer [P1001]", () => {
     sameType<Model.Service>()(Model.fallback(service, service))
     sameType<Model.Service>()(Model.fallback(service, service, { when: (error) => error.isRetryable }))
     sameType<Layer.Layer<Model.Model, Boom, Db>>()(Model.fallback(plainLayer, layer))
@@ -72,7 +72,7 @@ describe("Model.fallback", () => {
 })
 
 describe("Recovery.compact", () => {
-  it("P1005 stands in tables for models, and keeps the tag, for it may give up", () => {
+  it("stands in tables for models, and keeps the tag, for it may give up [P1005]", () => {
     const drop = Recovery.compact(Compaction.dropOldest({ keepLast: 2 }))
     sameType<All>()(left(plain.pipe(Agent.onLlmError({ ContextTooLongError: drop }))))
     sameType<But<LlmError.ContextTooLongError>>()(
@@ -93,13 +93,13 @@ describe("Recovery.compact", () => {
     )
   })
 
-  it("P1005 takes the needs of its agent along, and none of its failures", () => {
+  it("takes the needs of its agent along, and none of its failures [P1005]", () => {
     const agent = plain.pipe(Agent.onLlmError({ ContextTooLongError: Recovery.compact(Compaction.summarise(summing)) }))
     sameType<All>()(left(agent))
     sameType<Model.Model | Db>()(needs(agent))
   })
 
-  it("A514 does not compile in the table of a tool, of a fixer, or of a plain effect", () => {
+  it("does not compile in the table of a tool, of a fixer, or of a plain effect [A514]", () => {
     const tool = Tool.make("t", {
       description: "d",
       parameters: Schema.Struct({}),

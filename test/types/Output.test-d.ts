@@ -14,7 +14,7 @@ type Invalid = RunError.InvalidOutputError
 const reporter = Agent.make("reporter", { output: Report })
 
 describe("outputs", () => {
-  it("P301 an agent with an output schema gives its type, and may fail with InvalidOutputError", () => {
+  it("an agent with an output schema gives its type, and may fail with InvalidOutputError [P301]", () => {
     sameType<Effect.Effect<Report, Own | Invalid, Model.Model>>()(reporter(""))
     sameType<Effect.Effect<Report, LlmError.LlmError | RunError.BudgetExceededError, Model.Model>>()(
       reporter("").pipe(Effect.catchTag("InvalidOutputError", () => Effect.never))
@@ -25,11 +25,11 @@ describe("outputs", () => {
     )
   })
 
-  it("P301 one without has neither", () => {
+  it("one without has neither [P301]", () => {
     sameType<Effect.Effect<string, Own, Model.Model>>()(Agent.make("plain", {})(""))
   })
 
-  it("P301 functions keep their own outputs, and alone they have no model to ask again", () => {
+  it("functions keep their own outputs, and alone they have no model to ask again [P301]", () => {
     const counting = Skill.deterministic("counting", { description: "d", run: () => Effect.succeed(1) })
     const asking = Skill.make("asking", { description: "d" })
     const mixed = Agent.make("mixed", { output: Report, skills: [asking, counting] })
@@ -39,7 +39,7 @@ describe("outputs", () => {
     )
   })
 
-  it("A711 the table for model calls answers with the output", () => {
+  it("the table for model calls answers with the output [A711]", () => {
     const answer = Recovery.respondWith({ city: "", at: new Date(0) })
     sameType<Effect.Effect<Report, RunError.BudgetExceededError | Invalid, Model.Model>>()(
       reporter.pipe(Agent.onLlmError({ orElse: answer }))("")
@@ -48,7 +48,7 @@ describe("outputs", () => {
     reporter.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))
   })
 
-  it("P301 outputRetries keeps the type, and is only for agents with an output schema", () => {
+  it("outputRetries keeps the type, and is only for agents with an output schema [P301]", () => {
     sameType<typeof reporter>()(reporter.pipe(Agent.outputRetries(2)))
     // @ts-expect-error it has no output schema
     Agent.make("plain", {}).pipe(Agent.outputRetries(2))
@@ -56,14 +56,14 @@ describe("outputs", () => {
     Agent.deterministic("d", () => Effect.succeed(1)).pipe(Agent.outputRetries(2))
   })
 
-  it("P301 no table names what does not fit", () => {
+  it("no table names what does not fit [P301]", () => {
     // @ts-expect-error the model has not failed
     reporter.pipe(Agent.onLlmError({ InvalidOutputError: Recovery.rethrow }))
   })
 })
 
 describe("inputs", () => {
-  it("A412 an agent with an input schema takes its type", () => {
+  it("an agent with an input schema takes its type [A412]", () => {
     const planner = Agent.make("planner", { input: Report })
     sameType<Parameters<typeof planner>[0]>()({} as Report)
     sameType<Effect.Effect<string, Own, Model.Model>>()(planner({ city: "", at: new Date(0) }))
@@ -73,7 +73,7 @@ describe("inputs", () => {
     planner({ city: "", at: "2027-03-09" })
   })
 
-  it("A412 one that takes the parts of a message has just these", () => {
+  it("one that takes the parts of a message has just these [A412]", () => {
     const viewer = Agent.make("viewer", { input: Message.UserContent, output: Report })
     sameType<Effect.Effect<Report, Own | Invalid, Model.Model>>()(
       viewer([Message.text("what is it?"), Message.image("image/png", { url: "https://example.org/a.png" })])
@@ -84,7 +84,7 @@ describe("inputs", () => {
     Message.image("image/png", {})
   })
 
-  it("A412 a text is the default", () => {
+  it("a text is the default [A412]", () => {
     // @ts-expect-error it takes a text
     reporter({ city: "" })
   })
@@ -94,7 +94,7 @@ describe("partials", () => {
   const Id = Schema.String.pipe(Schema.brand("Id"))
   const Count = Schema.Number.pipe(Schema.brand("Count"))
 
-  it("P301 plain structs, records, lists and tuples are partial", () => {
+  it("plain structs, records, lists and tuples are partial [P301]", () => {
     sameType<{ readonly city?: string; readonly at?: Date }>()({} as Agent.Partially<Report>)
     sameType<ReadonlyArray<{ readonly a?: string }>>()([] as Agent.Partially<ReadonlyArray<{ readonly a: string }>>)
     sameType<readonly [string?, { readonly a?: 1 }?]>()([] as Agent.Partially<readonly [string, { readonly a: 1 }]>)
@@ -104,7 +104,7 @@ describe("partials", () => {
     sameType<"a" | null | { readonly z?: number }>()(null as Agent.Partially<"a" | null | { readonly z: number }>)
   })
 
-  it("P301 everything else comes whole: what is branded, has methods, or is marked by a symbol", () => {
+  it("everything else comes whole: what is branded, has methods, or is marked by a symbol [P301]", () => {
     sameType<typeof Count.Type>()({} as Agent.Partially<typeof Count.Type>)
     sameType<Duration.Duration>()({} as Agent.Partially<Duration.Duration>)
     sameType<Uint8Array>()({} as Agent.Partially<Uint8Array>)
@@ -114,7 +114,7 @@ describe("partials", () => {
     sameType<Completion.Completion | string>()({} as Agent.Partially<Completion.Completion | string>)
   })
 
-  it("P301 of a branded text there may be only a part, which is plain text; a branded struct has fields", () => {
+  it("of a branded text there may be only a part, which is plain text; a branded struct has fields [P301]", () => {
     sameType<string>()("" as Agent.Partially<typeof Id.Type>)
     const Marked = Schema.Struct({ id: Id }).pipe(Schema.brand("Marked"))
     sameType<{ readonly id?: string }>()({} as Agent.Partially<typeof Marked.Type>)

@@ -9,7 +9,7 @@ declare const careful: Schedule.Schedule<number, NoKeys, Oops, Db>
 declare const isOn: boolean
 
 describe("residue on a plain effect", () => {
-  it("A509 retry keeps the tag", () => {
+  it("retry keeps the tag [A509]", () => {
     sameType<Effect.Effect<number, NoKeys | Boom>>()(
       risky.pipe(Recovery.onError({ NoKeys: Recovery.retry({ retries: 3 }) }))
     )
@@ -18,7 +18,7 @@ describe("residue on a plain effect", () => {
     )
   })
 
-  it("A509 retry with a schedule keeps the tag and adds the schedule's failures and needs", () => {
+  it("retry with a schedule keeps the tag and adds the schedule's failures and needs [A509]", () => {
     sameType<Effect.Effect<number, NoKeys | Boom | Oops, Db>>()(
       risky.pipe(Recovery.onError({ NoKeys: Recovery.retry(careful) }))
     )
@@ -29,13 +29,13 @@ describe("residue on a plain effect", () => {
     )
   })
 
-  it("A509 rethrow keeps the tag", () => {
+  it("rethrow keeps the tag [A509]", () => {
     sameType<Effect.Effect<number, NoKeys | Boom>>()(
       risky.pipe(Recovery.onError({ NoKeys: Recovery.rethrow, orElse: Recovery.rethrow }))
     )
   })
 
-  it("A509 respondWith removes the tag and adds its output, failures and needs", () => {
+  it("respondWith removes the tag and adds its output, failures and needs [A509]", () => {
     sameType<Effect.Effect<number | "none", Boom>>()(
       risky.pipe(Recovery.onError({ NoKeys: Recovery.respondWith("none") }))
     )
@@ -52,7 +52,7 @@ describe("residue on a plain effect", () => {
     )
   })
 
-  it("A509 ladder has the residue of its last rung and the failures of all its handlers", () => {
+  it("ladder has the residue of its last rung and the failures of all its handlers [A509]", () => {
     sameType<Effect.Effect<number, NoKeys | Boom>>()(
       risky.pipe(Recovery.onError({ NoKeys: Recovery.ladder(Recovery.retry({ retries: 1 })) }))
     )
@@ -82,7 +82,7 @@ describe("residue on a plain effect", () => {
     )
   })
 
-  it("A509 ladders nest", () => {
+  it("ladders nest [A509]", () => {
     sameType<Effect.Effect<number | true, Boom | Oops, Db>>()(
       risky.pipe(
         Recovery.onError({
@@ -95,7 +95,7 @@ describe("residue on a plain effect", () => {
     )
   })
 
-  it("A509 when has the union of its branches", () => {
+  it("when has the union of its branches [A509]", () => {
     sameType<Effect.Effect<number | "none", NoKeys | Boom | Oops, Db>>()(
       risky.pipe(
         Recovery.onError({
@@ -122,7 +122,7 @@ describe("residue on a plain effect", () => {
     )
   })
 
-  it("A509 what has no row stays, what orElse handles is gone", () => {
+  it("what has no row stays, what orElse handles is gone [A509]", () => {
     sameType<Effect.Effect<number, NoKeys | Boom>>()(risky.pipe(Recovery.onError({})))
     sameType<Effect.Effect<number, Boom>>()(
       risky.pipe(Recovery.onError({ Boom: Recovery.rethrow, orElse: Recovery.respondWith(0) }))
@@ -130,7 +130,7 @@ describe("residue on a plain effect", () => {
     sameType<Effect.Effect<number>>()(risky.pipe(Recovery.onError({ orElse: Recovery.respondWith(0) })))
   })
 
-  it("A509 a row that may be absent handles nothing for sure", () => {
+  it("a row that may be absent handles nothing for sure [A509]", () => {
     const some: { NoKeys?: Recovery.Verdict<NoKeys, string, Oops, Db> } = {}
     sameType<Effect.Effect<number | string, NoKeys | Boom | Oops, Db>>()(risky.pipe(Recovery.onError(some)))
     sameType<Effect.Effect<number | "none", NoKeys | Boom>>()(
@@ -138,7 +138,7 @@ describe("residue on a plain effect", () => {
     )
   })
 
-  it("A509 two tables stand behind each other: the second sees what the first leaves", () => {
+  it("two tables stand behind each other: the second sees what the first leaves [A509]", () => {
     sameType<Effect.Effect<number | "none" | false>>()(
       risky.pipe(
         Recovery.onError({ NoKeys: Recovery.respondWith("none") }),
@@ -152,7 +152,7 @@ describe("residue on a plain effect", () => {
     )
   })
 
-  it("A512 a handler's own failure is final: no other row of the table removes it", () => {
+  it("a handler's own failure is final: no other row of the table removes it [A512]", () => {
     const failing: Effect.Effect<number, Boom> = risky.pipe(Effect.catchTag("NoKeys", () => Effect.succeed(0)))
     sameType<Effect.Effect<number, Boom>>()(
       risky.pipe(Recovery.onError({ NoKeys: Recovery.respondWith(() => failing), Boom: Recovery.respondWith(0) }))
@@ -176,7 +176,7 @@ describe("residue on a plain effect", () => {
 })
 
 describe("a table for a plain effect", () => {
-  it("A506 callbacks see the failures of their row", () => {
+  it("callbacks see the failures of their row [A506]", () => {
     risky.pipe(
       Recovery.onError({
         NoKeys: Recovery.ladder(
@@ -202,7 +202,7 @@ describe("a table for a plain effect", () => {
     )
   })
 
-  it("A506 callbacks for other failures do not compile", () => {
+  it("callbacks for other failures do not compile [A506]", () => {
     const forBoom = Recovery.respondWith((error: Boom) => Effect.succeed(error.n))
     risky.pipe(Recovery.onError({ Boom: forBoom }))
     // @ts-expect-error NoKeys is no Boom
@@ -217,7 +217,7 @@ describe("a table for a plain effect", () => {
     risky.pipe(Recovery.onError({ Boom: Recovery.retry(careful) }))
   })
 
-  it("A506 a row for a tag that cannot occur does not compile", () => {
+  it("a row for a tag that cannot occur does not compile [A506]", () => {
     // @ts-expect-error risky does not fail with Oops
     risky.pipe(Recovery.onError({ Oops: Recovery.rethrow }))
     // @ts-expect-error risky does not fail with Oops, and a row beside it does not change that
@@ -229,7 +229,7 @@ describe("a table for a plain effect", () => {
     risky.pipe(Recovery.onError({ NoKeys: Recovery.respondWith(0) }), Recovery.onError({ NoKeys: Recovery.rethrow }))
   })
 
-  it("A514 tell, escalate, raise and fix do not compile there, not within a ladder or a when either", () => {
+  it("tell, escalate, raise and fix do not compile there, not within a ladder or a when either [A514]", () => {
     // @ts-expect-error there is no model to tell
     risky.pipe(Recovery.onError({ NoKeys: Recovery.tell() }))
     // @ts-expect-error there is no model to escalate to

@@ -38,17 +38,17 @@ declare const isOn: boolean
 declare const mailing: Effect.Effect<void, never, Mail>
 
 describe("skills", () => {
-  it("A1002 an agent with one skill or none has no RoutingError", () => {
+  it("an agent with one skill or none has no RoutingError [A1002]", () => {
     sameType<Call<string, never>>()(Agent.make("none", { skills: [] })(""))
     sameType<Call<string, never>>()(Agent.make("one", { skills: [Skill.make("s", { description: "d" })] })(""))
     sameType<Call<string, BadArgs | NoKeys | Boom>>()(Agent.make("one", { skills: [counting] })(""))
   })
 
-  it("A1001 with several, the tools of all leave what nothing handles, and there is RoutingError", () => {
+  it("with several, the tools of all leave what nothing handles, and there is RoutingError [A1001]", () => {
     sameType<Call<string, OfBoth | Routing, Mail>>()(both(""))
   })
 
-  it("A1001 tables are for the tools of all skills", () => {
+  it("tables are for the tools of all skills [A1001]", () => {
     const guarded = both.pipe(
       Agent.onToolError({ count: { NoKeys: Recovery.tell() }, name: { Boom: Recovery.tell() } }),
       Agent.toolDefaults({ Boom: Recovery.tell(), InvalidArgs: Recovery.tell() })
@@ -62,12 +62,12 @@ describe("skills", () => {
     both.pipe(Agent.toolDefaults({ Oops: Recovery.tell() }))
   })
 
-  it("A1004 a function brings its failures, its needs and its output", () => {
+  it("a function brings its failures, its needs and its output [A1004]", () => {
     sameType<Call<string | number, OfMixed | Routing, Db>>()(mixed(""))
     sameType<Effect.Effect<number, Budget | Oops, Db>>()(Agent.make("one", { skills: [asking] })(""))
   })
 
-  it("A1004 an agent of nothing but functions needs a model for choosing only", () => {
+  it("an agent of nothing but functions needs a model for choosing only [A1004]", () => {
     type Output = number | readonly [string]
     sameType<Call<Output, Oops | Routing, Db>>()(plain(""))
     sameType<Effect.Effect<Output, Budget | Oops, Db>>()(
@@ -85,7 +85,7 @@ describe("skills", () => {
     )
   })
 
-  it("A1004 A909 an agent of nothing but functions has a run with limits, which can be decided about, resumed and explained", () => {
+  it("an agent of nothing but functions has a run with limits, which can be decided about, resumed and explained [A1004 A909]", () => {
     type Run = Effect.Effect<number, Budget | Oops, Db>
     const one = Agent.make("one", { skills: [asking] })
     const deciding = one.pipe(Agent.onBudgetExceeded(() => Limits.checkpoint))
@@ -112,7 +112,7 @@ describe("skills", () => {
     sameType<Call<string | number, OfMixed | Routing, Db>>()(guarded(""))
   })
 
-  it("A909 an agent that is one plain function has neither limits nor a plan", () => {
+  it("an agent that is one plain function has neither limits nor a plan [A909]", () => {
     const plain = Agent.deterministic("plain", (_input: string) => ask)
     // @ts-expect-error it has no budget
     plain.pipe(Agent.onBudgetExceeded(() => Limits.stop))
@@ -122,7 +122,7 @@ describe("skills", () => {
     Agent.resume(plain)
   })
 
-  it("A1004 a function takes the text that the agent takes", () => {
+  it("a function takes the text that the agent takes [A1004]", () => {
     Skill.deterministic("d", {
       description: "d",
       run: (input) => {
@@ -134,14 +134,14 @@ describe("skills", () => {
     Skill.deterministic("d", { description: "d", run: (input: number) => Effect.succeed(input) })
   })
 
-  it("A1002 skills that are not known one by one may be several", () => {
+  it("skills that are not known one by one may be several [A1002]", () => {
     const some: ReadonlyArray<typeof counting | typeof naming> = []
     sameType<Call<string, OfBoth | Routing, Mail>>()(Agent.make("some", { skills: some })(""))
   })
 })
 
 describe("routers", () => {
-  it("A1002 a rule that always names a skill leaves no RoutingError", () => {
+  it("a rule that always names a skill leaves no RoutingError [A1002]", () => {
     sameType<Call<string, OfBoth, Mail>>()(both.pipe(Agent.route(Router.byRule(() => "naming")))(""))
     sameType<Call<string, OfBoth, Mail>>()(
       both.pipe(Agent.route(Router.byRule((input) => (input === "" ? "counting" : "naming"))))("")
@@ -153,7 +153,7 @@ describe("routers", () => {
     )
   })
 
-  it("A1002 one that may name none does, and so does one whose names are any text", () => {
+  it("one that may name none does, and so does one whose names are any text [A1002]", () => {
     const partial = Router.byRule((input) => (input === "" ? "counting" : undefined))
     sameType<Router.Router<"counting" | undefined>>()(partial)
     sameType<Call<string, OfBoth | Routing, Mail>>()(both.pipe(Agent.route(partial))(""))
@@ -167,7 +167,7 @@ describe("routers", () => {
     )
   })
 
-  it("A1002 a rule's failures and needs are the agent's", () => {
+  it("a rule's failures and needs are the agent's [A1002]", () => {
     const rule = () => Effect.as(ask, "naming" as const)
     sameType<Call<string, OfBoth | Oops, Mail | Db>>()(both.pipe(Agent.route(Router.byRule(rule)))(""))
     sameType<Call<string, OfBoth | Oops | Routing, Mail | Db>>()(
@@ -175,7 +175,7 @@ describe("routers", () => {
     )
   })
 
-  it("A1003 a name that is no skill does not compile", () => {
+  it("a name that is no skill does not compile [A1003]", () => {
     // @ts-expect-error there is no such skill
     both.pipe(Agent.route(Router.byRule(() => "none")))
     // @ts-expect-error there is no such skill
@@ -189,7 +189,7 @@ describe("routers", () => {
     both.pipe(Agent.route(Router.byModel().pipe(Router.onLlmError({ orElse: answering }))))
   })
 
-  it("A1002 with less than two skills there is nothing to choose", () => {
+  it("with less than two skills there is nothing to choose [A1002]", () => {
     // @ts-expect-error it has one skill
     Agent.make("one", { skills: [counting] }).pipe(Agent.route(Router.byRule(() => "counting")))
     // @ts-expect-error it has no skill
@@ -198,7 +198,7 @@ describe("routers", () => {
     Agent.deterministic("d", () => Effect.void).pipe(Agent.route(Router.byModel()))
   })
 
-  it("A1002 the later router wins, and the order of the pipe changes nothing", () => {
+  it("the later router wins, and the order of the pipe changes nothing [A1002]", () => {
     const total = Router.byRule(() => "naming")
     sameType<Call<string, OfBoth, Mail>>()(both.pipe(Agent.route(Router.byModel()), Agent.route(total))(""))
     sameType<Call<string, OfBoth | Routing, Mail>>()(both.pipe(Agent.route(total), Agent.route(Router.byModel()))(""))
@@ -211,7 +211,7 @@ describe("routers", () => {
     sameType<typeof own>()(back)
   })
 
-  it("A713 failures of the routing call stay, whatever the agent's own table says", () => {
+  it("failures of the routing call stay, whatever the agent's own table says [A713]", () => {
     const silent = both.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))
     sameType<Call<string, OfBoth | Routing, Mail>>()(silent(""))
     sameType<Effect.Effect<string, Budget | OfBoth, Model.Model | Mail>>()(
@@ -219,7 +219,7 @@ describe("routers", () => {
     )
   })
 
-  it("A713 the router's table removes what it answers, and adds what its handlers fail with and need", () => {
+  it("the router's table removes what it answers, and adds what its handlers fail with and need [A713]", () => {
     const silent = both.pipe(Agent.onLlmError({ orElse: Recovery.respondWith("") }))
     const naming = Router.byModel().pipe(Router.onLlmError({ orElse: Recovery.respondWith("naming") }))
     sameType<Effect.Effect<string, Budget | OfBoth | Routing, Model.Model | Mail>>()(
@@ -241,7 +241,7 @@ describe("routers", () => {
     >()(silent.pipe(Agent.route(some))(""))
   })
 
-  it("A713 its rows are those of a table for model calls, and its answers are names", () => {
+  it("its rows are those of a table for model calls, and its answers are names [A713]", () => {
     // @ts-expect-error the name of a skill is a text
     Router.onLlmError({ orElse: Recovery.respondWith(1) })
     // @ts-expect-error there is no model yet to tell it to
@@ -250,7 +250,7 @@ describe("routers", () => {
     Router.onLlmError({ NoKeys: Recovery.rethrow })
   })
 
-  it("A1002 a stream fails and needs as the run does", () => {
+  it("a stream fails and needs as the run does [A1002]", () => {
     const total = both.pipe(Agent.route(Router.byRule(() => "naming")))
     sameType<Stream.Stream<AgentEvent.AgentEvent, Own | OfBoth, Model.Model | Mail>>()(total.stream(""))
     sameType<Stream.Stream<AgentEvent.AgentEvent, Own | OfMixed | Routing, Model.Model | Db>>()(mixed.stream(""))

@@ -30,7 +30,7 @@ declare const careful: Schedule.Schedule<number, NoKeys, Oops, Db>
 declare const isOn: boolean
 
 describe("callbacks of a row", () => {
-  it("A506 see exactly the failures that can reach the row", () => {
+  it("see exactly the failures that can reach the row [A506]", () => {
     count.pipe(
       Tool.onError({
         NoKeys: Recovery.tell((error, context) => {
@@ -55,7 +55,7 @@ describe("callbacks of a row", () => {
     )
   })
 
-  it("A506 an InvalidArgs row sees DeserializationError too", () => {
+  it("an InvalidArgs row sees DeserializationError too [A506]", () => {
     count.pipe(
       Tool.onError({
         InvalidArgs: Recovery.tell((error) => {
@@ -70,7 +70,7 @@ describe("callbacks of a row", () => {
   })
 
   // A row is typed before its neighbours are known: each is a call, and inference reads calls one by one.
-  it("A506 an InvalidArgs row beside a DeserializationError row, and orElse, see more than can reach them", () => {
+  it("an InvalidArgs row beside a DeserializationError row, and orElse, see more than can reach them [A506]", () => {
     count.pipe(
       Tool.onError({
         InvalidArgs: Recovery.tell((error) => {
@@ -87,7 +87,7 @@ describe("callbacks of a row", () => {
     )
   })
 
-  it("A506 are typed within ladders, at every rung and depth", () => {
+  it("are typed within ladders, at every rung and depth [A506]", () => {
     count.pipe(
       Tool.onError({
         NoKeys: Recovery.ladder(
@@ -120,7 +120,7 @@ describe("callbacks of a row", () => {
   })
 
   // The verdicts that `when` answers with are inferred without a context: the outer callback has the typed error.
-  it("A506 within the answer of when they see unknown", () => {
+  it("within the answer of when they see unknown [A506]", () => {
     count.pipe(
       Tool.onError({
         NoKeys: Recovery.when((error) => {
@@ -134,7 +134,7 @@ describe("callbacks of a row", () => {
     )
   })
 
-  it("A506 callbacks for other failures do not compile", () => {
+  it("callbacks for other failures do not compile [A506]", () => {
     const forBoom = Recovery.tell((error: Boom) => String(error.n))
     count.pipe(Tool.onError({ Boom: forBoom }))
     // @ts-expect-error NoKeys is no Boom
@@ -151,7 +151,7 @@ describe("callbacks of a row", () => {
 })
 
 describe("what a table admits", () => {
-  it("A506 a row for a tag that cannot occur does not compile", () => {
+  it("a row for a tag that cannot occur does not compile [A506]", () => {
     // @ts-expect-error count does not fail with Oops
     count.pipe(Tool.onError({ Oops: Recovery.tell() }))
     // @ts-expect-error name does not fail with NoKeys
@@ -171,7 +171,7 @@ describe("what a table admits", () => {
     count.pipe(Tool.onError({ NoKeys: Recovery.tell }))
   })
 
-  it("A510 respondWith fits the success type of the tool", () => {
+  it("respondWith fits the success type of the tool [A510]", () => {
     // @ts-expect-error count gives a number
     count.pipe(Tool.onError({ NoKeys: Recovery.respondWith("none") }))
     // @ts-expect-error count gives a number
@@ -186,7 +186,7 @@ describe("what a table admits", () => {
     name.pipe(Tool.onError({ orElse: Recovery.respondWith(0) }))
   })
 
-  it("A514 a verdict that ends as compacted does not compile", () => {
+  it("a verdict that ends as compacted does not compile [A514]", () => {
     const compacted: Recovery.Verdict<unknown, never, never, never, "compacted"> = Recovery.rethrow as never
     // @ts-expect-error there is no context to compact in a tool call
     count.pipe(Tool.onError({ NoKeys: compacted }))
@@ -194,7 +194,7 @@ describe("what a table admits", () => {
     count.pipe(Tool.onError({ NoKeys: Recovery.ladder(Recovery.retry({ retries: 1 }), compacted) }))
   })
 
-  it("P601 retry on an unsafe tool does not compile unless acknowledged", () => {
+  it("retry on an unsafe tool does not compile unless acknowledged [P601]", () => {
     // @ts-expect-error it may pay twice
     pay.pipe(Tool.onError({ NoKeys: Recovery.retry({ retries: 1 }) }))
     // @ts-expect-error it may pay twice
@@ -218,7 +218,7 @@ describe("what a table admits", () => {
     sameType<Called<never>>()(call(pay.pipe(Tool.onError({ NoKeys: Recovery.tell() }))))
   })
 
-  it("P601 fix of a failed run of an unsafe tool does not compile unless acknowledged", () => {
+  it("fix of a failed run of an unsafe tool does not compile unless acknowledged [P601]", () => {
     // @ts-expect-error it may pay twice
     pay.pipe(Tool.onError({ NoKeys: Recovery.fix(cleanup) }))
     // @ts-expect-error it may pay twice
@@ -230,13 +230,13 @@ describe("what a table admits", () => {
     )
   })
 
-  it("P601 fix of the arguments of an unsafe tool compiles: nothing ran yet", () => {
+  it("fix of the arguments of an unsafe tool compiles: nothing ran yet [P601]", () => {
     sameType<Effect.Effect<string, Own | NoKeys | Boom | Hard, Model.Model>>()(
       call(pay.pipe(Tool.onError({ InvalidArgs: Recovery.fix(cleanup), DeserializationError: Recovery.fix(cleanup) })))
     )
   })
 
-  it("P601 a tool whose side effects are one of several is treated as the worst of them", () => {
+  it("a tool whose side effects are one of several is treated as the worst of them [P601]", () => {
     const some = Tool.make("some", {
       description: "Perhaps unsafe.",
       parameters: Schema.Struct({}),
@@ -257,7 +257,7 @@ describe("what a table admits", () => {
     idempotent.pipe(Tool.onError({ Oops: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.fix(cleanup)) }))
   })
 
-  it("A409 a built-in tool takes no table", () => {
+  it("a built-in tool takes no table [A409]", () => {
     // @ts-expect-error escalate is outside every table
     Tool.escalate.pipe(Tool.onError({ EscalationError: Recovery.tell() }))
     // @ts-expect-error throwException is outside every table
@@ -266,14 +266,14 @@ describe("what a table admits", () => {
 })
 
 describe("a tool by itself", () => {
-  it("A107 its type carries name, parameters, success, failures, needs and side effects", () => {
+  it("its type carries name, parameters, success, failures, needs and side effects [A107]", () => {
     type Json = { readonly json: string }
     sameType<Tool.Tool<"count", Json, number, NoKeys | Boom, never>>()(count)
     sameType<Tool.Tool<"pay", Json, number, NoKeys | Boom, never, {}, "unsafe">>()(pay)
     sameType<Tool.Tool<"check", Json, boolean, never, never>>()(check)
   })
 
-  it("A107 Tool.call leaves the failures of decoding and of run: tables are not asked", () => {
+  it("Tool.call leaves the failures of decoding and of run: tables are not asked [A107]", () => {
     const guarded = count.pipe(
       Tool.onError({ NoKeys: Recovery.respondWith(() => ask), InvalidArgs: Recovery.fix(lookup) })
     )
@@ -282,7 +282,7 @@ describe("a tool by itself", () => {
     sameType<Effect.Effect<boolean, BadArgs>>()(Tool.call(check, {}))
   })
 
-  it("A107 run gets the decoded parameters, and its result fits the success schema", () => {
+  it("run gets the decoded parameters, and its result fits the success schema [A107]", () => {
     const options = { description: "d", parameters: Schema.Struct({ n: Schema.Number }), success: Schema.String }
     Tool.make("typed", {
       ...options,
@@ -298,7 +298,7 @@ describe("a tool by itself", () => {
 })
 
 describe("what undoes a call", () => {
-  it("P1120 sees what the tool took and gave; what it needs is needed, what it fails with is in no type", () => {
+  it("sees what the tool took and gave; what it needs is needed, what it fails with is in no type [P1120]", () => {
     const undone = count.pipe(
       Tool.compensate(({ idempotencyKey, params, result }) => {
         sameType<string>()(idempotencyKey)

@@ -29,13 +29,13 @@ declare const careful: Schedule.Schedule<number, NoKeys, Oops, Db>
 declare const isOn: boolean
 
 describe("residue on a tool", () => {
-  it("A507 without a row the failure leaves as itself", () => {
+  it("without a row the failure leaves as itself [A507]", () => {
     sameType<Called<NoKeys>>()(call(count))
     sameType<Called<NoKeys>>()(call(count.pipe(Tool.onError({}))))
     sameType<Effect.Effect<string, Own | BadArgs, Model.Model>>()(call(check))
   })
 
-  it("A509 retry on a tool replaces the tag by ToolExecutionError", () => {
+  it("retry on a tool replaces the tag by ToolExecutionError [A509]", () => {
     sameType<Called<Hard>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.retry({ retries: 1 }) }))))
     sameType<Called<Hard>>()(
       call(count.pipe(Tool.onError({ NoKeys: Recovery.retry({ maxAttempts: 3, initialBackoff: "1 second" }) })))
@@ -45,13 +45,13 @@ describe("residue on a tool", () => {
     )
   })
 
-  it("A509 retry with a schedule adds the schedule's failures and needs", () => {
+  it("retry with a schedule adds the schedule's failures and needs [A509]", () => {
     sameType<Called<Hard | Oops, Db>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.retry(careful) }))))
     sameType<Called<Hard>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.retry(Backoff.honouringHints()) }))))
     sameType<Called<Hard>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.retry(Schedule.recurs(2)) }))))
   })
 
-  it("A509 fix replaces the tag by ToolExecutionError; the fixer's needs stay, its failures do not", () => {
+  it("fix replaces the tag by ToolExecutionError; the fixer's needs stay, its failures do not [A509]", () => {
     sameType<Called<Hard>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.fix(cleanup) }))))
     sameType<Called<Hard, Db>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.fix(lookup, { retries: 2 }) }))))
     sameType<Called<Hard, Db>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.fix(lookup, { as: "result" }) }))))
@@ -60,27 +60,27 @@ describe("residue on a tool", () => {
     )
   })
 
-  it("A509 raise replaces the tag by ToolExecutionError", () => {
+  it("raise replaces the tag by ToolExecutionError [A509]", () => {
     sameType<Called<Hard>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.raise }))))
   })
 
-  it("A509 tell and escalate remove the tag", () => {
+  it("tell and escalate remove the tag [A509]", () => {
     sameType<Called<never>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.tell() }))))
     sameType<Called<never>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.tell((error) => error.json) }))))
     sameType<Called<never>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.escalate() }))))
     sameType<Called<never>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.escalate({ severity: "LOW" }) }))))
   })
 
-  it("A509 respondWith removes the tag and adds its own failures and needs", () => {
+  it("respondWith removes the tag and adds its own failures and needs [A509]", () => {
     sameType<Called<never>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.respondWith(0) }))))
     sameType<Called<Oops, Db>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.respondWith(() => ask) }))))
   })
 
-  it("A509 rethrow keeps the tag", () => {
+  it("rethrow keeps the tag [A509]", () => {
     sameType<Called<NoKeys>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.rethrow }))))
   })
 
-  it("A509 ladder has the residue of its last rung and the failures of all its handlers", () => {
+  it("ladder has the residue of its last rung and the failures of all its handlers [A509]", () => {
     sameType<Called<Hard>>()(call(count.pipe(Tool.onError({ NoKeys: Recovery.ladder(Recovery.fix(cleanup)) }))))
     sameType<Called<never>>()(
       call(count.pipe(Tool.onError({ NoKeys: Recovery.ladder(Recovery.retry({ retries: 2 }), Recovery.escalate()) })))
@@ -125,7 +125,7 @@ describe("residue on a tool", () => {
     )
   })
 
-  it("A509 ladders nest, and a ladder made before is the same as one written inline", () => {
+  it("ladders nest, and a ladder made before is the same as one written inline [A509]", () => {
     sameType<Called<Oops, Db>>()(
       call(
         count.pipe(
@@ -145,7 +145,7 @@ describe("residue on a tool", () => {
     sameType<Called<never, Db>>()(call(count.pipe(Tool.onError({ NoKeys: before }))))
   })
 
-  it("A509 when has the union of its branches", () => {
+  it("when has the union of its branches [A509]", () => {
     sameType<Called<NoKeys | Hard | Oops, Db>>()(
       call(
         count.pipe(
@@ -174,7 +174,7 @@ describe("residue on a tool", () => {
     )
   })
 
-  it("A509 when within a ladder, and a ladder within when", () => {
+  it("when within a ladder, and a ladder within when [A509]", () => {
     sameType<Called<never, Db>>()(
       call(
         count.pipe(
@@ -214,7 +214,7 @@ describe("residue on a tool", () => {
     )
   })
 
-  it("A311 a fixer that may end with ToolExecutionError leaves it, whatever rung follows", () => {
+  it("a fixer that may end with ToolExecutionError leaves it, whatever rung follows [A311]", () => {
     sameType<Called<Hard, Db>>()(
       call(count.pipe(Tool.onError({ NoKeys: Recovery.ladder(Recovery.fix(strict), Recovery.tell()) })))
     )
@@ -227,7 +227,7 @@ describe("residue on a tool", () => {
     )
   })
 
-  it("A512 a handler's own failure is final: no other row removes it", () => {
+  it("a handler's own failure is final: no other row removes it [A512]", () => {
     sameType<Effect.Effect<string, Own | BadArgs | Boom, Model.Model>>()(
       call(
         count.pipe(
@@ -240,7 +240,7 @@ describe("residue on a tool", () => {
     )
   })
 
-  it("A509 a row that may be absent handles nothing for sure", () => {
+  it("a row that may be absent handles nothing for sure [A509]", () => {
     const some: { NoKeys?: Recovery.Verdict<NoKeys, number, Oops, Db, "raise"> } = {}
     sameType<Called<NoKeys | Oops | Hard, Db>>()(call(count.pipe(Tool.onError(some))))
     sameType<Called<NoKeys>>()(call(count.pipe(Tool.onError(isOn ? { NoKeys: Recovery.tell() } : {}))))
@@ -251,7 +251,7 @@ describe("residue on a tool", () => {
 })
 
 describe("lookup within a table", () => {
-  it("A502 the exact tag comes first", () => {
+  it("the exact tag comes first [A502]", () => {
     sameType<Called<never>>()(
       call(
         count.pipe(
@@ -261,7 +261,7 @@ describe("lookup within a table", () => {
     )
   })
 
-  it("A502 InvalidArgs stands in for DeserializationError, not the other way round", () => {
+  it("InvalidArgs stands in for DeserializationError, not the other way round [A502]", () => {
     sameType<Effect.Effect<string, Own | NoKeys | Boom, Model.Model>>()(
       call(count.pipe(Tool.onError({ InvalidArgs: Recovery.tell() })))
     )
@@ -273,7 +273,7 @@ describe("lookup within a table", () => {
     )
   })
 
-  it("A502 ExecutionError stands in for every failure of run, and for no bad arguments", () => {
+  it("ExecutionError stands in for every failure of run, and for no bad arguments [A502]", () => {
     sameType<Effect.Effect<string, Own | BadArgs, Model.Model>>()(
       call(count.pipe(Tool.onError({ ExecutionError: Recovery.tell() })))
     )
@@ -282,20 +282,20 @@ describe("lookup within a table", () => {
     )
   })
 
-  it("A502 orElse comes last", () => {
+  it("orElse comes last [A502]", () => {
     sameType<Effect.Effect<string, Own, Model.Model>>()(call(count.pipe(Tool.onError({ orElse: Recovery.tell() }))))
     sameType<Effect.Effect<string, Own | BadArgs, Model.Model>>()(
       call(count.pipe(Tool.onError({ ExecutionError: Recovery.tell(), orElse: Recovery.rethrow })))
     )
   })
 
-  it("A108 rethrow in an ExecutionError row leaves the original, not the wrapper", () => {
+  it("rethrow in an ExecutionError row leaves the original, not the wrapper [A108]", () => {
     sameType<Effect.Effect<string, Own | BadArgs | NoKeys | Boom, Model.Model>>()(
       call(count.pipe(Tool.onError({ ExecutionError: Recovery.rethrow })))
     )
   })
 
-  it("A502 failures without a tag go to ExecutionError, then to orElse", () => {
+  it("failures without a tag go to ExecutionError, then to orElse [A502]", () => {
     const untagged = Tool.make("untagged", {
       description: "Fails without a tag.",
       parameters: Schema.Struct({}),
@@ -309,7 +309,7 @@ describe("lookup within a table", () => {
     sameType<Effect.Effect<string, Own, Model.Model>>()(call(untagged.pipe(Tool.onError({ orElse: Recovery.tell() }))))
   })
 
-  it("A504 onError twice: the later row wins per tag, with its own failures and needs; the others stay", () => {
+  it("onError twice: the later row wins per tag, with its own failures and needs; the others stay [A504]", () => {
     sameType<Called<never>>()(
       call(
         count.pipe(Tool.onError({ NoKeys: Recovery.respondWith(() => ask) }), Tool.onError({ NoKeys: Recovery.tell() }))
@@ -327,7 +327,7 @@ describe("lookup within a table", () => {
     )
   })
 
-  it("A504 the order of two tables for different tags changes nothing", () => {
+  it("the order of two tables for different tags changes nothing [A504]", () => {
     const first = count.pipe(Tool.onError({ NoKeys: Recovery.tell() }), Tool.onError({ Boom: Recovery.raise }))
     const second = count.pipe(Tool.onError({ Boom: Recovery.raise }), Tool.onError({ NoKeys: Recovery.tell() }))
     const both = count.pipe(Tool.onError({ NoKeys: Recovery.tell(), Boom: Recovery.raise }))

@@ -17,7 +17,7 @@ const acknowledge = { acknowledge: "may run twice" } as const
 type Called<Left, R = never> = Effect.Effect<string, Own | BadArgs | Boom | Left, Model.Model | R>
 
 describe("rows of an unsafe tool", () => {
-  it("P601 a fixer that answers with the result runs nothing: it needs no acknowledgement", () => {
+  it("a fixer that answers with the result runs nothing: it needs no acknowledgement [P601]", () => {
     sameType<Called<Hard>>()(call(pay.pipe(Tool.onError({ NoKeys: Recovery.fix(cleanup, { as: "result" }) }))))
     pay.pipe(Tool.onError({ NoKeys: Recovery.fix(cleanup, { as: "result", retries: 3 }) }))
     // @ts-expect-error it would run again with its answer
@@ -26,7 +26,7 @@ describe("rows of an unsafe tool", () => {
     pay.pipe(Tool.onError({ NoKeys: Recovery.fix(cleanup, { retries: 3 }) }))
   })
 
-  it("P601 a retry by a schedule needs the acknowledgement, as any other", () => {
+  it("a retry by a schedule needs the acknowledgement, as any other [P601]", () => {
     sameType<Called<Hard>>()(call(pay.pipe(Tool.onError({ NoKeys: Recovery.retry(Schedule.recurs(2), acknowledge) }))))
     sameType<Called<Hard | Oops, Db>>()(call(pay.pipe(Tool.onError({ NoKeys: Recovery.retry(careful, acknowledge) }))))
     pay.pipe(Tool.onError({ NoKeys: Recovery.retry(Backoff.suggested(), acknowledge) }))
@@ -38,7 +38,7 @@ describe("rows of an unsafe tool", () => {
     pay.pipe(Tool.onError({ NoKeys: Recovery.retry(Schedule.recurs(2), { acknowledge: "yes" }) }))
   })
 
-  it("P601 P602 so do the rows for its unknown outcome", () => {
+  it("so do the rows for its unknown outcome [P601 P602]", () => {
     const cut = Tool.make("pay", { ...options, sideEffects: "unsafe", timeout: "5 seconds", run: () => Effect.never })
     cut.pipe(Tool.onError({ OutcomeUnknownError: Recovery.retry(Schedule.recurs(1), acknowledge) }))
     cut.pipe(Tool.onError({ OutcomeUnknownError: Recovery.fix(cleanup, { as: "result" }) }))
@@ -52,7 +52,7 @@ describe("rows of an unsafe tool", () => {
 const options = { description: "Pays.", parameters: Schema.Struct({}), success: Schema.String }
 
 describe("verify", () => {
-  it("P603 reads the key as text, and its needs are those of the agent", () => {
+  it("reads the key as text, and its needs are those of the agent [P603]", () => {
     const tool = Tool.make("pay", {
       ...options,
       sideEffects: "unsafe",
@@ -67,7 +67,7 @@ describe("verify", () => {
     sameType<Effect.Effect<string, BadArgs | Late, Db>>()(Tool.call(tool, {}))
   })
 
-  it("P603 may fail with anything, needs nothing when it needs nothing, and finds what the tool gives", () => {
+  it("may fail with anything, needs nothing when it needs nothing, and finds what the tool gives [P603]", () => {
     const tool = Tool.make("pay", {
       ...options,
       sideEffects: "unsafe",

@@ -20,7 +20,7 @@ import {
 declare const careful: Schedule.Schedule<number, NoKeys, Oops, Db>
 
 describe("verdicts as values", () => {
-  it("A509 their types say how they may end", () => {
+  it("their types say how they may end [A509]", () => {
     const retry = Recovery.retry({ retries: 1 })
     const scheduled = Recovery.retry(careful)
     const fix = Recovery.fix(lookup)
@@ -45,7 +45,7 @@ describe("verdicts as values", () => {
     ]
   })
 
-  it("A509 what a handler fails with and needs shows up as itself, once", () => {
+  it("what a handler fails with and needs shows up as itself, once [A509]", () => {
     const answer = Recovery.respondWith(() => ask)
     const ladder = Recovery.ladder(Recovery.fix(lookup), answer)
     type _ = [
@@ -56,14 +56,14 @@ describe("verdicts as values", () => {
     ]
   })
 
-  it("A311 a fixer that may end with ToolExecutionError leaves it, whatever rung follows", () => {
+  it("a fixer that may end with ToolExecutionError leaves it, whatever rung follows [A311]", () => {
     const verdict = Recovery.ladder(Recovery.fix(strict), Recovery.tell())
     sameType<Recovery.Verdict<unknown, never, ToolError.ToolExecutionError, Db, "told", "repeats" | "repairs">>()(
       verdict
     )
   })
 
-  it("A203 exactly one of retries and maxAttempts is given", () => {
+  it("exactly one of retries and maxAttempts is given [A203]", () => {
     Recovery.retry({ retries: 1 })
     Recovery.retry({ maxAttempts: 1 })
     Backoff.make({ retries: 1 })
@@ -85,7 +85,7 @@ describe("verdicts as values", () => {
     Backoff.make({})
   })
 
-  it("A302 a fixer runs once by default, and never has both counts", () => {
+  it("a fixer runs once by default, and never has both counts [A302]", () => {
     Recovery.fix(cleanup)
     Recovery.fix(cleanup, {})
     Recovery.fix(cleanup, { retries: 2 })
@@ -96,7 +96,7 @@ describe("verdicts as values", () => {
     Recovery.fix(cleanup, { as: "text" })
   })
 
-  it("A301 a fixer goes from text to an effect of text", () => {
+  it("a fixer goes from text to an effect of text [A301]", () => {
     // @ts-expect-error its answer is no text
     Recovery.fix((raw: string) => Effect.succeed(raw.length))
     // @ts-expect-error its input is no text
@@ -105,7 +105,7 @@ describe("verdicts as values", () => {
     Recovery.fix((raw: string) => raw)
   })
 
-  it("A305 the input of a fixer is built from the failure of the row, or that of its own last answer", () => {
+  it("the input of a fixer is built from the failure of the row, or that of its own last answer [A305]", () => {
     const verdict: Recovery.Verdict<NoKeys, never, never, never, "exhausted", "repeats" | "repairs"> = Recovery.fix(
       cleanup,
       {
@@ -119,7 +119,7 @@ describe("verdicts as values", () => {
     void verdict
   })
 
-  it("A405 A410 a severity is one of four levels, in capitals", () => {
+  it("a severity is one of four levels, in capitals [A405 A410]", () => {
     sameType<"LOW" | "MEDIUM" | "HIGH" | "CRITICAL">()("LOW" as Recovery.Severity)
     // @ts-expect-error no level
     Recovery.escalate({ severity: "URGENT" })
@@ -127,14 +127,14 @@ describe("verdicts as values", () => {
     Recovery.escalate({ severity: "high" })
   })
 
-  it("A510 a function as an answer gives an effect", () => {
+  it("a function as an answer gives an effect [A510]", () => {
     // @ts-expect-error it gives a bare value
     Recovery.respondWith(() => "none")
     // @ts-expect-error it gives another function
     Recovery.respondWith((error: NoKeys) => () => error.json)
   })
 
-  it("A511 when reads the failure and its context", () => {
+  it("when reads the failure and its context [A511]", () => {
     Recovery.when((error: NoKeys, context) => {
       sameType<{
         readonly attempt: number
@@ -158,7 +158,7 @@ describe("verdicts as values", () => {
     Recovery.when(() => Effect.succeed(Recovery.rethrow))
   })
 
-  it("A516 toSchedule gives the schedule of a retry, with its input, failures and needs", () => {
+  it("toSchedule gives the schedule of a retry, with its input, failures and needs [A516]", () => {
     sameType<Schedule.Schedule<unknown, NoKeys, Oops, Db>>()(Recovery.toSchedule(Recovery.retry(careful)))
     sameType<Schedule.Schedule<unknown, unknown>>()(Recovery.toSchedule(Recovery.retry({ retries: 1 })))
     sameType<Effect.Effect<number, NoKeys | Boom>>()(
@@ -170,7 +170,7 @@ describe("verdicts as values", () => {
     Recovery.toSchedule(Recovery.ladder(Recovery.retry({ retries: 1 })))
   })
 
-  it("A516 every Backoff is a schedule of any input", () => {
+  it("every Backoff is a schedule of any input [A516]", () => {
     type Any = Schedule.Schedule<Duration.Duration, unknown>
     sameType<Any>()(Backoff.make({ retries: 1 }))
     sameType<Any>()(Backoff.honouringHints())
@@ -178,7 +178,7 @@ describe("verdicts as values", () => {
     sameType<Schedule.Schedule<number, NoKeys, Oops, Db>>()(Backoff.withHints(careful))
   })
 
-  it("P1101 an empty ladder does not compile, and one has at most four rungs", () => {
+  it("an empty ladder does not compile, and one has at most four rungs [P1101]", () => {
     Recovery.ladder(Recovery.rethrow)
     // @ts-expect-error no rung
     Recovery.ladder()

@@ -106,7 +106,7 @@ const richScript = {
 }
 
 it.effect(
-  "P1105 a sweep finds nothing in a sound agent: every kind of step, whole and streamed",
+  "a sweep finds nothing in a sound agent: every kind of step, whole and streamed [P1105]",
   () =>
     Effect.gen(function* () {
       const report = yield* faultSweep(rich, {
@@ -130,7 +130,7 @@ it.effect(
   60_000
 )
 
-it.effect("P1105 a sweep looks at agents that are made of others, and at a look-up after a timeout", () =>
+it.effect("a sweep looks at agents that are made of others, and at a look-up after a timeout [P1105]", () =>
   Effect.gen(function* () {
     const slow = Tool.make("pay", {
       ...common,
@@ -150,7 +150,7 @@ it.effect("P1105 a sweep looks at agents that are made of others, and at a look-
 
 // --- agents that are not sound
 
-it.effect("P1105 a sweep finds a tool that leaves a fiber behind", () =>
+it.effect("a sweep finds a tool that leaves a fiber behind [P1105]", () =>
   Effect.gen(function* () {
     const leaking = toolOf("look", (n) => Effect.as(Effect.forkDetach(Effect.sleep("3 days")), `${n}`))
     const error = yield* failing(faultSweep(around(leaking), { input: "go", script: script("look") }))
@@ -159,7 +159,7 @@ it.effect("P1105 a sweep finds a tool that leaves a fiber behind", () =>
   })
 )
 
-it.effect("P1105 A111 a sweep finds a tool that resists an interruption, and says where", () =>
+it.effect("a sweep finds a tool that resists an interruption, and says where [P1105 A111]", () =>
   Effect.gen(function* () {
     const single = [calls(call("look", { n: 1 }, "c1")), text("done")]
     const deaf = toolOf("look", (n) => Effect.uninterruptible(Effect.as(Effect.sleep(50), `${n}`)))
@@ -174,7 +174,7 @@ it.effect("P1105 A111 a sweep finds a tool that resists an interruption, and say
   })
 )
 
-it.effect("P1105 P703 a sweep finds a tool that asks a model behind the back of its run", () =>
+it.effect("a sweep finds a tool that asks a model behind the back of its run [P1105 P703]", () =>
   Effect.gen(function* () {
     const sly = toolOf("look", () =>
       Effect.flatMap(Model.Model, (model) =>
@@ -188,7 +188,7 @@ it.effect("P1105 P703 a sweep finds a tool that asks a model behind the back of 
   })
 )
 
-it.effect("P1105 P602 a sweep finds an unsafe tool that runs twice, unless that is admitted", () =>
+it.effect("a sweep finds an unsafe tool that runs twice, unless that is admitted [P1105 P602]", () =>
   Effect.gen(function* () {
     const twice = toolOf("pay", fine, "unsafe").pipe(
       Tool.onError({ orElse: Recovery.retry({ retries: 1, acknowledge: "may run twice" }) })
@@ -202,7 +202,7 @@ it.effect("P1105 P602 a sweep finds an unsafe tool that runs twice, unless that 
   })
 )
 
-it.effect("P1105 a sweep finds an agent that does not end when it fails", () =>
+it.effect("a sweep finds an agent that does not end when it fails [P1105]", () =>
   Effect.gen(function* () {
     const inner = around(toolOf("look", fine))
     const stuck = Object.assign((input: string) => Effect.onError(inner(input), () => Effect.never), {
@@ -215,7 +215,7 @@ it.effect("P1105 a sweep finds an agent that does not end when it fails", () =>
   })
 )
 
-it.effect("P1105 a script that is another agent's is refused before anything is injected", () =>
+it.effect("a script that is another agent's is refused before anything is injected [P1105]", () =>
   Effect.gen(function* () {
     const agent = around(toolOf("look", fine))
     const refusal = (lines: FaultSweep.Scenario<string>["script"]) =>
@@ -246,7 +246,7 @@ it.effect("P1105 a script that is another agent's is refused before anything is 
   })
 )
 
-it.effect("P1105 invariants of one's own are held as well", () =>
+it.effect("invariants of one's own are held as well [P1105]", () =>
   Effect.gen(function* () {
     const quiet: Invariants.Invariant = ({ events }) =>
       events.some(({ type }) => type === "tool-failed") ? ["a tool has failed"] : []
@@ -260,7 +260,7 @@ it.effect("P1105 invariants of one's own are held as well", () =>
 )
 
 it.effect(
-  "P1105 a sweep injects every fault that can come at a step: before it, at its work, and when it is done",
+  "a sweep injects every fault that can come at a step: before it, at its work, and when it is done [P1105]",
   () =>
     Effect.gen(function* () {
       const error = yield* failing(
@@ -289,7 +289,7 @@ it.effect(
 
 // --- plans
 
-it.effect("P1105 a plan lets the n-th step of any program go wrong", () =>
+it.effect("a plan lets the n-th step of any program go wrong [P1105]", () =>
   Effect.gen(function* () {
     const agent = around(toolOf("look", fine))
     const once = Effect.scoped(
@@ -327,7 +327,7 @@ it.effect("P1105 a plan lets the n-th step of any program go wrong", () =>
   })
 )
 
-it.effect("P1105 plans add up: each counts all steps, those that another one lets go wrong too", () =>
+it.effect("plans add up: each counts all steps, those that another one lets go wrong too [P1105]", () =>
   Effect.gen(function* () {
     const agent = Agent.make("worker", {}).pipe(Agent.onLlmError({ orElse: Recovery.retry({ retries: 2 }) }))
     const answered = (...plans: ReadonlyArray<FaultPlan.FaultPlan>) =>
@@ -351,7 +351,7 @@ it.effect("P1105 plans add up: each counts all steps, those that another one let
   })
 )
 
-it.effect("P1105 a plan that would do nothing fails the test", () =>
+it.effect("a plan that would do nothing fails the test [P1105]", () =>
   Effect.gen(function* () {
     const { defect, error, interruption, latency } = FaultPlan
     for (const at of [0, -1, 1.5, NaN, Infinity]) {
@@ -369,7 +369,7 @@ it.effect("P1105 a plan that would do nothing fails the test", () =>
   })
 )
 
-it.effect("A111 a call that waited for its turn, and interrupts its own run, is awaited as all others", () =>
+it.effect("a call that waited for its turn, and interrupts its own run, is awaited as all others [A111]", () =>
   Effect.gen(function* () {
     const helper = Agent.make("helper", { prompt: "Help." })
     const ask = Agent.asTool(helper, { name: "ask", description: "d" })

@@ -183,7 +183,7 @@ const mutations: ReadonlyArray<Mutation> = [
   ]
 ]
 
-it.effect("P1105 every invariant finds its violation, and none finds one in a sound run", () =>
+it.effect("every invariant finds its violation, and none finds one in a sound run [P1105]", () =>
   Effect.gen(function* () {
     const all = yield* recordings
     const clean = all.find(({ exit, seen }) => exit !== undefined && Exit.isSuccess(exit) && seen === undefined)
@@ -200,7 +200,7 @@ it.effect("P1105 every invariant finds its violation, and none finds one in a so
   })
 )
 
-it.effect("P1105 calls of a reply with one id are told apart by their tools", () =>
+it.effect("calls of a reply with one id are told apart by their tools [P1105]", () =>
   Effect.gen(function* () {
     const look = Tool.make("look", {
       description: "d",

@@ -17,7 +17,7 @@ const checked = (...steps: ReadonlyArray<ScriptedModel.Step>) =>
   )
 
 it.effect(
-  "P1105 a step of the script that nobody asks for fails the test, and so does a request that is not in it",
+  "a step of the script that nobody asks for fails the test, and so does a request that is not in it [P1105]",
   () =>
     Effect.gen(function* () {
       assert.isTrue(Exit.isSuccess(yield* checked(ScriptedModel.text("done"))))
@@ -39,14 +39,14 @@ const died = <A, E>(exit: Exit.Exit<A, E>): string => {
   return String(Cause.squash(exit.cause))
 }
 
-runIt.run("P1106 under the test layer an agent that was given no model dies, and none is asked", (run) =>
+runIt.run("under the test layer an agent that was given no model dies, and none is asked [P1106]", (run) =>
   Effect.gen(function* () {
     const exit = yield* Effect.exit(Effect.provide(run(agent, "go"), noRealModels))
     assert.include(died(exit), "provide a ScriptedModel")
   })
 )
 
-runIt.run("P1106 under the test layer a model that is reached over a wire dies before anything is sent", (run) =>
+runIt.run("under the test layer a model that is reached over a wire dies before anything is sent [P1106]", (run) =>
   Effect.gen(function* () {
     let sent = 0
     const reply = Effect.sync(() => {
@@ -73,7 +73,7 @@ runIt.run("P1106 under the test layer a model that is reached over a wire dies b
   })
 )
 
-runIt.run("P1106 under the test layer scripted models answer as ever", (run) =>
+runIt.run("under the test layer scripted models answer as ever [P1106]", (run) =>
   Effect.gen(function* () {
     const { layer } = yield* ScriptedModel.make(ScriptedModel.text("done"))
     const answer = yield* run(agent, "go").pipe(Effect.provide(layer), Effect.provide(noRealModels))
@@ -83,7 +83,7 @@ runIt.run("P1106 under the test layer scripted models answer as ever", (run) =>
 
 // --- recorded events
 
-runIt.run("P1105 recorded events are those of the whole program, or of one agent, in order", (run) =>
+runIt.run("recorded events are those of the whole program, or of one agent, in order [P1105]", (run) =>
   Effect.gen(function* () {
     const all = yield* RecordedEvents.make
     const own = yield* RecordedEvents.make
@@ -110,7 +110,7 @@ const transfer = Tool.make("transfer", {
   run: () => Effect.succeed("fine")
 })
 
-it.effect("P1105 generated arguments fit their tool, and broken ones never parse", () =>
+it.effect("generated arguments fit their tool, and broken ones never parse [P1105]", () =>
   Effect.gen(function* () {
     yield* FastCheck.check(
       FastCheck.fromEffect(Arbitraries.toolArguments(transfer)),
@@ -125,7 +125,7 @@ it.effect("P1105 generated arguments fit their tool, and broken ones never parse
   })
 )
 
-it("P1105 a step that fails shrinks to one without a hint, where hints do not matter", () => {
+it("a step that fails shrinks to one without a hint, where hints do not matter [P1105]", () => {
   for (let seed = 0; seed < 20; seed++) {
     const { counterexample } = fc.check(
       fc.property(FastCheck.failing(["Busy"]), ({ takes }) => takes < 10),
@@ -135,7 +135,7 @@ it("P1105 a step that fails shrinks to one without a hint, where hints do not ma
   }
 })
 
-it.effect("P1105 P401 generated transcripts survive JSON, and so do errors of every class", () =>
+it.effect("generated transcripts survive JSON, and so do errors of every class [P1105 P401]", () =>
   Effect.gen(function* () {
     const transcripts = Schema.toCodecJson(Message.Transcript)
     yield* FastCheck.check(

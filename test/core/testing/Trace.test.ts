@@ -14,7 +14,7 @@ const policy = {
   orElse: Recovery.respondWith("stale")
 }
 
-it.effect("P1105 a trace says what a policy makes of a script: instants, ends, resources", () =>
+it.effect("a trace says what a policy makes of a script: instants, ends, resources [P1105]", () =>
   Effect.gen(function* () {
     const seen = yield* trace(policy, make([fails("Down", { takes: 5 }), fails("Down"), succeeds("up")]))
     assert.deepStrictEqual(
@@ -40,7 +40,7 @@ it.effect("P1105 a trace says what a policy makes of a script: instants, ends, r
 )
 
 it.effect(
-  "P1102 P1105 a trace is held against what its policy is explained to do, or against what one is willing to wait",
+  "a trace is held against what its policy is explained to do, or against what one is willing to wait [P1102 P1105]",
   () =>
     Effect.gen(function* () {
       const script = always(fails("Down"))
@@ -57,7 +57,7 @@ it.effect(
 )
 
 it.effect(
-  "P1105 a property of one's own policy is checked in a few lines; a wrong one is told with its shrunk case and seed",
+  "a property of one's own policy is checked in a few lines; a wrong one is told with its shrunk case and seed [P1105]",
   () =>
     Effect.gen(function* () {
       const holds = FastCheck.check(
@@ -88,7 +88,7 @@ it.effect(
     })
 )
 
-it.effect("P1105 a case that fails is told with the policy and the script, also where they were not drawn", () =>
+it.effect("a case that fails is told with the policy and the script, also where they were not drawn [P1105]", () =>
   Effect.gen(function* () {
     const policy = { Down: Recovery.retry({ retries: 2, initialBackoff: "1 second" }) }
     const always = FailureScript.always(FailureScript.fails("Down"))
@@ -121,7 +121,7 @@ it.effect("P1105 a case that fails is told with the policy and the script, also 
 )
 
 it.effect(
-  "P1105 errors in a case that fails are told with their tag and their fields, and so is one that it fails with",
+  "errors in a case that fails are told with their tag and their fields, and so is one that it fails with [P1105]",
   () =>
     Effect.gen(function* () {
       const limited = LlmError.RateLimitError.limited("gpt-5", { retryAfter: Duration.seconds(3) })
@@ -147,7 +147,7 @@ it.effect(
     })
 )
 
-it.effect("P1105 generated policies make traces within their own bounds", () =>
+it.effect("generated policies make traces within their own bounds [P1105]", () =>
   FastCheck.check(
     fc.record({ script: FastCheck.script(["A", "B"]), table: FastCheck.table(["A", "B"]) }),
     ({ script, table }, { trace }) => {
@@ -158,7 +158,7 @@ it.effect("P1105 generated policies make traces within their own bounds", () =>
   )
 )
 
-it.effect("P1105 scripts and policies of Effect's own arbitraries are no others", () =>
+it.effect("scripts and policies of Effect's own arbitraries are no others [P1105]", () =>
   Effect.gen(function* () {
     const result = yield* Arbitrary.checkEffect(
       Arbitrary.all({ script: Arbitraries.script(["A", "B"]), policy: Arbitraries.policy }),

@@ -6,8 +6,8 @@ import { contrast, distance, over, sights } from "./sight.ts"
 const meanings = ["model", "transport", "tool", "fixer", "failed", "gold"] as const
 const pairs = meanings.flatMap((one, at) => meanings.slice(at + 1).map((other) => [one, other] as const))
 
-describe.each(Object.entries({ light: Colors.light, dark: Colors.dark }))("P1212 on %s paper", (_, palette) => {
-  it.each(sights)("P1212 layers, failures and gold differ for a sight with %s", (sight) => {
+describe.each(Object.entries({ light: Colors.light, dark: Colors.dark }))("on %s paper [P1212]", (_, palette) => {
+  it.each(sights)("layers, failures and gold differ for a sight with %s [P1212]", (sight) => {
     for (const [one, other] of pairs)
       assert.isAbove(distance(palette[one], palette[other], sight), 8.5, `${one} and ${other}`)
     for (const one of meanings)
@@ -15,7 +15,7 @@ describe.each(Object.entries({ light: Colors.light, dark: Colors.dark }))("P1212
         assert.isAbove(distance(palette[one], palette[ground], sight), 8.5, `${one} on ${ground}`)
   })
 
-  it("P1212 texts stand out from what they are on", () => {
+  it("texts stand out from what they are on [P1212]", () => {
     for (const text of ["ink", "quiet"] as const)
       for (const ground of ["paper", "raised"] as const) assert.isAtLeast(contrast(palette[text], palette[ground]), 4.5)
     for (const ground of ["model", "tool", "fixer"] as const)
@@ -27,14 +27,14 @@ describe.each(Object.entries({ light: Colors.light, dark: Colors.dark }))("P1212
     assert.isAtLeast(contrast(palette.ink, over(palette.failed, palette.paper, 0.25)), 4.5)
   })
 
-  it("P1212 signs stand out from the paper", () => {
+  it("signs stand out from the paper [P1212]", () => {
     for (const sign of ["model", "tool", "fixer", "failed", "gold", "quiet"] as const)
       assert.isAtLeast(contrast(palette[sign], palette.paper), 2.95, sign)
   })
 })
 
-describe("P1212 what is measured", () => {
-  it("P1212 sees what is known to be alike", () => {
+describe("what is measured [P1212]", () => {
+  it("sees what is known to be alike [P1212]", () => {
     assert.closeTo(contrast("#000000", "#ffffff"), 21, 0.01)
     assert.isAbove(distance("#ff0000", "#00a000", "none"), 30)
     for (const sight of ["protanopia", "deuteranopia"] as const)

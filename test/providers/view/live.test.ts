@@ -12,8 +12,8 @@ const event = { runId: "r", agent: "a", turn: 0, at: 5, type: "run-start", input
 
 const listening = () => new Listening(Recording.start())
 
-describe("P1219 a page of a run at work", () => {
-  it("P1219 misses no end while more may come, and says so once nothing does", () => {
+describe("a page of a run at work [P1219]", () => {
+  it("misses no end while more may come, and says so once nothing does [P1219]", () => {
     const heard = listening()
     heard.take("run-start", JSON.stringify(event))
     heard.take("later", JSON.stringify({ ...event, type: "later" }))
@@ -45,7 +45,7 @@ describe("P1219 a page of a run at work", () => {
     ["effect/http-api/stream/failure", "[]", "The run has failed: []"],
     ["oops", "the disk\nis full", "The server says: oops: the disk is full"],
     ["message", "<b>", "The server says: <b>"]
-  ])("P1219 says what the server says besides events, and takes it for none: %s %s", (name, data, says) => {
+  ])("says what the server says besides events, and takes it for none: %s %s [P1219]", (name, data, says) => {
     const heard = listening()
     heard.take(name, data)
     assert.strictEqual(heard.said, says)
@@ -65,7 +65,7 @@ describe("P1219 a page of a run at work", () => {
     )
   )
 
-  it.effect("P1219 hears the events of a stream of Effect, and why it failed", () =>
+  it.effect("hears the events of a stream of Effect, and why it failed [P1219]", () =>
     Effect.gen(function* () {
       const { events } = written("mended")
       const some = yield* Effect.forEach(events.slice(0, 9), (event) =>
@@ -95,7 +95,7 @@ describe("P1219 a page of a run at work", () => {
     })
   )
 
-  it("P1219 says what a refusal says", async () => {
+  it("says what a refusal says [P1219]", async () => {
     const response = new Response('{"code":"KINTSUGI-M3","detail":"It is too busy."}', { status: 503 })
     const said = await hear(response, () => {}).then(() => "heard", String)
     assert.strictEqual(said, "Error: The server answers 503, KINTSUGI-M3: It is too busy.")

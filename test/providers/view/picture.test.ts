@@ -2,10 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Recording, Scene, Svg } from "@kintsugi/view"
 import { Effect } from "effect"
-import * as Axis from "../../../packages/view/src/axis.ts"
+import * as Axis from "../../../packages/view/src/drawing/Axis.ts"
 import { signs } from "../../../packages/view/src/browser/legend.ts"
-import { fillOf, isFaded } from "../../../packages/view/src/figure.ts"
-import { sheet } from "../../../packages/view/src/layout.ts"
+import { fillOf, isFaded } from "../../../packages/view/src/drawing/Figure.ts"
+import { sheet } from "../../../packages/view/src/drawing/Layout.ts"
 import { long, references, written } from "./references.ts"
 
 const width = 900
@@ -126,8 +126,8 @@ const checked = (recording: Recording.Recording) => {
 
 const reference = (name: string) => references[name] ?? Effect.die(`${name} is gone`)
 
-describe("P1220 a picture", () => {
-  it.effect("P1220 has its bars, marks and seams where their times are", () =>
+describe("a picture [P1220]", () => {
+  it.effect("has its bars, marks and seams where their times are [P1220]", () =>
     Effect.gen(function* () {
       const all = { spans: 0, marks: 0, seams: 0 }
       for (const name of Object.keys(references)) {
@@ -139,7 +139,7 @@ describe("P1220 a picture", () => {
     })
   )
 
-  it("P1220 has the lines of its scale where their labels say", () => {
+  it("has the lines of its scale where their labels say [P1220]", () => {
     const scene = Scene.make(written("mended"))
     const place = placing(scene)
     const lines = [
@@ -157,7 +157,7 @@ describe("P1220 a picture", () => {
     }
   })
 
-  it.effect("P1220 has rows below each other, and calls each track what it is", () =>
+  it.effect("has rows below each other, and calls each track what it is [P1220]", () =>
     Effect.gen(function* () {
       const named: Array<ReadonlyArray<string>> = []
       for (const name of ["mended", "nested"]) {
@@ -176,8 +176,8 @@ describe("P1220 a picture", () => {
   )
 })
 
-describe("P1221 the legend", () => {
-  it("P1221 has each way in which a box or a mark is drawn", () => {
+describe("the legend [P1221]", () => {
+  it("has each way in which a box or a mark is drawn [P1221]", () => {
     const drawn = signs.map(([inner]) => inner).join()
     for (const state of [
       "ok",
@@ -201,8 +201,8 @@ describe("P1221 the legend", () => {
   })
 })
 
-describe("P1222 the title of a picture", () => {
-  it("P1222 names agents briefly, however long their names are", () => {
+describe("the title of a picture [P1222]", () => {
+  it("names agents briefly, however long their names are [P1222]", () => {
     const run = (agent: string, runId: string) => ({ runId, agent, turn: 0, at: 5, type: "run-start" })
     const names = ["a", "b", "c", "d"].map((letter) => letter.repeat(3000))
     const titled = (agents: ReadonlyArray<string>) =>

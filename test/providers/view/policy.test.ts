@@ -50,7 +50,7 @@ const close = (actual: ReadonlyArray<number>, expected: ReadonlyArray<number>) =
 }
 
 describe("a policy to look at", () => {
-  it("P1234 begins its attempts after the waits that explain tells, as early and as late as chance allows", () => {
+  it("begins its attempts after the waits that explain tells, as early and as late as chance allows [P1234]", () => {
     fc.assert(
       fc.property(table, (policy) => {
         const layers = layersOf([policy])
@@ -71,7 +71,7 @@ describe("a policy to look at", () => {
     )
   })
 
-  it("P1234 numbers the attempts of all layers, none twice", () => {
+  it("numbers the attempts of all layers, none twice [P1234]", () => {
     fc.assert(
       fc.property(tables, (all) => {
         const { attempts, worst } = stackOf(PolicyView.make(layersOf(all)))
@@ -92,7 +92,7 @@ describe("a policy to look at", () => {
     )
   })
 
-  it("P1235 multiplies the worst cases as explain does, layer by layer", () => {
+  it("multiplies the worst cases as explain does, layer by layer [P1235]", () => {
     fc.assert(
       fc.property(tables, (all) => {
         const { bounds } = stackOf(PolicyView.make(layersOf(all)))
@@ -111,7 +111,7 @@ describe("a policy to look at", () => {
     )
   })
 
-  it("P1235 draws as many attempts as the product says, where each layer has a single row", () => {
+  it("draws as many attempts as the product says, where each layer has a single row [P1235]", () => {
     const row = options.map((given) => ({ A: Recovery.retry<unknown>(given) }))
     fc.assert(
       fc.property(fc.array(row, { minLength: 1, maxLength: 3 }), (all) => {
@@ -135,7 +135,7 @@ describe("a policy to look at", () => {
   )
   const http = { name: "http", explanation: Transport.explain() } as const
 
-  it("P1235 bounds the run of an agent as the agent itself", () => {
+  it("bounds the run of an agent as the agent itself [P1235]", () => {
     const transport = PolicyView.together([http])
     expect(Agent.explain(clerk, { transport }).worst).toEqual(
       Agent.explain(clerk, { transport: http.explanation }).worst
@@ -156,7 +156,7 @@ describe("a policy to look at", () => {
     expect(PolicyView.ofBounds("team", bounds)).toEqual({ title: "team", stacks: [], run: bounds })
   })
 
-  it("P1236 says what bounds it in text, drawing and page alike, and draws any table", () => {
+  it("says what bounds it in text, drawing and page alike, and draws any table [P1236]", () => {
     fc.assert(
       fc.property(tables, (all) => {
         const view = PolicyView.make(layersOf(all))
@@ -173,7 +173,7 @@ describe("a policy to look at", () => {
     )
   })
 
-  it("P1236 lists no more attempts than asked for, and says where nothing bounds a row", () => {
+  it("lists no more attempts than asked for, and says where nothing bounds a row [P1236]", () => {
     const open = { Busy: Recovery.when(() => Recovery.tell()) }
     const [first] = layersOf([open])
     const text = PolicyText.format(PolicyView.make([first]))
@@ -190,7 +190,7 @@ describe("a policy to look at", () => {
     }
   })
 
-  it("P1236 shows no control and no turn of direction to a terminal, whichever name has it", () => {
+  it("shows no control and no turn of direction to a terminal, whichever name has it [P1236]", () => {
     const evil = "evil\u001b[31m\u202e\nname"
     const table = { [evil]: Recovery.when(() => Recovery.tell<unknown>()) }
     const layer = { name: evil, explanation: Recovery.explain(table) }

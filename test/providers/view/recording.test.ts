@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Page, Recording, Scene, Svg, Totals } from "@kintsugi/view"
 import { Effect } from "effect"
 import fc from "fast-check"
-import * as Details from "../../../packages/view/src/details.ts"
-import { duration, moment, money } from "../../../packages/view/src/words.ts"
+import * as Details from "../../../packages/view/src/scene/Details.ts"
+import { duration, moment, money } from "../../../packages/view/src/text/Words.ts"
 import { runs, seed } from "../../laws/cases.ts"
 import { references, written } from "./references.ts"
 
@@ -13,8 +13,8 @@ const lines = written("mended").events.map((event) => JSON.stringify(event))
 const said = ({ problems }: Recording.Recording) =>
   problems.map(({ kind, line, says }) => `${line ?? "-"} ${kind}: ${says}`)
 
-describe("P1215 a recording", () => {
-  it("P1215 of a whole file has no problems, whatever its line ends", () => {
+describe("a recording [P1215]", () => {
+  it("of a whole file has no problems, whatever its line ends [P1215]", () => {
     for (const end of ["\n", "\r\n"]) {
       const recording = Recording.parse(`\ufeff${lines.join(end)}${end}${end}`)
       assert.deepStrictEqual(recording.problems, [])
@@ -22,7 +22,7 @@ describe("P1215 a recording", () => {
     }
   })
 
-  it("P1215 says where a line is broken, foreign or unknown, and keeps the others", () => {
+  it("says where a line is broken, foreign or unknown, and keeps the others [P1215]", () => {
     const own = { runId: "r", agent: "a", turn: 0, at: 5 }
     const recording = Recording.fromLines([
       lines[0] ?? "",
@@ -49,7 +49,7 @@ describe("P1215 a recording", () => {
     ])
   })
 
-  it("P1215 tells a last line that was cut off, and runs that have no end", () => {
+  it("tells a last line that was cut off, and runs that have no end [P1215]", () => {
     const text = lines.slice(0, 12).join("\n")
     const recording = Recording.parse(text.slice(0, -20))
     assert.deepStrictEqual(
@@ -63,7 +63,7 @@ describe("P1215 a recording", () => {
     assert.include(Page.make(recording), "was cut off there, or is broken")
   })
 
-  it("P1215 tells a beginning and a parent that are missing, and time that goes back", () => {
+  it("tells a beginning and a parent that are missing, and time that goes back [P1215]", () => {
     const inner = written("mended").events.filter(({ parent }) => parent !== undefined)
     assert.deepStrictEqual(
       said(Recording.fromEvents(inner)).map((line) => line.replaceAll(/run-\w+/g, "X")),
@@ -78,7 +78,7 @@ describe("P1215 a recording", () => {
     assert.include(said(turned).join("\n"), "order: 33 events are earlier")
   })
 
-  it("P1215 tells a run that is there twice, once, and not one that was suspended and goes on", () => {
+  it("tells a run that is there twice, once, and not one that was suspended and goes on [P1215]", () => {
     const twice = Recording.parse([...lines, ...lines].join("\n")).problems.filter(({ kind }) => kind === "again")
     assert.deepStrictEqual(
       twice.map(({ says }) => says.replaceAll(/run-\w+/g, "X")),
@@ -94,7 +94,7 @@ describe("P1215 a recording", () => {
     )
   })
 
-  it("P1215 tells each type that is not known once, with the first line of it", () => {
+  it("tells each type that is not known once, with the first line of it [P1215]", () => {
     const own = { runId: "r", agent: "a", turn: 0, at: 1e15 }
     const strange = ["novelty", "other", "novelty", "novelty"].map((type) => JSON.stringify({ ...own, type }))
     const { problems } = Recording.fromLines([...lines, ...strange])
@@ -108,7 +108,7 @@ describe("P1215 a recording", () => {
     assert.strictEqual(problems.filter(({ kind }) => kind === "unknown").length, 2)
   })
 
-  it("P1215 is made of any lines at all", () => {
+  it("is made of any lines at all [P1215]", () => {
     const line = fc.oneof(
       fc.json(),
       fc.string(),
@@ -133,8 +133,8 @@ describe("P1215 a recording", () => {
   })
 })
 
-describe("P1216 totals", () => {
-  it("P1216 of the mended run: the fixer and the failed attempt are recovery", () => {
+describe("totals [P1216]", () => {
+  it("of the mended run: the fixer and the failed attempt are recovery [P1216]", () => {
     const { recovery, work, ...rest } = Totals.make(written("mended").events)
     assert.deepStrictEqual(work, { attempts: 3, tokens: 478, cost: 0 })
     assert.deepStrictEqual(recovery, { attempts: 2, tokens: 353, cost: 0 })
@@ -162,7 +162,7 @@ describe("P1216 totals", () => {
     spent: { layer, outcome, usage: { inputTokens: 10, outputTokens: 1 }, cost: 0.5, ...fields }
   })
 
-  it("P1216 takes as recovery what failed or does not count, fixers, summaries and what is asked again", () => {
+  it("takes as recovery what failed or does not count, fixers, summaries and what is asked again [P1216]", () => {
     const own = { runId: "r", agent: "a", turn: 1, at: 0 }
     const sums = (...events: ReadonlyArray<unknown>) => {
       const { recovery, work } = Totals.make(Recording.fromEvents(events).events)
@@ -183,7 +183,7 @@ describe("P1216 totals", () => {
     assert.deepStrictEqual(sums(attempt("r", {}), ...below, lost, attempt("other", {}, "agent", "used", "r")), [2, 2])
   })
 
-  it("P1216 takes nothing off for amounts below nothing, and stays finite for any", () => {
+  it("takes nothing off for amounts below nothing, and stays finite for any [P1216]", () => {
     const hostile = (usage: object, cost: number) => attempt("r", { usage, cost })
     const verdict = (delay: number) => ({
       runId: "r",
@@ -210,7 +210,7 @@ describe("P1216 totals", () => {
     assert.isTrue(wait.items.every((item) => Scene.startOf(item) === 0 && Scene.endOf(item) === 0))
   })
 
-  it("P1216 tells money only where every price is known", () => {
+  it("tells money only where every price is known [P1216]", () => {
     const priced = Totals.make(Recording.fromEvents([attempt("r", {}), attempt("r", {}, "fixer")]).events)
     assert.deepStrictEqual([priced.isPriced, priced.work.cost, priced.recovery.cost], [true, 0.5, 0.5])
     assert.isFalse(
@@ -220,8 +220,8 @@ describe("P1216 totals", () => {
   })
 })
 
-describe("P1218 details", () => {
-  it.effect("P1218 of a failure: its error, the verdict with its wait, and what the model was told", () =>
+describe("details [P1218]", () => {
+  it.effect("of a failure: its error, the verdict with its wait, and what the model was told [P1218]", () =>
     Effect.gen(function* () {
       const { events } = written("mended")
       const scene = Scene.make(written("mended"))
@@ -245,7 +245,7 @@ describe("P1218 details", () => {
     })
   )
 
-  it("P1218 tells when things begin to the millisecond, however long the run was", () => {
+  it("tells when things begin to the millisecond, however long the run was [P1218]", () => {
     const run = (at: number, type: string) => ({ runId: "r", agent: "a", turn: 0, at, type })
     const far = 10_561_204
     const recording = Recording.fromEvents([
@@ -263,7 +263,7 @@ describe("P1218 details", () => {
       assert.include(Details.lineOf(scene, item), `at 2 h 56 min 1.20${index === 0 ? 4 : 7} s`)
   })
 
-  it("P1218 durations and amounts read well", () => {
+  it("durations and amounts read well [P1218]", () => {
     const of = [0, 0.4, 12.4, 999, 999.7, 1500, 59_900, 60_000, 61_000, 3_600_000, 11_160_000, 86_400_000, -250]
     assert.deepStrictEqual(of.map(duration), [
       "0 ms",

@@ -7,7 +7,7 @@ import { join } from "node:path"
 import fc from "fast-check"
 import { root } from "../../../scripts/files.ts"
 import { path, render } from "../../../scripts/view.ts"
-import { markup, scriptJson, visible } from "../../../packages/view/src/escape.ts"
+import { markup, scriptJson, visible } from "../../../packages/view/src/text/Escape.ts"
 import { runs, seed } from "../../laws/cases.ts"
 import { hostile, hostileRun } from "./hostile.ts"
 
@@ -24,8 +24,8 @@ const tags = new Set(
     .flatMap((tag) => [tag, `/${tag}`])
 )
 
-describe("P1214 hostile texts", () => {
-  it.each(hostile)("P1214 stay text: %j", (text) => {
+describe("hostile texts [P1214]", () => {
+  it.each(hostile)("stay text: %j [P1214]", (text) => {
     const html = Page.make(hostileRun(text), { title: text })
     const { markup: outside, scripts } = partsOf(html)
     assert.strictEqual(scripts.length, 2)
@@ -39,7 +39,7 @@ describe("P1214 hostile texts", () => {
       assert.isTrue(["svg", "title", "desc", "style", "rect", "g", "path", "text", "tspan"].includes(tag), tag)
   })
 
-  it("P1214 any text at all stays within its element, its attribute and its script", () => {
+  it("any text at all stays within its element, its attribute and its script [P1214]", () => {
     const text = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom(...hostile))
     fc.assert(
       fc.property(text, text, (one, other) => {
@@ -54,7 +54,7 @@ describe("P1214 hostile texts", () => {
     )
   })
 
-  it("P1214 what cannot be seen has a sign, and what can stays as it is", () => {
+  it("what cannot be seen has a sign, and what can stays as it is [P1214]", () => {
     assert.strictEqual(visible("a\u0000b\u001bc\u007f"), "a\u2400b\u241bc\u2421")
     assert.strictEqual(visible("admin\u202etxt.exe\u2066x"), "admin[U+202E]txt.exe[U+2066]x")
     assert.strictEqual(visible("half \ud800 \u2028next"), "half \ufffd \nnext")
@@ -63,12 +63,12 @@ describe("P1214 hostile texts", () => {
   })
 })
 
-describe("P1217 the script of the page", () => {
-  it("P1217 is what its sources give", { timeout: 60_000 }, async () => {
+describe("the script of the page [P1217]", () => {
+  it("is what its sources give [P1217]", { timeout: 60_000 }, async () => {
     assert.strictEqual(readFileSync(join(root, path), "utf8"), await render(), "npm run view writes it")
   })
 
-  it("P1217 is allowed by its hash, and nothing else is, from here or outside", () => {
+  it("is allowed by its hash, and nothing else is, from here or outside [P1217]", () => {
     const html = Page.make(hostileRun("x"))
     const [, policy = ""] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(html) ?? []
     const { scripts } = partsOf(html)

@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Page, Recording, Scene, Svg, Totals } from "@kintsugi/view"
 import { Effect } from "effect"
 import fc from "fast-check"
-import * as Axis from "../../../packages/view/src/axis.ts"
-import { type Box, boxesOf, dotsOf, gutter, margin, sheet, whole } from "../../../packages/view/src/layout.ts"
+import * as Axis from "../../../packages/view/src/drawing/Axis.ts"
+import { type Box, boxesOf, dotsOf, gutter, margin, sheet, whole } from "../../../packages/view/src/drawing/Layout.ts"
 import { runs, seed } from "../../laws/cases.ts"
 import { type Damage, damage, damaged, isComplete, played } from "./drawn.ts"
 import { long, references, written } from "./references.ts"
@@ -50,14 +50,14 @@ const millisOf = (label: string): number => {
 const spansOf = (scene: Scene.Scene) => scene.items.filter((item) => item.shape === "span")
 
 describe("a scene", () => {
-  it.effect("P1200 is drawn of runs in which every type of event happens", () =>
+  it.effect("is drawn of runs in which every type of event happens [P1200]", () =>
     Effect.map(all, (recordings) => {
       const types = new Set(recordings.flatMap((events) => events.map(({ type }) => type)))
       assert.deepStrictEqual([...Recording.types].toSorted(), [...types].toSorted())
     })
   )
 
-  property("P1200 has each event once", (scene, { events }) => {
+  property("has each event once [P1200]", (scene, { events }) => {
     const seen = events.map(() => 0)
     for (const item of scene.items)
       for (const event of item.events) {
@@ -71,7 +71,7 @@ describe("a scene", () => {
     scene.items.forEach((item, id) => assert.strictEqual(item.id, id))
   })
 
-  property("P1201 has nothing in a row of a lane that overlaps", (scene) => {
+  property("has nothing in a row of a lane that overlaps [P1201]", (scene) => {
     const reached = new Map<string, number>()
     for (const span of spansOf(scene)) {
       const row = `${span.lane} ${span.row}`
@@ -82,7 +82,7 @@ describe("a scene", () => {
     for (const item of scene.items) assert.isBelow(item.row, scene.lanes[item.lane]?.rows ?? 0)
   })
 
-  property("P1201 has what is at the same time in as few rows as that takes", (scene) => {
+  property("has what is at the same time in as few rows as that takes [P1201]", (scene) => {
     for (const lane of scene.lanes) {
       const own = scene.items.filter((item) => item.lane === lane.id)
       // a row more than one is there because something stood in each of the others
@@ -90,7 +90,7 @@ describe("a scene", () => {
     }
   })
 
-  property("P1202 stands where its events say, and ends within the time of the run", (scene, { events }, isWhole) => {
+  property("stands where its events say, and ends within the time of the run [P1202]", (scene, { events }, isWhole) => {
     for (const item of scene.items) {
       assert.isAtLeast(Scene.startOf(item), scene.from)
       assert.isAtMost(Scene.endOf(item), scene.to)
@@ -110,7 +110,7 @@ describe("a scene", () => {
   })
 
   property(
-    "P1203 has a wait for each verdict that waits, as long as was decided or until something comes",
+    "has a wait for each verdict that waits, as long as was decided or until something comes [P1203]",
     (scene, { events }, isWhole) => {
       if (!isWhole) return
       const spans = spansOf(scene)
@@ -132,7 +132,7 @@ describe("a scene", () => {
     }
   )
 
-  it("P1203 has what the transport sent between its waits, and cuts a wait where the next attempt comes early", () => {
+  it("has what the transport sent between its waits, and cuts a wait where the next attempt comes early [P1203]", () => {
     const scene = Scene.make(written("mended"))
     const lane = scene.lanes.find(({ layer }) => layer === "transport")?.id
     const sent = spansOf(scene).flatMap(({ from, label, lane: own, part, state, to }) =>
@@ -158,7 +158,7 @@ describe("a scene", () => {
   })
 
   property(
-    "P1204 has the runs of an agent in tracks of it, below those that have started them",
+    "has the runs of an agent in tracks of it, below those that have started them [P1204]",
     (scene, { events }) => {
       const trackOf = (event: number) => {
         const lane = scene.items[scene.itemOf[event] ?? -1]?.lane
@@ -186,7 +186,7 @@ describe("a scene", () => {
     }
   )
 
-  property("P1205 comes out the same when its events come one by one", (scene, { events }) => {
+  property("comes out the same when its events come one by one [P1205]", (scene, { events }) => {
     const taking = Recording.start()
     for (const [index, event] of events.entries()) {
       taking.event(event)
@@ -199,7 +199,7 @@ describe("a scene", () => {
     assert.isArray(problems)
   })
 
-  property("P1206 counts what its runs have booked: work and recovery together", (scene, { events }, isWhole) => {
+  property("counts what its runs have booked: work and recovery together [P1206]", (scene, { events }, isWhole) => {
     if (!isWhole) return
     const ends = new Map<string, Recording.Recorded>()
     for (const event of events)
@@ -214,7 +214,7 @@ describe("a scene", () => {
   })
 
   property(
-    "P1207 has a transcript in the order of its events, with all that was said",
+    "has a transcript in the order of its events, with all that was said [P1207]",
     (scene, { events }, isWhole) => {
       let last = -1
       for (const { event } of scene.transcript) {
@@ -241,7 +241,7 @@ describe("a scene", () => {
 })
 
 describe("the scale", () => {
-  property("P1208 is monotone both ways, and the inverse of itself", (scene) => {
+  property("is monotone both ways, and the inverse of itself [P1208]", (scene) => {
     const axis = Axis.make(scene)
     const times = [...new Set(scene.items.flatMap((item) => [Scene.startOf(item), Scene.endOf(item)]))].toSorted(
       (one, other) => one - other
@@ -262,7 +262,7 @@ describe("the scale", () => {
     }
   })
 
-  it.effect("P1208 draws hours of waiting for a person short, and says how long they were", () =>
+  it.effect("draws hours of waiting for a person short, and says how long they were [P1208]", () =>
     Effect.map(references["approved"] ?? Effect.die("it is gone"), (recording) => {
       const scene = Scene.make(recording)
       const axis = Axis.make(scene)
@@ -278,7 +278,7 @@ describe("the scale", () => {
     })
   )
 
-  property("P1209 has its ticks at round times, apart from each other", (scene) => {
+  property("has its ticks at round times, apart from each other [P1209]", (scene) => {
     const axis = Axis.make(scene)
     const ticks = Axis.ticks(axis, 0, axis.length, 8)
     let last = -Infinity
@@ -293,7 +293,7 @@ describe("the scale", () => {
     }
   })
 
-  it("P1209 has no two ticks that read alike, and none that cover each other, however near one looks", () => {
+  it("has no two ticks that read alike, and none that cover each other, however near one looks [P1209]", () => {
     const axis = Axis.make({ from: noon, to: noon + 30 * 3_600_000, gaps: [] })
     const place = fc.double({ min: 0, max: axis.length, noNaN: true })
     fc.assert(
@@ -324,7 +324,7 @@ describe("the scale", () => {
 })
 
 describe("the picture", () => {
-  property("P1210 has no boxes that cover each other, none outside, and no more than can be seen", (scene) => {
+  property("has no boxes that cover each other, none outside, and no more than can be seen [P1210]", (scene) => {
     const drawn = sheet(scene)
     const width = 900
     for (const row of drawn.rows) {
@@ -348,13 +348,13 @@ describe("the picture", () => {
     }
   })
 
-  it("P1210 of a hundred thousand events is no larger than one of ten thousand, by much", () => {
+  it("of a hundred thousand events is no larger than one of ten thousand, by much [P1210]", () => {
     const sizes = [10_000, 100_000].map((events) => Svg.draw(Scene.make(long(events))).length)
     assert.isBelow(sizes[1] ?? Infinity, 3 * (sizes[0] ?? 0))
     assert.isBelow(sizes[1] ?? Infinity, 1_500_000)
   }, 60_000)
 
-  property("P1211 and the page are complete, whatever the file", (scene, recording) => {
+  property("and the page are complete, whatever the file [P1211]", (scene, recording) => {
     const svg = Svg.draw(scene)
     assert.match(svg, /^<svg [^]*<\/svg>$/)
     assert.notMatch(svg, /NaN|Infinity|undefined/)

@@ -75,7 +75,7 @@ const recordings = fc
   .map((files) => files.map((file, index) => file.flatMap(([run, event]) => eventsOf(`${run} of ${index}`, event))))
 
 describe("statistics", () => {
-  it("P1230 add up in any order and grouping", () => {
+  it("add up in any order and grouping [P1230]", () => {
     fc.assert(
       fc.property(recordings, fc.func(fc.integer()), fc.nat(), (files, key, cut) => {
         const all = files.map((events) => Stats.of(Recording.fromEvents(events)))
@@ -89,7 +89,7 @@ describe("statistics", () => {
     )
   })
 
-  it("P1230 are those of all files as one, but for what is counted by the file", () => {
+  it("are those of all files as one, but for what is counted by the file [P1230]", () => {
     fc.assert(
       fc.property(recordings, (files) => {
         const { problems: _, recordings: count, unpriced, ...one } = Stats.of(Recording.fromEvents(files.flat()))
@@ -107,7 +107,7 @@ describe("statistics", () => {
     )
   })
 
-  it("P1230 heal no more than there was, and lose the rest", () => {
+  it("heal no more than there was, and lose the rest [P1230]", () => {
     fc.assert(
       fc.property(recordings, (files) => {
         const { errors, tools } = Stats.sum(files.map((events) => Stats.of(Recording.fromEvents(events))))
@@ -123,7 +123,7 @@ describe("statistics", () => {
     )
   })
 
-  it("P1231 credit what was decided last before the good end", () => {
+  it("credit what was decided last before the good end [P1231]", () => {
     const retried = [verdict("transport", "Busy", "retry", 1, 250), verdict("transport", "Busy", "retry", 2, 500)]
     expect(healedBy(...retried, { type: "model-end" })).toEqual([
       { tag: "Busy", failures: 2, incidents: 1, healed: 1, by: { retry: 1 } }
@@ -142,7 +142,7 @@ describe("statistics", () => {
     ])
   })
 
-  it("P1231 what the transport could not heal may be healed above it", () => {
+  it("what the transport could not heal may be healed above it [P1231]", () => {
     const events = [
       verdict("transport", "Busy", "exhausted", 1),
       { type: "model-failed" },
@@ -155,7 +155,7 @@ describe("statistics", () => {
     ])
   })
 
-  it("P1231 a model that was told heals by calling again, in the same run", () => {
+  it("a model that was told heals by calling again, in the same run [P1231]", () => {
     const told = [
       { ...call("c1"), ...verdict("tool", "NoKeys", "tell", 1) },
       { ...call("c1"), ...ended("told") }
@@ -168,7 +168,7 @@ describe("statistics", () => {
     expect(healedBy(...told, { type: "run-completed" }, again)).toMatchObject([{ healed: 0 }])
   })
 
-  it("P1231 answers that did not fit are healed by the run that completes", () => {
+  it("answers that did not fit are healed by the run that completes [P1231]", () => {
     const rejected = { type: "output-rejected", text: "", message: {} }
     expect(healedBy(rejected, rejected, { type: "run-completed" })).toEqual([
       { tag: "InvalidOutputError", failures: 2, incidents: 1, healed: 1, by: { "ask again": 1 } }
@@ -178,7 +178,7 @@ describe("statistics", () => {
     ])
   })
 
-  it("P1231 giving up heals nothing, though the run completes without it", () => {
+  it("giving up heals nothing, though the run completes without it [P1231]", () => {
     for (const last of ["exhausted", "retry exhausted", "fail", "raise", "rethrow", "escalate"]) {
       const lost = { tag: "Busy", failures: 2, incidents: 1, healed: 0, by: { [last]: 1 } }
       const givenUp = (layer: string) => [verdict(layer, "Busy", "retry", 1), verdict(layer, "Busy", last, 2)]
@@ -194,7 +194,7 @@ describe("statistics", () => {
     expect(healedBy({ type: "output-rejected", text: "" }, { type: "run-completed" })).toMatchObject([{ healed: 0 }])
   })
 
-  it("P1231 nothing is healed twice", () => {
+  it("nothing is healed twice [P1231]", () => {
     const retried = { ...call("c"), ...verdict("tool", "Busy", "retry", 1) }
     const result = { ...call("c"), ...ended("result") }
     const once = [{ tag: "Busy", failures: 1, incidents: 1, healed: 1, by: { retry: 1 } }]
@@ -210,7 +210,7 @@ describe("statistics", () => {
     expect(tools).toMatchObject([{ troubled: 1, healed: 1 }])
   })
 
-  it("P1232 name the tools that never heal, and no others", () => {
+  it("name the tools that never heal, and no others [P1232]", () => {
     const start = (id: string, tool: string) => ({ ...call(id, tool), type: "tool-start" })
     const stats = statsOf(
       start("1", "fine"),
@@ -231,7 +231,7 @@ describe("statistics", () => {
     expect(stats.runs).toEqual({ completed: 0, failed: 1, interrupted: 0, suspended: 0, open: 0, nested: 0 })
   })
 
-  it("P1232 tell work from recovery in a real run", () => {
+  it("tell work from recovery in a real run [P1232]", () => {
     const text = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
     const stats = Stats.of(Recording.parse(text))
     expect(stats.runs).toMatchObject({ completed: 1, nested: 1, open: 0 })
@@ -246,7 +246,7 @@ describe("statistics", () => {
     ])
   })
 
-  it("P1233 say the same as text, drawing and page, and nothing of a run becomes markup", () => {
+  it("say the same as text, drawing and page, and nothing of a run becomes markup [P1233]", () => {
     const evil = '<script>alert("1")</script>\u001b[31m'
     const stats = statsOf(
       { ...call("1", evil), type: "tool-start" },
@@ -267,7 +267,7 @@ describe("statistics", () => {
     expect(StatsSvg.draw(Stats.empty)).toMatch(/^<svg .*<\/svg>$/)
   })
 
-  it("P1233 count money where all prices are known, else tokens", () => {
+  it("count money where all prices are known, else tokens [P1233]", () => {
     const asked = (outcome: string, cost?: number) => ({
       type: outcome === "failed" ? "model-failed" : "model-end",
       attempt: 1,
@@ -282,7 +282,7 @@ describe("statistics", () => {
     expect(StatsText.format(statsOf(asked("failed", 1), asked("used")))).toContain("50 % of all tokens")
   })
 
-  it("P1233 list errors by how often they came, and verdicts too", () => {
+  it("list errors by how often they came, and verdicts too [P1233]", () => {
     const around = (tag: string, ...verdicts: ReadonlyArray<string>) =>
       verdicts.flatMap((one) => [verdict("effect", tag, one, 1), { type: "run-completed" }])
     const stats = statsOf(
@@ -316,7 +316,7 @@ describe("statistics", () => {
     }
   })
 
-  it("P1233 list no more bars than asked for, and count the rest", () => {
+  it("list no more bars than asked for, and count the rest [P1233]", () => {
     const many = Array.from({ length: 20 }, (_, index) => verdict("effect", `E${index}`, "retry", 1))
     expect(StatsSvg.draw(statsOf(...many), { maxBars: 5 })).toContain("and 15 more")
   })
