@@ -12,7 +12,7 @@ import {
   OllamaChat,
   OpenAiChat,
   OpenAiResponses,
-  type Source
+  type Source,
   Transport
 } from "@kintsugi/providers"
 import { Cause, Duration, Effect, Exit, Pull, Redacted, Result, Schema, Stream } from "effect"
