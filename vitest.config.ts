@@ -9,7 +9,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     // Vitest leaves one core free, which is half of a machine that has two.
     maxWorkers: "100%",
-    setupFiles: ["test/support/seed.ts"],
+    setupFiles: ["test/_support/seed.ts"],
     typecheck: {
       enabled: true,
       checker: "tsc",

@@ -30,7 +30,7 @@ const beforeTests: ReadonlyArray<Step> = [
   { title: "SDKs", script: join(root, "scripts/sdk.ts"), parameters: [] },
   { title: "types of the SDK tests", script: binary("typescript", "tsc"), parameters: ["-p", "test/sdk"] },
   { title: "database", script: join(root, "scripts/durable/install.ts"), parameters: [] },
-  { title: "types of the durable tests", script: binary("typescript", "tsc"), parameters: ["-p", "test/durable"] }
+  { title: "types of the durable tests", script: binary("typescript", "tsc"), parameters: ["-p", "tools/durable-lab"] }
 ]
 
 const tests: Step = { title: "tests", script: binary("vitest"), parameters: ["run"] }

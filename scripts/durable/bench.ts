@@ -12,7 +12,7 @@ interface Steps {
   readonly ratio: number
 }
 
-/** What `test/durable/bench.ts` tells, one thing a line. */
+/** What `tools/durable-lab/bench.ts` tells, one thing a line. */
 interface Told {
   readonly alone?: Steps
   /** With a million alarms in the tables. */

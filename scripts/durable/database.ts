@@ -5,7 +5,7 @@ import { root } from "../files.ts"
 import { installIn } from "../sdk.ts"
 
 /** Where the database and its clients are installed: a package with a lock file of its own. */
-export const folder = "test/durable"
+export const folder = "tools/durable-lab"
 
 /** What is needed besides this repository is there, installed now if need be. */
 export const isReady = (): boolean => installIn(folder)

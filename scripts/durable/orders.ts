@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
-/** How many requests an order takes, and what they come to: see `test/durable/orders.ts`. */
+/** How many requests an order takes, and what they come to: see `tools/durable-lab/orders.ts`. */
 const requestsOf = (order: string): number => {
   const [, turns] = /^turns-(\d+)/.exec(order) ?? []
   return turns === undefined ? 8 : Number(turns) + 1

@@ -12,7 +12,7 @@ export interface End {
   readonly signal: "SIGKILL" | "SIGTERM"
 }
 
-/** What is wrong with the clocks of runners, by their place: see `test/durable/runner.ts`. */
+/** What is wrong with the clocks of runners, by their place: see `tools/durable-lab/runner.ts`. */
 export interface Plan {
   /** How the next runner ends; one without an end lives until all is over. */
   readonly next: () => End | undefined
@@ -63,7 +63,7 @@ export const startRunners = async (database: number, models: string, files: stri
   return { ends: () => ends, faults, stop }
 }
 
-/** What the starter tells: see `test/durable/starter.ts`. */
+/** What the starter tells: see `tools/durable-lab/starter.ts`. */
 export interface Told {
   readonly started?: number
   readonly ended?: number

@@ -119,7 +119,7 @@ export const page = (
     `${LEAST.overall} % overall or ${LEAST.file} % in a file, when a survivor is not explained in \`scripts/mutation/accepted.json\`, when an`,
     "explained one is found out by now, or when a test that is named after a rule finds out no mutant and that is not explained.",
     "",
-    `Measured on ${date}, on ${machine}, with the tests of \`test/core\`, \`test/providers\` and \`test/laws\`.`,
+    `Measured on ${date}, on ${machine}, with the tests of the packages and of \`test/laws\`.`,
     "",
     "## Scores",
     "",

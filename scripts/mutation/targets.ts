@@ -1,6 +1,6 @@
 /** What is mutated, under the names of the report. */
 
-/** Files by the start of their path below a package's sources; the first entry that matches a file has it. */
+/** Files by their paths; the first entry that matches a file has it. */
 export interface Target {
   readonly name: string
   readonly matches: RegExp
@@ -8,36 +8,37 @@ export interface Target {
   readonly tables?: ReadonlyArray<string>
 }
 
-const core = "^packages/core/src/"
-const providers = "^packages/providers/src/"
+/** Files of core, by their paths below its sources. */
+const core = (...paths: ReadonlyArray<string>): RegExp => new RegExp(`^packages/core/src/(?:${paths.join("|")})\\.ts$`)
 
-const codec = (name: string): Target => ({
+/** The files of a codec, by their paths below `codec`: those of its folder, and those beside it that hold a part of the format. */
+const codec = (name: string, ...paths: ReadonlyArray<string>): Target => ({
   name,
-  matches: new RegExp(`${providers}(${name}|internal/${name.charAt(0).toLowerCase()}${name.slice(1)}[A-Za-z]*)\\.ts$`),
-  tables: ["test/providersPage.test.ts", "test/providers/errorCodes.test.ts"]
+  matches: new RegExp(`^packages/providers/src/codec/(?:${paths.join("|")})\\.ts$`),
+  tables: ["test/providersPage.test.ts", "test/providers/classify/errorCodes.test.ts"]
 })
 
 export const targets: ReadonlyArray<Target> = [
-  { name: "Backoff", matches: new RegExp(`${core}Backoff\\.ts$`) },
-  { name: "Recovery", matches: new RegExp(`${core}(Recovery|internal/recovery[A-Z][A-Za-z]*)\\.ts$`) },
-  { name: "Budget", matches: new RegExp(`${core}(Budget|internal/budget[A-Z][A-Za-z]*|internal/runBudget)\\.ts$`) },
+  { name: "Backoff", matches: core("recovery/Backoff") },
+  { name: "Recovery", matches: core("recovery/(?:Recovery|Driver|Position|call|rules)") },
+  { name: "Budget", matches: core("budget/(?:Budget|Meter)", "run/budget") },
   {
     name: "Toolset",
-    matches: new RegExp(`${core}(Toolset|internal/(toolset[A-Z][A-Za-z]*|settling))\\.ts$`),
-    tables: ["test/core/Complete.test.ts", "test/core/Escalate.test.ts"]
+    matches: core("tool/(?:Toolset|settling|standing|surroundings)"),
+    tables: ["test/core/tool/complete.test.ts", "test/core/tool/escalation.test.ts"]
   },
-  { name: "Turn", matches: new RegExp(`${core}(Turn|internal/turn[A-Z][A-Za-z]*)\\.ts$`) },
+  { name: "Turn", matches: core("run/(?:turn|ask)") },
   {
     name: "Agent",
-    matches: new RegExp(`${core}(Agent|internal/agent(?!Event)[A-Z][A-Za-z]*)\\.ts$`),
-    tables: ["test/core/AsTool.test.ts", "test/core/Resume.test.ts"]
+    matches: core("agent/(?!Composition)\\w+"),
+    tables: ["test/core/agent/asTool.test.ts", "test/core/run/resumption.test.ts"]
   },
-  { name: "Message", matches: new RegExp(`${core}(Message|internal/message[A-Z][A-Za-z]*)\\.ts$`) },
-  codec("OpenAiChat"),
-  codec("OpenAiResponses"),
-  codec("AnthropicMessages"),
-  codec("GeminiContent"),
-  codec("OllamaChat")
+  { name: "Message", matches: core("data/(?:Message|parts|repair)") },
+  codec("OpenAiChat", "openai-chat/(?!reasoningDetails|thinkTags)\\w+", "openAi[A-Z]\\w*", "modelName"),
+  codec("OpenAiResponses", "openai-responses/\\w+"),
+  codec("AnthropicMessages", "anthropic/\\w+", "anthropic[A-Z]\\w*"),
+  codec("GeminiContent", "gemini/\\w+", "gemini[A-Z]\\w*"),
+  codec("OllamaChat", "ollama/\\w+")
 ]
 
 /** The target that a source file belongs to. */
@@ -48,8 +49,12 @@ export const LEAST = { overall: 90, file: 85 }
 
 /** The folders and files whose tests are run against the mutants. */
 export const testFolders: ReadonlyArray<string> = [
+  "test/_support",
   "test/core",
   "test/providers",
+  "test/durable",
+  "test/interop",
+  "test/view",
   "test/laws",
   "test/providersPage.test.ts"
 ]

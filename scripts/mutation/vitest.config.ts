@@ -18,7 +18,7 @@ export default defineConfig({
   ],
   test: {
     include: ["scripts/mutation/driver.ts"],
-    setupFiles: ["test/support/seed.ts", "scripts/mutation/quick.ts"],
+    setupFiles: ["test/_support/seed.ts", "scripts/mutation/quick.ts"],
     runner: "./scripts/mutation/runner.ts",
     pool: "forks",
     isolate: false,

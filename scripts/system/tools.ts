@@ -97,8 +97,8 @@ export const tools = {
   },
   durable: {
     name: "the clients of databases",
-    find: () => (isInstalledIn("test/durable") ? join(root, "test", "durable", "node_modules") : undefined),
-    install: () => (installIn("test/durable") ? undefined : "npx could not install them")
+    find: () => (isInstalledIn("tools/durable-lab") ? join(root, "tools", "durable-lab", "node_modules") : undefined),
+    install: () => (installIn("tools/durable-lab") ? undefined : "npx could not install them")
   },
   // any other would be another version
   oldestNode: { name: "the oldest Node", find: () => own("node"), install: installPackages },

@@ -12,11 +12,11 @@ import {
   sizeViolations,
   stabilityViolations,
   testViolations
-} from "./checks.ts"
-import { exportsOf } from "./exports.ts"
-import { castsOf, importsOf } from "./imports.ts"
-import { type Package } from "./packages.ts"
-import { installedEffect, stabilities } from "./stability.ts"
+} from "./_support/checks.ts"
+import { exportsOf } from "./_support/exports.ts"
+import { castsOf, importsOf } from "./_support/imports.ts"
+import { type Package } from "./_support/packages.ts"
+import { installedEffect, stabilities } from "./_support/stability.ts"
 
 const core = "packages/core/src"
 const stabilityOf = installedEffect()
@@ -93,12 +93,12 @@ describe("orderViolations", () => {
     [
       "a folder without a place",
       file("internal/novel.ts"),
-      `${core}/internal/novel.ts: its folder is missing in test/architecture/packages.ts`
+      `${core}/internal/novel.ts: its folder is missing in test/architecture/_support/packages.ts`
     ],
     [
       "a file outside of the folders",
       file("Novel.ts"),
-      `${core}/Novel.ts: its folder is missing in test/architecture/packages.ts`
+      `${core}/Novel.ts: its folder is missing in test/architecture/_support/packages.ts`
     ]
   ])("rejects %s", (_, planted, line) => {
     expect(orderViolations([planted], house)).toEqual([line])

@@ -14,16 +14,16 @@ import {
   sizeViolations,
   stabilityViolations,
   testViolations
-} from "./checks.ts"
-import { importsOf } from "./imports.ts"
-import { type Package, packages } from "./packages.ts"
-import { installedEffect } from "./stability.ts"
+} from "./_support/checks.ts"
+import { importsOf } from "./_support/imports.ts"
+import { type Package, packages } from "./_support/packages.ts"
+import { installedEffect } from "./_support/stability.ts"
 
 const isTypeScript = (path: string) => path.endsWith(".ts")
 const sourcesOf = ({ name }: Package) => filesIn(`packages/${name}/src`, isTypeScript)
 const sources = packages.flatMap(sourcesOf)
 // what imports from the packages besides them: other lock files, other rules
-const others = ["packages/examples/src", "test", "scripts", "bench/src"].flatMap((folder) =>
+const others = ["packages/examples/src", "test", "tools", "scripts", "bench/src"].flatMap((folder) =>
   filesIn(folder, (path) => isTypeScript(path) && !path.startsWith("test/fixtures/"))
 )
 

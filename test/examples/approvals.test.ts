@@ -4,7 +4,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Clerk from "@kintsugi/examples/13-approvals"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { read } from "../core/dialogue.ts"
+import { read } from "../_support/dialogue.ts"
 import { sameType } from "../types/Identity.ts"
 
 const { call, calls, make, text } = ScriptedModel

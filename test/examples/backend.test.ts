@@ -8,7 +8,7 @@ import { Cause, ConfigProvider, Duration, Effect, Logger, type Schema } from "ef
 import type { HttpClientError } from "effect/http"
 import type { HttpApiError } from "effect/http-api"
 import type { Equal, Expect } from "../types/Identity.ts"
-import { orders, raw, serving, shopOf } from "./backendServer.ts"
+import { orders, raw, serving, shopOf } from "./_support/backendServer.ts"
 
 const { answers, call, calls, fails, make, text } = ScriptedModel
 

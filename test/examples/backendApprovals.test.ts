@@ -5,7 +5,7 @@ import type { Ending } from "@kintsugi/examples/backend/api"
 import * as StandIn from "@kintsugi/examples/backend/standIn"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { heard, modelOf, raw, says, serving, till } from "./backendServer.ts"
+import { heard, modelOf, raw, says, serving, till } from "./_support/backendServer.ts"
 
 const { answers, call, calls, fails, make, reply, text } = ScriptedModel
 

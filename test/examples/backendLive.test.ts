@@ -3,7 +3,7 @@ import { AgentEvent } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Recording } from "@kintsugi/view"
 import { Effect, Schema } from "effect"
-import { raw, serving } from "./backendServer.ts"
+import { raw, serving } from "./_support/backendServer.ts"
 
 const { call, calls, make, text } = ScriptedModel
 

@@ -4,7 +4,18 @@ import { FaultPlan } from "@kintsugi/core/testing"
 import { ShopBusy } from "@kintsugi/examples/backend/shop"
 import { Cause, Deferred, Effect, Exit, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
-import { asked, drain, heard, looksUp, modelOf, raw, says, serving, settlementsOf, shopOf } from "./backendServer.ts"
+import {
+  asked,
+  drain,
+  heard,
+  looksUp,
+  modelOf,
+  raw,
+  says,
+  serving,
+  settlementsOf,
+  shopOf
+} from "./_support/backendServer.ts"
 
 const overloaded = LlmError.ModelOverloadedError.modelOverloaded("own")
 

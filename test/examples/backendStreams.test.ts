@@ -2,7 +2,7 @@ import { assert, it } from "@effect/vitest"
 import { AgentEvent, LlmError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Deferred, Effect, Stream } from "effect"
-import { modelOf, raw, serving } from "./backendServer.ts"
+import { modelOf, raw, serving } from "./_support/backendServer.ts"
 
 const { call, calls, fails, make, text } = ScriptedModel
 

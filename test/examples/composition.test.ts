@@ -4,7 +4,7 @@ import { LlmError, Message } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Newsroom from "@kintsugi/examples/17-composition"
 import { Effect, Exit, Layer } from "effect"
-import { overAMinute } from "../core/composing.ts"
+import { overAMinute } from "../_support/composition.ts"
 
 const { fails, make, text } = ScriptedModel
 

@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
-import { type Ended, folder, answerLine, layersOf, reportOf, run } from "./runDemo.ts"
+import { type Ended, folder, answerLine, layersOf, reportOf, run } from "./_support/runDemo.ts"
 
 const timeout = 30_000
 

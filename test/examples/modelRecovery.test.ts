@@ -3,8 +3,8 @@ import { LlmError, Message } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Reader from "@kintsugi/examples/18-model-recovery"
 import { Effect, Exit, Layer } from "effect"
-import { overADay } from "../core/dialogue.ts"
-import { namedModel } from "../core/models.ts"
+import { overADay } from "../_support/dialogue.ts"
+import { namedModel } from "../_support/namedModels.ts"
 
 const { call, calls, fails, text } = ScriptedModel
 

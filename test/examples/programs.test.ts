@@ -3,7 +3,7 @@ import { assert, it } from "@effect/vitest"
 import * as Client from "@kintsugi/examples/backend/client"
 import { Effect, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
-import * as Program from "./program.ts"
+import * as Program from "./_support/program.ts"
 
 /** A process begins slowly where many are at work. */
 const patience = 60_000

@@ -12,7 +12,7 @@ import * as Payments from "@kintsugi/examples/07-unsafe-with-verify"
 import * as Plants from "@kintsugi/examples/09-structured-output"
 import { Clock, Effect, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { read } from "../core/dialogue.ts"
+import { read } from "../_support/dialogue.ts"
 import { sameType } from "../types/Identity.ts"
 
 const { call, calls, make, text } = ScriptedModel

@@ -3,7 +3,7 @@ import { LlmError, type Model, RunError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Desk from "@kintsugi/examples/08-routing"
 import { Effect, Layer } from "effect"
-import { read } from "../core/dialogue.ts"
+import { read } from "../_support/dialogue.ts"
 import { sameType } from "../types/Identity.ts"
 
 const { call, calls, fails, make, text } = ScriptedModel

@@ -5,7 +5,7 @@ import { isObject, mend } from "@kintsugi/examples/demo/standIn/Json"
 import * as Schema from "effect/Schema"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { assistantCalls, ask, said, system, tool, toolResult, user } from "./chat.ts"
+import { assistantCalls, ask, said, system, tool, toolResult, user } from "./_support/chat.ts"
 
 const Unit = Schema.Literals(["celsius", "fahrenheit"])
 

@@ -4,7 +4,7 @@ import type { Completion, LlmError, Model, RunError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Sub from "@kintsugi/examples/10-sub-agent"
 import { Effect, Layer } from "effect"
-import { read } from "../core/dialogue.ts"
+import { read } from "../_support/dialogue.ts"
 import { sameType } from "../types/Identity.ts"
 
 const { call, calls, make, text } = ScriptedModel

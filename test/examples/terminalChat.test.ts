@@ -6,8 +6,8 @@ import { desk } from "@kintsugi/examples/backend/desk"
 import { layerMemory, type Shop } from "@kintsugi/examples/backend/shop"
 import { Deferred, Effect, Fiber, Layer, type PlatformError, type Terminal } from "effect"
 import { sameType } from "../types/Identity.ts"
-import { orders, shopOf } from "./backendServer.ts"
-import * as ScriptedTerminal from "./scriptedTerminal.ts"
+import { orders, shopOf } from "./_support/backendServer.ts"
+import * as ScriptedTerminal from "./_support/scriptedTerminal.ts"
 
 const { answers, call, calls, fails, make, text } = ScriptedModel
 

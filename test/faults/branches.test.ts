@@ -2,11 +2,11 @@
 import { AgentEvent, type Message, RunError, ToolError, Usage } from "@kintsugi/core"
 import { Cause, Exit } from "effect"
 import { assert, beforeAll, it } from "vitest"
-import { playBranches } from "./branches.ts"
-import * as Invariants from "./invariants.ts"
-import type { Fault, Injection, Step } from "./steps.ts"
-import type { Played } from "./story.ts"
-import { distinct, faultOf, violations } from "./sweep.ts"
+import { playBranches } from "./_support/branches.ts"
+import * as Invariants from "./_support/invariants.ts"
+import type { Fault, Injection, Step } from "./_support/steps.ts"
+import type { Played } from "./_support/story.ts"
+import { distinct, faultOf, violations } from "./_support/sweep.ts"
 
 const all: Array<Played> = []
 

@@ -1,9 +1,9 @@
 /** The fault sweep: every step of one rich run goes wrong in every way that makes sense there, and what always holds holds. */
 import { assert, beforeAll, it } from "vitest"
-import * as Invariants from "./invariants.ts"
-import type { Fault } from "./steps.ts"
-import type { Played } from "./story.ts"
-import { differences, distinct, sweep, violations } from "./sweep.ts"
+import * as Invariants from "./_support/invariants.ts"
+import type { Fault } from "./_support/steps.ts"
+import type { Played } from "./_support/story.ts"
+import { differences, distinct, sweep, violations } from "./_support/sweep.ts"
 
 let all: ReadonlyArray<Played> = []
 

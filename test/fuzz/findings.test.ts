@@ -2,10 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Message } from "@kintsugi/core"
 import type { Schema } from "effect"
-import { apis } from "../providers/wire.ts"
-import { ok, whole } from "../providers/reading.ts"
-import { codecs } from "./codecs.ts"
-import { targets } from "./targets.ts"
+import { apis } from "../_support/wireFixtures.ts"
+import { ok, whole } from "../_support/codec.ts"
+import { codecs } from "./_support/codecs.ts"
+import { targets } from "./_support/targets.ts"
 
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`
 

@@ -3,10 +3,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { AgentEvent, Snapshot } from "@kintsugi/core"
 import { Effect, Schema } from "effect"
 import * as fc from "fast-check"
-import { failureOf } from "./fuzzing.ts"
-import { applied, plan, wordsOf } from "./mutating.ts"
-import { smallest } from "./shrinking.ts"
-import { targets } from "./targets.ts"
+import { failureOf } from "./_support/fuzzing.ts"
+import { applied, plan, wordsOf } from "./_support/mutating.ts"
+import { smallest } from "./_support/shrinking.ts"
+import { targets } from "./_support/targets.ts"
 
 const cases = Math.min(1_000, Number(process.env["KINTSUGI_CASES"] ?? 200))
 

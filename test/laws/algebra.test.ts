@@ -5,11 +5,21 @@
 import { assert, it } from "@effect/vitest"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import { Cause, Duration, Effect, Schedule } from "effect"
-import { algebraic, cap, type Case, decided, effects, type Operations, ours, ran, type Timing } from "./algebra.ts"
-import { seed } from "./cases.ts"
-import { retriesOf, waitOf } from "./policies.ts"
-import { law, type Play } from "./support.ts"
-import * as Waits from "./waits.ts"
+import {
+  algebraic,
+  cap,
+  type Case,
+  decided,
+  effects,
+  type Operations,
+  ours,
+  ran,
+  type Timing
+} from "./_support/algebra.ts"
+import { seed } from "../_support/cases.ts"
+import { retriesOf, waitOf } from "./_support/policies.ts"
+import { law, type Play } from "../_support/laws.ts"
+import * as Waits from "../_support/waits.ts"
 
 /** What a law says, of whatever the operations are. */
 type Holds = (operations: Operations, one: Case, play: Play) => Effect.Effect<unknown, unknown>

@@ -4,9 +4,9 @@ import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Clock, Effect, Exit, Schema } from "effect"
 import fc from "fast-check"
-import { agentWith, type Busy, busy, eventLog, overADay, read } from "../core/dialogue.ts"
-import { type Runner } from "../support/run.ts"
-import { calling, lawOfRuns, timed } from "./runs.ts"
+import { agentWith, type Busy, busy, eventLog, overADay, read } from "../_support/dialogue.ts"
+import { type Runner } from "../_support/run.ts"
+import { calling, lawOfRuns, timed } from "./_support/runs.ts"
 
 const about = { description: "Works.", parameters: Schema.Struct({}), success: Schema.String }
 

@@ -3,9 +3,9 @@ import { assert } from "@effect/vitest"
 import { Agent, type Message, Recovery, Skill } from "@kintsugi/core"
 import { Cause, Effect, Exit } from "effect"
 import fc from "fast-check"
-import { type Busy, batch, busy, done, eventLog, keptTranscript, scripted } from "../core/dialogue.ts"
+import { type Busy, batch, busy, done, eventLog, keptTranscript, scripted } from "../_support/dialogue.ts"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { lawOfRuns } from "./runs.ts"
+import { lawOfRuns } from "./_support/runs.ts"
 
 /** Ten lines of Kani: when are tools switched off? */
 const reference = (batches: ReadonlyArray<ReadonlyArray<boolean>>, retryAttempts: number): ReadonlyArray<boolean> => {

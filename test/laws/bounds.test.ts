@@ -4,9 +4,9 @@ import { Agent, LlmError, Message, Model, Recovery, type RunError, Usage } from 
 import { Transport } from "@kintsugi/providers"
 import { Duration, Effect, Layer, Stream } from "effect"
 import fc from "fast-check"
-import { eventLog, overADay } from "../core/dialogue.ts"
-import { it } from "../support/run.ts"
-import { lawOfRuns } from "./runs.ts"
+import { eventLog, overADay } from "../_support/dialogue.ts"
+import { it } from "../_support/run.ts"
+import { lawOfRuns } from "./_support/runs.ts"
 
 type Failure = LlmError.LlmError | RunError.BudgetExceededError | RunError.LoopExhaustedError
 type Any = Agent.Agent<string, string, Failure, never>

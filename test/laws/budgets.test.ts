@@ -3,8 +3,8 @@ import { Agent, type Ledger, type Message, Model, Price, RunError, Skill, Tool, 
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Layer, Schema, Stream } from "effect"
 import fc from "fast-check"
-import { lawOfRuns } from "./runs.ts"
-import { law } from "./support.ts"
+import { lawOfRuns } from "./_support/runs.ts"
+import { law } from "../_support/laws.ts"
 
 const usage: fc.Arbitrary<Usage.Usage> = fc.record({
   inputTokens: fc.nat(1_000_000),

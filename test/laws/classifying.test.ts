@@ -6,9 +6,9 @@ import type { Source } from "@kintsugi/providers"
 import { Duration, Effect, Schema } from "effect"
 import fc from "fast-check"
 import * as Arbitrary from "effect/Arbitrary"
-import { answer, type Api, apis, formats } from "../providers/wire.ts"
-import { lawOf } from "./errors.ts"
-import { law } from "./support.ts"
+import { answer, type Api, apis, formats } from "../_support/wireFixtures.ts"
+import { lawOf } from "../_support/errors.ts"
+import { law } from "../_support/laws.ts"
 
 /** Of every class; an error that lends its advice from a failure of somebody else has that of none. */
 const own = Arbitrary.filter(Arbitraries.error, (error) => !("lent" in error && error.lent !== undefined))

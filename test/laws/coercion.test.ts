@@ -2,9 +2,9 @@ import { assert } from "@effect/vitest"
 import { Coercion } from "@kintsugi/core"
 import { Effect, Result, Schema } from "effect"
 import fc from "fast-check"
-import { codec } from "../core/mending.ts"
-import { type Case, type Json, schemaAndValue, type Shape, toSchema } from "./coercions.ts"
-import { law } from "./support.ts"
+import { codec } from "../_support/coercion.ts"
+import { type Case, type Json, schemaAndValue, type Shape, toSchema } from "./_support/coercions.ts"
+import { law } from "../_support/laws.ts"
 
 const parsed = (value: Json): Coercion.Parsed => ({ value, changes: [] })
 

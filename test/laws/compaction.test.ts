@@ -4,9 +4,9 @@ import { Agent, Compaction, LlmError, Message, Model, Recovery, Skill } from "@k
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Layer, Stream } from "effect"
 import fc from "fast-check"
-import { eventLog, play, settlements } from "../core/dialogue.ts"
-import { lawOfRuns } from "./runs.ts"
-import { law } from "./support.ts"
+import { eventLog, play, settlements } from "../_support/dialogue.ts"
+import { lawOfRuns } from "./_support/runs.ts"
+import { law } from "../_support/laws.ts"
 
 const tooLong = () => LlmError.ContextTooLongError.contextTooLong("m")
 

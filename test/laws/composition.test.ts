@@ -2,9 +2,9 @@ import { assert } from "@effect/vitest"
 import { Agent, LlmError, RunError } from "@kintsugi/core"
 import { Cause, Clock, Effect, Exit } from "effect"
 import fc from "fast-check"
-import { overAMinute } from "../core/composing.ts"
-import { busy } from "../core/dialogue.ts"
-import { lawOfRuns } from "./runs.ts"
+import { overAMinute } from "../_support/composition.ts"
+import { busy } from "../_support/dialogue.ts"
+import { lawOfRuns } from "./_support/runs.ts"
 
 /** What an agent does after a while. */
 type Act = { readonly takes: number; readonly does: "answer" | "busy" | "missing" | "denied" | "die" }

@@ -2,7 +2,16 @@ import { assert } from "@effect/vitest"
 import { Recovery } from "@kintsugi/core"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { count, delays, guarded, guardedBy, options, type Options, retriesOf, type Verdict } from "./policies.ts"
+import {
+  count,
+  delays,
+  guarded,
+  guardedBy,
+  options,
+  type Options,
+  retriesOf,
+  type Verdict
+} from "./_support/policies.ts"
 import {
   allFailing,
   bare,
@@ -18,7 +27,7 @@ import {
   type Tag,
   tags,
   takes
-} from "./support.ts"
+} from "../_support/laws.ts"
 
 /** One policy for every tag. */
 const always = (options: Options) => guarded({ orElse: { kind: "retry", options } })

@@ -18,9 +18,9 @@ import {
   table,
   verdictsOf,
   waitOf
-} from "./policies.ts"
-import { allFailing, law, type Script, script, startsAfter, type Step, stepOf, waitsOf } from "./support.ts"
-import { hinting, waits } from "./waits.ts"
+} from "./_support/policies.ts"
+import { allFailing, law, type Script, script, startsAfter, type Step, stepOf, waitsOf } from "../_support/laws.ts"
+import { hinting, waits } from "../_support/waits.ts"
 
 const always = (options: Options) => guarded({ orElse: { kind: "retry", options } })
 

@@ -4,8 +4,8 @@ import { Agent, type AgentEvent, LlmError, Message, type Model, Recovery, Skill,
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Schema } from "effect"
 import fc from "fast-check"
-import { eventLog, keptTranscript } from "../core/dialogue.ts"
-import { lawOfRuns } from "./runs.ts"
+import { eventLog, keptTranscript } from "../_support/dialogue.ts"
+import { lawOfRuns } from "./_support/runs.ts"
 
 /** An attempt that shows these pieces, then breaks off; each is marked, so that it is known wherever it turns up. */
 interface Attempt {

@@ -4,8 +4,8 @@ import { Agent, Message, Recovery, RunError, Skill, Tool, ToolError } from "@kin
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Cause, Schema } from "effect"
 import fc from "fast-check"
-import { busy, type Busy, eventLog, gone, type Gone, keptTranscript, overADay } from "../core/dialogue.ts"
-import { calling, lawOfRuns } from "./runs.ts"
+import { busy, type Busy, eventLog, gone, type Gone, keptTranscript, overADay } from "../_support/dialogue.ts"
+import { calling, lawOfRuns } from "./_support/runs.ts"
 
 /** How a call goes; the last two end the run. */
 const kinds = [

@@ -16,8 +16,8 @@ import {
   table,
   verdictsOf,
   when
-} from "./policies.ts"
-import { allFailing, law, script, type Script, type Tag, tags, waitsOf } from "./support.ts"
+} from "./_support/policies.ts"
+import { allFailing, law, script, type Script, type Tag, tags, waitsOf } from "../_support/laws.ts"
 
 const slack = 1e-3
 

@@ -4,8 +4,8 @@ import { Agent, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Option, Schema } from "effect"
 import fc from "fast-check"
-import { agentWith, busy, gone, read } from "../core/dialogue.ts"
-import { calling, lawOfRuns } from "./runs.ts"
+import { agentWith, busy, gone, read } from "../_support/dialogue.ts"
+import { calling, lawOfRuns } from "./_support/runs.ts"
 
 const rows = ["InvalidArgs", "Busy", "Gone"] as const
 type Row = (typeof rows)[number]

@@ -2,8 +2,18 @@ import { assert } from "@effect/vitest"
 import { Recovery } from "@kintsugi/core"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { draw, drawing, guarded, guardedBy, reference, type Table, table } from "./policies.ts"
-import { failing, type Failure, law, resourcesOf, type Script, type Step, script, stepOf, tags } from "./support.ts"
+import { draw, drawing, guarded, guardedBy, reference, type Table, table } from "./_support/policies.ts"
+import {
+  failing,
+  type Failure,
+  law,
+  resourcesOf,
+  type Script,
+  type Step,
+  script,
+  stepOf,
+  tags
+} from "../_support/laws.ts"
 
 /** An instant from the start to a second after the end of a run. */
 const instant = fc.double({ min: 0, max: 1, noNaN: true })

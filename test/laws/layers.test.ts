@@ -5,7 +5,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Transport } from "@kintsugi/providers"
 import { Clock, Duration, Effect, Exit, Layer, Schedule, Stream } from "effect"
 import fc from "fast-check"
-import { agentWith, batch, overADay, play } from "../core/dialogue.ts"
+import { agentWith, batch, overADay, play } from "../_support/dialogue.ts"
 import {
   done as doneEvent,
   failureOf,
@@ -17,9 +17,9 @@ import {
   type Reaction,
   respond,
   textChunk
-} from "../providers/support.ts"
-import type { Runner } from "../support/run.ts"
-import { lawOfRuns } from "./runs.ts"
+} from "../_support/network.ts"
+import type { Runner } from "../_support/run.ts"
+import { lawOfRuns } from "./_support/runs.ts"
 
 /** What one send meets: a success, a failure that passes, or one that does not. */
 type Meets = "ok" | "busy" | "refused"

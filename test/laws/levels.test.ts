@@ -4,8 +4,8 @@ import { Agent, type Budget, Recovery, RunError, Skill, Tool } from "@kintsugi/c
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Schema } from "effect"
 import fc from "fast-check"
-import { busy, Busy, gone, type Gone, interruptedAt, overADay, read } from "../core/dialogue.ts"
-import { calling, lawOfRuns } from "./runs.ts"
+import { busy, Busy, gone, type Gone, interruptedAt, overADay, read } from "../_support/dialogue.ts"
+import { calling, lawOfRuns } from "./_support/runs.ts"
 
 // --- of tables
 

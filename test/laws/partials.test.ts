@@ -2,8 +2,8 @@ import { assert } from "@effect/vitest"
 import { Agent, Message, Model, Usage } from "@kintsugi/core"
 import { Effect, Schema, Stream } from "effect"
 import fc from "fast-check"
-import { schemaAndValue, toSchema } from "./coercions.ts"
-import { law } from "./support.ts"
+import { schemaAndValue, toSchema } from "./_support/coercions.ts"
+import { law } from "../_support/laws.ts"
 
 const usage = Usage.empty
 

@@ -21,10 +21,20 @@ import {
   overADay,
   read,
   scripted
-} from "../core/dialogue.ts"
-import { draw, jittered, options } from "./policies.ts"
-import { allFailing, type Failure, type Guard, law, type Play, type Script, script, type Tag, tags } from "./support.ts"
-import * as Waits from "./waits.ts"
+} from "../_support/dialogue.ts"
+import { draw, jittered, options } from "./_support/policies.ts"
+import {
+  allFailing,
+  type Failure,
+  type Guard,
+  law,
+  type Play,
+  type Script,
+  script,
+  type Tag,
+  tags
+} from "../_support/laws.ts"
+import * as Waits from "../_support/waits.ts"
 
 type Raw = Message.ToolCall["arguments"]
 /** What the attempts of a script fail with, tag by tag. */

@@ -12,10 +12,10 @@ import {
   Usage
 } from "@kintsugi/core"
 import { Effect, Schema, Stream } from "effect"
-import { calm, eventLog, interruptedAt, keptUsage, overADay } from "../core/dialogue.ts"
-import { lawOfRuns } from "./runs.ts"
-import { runs } from "./cases.ts"
-import { agentOf, modelOf, story } from "./stories.ts"
+import { calm, eventLog, interruptedAt, keptUsage, overADay } from "../_support/dialogue.ts"
+import { lawOfRuns } from "./_support/runs.ts"
+import { runs } from "../_support/cases.ts"
+import { agentOf, modelOf, story } from "./_support/stories.ts"
 
 // --- the reference reducer
 

@@ -4,10 +4,10 @@ import { Agent } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { runners } from "../support/run.ts"
-import { guarded, options, type Options, retriesOf } from "./policies.ts"
-import { ofRuns } from "./runs.ts"
-import { holding, script } from "./support.ts"
+import { runners } from "../_support/run.ts"
+import { guarded, options, type Options, retriesOf } from "./_support/policies.ts"
+import { ofRuns } from "./_support/runs.ts"
+import { holding, script } from "../_support/laws.ts"
 
 /** Whatever the suite is told to draw: which case is the smallest one is known of these. */
 const runs = 1_000

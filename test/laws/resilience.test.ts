@@ -5,7 +5,7 @@ import { Resilience } from "@kintsugi/providers"
 import { Clock, Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import { overload, played, refusal, ways } from "../providers/guarding.ts"
+import { overload, played, refusal, ways } from "../_support/guard.ts"
 import {
   done,
   failureOf,
@@ -16,8 +16,8 @@ import {
   openAi,
   respond,
   textChunk
-} from "../providers/support.ts"
-import { law } from "./support.ts"
+} from "../_support/network.ts"
+import { law } from "../_support/laws.ts"
 
 /** What the model does when it is called, and what its caller does. */
 type Does = "reply" | "overload" | "cut off" | "refuse" | "die" | "interrupt"

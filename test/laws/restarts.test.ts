@@ -3,8 +3,8 @@ import { Backoff, Recovery } from "@kintsugi/core"
 import { Clock, Duration, Effect, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import { jittered, options, type Policy, type Table, verdictsOf } from "./policies.ts"
-import { allFailing, type Failure, law, type Script, stepOf } from "./support.ts"
+import { jittered, options, type Policy, type Table, verdictsOf } from "./_support/policies.ts"
+import { allFailing, type Failure, law, type Script, stepOf } from "../_support/laws.ts"
 
 /** Retries and ladders of them: what waits. */
 const waiting: fc.Arbitrary<Policy> = fc.oneof(

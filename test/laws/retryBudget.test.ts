@@ -4,7 +4,7 @@ import { Backoff, type LlmError, Recovery, RetryBudget } from "@kintsugi/core"
 import { Clock, type Duration, Effect, Exit, Fiber, Schedule } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import { law } from "./support.ts"
+import { law } from "../_support/laws.ts"
 
 interface Happened {
   readonly what: "call" | "retry" | "refused"

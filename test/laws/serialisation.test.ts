@@ -11,7 +11,7 @@ import {
 } from "@kintsugi/core"
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
-import { classes, instances, isMisread, jsonOf, lawOf, readAs, shape, shapeOf } from "./errors.ts"
+import { classes, instances, isMisread, jsonOf, lawOf, readAs, shape, shapeOf } from "../_support/errors.ts"
 
 const unions: ReadonlyArray<Schema.Codec<unknown, unknown>> = [
   LlmError.LlmError,

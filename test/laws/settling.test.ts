@@ -15,9 +15,9 @@ import {
   keptTranscript,
   keptUsage,
   overADay
-} from "../core/dialogue.ts"
-import type { Runner } from "../support/run.ts"
-import { lawOfRuns } from "./runs.ts"
+} from "../_support/dialogue.ts"
+import type { Runner } from "../_support/run.ts"
+import { lawOfRuns } from "./_support/runs.ts"
 
 const kinds = [
   "ok",

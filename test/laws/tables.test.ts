@@ -21,8 +21,19 @@ import {
   type Table,
   table,
   verdictOf
-} from "./policies.ts"
-import { allFailing, bare, failed, type Failure, law, plainScript, script, stepOf, type Tag, tags } from "./support.ts"
+} from "./_support/policies.ts"
+import {
+  allFailing,
+  bare,
+  failed,
+  type Failure,
+  law,
+  plainScript,
+  script,
+  stepOf,
+  type Tag,
+  tags
+} from "../_support/laws.ts"
 
 /** A ladder's rung; the nested ones of the generator are ladders too. */
 const rungs = (min: number, max: number) => fc.array(policy, { minLength: min, maxLength: max })

@@ -4,11 +4,11 @@ import { Agent, Recovery, RunError, Skill, Tool, ToolError } from "@kintsugi/cor
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Clock, Duration, Effect, Exit, Schema } from "effect"
 import fc from "fast-check"
-import { busy, overADay } from "../core/dialogue.ts"
-import type { Runner } from "../support/run.ts"
-import { draw, drawing, guardedBy, jittered, options, nanos, type Options, retriesOf } from "./policies.ts"
-import { calling, lawOfRuns } from "./runs.ts"
-import { allFailing, type Failure, law, script, stepOf, waitsOf } from "./support.ts"
+import { busy, overADay } from "../_support/dialogue.ts"
+import type { Runner } from "../_support/run.ts"
+import { draw, drawing, guardedBy, jittered, options, nanos, type Options, retriesOf } from "./_support/policies.ts"
+import { calling, lawOfRuns } from "./_support/runs.ts"
+import { allFailing, type Failure, law, script, stepOf, waitsOf } from "../_support/laws.ts"
 
 const anyOptions = fc.oneof(options, jittered)
 

@@ -4,8 +4,8 @@ import { Agent, Recovery, Timeline } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { fakeNetwork, finished, openAi, respond } from "../providers/support.ts"
-import { lawOfRuns } from "./runs.ts"
+import { fakeNetwork, finished, openAi, respond } from "../_support/network.ts"
+import { lawOfRuns } from "./_support/runs.ts"
 
 const counts = fc.record({
   maxAttempts: fc.integer({ min: 1, max: 4 }),

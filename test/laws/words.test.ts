@@ -6,9 +6,9 @@ import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Data, Duration, Effect, Schema } from "effect"
 import fc from "fast-check"
-import { agentWith, overADay, read } from "../core/dialogue.ts"
-import { calling, lawOfRuns } from "./runs.ts"
-import { law } from "./support.ts"
+import { agentWith, overADay, read } from "../_support/dialogue.ts"
+import { calling, lawOfRuns } from "./_support/runs.ts"
+import { law } from "../_support/laws.ts"
 
 // --- hints of servers
 

@@ -5,10 +5,10 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Effect, type Layer, Schema, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import { settlements } from "../core/dialogue.ts"
-import { snapshotOf } from "../core/suspending.ts"
-import { agrees, type Command } from "./support.ts"
-import { replying } from "./talking.ts"
+import { settlements } from "../_support/dialogue.ts"
+import { snapshotOf } from "../_support/suspension.ts"
+import { agrees, type Command } from "./_support/commands.ts"
+import { replying } from "./_support/talkingModel.ts"
 
 interface Setup {
   /** What each call pays. */

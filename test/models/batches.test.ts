@@ -4,9 +4,9 @@ import { Agent, Message, Recovery, Render, RunError, Skill, Tool } from "@kintsu
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, type Fiber, Schema, type Scope } from "effect"
 import fc from "fast-check"
-import { busy } from "../core/dialogue.ts"
-import { agrees, type Command } from "./support.ts"
-import { settled, type Talking, talking } from "./talking.ts"
+import { busy } from "../_support/dialogue.ts"
+import { agrees, type Command } from "./_support/commands.ts"
+import { settled, type Talking, talking } from "./_support/talkingModel.ts"
 
 interface Setup {
   readonly retryAttempts: number

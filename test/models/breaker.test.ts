@@ -5,10 +5,10 @@ import { Resilience } from "@kintsugi/providers"
 import { Clock, Deferred, Duration, Effect, Fiber, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import { overload, played, refusal, ways } from "../providers/guarding.ts"
-import { failureOf } from "../providers/support.ts"
-import { agrees, type Command } from "./support.ts"
-import { settled } from "./talking.ts"
+import { overload, played, refusal, ways } from "../_support/guard.ts"
+import { failureOf } from "../_support/network.ts"
+import { agrees, type Command } from "./_support/commands.ts"
+import { settled } from "./_support/talkingModel.ts"
 
 interface Setup {
   readonly failures: number

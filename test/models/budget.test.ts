@@ -4,8 +4,8 @@ import { Agent, Budget, Recovery, RunError, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, type Fiber, Schema, type Scope } from "effect"
 import fc from "fast-check"
-import { agrees, type Command } from "./support.ts"
-import { settled, type Talking, talking } from "./talking.ts"
+import { agrees, type Command } from "./_support/commands.ts"
+import { settled, type Talking, talking } from "./_support/talkingModel.ts"
 
 const reasons = ["maxTurns", "maxToolCalls", "maxTokens"] as const
 type Reason = (typeof reasons)[number]

@@ -15,9 +15,9 @@ import {
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema, type Scope } from "effect"
 import fc from "fast-check"
-import { settlements } from "../core/dialogue.ts"
-import { agrees, type Command } from "./support.ts"
-import { replying } from "./talking.ts"
+import { settlements } from "../_support/dialogue.ts"
+import { agrees, type Command } from "./_support/commands.ts"
+import { replying } from "./_support/talkingModel.ts"
 
 /** What runs at once, what waits for approval, and an agent in which something does. */
 type Kind = "look" | "pay" | "sub"

@@ -2,7 +2,7 @@
 import { Page } from "@kintsugi/view"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { written } from "../../../test/providers/view/references.ts"
+import { written } from "../../../test/view/_support/references.ts"
 import type { Report } from "../report.ts"
 import type { Tab } from "../tab.ts"
 

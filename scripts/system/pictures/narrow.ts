@@ -1,6 +1,6 @@
 /** A page on a narrow screen, and on paper. */
 import { Page } from "@kintsugi/view"
-import { written } from "../../../test/providers/view/references.ts"
+import { written } from "../../../test/view/_support/references.ts"
 import type { Report } from "../report.ts"
 import type { Tab } from "../tab.ts"
 

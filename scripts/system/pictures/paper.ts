@@ -1,6 +1,6 @@
 /** Long pages on paper: what is left out is said, and nothing stays folded. */
 import { Page, Recording } from "@kintsugi/view"
-import { long } from "../../../test/providers/view/references.ts"
+import { long } from "../../../test/view/_support/references.ts"
 import type { Report } from "../report.ts"
 import type { Tab } from "../tab.ts"
 

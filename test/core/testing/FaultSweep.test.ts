@@ -3,7 +3,7 @@ import { Agent, Approval, Approver, Model, Recovery, Skill, Tool, ToolPolicy } f
 import { FaultPlan, FaultSweep, faultSweep, type Invariants, ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Context, Effect, Exit, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { busy, type Gone, gone } from "../dialogue.ts"
+import { busy, type Gone, gone } from "../../_support/dialogue.ts"
 
 const { call, calls, text } = ScriptedModel
 

@@ -1,0 +1,474 @@
+import { assert } from "@effect/vitest"
+import { Agent, Message, Recovery, RunError, Skill, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Cause, Effect, Exit, Fiber, Schema, Stream } from "effect"
+import { it } from "../../_support/run.ts"
+import { during, overAMinute, stage, treeOf } from "../../_support/composition.ts"
+import {
+  agentWith,
+  batch,
+  busy,
+  callingOnce,
+  done,
+  eventLog,
+  gone,
+  interruptedAt,
+  scripted
+} from "../../_support/dialogue.ts"
+
+const { call, calls, make, text } = ScriptedModel
+
+/** An agent with a model of its own that answers with these texts. */
+const speaker = (name: string, ...texts: ReadonlyArray<string>) =>
+  Effect.map(make(...texts.map(text)), (model) => ({ model, agent: Agent.make(name, { model: model.layer }) }))
+
+const inputsOf = (model: ScriptedModel.ScriptedModel) =>
+  model.requests.map(({ messages }) => {
+    const last = messages.at(-1)
+    return last?.role === "user" ? Message.textOf(last) : ""
+  })
+
+it.run("the second agent gets what the first one gives: one run of its own, with both below it [A1101]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const writer = yield* speaker("writer", "a draft")
+    const editor = yield* speaker("editor", "a page")
+    const both = Agent.andThen(writer.agent, editor.agent).pipe(log.listen)
+    assert.strictEqual(yield* run(both, "a topic"), "a page")
+    assert.deepStrictEqual(inputsOf(writer.model), ["a topic"])
+    assert.deepStrictEqual(inputsOf(editor.model), ["a draft"])
+    assert.deepStrictEqual(treeOf(log.all), [
+      "andThen run-completed",
+      "  writer run-completed",
+      "  editor run-completed"
+    ])
+    assert.deepInclude(log.all[0], { type: "run-start", input: "a topic" })
+    const end = log.end()
+    assert(end?.type === "run-completed")
+    assert.strictEqual(end.output, "a page")
+    assert.deepStrictEqual(
+      end.ledger.map(({ agent }) => agent),
+      ["writer", "editor"]
+    )
+    assert.strictEqual(end.usage.inputTokens, 20)
+    // its parts are asked as it is asked
+    assert.deepStrictEqual(
+      [writer, editor].map(({ model }) => model.requests[0]?.isStreamed),
+      [run.isStreamed, run.isStreamed]
+    )
+  })
+)
+
+it.run("a failure of the first is the failure, the same object, and the second is not started [A1101]", (run) =>
+  Effect.gen(function* () {
+    const failure = busy()
+    const { actor, lines } = stage()
+    const both = actor("a", 0, () => Effect.fail(failure)).pipe(Agent.andThen(actor("b", 0, Effect.succeed)))
+    const exit = yield* Effect.exit(run(both, "go"))
+    assert(Exit.isFailure(exit))
+    assert.strictEqual(Cause.squash(exit.cause), failure)
+    assert.deepStrictEqual(lines, ["a: start at 0", "a: failure at 0"])
+  })
+)
+
+it.run("interruption stops whichever is at work, and each run says so [A1101 A111]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const { actor, lines } = stage()
+    const both = Agent.andThen(actor("a", 10, Effect.succeed), actor("b", 10, Effect.succeed)).pipe(log.listen)
+    const exit = yield* interruptedAt(15, run(both, "go"))
+    assert(Exit.hasInterrupts(exit))
+    assert.deepStrictEqual(lines.slice(2), ["b: start at 10", "b: failure at 15"])
+    assert.deepStrictEqual(treeOf(log.all), ["andThen run-interrupted", "  a run-completed", "  b run-interrupted"])
+  })
+)
+
+it.run("it is lazy: nothing runs before it is called, and each call is a fresh run [A1101]", (run) =>
+  Effect.gen(function* () {
+    const { actor, lines } = stage()
+    const twice = Agent.andThen(actor("a", 0, Effect.succeed), actor("b", 0, Effect.succeed))
+    const effect = run(twice, "go")
+    assert.deepStrictEqual(lines, [])
+    yield* effect
+    yield* effect
+    assert.strictEqual(lines.length, 8)
+  })
+)
+
+it.run("a long sequence is one run, however it was written; one that is listened to stays a run [A1101]", (run) =>
+  Effect.gen(function* () {
+    const { actor } = stage()
+    const one = (name: string) => actor(name, 0, (input) => Effect.succeed(`${input}${name}`))
+    for (const [all, isHeard] of [
+      [Agent.andThen(Agent.andThen(one("a"), one("b")), Agent.andThen(one("c"), one("d"))), false],
+      [one("a").pipe(Agent.andThen(one("b")), Agent.andThen(one("c")), Agent.andThen(one("d"))), false],
+      [
+        one("a").pipe(Agent.andThen(one("b")), eventLog().listen, Agent.andThen(one("c")), Agent.andThen(one("d"))),
+        true
+      ]
+    ] as const) {
+      const log = eventLog()
+      assert.strictEqual(yield* run(log.listen(all), ">"), ">abcd")
+      const ends = (depth: number, ...names: ReadonlyArray<string>) =>
+        names.map((name) => `${"  ".repeat(depth)}${name} run-completed`)
+      assert.deepStrictEqual(
+        treeOf(log.all),
+        isHeard
+          ? [...ends(0, "andThen"), ...ends(1, "andThen"), ...ends(2, "a", "b"), ...ends(1, "c", "d")]
+          : [...ends(0, "andThen"), ...ends(1, "a", "b", "c", "d")]
+      )
+    }
+  })
+)
+
+it.run("all get the same input at the same time, and the answers have their names [A1102]", (run) =>
+  Effect.gen(function* () {
+    const { actor, lines } = stage()
+    const all = Agent.parallel({
+      slow: actor("slow", 20, (input) => Effect.succeed(`${input}!`)),
+      quick: actor("quick", 10, (input) => Effect.succeed(input.length))
+    })
+    assert.deepStrictEqual(yield* overAMinute(run(all, "go")), Exit.succeed({ slow: "go!", quick: 2 }))
+    assert.deepStrictEqual(lines, [
+      "slow: start at 0",
+      "quick: start at 0",
+      "quick: success at 10",
+      "slow: success at 20"
+    ])
+  })
+)
+
+it.run("the first failure interrupts the others, which are awaited [A1102]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const { actor, lines, note } = stage()
+    const failure = gone()
+    const tidy = Agent.deterministic("tidy", (_input: string) =>
+      Effect.onInterrupt(Effect.never, () => Effect.andThen(Effect.sleep(5), note("tidy: tidied")))
+    )
+    const all = Agent.parallel({ x: tidy, y: actor("y", 10, () => Effect.fail(failure)) }).pipe(log.listen)
+    const exit = yield* overAMinute(Effect.onExit(run(all, "go"), () => note("over")))
+    assert(Exit.isFailure(exit))
+    assert.strictEqual(Cause.squash(exit.cause), failure)
+    assert.deepStrictEqual(lines, ["y: start at 0", "y: failure at 10", "tidy: tidied at 15", "over at 15"])
+    assert.deepStrictEqual(treeOf(log.all), ["parallel run-failed", "  tidy run-interrupted", "  y run-failed"])
+    const end = log.end()
+    assert(end?.type === "run-failed")
+    assert.strictEqual(end.error, failure)
+  })
+)
+
+class Short extends Schema.TaggedClass<Short>()("Short", { text: Schema.String }) {}
+class Long extends Schema.TaggedClass<Long>()("Long", { pages: Schema.Finite }) {}
+
+const sorting = Agent.deterministic("sorting", (input: string) =>
+  Effect.succeed(input.length < 3 ? new Short({ text: input }) : new Long({ pages: input.length }))
+)
+
+it.run("the tag of the output chooses who gets it; nobody else is asked [A1103]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const sorted = Agent.branch(sorting, {
+      Short: Agent.deterministic("short", ({ text: said }: Short) => Effect.succeed(said)),
+      Long: Agent.deterministic("long", ({ pages }: Long) => (pages > 9 ? Effect.fail(busy()) : Effect.succeed(pages)))
+    }).pipe(log.listen)
+    assert.strictEqual(yield* run(sorted, "ab"), "ab")
+    assert.deepStrictEqual(treeOf(log.all), [
+      "branch run-completed",
+      "  sorting run-completed",
+      "  short run-completed"
+    ])
+    assert.strictEqual(yield* run(sorted, "abcd"), 4)
+    assert.strictEqual((yield* Effect.flip(run(sorted, "abcdefghij")))._tag, "Busy")
+  })
+)
+
+it.run("the participants answer at the same time; the captain reads the question and all answers [A1104]", (run) =>
+  Effect.gen(function* () {
+    const { actor, lines } = stage()
+    const captain = yield* speaker("captain", "yes")
+    const deciding = Agent.mapInput(
+      captain.agent,
+      ({ answers, input }: { input: string; answers: { pro: string; contra: string } }) =>
+        `${input} pro: ${answers.pro} contra: ${answers.contra}`
+    )
+    const pro = actor("pro", 10, () => Effect.succeed("cheap"))
+    const contra = actor("contra", 10, () => Effect.succeed("ugly"))
+    const forum = Agent.forum({ pro, contra }, deciding)
+    assert.deepStrictEqual(yield* overAMinute(run(forum, "Buy it?")), Exit.succeed("yes"))
+    assert.deepStrictEqual(inputsOf(captain.model), ["Buy it? pro: cheap contra: ugly"])
+    assert.deepStrictEqual(lines.slice(0, 2), ["pro: start at 0", "contra: start at 0"])
+  })
+)
+
+it.run("a participant's failure is the forum's, and the captain is not asked [A1104]", (run) =>
+  Effect.gen(function* () {
+    const { actor, lines } = stage()
+    const captain = Agent.deterministic("captain", () => Effect.die("nobody may ask"))
+    const forum = Agent.forum(
+      { x: actor("x", 1, Effect.succeed), y: actor("y", 5, () => Effect.fail(gone())) },
+      captain
+    )
+    const exit = yield* overAMinute(Effect.flip(run(forum, "go")))
+    assert.strictEqual(Exit.isSuccess(exit) ? exit.value._tag : "", "Gone")
+    assert.strictEqual(lines.at(-1), "y: failure at 5")
+  })
+)
+
+it.run("it runs until an output is accepted, and what feedback makes of the others is the next input [A1105]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const { agent, model } = yield* speaker("writer", "bad", "better", "good")
+    const asked: Array<string> = []
+    const loop = Agent.loopUntil(
+      agent,
+      (output, iteration) => {
+        asked.push(`${iteration} ${output}`)
+        return iteration === 1 ? false : Effect.succeed(output === "good")
+      },
+      { maxIterations: 5, feedback: (output) => (output === "bad" ? "not bad" : Effect.succeed(`not ${output}`)) }
+    ).pipe(log.listen)
+    assert.strictEqual(yield* run(loop, "write"), "good")
+    assert.deepStrictEqual(inputsOf(model), ["write", "not bad", "not better"])
+    assert.deepStrictEqual(asked, ["1 bad", "2 better", "3 good"])
+    assert.deepStrictEqual(treeOf(log.all), ["loopUntil run-completed", ...Array(3).fill("  writer run-completed")])
+  })
+)
+
+it.run(
+  "overrun is LoopExhaustedError with the last output; neither test nor feedback is asked beyond it [A1105]",
+  (run) =>
+    Effect.gen(function* () {
+      const { agent, model } = yield* speaker("writer", "one", "two")
+      let feedbacks = 0
+      const feedback = () => `again ${++feedbacks}`
+      const loop = Agent.map(agent, (said) => ({ said })).pipe(
+        Agent.loopUntil(() => false, { maxIterations: 2, feedback })
+      )
+      const error = yield* Effect.flip(run(loop, "go"))
+      assert.instanceOf(error, RunError.LoopExhaustedError)
+      assert.deepInclude(error, { _tag: "LoopExhaustedError", iterations: 2, last: { said: "two" } })
+      assert.deepStrictEqual([model.requests.length, feedbacks], [2, 1])
+      for (const maxIterations of [0, 1.5, Number.NaN, Infinity]) {
+        assert.throws(() => Agent.loopUntil(agent, () => true, { maxIterations, feedback }), RangeError)
+      }
+    })
+)
+
+it.run("an agent that fails ends the loop [A1105]", (run) =>
+  Effect.gen(function* () {
+    const { actor, lines } = stage()
+    const loop = Agent.loopUntil(
+      actor("a", 0, () => Effect.fail(busy())),
+      () => true,
+      {
+        maxIterations: 3,
+        feedback: () => ""
+      }
+    )
+    assert.strictEqual((yield* Effect.flip(run(loop, "go")))._tag, "Busy")
+    assert.strictEqual(lines.length, 2)
+  })
+)
+
+it.run("map and mapInput change what comes out and goes in; the agent's name stays [A1101]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const { agent, model } = yield* speaker("writer", "42")
+    const counting = agent.pipe(
+      Agent.map(Number),
+      Agent.mapInput((n: number) => "?".repeat(n)),
+      Agent.map((n) => n / 2),
+      log.listen
+    )
+    assert.strictEqual(yield* run(counting, 3), 21)
+    assert.deepStrictEqual(inputsOf(model), ["???"])
+    assert.deepStrictEqual(treeOf(log.all), ["writer run-completed", "  writer run-completed"])
+    assert.strictEqual(Agent.named("desk")(counting).name, "desk")
+  })
+)
+
+it.run("provide gives all parts what they need, and withModel another model to one [A1101]", (run) =>
+  Effect.gen(function* () {
+    const shared = yield* make(text("from shared"), text("from shared again"))
+    const other = yield* make(text("from other"))
+    const plain = Agent.make("plain", {})
+    const both = Agent.andThen(plain, plain).pipe(Agent.provide(shared.layer))
+    assert.strictEqual(yield* run(both, "go"), "from shared again")
+    const own = yield* speaker("own")
+    assert.strictEqual(yield* run(own.agent.pipe(Agent.withModel(other.layer)), "go"), "from other")
+  })
+)
+
+it.run("withBudget limits all parts together, and the error is the composition's [A904 P704]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const a = yield* speaker("a", "1")
+    const b = yield* speaker("b")
+    const both = Agent.andThen(a.agent, b.agent).pipe(Agent.withBudget({ maxTurns: 1 }), log.listen)
+    const error = yield* Effect.flip(run(both, "go"))
+    assert(error instanceof RunError.BudgetExceededError)
+    assert.deepInclude(error, { agent: "andThen", reason: "maxTurns", limit: 1, spent: 1 })
+    assert.strictEqual(error.usage.inputTokens, 10)
+    // nothing recovers from the end of the budget around it
+    const c = yield* speaker("c")
+    const trying = Agent.fallback(b.agent, c.agent, { when: () => true })
+    const tight = Agent.andThen(a.agent, trying).pipe(Agent.withBudget({ maxTurns: 1 }))
+    const one = yield* make(text("1"))
+    const first = a.agent.pipe(Agent.withModel(one.layer))
+    assert.strictEqual(
+      (yield* Effect.flip(run(Agent.withBudget({ maxTurns: 1 })(Agent.andThen(first, trying)), "go")))._tag,
+      "BudgetExceededError"
+    )
+    assert.strictEqual(tight.name, "andThen")
+  })
+)
+
+it.run("a time limit of a composition stops whatever is at work; other limits stay unlimited [A903 P704]", (run) =>
+  Effect.gen(function* () {
+    const { actor, lines } = stage()
+    const limited = Agent.andThen(actor("a", 600, Effect.succeed), actor("b", 600, Effect.succeed)).pipe(
+      Agent.withBudget({ maxDuration: "1 second" })
+    )
+    const exit = yield* overAMinute(Effect.flip(run(limited, "go")))
+    assert(Exit.isSuccess(exit) && exit.value instanceof RunError.BudgetExceededError)
+    assert.deepInclude(exit.value, { agent: "andThen", reason: "maxDuration", limit: 1000 })
+    assert.strictEqual(lines.at(-1), "b: failure at 1000")
+    const hasty = Agent.withBudget({ maxDuration: 100 })(actor("c", 600, Effect.succeed))
+    const late = yield* overAMinute(Effect.flip(run(hasty, "go")))
+    assert(Exit.isSuccess(late) && late.value._tag === "BudgetExceededError")
+  })
+)
+
+it.run("withBudget changes the named limits of an agent with a loop, and no others [A902]", (run) =>
+  Effect.gen(function* () {
+    const model = yield* make(batch("look"))
+    const { tool } = scripted("look", Effect.succeed("seen"))
+    const agent = Agent.make("worker", {
+      budget: { maxTurns: 7, maxToolCalls: 1 },
+      skills: [Skill.make("s", { description: "d", tools: [tool] })]
+    }).pipe(Agent.withBudget({ maxTurns: 1 }))
+    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert.deepInclude(error, { reason: "maxTurns", limit: 1 })
+    assert.deepInclude(Agent.explain(agent).worst, { turns: 1 })
+  })
+)
+
+it.run(
+  "a composition is a tool as any agent is: its runs nest under the call, its usage is the caller's [A1110]",
+  (run) =>
+    Effect.gen(function* () {
+      const log = eventLog()
+      const writer = yield* speaker("writer", "a draft")
+      const editor = yield* speaker("editor", "a page")
+      const desk = Agent.andThen(writer.agent, editor.agent)
+      const ask = Agent.asTool(desk, { name: "ask", description: "Asks." })
+      const model = yield* make(calls(call("ask", { input: "why?" }, "c1")), done)
+      yield* run(agentWith(ask).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(treeOf(log.all), [
+        "worker run-completed",
+        "  andThen run-completed",
+        "    writer run-completed",
+        "    editor run-completed"
+      ])
+      const start = log.of("run-start").find(({ agent }) => agent === "andThen")
+      assert.strictEqual(start?.parent?.callId, "c1")
+      const end = log.end()
+      assert(end?.type === "run-completed")
+      assert.strictEqual(end.ledger.length, 4)
+    })
+)
+
+it.run("as a fixer it repairs arguments; it reads a report where its first part does [A1110 A601]", (run) =>
+  Effect.gen(function* () {
+    const seen: Array<string> = []
+    const listening = Agent.deterministic("raw", (raw: string) => Effect.sync(() => (seen.push(raw), raw)))
+    const mender = yield* speaker("mender", '{"n":1}')
+    for (const fixer of [
+      Agent.andThen(
+        listening,
+        Agent.map(listening, () => '{"n":1}')
+      ),
+      Agent.map(mender.agent, (s) => s)
+    ]) {
+      const { runs, tool } = scripted("look", Effect.fail(busy()), Effect.succeed("seen"))
+      const model = yield* callingOnce("look")
+      const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.fix(fixer) })))
+      assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
+      assert.deepStrictEqual(
+        runs.map(({ params }) => params),
+        [{}, { n: 1 }]
+      )
+    }
+    assert.deepStrictEqual(seen, ["{}", "{}"])
+    assert.include(inputsOf(mender.model)[0], "A call of tool 'look' failed.")
+  })
+)
+
+it.effect(
+  "started, it can be asked for its ledger while it runs, and how the last reply ended when it is over [A1101]",
+  () =>
+    Effect.gen(function* () {
+      const { actor } = stage()
+      const cut = yield* make(
+        ScriptedModel.replies(ScriptedModel.reply({ content: [Message.text("a pa")], finish: "length" }))
+      )
+      const first = yield* speaker("first", "1")
+      const agent = first.agent.pipe(
+        Agent.andThen(actor("pause", 10, Effect.succeed)),
+        Agent.andThen(Agent.make("last", { model: cut.layer }))
+      )
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const handle = yield* agent.start("go")
+          yield* during(5, Effect.void)
+          assert.strictEqual((yield* handle.ledger).length, 1)
+          const fiber = yield* during(10, handle.outcome)
+          assert.deepStrictEqual(yield* Fiber.join(fiber), { _tag: "Completed", output: "a pa", finish: "length" })
+          const events = yield* Stream.runCollect(handle.events)
+          assert.deepStrictEqual(treeOf(events).length, 4)
+        })
+      )
+    })
+)
+
+it.effect("a streamed composition delivers the text of its parts before they are complete [A1201]", () =>
+  Effect.gen(function* () {
+    const { agent } = yield* speaker("writer", "words in pieces")
+    const { actor } = stage()
+    const both = Agent.andThen(agent, actor("b", 0, Effect.succeed))
+    const events = yield* Stream.runCollect(both.stream("go"))
+    const deltas = events.filter(({ type }) => type === "text-delta")
+    assert.isAbove(deltas.length, 1)
+    assert.isTrue(deltas.every((event) => event.agent === "writer" && event.parent?.runId === events[0]?.runId))
+  })
+)
+
+it.effect("a defect in a part, or in a function between two, is a defect of the composition [A1101]", () =>
+  Effect.gen(function* () {
+    const { actor } = stage()
+    const bug = Agent.map(actor("a", 0, Effect.succeed), (): string => {
+      throw new Error("bug")
+    })
+    const exit = yield* Effect.exit(Agent.fallback(bug, actor("b", 0, Effect.succeed), { when: () => true })("go"))
+    assert(Exit.hasDies(exit))
+  })
+)
+
+it.effect("what a composition may cost as a fixer is what its parts may cost, as often as they may run [P1102]", () =>
+  Effect.sync(() => {
+    const one = Agent.make("one", { budget: { maxTurns: 3 } })
+    const plain = Agent.deterministic("plain", (input: string) => Effect.succeed(input))
+    const loop = Agent.loopUntil(one, () => true, { maxIterations: 4, feedback: () => "" })
+    const costs = [
+      plain,
+      one,
+      Agent.andThen(plain, Agent.andThen(one, one)),
+      loop,
+      Agent.firstOf(one, loop),
+      Agent.fallback(one, one),
+      Agent.speculative(one, 5, { hedgeAfter: "1 second" })
+    ].map((fixer) => Recovery.explain(Recovery.fix(fixer)).worst.modelCalls)
+    assert.deepStrictEqual(costs, [0, 3, 6, 12, 15, 6, 15])
+  })
+)

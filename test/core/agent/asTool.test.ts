@@ -1,0 +1,476 @@
+import { assert } from "@effect/vitest"
+import { Agent, Completion, LlmError, Recovery, RunError, Skill, Tool, ToolError, Usage } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Cause, Duration, Effect, Exit, Option, Schema } from "effect"
+import { it } from "../../_support/run.ts"
+import {
+  agentWith,
+  batch,
+  busy,
+  done,
+  eventLog,
+  interruptedAt,
+  isTerminal,
+  keptTranscript,
+  overADay,
+  play,
+  read,
+  scripted,
+  settlements
+} from "../../_support/dialogue.ts"
+
+const { call, calls, fails, make, text } = ScriptedModel
+
+/** One call of the tool `ask`. */
+const asking = calls(call("ask", { input: "why?" }, "outer-call"))
+
+const description = "Asks an expert."
+
+/** An agent with these tools and a model of its own. */
+const expertWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(
+  model: ScriptedModel.ScriptedModel,
+  ...tools: Tools
+) => Agent.make("expert", { model: model.layer, skills: [Skill.make("know", { description: "Knows.", tools })] })
+
+it.run(
+  "an agent with an unsafe tool is not run again by rows for all tools, as no unsafe tool is [P601 A1111]",
+  (run) =>
+    Effect.gen(function* () {
+      const payer = (options: { readonly sideEffects?: "idempotent" }) =>
+        Effect.gen(function* () {
+          const { runs, tool } = play("pay", { sideEffects: "unsafe" }, [
+            Effect.succeed("paid"),
+            Effect.succeed("paid")
+          ])
+          const inner = yield* make(
+            batch("pay"),
+            fails(LlmError.ServerError.serverError("m")),
+            ...(options.sideEffects === undefined ? [] : [batch("pay"), done])
+          )
+          const ask = Agent.asTool(expertWith(inner, tool), { name: "ask", description, ...options })
+          const agent = agentWith(ask).pipe(
+            Agent.toolDefaults({ ServerError: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) })
+          )
+          const model = yield* make(asking, done)
+          yield* run(agent, "go").pipe(Effect.provide(model.layer))
+          return runs.length
+        })
+      assert.strictEqual(yield* payer({}), 1)
+      assert.strictEqual(yield* payer({ sideEffects: "idempotent" }), 2)
+    })
+)
+
+it("an agent is as unsafe as the tools of any of its skills; functions have none [P601 A1111]", () => {
+  const echo = Skill.deterministic("echo", { description: "Echoes.", run: (input: string) => Effect.succeed(input) })
+  const skillOf = <const T extends Tool.AnyTool>(tool: T) =>
+    Skill.make("work", { description: "Works.", tools: [tool] })
+  const { tool: pay } = play("pay", { sideEffects: "unsafe" }, [])
+  const paying = Agent.make("expert", { skills: [echo, skillOf(pay)] })
+  const looking = Agent.make("expert", { skills: [echo, skillOf(scripted("look").tool)] })
+  const table = { ServerError: Recovery.ladder(Recovery.retry({ retries: 1 }), Recovery.tell()) }
+  const options = { name: "ask", description } as const
+  const cautious = agentWith(Agent.asTool(paying, options)).pipe(Agent.toolDefaults(table))
+  assert.strictEqual(Agent.explain(cautious).tools.get("ask")?.worst.attempts, 1)
+  const carefree = agentWith(Agent.asTool(looking, options)).pipe(Agent.toolDefaults(table))
+  assert.strictEqual(Agent.explain(carefree).tools.get("ask")?.worst.attempts, 2)
+})
+
+it.run("a model calls an agent with one text, and reads its answer [A1110]", (run) =>
+  Effect.gen(function* () {
+    const inner = yield* make(text("because"))
+    const model = yield* make(asking, done)
+    const ask = Agent.asTool(expertWith(inner), { name: "ask", description })
+    assert.strictEqual(yield* run(agentWith(ask), "go").pipe(Effect.provide(model.layer)), "done")
+    assert.deepStrictEqual(read(model), ["result: because"])
+    assert.deepStrictEqual(inner.requests[0]?.messages, [{ role: "user", content: [{ type: "text", text: "why?" }] }])
+    const [spec] = model.requests[0]?.tools ?? []
+    assert.deepInclude(spec, { name: "ask", description })
+    assert.deepNestedInclude(spec?.parameters, {
+      "properties.input.type": "string",
+      "properties.input.description": "What to do, with all that has to be known for it",
+      required: ["input"]
+    })
+  })
+)
+
+it.run("parameters and answers may have schemas of their own [A1110]", (run) =>
+  Effect.gen(function* () {
+    const Point = Schema.Struct({ x: Schema.Finite, at: Schema.DateFromString })
+    const doubling = Agent.deterministic("doubling", (x: number) => Effect.succeed({ x: 2 * x, at: new Date(0) }))
+    const parameters = Schema.Struct({ half: Schema.Finite })
+    const double = Agent.asTool(doubling, { description, parameters, toInput: ({ half }) => half, success: Point })
+    assert.strictEqual(double.name, "doubling")
+    const model = yield* make(calls(call("doubling", { half: "2" }, "c1")), done)
+    yield* run(agentWith(double), "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(read(model), ['result: {"x":4,"at":"1970-01-01T00:00:00.000Z"}'])
+    assert.deepStrictEqual(yield* Tool.call(double, { half: 2 }), { x: 4, at: new Date(0) })
+  })
+)
+
+it.run("an agent's failure, behind its own tables, is the tool's, the same object [A1110]", (run) =>
+  Effect.gen(function* () {
+    const failure = busy("no line")
+    for (const isTold of [false, true]) {
+      const inner = yield* make(batch("look"), ...(isTold ? [text("told")] : []))
+      const { tool } = scripted("look", Effect.fail(failure))
+      const expert = expertWith(inner, tool.pipe(Tool.onError(isTold ? { Busy: Recovery.tell() } : {})))
+      const ask = Agent.asTool(expert, { name: "ask", description })
+      const model = yield* make(asking, ...(isTold ? [done] : []))
+      const exit = yield* Effect.exit(run(agentWith(ask), "go").pipe(Effect.provide(model.layer)))
+      if (isTold) assert.deepStrictEqual(exit, Exit.succeed("done"))
+      else assert.strictEqual(Cause.squash(Exit.isFailure(exit) ? exit.cause : Cause.empty), failure)
+    }
+  })
+)
+
+it.run("the tables around the tool recover its failures, by their tags [A1110]", (run) =>
+  Effect.gen(function* () {
+    const inner = yield* make(batch("look"), batch("look"), text("seen"))
+    const { tool } = scripted("look", Effect.fail(busy()), Effect.succeed("a page"))
+    const ask = Agent.asTool(expertWith(inner, tool), { name: "ask", description })
+    const model = yield* make(asking, done)
+    const agent = agentWith(ask).pipe(Agent.onToolError({ ask: { Busy: Recovery.retry({ retries: 1 }) } }))
+    assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
+    assert.deepStrictEqual(read(model), ["result: seen"])
+    // the second attempt is a fresh run
+    assert.deepStrictEqual(
+      inner.requests.map(({ messages }) => messages.length),
+      [1, 1, 2]
+    )
+  })
+)
+
+it.run("an agent that escalates, or gives up, fails the tool so: a row may tell it [A1110]", (run) =>
+  Effect.gen(function* () {
+    for (const [name, tag] of [
+      ["escalate", "EscalationError"],
+      ["throwException", "ToolExecutionError"]
+    ] as const) {
+      const giving = calls(call(name, { reason: "too hard" }, "c1"))
+      const inner = yield* make(giving, giving)
+      const expert = expertWith(inner, Tool.escalate, Tool.throwException)
+      const ask = Agent.asTool(expert, { name: "ask", description })
+      const bare = yield* make(asking)
+      const error = yield* Effect.flip(run(agentWith(ask), "go").pipe(Effect.provide(bare.layer)))
+      assert.strictEqual(error._tag, tag)
+      // it is the agent's own, with the agent's own transcript
+      if (error instanceof ToolError.ToolExecutionError) {
+        assert.strictEqual(error.tool, "expert")
+        assert.deepStrictEqual(settlements(error.transcript ?? []), ["result: The task is given back."])
+      }
+      const model = yield* make(asking, done)
+      const rows = { EscalationError: Recovery.escalate(), ToolExecutionError: Recovery.escalate() }
+      yield* run(agentWith(ask.pipe(Tool.onError(rows))), "go").pipe(Effect.provide(model.layer))
+      assert.match(read(model)[0] ?? "", /^told: ERROR: Tool 'ask' failed: .*too hard.* \(severity: HIGH\)/)
+    }
+  })
+)
+
+it.run("its events nest under the call, at every depth; its usage is its caller's [A1204 A1110]", (run) =>
+  Effect.gen(function* () {
+    const lowest = yield* make(text("3"))
+    const clerk = Agent.asTool(Agent.make("clerk", { model: lowest.layer }), { name: "calc", description })
+    const inner = yield* make(calls(call("calc", { input: "1 + 2" }, "inner-call")), text("three"))
+    const log = eventLog()
+    const model = yield* make(asking, done)
+    const ask = Agent.asTool(expertWith(inner, clerk), { name: "ask", description })
+    yield* run(agentWith(ask).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+    const starts = log.of("run-start")
+    const ids = starts.map(({ runId }) => runId)
+    assert.deepStrictEqual(
+      starts.map(({ agent, parent }) => [agent, parent]),
+      [
+        ["worker", undefined],
+        ["expert", { runId: ids[0] ?? "", callId: "outer-call" }],
+        ["clerk", { runId: ids[1] ?? "", callId: "inner-call" }]
+      ]
+    )
+    assert.deepStrictEqual(
+      log.of("run-completed").map(({ runId, usage }) => [ids.indexOf(runId), usage]),
+      [
+        [2, Usage.make({ inputTokens: 10, outputTokens: 5 })],
+        [1, Usage.make({ inputTokens: 30, outputTokens: 15 })],
+        [0, Usage.make({ inputTokens: 50, outputTokens: 25 })]
+      ]
+    )
+    for (const id of ids) assert.strictEqual(log.all.filter((one) => one.runId === id && isTerminal(one)).length, 1)
+    // nothing of the expert comes before its call has begun, or after it has ended
+    const index = (found: (event: (typeof log.all)[number]) => boolean) => log.all.findIndex(found)
+    assert.isBelow(
+      index(({ type }) => type === "tool-start"),
+      index(({ agent }) => agent === "expert")
+    )
+    assert.isAbove(
+      index((event) => event.type === "tool-end" && event.callId === "outer-call"),
+      log.all.findLastIndex(({ agent }) => agent === "expert")
+    )
+  })
+)
+
+it.run("interruption of the caller interrupts it; the calls of both are settled [A1110 A111]", (run) =>
+  Effect.gen(function* () {
+    const inner = yield* make(batch("look"))
+    const { tool } = scripted("look", Effect.never)
+    const log = eventLog()
+    const expert = expertWith(inner, tool)
+    const ask = Agent.asTool(expert, { name: "ask", description }).pipe(Tool.onError({ orElse: Recovery.tell() }))
+    const model = yield* make(asking)
+    const running = run(agentWith(ask).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+    const exit = yield* interruptedAt(1000, running)
+    assert.isTrue(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))
+    const ends = log.of("run-interrupted")
+    assert.deepStrictEqual(
+      ends.map(({ agent }) => agent),
+      ["expert", "worker"]
+    )
+    for (const end of ends) {
+      assert.deepStrictEqual(settlements(keptTranscript(end)), [
+        "interrupted: The call was interrupted before it ended."
+      ])
+    }
+  })
+)
+
+it.run("an agent within a tool is one deeper [A908 A1110]", (run) =>
+  Effect.gen(function* () {
+    const inner = yield* make()
+    const middle = yield* make(batch("deeper"))
+    const lowest = Agent.make("lowest", { model: inner.layer })
+    const parameters = Schema.Struct({})
+    const deeper = Agent.asTool(lowest, { name: "deeper", description, parameters, toInput: () => "go" })
+    const ask = Agent.asTool(expertWith(middle, deeper), { name: "ask", description })
+    const model = yield* make(asking)
+    const agent = Agent.make("worker", {
+      budget: { maxDepth: 1 },
+      skills: [Skill.make("work", { description: "Works.", tools: [ask] })]
+    })
+    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert.instanceOf(error, RunError.BudgetExceededError)
+    assert.deepInclude(error, { reason: "maxDepth", limit: 1, spent: 2 })
+  })
+)
+
+it.run(
+  "the end of the caller's budget passes every row; that of the agent's own is the tool's failure [A113 A1110]",
+  (run) =>
+    Effect.gen(function* () {
+      for (const [outer, inner, isCallers] of [
+        [2, 8, true],
+        [8, 1, false]
+      ] as const) {
+        const { tool } = scripted("look", Effect.succeed("seen"))
+        const expertModel = yield* make(batch("look"))
+        const expert = Agent.make("expert", {
+          model: expertModel.layer,
+          budget: { maxTurns: inner },
+          skills: [Skill.make("know", { description: "Knows.", tools: [tool] })]
+        })
+        const rows = { BudgetExceededError: Recovery.tell(() => "too long") }
+        const ask = Agent.asTool(expert, { name: "ask", description }).pipe(Tool.onError(rows))
+        const model = yield* make(asking, ...(isCallers ? [] : [done]))
+        const agent = Agent.make("worker", {
+          budget: { maxTurns: outer },
+          skills: [Skill.make("work", { description: "Works.", tools: [ask] })]
+        })
+        const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
+        if (isCallers) {
+          const error = Cause.squash(Exit.isFailure(exit) ? exit.cause : Cause.empty)
+          assert.instanceOf(error, RunError.BudgetExceededError)
+          assert.deepInclude(error, { agent: "worker", reason: "maxTurns", limit: 2 })
+        } else {
+          assert.deepStrictEqual(exit, Exit.succeed("done"))
+          assert.deepStrictEqual(read(model), ["told: too long"])
+        }
+      }
+    })
+)
+
+it.run("the calling model reads a completion as text, as an error if it is none of success [T28 A1110]", (run) =>
+  Effect.gen(function* () {
+    for (const [args, settlement] of [
+      [{ summary: "Found it" }, "result: Found it"],
+      [{ summary: "Found it", result: { page: 3 } }, 'result: Found it\nResult: {"page":3}'],
+      [{ summary: "Found it", result: "page 3" }, "result: Found it\nResult: page 3"],
+      [{ summary: "Gave up", success: false, reason: "no line" }, "told: Gave up\nReason: no line"],
+      [{ success: false, reason: "no line" }, "told: no line"]
+    ] as const) {
+      const inner = yield* make(calls(call("complete", args, "c1")))
+      const model = yield* make(asking, done)
+      const log = eventLog()
+      const ask = Agent.asTool(expertWith(inner, Tool.complete), { name: "ask", description })
+      const agent = agentWith(ask.pipe(Tool.onError({ orElse: Recovery.raise }))).pipe(log.listen)
+      assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
+      assert.deepStrictEqual(read(model), [settlement])
+      assert.deepStrictEqual(
+        log.of("run-completed").map(({ agent, output }) => [agent, Completion.isCompletion(output)]),
+        [
+          ["expert", true],
+          ["worker", false]
+        ]
+      )
+      assert.deepStrictEqual(log.of("tool-failed"), [])
+    }
+  })
+)
+
+it.run("a fixer's text stands in for an answer, never for a completion [A309 A1110]", (run) =>
+  Effect.gen(function* () {
+    const lost = Agent.deterministic("lost", (input: string) =>
+      input === "" ? Effect.succeed(0) : Effect.fail(busy())
+    )
+    for (const [answer, settlement] of [
+      ["4", "result: 4"],
+      ["four", "told: it is no number"]
+    ] as const) {
+      const fixing = Recovery.fix(() => Effect.succeed(answer), { as: "result" })
+      const rows = {
+        Busy: Recovery.ladder(
+          fixing,
+          Recovery.tell(() => "it is no number")
+        )
+      }
+      const ask = Agent.asTool(lost, { name: "ask", description, success: Schema.Finite }).pipe(Tool.onError(rows))
+      const model = yield* make(asking, done)
+      yield* run(agentWith(ask), "go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(read(model), [settlement])
+    }
+  })
+)
+
+it("it has the agent's name, unless it is given one; that of a built-in tool is refused [A1110]", () => {
+  const agent = Agent.deterministic("complete", (input: string) => Effect.succeed(input))
+  assert.throws(() => Agent.asTool(agent, { description }), /'complete' is the name of a built-in tool/)
+  assert.strictEqual(Agent.asTool(agent, { name: "finish", description }).name, "finish")
+})
+
+it("the model calls of an agent count with each call of its tool, within the turns of the run [P1102]", () => {
+  const expert = Agent.make("expert", { budget: { maxTurns: 3 } }).pipe(
+    Agent.onLlmError({ NetworkError: Recovery.retry({ maxAttempts: 2, initialBackoff: "1 second" }) })
+  )
+  const ask = Agent.asTool(expert, { name: "ask", description })
+  const boss = (maxTurns: number, maxToolCalls: number) =>
+    Agent.explain(
+      Agent.make("boss", {
+        budget: { maxTurns, maxToolCalls },
+        skills: [Skill.make("lead", { description: "Leads.", tools: [ask] })]
+      })
+    )
+  const { tools, worst } = boss(100, 4)
+  assert.deepInclude(tools.get("ask")?.worst, { attempts: 1, modelCalls: 6 })
+  // servers may ask for waits of a minute
+  assert.deepStrictEqual(tools.get("ask")?.worst.time, Duration.minutes(3))
+  assert.strictEqual(worst.modelCalls, 100 + 4 * 6)
+  assert.deepStrictEqual(worst.time, Duration.minutes(4 * 3))
+  // what the expert asks, it asks in turns of the boss
+  assert.strictEqual(boss(5, 4).worst.modelCalls, 5 * 2)
+  const clerk = Agent.asTool(
+    Agent.deterministic("clerk", (input: string) => Effect.succeed(input)),
+    { description }
+  )
+  assert.deepInclude(Agent.explain(agentWith(clerk)).worst, { modelCalls: 8 })
+})
+
+it.run("a fixer may be asked about it as about any tool [A316 A1110]", (run) =>
+  Effect.gen(function* () {
+    const inputs: Array<string> = []
+    const cleanup = Agent.deterministic("cleanup", (raw: string) =>
+      Effect.sync(() => (inputs.push(raw), '{"input":"why?"}'))
+    )
+    const inner = yield* make(text("because"))
+    const ask = Agent.asTool(expertWith(inner), { name: "ask", description, coercion: [] }).pipe(
+      Tool.onError({ InvalidArgs: Recovery.fix(cleanup) })
+    )
+    const model = yield* make(calls(call("ask", '{"input":', "c1")), done)
+    yield* run(agentWith(ask), "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(inputs, ['{"input":'])
+    assert.deepStrictEqual(read(model), ["result: because"])
+  })
+)
+
+it.run("two calls of one agent are two runs [A1110]", (run) =>
+  Effect.gen(function* () {
+    const echo = Agent.deterministic("echo", (input: string) => Effect.succeed(`${input}!`))
+    const model = yield* make(calls(call("echo", { input: "a" }, "c1"), call("echo", { input: "b" }, "c2")), done)
+    const log = eventLog()
+    const agent = agentWith(Agent.asTool(echo, { description })).pipe(log.listen)
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(read(model), ["result: a!", "result: b!"])
+    assert.deepStrictEqual(
+      log.of("run-start").flatMap(({ parent }) => parent?.callId ?? []),
+      ["c1", "c2"]
+    )
+  })
+)
+
+it.run("a timeout stops one run of the agent, with all that it has spent; rows see it [A906 A1110]", (run) =>
+  Effect.gen(function* () {
+    const slow = scripted("look", Effect.never)
+    const inner = yield* make(batch("look"), text("seen"))
+    const log = eventLog()
+    const limits = { timeout: "1 second", kind: "llm" } as const
+    const ask = Agent.asTool(expertWith(inner, slow.tool), { name: "ask", description, ...limits }).pipe(
+      Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 1 }) })
+    )
+    assert.deepInclude(ask.definition, { kind: "llm", timeout: Duration.seconds(1) })
+    const model = yield* make(asking, done)
+    const exit = yield* overADay(run(agentWith(ask).pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
+    assert.deepStrictEqual(exit, Exit.succeed("done"))
+    assert.deepStrictEqual(read(model), ["result: seen"])
+    const [first] = log.of("run-interrupted")
+    assert.deepInclude(first, { agent: "expert", at: 1000, usage: Usage.make({ inputTokens: 10, outputTokens: 5 }) })
+    assert.strictEqual(log.of("tool-failed").length, 1)
+    assert.deepInclude(log.end(), { usage: Usage.make({ inputTokens: 40, outputTokens: 20 }) })
+  })
+)
+
+it.run("a limit of the call ends it for good, whatever its rows say [A906 A1110]", (run) =>
+  Effect.gen(function* () {
+    const patient = Agent.deterministic("patient", (_input: string) => Effect.as(Effect.sleep("1 minute"), "late"))
+    const limits = { timeout: "2 seconds", callTimeout: "3 seconds" } as const
+    const ask = Agent.asTool(patient, { name: "ask", description, ...limits }).pipe(
+      Tool.onError({ ToolTimeoutError: Recovery.retry({ retries: 5 }) })
+    )
+    const model = yield* make(asking)
+    const exit = yield* overADay(run(agentWith(ask), "go").pipe(Effect.provide(model.layer)))
+    const error = Cause.squash(Exit.isFailure(exit) ? exit.cause : Cause.empty)
+    assert.instanceOf(error, ToolError.ToolExecutionError)
+    assert.instanceOf(error.cause, ToolError.ToolTimeoutError)
+  })
+)
+
+it.run("an unsafe agent that is cut off is looked up by its key [P602 P603 A1110]", (run) =>
+  Effect.gen(function* () {
+    for (const found of [Option.some("paid before"), undefined]) {
+      const keys: Array<string> = []
+      const verify =
+        found === undefined
+          ? {}
+          : { verify: (key: string) => Effect.sync(() => (keys.push(key), found as Option.Option<string>)) }
+      const paying = Agent.deterministic("paying", (_input: string) => Effect.as(Effect.never, "paid"))
+      const unsafe = { sideEffects: "unsafe", timeout: "1 second" } as const
+      const ask = Agent.asTool(paying, { name: "ask", description, ...unsafe, ...verify })
+      const model = yield* make(asking, ...(found === undefined ? [] : [done]))
+      const exit = yield* overADay(run(agentWith(ask), "go").pipe(Effect.provide(model.layer)))
+      if (found === undefined) {
+        const error = Cause.squash(Exit.isFailure(exit) ? exit.cause : Cause.empty)
+        assert.instanceOf(error, ToolError.OutcomeUnknownError)
+      } else {
+        assert.deepStrictEqual(read(model), ["result: paid before"])
+        assert.strictEqual(keys.length, 1)
+      }
+    }
+  })
+)
+
+it.effect("with a schema of its failures, an agent's own come back from JSON as what they were [P1108 A1110]", () =>
+  Effect.gen(function* () {
+    class NoEntry extends Schema.TaggedError<NoEntry>()("NoEntry", { topic: Schema.String }) {}
+    const archivist = Agent.deterministic("archivist", (topic: string) => Effect.fail(new NoEntry({ topic })))
+    const ask = Agent.asTool(archivist, { name: "ask", description, failure: NoEntry })
+    const error = yield* Effect.flip(Tool.call(ask, { input: "why?" }))
+    const codec = Schema.toCodecJson(Tool.errorSchema(ask))
+    const back = Schema.decodeUnknownSync(codec)(JSON.parse(JSON.stringify(Schema.encodeUnknownSync(codec)(error))))
+    assert.instanceOf(back, NoEntry)
+    assert.deepInclude(back, { topic: "why?" })
+  })
+)

@@ -1,0 +1,127 @@
+/** What readers of a streamed composition have seen of parts that failed or lost: they are told that it does not count. */
+import { assert } from "@effect/vitest"
+import { Agent, type AgentEvent, Model } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Layer, Stream } from "effect"
+import { it } from "../../_support/run.ts"
+import { overAMinute } from "../../_support/composition.ts"
+import { eventLog } from "../../_support/dialogue.ts"
+import { namedModel, overloaded, says } from "../../_support/namedModels.ts"
+
+const { fails, text } = ScriptedModel
+
+const writer = Agent.make("writer", {})
+
+/** An agent that says this much, and fails. */
+const failing = (said: string) =>
+  Effect.map(namedModel("m", fails(overloaded(), says(said))), ({ layer }) => writer.pipe(Agent.withModel(layer)))
+
+const answering = (said: string) =>
+  Effect.map(namedModel("m", text(said)), ({ layer }) => writer.pipe(Agent.withModel(layer)))
+
+/** An agent that says this much, and never ends. */
+const hanging = (said: string) =>
+  writer.pipe(
+    Agent.withModel(
+      Layer.succeed(Model.Model, {
+        name: "m",
+        provider: "p",
+        generate: () => Effect.never,
+        stream: () => Stream.concat(Stream.succeed(says(said)), Stream.never)
+      })
+    )
+  )
+
+/** What a reader keeps that heeds the events: by run, without what was taken back. */
+const kept = (events: ReadonlyArray<AgentEvent.AgentEvent>): string => {
+  const texts = new Map<string, string>()
+  const parents = new Map<string, string | undefined>()
+  const isBelow = (run: string | undefined, above: string): boolean =>
+    run !== undefined && (run === above || isBelow(parents.get(run), above))
+  for (const event of events) {
+    if (event.type === "run-start") parents.set(event.runId, event.parent?.runId)
+    if (event.type === "text-delta") texts.set(event.runId, (texts.get(event.runId) ?? "") + event.text)
+    if (event.type === "attempt-discarded") {
+      for (const run of texts.keys()) if (isBelow(run, event.run ?? event.runId)) texts.delete(run)
+    }
+  }
+  return [...texts.values()].join("|")
+}
+
+const discardedIn = (events: ReadonlyArray<AgentEvent.AgentEvent>) =>
+  events.flatMap((event) => (event.type === "attempt-discarded" ? [`${event.attempt} ${event.text}`] : []))
+
+it.run("an order says before it goes on that what a part has shown does not count [P502 P1003]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const order = Agent.fallback(yield* failing("one"), yield* failing("two"), yield* answering("three"))
+    assert.strictEqual(yield* run(order.pipe(log.listen), "go"), "three")
+    if (!run.isStreamed) return assert.deepStrictEqual(discardedIn(log.all), [])
+    const lines = log.all.flatMap((event) => {
+      if (event.type === "text-delta") return [`"${event.text}"`]
+      if (event.type === "attempt-discarded") return [`${event.agent} discards ${event.text}`]
+      return event.type.startsWith("run-") ? [`${event.agent} ${event.type}`] : []
+    })
+    assert.deepStrictEqual(lines, [
+      "fallback run-start",
+      "writer run-start",
+      '"one"',
+      "writer run-failed",
+      "fallback discards one",
+      "writer run-start",
+      '"two"',
+      "writer run-failed",
+      "fallback discards two",
+      "writer run-start",
+      '"thr"',
+      '"ee"',
+      "writer run-completed",
+      "fallback run-completed"
+    ])
+    const runs = log.of("run-failed").map(({ runId }) => runId)
+    assert.deepStrictEqual(
+      log.of("attempt-discarded").map((event) => event.run),
+      runs
+    )
+    return assert.strictEqual(kept(log.all), "three")
+  })
+)
+
+it.run("a race, and copies of an agent, say at their end which texts have lost [P502]", (run) =>
+  Effect.gen(function* () {
+    const races = [
+      Agent.firstOf(hanging("slow"), yield* answering("won"), hanging("late")),
+      Agent.firstOf(
+        hanging("slow"),
+        hanging("slower"),
+        Agent.fallback(yield* failing("half"), yield* answering("won"))
+      ),
+      Agent.speculative(Agent.firstOf(yield* answering("won"), hanging("slow")), 1, { hedgeAfter: 0 }),
+      Agent.fallback(Agent.firstOf(yield* failing("one"), yield* failing("two")), yield* answering("won"))
+    ]
+    const expected = [["1 slow", "3 late"], ["1 half", "1 slow", "2 slower"], ["2 slow"], ["1 onetwo"]]
+    for (const [index, race] of races.entries()) {
+      const log = eventLog()
+      yield* overAMinute(run(race.pipe(log.listen), "go"))
+      const end = log.end()
+      assert(end?.type === "run-completed")
+      assert.strictEqual(end.output, "won")
+      assert.deepStrictEqual(discardedIn(log.all), run.isStreamed ? expected[index] : [])
+      assert.strictEqual(kept(log.all), run.isStreamed ? "won" : "")
+    }
+  })
+)
+
+it.run(
+  "nothing is taken back where nothing stands in for it: of a last failure, and of parts that all count [P502]",
+  (run) =>
+    Effect.gen(function* () {
+      const log = eventLog()
+      const order = Agent.fallback(yield* failing("one"), yield* failing("two"))
+      yield* Effect.flip(run(order.pipe(log.listen), "go"))
+      assert.strictEqual(kept(log.all), run.isStreamed ? "two" : "")
+      const both = eventLog()
+      yield* run(Agent.andThen(yield* answering("one"), yield* answering("two")).pipe(both.listen), "go")
+      assert.deepStrictEqual(discardedIn(both.all), [])
+    })
+)

@@ -1,0 +1,141 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Budget, Ledger, Usage } from "@kintsugi/core"
+import { Effect } from "effect"
+import { Meter, own, ownerAbove, type Warning } from "../../../packages/core/src/budget/Meter.ts"
+
+const meter = (
+  limits: Budget.Limits,
+  { above, elapsed = 0, now = 0 }: { now?: number; elapsed?: number; above?: Meter } = {}
+) => new Meter("worker", Budget.make(limits), new Ledger.Ledger(), now, elapsed, above)
+
+const asking = (limits: Budget.Limits, above?: Meter) => {
+  const made = meter(limits, above === undefined ? {} : { above })
+  made.onExceeded = () => Effect.succeed(Budget.stop)
+  return made
+}
+
+describe("what is left", () => {
+  it("is the least of this run's and of those above [A908]", () => {
+    const wide = meter({ maxTurns: 9, maxToolCalls: 9 })
+    const narrow = meter({ maxTurns: 2, maxToolCalls: 3 })
+    assert.deepStrictEqual([wide.left("maxTurns"), wide.left("maxToolCalls")], [9, 9])
+    assert.strictEqual(meter({ maxTurns: 5 }, { above: narrow }).left("maxTurns"), 2)
+    assert.strictEqual(meter({ maxTurns: 5 }, { above: wide }).left("maxTurns"), 5)
+    assert.strictEqual(meter({ maxToolCalls: 1 }, { above: narrow }).left("maxToolCalls"), 1)
+    assert.strictEqual(narrow.limit("maxToolCalls"), 3)
+  })
+
+  it("of calls is never below none, and what is beyond it may not run [A902]", () => {
+    const own = meter({ maxToolCalls: 2 }, { above: meter({ maxToolCalls: 4 }) })
+    assert.strictEqual(own.takeCalls(3), 2)
+    assert.strictEqual(own.left("maxToolCalls"), 0)
+    assert.strictEqual(own.takeCalls(2), 0)
+  })
+})
+
+it("what a run had spent before it goes on counts above it once, however often it goes on [P902]", () => {
+  const above = meter({ maxTurns: 9, maxToolCalls: 9 })
+  const goneOn = (spent: { readonly turns: number; readonly toolCalls: number }, runId = "below") => {
+    const below = meter({ maxTurns: 9, maxToolCalls: 9 }, { above })
+    below.restore(runId, spent)
+    return [above.left("maxTurns"), above.left("maxToolCalls")]
+  }
+  assert.deepStrictEqual(goneOn({ turns: 2, toolCalls: 1 }), [7, 8])
+  assert.deepStrictEqual(goneOn({ turns: 2, toolCalls: 1 }), [7, 8])
+  assert.deepStrictEqual(goneOn({ turns: 3, toolCalls: 3 }), [6, 6])
+  assert.deepStrictEqual(goneOn({ turns: 3, toolCalls: 3 }), [6, 6])
+  assert.deepStrictEqual(goneOn({ turns: 1, toolCalls: 1 }, "another"), [5, 5])
+})
+
+describe("the nearest end that nobody puts off", () => {
+  it("is the earlier one of a run and of those above, its own where both are the same [A903]", () => {
+    const above = meter({ maxDuration: "10 seconds" })
+    const sooner = meter({ maxDuration: "5 seconds" }, { above })
+    const later = meter({ maxDuration: "20 seconds" }, { above })
+    const same = meter({ maxDuration: "10 seconds" }, { above })
+    assert.strictEqual(above.deadline, above)
+    assert.strictEqual(sooner.deadline, sooner)
+    assert.strictEqual(later.deadline, above)
+    assert.strictEqual(same.deadline, above)
+  })
+
+  it("passes a run of which somebody may extend the time [A909]", () => {
+    const above = meter({ maxDuration: "10 seconds" })
+    assert.strictEqual(asking({ maxDuration: "5 seconds" }, above).deadline, above)
+    assert.strictEqual(asking({ maxDuration: "5 seconds" }).deadline, undefined)
+  })
+
+  it("counts from when the time began to run [A903]", () => {
+    const resumed = meter({ maxDuration: "10 seconds" }, { now: 100_000, elapsed: 4000 })
+    assert.strictEqual(resumed.ownDeadline, 106_000)
+    const late = meter({ maxDuration: "10 seconds" }, { now: 100_000, elapsed: 14_000 })
+    assert.deepInclude(late.late(100_001), { reason: "maxDuration", limit: 10_000, spent: 14_001 })
+    assert.deepInclude(resumed.late(100_001), { limit: 10_000, spent: 10_000 })
+  })
+})
+
+describe("warnings", () => {
+  const warnings = (made: Meter, now: number) => {
+    const told: Array<Warning> = []
+    made.announce = (warning) => Effect.sync(() => void told.push(warning))
+    Effect.runSync(made.warn(now))
+    return told
+  }
+
+  it("tell of every limit that is near, once each, and of none at a share of 1 [A910]", () => {
+    const made = meter({ maxTurns: 2, maxDuration: "10 seconds", warnAt: 0.5 })
+    made.takeTurn()
+    assert.deepStrictEqual(warnings(made, 5000), [
+      { reason: "maxTurns", limit: 2, spent: 1 },
+      { reason: "maxDuration", limit: 10_000, spent: 5000 }
+    ])
+    assert.deepStrictEqual(warnings(made, 9000), [])
+    const quiet = meter({ maxTurns: 1, maxDuration: "10 seconds", warnAt: 1 })
+    quiet.takeTurn()
+    assert.deepStrictEqual(warnings(quiet, 10_000), [])
+  })
+
+  it("wait for whoever listens [A910]", () => {
+    const made = meter({ maxTurns: 2, warnAt: 0.5 })
+    made.takeTurn()
+    Effect.runSync(made.warn(0))
+    assert.deepStrictEqual(warnings(made, 0), [{ reason: "maxTurns", limit: 2, spent: 1 }])
+  })
+
+  it("tell of what is near above as well [A910]", () => {
+    const above = meter({ maxTurns: 2, warnAt: 0.5 })
+    const told: Array<Warning> = []
+    above.announce = (warning) => Effect.sync(() => void told.push(warning))
+    const below = meter({ maxTurns: 9 }, { above })
+    below.takeTurn()
+    assert.deepStrictEqual(warnings(below, 0), [])
+    assert.deepStrictEqual(told, [{ reason: "maxTurns", limit: 2, spent: 1 }])
+  })
+})
+
+describe("extending", () => {
+  it("is refused when the limit does not grow, with both limits [A909]", () => {
+    const made = meter({ maxTurns: 3 })
+    for (const limit of [2, 3]) {
+      assert.throws(() => made.extend("maxTurns", limit), `Budget.extend: maxTurns is 3, ${limit} is not above it`)
+    }
+    made.extend("maxTurns", 4)
+    assert.strictEqual(made.limit("maxTurns"), 4)
+  })
+})
+
+it("what a reply without items costs is what its tokens cost [A904]", () => {
+  const made = meter({ prices: { known: { input: 1, output: 2 } } })
+  const usage = Usage.make({ inputTokens: 1_000_000, outputTokens: 1_000_000 })
+  assert.strictEqual(made.costOf("known", usage), 3)
+  assert.strictEqual(made.costOf("unknown", usage), undefined)
+})
+
+it("a limit belongs to a run or to one above it, never to another, and no other error does [A113]", () => {
+  const above = meter({})
+  const below = meter({}, { above })
+  const error = own(new Error("over"), above)
+  assert.strictEqual(ownerAbove(error, below), above)
+  assert.strictEqual(ownerAbove(error, meter({})), undefined)
+  for (const other of [undefined, null, "text", 5, {}]) assert.strictEqual(ownerAbove(other, below), undefined)
+})

@@ -1,0 +1,199 @@
+import { assert, describe } from "@effect/vitest"
+import {
+  ErrorCause,
+  LlmError,
+  Problem,
+  Recovery,
+  RecoveryAdvice,
+  Render,
+  RetryAfter,
+  Tool,
+  ToolError
+} from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Cause, Duration, Effect, Exit, Schema } from "effect"
+import { it } from "../../_support/run.ts"
+import { agentWith, batch, callingOnce, done, fixer, read, scripted } from "../../_support/dialogue.ts"
+
+/** A credential, and the part of it that must be nowhere. */
+const credentials: ReadonlyArray<readonly [text: string, secret: string]> = [
+  ["sk-proj-abcdefghijklmnop1234", "abcdefghijklmnop"],
+  ["gsk_abcdefghijklmnopqrstuvwx", "abcdefghijklmnop"],
+  ["pplx-abcdefghijklmnopqrst", "abcdefghijklmnop"],
+  ["xai-abcdefghijklmnopqrst", "abcdefghijklmnop"],
+  ["hf_abcdefghijklmnopqrst", "abcdefghijklmnop"],
+  ["ghs_abcdefghijklmnopqrst", "abcdefghijklmnop"],
+  ["github_pat_abcdefghijklmnopqrst", "abcdefghijklmnop"],
+  ["AKIAIOSFODNN7EXAMPLE", "IOSFODNN7"],
+  ["eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl", "eyJzdWIiOiIxMjM0In0"],
+  ["Bearer abcdefghijklmnop", "abcdefghijklmnop"],
+  ["Basic dXNlcjpodW50ZXIy", "dXNlcjpodW50ZXIy"],
+  ["Authorization: Token hunter2hunter2", "hunter2"],
+  ["authorization=hunter2hunter2", "hunter2"],
+  ["Cookie: session=hunter2; theme=dark", "hunter2"],
+  ["GET /v1beta/models?key=hunter2hunter2", "hunter2"],
+  ["password=opensesame", "opensesame"],
+  ['{"password":"open sesame"}', "sesame"],
+  ["api_key: hunter2hunter2", "hunter2"],
+  ["postgres://u:p/a@ss@host/db", "p/a@ss"],
+  ["https://admin:hunter2@host/path", "hunter2"],
+  ["https://host/path?sig=hunter2", "hunter2"]
+]
+
+describe("masking", () => {
+  it("masks credentials by their shape, and by what they are called [P202]", () => {
+    for (const [text, secret] of credentials) {
+      for (const around of [text, `request failed (${text})`, `first line\n${text}\nlast line`]) {
+        assert.notInclude(ErrorCause.mask(around), secret)
+      }
+    }
+  })
+
+  it("leaves sentences alone that merely speak of such things [P202]", () => {
+    for (const text of [
+      "pageToken: Expected string, got number 3; password: Missing key, got nothing",
+      "Invalid token: exceeds the maximum context",
+      "a bearer token is needed, or basic authentication",
+      "use a key-value store; the key is 'name'",
+      "see https://host:8080/@user/notes and mailto:someone@example.org"
+    ]) {
+      assert.strictEqual(ErrorCause.mask(text), text)
+    }
+  })
+
+  it("our own messages, codes, labels and JSON hold none, wherever it came from [P202]", () => {
+    const tool = "fetch"
+    for (const [text, secret] of credentials) {
+      const errors = [
+        LlmError.AuthenticationError.authenticationFailed("m", `Incorrect key: ${text}`),
+        LlmError.ServerError.serverError("m", new Error(text)),
+        ToolError.ExecutionError.fromApiError(tool, "web-service", 401, text),
+        ToolError.ExecutionError.wrap(
+          { tool, kind: "local", callId: "c", args: {} },
+          Object.assign(new Error("x"), { code: text })
+        ),
+        ToolError.ExecutionError.wrap({ tool, kind: "local", callId: "c", args: {} }, { name: text, message: "x" })
+      ]
+      for (const error of errors) {
+        assert.notInclude(error.message, secret)
+        assert.notInclude(JSON.stringify(error), secret)
+        assert.notInclude(JSON.stringify(Problem.fromError(error)), secret)
+        assert.notInclude(RecoveryAdvice.labelsOf(error).code, secret)
+      }
+    }
+    const late = LlmError.RequestTimeoutError.httpTimeout("https://admin:hunter2@host/path?x=1", "10 seconds")
+    const limited = LlmError.RateLimitError.apiRateLimit("https://h/x?key=hunter2hunter2", "1 second")
+    assert.notInclude(JSON.stringify([late, limited, late.message, limited.message]), "hunter2")
+  })
+
+  it("a told misfit keeps its fields, its advice and its order, however many there are [P201 P202]", () => {
+    const issues = Array.from({ length: 60 }, (_, index) => ({
+      path: [`field${index}`],
+      expected: "Expected string",
+      actual: "number 3"
+    }))
+    const error = ToolError.DeserializationError.of("t", "c", {}, "t parameters", issues)
+    const text = Render.messageOf(error)
+    assert.include(text, "field0: Expected string, got number 3")
+    assert.include(text, "and 40 more")
+    assert.match(text, /Correct these fields and call the tool again$/)
+  })
+
+  it.run("neither a renderer of a user nor a fixer's reason carries a credential to the model [P202 L911]", (run) =>
+    Effect.gen(function* () {
+      const key = "sk-proj-abcdefghijklmnop1234"
+      const rendered = scripted("one", Effect.fail(new Error(key)))
+      const escalated = scripted("two", Effect.fail(new Error("broken")))
+      const giving = fixer(Effect.fail(ToolError.EscalationError.of("fixer", `no access with ${key}`)))
+      const model = yield* ScriptedModel.make(batch("one", "two"), done)
+      const agent = agentWith(
+        rendered.tool.pipe(Tool.onError({ orElse: Recovery.tell((error) => `told ${String(error)}`) })),
+        escalated.tool.pipe(Tool.onError({ orElse: Recovery.fix(giving.agent) }))
+      )
+      yield* run(agent, "go").pipe(Effect.provide(model.layer))
+      assert.strictEqual(read(model).length, 2)
+      for (const text of read(model)) {
+        assert.include(text, "<redacted>")
+        assert.notInclude(text, "abcdefghijklmnop")
+      }
+    })
+  )
+})
+
+const hostile: ReadonlyArray<unknown> = [
+  {
+    _tag: "X",
+    get code() {
+      throw new Error("boom")
+    }
+  },
+  {
+    get _tag() {
+      throw new Error("boom")
+    }
+  },
+  { _tag: "X", message: "m", isRetryable: true, maxAttempts: Infinity, suggestedDelay: Duration.infinity },
+  { _tag: "X", isRetryable: true, maxAttempts: 2.5 },
+  { isRetryable: false, recovery: "resend" },
+  new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Error("boom")
+      },
+      has: () => {
+        throw new Error("boom")
+      }
+    }
+  ),
+  { _tag: "x".repeat(5_000_000) },
+  undefined,
+  Symbol("s")
+]
+
+it.run("whatever a tool fails with, its error can be made, told and written as JSON [T27 P203]", (run) =>
+  Effect.gen(function* () {
+    for (const failure of hostile) {
+      const wrapped = ToolError.ExecutionError.wrap({ tool: "t", kind: "local", callId: "c", args: {} }, failure)
+      assert.isBelow(JSON.stringify(wrapped).length, 5000)
+      assert.isTrue(wrapped.isRetryable ? wrapped.maxAttempts > 1 : wrapped.maxAttempts === 1)
+      assert.isTrue(wrapped.recovery === "resend" ? wrapped.isRetryable : !wrapped.isRetryable)
+      assert.isString(RecoveryAdvice.labelsOf(failure).code)
+      const { tool } = scripted("fetch", Effect.fail(failure))
+      const model = yield* callingOnce("fetch")
+      const agent = agentWith(tool.pipe(Tool.onError({ ExecutionError: Recovery.tell() })))
+      const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
+      assert.isTrue(Exit.isSuccess(exit), Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "")
+    }
+  })
+)
+
+it("numbers that are none are left out, and no depth of arguments is too much [T10]", () => {
+  const error = LlmError.ContextTooLongError.contextTooLong("m", Number.NaN, Infinity)
+  assert.notProperty(error, "limit")
+  assert.notProperty(error, "actual")
+  const deep = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`) as Schema.Json
+  const misfit = ToolError.DeserializationError.of("t", "c", deep, "t parameters", [])
+  assert.include(JSON.stringify(misfit), "KINTSUGI-DESERIALIZATION")
+})
+
+it("a problem never asks for a shorter wait than the server did, nor for one without end [T39]", () => {
+  const minute = LlmError.ModelOverloadedError.modelOverloaded("m", { retryAfter: Duration.minutes(1) })
+  assert.strictEqual(Problem.fromError(minute).retryAfter, 60)
+  const endless = Problem.fromError(LlmError.RateLimitError.apiRateLimit("m", Duration.infinity))
+  assert.notProperty(endless, "retryAfter")
+  assert.isTrue(Schema.is(Problem.Problem)(endless))
+})
+
+it("numbers beyond all waiting are instants, or say nothing [T12 P801]", () => {
+  const now = Date.UTC(2026, 0, 1)
+  assert.deepStrictEqual(RetryAfter.parse(String(now / 1000 + 30), now), Duration.seconds(30))
+  assert.isUndefined(RetryAfter.parse("9".repeat(307), now))
+})
+
+it("an error whose server forbids to send it again is not retryable, whatever its kind [P802]", () => {
+  const error = LlmError.ServerError.serverError("m", undefined, { status: 503, shouldRetry: false })
+  assert.deepInclude(error, { isRetryable: false, recovery: "fallback", maxAttempts: 1 })
+  assert.isTrue(Duration.isZero(error.suggestedDelay))
+  assert.isTrue(LlmError.ServerError.serverError("m").isRetryable)
+})

@@ -1,0 +1,36 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ToolError } from "@kintsugi/core"
+import { stackless } from "../../../packages/core/src/errors/stackless.ts"
+
+const framesOf = (error: Error): number => (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)).length
+
+describe("errors about what a model has sent", () => {
+  it("say nothing of where they were made, as Effect's own SchemaError", () => {
+    const errors = [
+      ToolError.InvalidArgs.of("add", "c1", "{", "it ends too early"),
+      ToolError.DeserializationError.of("add", "c1", {}, "add parameters", []),
+      ToolError.UnknownToolError.of("sub", "c1", ["add"])
+    ]
+    assert.deepStrictEqual(
+      errors.map((error) => [framesOf(error), error.stack?.includes(error.message)]),
+      errors.map(() => [0, true])
+    )
+  })
+
+  it("leave all other errors as they are, also where making one throws", () => {
+    const { stackTraceLimit } = Error
+    assert.strictEqual(
+      stackless(() => 1),
+      1
+    )
+    assert.throws(
+      () =>
+        stackless(() => {
+          throw new TypeError("no")
+        }),
+      "no"
+    )
+    assert.strictEqual(Error.stackTraceLimit, stackTraceLimit)
+    assert.isAbove(framesOf(new Error("here")), 0)
+  })
+})

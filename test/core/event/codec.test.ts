@@ -1,0 +1,384 @@
+import { assert, it } from "@effect/vitest"
+import {
+  AgentEvent,
+  Approval,
+  ErrorCause,
+  KintsugiError,
+  type Ledger,
+  LlmError,
+  Message,
+  type Snapshot,
+  ToolError,
+  Usage
+} from "@kintsugi/core"
+import { Duration, Effect, Exit, Redacted, Schema, SchemaIssue } from "effect"
+import * as Arbitrary from "effect/Arbitrary"
+import { cause, check, instances, shape, shapeOf as shapeOfError } from "../../_support/errors.ts"
+
+const text = Schema.fromJsonString(AgentEvent.AgentEvent)
+const write = Schema.encodeSync(text)
+const read = Schema.decodeUnknownSync(text)
+
+type Full<Type extends AgentEvent.AgentEvent["type"]> = Required<
+  Extract<AgentEvent.AgentEvent, { readonly type: Type }>
+> &
+  (Type extends "verdict" ? AgentEvent.OfCall : unknown)
+
+const origin = { runId: "r", agent: "a", turn: 1, at: 5 }
+const around = { ...origin, parent: { runId: "r0", callId: "c0" } }
+const ofCall = { callId: "c", tool: "t" }
+const usage = Usage.make({ inputTokens: 3 })
+const call: Message.ToolCall = { type: "tool-call", id: "c", name: "t", arguments: { n: 1 } }
+const reply: Message.Reply = { content: [Message.text("well"), call], finish: "tool-calls", usage, model: "m1" }
+const settlement: Message.Settlement = { kind: "told", text: "no" }
+const message = Message.settle(reply, [settlement])
+const transcript = [Message.system("Work."), Message.user("go"), message]
+const entry: Required<Ledger.Entry> = {
+  runId: "r",
+  agent: "a",
+  turn: 1,
+  attempt: 2,
+  model: "m",
+  provider: "p",
+  layer: "agent",
+  outcome: "used",
+  usage,
+  cost: 0.5
+}
+const use: Required<AgentEvent.ToolUse> = {
+  arguments: { n: 1 },
+  params: { n: 1 },
+  settlement,
+  recoveredBy: "tell",
+  attempts: 2
+}
+const asked = { model: "m", attempt: 2, spent: entry }
+const spent = { usage, ledger: [entry] }
+const error = ToolError.InvalidArgs.of("t", "c", "{", "no JSON")
+const limit = { reason: "maxTurns", spent: 4, limit: 5 } as const
+
+const asking = new Approval.Request({
+  runId: "r",
+  agent: "a",
+  tool: "t",
+  callId: "c",
+  key: "r/1/0",
+  arguments: { n: 1 },
+  reason: "why",
+  digest: "d",
+  expiresAt: 9
+})
+const standing: Snapshot.Standing = {
+  key: "r/1/0",
+  position: {
+    attempts: 2,
+    rounds: 1,
+    startedAt: 3,
+    wakeAt: 9,
+    counts: { "agent.Busy": 1 },
+    steps: { "agent.Busy": [{ at: 4, seen: { _tag: "Busy", message: "busy", retryAfter: Duration.seconds(1) } }] }
+  },
+  runs: 2,
+  isOpen: true,
+  failures: [{ _tag: "Busy", message: "busy", isRetryable: true, suggestedDelay: Duration.seconds(2), maxAttempts: 3 }],
+  trail: [{ tag: "Busy", message: "busy", verdict: "retry", rung: 0, attempt: 1, delay: Duration.seconds(1) }]
+}
+const snapshot: Required<Snapshot.Snapshot> = {
+  version: 2,
+  runId: "r",
+  agent: "a",
+  skill: "s",
+  warned: ["maxTurns"],
+  transcript,
+  compacted: { head: transcript, from: 1 },
+  asked: 0,
+  open: {
+    reply,
+    settlements: [null],
+    settled: [null],
+    admitted: 1,
+    inARow: 1,
+    wasOff: false,
+    requests: [asking],
+    standings: [standing]
+  },
+  limits: { maxTurns: 8, maxToolCalls: 32, maxTokens: Infinity, maxCost: Infinity, maxDuration: 300_000 },
+  turn: 1,
+  spent: { turns: 1, toolCalls: 1, millis: 5 },
+  ledger: [entry],
+  failures: { failingBatches: 1, isToolsOff: false, withheld: ["t"], streaks: [] },
+  callsWhileOff: 0,
+  outputsRejected: 0,
+  inARow: { tool: "t", calls: 1 }
+}
+
+/** Every event, with all that it may hold: one that is new, or holds more, does not compile without it. */
+const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
+  "run-start": { ...around, type: "run-start", input: "go", transcript },
+  "skill-chosen": { ...around, type: "skill-chosen", skill: "s", by: "model", confidence: 0.5, prompt: "Be." },
+  "turn-start": { ...around, type: "turn-start" },
+  "model-start": { ...around, type: "model-start", model: "m", provider: "p", attempt: 2 },
+  "model-end": { ...around, type: "model-end", reply, ...asked },
+  "model-failed": { ...around, type: "model-failed", error, ...asked },
+  "model-interrupted": { ...around, type: "model-interrupted", ...asked },
+  "text-delta": { ...around, type: "text-delta", text: "we" },
+  "reasoning-delta": { ...around, type: "reasoning-delta", text: "hm" },
+  "attempt-discarded": { ...around, type: "attempt-discarded", attempt: 1, text: "we", run: "r2" },
+  compacted: {
+    ...around,
+    type: "compacted",
+    compaction: "dropOldest",
+    before: { messages: 9, characters: 900 },
+    after: { messages: 3, characters: 300 },
+    transcript
+  },
+  "tool-start": { ...around, ...ofCall, type: "tool-start", arguments: '{"n":1}' },
+  "arguments-coerced": {
+    ...around,
+    ...ofCall,
+    type: "arguments-coerced",
+    change: { step: "convert-number", path: ["n", 0], before: "1", after: 1 }
+  },
+  "tool-progress": { ...around, ...ofCall, type: "tool-progress", data: { done: 0.5 } },
+  "tool-refused": { ...around, ...ofCall, type: "tool-refused", settlement },
+  "tool-skipped": { ...around, ...ofCall, type: "tool-skipped", settlement },
+  "tool-compensated": { ...around, ...ofCall, type: "tool-compensated", key: "run-1/1/0", error },
+  "tool-failed": { ...around, ...ofCall, type: "tool-failed", attempt: 2, error },
+  "fix-start": { ...around, ...ofCall, type: "fix-start", round: 1, input: "{" },
+  "fix-end": { ...around, ...ofCall, type: "fix-end", round: 1, answer: "{}" },
+  "fix-failed": { ...around, ...ofCall, type: "fix-failed", round: 1, error },
+  "tool-end": {
+    ...around,
+    ...ofCall,
+    type: "tool-end",
+    use
+  },
+  verdict: {
+    ...around,
+    ...ofCall,
+    type: "verdict",
+    layer: "tool",
+    tag: "InvalidArgs",
+    verdict: "retry",
+    rung: 1,
+    attempt: 2,
+    delay: Duration.millis(12.5),
+    hint: Duration.infinity,
+    hintFrom: "RateLimitError",
+    left: { turns: Infinity, toolCalls: 2 },
+    error
+  },
+  "turn-end": { ...around, type: "turn-end", message },
+  "budget-warning": { ...around, type: "budget-warning", ...limit },
+  "budget-exceeded": { ...around, type: "budget-exceeded", ...limit, decision: "extend" },
+  "run-completed": { ...around, type: "run-completed", output: { keys: 3 }, finish: "length", ...spent },
+  "run-failed": {
+    ...around,
+    type: "run-failed",
+    error,
+    isDefect: false,
+    reasons: [error, error],
+    transcript,
+    ...spent
+  },
+  "output-coerced": {
+    ...around,
+    type: "output-coerced",
+    change: { step: "convert-number", path: [], before: "a", after: 1 }
+  },
+  "output-rejected": {
+    isCut: true,
+    ...around,
+    type: "output-rejected",
+    text: "no",
+    issues: [{ path: ["n"], expected: "Expected number", actual: "nothing" }],
+    message: Message.user("again")
+  },
+  "approval-requested": { ...around, ...ofCall, type: "approval-requested", request: asking },
+  "approval-decided": { ...around, ...ofCall, type: "approval-decided", decision: { type: "approve", arguments: 1 } },
+  "run-suspended": { ...around, type: "run-suspended", snapshot, message, ...spent },
+  "run-interrupted": { ...around, type: "run-interrupted", transcript, ...spent }
+}
+
+it("every event is written with all that it holds [A1203]", () => {
+  for (const [type, event] of Object.entries(full)) assert.deepStrictEqual(read(write(event)), event, type)
+  const { callId: _c, tool: _t, ...outside } = full.verdict
+  assert.deepStrictEqual(read(write(outside)), outside)
+  assert.deepInclude(Schema.encodeSync(AgentEvent.AgentEvent)(full.verdict), { delay: 12.5, hint: "Infinity" })
+})
+
+const errors = Arbitrary.flatMap(Arbitrary.schema(Schema.Literals(["foreign", "tool", "budget"])), (kind) => {
+  if (kind === "foreign") return cause
+  return Arbitrary.map(
+    instances(kind === "tool" ? "ToolExecutionError" : "BudgetExceededError"),
+    (error): unknown => error
+  )
+})
+
+const json = Arbitrary.schema(Schema.Json)
+
+/** An event with an error, and values that are JSON, where the schema says no more than that there is something. */
+const events = Arbitrary.map(
+  Arbitrary.all({ event: Arbitrary.schema(AgentEvent.AgentEvent), error: errors, value: json }),
+  ({ error, event, value }): AgentEvent.AgentEvent => {
+    switch (event.type) {
+      case "run-start":
+        return { ...event, input: value }
+      case "run-completed":
+        return { ...event, output: value }
+      case "tool-progress":
+        return { ...event, data: value }
+      case "arguments-coerced":
+        return { ...event, change: { ...event.change, before: value, after: undefined } }
+      case "tool-end":
+        return { ...event, use: { ...event.use, ...("params" in event.use ? { params: value } : {}) } }
+      case "verdict":
+      case "model-failed":
+      case "tool-failed":
+      case "fix-failed":
+      case "run-failed":
+        return { ...event, error }
+      default:
+        return event
+    }
+  }
+)
+
+/** All that has to survive: of a foreign error its summary. */
+const shapeOf = (event: AgentEvent.AgentEvent): unknown =>
+  "error" in event ? [shape({ ...event, error: undefined }), shapeOfFailure(event.error)] : shape(event)
+
+const shapeOfFailure = (error: unknown): unknown =>
+  KintsugiError.isKintsugiError(error) ? shapeOfError(error) : ErrorCause.summarise(error)
+
+it.effect("every event comes back from JSON text as it was, complete, and is written the same again [A1203]", () => {
+  const seen = new Set<string>()
+  return Effect.map(
+    check(
+      events,
+      (event) => {
+        seen.add(event.type)
+        const written = write(event)
+        const back = read(written)
+        assert.deepStrictEqual(shapeOf(back), shapeOf(event))
+        assert.strictEqual(write(back), written)
+      },
+      600
+    ),
+    () => assert.deepStrictEqual([...seen].toSorted(), Object.keys(full).toSorted())
+  )
+})
+
+const completed = (output: unknown): AgentEvent.AgentEvent => ({
+  ...origin,
+  type: "run-completed",
+  output,
+  usage: Usage.empty,
+  ledger: []
+})
+
+const failed = (error: unknown): AgentEvent.AgentEvent => ({
+  ...origin,
+  type: "tool-failed",
+  tool: "t",
+  callId: "c",
+  attempt: 1,
+  error
+})
+
+const outputAfter = (output: unknown): unknown => {
+  const back = read(write(completed(output)))
+  return back.type === "run-completed" ? back.output : assert.fail(back.type)
+}
+
+it("of values that are no JSON, what JSON can hold is written down [A1203]", () => {
+  class Point {
+    readonly x = 1
+    readonly #hidden = 2
+    get sum() {
+      return this.x + this.#hidden
+    }
+  }
+  const circle: Record<string, unknown> = { n: 1 }
+  circle["self"] = circle
+  const hostile = new Proxy(
+    {},
+    {
+      ownKeys: () => {
+        throw new Error("no")
+      }
+    }
+  )
+  const deep = Array.from({ length: 100_000 }).reduce<unknown>((inner) => [inner], 1)
+  for (const [value, expected] of [
+    [undefined, undefined],
+    [null, null],
+    [{ a: undefined, b: [undefined, 1] }, { b: [null, 1] }],
+    [10n, "10"],
+    [Number.NaN, "NaN"],
+    [Symbol("s"), "Symbol(s)"],
+    [() => 1, "[function]"],
+    [new Date(0), "1970-01-01T00:00:00.000Z"],
+    [new Point(), { x: 1 }],
+    [new Map([["a", 1n]]), [["a", "1"]]],
+    [new Uint8Array(3), "[object Uint8Array]"],
+    [circle, { n: 1, self: "…" }],
+    [hostile, "…"],
+    [Redacted.make("hush"), "<redacted>"],
+    [new TypeError("no"), { name: "TypeError", message: "no" }]
+  ] as const) {
+    assert.deepStrictEqual(outputAfter(value), expected)
+    assert.deepStrictEqual(outputAfter(outputAfter(value)), expected)
+  }
+  assert.isBelow(write(completed(deep)).length, 2000)
+})
+
+const key = "sk-proj-abcdefghijklmnop1234"
+const hush = "hush-hush-0815"
+
+it("no planted secret of a failure crosses, of whatever class it is [A1203 P202]", () => {
+  const foreign = Object.assign(new Error(`refused: Bearer ${key}, password=${hush}`), {
+    headers: { authorization: hush },
+    config: { data: hush }
+  })
+  for (const error of [
+    foreign,
+    `token=${hush} ${key}`,
+    { ...foreign, message: foreign.message },
+    new LlmError.NetworkError({ host: "h", message: `failed with ${key}`, detail: `token=${hush}`, cause: foreign }),
+    LlmError.UnknownLlmError.unknown("m", foreign),
+    ToolError.ExecutionError.wrap({ tool: "t", callId: "c", kind: "local", args: {} }, foreign),
+    ToolError.ToolExecutionError.exhausted({ tool: "t", callId: "c" }, { failures: [foreign], runs: 1 })
+  ]) {
+    const written = write(failed(error))
+    assert.notInclude(written, key)
+    assert.notInclude(written, hush)
+    const back = read(written)
+    assert.strictEqual(write(back), written)
+    const decoded = back.type === "tool-failed" ? back.error : undefined
+    if (KintsugiError.isKintsugiError(error)) assert.strictEqual(decoded?.constructor, error.constructor)
+    else assert.instanceOf(decoded, ErrorCause.ForeignError)
+  }
+  class Session {
+    readonly note = `Bearer ${key}`
+    readonly token = Redacted.make(hush)
+  }
+  const written = write(completed({ session: new Session(), error: foreign }))
+  assert.notInclude(written, key)
+  assert.notInclude(written, hush)
+})
+
+it("an event of a type that nobody knows, and a damaged one, fail typed [A1203]", () => {
+  const decode = Schema.decodeUnknownExit(AgentEvent.AgentEvent)
+  for (const json of [
+    { ...origin, type: "run-paused" },
+    { ...origin, type: "turn-start", turn: "one" },
+    { ...origin, type: "verdict", tag: "Busy" },
+    {},
+    null
+  ]) {
+    const error = Exit.findErrorOption(decode(json))
+    assert.isTrue(error._tag === "Some" && Schema.isSchemaError(error.value) && SchemaIssue.isIssue(error.value.issue))
+  }
+  assert.isTrue(Exit.isFailure(Schema.decodeUnknownExit(text)("{")))
+})

@@ -1,0 +1,160 @@
+/** Decisions that come too late or are about something else, and documents that somebody has changed. */
+import { assert } from "@effect/vitest"
+import { Agent, Approval, Budget, Skill, Snapshot } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Exit, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { it } from "../../_support/run.ts"
+import { agentWith, done, scripted } from "../../_support/dialogue.ts"
+import { deciding, outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
+
+const { call, calls, make } = ScriptedModel
+
+const pay = calls(call("pay", { cents: 5 }, "c1"))
+
+it.effect("a decision that came too late does not count later either: who is asked again decides again [P903]", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = paying({ validFor: "1 hour" })
+    const agent = agentWith(tool)
+    const model = yield* make(pay, done)
+    const first = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    const stale = deciding(first).decisions
+    yield* TestClock.adjust("2 hours")
+    const resumed = (from: Snapshot.Snapshot, decisions: ReadonlyArray<Approval.Decided>) =>
+      outcomeOf(Agent.resume(agent), { from, decisions }, model)
+    const second = yield* snapshotOf(yield* resumed(first, stale))
+    const third = yield* snapshotOf(yield* resumed(second, stale))
+    assert.deepStrictEqual(runs, [])
+    assert.notStrictEqual(Snapshot.requestsOf(third)[0]?.digest, stale[0]?.digest)
+    const end = yield* resumed(third, deciding(third).decisions)
+    assert.strictEqual(end._tag, "Completed")
+    assert.deepStrictEqual(runs, [5])
+  })
+)
+
+it.effect("while it is valid, a request stays the same however often the run is suspended [P903]", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = paying({ validFor: "1 hour" })
+    const agent = agentWith(tool)
+    const model = yield* make(pay, done)
+    const first = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    yield* TestClock.adjust("30 minutes")
+    const second = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), { from: first }, model))
+    assert.deepStrictEqual(Snapshot.requestsOf(second), Snapshot.requestsOf(first))
+    const { decisions } = deciding(first)
+    const end = yield* outcomeOf(Agent.resume(agent), { from: second, decisions }, model)
+    assert.strictEqual(end._tag, "Completed")
+    assert.deepStrictEqual(runs, [5])
+  })
+)
+
+it.effect("a later expiry, written into the snapshot, makes no decision count [P903]", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = paying({ validFor: "1 hour" })
+    const agent = agentWith(tool)
+    const model = yield* make(pay)
+    const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
+    const { decisions } = deciding(from)
+    const requests = Snapshot.requestsOf(from).map(
+      (request) => new Approval.Request({ ...request, expiresAt: request.expiresAt + 1e9 })
+    )
+    assert(from.open !== undefined)
+    const changed = { ...from, open: { ...from.open, requests } }
+    yield* TestClock.adjust("2 hours")
+    const again = yield* outcomeOf(Agent.resume(agent), { from: changed, decisions }, model)
+    assert.strictEqual(again._tag, "Suspended")
+    assert.deepStrictEqual(runs, [])
+  })
+)
+
+type Document = Record<string, unknown>
+
+/** A document with one of its places changed. */
+const changed = (document: Schema.Json, path: ReadonlyArray<string | number>, value: unknown): unknown => {
+  const [key, ...rest] = path
+  if (key === undefined) return value
+  if (Array.isArray(document)) {
+    return document.map((item, index) => (index === key ? changed(item, rest, value) : item))
+  }
+  // the paths of this test lead through objects and arrays only
+  const fields = document as Document
+  return { ...fields, [key]: changed(fields[key] as Schema.Json, rest, value) }
+}
+
+it.effect("a document whose numbers, places or requests no run could have fails, with the place [P903 A901]", () =>
+  Effect.gen(function* () {
+    const { tool } = paying()
+    const { tool: look } = scripted("look", Effect.succeed("seen"))
+    const model = yield* make(calls(call("look", {}, "c1"), call("pay", { cents: 5 }, "c2")))
+    const outcome = yield* outcomeOf(agentWith(tool, look), "go", model)
+    assert(outcome._tag === "Suspended")
+    const document = Snapshot.toJson(outcome.snapshot)
+    yield* Snapshot.fromJson(document)
+    const deep = Array.from({ length: 20_000 }).reduce<Schema.Json>((inner) => [inner], 1)
+    for (const [path, value] of [
+      [["limits", "maxTurns"], "NaN"],
+      [["limits", "maxTurns"], "Infinity"],
+      [["limits", "maxToolCalls"], "Infinity"],
+      [["limits", "maxTokens"], 2.5],
+      [["limits", "maxCost"], -1],
+      [["limits", "maxDuration"], "NaN"],
+      [["turn"], -1],
+      [["spent", "turns"], -1e9],
+      [["spent", "toolCalls"], 0.5],
+      [["spent", "millis"], -1e15],
+      [["inARow", "calls"], -1e9],
+      [["outputsRejected"], -1e9],
+      [["callsWhileOff"], -1],
+      [["failures", "failingBatches"], -1],
+      [["ledger", 0, "usage", "inputTokens"], -1e12],
+      [["ledger", 0, "cost"], -1],
+      [["open", "admitted"], -3.5],
+      [["open", "inARow"], -1],
+      [["open", "settlements"], []],
+      [["open", "settled"], [null]],
+      [["open", "reply", "content"], []],
+      [["open", "settlements", 1], { kind: "result", text: "paid" }],
+      [["open", "requests", 0, "key"], "another/1/0"],
+      [["open", "requests", 0, "expiresAt"], 1e15],
+      [["open", "requests", 0, "arguments"], { cents: 6 }],
+      [["open", "reply", "content", 1, "arguments"], { cents: 9999 }],
+      [["open", "requests", 0, "arguments"], deep]
+    ] as const) {
+      const exit = yield* Effect.exit(Snapshot.fromJson(changed(document, path, value)))
+      assert(Exit.isFailure(exit), path.join("."))
+      const error = yield* Effect.flip(Snapshot.fromJson(changed(document, path, value)))
+      assert.isTrue(Schema.isSchemaError(error), path.join("."))
+      if (value !== deep) assert.include(String(error), `["${path[0]}"]`)
+    }
+  })
+)
+
+it("a new limit is such as a budget takes: what is none for any of them is refused where it is made [A909]", () => {
+  for (const limit of [Number.NaN, 0, -1, -Infinity]) assert.throws(() => Budget.extend(limit), RangeError)
+  assert.deepStrictEqual(Budget.extend(2.5), { kind: "extend", limit: 2.5 })
+})
+
+it.run(
+  "a fraction of a turn, or turns without an end, are a defect where they are no limit of that kind [A909]",
+  (run) =>
+    Effect.gen(function* () {
+      for (const limit of [2.5, Infinity]) {
+        const { tool } = scripted("look", Effect.succeed("seen"))
+        const model = yield* make(calls(call("look", {}, "c1")))
+        const agent = Agent.make("worker", {
+          budget: { maxTurns: 1 },
+          skills: [Skill.make("work", { description: "Works.", tools: [tool] })]
+        }).pipe(Agent.onBudgetExceeded(() => Budget.extend(limit)))
+        const exit = yield* Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer)))
+        assert.isTrue(Exit.hasDies(exit))
+        assert.include(String(exit), "maxTurns must be a whole number of at least 1")
+      }
+      const { tool } = scripted("look", Effect.succeed("seen"))
+      const model = yield* make(calls(call("look", {}, "c1")), done)
+      const agent = Agent.make("worker", {
+        budget: { maxTokens: 14 },
+        skills: [Skill.make("work", { description: "Works.", tools: [tool] })]
+      }).pipe(Agent.onBudgetExceeded(() => Budget.extend(Infinity)))
+      assert.strictEqual(yield* run(agent, "go").pipe(Effect.provide(model.layer)), "done")
+    })
+)

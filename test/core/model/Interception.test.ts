@@ -1,0 +1,145 @@
+import { assert } from "@effect/vitest"
+import { Agent, Interception, LlmError, Model, Recovery, RunContext, Skill, Tool, ToolError } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Duration, Effect, Layer, Option, Schema, Stream } from "effect"
+import { it } from "../../_support/run.ts"
+import { agentWith, batch, busy, callingOnce, done, read, scripted } from "../../_support/dialogue.ts"
+
+/** Who stands in the way of steps, and lets all of them through. */
+const through: Interception.Interceptor = { intercept: (_, self) => self }
+
+const intercepted =
+  (interceptor: Partial<Interception.Interceptor>) =>
+  <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.provideService(self, Interception.Current, { ...through, ...interceptor })
+
+it.run("somebody else waits before another attempt, for a model and for a tool [P1112]", (run) =>
+  Effect.gen(function* () {
+    const waits: Array<number> = []
+    const wait = (delay: Duration.Duration) => Effect.sync(() => void waits.push(Duration.toMillis(delay)))
+    const model = yield* ScriptedModel.make(
+      ScriptedModel.fails(LlmError.ModelOverloadedError.modelOverloaded("scripted")),
+      batch("look"),
+      done
+    )
+    const look = scripted("look", Effect.fail(busy()), Effect.succeed("seen"))
+    const agent = agentWith(
+      look.tool.pipe(Tool.onError({ Busy: Recovery.retry({ maxAttempts: 2, initialBackoff: "3 seconds" }) }))
+    ).pipe(Agent.onLlmError({ ModelOverloadedError: Recovery.retry({ maxAttempts: 2, initialBackoff: "5 seconds" }) }))
+    // nothing moves the clock
+    const answer = yield* run(agent, "go").pipe(intercepted({ wait }), Effect.provide(model.layer))
+    assert.strictEqual(answer, "done")
+    assert.deepStrictEqual(waits, [5000, 3000])
+  })
+)
+
+it.run("each member of a model that is made of others is a step, and an entry of the ledger [P1112]", (run) =>
+  Effect.gen(function* () {
+    const failing: Model.Service = {
+      name: "first",
+      provider: "a",
+      generate: () => Effect.fail(LlmError.ModelOverloadedError.modelOverloaded("first")),
+      stream: () => Stream.fail(LlmError.ModelOverloadedError.modelOverloaded("first"))
+    }
+    const second = yield* ScriptedModel.make(done)
+    const asked: Array<string> = []
+    const booked: Array<string> = []
+    const agent = agentWith().pipe(
+      Agent.onEvent((event) =>
+        Effect.sync(() => {
+          if (event.type === "run-completed") booked.push(...event.ledger.map(({ model }) => model))
+        })
+      )
+    )
+    const layer = Model.fallback(Layer.succeed(Model.Model, failing), second.layer)
+    const intercept: Interception.Interceptor["intercept"] = (step, self) => {
+      if (step.kind === "model call") asked.push(step.model)
+      return self
+    }
+    yield* run(agent, "go").pipe(intercepted({ intercept }), Effect.provide(layer))
+    assert.deepStrictEqual(asked, ["first", "scripted"])
+    assert.deepStrictEqual(booked, ["first", "scripted"])
+  })
+)
+
+it.run("a call that waited for its turn is told of before it begins, the others are not [P1112]", (run) =>
+  Effect.gen(function* () {
+    const order: Array<string> = []
+    const turn = (key: string) => Effect.sync(() => void order.push(`turn ${key.split("/").slice(1).join("/")}`))
+    const intercept: Interception.Interceptor["intercept"] = (step, self) => {
+      if (step.kind === "tool attempt") order.push(step.tool)
+      return self
+    }
+    const model = yield* callingOnce("a", "b", "c")
+    const tools = ["a", "b", "c"].map((name) => scripted(name, Effect.succeed("ok")).tool)
+    const agent = Agent.make("worker", {
+      budget: { toolConcurrency: 1 },
+      skills: [Skill.make("work", { description: "Works.", tools })]
+    })
+    yield* run(agent, "go").pipe(intercepted({ intercept, turn }), Effect.provide(model.layer))
+    assert.deepStrictEqual(order, ["a", "turn 1/1", "b", "turn 1/2", "c"])
+  })
+)
+
+it.run("whatever runs within a call knows its key, and a run below knows in which call it was started [P1112]", (run) =>
+  Effect.gen(function* () {
+    const keys: Array<string> = []
+    const look = Effect.map(RunContext.Current, (current) => {
+      keys.push(`${current?.agent}: ${current?.callKey === undefined ? "no" : "a"} key, ${current?.startedIn}`)
+      return "seen"
+    })
+    const inner = Agent.deterministic("inner", (_input: string) => look)
+    const model = yield* ScriptedModel.make(
+      ScriptedModel.calls(ScriptedModel.call("plain", {}), ScriptedModel.call("inner", { input: "look" })),
+      done
+    )
+    const agent = agentWith(scripted("plain", look).tool, Agent.asTool(inner, { description: "Looks." }))
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.strictEqual(keys[0], "worker: a key, undefined")
+    assert.match(keys[1] ?? "", /^inner: no key, run-\w+\/1\/1$/)
+  })
+)
+
+const Pay = {
+  description: "Pays.",
+  parameters: Schema.Struct({}),
+  success: Schema.String,
+  sideEffects: "unsafe"
+} as const
+
+/** As if the first attempt had begun elsewhere. */
+const losing = () => {
+  let attempts = 0
+  const intercept: Interception.Interceptor["intercept"] = (step, self) =>
+    step.kind === "tool attempt" && ++attempts === 1 ? Effect.fail(new Interception.Lost()) : self
+  return intercepted({ intercept })
+}
+
+it.run("an attempt that was lost is looked up: it is found, it runs, or nobody knows [P1112]", (run) =>
+  Effect.gen(function* () {
+    let runs = 0
+    const pay = (verify?: Tool.Verify<string, never>) =>
+      Tool.make("pay", {
+        ...Pay,
+        ...(verify === undefined ? {} : { verify }),
+        run: () => Effect.sync(() => `paid ${++runs}`)
+      })
+    const read1 = (verify: Tool.Verify<string, never>) =>
+      Effect.gen(function* () {
+        const model = yield* callingOnce("pay")
+        yield* run(agentWith(pay(verify)), "go").pipe(losing(), Effect.provide(model.layer))
+        return read(model)
+      })
+    assert.deepStrictEqual(yield* read1(() => Effect.succeed(Option.some("found"))), ["result: found"])
+    assert.strictEqual(runs, 0)
+    assert.deepStrictEqual(yield* read1(() => Effect.succeed(Option.none())), ["result: paid 1"])
+    const unknown = yield* Effect.scoped(
+      Effect.gen(function* () {
+        const model = yield* ScriptedModel.make(batch("pay"))
+        return yield* Effect.flip(run(agentWith(pay()), "go").pipe(losing(), Effect.provide(model.layer)))
+      })
+    )
+    assert.instanceOf(unknown, ToolError.OutcomeUnknownError)
+    assert.strictEqual(runs, 1)
+  })
+)

@@ -1,0 +1,89 @@
+import { assert, it } from "@effect/vitest"
+import { Recovery } from "@kintsugi/core"
+import { Duration, Option, Schema } from "effect"
+import { asOfNow, Seen, seenOf } from "../../../packages/core/src/recovery/Position.ts"
+
+it("of a failure is kept what a schedule may have read of it, where it makes sense [P1104]", () => {
+  const advice = { isRetryable: false, suggestedDelay: Duration.seconds(2), maxAttempts: 3 }
+  const hint = { retryAfter: Duration.seconds(5) }
+  assert.deepStrictEqual(seenOf({ _tag: "Busy", message: "busy", ...advice, ...hint }), {
+    _tag: "Busy",
+    message: "busy",
+    ...advice,
+    ...hint
+  })
+  assert.deepStrictEqual(seenOf({ _tag: "Busy", message: "busy", cause: hint }), {
+    _tag: "Busy",
+    message: "busy",
+    ...hint
+  })
+  const senseless = {
+    isRetryable: "no",
+    suggestedDelay: Duration.infinity,
+    maxAttempts: Infinity,
+    retryAfter: Duration.infinity
+  }
+  assert.deepStrictEqual(seenOf({ _tag: "Busy", message: "busy", ...senseless }), { _tag: "Busy", message: "busy" })
+  assert.deepStrictEqual(
+    seenOf({ _tag: "Busy", message: "busy", suggestedDelay: 2, maxAttempts: "3", retryAfter: 5 }),
+    { _tag: "Busy", message: "busy" }
+  )
+})
+
+it("it is written as JSON and read again, and nothing without a tag and a message is [P1104]", () => {
+  const codec = Schema.toCodecJson(Seen)
+  const seen: Seen = {
+    _tag: "Busy",
+    message: "busy",
+    isRetryable: true,
+    suggestedDelay: Duration.seconds(2),
+    maxAttempts: 3,
+    retryAfter: Duration.seconds(5)
+  }
+  const written = JSON.parse(JSON.stringify(Schema.encodeSync(codec)(seen)))
+  assert.deepStrictEqual(written, { ...seen, suggestedDelay: 2000, retryAfter: 5000 })
+  assert.deepStrictEqual(Schema.decodeUnknownSync(codec)(written), seen)
+  const read = Schema.decodeUnknownOption(codec)
+  for (const wrong of [{}, { _tag: "Busy" }, { message: "busy" }, { ...written, maxAttempts: "3" }]) {
+    assert.isTrue(Option.isNone(read(wrong)))
+  }
+})
+
+/** Two attempts and a round in, with one step of a schedule. */
+const positionWith = (seen: typeof Seen.Type): Recovery.Position => ({
+  attempts: 2,
+  rounds: 1,
+  startedAt: 1000,
+  wakeAt: 3000,
+  counts: { "Busy:fix": 1 },
+  steps: { "Busy:retry": [{ at: 1500, seen }] }
+})
+
+it("a position is written as JSON and read again, and none that lacks anything is [P1104]", () => {
+  const codec = Schema.toCodecJson(Recovery.Position)
+  const isPosition = (value: unknown) => Option.isSome(Schema.decodeUnknownOption(codec)(value))
+  const seen = { _tag: "Busy", message: "busy", suggestedDelay: Duration.seconds(2) }
+  const position = positionWith(seen)
+  const written: object = JSON.parse(JSON.stringify(Schema.encodeSync(codec)(position)))
+  assert.deepStrictEqual(Schema.decodeUnknownSync(codec)(written), position)
+  for (const name of Object.keys(position)) assert.isFalse(isPosition({ ...written, [name]: undefined }), name)
+  for (const step of [{ at: 1500 }, { seen: { _tag: "Busy", message: "busy" } }, { at: "now", seen: {} }]) {
+    assert.isFalse(isPosition({ ...written, steps: { "Busy:retry": [step] } }), JSON.stringify(step))
+  }
+})
+
+it("a policy whose time stood still goes on as if it had waited until now [P1104]", () => {
+  const seen = { _tag: "Busy", message: "busy" }
+  const position = positionWith(seen)
+  assert.deepStrictEqual(asOfNow(position, 10_000), {
+    ...position,
+    startedAt: 8000,
+    wakeAt: 10_000,
+    steps: { "Busy:retry": [{ at: 8500, seen }] }
+  })
+})
+
+it("a table has a row for each verdict in it, and none for anything else", () => {
+  const table = { Busy: Recovery.rethrow, orElse: undefined, _tag: "text" }
+  assert.deepStrictEqual([...Recovery.rowsOf(table).keys()], ["Busy"])
+})

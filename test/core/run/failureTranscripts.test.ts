@@ -1,0 +1,189 @@
+/** What is kept of a run: the key of each call over all of its attempts, and all that was said when a run ends badly. */
+import { assert } from "@effect/vitest"
+import { Agent, type Budget, Recovery, RunError, Skill, Tool, ToolError } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Schema } from "effect"
+import { it } from "../../_support/run.ts"
+import {
+  batch,
+  busy,
+  type Busy,
+  done,
+  eventLog,
+  failureOf,
+  gone,
+  type Gone,
+  keptTranscript,
+  overADay,
+  scripted,
+  settlements
+} from "../../_support/dialogue.ts"
+
+const { call, calls, make } = ScriptedModel
+
+it.run(
+  "idempotencyKey is equal over attempts and repairs of a call, and different between calls, turns and runs [P604]",
+  (run) =>
+    Effect.gen(function* () {
+      const keys = new Map<string, Array<string>>()
+      let place = ""
+      const pay = Tool.make("pay", {
+        description: "Pays.",
+        parameters: Schema.Struct({ who: Schema.String }),
+        success: Schema.String,
+        coercion: [],
+        run: ({ who }, { attempt, idempotencyKey }): Effect.Effect<string, Busy | Gone> => {
+          const name = `${place} ${who}`
+          keys.set(name, [...(keys.get(name) ?? []), idempotencyKey])
+          const steps = [Effect.fail(busy()), Effect.fail(gone()), Effect.fail(busy())]
+          return steps[attempt - 1] ?? Effect.succeed("paid")
+        }
+      }).pipe(
+        Tool.onError({
+          InvalidArgs: Recovery.fix((raw) => Effect.succeed(raw.replace(",}", "}"))),
+          Busy: Recovery.retry({ retries: 2, initialBackoff: "1 second" }),
+          Gone: Recovery.fix((raw) => Effect.succeed(raw))
+        })
+      )
+      // models repeat ids, within a reply and over turns
+      const both = calls(call("pay", '{"who":"Ada"}', "c1"), call("pay", '{"who":"Bob",}', "c1"))
+      const agent = Agent.make("payer", { skills: [Skill.make("pay", { description: "Pays.", tools: [pay] })] })
+      for (const which of ["first", "second"]) {
+        const turn = (n: number) => `run ${which}, turn ${n},`
+        const at = (n: number, step: ScriptedModel.Step) =>
+          ScriptedModel.answers((request) => {
+            place = turn(n)
+            return step.answer(request)
+          })
+        const model = yield* make(at(1, both), at(2, both), done)
+        yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+      }
+      assert.deepStrictEqual(
+        [...keys.keys()].toSorted(),
+        ["first", "second"].flatMap((which) =>
+          [1, 2].flatMap((turn) => ["Ada", "Bob"].map((who) => `run ${which}, turn ${turn}, ${who}`))
+        )
+      )
+      for (const ofOneCall of keys.values()) {
+        assert.strictEqual(ofOneCall.length, 4)
+        assert.strictEqual(new Set(ofOneCall).size, 1)
+      }
+      assert.strictEqual(new Set([...keys.values()].flat()).size, 8)
+    })
+)
+
+/** A tool that fails whenever it is called, in other words each time. */
+const looking = () => scripted("look", ...["a", "b", "c"].map((words) => Effect.fail(busy(words)))).tool
+
+/** How runs end by our own errors: two replies were heard, the second of which ended it. */
+const ends: ReadonlyArray<
+  readonly [
+    title: string,
+    kind: "BudgetExceededError" | "ToolExecutionError",
+    tools: () => ReadonlyArray<Tool.AnyTool>,
+    budget: Budget.Limits,
+    second: ScriptedModel.Step
+  ]
+> = [
+  ["maxTurns", "BudgetExceededError", () => [told(looking())], { maxTurns: 2 }, batch("look")],
+  ["maxToolCalls", "BudgetExceededError", () => [told(looking())], { maxToolCalls: 1 }, batch("look")],
+  [
+    "repeatedFailure",
+    "BudgetExceededError",
+    () => [told(scripted("look", Effect.fail(busy()), Effect.fail(busy())).tool)],
+    { repeatedFailures: { stop: 2 } },
+    batch("look")
+  ],
+  [
+    "a retry that is used up",
+    "ToolExecutionError",
+    () => [
+      scripted("look", Effect.succeed("seen"), Effect.fail(busy()), Effect.fail(busy())).tool.pipe(
+        Tool.onError({ Busy: Recovery.retry({ retries: 1 }) })
+      )
+    ],
+    {},
+    batch("look")
+  ],
+  [
+    "raise",
+    "ToolExecutionError",
+    () => [
+      scripted("look", Effect.succeed("seen"), Effect.fail(busy())).tool.pipe(Tool.onError({ Busy: Recovery.raise }))
+    ],
+    {},
+    batch("look")
+  ],
+  [
+    "throwException",
+    "ToolExecutionError",
+    () => [told(looking()), Tool.throwException],
+    {},
+    batch("look", "throwException")
+  ],
+  ["callTimeout", "ToolExecutionError", () => [slow()], {}, batch("look")]
+]
+
+const told = (tool: ReturnType<typeof looking>) => tool.pipe(Tool.onError({ Busy: Recovery.tell() }))
+
+const slow = () => {
+  let runs = 0
+  return Tool.make("look", {
+    description: "Looks.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    callTimeout: "1 minute",
+    run: () => (runs++ === 0 ? Effect.succeed("seen") : Effect.as(Effect.never, "seen"))
+  })
+}
+
+for (const [title, kind, tools, budget, second] of ends) {
+  it.run(`${kind} carries transcript and usage: ${title} [P406]`, (run) =>
+    Effect.gen(function* () {
+      const log = eventLog()
+      const skills = [Skill.make("look", { description: "Looks.", tools: tools() })] as const
+      const agent = Agent.make("worker", { skills, budget, prompt: "Look." }).pipe(log.listen)
+      const model = yield* make(batch("look"), second)
+      // the failures of any tools are not in the type
+      const running = run(agent, "go").pipe(Effect.provide(model.layer)) as Effect.Effect<string, unknown>
+      const error = yield* failureOf(yield* overADay(running))
+      if (!(error instanceof RunError.BudgetExceededError || error instanceof ToolError.ToolExecutionError)) {
+        return assert.fail(`ended with ${String(error)}`)
+      }
+      assert.strictEqual(error._tag, kind)
+      assert.deepInclude(error.usage, { inputTokens: 20, outputTokens: 10 })
+      assert.deepStrictEqual(
+        error.transcript?.map(({ role }) => role),
+        ["system", "user", "assistant", "assistant"]
+      )
+      assert.strictEqual(settlements(error.transcript ?? []).length, title === "throwException" ? 3 : 2)
+      const end = log.end()
+      assert(end?.type === "run-failed")
+      assert.strictEqual(end.error, error)
+      assert.deepStrictEqual(end.usage, error.usage)
+      assert.deepStrictEqual(keptTranscript(end), error.transcript)
+    })
+  )
+}
+
+it.run("a user's own error leaves as itself; the failed event carries transcript and usage [P406]", (run) =>
+  Effect.gen(function* () {
+    const failure = busy("no more")
+    const log = eventLog()
+    const { tool } = scripted("look", Effect.succeed("seen"), Effect.fail(failure))
+    const skills = [Skill.make("look", { description: "Looks.", tools: [tool] })] as const
+    const model = yield* make(batch("look"), batch("look", "look"))
+    const agent = Agent.make("worker", { skills, budget: { maxToolCalls: 2 } }).pipe(log.listen)
+    assert.strictEqual(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))), failure)
+    assert.notProperty(failure, "transcript")
+    const end = log.end()
+    assert(end?.type === "run-failed")
+    assert.strictEqual(end.error, failure)
+    assert.deepInclude(end.usage, { inputTokens: 20, outputTokens: 10 })
+    assert.deepStrictEqual(settlements(end.transcript), [
+      "result: seen",
+      "told: ERROR: no more",
+      "interrupted: The call was not run: the run stopped before it."
+    ])
+  })
+)

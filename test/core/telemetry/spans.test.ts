@@ -1,0 +1,492 @@
+import { assert } from "@effect/vitest"
+import {
+  Agent,
+  Approval,
+  LlmError,
+  Recovery,
+  RunContext,
+  Skill,
+  Snapshot,
+  Telemetry,
+  Tool,
+  ToolPolicy,
+  type Usage
+} from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Context, Duration, Effect, Exit, type Layer, Logger, Metric, Schema, Tracer } from "effect"
+import { Operations } from "../../../packages/core/src/telemetry/Operations.ts"
+import * as Spans from "../../../packages/core/src/telemetry/spans.ts"
+import { it } from "../../_support/run.ts"
+import { endOf, millisOf, notesOf, recorder, textOf, treeOf } from "./_support/spans.ts"
+import {
+  agentWith,
+  batch,
+  busy,
+  callingOnce,
+  done,
+  type Gone,
+  gone,
+  interruptedAt,
+  overADay,
+  scripted
+} from "../../_support/dialogue.ts"
+
+const { call, calls, fails, make, replies, text } = ScriptedModel
+
+const asking = { description: "Asks another agent.", parameters: Schema.Struct({}), success: Schema.String }
+
+it.run(
+  "a run, its fixer and its sub-agent are one tree of spans, below the span that was current [A1203 A1204]",
+  (run) =>
+    Effect.gen(function* () {
+      const { tool } = scripted("fetch", Effect.fail(busy()), Effect.fail(gone()), Effect.succeed("fine"))
+      const mending = yield* make(text('{"n": 2}'))
+      const mender = Agent.make("mender", { model: mending.layer })
+      const helping = yield* make(batch("look"), text("found"))
+      const look = scripted("look", Effect.succeed("a bridge").pipe(Effect.withSpan("my query")))
+      const helper = Agent.make("helper", {
+        model: helping.layer,
+        skills: [Skill.make("help", { description: "Helps.", tools: [look.tool] })]
+      })
+      const ask = Tool.make("ask", { ...asking, run: () => helper("where?") })
+      const overloaded = LlmError.ModelOverloadedError.modelOverloaded("scripted")
+      const model = yield* make(fails(overloaded), calls(call("fetch", {}), call("ask", {})), done)
+      const agent = agentWith(
+        tool.pipe(Tool.onError({ Busy: Recovery.retry({ retries: 1 }), Gone: Recovery.fix(mender, { retries: 1 }) })),
+        ask
+      ).pipe(Agent.onLlmError({ ModelOverloadedError: Recovery.retry({ retries: 1 }) }))
+      const seen = recorder()
+      const exit = yield* overADay(
+        run(agent, "go").pipe(
+          Effect.provide(model.layer),
+          Effect.withSpan("request"),
+          Effect.provide(Telemetry.layer),
+          seen.provide
+        )
+      )
+      assert.deepStrictEqual(exit, Exit.succeed("done"))
+      const tree = treeOf(seen.spans)
+      assert.deepStrictEqual(tree, [
+        "request: ok",
+        "  invoke_agent worker: ok",
+        "    chat scripted: ModelOverloadedError (Model overloaded)",
+        "    chat scripted: ok",
+        "    execute_tool fetch: ok",
+        "      invoke_agent mender: ok",
+        "        chat scripted: ok",
+        "    execute_tool ask: ok",
+        "      invoke_agent helper: ok",
+        "        chat scripted: ok",
+        "        execute_tool look: ok",
+        "          my query: ok",
+        "        chat scripted: ok",
+        "    chat scripted: ok"
+      ])
+      assert.strictEqual(new Set(seen.spans.map(({ traceId }) => traceId)).size, 1)
+      assert.deepStrictEqual(
+        notesOf(seen.named("execute_tool fetch"), "kintsugi.verdict", "kintsugi.code", "kintsugi.attempt"),
+        [
+          "kintsugi.tool-failed Busy 1",
+          "kintsugi.verdict retry Busy 1",
+          "kintsugi.tool-failed Gone 2",
+          "kintsugi.verdict fix Gone 2",
+          "kintsugi.fix-start",
+          "kintsugi.fix-end"
+        ]
+      )
+      assert.deepStrictEqual(
+        notesOf(seen.named("invoke_agent worker"), "kintsugi.layer", "kintsugi.verdict", "kintsugi.code"),
+        ["kintsugi.verdict model retry KINTSUGI-MODEL-OVERLOADED"]
+      )
+    })
+)
+
+it.run("spans say by the conventions what was asked, what it has used, and what was decided [A1203]", (run) =>
+  Effect.gen(function* () {
+    const usage: Usage.Usage = {
+      inputTokens: 100,
+      outputTokens: 20,
+      cachedInputTokens: 60,
+      cacheWriteTokens: 30,
+      reasoningTokens: 5
+    }
+    const { tool } = scripted("fetch", Effect.sleep("30 millis").pipe(Effect.as("fine")))
+    const model = yield* make(
+      replies({ content: [call("fetch", {}, "c1")], finish: "tool-calls", usage, model: "scripted-2" }),
+      done
+    )
+    const prices = { "*": { input: 10, output: 100 } }
+    const agent = Agent.make("worker", {
+      budget: { prices },
+      skills: [Skill.make("work", { description: "Works.", tools: [tool] })]
+    })
+    const seen = recorder()
+    yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer), Effect.provide(Telemetry.layer), seen.provide))
+    const [whole, first, fetch] = seen.spans
+    assert.deepInclude(Object.fromEntries(first?.attributes ?? []), {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": "scripted",
+      "gen_ai.request.model": "scripted",
+      "gen_ai.response.model": "scripted-2",
+      "gen_ai.response.finish_reasons": ["tool_call"],
+      "gen_ai.usage.input_tokens": 100,
+      "gen_ai.usage.output_tokens": 20,
+      "gen_ai.usage.cache_read.input_tokens": 60,
+      "gen_ai.usage.cache_creation.input_tokens": 30,
+      "gen_ai.usage.reasoning.output_tokens": 5,
+      "kintsugi.turn": 1,
+      "kintsugi.attempt": 1,
+      "kintsugi.layer": "agent",
+      "kintsugi.ledger.outcome": "used"
+    })
+    assert.strictEqual(first?.kind, "client")
+    assert.isAbove(Number(first?.attributes.get("kintsugi.cost")), 0)
+    assert.deepStrictEqual(Object.fromEntries(fetch?.attributes ?? []), {
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.agent.name": "worker",
+      "gen_ai.tool.name": "fetch",
+      "gen_ai.tool.call.id": "c1",
+      "gen_ai.tool.type": "function",
+      "kintsugi.turn": 1,
+      "kintsugi.attempts": 1,
+      "kintsugi.settlement": "result",
+      "kintsugi.outcome": "done"
+    })
+    assert.deepInclude(Object.fromEntries(whole?.attributes ?? []), {
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.agent.name": "worker",
+      "gen_ai.usage.input_tokens": 110,
+      "gen_ai.usage.output_tokens": 25,
+      "kintsugi.turns": 2,
+      "kintsugi.outcome": "done"
+    })
+    assert.strictEqual(whole?.kind, "internal")
+    assert.deepStrictEqual(seen.spans.map(millisOf), [30, 0, 30, 0])
+  })
+)
+
+it.run("a wait, a hint and a limit are notes of a span [A1203]", (run) =>
+  Effect.gen(function* () {
+    const limited = LlmError.RateLimitError.limited("scripted", { retryAfter: Duration.seconds(2) })
+    const model = yield* make(fails(limited), done)
+    const agent = Agent.make("worker", { budget: { maxTurns: 1, warnAt: 0.5 } }).pipe(
+      Agent.onLlmError({
+        RateLimitError: Recovery.retry({ maxAttempts: 2, initialBackoff: "1 second", jitter: "none" })
+      })
+    )
+    const seen = recorder()
+    yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer), Effect.provide(Telemetry.layer), seen.provide))
+    const keys = ["kintsugi.verdict", "kintsugi.delay_ms", "kintsugi.hint_ms", "kintsugi.limit", "kintsugi.limit.spent"]
+    assert.deepStrictEqual(notesOf(seen.named("invoke_agent worker"), ...keys), [
+      "kintsugi.verdict retry 2000 2000",
+      "kintsugi.budget-warning maxTurns 1"
+    ])
+  })
+)
+
+/** How each way of ending leaves its spans. */
+const endings: Record<string, { readonly step: Effect.Effect<string, Gone>; readonly tree: ReadonlyArray<string> }> = {
+  "a hard failure": {
+    step: Effect.fail(gone()),
+    tree: ["invoke_agent worker: Gone (Gone)", "  chat scripted: ok", "  execute_tool fetch: Gone (Gone)"]
+  },
+  "a defect": {
+    step: Effect.die(new Error("a bug in fetch")),
+    tree: ["invoke_agent worker: Error (UNKNOWN)", "  chat scripted: ok", "  execute_tool fetch: Error (UNKNOWN)"]
+  },
+  "a deadline": {
+    step: Effect.never,
+    tree: [
+      "invoke_agent worker: BudgetExceededError (Budget used up)",
+      "  chat scripted: ok",
+      "  execute_tool fetch: interrupted"
+    ]
+  }
+}
+
+for (const [what, { step, tree }] of Object.entries(endings)) {
+  it.run(`every span has ended after ${what}, and says how [A1202 A1203]`, (run) =>
+    Effect.gen(function* () {
+      const { tool } = scripted("fetch", step)
+      const model = yield* make(batch("fetch"))
+      const seen = recorder()
+      yield* overADay(
+        run(agentWith(tool), "go").pipe(Effect.provide(model.layer), Effect.provide(Telemetry.layer), seen.provide)
+      )
+      assert.deepStrictEqual(treeOf(seen.spans), tree)
+    })
+  )
+}
+
+it.run("a denied call has failed as denied, and one of an unknown tool is a note of its run [A1203]", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted("fetch")
+    const model = yield* make(batch("fetch", "fly"), done)
+    const agent = agentWith(tool).pipe(Agent.toolPolicy(() => Effect.succeed(ToolPolicy.deny("not today"))))
+    const seen = recorder()
+    yield* run(agent, "go").pipe(Effect.provide(model.layer), Effect.provide(Telemetry.layer), seen.provide)
+    const denied = seen.named("execute_tool fetch")
+    assert.strictEqual(denied.attributes.get("error.type"), "KINTSUGI-TOOL-DENIED")
+    assert.notInclude(textOf(seen.spans), "not today")
+    assert.deepStrictEqual(notesOf(seen.named("invoke_agent worker"), "gen_ai.tool.name"), [
+      "kintsugi.tool-refused fly"
+    ])
+  })
+)
+
+it.run("of several calls that a defect cuts off, none is blamed [A1202 A1203]", (run) =>
+  Effect.gen(function* () {
+    const bad = scripted("bad", Effect.andThen(Effect.sleep("1 second"), Effect.die(new Error("a bug"))))
+    const slow = scripted("slow", Effect.never)
+    const model = yield* make(batch("bad", "slow"))
+    const seen = recorder()
+    yield* overADay(
+      run(agentWith(bad.tool, slow.tool), "go").pipe(
+        Effect.provide(model.layer),
+        Effect.provide(Telemetry.layer),
+        seen.provide
+      )
+    )
+    assert.deepStrictEqual(treeOf(seen.spans), [
+      "invoke_agent worker: Error (UNKNOWN)",
+      "  chat scripted: ok",
+      "  execute_tool bad: interrupted",
+      "  execute_tool slow: interrupted"
+    ])
+  })
+)
+
+it.run("a call that ends its run was over when it was last heard of, not when its siblings were [A1203]", (run) =>
+  Effect.gen(function* () {
+    const bad = scripted("bad", Effect.andThen(Effect.sleep("1 second"), Effect.fail(gone())))
+    const slow = scripted("slow", Effect.as(Effect.sleep("5 seconds"), "fine"))
+    const model = yield* make(batch("bad", "slow"))
+    const seen = recorder()
+    yield* overADay(
+      run(agentWith(bad.tool, slow.tool), "go").pipe(
+        Effect.provide(model.layer),
+        Effect.provide(Telemetry.layer),
+        seen.provide
+      )
+    )
+    assert.deepStrictEqual(seen.spans.map(millisOf), [5000, 0, 1000, 5000])
+    assert.strictEqual(endOf(seen.named("execute_tool bad")), "Gone (Gone)")
+  })
+)
+
+it.run("every span has ended after an interruption, in a tool and in a model call [A1202 A1203]", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted("fetch", Effect.never)
+    for (const [steps, tree] of [
+      [[batch("fetch")], ["chat scripted: ok", "execute_tool fetch: interrupted"]],
+      [[ScriptedModel.answers(() => Effect.never)], ["chat scripted: interrupted"]]
+    ] as const) {
+      const model = yield* make(...steps)
+      const seen = recorder()
+      yield* interruptedAt(
+        5,
+        run(agentWith(tool), "go").pipe(Effect.provide(model.layer), Effect.provide(Telemetry.layer), seen.provide)
+      )
+      assert.deepStrictEqual(treeOf(seen.spans), [
+        "invoke_agent worker: interrupted",
+        ...tree.map((line) => `  ${line}`)
+      ])
+      const cut = seen.spans.filter(({ attributes }) => attributes.get("kintsugi.outcome") === "interrupted")
+      // what a run has used is said of the run alone
+      assert.deepStrictEqual(
+        cut.map(({ attributes }) => attributes.has("gen_ai.usage.input_tokens")),
+        [true, false]
+      )
+    }
+  })
+)
+
+it.effect("a run that waits for a decision has ended its spans, and goes on in others [P902 A1203]", () =>
+  Effect.gen(function* () {
+    const tool = Tool.make("send", { ...asking, run: () => Effect.succeed("sent") }).pipe(
+      Tool.requireApproval({ reason: "it is a letter" })
+    )
+    const model = yield* callingOnce("send")
+    const agent = agentWith(tool)
+    const seen = recorder()
+    const program = Effect.gen(function* () {
+      const first = yield* (yield* agent.start("go")).outcome
+      if (first._tag !== "Suspended") return yield* Effect.die(new Error("it has to wait"))
+      const outcomes = seen.spans.map(({ attributes }) => attributes.get("kintsugi.outcome"))
+      assert.deepStrictEqual(outcomes, ["suspended", "done", "suspended"])
+      assert.deepStrictEqual(notesOf(seen.named("execute_tool send")), ["kintsugi.approval-requested"])
+      const from = first.snapshot
+      const decisions = Snapshot.requestsOf(from).map(({ digest }) => ({ digest, decision: Approval.approve }))
+      yield* (yield* Agent.resume(agent).start({ from, decisions })).outcome
+    })
+    yield* Effect.scoped(program).pipe(Effect.provide(model.layer), Effect.provide(Telemetry.layer), seen.provide)
+    assert.deepStrictEqual(treeOf(seen.spans), [
+      "invoke_agent worker: ok",
+      "  chat scripted: ok",
+      "  execute_tool send: ok",
+      "invoke_agent worker: ok",
+      "  execute_tool send: ok",
+      "  chat scripted: ok"
+    ])
+    const ids = seen.spans.flatMap(({ attributes }) => attributes.get("kintsugi.run.id") ?? [])
+    assert.strictEqual(ids.length, 2)
+    assert.strictEqual(new Set(ids).size, 1)
+  })
+)
+
+it.run(
+  "what is current within a tool and a model call is its span, so that logs tell where they belong [A1203]",
+  (run) =>
+    Effect.gen(function* () {
+      const lines: Array<string> = []
+      const logger = Logger.make(({ fiber, message }) => {
+        const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+        lines.push(`${String(message)}: ${span?._tag === "Span" ? span.name : "none"}`)
+      })
+      const asked = (answer: ScriptedModel.Step) =>
+        ScriptedModel.answers((request) => Effect.andThen(Effect.log("in the model"), answer.answer(request)))
+      const heard = Effect.gen(function* () {
+        lines.length = 0
+        const { tool } = scripted("fetch", Effect.as(Effect.log("in the tool"), "fine"))
+        const model = yield* make(asked(batch("fetch")), asked(done))
+        yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer), Effect.withSpan("request"))
+        yield* Effect.log("afterwards")
+        return [...lines]
+      }).pipe(Effect.provide(Logger.layer([logger])))
+      assert.deepStrictEqual(yield* Effect.provide(heard, Telemetry.layer), [
+        "in the model: chat scripted",
+        "in the tool: execute_tool fetch",
+        "in the model: chat scripted",
+        "afterwards: none"
+      ])
+      assert.deepStrictEqual(yield* heard, [
+        "in the model: request",
+        "in the tool: request",
+        "in the model: request",
+        "afterwards: none"
+      ])
+    })
+)
+
+const key = "sk-live-0123456789abcdef"
+
+/** A run in which somebody says something private, and a credential, wherever that can be. */
+const talkative = Effect.gen(function* () {
+  const said = (where: string) => `private ${where}, the key is ${key}`
+  const failing = Tool.make("fetch", {
+    description: "Fetches.",
+    parameters: Schema.Struct({ about: Schema.String }),
+    success: Schema.String,
+    run: () => Effect.fail(busy(said("error")))
+  }).pipe(Tool.onError({ Busy: Recovery.tell() }))
+  const model = yield* make(
+    fails(LlmError.ServerError.serverError("scripted", undefined, { detail: said("cause") })),
+    calls(call("fetch", { about: said("argument") }, "c1")),
+    text(said("answer"))
+  )
+  const agent = Agent.make("worker", {
+    prompt: said("prompt"),
+    skills: [Skill.make("work", { description: "Works.", tools: [failing] })]
+  }).pipe(Agent.onLlmError({ ServerError: Recovery.retry({ retries: 1 }) }))
+  return { agent, input: said("input"), layer: model.layer }
+})
+
+it.run("spans hold nothing that was said, unless they are to, and credentials never [T8 A1203]", (run) =>
+  Effect.gen(function* () {
+    for (const content of [false, true]) {
+      const { agent, input, layer } = yield* talkative
+      const seen = recorder()
+      const telemetry = Telemetry.layerWith({ content })
+      const exit = yield* overADay(
+        run(agent, input).pipe(Effect.provide(layer), Effect.provide(telemetry), seen.provide)
+      )
+      assert.strictEqual(exit._tag, "Success")
+      const all = textOf(seen.spans)
+      assert.include(all, "execute_tool fetch")
+      assert.notInclude(all, key)
+      for (const where of ["prompt", "input", "argument", "answer", "error", "cause"]) {
+        assert.strictEqual(all.includes(`private ${where}`), content, where)
+      }
+    }
+  })
+)
+
+it.run("a tracer that throws neither fails a run nor stops it [A1205]", (run) =>
+  Effect.gen(function* () {
+    const broken = Tracer.make({
+      span() {
+        throw new Error("no spans today")
+      }
+    })
+    const { tool } = scripted("fetch", Effect.succeed("fine"))
+    const model = yield* callingOnce("fetch")
+    const said = yield* run(agentWith(tool), "go").pipe(
+      Effect.provide(model.layer),
+      Effect.provide(Telemetry.layer),
+      Effect.provideService(Tracer.Tracer, broken)
+    )
+    assert.strictEqual(said, "done")
+  })
+)
+
+it.run(
+  "of two layers the inner one counts; each may be spans or metrics alone, beside observers of others [A1203]",
+  (run) =>
+    Effect.gen(function* () {
+      const events: Array<string> = []
+      const program = (layers: ReadonlyArray<Layer.Layer<never>>) =>
+        Effect.gen(function* () {
+          const { tool } = scripted("fetch", Effect.succeed("fine"))
+          const model = yield* callingOnce("fetch")
+          const seen = recorder()
+          const registry = new Map()
+          let running: Effect.Effect<string, unknown> = run(agentWith(tool), "go").pipe(Effect.provide(model.layer))
+          for (const layer of layers) running = Effect.provide(running, layer)
+          yield* running.pipe(
+            Effect.provideService(RunContext.Observers, [
+              () =>
+                ({ type }) =>
+                  void events.push(type)
+            ]),
+            seen.provide,
+            Effect.provideService(Metric.MetricRegistry, registry)
+          )
+          return [seen.spans.length, registry.size > 0]
+        })
+      const { layer, layerWith } = Telemetry
+      assert.deepStrictEqual(yield* program([layer]), [4, true])
+      assert.deepStrictEqual(yield* program([layer, layerWith({ content: true })]), [4, true])
+      assert.deepStrictEqual(yield* program([layerWith({ spans: false })]), [0, true])
+      assert.deepStrictEqual(yield* program([layerWith({ metrics: false }), layer]), [4, false])
+      assert.deepStrictEqual(yield* program([]), [0, false])
+      assert.strictEqual(events.filter((type) => type === "run-completed").length, 5)
+    })
+)
+
+it.run("nothing is kept of runs that are over, also where their tree goes on [A1203]", (run) =>
+  Effect.gen(function* () {
+    const inner = Agent.deterministic("inner", (input: string) =>
+      input === "fails" ? Effect.fail(gone()) : Effect.succeed(input)
+    )
+    const outer = Agent.deterministic("outer", () =>
+      Effect.forEach(Array.from({ length: 100 }), (_, index) =>
+        Effect.exit(inner(index % 2 === 0 ? "fails" : "x"))
+      ).pipe(Effect.as("done"))
+    )
+    const sizes: Array<number> = []
+    const watching: RunContext.MakeObserver = (context) => {
+      const operations = new Operations(Spans.watcher(false), context)
+      return (event, at) => {
+        const span = operations.hear(event, at)?.span
+        sizes.push(operations.size)
+        return span
+      }
+    }
+    const seen = recorder()
+    yield* run(outer, "go").pipe(Effect.provideService(RunContext.Observers, [watching]), seen.provide)
+    assert.strictEqual(seen.spans.length, 101)
+    assert.strictEqual(Math.max(...sizes), 2)
+    assert.strictEqual(sizes.at(-1), 0)
+    assert.isEmpty(seen.spans.filter((span) => endOf(span) === "open"))
+  })
+)

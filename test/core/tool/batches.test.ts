@@ -1,0 +1,381 @@
+import { assert } from "@effect/vitest"
+import { Agent, Recovery, RunError, Skill, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Clock, Effect, Exit, Fiber, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import { it } from "../../_support/run.ts"
+import {
+  agentWith,
+  asHard,
+  batch,
+  busy,
+  callingOnce,
+  calm,
+  done,
+  eventLog,
+  failureOf,
+  fixer,
+  gone,
+  keptTranscript,
+  overADay,
+  read,
+  scripted,
+  settlements,
+  tagsOf
+} from "../../_support/dialogue.ts"
+
+const { make } = ScriptedModel
+
+const skillOf = <const Tools extends ReadonlyArray<Tool.AnyTool>>(...tools: Tools) =>
+  [Skill.make("work", { description: "Works.", tools })] as const
+
+it.run("toolConcurrency bounds the tools that run at once; results stand in request order [P606]", (run) =>
+  Effect.gen(function* () {
+    let running = 0
+    const most: Array<number> = []
+    const slow = Tool.make("slow", {
+      description: "Takes a second.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: (_params, { callId }) =>
+        Effect.gen(function* () {
+          most.push(++running)
+          yield* Effect.sleep(callId === "c1" ? "3 seconds" : "1 second")
+          running--
+          return callId
+        })
+    })
+    for (const [toolConcurrency, expected] of [
+      [2, 2],
+      [1, 1],
+      [Infinity, 4]
+    ] as const) {
+      most.length = 0
+      const model = yield* callingOnce("slow", "slow", "slow", "slow")
+      const agent = Agent.make("worker", { budget: { toolConcurrency }, skills: skillOf(slow) })
+      yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+      assert.strictEqual(Math.max(...most), expected)
+      assert.deepStrictEqual(read(model), ["result: c1", "result: c2", "result: c3", "result: c4"])
+    }
+  })
+)
+
+it.run("a call that waited for its turn and interrupts its own run is awaited like any other [A111 P606]", (run) =>
+  Effect.gen(function* () {
+    for (const last of [3, 4]) {
+      let cleanedAt: number | undefined
+      let interrupt = () => {}
+      const waits = Effect.as(Effect.sleep("1 second"), "seen")
+      const look = scripted("look", waits, waits, waits)
+      const stopping = Effect.suspend(() => {
+        interrupt()
+        return Effect.never
+      })
+      const cleaning = Effect.andThen(Effect.sleep("5 seconds"), Clock.currentTimeMillis)
+      const cleaned = Effect.map(cleaning, (at) => void (cleanedAt = at))
+      const stop = scripted(
+        "stop",
+        Effect.onInterrupt(stopping, () => cleaned)
+      )
+      const log = eventLog()
+      const looks = Array.from({ length: last - 1 }, () => "look")
+      const model = yield* make(batch(...looks, "stop"))
+      const skills = skillOf(look.tool, stop.tool)
+      const agent = Agent.make("worker", { budget: { toolConcurrency: 2 }, skills }).pipe(log.listen)
+      const fiber = yield* Effect.forkChild(run(agent, "go").pipe(Effect.provide(model.layer)))
+      interrupt = () => fiber.interruptUnsafe()
+      yield* calm
+      yield* TestClock.adjust("1 day")
+      assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
+      assert.deepStrictEqual([cleanedAt, log.end()?.type], [log.end()?.at, "run-interrupted"])
+    }
+  })
+)
+
+it.run("a hard failure lets the siblings end by default, and interrupts them on demand [P605]", (run) =>
+  Effect.gen(function* () {
+    for (const [siblings, kinds] of [
+      ["settleAll", ["told", "result"]],
+      ["interrupt", ["told", "interrupted"]]
+    ] as const) {
+      const failing = scripted("fail", Effect.andThen(Effect.sleep("1 second"), Effect.fail(busy())))
+      const slow = scripted("slow", Effect.as(Effect.sleep("5 seconds"), "seen"))
+      const log = eventLog()
+      const model = yield* make(batch("fail", "slow"))
+      const agent = Agent.make("worker", { siblings, skills: skillOf(failing.tool, slow.tool) }).pipe(log.listen)
+      const fiber = yield* Effect.forkChild(Effect.exit(run(agent, "go").pipe(Effect.provide(model.layer))))
+      yield* calm
+      yield* TestClock.adjust("1 second")
+      yield* calm
+      assert.strictEqual(log.end() !== undefined, siblings === "interrupt")
+      yield* TestClock.adjust("1 day")
+      const error = yield* failureOf(yield* Fiber.join(fiber))
+      assert.deepStrictEqual(tagsOf([error]), ["Busy"])
+      assert.deepStrictEqual(
+        settlements(keptTranscript(log.end())).map((line) => line.split(":")[0]),
+        [...kinds]
+      )
+    }
+  })
+)
+
+it.run("a told failure never touches siblings, whatever the policy [P605]", (run) =>
+  Effect.gen(function* () {
+    const failing = scripted("fail", Effect.fail(busy()))
+    const slow = scripted("slow", Effect.as(Effect.sleep("5 seconds"), "seen"))
+    const model = yield* callingOnce("fail", "slow")
+    const told = failing.tool.pipe(Tool.onError({ Busy: Recovery.tell(() => "no") }))
+    const agent = Agent.make("worker", { siblings: "interrupt", skills: skillOf(told, slow.tool) })
+    yield* overADay(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert.deepStrictEqual(read(model), ["told: no", "result: seen"])
+  })
+)
+
+it.run("a near miss is told with a suggestion, and never run [P405]", (run) =>
+  Effect.gen(function* () {
+    const { runs, tool } = scripted("readFile")
+    for (const [name, suggestion] of [
+      ["read_file", "; did you mean readFile?"],
+      ["ReadFile", "; did you mean readFile?"],
+      ["readFiel", "; did you mean readFile?"],
+      ["redFile", "; did you mean readFile?"],
+      ["writeDisk", ""],
+      ["r", ""],
+      ["", ""]
+    ] as const) {
+      const model = yield* make(ScriptedModel.calls(ScriptedModel.call(name, {}, "c1")), done)
+      yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer), Effect.orDie)
+      assert.deepStrictEqual(read(model), [`told: unknown tool: ${name}; available tools: readFile${suggestion}`])
+    }
+    assert.deepStrictEqual(runs, [])
+  })
+)
+
+/** A tool that always fails in the same way, but for what differs from call to call. */
+const stubborn = (messages: ReadonlyArray<string>) =>
+  scripted("fetch", ...messages.map((message) => Effect.fail(busy(message)))).tool.pipe(
+    Tool.onError({ Busy: Recovery.tell((error) => error.message) })
+  )
+
+const hint = "The same failure has come several times in a row: repeating the call will not help, try another way."
+
+it.run("what was decided about names of no tool comes along when their repetition ends the run [P701]", (run) =>
+  Effect.gen(function* () {
+    const model = yield* make(batch("nope"), batch("nope"))
+    const agent = Agent.make("worker", { budget: { repeatedFailures: { stop: 2 } } }).pipe(
+      Agent.toolDefaults({ UnknownToolError: Recovery.tell() })
+    )
+    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert(error instanceof RunError.BudgetExceededError)
+    assert.deepStrictEqual(
+      error.trail?.map(({ tag, verdict }) => `${tag} ${verdict}`),
+      ["UnknownToolError tell"]
+    )
+  })
+)
+
+it.run("of the calls beside those that failed alike, the end that they bring keeps nothing [P701]", (run) =>
+  Effect.gen(function* () {
+    const told = Recovery.tell(({ message }: ReturnType<typeof busy>) => message)
+    const same = scripted("fetch", Effect.fail(busy("no host")), Effect.fail(busy("no host"))).tool
+    const other = scripted("other", Effect.fail(busy("no line")), Effect.fail(busy("too dark"))).tool
+    const model = yield* make(batch("other", "fetch"), batch("fetch", "other"))
+    const agent = Agent.make("worker", {
+      budget: { repeatedFailures: { stop: 2 } },
+      skills: skillOf(same.pipe(Tool.onError({ Busy: told })), other.pipe(Tool.onError({ Busy: told })))
+    })
+    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert(error instanceof RunError.BudgetExceededError)
+    assert.deepStrictEqual(
+      error.trail?.map(({ message }) => message),
+      ["no host"]
+    )
+  })
+)
+
+it.run(
+  "the third equal failure in a row is told with a hint, the fourth withholds the tool, the fifth ends it [P701]",
+  (run) =>
+    Effect.gen(function* () {
+      const messages = [
+        "no host 'a1' (try 1)",
+        "no host 'b2' (try 2)",
+        "No host 'c'  (try 3)",
+        "no host '' (try 4)",
+        "no host 'e' (try 5)"
+      ]
+      const model = yield* make(...Array.from({ length: 6 }, () => batch("fetch")))
+      const agent = Agent.make("worker", { skills: skillOf(stubborn(messages)) })
+      const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+      assert(error instanceof RunError.BudgetExceededError)
+      assert.deepInclude(error, { reason: "repeatedFailure", limit: 5, spent: 5 })
+      assert.deepStrictEqual(settlements(error.transcript), [
+        `told: ${messages[0]}`,
+        `told: ${messages[1]}`,
+        `told: ${messages[2]}\n${hint}`,
+        `told: ${messages[3]}\n${hint}`,
+        "denied: Tool 'fetch' failed too often in the same way and is not available in this turn. Try another way.",
+        `told: ${messages[4]}\n${hint}`
+      ])
+      assert.deepStrictEqual(
+        error.trail?.map(({ message, tag, verdict }) => [tag, verdict, message]),
+        [["Busy", "tell", messages[4] ?? ""]]
+      )
+      assert.deepStrictEqual(
+        model.requests.map(({ tools }) => tools.length),
+        [1, 1, 1, 1, 0, 1]
+      )
+    })
+)
+
+it.run(
+  "distinct failures, and those of other tools, are no repetition; several in one batch count once [P701]",
+  (run) =>
+    Effect.gen(function* () {
+      const words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta"]
+      const distinct = yield* make(...words.map(() => batch("fetch")), done)
+      yield* run(agentWith(stubborn(words)), "go").pipe(Effect.provide(distinct.layer))
+      for (const line of read(distinct)) assert.notInclude(line, hint)
+
+      const model = yield* make(batch("fetch", "fetch", "fetch"), batch("fetch", "fetch", "fetch"), done)
+      yield* run(agentWith(stubborn(Array.from({ length: 6 }, () => "down"))), "go").pipe(Effect.provide(model.layer))
+      assert.deepStrictEqual(
+        read(model),
+        Array.from({ length: 6 }, () => "told: down")
+      )
+    })
+)
+
+it.run("any success of the tool clears what is known against it [P702]", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted(
+      "fetch",
+      Effect.fail(busy("down")),
+      Effect.fail(busy("down")),
+      Effect.succeed("up"),
+      Effect.fail(busy("down")),
+      Effect.fail(busy("down"))
+    )
+    const told = tool.pipe(Tool.onError({ Busy: Recovery.tell((error) => error.message) }))
+    const model = yield* make(...Array.from({ length: 5 }, () => batch("fetch")), done)
+    yield* run(agentWith(told), "go").pipe(Effect.provide(model.layer))
+    for (const line of read(model)) assert.notInclude(line, hint)
+  })
+)
+
+it.run("thresholds are configurable, and may be switched off [P701]", (run) =>
+  Effect.gen(function* () {
+    const messages = Array.from({ length: 7 }, () => "down")
+    const quick = yield* make(batch("fetch"), batch("fetch"))
+    const strict = { hint: 2, withhold: 9, stop: 2 }
+    const agent = Agent.make("worker", { budget: { repeatedFailures: strict }, skills: skillOf(stubborn(messages)) })
+    const error = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(quick.layer)))
+    assert(error instanceof RunError.BudgetExceededError)
+    assert.deepInclude(error, { reason: "repeatedFailure", limit: 2, spent: 2 })
+
+    const never = { hint: Infinity, withhold: Infinity, stop: Infinity }
+    const patient = Agent.make("worker", { budget: { repeatedFailures: never }, skills: skillOf(stubborn(messages)) })
+    const model = yield* make(...messages.map(() => batch("fetch")), done)
+    yield* run(patient, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(
+      read(model),
+      messages.map(() => "told: down")
+    )
+  })
+)
+
+it.run("tools are switched off when every failure of a batch asks for it, for the rest of the run [K10 K11]", (run) =>
+  Effect.gen(function* () {
+    const off = Recovery.tell(() => "no more", { then: "tools-off" })
+    const { tool } = scripted("fetch", Effect.fail(busy()))
+    const model = yield* callingOnce("fetch")
+    yield* run(agentWith(tool.pipe(Tool.onError({ Busy: off }))), "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(
+      model.requests.map(({ toolChoice }) => toolChoice),
+      ["auto", "none"]
+    )
+    assert.deepStrictEqual(read(model), ["told: no more"])
+  })
+)
+
+it.run("one failure of the batch that wants to go on keeps tools on [K8]", (run) =>
+  Effect.gen(function* () {
+    const off = scripted("off", Effect.fail(busy())).tool.pipe(
+      Tool.onError({ Busy: Recovery.tell(() => "off", { then: "tools-off" }) })
+    )
+    const on = scripted("on", Effect.fail(busy())).tool.pipe(
+      Tool.onError({ Busy: Recovery.tell(() => "on", { then: "continue" }) })
+    )
+    const model = yield* callingOnce("off", "on")
+    yield* run(agentWith(off, on), "go").pipe(Effect.provide(model.layer))
+    assert.strictEqual(model.requests[1]?.toolChoice, "auto")
+  })
+)
+
+it.run(
+  "the trail of a hard failure equals the verdicts among the events: rung, delay, hint, what was left [P1103]",
+  (run) =>
+    Effect.gen(function* () {
+      const { agent: repair } = fixer(Effect.succeed("{}"))
+      const { tool } = scripted("fetch", Effect.fail(busy("one")), Effect.fail(gone("two")), Effect.fail(busy("three")))
+      const guarded = tool.pipe(
+        Tool.onError({
+          Busy: Recovery.ladder(Recovery.retry({ retries: 1, initialBackoff: "1 second" }), Recovery.raise),
+          Gone: Recovery.fix(repair)
+        })
+      )
+      const log = eventLog()
+      const model = yield* make(batch("fetch"))
+      const running = run(agentWith(guarded).pipe(log.listen), "go").pipe(Effect.provide(model.layer))
+      const exit = yield* overADay(running)
+      const error = asHard(
+        exit._tag === "Failure" && exit.cause.reasons[0]?._tag === "Fail" ? exit.cause.reasons[0].error : 0
+      )
+      const seen = log.of("verdict").map(({ attempt, delay, left, rung, tag, verdict }) => ({
+        attempt,
+        delay,
+        left,
+        rung,
+        tag,
+        verdict
+      }))
+      assert.deepStrictEqual(
+        error.trail?.map(({ attempt, delay, left, rung, tag, verdict }) => ({
+          attempt,
+          delay,
+          left,
+          rung,
+          tag,
+          verdict
+        })),
+        seen
+      )
+      assert.deepStrictEqual(
+        error.trail?.map(({ message, rung, verdict }) => [verdict, rung, message]),
+        [
+          ["retry", 0, "one"],
+          ["fix", 0, "two"],
+          ["retry exhausted", 0, "three"],
+          ["raise", 1, "three"]
+        ]
+      )
+      assert.deepStrictEqual(error.trail?.[0]?.left, { turns: 7, toolCalls: 31 })
+    })
+)
+
+it.run("a told error or a repair never changes the transcript before it [P1110]", (run) =>
+  Effect.gen(function* () {
+    const { agent: repair } = fixer(Effect.succeed('{"n":2}'))
+    const failing = scripted("fetch", Effect.fail(busy()), Effect.fail(gone()), Effect.succeed("fine"))
+    const guarded = failing.tool.pipe(Tool.onError({ Busy: Recovery.tell(), Gone: Recovery.fix(repair) }))
+    const model = yield* make(batch("fetch"), batch("fetch"), batch("nothing"), done)
+    yield* run(agentWith(guarded), "go").pipe(Effect.provide(model.layer))
+    for (const [index, request] of model.requests.entries()) {
+      const next = model.requests[index + 1]
+      if (next === undefined) continue
+      assert.deepStrictEqual(next.messages.slice(0, request.messages.length), [...request.messages])
+      assert.strictEqual(next.messages.length, request.messages.length + 1)
+      assert.deepStrictEqual(next.tools, request.tools)
+    }
+  })
+)

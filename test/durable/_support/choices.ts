@@ -1,0 +1,151 @@
+/** Runs whose course is decided from outside, or by functions of the user: the same in memory and as workflows. */
+import { Agent, Budget, Compaction, LlmError, Recovery, Router, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Option, Schema, type Scope, Stream } from "effect"
+import { batch, done } from "../../_support/dialogue.ts"
+import { type Cast, cast, Gone, model, skilled, slowly, tools } from "./scenarios.ts"
+
+const tooLong = LlmError.ContextTooLongError.contextTooLong("scripted")
+
+export const choices: Readonly<Record<string, Effect.Effect<Cast, never, Scope.Scope>>> = {
+  "a rule that says something else each time": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model(batch("look-one"), done)
+    let nth = 0
+    const rule = Effect.sync((): "one" | "two" => (++nth === 1 ? "one" : "two"))
+    const skill = (name: "one" | "two") =>
+      Skill.make(name, { description: name, tools: [tool(`look-${name}`, () => slowly(Effect.succeed(name)))] })
+    const agent = Agent.make("worker", { skills: [skill("one"), skill("two")] }).pipe(
+      Agent.route(Router.byRule(() => rule))
+    )
+    return cast(agent, [asked], runs)
+  }),
+
+  "a rule that fails": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model()
+    const skill = (name: "one" | "two") =>
+      Skill.make(name, { description: name, tools: [tool(`look-${name}`, () => Effect.succeed(name))] })
+    const agent = Agent.make("worker", { skills: [skill("one"), skill("two")] }).pipe(
+      Agent.route(Router.byRule(() => Effect.fail(new Gone({ message: "nobody knows" }))))
+    )
+    return cast(agent, [asked], runs)
+  }),
+
+  "limits about which somebody says something else each time": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model(batch("look"), batch("look"), batch("look"))
+    let nth = 0
+    const decided = Effect.sync(() => (++nth === 1 ? Budget.extend(3) : Budget.stop))
+    const agent = Agent.make("worker", {
+      budget: { maxTurns: 1 },
+      skills: skilled(tool("look", (n) => slowly(Effect.succeed(`${n}`))))
+    }).pipe(Agent.onBudgetExceeded(() => decided))
+    return cast(agent, [asked], runs)
+  }),
+
+  "functions in rows and fixers": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model(
+      ScriptedModel.calls(ScriptedModel.call("look", "not json"), ScriptedModel.call("see", {}, "c2")),
+      done
+    )
+    const look = tool("look", (nth) => slowly(Effect.succeed(`${nth}`))).pipe(
+      Tool.onError({ InvalidArgs: Recovery.fix((text) => Effect.succeed(`{"n": ${text.length}}`)) })
+    )
+    const see = tool("see", () => slowly(Effect.fail(new Gone({ message: "gone" })))).pipe(
+      Tool.onError({
+        Gone: Recovery.ladder(
+          Recovery.when((gone) => (gone.message === "gone" ? Recovery.retry({ retries: 1 }) : Recovery.rethrow)),
+          Recovery.respondWith((gone) => Effect.succeed(`was ${gone.message}`))
+        )
+      })
+    )
+    return cast(Agent.make("worker", { skills: skilled(look, see) }), [asked], runs)
+  }),
+
+  "a conversation that is shortened, by a function and by an agent": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model(
+      batch("look"),
+      batch("look"),
+      ScriptedModel.fails(tooLong),
+      ScriptedModel.fails(tooLong),
+      done
+    )
+    const shortening = yield* model(ScriptedModel.text("brief"))
+    const shortener = Agent.make("shortener", { model: shortening.layer })
+    const agent = Agent.make("worker", {
+      skills: skilled(tool("look", (nth) => slowly(Effect.succeed("word ".repeat(nth === 1 ? 60 : 400)))))
+    }).pipe(
+      Agent.onLlmError({
+        ContextTooLongError: Recovery.ladder(
+          Recovery.compact(Compaction.shrinkLargestResult({ maxLength: 500 })),
+          Recovery.compact(Compaction.summarise(shortener, { keepLast: 1 }))
+        )
+      })
+    )
+    return cast(agent, [asked, shortening], runs)
+  }),
+
+  "an agent that is read while it streams": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model(
+      ScriptedModel.fails(LlmError.ModelOverloadedError.modelOverloaded("scripted")),
+      batch("look"),
+      done
+    )
+    const inner = Agent.make("inner", {
+      model: asked.layer,
+      skills: skilled(tool("look", () => slowly(Effect.succeed("seen"))))
+    }).pipe(Agent.onLlmError({ ModelOverloadedError: Recovery.retry({ maxAttempts: 2, initialBackoff: "2 minutes" }) }))
+    const agent = Agent.deterministic("worker", (input: string) =>
+      Stream.runFold(
+        inner.stream(input),
+        () => "",
+        (text, event) => (event.type === "text-delta" ? text + event.text : text)
+      )
+    )
+    return cast(agent, [asked], runs)
+  }),
+
+  "a policy that says something else each time": Effect.gen(function* () {
+    const { runs, tool } = tools()
+    const asked = yield* model(batch("look"), batch("look"), done)
+    let nth = 0
+    const agent = Agent.make("worker", {
+      skills: skilled(tool("look", (n) => slowly(Effect.succeed(`${n}`))))
+    }).pipe(Agent.toolPolicy(() => (++nth === 1 ? ToolPolicy.allow : ToolPolicy.deny(`no ${nth}`))))
+    return cast(agent, [asked], runs)
+  }),
+
+  "a look-up that finds something else each time": Effect.gen(function* () {
+    const { runs } = tools()
+    const asked = yield* model(batch("pay"), batch("pay"), done)
+    let nth = 0
+    const pay = Tool.make("pay", {
+      description: "Pays.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      sideEffects: "unsafe",
+      timeout: 2000,
+      verify: () => Effect.sync(() => Option.some(`paid ${++nth}`)),
+      run: () => Effect.never
+    })
+    return cast(Agent.make("worker", { skills: skilled(pay) }), [asked], runs)
+  }),
+
+  "an agent within the run of a tool": Effect.gen(function* () {
+    const { runs } = tools()
+    const asked = yield* model(batch("ask"), batch("ask"), done)
+    const below = yield* model(ScriptedModel.text("yes"), ScriptedModel.text("no"))
+    const inner = Agent.make("inner", { model: below.layer })
+    const ask = Tool.make("ask", {
+      description: "Asks.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      run: () => inner("sure?")
+    })
+    return cast(Agent.make("worker", { skills: skilled(ask) }), [asked, below], runs)
+  })
+}

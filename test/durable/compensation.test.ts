@@ -1,0 +1,96 @@
+import { assert, it } from "@effect/vitest"
+import { Agent, type AgentEvent, type Message, Model, Skill, Tool, ToolError, Usage } from "@kintsugi/core"
+import { Durable } from "@kintsugi/durable"
+import { Cause, Effect, Exit, Layer, Schema } from "effect"
+import { describe } from "vitest"
+import type { Death } from "./_support/engines.ts"
+import { surviving } from "./_support/playing.ts"
+import { Gone } from "./_support/scenarios.ts"
+
+/** It books a car, then a room, and then something that fails. */
+const model = Layer.succeed(Model.Model, {
+  name: "reading",
+  provider: "test",
+  generate: ({ messages }) => {
+    const turn = messages.filter(({ role }) => role === "assistant").length
+    const call: Message.ToolCall = {
+      type: "tool-call",
+      id: "one",
+      name: ["car", "room", "fail"][turn] ?? "",
+      arguments: {}
+    }
+    return Effect.succeed({ content: [call], finish: "tool-calls", usage: Usage.empty })
+  },
+  stream: () => {
+    throw new TypeError("nobody streams here")
+  }
+})
+
+const play = (death: Death | undefined) =>
+  Effect.gen(function* () {
+    const undone: Array<string> = []
+    const told: Array<AgentEvent.OfType<"tool-compensated">> = []
+    const about = { parameters: Schema.Struct({}), success: Schema.String, failure: Gone } as const
+    const booking = <const Name extends string>(name: Name) =>
+      Tool.make(name, { ...about, description: "Books.", run: () => Effect.succeed(`a ${name}`) }).pipe(
+        Tool.compensate(({ result }) => Effect.sync(() => void undone.push(result)))
+      )
+    const fail = Tool.make("fail", {
+      ...about,
+      description: "Fails.",
+      run: () => Effect.fail(new Gone({ message: "gone" }))
+    })
+    const skill = Skill.make("work", { description: "Works.", tools: [booking("car"), booking("room"), fail] })
+    const agent = Agent.make("worker", { model, budget: { maxDuration: "1 day" }, skills: [skill] }).pipe(
+      Agent.onEvent((event) => Effect.sync(() => void (event.type === "tool-compensated" && told.push(event))))
+    )
+    const durable = Durable.workflow(agent, {
+      name: "saga",
+      input: Schema.String,
+      output: Schema.String,
+      error: Gone
+    })
+    const outcome = yield* surviving(durable, durable.layer, death)
+    return { ...outcome, told, undone }
+  })
+
+/** Model and tool of three turns, the beginning, and two to undo each of two things. */
+const steps = 1 + 3 * 2 + 2 * 2
+
+it.effect("what a workflow has done is undone when it fails, the last thing first [P1121]", () =>
+  Effect.gen(function* () {
+    const { engine, exit, told, undone } = yield* play(undefined)
+    assert.deepStrictEqual(undone, ["a room", "a car"])
+    assert.deepStrictEqual(
+      told.map(({ error, tool }) => [tool, error]),
+      [
+        ["room", undefined],
+        ["car", undefined]
+      ]
+    )
+    assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof Gone)
+    assert.strictEqual(engine.started(), steps)
+  })
+)
+
+describe.each(["before", "after"] as const)("a death %s what a step does", (when) => {
+  it.effect.each(Array.from({ length: steps }, (_, index) => index + 1))(
+    "at step %s: another process undoes the rest, and nothing twice [P1121]",
+    (at) =>
+      Effect.gen(function* () {
+        const { exit, hasDied, told, undone } = yield* play({ at, when })
+        assert.isTrue(hasDied)
+        assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof Gone)
+        // one that had been announced when its process died: nobody knows whether it is undone, and it is not begun again
+        const open = at === steps - 2 ? "room" : at === steps ? "car" : undefined
+        const failed = told.filter(({ error }) => error !== undefined)
+        assert.deepStrictEqual(
+          failed.map(({ tool }) => tool),
+          open === undefined ? [] : [open]
+        )
+        for (const { error } of failed) assert.instanceOf(error, ToolError.OutcomeUnknownError)
+        const expected = ["a room", "a car"].filter((what) => when === "after" || what !== `a ${open}`)
+        assert.deepStrictEqual(undone, expected)
+      })
+  )
+})

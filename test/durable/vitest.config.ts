@@ -1,4 +1,0 @@
-import { defineConfig } from "vitest/config"
-
-// Alone: its tests need a database, whose port `npm run test:durable` tells.
-export default defineConfig({ test: { include: ["test/durable/scenarios.ts"], testTimeout: 60_000 } })

@@ -1,0 +1,305 @@
+/** Tools of the Vercel AI SDK by their shape; `test/sdk/ai.test.ts` tries the real ones. */
+import { assert } from "@effect/vitest"
+import { Approval, Approver, Tool, ToolError } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import * as AiSdk from "@kintsugi/interop/AiSdk"
+import { Deferred, Effect, Fiber } from "effect"
+import { agentWith, done, read } from "../../_support/dialogue.ts"
+import { setImmediate as macrotask } from "node:timers/promises"
+import { it } from "../../_support/run.ts"
+
+const { call, calls, make } = ScriptedModel
+
+const cityJson = {
+  type: "object" as const,
+  properties: { city: { type: "string" as const }, days: { type: "integer" as const } },
+  required: ["city"]
+}
+
+interface City {
+  readonly city: string
+  readonly days?: number
+}
+
+/** As `jsonSchema(…)` of the SDK makes it. */
+const inputSchema = { _type: undefined, jsonSchema: cityJson }
+
+/** A Standard Schema that shouts, and refuses Atlantis. */
+const standard = (wrap: <A>(value: A) => A | Promise<A>) => ({
+  "~standard": {
+    version: 1,
+    vendor: "test",
+    jsonSchema: { input: () => cityJson },
+    validate: ({ city }: City) =>
+      wrap(
+        city === "Atlantis"
+          ? { issues: [{ message: "a city above the sea", path: [{ key: "city" }] }] }
+          : { value: { city: city.toUpperCase() } }
+      )
+  }
+})
+
+const failed = <A, E>(effect: Effect.Effect<A, E>) => Effect.flip(effect)
+
+it.effect("a tool of the AI SDK keeps its schema, and is run with what fits it [P1107]", () =>
+  Effect.gen(function* () {
+    const seen: Array<unknown> = []
+    const tool = AiSdk.tool(
+      "weather",
+      {
+        description: "Tells the weather.",
+        inputSchema,
+        execute: async (
+          { city, days = 1 }: City,
+          { toolCallId, abortSignal }: { toolCallId: string; abortSignal: AbortSignal }
+        ) => {
+          seen.push(toolCallId !== "", abortSignal.aborted)
+          return { city, days }
+        }
+      },
+      { sideEffects: "none" }
+    )
+    assert.deepInclude(tool.definition.spec(), { description: "Tells the weather.", parameters: cityJson })
+    const answer = yield* Tool.call(tool, '{"city": "Oslo", "days": "2",}')
+    assert.deepStrictEqual(answer, { value: { city: "Oslo", days: 2 }, text: '{"city":"Oslo","days":2}' })
+    assert.deepStrictEqual(seen, [true, false])
+    const misfit = yield* failed(Tool.call(tool, { days: 1 }))
+    assert(misfit instanceof ToolError.DeserializationError)
+  })
+)
+
+it.effect("a result that cannot be written as JSON is a failure of category validation [A112 P1107]", () =>
+  Effect.gen(function* () {
+    const itself: Record<string, unknown> = {}
+    itself["itself"] = itself
+    const nameless = { toJSON: () => undefined }
+    for (const value of [itself, { size: 10n }, [itself], 10n, () => "my source", Symbol("mine"), nameless]) {
+      const error = yield* failed(Tool.call(AiSdk.tool("odd", { inputSchema, execute: () => value }), { city: "Oslo" }))
+      assert(error instanceof ToolError.ExecutionError)
+      assert.deepInclude(error, { category: "validation", tool: "odd", isRetryable: false })
+      assert(error.cause instanceof TypeError)
+    }
+    const shown = { inputSchema, execute: () => itself, toModelOutput: () => ({ type: "text", value: "a ring" }) }
+    assert.strictEqual((yield* Tool.call(AiSdk.tool("odd", shown), { city: "Oslo" })).text, "a ring")
+    const silent = AiSdk.tool("silent", { inputSchema, execute: () => undefined })
+    assert.strictEqual((yield* Tool.call(silent, { city: "Oslo" })).text, "null")
+  })
+)
+
+it.effect("what cannot be read of it is a failure and no defect: its answer for a model, its iterator [P1107]", () =>
+  Effect.gen(function* () {
+    const bare: unknown = Object.create(null)
+    const outputs = [10n, { type: "json", value: 10n }, { type: "content", value: [{ type: 10n }] }]
+    for (const output of outputs) {
+      const tool = AiSdk.tool("odd", { inputSchema, execute: () => 1, toModelOutput: () => output })
+      assert.strictEqual((yield* failed(Tool.call(tool, { city: "Oslo" })))._tag, "ExecutionError")
+    }
+    const part = { inputSchema, execute: () => 1, toModelOutput: () => ({ type: "content", value: [{ type: bare }] }) }
+    assert.strictEqual((yield* Tool.call(AiSdk.tool("odd", part), { city: "Oslo" })).text, "[{}, not shown]")
+    const iterators = [
+      () => {
+        throw new RangeError("no iterator")
+      },
+      () => ({ next: () => Promise.resolve(5) })
+    ]
+    for (const iterator of iterators) {
+      // no iterator by its type
+      const broken = { [Symbol.asyncIterator]: iterator } as unknown as AsyncIterable<number>
+      const tool = AiSdk.tool("odd", { inputSchema, execute: () => broken })
+      assert.strictEqual((yield* failed(Tool.call(tool, { city: "Oslo" })))._tag, "ExecutionError")
+    }
+  })
+)
+
+it.live("a generator that never waits can be interrupted, and keeps no timer from running [P1107]", () =>
+  Effect.gen(function* () {
+    const begun = yield* Deferred.make<void>()
+    let yielded = 0
+    const busy = AiSdk.tool("busy", {
+      inputSchema,
+      execute: async function* () {
+        // a test that hangs says less than one that fails
+        while (yielded < 1_000_000) {
+          // as a timer would: that comes after all promises
+          if (yielded++ === 10) void macrotask().then(() => Deferred.doneUnsafe(begun, Effect.void))
+          yield yielded
+        }
+      }
+    })
+    const fiber = yield* Effect.forkChild(Tool.call(busy, { city: "Oslo" }))
+    yield* Deferred.await(begun)
+    yield* Fiber.interrupt(fiber)
+    assert.isBelow(yielded, 1_000_000)
+  })
+)
+
+it.effect("whatever it throws, or rejects with, is an ExecutionError with the very same cause [P1107]", () =>
+  Effect.gen(function* () {
+    const thrown = new Error("no such city")
+    const ways = [
+      () => {
+        throw thrown
+      },
+      () => Promise.reject(thrown),
+      // oxlint-disable-next-line require-yield -- it fails before it yields anything
+      async function* () {
+        throw thrown
+      }
+    ]
+    for (const execute of ways) {
+      const tool = AiSdk.tool("weather", { inputSchema, execute }, { kind: "web-service" })
+      const error = yield* failed(Tool.call(tool, { city: "Oslo" }))
+      assert(error instanceof ToolError.ExecutionError)
+      assert.deepInclude(error, { tool: "weather", kind: "web-service", args: { city: "Oslo" } })
+      assert.strictEqual(error.cause, thrown)
+    }
+  })
+)
+
+it.effect(
+  "its own check is asked, at once or by promise, and what it makes of the input is what it runs with [P1107]",
+  () =>
+    Effect.gen(function* () {
+      const made = (wrap: <A>(value: A) => A | Promise<A>) =>
+        AiSdk.tool("look", { inputSchema: standard(wrap), execute: ({ city }: City) => city })
+      const [atOnce, later] = [made((value) => value), made((value) => Promise.resolve(value))]
+      for (const tool of [atOnce, later]) assert.strictEqual((yield* Tool.call(tool, { city: "Oslo" })).value, "OSLO")
+      const misfit = yield* failed(Tool.call(atOnce, { city: "Atlantis" }))
+      assert(misfit instanceof ToolError.DeserializationError)
+      assert.deepStrictEqual(misfit.issues, [
+        { path: ["city"], expected: "a city above the sea", actual: 'string "Atlantis"' }
+      ])
+      const late = yield* failed(Tool.call(later, { city: "Atlantis" }))
+      assert(late instanceof ToolError.ExecutionError)
+      assert.deepInclude(late, { category: "parameter", recovery: "repair" })
+      assert.match(late.message, /a city above the sea/)
+    })
+)
+
+it.effect("its signal is aborted when its call is interrupted, and a generator is closed [P1107]", () =>
+  Effect.gen(function* () {
+    const started = yield* Deferred.make<void>()
+    const signals: Array<AbortSignal> = []
+    const waiting = AiSdk.tool("wait", {
+      inputSchema,
+      execute: (_: City, { abortSignal }: { abortSignal: AbortSignal }) => {
+        signals.push(abortSignal)
+        Deferred.doneUnsafe(started, Effect.void)
+        return new Promise<string>(() => undefined)
+      }
+    })
+    const fiber = yield* Effect.forkChild(Tool.call(waiting, { city: "Oslo" }))
+    yield* Deferred.await(started)
+    yield* Fiber.interrupt(fiber)
+    assert.deepStrictEqual(
+      signals.map(({ aborted }) => aborted),
+      [true]
+    )
+    const begun = yield* Deferred.make<void>()
+    const closed = yield* Deferred.make<void>()
+    const yielding = AiSdk.tool("yield", {
+      inputSchema,
+      execute: async function* (_: City, { abortSignal }: { abortSignal: AbortSignal }) {
+        try {
+          yield 1
+          Deferred.doneUnsafe(begun, Effect.void)
+          await new Promise((resolve) => abortSignal.addEventListener("abort", resolve))
+          yield 2
+        } finally {
+          Deferred.doneUnsafe(closed, Effect.void)
+        }
+      }
+    })
+    const loading = yield* Effect.forkChild(Tool.call(yielding, { city: "Oslo" }))
+    yield* Deferred.await(begun)
+    yield* Fiber.interrupt(loading)
+    yield* Deferred.await(closed)
+  })
+)
+
+it.effect("what it yields before its last value is progress [P1107]", () =>
+  Effect.gen(function* () {
+    const tool = AiSdk.tool("load", {
+      inputSchema,
+      execute: async function* ({ city }: City) {
+        yield "loading"
+        yield `loaded ${city}`
+      }
+    })
+    const heard: Array<unknown> = []
+    const answer = yield* tool.definition.run(
+      { city: "Oslo" },
+      {
+        attempt: 1,
+        callId: "c",
+        idempotencyKey: "c",
+        agent: "a",
+        progress: (data) => Effect.sync(() => heard.push(data))
+      }
+    )
+    assert.deepStrictEqual(heard, ["loading", "loaded Oslo"])
+    assert.deepStrictEqual(answer, { value: "loaded Oslo", text: "loaded Oslo" })
+  })
+)
+
+it.run("what it says to a model is what the model reads, as an error where it says so [P1107]", (run) =>
+  Effect.gen(function* () {
+    const tool = AiSdk.tool("weather", {
+      inputSchema,
+      execute: ({ city }: City) => ({ city, degrees: 7 }),
+      toModelOutput: async ({ output }: { output: { city: string; degrees: number } }) =>
+        output.city === "Oslo"
+          ? {
+              type: "content",
+              value: [
+                { type: "text", text: "7 degrees" },
+                { type: "file", mediaType: "image/png", data: "" }
+              ]
+            }
+          : { type: "error-text", value: "nobody knows" }
+    })
+    const model = yield* make(
+      calls(call("weather", { city: "Oslo" }, "c1"), call("weather", { city: "Rome" }, "c2")),
+      done
+    )
+    yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(read(model), ["result: 7 degrees\n[file, image/png, not shown]", "told: nobody knows"])
+  })
+)
+
+it.run("a tool that needs approval asks for an Approver, and is refused without the option [P1107]", (run) =>
+  Effect.gen(function* () {
+    const ran: Array<string> = []
+    const foreign = {
+      inputSchema,
+      needsApproval: ({ city }: City) => Promise.resolve(city === "Rome"),
+      execute: ({ city }: City) => {
+        ran.push(city)
+        return city
+      }
+    }
+    assert.throws(() => AiSdk.tool("go", foreign), /tool 'go' needs approval: say approval: true/)
+    // a form of a later version is not passed over
+    const later = { ...foreign, needsApproval: { type: "user-approval" } }
+    assert.throws(() => AiSdk.tool("go", later), /tool 'go' needs approval: say approval: true/)
+    assert.doesNotThrow(() => AiSdk.tool("go", { ...foreign, needsApproval: false }))
+    const tool = AiSdk.tool("go", foreign, { approval: true })
+    const model = yield* make(calls(call("go", { city: "Oslo" }, "c1"), call("go", { city: "Rome" }, "c2")), done)
+    const layer = Approver.layer(() => Effect.succeed(Approval.refuse("too far")))
+    yield* run(agentWith(tool), "go").pipe(Effect.provide(layer), Effect.provide(model.layer))
+    assert.deepStrictEqual(ran, ["Oslo"])
+  })
+)
+
+it("what cannot be one of ours is refused by name when it is made [P1107]", () => {
+  assert.throws(() => AiSdk.tool("client", { inputSchema }), /tool 'client' has no execute/)
+  for (const schema of [{ "~standard": { version: 1 } }, { jsonSchema: Promise.resolve(cityJson) }, undefined])
+    assert.throws(() => AiSdk.tool("odd", { inputSchema: schema, execute: () => 1 }), /JSON Schema of tool 'odd'/)
+  const tool = AiSdk.tool("odd", { inputSchema: undefined, execute: () => 1 }, { jsonSchema: cityJson })
+  assert.deepStrictEqual(tool.definition.spec().parameters, cityJson)
+  const set = AiSdk.tools({ one: { inputSchema, execute: () => 1 }, two: { inputSchema, execute: () => 2 } })
+  assert.deepStrictEqual(
+    set.map(({ name }) => name),
+    ["one", "two"]
+  )
+})

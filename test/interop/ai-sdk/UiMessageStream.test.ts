@@ -1,0 +1,230 @@
+/** Runs as UI messages. */
+import { assert } from "@effect/vitest"
+import { Agent, Approval, Approver, LlmError, type Model, Recovery, Tool } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
+import { Cause, Effect, Exit, Schema, Stream } from "effect"
+import { agentWith, batch, busy, done, eventLog, interruptedAt, scripted } from "../../_support/dialogue.ts"
+import { it } from "../../_support/run.ts"
+
+const { call, calls, fails, make, text } = ScriptedModel
+
+const overloaded = () => LlmError.ModelOverloadedError.modelOverloaded("scripted")
+const says = (text: string): Model.Part => ({ type: "text-delta", text })
+
+/** What a front end holds after the chunks; it refuses what the SDK refuses: a part that never began, an unknown call. */
+const message = (chunks: ReadonlyArray<UiMessageStream.Chunk>) => {
+  const parts: Array<readonly [string, unknown]> = []
+  const open = new Map<string, number>()
+  const calls = new Set<string>()
+  const append = (id: string, delta: string) => {
+    const at = open.get(id)
+    assert.isDefined(at, `a delta for ${id}, which is not open`)
+    const [type, said] = parts[at!]!
+    parts[at!] = [type, `${said as string}${delta}`]
+  }
+  for (const chunk of chunks) {
+    if ("toolCallId" in chunk && chunk.type !== "tool-input-available") assert.include([...calls], chunk.toolCallId)
+    switch (chunk.type) {
+      case "text-start":
+      case "reasoning-start":
+        assert.isFalse(open.has(chunk.id))
+        open.set(chunk.id, parts.push([chunk.type.slice(0, -6), ""]) - 1)
+        break
+      case "text-delta":
+      case "reasoning-delta":
+        append(chunk.id, chunk.delta)
+        break
+      case "text-end":
+      case "reasoning-end":
+        assert.isTrue(open.delete(chunk.id))
+        break
+      case "start-step":
+        parts.push(["step", undefined])
+        break
+      case "reset-step":
+        open.clear()
+        parts.splice(parts.findLastIndex(([type]) => type === "step") + 1)
+        break
+      case "tool-input-available":
+        assert.isFalse(calls.has(chunk.toolCallId), "one call twice")
+        calls.add(chunk.toolCallId)
+        parts.push([`${chunk.toolName} ${chunk.toolCallId}`, chunk.input])
+        break
+      case "tool-output-available":
+        parts.push([chunk.preliminary === true ? "progress" : "output", chunk.output])
+        break
+      case "tool-output-error":
+      case "error":
+        parts.push(["error", chunk.errorText])
+        break
+      case "tool-output-denied":
+      case "abort":
+        parts.push([chunk.type, undefined])
+        break
+      case "tool-approval-request":
+        parts.push(["asks", chunk.reason])
+        break
+      case "tool-approval-response":
+        parts.push(["said", chunk.approved])
+        break
+      case "finish":
+        parts.push(["finish", chunk.finishReason])
+    }
+  }
+  assert.strictEqual(open.size, 0, "a part never ended")
+  return parts.filter(([type]) => type !== "step")
+}
+
+it.run("text, calls, results and failures of a run, in order; calls whose ids repeat are told apart", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted("look", Effect.succeed('{"a":1}'), Effect.fail(busy()))
+    const log = eventLog()
+    const agent = agentWith(tool.pipe(Tool.onError({ orElse: Recovery.tell() }))).pipe(log.listen)
+    const model = yield* make(batch("look"), batch("look"), text("all is well"))
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    const chunks = UiMessageStream.fromEvents(log.all)
+    const parts = message(chunks)
+    assert.deepStrictEqual(parts.slice(0, 3), [
+      ["look c1", {}],
+      ["output", { a: 1 }],
+      ["look c1#2", {}]
+    ])
+    assert.strictEqual(parts[3]?.[0], "error")
+    assert.include(String(parts[3]?.[1]), "busy")
+    assert.deepStrictEqual(parts.slice(4), [
+      ["text", "all is well"],
+      ["finish", "stop"]
+    ])
+    assert.deepStrictEqual(chunks[0], { type: "start", messageId: log.all[0]!.runId })
+    const steps = chunks.flatMap(({ type }) => (type.endsWith("-step") ? [type] : []))
+    assert.deepStrictEqual(steps, Array.from({ length: 3 }, () => ["start-step", "finish-step"]).flat())
+    assert.deepInclude(chunks.at(-1), {
+      messageMetadata: { usage: log.of("run-completed")[0]!.usage, isSuspended: false }
+    })
+  })
+)
+
+it.effect("text that no longer counts is taken back, or stays in a step of its own [P502]", () =>
+  Effect.gen(function* () {
+    const drawn = Effect.fnUntraced(function* (options?: UiMessageStream.Options) {
+      const model = yield* make(fails(overloaded(), says("all "), says("wro")), text("all is well"))
+      const agent = agentWith().pipe(
+        Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }, { onPartial: "restart" })
+      )
+      return yield* Stream.runCollect(
+        UiMessageStream.fromStream(agent.stream("go").pipe(Stream.provide(model.layer)), options)
+      )
+    })
+    assert.deepStrictEqual(message(yield* drawn()), [
+      ["text", "all is well"],
+      ["finish", "stop"]
+    ])
+    const kept = yield* drawn({ resets: false })
+    assert.deepStrictEqual(message(kept), [
+      ["text", "all wro"],
+      ["text", "all is well"],
+      ["finish", "stop"]
+    ])
+    assert.notInclude(
+      kept.map(({ type }) => type),
+      "reset-step"
+    )
+  })
+)
+
+it.run("a failure is told by its code, or as the host describes it, and ends the message", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const model = yield* make(fails(overloaded()))
+    yield* Effect.flip(run(agentWith().pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
+    assert.deepStrictEqual(message(UiMessageStream.fromEvents(log.all)), [
+      ["error", "KINTSUGI-MODEL-OVERLOADED"],
+      ["finish", "error"]
+    ])
+    const describe = (error: unknown) => (LlmError.isLlmError(error) ? "Try again later." : "?")
+    assert.deepInclude(message(UiMessageStream.fromEvents(log.all, { describe })), ["error", "Try again later."])
+  })
+)
+
+it.run("an interrupted run is aborted, its open parts are closed", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted("look", Effect.never)
+    const log = eventLog()
+    const model = yield* make(batch("look"))
+    const exit = yield* interruptedAt(10, run(agentWith(tool).pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
+    assert.isTrue(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+    const parts = message(UiMessageStream.fromEvents(log.all))
+    assert.deepStrictEqual(parts[0], ["look c1", {}])
+    assert.deepStrictEqual(parts.at(-1), ["abort", undefined])
+  })
+)
+
+it.run("what a person is asked, and says; a refused call is denied", (run) =>
+  Effect.gen(function* () {
+    const pay = Tool.make("pay", {
+      description: "Pays.",
+      parameters: Schema.Struct({ cents: Schema.Int }),
+      success: Schema.String,
+      run: () => Effect.succeed("paid")
+    }).pipe(Tool.requireApproval({ reason: "money" }))
+    const log = eventLog()
+    const model = yield* make(calls(call("pay", { cents: 1 }, "c1"), call("pay", { cents: 2 }, "c2")), done)
+    const approver = Approver.layer(({ callId }) =>
+      Effect.succeed(callId === "c1" ? Approval.approve : Approval.refuse("no"))
+    )
+    yield* run(agentWith(pay).pipe(log.listen), "go").pipe(Effect.provide(approver), Effect.provide(model.layer))
+    const chunks = UiMessageStream.fromEvents(log.all)
+    const asked = new Map(
+      chunks.flatMap((chunk) => (chunk.type === "tool-approval-request" ? [[chunk.approvalId, chunk.toolCallId]] : []))
+    )
+    const said = chunks.flatMap((chunk) =>
+      chunk.type === "tool-approval-response" ? [[asked.get(chunk.approvalId), chunk.approved, chunk.reason]] : []
+    )
+    // two calls of one turn are asked for at the same time, in no order
+    assert.sameDeepMembers(said, [
+      ["c1", true, undefined],
+      ["c2", false, "no"]
+    ])
+    const ends = message(chunks).flatMap(([type, value]) =>
+      type === "output" || type.endsWith("denied") ? [value] : []
+    )
+    assert.sameDeepMembers(ends, ["paid", undefined])
+  })
+)
+
+it.run("an output that no reply has shown is shown as text; runs below are not shown [A711]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const inner = Agent.make("inner", {})
+    const tool = Agent.asTool(inner, { description: "Asks." })
+    const agent = agentWith(tool).pipe(
+      Agent.onLlmError({ ServerError: Recovery.respondWith("nobody answers") }),
+      log.listen
+    )
+    const model = yield* make(
+      calls(call("inner", { input: "?" }, "c1")),
+      text("inner answer"),
+      fails(LlmError.ServerError.serverError("scripted"))
+    )
+    yield* run(agent, "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(message(UiMessageStream.fromEvents(log.all)), [
+      ["inner c1", { input: "?" }],
+      ["output", "inner answer"],
+      ["text", "nobody answers"],
+      ["finish", "stop"]
+    ])
+  })
+)
+
+it.effect("as server-sent events, with the mark of the end, also after a failure", () =>
+  Effect.gen(function* () {
+    const model = yield* make(fails(overloaded()))
+    const chunks = UiMessageStream.fromStream(agentWith().stream("go").pipe(Stream.provide(model.layer)))
+    const lines = yield* Stream.runCollect(UiMessageStream.toServerSentEvents(chunks))
+    assert.isTrue(lines.every((line) => line.startsWith("data: ") && line.endsWith("\n\n")))
+    assert.strictEqual(lines.at(-1), "data: [DONE]\n\n")
+    assert.deepInclude(JSON.parse(lines.at(-2)!.slice(6)), { type: "finish", finishReason: "error" })
+    assert.strictEqual(UiMessageStream.headers["x-vercel-ai-ui-message-stream"], "v1")
+  })
+)

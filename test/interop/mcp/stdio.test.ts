@@ -1,0 +1,86 @@
+/** Programs as MCP servers, without a package of theirs. */
+import * as NodeChildProcessSpawner from "@effect/platform-node-shared/NodeChildProcessSpawner"
+import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
+import * as NodePath from "@effect/platform-node-shared/NodePath"
+import { assert, describe, it } from "@effect/vitest"
+import * as Mcp from "@kintsugi/interop/Mcp"
+import { Effect, Layer, Redacted } from "effect"
+import { call } from "./_support/fakeServer.ts"
+
+const spawner = NodeChildProcessSpawner.layer.pipe(Layer.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)))
+
+/** A program that answers line by line; `onDiscover` is what it does with a question that it does not know. */
+const program = (onDiscover: string) => `
+const tell = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\\n")
+const inputSchema = { type: "object" }
+let initialized = 0
+require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line)
+  if (method === "server/discover") { ${onDiscover} }
+  if (method === "initialize") {
+    initialized++
+    // its own version, whatever it is asked for
+    tell({ id, result: { protocolVersion: "2025-03-26", capabilities: { tools: {} }, serverInfo: { name: "p", version: "1" } } })
+  }
+  if (method === "tools/list") tell({ id, result: { tools: [{ name: "env", inputSchema }] } })
+  if (method === "tools/call") {
+    console.log("looking around")
+    tell({ id, result: { content: [{ type: "text", text: JSON.stringify([initialized, process.env]) }] } })
+  }
+})`
+
+const connect = (onDiscover: string) =>
+  Mcp.connect(
+    "program",
+    Mcp.stdio({
+      command: process.execPath,
+      args: ["-e", program(onDiscover)],
+      env: { TOKEN: Redacted.make("tok-1234-abcd-5678"), PLAIN: "plain" }
+    })
+  )
+
+describe("a program", { timeout: 30_000 }, () => {
+  it.live("that goes away at a question of the newest version is started again and asked an older one [P1107]", () =>
+    Effect.gen(function* () {
+      for (const onDiscover of ["process.exit(1)", "tell({ id, error: { code: -32601, message: 'unknown' } })"]) {
+        const server = yield* connect(onDiscover)
+        assert.strictEqual(server.version, "2025-03-26")
+        const { content } = yield* call(server, "env")
+        const [part] = content
+        assert(part?.type === "text")
+        const [initialized, env] = JSON.parse(part.text)
+        // the version that it named was taken without asking again
+        assert.strictEqual(initialized, 1)
+        assert.deepInclude(env, { TOKEN: "<redacted>", PLAIN: "plain", PATH: process.env["PATH"] })
+        assert.notProperty(env, "KINTSUGI_TEST_SECRET")
+      }
+    }).pipe(
+      Effect.provide(spawner),
+      Effect.ensuring(Effect.sync(() => delete process.env["KINTSUGI_TEST_SECRET"])),
+      (effect) =>
+        Effect.suspend(() => {
+          process.env["KINTSUGI_TEST_SECRET"] = "not for strangers"
+          return effect
+        })
+    )
+  )
+
+  it.live("that says a secret at last, as a whole or cut in two, is not quoted with it [P202 P1107]", () =>
+    Effect.gen(function* () {
+      const last = "console.error(process.env.TOKEN + process.argv[1] + ' ' + 'y'.repeat(480)); process.exit(1)"
+      const way = Mcp.stdio({
+        command: process.execPath,
+        args: ["-e", last, Redacted.make("abcdefghijkl")],
+        env: { TOKEN: Redacted.make("correcthorsebatterystaple") }
+      })
+      const error = yield* Effect.flip(Mcp.connect("program", way))
+      assert.include(error.message, "at last it wrote: y")
+      assert.notMatch(error.message, /stap|ijkl/)
+      const short = Mcp.stdio({
+        command: process.execPath,
+        args: ["-e", "console.error('no ' + process.argv[1]); process.exit(1)", Redacted.make("abcdefghijkl")]
+      })
+      assert.include((yield* Effect.flip(Mcp.connect("program", short))).message, "at last it wrote: no <redacted>")
+    }).pipe(Effect.provide(spawner))
+  )
+})

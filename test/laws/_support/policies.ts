@@ -1,0 +1,173 @@
+/** The verdicts that the library makes of policies as data, and a reference for what they mean. */
+import { type Backoff, Recovery } from "@kintsugi/core"
+import { PolicyData } from "@kintsugi/core/testing"
+import * as FastCheck from "@kintsugi/core/testing/FastCheck"
+import fc from "fast-check"
+import {
+  failed,
+  type Failure,
+  type Guard,
+  resourcesOf,
+  type Script,
+  stepOf,
+  type Tag,
+  tags,
+  type Trace
+} from "../../_support/laws.ts"
+import * as Waits from "../../_support/waits.ts"
+
+export {
+  count,
+  delays,
+  final,
+  jitter,
+  jittered,
+  ladder,
+  options,
+  policy,
+  respondWith,
+  retry,
+  when
+} from "@kintsugi/core/testing/FastCheck"
+
+export type Policy = PolicyData.PolicyData
+export type Options = PolicyData.Options
+export type HandlerError = PolicyData.HandlerError
+export type Verdict = PolicyData.Verdict
+
+export type Row = Tag | "orElse"
+export type Table = PolicyData.TableData<Tag>
+export type Verdicts = { readonly [K in Row]?: Verdict }
+
+export const { ladderOf } = PolicyData
+
+/** As that of the kit, but a `when` makes a new verdict at each failure: counts belong to the row, not to the value. */
+export const verdictOf = (policy: Policy): Verdict => {
+  if (policy.kind === "ladder") return ladderOf(policy.rungs.map(verdictOf))
+  if (policy.kind !== "when") return PolicyData.verdictOf(policy)
+  return Recovery.when((_: Failure, { attempt }) => verdictOf(attempt <= policy.until ? policy.first : policy.second))
+}
+
+export const verdictsOf = (table: Table): Verdicts =>
+  Object.fromEntries(Object.entries(table).map(([row, policy]) => [row, verdictOf(policy)]))
+
+export const guardedBy = (verdicts: Verdicts): Guard<HandlerError> => Recovery.onError<Failure, Verdicts>(verdicts)
+
+export const guarded = (table: Table): Guard<HandlerError> => guardedBy(verdictsOf(table))
+
+/** A guard whose jitter draws the same number for ever. */
+export const drawing =
+  (draw: number, guard: Guard<HandlerError>): Guard<HandlerError> =>
+  (scripted) =>
+    Waits.drawing(draw)(guard(scripted))
+
+export const retriesOf = (count: Backoff.Count): number => count.retries ?? count.maxAttempts - 1
+
+/** How often a policy may run something again. */
+export const repeatsOf = (policy: Policy): number => {
+  switch (policy.kind) {
+    case "retry":
+      return retriesOf(policy.options)
+    case "ladder":
+      return policy.rungs.reduce((sum, rung) => sum + repeatsOf(rung), 0)
+    case "when":
+      return repeatsOf(policy.first) + repeatsOf(policy.second)
+    default:
+      return 0
+  }
+}
+
+// --- the reference: what policies mean, written without the library and without Effect
+
+type Asked = (failure: Step, attempt: number) => number | "gave up" | { readonly exit: string; readonly after: number }
+interface Step {
+  readonly tag: Tag
+  readonly hint?: number
+}
+
+/** The trace of a script under a table, when every draw is `draw`. */
+export const reference = (table: Table, script: Script, draw = 0): Trace => {
+  const rows = new Map(Object.entries(table).map(([row, policy]) => [row, asker(policy, draw)]))
+  const attempts: Array<Trace["attempts"][number]> = []
+  for (let attempt = 1, now = 0; ; attempt++) {
+    const step = stepOf(script, attempt)
+    attempts.push({ start: now, attempt, outcome: step.does })
+    now += step.takes
+    const resources = resourcesOf(attempt)
+    if (step.does === "never") return { attempts, end: undefined, exit: "running", resources }
+    if (step.does !== "fail") return { attempts, end: now, exit: endings(step.does, attempt, step), resources }
+    const answer = (rows.get(step.tag) ?? rows.get("orElse"))?.(step, attempt) ?? "gave up"
+    if (answer === "gave up") return { attempts, end: now, exit: failed(step.tag, attempt), resources }
+    if (typeof answer === "object") return { attempts, end: now + answer.after, exit: answer.exit, resources }
+    now += answer
+  }
+}
+
+const endings = (does: string, attempt: number, step: object): string => {
+  switch (does) {
+    case "die":
+      return `died of defect of attempt ${attempt}`
+    case "fail and die":
+      return `died of ${failed("tag" in step ? String(step.tag) : "", attempt)} and died of defect of attempt ${attempt}`
+    case "interrupt":
+    case "fail and interrupt":
+      return "interrupted"
+    default:
+      return `success ${"value" in step ? String(step.value) : ""}`
+  }
+}
+
+const asker = (policy: Policy, draw: number): Asked => {
+  switch (policy.kind) {
+    case "rethrow":
+      return (failure, attempt) => ({ exit: failed(failure.tag, attempt), after: 0 })
+    case "respondWith":
+      return () => ({ exit: answers[policy.handler], after: policy.after })
+    case "retry": {
+      let used = 0
+      return ({ hint }) => (++used > retriesOf(policy.options) ? "gave up" : waitOf(policy.options, used, draw, hint))
+    }
+    case "ladder": {
+      const rungs = policy.rungs.map((rung) => asker(rung, draw))
+      return (failure, attempt) => {
+        for (; rungs.length > 0; rungs.shift()) {
+          const answer = rungs[0]!(failure, attempt)
+          if (answer !== "gave up") return answer
+        }
+        return "gave up"
+      }
+    }
+    case "when": {
+      const [first, second] = [asker(policy.first, draw), asker(policy.second, draw)]
+      return (failure, attempt) => (attempt <= policy.until ? first : second)(failure, attempt)
+    }
+  }
+}
+
+const answers = {
+  succeeds: "success answer",
+  fails: "failure HandlerError of its own",
+  dies: "died of defect of a handler"
+}
+
+/** The wait before retry `k`, counted from 1. */
+export const waitOf = (options: Options, k: number, draw: number, hint?: number): number | "gave up" => {
+  const { factor = 2, initialBackoff = 0, jitter = "none", maxBackoff = Infinity, maxHint = 60_000 } = options
+  const asked = hint === undefined ? 0 : Math.max(1, hint)
+  if (asked > maxHint) return "gave up"
+  const grown = Math.min(initialBackoff * factor ** (k - 1), maxBackoff)
+  const share =
+    typeof jitter === "number" ? 1 - jitter + 2 * jitter * draw : { none: 1, full: draw, equal: (1 + draw) / 2 }[jitter]
+  return nanos(Math.max(Math.min(grown * share, maxBackoff), asked))
+}
+
+/** Clocks and durations know nanoseconds, no less. */
+export const nanos = (millis: number): number => (Number.isInteger(millis) ? millis : Math.round(millis * 1e6) / 1e6)
+
+// --- generators
+
+/** What `Random` draws. */
+export const draw: fc.Arbitrary<number> = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true })
+
+/** A table over some of the tags, with or without `orElse`, in any order of its rows. */
+export const table: fc.Arbitrary<Table> = FastCheck.table(tags)

@@ -1,0 +1,255 @@
+/** Stories of whole runs: what models, tools, fixers and sub-agents do, under limits that are reached, and when all is stopped. */
+import { Agent, LlmError, Message, type Model, Recovery, RunContext, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Effect, Schema, Stream } from "effect"
+import fc from "fast-check"
+import { busy, type Busy, gone, type Gone } from "../../_support/dialogue.ts"
+
+/** How a call goes. The last ones end the run. */
+const kinds = [
+  ["is fine", "is told", "is answered", "recovers", "is escalated", "is denied", "is slow", "asks", "asks in vain"],
+  ["is of no tool", "does not parse", "pays", "pays and hangs", "does not fit"],
+  ["is raised", "is exhausted", "is of no tool, which is raised", "leaves", "dies", "quits", "escalates", "throws"]
+] as const
+
+type Kind = (typeof kinds)[number][number]
+
+/** What a model does when it is asked. */
+type Reply =
+  | { readonly does: "calls"; readonly calls: ReadonlyArray<Kind>; readonly finish: Message.FinishReason }
+  | { readonly does: "says" | "is overloaded" | "breaks off" | "is filtered" | "is rejected" | "refuses" | "dies" }
+
+type Step = Reply & { readonly takes: number }
+
+export interface Story {
+  readonly steps: ReadonlyArray<Step>
+  readonly limits: { readonly maxTurns: number; readonly maxToolCalls: number; readonly maxTokens: number }
+  readonly stop: number
+  readonly siblings: "settleAll" | "interrupt"
+  readonly interruptAt: number | undefined
+}
+
+const takes = fc.constantFrom(0, 0, 7, 300)
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      takes,
+      does: fc.constant("calls" as const),
+      calls: fc.array(
+        fc.oneof(
+          { weight: 8, arbitrary: fc.constantFrom(...kinds[0]) },
+          { weight: 4, arbitrary: fc.constantFrom(...kinds[1]) },
+          { weight: 1, arbitrary: fc.constantFrom(...kinds[2]) }
+        ),
+        { minLength: 1, maxLength: 3 }
+      ),
+      finish: fc.oneof(
+        { weight: 9, arbitrary: fc.constant("tool-calls" as const) },
+        { weight: 1, arbitrary: fc.constantFrom("length" as const, "filtered" as const) }
+      )
+    })
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ takes, does: fc.constantFrom("says", "is overloaded", "breaks off", "is rejected") })
+  },
+  { weight: 1, arbitrary: fc.record({ takes, does: fc.constantFrom("is filtered", "refuses", "dies") }) }
+)
+
+export const story: fc.Arbitrary<Story> = fc.record({
+  steps: fc
+    .array(fc.tuple(step, fc.constantFrom(1, 1, 1, 3)), { maxLength: 7 })
+    .map((steps) => steps.flatMap(([step, times]) => Array.from({ length: times }, () => step))),
+  limits: fc.record({
+    maxTurns: fc.integer({ min: 1, max: 8 }),
+    maxToolCalls: fc.integer({ min: 1, max: 12 }),
+    maxTokens: fc.constantFrom(Infinity, Infinity, 60)
+  }),
+  stop: fc.constantFrom(2, 3, 6),
+  siblings: fc.constantFrom("settleAll", "interrupt"),
+  interruptAt: fc.option(fc.integer({ min: 0, max: 1500 }), { nil: undefined })
+})
+
+const builtIn: Partial<Record<Kind, string>> = { escalates: "escalate", throws: "throwException" }
+
+const nameOf = (kind: Kind): string => {
+  if (kind === "pays" || kind === "pays and hangs") return "pay"
+  if (kind === "asks" || kind === "asks in vain") return "ask"
+  if (kind === "is of no tool, which is raised") return "never"
+  return kind === "is of no tool" ? "nope" : (builtIn[kind] ?? "act")
+}
+
+const argumentsOf = (kind: Kind) => {
+  if (kind === "does not parse") return "{{"
+  if (kind === "does not fit") return { kind: 1 }
+  return builtIn[kind] === undefined ? { kind } : { reason: "hopeless" }
+}
+
+/** A model that plays the steps for whoever asks next, then says "done"; it keeps what each run has asked. */
+export const modelOf = (steps: ReadonlyArray<Step>) => {
+  const requests = new Map<string, Array<Message.Transcript>>()
+  let asked = 0
+  let called = 0
+  const next = ({ messages }: Model.Request) =>
+    Effect.gen(function* () {
+      const run = yield* RunContext.Current
+      const runId = run?.runId ?? ""
+      requests.set(runId, [...(requests.get(runId) ?? []), [...messages]])
+      const found: Step = steps[asked++] ?? { does: "says", takes: 0 }
+      yield* Effect.sleep(found.takes)
+      return found
+    })
+  const answer = (step: Step): Effect.Effect<Message.Reply, LlmError.LlmError> => {
+    switch (step.does) {
+      case "calls": {
+        const content = step.calls.map((kind) =>
+          ScriptedModel.call(nameOf(kind), argumentsOf(kind), `call-${++called}`)
+        )
+        return Effect.succeed(ScriptedModel.reply({ content, finish: step.finish }))
+      }
+      case "says":
+        return Effect.succeed(ScriptedModel.reply({ content: [Message.text(`done ${asked}`)] }))
+      case "is filtered":
+        return Effect.succeed(ScriptedModel.reply({ finish: "filtered" }))
+      case "is rejected":
+        return Effect.fail(
+          LlmError.MalformedToolCallError.malformedToolCall("m", "act", "no", undefined, { rawArgs: '{"kind": ' })
+        )
+      case "is overloaded":
+      case "breaks off":
+        return Effect.fail(LlmError.ModelOverloadedError.modelOverloaded("m"))
+      case "refuses":
+        return Effect.fail(LlmError.AuthenticationError.authenticationFailed("m", "no key"))
+      case "dies":
+        return Effect.die("a bug of the model")
+    }
+  }
+  const service: Model.Service = {
+    name: "m",
+    provider: "p",
+    generate: (request) => Effect.flatMap(next(request), answer),
+    stream: (request) =>
+      Stream.unwrap(
+        Effect.map(next(request), (found) =>
+          Stream.concat(
+            Stream.fromIterable<Model.Part>(found.does === "breaks off" ? [{ type: "text-delta", text: "half" }] : []),
+            Stream.unwrap(
+              Effect.map(answer(found), (reply) => Stream.fromIterable<Model.Part>(ScriptedModel.toParts(reply)))
+            )
+          )
+        )
+      )
+  }
+  return { service, requests }
+}
+
+type Failure = Busy | Gone | { readonly _tag: "Told" | "Answered" | "Raised" | "Escalated" | "Vain" }
+
+const behave = (kind: string, attempt: number): Effect.Effect<string, Failure> => {
+  switch (kind as Kind) {
+    case "is told":
+      return Effect.fail({ _tag: "Told" })
+    case "is answered":
+      return Effect.fail({ _tag: "Answered" })
+    case "is escalated":
+      return Effect.fail({ _tag: "Escalated" })
+    case "is raised":
+      return Effect.fail({ _tag: "Raised" })
+    case "recovers":
+      return attempt < 3 ? Effect.fail(busy()) : Effect.succeed("fine")
+    case "is exhausted":
+      return Effect.fail(busy())
+    case "leaves":
+      return Effect.fail(gone())
+    case "is slow":
+    case "pays and hangs":
+      return Effect.as(Effect.sleep("1 minute"), "late")
+    case "dies":
+      return Effect.die("a bug of the tool")
+    case "quits":
+      return Effect.interrupt
+    default:
+      return Effect.as(Effect.sleep(10), "fine")
+  }
+}
+
+const working = <const Name extends string, const S extends Recovery.SideEffects>(name: Name, sideEffects: S) =>
+  Tool.make(name, {
+    description: "d",
+    parameters: Schema.Struct({ kind: Schema.String }),
+    success: Schema.String,
+    sideEffects,
+    timeout: "1 second",
+    run: ({ kind }, { attempt }) => behave(kind, attempt)
+  })
+
+/** What the agents of all depths have in common. */
+const tables = {
+  InvalidArgs: Recovery.ladder(
+    Recovery.fix(Agent.make("fixer", { skills: [Skill.make("s", { description: "d", tools: [Tool.escalate] })] })),
+    Recovery.tell()
+  ),
+  Told: Recovery.tell(),
+  Answered: Recovery.respondWith("stale"),
+  Escalated: Recovery.escalate(),
+  Raised: Recovery.raise
+}
+
+const act = working("act", "none").pipe(
+  Tool.onError({
+    ...tables,
+    Busy: Recovery.retry({ retries: 2, initialBackoff: 20 }),
+    ToolTimeoutError: Recovery.tell()
+  })
+)
+const pay = working("pay", "unsafe").pipe(
+  Tool.onError({ ...tables, Busy: Recovery.tell(), OutcomeUnknownError: Recovery.tell() })
+)
+
+const guarded = Agent.onLlmError(
+  {
+    ModelOverloadedError: Recovery.retry({ retries: 2, initialBackoff: 50 }),
+    ContentFilteredError: Recovery.retry({ retries: 1, initialBackoff: 50 })
+  },
+  { onPartial: "restart" }
+)
+
+const expert = Agent.make("expert", {
+  prompt: "Know.",
+  skills: [Skill.make("s", { description: "d", tools: [act, pay] })]
+}).pipe(guarded)
+
+const shout = Agent.deterministic("shout", (text: string) => Effect.succeed(text.toUpperCase()))
+
+const ask = Tool.make("ask", {
+  description: "d",
+  parameters: Schema.Struct({ kind: Schema.String }),
+  success: Schema.String,
+  run: Effect.fnUntraced(function* ({ kind }: { readonly kind: string }) {
+    yield* shout(kind)
+    if (kind === "asks in vain") return yield* Effect.fail(busy())
+    return yield* expert("why?")
+  })
+}).pipe(
+  // an agent's own failures are one row here
+  Tool.onError({ orElse: Recovery.tell() })
+)
+
+/** Everything that a story may lead to, under limits that it reaches. */
+export const agentOf = ({ limits, siblings, stop }: Story) =>
+  Agent.make("worker", {
+    prompt: "Work.",
+    siblings,
+    budget: { ...limits, maxDuration: "3 seconds", repeatedFailures: { hint: 1, withhold: 5, stop } },
+    skills: [Skill.make("work", { description: "d", tools: [act, pay, ask, Tool.escalate, Tool.throwException] })]
+  }).pipe(
+    guarded,
+    Agent.toolDefaults({
+      UnknownToolError: Recovery.when(({ tool }) => (tool === "never" ? Recovery.raise : Recovery.tell()))
+    }),
+    Agent.toolPolicy(({ params }) =>
+      JSON.stringify(params).includes("is denied") ? ToolPolicy.deny("not now") : ToolPolicy.allow
+    )
+  )

@@ -1,0 +1,239 @@
+/** Laws that the codec of Anthropic's Messages keeps on anything that a server may send, and on any transcript. */
+import { assert, describe, it } from "@effect/vitest"
+import * as LlmError from "@kintsugi/core/LlmError"
+import * as Message from "@kintsugi/core/Message"
+import { Predicate, Result, Schema } from "effect"
+import * as fc from "fast-check"
+import {
+  type Block,
+  codec,
+  decode,
+  decodeEvents,
+  message,
+  ok,
+  type Read,
+  streamed
+} from "../../_support/anthropicMessages.ts"
+import { fixtures, pieces } from "../../../_support/wireFixtures.ts"
+
+const isReply = Schema.is(Message.Reply)
+
+/** A reply that its schema takes, one typed error, or no end. */
+const check = (read: Read): void => {
+  if (Result.isFailure(read)) assert.isTrue(LlmError.isLlmError(read.failure))
+  else if (read.success !== undefined) assert.isTrue(isReply(read.success), JSON.stringify(read.success))
+}
+
+const keys = [
+  "type",
+  "index",
+  "message",
+  "content",
+  "content_block",
+  "delta",
+  "text",
+  "thinking",
+  "signature",
+  "partial_json",
+  "citation",
+  "citations",
+  "id",
+  "name",
+  "input",
+  "caller",
+  "usage",
+  "input_tokens",
+  "output_tokens",
+  "output_tokens_details",
+  "thinking_tokens",
+  "stop_reason",
+  "stop_details",
+  "error",
+  "model",
+  "__proto__"
+]
+
+const words = [
+  "message_start",
+  "message_delta",
+  "message_stop",
+  "content_block_start",
+  "content_block_delta",
+  "content_block_stop",
+  "ping",
+  "error",
+  "text",
+  "thinking",
+  "redacted_thinking",
+  "tool_use",
+  "server_tool_use",
+  "text_delta",
+  "thinking_delta",
+  "signature_delta",
+  "input_json_delta",
+  "citations_delta",
+  "end_turn",
+  "refusal",
+  "pause_turn",
+  "constructor",
+  '{"a":1}',
+  "{"
+]
+
+/** Values that are almost those of a message: known names where they do not belong, and values of any type. */
+const nearMiss: fc.Arbitrary<Schema.Json> = fc.letrec<{ json: Schema.Json }>((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 4, depthIdentifier: "json" },
+    fc.constantFrom<Schema.Json>(null, "", 0, 1, -1, 1e300, 0.5, true, ...words),
+    fc.string(),
+    fc.dictionary(fc.constantFrom(...keys), tie("json"), { maxKeys: 6 }),
+    fc.array(tie("json"), { maxLength: 3 })
+  )
+})).json
+
+/** Events of the right types, around anything at all. */
+const nearEvent = fc.oneof(
+  nearMiss,
+  fc.record({
+    type: fc.constantFrom(...words),
+    index: fc.constantFrom<Schema.Json>(0, 1, null, -1, "0"),
+    content_block: nearMiss,
+    delta: fc.oneof(nearMiss, fc.record({ type: fc.constantFrom(...words), text: nearMiss, partial_json: nearMiss })),
+    message: nearMiss,
+    usage: nearMiss
+  })
+)
+
+const anyText = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 200 }),
+  fc.uint8Array({ maxLength: 200 }).map((bytes) => new TextDecoder().decode(bytes)),
+  nearMiss.map((json) => JSON.stringify(json)),
+  nearMiss.map((content) => JSON.stringify({ content: [content, content] })),
+  nearMiss.map((json) => JSON.stringify(json).slice(0, -2))
+)
+
+describe("anything", () => {
+  it("any body is one reply, or one error [T8]", () => {
+    fc.assert(
+      fc.property(anyText, (body) => check(decode(body))),
+      { numRuns: 1000 }
+    )
+  })
+
+  it("any events are one reply, one error, or no end [T8]", () => {
+    const events = fc.array(fc.oneof(nearEvent, fc.constant({ type: "message_stop" }), anyText), { maxLength: 12 })
+    fc.assert(
+      fc.property(events, (events) => check(decodeEvents(events))),
+      { numRuns: 1000 }
+    )
+  })
+
+  const recorded = fixtures.filter(({ api, status }) => api === "anthropic" && status === 200)
+
+  for (const fixture of recorded.filter(({ streaming }) => streaming)) {
+    const events = pieces(fixture)
+
+    it(`${fixture.id} is no reply without its end, and no event of it is the end of another [A114]`, () => {
+      for (let count = 0; count < events.length; count++) {
+        const read = decodeEvents(events.slice(0, count))
+        if (Result.isSuccess(read)) {
+          assert.strictEqual(read.success === undefined, fixture.expected.error !== undefined || count < events.length)
+        }
+        check(read)
+      }
+    })
+
+    it(`${fixture.id} in another order, with gaps and repetitions, is one reply, one error, or no end [T8]`, () => {
+      const anyOrder = fc.array(fc.constantFrom(...events), { maxLength: events.length * 2 })
+      fc.assert(
+        fc.property(fc.oneof(anyOrder, fc.shuffledSubarray([...events])), (events) => check(decodeEvents(events)))
+      )
+    })
+
+    it(`${fixture.id} with events that are cut short is one reply, one error, or no end [T8]`, () => {
+      fc.assert(
+        fc.property(fc.nat(events.length - 1), fc.double({ min: 0, max: 1, noNaN: true }), (at, share) => {
+          const cut = (event: string) => event.slice(0, Math.floor(event.length * share))
+          check(decodeEvents(events.map((event, index) => (index === at ? cut(event) : event))))
+        })
+      )
+    })
+  }
+
+  for (const fixture of recorded.filter(({ streaming }) => !streaming)) {
+    it(`${fixture.id} cut short is one error [T8]`, () => {
+      for (let length = 0; length < fixture.body.trim().length; length++) {
+        const read = decode(fixture.body.slice(0, length))
+        assert.isTrue(Result.isFailure(read))
+        check(read)
+      }
+    })
+  }
+})
+
+const json: fc.Arbitrary<Schema.Json> = fc
+  .jsonValue({ maxDepth: 3 })
+  // jsonValue gives JSON; what it writes as -0, JSON reads as 0
+  .map((value) => JSON.parse(JSON.stringify(value)) as Schema.Json)
+
+const blocks: fc.Arbitrary<ReadonlyArray<Block>> = fc.array(
+  fc.oneof(
+    fc.record({ type: fc.constant("text"), text: fc.string({ unit: "grapheme" }) }),
+    fc.record({
+      type: fc.constant("text"),
+      text: fc.string(),
+      citations: fc.array(json, { minLength: 1, maxLength: 3 })
+    }),
+    fc.record({ type: fc.constant("thinking"), thinking: fc.string(), signature: fc.base64String() }),
+    fc.record({ type: fc.constant("redacted_thinking"), data: fc.base64String() }),
+    fc.record({ type: fc.constant("web_search_tool_result"), tool_use_id: fc.string(), content: json }),
+    fc.record({
+      type: fc.constantFrom("tool_use", "server_tool_use"),
+      id: fc.string({ minLength: 1 }),
+      name: fc.string({ minLength: 1 }),
+      input: fc.dictionary(fc.string(), json)
+    })
+  ),
+  { maxLength: 6 }
+)
+
+const reasons = fc.constantFrom("end_turn", "tool_use", "max_tokens", "pause_turn", "never_seen")
+
+describe("whole and streamed [A114]", () => {
+  it("one message is one reply, whole and in pieces of any length [A114]", () => {
+    fc.assert(
+      fc.property(blocks, reasons, fc.integer({ min: 1, max: 9 }), (content, reason, size) => {
+        assert.deepStrictEqual(ok(decodeEvents(streamed(content, reason, size))), ok(decode(message(content, reason))))
+      }),
+      { numRuns: 400 }
+    )
+  })
+
+  it("what the provider sent goes back to it, block by block: calls with their arguments, thoughts with their signatures", () => {
+    const kept = blocks.map((content) =>
+      content.filter(({ text, signature, type }) =>
+        type === "tool_use"
+          ? false
+          : text === undefined
+            ? signature !== ""
+            : Predicate.isString(text) && text.trim() !== ""
+      )
+    )
+    fc.assert(
+      fc.property(kept, (content) => {
+        const sent = Message.settle(ok(decode(message(content, "pause_turn"))), [])
+        const body = JSON.parse(codec.encode({ messages: [sent], tools: [], toolChoice: "auto" }, "whole"))
+        // texts without sources are one
+        const joined: Array<Block> = []
+        for (const block of content) {
+          const last = joined.at(-1)
+          if (block["type"] === "text" && last?.["type"] === "text" && !("citations" in last)) {
+            joined[joined.length - 1] = { ...block, text: `${String(last["text"])}${String(block["text"])}` }
+          } else joined.push(block)
+        }
+        assert.deepStrictEqual(body.messages, joined.length === 0 ? [] : [{ role: "assistant", content: joined }])
+      }),
+      { numRuns: 400 }
+    )
+  })
+})

@@ -1,0 +1,155 @@
+/** What chat completions and responses get wrong in their replies. */
+import {
+  anthropic,
+  candidate,
+  chat,
+  chats,
+  each,
+  chunk,
+  completion,
+  gemini,
+  reads,
+  responses,
+  said,
+  usage
+} from "./_support/carelessServers.ts"
+import { done, event } from "../../_support/network.ts"
+
+reads("a content filter is an error, with what was used up [T8]", {
+  ...each(chats, () => ({
+    isWhole: true,
+    body: completion({ content: "he" }, "content_filter", { usage }),
+    reads: ["ContentFilteredError", "5/6"]
+  })),
+  streamed: {
+    of: chat,
+    body: said + chunk({}, "content_filter", { usage }) + done,
+    reads: ["ContentFilteredError", "5/6"]
+  }
+})
+
+const counted = (promptTokenCount: number, candidatesTokenCount: number) => ({
+  usageMetadata: { promptTokenCount, candidatesTokenCount }
+})
+
+reads("a zero takes no count back [T8]", {
+  [chat]: {
+    of: chat,
+    body:
+      chunk({ content: "he" }, "stop", { usage }) +
+      event({ choices: [], usage: { prompt_tokens: 0, completion_tokens: 0 } }) +
+      done,
+    reads: ["he", "stop", "5/6"]
+  },
+  [anthropic]: {
+    of: anthropic,
+    body:
+      event({ type: "message_start", message: { usage: { input_tokens: 50, output_tokens: 1 } } }) +
+      event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "hi" } }) +
+      event({
+        type: "message_delta",
+        delta: { stop_reason: "end_turn" },
+        usage: { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 9 }
+      }) +
+      event({ type: "message_stop" }),
+    reads: ["hi", "stop", "50/9"]
+  },
+  [gemini]: {
+    of: gemini,
+    body: event({ ...candidate("hi"), ...counted(7, 2) }) + event({ ...candidate("", "STOP"), ...counted(0, 3) }),
+    reads: ["hi", "stop", "7/3"]
+  }
+})
+
+reads("an error with its fields at the top fails [T8]", {
+  "by its object": {
+    of: chat,
+    body: said + event({ object: "error", message: "boom", code: 500 }) + done,
+    reads: ["ServerError"]
+  },
+  "by the name of its event": {
+    of: chat,
+    body: `${said}event: error\n${event({ message: "boom", code: 500 })}${done}`,
+    reads: ["ServerError"]
+  },
+  "as a whole answer": {
+    of: chat,
+    isWhole: true,
+    body: { object: "error", message: "boom", code: 500 },
+    reads: ["ServerError"]
+  }
+})
+
+reads("a refusal among the parts of a content is one [T8]", {
+  whole: {
+    of: chat,
+    isWhole: true,
+    body: completion({ content: [{ type: "refusal", refusal: "no" }] }),
+    reads: ["ContentFilteredError", "0/0"]
+  },
+  streamed: {
+    of: chat,
+    body: chunk({ content: [{ type: "refusal", refusal: "no" }] }) + chunk({}, "stop") + done,
+    reads: ["ContentFilteredError", "0/0"]
+  }
+})
+
+reads("the first choice is the one of the index 0 [A114]", {
+  whole: {
+    of: chat,
+    isWhole: true,
+    body: {
+      choices: [
+        { index: 1, message: { content: "other" }, finish_reason: "length" },
+        { index: 0, message: { content: "first" }, finish_reason: "stop" }
+      ]
+    },
+    reads: ["first", "stop"]
+  },
+  streamed: {
+    of: chat,
+    body:
+      said +
+      event({ choices: [{ index: 1, delta: { content: "other" } }] }) +
+      event({ choices: [{ index: 1, delta: {}, finish_reason: "length" }] }) +
+      chunk({ content: "llo" }) +
+      chunk({}, "stop") +
+      done,
+    reads: ["hello", "stop"]
+  },
+  "or the only one": {
+    of: chat,
+    isWhole: true,
+    body: { choices: [{ index: 1, message: { content: "only" }, finish_reason: "stop" }] },
+    reads: ["only", "stop"]
+  }
+})
+
+const completed = event({ type: "response.completed", response: { output: [] } })
+
+const refusing = (delta: string) => event({ type: "response.refusal.delta", item_id: "m", output_index: 0, delta })
+
+const textDone = (content_index: number, text: string) =>
+  event({ type: "response.output_text.done", item_id: "m", output_index: 0, content_index, text })
+
+const textDelta = (content_index: number, delta: string) =>
+  event({ type: "response.output_text.delta", item_id: "m", output_index: 0, content_index, delta })
+
+reads("what only the pieces or only the whole of a response say counts [T8]", {
+  "the pieces of a refusal": {
+    of: responses,
+    body: refusing("I ") + refusing("can't") + completed,
+    reads: ["ContentFilteredError"]
+  },
+  "the whole of a text": { of: responses, body: textDone(0, "hi") + completed, reads: ["hi", "stop"] },
+  "the rest of a text": {
+    of: responses,
+    body: textDelta(0, "he") + textDone(0, "hello") + textDone(1, ", you") + completed,
+    reads: ["hello, you", "stop"]
+  },
+  "a text once": {
+    of: responses,
+    body: textDelta(0, "a") + textDone(0, "a") + textDelta(1, "a") + textDone(1, "a") + completed,
+    reads: ["aa", "stop"]
+  }
+})

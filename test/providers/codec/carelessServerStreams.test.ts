@@ -1,0 +1,182 @@
+/** Answers in the place of streams, errors that are no event, and ends of all kinds. */
+import {
+  anthropic,
+  boom,
+  candidate,
+  chat,
+  chats,
+  chunk,
+  compact,
+  completion,
+  each,
+  fn,
+  gemini,
+  long,
+  ollama,
+  pretty,
+  reads,
+  responses,
+  said,
+  usage
+} from "./_support/carelessServers.ts"
+import { done, event } from "../../_support/network.ts"
+
+/** Whole bodies of every format, and what they hold. */
+const wholes: Readonly<Record<string, readonly [object, string]>> = {
+  [chat]: [completion({ content: long, tool_calls: [{ id: "a", function: fn("{}") }] }, "tool_calls"), "tool-calls"],
+  "kimi/openai-chat": [completion({ content: long, tool_calls: [{ id: "a", function: fn("{}") }] }), "tool-calls"],
+  [anthropic]: [
+    {
+      type: "message",
+      content: [
+        { type: "text", text: long },
+        { type: "tool_use", id: "a", name: "w", input: "{}" }
+      ],
+      stop_reason: "tool_use"
+    },
+    "tool-calls"
+  ],
+  [responses]: [
+    {
+      status: "completed",
+      output: [
+        { type: "message", content: [{ type: "output_text", text: long }] },
+        { type: "function_call", call_id: "a", name: "w", arguments: "{}" }
+      ]
+    },
+    "tool-calls"
+  ],
+  [ollama]: [
+    { message: { content: long, tool_calls: [{ id: "a", function: fn("{}") }] }, done: true, done_reason: "stop" },
+    "tool-calls"
+  ]
+}
+
+for (const [layout, text] of Object.entries({
+  compact,
+  pretty,
+  "after blanks": (body: unknown) => `\r\n ${pretty(body)}`
+})) {
+  reads(
+    `a whole answer to a streamed request is read, ${layout} [A114]`,
+    Object.fromEntries(
+      Object.entries(wholes).map(([of, [body, finish]]) => [
+        of,
+        { of, body: text(body), reads: [long, ["a", "w", "{}"], finish] }
+      ])
+    )
+  )
+}
+
+reads("a list in the place of a stream is read [A114]", {
+  compact: {
+    of: gemini,
+    body: `[${compact(candidate("he"))}\n,\r\n${compact(candidate("llo", "STOP"))}\n]`,
+    reads: ["hello", "stop"]
+  },
+  pretty: { of: gemini, body: pretty([candidate("he"), candidate("llo", "STOP")]), reads: ["hello", "stop"] },
+  "of one error": {
+    of: gemini,
+    body: pretty([{ error: { code: 503, message: "The model is overloaded.", status: "UNAVAILABLE" } }]),
+    reads: ["ModelOverloadedError"]
+  },
+  "and fails where it was cut off": { of: gemini, body: `[${compact(candidate("he"))},`, reads: ["NetworkError"] }
+})
+
+reads("an error that is no event fails [T8]", {
+  "on a line before [DONE]": { of: chat, body: `${said}${compact(boom)}\n\n${done}`, reads: ["ServerError"] },
+  "first, before [DONE]": { of: chat, body: `${compact(boom)}\n\n${done}`, reads: ["ServerError"] },
+  "after a finish reason": {
+    of: chat,
+    body: `${chunk({ content: "x" }, "stop")}${compact(boom)}`,
+    reads: ["ServerError"]
+  },
+  "after a blank": { of: chat, body: `${said}  ${compact(boom)}\n\n${done}`, reads: ["ServerError"] },
+  "over several lines": { of: chat, body: `${said}${pretty(boom)}\r\n${done}`, reads: ["ServerError"] },
+  "longer than a few kilobytes": {
+    of: chat,
+    body: said + pretty({ error: { ...boom.error, message: long, more: Array.from({ length: 9 }, () => long) } }),
+    reads: ["ServerError"]
+  },
+  "by itself": {
+    of: anthropic,
+    body: pretty({ type: "error", error: { type: "overloaded_error" } }),
+    reads: ["ModelOverloadedError"]
+  }
+})
+
+reads("an event with blank data says nothing [P504]", {
+  [anthropic]: {
+    of: anthropic,
+    body:
+      "event: ping\ndata: \n\n" +
+      event({ type: "message_start", message: { usage: { input_tokens: 3, output_tokens: 1 } } }) +
+      "data:   \n\n" +
+      event({ type: "content_block_start", index: 0, content_block: { type: "text", text: "hi" } }) +
+      event({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } }) +
+      event({ type: "message_stop" }),
+    reads: ["hi", "stop", "3/2"]
+  },
+  [chat]: { of: chat, body: `data:\n\n${said}data:  \n\n${done}`, reads: ["he", "stop"] },
+  [gemini]: { of: gemini, body: `data: \n\n${event(candidate("hi", "STOP"))}`, reads: ["hi", "stop"] }
+})
+
+reads("a message in the place of its pieces is read [A114]", {
+  "with its end": {
+    of: chat,
+    body: event({ choices: [{ index: 0, message: { content: "hi" }, finish_reason: "stop" }] }) + done,
+    reads: ["hi", "stop"]
+  },
+  "before its end": {
+    of: chat,
+    body:
+      event({ choices: [{ index: 0, message: { content: "hi", tool_calls: [{ id: "a", function: fn("{}") }] } }] }) +
+      chunk({}, "tool_calls") +
+      done,
+    reads: ["hi", ["a", "w", "{}"], "tool-calls"]
+  },
+  "with the last event alone": {
+    of: "perplexity/openai-chat",
+    body:
+      event({ choices: [{ index: 0, delta: { role: "assistant", content: "" }, message: { content: "" } }] }) +
+      event({
+        object: "chat.completion.done",
+        choices: [{ index: 0, delta: { content: "" }, message: { content: "all" }, finish_reason: "stop" }]
+      }),
+    reads: ["all", "stop"]
+  },
+  "and not where the pieces came": {
+    of: "perplexity/openai-chat",
+    body:
+      event({ choices: [{ index: 0, delta: { role: "assistant", content: "" }, message: { content: "" } }] }) +
+      event({ choices: [{ index: 0, delta: { content: "all" }, message: { content: "all" } }] }) +
+      event({ choices: [{ index: 0, delta: {}, message: { content: "all" }, finish_reason: "stop" }] }),
+    reads: ["all", "stop"]
+  }
+})
+
+reads(
+  "a finish reason is an end, also without [DONE] [P504]",
+  each(chats, () => ({ body: said + chunk({}, "stop", { usage }), reads: ["he", "stop", "5/6"] }))
+)
+
+reads(
+  "a finish reason is no end of a stream that breaks off within an event [P504]",
+  each(chats, () => ({
+    body: said + chunk({}, "stop") + chunk({}, null, { usage }).slice(0, -9),
+    reads: ["NetworkError"]
+  }))
+)
+
+reads(
+  "an error after a finish reason is an error, also before [DONE] [T8]",
+  each(chats, () => ({
+    body: said + chunk({}, "length", { usage }) + chunk({}, null, boom) + done,
+    reads: ["ServerError", "5/6"]
+  }))
+)
+
+reads(
+  "[DONE] is no end of a stream that said nothing [P504]",
+  each(chats, () => ({ body: chunk({ role: "assistant", content: "" }) + done, reads: ["UnknownLlmError"] }))
+)

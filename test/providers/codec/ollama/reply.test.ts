@@ -1,0 +1,174 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as LlmError from "@kintsugi/core/LlmError"
+import * as Message from "@kintsugi/core/Message"
+import { OllamaChat, type Source } from "@kintsugi/providers"
+import { Result } from "effect"
+import { answerOf, failed, ok, streamed, whole } from "../../../_support/codec.ts"
+
+const source: Source.Source = { provider: "ollama", model: "llama3", secrets: [] }
+const codec = OllamaChat.make(source)
+
+const created_at = "2025-06-09T17:58:55.337823Z"
+
+const line = (message: object, more: object = { done: false }) => ({
+  model: "llama3",
+  created_at,
+  message: { role: "assistant", content: "", ...message },
+  ...more
+})
+
+const done = (more: object = {}) => ({
+  done: true,
+  done_reason: "stop",
+  prompt_eval_count: 20,
+  eval_count: 5,
+  ...more
+})
+
+const wireCall = (name: string, args: unknown, id?: string) => ({
+  ...(id === undefined ? {} : { id }),
+  function: { name, arguments: args }
+})
+
+describe("replies", () => {
+  it("reads thoughts, text and calls, whole and in lines", () => {
+    const calls = [wireCall("f", { x: 1 }), wireCall("g", {}, "call_9")]
+    const reply = ok(whole(codec, line({ thinking: "hmm", content: "let me see", tool_calls: calls }, done())))
+    assert.deepStrictEqual(reply, {
+      content: [
+        { type: "reasoning", text: "hmm", opaque: { provider: "ollama", data: "thinking" } },
+        { type: "text", text: "let me see" },
+        { type: "tool-call", id: "call_20250609175855337823_0", name: "f", arguments: { x: 1 } },
+        { type: "tool-call", id: "call_9", name: "g", arguments: {} }
+      ],
+      finish: "tool-calls",
+      usage: { inputTokens: 20, outputTokens: 5, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+      model: "llama3"
+    })
+    const lines = [
+      line({ thinking: "h" }),
+      line({ thinking: "mm" }),
+      line({ content: "let " }),
+      line({ tool_calls: calls.slice(0, 1) }),
+      line({ content: "me see" }),
+      line({ tool_calls: calls.slice(1) }),
+      line({}, done())
+    ]
+    assert.deepStrictEqual(ok(streamed(codec, lines)), reply)
+  })
+
+  it("makes up ids that are told apart over all lines [A114]", () => {
+    const lines = [
+      line({ tool_calls: [wireCall("f", {}), wireCall("f", {}, "x")] }),
+      line({ tool_calls: [wireCall("f", {}, "x")] }, { done: false, created_at: "2025-06-09T17:58:57Z" }),
+      line({ tool_calls: [wireCall("f", {}), wireCall("f", {}, "call_20250609175855337823_5"), wireCall("f", {})] }),
+      line({}, done())
+    ]
+    const ids = Message.callsOf(ok(streamed(codec, lines))).map(({ id }) => id)
+    const made = (index: number) => `call_20250609175855337823_${index}`
+    assert.deepStrictEqual(ids, [made(0), "x", made(2), made(3), made(5), made(6)])
+    const careless = ok(whole(codec, { message: { tool_calls: [{}] }, done: true }))
+    assert.deepStrictEqual(careless.content, [{ type: "tool-call", id: "call_0", name: "", arguments: null }])
+  })
+
+  it("takes no more of a time into an id than every provider takes in the ids of calls", () => {
+    const long = { created_at: `2025-06-09T17:58:55.${"1".repeat(60)}Z`, done: true }
+    const [call] = Message.callsOf(ok(whole(codec, line({ tool_calls: [wireCall("f", {})] }, long))))
+    assert.match(call?.id ?? "", /^call_202506091758551+_0$/)
+    assert.isAtMost(call?.id.length ?? Infinity, 40)
+  })
+
+  it("says how it ended, also where no reason is told", () => {
+    const finishOf = (more: object, message: object = { content: "a" }) => ok(whole(codec, line(message, more))).finish
+    const calling = { tool_calls: [wireCall("f", {})] }
+    assert.strictEqual(finishOf({ done: true }), "stop")
+    assert.strictEqual(finishOf({ done: true }, calling), "tool-calls")
+    assert.strictEqual(finishOf(done({ done_reason: "tool_calls" }), calling), "tool-calls")
+    assert.strictEqual(finishOf(done({ done_reason: "length" }), calling), "length")
+    assert.strictEqual(finishOf(done({ done_reason: "load" }), {}), "other")
+  })
+
+  it("counts a prompt that is not told as none", () => {
+    const { usage } = ok(whole(codec, line({ content: "a" }, { done: true, eval_count: 5 })))
+    assert.strictEqual(usage.inputTokens, 0)
+    assert.strictEqual(usage.outputTokens, 5)
+  })
+})
+
+describe("a prompt that fills the context", () => {
+  const items = (numCtx: number | undefined, more: object) => {
+    const own = OllamaChat.make(source, numCtx === undefined ? {} : { numCtx })
+    const reply = ok(whole(own, line({ content: "a" }, done(more))))
+    assert.strictEqual(reply.finish, "stop")
+    return reply.content.filter(({ type }) => type === "provider-item")
+  }
+
+  it("is a reply, with the remark that its beginning was cut off", () => {
+    assert.deepStrictEqual(items(4096, { prompt_eval_count: 4096 }), [
+      {
+        type: "provider-item",
+        kind: "truncated_prompt",
+        opaque: { provider: "ollama", data: { prompt_eval_count: 4096, num_ctx: 4096 } }
+      }
+    ])
+    assert.deepStrictEqual(items(4096, { prompt_eval_count: 4095 }), [])
+    assert.deepStrictEqual(items(undefined, { prompt_eval_count: 4096 }), [])
+  })
+
+  it("is a ContextTooLongError where the server was told not to cut, in its own words or those of its runner", () => {
+    const runner = {
+      error: {
+        code: 400,
+        message: "request (8889 tokens) exceeds the available context size (4096 tokens), try increasing it",
+        type: "exceed_context_size_error",
+        n_prompt_tokens: 8889,
+        n_ctx: 4096
+      }
+    }
+    const own =
+      "the prompt is longer than the context length currently available to the model; shorten it, or raise num_ctx"
+    for (const error of [JSON.stringify(runner), own, "the input length exceeds the context length"]) {
+      const classified = codec.classify({ ...answerOf(JSON.stringify({ error })), status: 400 })
+      assert(classified instanceof LlmError.ContextTooLongError, `${classified._tag}: ${error}`)
+    }
+    const known = codec.classify({ ...answerOf(JSON.stringify({ error: JSON.stringify(runner) })), status: 400 })
+    assert(known instanceof LlmError.ContextTooLongError)
+    assert.deepStrictEqual([known.limit, known.actual], [4096, 8889])
+  })
+})
+
+describe("streams", () => {
+  it("without its last line there is no end [P504]", () => {
+    const result = streamed(codec, [line({ content: "a" }), line({ tool_calls: [wireCall("f", {})] })])
+    assert(Result.isSuccess(result))
+    assert.isUndefined(result.success)
+  })
+
+  it("reads nothing after the last line", () => {
+    assert.strictEqual(Message.textOf(ok(streamed(codec, [line({ content: "a" }, done()), "nonsense"]))), "a")
+  })
+
+  it("has nothing left to say after the last line", () => {
+    const decoder = codec.decoder(answerOf(""))
+    assert(Result.isSuccess(decoder.push(JSON.stringify(line({ content: "a" }, done())))))
+    assert.deepStrictEqual(decoder.end(), Result.succeed([]))
+  })
+
+  it("a line with an error ends it, also after content [T8]", () => {
+    const result = streamed(codec, [
+      line({ content: "a" }),
+      { error: "an error was encountered while running the model" }
+    ])
+    assert.include(failed(result, LlmError.ServerError).detail, "while running the model")
+    const silent = JSON.stringify({ error: { code: 500, type: "runner_gone" } })
+    const wordless = failed(streamed(codec, [{ error: silent }]), LlmError.ServerError)
+    assert.include(wordless.detail, "runner_gone")
+  })
+
+  it("what cannot be read, or is not done, is an UnknownLlmError [T8]", () => {
+    for (const body of ["", "<html>", "null", "[]", "{}", JSON.stringify(line({ content: "a" }))]) {
+      failed(whole(codec, body), LlmError.UnknownLlmError)
+    }
+    failed(streamed(codec, ["nonsense"]), LlmError.UnknownLlmError)
+  })
+})

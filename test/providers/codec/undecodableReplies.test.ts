@@ -1,0 +1,84 @@
+/** What is no reply of a format says in which way it is none. */
+import { assert, it } from "@effect/vitest"
+import {
+  AnthropicMessages,
+  type Codec,
+  GeminiContent,
+  OllamaChat,
+  OpenAiChat,
+  OpenAiResponses,
+  type Source
+} from "@kintsugi/providers"
+import { Result } from "effect"
+import { answerOf } from "../../_support/codec.ts"
+
+const source: Source.Source = { provider: "p", model: "m", secrets: [] }
+
+const codecs = {
+  openAiChat: OpenAiChat.make(source),
+  openAiResponses: OpenAiResponses.make(source),
+  anthropicMessages: AnthropicMessages.make(source),
+  geminiContent: GeminiContent.make(source),
+  ollamaChat: OllamaChat.make(source)
+}
+
+const saidOf = (result: Result.Result<unknown, { readonly message: string }>): string | undefined =>
+  Result.isFailure(result)
+    ? /could not be read \(p, status 200\): (.*)\. Send it again/.exec(result.failure.message)?.[1]
+    : undefined
+
+/** Of a body, and of a stream that ends after these events. */
+const whole = (codec: Codec.Codec, body: string) => saidOf(codec.decode(answerOf(body)))
+
+const streamed = (codec: Codec.Codec, ...events: ReadonlyArray<string>) => {
+  const decoder = codec.decoder(answerOf(""))
+  for (const event of events) {
+    const parts = decoder.push(event)
+    if (Result.isFailure(parts)) return saidOf(parts)
+  }
+  return saidOf(decoder.end())
+}
+
+it.each(Object.entries(codecs))("%s says of text that it is no JSON, and where", (_name, codec) => {
+  for (const read of [whole, streamed]) {
+    assert.strictEqual(read(codec, '{"a":1,}'), "it is no JSON at position 7")
+    assert.strictEqual(read(codec, "<html>"), "it is no JSON")
+  }
+})
+
+it("a body of JSON that is no reply says what it lacks [T8]", () => {
+  for (const body of ["null", "5", '"x"', "{}", "[]"]) {
+    assert.strictEqual(whole(codecs.openAiChat, body), "the body holds no message")
+    assert.strictEqual(whole(codecs.anthropicMessages, body), "the body holds no message")
+  }
+  for (const body of ["null", "5", '"x"', "[5]"]) {
+    assert.strictEqual(whole(codecs.geminiContent, body), "a chunk is no object")
+  }
+  for (const body of ["{}", "[]", '{"candidates":[{}]}']) {
+    assert.strictEqual(whole(codecs.geminiContent, body), "the answer holds no content")
+  }
+  for (const body of ["null", "5", "[]"]) assert.strictEqual(whole(codecs.ollamaChat, body), "a line is no object")
+  assert.strictEqual(
+    whole(codecs.ollamaChat, '{"message":{"content":"a"},"done":false}'),
+    "the body is no finished reply"
+  )
+})
+
+it("an event that is no object says so, and a stream that ends before a reply says that [T8]", () => {
+  for (const event of ["null", "5", '"x"']) {
+    assert.strictEqual(streamed(codecs.openAiChat, event), "an event is no object")
+    assert.strictEqual(streamed(codecs.openAiResponses, event), "an event is no object")
+    assert.strictEqual(streamed(codecs.anthropicMessages, event), "an event is no object")
+    assert.strictEqual(streamed(codecs.geminiContent, event), "a chunk is no object")
+    assert.strictEqual(streamed(codecs.ollamaChat, event), "a line is no object")
+  }
+  assert.strictEqual(streamed(codecs.openAiChat), "the stream holds no reply")
+  assert.strictEqual(streamed(codecs.openAiResponses), "the stream holds no reply")
+  assert.strictEqual(streamed(codecs.anthropicMessages), "the stream holds no reply")
+  assert.strictEqual(streamed(codecs.geminiContent), "the answer holds no content")
+})
+
+it("arguments of a call that never began are no reply of Anthropic [T8]", () => {
+  const delta = { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: "{" } }
+  assert.strictEqual(streamed(codecs.anthropicMessages, JSON.stringify(delta)), "arguments of a call that never began")
+})

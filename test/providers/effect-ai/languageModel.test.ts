@@ -1,0 +1,399 @@
+/** `effect/ai`'s own `LanguageModel` and `Chat` on our providers: over real connections, and on scripted models. */
+import { assert, describe, it } from "@effect/vitest"
+import { LlmError, Message, type Model, Usage } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Anthropic, Gemini, Ollama, OpenAi, Transport } from "@kintsugi/providers"
+import * as EffectAi from "@kintsugi/providers/EffectAi"
+import { AnyWire, Fault, LoopbackServer, type Wire } from "@kintsugi/providers/testing"
+import { Deferred, Duration, Effect, Fiber, Layer, Redacted, Schema, Stream } from "effect"
+import { type AiError, Chat, LanguageModel, Model as AiModel, type Prompt, Tool, Toolkit } from "effect/ai"
+import { event, fakeNetwork, key, respond } from "../../_support/network.ts"
+
+const apiKey = Redacted.make(key)
+
+type Provider = (baseUrl: string) => Layer.Layer<Model.Model, never, Transport.HttpClient>
+
+const once = { retry: false } as const
+
+const providers: Readonly<Record<string, Provider>> = {
+  anthropic: (baseUrl) => Anthropic.layer({ model: "m", apiKey, baseUrl, transport: once }),
+  "openai chat": (baseUrl) => OpenAi.layer({ model: "m", apiKey, baseUrl, transport: once }),
+  "openai responses": (baseUrl) => OpenAi.layerResponses({ model: "m", apiKey, baseUrl, transport: once }),
+  gemini: (baseUrl) => Gemini.layer({ model: "m", apiKey, baseUrl, transport: once }),
+  ollama: (baseUrl) => Ollama.layer({ model: "m", baseUrl, transport: once })
+}
+
+const at = (provider: Provider, url: string) =>
+  EffectAi.languageModel.pipe(Layer.provide(provider(url)), Layer.provide(Transport.layerFetch))
+
+/** What a test needs of a response, however it came. */
+interface Said {
+  readonly text: string
+  readonly results: ReadonlyArray<unknown>
+  readonly finish: string
+  readonly inputTokens: number | undefined
+}
+
+const Weather = Tool.make("weather", {
+  description: "The weather of a place.",
+  parameters: Schema.Struct({ place: Schema.String, days: Schema.optionalKey(Schema.Finite) }),
+  success: Schema.Struct({ sky: Schema.String })
+})
+
+const toolkit = Toolkit.make(Weather)
+
+const handlers = toolkit.toLayer({
+  weather: ({ days = 1, place }) => Effect.succeed({ sky: `rain in ${place} for ${days}` })
+})
+
+type Ask = (
+  chat: Chat.Chat,
+  prompt: Prompt.RawInput
+) => Effect.Effect<Said, AiError.AiError, LanguageModel.LanguageModel | Layer.Success<typeof handlers>>
+
+const whole: Ask = (chat, prompt) =>
+  Effect.map(chat.generateText({ prompt, toolkit }), (response) => ({
+    text: response.text,
+    results: response.toolResults.map(({ result }) => result),
+    finish: response.finishReason,
+    inputTokens: response.usage.inputTokens.total
+  }))
+
+const streamed: Ask = (chat, prompt) =>
+  Effect.map(Stream.runCollect(chat.streamText({ prompt, toolkit })), (parts) => {
+    const end = parts.findLast((part) => part.type === "finish")
+    return {
+      text: parts.flatMap((part) => (part.type === "text-delta" ? [part.delta] : [])).join(""),
+      results: parts.flatMap((part) => (part.type === "tool-result" ? [part.result] : [])),
+      finish: end?.reason ?? "none",
+      inputTokens: end?.usage.inputTokens.total
+    }
+  })
+
+const ways: ReadonlyArray<readonly [string, Ask]> = [
+  ["whole", whole],
+  ["streamed", streamed]
+]
+
+/** Calls the tool, then tells what it read of it. */
+const brain: Wire.Brain = ({ messages }) => {
+  const last = messages.at(-1)
+  const content: Message.Reply["content"] =
+    last?.role === "tool"
+      ? [Message.text(`It says ${last.text}`)]
+      : [Message.text("Let me see."), { type: "tool-call", id: "c1", name: "weather", arguments: '{"place":"Kyoto",}' }]
+  return Effect.succeed({ content, usage: Usage.make({ inputTokens: 11, outputTokens: 3 }) })
+}
+
+describe("Chat of effect/ai on our providers", () => {
+  for (const [name, provider] of Object.entries(providers)) {
+    for (const [way, ask] of ways) {
+      it.live(`runs its toolkit and reads its result: ${name} (${way}) [P1107]`, () =>
+        Effect.gen(function* () {
+          const server = yield* LoopbackServer.make(AnyWire.handler(brain))
+          yield* Effect.gen(function* () {
+            const chat = yield* Chat.fromPrompt([{ role: "system", content: "Be brief." }])
+            const first = yield* ask(chat, "How is the weather in Kyoto?")
+            assert.strictEqual(first.text, "Let me see.")
+            assert.deepStrictEqual(first.results, [{ sky: "rain in Kyoto for 1" }])
+            assert.strictEqual(first.finish, "tool-calls")
+            assert.strictEqual(first.inputTokens, 11)
+            const second = yield* ask(chat, [])
+            assert.strictEqual(second.text, 'It says {"sky":"rain in Kyoto for 1"}')
+            assert.strictEqual(second.finish, "stop")
+          }).pipe(Effect.provide([at(provider, server.url), handlers]))
+          assert.strictEqual((yield* server.requests).length, 2)
+        })
+      )
+    }
+
+    it.live(`gives an object of its schema: ${name} [P1107]`, () =>
+      Effect.gen(function* () {
+        const answering: Wire.Brain = () =>
+          Effect.succeed({ content: [Message.text('```json\n{"count": "3", "note": null}\n```')] })
+        const server = yield* LoopbackServer.make(AnyWire.handler(answering))
+        const schema = Schema.Struct({ count: Schema.Finite, note: Schema.optionalKey(Schema.String) })
+        const response = yield* LanguageModel.generateObject({ prompt: "Count", schema, objectName: "counted" }).pipe(
+          Effect.provide(at(provider, server.url))
+        )
+        assert.deepStrictEqual(response.value, { count: 3 })
+      })
+    )
+
+    it.live(`its failures say whether and when to send again: ${name} [P801 P1107]`, () =>
+      Effect.gen(function* () {
+        const limited = AnyWire.failing({ type: "rate-limited", retryAfter: "7 seconds" })
+        const refused = AnyWire.failing({ type: "unauthorized", isKeyGiven: true })
+        const server = yield* LoopbackServer.make(Fault.inFront([limited, refused], AnyWire.handler(brain)))
+        const asking = Effect.provide(LanguageModel.generateText({ prompt: "hi" }), at(provider, server.url))
+        const first = yield* Effect.flip(asking)
+        assert.strictEqual(first.reason._tag, "RateLimitError")
+        assert.isTrue(first.isRetryable)
+        assert.isTrue(LlmError.isLlmError(first.reason.cause))
+        const second = yield* Effect.flip(asking)
+        assert.strictEqual(second.reason._tag, "AuthenticationError")
+        assert.isFalse(second.isRetryable)
+      })
+    )
+  }
+
+  for (const [way, ask] of ways) {
+    it.live(`interruption reaches the server (${way}) [P1107]`, () =>
+      Effect.gen(function* () {
+        const begun = yield* Deferred.make<void>()
+        const server = yield* LoopbackServer.make(
+          AnyWire.handler(() => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+        )
+        const layer = at((url) => OpenAi.layer({ model: "m", apiKey, baseUrl: url, transport: once }), server.url)
+        const asking = Effect.flatMap(Chat.empty, (chat) => ask(chat, "hi"))
+        const fiber = yield* Effect.forkChild(Effect.provide(asking, [layer, handlers]))
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(fiber)
+        assert.strictEqual((yield* server.nextAbort).number, 1)
+      })
+    )
+  }
+
+  it.live("the wait that a server asks for is that of the AiError [P801 P1107]", () =>
+    Effect.gen(function* () {
+      const limited = AnyWire.failing({ type: "rate-limited", retryAfter: "7 seconds" })
+      const server = yield* LoopbackServer.make(Fault.inFront([limited], AnyWire.handler(brain)))
+      const layer = at((url) => OpenAi.layer({ model: "m", apiKey, baseUrl: url, transport: once }), server.url)
+      const error = yield* Effect.flip(Effect.provide(LanguageModel.generateText({ prompt: "hi" }), layer))
+      assert.deepStrictEqual(error.retryAfter, Duration.seconds(7))
+    })
+  )
+
+  it.live("a stream that is cut off is an error, where effect/ai would take it for the whole [P504 P1107]", () =>
+    Effect.gen(function* () {
+      const cut = Fault.endedAfter(300)
+      const server = yield* LoopbackServer.make(Fault.inFront([cut], AnyWire.handler(brain)))
+      const layer = at((url) => OpenAi.layer({ model: "m", apiKey, baseUrl: url, transport: once }), server.url)
+      const error = yield* LanguageModel.streamText({ prompt: "hi" }).pipe(
+        Stream.runDrain,
+        Effect.flip,
+        Effect.provide(layer)
+      )
+      assert.strictEqual(error.reason._tag, "NetworkError")
+    })
+  )
+})
+
+/** The names of the layer, and a scripted model behind it. */
+const scripted = Effect.fnUntraced(function* (...steps: ReadonlyArray<ScriptedModel.Step>) {
+  const script = yield* ScriptedModel.make(...steps)
+  return { requests: script.requests, layer: Layer.provideMerge(EffectAi.languageModel, script.layer) }
+})
+
+describe("LanguageModel of effect/ai on a model of ours", () => {
+  it.effect("has the names of the model [P1107]", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* scripted()
+      const names = Effect.all([AiModel.ModelName, AiModel.ProviderName])
+      assert.deepStrictEqual(yield* Effect.provide(names, layer), ["scripted", "scripted"])
+    })
+  )
+
+  for (const [way, ask] of ways) {
+    it.effect(`interruption reaches the model (${way}) [P1107]`, () =>
+      Effect.gen(function* () {
+        const begun = yield* Deferred.make<void>()
+        const stopped = yield* Deferred.make<void>()
+        const { layer } = yield* scripted(
+          ScriptedModel.answers(() =>
+            Effect.andThen(Deferred.succeed(begun, undefined), Effect.never).pipe(
+              Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+            )
+          )
+        )
+        const asking = Effect.flatMap(Chat.empty, (chat) => ask(chat, "hi")).pipe(Effect.provide([layer, handlers]))
+        const fiber = yield* Effect.forkChild(asking)
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(fiber)
+        yield* Deferred.await(stopped)
+      })
+    )
+
+    it.effect(
+      `arguments that do not fit are mended first, and refused as effect/ai refuses them otherwise (${way}) [P1107]`,
+      () =>
+        Effect.gen(function* () {
+          const { layer } = yield* scripted(
+            ScriptedModel.calls(ScriptedModel.call("weather", '```json\n{"place": "Nara", "days": "2"}\n```')),
+            ScriptedModel.calls(ScriptedModel.call("weather", "where?"))
+          )
+          yield* Effect.gen(function* () {
+            const chat = yield* Chat.empty
+            assert.deepStrictEqual((yield* ask(chat, "hi")).results, [{ sky: "rain in Nara for 2" }])
+            const error = yield* Effect.flip(ask(chat, "hi"))
+            assert.strictEqual(error.reason._tag, "ToolParameterValidationError")
+          }).pipe(Effect.provide([layer, handlers]))
+        })
+    )
+
+    it.effect(`a call of no tool is named as that (${way}) [P1107]`, () =>
+      Effect.gen(function* () {
+        const { layer } = yield* scripted(ScriptedModel.calls(ScriptedModel.call("wether", {})))
+        const asking = Effect.flatMap(Chat.empty, (chat) => ask(chat, "hi"))
+        const error = yield* Effect.flip(Effect.provide(asking, [layer, handlers]))
+        assert.strictEqual(error.reason._tag, "ToolNotFoundError")
+        assert.deepInclude(error.reason, { toolName: "wether", availableTools: ["weather"] })
+      })
+    )
+
+    it.effect(
+      `thoughts, signatures and items come back to the model through the history of a Chat (${way}) [P1002 P1107]`,
+      () =>
+        Effect.gen(function* () {
+          const opaque = { provider: "scripted", data: { signature: "s1" } }
+          const item: Message.ProviderItem = { type: "provider-item", kind: "web_search", opaque }
+          const call = { ...ScriptedModel.call("weather", { place: "Nara" }, "c1"), opaque }
+          const before = [{ type: "reasoning" as const, text: "hmm", opaque }, item, Message.text("I see")]
+          const content = [...before, call]
+          const { layer, requests } = yield* scripted(
+            ScriptedModel.replies(ScriptedModel.reply({ content })),
+            ScriptedModel.text("done")
+          )
+          yield* Effect.gen(function* () {
+            const chat = yield* Chat.empty
+            yield* ask(chat, "hi")
+            // what is kept of it survives JSON
+            const kept = yield* Effect.flatMap(chat.exportJson, Chat.fromJson)
+            assert.strictEqual((yield* ask(kept, [])).text, "done")
+          }).pipe(Effect.provide([layer, handlers]))
+          const settlement: Message.Settlement = { kind: "result", text: '{"sky":"rain in Nara for 1"}' }
+          assert.deepStrictEqual(requests[1]?.messages, [
+            Message.user("hi"),
+            { role: "assistant", content: [...before, { type: "settled-call", call, settlement }] }
+          ])
+        })
+    )
+  }
+
+  it.effect("a prompt keeps its texts, images, files and results, and leaves what only others can read [P1107]", () =>
+    Effect.gen(function* () {
+      const { layer, requests } = yield* scripted(ScriptedModel.text("done"))
+      const prompt: Prompt.RawInput = [
+        { role: "system", content: "Be brief." },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "see" },
+            { type: "file", mediaType: "image/png", data: new Uint8Array([1, 2, 3]) },
+            { type: "file", mediaType: "application/pdf", data: new URL("https://a.test/x.pdf"), fileName: "x.pdf" }
+          ]
+        },
+        {
+          role: "assistant",
+          content: [
+            { type: "reasoning", text: "hmm", options: { other: { signature: "x" } } },
+            { type: "tool-call", id: "p1", name: "search", params: {}, providerExecuted: true },
+            { type: "tool-call", id: "c1", name: "weather", params: { place: "Nara" } },
+            { type: "tool-call", id: "c2", name: "weather", params: { place: "Uji" } }
+          ]
+        },
+        {
+          role: "tool",
+          content: [
+            { type: "tool-result", id: "c1", name: "weather", isFailure: true, result: { error: "no" } },
+            {
+              type: "tool-result",
+              id: "c2",
+              name: "weather",
+              isFailure: false,
+              result: { sky: "clear" },
+              modelOutput: [{ type: "text", text: "clear sky" }]
+            }
+          ]
+        }
+      ]
+      yield* Effect.provide(LanguageModel.generateText({ prompt }), layer)
+      const weather = (id: string, place: string) => ({ type: "tool-call", id, name: "weather", arguments: { place } })
+      assert.deepStrictEqual(requests[0]?.messages as unknown, [
+        Message.system("Be brief."),
+        Message.user([
+          Message.text("see"),
+          Message.image("image/png", { data: "AQID" }),
+          Message.file("application/pdf", { url: "https://a.test/x.pdf" }, "x.pdf")
+        ]),
+        {
+          role: "assistant",
+          content: [
+            { type: "reasoning", text: "hmm" },
+            { type: "settled-call", call: weather("c1", "Nara"), settlement: { kind: "told", text: '{"error":"no"}' } },
+            { type: "settled-call", call: weather("c2", "Uji"), settlement: { kind: "result", text: "clear sky" } }
+          ]
+        }
+      ])
+    })
+  )
+
+  it.effect("a stream without its end is an error, whatever came of it [P504 P1107]", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* scripted(ScriptedModel.cutOff({ type: "text-delta", text: "he" }))
+      const seen: Array<string> = []
+      const error = yield* LanguageModel.streamText({ prompt: "hi" }).pipe(
+        Stream.runForEach((part) => Effect.sync(() => void seen.push(part.type))),
+        Effect.flip,
+        Effect.provide(layer)
+      )
+      assert.deepInclude(error, { isRetryable: true, retryAfter: undefined })
+      assert.strictEqual(error.reason._tag, "NetworkError")
+      assert.deepStrictEqual(seen, ["text-start", "text-delta"])
+    })
+  )
+
+  it.effect("tools of a provider are refused before anything is sent [P1107]", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* scripted()
+      const search = Tool.providerDefined({ id: "a.search", customName: "Search", providerName: "search" })()
+      const error = yield* LanguageModel.generateText({ prompt: "hi", toolkit: Toolkit.make(search) }).pipe(
+        Effect.flip,
+        Effect.provide(layer)
+      )
+      assert.strictEqual(error.reason._tag, "ToolConfigurationError")
+    })
+  )
+
+  it.effect("a reply that was cut off runs no handler [P1107]", () =>
+    Effect.gen(function* () {
+      const { layer } = yield* scripted(
+        ScriptedModel.replies(
+          ScriptedModel.reply({ content: [ScriptedModel.call("weather", { place: "Nara" })], finish: "length" })
+        )
+      )
+      const never = toolkit.toLayer({ weather: () => Effect.die(new Error("it was cut off")) })
+      const response = yield* LanguageModel.generateText({ prompt: "hi", toolkit }).pipe(Effect.provide([layer, never]))
+      assert.isTrue(response.toolResults[0]?.isFailure)
+    })
+  )
+})
+
+describe("what a wire keeps", () => {
+  for (const [way, ask] of ways) {
+    it.effect(`the signature of a thought is on the wire again in the next turn of a Chat (${way}) [P1002 P1107]`, () =>
+      Effect.gen(function* () {
+        const gemini = (parts: ReadonlyArray<object>) => ({
+          candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }],
+          modelVersion: "gemini-3-pro"
+        })
+        const replies = [
+          gemini([{ functionCall: { id: "f1", name: "weather", args: { place: "Nara" } }, thoughtSignature: "s1" }]),
+          gemini([{ text: "done" }])
+        ]
+        const network = fakeNetwork(replies.map((reply) => respond(200, way === "streamed" ? event(reply) : reply)))
+        const model = Gemini.layer({ model: "gemini-3-pro", apiKey, baseUrl: "https://g.test" })
+        const layer = EffectAi.languageModel.pipe(Layer.provide(model), Layer.provide(network.layer))
+        yield* Effect.gen(function* () {
+          const chat = yield* Chat.empty
+          yield* ask(chat, "hi")
+          assert.strictEqual((yield* ask(chat, [])).text, "done")
+        }).pipe(Effect.provide([layer, handlers]))
+        const { contents } = JSON.parse(network.sent[1]?.body ?? "")
+        assert.deepStrictEqual(contents[1].parts, [
+          { functionCall: { id: "f1", name: "weather", args: { place: "Nara" } }, thoughtSignature: "s1" }
+        ])
+      })
+    )
+  }
+})

@@ -1,0 +1,365 @@
+/** A model of `effect/ai` under agents of ours: whole and streamed, with recovery, and with nothing lost on the way. */
+import { assert, describe } from "@effect/vitest"
+import { Agent, LlmError, Message, Recovery, Tool } from "@kintsugi/core"
+import { noRealModels } from "@kintsugi/core/testing"
+import * as EffectAi from "@kintsugi/providers/EffectAi"
+import { Cause, Deferred, Duration, Effect, Exit, Fiber, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { AiError, type LanguageModel, Prompt, type Response, Tool as AiTool } from "effect/ai"
+import { agentWith, busy, calm, eventLog, keptUsage, overADay, scripted } from "../../_support/dialogue.ts"
+import { asked } from "../../_support/namedModels.ts"
+import { it } from "../../_support/run.ts"
+import * as Script from "./_support/scriptedLanguageModel.ts"
+
+const failing = (reason: AiError.AiErrorReason) => AiError.make({ module: "OpenAi", method: "create", reason })
+
+const overloaded = failing(new AiError.InternalProviderError({ description: "Overloaded" }))
+const limited = failing(new AiError.RateLimitError({ retryAfter: Duration.seconds(7) }))
+
+const known = { name: "script-1", provider: "scripts", isScripted: true }
+
+/** The prompt of a request without what `effect/ai` adds to each part. */
+const promptOf = (script: Script.Script, index: number) => {
+  const { prompt } = script.requests[index] ?? { prompt: Prompt.empty }
+  return Schema.encodeSync(Prompt.Prompt)(prompt).content
+}
+
+describe("agents on a model of effect/ai", () => {
+  it.run("it is asked with the tools of the agent, and runs none of them by itself [P1107]", (run) =>
+    Effect.gen(function* () {
+      const script = yield* Script.make(
+        Script.calls(Script.call("look", { n: 1 }, "c1"), Script.call("look", { n: 2 }, "c2")),
+        Script.says("done")
+      )
+      const { runs, tool } = scripted("look", Effect.succeed("seen"), Effect.fail(busy("not now")))
+      const told = tool.pipe(Tool.onError({ Busy: Recovery.tell() }))
+      const text = yield* run(agentWith(told), "go").pipe(
+        Effect.provide(EffectAi.model({ isScripted: true })),
+        Effect.provide(script.layer)
+      )
+      assert.strictEqual(text, "done")
+      assert.deepStrictEqual(
+        runs.map(({ params }) => params),
+        [{ n: 1 }, { n: 2 }]
+      )
+      const [first] = script.requests
+      assert.deepStrictEqual(first?.toolChoice, "auto")
+      const [declared] = first?.tools ?? []
+      assert(declared !== undefined)
+      assert.strictEqual(declared.name, "look")
+      assert.strictEqual(AiTool.getStrictMode(declared), false)
+      assert.deepInclude(AiTool.getJsonSchema(declared), { type: "object", additionalProperties: false })
+      const [user, assistant, results] = promptOf(script, 1)
+      assert.deepInclude(user, { role: "user", content: "go" })
+      assert.deepStrictEqual(
+        [assistant?.content, results?.content].map((content) =>
+          Array.isArray(content) ? content.map(plain) : content
+        ),
+        [
+          [
+            { type: "tool-call", id: "c1", name: "look", params: { n: 1 } },
+            { type: "tool-call", id: "c2", name: "look", params: { n: 2 } }
+          ],
+          [
+            { type: "tool-result", id: "c1", name: "look", isFailure: false, result: "seen" },
+            { type: "tool-result", id: "c2", name: "look", isFailure: true, result: failureIn(results) }
+          ]
+        ]
+      )
+      assert.include(failureIn(results), "not now")
+    })
+  )
+
+  it.run("a tool that nobody declared is a failed call for the model, not the end of the turn [P405 P1107]", (run) =>
+    Effect.gen(function* () {
+      const script = yield* Script.make(
+        Script.calls(Script.call("lok", {}, "c1"), Script.call("look", {}, "c2")),
+        Script.says("done")
+      )
+      const { runs, tool } = scripted("look", Effect.succeed("seen"))
+      const text = yield* run(agentWith(tool), "go").pipe(
+        Effect.provide(EffectAi.model({ isScripted: true })),
+        Effect.provide(script.layer)
+      )
+      assert.strictEqual(text, "done")
+      assert.strictEqual(runs.length, 1)
+      assert.include(failureIn(promptOf(script, 1).at(-1)), "look")
+    })
+  )
+
+  it.run(
+    "its failures go the way of ours: what may be sent again is, after the wait that was asked for [P801 P1107]",
+    (run) =>
+      Effect.gen(function* () {
+        const script = yield* Script.make(Script.fails(limited), Script.fails(overloaded), Script.says("done"))
+        const agent = Agent.make("a", {}).pipe(
+          Agent.onLlmError({
+            RateLimitError: Recovery.retry({ retries: 1 }),
+            ModelOverloadedError: Recovery.retry({ retries: 1 })
+          })
+        )
+        const fiber = yield* Effect.forkChild(
+          run(agent, "go").pipe(Effect.provide(EffectAi.model({ isScripted: true })), Effect.provide(script.layer))
+        )
+        yield* calm
+        assert.strictEqual(script.requests.length, 1)
+        yield* TestClock.adjust("6999 millis")
+        assert.strictEqual(script.requests.length, 1)
+        yield* TestClock.adjust("1 millis")
+        yield* calm
+        yield* TestClock.adjust("1 minute")
+        assert.strictEqual(yield* Fiber.join(fiber), "done")
+      })
+  )
+
+  it.run("a failure that nobody handles is ours, of its class, with the original as its cause [P1107]", (run) =>
+    Effect.gen(function* () {
+      const script = yield* Script.make(Script.fails(limited))
+      const exit = yield* overADay(
+        run(Agent.make("a", {}), "go").pipe(
+          Effect.provide(EffectAi.model({ isScripted: true })),
+          Effect.provide(script.layer)
+        )
+      )
+      assert(Exit.isFailure(exit))
+      const error = Cause.squash(exit.cause)
+      assert.instanceOf(error, LlmError.RateLimitError)
+      assert.deepInclude(error, { service: "scripts", model: "script-1", cause: limited })
+    })
+  )
+
+  it.run("interruption of the run reaches the model [P1107]", (run) =>
+    Effect.gen(function* () {
+      const begun = yield* Deferred.make<void>()
+      const stopped = yield* Deferred.make<void>()
+      const script = yield* Script.make(() =>
+        Effect.andThen(Deferred.succeed(begun, undefined), Effect.never).pipe(
+          Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+        )
+      )
+      const fiber = yield* Effect.forkChild(
+        run(Agent.make("a", {}), "go").pipe(
+          Effect.provide(EffectAi.model({ isScripted: true })),
+          Effect.provide(script.layer)
+        )
+      )
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(fiber)
+      yield* Deferred.await(stopped)
+    })
+  )
+
+  it.run(
+    "an agent with an output asks for an object of its schema, and reads what does not fit it by itself [P1107]",
+    (run) =>
+      Effect.gen(function* () {
+        const script = yield* Script.make(Script.says("it is 3"), Script.says('{"count": "3"}'))
+        const log = eventLog()
+        const agent = Agent.make("a", { output: Schema.Struct({ count: Schema.Finite }) }).pipe(log.listen)
+        const output = yield* run(agent, "go").pipe(
+          Effect.provide(EffectAi.model({ isScripted: true })),
+          Effect.provide(script.layer)
+        )
+        assert.deepStrictEqual(output, { count: 3 })
+        const [first, second] = script.requests
+        assert.deepInclude(first?.responseFormat, { type: "json", objectName: "a" })
+        assert.strictEqual(second?.responseFormat.type, "json")
+        // what did not fit was paid for as well
+        assert.strictEqual(keptUsage(log.end())?.inputTokens, 20)
+      })
+  )
+})
+
+const plain = ({
+  options: _options,
+  providerExecuted: _where,
+  ...part
+}: Prompt.PartEncoded & { providerExecuted?: boolean | undefined }) => part
+
+const failureIn = (message: Prompt.MessageEncoded | undefined): string => {
+  const content = message?.role === "tool" ? message.content : []
+  const part = content.find((part) => part.type === "tool-result" && part.isFailure)
+  return part?.type === "tool-result" ? String(part.result) : ""
+}
+
+describe("what a model of effect/ai says", () => {
+  const signed: ReadonlyArray<Response.PartEncoded> = [
+    { type: "response-metadata", id: "r1", modelId: "script-1-2026" },
+    { type: "reasoning", text: "hmm", metadata: { scripts: { signature: "s1" } } },
+    { type: "text", text: "Look: " },
+    { type: "text", text: "here", metadata: { scripts: { itemId: "m1" } } },
+    Script.call("look", { n: 1 }, "c1", { scripts: { thoughtSignature: "s2" } }),
+    { type: "file", mediaType: "image/png", data: "AQID", metadata: { scripts: { fileId: "f1" } } },
+    { type: "source", sourceType: "url", id: "u1", url: "https://a.test/", title: "A" },
+    Script.finish("tool-calls")
+  ]
+
+  asked("keeps its kind: thoughts, texts, calls, files, the end and the bill [P703 P1107]", (ask) =>
+    Effect.gen(function* () {
+      const { service } = yield* Script.make(signed)
+      const reply = yield* ask(EffectAi.fromLanguageModel(service, known))
+      assert.deepStrictEqual(
+        reply.content.map((part) => (part.type === "provider-item" ? `${part.type} ${part.kind}` : part.type)),
+        ["reasoning", "text", "provider-item text", "tool-call", "provider-item file", "provider-item source"]
+      )
+      assert.strictEqual(Message.textOf(reply), "Look: here")
+      assert.deepInclude(reply, {
+        finish: "tool-calls",
+        model: "script-1-2026",
+        usage: { inputTokens: 10, outputTokens: 5, cachedInputTokens: 2, cacheWriteTokens: 1, reasoningTokens: 2 }
+      })
+    })
+  )
+
+  asked("goes back to it with the signatures that it came with, each at its own part [P1002 P1107]", (ask) =>
+    Effect.gen(function* () {
+      const script = yield* Script.make(signed, Script.says("done"))
+      const model = EffectAi.fromLanguageModel(script.service, known)
+      const reply = yield* ask(model)
+      const messages = [Message.user("hello"), Message.settle(reply, [{ kind: "result", text: '{"seen":true}' }])]
+      yield* ask(model, { messages, tools: [], toolChoice: "auto" })
+      const [, assistant, results] = promptOf(script, 1)
+      assert.deepStrictEqual(
+        Array.isArray(assistant?.content) ? assistant.content.map(({ providerExecuted: _where, ...part }) => part) : [],
+        [
+          { type: "reasoning", text: "hmm", options: { scripts: { signature: "s1" } } },
+          { type: "text", text: "Look: ", options: {} },
+          { type: "text", text: "here", options: { scripts: { itemId: "m1" } } },
+          {
+            type: "tool-call",
+            id: "c1",
+            name: "look",
+            params: { n: 1 },
+            options: { scripts: { thoughtSignature: "s2" } }
+          },
+          { type: "file", mediaType: "image/png", data: "AQID", options: { scripts: { fileId: "f1" } } }
+        ]
+      )
+      assert.deepInclude(Array.isArray(results?.content) ? results.content[0] : {}, { result: { seen: true } })
+    })
+  )
+
+  asked("another model reads none of it, and it reads none of another's [P1002 P1107]", (ask) =>
+    Effect.gen(function* () {
+      const script = yield* Script.make(Script.says("done"))
+      const opaque = { provider: "anthropic", data: { signature: "x" } }
+      const reply: Message.Reply = {
+        content: [
+          { type: "reasoning", text: "hmm", opaque },
+          { type: "provider-item", kind: "server_tool_use", opaque },
+          { ...Message.text("hi") }
+        ],
+        finish: "stop",
+        usage: { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 }
+      }
+      const messages = [Message.user("a"), Message.settle(reply, []), Message.user("b")]
+      yield* ask(EffectAi.fromLanguageModel(script.service, known), { messages, tools: [], toolChoice: "auto" })
+      assert.deepStrictEqual(
+        promptOf(script, 0).map(({ content, role }) => [role, content]),
+        [
+          ["user", "a"],
+          ["assistant", "hi"],
+          ["user", "b"]
+        ]
+      )
+    })
+  )
+
+  asked("what its provider did on its own side is kept for it, and no call of ours [P1107]", (ask) =>
+    Effect.gen(function* () {
+      const tool = AiTool.providerDefined({
+        id: "scripts.search",
+        customName: "Search",
+        providerName: "search",
+        parameters: Schema.Struct({ q: Schema.String }),
+        success: Schema.Struct({ hits: Schema.Finite })
+      })()
+      const searched: Script.Step = [
+        { ...Script.call("Search", { q: "x" }, "s1", { scripts: { a: 1 } }), providerExecuted: true },
+        {
+          type: "tool-result",
+          id: "s1",
+          name: "Search",
+          isFailure: false,
+          result: { hits: 2 },
+          providerExecuted: true
+        },
+        Script.text("2 hits"),
+        Script.finish()
+      ]
+      const script = yield* Script.make(searched, Script.says("done"))
+      const model = EffectAi.fromLanguageModel(script.service, { ...known, providerTools: [tool] })
+      const reply = yield* ask(model)
+      assert.deepStrictEqual(
+        script.requests[0]?.tools.map(({ name }): string => name),
+        ["Search"]
+      )
+      assert.deepStrictEqual(Message.callsOf(reply), [])
+      assert.deepStrictEqual(
+        reply.content.flatMap((part) => (part.type === "provider-item" ? [part.kind] : [])),
+        ["Search", "Search result"]
+      )
+      yield* ask(model, { messages: [Message.user("a"), Message.settle(reply, [])], tools: [], toolChoice: "auto" })
+      const [, assistant] = promptOf(script, 1)
+      assert.deepStrictEqual(Array.isArray(assistant?.content) ? assistant.content.slice(0, 2) : [], [
+        {
+          type: "tool-call",
+          id: "s1",
+          name: "Search",
+          params: { q: "x" },
+          providerExecuted: true,
+          options: { scripts: { a: 1 } }
+        },
+        {
+          type: "tool-result",
+          id: "s1",
+          name: "Search",
+          isFailure: false,
+          result: { hits: 2 },
+          providerExecuted: true,
+          options: {}
+        }
+      ])
+    })
+  )
+
+  asked("an error in the place of a part, or as the end, is a failure [P404 P501 P1107]", (ask) =>
+    Effect.gen(function* () {
+      const ended = yield* Script.make([Script.text("hi"), Script.finish("error")])
+      const error = yield* Effect.flip(ask(EffectAi.fromLanguageModel(ended.service, known)))
+      assert.instanceOf(error, LlmError.ServerError)
+      assert.strictEqual(error.usage?.inputTokens, 10)
+    })
+  )
+
+  it.effect("an error that is streamed is ours, behind the parts before it [P501 P1107]", () =>
+    Effect.gen(function* () {
+      const { service } = yield* Script.make()
+      const parts: ReadonlyArray<Response.StreamPartEncoded> = [
+        { type: "text-delta", id: "t", delta: "he" },
+        { type: "error", error: overloaded }
+      ]
+      // whatever it is asked, this is what it streams
+      const streamText = (() => Stream.fromIterable(parts)) as unknown as LanguageModel.LanguageModel["streamText"]
+      const model = EffectAi.fromLanguageModel({ ...service, streamText }, known)
+      const seen: Array<string> = []
+      const error = yield* model.stream({ messages: [Message.user("a")], tools: [], toolChoice: "auto" }).pipe(
+        Stream.runForEach((part) => Effect.sync(() => void seen.push(part.type))),
+        Effect.flip
+      )
+      assert.instanceOf(error, LlmError.ModelOverloadedError)
+      assert.deepStrictEqual(seen, ["text-delta"])
+    })
+  )
+
+  asked("it counts as real under noRealModels, unless it is said to be scripted [P1106]", (ask) =>
+    Effect.gen(function* () {
+      const { service } = yield* Script.make(Script.says("done"))
+      const { isScripted: _isScripted, ...real } = known
+      const exit = yield* Effect.exit(Effect.provide(ask(EffectAi.fromLanguageModel(service, real)), noRealModels))
+      assert(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+      const reply = yield* Effect.provide(ask(EffectAi.fromLanguageModel(service, known)), noRealModels)
+      assert.strictEqual(Message.textOf(reply), "done")
+    })
+  )
+})

@@ -1,0 +1,329 @@
+/** Toolkits of `effect/ai` under agents of ours: their failures are rows of our tables, and their hints are kept. */
+import { assert, describe } from "@effect/vitest"
+import { Agent, Approval, Approver, Recovery, Skill, Tool, ToolError } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import * as EffectAi from "@kintsugi/providers/EffectAi"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Schema } from "effect"
+import { AiError, Prompt, Tool as AiTool, Toolkit } from "effect/ai"
+import { done, eventLog, overADay, read } from "../../_support/dialogue.ts"
+import { it } from "../../_support/run.ts"
+
+class Closed extends Schema.TaggedError<Closed>()("Closed", { shop: Schema.String }) {}
+
+const Open = AiTool.make("open", {
+  description: "Opens a shop.",
+  parameters: Schema.Struct({ shop: Schema.String, on: Schema.optionalKey(Schema.DateFromString) }),
+  success: Schema.Struct({ till: Schema.Finite }),
+  failure: Closed
+})
+
+const Soft = AiTool.make("soft", {
+  parameters: Schema.Struct({ shop: Schema.String }),
+  success: Schema.String,
+  failure: Closed,
+  failureMode: "return"
+})
+
+const { call, calls, make } = ScriptedModel
+
+const agentWith = <const Tools extends ReadonlyArray<Tool.AnyTool>>(...tools: Tools) =>
+  Agent.make("worker", { skills: [Skill.make("work", { description: "Works.", tools })] })
+
+describe("a toolkit under tables of ours", () => {
+  it.run("runs the handler with decoded parameters, and the model reads the encoded result [P1107]", (run) =>
+    Effect.gen(function* () {
+      const toolkit = Toolkit.make(Open)
+      const seen: Array<unknown> = []
+      const handlers = toolkit.toLayer({
+        open: (params, { toolCallId }) => Effect.sync(() => (seen.push([params, toolCallId]), { till: 8 }))
+      })
+      const { open } = EffectAi.fromToolkit(toolkit)
+      const model = yield* make(calls(call("open", '```json\n{"shop":"a","on":"2026-01-05"}\n```', "c1")), done)
+      yield* run(agentWith(open), "go").pipe(Effect.provide([model.layer, handlers]))
+      assert.deepStrictEqual(seen, [[{ shop: "a", on: new Date("2026-01-05") }, "c1"]])
+      assert.deepStrictEqual(read(model), ['result: {"till":8}'])
+      const [spec] = model.requests[0]?.tools ?? []
+      assert.strictEqual(spec?.description, "Opens a shop.")
+      assert.deepInclude(spec?.parameters, { required: ["shop"], additionalProperties: false })
+    })
+  )
+
+  it.run("a typed failure leaves the agent as itself, and a row of its tag recovers from it [P1107]", (run) =>
+    Effect.gen(function* () {
+      const toolkit = Toolkit.make(Open)
+      let runs = 0
+      const handlers = toolkit.toLayer({
+        open: ({ shop }) => (++runs < 3 ? Effect.fail(new Closed({ shop })) : Effect.succeed({ till: runs }))
+      })
+      const { open } = EffectAi.fromToolkit(toolkit)
+      const bare = yield* make(calls(call("open", { shop: "a" })))
+      const failed = yield* Effect.exit(run(agentWith(open), "go").pipe(Effect.provide([bare.layer, handlers])))
+      assert(Exit.isFailure(failed))
+      assert.deepStrictEqual(Cause.squash(failed.cause), new Closed({ shop: "a" }))
+      const model = yield* make(calls(call("open", { shop: "b" })), done)
+      const mended = open.pipe(Tool.onError({ Closed: Recovery.retry({ retries: 1 }) }))
+      yield* overADay(run(agentWith(mended), "go").pipe(Effect.provide([model.layer, handlers])))
+      assert.strictEqual(runs, 3)
+      assert.deepStrictEqual(read(model), ['result: {"till":3}'])
+    })
+  )
+
+  it.run("arguments that do not fit go the way of ours: they are told, and no handler runs [P1107]", (run) =>
+    Effect.gen(function* () {
+      const toolkit = Toolkit.make(Open)
+      const handlers = toolkit.toLayer({ open: () => Effect.die(new Error("it never ran")) })
+      const { open } = EffectAi.fromToolkit(toolkit)
+      const model = yield* make(calls(call("open", { shop: ["a"] })), done)
+      const told = open.pipe(Tool.onError({ InvalidArgs: Recovery.tell((error) => error._tag) }))
+      yield* run(agentWith(told), "go").pipe(Effect.provide([model.layer, handlers]))
+      assert.deepStrictEqual(read(model), ["told: DeserializationError"])
+    })
+  )
+
+  it.run(
+    "with failureMode return the model reads what it would have read, until a row says something else [P1107]",
+    (run) =>
+      Effect.gen(function* () {
+        const toolkit = Toolkit.make(Soft)
+        const handlers = toolkit.toLayer({ soft: ({ shop }) => Effect.fail(new Closed({ shop })) })
+        const { soft } = EffectAi.fromToolkit(toolkit)
+        const model = yield* make(calls(call("soft", { shop: "a" }, "c1"), call("soft", {}, "c2")), done)
+        yield* run(agentWith(soft), "go").pipe(Effect.provide([model.layer, handlers]))
+        const [failed, bad] = read(model)
+        assert.strictEqual(failed, 'told: {"_tag":"Closed","shop":"a"}')
+        assert.match(bad ?? "", /^told: permanent: .*shop/)
+        const second = yield* make(calls(call("soft", { shop: "a" })), done)
+        const answered = soft.pipe(Tool.onError({ Closed: Recovery.respondWith("later") }))
+        yield* run(agentWith(answered), "go").pipe(Effect.provide([second.layer, handlers]))
+        assert.deepStrictEqual(read(second), ["result: later"])
+      })
+  )
+
+  it.run("what effect/ai says of a handler is an ExecutionError: of a model, or of a wrong result [P1107]", (run) =>
+    Effect.gen(function* () {
+      const toolkit = Toolkit.make(Open)
+      const { open } = EffectAi.fromToolkit(toolkit)
+      const failing = (handler: Effect.Effect<{ readonly till: number }, AiError.AiErrorReason>) =>
+        Effect.gen(function* () {
+          const model = yield* make(calls(call("open", { shop: "a" })))
+          const handlers = toolkit.toLayer({ open: () => handler })
+          const exit = yield* Effect.exit(run(agentWith(open), "go").pipe(Effect.provide([model.layer, handlers])))
+          assert(Exit.isFailure(exit))
+          const error = Cause.squash(exit.cause)
+          assert.instanceOf(error, ToolError.ExecutionError)
+          return error instanceof ToolError.ExecutionError ? error : assert.fail()
+        })
+      const limited = yield* failing(Effect.fail(new AiError.RateLimitError({})))
+      assert.deepInclude(limited, { category: "llm", isRetryable: true, tool: "open" })
+      const wrong = yield* failing(Effect.succeed({ till: Number.NaN }))
+      assert.deepInclude(wrong, { category: "validation", isRetryable: false })
+    })
+  )
+
+  it.run("interruption of the run reaches the handler [P1107]", (run) =>
+    Effect.gen(function* () {
+      const toolkit = Toolkit.make(Open)
+      const begun = yield* Deferred.make<void>()
+      const stopped = yield* Deferred.make<void>()
+      const handlers = toolkit.toLayer({
+        open: () =>
+          Effect.andThen(Deferred.succeed(begun, undefined), Effect.never).pipe(
+            Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+          )
+      })
+      const { open } = EffectAi.fromToolkit(toolkit)
+      const model = yield* make(calls(call("open", { shop: "a" })))
+      const fiber = yield* Effect.forkChild(run(agentWith(open), "go").pipe(Effect.provide([model.layer, handlers])))
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(fiber)
+      yield* Deferred.await(stopped)
+    })
+  )
+
+  it.run("preliminary results are progress, and what a tool needs is in R [P1107]", (run) =>
+    Effect.gen(function* () {
+      class Prices extends Context.Service<Prices, { readonly of: (shop: string) => number }>()("Prices") {}
+      const Price = AiTool.make("price", {
+        parameters: Schema.Struct({ shop: Schema.String }),
+        success: Schema.Finite,
+        dependencies: [Prices]
+      })
+      const toolkit = Toolkit.make(Price)
+      const handlers = toolkit.toLayer({
+        price: ({ shop }, { preliminary }) =>
+          Effect.gen(function* () {
+            yield* preliminary(1)
+            return (yield* Prices).of(shop)
+          })
+      })
+      const { price } = EffectAi.fromToolkit(toolkit)
+      const log = eventLog()
+      const model = yield* make(calls(call("price", { shop: "abc" })), done)
+      yield* run(agentWith(price).pipe(log.listen), "go").pipe(
+        Effect.provide([model.layer, handlers, Layer.succeed(Prices, { of: (shop) => shop.length })])
+      )
+      assert.deepStrictEqual(read(model), ["result: 3"])
+      assert.deepStrictEqual(
+        log.of("tool-progress").map(({ data }) => data),
+        [1]
+      )
+    })
+  )
+
+  it.run("a tool without parameters, one in JSON Schema, and one that is shown in its own words [P1107]", (run) =>
+    Effect.gen(function* () {
+      const schema = {
+        type: "object",
+        properties: { n: { type: "number", description: "How many." } },
+        required: ["n"],
+        additionalProperties: false
+      } as const
+      const toolkit = Toolkit.make(
+        AiTool.make("ping"),
+        AiTool.dynamic("count", { parameters: schema, success: Schema.Finite }),
+        AiTool.make("show", {
+          success: Schema.Struct({ n: Schema.Finite }),
+          toModelOutput: ({ n }) => [Prompt.textPart({ text: `n is ${n}` })]
+        })
+      )
+      const handlers = toolkit.toLayer({
+        ping: () => Effect.void,
+        count: (params) => Effect.succeed((params as { readonly n: number }).n + 1),
+        show: () => Effect.succeed({ n: 2 })
+      })
+      const { count, ping, show } = EffectAi.fromToolkit(toolkit)
+      const model = yield* make(
+        calls(call("ping", {}), call("count", '{"n":"1"}', "c2"), call("count", {}, "c3"), call("show", {}, "c4")),
+        done
+      )
+      const told = count.pipe(Tool.onError({ InvalidArgs: Recovery.tell((error) => error._tag) }))
+      yield* run(agentWith(ping, told, show), "go").pipe(Effect.provide([model.layer, handlers]))
+      assert.deepStrictEqual(read(model), ["result: null", "result: 2", "told: DeserializationError", "result: n is 2"])
+      assert.deepStrictEqual(model.requests[0]?.tools[1]?.parameters, schema)
+    })
+  )
+
+  it.run("of a JSON Schema that cannot be read as a whole, the rest is checked [P1107]", (run) =>
+    Effect.gen(function* () {
+      const toolkit = Toolkit.make(
+        AiTool.dynamic("count", {
+          parameters: {
+            type: "object",
+            properties: { n: { type: "number" }, far: { $ref: "https://example.com/far.json" } },
+            required: ["n"]
+          },
+          success: Schema.Json
+        })
+      )
+      const handlers = toolkit.toLayer({ count: (params) => Effect.succeed(params as Schema.Json) })
+      const { count } = EffectAi.fromToolkit(toolkit)
+      const told = count.pipe(Tool.onError({ InvalidArgs: Recovery.tell((error) => error._tag) }))
+      const model = yield* make(calls(call("count", { n: "1", far: [2] }), call("count", { far: [2] }, "c2")), done)
+      yield* run(agentWith(told), "go").pipe(Effect.provide([model.layer, handlers]))
+      assert.deepStrictEqual(read(model), ['result: {"n":1,"far":[2]}', "told: DeserializationError"])
+    })
+  )
+})
+
+describe("what a toolkit says of its tools", () => {
+  const plain = AiTool.make("t")
+  type Annotate = (tool: typeof plain) => typeof plain
+
+  it.each<readonly [string, Annotate, Recovery.SideEffects]>([
+    ["nothing", (tool) => tool, "undeclared"],
+    ["Readonly", (tool) => tool.annotate(AiTool.Readonly, true), "none"],
+    [
+      "Readonly and Destructive",
+      (tool) => tool.annotate(AiTool.Readonly, true).annotate(AiTool.Destructive, true),
+      "none"
+    ],
+    ["Idempotent", (tool) => tool.annotate(AiTool.Idempotent, true), "idempotent"],
+    ["Destructive", (tool) => tool.annotate(AiTool.Destructive, true), "unsafe"],
+    ["only that it destroys nothing", (tool) => tool.annotate(AiTool.Destructive, false), "unsafe"],
+    [
+      "Destructive and Idempotent",
+      (tool) => tool.annotate(AiTool.Destructive, true).annotate(AiTool.Idempotent, true),
+      "idempotent"
+    ],
+    ["that it is not Readonly", (tool) => tool.annotate(AiTool.Readonly, false), "undeclared"]
+  ])("with %s [P1107]", (_, annotate, sideEffects) => {
+    const { t } = EffectAi.fromToolkit(Toolkit.make(annotate(plain)))
+    assert.strictEqual(t.definition.sideEffects, sideEffects)
+  })
+
+  it("its user knows better, and an open world is a web service [P1107]", () => {
+    const toolkit = Toolkit.make(
+      AiTool.make("a").annotate(AiTool.Destructive, true),
+      AiTool.make("b").annotate(AiTool.OpenWorld, true)
+    )
+    const { a, b } = EffectAi.fromToolkit(toolkit, { sideEffects: { a: "idempotent" } })
+    assert.strictEqual(a.definition.sideEffects, "idempotent")
+    assert.deepStrictEqual([a.definition.kind, b.definition.kind], ["local", "web-service"])
+  })
+
+  it("a tool that needs approval has to be named, or nothing is made [P906 P1107]", () => {
+    const toolkit = Toolkit.make(
+      AiTool.make("pay", { needsApproval: true }),
+      AiTool.make("free", { needsApproval: false })
+    )
+    assert.throws(() => EffectAi.fromToolkit(toolkit), /'pay' need approval; name them in 'approvals'/)
+    assert.strictEqual(EffectAi.fromToolkit(toolkit, { approvals: ["pay"] }).free.definition.approval, undefined)
+  })
+
+  it.run("its approvals are kept: a predicate that cannot decide means that somebody has to [P906 P1107]", (run) =>
+    Effect.gen(function* () {
+      const pay = (name: string, needsApproval: AiTool.NeedsApproval<typeof Params>) =>
+        AiTool.make(name, { parameters: Params, success: Schema.String, needsApproval })
+      const Params = Schema.Struct({ cents: Schema.Finite })
+      const toolkit = Toolkit.make(
+        pay("always", true),
+        pay("above", ({ cents }) => Effect.succeed(cents > 100)),
+        pay("unsure", (_, { messages }) => messages.length > 5),
+        pay("broken", () => Effect.die(new Error("who knows"))),
+        pay("byCall", (_, { toolCallId }) => toolCallId === "c6")
+      )
+      const paid = Effect.succeed("paid")
+      const handlers = toolkit.toLayer({
+        always: () => paid,
+        above: () => paid,
+        unsure: () => paid,
+        broken: () => paid,
+        byCall: () => paid
+      })
+      const tools = EffectAi.fromToolkit(toolkit, { approvals: ["always", "above", "unsure", "broken", "byCall"] })
+      const asked: Array<string> = []
+      const approver = Approver.layer(({ callId, tool }) =>
+        Effect.sync(
+          () => (asked.push(`${tool} ${callId}`), tool === "broken" ? Approval.refuse("no") : Approval.approve)
+        )
+      )
+      const model = yield* make(
+        calls(
+          call("always", { cents: 1 }, "c1"),
+          call("above", { cents: 100 }, "c2"),
+          call("above", { cents: 101 }, "c3"),
+          call("unsure", { cents: 1 }, "c4"),
+          call("broken", { cents: 1 }, "c5"),
+          call("byCall", { cents: 1 }, "c6"),
+          call("byCall", { cents: 1 }, "c7")
+        ),
+        done
+      )
+      yield* run(agentWith(...Object.values(tools)), "go").pipe(Effect.provide([model.layer, handlers, approver]))
+      assert.deepStrictEqual(asked.toSorted(), ["above c3", "always c1", "broken c5", "byCall c6", "unsure c4"])
+      assert.strictEqual(read(model).filter((text) => text === "result: paid").length, 6)
+    })
+  )
+
+  it("what a provider runs on its own side is no tool of an agent [P1107]", () => {
+    const search = AiTool.providerDefined({ id: "a.search", customName: "Search", providerName: "search" })()
+    assert.deepStrictEqual(Object.keys(EffectAi.fromToolkit(Toolkit.make(search, AiTool.make("own")))), ["own"])
+  })
+
+  it("its failures survive JSON with their class [P1108]", () => {
+    const { open } = EffectAi.fromToolkit(Toolkit.make(Open))
+    const codec = Schema.toCodecJson(Tool.errorSchema(open))
+    const json = JSON.stringify(Schema.encodeSync(codec)(new Closed({ shop: "a" })))
+    assert.deepStrictEqual(Schema.decodeUnknownSync(codec)(JSON.parse(json)), new Closed({ shop: "a" }))
+  })
+})

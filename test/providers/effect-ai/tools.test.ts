@@ -1,0 +1,311 @@
+/** Tools of ours under `effect/ai`'s own `LanguageModel`: their recovery is at work in its toolkits. */
+import { assert, describe, it } from "@effect/vitest"
+import { Agent, Recovery, RunContext, Tool, ToolError } from "@kintsugi/core"
+import { RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
+import * as EffectAi from "@kintsugi/providers/EffectAi"
+import { Deferred, Effect, Fiber, Layer, Schema, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { LanguageModel, type Prompt, Tool as AiTool, type Toolkit } from "effect/ai"
+import { calm } from "../../_support/dialogue.ts"
+import * as Script from "./_support/scriptedLanguageModel.ts"
+
+class Closed extends Schema.TaggedError<Closed>()("Closed", { shop: Schema.String }) {}
+
+const shop = (run: (shop: string, context: Tool.ToolContext) => Effect.Effect<number, Closed>) =>
+  Tool.make("open", {
+    description: "Opens a shop.",
+    parameters: Schema.Struct({ shop: Schema.String, day: Schema.optionalKey(Schema.Finite) }),
+    success: Schema.Finite,
+    failure: Closed,
+    run: (params, context) => run(params.shop, context)
+  })
+
+const closed = (shop: string) => Effect.fail(new Closed({ shop }))
+
+/** What a test needs of the results, however they came. */
+interface Settled {
+  readonly result: unknown
+  readonly isFailure: boolean
+  readonly encoded: unknown
+}
+
+interface Asking<Tools extends Record<string, AiTool.Any>> {
+  readonly toolkit: Toolkit.Toolkit<Tools>
+  readonly prompt?: Prompt.RawInput
+}
+
+type Way = <Tools extends Record<string, AiTool.Any>>(
+  asking: Asking<Tools>
+) => Effect.Effect<ReadonlyArray<Settled>, unknown, unknown>
+
+const settledOf = (part: {
+  readonly result: unknown
+  readonly isFailure: boolean
+  readonly encodedResult: unknown
+}) => ({
+  result: part.result,
+  isFailure: part.isFailure,
+  encoded: part.encodedResult
+})
+
+const ways: Readonly<Record<string, Way>> = {
+  whole: ({ prompt = "go", toolkit }) =>
+    Effect.map(LanguageModel.generateText({ prompt, toolkit }), ({ content }) =>
+      content.flatMap((part) => (part.type === "tool-result" ? [settledOf(part)] : []))
+    ),
+  streamed: ({ prompt = "go", toolkit }) =>
+    Effect.map(Stream.runCollect(LanguageModel.streamText({ prompt, toolkit })), (parts) =>
+      parts.flatMap((part) => (part.type === "tool-result" ? [settledOf(part)] : []))
+    )
+}
+
+const both = (
+  name: string,
+  body: (
+    ask: <Tools extends Record<string, AiTool.Any>>(
+      asking: Asking<Tools> & { readonly layer: Layer.Layer<AiTool.HandlersFor<Tools>> },
+      ...calls: ReadonlyArray<unknown>
+    ) => Effect.Effect<ReadonlyArray<Settled>, unknown>
+  ) => Effect.Effect<void, unknown>
+) => {
+  for (const [way, run] of Object.entries(ways)) {
+    it.effect(`${name} (${way})`, () =>
+      body((asking, ...calls) =>
+        Effect.scoped(
+          Effect.gen(function* () {
+            const script = yield* Script.make(
+              Script.calls(...calls.map((params, index) => Script.call("open", params, `c${index + 1}`)))
+            )
+            const asked = Effect.provide(run(asking), Layer.merge(script.layer, asking.layer))
+            // all that is left of its needs was provided above
+            return yield* asked as Effect.Effect<ReadonlyArray<Settled>, unknown>
+          })
+        )
+      )
+    )
+  }
+}
+
+describe("tools of ours as a toolkit", () => {
+  both("run with mended arguments, and give their typed result [P1107]", (ask) =>
+    Effect.gen(function* () {
+      const seen: Array<unknown> = []
+      const open = shop((name, { callId }) => Effect.sync(() => (seen.push([name, callId]), 8)))
+      const made = EffectAi.toToolkit([open])
+      const results = yield* ask(made, { shop: "a", day: "2" }, '```json\n{"shop": "b"}\n```')
+      assert.deepStrictEqual(seen, [
+        ["a", "c1"],
+        ["b", "c2"]
+      ])
+      assert.deepStrictEqual(results, [
+        { result: 8, isFailure: false, encoded: 8 },
+        { result: 8, isFailure: false, encoded: 8 }
+      ])
+    })
+  )
+
+  both("recover by their own table: retries with their waits, fixers, answers [P1107]", (ask) =>
+    Effect.gen(function* () {
+      let runs = 0
+      const open = shop((name) => (name === "fixed" || ++runs > 2 ? Effect.succeed(runs) : closed(name))).pipe(
+        Tool.onError({
+          Closed: Recovery.retry({ maxAttempts: 3, initialBackoff: "1 second" }),
+          InvalidArgs: Recovery.fix(Agent.deterministic("fixer", () => Effect.succeed('{"shop":"fixed"}')))
+        })
+      )
+      const fiber = yield* Effect.forkChild(ask(EffectAi.toToolkit([open]), { shop: "a" }, { shop: ["?"] }))
+      yield* calm
+      assert.strictEqual(runs, 1)
+      yield* TestClock.adjust("1 second")
+      yield* calm
+      assert.strictEqual(runs, 2)
+      yield* TestClock.adjust("2 seconds")
+      const results = yield* Fiber.join(fiber)
+      assert.sameDeepMembers(
+        results.map(({ result }) => result),
+        [3, 1]
+      )
+    })
+  )
+
+  both("what is left of their failures is a typed failure of whoever asked the model [P1107]", (ask) =>
+    Effect.gen(function* () {
+      const { layer, toolkit } = EffectAi.toToolkit([shop(closed)])
+      assert.deepStrictEqual(yield* Effect.flip(ask({ layer, toolkit }, { shop: "a" })), new Closed({ shop: "a" }))
+      const hard = EffectAi.toToolkit([shop(closed).pipe(Tool.onError({ Closed: Recovery.raise }))])
+      assert.instanceOf(yield* Effect.flip(ask(hard, { shop: "a" })), ToolError.ToolExecutionError)
+    })
+  )
+
+  both("what the model is told stands among the results, and is what it reads [P1107]", (ask) =>
+    Effect.gen(function* () {
+      const open = shop(closed).pipe(Tool.onError({ Closed: Recovery.tell((error) => `closed: ${error.shop}`) }))
+      const [told] = yield* ask(EffectAi.toToolkit([open]), { shop: "a" })
+      assert.deepStrictEqual(told?.result, new EffectAi.Told({ kind: "told", text: "closed: a" }))
+      assert.deepStrictEqual([told?.isFailure, told?.encoded], [false, "closed: a"])
+    })
+  )
+
+  both("with failureMode return both are failed results [P1107]", (ask) =>
+    Effect.gen(function* () {
+      const open = shop(closed).pipe(
+        Tool.onError({
+          Closed: Recovery.when((error) => (error.shop === "a" ? Recovery.tell(() => "closed") : Recovery.rethrow))
+        })
+      )
+      const results = yield* ask(EffectAi.toToolkit([open], { failureMode: "return" }), { shop: "a" }, { shop: "b" })
+      assert.deepStrictEqual(
+        results.map(({ encoded, isFailure }) => [isFailure, encoded]),
+        [
+          [true, "closed"],
+          [true, { _tag: "Closed", shop: "b" }]
+        ]
+      )
+    })
+  )
+
+  it.effect("interruption reaches the tool [P1107]", () =>
+    Effect.gen(function* () {
+      const begun = yield* Deferred.make<void>()
+      const stopped = yield* Deferred.make<void>()
+      const open = shop(() =>
+        Effect.andThen(Deferred.succeed(begun, undefined), Effect.never).pipe(
+          Effect.onInterrupt(() => Deferred.succeed(stopped, undefined))
+        )
+      )
+      const { layer, toolkit } = EffectAi.toToolkit([open])
+      const script = yield* Script.make(Script.calls(Script.call("open", { shop: "a" })))
+      const asking = LanguageModel.generateText({ prompt: "go", toolkit }).pipe(Effect.provide([script.layer, layer]))
+      const fiber = yield* Effect.forkChild(asking)
+      yield* Deferred.await(begun)
+      yield* Fiber.interrupt(fiber)
+      yield* Deferred.await(stopped)
+    })
+  )
+
+  it.effect("their calls are runs that observers see [P1107]", () =>
+    Effect.gen(function* () {
+      const log = yield* RecordedEvents.make
+      const { layer, toolkit } = EffectAi.toToolkit([shop(() => Effect.succeed(1))])
+      const script = yield* Script.make(Script.calls(Script.call("open", { shop: "a" }, "c1")))
+      yield* LanguageModel.generateText({ prompt: "go", toolkit }).pipe(
+        Effect.provide([script.layer, layer]),
+        Effect.provide(log.layer)
+      )
+      assert.deepStrictEqual(
+        log.of("tool-end").map(({ agent, callId, tool }) => [agent, tool, callId]),
+        [["open", "open", "c1"]]
+      )
+      assert.isUndefined(yield* RunContext.Current)
+    })
+  )
+
+  it.effect("a fixer that speaks to a model, and an agent that is a tool, ask the model of the layer [P1107]", () =>
+    Effect.gen(function* () {
+      const model = yield* ScriptedModel.make(ScriptedModel.text('{"shop":"fixed"}'), ScriptedModel.text("seven"))
+      const fixer = Agent.make("fixer", { prompt: "Mend it." })
+      const open = shop(() => Effect.succeed(7)).pipe(Tool.onError({ InvalidArgs: Recovery.fix(fixer) }))
+      const speaker = Agent.asTool(Agent.make("speaker", { prompt: "Speak." }), { description: "Speaks." })
+      const { layer, toolkit } = EffectAi.toToolkit([open, speaker])
+      const script = yield* Script.make(
+        Script.calls(Script.call("open", {}), Script.call("speaker", { input: "say 7" }))
+      )
+      const response = yield* LanguageModel.generateText({ prompt: "go", toolkit, concurrency: 1 }).pipe(
+        Effect.provide([script.layer, Layer.provide(layer, model.layer)])
+      )
+      assert.deepStrictEqual(
+        response.toolResults.map(({ result }) => result),
+        [7, "seven"]
+      )
+      assert.strictEqual(model.requests.length, 2)
+    })
+  )
+
+  it("their schemas and side effects are said in the words of effect/ai [P1107]", () => {
+    const declared = (sideEffects: Recovery.SideEffects) => {
+      const tool = Tool.make("t", {
+        description: "Does it.",
+        parameters: Schema.Struct({ n: Schema.Finite }),
+        success: Schema.String,
+        sideEffects,
+        run: () => Effect.succeed("")
+      })
+      const { t } = EffectAi.toToolkit([tool]).toolkit.tools
+      assert.strictEqual(t.description, "Does it.")
+      assert.deepStrictEqual(AiTool.getJsonSchema(t), tool.definition.spec().parameters)
+      return EffectAi.fromToolkit(EffectAi.toToolkit([tool]).toolkit).t.definition.sideEffects
+    }
+    const all: ReadonlyArray<Recovery.SideEffects> = ["none", "idempotent", "unsafe", "undeclared"]
+    assert.deepStrictEqual(all.map(declared), [...all])
+  })
+
+  it("two tools of one name are none [P1107]", () => {
+    const open = shop(closed)
+    assert.throws(() => EffectAi.toToolkit([open, open]), /two tools named 'open'/)
+  })
+})
+
+describe("approval of tools of ours in effect/ai", () => {
+  const paying = () => {
+    const paid: Array<number> = []
+    const pay = Tool.make("open", {
+      description: "Pays.",
+      parameters: Schema.Struct({ cents: Schema.Finite }),
+      success: Schema.String,
+      run: ({ cents }) => Effect.sync(() => (paid.push(cents), "paid"))
+    }).pipe(
+      Tool.requireApproval({ when: ({ cents }) => cents > 100 }),
+      Tool.onError({
+        InvalidArgs: Recovery.fix(Agent.deterministic("fixer", () => Effect.succeed('{"cents": 999}')))
+      })
+    )
+    return { paid, made: EffectAi.toToolkit([pay]) }
+  }
+
+  const history = (params: unknown): Prompt.RawInput => [
+    { role: "user", content: "pay" },
+    {
+      role: "assistant",
+      content: [
+        { type: "tool-call", id: "c1", name: "open", params },
+        { type: "tool-approval-request", approvalId: "a1", toolCallId: "c1" }
+      ]
+    },
+    { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a1", approved: true }] }
+  ]
+
+  it.effect("is asked for by effect/ai, which runs what was approved [P905 P1107]", () =>
+    Effect.gen(function* () {
+      const { made, paid } = paying()
+      const script = yield* Script.make(
+        Script.calls(Script.call("open", { cents: "500" }, "c1"), Script.call("open", { cents: 5 }, "c2")),
+        Script.says("done")
+      )
+      const layer = Layer.merge(script.layer, made.layer)
+      const { toolkit } = made
+      const first = yield* Effect.provide(LanguageModel.generateText({ prompt: "pay", toolkit }), layer)
+      assert.deepStrictEqual(
+        first.content.flatMap((part) => (part.type === "tool-approval-request" ? [part.toolCallId] : [])),
+        ["c1"]
+      )
+      assert.deepStrictEqual(paid, [5])
+      yield* Effect.provide(LanguageModel.generateText({ prompt: history({ cents: "500" }), toolkit }), layer)
+      assert.deepStrictEqual(paid, [5, 500])
+    })
+  )
+
+  it.effect("does not hold for arguments that are repaired afterwards [P904 P1107]", () =>
+    Effect.gen(function* () {
+      const { made, paid } = paying()
+      const script = yield* Script.make(Script.says("done"))
+      const { toolkit } = made
+      const response = yield* LanguageModel.generateText({ prompt: history({ cents: "much" }), toolkit }).pipe(
+        Effect.provide([script.layer, made.layer])
+      )
+      const [result] = response.toolResults
+      assert.instanceOf(result?.result, EffectAi.Told)
+      assert.deepInclude(result?.result, { kind: "denied" })
+      assert.deepStrictEqual(paid, [])
+    })
+  )
+})

@@ -1,0 +1,275 @@
+/** What must not reach the file of a recording, wherever it stood; and what stays as it was. */
+import { assert, describe, it } from "@effect/vitest"
+import { Message, Model } from "@kintsugi/core"
+import { Transport } from "@kintsugi/providers"
+import { AnyWire, LoopbackServer, Split } from "@kintsugi/providers/testing"
+import { Effect, Redacted, Stream } from "effect"
+import * as HttpBody from "effect/http/HttpBody"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as fc from "fast-check"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import * as Body from "../../../../packages/providers/src/testing/recording/body.ts"
+import { Secrets } from "../../../../packages/providers/src/testing/recording/secrets.ts"
+import { folder, key, models, read, recorded, replayed } from "./_support/recordings.ts"
+import { request } from "../../../_support/network.ts"
+
+const tenant = "purple monkey dishwasher"
+const shaped = "sk-proj-abcdefghijklmnop1234567890"
+const cookie = "chocolate-with-nuts-42"
+const account = "the-account-of-ada"
+
+/** Everything that stands for a secret, in the forms in which it may come back. */
+const all = [
+  shaped,
+  ...[key, tenant, cookie, account].flatMap((secret) => [
+    secret,
+    encodeURIComponent(secret),
+    Buffer.from(secret).toString("base64").replaceAll("=", "").slice(0, -1)
+  ])
+]
+
+const parrot = (words: string) =>
+  AnyWire.handler(() =>
+    Effect.succeed({
+      content: [
+        Message.text(words),
+        { type: "tool-call", id: "c1", name: "look", arguments: JSON.stringify({ words }) }
+      ]
+    })
+  )
+
+const asking = (words: string, isStreamed: boolean) =>
+  Effect.flatMap(Model.Model, (model): Effect.Effect<string, unknown> => {
+    const asked = { ...request, messages: [Message.user(words)] }
+    if (!isStreamed) return Effect.map(model.generate(asked), (reply) => JSON.stringify(reply.content))
+    return Effect.map(Stream.runCollect(model.stream(asked)), (parts) => {
+      const collector = new Model.Collector()
+      for (const part of parts) collector.push(part)
+      return JSON.stringify(collector.reply()?.content)
+    })
+  })
+
+describe("secrets", () => {
+  for (const [format, modelAt] of Object.entries(models)) {
+    for (const isStreamed of [false, true]) {
+      it.live(
+        `never reach the file, said by either side in ${format} (${isStreamed ? "streamed" : "whole"}) [P202]`,
+        () =>
+          Effect.gen(function* () {
+            const file = join(yield* folder, "secrets.json")
+            const words = `The keys are ${all.join(" and ")}, ${JSON.stringify({ inside: `Bearer ${key}` })} so far.`
+            // the keys of Ollama are nobody's but those of its headers
+            const headers = {
+              // of which no name tells that it is one
+              "x-door": Redacted.make(tenant),
+              "x-api-key": key,
+              "openai-organization": account,
+              cookie: `a=${cookie}`
+            }
+            const { url } = yield* LoopbackServer.make((received) =>
+              Effect.map(parrot(words)(received), (answer) => ({
+                ...answer,
+                headers: {
+                  ...answer.headers,
+                  "set-cookie": `session=${cookie}; Path=/`,
+                  "x-account-id": account,
+                  "x-request-id": "r-1"
+                },
+                split: { every: 7 }
+              }))
+            )
+            const said = yield* asking(words, isStreamed).pipe(
+              Effect.provide(modelAt(`${url}`, key, headers)),
+              Effect.provide(recorded(file))
+            )
+            for (const secret of [key, tenant, shaped]) assert.include(said, secret)
+            const { exchanges, text } = read(file)
+            for (const secret of all) assert.notInclude(text, secret)
+            assert.deepStrictEqual(
+              Object.keys(exchanges[0]?.response?.headers ?? {})
+                .toSorted()
+                .filter((name) => name !== "date" && name !== "request-id"),
+              ["content-type", "x-request-id"]
+            )
+            // no piece of one that could be put together
+            for (const secret of [key, shaped, cookie]) {
+              for (let at = 0; at + 8 <= secret.length; at++) {
+                const piece = secret.slice(at, at + 8)
+                if (!/^[a-z]+$/.test(piece)) assert.notInclude(text, piece)
+              }
+            }
+            // another key, in another place: what stood there does not matter
+            const again = yield* asking(words.replaceAll(key, "some-other-key"), isStreamed).pipe(
+              Effect.provide(modelAt("http://127.0.0.1:9", "some-other-key", headers)),
+              Effect.provide(replayed(file))
+            )
+            assert.include(again, "The keys are <redacted>")
+            assert.match(again, /so far\./)
+          })
+      )
+    }
+  }
+
+  it.live("in the query of a URL are left out, and what else it has stays [P202]", () =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "query.json")
+      const { url } = yield* LoopbackServer.make(() => Effect.succeed({ body: JSON.stringify({ heard: key }) }))
+      const get = (path: string) =>
+        Effect.flatMap(Effect.service(Transport.HttpClient), (client) =>
+          Effect.flatMap(client.get(path), ({ json }) => json)
+        )
+      yield* get(`${url}/models?key=${key}&b=2&alt=sse&access_token=${shaped}`).pipe(Effect.provide(recorded(file)))
+      const { exchanges, text } = read(file)
+      assert.strictEqual(exchanges[0]?.request.path, "/models?alt=sse&b=2")
+      assert.deepStrictEqual(exchanges[0]?.response?.json, { heard: "<redacted>" })
+      for (const secret of all) assert.notInclude(text, secret)
+      const again = get("http://127.0.0.1:9/models?alt=sse&b=2&key=another").pipe(Effect.provide(replayed(file)))
+      assert.deepStrictEqual(yield* again, { heard: "<redacted>" })
+    })
+  )
+
+  it.live("in fields of bodies that are called like a key are taken out, and words of models stay [P202]", () =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "fields.json")
+      const hidden = ["value-1", "value-2", "value-3", "value-4", "value-5", "value-6", "value-7"]
+      const [access, refresh, old, client, mcp, camel, pass] = hidden
+      const kept = { logprobs: [{ token: "Hello" }], signature: "a-signature", key: "a-field" }
+      const { url } = yield* LoopbackServer.make(() =>
+        Effect.succeed({ body: JSON.stringify({ access_token: access, refresh_token: refresh, ...kept }) })
+      )
+      const send = (body: Parameters<typeof HttpClientRequest.setBody>[1], at: string, query = "") =>
+        Effect.flatMap(Effect.service(Transport.HttpClient), (client) =>
+          Effect.flatMap(
+            client.execute(HttpClientRequest.setBody(HttpClientRequest.post(`${at}/token${query}`), body)),
+            ({ json }) => json
+          )
+        )
+      const form = (token: string) => HttpBody.text(`grant=refresh&refresh_token=${token}&client_secret=${client}`)
+      const tools = HttpBody.jsonUnsafe({ tools: [{ type: "mcp", authorization: mcp, url: "u" }], password: "" })
+      yield* Effect.provide(
+        Effect.andThen(send(form(old ?? ""), url, `?accessToken=${camel}&pass=${pass}&v=1`), send(tools, url)),
+        recorded(file)
+      )
+      const { exchanges, text } = read(file)
+      for (const secret of hidden) assert.notInclude(text, secret)
+      assert.strictEqual(exchanges[0]?.request.path, "/token?v=1")
+      assert.deepStrictEqual(exchanges[0]?.response?.json, {
+        access_token: "<redacted>",
+        refresh_token: "<redacted>",
+        ...kept
+      })
+      assert.include(text, '"grant=refresh&refresh_token=<redacted>&client_secret=<redacted>"')
+      // whatever stands there now, it is the same request
+      const again = send(form("another"), "http://127.0.0.1:9", "?v=1")
+      assert.deepInclude(yield* Effect.provide(again, replayed(file)), kept)
+    })
+  )
+
+  it.live("in cookies are their values: the words of their attributes stay [P202]", () =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "cookie.json")
+      const attributes = "Path=/; Expires=Wed, 21-Oct-26 07:28:00 GMT; HttpOnly; Secure; SameSite=None"
+      const words = "None of the HttpOnly cookies is Secure; SameSite=None until 21-Oct-26 07:28:00 GMT."
+      const { url } = yield* LoopbackServer.make((received) =>
+        Effect.map(parrot(`${words} But ${cookie}.`)(received), (answer) => ({
+          ...answer,
+          headers: { ...answer.headers, "set-cookie": `__session=${cookie}; ${attributes}` }
+        }))
+      )
+      const openAi = models["openai-chat"]!
+      yield* asking(words, false).pipe(Effect.provide(openAi(url)), Effect.provide(recorded(file)))
+      assert.notInclude(read(file).text, cookie)
+      const again = asking(words, false).pipe(Effect.provide(openAi(url)), Effect.provide(replayed(file)))
+      assert.include(yield* again, `${words} But <redacted>.`)
+    })
+  )
+
+  it.live("that are seen late are taken out of what was written before [P202]", () =>
+    Effect.gen(function* () {
+      const file = join(yield* folder, "late.json")
+      const { url } = yield* LoopbackServer.make(parrot("Hello."))
+      const talk = Effect.gen(function* () {
+        yield* Effect.provide(asking(`Once: ${key}`, false), models["openai-chat"](url, "a-first-key-of-all"))
+        assert.include(readFileSync(file, "utf8"), key)
+        yield* Effect.provide(asking("Twice", false), models["openai-chat"](url, key))
+      })
+      yield* Effect.provide(talk, recorded(file))
+      assert.notInclude(readFileSync(file, "utf8"), key)
+    })
+  )
+})
+
+describe("bodies", () => {
+  const pieces = fc
+    .tuple(fc.string({ unit: "binary", maxLength: 60 }), fc.integer({ min: 1, max: 9 }))
+    .map(([text, every]) => Split.pieces(new TextEncoder().encode(text), { every }))
+
+  it("come back as they were, piece by piece, whatever they are", () => {
+    const bytes = fc.array(fc.uint8Array({ minLength: 1, maxLength: 6 }), { maxLength: 8 })
+    fc.assert(
+      fc.property(fc.oneof(pieces, bytes), (sent) => {
+        const stored = Body.store(sent, false, { text: (text) => text, json: (json) => json })
+        const back = Body.restore(JSON.parse(JSON.stringify(stored)))
+        assert.deepStrictEqual(
+          back.map((piece) => [...piece]),
+          sent.map((piece) => [...piece])
+        )
+      }),
+      { numRuns: 500 }
+    )
+  })
+
+  it("that are JSON come back as they were laid out", () => {
+    const layouts = [(value: unknown) => JSON.stringify(value), (value: unknown) => JSON.stringify(value, null, 2)]
+    fc.assert(
+      fc.property(fc.json({ noUnicodeString: false }), fc.constantFrom(...layouts), (json, print) => {
+        const text = print(JSON.parse(json))
+        const stored = Body.store([new TextEncoder().encode(text)], true, new Secrets())
+        assert.isUndefined(stored.chunks)
+        assert.strictEqual(new TextDecoder().decode(Body.joined(Body.restore(stored))), text)
+      }),
+      { numRuns: 300 }
+    )
+    const spaced = '{"a" : 1}'
+    const stored = Body.store([new TextEncoder().encode(spaced)], true, new Secrets())
+    assert.deepStrictEqual(stored, { chunks: [spaced] })
+  })
+
+  it("lose a secret wherever it was cut, keep all else, and their number of pieces [P202]", () => {
+    const secrets = new Secrets()
+    secrets.note({ authorization: `Bearer ${key}` }, () => false)
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 40 }), fc.nat(3), (every, before) => {
+        const events = [
+          ...Array.from({ length: before }, (_, n) => `data: {"n":${n},"text":"ü"}`),
+          `data: {"text":"the key ${key} it is"}`,
+          `: ${key}`,
+          'data: {"text":"and more"}'
+        ]
+        const sent = Split.pieces(new TextEncoder().encode(`${events.join("\n\n")}\n\n`), { every })
+        const back = Body.restore(Body.store(sent, false, secrets))
+        const text = new TextDecoder().decode(Body.joined(back))
+        assert.strictEqual(text, `${events.join("\n\n")}\n\n`.replaceAll(key, "<redacted>"))
+        assert.isAtMost(back.length, sent.length)
+      })
+    )
+  })
+
+  it("lose a secret that is said bit by bit [P202]", () => {
+    const secrets = new Secrets()
+    secrets.note({ "x-api-key": key }, () => false)
+    const bits = `It is ${key} and ${shaped}, I think.`.match(/.{1,5}/gs) ?? []
+    const text = bits.map((text) => `data: ${JSON.stringify({ delta: { text }, id: "m1" })}\n\n`).join("")
+    const stored = Body.store(Split.pieces(new TextEncoder().encode(text), "event"), false, secrets)
+    const said = new TextDecoder()
+      .decode(Body.joined(Body.restore(stored)))
+      .split("\n\n")
+      .filter((line) => line !== "")
+      .map((line): unknown => JSON.parse(line.slice("data: ".length)))
+    assert.strictEqual(said.length, bits.length)
+    assert.strictEqual(stored.chunks?.length, bits.length)
+    assert.deepStrictEqual(said[0], { delta: { text: "It is <redacted> and <redacted>, I think." }, id: "m1" })
+    for (const other of said.slice(1)) assert.deepStrictEqual(other, { delta: { text: "" }, id: "m1" })
+  })
+})

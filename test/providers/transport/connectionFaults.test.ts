@@ -1,0 +1,418 @@
+/** The transport over real connections: nothing here waits for a time, only for what happens. */
+import { assert, describe, it } from "@effect/vitest"
+import { Agent, Recovery } from "@kintsugi/core"
+import * as LlmError from "@kintsugi/core/LlmError"
+import * as Message from "@kintsugi/core/Message"
+import * as Model from "@kintsugi/core/Model"
+import { OpenAi, Transport } from "@kintsugi/providers"
+import { Fault, LoopbackServer, OpenAiChatWire, type Split } from "@kintsugi/providers/testing"
+import { Cause, ConfigProvider, Deferred, Effect, Exit, Fiber, Layer, Redacted, Ref, Schema, Stream } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { TestClock } from "effect/testing"
+import { failsWith, failureOf, key, listening, outwaiting, request, streamText } from "../../_support/network.ts"
+
+const modelAt = (baseUrl: string, transport: Transport.Options = {}) =>
+  OpenAi.layer({ model: "m", apiKey: Redacted.make(key), baseUrl, transport }).pipe(Layer.provide(Transport.layerFetch))
+
+/** Waits that a test need not feel. */
+const brisk: Transport.Options = { retry: { initialBackoff: "1 millis" } }
+
+const generate = Effect.flatMap(Model.Model, (model) => model.generate(request))
+
+const content: Message.Reply["content"] = [
+  Message.text("grüße 🙂, five words and more"),
+  { type: "tool-call", id: "call_1", name: "search", arguments: '{"q": "折り鶴",}' }
+]
+
+/** The same words, without the call. */
+const speaker = OpenAiChatWire.handler(() => Effect.succeed({ content: content.slice(0, 1) }))
+
+const brain = OpenAiChatWire.handler(() => Effect.succeed({ content }))
+
+const collect = Effect.gen(function* () {
+  const model = yield* Model.Model
+  const collector = new Model.Collector()
+  yield* Stream.runForEach(model.stream(request), (part) => Effect.sync(() => collector.push(part)))
+  return collector.reply()
+})
+
+const serving = (script: Fault.Script) => LoopbackServer.make(Fault.inFront(script, brain))
+
+describe("what the format cannot say", () => {
+  it.live("is a CapabilityMismatchError, whole and streamed, and nothing is sent", () =>
+    Effect.gen(function* () {
+      // a port where nobody listens: whatever is sent fails otherwise
+      const layer = modelAt(yield* LoopbackServer.refusedUrl, { retry: false })
+      const file = Message.file("application/pdf", { url: "https://example.org/a.pdf" })
+      const asked = { ...request, messages: [Message.user([file])] }
+      const whole = Effect.flatMap(Model.Model, (model) => model.generate(asked))
+      const streamed = Effect.flatMap(Model.Model, (model) => Stream.runCollect(model.stream(asked)))
+      for (const call of [Effect.asVoid(whole), Effect.asVoid(streamed)]) {
+        failsWith(yield* Effect.exit(Effect.provide(call, layer)), LlmError.CapabilityMismatchError)
+      }
+    })
+  )
+})
+
+describe("faults of the connection", () => {
+  it.live("a port where nobody listens is a NetworkError, after three attempts [A801]", () =>
+    Effect.gen(function* () {
+      const url = yield* LoopbackServer.refusedUrl
+      const { effect, events } = listening(Effect.provide(generate, modelAt(url, brisk)))
+      const error = failsWith(yield* Effect.exit(effect), LlmError.NetworkError)
+      assert.match(error.message, /Connection to 127\.0\.0\.1:\d+ was refused/)
+      assert.strictEqual(error.port, Number(new URL(url).port))
+      assert.strictEqual(events.length, 3)
+    })
+  )
+
+  it.live("a name that does not exist is a NetworkError [A801]", () =>
+    Effect.gen(function* () {
+      const call = Effect.provide(generate, modelAt("http://nowhere.invalid", { retry: false }))
+      const error = failsWith(yield* Effect.exit(call), LlmError.NetworkError)
+      assert.strictEqual(error.host, "nowhere.invalid")
+    })
+  )
+
+  const lost: ReadonlyArray<readonly [string, Fault.Fault]> = [
+    ["before the head", Fault.lostBeforeHead],
+    ["right after the head", Fault.lostAfter(0)],
+    ["in the middle of the body", Fault.lostAfter(60)]
+  ]
+  for (const [where, fault] of lost) {
+    it.live(`a connection lost ${where} is healed by sending again [A801 A808]`, () =>
+      Effect.gen(function* () {
+        const server = yield* serving([fault, fault])
+        const reply = yield* Effect.provide(generate, modelAt(server.url, brisk))
+        assert.deepStrictEqual(reply.content, content)
+        assert.strictEqual((yield* server.requests).length, 3)
+      })
+    )
+
+    it.live(`a connection lost ${where} every time is a NetworkError [A808]`, () =>
+      Effect.gen(function* () {
+        const server = yield* serving(Fault.times(3, fault))
+        const exit = yield* Effect.exit(Effect.provide(generate, modelAt(server.url, brisk)))
+        failsWith(exit, LlmError.NetworkError)
+        assert.strictEqual((yield* server.requests).length, 3)
+      })
+    )
+  }
+
+  it.live("a 503 and then a lost connection are healed within one call [A801]", () =>
+    Effect.gen(function* () {
+      const server = yield* serving([OpenAiChatWire.overloaded, Fault.lostBeforeHead])
+      const { effect, events } = listening(Effect.provide(generate, modelAt(server.url, brisk)))
+      assert.deepStrictEqual((yield* effect).content, content)
+      assert.deepStrictEqual(
+        events.map((event) => (event.type === "verdict" ? event.tag : "")),
+        ["ModelOverloadedError", "NetworkError"]
+      )
+    })
+  )
+
+  it.live("half a JSON text that ends well is an UnknownLlmError, sent once [T8]", () =>
+    Effect.gen(function* () {
+      const server = yield* serving([Fault.endedAfter(60)])
+      failsWith(yield* Effect.exit(Effect.provide(generate, modelAt(server.url))), LlmError.UnknownLlmError)
+      assert.strictEqual((yield* server.requests).length, 1)
+    })
+  )
+
+  it.live("a silent server is a RequestTimeoutError, sent once [A804]", () =>
+    Effect.gen(function* () {
+      for (const fault of [Fault.silent, Fault.stalledAfter(60)]) {
+        const server = yield* serving([fault])
+        const call = Effect.provide(generate, modelAt(server.url, { requestTimeout: "1 minute" }))
+        failsWith(yield* outwaiting(server, call), LlmError.RequestTimeoutError)
+        assert.strictEqual((yield* server.requests).length, 1)
+        assert.strictEqual((yield* server.nextAbort).number, 1)
+      }
+    })
+  )
+})
+
+describe("streams", () => {
+  it.live("faults before the first part are healed, and nobody sees them [A810]", () =>
+    Effect.gen(function* () {
+      const server = yield* serving([OpenAiChatWire.overloaded, Fault.lostAfter(10)])
+      const reply = yield* Effect.provide(collect, modelAt(server.url, brisk))
+      assert.deepStrictEqual(reply?.content, content)
+      assert.strictEqual((yield* server.requests).length, 3)
+    })
+  )
+
+  it.live("a connection lost in the middle of a stream is a NetworkError with the text before it [A810 P504]", () =>
+    Effect.gen(function* () {
+      for (const fault of [Fault.lostAfter(450), Fault.endedAfter(450)]) {
+        const server = yield* serving([fault])
+        const { exit, text } = yield* Effect.provide(streamText, modelAt(server.url, brisk))
+        failsWith(exit, LlmError.NetworkError)
+        assert.strictEqual(text, "grüße ")
+        assert.strictEqual((yield* server.requests).length, 1)
+      }
+    })
+  )
+
+  const lostOnTheWay = [Fault.lostAfter(450), Fault.endedAfter(450)]
+
+  it.live(
+    "an agent whose connection is lost after text fails with that text, which comes back from JSON [P504 P502]",
+    () =>
+      Effect.gen(function* () {
+        for (const fault of lostOnTheWay) {
+          const server = yield* serving([fault])
+          const agent = Agent.make("a", {}).pipe(Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }))
+          const running = Stream.runDrain(agent.stream("go")).pipe(Effect.provide(modelAt(server.url, brisk)))
+          const error = yield* Effect.flip(running)
+          assert(error instanceof LlmError.NetworkError)
+          assert.strictEqual(error.partial, "grüße ")
+          const codec = Schema.toCodecJson(LlmError.LlmError)
+          const json = JSON.parse(JSON.stringify(Schema.encodeUnknownSync(codec)(error)))
+          assert.deepInclude(Schema.decodeUnknownSync(codec)(json), { _tag: "NetworkError", partial: "grüße " })
+          assert.strictEqual((yield* server.requests).length, 1)
+        }
+      })
+  )
+
+  it.live(
+    "an agent whose connection is lost after text discards it, when it restarts and when a row answers [P502]",
+    () =>
+      Effect.gen(function* () {
+        const restart = Agent.onLlmError({ orElse: Recovery.retry({ retries: 1 }) }, { onPartial: "restart" })
+        const answer = Agent.onLlmError({ orElse: Recovery.respondWith("enough") })
+        const plain = Agent.make("a", {})
+        for (const fault of lostOnTheWay) {
+          for (const [agent, output, sent] of [
+            [plain.pipe(restart), "grüße 🙂, five words and more", 2],
+            [plain.pipe(answer), "enough", 1]
+          ] as const) {
+            const server = yield* LoopbackServer.make(Fault.inFront([fault], speaker))
+            const events = yield* Stream.runCollect(agent.stream("go")).pipe(Effect.provide(modelAt(server.url, brisk)))
+            const discarded = events.flatMap((event) => (event.type === "attempt-discarded" ? [event.text] : []))
+            assert.deepStrictEqual(discarded, ["grüße "])
+            assert.deepInclude(events.at(-1), { type: "run-completed", output })
+            assert.strictEqual((yield* server.requests).length, sent)
+          }
+        }
+      })
+  )
+
+  const splits: ReadonlyArray<Split.Split> = ["whole", "event", "byte", "inside-characters", { every: 3 }]
+  for (const split of splits) {
+    it.live(`a reply is the same whole and streamed, cut ${JSON.stringify(split)} [A114]`, () =>
+      Effect.gen(function* () {
+        const server = yield* serving(() => Fault.split(split))
+        const both = Effect.all([generate, collect])
+        const [whole, streamed] = yield* Effect.provide(both, modelAt(server.url))
+        assert.deepStrictEqual(streamed, whole)
+        assert.deepStrictEqual(whole.content, content)
+      })
+    )
+  }
+
+  it.live(
+    "shows the first text before the server has sent the second, and asks for whole replies without `stream`",
+    () =>
+      Effect.gen(function* () {
+        const shown = yield* Deferred.make<void>()
+        const server = yield* serving([Fault.gated((index) => (index < 2 ? Effect.void : Deferred.await(shown)))])
+        const texts = yield* Ref.make("")
+        const program = Effect.gen(function* () {
+          const model = yield* Model.Model
+          yield* Stream.runForEach(model.stream(request), (part) =>
+            part.type === "text-delta"
+              ? Effect.andThen(
+                  Ref.update(texts, (text) => text + part.text),
+                  Deferred.succeed(shown, undefined)
+                )
+              : Effect.void
+          )
+          yield* model.generate(request)
+        })
+        yield* Effect.provide(program, modelAt(server.url))
+        assert.strictEqual(yield* Ref.get(texts), "grüße 🙂, five words and more")
+        const [streamed, whole] = yield* server.requests
+        assert.deepInclude(streamed?.body, { stream: true })
+        assert.notProperty(whole?.body, "stream")
+      })
+  )
+
+  it.live("closes the connection when its reader is interrupted, and sends nothing again [A111]", () =>
+    Effect.gen(function* () {
+      const started = yield* Deferred.make<void>()
+      const server = yield* serving([Fault.gated((index) => (index < 2 ? Effect.void : Effect.never))])
+      const reading = Effect.flatMap(Model.Model, (model) =>
+        Stream.runForEach(model.stream(request), () => Deferred.succeed(started, undefined))
+      )
+      const fiber = yield* Effect.forkChild(Effect.provide(reading, modelAt(server.url)))
+      yield* Deferred.await(started)
+      yield* Fiber.interrupt(fiber)
+      assert.strictEqual((yield* server.nextAbort).number, 1)
+      const exit = yield* Fiber.await(fiber)
+      assert(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+      assert.strictEqual((yield* server.requests).length, 1)
+    })
+  )
+})
+
+describe("redirects", () => {
+  it.live("send neither key nor conversation to another host", () =>
+    Effect.gen(function* () {
+      const other = yield* serving([])
+      const server = yield* LoopbackServer.make(() =>
+        Effect.succeed({ status: 307, headers: { location: `${other.url}/chat/completions` }, body: "" })
+      )
+      for (const call of [generate, collect]) {
+        const exit = yield* Effect.exit(Effect.provide(Effect.asVoid(call), modelAt(server.url)))
+        assert.include(failsWith(exit, LlmError.InvalidRequestError).message, `redirects to ${other.url}`)
+      }
+      assert.deepStrictEqual(yield* other.requests, [])
+    })
+  )
+
+  it.live("keep the key from another host also with a client that follows them", () =>
+    Effect.gen(function* () {
+      const other = yield* serving([])
+      const server = yield* LoopbackServer.make(() =>
+        Effect.succeed({ status: 307, headers: { location: `${other.url}/chat/completions` }, body: "" })
+      )
+      const layer = OpenAi.layer({ model: "m", apiKey: Redacted.make(key), baseUrl: server.url }).pipe(
+        Layer.provide(FetchHttpClient.layer)
+      )
+      // which has no answer for a stranger
+      failsWith(yield* Effect.exit(Effect.provide(generate, layer)), LlmError.AuthenticationError)
+      const [followed] = yield* other.requests
+      assert.notProperty(followed, "authorization")
+    })
+  )
+})
+
+describe("OpenAi.model", () => {
+  const environment = (values: Readonly<Record<string, string>>) =>
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(values))
+
+  it.live("needs nothing but the environment", () =>
+    Effect.gen(function* () {
+      const server = yield* serving([])
+      const call = Effect.provide(
+        generate,
+        OpenAi.model("gpt-5", { temperature: 0, organization: "org", project: "proj" })
+      )
+      const reply = yield* environment({ OPENAI_API_KEY: ` ${key}\n`, OPENAI_BASE_URL: `${server.url}/v1/` })(call)
+      assert.deepStrictEqual(reply.content, content)
+      const [sent] = yield* server.requests
+      assert(sent?.authorization !== undefined)
+      assert.strictEqual(Redacted.value(sent.authorization), `Bearer ${key}`)
+      assert.strictEqual(sent.path, "/v1/chat/completions")
+      assert.deepInclude(sent.headers, { "openai-organization": "org", "openai-project": "proj" })
+      assert.deepInclude(sent.body, { model: "gpt-5", temperature: 0 })
+    })
+  )
+
+  it.live("prefers the base URL that it is given", () =>
+    Effect.gen(function* () {
+      const server = yield* serving([])
+      const call = Effect.provide(generate, OpenAi.model("m", { baseUrl: server.url }))
+      yield* environment({ OPENAI_API_KEY: key, OPENAI_BASE_URL: "http://127.0.0.1:9" })(call)
+      assert.strictEqual((yield* server.requests).length, 1)
+    })
+  )
+
+  for (const values of [{}, { OPENAI_API_KEY: "" }] as const) {
+    it.live(`fails with a ConfigError without a key: ${JSON.stringify(values)}`, () =>
+      Effect.gen(function* () {
+        const exit = yield* Effect.exit(environment(values)(Effect.provide(generate, OpenAi.model("m"))))
+        const error = failureOf(exit)
+        assert.strictEqual(error._tag, "ConfigError")
+        assert.include(String(error), "OPENAI_API_KEY")
+      })
+    )
+  }
+
+  it.live("takes the official base URL where none is said, empty ones too", () =>
+    Effect.gen(function* () {
+      for (const values of [{}, { OPENAI_BASE_URL: "" }]) {
+        const seen: Array<string> = []
+        const refusing: typeof fetch = (input) => {
+          seen.push(String(input))
+          return Promise.reject(new TypeError("fetch failed"))
+        }
+        const call = Effect.provide(generate, OpenAi.model("m", { transport: { retry: false } }))
+        yield* Effect.exit(
+          environment({ OPENAI_API_KEY: key, ...values })(Effect.provideService(call, FetchHttpClient.Fetch, refusing))
+        )
+        assert.deepStrictEqual(seen, ["https://api.openai.com/v1/chat/completions"])
+      }
+    })
+  )
+})
+
+describe("the server", () => {
+  it.effect("waits by the clock of its test", () =>
+    Effect.gen(function* () {
+      const asked = yield* Deferred.make<void>()
+      const server = yield* serving([
+        Fault.delayed(Effect.andThen(Deferred.succeed(asked, undefined), Effect.sleep("1 minute")))
+      ])
+      const fiber = yield* Effect.forkChild(Effect.provide(generate, modelAt(server.url)))
+      yield* Deferred.await(asked)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual((yield* Fiber.join(fiber)).content, content)
+    })
+  )
+
+  it.live("answers a body that is no request, or a call without a result, with 400, as the real service does", () =>
+    Effect.gen(function* () {
+      const server = yield* serving([])
+      const post = (body: string) =>
+        Effect.promise(async () => {
+          const headers = { authorization: "Bearer any" }
+          return (await fetch(`${server.url}/chat/completions`, { method: "POST", body, headers })).status
+        })
+      assert.strictEqual(yield* post("nonsense"), 400)
+      const orphan = {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }]
+      }
+      const result = { role: "tool", tool_call_id: "c1", content: "x" }
+      const asked = { role: "user", content: "hi" }
+      assert.strictEqual(yield* post(JSON.stringify({ model: "m", messages: [asked, orphan] })), 400)
+      assert.strictEqual(yield* post(JSON.stringify({ model: "m", messages: [asked, orphan, asked, result] })), 400)
+      assert.strictEqual(yield* post(JSON.stringify({ model: "m", messages: [asked, orphan, result] })), 200)
+    })
+  )
+
+  it.live("keeps the key of a request out of what it shows", () =>
+    Effect.gen(function* () {
+      const server = yield* serving([])
+      yield* Effect.provide(generate, modelAt(server.url))
+      assert.notInclude(JSON.stringify(yield* server.requests), key)
+    })
+  )
+
+  it.live("stops with its scope, and drops its connections", () =>
+    Effect.gen(function* () {
+      const started = yield* Deferred.make<void>()
+      const exit = yield* Effect.gen(function* () {
+        const silent = Fault.changing(() => ({
+          before: Effect.andThen(Deferred.succeed(started, undefined), Effect.never)
+        }))
+        const server = yield* serving([silent])
+        const fiber = yield* Effect.forkDetach(Effect.provide(generate, modelAt(server.url, { retry: false })))
+        yield* Deferred.await(started)
+        return fiber
+      }).pipe(Effect.scoped, Effect.flatMap(Fiber.await))
+      failsWith(exit, LlmError.NetworkError)
+    })
+  )
+
+  it.live("answers a defect of its handler with 500", () =>
+    Effect.gen(function* () {
+      const server = yield* LoopbackServer.make(() => Effect.die(new Error("the brain is out")))
+      const exit = yield* Effect.exit(Effect.provide(generate, modelAt(server.url, { retry: false })))
+      assert.include(failsWith(exit, LlmError.ServerError).message, "the brain is out")
+    })
+  )
+})

@@ -1,0 +1,419 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as LlmError from "@kintsugi/core/LlmError"
+import { OpenAi, type Transport } from "@kintsugi/providers"
+import { Cause, Duration, Effect, Exit, Fiber, Redacted, Schedule } from "effect"
+import {
+  calm,
+  completion,
+  failsWith,
+  failureOf,
+  fakeNetwork,
+  finished,
+  generate,
+  listening,
+  ok,
+  openAi,
+  pass,
+  type Reaction,
+  respond,
+  silence,
+  throwing
+} from "../../_support/network.ts"
+
+const calling = (script: ReadonlyArray<Reaction> | Reaction, transport?: Transport.Options) => {
+  const network = fakeNetwork(script)
+  return { network, call: generate.pipe(Effect.provide(openAi(transport)), Effect.provide(network.layer)) }
+}
+
+const reset = throwing("ECONNRESET")
+
+describe("what is sent again, and when", () => {
+  it.effect("sends three times at most, after 250 and 500 milliseconds, to the millisecond [A801]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling([respond(503), respond(503), respond(503)])
+      const fiber = yield* Effect.forkChild(call)
+      yield* calm
+      assert.deepStrictEqual(network.times(), [0])
+      yield* pass(249)
+      assert.deepStrictEqual(network.times(), [0])
+      yield* pass(1)
+      assert.deepStrictEqual(network.times(), [0, 250])
+      yield* pass(499)
+      assert.deepStrictEqual(network.times(), [0, 250])
+      yield* pass(1)
+      assert.deepStrictEqual(network.times(), [0, 250, 750])
+      failsWith(yield* Fiber.await(fiber), LlmError.ModelOverloadedError)
+    })
+  )
+
+  it.effect("sends no more once one send has succeeded [A801]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling([respond(500), ok])
+      const exit = yield* finished(call)
+      assert(Exit.isSuccess(exit))
+      assert.strictEqual(exit.value.finish, "stop")
+      assert.deepStrictEqual(network.times(), [0, 250])
+    })
+  )
+
+  for (const status of [408, 425, 429, 500, 502, 503, 504, 529]) {
+    it.effect(`sends a request that failed with ${status} again [A801]`, () =>
+      Effect.gen(function* () {
+        const { call, network } = calling([respond(status), ok])
+        assert(Exit.isSuccess(yield* finished(call)))
+        assert.deepStrictEqual(network.times(), [0, 250])
+      })
+    )
+  }
+
+  it.effect("sends a request that met a fault of the connection again [A801]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling([reset, throwing("ECONNREFUSED"), ok])
+      assert(Exit.isSuccess(yield* finished(call)))
+      assert.deepStrictEqual(network.times(), [0, 250, 750])
+    })
+  )
+
+  for (const status of [400, 401, 402, 403, 404, 405, 409, 410, 413, 422, 499, 501, 505, 520, 599, 304]) {
+    it.effect(`sends a request that failed with ${status} once [A802]`, () =>
+      Effect.gen(function* () {
+        const { call, network } = calling([respond(status, status === 304 ? "" : "{}")].map(nullBody(status)))
+        failureOf(yield* finished(call))
+        assert.deepStrictEqual(network.times(), [0])
+      })
+    )
+  }
+
+  const bodies: ReadonlyArray<readonly [number, object, new (...args: Array<never>) => LlmError.LlmError]> = [
+    [429, { code: "insufficient_quota", message: "You exceeded your current quota" }, LlmError.QuotaExhaustedError],
+    [503, { type: "invalid_request_error", message: "bad field" }, LlmError.InvalidRequestError],
+    [429, { code: "content_filter", message: "no" }, LlmError.ContentFilteredError],
+    [503, { code: "context_length_exceeded", message: "too long" }, LlmError.ContextTooLongError],
+    [
+      429,
+      { code: "rate_limit_exceeded", message: "Request too large for m: Limit 10, Requested 20." },
+      LlmError.ContextTooLongError
+    ]
+  ]
+  for (const [status, error, type] of bodies) {
+    it.effect(`sends ${status} once when its body says ${type.name}: ${JSON.stringify(error)} [A803]`, () =>
+      Effect.gen(function* () {
+        const { call, network } = calling([respond(status, { error })])
+        failsWith(yield* finished(call), type)
+        assert.deepStrictEqual(network.times(), [0])
+      })
+    )
+  }
+
+  it.effect("sends an overload that comes as 429, or within a 200, again as one [A803]", () =>
+    Effect.gen(function* () {
+      const overload = { error: { type: "engine_overloaded_error", message: "The engine is currently overloaded" } }
+      const { call, network } = calling([respond(429, overload), respond(200, overload), respond(200, overload)])
+      failsWith(yield* finished(call), LlmError.ModelOverloadedError)
+      assert.deepStrictEqual(network.times(), [0, 250, 750])
+    })
+  )
+
+  it.effect("sends what nobody can read once, though it claims success [A802]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling([respond(200, "<html>log in</html>")])
+      failsWith(yield* finished(call), LlmError.UnknownLlmError)
+      assert.deepStrictEqual(network.times(), [0])
+    })
+  )
+})
+
+/** A `Response` with such a status may have no body. */
+const nullBody =
+  (status: number) =>
+  (reaction: Reaction): Reaction =>
+    status === 304 ? () => Effect.sync(() => new Response(null, { status })) : reaction
+
+describe("limits of time", () => {
+  it.effect("ends a silent request as RequestTimeoutError, sent once, after 300 seconds [A804 T19]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling([silence])
+      const fiber = yield* Effect.forkChild(call)
+      yield* pass(299_999)
+      assert.strictEqual(fiber.pollUnsafe(), undefined)
+      yield* pass(1)
+      const error = failsWith(yield* Fiber.await(fiber), LlmError.RequestTimeoutError)
+      assert.deepStrictEqual(error.timeout, Duration.seconds(300))
+      assert.include(error.operation, "https://api.test/v1/chat/completions")
+      assert.deepStrictEqual(network.times(), [0])
+    })
+  )
+
+  it.effect("counts all attempts and waits together [A805]", () =>
+    Effect.gen(function* () {
+      const slow: Reaction = () => Effect.delay(respond(503)(), "400 millis")
+      const { call, network } = calling([slow, slow, slow], { requestTimeout: "1 second" })
+      const fiber = yield* Effect.forkChild(call)
+      // 400 of the first attempt, 250 of waiting, 350 of the second attempt
+      yield* pass(999)
+      assert.strictEqual(fiber.pollUnsafe(), undefined)
+      yield* pass(1)
+      failsWith(yield* Fiber.await(fiber), LlmError.RequestTimeoutError)
+      assert.deepStrictEqual(network.times(), [0, 650])
+    })
+  )
+
+  it.effect("starts no wait that would end after the limit [A805]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling([respond(503), respond(503), respond(503)], { requestTimeout: "750 millis" })
+      const exit = yield* finished(call, 1)
+      failsWith(exit, LlmError.ModelOverloadedError)
+      assert.deepStrictEqual(network.times(), [0, 250])
+    })
+  )
+
+  it.effect("has no limit when it is told so [A805]", () =>
+    Effect.gen(function* () {
+      const { call } = calling([silence], { requestTimeout: Infinity })
+      const fiber = yield* Effect.forkChild(call)
+      yield* pass(1e9)
+      assert.strictEqual(fiber.pollUnsafe(), undefined)
+      yield* Fiber.interrupt(fiber)
+    })
+  )
+})
+
+describe("what is left in the end", () => {
+  it.effect("fails with the last error as a single attempt would have: class, words, id, hint [A807]", () =>
+    Effect.gen(function* () {
+      const last = respond(
+        429,
+        { error: { code: "rate_limit_exceeded", message: "third" } },
+        { "x-request-id": "req-3", "retry-after": "1" }
+      )
+      const alone = failsWith(yield* finished(calling([last], { retry: false }).call), LlmError.RateLimitError)
+      const { call, network } = calling([reset, respond(500, { error: { message: "second" } }), last])
+      const error = failsWith(yield* finished(call), LlmError.RateLimitError)
+      assert.deepStrictEqual({ ...error }, { ...alone })
+      assert.strictEqual(error.message, alone.message)
+      assert.strictEqual(error.requestId, "req-3")
+      assert.strictEqual(error.status, 429)
+      assert.strictEqual(error.detail, "third")
+      assert.deepStrictEqual(error.retryAfter, Duration.seconds(1))
+      assert.deepStrictEqual(network.times(), [0, 250, 750])
+    })
+  )
+
+  it.effect("waits as long as the server asks, when that is longer than its own wait [A809]", () =>
+    Effect.gen(function* () {
+      const hinted = (seconds: string) => respond(503, "{}", { "retry-after": seconds })
+      const { call, network } = calling([hinted("0.1"), hinted("7"), ok])
+      assert(Exit.isSuccess(yield* finished(call)))
+      assert.deepStrictEqual(network.times(), [0, 250, 7250])
+    })
+  )
+
+  it.effect("waits up to a minute for a server [A809 P804]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling([respond(429, "{}", { "retry-after": "60" }), ok])
+      assert(Exit.isSuccess(yield* finished(call)))
+      assert.deepStrictEqual(network.times(), [0, 60_000])
+    })
+  )
+
+  it.effect("gives up at once when the server asks for more than a minute, and says so in the error [A809 P804]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling([respond(429, "{}", { "retry-after": "60.001" })])
+      const { effect, events } = listening(call)
+      const error = failsWith(yield* finished(effect, 0), LlmError.RateLimitError)
+      assert.deepStrictEqual(error.retryAfter, Duration.millis(60_001))
+      assert.deepStrictEqual(network.times(), [0])
+      assert.deepStrictEqual(
+        events.map((event) => (event.type === "verdict" ? [event.verdict, event.attempt, event.hint] : [])),
+        [["exhausted", 1, Duration.millis(60_001)]]
+      )
+    })
+  )
+
+  it.effect("gives up at once when the server asks for more than the time left [A809]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling([respond(429, "{}", { "retry-after": "10" })], { requestTimeout: "10 seconds" })
+      const error = failsWith(yield* finished(call, 0), LlmError.RateLimitError)
+      assert.deepStrictEqual(error.retryAfter, Duration.seconds(10))
+      assert.deepStrictEqual(network.times(), [0])
+    })
+  )
+
+  it.effect("takes no advice for a hint: a 429 without one waits 250 milliseconds [A809]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling([respond(429), ok])
+      assert(Exit.isSuccess(yield* finished(call)))
+      assert.deepStrictEqual(network.times(), [0, 250])
+    })
+  )
+
+  it.effect("computes the waits after a hint as if there had been none [P805]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling([respond(503, "{}", { "retry-after": "5" }), respond(503), ok])
+      assert(Exit.isSuccess(yield* finished(call)))
+      assert.deepStrictEqual(network.times(), [0, 5000, 5500])
+    })
+  )
+
+  it.effect("sends nothing again that the server forbids to send again [P802]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling([respond(503, "{}", { "x-should-retry": "false" })])
+      failsWith(yield* finished(call), LlmError.ModelOverloadedError)
+      assert.deepStrictEqual(network.times(), [0])
+    })
+  )
+})
+
+describe("options", () => {
+  it.effect("takes a count, waits and a cap [A813]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling(respond(500), {
+        retry: { maxAttempts: 5, initialBackoff: "1 second", maxBackoff: "3 seconds" }
+      })
+      failsWith(yield* finished(call), LlmError.ServerError)
+      assert.deepStrictEqual(network.times(), [0, 1000, 3000, 6000, 9000])
+    })
+  )
+
+  it.effect("takes extra runs as well as all runs [A813]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling(respond(500), { retry: { retries: 1 } })
+      failsWith(yield* finished(call), LlmError.ServerError)
+      assert.deepStrictEqual(network.times(), [0, 250])
+    })
+  )
+
+  it.effect("switched off adds no attempt, no wait, no event and no wrapper [A813]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling(respond(503), { retry: false })
+      const { effect, events } = listening(call)
+      failsWith(yield* finished(effect, 0), LlmError.ModelOverloadedError)
+      assert.deepStrictEqual(network.times(), [0])
+      assert.deepStrictEqual(events, [])
+    })
+  )
+
+  it("refuses senseless options at construction [A813]", () => {
+    const senseless: ReadonlyArray<Transport.Options> = [
+      { retry: { maxAttempts: 0 } },
+      { retry: { maxAttempts: 2.5 } },
+      { retry: { retries: -1 } },
+      { retry: { initialBackoff: Number.NaN } },
+      { requestTimeout: 0 },
+      { requestTimeout: Number.NaN },
+      { requestTimeout: -1 },
+      { maxResponseBytes: 0 },
+      { maxResponseBytes: Number.NaN }
+    ]
+    for (const transport of senseless) {
+      assert.throws(
+        () => OpenAi.layer({ model: "m", apiKey: Redacted.make("k"), transport }),
+        RangeError,
+        undefined,
+        JSON.stringify(transport)
+      )
+    }
+  })
+
+  it.effect("can be run again: each call has its own count [A813]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling([respond(500), ok, respond(500), ok])
+      assert(Exit.isSuccess(yield* finished(call)))
+      assert(Exit.isSuccess(yield* finished(call)))
+      assert.strictEqual(network.sent.length, 4)
+    })
+  )
+})
+
+describe("what others see", () => {
+  it.effect("hands only what its own sends did not heal to the layer above: 3 and 3 are at most 9 [A815]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling(respond(503))
+      failsWith(yield* finished(Effect.retry(call, Schedule.recurs(2))), LlmError.ModelOverloadedError)
+      assert.strictEqual(network.sent.length, 9)
+    })
+  )
+
+  it.effect("reports each resend before its wait, and the last giving up [A815]", () =>
+    Effect.gen(function* () {
+      const { call } = calling([respond(503, "{}", { "retry-after": "2" }), reset, respond(500)])
+      const { effect, events } = listening(call)
+      const exit = yield* finished(effect)
+      const error = failureOf(exit)
+      assert.deepStrictEqual(
+        events.map((event) =>
+          event.type === "verdict"
+            ? [event.at, event.layer, event.verdict, event.tag, event.attempt, Duration.toMillis(event.delay)]
+            : []
+        ),
+        [
+          [0, "transport", "retry", "ModelOverloadedError", 1, 2000],
+          [2000, "transport", "retry", "NetworkError", 2, 500],
+          [2500, "transport", "exhausted", "ServerError", 3, 0]
+        ]
+      )
+      const [first, second, third] = events
+      assert(first?.type === "verdict" && second?.type === "verdict" && third?.type === "verdict")
+      assert.deepStrictEqual(first.hint, Duration.seconds(2))
+      assert.notProperty(second, "hint")
+      assert.strictEqual(third.error, error)
+    })
+  )
+
+  it.effect("says nothing of a call that succeeds at once, or may not be sent again [A815]", () =>
+    Effect.gen(function* () {
+      for (const script of [[ok], [respond(401)]]) {
+        const { effect, events } = listening(calling(script).call)
+        yield* finished(effect)
+        assert.deepStrictEqual(events, [])
+      }
+    })
+  )
+
+  it.effect("stops at once when it is interrupted while it waits [A111]", () =>
+    Effect.gen(function* () {
+      const { call, network } = calling(respond(503))
+      const fiber = yield* Effect.forkChild(call)
+      yield* pass(100)
+      yield* Fiber.interrupt(fiber)
+      yield* pass(10_000)
+      const exit = yield* Fiber.await(fiber)
+      assert(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+      assert.deepStrictEqual(network.times(), [0])
+    })
+  )
+
+  it.effect("sends nothing again after a defect or an interrupt, alone or beside a failure [A110 A111]", () =>
+    Effect.gen(function* () {
+      const dying: Reaction = () => Effect.die(new Error("bug"))
+      const { call, network } = calling([dying])
+      const exit = yield* finished(call)
+      assert(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+      assert.strictEqual(network.sent.length, 1)
+
+      const beside =
+        (other: Cause.Cause<never>): Reaction =>
+        () =>
+          Effect.failCause(Cause.combine(Cause.fail(new TypeError("fetch failed")), other))
+      for (const other of [Cause.die(new Error("bug")), Cause.interrupt(1)]) {
+        const both = calling([beside(other)])
+        const exit = yield* finished(both.call)
+        assert(Exit.isFailure(exit))
+        assert.isTrue(Cause.hasDies(exit.cause) || Cause.hasInterrupts(exit.cause))
+        assert.strictEqual(both.network.sent.length, 1)
+      }
+    })
+  )
+})
+
+it.effect("sends the same body and headers every time", () =>
+  Effect.gen(function* () {
+    const { call, network } = calling([reset, reset, respond(200, completion("x"))])
+    assert(Exit.isSuccess(yield* finished(call)))
+    const [first, ...others] = network.sent
+    for (const { body, headers } of others) {
+      assert.strictEqual(body, first?.body)
+      assert.deepStrictEqual(headers, first?.headers)
+    }
+  })
+)
