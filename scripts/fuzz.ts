@@ -7,9 +7,9 @@
 import { createHash } from "node:crypto"
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Coverage } from "../test/fuzz/covering.ts"
-import { fuzz } from "../test/fuzz/fuzzing.ts"
-import { targets } from "../test/fuzz/targets.ts"
+import { Coverage } from "../test/fuzz/_support/covering.ts"
+import { fuzz } from "../test/fuzz/_support/fuzzing.ts"
+import { targets } from "../test/fuzz/_support/targets.ts"
 import { root } from "./files.ts"
 
 const say = (line: string) => process.stdout.write(`${line}\n`)

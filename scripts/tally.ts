@@ -37,7 +37,7 @@ export const tally = (modules: ReadonlyArray<TestModule>, uncaught: number): Tal
   return { passed, failed: failed + unrun + uncaught, skipped, laws }
 }
 
-/** What `test/laws/cases.ts` has noted, whose types are not those of this program. */
+/** What `test/_support/cases.ts` has noted, whose types are not those of this program. */
 const casesOf = (test: TestCase): Cases | undefined => (test.meta() as { readonly law?: Cases }).law
 
 /** What is needed of a file to tell how long it took. */
