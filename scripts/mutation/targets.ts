@@ -33,7 +33,7 @@ export const targets: ReadonlyArray<Target> = [
     matches: core("agent/(?!Composition)\\w+"),
     tables: ["test/core/agent/asTool.test.ts", "test/core/run/resumption.test.ts"]
   },
-  { name: "Message", matches: core("data/(?:Message|parts|repair)") },
+  { name: "Message", matches: core("data/(?:Message|parts|messageRepair)") },
   codec("OpenAiChat", "openai-chat/(?!reasoningDetails|thinkTags)\\w+", "openAi[A-Z]\\w*", "modelName"),
   codec("OpenAiResponses", "openai-responses/\\w+"),
   codec("AnthropicMessages", "anthropic/\\w+", "anthropic[A-Z]\\w*"),

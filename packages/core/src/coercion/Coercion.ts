@@ -7,7 +7,7 @@
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
-import { readText, type Shape, type TextStep, textSteps } from "./text.ts"
+import { readText, type Shape, type TextStep, textSteps } from "./jsonText.ts"
 import { fitValue, type ValueStep, valueSteps } from "./value.ts"
 
 /** The name of one way to mend: of the text, or of a value that is read from it. */
@@ -35,7 +35,7 @@ export interface Parsed {
 }
 
 /** What is looked for in a text that is no JSON. */
-export type { Shape } from "./text.ts"
+export type { Shape } from "./jsonText.ts"
 
 /** The value of a text, or why it is no JSON. Valid JSON passes as it is. */
 export const parse = (

@@ -4,7 +4,7 @@
  */
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { parseJson } from "./text.ts"
+import { parseJson } from "./jsonText.ts"
 
 /** How a value comes to be seen: piece by piece, or once it is complete and decodes. */
 export type Growth =

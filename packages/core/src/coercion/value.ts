@@ -5,7 +5,7 @@ import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import { type Failing, failingIn } from "./failing.ts"
 import * as Numbers from "./number.ts"
-import { parseJson } from "./text.ts"
+import { parseJson } from "./jsonText.ts"
 
 /** In order. */
 export const valueSteps = ["unwrap-json", "convert-number", "drop-empty"] as const

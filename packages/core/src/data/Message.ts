@@ -23,7 +23,7 @@ import {
   type User,
   type UserContent
 } from "./parts.ts"
-import * as Repair from "./repair.ts"
+import * as Repair from "./messageRepair.ts"
 import * as Usage from "./Usage.ts"
 
 export * from "./parts.ts"
@@ -126,7 +126,7 @@ export const settle = (reply: Reply, settlements: ReadonlyArray<Settlement | und
 /** The settlement of a call whose turn never came: its run stopped before it. */
 export const notRun: Settlement = { kind: "interrupted", text: "The call was not run: the run stopped before it." }
 
-export { interrupted } from "./repair.ts"
+export { interrupted } from "./messageRepair.ts"
 
 /**
  * The settlement of a call that was still waiting for its approval when its run ended: it was not run.

@@ -10,7 +10,7 @@ import type { Answer } from "../transport/Answer.ts"
 import * as Json from "../transport/Json.ts"
 import type { Source } from "../transport/Source.ts"
 import * as FailedGeneration from "./failedGeneration.ts"
-import { codes } from "./openAiCodes.ts"
+import { codes } from "./openAiErrorCodes.ts"
 
 /** Any answer with an error in its body, or none that can be read. */
 export const classify = (source: Source, answer: Answer): LlmError => ErrorBody.classify(format, source, answer)

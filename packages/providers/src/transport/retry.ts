@@ -12,7 +12,24 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
+import * as Answer from "./Answer.ts"
 import { type Failure, onlyFailure } from "./Failure.ts"
+import * as Hints from "./Hints.ts"
+
+const resent: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529])
+
+/** Of errors that come within a successful answer: the tags that a status of `resent` would have had. */
+const resentWithin: ReadonlySet<LlmError.LlmError["_tag"]> = new Set([
+  "RateLimitError",
+  "ModelOverloadedError",
+  "ServerError"
+])
+
+/** The classification comes first: a spent quota is not sent again, whatever its status. */
+export const mayResend = (error: LlmError.LlmError, answer: Answer.Answer): boolean => {
+  if (!error.isRetryable || Hints.forbidsResend(answer)) return false
+  return Answer.isSuccess(answer) ? resentWithin.has(error._tag) : resent.has(answer.status)
+}
 
 /** Runs `attempt` until it succeeds, may not be sent again, or the schedule ends, which is made at the first failure. */
 export const resending = <A, R>(

@@ -14,11 +14,11 @@ import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
 import type * as Stream from "effect/Stream"
 import * as Answer from "./Answer.ts"
-import * as Hints from "./Hints.ts"
 import * as Source from "./Source.ts"
 import * as Body from "./body.ts"
 import * as Fault from "./fault.ts"
 import { onlyFailure, type Failure } from "./Failure.ts"
+import { mayResend } from "./retry.ts"
 
 /** Where the requests of one model go, and how its failures are read. */
 export interface Endpoint {
@@ -144,21 +144,6 @@ const rejected = ({ endpoint, url }: Target, open: Exchange): Effect.Effect<neve
     return Effect.fail({ error: redirected(endpoint.source, open.answer, to), resend: false })
   }
   return Effect.flatMap(open.text, (body) => Effect.fail(open.failed(endpoint.classify({ ...open.answer, body }))))
-}
-
-const resent: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504, 529])
-
-/** Of errors that come within a successful answer: the tags that a status of `resent` would have had. */
-const resentWithin: ReadonlySet<LlmError.LlmError["_tag"]> = new Set([
-  "RateLimitError",
-  "ModelOverloadedError",
-  "ServerError"
-])
-
-/** The classification comes first: a spent quota is not sent again, whatever its status. */
-const mayResend = (error: LlmError.LlmError, answer: Answer.Answer): boolean => {
-  if (!error.isRetryable || Hints.forbidsResend(answer)) return false
-  return Answer.isSuccess(answer) ? resentWithin.has(error._tag) : resent.has(answer.status)
 }
 
 const faultOf = (

@@ -7,7 +7,7 @@ import type { Source } from "../../transport/Source.ts"
 import * as Usage from "./usage.ts"
 import * as ErrorBody from "../../classify/ErrorBody.ts"
 import * as Json from "../../transport/Json.ts"
-import { codes } from "../anthropicCodes.ts"
+import { codes } from "../anthropicErrorCodes.ts"
 
 const format: ErrorBody.Format = { codes, read: ErrorBody.reportOf }
 

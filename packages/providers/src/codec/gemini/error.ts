@@ -10,7 +10,7 @@ import * as ErrorBody from "../../classify/ErrorBody.ts"
 import * as Rejected from "./rejected.ts"
 import { usageOf } from "./usage.ts"
 import * as Json from "../../transport/Json.ts"
-import { codes } from "../geminiCodes.ts"
+import { codes } from "../geminiErrorCodes.ts"
 
 /** The reasons for which a reply ends without being one. A limit, or `OTHER`, is an end of a reply like any other. */
 const endings: Codes = {

@@ -7,7 +7,7 @@ import type { Report } from "../../classify/Report.ts"
 import type { Source } from "../../transport/Source.ts"
 import * as ErrorBody from "../../classify/ErrorBody.ts"
 import * as Json from "../../transport/Json.ts"
-import { codes } from "../openAiCodes.ts"
+import { codes } from "../openAiErrorCodes.ts"
 
 /** The names are those of its OpenAI side, which the servers behind its cloud may use here too. */
 const format: ErrorBody.Format = { codes, read: (json) => reportOf(json) }

@@ -8,7 +8,7 @@ import type { Report } from "../../classify/Report.ts"
 import type { Source } from "../../transport/Source.ts"
 import * as ErrorBody from "../../classify/ErrorBody.ts"
 import * as Json from "../../transport/Json.ts"
-import { codes } from "../openAiCodes.ts"
+import { codes } from "../openAiErrorCodes.ts"
 import * as OpenAiError from "../openAiError.ts"
 
 export const classify = OpenAiError.classify

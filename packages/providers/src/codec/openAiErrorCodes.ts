@@ -1,7 +1,7 @@
 /** The names of OpenAI's errors, and of those of the servers that speak its formats. */
 import type { Codes } from "../classify/Report.ts"
-import * as Anthropic from "./anthropicCodes.ts"
-import * as Gemini from "./geminiCodes.ts"
+import * as Anthropic from "./anthropicErrorCodes.ts"
+import * as Gemini from "./geminiErrorCodes.ts"
 
 /** A router passes on the names of those behind it. */
 export const codes: Codes = {
