@@ -31,7 +31,7 @@ export const parse = (given: string) =>
   })
 
 /** What the process prepares itself with before a module that is not ours runs in it. */
-export const Preparation = Context.Reference<Effect.Effect<void>>("@kintsugi/providers/cli/loading/Preparation", {
+export const Preparation = Context.Reference<Effect.Effect<void>>("@kintsugi/view/cli/loading/Preparation", {
   defaultValue: () => Effect.void
 })
 

@@ -45,7 +45,7 @@ process.stderr.on("error", () => exit(codes.failed))
 process.removeAllListeners("warning")
 
 const { version }: { readonly version: string } = JSON.parse(
-  readFileSync(new URL("../../../providers/package.json", import.meta.url), "utf8")
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8")
 )
 
 const stop = new AbortController()
