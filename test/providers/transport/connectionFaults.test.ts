@@ -4,30 +4,18 @@ import { Agent, Recovery } from "@kintsugi/core"
 import * as LlmError from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
-import { OpenAi, Transport } from "@kintsugi/providers"
+import { OpenAi, type Transport } from "@kintsugi/providers"
 import { Fault, LoopbackServer, OpenAiChatWire, type Split } from "@kintsugi/providers/testing"
-import { Cause, ConfigProvider, Deferred, Effect, Exit, Fiber, Layer, Redacted, Ref, Schema, Stream } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Redacted, Ref, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { TestClock } from "effect/testing"
-import { failsWith, failureOf, key, listening, outwaiting, request, streamText } from "../../_support/network.ts"
-
-const modelAt = (baseUrl: string, transport: Transport.Options = {}) =>
-  OpenAi.layer({ model: "m", apiKey: Redacted.make(key), baseUrl, transport }).pipe(Layer.provide(Transport.layerFetch))
+import { failsWith, key, listening, outwaiting, request, streamText } from "../../_support/network.ts"
+import { content, generate, modelAt, serving } from "../_support/loopback.ts"
 
 /** Waits that a test need not feel. */
 const brisk: Transport.Options = { retry: { initialBackoff: "1 millis" } }
 
-const generate = Effect.flatMap(Model.Model, (model) => model.generate(request))
-
-const content: Message.Reply["content"] = [
-  Message.text("grüße 🙂, five words and more"),
-  { type: "tool-call", id: "call_1", name: "search", arguments: '{"q": "折り鶴",}' }
-]
-
 /** The same words, without the call. */
 const speaker = OpenAiChatWire.handler(() => Effect.succeed({ content: content.slice(0, 1) }))
-
-const brain = OpenAiChatWire.handler(() => Effect.succeed({ content }))
 
 const collect = Effect.gen(function* () {
   const model = yield* Model.Model
@@ -35,8 +23,6 @@ const collect = Effect.gen(function* () {
   yield* Stream.runForEach(model.stream(request), (part) => Effect.sync(() => collector.push(part)))
   return collector.reply()
 })
-
-const serving = (script: Fault.Script) => LoopbackServer.make(Fault.inFront(script, brain))
 
 describe("what the format cannot say", () => {
   it.live("is a CapabilityMismatchError, whole and streamed, and nothing is sent", () =>
@@ -284,135 +270,6 @@ describe("redirects", () => {
       failsWith(yield* Effect.exit(Effect.provide(generate, layer)), LlmError.AuthenticationError)
       const [followed] = yield* other.requests
       assert.notProperty(followed, "authorization")
-    })
-  )
-})
-
-describe("OpenAi.model", () => {
-  const environment = (values: Readonly<Record<string, string>>) =>
-    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(values))
-
-  it.live("needs nothing but the environment", () =>
-    Effect.gen(function* () {
-      const server = yield* serving([])
-      const call = Effect.provide(
-        generate,
-        OpenAi.model("gpt-5", { temperature: 0, organization: "org", project: "proj" })
-      )
-      const reply = yield* environment({ OPENAI_API_KEY: ` ${key}\n`, OPENAI_BASE_URL: `${server.url}/v1/` })(call)
-      assert.deepStrictEqual(reply.content, content)
-      const [sent] = yield* server.requests
-      assert(sent?.authorization !== undefined)
-      assert.strictEqual(Redacted.value(sent.authorization), `Bearer ${key}`)
-      assert.strictEqual(sent.path, "/v1/chat/completions")
-      assert.deepInclude(sent.headers, { "openai-organization": "org", "openai-project": "proj" })
-      assert.deepInclude(sent.body, { model: "gpt-5", temperature: 0 })
-    })
-  )
-
-  it.live("prefers the base URL that it is given", () =>
-    Effect.gen(function* () {
-      const server = yield* serving([])
-      const call = Effect.provide(generate, OpenAi.model("m", { baseUrl: server.url }))
-      yield* environment({ OPENAI_API_KEY: key, OPENAI_BASE_URL: "http://127.0.0.1:9" })(call)
-      assert.strictEqual((yield* server.requests).length, 1)
-    })
-  )
-
-  for (const values of [{}, { OPENAI_API_KEY: "" }] as const) {
-    it.live(`fails with a ConfigError without a key: ${JSON.stringify(values)}`, () =>
-      Effect.gen(function* () {
-        const exit = yield* Effect.exit(environment(values)(Effect.provide(generate, OpenAi.model("m"))))
-        const error = failureOf(exit)
-        assert.strictEqual(error._tag, "ConfigError")
-        assert.include(String(error), "OPENAI_API_KEY")
-      })
-    )
-  }
-
-  it.live("takes the official base URL where none is said, empty ones too", () =>
-    Effect.gen(function* () {
-      for (const values of [{}, { OPENAI_BASE_URL: "" }]) {
-        const seen: Array<string> = []
-        const refusing: typeof fetch = (input) => {
-          seen.push(String(input))
-          return Promise.reject(new TypeError("fetch failed"))
-        }
-        const call = Effect.provide(generate, OpenAi.model("m", { transport: { retry: false } }))
-        yield* Effect.exit(
-          environment({ OPENAI_API_KEY: key, ...values })(Effect.provideService(call, FetchHttpClient.Fetch, refusing))
-        )
-        assert.deepStrictEqual(seen, ["https://api.openai.com/v1/chat/completions"])
-      }
-    })
-  )
-})
-
-describe("the server", () => {
-  it.effect("waits by the clock of its test", () =>
-    Effect.gen(function* () {
-      const asked = yield* Deferred.make<void>()
-      const server = yield* serving([
-        Fault.delayed(Effect.andThen(Deferred.succeed(asked, undefined), Effect.sleep("1 minute")))
-      ])
-      const fiber = yield* Effect.forkChild(Effect.provide(generate, modelAt(server.url)))
-      yield* Deferred.await(asked)
-      yield* TestClock.adjust("1 minute")
-      assert.deepStrictEqual((yield* Fiber.join(fiber)).content, content)
-    })
-  )
-
-  it.live("answers a body that is no request, or a call without a result, with 400, as the real service does", () =>
-    Effect.gen(function* () {
-      const server = yield* serving([])
-      const post = (body: string) =>
-        Effect.promise(async () => {
-          const headers = { authorization: "Bearer any" }
-          return (await fetch(`${server.url}/chat/completions`, { method: "POST", body, headers })).status
-        })
-      assert.strictEqual(yield* post("nonsense"), 400)
-      const orphan = {
-        role: "assistant",
-        content: null,
-        tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }]
-      }
-      const result = { role: "tool", tool_call_id: "c1", content: "x" }
-      const asked = { role: "user", content: "hi" }
-      assert.strictEqual(yield* post(JSON.stringify({ model: "m", messages: [asked, orphan] })), 400)
-      assert.strictEqual(yield* post(JSON.stringify({ model: "m", messages: [asked, orphan, asked, result] })), 400)
-      assert.strictEqual(yield* post(JSON.stringify({ model: "m", messages: [asked, orphan, result] })), 200)
-    })
-  )
-
-  it.live("keeps the key of a request out of what it shows", () =>
-    Effect.gen(function* () {
-      const server = yield* serving([])
-      yield* Effect.provide(generate, modelAt(server.url))
-      assert.notInclude(JSON.stringify(yield* server.requests), key)
-    })
-  )
-
-  it.live("stops with its scope, and drops its connections", () =>
-    Effect.gen(function* () {
-      const started = yield* Deferred.make<void>()
-      const exit = yield* Effect.gen(function* () {
-        const silent = Fault.changing(() => ({
-          before: Effect.andThen(Deferred.succeed(started, undefined), Effect.never)
-        }))
-        const server = yield* serving([silent])
-        const fiber = yield* Effect.forkDetach(Effect.provide(generate, modelAt(server.url, { retry: false })))
-        yield* Deferred.await(started)
-        return fiber
-      }).pipe(Effect.scoped, Effect.flatMap(Fiber.await))
-      failsWith(exit, LlmError.NetworkError)
-    })
-  )
-
-  it.live("answers a defect of its handler with 500", () =>
-    Effect.gen(function* () {
-      const server = yield* LoopbackServer.make(() => Effect.die(new Error("the brain is out")))
-      const exit = yield* Effect.exit(Effect.provide(generate, modelAt(server.url, { retry: false })))
-      assert.include(failsWith(exit, LlmError.ServerError).message, "the brain is out")
     })
   )
 })

@@ -3,8 +3,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Recording, Scene, Svg } from "@kintsugi/view"
 import { Effect } from "effect"
 import * as Axis from "../../../packages/view/src/drawing/Axis.ts"
-import { signs } from "../../../packages/view/src/browser/legend.ts"
-import { fillOf, isFaded } from "../../../packages/view/src/drawing/Figure.ts"
 import { sheet } from "../../../packages/view/src/drawing/Layout.ts"
 import { long, references, written } from "../_support/references.ts"
 
@@ -174,31 +172,6 @@ describe("a picture [P1220]", () => {
       ])
     })
   )
-})
-
-describe("the legend [P1221]", () => {
-  it("has each way in which a box or a mark is drawn [P1221]", () => {
-    const drawn = signs.map(([inner]) => inner).join()
-    for (const state of [
-      "ok",
-      "failed",
-      "told",
-      "discarded",
-      "interrupted",
-      "suspended",
-      "refused",
-      "waited",
-      "open"
-    ] as const) {
-      const box = { x: 0, y: 0, width: 90, height: 20, layer: "tool", part: "call", state, item: 0, many: 1 } as const
-      const fill = fillOf(box)
-      if (isFaded(state)) assert.include(drawn, `class="k-${fill} k-open"`)
-      else if (fill === "broken") assert.include(drawn, "k-failed k-pale")
-      else if (fill !== "tool") assert.include(drawn, `class="k-${fill}" x=`)
-    }
-    for (const tone of ["mended", "told", "lost", "asked", "note"]) assert.include(drawn, `class="k-${tone}"`)
-    assert.strictEqual(new Set(signs.map(([, text]) => text)).size, signs.length)
-  })
 })
 
 describe("the title of a picture [P1222]", () => {

@@ -1,35 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Message from "@kintsugi/core/Message"
 import type * as Model from "@kintsugi/core/Model"
-import { OpenAiChat, type Source } from "@kintsugi/providers"
-
-const source: Source.Source = { provider: "openai", model: "gpt-x", secrets: [] }
-
-const plain: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
-
-/** The body of a request, as the server parses it. */
-const encode = (
-  request: Partial<Model.Request>,
-  parameters?: OpenAiChat.Parameters,
-  mode: "whole" | "streamed" = "whole"
-) => JSON.parse(OpenAiChat.make(source, parameters).encode({ ...plain, ...request }, mode))
+import { OpenAiChat } from "@kintsugi/providers"
+import { call, encode, plain, settled, source, tool } from "./_support/requests.ts"
 
 const messagesOf = (...messages: ReadonlyArray<Message.Message>) => encode({ messages }).messages
-
-const call = (id: string, args: Message.ToolCall["arguments"]): Message.ToolCall => ({
-  type: "tool-call",
-  id,
-  name: "search",
-  arguments: args
-})
-
-const settled = (toolCall: Message.ToolCall, kind: Message.SettlementKind, text: string): Message.SettledCall => ({
-  type: "settled-call",
-  call: toolCall,
-  settlement: { kind, text }
-})
-
-const tool: Message.ToolSpec = { name: "search", description: "Searches.", parameters: { type: "object" } }
 
 describe("messages", () => {
   it("writes system, user and assistant messages in order", () => {
@@ -209,96 +184,6 @@ describe("the output", () => {
     assert.notProperty(encode({ output: { name: "list", schema: { type: "array" } } }), "response_format")
     const extra = { response_format: { type: "json_object" } }
     assert.deepStrictEqual(encode({ output }, { extra }).response_format, { type: "json_object" })
-  })
-})
-
-describe("other servers", () => {
-  const { capabilities } = OpenAiChat
-  const encodeFor = (dialect: OpenAiChat.Dialect, request: Partial<Model.Request>) =>
-    JSON.parse(OpenAiChat.make(source, {}, dialect).encode({ ...plain, ...request }, "whole"))
-
-  it("keep calls and their results apart where neighbours of one role are made one message [C1]", () => {
-    const wireCall = (id: string) => ({ id, type: "function", function: { name: "search", arguments: "{}" } })
-    const messages: Message.Transcript = [
-      Message.user("go"),
-      Message.assistant("let me see"),
-      Message.user(""),
-      {
-        role: "assistant",
-        content: [settled(call("c1", "{}"), "result", ""), settled(call("c2", "{}"), "result", "two")]
-      },
-      Message.user("and"),
-      Message.user("now?"),
-      Message.system("in French")
-    ]
-    assert.deepStrictEqual(encodeFor({ alternates: true, systemRole: "developer" }, { messages }).messages, [
-      { role: "developer", content: "in French" },
-      { role: "user", content: "go" },
-      { role: "assistant", content: "let me see" },
-      { role: "assistant", content: null, tool_calls: [wireCall("c1"), wireCall("c2")] },
-      { role: "tool", tool_call_id: "c1", content: "" },
-      { role: "tool", tool_call_id: "c2", content: "two" },
-      { role: "user", content: "and\n\nnow?" }
-    ])
-  })
-
-  it("that know no tools are sent nothing for a message that says nothing, and no results where there were no calls", () => {
-    const messages: Message.Transcript = [
-      Message.assistant("rain"),
-      Message.assistant(" "),
-      { role: "assistant", content: [{ type: "reasoning", text: "hm" }] },
-      { role: "assistant", content: [settled(call("c1", "{}"), "result", "sun")] }
-    ]
-    assert.deepStrictEqual(encodeFor({ capabilities: { ...capabilities, tools: false } }, { messages }).messages, [
-      { role: "assistant", content: "rain" },
-      { role: "assistant", content: "I called the tool 'search' with {}." },
-      { role: "user", content: "The tool 'search' answered: sun" }
-    ])
-  })
-
-  it("that cannot be told to call nothing are offered nothing then", () => {
-    const dialect: OpenAiChat.Dialect = { capabilities: { ...capabilities, toolChoice: ["required"] } }
-    assert.notProperty(encodeFor(dialect, { tools: [tool], toolChoice: "none" }), "tools")
-    for (const toolChoice of ["auto", "required"] as const) {
-      assert.lengthOf(encodeFor(dialect, { tools: [tool], toolChoice }).tools, 1)
-    }
-  })
-
-  it("that ask for reasoning by effort alone refuse a number of tokens before anything is sent, the others take it", () => {
-    const refused = (
-      reasoning: OpenAiChat.Dialect["reasoning"] & string,
-      asked: OpenAiChat.Parameters["reasoning"] & {} = { maxTokens: 500 }
-    ) => OpenAiChat.make(source, { reasoning: asked }, { reasoning }).refuses?.(plain)
-    for (const reasoning of ["effort", "thinking-effort"] as const) {
-      const refusal = refused(reasoning)
-      assert(refusal?._tag === "InvalidRequestError")
-      assert.deepInclude(refusal, { model: "gpt-x", provider: "openai" })
-      assert.include(refusal.message, "reasoning")
-      assert.include(refusal.message, "effort")
-      assert.isUndefined(refused(reasoning, "low"))
-    }
-    for (const reasoning of ["object", "thinking"] as const) assert.isUndefined(refused(reasoning))
-  })
-
-  it("that know no options of a stream are sent none", () => {
-    const body = JSON.parse(OpenAiChat.make(source, {}, { streamOptions: false }).encode(plain, "streamed"))
-    assert.deepStrictEqual(body, { ...encode({}), stream: true })
-  })
-
-  it("that take no schema at all are told it in words only [P301]", () => {
-    const output: Model.OutputSpec = { name: "o", schema: { type: "object", properties: {} } }
-    const body = encodeFor({ capabilities: { ...capabilities, output: "none" } }, { output })
-    assert.notProperty(body, "response_format")
-    assert.include(body.messages[0].content, '{"type":"object","properties":{}}')
-  })
-
-  it("that are only held to JSON are told so, and the schema in words; a list is told in words alone [P301]", () => {
-    const body = (schema: Model.OutputSpec["schema"]) =>
-      encodeFor({ capabilities: { ...capabilities, output: "json" } }, { output: { name: "o", schema } })
-    const object = body({ type: "object", properties: {} })
-    assert.deepStrictEqual(object.response_format, { type: "json_object" })
-    assert.include(object.messages[0].content, '{"type":"object","properties":{}}')
-    assert.notProperty(body({ type: "array" }), "response_format")
   })
 })
 

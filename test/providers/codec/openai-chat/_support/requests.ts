@@ -1,0 +1,34 @@
+/** Requests, and the bodies that they become for OpenAI's chat completions. */
+import * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import { OpenAiChat, type Source } from "@kintsugi/providers"
+
+export const source: Source.Source = { provider: "openai", model: "gpt-x", secrets: [] }
+
+export const plain: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
+
+/** The body of a request, as the server parses it. */
+export const encode = (
+  request: Partial<Model.Request>,
+  parameters?: OpenAiChat.Parameters,
+  mode: "whole" | "streamed" = "whole"
+) => JSON.parse(OpenAiChat.make(source, parameters).encode({ ...plain, ...request }, mode))
+
+export const call = (id: string, args: Message.ToolCall["arguments"]): Message.ToolCall => ({
+  type: "tool-call",
+  id,
+  name: "search",
+  arguments: args
+})
+
+export const settled = (
+  toolCall: Message.ToolCall,
+  kind: Message.SettlementKind,
+  text: string
+): Message.SettledCall => ({
+  type: "settled-call",
+  call: toolCall,
+  settlement: { kind, text }
+})
+
+export const tool: Message.ToolSpec = { name: "search", description: "Searches.", parameters: { type: "object" } }

@@ -1,0 +1,29 @@
+/** Requests, and the bodies that they become for OpenAI's responses. */
+import * as Message from "@kintsugi/core/Message"
+import type * as Model from "@kintsugi/core/Model"
+import { OpenAiResponses } from "@kintsugi/providers"
+import { Result } from "effect"
+import { decode, type Item, response, source } from "./responses.ts"
+
+export const plain: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
+
+/** The body of a request, as the server parses it. */
+export const encode = (
+  request: Partial<Model.Request>,
+  parameters?: OpenAiResponses.Parameters,
+  mode: "whole" | "streamed" = "whole"
+) => JSON.parse(OpenAiResponses.make(source, parameters).encode({ ...plain, ...request }, mode))
+
+export const inputOf = (...messages: ReadonlyArray<Message.Message>) => encode({ messages }).input
+
+/** What a response said, as a message whose calls have these results. */
+export const said = (output: ReadonlyArray<Item>, ...results: ReadonlyArray<Message.Settlement>): Message.Assistant =>
+  Message.settle(Result.getOrThrow(decode(response(output))), results)
+
+export const result = (text: string): Message.Settlement => ({ kind: "result", text })
+
+export const settled = (id: string, kind: Message.SettlementKind, text: string): Message.SettledCall => ({
+  type: "settled-call",
+  call: { type: "tool-call", id, name: "search", arguments: "{}" },
+  settlement: { kind, text }
+})

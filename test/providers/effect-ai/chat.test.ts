@@ -1,0 +1,128 @@
+/** `effect/ai`'s own `Chat` on our providers, over real connections. */
+import { assert, describe, it } from "@effect/vitest"
+import { LlmError, Message, type Model, Usage } from "@kintsugi/core"
+import { Anthropic, Gemini, Ollama, OpenAi, Transport } from "@kintsugi/providers"
+import * as EffectAi from "@kintsugi/providers/EffectAi"
+import { AnyWire, Fault, LoopbackServer, type Wire } from "@kintsugi/providers/testing"
+import { Deferred, Duration, Effect, Fiber, Layer, Schema, Stream } from "effect"
+import { Chat, LanguageModel } from "effect/ai"
+import { apiKey, handlers, ways } from "./_support/weatherChat.ts"
+
+type Provider = (baseUrl: string) => Layer.Layer<Model.Model, never, Transport.HttpClient>
+
+const once = { retry: false } as const
+
+const providers: Readonly<Record<string, Provider>> = {
+  anthropic: (baseUrl) => Anthropic.layer({ model: "m", apiKey, baseUrl, transport: once }),
+  "openai chat": (baseUrl) => OpenAi.layer({ model: "m", apiKey, baseUrl, transport: once }),
+  "openai responses": (baseUrl) => OpenAi.layerResponses({ model: "m", apiKey, baseUrl, transport: once }),
+  gemini: (baseUrl) => Gemini.layer({ model: "m", apiKey, baseUrl, transport: once }),
+  ollama: (baseUrl) => Ollama.layer({ model: "m", baseUrl, transport: once })
+}
+
+const at = (provider: Provider, url: string) =>
+  EffectAi.languageModel.pipe(Layer.provide(provider(url)), Layer.provide(Transport.layerFetch))
+
+/** Calls the tool, then tells what it read of it. */
+const brain: Wire.Brain = ({ messages }) => {
+  const last = messages.at(-1)
+  const content: Message.Reply["content"] =
+    last?.role === "tool"
+      ? [Message.text(`It says ${last.text}`)]
+      : [Message.text("Let me see."), { type: "tool-call", id: "c1", name: "weather", arguments: '{"place":"Kyoto",}' }]
+  return Effect.succeed({ content, usage: Usage.make({ inputTokens: 11, outputTokens: 3 }) })
+}
+
+describe("Chat of effect/ai on our providers", () => {
+  for (const [name, provider] of Object.entries(providers)) {
+    for (const [way, ask] of ways) {
+      it.live(`runs its toolkit and reads its result: ${name} (${way}) [P1107]`, () =>
+        Effect.gen(function* () {
+          const server = yield* LoopbackServer.make(AnyWire.handler(brain))
+          yield* Effect.gen(function* () {
+            const chat = yield* Chat.fromPrompt([{ role: "system", content: "Be brief." }])
+            const first = yield* ask(chat, "How is the weather in Kyoto?")
+            assert.strictEqual(first.text, "Let me see.")
+            assert.deepStrictEqual(first.results, [{ sky: "rain in Kyoto for 1" }])
+            assert.strictEqual(first.finish, "tool-calls")
+            assert.strictEqual(first.inputTokens, 11)
+            const second = yield* ask(chat, [])
+            assert.strictEqual(second.text, 'It says {"sky":"rain in Kyoto for 1"}')
+            assert.strictEqual(second.finish, "stop")
+          }).pipe(Effect.provide([at(provider, server.url), handlers]))
+          assert.strictEqual((yield* server.requests).length, 2)
+        })
+      )
+    }
+
+    it.live(`gives an object of its schema: ${name} [P1107]`, () =>
+      Effect.gen(function* () {
+        const answering: Wire.Brain = () =>
+          Effect.succeed({ content: [Message.text('```json\n{"count": "3", "note": null}\n```')] })
+        const server = yield* LoopbackServer.make(AnyWire.handler(answering))
+        const schema = Schema.Struct({ count: Schema.Finite, note: Schema.optionalKey(Schema.String) })
+        const response = yield* LanguageModel.generateObject({ prompt: "Count", schema, objectName: "counted" }).pipe(
+          Effect.provide(at(provider, server.url))
+        )
+        assert.deepStrictEqual(response.value, { count: 3 })
+      })
+    )
+
+    it.live(`its failures say whether and when to send again: ${name} [P801 P1107]`, () =>
+      Effect.gen(function* () {
+        const limited = AnyWire.failing({ type: "rate-limited", retryAfter: "7 seconds" })
+        const refused = AnyWire.failing({ type: "unauthorized", isKeyGiven: true })
+        const server = yield* LoopbackServer.make(Fault.inFront([limited, refused], AnyWire.handler(brain)))
+        const asking = Effect.provide(LanguageModel.generateText({ prompt: "hi" }), at(provider, server.url))
+        const first = yield* Effect.flip(asking)
+        assert.strictEqual(first.reason._tag, "RateLimitError")
+        assert.isTrue(first.isRetryable)
+        assert.isTrue(LlmError.isLlmError(first.reason.cause))
+        const second = yield* Effect.flip(asking)
+        assert.strictEqual(second.reason._tag, "AuthenticationError")
+        assert.isFalse(second.isRetryable)
+      })
+    )
+  }
+
+  for (const [way, ask] of ways) {
+    it.live(`interruption reaches the server (${way}) [P1107]`, () =>
+      Effect.gen(function* () {
+        const begun = yield* Deferred.make<void>()
+        const server = yield* LoopbackServer.make(
+          AnyWire.handler(() => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never))
+        )
+        const layer = at((url) => OpenAi.layer({ model: "m", apiKey, baseUrl: url, transport: once }), server.url)
+        const asking = Effect.flatMap(Chat.empty, (chat) => ask(chat, "hi"))
+        const fiber = yield* Effect.forkChild(Effect.provide(asking, [layer, handlers]))
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(fiber)
+        assert.strictEqual((yield* server.nextAbort).number, 1)
+      })
+    )
+  }
+
+  it.live("the wait that a server asks for is that of the AiError [P801 P1107]", () =>
+    Effect.gen(function* () {
+      const limited = AnyWire.failing({ type: "rate-limited", retryAfter: "7 seconds" })
+      const server = yield* LoopbackServer.make(Fault.inFront([limited], AnyWire.handler(brain)))
+      const layer = at((url) => OpenAi.layer({ model: "m", apiKey, baseUrl: url, transport: once }), server.url)
+      const error = yield* Effect.flip(Effect.provide(LanguageModel.generateText({ prompt: "hi" }), layer))
+      assert.deepStrictEqual(error.retryAfter, Duration.seconds(7))
+    })
+  )
+
+  it.live("a stream that is cut off is an error, where effect/ai would take it for the whole [P504 P1107]", () =>
+    Effect.gen(function* () {
+      const cut = Fault.endedAfter(300)
+      const server = yield* LoopbackServer.make(Fault.inFront([cut], AnyWire.handler(brain)))
+      const layer = at((url) => OpenAi.layer({ model: "m", apiKey, baseUrl: url, transport: once }), server.url)
+      const error = yield* LanguageModel.streamText({ prompt: "hi" }).pipe(
+        Stream.runDrain,
+        Effect.flip,
+        Effect.provide(layer)
+      )
+      assert.strictEqual(error.reason._tag, "NetworkError")
+    })
+  )
+})

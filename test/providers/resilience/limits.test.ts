@@ -1,0 +1,163 @@
+import { assert, describe, it } from "@effect/vitest"
+import { LlmError } from "@kintsugi/core"
+import { Resilience } from "@kintsugi/providers"
+import { Cause, Clock, Context, Duration, Effect, Exit, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { played, usage, ways } from "../../_support/guard.ts"
+import { calm, failsWith, finished, pass } from "../../_support/network.ts"
+import { bothWays, failing, instant } from "./_support/guardedCalls.ts"
+
+class Tenant extends Context.Reference<string>("test/Tenant", { defaultValue: () => "nobody" }) {}
+
+describe("limits over many calls", () => {
+  bothWays("per tenant and day, by what the caller provides [L803]", (asking) =>
+    Effect.gen(function* () {
+      const guard = yield* Resilience.make({
+        limits: [{ requests: 2, per: "1 day", by: () => Tenant, maxWait: 0, name: "daily" }]
+      })
+      const asked = (tenant: string) =>
+        Effect.exit(asking.pipe(Effect.provide(guard(instant)), Effect.provideService(Tenant, tenant)))
+      for (const tenant of ["ada", "ada", "bob"]) assert(Exit.isSuccess(yield* asked(tenant)))
+      const error = failsWith(yield* asked("ada"), LlmError.RateLimitError)
+      assert.deepStrictEqual(error.retryAfter, Duration.days(1))
+      assert.strictEqual(error.service, "own limit: daily")
+      assert.include(error.message, "the model was not called")
+      assert.notInclude(JSON.stringify(error), "ada")
+      assert(Exit.isSuccess(yield* asked("bob")))
+      yield* TestClock.adjust("1 day")
+      assert(Exit.isSuccess(yield* asked("ada")))
+    })
+  )
+
+  bothWays("counts the tokens that replies and failures report, input and output or what it is told [L803]", (asking) =>
+    Effect.gen(function* () {
+      const total = usage.inputTokens + usage.outputTokens
+      const limits: ReadonlyArray<readonly [Resilience.Limit, calls: number]> = [
+        [{ tokens: 2 * total, per: "1 minute", maxWait: 0 }, 2],
+        [{ tokens: 2 * total + 1, per: "1 minute", maxWait: 0 }, 3],
+        [{ tokens: 2 * total, per: "1 minute", maxWait: 0, measure: ({ outputTokens }) => outputTokens }, 6]
+      ]
+      const costly = played(() => Effect.fail(new LlmError.ServerError({ model: "m", message: "!", usage })))
+      for (const [limit, calls] of limits) {
+        for (const model of [instant, costly]) {
+          const guard = yield* Resilience.make({ limits: [limit] })
+          for (let n = 0; n < calls; n++) yield* Effect.exit(Effect.provide(asking, guard(model)))
+          const exit = yield* Effect.exit(Effect.provide(asking, guard(instant)))
+          failsWith(exit, LlmError.RateLimitError)
+        }
+      }
+    })
+  )
+
+  it.effect("what a reply took beyond the limit is missing afterwards [L803]", () =>
+    Effect.gen(function* () {
+      const guard = yield* Resilience.make({ limits: [{ tokens: 5, per: "1 minute", maxWait: "10 minutes" }] })
+      const asked = Effect.provide(ways.whole, guard(instant))
+      yield* asked
+      // 15 tokens are three minutes of five
+      yield* finished(asked)
+      assert.strictEqual(yield* Clock.currentTimeMillis, 180_000)
+    })
+  )
+
+  bothWays("an interrupted wait ends at once, and takes nothing [L803]", (asking) =>
+    Effect.gen(function* () {
+      const guard = yield* Resilience.make({ limits: [{ requests: 1, per: "1 minute" }], concurrency: 5 })
+      const asked = Effect.provide(asking, guard(instant))
+      yield* asked
+      const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(asked))
+      yield* pass(1000)
+      for (const fiber of waiting) {
+        yield* Fiber.interrupt(fiber)
+        const exit = yield* Fiber.await(fiber)
+        assert(Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause))
+      }
+      yield* TestClock.adjust(59_000)
+      yield* asked
+      assert.strictEqual(yield* Clock.currentTimeMillis, 60_000)
+    })
+  )
+
+  bothWays("several limits hold together, the first refusal counts [L803]", (asking) =>
+    Effect.gen(function* () {
+      const guard = yield* Resilience.make({
+        limits: [
+          { requests: 3, per: "1 hour", maxWait: 0, by: "provider" },
+          { requests: 1, per: "1 second", maxWait: "1 second" }
+        ]
+      })
+      for (const at of [0, 1000, 2000]) {
+        assert(Exit.isSuccess(yield* finished(Effect.provide(asking, guard(instant)))))
+        assert.strictEqual(yield* Clock.currentTimeMillis, at)
+      }
+      const error = failsWith(yield* finished(Effect.provide(asking, guard(instant))), LlmError.RateLimitError)
+      assert.strictEqual(error.service, "own limit: 3 requests per 1h")
+    })
+  )
+
+  bothWays("learns from a refusal that says how long to wait: nobody calls before [L803]", (asking) =>
+    Effect.gen(function* () {
+      const starts: Array<number> = []
+      const limited = LlmError.RateLimitError.limited("s", { retryAfter: Duration.seconds(20) })
+      const model = failing(limited)
+      const noting = played(() =>
+        Effect.andThen(
+          Effect.map(Clock.currentTimeMillis, (at) => starts.push(at)),
+          model.act()
+        )
+      )
+      const guard = yield* Resilience.make({ adaptive: true })
+      failsWith(yield* Effect.exit(Effect.provide(asking, guard(noting))), LlmError.RateLimitError)
+      yield* TestClock.adjust("5 seconds")
+      const fibers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(Effect.provide(asking, guard(noting))))
+      yield* pass(14_999)
+      assert.deepStrictEqual(starts, [0])
+      yield* pass(1)
+      for (const fiber of fibers) assert(Exit.isSuccess(yield* Fiber.await(fiber)))
+      assert.deepStrictEqual(starts, [0, 20_000, 20_000, 20_000])
+      const hasty = yield* Resilience.make({ adaptive: { maxWait: "10 seconds" } })
+      const again = failing(limited)
+      yield* Effect.exit(Effect.provide(asking, hasty(again.layer)))
+      const error = failsWith(yield* Effect.exit(Effect.provide(asking, hasty(again.layer))), LlmError.RateLimitError)
+      assert.deepStrictEqual(error.retryAfter, Duration.seconds(20))
+      assert.strictEqual(again.state.calls, 1)
+    })
+  )
+
+  bothWays("runs so many calls of a model at once; whoever leaves makes room", (asking) =>
+    Effect.gen(function* () {
+      let running = 0
+      let most = 0
+      const busy = (name: string) =>
+        played(
+          () =>
+            Effect.acquireUseRelease(
+              Effect.sync(() => (most = Math.max(most, ++running))),
+              () => Effect.sleep("1 second"),
+              () => Effect.sync(() => running--)
+            ),
+          { name }
+        )
+      const guard = yield* Resilience.make({ concurrency: 2 })
+      const fibers = yield* Effect.forEach([1, 2, 3, 4, 5], () =>
+        Effect.forkChild(Effect.provide(asking, guard(busy("m"))))
+      )
+      yield* pass(500)
+      const [first, , third] = fibers
+      assert(first !== undefined && third !== undefined)
+      yield* Fiber.interrupt(third)
+      yield* Fiber.interrupt(first)
+      yield* calm
+      assert.strictEqual(running, 2)
+      // another model has a queue of its own
+      const other = yield* Effect.forkChild(Effect.provide(asking, guard(busy("other"))))
+      yield* calm
+      assert.strictEqual(running, 3)
+      yield* pass(10_000)
+      assert(Exit.isSuccess(yield* Fiber.await(other)))
+      const ends = yield* Effect.forEach(fibers, (fiber) => Fiber.await(fiber))
+      assert.deepStrictEqual(ends.map(Exit.isSuccess), [false, true, false, true, true])
+      assert.strictEqual(most, 3)
+    })
+  )
+})

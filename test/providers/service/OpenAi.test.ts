@@ -1,0 +1,67 @@
+/** `OpenAi.model` over real connections. */
+import { assert, describe, it } from "@effect/vitest"
+import { OpenAi } from "@kintsugi/providers"
+import { ConfigProvider, Effect, Redacted } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { failureOf, key } from "../../_support/network.ts"
+import { content, generate, serving } from "../_support/loopback.ts"
+
+describe("OpenAi.model", () => {
+  const environment = (values: Readonly<Record<string, string>>) =>
+    Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(values))
+
+  it.live("needs nothing but the environment", () =>
+    Effect.gen(function* () {
+      const server = yield* serving([])
+      const call = Effect.provide(
+        generate,
+        OpenAi.model("gpt-5", { temperature: 0, organization: "org", project: "proj" })
+      )
+      const reply = yield* environment({ OPENAI_API_KEY: ` ${key}\n`, OPENAI_BASE_URL: `${server.url}/v1/` })(call)
+      assert.deepStrictEqual(reply.content, content)
+      const [sent] = yield* server.requests
+      assert(sent?.authorization !== undefined)
+      assert.strictEqual(Redacted.value(sent.authorization), `Bearer ${key}`)
+      assert.strictEqual(sent.path, "/v1/chat/completions")
+      assert.deepInclude(sent.headers, { "openai-organization": "org", "openai-project": "proj" })
+      assert.deepInclude(sent.body, { model: "gpt-5", temperature: 0 })
+    })
+  )
+
+  it.live("prefers the base URL that it is given", () =>
+    Effect.gen(function* () {
+      const server = yield* serving([])
+      const call = Effect.provide(generate, OpenAi.model("m", { baseUrl: server.url }))
+      yield* environment({ OPENAI_API_KEY: key, OPENAI_BASE_URL: "http://127.0.0.1:9" })(call)
+      assert.strictEqual((yield* server.requests).length, 1)
+    })
+  )
+
+  for (const values of [{}, { OPENAI_API_KEY: "" }] as const) {
+    it.live(`fails with a ConfigError without a key: ${JSON.stringify(values)}`, () =>
+      Effect.gen(function* () {
+        const exit = yield* Effect.exit(environment(values)(Effect.provide(generate, OpenAi.model("m"))))
+        const error = failureOf(exit)
+        assert.strictEqual(error._tag, "ConfigError")
+        assert.include(String(error), "OPENAI_API_KEY")
+      })
+    )
+  }
+
+  it.live("takes the official base URL where none is said, empty ones too", () =>
+    Effect.gen(function* () {
+      for (const values of [{}, { OPENAI_BASE_URL: "" }]) {
+        const seen: Array<string> = []
+        const refusing: typeof fetch = (input) => {
+          seen.push(String(input))
+          return Promise.reject(new TypeError("fetch failed"))
+        }
+        const call = Effect.provide(generate, OpenAi.model("m", { transport: { retry: false } }))
+        yield* Effect.exit(
+          environment({ OPENAI_API_KEY: key, ...values })(Effect.provideService(call, FetchHttpClient.Fetch, refusing))
+        )
+        assert.deepStrictEqual(seen, ["https://api.openai.com/v1/chat/completions"])
+      }
+    })
+  )
+})

@@ -1,0 +1,77 @@
+/** The loopback server itself: its clock, its refusals, its secrets and its end. */
+import { assert, describe, it } from "@effect/vitest"
+import * as LlmError from "@kintsugi/core/LlmError"
+import { Fault, LoopbackServer } from "@kintsugi/providers/testing"
+import { Deferred, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { failsWith, key } from "../../_support/network.ts"
+import { content, generate, modelAt, serving } from "../_support/loopback.ts"
+
+describe("the server", () => {
+  it.effect("waits by the clock of its test", () =>
+    Effect.gen(function* () {
+      const asked = yield* Deferred.make<void>()
+      const server = yield* serving([
+        Fault.delayed(Effect.andThen(Deferred.succeed(asked, undefined), Effect.sleep("1 minute")))
+      ])
+      const fiber = yield* Effect.forkChild(Effect.provide(generate, modelAt(server.url)))
+      yield* Deferred.await(asked)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual((yield* Fiber.join(fiber)).content, content)
+    })
+  )
+
+  it.live("answers a body that is no request, or a call without a result, with 400, as the real service does", () =>
+    Effect.gen(function* () {
+      const server = yield* serving([])
+      const post = (body: string) =>
+        Effect.promise(async () => {
+          const headers = { authorization: "Bearer any" }
+          return (await fetch(`${server.url}/chat/completions`, { method: "POST", body, headers })).status
+        })
+      assert.strictEqual(yield* post("nonsense"), 400)
+      const orphan = {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: "{}" } }]
+      }
+      const result = { role: "tool", tool_call_id: "c1", content: "x" }
+      const asked = { role: "user", content: "hi" }
+      assert.strictEqual(yield* post(JSON.stringify({ model: "m", messages: [asked, orphan] })), 400)
+      assert.strictEqual(yield* post(JSON.stringify({ model: "m", messages: [asked, orphan, asked, result] })), 400)
+      assert.strictEqual(yield* post(JSON.stringify({ model: "m", messages: [asked, orphan, result] })), 200)
+    })
+  )
+
+  it.live("keeps the key of a request out of what it shows", () =>
+    Effect.gen(function* () {
+      const server = yield* serving([])
+      yield* Effect.provide(generate, modelAt(server.url))
+      assert.notInclude(JSON.stringify(yield* server.requests), key)
+    })
+  )
+
+  it.live("stops with its scope, and drops its connections", () =>
+    Effect.gen(function* () {
+      const started = yield* Deferred.make<void>()
+      const exit = yield* Effect.gen(function* () {
+        const silent = Fault.changing(() => ({
+          before: Effect.andThen(Deferred.succeed(started, undefined), Effect.never)
+        }))
+        const server = yield* serving([silent])
+        const fiber = yield* Effect.forkDetach(Effect.provide(generate, modelAt(server.url, { retry: false })))
+        yield* Deferred.await(started)
+        return fiber
+      }).pipe(Effect.scoped, Effect.flatMap(Fiber.await))
+      failsWith(exit, LlmError.NetworkError)
+    })
+  )
+
+  it.live("answers a defect of its handler with 500", () =>
+    Effect.gen(function* () {
+      const server = yield* LoopbackServer.make(() => Effect.die(new Error("the brain is out")))
+      const exit = yield* Effect.exit(Effect.provide(generate, modelAt(server.url, { retry: false })))
+      assert.include(failsWith(exit, LlmError.ServerError).message, "the brain is out")
+    })
+  )
+})
