@@ -12,8 +12,9 @@
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { type File, filesIn, pathsIn, read, root } from "./files.ts"
+import { join, posix } from "node:path"
+import { modules, namesOf } from "./api.ts"
+import { type File, pathsIn, read, root } from "./files.ts"
 import { lineAt, type Node, nodeIn, nodesIn, parse, textIn } from "./syntax.ts"
 import { binary } from "./tools.ts"
 
@@ -71,7 +72,10 @@ export const extract = ({ path, text }: File): ReadonlyArray<Example> => {
   return examples
 }
 
-/** Where the types live that a hover names without a path; a name that the example declares itself is left alone. */
+/**
+ * A type in full, `import("@kintsugi/core/Model").Model`, of those that a hover names without a path; a name that the example declares
+ * itself is left alone.
+ */
 export interface TypeHomes {
   (name: string): string | undefined
 }
@@ -126,8 +130,7 @@ const declaredName = (statement: Node): string | undefined => {
 const qualify = (type: string, code: string, homes: TypeHomes): string =>
   type.replaceAll(/"[^"]*"|(?<![.\w$])([A-Z]\w*)(?!\w*\s*(?:\.|\??:))/g, (whole, name: string | undefined) => {
     if (name === undefined || new RegExp(`\\b(?:class|interface|type)\\s+${name}\\b`).test(code)) return whole
-    const home = homes(name)
-    return home === undefined ? whole : `import("${home}").${name}`
+    return homes(name) ?? whole
   })
 
 /** Turns the comments of an example into code. */
@@ -200,15 +203,12 @@ export const generate = (example: Example, homes: TypeHomes): Generated => {
 /** The types of the packages by the name that users see, and the most common ones of Effect. */
 export const installedTypes = (): TypeHomes => {
   const common = "Cause Duration Effect Exit Layer Option Result Schedule Scope Stream"
-  const homes = new Map(common.split(" ").map((name) => [name, `effect/${name}`]))
-  for (const folder of ["core", "providers"]) {
-    const source = `packages/${folder}/src`
-    const isModule = (path: string) => /\/src\/(testing\/|view\/)?[A-Z]\w*\.ts$/.test(path)
-    for (const { path, text } of filesIn(source, isModule)) {
-      const module = path.slice(source.length + 1, -".ts".length)
-      for (const [, name = ""] of text.matchAll(/^export (?:declare )?(?:class|interface|type) (\w+)/gm)) {
-        if (!homes.has(name) || name === module) homes.set(name, `@kintsugi/${folder}/${module}`)
-      }
+  const homes = new Map(common.split(" ").map((name) => [name, `import("effect/${name}").${name}`]))
+  for (const { imports, path, title } of modules) {
+    const [folder, module] = [posix.dirname(title), posix.basename(title)]
+    const home = imports.includes(title) ? `import("${title}")` : `import("${folder}").${module}`
+    for (const { isType, name } of namesOf(path)) {
+      if (isType && (!homes.has(name) || title.endsWith(`/${name}`))) homes.set(name, `${home}.${name}`)
     }
   }
   return (name) => homes.get(name)

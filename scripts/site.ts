@@ -12,7 +12,7 @@ import { dirname, join } from "node:path"
 import { root } from "./files.ts"
 import { installIn } from "./sdk.ts"
 import { faults } from "./site/links.ts"
-import { pictures, references, settings, staged } from "./site/pages.ts"
+import { pictures, referenceOf, references, settings, staged } from "./site/pages.ts"
 import { finish } from "./site/reference.ts"
 import { serve } from "./site/serve.ts"
 
@@ -35,20 +35,26 @@ const run = (script: string, ...parameters: ReadonlyArray<string>): void => {
   if (status !== 0) throw new Error(`${script} ended with exit code ${status}`)
 }
 
+/** Leaves a value where the programs of the site look for it. */
+const write = (name: string, value: unknown): void => {
+  mkdirSync(join(root, ".cache", "site"), { recursive: true })
+  writeFileSync(join(root, ".cache", "site", `${name}.json`), JSON.stringify(value))
+}
+
 const build = (): void => {
   if (!installIn("site")) throw new Error("could not install what the site is built with: see the messages above")
   rmSync(pages, { recursive: true, force: true })
-  const modules = references().flatMap(({ path }) => ["--entryPoints", join(root, path)])
+  const modules = references().map(({ path, title }) => [join(root, path), referenceOf(title)] as const)
+  write("modules", Object.fromEntries(modules))
   run("typescript/bin/tsc", "-p", ".")
-  run("typedoc/bin/typedoc", ...modules, "--out", join(pages, "api"))
+  run("typedoc/bin/typedoc", ...modules.flatMap(([path]) => ["--entryPoints", path]), "--out", join(pages, "api"))
   finish(join(pages, "api"))
   for (const [path, text] of staged()) {
     mkdirSync(dirname(join(pages, path)), { recursive: true })
     writeFileSync(join(pages, path), text)
   }
   for (const { from, to } of pictures()) cpSync(join(root, from), join(pages, to))
-  mkdirSync(join(root, ".cache", "site"), { recursive: true })
-  writeFileSync(join(root, ".cache", "site", "settings.json"), JSON.stringify(settings()))
+  write("settings", settings())
   run("vitepress/bin/vitepress.js", "build", "--base", base)
   const found = faults(dist, base)
   for (const fault of found) say(fault)

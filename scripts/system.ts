@@ -14,9 +14,9 @@ import { LoopbackServer } from "@kintsugi/providers/testing"
 import { Effect } from "effect"
 import type { Checked } from "../test/system/scenario.ts"
 import { handler } from "../test/system/server.ts"
-import { packages } from "./build.ts"
 import { play } from "./durable/cluster.ts"
 import { root } from "./files.ts"
+import { manifestOf, packages } from "./packages.ts"
 import { bundle, show } from "./system/browser.ts"
 import { makeConsumer } from "./system/consumer.ts"
 import { pictures } from "./system/pictures.ts"
@@ -98,12 +98,7 @@ const networkFaults = async (): Promise<void> => {
 }
 
 /** What the packages say of Node: one thing, all of them. */
-const oldest = (): ReadonlySet<string> =>
-  new Set(
-    packages.map(
-      (name): string => JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")).engines.node
-    )
-  )
+const oldest = (): ReadonlySet<string> => new Set(packages.map((name) => manifestOf(name).engines.node))
 
 await needing("the official SDKs", [tools.sdks], officialSdks)
 
@@ -128,7 +123,7 @@ try {
     const policy =
       'import { Recovery } from "@kintsugi/core"\nexport const table: object = { A: Recovery.retry({ retries: 2 }) }\n'
     writeFileSync(join(consumer.folder, "policy.ts"), policy)
-    const program = join(consumer.folder, "node_modules/@kintsugi/providers/dist/cli/main.js")
+    const program = join(consumer.folder, "node_modules/@kintsugi/view/dist/cli/main.js")
     const explained = await printed(node, [program, "explain", "policy.ts"], consumer.folder)
     report.check("kintsugi explains a policy", explained.includes("at worst: 3 attempts"), explained)
     const events = join(root, "docs/guide/pictures/events.jsonl")

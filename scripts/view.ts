@@ -1,5 +1,5 @@
 /**
- * Bundles what runs in the page of a report, with its style, into `packages/view/src/browser/script.ts`. The file is
+ * Bundles what runs in the page of a report, with its style, into `packages/view/src/page/script.ts`. The file is
  * committed: whoever installs the package needs no bundler.
  *
  *   npm run view
@@ -8,11 +8,11 @@ import { createHash } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { build } from "esbuild"
-import { style } from "../packages/view/src/browser/style.ts"
+import { style } from "../packages/view/src/browser/PageStyle.ts"
 import { root } from "./files.ts"
 
 /** The generated file, from the root of the repository. */
-export const path = "packages/view/src/browser/script.ts"
+export const path = "packages/view/src/page/script.ts"
 
 const hash = (text: string): string => `sha256-${createHash("sha256").update(text).digest("base64")}`
 

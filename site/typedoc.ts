@@ -11,6 +11,11 @@ import { type Application, Converter, type DeclarationReflection, ReferenceType,
 import { MarkdownTheme, MarkdownThemeContext, type MarkdownPageEvent } from "typedoc-plugin-markdown"
 import type { ProjectReflection, Reflection, SomeType } from "typedoc"
 
+/** The modules that get a page: the path of each below `api`, by its source. `scripts/site.ts` writes it. */
+const modules: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(new URL("../.cache/site/modules.json", import.meta.url), "utf8")
+)
+
 const fileOf = (reflection: Reflection | undefined): string | undefined =>
   reflection?.isDeclaration() ? reflection.sources?.[0]?.fullFileName : undefined
 
@@ -27,9 +32,10 @@ const isOurs = (member: DeclarationReflection): boolean =>
 
 /** A sentence on members that are told elsewhere. */
 const told = (members: ReadonlyArray<DeclarationReflection>): string => {
-  const files = members.map((member) => fileOf(member) ?? "").filter((file) => !file.includes("/internal/"))
-  const homes = new Set(files.map((file) => `\`${basename(file, ".ts")}\``))
-  return `It has ${members.map(({ name }) => `\`${name}\``).join(", ")} as well: see ${[...homes].join(" and ")}.`
+  const pages = members.flatMap((member) => modules[fileOf(member) ?? ""] ?? [])
+  const homes = new Set(pages.map((page) => `\`${basename(page)}\``))
+  const where = homes.size === 0 ? "" : `: see ${[...homes].join(" and ")}`
+  return `It has ${members.map(({ name }) => `\`${name}\``).join(", ")} as well${where}.`
 }
 
 const isShown = (member: DeclarationReflection): boolean =>
@@ -57,9 +63,13 @@ const typeNamed = (path: ReadonlyArray<string>, from: DeclarationReflection, pro
     : ReferenceType.createResolvedReference(name, found, project)
 }
 
-/** `core/src/testing/Trace` is imported as `@kintsugi/core/testing/Trace`, and gets a page of that path. */
+/** What is imported as `@kintsugi/core/testing/Trace` gets a page of that path, in whatever folder it stands. */
 const rename = (project: ProjectReflection): void => {
-  for (const module of project.getChildrenByKind(ReflectionKind.Module)) module.name = module.name.replace("/src/", "/")
+  for (const module of project.getChildrenByKind(ReflectionKind.Module)) {
+    const name = modules[fileOf(module) ?? ""]
+    if (name === undefined) throw new Error(`${module.name} is no module that is published`)
+    module.name = name
+  }
 }
 
 /** A parameter that is taken apart where it stands has no name. */

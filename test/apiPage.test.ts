@@ -46,7 +46,8 @@ describe(path, () => {
       )
     assert.isAbove(internal.length, 10)
     const outside = [
-      ...["packages/providers", "packages/examples", "docs"].flatMap((folder) => filesIn(folder)),
+      ...filesIn("packages", (path) => /\.(?:ts|md)$/.test(path) && !path.startsWith("packages/core/")),
+      ...filesIn("docs"),
       read("README.md")
       // that one quotes the sources of core
     ].filter(({ path }) => path !== "docs/mutation.md")

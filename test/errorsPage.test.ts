@@ -8,12 +8,12 @@ import { pathsIn, root } from "../scripts/files.ts"
 describe(path, () => {
   const page = readFileSync(join(root, path), "utf8")
 
-  it("T1 says what the table of facts says; `npm run errors` writes it anew", () => {
+  it("says what the table of facts says; `npm run errors` writes it anew [T1]", () => {
     assert.strictEqual(render(page), page)
     assert.notStrictEqual(render(page.replace("KINTSUGI-SERVER", "KINTSUGI-OTHER")), page.replace("SERVER", "OTHER"))
   })
 
-  it("T36 has a section for every error, in the order of the table, each with what raises it and an example that runs", () => {
+  it("has a section for every error, in the order of the table, each with what raises it and an example that runs [T36]", () => {
     const sections = page.split(/^### /m).slice(1)
     assert.deepStrictEqual(
       sections.map((section) => section.slice(0, section.indexOf("\n"))),
@@ -26,7 +26,7 @@ describe(path, () => {
   })
 })
 
-it("T2 every code that a page names is one of the table", () => {
+it("every code that a page names is one of the table [T2]", () => {
   const codes = new Set(RecoveryAdvice.tags.map((tag) => RecoveryAdvice.describe(tag).code))
   const named = pathsIn("docs", (path) => path.endsWith(".md")).flatMap((path) =>
     [...readFileSync(join(root, path), "utf8").matchAll(/KINTSUGI(?:-[A-Z]+)+/g)].map(([code]) => ({ path, code }))

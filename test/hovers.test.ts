@@ -56,7 +56,7 @@ describe("hovers", () => {
     ["decodedRun", "Effect<RunError, SchemaError, never>"],
     ["decodedEvent", "Effect<AgentEvent, SchemaError, never>"]
   ] as const) {
-    it(`T36 '${name}' shows the names of the unions, not their members`, () => {
+    it(`'${name}' shows the names of the unions, not their members [T36]`, () => {
       assert.strictEqual(all.get(name), type)
     })
   }

@@ -13,8 +13,9 @@ import {
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { build, isBuilt, packages } from "../scripts/build.ts"
+import { build, isBuilt } from "../scripts/build.ts"
 import { pathsBelow, root } from "../scripts/files.ts"
+import { dependencies, exportsOf, packages } from "../scripts/packages.ts"
 import { binary, packageManager } from "../scripts/tools.ts"
 
 const windows = process.platform === "win32"
@@ -89,20 +90,51 @@ const main = `
 import { Agent, Recovery, Tool } from "@kintsugi/core"
 import * as RecoveryModule from "@kintsugi/core/Recovery"
 import * as CoreTesting from "@kintsugi/core/testing"
+import { Durable } from "@kintsugi/durable"
+import * as DurableModule from "@kintsugi/durable/Durable"
+import * as AiSdk from "@kintsugi/interop/AiSdk"
+import * as Mcp from "@kintsugi/interop/Mcp"
+import * as McpServer from "@kintsugi/interop/McpServer"
+import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { OpenAi } from "@kintsugi/providers"
 import * as OpenAiModule from "@kintsugi/providers/OpenAi"
 import * as ProvidersTesting from "@kintsugi/providers/testing"
 import { Recording, Svg, Scene } from "@kintsugi/view"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as WorkflowEngine from "effect/workflow/WorkflowEngine"
 
 const shout = Agent.deterministic("shout", (text: string) => Effect.succeed(text.toUpperCase()))
 
 const answer: string = await Effect.runPromise(shout("it works"))
-const sameModules = Recovery.retry === RecoveryModule.retry && OpenAi.model === OpenAiModule.model
+const shouts = Durable.workflow(shout, { name: "shout", input: Schema.String, output: Schema.String })
+const durably: string = await Effect.runPromise(
+  shouts.workflow.execute({ id: "1", input: "it lasts" }).pipe(
+    Effect.provide(shouts.layer.pipe(Layer.provideMerge(WorkflowEngine.layerMemory)))
+  )
+)
+const inputSchema = { jsonSchema: { type: "object", properties: {} } }
+const foreign = AiSdk.tool("ring", { description: "Rings.", inputSchema, execute: () => "rung" })
+const hints = Mcp.sideEffectsOf(McpServer.hintsOf("idempotent"))
+const chunks: number = UiMessageStream.fromEvents([]).length
 const picture: string = Svg.draw(Scene.make(Recording.parse("")))
+const sameModules =
+  Recovery.retry === RecoveryModule.retry &&
+  OpenAi.model === OpenAiModule.model &&
+  Durable.workflow === DurableModule.workflow
 const kinds = [Tool.make, ...Object.values(CoreTesting), ...Object.values(ProvidersTesting)].map((value) => typeof value)
 
-export const report: string = JSON.stringify({ answer, sameModules, isDrawn: picture.startsWith("<svg"), isEmpty: kinds.includes("undefined") })
+export const report: string = JSON.stringify({
+  answer,
+  durably,
+  foreign: foreign.name,
+  hints,
+  chunks,
+  isDrawn: picture.startsWith("<svg"),
+  sameModules,
+  isEmpty: kinds.includes("undefined")
+})
 `
 
 beforeAll(() => {
@@ -110,8 +142,7 @@ beforeAll(() => {
   mkdirSync(consumer, { recursive: true })
   for (const name of packages) install(name)
   link("effect", ".")
-  link("jsonrepair", "packages/core")
-  for (const name of ["d3-array", "d3-time"]) link(name, "packages/providers")
+  for (const [name, needing] of dependencies()) link(name, needing)
   link("vitest", ".")
   link("@types/node", ".")
   write("package.json", JSON.stringify({ name: "consumer", private: true, type: "module" }))
@@ -146,11 +177,15 @@ describe.each(packages)("the tarball of %s", (name) => {
     expect(manifest.dependencies ?? {}).not.toHaveProperty("effect")
     expect(JSON.stringify({ ...manifest, devDependencies: {} })).not.toContain("workspace:")
     expect(manifest.sideEffects).toBe(false)
-    expect(manifest.exports["./internal/*"]).toBe(null)
-    const targets = Object.values(manifest.exports).filter((target) => typeof target === "string")
-    expect(targets.filter((target) => !target.startsWith("./dist/"))).toEqual([])
-    const missing = targets.filter((target) => !target.includes("*") && !existsSync(join(installed(name), target)))
-    expect(missing).toEqual([])
+    // a closed list: what the package exports in the repository
+    const sources = [...exportsOf(name)].map(([path, source]) => [
+      path.replace(`@kintsugi/${name}`, "."),
+      source.replace(`packages/${name}/src/`, "./dist/").replace(/\.ts$/, ".js")
+    ])
+    expect(manifest.exports).toEqual(Object.fromEntries(sources))
+    const targets: ReadonlyArray<string> = Object.values(manifest.exports)
+    expect(targets.filter((target) => !/^\.\/dist\/[\w/-]+\.js$/.test(target))).toEqual([])
+    expect(targets.filter((target) => !existsSync(join(installed(name), target)))).toEqual([])
   })
 
   it("holds the readme, the licence, the sources and no test", () => {
@@ -171,6 +206,38 @@ describe.each(packages)("the tarball of %s", (name) => {
         .map((specifier) => `${path}: ${specifier}`)
     })
     expect(unresolved).toEqual([])
+  })
+})
+
+describe("an installation", () => {
+  const dependenciesOf = (name: string) => Object.keys(manifestOf(name).dependencies ?? {}).toSorted()
+
+  it("brings d3 and the bin kintsugi with view alone", () => {
+    expect(Object.fromEntries(packages.map((name) => [name, dependenciesOf(name)]))).toEqual({
+      core: ["jsonrepair"],
+      providers: ["@kintsugi/core"],
+      durable: ["@kintsugi/core"],
+      interop: ["@kintsugi/core"],
+      view: ["@kintsugi/core", "d3-array", "d3-time"]
+    })
+    expect(packages.filter((name) => manifestOf(name).bin !== undefined)).toEqual(["view"])
+  })
+
+  it("imports workflows in durable alone, MCP in interop alone, d3 and the command line in view alone", () => {
+    const importing = (from: RegExp) =>
+      packages.filter((name) => {
+        const dist = join(installed(name), "dist")
+        return pathsBelow(dist)
+          .filter((path) => /\.(?:js|d\.ts)$/.test(path))
+          .flatMap((path) => [
+            ...readFileSync(join(dist, path), "utf8").matchAll(/(?:from|import\()\s*"([^".][^"]*)"/g)
+          ])
+          .some(([, specifier = ""]) => from.test(specifier))
+      })
+    expect(importing(/^effect\/(?:workflow|cluster|sql)\b/)).toEqual(["durable"])
+    expect(importing(/^effect\/ai\/Mcp/)).toEqual(["interop"])
+    expect(importing(/^(?:effect\/cli|d3-array|d3-time)\b/)).toEqual(["view"])
+    expect(importing(/^effect\/Effect$/).length).toBeGreaterThan(1)
   })
 })
 
@@ -206,7 +273,16 @@ describe("a project that installs the tarballs", () => {
   it("runs", { timeout: 60_000 }, () => {
     const { output, stdout } = node("run.mjs", [], consumer)
     expect(stdout, output).toBe(
-      JSON.stringify({ answer: "IT WORKS", sameModules: true, isDrawn: true, isEmpty: false })
+      JSON.stringify({
+        answer: "IT WORKS",
+        durably: "IT LASTS",
+        foreign: "ring",
+        hints: "idempotent",
+        chunks: 0,
+        isDrawn: true,
+        sameModules: true,
+        isEmpty: false
+      })
     )
   })
 
@@ -227,13 +303,27 @@ await import("@kintsugi/core/testing/FastCheck").catch((error) => process.stdout
   })
 
   it.each(packages)("cannot reach the internals of %s", (name) => {
-    const [file = "x.js"] = existsSync(join(installed(name), "dist/internal"))
-      ? pathsBelow(join(installed(name), "dist/internal"))
-      : []
-    for (const module of ["x", file.replace(/\.(js|d\.ts|js\.map|d\.ts\.map)$/, "")]) {
-      write("internal.mjs", `await import("@kintsugi/${name}/internal/${module}")\n`)
-      expect(node("internal.mjs", [], consumer).output).toContain("ERR_PACKAGE_PATH_NOT_EXPORTED")
-    }
+    const files = pathsBelow(join(installed(name), "dist")).filter((path) => path.endsWith(".js"))
+    const exported = exportsOf(name)
+    const paths = files.flatMap((file) => {
+      const path = file.replace(/\.js$/, "")
+      return [path, file, `dist/${file}`, `src/${path}.ts`, `internal/${path}`]
+    })
+    const tried = paths.map((path) => `@kintsugi/${name}/${path}`).filter((path) => !exported.has(path))
+    write(
+      "internal.mjs",
+      `const reached = []
+for (const path of ${JSON.stringify(tried)}) {
+  const code = await import(path).then(() => "it is there", (error) => error.code)
+  if (code !== "ERR_PACKAGE_PATH_NOT_EXPORTED") reached.push([path, code])
+}
+process.stdout.write(JSON.stringify(reached))
+`
+    )
+    const { output, stdout } = node("internal.mjs", [], consumer)
+    expect(stdout, output).toBe("[]")
+    // of the five ways to a file, a package exports at most one
+    expect(tried.length).toBeGreaterThan(4 * files.length)
   })
 
   const events = join(root, "docs/guide/pictures/events.jsonl")
@@ -241,26 +331,39 @@ await import("@kintsugi/core/testing/FastCheck").catch((error) => process.stdout
   /** As npm installs a bin: a link to the program, which is called by its name. */
   const kintsugi = (...parameters: ReadonlyArray<string>) => {
     const bin = join(consumer, "node_modules/.bin/kintsugi")
-    const program = join(installed("providers"), manifestOf("providers").bin.kintsugi)
+    const program = join(installed("view"), manifestOf("view").bin.kintsugi)
     mkdirSync(dirname(bin), { recursive: true })
     if (!existsSync(bin)) symlinkSync(program, bin)
     return windows ? node(program, parameters, consumer) : run(bin, parameters, consumer)
   }
 
-  it("P1244 has the bin kintsugi, one file that needs nothing but what is installed", { timeout: 60_000 }, () => {
-    expect(manifestOf("providers").bin).toEqual({ kintsugi: "./dist/cli/main.js" })
-    expect(pathsBelow(join(installed("providers"), "dist/cli"))).toEqual(["main.js"])
-    const program = readFileSync(join(installed("providers"), "dist/cli/main.js"), "utf8")
+  it("has the bin kintsugi, one file that needs nothing but what is installed [P1244]", { timeout: 60_000 }, () => {
+    expect(manifestOf("view").bin).toEqual({ kintsugi: "./dist/cli/main.js" })
+    expect(pathsBelow(join(installed("view"), "dist/cli"))).toEqual(["main.js"])
+    const program = readFileSync(join(installed("view"), "dist/cli/main.js"), "utf8")
     expect(program).toMatch(/^#!\/usr\/bin\/env node\n/)
     const imported = [...program.matchAll(/^import [^"\n]*"([^".][^"]*)";?$/gm)].map(([, from = ""]) => from)
     expect(imported.length).toBeGreaterThan(20)
     expect(imported.filter((from) => !/^(node:|effect\/|@kintsugi\/core(\/|$))/.test(from))).toEqual([])
     const { output, status, stdout } = kintsugi("--help")
     expect([status, stdout.includes("report")], output).toEqual([0, true])
-    expect(kintsugi("--version").stdout).toBe(`${manifestOf("providers").version}\n`)
+    expect(kintsugi("--version").stdout).toBe(`${manifestOf("view").version}\n`)
   })
 
-  it("P1244 reports, explains and counts with it", { timeout: 60_000 }, () => {
+  it("has a bin that runs beside core and view alone [P1244]", { timeout: 60_000 }, () => {
+    const alone = join(folder, "alone/node_modules")
+    for (const name of ["core", "view"]) cpSync(installed(name), join(alone, "@kintsugi", name), { recursive: true })
+    for (const name of ["effect", ...dependencies().map(([name]) => name)]) {
+      symlinkSync(realpathSync(join(consumer, "node_modules", name)), join(alone, name), windows ? "junction" : "dir")
+    }
+    const program = join(alone, "@kintsugi/view", manifestOf("view").bin.kintsugi)
+    const version = node(program, ["--version"], dirname(alone))
+    expect(version.stdout, version.output).toBe(`${manifestOf("view").version}\n`)
+    const counted = node(program, ["stats", events, "--json"], dirname(alone))
+    expect(JSON.parse(counted.stdout), counted.output).toMatchObject({ recordings: 1, unread: [] })
+  })
+
+  it("reports, explains and counts with it [P1244]", { timeout: 60_000 }, () => {
     const report = kintsugi("report", events, "-o", "report.html")
     expect(report.status, report.output).toBe(0)
     expect(readFileSync(join(consumer, "report.html"), "utf8")).toMatch(/^<!doctype html>/)
@@ -274,7 +377,7 @@ await import("@kintsugi/core/testing/FastCheck").catch((error) => process.stdout
     expect(JSON.parse(counted.stdout), counted.output).toMatchObject({ recordings: 1, unread: [] })
   })
 
-  it("P1244 explains a policy of another copy of core, as under npx", { timeout: 60_000 }, () => {
+  it("explains a policy of another copy of core, as under npx [P1244]", { timeout: 60_000 }, () => {
     const other = join(consumer, "other")
     const copy = join(other, "node_modules/@kintsugi/core")
     cpSync(installed("core"), copy, { recursive: true })
@@ -296,9 +399,9 @@ export { table }
     expect(agent.stdout, agent.output).toContain("3 × 3 = 9 attempts")
   })
 
-  it("P1244 cannot reach its code from outside", () => {
+  it("cannot reach its code from outside [P1244]", () => {
     for (const module of ["main", "program", "report"]) {
-      write("internal.mjs", `await import("@kintsugi/providers/cli/${module}")\n`)
+      write("internal.mjs", `await import("@kintsugi/view/cli/${module}")\n`)
       expect(node("internal.mjs", [], consumer).output).toContain("ERR_PACKAGE_PATH_NOT_EXPORTED")
     }
   })

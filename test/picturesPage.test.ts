@@ -6,13 +6,13 @@ import { Recovery } from "@kintsugi/core"
 import { PolicyText, PolicyView } from "@kintsugi/view"
 import { folder, render, search } from "../scripts/pictures.ts"
 
-it("P1247 the pictures of the guide are current: npm run pictures", async () => {
+it("the pictures of the guide are current: npm run pictures [P1247]", async () => {
   const drawn = await render()
   expect(pathsIn(folder)).toEqual([...drawn.keys()].toSorted())
   for (const [path, text] of drawn) expect(readFileSync(join(root, path), "utf8") === text, path).toBe(true)
 })
 
-it("P1247 the guide shows each of them with words for those who do not see it", () => {
+it("the guide shows each of them with words for those who do not see it [P1247]", () => {
   const page = "docs/guide/see.md"
   const shown = [...read(page).text.matchAll(/!\[([^\]]{20,})\]\(([^)]+\.svg)\)/g)]
   const paths = shown.map(([, , path = ""]) => posix.join(posix.dirname(page), path))
@@ -20,7 +20,7 @@ it("P1247 the guide shows each of them with words for those who do not see it", 
   expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
 })
 
-it("P1247 the guide shows what kintsugi explain says of the policy that is drawn", () => {
+it("the guide shows what kintsugi explain says of the policy that is drawn [P1247]", () => {
   const view = PolicyView.make([{ name: "search", explanation: Recovery.explain(search) }])
   expect(read("docs/guide/see.md").text).toContain(`\`\`\`text\n${PolicyText.format(view)}\n\`\`\``)
 })

@@ -9,7 +9,7 @@ import { path, providers, render } from "../scripts/providers.ts"
 describe(path, () => {
   const page = readFileSync(join(root, path), "utf8")
 
-  it("A814 says what the modules of the providers say; `npm run providers` writes it anew", () => {
+  it("says what the modules of the providers say; `npm run providers` writes it anew [A814]", () => {
     assert.strictEqual(render(page), page)
     for (const [name, { module, title }] of Object.entries(providers)) {
       assert.include(page, `### ${name}\n\n${title}.\n\n- ${module.quirks[0]}`)
@@ -19,13 +19,13 @@ describe(path, () => {
     }
   })
 
-  it("A814 has every module with capabilities", () => {
+  it("has every module with capabilities [A814]", () => {
     const modules = Object.entries(Providers).flatMap(([name, module]) => ("quirks" in module ? [name] : []))
     assert.sameMembers(Object.keys(providers), modules)
   })
 
   for (const [name, { key, module }] of Object.entries(providers)) {
-    it.effect(`A814 names the key of ${name}`, () =>
+    it.effect(`names the key of ${name} [A814]`, () =>
       Effect.gen(function* () {
         const built = yield* Effect.scoped(Layer.build(module.model("m"))).pipe(
           Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({})),

@@ -57,7 +57,12 @@ describe("the pages of the site", () => {
   it("have a page for every public module, or the module that has all of it", () => {
     const titles = references().map(({ title }) => title)
     const listed = linksOf(apiSidebar())
-    assert.includeMembers(titles, ["@kintsugi/core/Agent", "@kintsugi/core/testing/Trace", "@kintsugi/interop/Mcp"])
+    assert.includeMembers(titles, [
+      "@kintsugi/core/Agent",
+      "@kintsugi/core/testing/Trace",
+      "@kintsugi/providers/OpenAi"
+    ])
+    assert.includeMembers(titles, ["@kintsugi/durable/Durable", "@kintsugi/interop/Mcp", "@kintsugi/view/Svg"])
     assert.notIncludeMembers(titles, ["@kintsugi/core/Composition", "@kintsugi/core/Verdict", "@kintsugi/core/Turn"])
     assert.strictEqual(listed.length, titles.length + 1)
     assert.deepStrictEqual(duplicates(listed), [])

@@ -7,8 +7,9 @@ import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { gzipSync } from "node:zlib"
 import { build, type Plugin } from "esbuild"
-import { build as buildPackages, isBuilt, packages } from "../../scripts/build.ts"
+import { build as buildPackages, isBuilt } from "../../scripts/build.ts"
 import { root } from "../../scripts/files.ts"
+import { dependencies, packages } from "../../scripts/packages.ts"
 import { median } from "./harness.ts"
 
 export interface Bundle {
@@ -46,12 +47,8 @@ export const install = (folder: string): void => {
     writeFileSync(join(place, "package.json"), JSON.stringify({ ...manifest, exports: publishConfig.exports }))
     cpSync(join(root, "packages", name, "dist"), join(place, "dist"), { recursive: true })
   }
-  for (const name of ["effect", "jsonrepair", "fast-check"]) {
-    const target = realpathSync(join(root, "packages/core/node_modules", name))
-    symlinkSync(target, join(folder, "node_modules", name), "junction")
-  }
-  for (const name of ["d3-array", "d3-time"]) {
-    const target = realpathSync(join(root, "packages/providers/node_modules", name))
+  for (const [name, needing] of [["effect", "."] as const, ["fast-check", "."] as const, ...dependencies()]) {
+    const target = realpathSync(join(root, needing, "node_modules", name))
     symlinkSync(target, join(folder, "node_modules", name), "junction")
   }
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }')

@@ -6,38 +6,15 @@
  *   npm run bench:peers -- turns        some
  *   npm run bench:peers -- --record     and keep the figures: see `recording.ts`
  */
-import { spawnSync } from "node:child_process"
-import { createHash } from "node:crypto"
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../../scripts/files.ts"
-import { packageManager } from "../../scripts/tools.ts"
+import { installIn } from "../../scripts/sdk.ts"
 import { record } from "./recording.ts"
 import type { RowFile } from "./rows.ts"
 import { run } from "./running.ts"
 
-const folder = join(root, "bench", "peers")
-const stamp = join(folder, "node_modules", ".kintsugi-installed")
-const windows = process.platform === "win32"
-
-/** Everything that decides what an installation gives. */
-const wanted = (): string => {
-  const hash = createHash("sha256").update(packageManager())
-  for (const file of ["package.json", "pnpm-lock.yaml"]) hash.update(readFileSync(join(folder, file)))
-  return hash.digest("hex")
-}
-
-/** Whether they are there, installed now if need be. */
-const install = (): boolean => {
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted()) return true
-  const { status } = spawnSync(
-    windows ? "npx.cmd" : "npx",
-    ["--yes", packageManager(), "install", "--ignore-workspace", "--frozen-lockfile"],
-    { cwd: folder, stdio: ["ignore", 2, 2], shell: windows, env: { ...process.env, CI: process.env["CI"] ?? "true" } }
-  )
-  if (status === 0) writeFileSync(stamp, wanted())
-  return status === 0
-}
+const folder = "bench/peers"
 
 const flags = ["--expose-gc", "--max-semi-space-size=64", "--disable-warning=ExperimentalWarning"]
 const scripts: ReadonlyArray<RowFile> = [
@@ -46,11 +23,11 @@ const scripts: ReadonlyArray<RowFile> = [
   { name: "weight", flags }
 ]
 
-if (!install()) {
+if (!installIn(folder)) {
   process.stderr.write("could not install the peers: see the messages above; the network may be unreachable\n")
   process.exitCode = 1
 } else {
-  const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+  const { dependencies } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"))
   const versions = Object.entries(dependencies).map((entry) => entry.join(" "))
   process.stdout.write(`Node ${process.version}; ${versions.join(", ")}\n`)
   const given = process.argv.slice(2)

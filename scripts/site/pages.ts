@@ -1,7 +1,7 @@
 /** Which pages the site has, where each is found, and what becomes of their links. Nothing here needs what the site is built with. */
 import { existsSync } from "node:fs"
 import { join, posix } from "node:path"
-import { modules } from "../api.ts"
+import { type Module, modules } from "../api.ts"
 import { pathsIn, read, root } from "../files.ts"
 
 /** A page of the repository, and its path on the site. */
@@ -81,7 +81,7 @@ export const sidebar = (): Array<Group> =>
   sidebarOf(pages(), read("llms.txt").text, (from) => headingOf(read(from).text))
 
 /** Modules with a page of their own. What one whose names are all in another holds is told there. */
-export const references = (): ReadonlyArray<{ readonly title: string; readonly path: string }> => {
+export const references = (): ReadonlyArray<Module> => {
   const { text } = read(index)
   return modules.filter(({ title }) => !isElsewhere(text, title))
 }

@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, posix } from "node:path"
-import { headOf } from "../api.ts"
-import { read, root } from "../files.ts"
+import { headOf, type Module } from "../api.ts"
+import { root } from "../files.ts"
 import { binary } from "../tools.ts"
 import { referenceOf, references } from "./pages.ts"
 
@@ -49,27 +49,20 @@ const formatted = (pages: ReadonlyArray<string>): ReadonlyMap<string, string> =>
   return layouts
 }
 
-/** From where a module is imported: from its package, if the index names it. */
-const importOf = (title: string, path: string): string => {
-  const index = read(posix.join(posix.dirname(path), "index.ts")).text
-  const isNamed = index.includes(`"./${posix.basename(path)}"`)
-  return `Imported from ${isNamed ? `\`${posix.dirname(title)}\`, or by itself from ` : ""}\`${title}\`.`
-}
-
 /** The head of a page: what the module is, as its own comment says. */
-const head = (title: string, path: string): string =>
+const head = (module: Module): string =>
   [
     "---\npageClass: reference\noutline: [2, 3]\n---",
-    `# ${posix.basename(title)}`,
-    importOf(title, path),
-    headOf(path)
+    `# ${posix.basename(module.title)}`,
+    `Imported from ${module.imports.map((path) => `\`${path}\``).join(", or by itself from ")}.`,
+    headOf(module.path)
   ].join("\n\n")
 
 /** Says on the page of each module, all of them below a folder, what the module is, and lays out its declarations. */
 export const finish = (folder: string): void => {
-  const pages = references().map(({ path, title }) => {
-    const file = join(folder, `${referenceOf(title)}.md`)
-    return { file, head: head(title, path), text: readFileSync(file, "utf8").replace(/^# .+\n/, "") }
+  const pages = references().map((module) => {
+    const file = join(folder, `${referenceOf(module.title)}.md`)
+    return { file, head: head(module), text: readFileSync(file, "utf8").replace(/^# .+\n/, "") }
   })
   const layouts = formatted(pages.map(({ text }) => text))
   for (const { file, head, text } of pages) {

@@ -3,8 +3,9 @@ import { spawnSync } from "node:child_process"
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
-import { build, isBuilt, packages } from "../build.ts"
+import { build, isBuilt } from "../build.ts"
 import { root } from "../files.ts"
+import { dependencies, packages } from "../packages.ts"
 import { packageManager } from "../tools.ts"
 
 const windows = process.platform === "win32"
@@ -33,12 +34,7 @@ export const makeConsumer = (): { readonly folder: string; readonly close: () =>
     mkdirSync(place, { recursive: true })
     run("tar", ["-xzf", basename(tarball), "-C", place, "--strip-components=1"], outside)
   }
-  for (const [name, from] of [
-    ["effect", "."],
-    ["jsonrepair", "packages/core"],
-    ["d3-array", "packages/providers"],
-    ["d3-time", "packages/providers"]
-  ] as const) {
+  for (const [name, from] of [["effect", "."] as const, ...dependencies()]) {
     const place = join(folder, "node_modules", name)
     mkdirSync(dirname(place), { recursive: true })
     symlinkSync(realpathSync(join(root, from, "node_modules", name)), place, windows ? "junction" : "dir")

@@ -20,7 +20,7 @@ const weather = tool({
 })
 
 describe("ai", () => {
-  it.effect("P1107 a tool with zod keeps its schema and its defaults, and its types", () =>
+  it.effect("a tool with zod keeps its schema and its defaults, and its types [P1107]", () =>
     Effect.gen(function* () {
       const ours = AiSdk.tool("weather", weather, { sideEffects: "none" })
       const { parameters } = ours.definition.spec()
@@ -37,7 +37,7 @@ describe("ai", () => {
     })
   )
 
-  it.effect("P1107 a refinement of zod is asked, also one that takes a promise", () =>
+  it.effect("a refinement of zod is asked, also one that takes a promise [P1107]", () =>
     Effect.gen(function* () {
       const refined = (isAsync: boolean) =>
         AiSdk.tool(
@@ -65,7 +65,7 @@ describe("ai", () => {
     })
   )
 
-  it.effect("P1107 a tool with jsonSchema, and one that yields, are ours as a set", () =>
+  it.effect("a tool with jsonSchema, and one that yields, are ours as a set [P1107]", () =>
     Effect.gen(function* () {
       const tools = AiSdk.tools({
         weather,

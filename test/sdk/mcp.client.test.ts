@@ -71,18 +71,18 @@ const usesEverything = (server: Mcp.Server) =>
   })
 
 describe("the reference server", { timeout: 30_000 }, () => {
-  it.live("P1107 its tools are ours over stdio, with their hints, and every kind of content arrives", () =>
+  it.live("its tools are ours over stdio, with their hints, and every kind of content arrives [P1107]", () =>
     Effect.flatMap(Mcp.connect("everything", overStdio), usesEverything).pipe(Effect.provide(spawner))
   )
 
-  it.live("P1107 its tools are ours over streamable HTTP too", () =>
+  it.live("its tools are ours over streamable HTTP too [P1107]", () =>
     Effect.gen(function* () {
       const way = yield* overHttp
       yield* Effect.flatMap(Mcp.connect("everything", way), usesEverything)
     }).pipe(Effect.provide(Transport.layerFetch))
   )
 
-  it.live("P1107 the older versions of the protocol are spoken as well", () =>
+  it.live("the older versions of the protocol are spoken as well [P1107]", () =>
     Effect.forEach(
       ["2025-06-18", "2025-03-26", "2024-11-05"] as const,
       (version) =>
@@ -109,7 +109,7 @@ const shop = (log: string) =>
   )
 
 describe("a server of the official SDK", { timeout: 30_000 }, () => {
-  it.live("P1107 a failure that arrives as a success is one of category mcp, and no secret is said again", () =>
+  it.live("a failure that arrives as a success is one of category mcp, and no secret is said again [P1107]", () =>
     Effect.gen(function* () {
       const server = yield* shop(journal().path)
       const soldOut = yield* failed(call(server, "sell", { item: "bread" }))
@@ -123,7 +123,7 @@ describe("a server of the official SDK", { timeout: 30_000 }, () => {
     }).pipe(Effect.provide(spawner))
   )
 
-  it.live("P1107 the interruption of a call cancels it at the server, and so does its time limit", () =>
+  it.live("the interruption of a call cancels it at the server, and so does its time limit [P1107]", () =>
     Effect.gen(function* () {
       const { path, until } = journal()
       const server = yield* shop(path)
@@ -145,7 +145,7 @@ describe("a server of the official SDK", { timeout: 30_000 }, () => {
     }).pipe(Effect.provide(spawner))
   )
 
-  it.live("P1107 a process that goes away fails its call, and the next call starts it again; the scope ends it", () =>
+  it.live("a process that goes away fails its call, and the next call starts it again; the scope ends it [P1107]", () =>
     Effect.gen(function* () {
       const { lines, path } = journal()
       yield* Effect.scoped(
@@ -163,7 +163,7 @@ describe("a server of the official SDK", { timeout: 30_000 }, () => {
     }).pipe(Effect.provide(spawner))
   )
 
-  it.live("P1107 changes of the list are heard, and how far a call is", () =>
+  it.live("changes of the list are heard, and how far a call is [P1107]", () =>
     Effect.gen(function* () {
       const server = yield* shop(journal().path)
       const listening = yield* Deferred.make<void>()
@@ -200,7 +200,7 @@ describe("a server of the official SDK", { timeout: 30_000 }, () => {
     }).pipe(Effect.provide(spawner))
   )
 
-  it.live("P1107 a program that cannot be started is named, and fails at once", () =>
+  it.live("a program that cannot be started is named, and fails at once [P1107]", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(Mcp.connect("nobody", Mcp.stdio({ command: "/no/such/program" })))
       assert.deepInclude(error, { tool: "nobody", category: "mcp" })

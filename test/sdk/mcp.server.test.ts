@@ -74,7 +74,7 @@ const use = (client: Asking) =>
   })
 
 describe("our server", { timeout: 30_000 }, () => {
-  it.live("P1107 serves tools and agents over stdio, with their hints; failures are results with isError", () =>
+  it.live("serves tools and agents over stdio, with their hints; failures are results with isError [P1107]", () =>
     Effect.gen(function* () {
       const client = yield* overStdio
       assert.deepInclude(client.getServerVersion(), { name: "desk", version: "1.2.3" })
@@ -88,9 +88,9 @@ describe("our server", { timeout: 30_000 }, () => {
     })
   )
 
-  it.live("P1107 serves them over streamable HTTP too", () => Effect.flatMap(overHttp, use))
+  it.live("serves them over streamable HTTP too [P1107]", () => Effect.flatMap(overHttp, use))
 
-  it.live("P1107 speaks the newest version of the protocol with a client that knows it", () =>
+  it.live("speaks the newest version of the protocol with a client that knows it [P1107]", () =>
     Effect.gen(function* () {
       const fetch = yield* handler
       const client = yield* connected(new NewClient(identity, { versionNegotiation: { mode: "auto" } }), (client) =>
@@ -101,7 +101,7 @@ describe("our server", { timeout: 30_000 }, () => {
     })
   )
 
-  it.live("P1107 a call says how far it is, and is interrupted when the client cancels it", () =>
+  it.live("a call says how far it is, and is interrupted when the client cancels it [P1107]", () =>
     Effect.gen(function* () {
       const client = yield* overHttp
       const heard: Array<unknown> = []

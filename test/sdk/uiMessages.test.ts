@@ -82,14 +82,14 @@ describe("readUIMessageStream", () => {
     })
   )
 
-  it.effect("P502 has nothing of an attempt that was discarded", () =>
+  it.effect("has nothing of an attempt that was discarded [P502]", () =>
     Effect.gen(function* () {
       const message = yield* messageOf(fails(overloaded, { type: "text-delta", text: "wro" }), text("All is well."))
       assert.deepStrictEqual(partsOf(message), ["text: All is well."])
     })
   )
 
-  it.effect("P902 knows what was asked and refused", () =>
+  it.effect("knows what was asked and refused [P902]", () =>
     Effect.gen(function* () {
       const message = yield* messageOf(calls(call("pay", {}, "c1")), text("Then not."))
       assert.deepStrictEqual(partsOf(message), ["c1: output-denied", "text: Then not."])
