@@ -15,7 +15,7 @@ const core = (...paths: ReadonlyArray<string>): RegExp => new RegExp(`^packages/
 const codec = (name: string, ...paths: ReadonlyArray<string>): Target => ({
   name,
   matches: new RegExp(`^packages/providers/src/codec/(?:${paths.join("|")})\\.ts$`),
-  tables: ["test/providersPage.test.ts", "test/providers/classify/errorCodes.test.ts"]
+  tables: ["test/repository/providersPage.test.ts", "test/providers/classify/errorCodes.test.ts"]
 })
 
 export const targets: ReadonlyArray<Target> = [
@@ -56,5 +56,5 @@ export const testFolders: ReadonlyArray<string> = [
   "test/interop",
   "test/view",
   "test/laws",
-  "test/providersPage.test.ts"
+  "test/repository/providersPage.test.ts"
 ]

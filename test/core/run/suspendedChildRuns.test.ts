@@ -2,10 +2,8 @@
 import { assert } from "@effect/vitest"
 import {
   Agent,
-  type AgentEvent,
   Approval,
   Approver,
-  Budget,
   Message,
   Recovery,
   Skill,
@@ -15,39 +13,14 @@ import {
   ToolPolicy
 } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Cause, Effect, Exit, Fiber, Queue, Schema, Stream } from "effect"
+import { Effect, Fiber, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { it } from "../../_support/run.ts"
-import { busy, calm, done, isTerminal, read, scripted, settlements } from "../../_support/dialogue.ts"
+import { busy, calm, done, isTerminal, read, scripted } from "../../_support/dialogue.ts"
 import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
+import { asking, family, look } from "./_support/family.ts"
 
 const { call, calls, make, text } = ScriptedModel
-
-const asking = (id = "s1") => call("sub", { input: "do it" }, id)
-
-const looks = (times: number) => Array.from({ length: times }, () => Effect.succeed("seen"))
-
-const look = calls(call("look", {}, "l"))
-
-/** A tool that needs approval, in a sub-agent that looks first. */
-const family = (budget: Budget.Limits = {}) => {
-  const paid: Array<number> = []
-  const pay = Tool.make("pay", {
-    description: "Pays.",
-    parameters: Schema.Struct({ cents: Schema.Int }),
-    success: Schema.String,
-    sideEffects: "unsafe",
-    run: ({ cents }) => Effect.sync(() => `paid ${paid.push(cents)}`)
-  }).pipe(Tool.requireApproval({ validFor: "1 day" }))
-  const { runs: looked, tool: looking } = scripted("look", ...looks(4))
-  const sub = Agent.make("sub", {
-    budget: { maxTurns: 50 },
-    skills: [Skill.make("s", { description: "S.", tools: [looking, pay] })]
-  })
-  const tool = Agent.asTool(sub, { description: "Does it." })
-  const boss = Agent.make("boss", { budget, skills: [Skill.make("b", { description: "B.", tools: [tool] })] })
-  return { paid, looked, sub, tool, boss }
-}
 
 const payment = calls(call("pay", { cents: 5 }, "p"))
 
@@ -201,139 +174,6 @@ it.effect("what somebody has changed in a nested snapshot is refused as well [P9
   })
 )
 
-it.effect(
-  "a limit of the run above that a sub-agent reaches is a checkpoint that keeps the sub-agent's work [A909 A911]",
-  () =>
-    Effect.gen(function* () {
-      const { boss, looked } = family({ maxTurns: 3 })
-      const agent = boss.pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
-      const model = yield* make(calls(asking()), look, look, look, text("sub done"), done)
-      const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
-      assert.strictEqual(looked.length, 2)
-      assert.deepStrictEqual(from.open?.settlements, [null])
-      const again = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), { from }, model))
-      assert.deepInclude(again.spent, { turns: 3, toolCalls: 3 })
-      const end = yield* outcomeOf(Agent.resume(agent), { from: again, budget: { maxTurns: 6 } }, model)
-      assert.strictEqual(end._tag, "Completed")
-      assert.strictEqual(looked.length, 3)
-      assert.deepStrictEqual(read(model), ["result: sub done"])
-    })
-)
-
-it.effect("so is the end of its time; what the sub-agent was at is settled as cut off [A903 A909]", () =>
-  Effect.gen(function* () {
-    const began = yield* Queue.unbounded<void>()
-    const slow = scripted("look", Effect.andThen(Queue.offer(began, undefined), Effect.never))
-    const sub = Agent.make("sub", { skills: [Skill.make("s", { description: "S.", tools: [slow.tool] })] })
-    const boss = Agent.make("boss", {
-      budget: { maxDuration: "10 seconds" },
-      skills: [Skill.make("b", { description: "B.", tools: [Agent.asTool(sub, { description: "S." })] })]
-    }).pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
-    const model = yield* make(calls(asking()), look, text("sub done"), done)
-    const fiber = yield* Effect.forkChild(outcomeOf(boss, "go", model))
-    yield* Queue.take(began)
-    yield* TestClock.adjust("10 seconds")
-    const from = yield* snapshotOf(yield* Fiber.join(fiber))
-    const [nested] = from.open?.nested ?? []
-    assert.deepStrictEqual(settlements(nested?.snapshot.transcript ?? []), [
-      "interrupted: The call was interrupted before it ended."
-    ])
-    const end = yield* outcomeOf(Agent.resume(boss), { from, budget: { maxDuration: "1 minute" } }, model)
-    assert.strictEqual(end._tag, "Completed")
-    assert.strictEqual(slow.runs.length, 1)
-    assert.deepStrictEqual(read(model), ["result: sub done"])
-  })
-)
-
-it.effect("whoever decides is asked once about a limit, however many sub-agents reach it at once [A909]", () =>
-  Effect.gen(function* () {
-    for (const decision of ["extend", "checkpoint", "stop"] as const) {
-      const limits: Array<number> = []
-      const { runs, tool: looking } = scripted("look", ...looks(20))
-      const sub = Agent.make("sub", {
-        budget: { maxTurns: 50 },
-        skills: [Skill.make("s", { description: "S.", tools: [looking] })]
-      })
-      const boss = Agent.make("boss", {
-        budget: { maxTurns: 5 },
-        skills: [Skill.make("b", { description: "B.", tools: [Agent.asTool(sub, { description: "S." })] })]
-      }).pipe(
-        Agent.onBudgetExceeded(({ limit }) => {
-          limits.push(limit)
-          const decided = limit < 9 && decision === "extend" ? Budget.extend(limit + 4) : Budget.stop
-          return Effect.as(calm, decision === "checkpoint" ? Budget.checkpoint : decided)
-        })
-      )
-      const turns = decision === "extend" ? 8 : 4
-      const model = yield* make(
-        calls(asking("s1"), asking("s2"), asking("s3"), asking("s4")),
-        ...Array.from({ length: turns }, () => look)
-      )
-      const handle = yield* boss.start("go").pipe(Effect.provide(model.layer))
-      const exit = yield* Effect.exit(handle.outcome)
-      assert.deepStrictEqual(limits, decision === "extend" ? [5, 9] : [5])
-      assert.strictEqual(runs.length, turns)
-      const events = yield* Stream.runCollect(handle.events)
-      assert.strictEqual(events.filter(({ type }) => type === "budget-exceeded").length, limits.length)
-      assert.strictEqual(Exit.isSuccess(exit), decision === "checkpoint")
-    }
-  })
-)
-
-it.run(
-  "the end of a budget names the agent whose limit it is, and tells the model nothing that is not for it [P704]",
-  (run) =>
-    Effect.gen(function* () {
-      const { sub } = family()
-      const failed: Array<AgentEvent.AgentEvent> = []
-      const heard = sub.pipe(
-        Agent.onEvent((event) => Effect.sync(() => void (event.type === "run-failed" && failed.push(event))))
-      )
-      for (const sideEffects of ["none", "unsafe"] as const) {
-        const tool = Agent.asTool(heard, { description: "Does it.", sideEffects })
-        const boss = Agent.make("boss", {
-          budget: { maxTurns: 2 },
-          skills: [Skill.make("b", { description: "B.", tools: [tool] })]
-        })
-        const model = yield* make(calls(asking()), look)
-        const approving = Approver.layer(() => Effect.die("nobody is asked"))
-        const error = yield* Effect.flip(run(boss, "go").pipe(Effect.provide(approving), Effect.provide(model.layer)))
-        assert(error._tag === "BudgetExceededError")
-        assert.include(error.message, "Agent 'boss' reached its limit of 2 turns")
-        const [said] = settlements(error.transcript)
-        assert.match(
-          said ?? "",
-          sideEffects === "none"
-            ? /^interrupted: ERROR: the call was stopped, for the run has reached its limit of 2 turns$/
-            : /^unknown: ERROR: the call was stopped, for the run has reached its limit of 2 turns\n/
-        )
-      }
-      for (const end of failed) {
-        assert(end.type === "run-failed" && end.error instanceof Error)
-        assert.include(end.error.message, "Agent 'boss' reached its limit of 2 turns")
-      }
-      assert.strictEqual(failed.length, 2)
-    })
-)
-
-it.run("a sub-agent's own limit is told as what happened, without what would help its user [P704 A113]", (run) =>
-  Effect.gen(function* () {
-    const { tool: looking } = scripted("look", ...looks(1))
-    const sub = Agent.make("sub", {
-      budget: { maxTurns: 1 },
-      skills: [Skill.make("s", { description: "S.", tools: [looking] })]
-    })
-    const tool = Agent.asTool(sub, { description: "S." }).pipe(Tool.onError({ orElse: Recovery.tell() }))
-    const boss = Agent.make("boss", { skills: [Skill.make("b", { description: "B.", tools: [tool] })] })
-    const model = yield* make(calls(asking()), look, done)
-    const exit = yield* Effect.exit(run(boss, "go").pipe(Effect.provide(model.layer)))
-    assert.isTrue(Exit.isSuccess(exit), Exit.isFailure(exit) ? Cause.pretty(exit.cause) : "")
-    assert.deepStrictEqual(read(model), [
-      "told: permanent: agent 'sub' reached its limit of 1 turns before it had an answer; consider asking the user for clarification"
-    ])
-  })
-)
-
 it.effect("a sub-agent that goes on passes no gate of its call again, neither policies nor approval [P902 P901]", () =>
   Effect.gen(function* () {
     const { paid, sub } = family()
@@ -427,81 +267,4 @@ it.effect(
       )
       assert.deepStrictEqual(read(model), ["told: failed"])
     })
-)
-
-it.run("a limit of the run above is no failure of the sub-agent: no row is asked [P704]", (run) =>
-  Effect.gen(function* () {
-    const { sub } = family()
-    const asked: Array<unknown> = []
-    const tool = Agent.asTool(sub, { description: "Does it.", sideEffects: "none" }).pipe(
-      Tool.onError({
-        orElse: Recovery.when((error: unknown) => {
-          asked.push(error)
-          return Recovery.tell()
-        })
-      })
-    )
-    const boss = Agent.make("boss", {
-      budget: { maxTurns: 2 },
-      skills: [Skill.make("b", { description: "B.", tools: [tool] })]
-    })
-    const model = yield* make(calls(asking()), look)
-    const nobody = Approver.layer(() => Effect.die("nobody is asked"))
-    const error = yield* Effect.flip(run(boss, "go").pipe(Effect.provide(nobody), Effect.provide(model.layer)))
-    assert(error._tag === "BudgetExceededError")
-    assert.deepStrictEqual(asked, [])
-    assert.deepStrictEqual(settlements(error.transcript), [
-      "interrupted: ERROR: the call was stopped, for the run has reached its limit of 2 turns"
-    ])
-  })
-)
-
-it.effect("what is known of calls that were settled beside a sub-agent counts when the run goes on [A909 A911]", () =>
-  Effect.gen(function* () {
-    const began = yield* Queue.unbounded<void>()
-    const slow = scripted("look", Effect.andThen(Queue.offer(began, undefined), Effect.never))
-    const sub = Agent.make("sub", { skills: [Skill.make("s", { description: "S.", tools: [slow.tool] })] })
-    const counts: Array<string> = []
-    const failing = (name: string) => {
-      const { tool } = scripted(name, ...Array.from({ length: 3 }, () => Effect.fail(busy())))
-      return tool.pipe(
-        Tool.onError({
-          Busy: Recovery.when((_error, { failingBatches, failuresInARow }) => {
-            counts.push(`${name}: ${failuresInARow} in a row, ${failingBatches} batches`)
-            return Recovery.tell()
-          })
-        })
-      )
-    }
-    const tools = [Agent.asTool(sub, { description: "Does it." }), failing("fetch"), failing("shut")]
-    const boss = Agent.make("boss", {
-      budget: { maxDuration: "10 seconds" },
-      skills: [Skill.make("b", { description: "B.", tools })]
-    }).pipe(
-      Agent.onBudgetExceeded(() => Budget.checkpoint),
-      Agent.toolPolicy(({ callId }) => (callId === "d1" ? ToolPolicy.deny("not now") : ToolPolicy.allow))
-    )
-    const model = yield* make(
-      calls(asking(), call("fetch", {}, "f1"), call("shut", {}, "d1")),
-      look,
-      text("sub done"),
-      calls(call("fetch", {}, "f2"), call("shut", {}, "d2")),
-      done
-    )
-    const fiber = yield* Effect.forkChild(outcomeOf(boss, "go", model))
-    yield* Queue.take(began)
-    yield* TestClock.adjust("10 seconds")
-    const from = yield* snapshotOf(yield* Fiber.join(fiber))
-    assert.deepStrictEqual(
-      from.open?.settlements.map((settlement) => settlement?.kind),
-      [undefined, "told", "denied"]
-    )
-    const end = yield* outcomeOf(Agent.resume(boss), { from, budget: { maxDuration: "1 minute" } }, model)
-    assert.strictEqual(end._tag, "Completed")
-    assert.deepStrictEqual(counts, [
-      "fetch: 0 in a row, 0 batches",
-      "fetch: 1 in a row, 1 batches",
-      "shut: 0 in a row, 1 batches"
-    ])
-  })
 )

@@ -3,8 +3,8 @@ import * as Providers from "@kintsugi/providers"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { root } from "../scripts/files.ts"
-import { path, providers, render } from "../scripts/providers.ts"
+import { root } from "../../scripts/files.ts"
+import { path, providers, render } from "../../scripts/providers.ts"
 
 describe(path, () => {
   const page = readFileSync(join(root, path), "utf8")

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest"
-import { check, type Example, extract, installedTypes } from "../scripts/doctest.ts"
-import { type File, read } from "../scripts/files.ts"
+import { check, type Example, extract, installedTypes } from "../../scripts/doctest.ts"
+import { type File, read } from "../../scripts/files.ts"
 
 /** A row of a table whose second cell is an expression and whose third one is its value. */
 interface Row {

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { install, remains, weigh } from "../bench/src/bundling.ts"
-import { programs } from "../bench/src/weighed.ts"
-import { marked } from "../scripts/pure.ts"
+import { install, remains, weigh } from "../../bench/src/bundling.ts"
+import { programs } from "../../bench/src/weighed.ts"
+import { marked } from "../../scripts/pure.ts"
 
 const folder = mkdtempSync(join(realpathSync(tmpdir()), "kintsugi-bundle-"))
 

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { RecoveryAdvice } from "@kintsugi/core"
 import { assert, describe, it } from "vitest"
-import { path, render } from "../scripts/errors.ts"
-import { pathsIn, root } from "../scripts/files.ts"
+import { path, render } from "../../scripts/errors.ts"
+import { pathsIn, root } from "../../scripts/files.ts"
 
 describe(path, () => {
   const page = readFileSync(join(root, path), "utf8")

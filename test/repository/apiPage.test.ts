@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs"
 import { join, posix } from "node:path"
 import { assert, describe, it } from "vitest"
-import { modules, namesOf, path, render } from "../scripts/api.ts"
-import { filesIn, read, root } from "../scripts/files.ts"
+import { modules, namesOf, path, render } from "../../scripts/api.ts"
+import { filesIn, read, root } from "../../scripts/files.ts"
 
 describe(path, () => {
   it("lists every exported name; `npm run api` writes it anew", () => {

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join, posix } from "node:path"
 import { expect, it } from "vitest"
-import { pathsIn, read, root } from "../scripts/files.ts"
+import { pathsIn, read, root } from "../../scripts/files.ts"
 import { Recovery } from "@kintsugi/core"
 import { PolicyText, PolicyView } from "@kintsugi/view"
-import { folder, render, search } from "../scripts/pictures.ts"
+import { folder, render, search } from "../../scripts/pictures.ts"
 
 it("the pictures of the guide are current: npm run pictures [P1247]", async () => {
   const drawn = await render()

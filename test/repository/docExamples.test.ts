@@ -1,5 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest"
-import { check, documents, type Example, extract, generate, installedTypes, type Problem } from "../scripts/doctest.ts"
+import {
+  check,
+  documents,
+  type Example,
+  extract,
+  generate,
+  installedTypes,
+  type Problem
+} from "../../scripts/doctest.ts"
 
 const homes = installedTypes()
 const fence = "```"

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join, posix } from "node:path"
 import { assert, describe, it } from "vitest"
-import { pathsIn, root } from "../scripts/files.ts"
+import { pathsIn, root } from "../../scripts/files.ts"
 
 const pages = [
   ...["README.md", "AGENTS.md", "CONTRIBUTING.md", "SECURITY.md", "llms.txt"].filter((path) =>

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { pathsIn, read, root } from "../scripts/files.ts"
-import { faults } from "../scripts/site/links.ts"
-import { serve } from "../scripts/site/serve.ts"
+import { pathsIn, read, root } from "../../scripts/files.ts"
+import { faults } from "../../scripts/site/links.ts"
+import { serve } from "../../scripts/site/serve.ts"
 import {
   apiSidebar,
   type Group,
@@ -16,7 +16,7 @@ import {
   sidebar,
   sidebarOf,
   staged
-} from "../scripts/site/pages.ts"
+} from "../../scripts/site/pages.ts"
 
 const linksOf = (groups: ReadonlyArray<Group>) => groups.flatMap(({ items }) => items.map(({ link }) => link))
 const fileOf = (link: string) => `${link.slice(1)}${link.endsWith("/") ? "index" : ""}.md`

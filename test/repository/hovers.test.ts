@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { root } from "../scripts/files.ts"
-import { binary } from "../scripts/tools.ts"
+import { root } from "../../scripts/files.ts"
+import { binary } from "../../scripts/tools.ts"
 import { assert, describe, it } from "vitest"
 
 /** The types of the exports of `test/types/hovers.ts`, by name, with the modules before their names left out. */

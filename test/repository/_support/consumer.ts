@@ -1,0 +1,148 @@
+/** A project outside of the repository that installs the packed tarballs of every package. */
+import { spawnSync } from "node:child_process"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, dirname, join } from "node:path"
+import { build, isBuilt } from "../../../scripts/build.ts"
+import { root } from "../../../scripts/files.ts"
+import { dependencies, packages } from "../../../scripts/packages.ts"
+import { binary, packageManager } from "../../../scripts/tools.ts"
+
+export const windows = process.platform === "win32"
+
+/** Output of a program, exit code first, for a message that tells all. */
+export const run = (program: string, parameters: ReadonlyArray<string>, cwd: string) => {
+  const { error, status, stderr, stdout } = spawnSync(program, parameters, {
+    cwd,
+    encoding: "utf8",
+    shell: windows && program.endsWith(".cmd"),
+    env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, npm_config_prefer_offline: "true" }
+  })
+  if (error) throw error
+  return { status, stdout, output: `exit ${status}\n${stdout}${stderr}` }
+}
+
+export const node = (script: string, parameters: ReadonlyArray<string>, cwd: string) =>
+  run(process.execPath, [script, ...parameters], cwd)
+
+/** A folder outside of the repository, so that nothing of the workspace is found by walking up. */
+export const folder = mkdtempSync(join(realpathSync(tmpdir()), "kintsugi-packaging-"))
+export const consumer = join(folder, "consumer")
+export const installed = (name: string) => join(consumer, "node_modules/@kintsugi", name)
+export const tarballs = new Map<string, string>()
+
+export const manifestOf = (name: string) => JSON.parse(readFileSync(join(installed(name), "package.json"), "utf8"))
+
+/** Packs a package as a release would, and unpacks it where a consumer would have it. */
+const install = (name: string) => {
+  const packed = run(
+    windows ? "npx.cmd" : "npx",
+    ["--yes", packageManager(), "pack", "--pack-destination", folder],
+    join(root, "packages", name)
+  )
+  const tarball = /[^\s/\\]+\.tgz/.exec(packed.stdout)?.[0]
+  if (packed.status !== 0 || tarball === undefined) throw new Error(packed.output)
+  tarballs.set(name, join(folder, tarball))
+  mkdirSync(installed(name), { recursive: true })
+  const unpacked = run("tar", ["-xzf", basename(tarball), "-C", installed(name), "--strip-components=1"], folder)
+  if (unpacked.status !== 0) throw new Error(unpacked.output)
+}
+
+/** Gives the consumer a package of the workspace; what that one needs is found next to its real path. */
+export const link = (name: string, from: string) => {
+  const target = realpathSync(join(root, from, "node_modules", name))
+  const place = join(consumer, "node_modules", name)
+  mkdirSync(dirname(place), { recursive: true })
+  symlinkSync(target, place, windows ? "junction" : "dir")
+}
+
+/** Where the type tests of the repository are compiled against what is installed, with the very same options. */
+export const typeTests = join(consumer, "types")
+
+export const checkTypes = (...parameters: ReadonlyArray<string>) =>
+  node(binary("typescript", "tsc"), ["-p", "test/types", "--pretty", "false", ...parameters], typeTests)
+
+export const write = (name: string, text: string) => writeFileSync(join(consumer, name), text)
+
+const tsconfig = {
+  compilerOptions: {
+    target: "es2024",
+    lib: ["es2024", "dom", "dom.iterable"],
+    module: "nodenext",
+    strict: true,
+    noEmit: true,
+    types: []
+  },
+  files: ["main.ts"]
+}
+
+const main = `
+import { Agent, Recovery, Tool } from "@kintsugi/core"
+import * as RecoveryModule from "@kintsugi/core/Recovery"
+import * as CoreTesting from "@kintsugi/core/testing"
+import { Durable } from "@kintsugi/durable"
+import * as DurableModule from "@kintsugi/durable/Durable"
+import * as AiSdk from "@kintsugi/interop/AiSdk"
+import * as Mcp from "@kintsugi/interop/Mcp"
+import * as McpServer from "@kintsugi/interop/McpServer"
+import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
+import { OpenAi } from "@kintsugi/providers"
+import * as OpenAiModule from "@kintsugi/providers/OpenAi"
+import * as ProvidersTesting from "@kintsugi/providers/testing"
+import { Recording, Svg, Scene } from "@kintsugi/view"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as WorkflowEngine from "effect/workflow/WorkflowEngine"
+
+const shout = Agent.deterministic("shout", (text: string) => Effect.succeed(text.toUpperCase()))
+
+const answer: string = await Effect.runPromise(shout("it works"))
+const shouts = Durable.workflow(shout, { name: "shout", input: Schema.String, output: Schema.String })
+const durably: string = await Effect.runPromise(
+  shouts.workflow.execute({ id: "1", input: "it lasts" }).pipe(
+    Effect.provide(shouts.layer.pipe(Layer.provideMerge(WorkflowEngine.layerMemory)))
+  )
+)
+const inputSchema = { jsonSchema: { type: "object", properties: {} } }
+const foreign = AiSdk.tool("ring", { description: "Rings.", inputSchema, execute: () => "rung" })
+const hints = Mcp.sideEffectsOf(McpServer.hintsOf("idempotent"))
+const chunks: number = UiMessageStream.fromEvents([]).length
+const picture: string = Svg.draw(Scene.make(Recording.parse("")))
+const sameModules =
+  Recovery.retry === RecoveryModule.retry &&
+  OpenAi.model === OpenAiModule.model &&
+  Durable.workflow === DurableModule.workflow
+const kinds = [Tool.make, ...Object.values(CoreTesting), ...Object.values(ProvidersTesting)].map((value) => typeof value)
+
+export const report: string = JSON.stringify({
+  answer,
+  durably,
+  foreign: foreign.name,
+  hints,
+  chunks,
+  isDrawn: picture.startsWith("<svg"),
+  sameModules,
+  isEmpty: kinds.includes("undefined")
+})
+`
+
+/** Packs every package, and makes the consumer. */
+export const setUp = (): void => {
+  if (!isBuilt() && !build()) throw new Error("the packages do not build")
+  mkdirSync(consumer, { recursive: true })
+  for (const name of packages) install(name)
+  link("effect", ".")
+  for (const [name, needing] of dependencies()) link(name, needing)
+  link("vitest", ".")
+  link("@types/node", ".")
+  write("package.json", JSON.stringify({ name: "consumer", private: true, type: "module" }))
+  write("tsconfig.json", JSON.stringify(tsconfig))
+  write("main.ts", main)
+  for (const path of ["tsconfig.base.json", "tsconfig.json", "test/types"]) {
+    cpSync(join(root, path), join(typeTests, path), { recursive: true })
+  }
+  write("run.mjs", 'process.stdout.write((await import("./main.ts")).report)\n')
+}
+
+export const tearDown = (): void => rmSync(folder, { recursive: true, force: true })
