@@ -18,6 +18,7 @@ import {
 } from "./_support/algebra.ts"
 import { seed } from "../_support/cases.ts"
 import { retriesOf, waitOf } from "./_support/policies.ts"
+import { idsOfTitle } from "../../scripts/ruleIds.ts"
 import { law, type Play } from "../_support/laws.ts"
 import * as Waits from "../_support/waits.ts"
 
@@ -28,7 +29,7 @@ type Holds = (operations: Operations, one: Case, play: Play) => Effect.Effect<un
 const laws = new Map<string, Holds>()
 
 const lawOfOperations = (title: string, holds: Holds): void => {
-  laws.set(title.slice(0, 4), holds)
+  for (const id of idsOfTitle(title)) laws.set(id, holds)
   law(title, algebraic, (one, play) => holds(effects, one, play))
 }
 
@@ -207,7 +208,7 @@ const wrong: ReadonlyArray<readonly [law: string, what: string, operations: Part
 ]
 
 for (const [id, what, operations] of wrong) {
-  it.effect(`${id} is broken where ${what}`, () =>
+  it.effect(`a law is broken where ${what} [${id}]`, () =>
     Effect.gen(function* () {
       const holds = laws.get(id)
       assert(holds !== undefined)

@@ -59,7 +59,7 @@ type Mutation = readonly [
 
 const mutations: ReadonlyArray<Mutation> = [
   [
-    "P401 a call without its settlement",
+    "a call without its settlement [P401]",
     settled,
     changing("turn-end", (event) => ({
       ...event,
@@ -67,41 +67,41 @@ const mutations: ReadonlyArray<Mutation> = [
     })),
     "The message of 'worker' in turn 1"
   ],
-  ["P401 calls of which no message tells", settled, without("turn-end"), "of which no message tells"],
+  ["calls of which no message tells [P401]", settled, without("turn-end"), "of which no message tells"],
   [
-    "P401 a settlement that is another than was told",
+    "a settlement that is another than was told [P401]",
     settled,
     changing("tool-end", (event) => ({ ...event, use: { ...event.use, settlement: { kind: "told", text: "no" } } })),
     "The settlement of c1"
   ],
-  ["P401 a result of which nobody was told", settled, without("tool-end"), "c1 is settled as 'result', and no event"],
+  ["a result of which nobody was told [P401]", settled, without("tool-end"), "c1 is settled as 'result', and no event"],
   [
-    "P703 an attempt that is not booked",
+    "an attempt that is not booked [P703]",
     booked,
     changing("run-completed", (event) => ({ ...event, ledger: event.ledger.slice(1) })),
     "What is booked for 'worker'"
   ],
   [
-    "P703 usage that is no sum",
+    "usage that is no sum [P703]",
     booked,
     changing("run-completed", (event) => ({ ...event, usage: Usage.empty })),
     "The usage of 'worker'"
   ],
-  ["P703 an attempt that began in secret", booked, without("model-start"), "The attempts of 'worker' that have ended"],
+  ["an attempt that began in secret [P703]", booked, without("model-start"), "The attempts of 'worker' that have ended"],
   [
-    "P703 a reply that is not counted",
+    "a reply that is not counted [P703]",
     booked,
     (recording) => ({ ...recording, sent: [...recording.sent, Usage.make({ inputTokens: 1 })] }),
     "The usage of the whole"
   ],
   [
-    "P602 an unsafe tool that runs twice",
+    "an unsafe tool that runs twice [P602]",
     safe,
     (recording) => ({ ...recording, starts: [...recording.starts, ...recording.starts] }),
     "'pay' is unsafe and runs again in call c1"
   ],
   [
-    "P602 an effect that is settled as none",
+    "an effect that is settled as none [P602]",
     safe,
     changing("turn-end", (event) => ({
       ...event,
@@ -115,52 +115,52 @@ const mutations: ReadonlyArray<Mutation> = [
     "'pay' is unsafe and may have taken effect, but call c1 is settled as interrupted"
   ],
   [
-    "A1202 a run with two ends",
+    "a run with two ends [A1202]",
     ended,
     (recording) => ({ ...recording, events: [...recording.events, ...recording.events.slice(-1)] }),
     "'worker' ends 2 times"
   ],
-  ["A1202 a run without a beginning", ended, without("run-start"), "'worker' begins 0 times"],
+  ["a run without a beginning [A1202]", ended, without("run-start"), "'worker' begins 0 times"],
   [
-    "A1202 an event after the end",
+    "an event after the end [A1202]",
     ended,
     (recording) => ({ ...recording, events: [...recording.events, ...recording.events.slice(0, 1)] }),
     "goes on after its end, with run-start"
   ],
   [
-    "A1205 a reader that misses something",
+    "a reader that misses something [A1205]",
     ended,
     (recording) => ({ ...recording, seen: recording.events.slice(1) }),
     "a reader saw"
   ],
   [
-    "L401 a fiber that is left",
+    "a fiber that is left [L401]",
     over,
     (recording) => ({ ...recording, left: { fibers: 1, steps: 0 } }),
     "1 fibers are left"
   ],
   [
-    "L401 a step that is left",
+    "a step that is left [L401]",
     over,
     (recording) => ({ ...recording, left: { fibers: 0, steps: 1 } }),
     "1 steps have not ended"
   ],
-  ["L401 a late event", over, (recording) => ({ ...recording, later: { events: 1, steps: 0 } }), "1 events come after"],
+  ["a late event [L401]", over, (recording) => ({ ...recording, later: { events: 1, steps: 0 } }), "1 events come after"],
   [
-    "L401 a late step",
+    "a late step [L401]",
     over,
     (recording) => ({ ...recording, later: { events: 0, steps: 1 } }),
     "1 steps are taken after"
   ],
-  ["L401 a run without an end", over, (recording) => ({ ...recording, exit: undefined }), "does not end within a day"],
+  ["a run without an end [L401]", over, (recording) => ({ ...recording, exit: undefined }), "does not end within a day"],
   [
-    "A1203 a model call that is never closed",
+    "a model call that is never closed [A1203]",
     closed,
     without("model-end"),
     "model-start of 'worker', turn 1, ends 0 times"
   ],
   [
-    "A1203 a call that is closed twice",
+    "a call that is closed twice [A1203]",
     closed,
     (recording) => ({
       ...recording,
@@ -168,15 +168,15 @@ const mutations: ReadonlyArray<Mutation> = [
     }),
     "tool-start of 'worker', turn 1, ends 2 times"
   ],
-  ["A1203 a call of no run", closed, without("run-start"), "tool-start of 'worker' belongs to no run"],
+  ["a call of no run [A1203]", closed, without("run-start"), "tool-start of 'worker' belongs to no run"],
   [
-    "A111 an interruption that is handled",
+    "an interruption that is handled [A111]",
     passing,
     (recording) => ({ ...recording, interrupted: { at: 1, events: 2 } }),
     "an interruption was handled: the run goes on"
   ],
   [
-    "A111 something that happens after an interruption",
+    "something that happens after an interruption [A111]",
     passing,
     (recording) => ({ ...recording, interrupted: { at: 1, events: 2 } }),
     "19 ms after the interruption of the run"

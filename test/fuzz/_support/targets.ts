@@ -15,7 +15,7 @@ export interface Target {
 }
 
 const seedsIn = (name: string): ReadonlyArray<unknown> =>
-  JSON.parse(readFileSync(new URL(`../fixtures/fuzz/${name}.json`, import.meta.url), "utf8"))
+  JSON.parse(readFileSync(new URL(`../../fixtures/fuzz/${name}.json`, import.meta.url), "utf8"))
 
 const jsonSeeds = (name: string): ReadonlyArray<string> => seedsIn(name).map((seed) => JSON.stringify(seed))
 
