@@ -6,9 +6,19 @@
 // goes to standard error.
 import { spawn, spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { constants } from "node:os"
-import { delimiter, join, resolve } from "node:path"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  rmdirSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
+import { constants, homedir } from "node:os"
+import { delimiter, dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = resolve(fileURLToPath(import.meta.url), "../..")
@@ -68,6 +78,41 @@ const takeLock = () => {
   return false
 }
 
+/**
+ * Whether this process can make a file in the folder, or make the folder first. It tries: for root the mode bits say nothing, and for
+ * a folder below a file neither.
+ */
+const isWritable = (folder) => {
+  if (!existsSync(folder) && dirname(folder) !== folder) return isWritable(dirname(folder))
+  try {
+    rmdirSync(mkdtempSync(join(folder, ".kintsugi-")))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The name as the environment spells it: npm reads its variables in upper and in lower case. */
+const spelled = (name) => Object.keys(process.env).find((key) => key.toLowerCase() === name.toLowerCase()) ?? name
+
+/**
+ * Where the home folder is read-only, npm, pnpm and other tools write to `.cache` instead. Every program that this one starts inherits
+ * the variables, so every later installation does the same. A variable that is set may be npm's default: `npm run` sets it.
+ */
+const leaveReadOnlyHome = () => {
+  const { PNPM_HOME, XDG_DATA_HOME } = process.env
+  const data = PNPM_HOME || join(XDG_DATA_HOME || join(homedir(), ".local/share"), "pnpm")
+  for (const [name, usual, instead] of [
+    ["npm_config_cache", join(homedir(), ".npm"), "npm"],
+    ["npm_config_store_dir", data, "pnpm-store"],
+    ["XDG_CACHE_HOME", join(homedir(), ".cache"), "xdg-cache"],
+    ["XDG_STATE_HOME", join(homedir(), ".local/state"), "xdg-state"]
+  ]) {
+    const variable = spelled(name)
+    if (!isWritable(process.env[variable] || usual)) process.env[variable] = join(root, ".cache", instead)
+  }
+}
+
 const install = async (wanted) => {
   let told = false
   while (!takeLock()) {
@@ -113,7 +158,9 @@ if (file === undefined) {
 if (Number(process.versions.node.split(".")[0]) < 20) {
   fail(`Node 20 or newer is needed to start; this is ${process.version}`)
 }
-if (!existsSync(resolve(root, file))) fail(`${file} does not exist`)
+leaveReadOnlyHome()
 const wanted = fingerprint()
 if (!isInstalled(wanted)) await install(wanted)
+// after the installation, which may bring it
+if (!existsSync(resolve(root, file))) fail(`${file} does not exist`)
 run(localNode(), file, parameters)

@@ -15,7 +15,7 @@ const windows = process.platform === "win32"
 
 /** Everything that decides what an installation gives. */
 const wanted = (folder: string): string => {
-  const hash = createHash("sha256").update(packageManager())
+  const hash = createHash("sha256").update(`${process.platform} ${process.arch} ${packageManager()}`)
   for (const file of ["package.json", "pnpm-lock.yaml"]) hash.update(readFileSync(join(folder, file)))
   return hash.digest("hex")
 }

@@ -1,11 +1,9 @@
 /** What the tests of the whole need besides Node: whether it is there, and how it is installed. */
 import { spawnSync } from "node:child_process"
-import { createHash } from "node:crypto"
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { root } from "../files.ts"
 import { installIn, isInstalledIn } from "../sdk.ts"
-import { packageManager } from "../tools.ts"
 
 export interface Tool {
   readonly name: string
@@ -20,33 +18,21 @@ const windows = process.platform === "win32"
 /** The runtimes and the bundler are a package of their own, with a lock file of its own. */
 export const folder = join(root, "test", "system")
 
-const stamp = join(folder, "node_modules", ".kintsugi-installed")
-
-const wanted = (): string => {
-  const hash = createHash("sha256").update(`${process.platform} ${process.arch} ${packageManager()}`)
-  for (const file of ["package.json", "pnpm-lock.yaml"]) hash.update(readFileSync(join(folder, file)))
-  return hash.digest("hex")
-}
-
 /** The output of a program, or why it did not end well. Its messages go to standard error. */
-const run = (command: string, args: ReadonlyArray<string>, cwd = root): string | undefined => {
+const run = (command: string, args: ReadonlyArray<string>): string | undefined => {
   const { error, signal, status } = spawnSync(command, args, {
-    cwd,
+    cwd: root,
     stdio: ["ignore", 2, 2],
     shell: windows,
-    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive", CI: process.env["CI"] ?? "true" }
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" }
   })
   if (error !== undefined) return `${command}: ${error.message}`
   return status === 0 ? undefined : `${command} ${args[0]} ended with ${signal ?? `exit code ${status}`}`
 }
 
-const installPackages = (): string | undefined => {
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted()) return undefined
-  const args = ["--yes", packageManager(), "install", "--ignore-workspace", "--frozen-lockfile"]
-  const fault = run(windows ? "npx.cmd" : "npx", args, folder)
-  if (fault === undefined) writeFileSync(stamp, wanted())
-  return fault
-}
+/** Installs a package of the repository that has a lock file of its own. */
+const installPackage = (path: string) => (): string | undefined =>
+  installIn(path) ? undefined : `npx could not install ${path}`
 
 /** A program of the search path; `undefined` where there is none. */
 const onPath = (...names: ReadonlyArray<string>): string | undefined =>
@@ -62,7 +48,11 @@ const own = (name: string): string | undefined => {
 }
 
 /** The one of its own package, which is pinned; else any other. */
-const fromPackage = (name: string): Tool => ({ name, find: () => own(name) ?? onPath(name), install: installPackages })
+const fromPackage = (name: string): Tool => ({
+  name,
+  find: () => own(name) ?? onPath(name),
+  install: installPackage("test/system")
+})
 
 let isListFresh = false
 
@@ -93,15 +83,15 @@ export const tools = {
   sdks: {
     name: "the official SDKs",
     find: () => (isInstalledIn("test/sdk") ? join(root, "test", "sdk", "node_modules") : undefined),
-    install: () => (installIn("test/sdk") ? undefined : "npx could not install them")
+    install: installPackage("test/sdk")
   },
   durable: {
     name: "the clients of databases",
     find: () => (isInstalledIn("tools/durable-lab") ? join(root, "tools", "durable-lab", "node_modules") : undefined),
-    install: () => (installIn("tools/durable-lab") ? undefined : "npx could not install them")
+    install: installPackage("tools/durable-lab")
   },
   // any other would be another version
-  oldestNode: { name: "the oldest Node", find: () => own("node"), install: installPackages },
+  oldestNode: { name: "the oldest Node", find: () => own("node"), install: installPackage("test/system") },
   bun: { ...fromPackage("bun"), name: "Bun" },
   deno: { ...fromPackage("deno"), name: "Deno" },
   esbuild: fromPackage("esbuild"),

@@ -87,7 +87,12 @@ const mutations: ReadonlyArray<Mutation> = [
     changing("run-completed", (event) => ({ ...event, usage: Usage.empty })),
     "The usage of 'worker'"
   ],
-  ["an attempt that began in secret [P703]", booked, without("model-start"), "The attempts of 'worker' that have ended"],
+  [
+    "an attempt that began in secret [P703]",
+    booked,
+    without("model-start"),
+    "The attempts of 'worker' that have ended"
+  ],
   [
     "a reply that is not counted [P703]",
     booked,
@@ -145,14 +150,24 @@ const mutations: ReadonlyArray<Mutation> = [
     (recording) => ({ ...recording, left: { fibers: 0, steps: 1 } }),
     "1 steps have not ended"
   ],
-  ["a late event [L401]", over, (recording) => ({ ...recording, later: { events: 1, steps: 0 } }), "1 events come after"],
+  [
+    "a late event [L401]",
+    over,
+    (recording) => ({ ...recording, later: { events: 1, steps: 0 } }),
+    "1 events come after"
+  ],
   [
     "a late step [L401]",
     over,
     (recording) => ({ ...recording, later: { events: 0, steps: 1 } }),
     "1 steps are taken after"
   ],
-  ["a run without an end [L401]", over, (recording) => ({ ...recording, exit: undefined }), "does not end within a day"],
+  [
+    "a run without an end [L401]",
+    over,
+    (recording) => ({ ...recording, exit: undefined }),
+    "does not end within a day"
+  ],
   [
     "a model call that is never closed [A1203]",
     closed,

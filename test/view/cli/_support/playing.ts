@@ -8,8 +8,8 @@ import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import { run } from "../../../packages/view/src/cli/program.ts"
-import { root } from "../../../scripts/files.ts"
+import { run } from "../../../../packages/view/src/cli/program.ts"
+import { root } from "../../../../scripts/files.ts"
 
 /** Where the tests of one file keep their files; gone afterwards. Within the repository, so that policies find the packages. */
 mkdirSync(join(root, ".cache"), { recursive: true })
@@ -67,11 +67,14 @@ export const kintsugi = (
 
 export const main = join(root, "packages/view/src/cli/main.ts")
 
-/** Runs it as a shell does: `command` is given to one, and `kintsugi` stands in it for the program. */
+/** A path as one word of a shell. */
+export const quoted = (path: string): string => `'${path.replaceAll("'", () => "'\\''")}'`
+
+/** Runs a command in a shell, where `kintsugi` is the program. */
 export const shell = (command: string, env: Readonly<Record<string, string>> = {}): Said => {
   const { NO_COLOR: _n, FORCE_COLOR: _f, ...rest } = process.env
-  const script = command.replaceAll("kintsugi", `'${process.execPath}' '${main}'`)
-  const { status, stderr, stdout } = spawnSync("bash", ["-c", `set -o pipefail; ${script}`], {
+  const program = `kintsugi() { ${quoted(process.execPath)} ${quoted(main)} "$@"; }`
+  const { status, stderr, stdout } = spawnSync("bash", ["-c", `set -o pipefail; ${program}; ${command}`], {
     cwd: folder,
     encoding: "utf8",
     env: { ...rest, ...env }

@@ -1,8 +1,8 @@
 /** What the scripts of this repository count and tell. */
 import { describe, expect, it } from "vitest"
-import { isCi, Report } from "../scripts/system/report.ts"
-import { provide } from "../scripts/system/tools.ts"
-import { formatSeconds, secondsOf } from "../scripts/tally.ts"
+import { isCi, Report } from "../../scripts/system/report.ts"
+import { provide } from "../../scripts/system/tools.ts"
+import { formatSeconds, secondsOf } from "../../scripts/tally.ts"
 
 const file = (relativeModuleId: string, duration: number) => ({
   relativeModuleId,
@@ -18,9 +18,9 @@ const file = (relativeModuleId: string, duration: number) => ({
 describe("the seconds of suites", () => {
   it("are those of the folders of test, the slowest first", () => {
     const seconds = secondsOf([
-      file("test/docs.test.ts", 890),
+      file("test/loose.test.ts", 890),
       file("test/core/Agent.test.ts", 1000),
-      file("test/core/testing/Kit.test.ts", 4000),
+      file("test/core/testing/testDoubles.test.ts", 4000),
       file("test\\laws\\L1.test.ts", 9890)
     ])
     expect(formatSeconds(seconds)).toEqual(["   10.0 s  test/laws", "    5.2 s  test/core", "    1.0 s  test"])

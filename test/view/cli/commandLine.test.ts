@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { root } from "../../../scripts/files.ts"
-import { file, folder, kintsugi, main, shell } from "./playing.ts"
+import { file, folder, kintsugi, main, shell } from "./_support/playing.ts"
 
 file("events.jsonl", readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8"))
 file(
@@ -19,7 +19,7 @@ file("hanging.ts", "await new Promise(() => undefined)\nexport const a = 1\n")
 const timeout = 120_000
 
 describe("the command line", () => {
-  it.each([["report"], ["explain"], ["stats"]])("P1242 %s --help has examples of it", async (name) => {
+  it.each([["report"], ["explain"], ["stats"]])("%s --help has examples of it [P1242]", async (name) => {
     const { code, err, out } = await kintsugi([name, "--help"])
     expect([code, err]).toEqual([0, ""])
     expect(out).toContain("EXAMPLES")
@@ -27,7 +27,7 @@ describe("the command line", () => {
     expect(out).toContain("--output, -o <file>")
   })
 
-  it("P1242 tells its commands and exit codes, and its version", { timeout }, async () => {
+  it("tells its commands and exit codes, and its version [P1242]", { timeout }, async () => {
     const { code, out } = await kintsugi(["--help"])
     expect(code).toBe(0)
     expect(out).toMatch(/report .*\n +explain .*\n +stats /)
@@ -37,7 +37,7 @@ describe("the command line", () => {
     expect(await kintsugi([])).toMatchObject({ code: 2, out: "", err: expect.stringContaining("SUBCOMMANDS") })
   })
 
-  it("P1242 completes the words of shells", { timeout }, () => {
+  it("completes the words of shells [P1242]", { timeout }, () => {
     for (const name of ["bash", "zsh", "fish"]) {
       const { code, err, out } = shell(`kintsugi --completions ${name}`)
       expect([code, err]).toEqual([0, ""])
@@ -46,7 +46,7 @@ describe("the command line", () => {
     }
   })
 
-  it("P1240 P1243 exits with its codes, without a stack", { timeout }, () => {
+  it("exits with its codes, without a stack [P1240 P1243]", { timeout }, () => {
     expect(shell("kintsugi stats events.jsonl --json | cat")).toMatchObject({ code: 0, err: "" })
     for (const [command, code] of [
       ["kintsugi report missing.jsonl", 1],
@@ -60,14 +60,14 @@ describe("the command line", () => {
     }
   })
 
-  it("P1243 ends quietly where nobody reads on", { timeout }, () => {
+  it("ends quietly where nobody reads on [P1243]", { timeout }, () => {
     for (const command of ["kintsugi report events.jsonl", "kintsugi stats events.jsonl --json", "kintsugi --help"]) {
       expect(shell(`${command} | head -c 1 > /dev/null`)).toEqual({ code: 0, out: "", err: "" })
     }
     expect(shell("kintsugi report events.jsonl | true")).toEqual({ code: 0, out: "", err: "" })
   })
 
-  it("P1240 P1243 says why it cannot write, and which module never ends", { timeout }, () => {
+  it("says why it cannot write, and which module never ends [P1240 P1243]", { timeout }, () => {
     const full = shell("kintsugi report events.jsonl > /dev/full")
     expect([full.code, full.err]).toEqual([1, expect.stringMatching(/^error: cannot write to standard output: ENOSPC/)])
     const file = shell("kintsugi stats events.jsonl --format svg -o /dev/full")
@@ -76,11 +76,11 @@ describe("the command line", () => {
     expect(hanging).toEqual({ code: 1, out: "", err: "error: the module that was named never ends its loading\n" })
   })
 
-  it("P1243 ends though a policy's module would hold the process", { timeout }, () => {
+  it("ends though a policy's module would hold the process [P1243]", { timeout }, () => {
     expect(shell("kintsugi explain policy.ts")).toMatchObject({ code: 0, err: "" })
   })
 
-  it("P1252 takes nothing of what a policy's module prints for its result", { timeout }, () => {
+  it("takes nothing of what a policy's module prints for its result [P1252]", { timeout }, () => {
     const lines = ["import { log } from 'node:console'", "import { Recovery } from '@kintsugi/core'"]
     const says = ["console.log('noise one')", "log('noise two')", "console.table(['noise three'])"]
     file("noisy.ts", [...lines, ...says, "export const table = { A: Recovery.retry({ retries: 1 }) }"].join("\n"))
@@ -90,7 +90,7 @@ describe("the command line", () => {
     for (const noise of ["noise one", "noise two", "noise three"]) expect(err).toContain(noise)
   })
 
-  it("P1252 fails where a policy's module ends the process", { timeout }, () => {
+  it("fails where a policy's module ends the process [P1252]", { timeout }, () => {
     for (const code of [0, 3]) {
       file("exits.ts", `process.exit(${code})`)
       expect(shell("kintsugi explain exits.ts -o exits.svg")).toEqual({
@@ -102,7 +102,7 @@ describe("the command line", () => {
     }
   })
 
-  it("P1252 can be interrupted while a policy's module holds the thread", { timeout }, async () => {
+  it("can be interrupted while a policy's module holds the thread [P1252]", { timeout }, async () => {
     const looping = file("looping.ts", "import { writeSync } from 'node:fs'\nwriteSync(2, 'begun')\nwhile (true) {}")
     const child = spawn(process.execPath, [main, "explain", looping], { stdio: ["ignore", "ignore", "pipe"] })
     onTestFinished(() => void child.kill("SIGKILL"))
@@ -111,7 +111,7 @@ describe("the command line", () => {
     expect(await once(child, "exit")).toEqual([null, "SIGINT"])
   })
 
-  it("P1253 exits with 130 where it is interrupted, and writes nothing", { timeout }, async () => {
+  it("exits with 130 where it is interrupted, and writes nothing [P1253]", { timeout }, async () => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
       const target = join(folder, `${signal}.html`)
       const child = spawn(process.execPath, [main, "report", "-o", target], { stdio: ["pipe", "ignore", "inherit"] })
@@ -125,7 +125,7 @@ describe("the command line", () => {
     }
   })
 
-  it("P1241 colours on a terminal alone, and not where NO_COLOR is set", { timeout }, async () => {
+  it("colours on a terminal alone, and not where NO_COLOR is set [P1241]", { timeout }, async () => {
     const escape = "\u001b["
     const asked = ["stats", "events.jsonl"]
     expect(shell(`kintsugi ${asked.join(" ")}`).out).not.toContain(escape)

@@ -4,14 +4,14 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
-import { file, folder, kintsugi } from "./playing.ts"
+import { file, folder, kintsugi } from "./_support/playing.ts"
 
 const events = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
 const whole = file("events.jsonl", events)
 const lines = events.trimEnd().split("\n")
 
 describe("kintsugi report", () => {
-  it("P1237 writes the page or the timeline, by the ending", async () => {
+  it("writes the page or the timeline, by the ending [P1237]", async () => {
     const page = join(folder, "report.html")
     expect(await kintsugi(["report", whole, "-o", page])).toEqual({ code: 0, out: "", err: "" })
     expect(readFileSync(page, "utf8")).toMatch(/^<!doctype html>/)
@@ -20,7 +20,7 @@ describe("kintsugi report", () => {
     expect(readFileSync(drawing, "utf8").trimEnd()).toBe(Svg.draw(Scene.make(Recording.parse(events))))
   })
 
-  it("P1237 reads standard input, and writes to standard output, where no file is named", async () => {
+  it("reads standard input, and writes to standard output, where no file is named [P1237]", async () => {
     const asked = await kintsugi(["report", "--format", "svg"], { stdin: events })
     expect(asked).toMatchObject({ code: 0, err: "" })
     expect(asked.out.trimEnd()).toBe(Svg.draw(Scene.make(Recording.parse(events))))
@@ -29,7 +29,7 @@ describe("kintsugi report", () => {
     expect(dashed.out).toContain("<title>&lt;Mine&gt;</title>")
   })
 
-  it("P1237 puts no markup on a terminal by surprise, and waits for nobody who types events", async () => {
+  it("puts no markup on a terminal by surprise, and waits for nobody who types events [P1237]", async () => {
     expect(await kintsugi(["report", whole], { isTerminal: true })).toMatchObject({
       code: 2,
       out: "",
@@ -38,7 +38,7 @@ describe("kintsugi report", () => {
     expect(await kintsugi(["report"], { isTerminal: true })).toMatchObject({ code: 2, out: "" })
   })
 
-  it("P1237 draws what there is of a broken file, and says what is missing", async () => {
+  it("draws what there is of a broken file, and says what is missing [P1237]", async () => {
     const broken = file(
       "broken.jsonl",
       [lines[1], "{ nope", '{"a":1}', ...lines.slice(2, 8), lines[8]?.slice(0, 40)].join("\n")
@@ -54,7 +54,7 @@ describe("kintsugi report", () => {
     expect(readFileSync(target, "utf8")).toContain("It is no JSON.")
   })
 
-  it("P1237 counts what it does not say of a very broken file", async () => {
+  it("counts what it does not say of a very broken file [P1237]", async () => {
     const broken = file("very.jsonl", [lines[0], ...Array.from({ length: 40 }, () => "nope")].join("\n"))
     const { code, err } = await kintsugi(["report", broken, "-o", join(folder, "very.html")])
     expect(code).toBe(0)
@@ -71,7 +71,7 @@ describe("kintsugi report", () => {
   it.each([
     ["\ufeff", "utf16le"],
     ["", "utf16le"]
-  ] as const)("P1237 names the encoding of a file that is no UTF-8: %j %s", async (mark, encoding) => {
+  ] as const)("names the encoding of a file that is no UTF-8: %j %s [P1237]", async (mark, encoding) => {
     const other = join(folder, "other.jsonl")
     writeFileSync(other, Buffer.from(mark + events, encoding))
     for (const bytes of [readFileSync(other), readFileSync(other).swap16()]) {
@@ -83,7 +83,7 @@ describe("kintsugi report", () => {
     }
   })
 
-  it("P1237 P1240 ends with 1 where nothing can be drawn or written", async () => {
+  it("ends with 1 where nothing can be drawn or written [P1237 P1240]", async () => {
     const target = join(folder, "never.html")
     const empty = file("empty.jsonl", "")
     for (const [input, says] of [
@@ -103,7 +103,7 @@ describe("kintsugi report", () => {
     expect(taken).toMatchObject({ code: 1, err: expect.stringContaining("it is a folder") })
   })
 
-  it("P1240 ends with 2 where it was asked in a way that makes no sense", async () => {
+  it("ends with 2 where it was asked in a way that makes no sense [P1240]", async () => {
     symlinkSync(whole, join(folder, "link.jsonl"))
     for (const [parameters, says] of [
       [["report", whole, "-o", "report.pdf"], ".html, .htm, .svg"],
@@ -121,7 +121,7 @@ describe("kintsugi report", () => {
     expect(readFileSync(whole, "utf8")).toBe(events)
   })
 
-  it("P1237 says nothing to a terminal that a file has told it to do", async () => {
+  it("says nothing to a terminal that a file has told it to do [P1237]", async () => {
     const evil = file("evil.jsonl", `${lines[0]}\n{"type":"\\u001b[31mevil","runId":"r","agent":"a","turn":0,"at":1}\n`)
     const { err } = await kintsugi(["report", evil, "-o", join(folder, "evil.html")])
     expect(err).toContain("evil")

@@ -5,9 +5,9 @@ import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { load } from "../../../packages/view/src/cli/loading.ts"
-import { file } from "./playing.ts"
+import { file } from "./_support/playing.ts"
 
-it.effect("P1252 a module that goes on waiting is given up after a minute", () =>
+it.effect("a module that goes on waiting is given up after a minute [P1252]", () =>
   Effect.gen(function* () {
     const begun = Promise.withResolvers<void>()
     Object.assign(globalThis, { begunToLoad: begun.resolve })

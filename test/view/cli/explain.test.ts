@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { file, folder, kintsugi, shell } from "./playing.ts"
+import { file, folder, kintsugi, quoted, shell } from "./_support/playing.ts"
 
 const policies = file(
   "policies.ts",
@@ -50,14 +50,14 @@ describe("kintsugi explain", () => {
     ["tools.find", "InvalidArgs  1 retry  1", "at worst: 2 attempts"],
     ["clerk", "tool find", "a run of clerk, at worst: 8 turns, 32 tool calls, 24 model calls"],
     ["team", "a run of team, at worst: 24 model calls", "waits and timeouts"]
-  ])("P1238 explains %s", async (name, first, second) => {
+  ])("explains %s [P1238]", async (name, first, second) => {
     const { code, err, out } = await kintsugi(["explain", at(name)])
     expect([code, err]).toEqual([0, ""])
     expect(out).toContain(first)
     expect(out).toContain(second)
   })
 
-  it("P1238 stacks what is named, outermost first, and multiplies", async () => {
+  it("stacks what is named, outermost first, and multiplies [P1238]", async () => {
     const stacked = await kintsugi(["explain", at("search"), at("http"), at("again")])
     expect(stacked).toMatchObject({ code: 0, err: "" })
     expect(stacked.out).toContain("3 × 3 × 3 = 27 attempts")
@@ -67,7 +67,7 @@ describe("kintsugi explain", () => {
     expect((await kintsugi(["explain", at("team"), at("http")])).out).toContain("24 model calls, 72 requests")
   })
 
-  it("P1238 draws it as SVG or as a page, by the ending", async () => {
+  it("draws it as SVG or as a page, by the ending [P1238]", async () => {
     for (const [name, begins] of [
       ["search.svg", "<svg "],
       ["search.html", "<!doctype html>"],
@@ -79,7 +79,7 @@ describe("kintsugi explain", () => {
     }
   })
 
-  it("P1238 takes the default export, or the only policy of a module", { timeout }, async () => {
+  it("takes the default export, or the only policy of a module [P1238]", { timeout }, async () => {
     const head = 'import { Recovery } from "@kintsugi/core"\n'
     const lone = file(
       "lone.ts",
@@ -92,28 +92,28 @@ describe("kintsugi explain", () => {
     )
     expect((await kintsugi(["explain", main])).out).toContain("at worst: 7 attempts")
     const hash = file("c#.js", `${head}export const table = { A: Recovery.retry({ retries: 2 }) }\n`)
-    expect(shell(`kintsugi explain '${hash}'`).out).toContain("at worst: 3 attempts")
-    expect(shell(`kintsugi explain '${hash}#table'`).out).toContain("at worst: 3 attempts")
+    expect(shell(`kintsugi explain ${quoted(hash)}`).out).toContain("at worst: 3 attempts")
+    expect(shell(`kintsugi explain ${quoted(`${hash}#table`)}`).out).toContain("at worst: 3 attempts")
     const odd = file(
       "odd.js",
       `${head}const table = { A: Recovery.retry({ retries: 4 }) }\nexport { table as "weird # name" }\n`
     )
-    expect(shell(`kintsugi explain '${odd}#weird # name'`).out).toContain("at worst: 5 attempts")
+    expect(shell(`kintsugi explain ${quoted(`${odd}#weird # name`)}`).out).toContain("at worst: 5 attempts")
   })
 
-  it("P1238 P1240 says which policies there are, where the one that was named is none", { timeout }, () => {
+  it("says which policies there are, where the one that was named is none [P1238 P1240]", { timeout }, () => {
     const there =
       /again \(a verdict\), clerk \(an agent\), http \(an explanation\), schedule \(a schedule\), search \(a table\), team \(an agent that is made of others\), tools\.find \(a tool\)/
     for (const name of ["nope", "tools.other", "search.__proto__"]) {
-      const { code, err, out } = shell(`kintsugi explain '${at(name)}'`)
+      const { code, err, out } = shell(`kintsugi explain ${quoted(at(name))}`)
       expect([code, out]).toEqual([1, ""])
       expect(err).toMatch(there)
       expect(err).not.toMatch(/^\s+at /m)
     }
-    expect(shell(`kintsugi explain ${policies}`).err).toMatch(/has several policies, name one as .*#again/)
+    expect(shell(`kintsugi explain ${quoted(policies)}`).err).toMatch(/has several policies, name one as .*#again/)
   })
 
-  it("P1238 P1240 says why a module cannot be loaded", { timeout }, () => {
+  it("says why a module cannot be loaded [P1238 P1240]", { timeout }, () => {
     for (const [path, says] of [
       [join(folder, "missing.ts"), "there is no such file"],
       [".", /^error: cannot load \.: it is a folder, name a module in it\n$/],
@@ -125,14 +125,14 @@ describe("kintsugi explain", () => {
       [file("none.ts", "export const a = 1"), "exports no policy, but a"],
       [file("bare.ts", ""), "exports no policy"]
     ] as const) {
-      const { code, err, out } = shell(`kintsugi explain '${path}'`)
+      const { code, err, out } = shell(`kintsugi explain ${quoted(path)}`)
       expect([code, out], err).toEqual([1, ""])
       expect(err).toMatch(says)
       expect(err).not.toMatch(/^\s+at /m)
     }
   })
 
-  it("P1238 P1240 takes an agent as the outermost layer alone", async () => {
+  it("takes an agent as the outermost layer alone [P1238 P1240]", async () => {
     const { code, err } = await kintsugi(["explain", at("http"), at("clerk")])
     expect(code).toBe(2)
     expect(err).toContain("'clerk' is an agent: it is outermost, so name it first")

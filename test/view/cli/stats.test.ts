@@ -5,7 +5,7 @@ import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "n
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
-import { file, folder, kintsugi, shell } from "./playing.ts"
+import { file, folder, kintsugi, shell } from "./_support/playing.ts"
 
 const events = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
 const one = Stats.of(Recording.parse(events))
@@ -28,7 +28,7 @@ mkdirSync(join(runs, "folder.jsonl"))
 const timeout = 120_000
 
 describe("kintsugi stats", () => {
-  it("P1239 counts all runs below a folder, and names what it cannot count", async () => {
+  it("counts all runs below a folder, and names what it cannot count [P1239]", async () => {
     const { code, err, out } = await kintsugi(["stats", runs, "--json"])
     expect(code).toBe(0)
     const { unread, ...stats } = JSON.parse(out)
@@ -44,7 +44,7 @@ describe("kintsugi stats", () => {
     expect(err).toContain("3 of 6 files were not counted")
   })
 
-  it("P1239 holds one file at a time, however many there are", { timeout }, () => {
+  it("holds one file at a time, however many there are [P1239]", { timeout }, () => {
     const large = file("large.txt", events.repeat(40))
     const many = join(folder, "many")
     mkdirSync(many)
@@ -55,7 +55,7 @@ describe("kintsugi stats", () => {
     expect(JSON.parse(out)).toMatchObject({ recordings: 60, events: 60 * 40 * 36 })
   })
 
-  it("P1239 takes several paths, whatever their endings, and standard input", async () => {
+  it("takes several paths, whatever their endings, and standard input [P1239]", async () => {
     const odd = file("events.log", events)
     const missing = join(folder, "missing")
     const { code, err, out } = await kintsugi(["stats", odd, missing, "-", "--format", "json"], { stdin: events })
@@ -67,7 +67,7 @@ describe("kintsugi stats", () => {
     expect(err).toContain("1 of 3 files were not counted")
   })
 
-  it("P1239 writes a table, a page, a drawing or JSON", async () => {
+  it("writes a table, a page, a drawing or JSON [P1239]", async () => {
     const odd = file("table.log", events)
     const table = await kintsugi(["stats", odd])
     expect(table).toMatchObject({ code: 0, err: "" })
@@ -85,7 +85,7 @@ describe("kintsugi stats", () => {
     }
   })
 
-  it("P1239 P1240 ends with 1 where nothing could be counted, with 2 where it was asked wrongly", async () => {
+  it("ends with 1 where nothing could be counted, with 2 where it was asked wrongly [P1239 P1240]", async () => {
     mkdirSync(join(folder, "bare"))
     for (const [parameters, code, says] of [
       [["stats", join(folder, "missing")], 1, "none of the files could be counted"],
@@ -100,7 +100,7 @@ describe("kintsugi stats", () => {
     }
   })
 
-  it("P1250 writes over no file that it reads, however that is reached", async () => {
+  it("writes over no file that it reads, however that is reached [P1250]", async () => {
     const kept = join(folder, "kept")
     mkdirSync(kept)
     const source = join(kept, "a.jsonl")
@@ -123,7 +123,7 @@ describe("kintsugi stats", () => {
     expect(await kintsugi(["stats", kept, "-o", join(kept, "stats.json")])).toMatchObject({ code: 0, err: "" })
   })
 
-  it("P1251 counts each file once, by whatever links and names it is reached", async () => {
+  it("counts each file once, by whatever links and names it is reached [P1251]", async () => {
     const looped = join(folder, "looped")
     mkdirSync(join(looped, "loop"), { recursive: true })
     writeFileSync(join(looped, "a.jsonl"), events)
@@ -141,7 +141,7 @@ describe("kintsugi stats", () => {
     })
   })
 
-  it("P1251 waits for no pipe that stands in a folder, and names it", async () => {
+  it("waits for no pipe that stands in a folder, and names it [P1251]", async () => {
     const piped = join(folder, "piped")
     mkdirSync(piped)
     writeFileSync(join(piped, "a.jsonl"), events)
