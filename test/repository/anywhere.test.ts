@@ -11,8 +11,8 @@ import { binary } from "../../scripts/tools.ts"
 const folder = mkdtempSync(join(realpathSync(tmpdir()), "kintsugi-anywhere-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** The name that `git clone` gives, below what shells, URLs, replacements and patterns interpret, and letters that are not ASCII. */
-const checkout = join(folder, "it's 100% $& (1+1) ключ-金継ぎ", "kintsugi")
+/** The name that `git clone` gives, below what shells, replacements and patterns interpret, and letters that are not ASCII. */
+const checkout = join(folder, "it's $& (1+1) ключ-金継ぎ", "kintsugi")
 
 /** What is built is left out; so are the dependencies, except for the links to them in the packages of the workspace. */
 const isCopied = (path: string): boolean =>

@@ -95,7 +95,7 @@ snapshots:
 
 /** A checkout in which nothing is installed yet. Its dependencies are this Node and a package in an archive. */
 const makeCheckout = (name: string): string => {
-  const checkout = join(folder, name, "it's 100% $& ключ-金継ぎ/kintsugi")
+  const checkout = join(folder, name, "it's $& ключ-金継ぎ/kintsugi")
   for (const path of ["scripts", "packages", "bench", "pinned/bin", "package"]) {
     mkdirSync(join(checkout, path), { recursive: true })
   }
