@@ -19,9 +19,13 @@ export const idsOfTitle = (title: string): ReadonlyArray<string> => {
   return ids === undefined ? [] : spelled(ids)
 }
 
-/** The ids of all titles of a source: those that end a literal. */
+/** The ids of all titles of a source: those that end a literal to which nothing is added. */
 export const idsInSource = (text: string): ReadonlyArray<string> =>
-  [...text.matchAll(new RegExp(`${group}["'\`]`, "g"))].flatMap(([, ids = ""]) => spelled(ids))
+  [...text.matchAll(new RegExp(`${group}["'\`](?!\\s*\\+)`, "g"))].flatMap(([, ids = ""]) => spelled(ids))
+
+/** The titles of a source that begin with an id, where none belongs. */
+export const leadingIds = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(new RegExp(`[\\w)\\]]\\(\\s*["'\`](${id})[\\s,:/-]`, "g"))].map(([, first = ""]) => first)
 
 /** Whether a text is the id of a rule or of a law. */
 export const isId = (text: string): boolean => new RegExp(`^${id}$`).test(text)

@@ -25,6 +25,8 @@ const house: Package = {
   within: { data: ["jsonrepair"], testing: ["fast-check"] }
 }
 
+const isEntry = (path: string): boolean => path === `${core}/index.ts`
+
 describe("orderViolations", () => {
   it("accepts imports of the same folder and of folders before it, and everything in an index", () => {
     expect(
@@ -36,7 +38,8 @@ describe("orderViolations", () => {
           file("testing/Script.ts", 'import "../agent/Agent.ts"', 'import "../telemetry/Operations.ts"'),
           file("index.ts", 'export * as Telemetry from "./telemetry/Telemetry.ts"')
         ],
-        house
+        house,
+        isEntry
       )
     ).toEqual([])
   })
@@ -83,6 +86,22 @@ describe("orderViolations", () => {
       `${core}/tool/Tool.ts:1 imports packages/view/src/A.ts, outside of its package`
     ],
     [
+      "an index that package.json does not name",
+      file("data/index.ts", 'export * from "./Message.ts"'),
+      `${core}/data/index.ts: package.json does not name this index`
+    ],
+    [
+      "a path out of the package in an index",
+      file("index.ts", 'export * from "../../view/src/A.ts"'),
+      `${core}/index.ts:1 imports packages/view/src/A.ts, outside of its package`
+    ],
+    ["another kind of source", file("data/a.mts"), `${core}/data/a.mts: a source is a .ts file`],
+    [
+      "a folder below one that has a place",
+      file("data/deep/a.ts"),
+      `${core}/data/deep/a.ts: its folder is missing in test/architecture/_support/packages.ts`
+    ],
+    [
       "a folder without a place",
       file("internal/novel.ts"),
       `${core}/internal/novel.ts: its folder is missing in test/architecture/_support/packages.ts`
@@ -93,7 +112,7 @@ describe("orderViolations", () => {
       `${core}/Novel.ts: its folder is missing in test/architecture/_support/packages.ts`
     ]
   ])("rejects %s", (_, planted, line) => {
-    expect(orderViolations([planted], house)).toEqual([line])
+    expect(orderViolations([planted], house, isEntry)).toEqual([line])
   })
 })
 
@@ -171,6 +190,16 @@ describe("exportViolations", () => {
     ])
   })
 
+  it.each([
+    'import { a } from "./a.ts"\nexport { a }',
+    'import * as A from "./a.ts"\nexport const a = A.a',
+    'import { a } from "./a.ts"\nexport const b = a'
+  ])("rejects a file that passes names on in other words: %s", (text) => {
+    expect(exportViolations([file("tool/All.ts", text)], [], () => true)).toEqual([
+      `${core}/tool/All.ts consists of re-exports`
+    ])
+  })
+
   it("rejects a file of re-exports, an index excepted", () => {
     const text = 'export * from "./a.ts"'
     expect(exportViolations([file("tool/All.ts", text), file("tool/index.ts", text)], [], () => true)).toEqual([
@@ -225,9 +254,15 @@ describe("testViolations", () => {
   })
 
   it("rejects other folders, helpers among tests, and tests among helpers", () => {
-    const paths = ["test/core/mood/x.test.ts", "test/core/tool/tools.ts", "test/core/_support/x.test.ts"]
+    const paths = [
+      "test/core/mood/x.test.ts",
+      "test/core/x.test.ts",
+      "test/core/tool/tools.ts",
+      "test/core/_support/x.test.ts"
+    ]
     expect(testViolations(paths, house, new Set(["tool"]))).toEqual([
       `test/core/mood/x.test.ts: ${core} has no folder mood`,
+      `test/core/x.test.ts: ${core} has no folder .`,
       "test/core/tool/tools.ts: a helper stands in _support/",
       "test/core/_support/x.test.ts: a test stands beside _support/"
     ])

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { join, posix } from "node:path"
 import { describe, expect, it } from "vitest"
 import { filesIn, pathsIn, read, root } from "../../scripts/files.ts"
@@ -20,10 +20,10 @@ import { type Package, packages } from "./_support/packages.ts"
 import { installedEffect } from "./_support/stability.ts"
 
 const isTypeScript = (path: string) => path.endsWith(".ts")
-const sourcesOf = ({ name }: Package) => filesIn(`packages/${name}/src`, isTypeScript)
+const sourcesOf = ({ name }: Package) => filesIn(`packages/${name}/src`)
 const sources = packages.flatMap(sourcesOf)
 // what imports from the packages besides them: other lock files, other rules
-const others = ["packages/examples/src", "test", "tools", "scripts", "bench/src"].flatMap((folder) =>
+const others = ["packages/examples/src", "test", "tools", "scripts", "bench", "site"].flatMap((folder) =>
   filesIn(folder, (path) => isTypeScript(path) && !path.startsWith("test/fixtures/"))
 )
 
@@ -56,8 +56,29 @@ const oursFor = ({ name }: Package) => {
 }
 
 describe("the house", () => {
+  it("has a list for each package that is published, and no other", () => {
+    const manifests = readdirSync(join(root, "packages")).map((name) => [
+      name,
+      JSON.parse(read(`packages/${name}/package.json`).text)
+    ])
+    const released = manifests.filter(([, manifest]) => manifest.private !== true).map(([name]) => name)
+    expect(packages.map(({ name }) => name).toSorted()).toEqual(released.toSorted())
+  })
+
+  it("each codec has a door and the files request, reply, stream and error", () => {
+    const codecs = (packages.find(({ name }) => name === "providers")?.folders ?? []).filter((folder) =>
+      folder.startsWith("codec/")
+    )
+    expect(codecs.length).toBeGreaterThan(0)
+    for (const codec of codecs) {
+      const names = readdirSync(join(root, "packages/providers/src", codec))
+      expect(names).toEqual(expect.arrayContaining(["error.ts", "reply.ts", "request.ts", "stream.ts"]))
+      expect(names.filter((name) => /^[A-Z]/.test(name))).toHaveLength(1)
+    }
+  })
+
   it.each(packages)("$name imports in the order of its folders", (house) => {
-    expect(orderViolations(sourcesOf(house), house)).toEqual([])
+    expect(orderViolations(sourcesOf(house), house, isPublic)).toEqual([])
   })
 
   it("private files are imported from where they belong alone", () => {
@@ -76,8 +97,7 @@ describe("the house", () => {
   it("what users import are doors", () => {
     const paths = [...modules.values()].flatMap((all) => [...all])
     const isDoor = (path: string) => /^[A-Z]/.test(posix.basename(path)) || path.endsWith("/index.ts")
-    // a single function that the index passes on
-    expect(paths.filter((path) => !isDoor(path))).toEqual(["packages/core/src/testing/noRealModels.ts"])
+    expect(paths.filter((path) => !isDoor(path))).toEqual([])
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
   })
 
@@ -90,12 +110,18 @@ describe("the house", () => {
 
   it.each(packages)("the tests of $name mirror its folders", (house) => {
     const tests = pathsIn(`test/${house.name}`, isTypeScript)
-    const folders = pathsIn(`packages/${house.name}/src`).flatMap((path) => {
-      const parts = posix.relative(`packages/${house.name}/src`, posix.dirname(path)).split("/")
-      return parts.map((_, index) => parts.slice(0, index + 1).join("/"))
-    })
+    // `codec` holds what its formats share
+    const parents = house.folders.flatMap((folder) => (folder.includes("/") ? [posix.dirname(folder)] : []))
     expect(tests.length).toBeGreaterThan(0)
-    expect(testViolations(tests, house, new Set(folders))).toEqual([])
+    expect(testViolations(tests, house, new Set([...house.folders, ...parents]))).toEqual([])
+  })
+
+  it("helpers of the other suites stand in _support", () => {
+    const suites = ["architecture", "examples", "faults", "fuzz", "laws", "models", "repository", "types"]
+    const helpers = suites
+      .flatMap((suite) => pathsIn(`test/${suite}`, isTypeScript))
+      .filter((path) => !/\.(test|test-d)\.ts$/.test(path) && !path.includes("/_support/"))
+    expect(helpers).toEqual([])
   })
 
   it(`no test is longer than ${MAX_LINES} lines`, () => {

@@ -5,7 +5,7 @@ import * as Clerk from "@kintsugi/examples/13-approvals"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { read } from "../_support/dialogue.ts"
-import { sameType } from "../types/Identity.ts"
+import { sameType } from "../types/_support/Identity.ts"
 
 const { call, calls, make, text } = ScriptedModel
 

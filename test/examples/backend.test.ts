@@ -7,7 +7,7 @@ import { type RunFailed, statuses } from "@kintsugi/examples/backend/problems"
 import { Cause, ConfigProvider, Duration, Effect, Logger, type Schema } from "effect"
 import type { HttpClientError } from "effect/http"
 import type { HttpApiError } from "effect/http-api"
-import type { Equal, Expect } from "../types/Identity.ts"
+import type { Equal, Expect } from "../types/_support/Identity.ts"
 import { orders, raw, serving, shopOf } from "./_support/backendServer.ts"
 
 const { answers, call, calls, fails, make, text } = ScriptedModel

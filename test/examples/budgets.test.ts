@@ -3,7 +3,7 @@ import type { LlmError, Model } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Reader from "@kintsugi/examples/11-budgets"
 import { Effect, Layer } from "effect"
-import { sameType } from "../types/Identity.ts"
+import { sameType } from "../types/_support/Identity.ts"
 
 const { call, calls, make, reply, replies, text } = ScriptedModel
 

@@ -3,7 +3,7 @@ import { type LlmError, type Model, RunError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Trains from "@kintsugi/examples/14-conversation"
 import { Effect, Layer } from "effect"
-import { sameType } from "../types/Identity.ts"
+import { sameType } from "../types/_support/Identity.ts"
 
 const { call, calls, make, text } = ScriptedModel
 

@@ -13,7 +13,7 @@ import * as Plants from "@kintsugi/examples/09-structured-output"
 import { Clock, Effect, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { read } from "../_support/dialogue.ts"
-import { sameType } from "../types/Identity.ts"
+import { sameType } from "../types/_support/Identity.ts"
 
 const { call, calls, make, text } = ScriptedModel
 

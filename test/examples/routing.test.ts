@@ -4,7 +4,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Desk from "@kintsugi/examples/08-routing"
 import { Effect, Layer } from "effect"
 import { read } from "../_support/dialogue.ts"
-import { sameType } from "../types/Identity.ts"
+import { sameType } from "../types/_support/Identity.ts"
 
 const { call, calls, fails, make, text } = ScriptedModel
 

@@ -4,7 +4,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Poet from "@kintsugi/examples/12-streaming"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { sameType } from "../types/Identity.ts"
+import { sameType } from "../types/_support/Identity.ts"
 
 const { cutOff, fails, make, text } = ScriptedModel
 

@@ -5,7 +5,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Sub from "@kintsugi/examples/10-sub-agent"
 import { Effect, Layer } from "effect"
 import { read } from "../_support/dialogue.ts"
-import { sameType } from "../types/Identity.ts"
+import { sameType } from "../types/_support/Identity.ts"
 
 const { call, calls, make, text } = ScriptedModel
 

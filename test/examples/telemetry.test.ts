@@ -4,7 +4,7 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { LoopbackServer } from "@kintsugi/providers/testing"
 import * as Shop from "@kintsugi/examples/15-telemetry"
 import { Effect, Layer } from "effect"
-import { sameType } from "../types/Identity.ts"
+import { sameType } from "../types/_support/Identity.ts"
 
 it.effect("15-telemetry: the collector hears of the request, the run, the retried call, and its log", () =>
   Effect.gen(function* () {

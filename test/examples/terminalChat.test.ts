@@ -5,7 +5,7 @@ import { chat } from "@kintsugi/examples/19-terminal-chat"
 import { desk } from "@kintsugi/examples/backend/desk"
 import { layerMemory, type Shop } from "@kintsugi/examples/backend/shop"
 import { Deferred, Effect, Fiber, Layer, type PlatformError, type Terminal } from "effect"
-import { sameType } from "../types/Identity.ts"
+import { sameType } from "../types/_support/Identity.ts"
 import { orders, shopOf } from "./_support/backendServer.ts"
 import * as ScriptedTerminal from "./_support/scriptedTerminal.ts"
 

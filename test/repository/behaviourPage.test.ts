@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { type File, filesIn, read } from "../../scripts/files.ts"
-import { idsInSource, idsOfTitle, isId } from "../../scripts/ruleIds.ts"
+import { idsInSource, idsOfTitle, isId, leadingIds } from "../../scripts/ruleIds.ts"
 
 /** Ids of the list items of the page: `- **A101** one line`. */
 const idsInPage = ({ text }: File): ReadonlyArray<string> =>
@@ -26,6 +26,14 @@ describe("docs/behaviour.md", () => {
   })
 })
 
+describe("the titles of tests", () => {
+  it("begin with words, not with ids", () => {
+    const tests = filesIn("test", (path) => /\.(test|test-d)\.ts$/.test(path))
+    expect(tests.flatMap(({ path, text }) => leadingIds(text).map((first) => `${path}: ${first}`))).toEqual([])
+    expect(leadingIds('it("#1 waits", f)\nlaw(\n  "#2: holds", f)'.replaceAll("#", "A"))).toEqual(["A1", "A2"])
+  })
+})
+
 describe("the ids of a source", () => {
   // Planted titles say "#" for the group, so that this file names no rule.
   const ids = (text: string) => idsInSource(text.replaceAll("#", "A"))
@@ -40,6 +48,7 @@ describe("the ids of a source", () => {
   it("are not in the middle of a title, in other brackets or in other text", () => {
     expect(ids('it("waits as [#202] says", f)')).toEqual([])
     expect(ids("// [#202]\nconst rules = [A203]")).toEqual([])
+    expect(ids('it("waits [#1]" + " and ends", f)')).toEqual([])
     expect(ids('it("waits [X12]", f)\nit("waits [#1, #2]", f)')).toEqual([])
   })
 })
@@ -49,7 +58,7 @@ describe("the ids of a title", () => {
     expect(idsOfTitle("suite > waits [A202 A204-A205]")).toEqual(["A202", "A204", "A205"])
     expect(idsOfTitle("waits [L101] (streamed)")).toEqual(["L101"])
     expect(idsOfTitle("waits [L101] > and ends")).toEqual([])
-    expect(idsOfTitle("L101 waits")).toEqual([])
+    expect(idsOfTitle("#101 waits".replace("#", "L"))).toEqual([])
   })
 })
 

@@ -7,7 +7,7 @@ import { root } from "../../scripts/files.ts"
 import { binary } from "../../scripts/tools.ts"
 import { assert, describe, it } from "vitest"
 
-/** The types of the exports of `test/types/hovers.ts`, by name, with the modules before their names left out. */
+/** The types of the exports of `test/types/_support/hovers.ts`, by name, with the modules before their names left out. */
 const hovers = (): ReadonlyMap<string, string> => {
   const folder = mkdtempSync(join(tmpdir(), "kintsugi-hovers-"))
   try {

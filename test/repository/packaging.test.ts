@@ -129,7 +129,8 @@ describe("a project that installs the tarballs", () => {
 
   it("fails a type test that the declarations do not keep", { timeout: 60_000 }, () => {
     const planted = join(typeTests, "test/types/planted.test-d.ts")
-    const call = 'import { call, count } from "./subjects.ts"\nimport { sameType } from "./Identity.ts"\n'
+    const call =
+      'import { call, count } from "./_support/subjects.ts"\nimport { sameType } from "./_support/Identity.ts"\n'
     writeFileSync(planted, `${call}sameType<string>()(call(count))\n// @ts-expect-error is fine\ncall(count)\n`)
     const { output, status } = checkTypes()
     rmSync(planted)

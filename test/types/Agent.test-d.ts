@@ -3,7 +3,7 @@ import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
 import type { AgentEvent, LlmError, Message, Model, RunError, ToolError } from "@kintsugi/core"
 import { Effect, type Layer, Schema, type Stream } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
+import { sameType } from "./_support/Identity.ts"
 import {
   ask,
   type BadArgs,
@@ -21,7 +21,7 @@ import {
   NoKeys,
   type Oops,
   type Own
-} from "./subjects.ts"
+} from "./_support/subjects.ts"
 
 type Hard = ToolError.ToolExecutionError
 type Call<E, R = never> = Effect.Effect<string, Own | E, Model.Model | R>

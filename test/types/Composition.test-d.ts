@@ -3,7 +3,7 @@ import { Agent, Recovery, Tool } from "@kintsugi/core"
 import type { LlmError, Model, RunError } from "@kintsugi/core"
 import { Effect, type Layer, Schema, type Stream } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
+import { sameType } from "./_support/Identity.ts"
 import {
   type BadArgs,
   type Boom,
@@ -18,7 +18,7 @@ import {
   type Oops,
   type Own,
   pay
-} from "./subjects.ts"
+} from "./_support/subjects.ts"
 
 /** From text to number; fails with `NoKeys`, needs `Db`. */
 declare const measuring: Effect.Effect<number, NoKeys, Db>

@@ -4,7 +4,7 @@ import { Context, Effect, type Layer, Schema } from "effect"
 import type * as Workflow from "effect/workflow/Workflow"
 import type { WorkflowEngine } from "effect/workflow/WorkflowEngine"
 import { describe, it } from "vitest"
-import type { Equal, Expect } from "./Identity.ts"
+import type { Equal, Expect } from "./_support/Identity.ts"
 
 class Gone extends Schema.TaggedError<Gone>()("Gone", { message: Schema.String }) {}
 class Busy extends Schema.TaggedError<Busy>()("Busy", { message: Schema.String }) {}

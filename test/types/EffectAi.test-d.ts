@@ -14,7 +14,7 @@ import * as EffectAi from "@kintsugi/providers/EffectAi"
 import { Context, Effect, type Layer, Schema } from "effect"
 import { type AiError, LanguageModel, type Model as AiModel, Tool as AiTool, Toolkit } from "effect/ai"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
+import { sameType } from "./_support/Identity.ts"
 
 class Closed extends Schema.TaggedError<Closed>()("Closed", { shop: Schema.String }) {}
 class Empty extends Schema.TaggedError<Empty>()("Empty", {}) {}

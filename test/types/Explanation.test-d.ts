@@ -1,7 +1,7 @@
 /** What can be explained without being run, and what cannot. */
 import { Recovery } from "@kintsugi/core"
 import { describe, it } from "vitest"
-import { bare, count, pay } from "./subjects.ts"
+import { bare, count, pay } from "./_support/subjects.ts"
 
 declare const retry: ReturnType<typeof Recovery.retry>
 declare const maybe: typeof retry | undefined

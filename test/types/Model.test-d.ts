@@ -3,8 +3,8 @@ import { Agent, Compaction, LlmError, type Message, Model, Recovery, Tool } from
 import type { Usage } from "@kintsugi/core"
 import { Effect, type Layer, Schema } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
-import type { Boom, Db, Oops } from "./subjects.ts"
+import { sameType } from "./_support/Identity.ts"
+import type { Boom, Db, Oops } from "./_support/subjects.ts"
 
 declare const service: Model.Service
 declare const layer: Layer.Layer<Model.Model, Boom, Db>

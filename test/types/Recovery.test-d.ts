@@ -2,8 +2,8 @@
 import { Backoff, Recovery } from "@kintsugi/core"
 import { Effect, Schedule } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
-import { ask, type Boom, cleanup, type Db, type NoKeys, type Oops, risky } from "./subjects.ts"
+import { sameType } from "./_support/Identity.ts"
+import { ask, type Boom, cleanup, type Db, type NoKeys, type Oops, risky } from "./_support/subjects.ts"
 
 declare const careful: Schedule.Schedule<number, NoKeys, Oops, Db>
 declare const isOn: boolean

@@ -3,7 +3,7 @@ import { Agent, Budget as Limits, Recovery, Router, Skill, Tool, ToolPolicy } fr
 import type { AgentEvent, Explanation, LlmError, Model, RunError, ToolError } from "@kintsugi/core"
 import { Effect, type Layer, type Stream } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
+import { sameType } from "./_support/Identity.ts"
 import {
   ask,
   type BadArgs,
@@ -16,7 +16,7 @@ import {
   type NoKeys,
   type Oops,
   type Own
-} from "./subjects.ts"
+} from "./_support/subjects.ts"
 
 type Budget = RunError.BudgetExceededError
 type Routing = RunError.RoutingError

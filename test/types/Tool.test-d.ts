@@ -3,7 +3,7 @@ import { Recovery, Tool } from "@kintsugi/core"
 import type { Model, ToolError } from "@kintsugi/core"
 import { Effect, Schedule, Schema } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
+import { sameType } from "./_support/Identity.ts"
 import {
   ask,
   type BadArgs,
@@ -19,7 +19,7 @@ import {
   type Oops,
   type Own,
   pay
-} from "./subjects.ts"
+} from "./_support/subjects.ts"
 
 type Hard = ToolError.ToolExecutionError
 

@@ -3,7 +3,7 @@ import { Backoff, Recovery } from "@kintsugi/core"
 import type { ToolError } from "@kintsugi/core"
 import { type Duration, Effect, type Schedule } from "effect"
 import { describe, it } from "vitest"
-import { type Equal, type Expect, sameType } from "./Identity.ts"
+import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
 import {
   ask,
   type BadArgs,
@@ -15,7 +15,7 @@ import {
   type Oops,
   risky,
   strict
-} from "./subjects.ts"
+} from "./_support/subjects.ts"
 
 declare const careful: Schedule.Schedule<number, NoKeys, Oops, Db>
 

@@ -3,8 +3,8 @@ import { Agent, Recovery, Skill, Tool, ToolPolicy } from "@kintsugi/core"
 import type { LlmError, Model, RunError, ToolError } from "@kintsugi/core"
 import { Effect, type Option, Schema } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
-import { type BadArgs, type Db, type NoKeys } from "./subjects.ts"
+import { sameType } from "./_support/Identity.ts"
+import { type BadArgs, type Db, type NoKeys } from "./_support/subjects.ts"
 
 type Own = LlmError.LlmError | RunError.BudgetExceededError
 type Hard = ToolError.ToolExecutionError

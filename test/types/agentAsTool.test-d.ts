@@ -3,7 +3,7 @@ import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
 import type { Completion, LlmError, Model, RunError, ToolError } from "@kintsugi/core"
 import { Effect, type Option, Schema } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
+import { sameType } from "./_support/Identity.ts"
 import {
   ask,
   type BadArgs,
@@ -19,7 +19,7 @@ import {
   NoKeys,
   type Oops,
   type Own
-} from "./subjects.ts"
+} from "./_support/subjects.ts"
 
 type Text = { readonly input: string }
 type Output = string | Completion.Completion

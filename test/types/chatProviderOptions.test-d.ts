@@ -2,7 +2,7 @@ import type * as Model from "@kintsugi/core/Model"
 import { DeepSeek, Kimi, OpenAi, OpenRouter, Perplexity } from "@kintsugi/providers"
 import type { Config, Layer } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
+import { sameType } from "./_support/Identity.ts"
 
 describe("options of providers", () => {
   it("a model by name needs nothing but its key, for which there may be no variable [A814]", () => {

@@ -3,7 +3,7 @@ import { Agent, Recovery, Router, Skill, Tool } from "@kintsugi/core"
 import type { Completion, Model, RunError, ToolError } from "@kintsugi/core"
 import { Effect } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
+import { sameType } from "./_support/Identity.ts"
 import {
   ask,
   type BadArgs,
@@ -16,7 +16,7 @@ import {
   type NoKeys,
   type Oops,
   type Own
-} from "./subjects.ts"
+} from "./_support/subjects.ts"
 
 type Output = string | Completion.Completion
 type Call<O, E, R = never> = Effect.Effect<O, Own | E, Model.Model | R>

@@ -2,8 +2,8 @@
 import { Recovery } from "@kintsugi/core"
 import { Effect } from "effect"
 import { describe, it } from "vitest"
-import { type Equal, type Expect, sameType } from "./Identity.ts"
-import { ask, type Boom, cleanup, type Db, type NoKeys, type Oops, risky } from "./subjects.ts"
+import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
+import { ask, type Boom, cleanup, type Db, type NoKeys, type Oops, risky } from "./_support/subjects.ts"
 
 const retry = Recovery.retry({ retries: 3 })
 

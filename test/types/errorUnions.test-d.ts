@@ -2,7 +2,7 @@
 import type { KintsugiError, LlmError, RecoveryAdvice, RunError, ToolError } from "@kintsugi/core"
 import { Effect } from "effect"
 import { describe, it } from "vitest"
-import { type Equal, type Expect, sameType } from "./Identity.ts"
+import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
 
 declare const model: Effect.Effect<string, LlmError.LlmError>
 declare const tool: Effect.Effect<string, ToolError.ToolError>

@@ -8,7 +8,7 @@ import { Context, Effect, type Layer, Schema } from "effect"
 import type { HttpRouter } from "effect/http/HttpRouter"
 import type { Stdio } from "effect/Stdio"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
+import { sameType } from "./_support/Identity.ts"
 
 class Db extends Context.Service<Db, { readonly rows: number }>()("Db") {}
 

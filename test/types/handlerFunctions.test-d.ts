@@ -3,8 +3,8 @@ import { Agent, Compaction, type LlmError, type Message, Model, Recovery, Router
 import type { RunError } from "@kintsugi/core"
 import { Effect, type Layer, Schema } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
-import { ask, type Boom, type Db, type Oops } from "./subjects.ts"
+import { sameType } from "./_support/Identity.ts"
+import { ask, type Boom, type Db, type Oops } from "./_support/subjects.ts"
 
 const plain = Agent.make("plain", {})
 const counting = Agent.make("counting", { output: Schema.Number })

@@ -3,8 +3,8 @@ import { Agent, type Completion, Message, Recovery, Skill } from "@kintsugi/core
 import type { LlmError, Model, RunError } from "@kintsugi/core"
 import { type Duration, Effect, type Option, Schema } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
-import { modelLayer, type Own } from "./subjects.ts"
+import { sameType } from "./_support/Identity.ts"
+import { modelLayer, type Own } from "./_support/subjects.ts"
 
 const Report = Schema.Struct({ city: Schema.String, at: Schema.DateFromString })
 type Report = { readonly city: string; readonly at: Date }

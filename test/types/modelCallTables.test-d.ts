@@ -3,7 +3,7 @@ import { Agent, Recovery, Tool } from "@kintsugi/core"
 import type { LlmError, Model, RunError } from "@kintsugi/core"
 import { Effect, type Layer, type Schedule, Schema } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
+import { sameType } from "./_support/Identity.ts"
 import {
   ask,
   type BadArgs,
@@ -17,7 +17,7 @@ import {
   type NoKeys,
   type Oops,
   type Own
-} from "./subjects.ts"
+} from "./_support/subjects.ts"
 
 const plain = Agent.make("plain", {})
 

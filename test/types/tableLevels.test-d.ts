@@ -3,7 +3,7 @@ import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
 import type { LlmError, Model, RunError, ToolError } from "@kintsugi/core"
 import { Effect } from "effect"
 import { describe, it } from "vitest"
-import { type Equal, type Expect, sameType } from "./Identity.ts"
+import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
 import {
   ask,
   type BadArgs,
@@ -19,7 +19,7 @@ import {
   type Oops,
   type Own,
   pay
-} from "./subjects.ts"
+} from "./_support/subjects.ts"
 
 type Hard = ToolError.ToolExecutionError
 type Call<E, R = never> = Effect.Effect<string, Own | E, Model.Model | R>

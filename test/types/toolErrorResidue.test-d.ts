@@ -3,7 +3,7 @@ import { Backoff, Recovery, Tool } from "@kintsugi/core"
 import type { Model, ToolError } from "@kintsugi/core"
 import { Effect, Schedule, Schema } from "effect"
 import { describe, it } from "vitest"
-import { type Equal, type Expect, sameType } from "./Identity.ts"
+import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
 import {
   ask,
   type BadArgs,
@@ -18,7 +18,7 @@ import {
   type Oops,
   type Own,
   strict
-} from "./subjects.ts"
+} from "./_support/subjects.ts"
 
 type Hard = ToolError.ToolExecutionError
 

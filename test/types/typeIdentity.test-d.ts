@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from "vitest"
-import { type Equal, type Expect, type IsAny, sameType } from "./Identity.ts"
+import { type Equal, type Expect, type IsAny, sameType } from "./_support/Identity.ts"
 
 const json = (text: string): any => JSON.parse(text) // oxlint-disable-line typescript/no-explicit-any -- the planted any
 const planted = json("1")

@@ -3,8 +3,18 @@ import { Backoff, Recovery, Tool } from "@kintsugi/core"
 import type { Model, ToolError } from "@kintsugi/core"
 import { Effect, Option, Schedule, Schema } from "effect"
 import { describe, it } from "vitest"
-import { sameType } from "./Identity.ts"
-import { type BadArgs, type Boom, call, cleanup, Db, type NoKeys, type Oops, type Own, pay } from "./subjects.ts"
+import { sameType } from "./_support/Identity.ts"
+import {
+  type BadArgs,
+  type Boom,
+  call,
+  cleanup,
+  Db,
+  type NoKeys,
+  type Oops,
+  type Own,
+  pay
+} from "./_support/subjects.ts"
 
 type Hard = ToolError.ToolExecutionError
 type Late = ToolError.ToolTimeoutError

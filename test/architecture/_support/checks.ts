@@ -28,23 +28,32 @@ const edgesOf = (file: File): ReadonlyArray<Edge> =>
     .filter(({ from }) => from.startsWith("."))
     .map((found) => ({ ...found, file: file.path, to: posix.join(folderOf(file.path), found.from) }))
 
-/** The longest of these folders that holds the file; `.` is the root of the sources. */
+/** The folder of the file, if it has a place in the order; `.` is the root of the sources. */
 const placeOf = (house: Package, path: string): string | undefined => {
   const folder = folderOf(posix.relative(sourcesOf(house), path))
-  return house.folders
-    .filter((one) => one === folder || folder.startsWith(`${one}/`))
-    .toSorted((one, other) => other.length - one.length)[0]
+  return house.folders.find((one) => one === folder)
 }
 
-/** Imports against the order of the folders, and files whose folder has no place in it. */
-export const orderViolations = (files: ReadonlyArray<File>, house: Package): ReadonlyArray<string> =>
+/**
+ * Imports against the order of the folders, files whose folder has no place in it, and files that no check reads. `isEntry` tells the
+ * indexes that `package.json` names: they alone import everything of their package.
+ */
+export const orderViolations = (
+  files: ReadonlyArray<File>,
+  house: Package,
+  isEntry: (path: string) => boolean
+): ReadonlyArray<string> =>
   files.flatMap((file) => {
-    if (isIndex(file.path)) return []
+    if (!file.path.endsWith(".ts")) return [`${file.path}: a source is a .ts file`]
     const own = placeOf(house, file.path)
-    if (own === undefined) return [`${file.path}: its folder is missing in test/architecture/_support/packages.ts`]
+    if (isIndex(file.path) && !isEntry(file.path)) return [`${file.path}: package.json does not name this index`]
+    if (own === undefined && !isIndex(file.path)) {
+      return [`${file.path}: its folder is missing in test/architecture/_support/packages.ts`]
+    }
     return edgesOf(file).flatMap(({ line, to }) => {
       if (to === file.path) return [`${file.path}:${line} imports itself`]
       if (!to.startsWith(`${sourcesOf(house)}/`)) return [`${file.path}:${line} imports ${to}, outside of its package`]
+      if (own === undefined || isIndex(file.path)) return []
       if (isIndex(to)) return [`${file.path}:${line} imports an index: ${to}`]
       const place = placeOf(house, to)
       const isBefore = place !== undefined && house.folders.indexOf(place) <= house.folders.indexOf(own)
@@ -154,9 +163,11 @@ export const testViolations = (
 ): ReadonlyArray<string> =>
   paths.flatMap((path) => {
     const [folder = "", support] = folderOf(posix.relative(`test/${house.name}`, path)).split(/\/?(_support)(?:\/|$)/)
-    const isMirrored = folder === "" || folder === "." || folders.has(folder)
+    const isMirrored = folders.has(folder === "" ? "." : folder)
     return [
-      ...(isMirrored ? [] : [`${path}: ${sourcesOf(house)} has no folder ${folder}`]),
+      ...(isMirrored || (support !== undefined && folder === "")
+        ? []
+        : [`${path}: ${sourcesOf(house)} has no folder ${folder === "" ? "." : folder}`]),
       ...(support === undefined && !path.endsWith(".test.ts") ? [`${path}: a helper stands in _support/`] : []),
       ...(support !== undefined && path.endsWith(".test.ts") ? [`${path}: a test stands beside _support/`] : [])
     ]

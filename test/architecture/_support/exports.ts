@@ -71,9 +71,26 @@ export const exportsOf = ({ text }: File): Exports => {
       isNamedByOthers: found.isNamedByOthers || other?.isNamedByOthers === true
     })
   }
-  const passesOn = (statement: Node): boolean =>
-    statement.type === "ExportAllDeclaration" ||
-    (statement.type === "ExportNamedDeclaration" && isNode(statement["source"]))
+  const imported = new Set(
+    statements
+      .filter(({ type }) => type === "ImportDeclaration")
+      .flatMap((statement) => nodesIn(statement, "specifiers"))
+      .map((specifier) => nameOf(nodeIn(specifier, "local")))
+  )
+  const isImported = (node: Node | undefined): boolean =>
+    node?.type === "MemberExpression" ? isImported(nodeIn(node, "object")) : imported.has(nameOf(node))
+  /** Whether a statement only gives a name of another file as its own, whatever the words for that. */
+  const passesOn = (statement: Node): boolean => {
+    if (statement.type === "ExportAllDeclaration") return true
+    if (statement.type !== "ExportNamedDeclaration") return false
+    const specifiers = nodesIn(statement, "specifiers")
+    const declaration = nodeIn(statement, "declaration")
+    if (declaration?.type === "VariableDeclaration") {
+      return nodesIn(declaration, "declarations").every((one) => isImported(nodeIn(one, "init")))
+    }
+    if (declaration !== undefined) return false
+    return isNode(statement["source"]) || specifiers.every((specifier) => isImported(nodeIn(specifier, "local")))
+  }
   const others = statements.filter(({ type }) => type !== "ImportDeclaration")
   return { names: [...names.values()], isOnlyReexports: others.length > 0 && others.every(passesOn) }
 }

@@ -34,6 +34,7 @@ export const packages: ReadonlyArray<Package> = [
       "model",
       "tool",
       "run",
+      "agent/composition",
       "agent",
       "testing"
     ],

@@ -1,4 +1,4 @@
-/** Many runs at once, as `bench/concurrent.ts` has them, on the clock of the tests. */
+/** Many runs at once, as `bench/src/rows/concurrent.ts` has them, on the clock of the tests. */
 import { assert } from "@effect/vitest"
 import { Agent, AgentEvent, Message, Model, Skill, Tool, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import { jsonOf } from "../event/Json.ts"
-import { compose, definitionOf, partOf, sequence, stepsOf } from "./composition/parts.ts"
+import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
 import {
   checkedCount,
   checkedMillis,
@@ -21,13 +21,13 @@ import {
   type Place
 } from "./composition/run.ts"
 import * as Trying from "./composition/trying.ts"
-import type * as Types from "./composition/types.ts"
+import type * as Types from "./partTypes.ts"
 import type { Acknowledged } from "../recovery/Recovery.ts"
 import { LoopExhaustedError } from "../errors/RunError.ts"
 
-export { map, mapInput, named, provide, withBudget, withModel } from "./composition/adapting.ts"
-export { bounds } from "./composition/explaining.ts"
-export type { AnyPart, HasUnsafe } from "./composition/types.ts"
+export { map, mapInput, named, provide, withBudget, withModel } from "./adapting.ts"
+export { bounds } from "./compositionBounds.ts"
+export type { AnyPart, HasUnsafe } from "./partTypes.ts"
 
 // --- one after the other
 

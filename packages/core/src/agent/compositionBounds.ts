@@ -1,9 +1,9 @@
 /** What an agent is at worst, whatever it is made of. */
 import * as Duration from "effect/Duration"
-import type { Bounds } from "../../recovery/Explanation.ts"
-import type { ExplainOptions } from "../../model/Model.ts"
+import type { Bounds } from "../recovery/Explanation.ts"
+import type { ExplainOptions } from "../model/Model.ts"
 import { partOf } from "./parts.ts"
-import type { AnyPart } from "./types.ts"
+import type { AnyPart } from "./partTypes.ts"
 
 /**
  * What one run of any agent is at worst, a composition above all: the model calls of all its parts, their waits and timeouts.

@@ -1,8 +1,8 @@
 /** What the types of agents leave in those of their compositions. */
 import type * as Effect from "effect/Effect"
-import type * as Recovery from "../../recovery/Recovery.ts"
-import type * as Tool from "../../tool/Tool.ts"
-import type { Agent, TypeId } from "../definition.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import type * as Tool from "../tool/Tool.ts"
+import type { Agent, TypeId } from "./definition.ts"
 
 /** An agent, seen as what a composition needs of it. */
 export interface Part<in I, out O, out E, out R, out Inside = unknown> {

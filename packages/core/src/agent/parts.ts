@@ -1,9 +1,9 @@
 /** Agents as parts of compositions, and compositions that are a sequence. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { type Agent, blank, type Definition, fromDefinition, TypeId } from "../definition.ts"
-import { type Answer, type Composing, costInTurn, type Part, runner, type Step } from "./run.ts"
-import type { AnyPart } from "./types.ts"
+import { type Agent, blank, type Definition, fromDefinition, TypeId } from "./definition.ts"
+import { type Answer, type Composing, costInTurn, type Part, runner, type Step } from "./composition/run.ts"
+import type { AnyPart } from "./partTypes.ts"
 
 interface Inside {
   readonly definition: Definition

@@ -2,14 +2,14 @@
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type * as Layer from "effect/Layer"
-import * as Budget from "../../budget/Budget.ts"
-import type * as Model from "../../model/Model.ts"
-import type { BudgetExceededError } from "../../errors/RunError.ts"
-import type * as Tool from "../../tool/Tool.ts"
-import { type Agent, fromDefinition } from "../definition.ts"
-import type { Choosing } from "../skills.ts"
+import * as Budget from "../budget/Budget.ts"
+import type * as Model from "../model/Model.ts"
+import type { BudgetExceededError } from "../errors/RunError.ts"
+import type * as Tool from "../tool/Tool.ts"
+import { type Agent, fromDefinition } from "./definition.ts"
+import type { Choosing } from "./skills.ts"
 import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
-import type * as Types from "./types.ts"
+import type * as Types from "./partTypes.ts"
 
 /** The same agent, giving what the function makes of its output. */
 export const map: {
