@@ -12,7 +12,7 @@ import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
 import { type Ended, folder, answerLine, layersOf, reportOf, run } from "./_support/runDemo.ts"
 
-const timeout = 30_000
+const timeout = 120_000
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
