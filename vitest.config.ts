@@ -3,7 +3,7 @@ import { tallyReporter } from "./scripts/tally.ts"
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.test.ts", "tools/*/test/**/*.test.ts"],
     // No test waits for a clock: a limit is for what hangs, and a busy machine is slow.
     testTimeout: 30_000,
     hookTimeout: 30_000,

@@ -12,7 +12,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { least, tooFew } from "./cases.ts"
 import { root } from "./files.ts"
-import { isCi } from "./system/report.ts"
+import { isCi } from "./report.ts"
 import { formatSeconds, type Result, TALLY } from "./tally.ts"
 import { binary } from "./tools.ts"
 
@@ -29,7 +29,7 @@ const beforeTests: ReadonlyArray<Step> = [
   { title: "build", script: join(root, "scripts/build.ts"), parameters: [] },
   { title: "SDKs", script: join(root, "scripts/sdk.ts"), parameters: [] },
   { title: "types of the SDK tests", script: binary("typescript", "tsc"), parameters: ["-p", "test/sdk"] },
-  { title: "database", script: join(root, "scripts/durable/install.ts"), parameters: [] },
+  { title: "database", script: join(root, "tools/durable-lab/src/install.ts"), parameters: [] },
   { title: "types of the durable tests", script: binary("typescript", "tsc"), parameters: ["-p", "tools/durable-lab"] }
 ]
 

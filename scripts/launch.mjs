@@ -29,7 +29,10 @@ const LOCK_IS_STALE_AFTER_MS = 10 * 60 * 1000
 
 /** Everything that decides what an installation gives. */
 const fingerprint = () => {
-  const folders = [...readdirSync(join(root, "packages")).map((name) => join("packages", name)), "bench"]
+  const members = ["packages", "tools"].flatMap((folder) =>
+    readdirSync(join(root, folder)).map((name) => join(folder, name))
+  )
+  const folders = [...members, "bench"]
   const packages = folders.map((folder) => join(folder, "package.json"))
   const hash = createHash("sha256").update(`${process.platform} ${process.arch}`)
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", ...packages.toSorted()]) {

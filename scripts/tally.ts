@@ -17,7 +17,7 @@ export interface Result extends Tally {
   readonly seconds: Seconds
 }
 
-/** How long the suites took, the imports of their files included: the folders of `test`, and `test` itself. */
+/** How long the suites took, the imports of their files included: the folders of `test` and of `tools`, and `test` itself. */
 export type Seconds = Readonly<Record<string, number>>
 
 /** Where the tally goes; nothing is written without it. */
@@ -53,7 +53,7 @@ export interface Timed {
 export const secondsOf = (modules: ReadonlyArray<Timed>): Seconds => {
   const seconds = new Map<string, number>()
   for (const module of modules) {
-    const suite = /^(test\/[^/]+)\//.exec(module.relativeModuleId.replaceAll("\\", "/"))?.[1] ?? "test"
+    const suite = /^((?:test|tools)\/[^/]+)\//.exec(module.relativeModuleId.replaceAll("\\", "/"))?.[1] ?? "test"
     const took = module.diagnostic()
     const millis =
       took.collectDuration + took.duration + took.environmentSetupDuration + took.prepareDuration + took.setupDuration

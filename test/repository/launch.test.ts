@@ -96,7 +96,7 @@ snapshots:
 /** A checkout in which nothing is installed yet. Its dependencies are this Node and a package in an archive. */
 const makeCheckout = (name: string): string => {
   const checkout = join(folder, name, "it's $& ключ-金継ぎ/kintsugi")
-  for (const path of ["scripts", "packages", "bench", "pinned/bin", "package"]) {
+  for (const path of ["scripts", "packages", "tools", "bench", "pinned/bin", "package"]) {
     mkdirSync(join(checkout, path), { recursive: true })
   }
   const write = (path: string, content: string) => writeFileSync(join(checkout, path), content)

@@ -1,7 +1,7 @@
 /** What the scripts of this repository count and tell. */
 import { describe, expect, it } from "vitest"
-import { isCi, Report } from "../../scripts/system/report.ts"
-import { provide } from "../../scripts/system/tools.ts"
+import { isCi, Report } from "../../scripts/report.ts"
+import { provide } from "../../scripts/provide.ts"
 import { formatSeconds, secondsOf } from "../../scripts/tally.ts"
 
 const file = (relativeModuleId: string, duration: number) => ({
@@ -16,14 +16,20 @@ const file = (relativeModuleId: string, duration: number) => ({
 })
 
 describe("the seconds of suites", () => {
-  it("are those of the folders of test, the slowest first", () => {
+  it("are those of the folders of test and of tools, the slowest first", () => {
     const seconds = secondsOf([
       file("test/loose.test.ts", 890),
+      file("tools/soak/test/soak.test.ts", 1890),
       file("test/core/Agent.test.ts", 1000),
       file("test/core/testing/testDoubles.test.ts", 4000),
       file("test\\laws\\L1.test.ts", 9890)
     ])
-    expect(formatSeconds(seconds)).toEqual(["   10.0 s  test/laws", "    5.2 s  test/core", "    1.0 s  test"])
+    expect(formatSeconds(seconds)).toEqual([
+      "   10.0 s  test/laws",
+      "    5.2 s  test/core",
+      "    2.0 s  tools/soak",
+      "    1.0 s  test"
+    ])
   })
 })
 

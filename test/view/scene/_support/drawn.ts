@@ -3,8 +3,8 @@ import { AgentEvent } from "@kintsugi/core"
 import { Recording } from "@kintsugi/view"
 import { Effect, Schema } from "effect"
 import fc from "fast-check"
-import { playAll } from "../../../../scripts/soak/play.ts"
-import { scenarioOf } from "../../../../scripts/soak/scenario.ts"
+import { playAll } from "../../../../tools/soak/src/play.ts"
+import { scenarioOf } from "../../../../tools/soak/src/scenario.ts"
 import { others, references } from "../../_support/references.ts"
 
 /** How many scenarios are played: each is some eight runs. */

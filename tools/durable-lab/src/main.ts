@@ -1,0 +1,90 @@
+/**
+ * Kills processes. A story of five turns runs as a workflow, on PostgreSQL in a process of its own; its own process kills itself
+ * with SIGKILL at the n-th thing that it tells, and another one goes on, for each n until the story ends without a death. Before that
+ * the shared scenarios run on this database, and the demo is played. After that, three runners work on one PostgreSQL server, and are
+ * killed, stopped, given wrong clocks, or refused by storage: where Debian's `postgresql` is installed.
+ *
+ *   npm run test:durable                    all points, and the cluster
+ *   npm run test:durable -- 7               every seventh point
+ *   npm run test:durable -- cluster         the cluster alone
+ *   npm run test:durable -- cluster deaths  one of deaths, clocks, outages and moves
+ *   npm run test:durable -- bench           what it costs, see docs/performance.md
+ *
+ * The last line is `N passed, N failed, N skipped`.
+ */
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { root } from "../../../scripts/files.ts"
+import { isCi, Report } from "../../../scripts/report.ts"
+import { provide } from "../../../scripts/provide.ts"
+import { binary } from "../../../scripts/tools.ts"
+import { bench } from "./bench.ts"
+import { isTrouble, playAll, type Trouble, troubles } from "./cluster.ts"
+import { folder, isReady, startDatabase } from "./database.ts"
+import { kill } from "./killing.ts"
+import { postgres } from "./postgres.ts"
+
+const sweep = async (report: Report, port: string, temporary: string, every: number): Promise<void> => {
+  for (let dies = every; ; dies += every) {
+    const { deaths, faults } = await kill(port, join(temporary, `run-${dies}`), `run-${dies}`, [dies])
+    const [at] = deaths
+    const how = at === undefined ? "not killed" : `killed at "${at}"`
+    report.check(`${dies}: ${how}`, faults.length === 0, faults.join("; "))
+    if (at === undefined) return
+  }
+}
+
+/** One program, and the code with which it has to end. */
+const ends = (report: Report, title: string, code: number, args: ReadonlyArray<string>, env = {}): void => {
+  const { status } = spawnSync(process.execPath, args, {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+    env: { ...process.env, ...env }
+  })
+  report.check(title, status === code, `ended with ${status}`)
+}
+
+const oneProcess = async (report: Report, every: number): Promise<void> => {
+  ends(report, "types", 0, [binary("typescript", "tsc"), "-p", folder])
+  ends(report, "the demo", 0, [join(root, folder, "src/demo.ts")])
+  ends(report, "the demo with a forged ledger", 1, [join(root, folder, "src/demo.ts"), "--forge"])
+  const temporary = mkdtempSync(join(tmpdir(), "kintsugi-durable-"))
+  const database = await startDatabase()
+  try {
+    const scenarios = [binary("vitest"), "run", "--config", join(folder, "vitest.config.ts")]
+    ends(report, "the scenarios on SQL", 0, scenarios, { KINTSUGI_DURABLE_PORT: database.port })
+    await sweep(report, database.port, temporary, every)
+  } finally {
+    database.stop()
+    rmSync(temporary, { recursive: true, force: true })
+  }
+}
+
+const manyProcesses = async (report: Report, words: ReadonlyArray<Trouble>): Promise<void> => {
+  const found = provide(postgres, false)
+  if ("path" in found) return playAll(found.path, words, report)
+  const why = `PostgreSQL is missing: ${found.why}; npm run setup-system installs it where it can`
+  for (const word of words) report.skip(`the cluster, ${word}`, why)
+}
+
+const main = async (word: string, trouble: string): Promise<void> => {
+  const report = new Report()
+  if (word === "bench" && isReady()) {
+    const found = provide(postgres, false)
+    return bench("path" in found ? found.path : undefined)
+  }
+  if (!isReady()) report.skip("durable runs", "could not install the database: see the messages above")
+  else if (word === "cluster") await manyProcesses(report, isTrouble(trouble) ? [trouble] : troubles)
+  else {
+    await oneProcess(report, Math.max(1, Number(word)) || 1)
+    if (word === "") await manyProcesses(report, troubles)
+  }
+  const isWell = report.end()
+  if (report.failed > 0 || (isCi() && !isWell)) process.exitCode = 1
+}
+
+// whoever was started is ended with this process
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1))
+await main(process.argv[2] ?? "", process.argv[3] ?? "")

@@ -1,0 +1,74 @@
+/** What has to be true of each run of a cluster, by what was told of it, asked for it, and answered. */
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+/** How many requests an order takes, and what they come to: see `processes/orders.ts`. */
+const requestsOf = (order: string): number => {
+  const [, turns] = /^turns-(\d+)/.exec(order) ?? []
+  return turns === undefined ? 8 : Number(turns) + 1
+}
+
+interface Line {
+  readonly runner: string
+  readonly what: string
+}
+
+export const linesOf = (file: string): ReadonlyArray<Line> =>
+  existsSync(file)
+    ? readFileSync(file, "utf8")
+        .split("\n")
+        .slice(0, -1)
+        .map((line) => ({ runner: line.slice(0, line.indexOf(" ")), what: line.slice(line.indexOf(" ") + 1) }))
+    : []
+
+export interface Ended {
+  readonly order: string
+  readonly answer: string | undefined
+  /** How often each turn of it was asked for. */
+  readonly asked: ReadonlyMap<string, number>
+}
+
+export interface Judged {
+  readonly faults: ReadonlyArray<string>
+  /** How often it went on in another process. */
+  readonly moves: number
+  /** Requests that were made again. */
+  readonly again: number
+}
+
+/**
+ * What is wrong with an order: nothing, if all went well. What was under way is lost where a run is taken from its runner, and nothing
+ * else: each time it begins from the top again, in another runner, in the same one, or because what it waited for has come.
+ */
+export const judge = (files: string, { answer, asked, order }: Ended): Judged => {
+  const lines = linesOf(join(files, order))
+  const all = linesOf(join(files, "all"))
+  const faults: Array<string> = []
+  const demand = (what: string, isRight: boolean) => {
+    if (!isRight) faults.push(`${order}: ${what}`)
+  }
+  const needed = requestsOf(order)
+  const replays = lines.filter(({ what }) => what === "begins").length - 1
+  const moves = lines.filter(({ runner }, index) => index > 0 && lines[index - 1]?.runner !== runner).length
+  const requests = [...asked.values()].reduce((sum, count) => sum + count, 0)
+  const again = requests - needed
+  demand(`it answers "${answer}"`, answer === `order ${order} is done`)
+  demand(`${asked.size} turns were asked for, and not ${needed}`, asked.size === needed)
+  demand(`${again} requests were made again in ${replays} replays`, again <= replays)
+  const ends = lines.filter(({ what }) => what.startsWith("ended ")).map(({ what }) => what)
+  demand(
+    `what is in its ledger: ${ends.join(", ")}`,
+    ends.length > 0 && ends.every((end) => end === `ended ${needed * 10}`)
+  )
+  if (order.startsWith("turns-")) return { faults, moves, again }
+  const begins = lines.flatMap(({ what }) => (what.startsWith("pay begins ") ? [what.slice("pay begins ".length)] : []))
+  const [key = "none"] = begins
+  const count = (what: string) => all.filter((line) => line.what === `${what} ${key}`).length
+  demand(`it is paid ${count("paid")} times`, count("paid") === 1)
+  demand("an unsafe tool begins again that was not looked up", begins.length <= 1 + count("verify"))
+  const tools = new Set(["look ends", "see ends", "sign ends", "flaky begins 2"])
+  const done = lines.filter(({ what }) => tools.has(what)).length
+  // two tools are at work at once in the first turn
+  demand(`${done} ends of tools are not 5, or those more that were under way`, done >= 5 && done <= 5 + 2 * replays)
+  return { faults, moves, again }
+}

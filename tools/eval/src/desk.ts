@@ -1,0 +1,131 @@
+/** The agent of all scenarios, its tools, and what these have really done: nobody who recovers can write there. */
+import { Agent, type Budget, type Coercion, Skill, Tool } from "@kintsugi/core"
+import { Data, Effect, Schema } from "effect"
+import type { Draw } from "../../soak/src/Draw.ts"
+import type { Scenario } from "./scenario.ts"
+
+/** Something that a tool has done, and the reference that it gave for it. No one else can know that. */
+export interface Deed {
+  readonly tool: string
+  readonly params: unknown
+  readonly reference: string
+}
+
+/** What a run has met and done outside of the model. */
+export interface World {
+  readonly deeds: Array<Deed>
+  /** Whether the fault of the scenario has happened. */
+  isMet: boolean
+  readonly reference: () => string
+}
+
+export const makeWorld = (draw: Draw): World => ({
+  deeds: [],
+  isMet: false,
+  reference: () => `R-${draw.int(0x100000, 0xffffff).toString(16).toUpperCase()}`
+})
+
+/** What a reference looks like. */
+export const reference = /R-[0-9A-F]{6}/
+
+class NoSuchCity extends Data.TaggedError("NoSuchCity")<{ readonly message: string }> {}
+
+class Busy extends Data.TaggedError("Busy")<{ readonly message: string; readonly isRetryable: true }> {}
+
+class Gone extends Data.TaggedError("Gone")<{ readonly message: string }> {}
+
+export const cities = ["Bergen", "Oslo", "Tromsø"] as const
+
+const Day = Schema.String.check(Schema.isPattern(/^\d{4}-\d{2}-\d{2}$/, { message: "Expected a date as YYYY-MM-DD" }))
+
+const Booking = Schema.Struct({
+  city: Schema.String,
+  date: Day,
+  nights: Schema.Int,
+  room: Schema.Literals(["single", "double", "suite"]),
+  guest: Schema.Struct({ name: Schema.String, age: Schema.Int })
+})
+
+const Pair = Schema.Struct({ from: Schema.String, to: Schema.String })
+
+/** How long a report is, in characters: beside it nothing else counts. */
+const reportLength = 8000
+
+export const deskPrompt =
+  "You work at the desk of a hotel. Do what you are asked with the tools. " +
+  "A tool gives a reference when it has done its work: answer with that reference and nothing else."
+
+/** What is not the same in all runs. */
+export interface Circumstances {
+  readonly scenario: Scenario
+  readonly world: World
+  /** Whether the fault is there at all. */
+  readonly isFaulty: boolean
+  readonly coercion: ReadonlyArray<Coercion.Step>
+  readonly budget: Budget.Limits
+}
+
+/** The agent, without any table. */
+export const make = ({ budget, coercion, isFaulty, scenario, world }: Circumstances) => {
+  const { fault, first } = scenario
+  let attempts = 0
+  /** Does the tool's work, unless it is the one whose turn it is to fail. */
+  const done = (tool: string, params: unknown) =>
+    Effect.suspend((): Effect.Effect<string, Busy | Gone> => {
+      if (isFaulty && fault.at === "tool" && tool === first.tool && ++attempts <= fault.times) {
+        world.isMet = true
+        if (fault.does === "hangs") return Effect.never
+        return fault.does === "gone"
+          ? Effect.fail(new Gone({ message: "this rate is not quoted any more, only archived_rate knows it" }))
+          : Effect.fail(new Busy({ message: "the booking system is busy", isRetryable: true }))
+      }
+      const deed: Deed = { tool, params, reference: world.reference() }
+      world.deeds.push(deed)
+      return Effect.succeed(deed.reference)
+    })
+  const shared = { coercion, sideEffects: "idempotent", timeout: "5 seconds", success: Schema.String } as const
+  const tools = [
+    Tool.make("book_room", {
+      ...shared,
+      description: "Books a room of a hotel.",
+      parameters: Booking,
+      run: (params): Effect.Effect<string, NoSuchCity | Busy | Gone> =>
+        cities.some((city) => city === params.city)
+          ? done("book_room", params)
+          : Effect.fail(
+              new NoSuchCity({ message: `there is no hotel in '${params.city}', only in ${cities.join(", ")}` })
+            )
+    }),
+    Tool.make("live_rate", {
+      ...shared,
+      description: "Orders the rate of exchange of two currencies, as of now.",
+      parameters: Pair,
+      run: (params) => done("live_rate", params)
+    }),
+    Tool.make("archived_rate", {
+      ...shared,
+      description: "Orders the rate of exchange of two currencies, as of yesterday, where there is none as of now.",
+      parameters: Pair,
+      run: (params) => done("archived_rate", params)
+    }),
+    Tool.make("read_report", {
+      ...shared,
+      description: "Reads a report of the hotel. The reference stands on its first line.",
+      parameters: Schema.Struct({ year: Schema.Int }),
+      run: (params) =>
+        Effect.map(done("read_report", params), (given) => `${given}\n${"All was well. ".repeat(reportLength / 14)}`)
+    })
+  ]
+  const output = scenario.isReferenceDemanded
+    ? Schema.String.check(Schema.isPattern(/^R-[0-9A-F]{6}$/, { message: "Expected the reference alone" }))
+    : Schema.String
+  return Agent.make("desk", {
+    prompt: deskPrompt,
+    budget,
+    output,
+    skills: [Skill.make("desk", { description: "Books rooms and looks things up", tools })]
+  })
+}
+
+/** The agent before a policy is put around it. */
+export type Desk = ReturnType<typeof make>

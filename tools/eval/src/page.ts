@@ -1,0 +1,152 @@
+/** `docs/eval.md`. */
+import { columns, formatShare, markdown, policyTable, scenarioTable, type Table } from "./format.ts"
+import { meanings, type Rates } from "./rates.ts"
+import type { PolicyRow, Report } from "./report.ts"
+import type { Settings } from "./settings.ts"
+
+/** What the page is made of. */
+export interface Contents {
+  readonly report: Report
+  /** The same with models that correct themselves less and more often. */
+  readonly varied: ReadonlyArray<{ readonly corrects: number; readonly report: Report }>
+  readonly rates: Rates
+  readonly settings: Pick<Settings, "policies" | "price" | "runs" | "scenarios" | "seed">
+  readonly date: string
+}
+
+/** The command that writes the same numbers again. */
+export const commandOf = ({ rates, settings: { price, runs, seed } }: Pick<Contents, "rates" | "settings">): string =>
+  [
+    "npm run eval --",
+    `--runs=${runs}`,
+    `--seed=${seed}`,
+    ...Object.entries(rates).map(([name, value]) => `--${name}=${value}`),
+    ...(price === undefined ? [] : [`--price=${price.input},${price.output}`]),
+    "--write"
+  ].join(" ")
+
+export const page = (contents: Contents): string => {
+  const { date, rates, report, settings, varied } = contents
+  const { policies, price, runs, scenarios, seed } = settings
+  return [
+    "# Does recovery pay off?",
+    "",
+    "Written by `npm run eval -- --write`; do not edit.",
+    "",
+    `Each of ${scenarios.length} scenarios lets one thing go wrong, in a run that is sound otherwise; each of ${policies.length} policies has to make up for it.`,
+    "A run is healed when the tool has done exactly what the user asked for, once, and the answer has the reference that the tool gave for",
+    "that. A reference is drawn anew in each run and stands nowhere else, so neither a policy nor a model can claim a success. Whoever",
+    "judges sees what the tools did and what the user reads, and no policy, event or error.",
+    "",
+    "```sh",
+    commandOf(contents),
+    "```",
+    "",
+    `Seed ${seed}, ${runs} runs of each scenario under each policy, ${date}. The same command gives the same numbers. The waits are virtual.`,
+    "",
+    ...shortly(report),
+    "",
+    "## What the numbers do not show",
+    "",
+    "- **How a real model behaves.** The model is a stand-in that makes the right call by itself and corrects itself with the shares below.",
+    "  They are assumptions, and none is taken from a measurement. Others have measured how models take errors of tools, on other tasks:",
+    "  [CriticTool](https://arxiv.org/abs/2506.13977); [Tool-Reflection-Bench](https://arxiv.org/abs/2509.18847), whose authors see models",
+    "  repeat the same mistake. Ask your own model: [below](#with-a-real-model).",
+    "- **How often calls break.** Here each run meets its fault. What recovery is worth to you is this page times how often that happens.",
+    "- **How often which fault happens.** All scenarios weigh the same, so the rows of a policy add up to a mean over this list and no other.",
+    "  Look at the scenarios that you have.",
+    "- **Differences between policies that are the same to the stand-in.** All policies meet the same luck, run by run. It reads",
+    "  whether a text names what is wrong, and nothing finer: not the wording, not the sum of all that it was told.",
+    "- **Faults that come together.** There is one in a run. The transport, which sends again by itself, has no part in offline runs.",
+    "- **A choice of scenarios by somebody else.** `fix-function` was written by whoever wrote the scenarios.",
+    "- The intervals are about chance in these runs, not about any of the above.",
+    "",
+    "## By policy",
+    "",
+    ...markdown(policyTable(report)),
+    "",
+    ...columns.map(([name, meaning]) => `- **${name}**: ${meaning}.`),
+    "",
+    price === undefined
+      ? "No price was given, so nothing has a cost."
+      : `Costs are those of a model at ${price.input} per million tokens read and ${price.output} per million written; a token of the stand-in is four characters.`,
+    "",
+    ...markdown({
+      head: ["policy", "what it does"],
+      lines: policies.map(({ name, says }) => [`\`${name}\``, says])
+    }).map(leftAligned),
+    "",
+    "All are in `tools/eval/src/policies.ts`. Where a policy is not about coercion, it is off, which it is not by default.",
+    "",
+    "## By scenario",
+    "",
+    "Healed runs, in per cent.",
+    "",
+    ...markdown(scenarioTable(report)),
+    "",
+    ...markdown({
+      head: ["scenario", "what goes wrong"],
+      lines: scenarios.map(({ name, says }) => [`\`${name}\``, says])
+    }).map(leftAligned),
+    "",
+    "## The stand-in",
+    "",
+    ...markdown({
+      head: ["share", "value", "what it is"],
+      lines: Object.entries(meanings).map(([name, meaning]) => [
+        `\`--${name}\``,
+        // the names of the meanings are those of the rates
+        String(rates[name as keyof Rates]),
+        meaning
+      ])
+    }).map(leftAligned),
+    "",
+    "It is told what is wrong when the text that it reads names it: the field, the tool, the day's format. A fixer that asks it sees",
+    "nothing of the conversation, so what a damaged call has lost it can only make up or hand back.",
+    "",
+    "What heals with models that correct themselves less and more often, `guesses` and `mends` in the same measure:",
+    "",
+    ...markdown(variedTable(varied)),
+    "",
+    "## With a real model",
+    "",
+    "```sh",
+    "ANTHROPIC_API_KEY=… npm run eval -- --live --provider=anthropic --model=claude-haiku-4-5 --price=1,5 --max-cost=2",
+    "```",
+    "",
+    "The faults are the same: what the model sends is damaged on its way to the run, so a real model meets broken calls too, as if it had",
+    "made them. `npm run eval -- --help` lists the providers. The key is read from the environment and printed nowhere. Without other limits no",
+    "run begins once 500,000 tokens are spent; runs come in rounds of all scenarios and policies, so a report that stops there is still",
+    "balanced but for its last round. In live runs what waits, waits.",
+    ""
+  ].join("\n")
+}
+
+/** What the numbers say, in words. */
+const shortly = ({ plain, policies }: Report): ReadonlyArray<string> => {
+  const best = policies.reduce<PolicyRow | undefined>(
+    (most, row) => (most === undefined || row.healed.rate > most.healed.rate ? row : most),
+    undefined
+  )
+  if (best?.extra === undefined || plain === undefined) return ["Nothing was healed."]
+  const more = Math.round((best.extra.tokens / plain.tokens) * 100)
+  const frugal = policies.filter(({ extra }) => extra !== undefined && Math.abs(extra.modelCalls) < 0.005)
+  const without = frugal.map(({ healed, policy }) => `\`${policy}\` ${formatShare(healed)}`)
+  return [
+    `In short: \`${best.policy}\` heals most, ${formatShare(best.healed)}, and a run that it has healed takes ${more} % more tokens than one`,
+    `without a fault, which takes ${Math.round(plain.tokens)} in ${plain.turns.toFixed(1)} turns. Without one more call of the model heal: ${without.join(", ") || "none"}.`
+  ]
+}
+
+const leftAligned = (line: string): string => line.replaceAll("--:", "---")
+
+const variedTable = (varied: Contents["varied"]): Table => ({
+  head: ["policy", ...varied.map(({ corrects }) => `corrects ${corrects}`)],
+  lines: (varied[0]?.report.policies ?? []).map(({ policy }, index) => [
+    policy,
+    ...varied.map(({ report }) => {
+      const row = report.policies[index]
+      return row === undefined ? "" : formatShare(row.healed)
+    })
+  ])
+})

@@ -1,0 +1,114 @@
+/** The arithmetic of `npm run eval`. */
+import { assert, describe, it } from "vitest"
+import { reportOf } from "../src/report.ts"
+import { mean, share } from "../src/statistics.ts"
+import { format, formatShare } from "../src/format.ts"
+import type { Outcome } from "../src/play.ts"
+
+const interval = (count: number, of: number) => {
+  const { high, low } = share(count, of)
+  return [low, high].map((bound) => Number(bound.toFixed(4)))
+}
+
+describe("Wilson's interval", () => {
+  it("is that of the textbooks", () => {
+    // Newcombe, Statistics in Medicine 17 (1998), table I, method 3
+    assert.deepStrictEqual(interval(81, 263), [0.2553, 0.3662])
+    assert.deepStrictEqual(interval(15, 148), [0.0624, 0.1605])
+    assert.deepStrictEqual(interval(0, 20), [0, 0.1611])
+    assert.deepStrictEqual(interval(1, 29), [0.0061, 0.1718])
+  })
+
+  it("is symmetric, within 0 and 1, and holds the rate", () => {
+    for (let of = 1; of <= 60; of++) {
+      for (let count = 0; count <= of; count++) {
+        const { high, low, rate } = share(count, of)
+        assert.isTrue(0 <= low && low <= rate && rate <= high && high <= 1, `${count} of ${of}`)
+        assert.approximately(low, 1 - share(of - count, of).high, 1e-12)
+      }
+    }
+  })
+
+  it("knows nothing where nothing was tried", () => {
+    assert.deepStrictEqual(share(0, 0), { of: 0, count: 0, rate: 0, low: 0, high: 1 })
+    assert.strictEqual(formatShare(share(0, 0)), "–")
+    assert.strictEqual(formatShare(share(1, 29)), "3 % (1–17)")
+    assert.strictEqual(mean([]), undefined)
+  })
+})
+
+const outcome = (given: Partial<Outcome>): Outcome => ({
+  scenario: "a",
+  policy: undefined,
+  isMet: false,
+  isHealed: true,
+  isWrong: false,
+  turns: 2,
+  modelCalls: 2,
+  tokens: 100,
+  cost: 1,
+  waited: 0,
+  failure: undefined,
+  message: undefined,
+  ...given
+})
+
+const names = { scenarios: [{ name: "a" }, { name: "b" }], policies: [{ name: "p" }] }
+
+const evaluation = {
+  planned: 20,
+  spent: { tokens: 1, cost: 2 },
+  outcomes: [
+    outcome({}),
+    outcome({ tokens: 300, cost: 3 }),
+    outcome({ scenario: "b", turns: 4 }),
+    // without a fault, and yet not done: nothing is measured beside it
+    outcome({ scenario: "b", turns: 40, tokens: 9000, isHealed: false, failure: "NetworkError" }),
+    outcome({ policy: "p", isMet: true, turns: 3, modelCalls: 5, tokens: 500, cost: 5, waited: 2000 }),
+    outcome({ policy: "p", scenario: "b", isMet: true, turns: 6, modelCalls: 6, tokens: 50, cost: 0.5 }),
+    outcome({ policy: "p", scenario: "b", isMet: true, isHealed: false, tokens: 50, cost: 2.5, failure: "Busy" }),
+    outcome({ policy: "p", isMet: true, isHealed: false, isWrong: true, tokens: 0, cost: 0 }),
+    // its fault has not happened
+    outcome({ policy: "p", tokens: 70_000, cost: 700, waited: 70_000 })
+  ]
+}
+
+describe("the report", () => {
+  const report = reportOf(evaluation, names)
+  const [row] = report.policies
+
+  it("counts what was healed among the runs in which the fault has happened", () => {
+    assert.deepStrictEqual(row?.healed, share(2, 4))
+    assert.strictEqual(row?.runs, 5)
+    assert.deepStrictEqual([row?.silent, row?.wrong, row?.failures], [1, 1, { Busy: 1 }])
+    assert.deepStrictEqual(report.scenarios, [
+      { scenario: "a", healed: [share(1, 2)] },
+      { scenario: "b", healed: [share(1, 2)] }
+    ])
+  })
+
+  it("measures healed runs beside their own scenario without a fault", () => {
+    // beside a: 2 turns, 2 calls, 200 tokens, 2; beside b: 4 turns, 2 calls, 100 tokens, 1
+    assert.deepStrictEqual(row?.extra, { turns: 1.5, modelCalls: 3.5, tokens: 125, cost: 1.25 })
+    assert.strictEqual(row?.waited, 1000)
+    assert.deepStrictEqual(report.sound, share(3, 4))
+  })
+
+  it("lets failed runs count in what a healed one costs", () => {
+    assert.deepStrictEqual([row?.tokensPerHealed, row?.costPerHealed], [300, 4])
+  })
+
+  it("has nothing to say of what was never healed", () => {
+    const failed = [outcome({}), outcome({ policy: "p", isMet: true, isHealed: false, failure: "Busy" })]
+    const [row] = reportOf({ ...evaluation, outcomes: failed }, names).policies
+    assert.deepStrictEqual(
+      [row?.extra, row?.waited, row?.tokensPerHealed, row?.costPerHealed],
+      [undefined, undefined, undefined, undefined]
+    )
+  })
+
+  it("says that it stopped at the limit", () => {
+    assert.match(format(report), /stopped at the limit of spending, after 9 of 20 runs/)
+    assert.notMatch(format(reportOf({ ...evaluation, planned: 9 }, names)), /limit of spending/)
+  })
+})

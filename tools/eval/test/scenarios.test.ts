@@ -1,0 +1,218 @@
+/** What `npm run eval` plays: the scenarios, the policies, the stand-in, and who judges. */
+import { assert, describe, it } from "@effect/vitest"
+import { Agent, Coercion, Recovery } from "@kintsugi/core"
+import { Effect } from "effect"
+import { offline, type Plan } from "../src/evaluate.ts"
+import { tidied } from "../src/fixers.ts"
+import { format } from "../src/format.ts"
+import { judge, wantedOf } from "../src/judge.ts"
+import { type Policy, policies } from "../src/policies.ts"
+import { defaults } from "../src/rates.ts"
+import { reportOf } from "../src/report.ts"
+import { scenarios } from "../src/scenarios.ts"
+
+const plan: Plan = {
+  scenarios,
+  policies,
+  runs: 1,
+  seed: 1,
+  rates: defaults,
+  price: { input: 3, output: 15 },
+  limits: { maxTokens: Infinity, maxCost: Infinity }
+}
+
+const named = (...names: ReadonlyArray<string>) =>
+  names.flatMap((wanted) => policies.filter(({ name }) => name === wanted))
+
+const reported = (changes: Partial<Plan>) => {
+  const changed = { ...plan, ...changes }
+  return Effect.map(offline(changed), (evaluation) => reportOf(evaluation, changed))
+}
+
+/** Of each scenario, how many runs were healed under each policy. */
+const counts = (changes: Partial<Plan>) =>
+  Effect.map(reported(changes), ({ scenarios }) =>
+    Object.fromEntries(scenarios.map(({ healed, scenario }) => [scenario, healed.map(({ count }) => count)]))
+  )
+
+const certain = { ...defaults, corrects: 1, guesses: 0, claims: 0, mends: 1, invents: 0 }
+
+const ofModel = new Set(["overloaded-model", "full-context"])
+
+describe("the scenarios", () => {
+  it.effect("are sound without their fault, and each fault ends a run that does not recover", () =>
+    Effect.gen(function* () {
+      const { policies: rows, sound } = yield* reported({ policies: named("none") })
+      assert.isAtLeast(scenarios.length, 12)
+      assert.strictEqual(sound.rate, 1)
+      assert.strictEqual(rows[0]?.healed.of, scenarios.length)
+      assert.strictEqual(rows[0]?.healed.count, 0)
+      assert.strictEqual(rows[0]?.silent, 0)
+    })
+  )
+
+  it.effect("can all be healed by somebody", () =>
+    Effect.gen(function* () {
+      const healed = yield* counts({ policies: named("layered"), rates: certain })
+      assert.deepStrictEqual(healed, Object.fromEntries(scenarios.map(({ name }) => [name, [1]])))
+    })
+  )
+
+  it.effect("are told with what is wrong in them, and not by a few words", () =>
+    Effect.gen(function* () {
+      const healed = yield* counts({ policies: named("tell", "escalate", "tell-vaguely"), rates: certain })
+      for (const { fault, name } of scenarios) {
+        const isTold = fault.at === "answer" ? [1, 0, 0] : ofModel.has(name) ? [0, 0, 0] : [1, 1, 0]
+        // a busy tool works in the end for whoever just repeats the call
+        const isRepeated = name === "busy-tool" || name === "hanging-tool"
+        assert.deepStrictEqual(healed[name], isRepeated ? [1, 1, 1] : isTold, name)
+      }
+    })
+  )
+
+  it.effect("happen as often as is said, and a spared run is sound", () =>
+    Effect.gen(function* () {
+      const spared = yield* reported({ policies: named("none"), rates: { ...defaults, breaks: 0 } })
+      assert.strictEqual(spared.policies[0]?.healed.of, 0)
+      const some = yield* reported({ policies: named("none"), runs: 6, rates: { ...defaults, breaks: 0.5 } })
+      const met = some.policies[0]?.healed.of ?? 0
+      assert.isTrue(met > 30 && met < 84, String(met))
+    })
+  )
+})
+
+describe("the judge", () => {
+  const scenario = scenarios.find(({ name }) => name === "single-quotes")
+  assert.isDefined(scenario)
+  const wanted = wantedOf(scenario, true)
+  const right = { tool: "book_room", params: wanted.arguments, reference: "R-000001" }
+
+  it("sees what was done, how often, and what the user reads", () => {
+    const cases = [
+      [[right], "It is R-000001.", true, false],
+      [[right], "It is done.", false, false],
+      [[right], undefined, false, false],
+      [[], "It is R-000001.", false, false],
+      [[right, { ...right, reference: "R-000002" }], "It is R-000001.", false, true],
+      [[{ ...right, params: { ...wanted.arguments, city: "Bergen" } }], "It is R-000001.", false, true],
+      [[right, { ...right, tool: "read_report" }], "It is R-000001.", false, true]
+    ] as const
+    for (const [deeds, output, isHealed, isWrong] of cases) {
+      assert.deepStrictEqual(judge(scenario, wanted, { deeds, output }), { isHealed, isWrong }, String(output))
+    }
+    const strict = { ...scenario, isReferenceDemanded: true } as const
+    assert.isFalse(judge(strict, wanted, { deeds: [right], output: "It is R-000001." }).isHealed)
+    assert.isTrue(judge(strict, wanted, { deeds: [right], output: "R-000001\n" }).isHealed)
+  })
+
+  it.effect("believes no policy that claims a success", () =>
+    Effect.gen(function* () {
+      const claim = "Booked. The reference is R-ABCDEF."
+      const liars: ReadonlyArray<Policy> = [
+        { name: "answers", says: "", coercion: Coercion.steps, guard: () => () => Effect.succeed(claim) },
+        {
+          name: "catches",
+          says: "",
+          coercion: [],
+          guard: (desk) => (asked) => desk(asked).pipe(Effect.orElseSucceed(() => claim))
+        },
+        {
+          name: "respondWith",
+          says: "",
+          coercion: [],
+          guard: (desk) =>
+            desk.pipe(
+              Agent.toolDefaults({ orElse: Recovery.respondWith("R-ABCDEF"), UnknownToolError: Recovery.raise }),
+              Agent.onLlmError({ orElse: Recovery.respondWith("R-ABCDEF") })
+            )
+        }
+      ]
+      const { policies: rows } = yield* reported({ policies: liars, rates: certain })
+      // what an agent does by itself is no lie: it asks for one more answer, and tells that a name is no tool
+      assert.deepStrictEqual(
+        rows.map(({ healed }) => healed.count),
+        [0, 3, 2]
+      )
+      assert.isAbove(rows[1]?.silent ?? 0, 15)
+      assert.isAbove(rows[2]?.silent ?? 0, 10)
+    })
+  )
+})
+
+describe("the stand-in", () => {
+  it.effect("makes up what a fixer cannot know as often as is said, and that is seen", () =>
+    Effect.gen(function* () {
+      const missing = scenarios.filter(({ name }) => name === "missing-field")
+      const bold = yield* reported({
+        scenarios: missing,
+        policies: named("fix-agent"),
+        rates: { ...certain, invents: 1 }
+      })
+      assert.deepStrictEqual([bold.policies[0]?.healed.count, bold.policies[0]?.wrong], [0, 1])
+      const modest = yield* reported({ scenarios: missing, policies: named("fix-agent"), rates: certain })
+      assert.deepStrictEqual([modest.policies[0]?.healed.count, modest.policies[0]?.wrong], [1, 0])
+    })
+  )
+
+  it.effect("claims that all is done where it gives up", () =>
+    Effect.gen(function* () {
+      const rates = { ...defaults, corrects: 0, guesses: 0, claims: 1 }
+      const { policies: rows } = yield* reported({ policies: named("tell"), rates })
+      assert.strictEqual(rows[0]?.healed.count, 0)
+      assert.isAbove(rows[0]?.silent ?? 0, 10)
+    })
+  )
+})
+
+describe("the evaluation", () => {
+  const few = { scenarios: scenarios.slice(0, 6), policies: named("tell", "fix-agent", "retry", "layered"), runs: 3 }
+
+  it.effect("gives the same report for the same seed, and another for another", () =>
+    Effect.gen(function* () {
+      const first = format(yield* reported(few))
+      assert.strictEqual(format(yield* reported(few)), first)
+      assert.notStrictEqual(format(yield* reported({ ...few, seed: 2 })), first)
+    })
+  )
+
+  it.effect("waits on a virtual clock, and counts the waits", () =>
+    Effect.gen(function* () {
+      const busy = scenarios.filter(({ name }) => name === "busy-tool" || name === "overloaded-model")
+      const { policies: rows } = yield* reported({ scenarios: busy, policies: named("retry", "none") })
+      // twice, after 1 and 2 seconds
+      assert.deepStrictEqual(
+        rows.map(({ waited }) => waited),
+        [3000, undefined]
+      )
+    })
+  )
+
+  it.effect("leaves out what its own limit has cut off", () =>
+    Effect.gen(function* () {
+      const limits = { maxTokens: 6000, maxCost: Infinity }
+      const { policies: rows, sound, spent } = yield* reported({ ...few, limits })
+      assert.isBelow(spent.runs, spent.planned)
+      assert.isBelow(spent.tokens, 7500)
+      assert.strictEqual(
+        spent.runs,
+        rows.reduce((sum, { runs }) => sum + runs, sound.of)
+      )
+      assert.isTrue(rows.every(({ failures }) => failures["BudgetExceededError"] === undefined))
+    })
+  )
+})
+
+describe("the fixer that is a function", () => {
+  const sent = { city: "Oslo", date: "2027-03-03", nights: 2, room: "double", guest: { name: "Ada", age: 36 } }
+
+  it("mends what it knows, and leaves the rest as it is", () => {
+    const text = JSON.stringify(sent)
+    const written = { ...sent, date: "3 March 2027", nights: "2", guest: '{"name":"Ada","age":36}', currency: "EUR" }
+    for (const raw of [text, text.replaceAll('"', "'"), text.replaceAll("}", ",}"), `\`\`\`json\n${text}\n\`\`\``]) {
+      assert.deepStrictEqual(JSON.parse(tidied(raw)), sent)
+    }
+    assert.deepStrictEqual(JSON.parse(tidied(JSON.stringify(written))), sent)
+    assert.strictEqual(tidied(text.slice(0, 40)), text.slice(0, 40))
+    assert.deepStrictEqual(JSON.parse(tidied('{"date":"soon"}')), { date: "soon" })
+  })
+})

@@ -1,0 +1,179 @@
+/** What the codecs of providers have to keep, whatever a server sends. */
+import * as assert from "node:assert/strict"
+import * as LlmError from "@kintsugi/core/LlmError"
+import * as Message from "@kintsugi/core/Message"
+import * as Model from "@kintsugi/core/Model"
+import {
+  type Answer,
+  AnthropicMessages,
+  type Codec,
+  GeminiContent,
+  Hints,
+  OllamaChat,
+  OpenAiChat,
+  OpenAiResponses,
+  type Source,
+  Transport
+} from "@kintsugi/providers"
+import { Cause, Duration, Effect, Exit, Pull, Redacted, Result, Schema, Stream } from "effect"
+import type { Failure } from "../../../packages/providers/src/transport/Failure.ts"
+import { type Api, at } from "../../../test/_support/wireFixtures.ts"
+
+/** Among the words that inputs are made of, so that servers repeat it. */
+export const secret = "sk-planted-0123456789abcdef"
+
+const source: Source.Source = { provider: "p", model: "m", secrets: [Redacted.make(secret)] }
+
+/** Everything that a dialect can change about reading. */
+const dialect: OpenAiChat.Dialect = {
+  thinkTags: true,
+  lastEvent: "chat.completion.done",
+  sources: ["citations", "search_results"]
+}
+
+export const codecs: Readonly<Record<Api, ReadonlyArray<Codec.Codec>>> = {
+  anthropic: [AnthropicMessages.make(source)],
+  "openai-chat": [OpenAiChat.make(source), OpenAiChat.make(source, {}, dialect)],
+  "openai-responses": [OpenAiResponses.make(source)],
+  gemini: [GeminiContent.make(source)],
+  ollama: [OllamaChat.make(source)]
+}
+
+const answerOf = (status: number, body: string, headers: Answer.Answer["headers"] = {}): Answer.Answer => ({
+  status,
+  headers,
+  body,
+  at,
+  elapsed: Duration.seconds(1)
+})
+
+const isReply = Schema.is(Message.Reply)
+const errorCodec = Schema.toCodecJson(LlmError.LlmError)
+const written = (error: LlmError.LlmError): string => JSON.stringify(Schema.encodeSync(errorCodec)(error))
+
+/** One error of ours, which is written and read without a loss, and repeats no secret. */
+const checkError = (error: unknown): void => {
+  assert.ok(LlmError.isLlmError(error), `no error of ours: ${String(error)}`)
+  const text = written(error)
+  assert.equal(written(Schema.decodeUnknownSync(errorCodec)(JSON.parse(text))), text)
+  assert.ok(!`${text} ${error.message} ${error.stack}`.includes(secret), "a secret is repeated")
+  if (error.retryAfter !== undefined) checkWait(error.retryAfter)
+}
+
+export const checkWait = (wait: Duration.Duration): void => {
+  const millis = Duration.toMillis(wait)
+  assert.ok(Number.isFinite(millis) && millis >= 0, `a wait of ${millis}`)
+}
+
+/** A reply that its schema takes, and that can be sent back. */
+const checkReply = (codec: Codec.Codec, reply: Message.Reply): void => {
+  assert.ok(isReply(reply), "no reply")
+  const messages = [Message.user("hi"), Message.settle(reply, []), Message.user("and?")]
+  const request = { messages, tools: [], toolChoice: "auto" as const }
+  if (codec.refuses?.(request) !== undefined) return
+  const whole = codec.encode(request, "whole")
+  assert.equal(codec.encode(request, "whole"), whole)
+  JSON.parse(whole)
+}
+
+export const checkWhole = (codec: Codec.Codec, body: string): void => {
+  const read = codec.decode(answerOf(200, body))
+  if (Result.isFailure(read)) checkError(read.failure)
+  else checkReply(codec, read.success)
+}
+
+// --- streams
+
+/** All parts up to the end, and how that came. */
+interface Read {
+  readonly parts: ReadonlyArray<Model.Part>
+  readonly failure: string | undefined
+}
+
+const maxBytes = 1_000_000
+
+/** Read as the transport reads it: bytes to text, text to events or lines, these to parts. */
+const streamed = (codec: Codec.Codec, chunks: ReadonlyArray<Uint8Array>): Read => {
+  const answer = answerOf(200, "")
+  const failed = (error: LlmError.LlmError): Failure => ({ error, resend: false })
+  const exchange = {
+    answer,
+    bytes: Stream.fromIterable(chunks),
+    text: Effect.never,
+    failed,
+    truncated: () => failed(LlmError.UnknownLlmError.unknown("m", "cut off")),
+    oversized: () => failed(LlmError.UnknownLlmError.unknown("m", "too long"))
+  }
+  const parts: Array<Model.Part> = []
+  const reading = Effect.gen(function* () {
+    const pull = yield* Transport.parts(exchange, codec.decoder(answer), {
+      maxBytes,
+      whole: (body) => Result.map(codec.decode({ ...answer, body }), Model.partsOf),
+      silence: { firstPart: Duration.infinity, betweenParts: Duration.infinity },
+      silent: () => failed(LlmError.UnknownLlmError.unknown("m", "silent"))
+    })
+    while (true) parts.push(...(yield* pull))
+  })
+  const exit = Effect.runSyncExit(Effect.scoped(Pull.catchDone(reading, () => Effect.void)))
+  if (Exit.isSuccess(exit)) return { parts, failure: undefined }
+  const failure = exit.cause.reasons.length === 1 ? exit.cause.reasons[0] : undefined
+  if (failure === undefined || !Cause.isFailReason(failure)) throw Cause.squash(exit.cause)
+  const { error } = failure.error
+  checkError(error)
+  return { parts, failure: written(error) }
+}
+
+/** Pieces that end where the text itself says: the same for the same text. */
+const cut = (bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
+  const chunks: Array<Uint8Array> = []
+  let state = bytes.length
+  for (let from = 0; from < bytes.length;) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345 + (bytes[from] ?? 0)) >>> 0
+    const size = 1 + ((state >>> 16) % (state % 3 === 0 ? 3 : 90))
+    chunks.push(bytes.subarray(from, from + size))
+    from += size
+  }
+  return chunks
+}
+
+export const checkStream = (codec: Codec.Codec, body: string): void => {
+  const bytes = new TextEncoder().encode(body)
+  const whole = streamed(codec, [bytes])
+  // parts are JSON
+  assert.equal(JSON.stringify(streamed(codec, cut(bytes))), JSON.stringify(whole))
+  if (whole.failure !== undefined) return
+  const collector = new Model.Collector()
+  for (const part of whole.parts) collector.push(part)
+  const reply = collector.reply()
+  if (reply !== undefined) checkReply(codec, reply)
+}
+
+// --- errors
+
+/** A refusal: which format, the status, the headers and the body. */
+export const checkRefusal = (
+  codec: Codec.Codec,
+  status: number,
+  headers: Answer.Answer["headers"],
+  body: string
+): void => {
+  const answer = answerOf(status, body, headers)
+  const error = codec.classify(answer)
+  checkError(error)
+  assert.equal(written(codec.classify(answer)), written(error))
+}
+
+export const checkHints = (status: number, headers: Answer.Answer["headers"], text: string): void => {
+  const answer = answerOf(status, "", headers)
+  const wait = Hints.of(answer, text)
+  if (wait !== undefined) checkWait(wait)
+  const remaining = Hints.remaining(answer)
+  assert.ok(remaining === undefined || (Number.isFinite(remaining) && remaining >= 0), `${remaining} left`)
+  for (const { remaining, resetAfter } of Hints.left(answer)) {
+    assert.ok(Number.isFinite(remaining) && remaining >= 0, `${remaining} left`)
+    if (resetAfter !== undefined) checkWait(resetAfter)
+  }
+  Hints.forbidsResend(answer)
+  const data = Hints.fromProtobuf(text)
+  if (data !== undefined) checkWait(data)
+}

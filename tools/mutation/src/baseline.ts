@@ -1,0 +1,67 @@
+/** The tests without a mutant: which pass, how long they take, which mutants they come by. Kept as long as nothing changed. */
+import { createHash } from "node:crypto"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { filesIn } from "../../../scripts/files.ts"
+import { run } from "./processes.ts"
+import { type Baseline, cache } from "./protocol.ts"
+import { testFolders } from "./targets.ts"
+
+export const hashOf = (...texts: ReadonlyArray<string>): string =>
+  createHash("sha256").update(texts.join("\0")).digest("hex").slice(0, 16)
+
+interface Kept {
+  readonly hash: string
+  readonly tests: ReadonlyArray<Baseline>
+  readonly statics: Readonly<Record<string, number>>
+}
+
+/** What all test files came by. */
+export interface Surveyed {
+  readonly tests: ReadonlyArray<Baseline>
+  /** Mutants that were come by while modules were loaded. */
+  readonly statics: ReadonlySet<string>
+  /** The hash of each test file by itself. */
+  readonly hashes: ReadonlyMap<string, string>
+}
+
+const path = join(cache, "baseline.json")
+
+const readKept = (): Readonly<Record<string, Kept>> => (existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : {})
+
+/** The survey of all test files; only what changed is run. */
+export const survey = async (say: (line: string) => void): Promise<Surveyed> => {
+  const sources = filesIn("packages", (name) => name.endsWith(".ts")).map((file) => file.path + file.text)
+  const all = testFolders.flatMap((folder) => filesIn(folder, (name) => name.endsWith(".ts")))
+  const shared = all.filter((file) => !file.path.endsWith(".test.ts")).map((file) => file.path + file.text)
+  const base = hashOf(...sources, ...shared)
+  const files = all.filter((file) => file.path.endsWith(".test.ts"))
+  const hashes = new Map(files.map((file) => [file.path, hashOf(file.text)]))
+  /** What a test comes by depends on all that it may import. */
+  const wholes = new Map(files.map((file) => [file.path, hashOf(base, file.text)]))
+  const before = readKept()
+  const isKept = (file: string) => before[file]?.hash === wholes.get(file)
+  const changed = files.map((file) => file.path).filter((file) => !isKept(file))
+  const now: Record<string, Kept> = {}
+  for (const { path: file } of files) {
+    const kept = before[file]
+    if (kept !== undefined && isKept(file)) now[file] = kept
+  }
+  if (changed.length > 0) {
+    say(`running the tests of ${changed.length} files without mutants`)
+    const said = await run({ mode: "baseline", files: changed })
+    if (said.lines.at(-1)?.type !== "done") {
+      throw new Error(`the tests did not end; at ${JSON.stringify(said.stuckAt)}\n${said.printed}`)
+    }
+    const statics = said.lines.flatMap((line) => (line.type === "static" ? [line.hits] : []))[0] ?? {}
+    const tests = said.lines.flatMap((line) => (line.type === "test" ? [line.test] : []))
+    for (const file of changed) {
+      now[file] = { hash: wholes.get(file) ?? "", tests: tests.filter((test) => test.file === file), statics }
+    }
+    mkdirSync(cache, { recursive: true })
+    writeFileSync(path, JSON.stringify(now))
+  }
+  const kept = Object.values(now)
+  const statics = new Set(kept.flatMap((one) => Object.keys(one.statics)))
+  return { tests: kept.flatMap((one) => one.tests), statics, hashes }
+}

@@ -1,0 +1,82 @@
+/** What the process that runs the tests is told, and what it tells. */
+import { join } from "node:path"
+import { root } from "../../../scripts/files.ts"
+
+/** The folder of everything that a run of the mutants leaves. */
+export const cache = join(root, ".cache", "mutation")
+
+/** The variable of the environment that names the file with the plan. */
+export const PLAN = "KINTSUGI_MUTATION_PLAN"
+
+export interface Mutant {
+  readonly id: string
+  readonly file: string
+  /** Counted from 1. */
+  readonly line: number
+  /** The line in the source, trimmed. */
+  readonly text: string
+  readonly mutator: string
+  /** The code that is replaced, blanks joined. */
+  readonly from: string
+  readonly to: string
+  /** Which one it is of those that are alike in all of the above but the line. */
+  readonly nth: number
+}
+
+/** One test, as the run without mutants found it. */
+export interface Baseline {
+  readonly key: string
+  readonly file: string
+  readonly title: string
+  readonly ms: number
+  readonly passed: boolean
+  /** How often it came by each mutant. */
+  readonly hits: Readonly<Record<string, number>>
+}
+
+/** Tests in the order of `Plan.tests`, run with one mutant until one of them fails. */
+export interface Job {
+  readonly mutant: string
+  readonly source: string
+  readonly tests: ReadonlyArray<number>
+  readonly hits: ReadonlyArray<number>
+}
+
+/** A test of `Plan.tests`, run with one mutant after the other until it fails. */
+export interface Hunt {
+  readonly test: number
+  readonly mutants: ReadonlyArray<{ readonly id: string; readonly hits: number }>
+}
+
+export interface Plan {
+  readonly mode: "baseline" | "jobs" | "worlds" | "hunts"
+  /** Test files to load. */
+  readonly files: ReadonlyArray<string>
+  readonly tests: ReadonlyArray<{ readonly key: string; readonly ms: number }>
+  readonly jobs: ReadonlyArray<Job>
+  /** Mutants that act while modules are loaded, each with the test files that are loaded anew with it. */
+  readonly worlds: ReadonlyArray<{ readonly mutant: string; readonly files: ReadonlyArray<string> }>
+  readonly hunts: ReadonlyArray<Hunt>
+  readonly results: string
+  readonly heartbeat: string
+}
+
+export type Status = "killed" | "timeout" | "survived"
+
+/** A line of the results: either of a mutant, or of a test without mutants. */
+export interface Result {
+  readonly mutant: string
+  readonly status: Status
+  readonly by?: string
+  readonly ran: number
+}
+
+/** A result, or that the process has to be replaced by a new one before it goes on. */
+export type Line =
+  | ({ readonly type: "result" } & Result)
+  | { readonly type: "tainted"; readonly mutant: string; readonly test: string }
+  | { readonly type: "static"; readonly hits: Readonly<Record<string, number>> }
+  | { readonly type: "test"; readonly test: Baseline }
+  | { readonly type: "hunted"; readonly test: string; readonly mutant?: string }
+  | { readonly type: "leave" }
+  | { readonly type: "done" }

@@ -1,0 +1,47 @@
+/** A project outside of the repository that has installed what a release would publish. */
+import { spawnSync } from "node:child_process"
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, dirname, join } from "node:path"
+import { build, isBuilt } from "../../../scripts/build.ts"
+import { root } from "../../../scripts/files.ts"
+import { dependencies, packages } from "../../../scripts/packages.ts"
+import { packageManager } from "../../../scripts/tools.ts"
+
+const windows = process.platform === "win32"
+
+const run = (command: string, args: ReadonlyArray<string>, cwd: string): string => {
+  const { status, stderr, stdout } = spawnSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    shell: windows && command.endsWith(".cmd")
+  })
+  if (status !== 0) throw new Error(`${command} ${args.join(" ")} ended with exit code ${status}\n${stdout}${stderr}`)
+  return stdout
+}
+
+/** Packs and installs the packages, with the files of `consumer` beside them; `close` removes it all. */
+export const makeConsumer = (): { readonly folder: string; readonly close: () => void } => {
+  if (!isBuilt() && !build()) throw new Error("the packages do not build")
+  const outside = mkdtempSync(join(realpathSync(tmpdir()), "kintsugi-system-"))
+  const folder = join(outside, "consumer")
+  for (const name of packages) {
+    const args = ["--yes", packageManager(), "pack", "--pack-destination", outside]
+    const packed = run(windows ? "npx.cmd" : "npx", args, join(root, "packages", name))
+    const tarball = /[^\s/\\]+\.tgz/.exec(packed)?.[0]
+    if (tarball === undefined) throw new Error(packed)
+    const place = join(folder, "node_modules/@kintsugi", name)
+    mkdirSync(place, { recursive: true })
+    run("tar", ["-xzf", basename(tarball), "-C", place, "--strip-components=1"], outside)
+  }
+  for (const [name, from] of [["effect", "."] as const, ...dependencies()]) {
+    const place = join(folder, "node_modules", name)
+    mkdirSync(dirname(place), { recursive: true })
+    symlinkSync(realpathSync(join(root, from, "node_modules", name)), place, windows ? "junction" : "dir")
+  }
+  for (const file of ["scenario.ts", "runtime.ts", "browser.ts"]) {
+    cpSync(join(root, "tools/system/src/consumer", file), join(folder, file))
+  }
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }))
+  return { folder, close: () => rmSync(outside, { recursive: true, force: true }) }
+}
