@@ -1,6 +1,7 @@
 // Runs a TypeScript file under the Node version that this repository pins, and installs the dependencies first if needed.
 //
 //   node scripts/launch.mjs <file.ts> [arguments…]
+//   node scripts/launch.mjs --install <folder>       what this folder needs and nothing else does; `installIn` of sdk.ts calls it
 //
 // It needs Node 20 or newer and npm, nothing else. Standard output belongs to the program: what the installation prints
 // goes to standard error.
@@ -26,6 +27,9 @@ const windows = process.platform === "win32"
 const stamp = join(root, "node_modules", ".kintsugi-installed")
 const lock = join(root, ".cache", "install.lock")
 const LOCK_IS_STALE_AFTER_MS = 10 * 60 * 1000
+
+/** Members of the workspace whose dependencies are large: a plain installation leaves them out, and `--install` brings those of one. */
+const heavy = ["tools/durable-lab", "tools/mutation", "tools/system"]
 
 /** Everything that decides what an installation gives. */
 const fingerprint = () => {
@@ -116,7 +120,8 @@ const leaveReadOnlyHome = () => {
   }
 }
 
-const install = async (wanted) => {
+/** Runs something while no other process of this checkout installs. */
+const alone = async (act) => {
   let told = false
   while (!takeLock()) {
     if (!told) process.stderr.write("waiting for another installation to finish …\n")
@@ -124,22 +129,41 @@ const install = async (wanted) => {
     await new Promise((done) => setTimeout(done, 250))
   }
   process.once("exit", () => rmSync(lock, { force: true }))
-  if (!isInstalled(wanted)) {
-    const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
-    process.stderr.write(`installing dependencies with ${packageManager} (once) …\n`)
-    const { status, error } = spawnSync(
-      windows ? "npx.cmd" : "npx",
-      ["--yes", packageManager.split("+")[0], "install", "--frozen-lockfile"],
-      { cwd: root, stdio: ["ignore", 2, 2], shell: windows, env: { ...process.env, CI: process.env.CI ?? "true" } }
-    )
+  act()
+  rmSync(lock, { force: true })
+}
+
+/** Runs the pinned package manager in a folder. */
+const pnpmInstall = (folder, ...parameters) => {
+  const { packageManager } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
+  process.stderr.write(`installing dependencies with ${packageManager} (once) …\n`)
+  return spawnSync(
+    windows ? "npx.cmd" : "npx",
+    ["--yes", packageManager.split("+")[0], "install", "--frozen-lockfile", ...parameters],
+    { cwd: folder, stdio: ["ignore", 2, 2], shell: windows, env: { ...process.env, CI: process.env.CI ?? "true" } }
+  )
+}
+
+const install = (wanted) =>
+  alone(() => {
+    if (isInstalled(wanted)) return
+    const { status, error } = pnpmInstall(root, ...heavy.map((folder) => `--filter=!./${folder}`))
     if (status !== 0 || localNode() === undefined) {
       const reason = error?.message ?? (status === 0 ? "the pinned Node is missing" : `exit code ${status}`)
       fail(`could not install the dependencies: ${reason}. See the messages above; the network may be unreachable.`)
     }
     writeFileSync(stamp, `${wanted}\n`)
-  }
-  rmSync(lock, { force: true })
-}
+  })
+
+/** What one folder needs and a plain installation leaves out: a heavy tool, or a package with a lock file of its own. */
+const installFolder = (folder) =>
+  alone(() => {
+    const isOutside = existsSync(join(root, folder, "pnpm-lock.yaml"))
+    const { status } = isOutside
+      ? pnpmInstall(join(root, folder), "--ignore-workspace")
+      : pnpmInstall(root, `--filter=./${folder}`)
+    process.exitCode = status ?? 1
+  })
 
 const run = (node, file, parameters) => {
   const PATH = [join(root, "node_modules", ".bin"), process.env.PATH].join(delimiter)
@@ -162,8 +186,11 @@ if (Number(process.versions.node.split(".")[0]) < 20) {
   fail(`Node 20 or newer is needed to start; this is ${process.version}`)
 }
 leaveReadOnlyHome()
-const wanted = fingerprint()
-if (!isInstalled(wanted)) await install(wanted)
-// after the installation, which may bring it
-if (!existsSync(resolve(root, file))) fail(`${file} does not exist`)
-run(localNode(), file, parameters)
+if (file === "--install") await installFolder(parameters[0])
+else {
+  const wanted = fingerprint()
+  if (!isInstalled(wanted)) await install(wanted)
+  // after the installation, which may bring it
+  if (!existsSync(resolve(root, file))) fail(`${file} does not exist`)
+  run(localNode(), file, parameters)
+}

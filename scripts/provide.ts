@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import { root } from "./files.ts"
-import { installIn } from "./sdk.ts"
+import { installIn, isInstalledIn } from "./sdk.ts"
 
 export interface Tool {
   readonly name: string
@@ -35,9 +35,16 @@ export const onPath = (...names: ReadonlyArray<string>): string | undefined =>
     .flatMap((directory) => names.map((name) => join(directory, windows ? `${name}.exe` : name)))
     .find((path) => existsSync(path))
 
-/** Installs a package of the repository that has a lock file of its own. */
-export const installPackage = (path: string) => (): string | undefined =>
+/** Installs what a folder needs that a plain installation leaves out. */
+export const installFolder = (path: string) => (): string | undefined =>
   installIn(path) ? undefined : `npx could not install ${path}`
+
+/** All that a folder needs. */
+export const packagesOf = (path: string, name: string): Tool => ({
+  name,
+  find: () => (isInstalledIn(path) ? join(root, path, "node_modules") : undefined),
+  install: installFolder(path)
+})
 
 /** Why a program did not end well; nothing if it did. Its messages go to standard error. */
 const run = (command: string, args: ReadonlyArray<string>): string | undefined => {

@@ -11,18 +11,18 @@ import { join } from "node:path"
 import { root } from "./files.ts"
 import { packageManager } from "./tools.ts"
 
-const windows = process.platform === "win32"
-
-/** Everything that decides what an installation gives. */
+/** Everything that decides what an installation gives. A heavy tool has the lock file of the workspace, another package its own. */
 const wanted = (folder: string): string => {
   const hash = createHash("sha256").update(`${process.platform} ${process.arch} ${packageManager()}`)
-  for (const file of ["package.json", "pnpm-lock.yaml"]) hash.update(readFileSync(join(folder, file)))
+  const own = join(folder, "pnpm-lock.yaml")
+  const lock = existsSync(own) ? own : join(root, "pnpm-lock.yaml")
+  for (const file of [join(folder, "package.json"), lock]) hash.update(readFileSync(file))
   return hash.digest("hex")
 }
 
 const stampOf = (folder: string): string => join(folder, "node_modules", ".kintsugi-installed")
 
-/** Whether what a package outside of the workspace needs is there, as its lock file has it; its folder is told from the root. */
+/** Whether what a package needs that a plain installation leaves out is there, as the lock file has it; its folder is told from the root. */
 export const isInstalledIn = (path: string): boolean => {
   const folder = join(root, path)
   const stamp = stampOf(folder)
@@ -32,12 +32,10 @@ export const isInstalledIn = (path: string): boolean => {
 /** Whether it is there, installed now if need be. */
 export const installIn = (path: string): boolean => {
   if (isInstalledIn(path)) return true
+  const { status } = spawnSync(process.execPath, [join(root, "scripts/launch.mjs"), "--install", path], {
+    stdio: ["ignore", 2, 2]
+  })
   const folder = join(root, path)
-  const { status } = spawnSync(
-    windows ? "npx.cmd" : "npx",
-    ["--yes", packageManager(), "install", "--ignore-workspace", "--frozen-lockfile"],
-    { cwd: folder, stdio: ["ignore", 2, 2], shell: windows, env: { ...process.env, CI: process.env["CI"] ?? "true" } }
-  )
   if (status === 0) writeFileSync(stampOf(folder), wanted(folder))
   return status === 0
 }

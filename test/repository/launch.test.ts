@@ -74,7 +74,7 @@ const environment = (more: Environment): NodeJS.ProcessEnv => {
   return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => isKept(name))), ...more }
 }
 
-/** The lock file of a checkout whose only package comes from an archive. */
+/** The lock file of a checkout whose only package comes from an archive; a heavy tool needs it too. */
 const lockFile = (archive: Buffer) => `lockfileVersion: '9.0'
 importers:
   .:
@@ -85,6 +85,11 @@ importers:
       node:
         specifier: link:./pinned
         version: link:pinned
+  tools/system:
+    dependencies:
+      archived:
+        specifier: file:../../archived.tgz
+        version: file:archived.tgz
 packages:
   archived@file:archived.tgz:
     resolution: {integrity: sha512-${createHash("sha512").update(archive).digest("base64")}, tarball: file:archived.tgz}
@@ -96,7 +101,7 @@ snapshots:
 /** A checkout in which nothing is installed yet. Its dependencies are this Node and a package in an archive. */
 const makeCheckout = (name: string): string => {
   const checkout = join(folder, name, "it's $& ключ-金継ぎ/kintsugi")
-  for (const path of ["scripts", "packages", "tools", "bench", "pinned/bin", "package"]) {
+  for (const path of ["scripts", "packages", "tools/system", "bench", "pinned/bin", "package"]) {
     mkdirSync(join(checkout, path), { recursive: true })
   }
   const write = (path: string, content: string) => writeFileSync(join(checkout, path), content)
@@ -109,14 +114,19 @@ const makeCheckout = (name: string): string => {
   expect(spawnSync("tar", ["-czf", "archived.tgz", "package"], { cwd: checkout }).status).toBe(0)
   const dependencies = { archived: "file:./archived.tgz", node: "link:./pinned" }
   write("package.json", JSON.stringify({ private: true, packageManager: packageManager(), dependencies }))
+  write("pnpm-workspace.yaml", "packages: [tools/*]\n")
+  write("tools/system/package.json", JSON.stringify({ dependencies: { archived: "file:../../archived.tgz" } }))
   write("pnpm-lock.yaml", lockFile(readFileSync(join(checkout, "archived.tgz"))))
   return checkout
 }
 
-/** Starts the program of the archive, which is there once the checkout is installed. */
-const start = async (checkout: string, env: Environment) => {
-  const parameters = [join(checkout, "scripts/launch.mjs"), "node_modules/archived/program.mjs"]
-  const child = spawn(process.execPath, parameters, { cwd: folder, env: environment(env) })
+/** Starts the program of the archive, which is there once the checkout is installed, or what else the launcher is asked for. */
+const start = async (checkout: string, env: Environment, ...asked: ReadonlyArray<string>) => {
+  const parameters = asked.length > 0 ? asked : ["node_modules/archived/program.mjs"]
+  const child = spawn(process.execPath, [join(checkout, "scripts/launch.mjs"), ...parameters], {
+    cwd: folder,
+    env: environment(env)
+  })
   const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")])
   return { status, stderr, stdout }
 }
@@ -139,6 +149,9 @@ const offline = async (cache: string): Promise<Environment> => {
   }
   return {}
 }
+
+/** What a plain installation leaves out. */
+const heavy = ["tools/durable-lab", "tools/mutation", "tools/system"]
 
 /** Read-only for all users: a file stands where the folder above it would be. */
 const blocked = join(folder, "blocked/home")
@@ -181,7 +194,9 @@ ln -s ../package node_modules/archived
     const { status, stderr, stdout } = await start(checkout, { ...env, PATH, PINNED: process.execPath })
     expect(status, stderr).toBe(0)
     const [asked, ...told] = readFileSync(join(checkout, "told"), "utf8").trimEnd().split("\n")
-    expect(asked).toBe(`--yes ${packageManager()} install --frozen-lockfile`)
+    expect(asked).toBe(
+      `--yes ${packageManager()} install --frozen-lockfile ${heavy.map((tool) => `--filter=!./${tool}`).join(" ")}`
+    )
     expect(JSON.parse(stdout)).toEqual(told)
     return { told, cache: (name: string) => join(checkout, ".cache", name) }
   }
@@ -207,23 +222,37 @@ ln -s ../package node_modules/archived
     expect(told).toEqual([set.npm_config_cache, "unset", cache("xdg-cache"), set.XDG_STATE_HOME])
   })
 
-  it("that is read-only, writes nothing outside of the checkout", { timeout: 120_000 }, async () => {
-    const checkout = makeCheckout("alone")
-    const cache = join(checkout, ".cache")
-    // Where it cannot write to the home folder, pnpm chooses a folder above the checkout.
-    const above = Array.from({ length: checkout.split("/").length - 1 }, (_, index) =>
-      join(checkout, "../".repeat(index + 1))
-    )
-    const around = () => [
-      above.slice(0, 3).map((path) => readdirSync(path)),
-      above.filter((path) => existsSync(join(path, ".pnpm-store")))
-    ]
-    const before = around()
-    const { status, stderr, stdout } = await start(checkout, { HOME: blocked, ...(await offline(cache)) })
-    expect(status, stderr).toBe(0)
-    expect(JSON.parse(stdout)).toEqual(["npm", "pnpm-store", "xdg-cache", "xdg-state"].map((name) => join(cache, name)))
-    expect(existsSync(join(checkout, "node_modules/archived/package.json"))).toBe(true)
-    expect(readdirSync(join(cache, "pnpm-store"))).toEqual(["v10"])
-    expect(around()).toEqual(before)
-  })
+  it(
+    "that is read-only, writes nothing outside of the checkout, and leaves heavy tools out",
+    { timeout: 120_000 },
+    async () => {
+      const checkout = makeCheckout("alone")
+      const cache = join(checkout, ".cache")
+      // Where it cannot write to the home folder, pnpm chooses a folder above the checkout.
+      const above = Array.from({ length: checkout.split("/").length - 1 }, (_, index) =>
+        join(checkout, "../".repeat(index + 1))
+      )
+      const around = () => [
+        above.slice(0, 3).map((path) => readdirSync(path)),
+        above.filter((path) => existsSync(join(path, ".pnpm-store")))
+      ]
+      const before = around()
+      const env = { HOME: blocked, ...(await offline(cache)) }
+      const { status, stderr, stdout } = await start(checkout, env)
+      expect(status, stderr).toBe(0)
+      expect(JSON.parse(stdout)).toEqual(
+        ["npm", "pnpm-store", "xdg-cache", "xdg-state"].map((name) => join(cache, name))
+      )
+      expect(existsSync(join(checkout, "node_modules/archived/package.json"))).toBe(true)
+      expect(readdirSync(join(cache, "pnpm-store"))).toEqual(["v10"])
+      expect(around()).toEqual(before)
+      // the heavy tools come when they are asked for, and the rest stays
+      const ofTool = join(checkout, "tools/system/node_modules/archived/package.json")
+      expect(existsSync(ofTool)).toBe(false)
+      const asked = await start(checkout, env, "--install", "tools/system")
+      expect(asked.status, asked.stderr).toBe(0)
+      expect(existsSync(ofTool)).toBe(true)
+      expect((await start(checkout, env)).stderr).toBe("")
+    }
+  )
 })

@@ -1,25 +1,29 @@
 /** Bundles the scenario for browsers, and plays it in headless Chromium. */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { buildSync } from "esbuild"
 
 const page = '<!doctype html><meta charset="utf-8"><title>…</title><script type="module" src="/bundle.js"></script>'
 
 export type Files = ReadonlyMap<string, { readonly type: string; readonly body: string }>
 
 /** The page and its script. A module of Node in it is an error. */
-export const bundle = (esbuild: string, folder: string): Files => {
-  const args = ["browser.ts", "--bundle", "--format=esm", "--platform=browser", "--target=es2024", "--minify"]
-  const { error, status, stderr, stdout } = spawnSync(esbuild, args, {
-    cwd: folder,
-    encoding: "utf8",
-    maxBuffer: 64 * 1024 * 1024
+export const bundle = (folder: string): Files => {
+  const { outputFiles } = buildSync({
+    absWorkingDir: folder,
+    entryPoints: ["browser.ts"],
+    bundle: true,
+    format: "esm",
+    platform: "browser",
+    target: "es2024",
+    minify: true,
+    write: false
   })
-  if (status !== 0) throw new Error(`esbuild: ${error?.message ?? stderr}`)
   return new Map([
     ["/", { type: "text/html", body: page }],
-    ["/bundle.js", { type: "text/javascript", body: stdout }]
+    ["/bundle.js", { type: "text/javascript", body: outputFiles[0]?.text ?? "" }]
   ])
 }
 

@@ -24,7 +24,7 @@ import { handler } from "./server.ts"
 import { bundle, show } from "./browser.ts"
 import { makeConsumer } from "./consumer.ts"
 import { pictures } from "./pictures.ts"
-import { tools } from "./tools.ts"
+import { programs, tools } from "./tools.ts"
 
 const report = new Report()
 
@@ -84,7 +84,7 @@ const officialSdks = async (): Promise<void> => {
 }
 
 const networkFaults = async (): Promise<void> => {
-  const PATH = [join(root, "tools/system/node_modules/.bin"), process.env["PATH"]].join(delimiter)
+  const PATH = [programs, process.env["PATH"]].join(delimiter)
   const { status, stdout } = spawnSync(process.execPath, [join(root, "tools/system/src/portable.ts")], {
     cwd: root,
     encoding: "utf8",
@@ -140,8 +140,8 @@ try {
       seen("Deno", await printed(deno, args, consumer.folder))
     })
   )
-  await needing("Chromium", [tools.esbuild, tools.chromium], async (esbuild = "", chromium = "") => {
-    const files = bundle(esbuild, consumer.folder)
+  await needing("Chromium", [tools.chromium], async (chromium = "") => {
+    const files = bundle(consumer.folder)
     const said = Promise.withResolvers<string>()
     const shown = Effect.flatMap(listening(files, said.resolve), ({ url }) =>
       Effect.promise(() => show(chromium, `${url}/`, said.promise))

@@ -2,43 +2,35 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../../../scripts/files.ts"
-import { apt, installPackage, onPath, type Tool } from "../../../scripts/provide.ts"
-import { isInstalledIn } from "../../../scripts/sdk.ts"
+import { apt, installFolder, onPath, packagesOf, type Tool } from "../../../scripts/provide.ts"
 import { folder as lab } from "../../durable-lab/src/database.ts"
 import { postgres } from "../../durable-lab/src/postgres.ts"
 
-/** The runtimes and the bundler: packages of npm that nothing else needs. */
+/** The runtimes are packages of npm that nothing else needs. */
 const folder = "tools/system"
 
-/** The one of its own package. */
+/** Where its programs are. */
+export const programs = join(root, folder, "node_modules/.bin")
+
 const own = (name: string): string | undefined => {
-  const path = join(root, folder, "node_modules/.bin", process.platform === "win32" ? `${name}.cmd` : name)
+  const path = join(programs, process.platform === "win32" ? `${name}.cmd` : name)
   return existsSync(path) ? path : undefined
 }
 
-/** The one of its own package, which is pinned; else any other. */
-const fromPackage = (name: string): Tool => ({
+/** The pinned one; else any other. */
+const runtime = (program: string, name: string): Tool => ({
   name,
-  find: () => own(name) ?? onPath(name),
-  install: installPackage(folder)
+  find: () => own(program) ?? onPath(program),
+  install: installFolder(folder)
 })
 
 export const tools = {
-  sdks: {
-    name: "the official SDKs",
-    find: () => (isInstalledIn("test/sdk") ? join(root, "test", "sdk", "node_modules") : undefined),
-    install: installPackage("test/sdk")
-  },
-  durable: {
-    name: "the clients of databases",
-    find: () => (isInstalledIn(lab) ? join(root, lab, "node_modules") : undefined),
-    install: installPackage(lab)
-  },
+  sdks: packagesOf("test/sdk", "the official SDKs"),
+  durable: packagesOf(lab, "the clients of databases"),
   // any other would be another version
-  oldestNode: { name: "the oldest Node", find: () => own("node"), install: installPackage(folder) },
-  bun: { ...fromPackage("bun"), name: "Bun" },
-  deno: { ...fromPackage("deno"), name: "Deno" },
-  esbuild: fromPackage("esbuild"),
+  oldestNode: { name: "the oldest Node", find: () => own("node"), install: installFolder(folder) },
+  bun: runtime("bun", "Bun"),
+  deno: runtime("deno", "Deno"),
   chromium: {
     name: "Chromium",
     find: () => onPath("chromium", "chromium-browser", "google-chrome"),
