@@ -4,11 +4,10 @@
  *
  *   node scripts/launch.mjs scripts/build.ts
  */
-import { buildSync } from "esbuild"
 import { spawnSync } from "node:child_process"
-import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { pathsIn, root } from "./files.ts"
+import { pathsBelow, pathsIn, root } from "./files.ts"
 import { manifestOf, packages } from "./packages.ts"
 import { binary } from "./tools.ts"
 
@@ -24,7 +23,7 @@ export const isBuilt = (): boolean => {
     `packages/${name}/package.json`,
     `packages/${name}/tsconfig.build.json`
   ])
-  const changed = Math.max(...["scripts/build.ts", "scripts/pure.ts", ...sources].map(changedAt))
+  const changed = Math.max(...["scripts/build.ts", "scripts/merge.ts", "scripts/pure.ts", ...sources].map(changedAt))
   const exported = packages.flatMap((name) =>
     Object.values(manifestOf(name).publishConfig.exports).map((path) => join(`packages/${name}`, path))
   )
@@ -40,36 +39,19 @@ export const build = (): boolean =>
     // without its notes, the compiler takes for written what is in no folder any more
     for (const old of ["dist", "tsconfig.build.tsbuildinfo"])
       rmSync(join(folder, old), { recursive: true, force: true })
-    const compiler = spawnSync(process.execPath, [binary("typescript", "tsc"), "-p", "tsconfig.build.json"], {
-      cwd: folder,
-      stdio: "inherit"
-    })
-    if (compiler.status !== 0) return false
-    const marking = spawnSync(process.execPath, [join(root, "scripts/pure.ts"), join(folder, "dist")], {
-      stdio: "inherit"
-    })
-    return marking.status === 0 && (name !== "view" || buildBin())
+    const compiled = node(binary("typescript", "tsc"), ["-p", "tsconfig.build.json"], folder)
+    if (!compiled) return false
+    for (const path of pathsBelow(join(folder, "dist")).filter((path) =>
+      /(?<!(?:^|\/)index)\.js(?:\.map)?$/.test(path)
+    ))
+      rmSync(join(folder, "dist", path))
+    const merged = node(join(root, "scripts/merge.ts"), [name])
+    if (merged && name === "view") chmodSync(join(root, bin), 0o755)
+    return merged
   })
 
-/** The library stays outside: the drawing is that of `dist`, and core and Effect are those that are installed. */
-const buildBin = (): boolean => {
-  const library = pathsIn("packages/view/src", (path) => !path.startsWith("packages/view/src/cli/"))
-  const { errors } = buildSync({
-    absWorkingDir: root,
-    entryPoints: ["packages/view/src/cli/main.ts"],
-    outfile: bin,
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    target: "node22.19",
-    external: ["effect", "effect/*", "@kintsugi/core", "@kintsugi/core/*", ...library.map((path) => `./${path}`)],
-    logLevel: "error"
-  })
-  // what stays outside keeps the path of its source
-  const bundled = readFileSync(join(root, bin), "utf8")
-  writeFileSync(join(root, bin), bundled.replaceAll(/(?<=from ")\.\.\/\.\.\/src\/([\w/-]+)\.ts(?=")/g, "../$1.js"))
-  chmodSync(join(root, bin), 0o755)
-  return errors.length === 0
-}
+/** Whether a script of ours ended well. */
+const node = (script: string, parameters: ReadonlyArray<string>, cwd = root): boolean =>
+  spawnSync(process.execPath, [script, ...parameters], { cwd, stdio: "inherit" }).status === 0
 
 if (import.meta.main) process.exitCode = build() ? 0 : 1

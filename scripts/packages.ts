@@ -7,7 +7,9 @@ export const packages = ["core", "providers", "durable", "interop", "view"] as c
 
 /** What the manifest of a package says, as far as scripts ask for it. */
 export interface Manifest {
+  readonly bin?: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, string>>
   readonly engines: { readonly node: string }
   readonly publishConfig: {

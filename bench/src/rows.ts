@@ -22,6 +22,7 @@ export const rows: ReadonlyArray<RowFile> = [
   { name: "stream", flags: timed },
   { name: "http", flags: timed },
   { name: "bundle", flags: ["--disable-warning=ExperimentalWarning"] },
+  { name: "start", flags: ["--disable-warning=ExperimentalWarning"] },
   { name: "weight", flags: ["--disable-warning=ExperimentalWarning"] },
   { name: "holding", flags: ["--expose-gc"] },
   { name: "types", flags: [] },

@@ -132,9 +132,9 @@ describe("marked", () => {
     ["what reads a field", "const a = f(b.c)", "const a = /*#__PURE__*/ (() => (f(b.c)))()"],
     ["what makes a text of a value", "const a = `${b}`", "const a = /*#__PURE__*/ (() => (`${b}`))()"],
     [
-      "what comes from a namespace as it is",
+      "what reads from a namespace, which Rolldown takes for code",
       'import * as B from "b"; const a = f(B.c)',
-      'import * as B from "b"; const a = /*#__PURE__*/ f(B.c)'
+      'import * as B from "b"; const a = /*#__PURE__*/ (() => (f(B.c)))()'
     ],
     ["no statement that does something", "f(); a.b = g()", "f(); a.b = g()"]
   ])("%s", (_, source, expected) => {

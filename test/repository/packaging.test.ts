@@ -208,7 +208,7 @@ process.stdout.write(JSON.stringify(reached))
 
   it("has the bin kintsugi, one file that needs nothing but what is installed [P1244]", { timeout: 60_000 }, () => {
     expect(manifestOf("view").bin).toEqual({ kintsugi: "./dist/cli/main.js" })
-    expect(pathsBelow(join(installed("view"), "dist/cli"))).toEqual(["main.js"])
+    expect(pathsBelow(join(installed("view"), "dist/cli"))).toEqual(["main.js", "main.js.map"])
     const program = readFileSync(join(installed("view"), "dist/cli/main.js"), "utf8")
     expect(program).toMatch(/^#!\/usr\/bin\/env node\n/)
     const imported = [...program.matchAll(/^import [^"\n]*"([^".][^"]*)";?$/gm)].map(([, from = ""]) => from)

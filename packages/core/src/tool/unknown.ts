@@ -30,7 +30,7 @@ export const settle = (
   const verdict = rows.get(key)
   if (verdict === undefined) return told(call, run, byDefault)
   const error = UnknownToolError.of(call.name, call.id, known)
-  const { unknownTool } = FailureHistory
+  const unknownTool = FailureHistory.unknownTool
   return Driver.drive<never, Outcome, never, never>({
     attempt: () => Effect.fail(error),
     row: () => ({ key, verdict, seen: error }),
