@@ -122,6 +122,17 @@ describe("the house", () => {
     expect(helpers).toEqual([])
   })
 
+  it("each tool is a private package with a README that names its command", () => {
+    const tools = readdirSync(join(root, "tools"))
+    expect(tools.length).toBeGreaterThan(0)
+    for (const tool of tools) {
+      const { name, private: isPrivate } = JSON.parse(read(`tools/${tool}/package.json`).text)
+      expect({ name, isPrivate }).toEqual({ name: `@kintsugi-tools/${tool}`, isPrivate: true })
+      expect(read(`tools/${tool}/README.md`).text).toMatch(/^# .+\n\n[A-Z][^]*```sh\nnpm run /)
+      expect(pathsIn(`tools/${tool}/src`, isTypeScript)).toContain(`tools/${tool}/src/main.ts`)
+    }
+  })
+
   it(`no test and no program is longer than ${MAX_LINES} lines`, () => {
     expect(lengthViolations(others)).toEqual([])
   })

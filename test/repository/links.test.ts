@@ -9,6 +9,7 @@ const pages = [
     existsSync(join(root, path))
   ),
   ...pathsIn("docs", (path) => path.endsWith(".md")),
+  ...pathsIn("tools", (path) => path.endsWith(".md")),
   ...pathsIn("packages", (path) => /^packages\/[^/]+\/[A-Z]+\.md$/.test(path))
 ]
 

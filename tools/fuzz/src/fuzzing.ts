@@ -4,7 +4,8 @@
  */
 import * as fc from "fast-check"
 import type { Coverage } from "./covering.ts"
-import { applied, plan, wordsOf } from "./mutating.ts"
+import { plan } from "./drawing.ts"
+import { applied, wordsOf } from "./mutating.ts"
 import { smallest } from "./shrinking.ts"
 import type { Target } from "./targets.ts"
 

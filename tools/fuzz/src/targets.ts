@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { type Api, apis, at, fixtures } from "../../../test/_support/wireFixtures.ts"
 import { checkHints, checkRefusal, checkStream, checkWhole, codecs, secret } from "./codecs.ts"
-import type { Form } from "./mutating.ts"
+import type { Form } from "./drawing.ts"
 import { checkCoercion, checkEvent, checkRepair, checkRetryAfter, checkSnapshot, strangers } from "./words.ts"
 
 export interface Target {

@@ -1,12 +1,12 @@
 /** Runs the tests against the mutants, and keeps what came of it as long as neither the mutant's file nor the tests changed. */
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { join } from "node:path"
 import type { File } from "../../../scripts/files.ts"
 import { hashOf, type Surveyed } from "./baseline.ts"
+import { byTurns, coverage, filesFor, sharesOf, within } from "./choice.ts"
 import { identity, type Placed } from "./instrument.ts"
 import { run } from "./processes.ts"
 import { type Baseline, cache, type Job, type Mutant, type Plan, type Result, type Status } from "./protocol.ts"
-import { targetOf } from "./targets.ts"
 
 /** What became of a mutant. */
 export interface Outcome {
@@ -26,9 +26,6 @@ export interface Options {
 
 /** Mutants that act while modules are loaded, tried by one process. */
 const WORLDS = 12
-
-/** Test files that are loaded anew for each of them. */
-const WORLD_FILES = 10
 
 /** How long a test may take, in milliseconds without mutants, to be among those that are loaded anew. */
 const WORLD_MILLIS = 300
@@ -65,59 +62,6 @@ const readUnrepeatable = (): ReadonlyArray<string> =>
 const keep = (one: Kept): void => {
   mkdirSync(cache, { recursive: true })
   appendFileSync(path, `${JSON.stringify(one)}\n`)
-}
-
-/** Tests for which there is time, in their order; three in any case. */
-const within = <A extends { readonly test: Baseline }>(tests: ReadonlyArray<A>, cap: number): ReadonlyArray<A> => {
-  let sum = 0
-  return tests.filter(({ test }, index) => {
-    const fits = index < 3 || sum + test.ms <= cap
-    if (fits) sum += test.ms
-    return fits
-  })
-}
-
-/** The quickest test of each file first, then the next quickest of each: what tells something new comes soon. */
-const byTurns = <A extends { readonly test: Baseline }>(tests: ReadonlyArray<A>): ReadonlyArray<A> => {
-  const ranks = new Map<string, number>()
-  return tests
-    .toSorted((a, b) => a.test.ms - b.test.ms)
-    .map((one) => {
-      const rank = ranks.get(one.test.file) ?? 0
-      ranks.set(one.test.file, rank + 1)
-      return { one, rank }
-    })
-    .toSorted((a, b) => a.rank - b.rank)
-    .map(({ one }) => one)
-}
-
-/** Which share of the mutants that a test comes by is in each source. */
-const sharesOf = (tests: ReadonlyArray<Baseline>, fileOf: ReadonlyMap<string, string>) =>
-  new Map(
-    tests.map(({ hits, key }) => {
-      const counts = new Map<string, number>()
-      const ids = Object.keys(hits)
-      for (const id of ids) {
-        const file = fileOf.get(id) ?? ""
-        counts.set(file, (counts.get(file) ?? 0) + 1 / ids.length)
-      }
-      return [key, counts] as const
-    })
-  )
-
-/** The tests that come by each mutant. */
-export const coverage = (
-  tests: ReadonlyArray<Baseline>
-): ReadonlyMap<string, ReadonlyArray<{ test: Baseline; hits: number }>> => {
-  const found = new Map<string, Array<{ test: Baseline; hits: number }>>()
-  for (const test of tests.filter(({ passed }) => passed)) {
-    for (const [mutant, hits] of Object.entries(test.hits)) {
-      const known = found.get(mutant)
-      if (known === undefined) found.set(mutant, [{ test, hits }])
-      else known.push({ test, hits })
-    }
-  }
-  return found
 }
 
 export const chunks = <A>(values: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
@@ -173,38 +117,6 @@ const runPart = async (
       worlds: left.worlds.filter(({ mutant }) => !done.has(mutant))
     }
   }
-}
-
-/** How much is about a source, and about what belongs to the same target. */
-const nearness = (source: string, shares: ReadonlyMap<string, number>): number => {
-  const target = targetOf(source)
-  const ofTarget = [...shares].filter(([file]) => target !== undefined && targetOf(file) === target)
-  return (shares.get(source) ?? 0) + ofTarget.reduce((sum, [, share]) => sum + share, 0)
-}
-
-/**
- * The test files that are most about a source: those that are named after its target, and those of which the tests come by its
- * mutants and by few others.
- */
-const filesFor = (
-  source: string,
-  tests: ReadonlyArray<Baseline>,
-  shares: ReadonlyMap<string, ReadonlyMap<string, number>>
-): ReadonlyArray<string> => {
-  const scores = new Map<string, { readonly share: number; readonly tests: number; readonly ms: number }>()
-  for (const { file, key, ms } of tests) {
-    const score = scores.get(file) ?? { share: 0, tests: 0, ms: 0 }
-    const share = nearness(source, shares.get(key) ?? new Map())
-    scores.set(file, { share: score.share + share, tests: score.tests + 1, ms: score.ms + ms })
-  }
-  const near = [...scores].filter(([, { share }]) => share > 0)
-  const nearest = (near.length > 0 ? near : [...scores])
-    .toSorted(([, a], [, b]) => b.share / b.tests - a.share / a.tests || a.ms - b.ms)
-    .slice(0, WORLD_FILES)
-    .map(([file]) => file)
-  const target = targetOf(source)
-  const named = [...scores.keys()].filter((file) => target !== undefined && basename(file).startsWith(target.name))
-  return [...new Set([...(target?.tables ?? []), ...named, ...nearest])]
 }
 
 /** What becomes of the mutants of the chosen files. */

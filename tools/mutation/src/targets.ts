@@ -4,7 +4,7 @@
 export interface Target {
   readonly name: string
   readonly matches: RegExp
-  /** Test files that are about what its sources make once, when a module is loaded: tables, texts, schemas. */
+  /** Test files of other folders that are about what its sources make once, when a module is loaded: tables, texts, schemas. */
   readonly tables?: ReadonlyArray<string>
 }
 
@@ -22,16 +22,12 @@ export const targets: ReadonlyArray<Target> = [
   { name: "Backoff", matches: core("recovery/Backoff") },
   { name: "Recovery", matches: core("recovery/(?:Recovery|Driver|Position|call|rules)") },
   { name: "Budget", matches: core("budget/(?:Budget|Meter)", "run/budget") },
-  {
-    name: "Toolset",
-    matches: core("tool/(?:Toolset|settling|standing|surroundings)"),
-    tables: ["test/core/tool/complete.test.ts", "test/core/tool/escalation.test.ts"]
-  },
+  { name: "Toolset", matches: core("tool/(?:Toolset|settling|standing|surroundings)") },
   { name: "Turn", matches: core("run/(?:turn|ask)") },
   {
     name: "Agent",
     matches: core("agent/(?!Composition)\\w+"),
-    tables: ["test/core/agent/asTool.test.ts", "test/core/run/resumption.test.ts"]
+    tables: ["test/core/run/resumption.test.ts"]
   },
   { name: "Message", matches: core("data/(?:Message|parts|messageRepair)") },
   codec("OpenAiChat", "openai-chat/(?!reasoningDetails|thinkTags)\\w+", "openAi[A-Z]\\w*", "modelName"),
