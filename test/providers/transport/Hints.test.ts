@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Answer, GeminiContent, Hints, OpenAiChat } from "@kintsugi/providers"
-import { Duration, type Schema } from "effect"
+import { DateTime, Duration, Option, type Schema } from "effect"
 import * as fc from "fast-check"
 
 /** Friday, 1 January 2027, noon. */
@@ -53,6 +53,42 @@ describe("headers [P801]", () => {
       assert.strictEqual(millis({ "retry-after-ms": value }), undefined)
     })
   }
+
+  const dates = [
+    ...[
+      "",
+      "Z",
+      "z",
+      "+00:00",
+      "+09:00",
+      "-0500",
+      "+05",
+      "GMT",
+      "gmt",
+      " GMT",
+      " (no zone)",
+      "[Asia/Tokyo]",
+      "Z, or so"
+    ].map((zone) => `2027-01-01T12:00:30${zone}`),
+    ...["2027-01-01T12:00", "2027-01-01T12:00:30.25Z", " 2027-01-01T23:59:60Z ", "2027-13-01T12:00:00Z"],
+    ...["2027-01-01T", "2027-01-01Tnoon", "2027-02-30T12:00:00", "2027-01-01T24:00:00"]
+  ]
+  it("reads dates with a zone and without as Effect does, in whatever zone it runs itself [P801]", () => {
+    const { TZ } = process.env
+    try {
+      process.env["TZ"] = "Asia/Tokyo"
+      assert.strictEqual(new Date(noon).getTimezoneOffset(), -540)
+      for (const date of dates) {
+        const expected = Option.map(DateTime.make(date.trim()), (at) => Math.max(0, DateTime.toEpochMillis(at) - noon))
+        assert.strictEqual(millis({ "x-ratelimit-reset": date }), Option.getOrUndefined(expected), date)
+      }
+      assert.strictEqual(millis({ "x-ratelimit-reset": "2027-01-01T12:00:30" }), 30_000)
+      assert.strictEqual(millis({ "x-ratelimit-reset": "2027-01-01T21:00:30+09:00" }), 30_000)
+    } finally {
+      if (TZ === undefined) delete process.env["TZ"]
+      else process.env["TZ"] = TZ
+    }
+  })
 
   it("takes a reset for a wait only where that limit is used up [P801]", () => {
     const of = (remaining: string) =>

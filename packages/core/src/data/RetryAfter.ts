@@ -1,5 +1,5 @@
 /** The `Retry-After` header of HTTP (RFC 9110, 10.2.3): how long a server asks to wait. */
-import * as DateTime from "effect/DateTime"
+import type * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 
@@ -41,8 +41,4 @@ const imfOrRfc850 = /^[a-z]{3,9}, \d{1,2}[ -][a-z]{3}[ -]\d{2,4} \d\d:\d\d:\d\d 
 const asctime = /^[a-z]{3} [a-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/i
 
 const millisOf = (instant: Instant): number =>
-  Predicate.isNumber(instant)
-    ? instant
-    : Predicate.isDate(instant)
-      ? instant.getTime()
-      : DateTime.toEpochMillis(instant)
+  Predicate.isNumber(instant) ? instant : Predicate.isDate(instant) ? instant.getTime() : instant.epochMilliseconds

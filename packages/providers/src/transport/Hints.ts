@@ -7,9 +7,7 @@
  * `6m0s` are Go's.
  */
 import * as RetryAfter from "@kintsugi/core/RetryAfter"
-import * as DateTime from "effect/DateTime"
 import * as Duration from "effect/Duration"
-import * as Option from "effect/Option"
 import * as Answer from "./Answer.ts"
 
 /**
@@ -101,10 +99,15 @@ const until = (instant: number | undefined, answer: Answer.Answer): number | und
 
 const instant = (text: string): number | undefined => RetryAfter.httpDate(text) ?? rfc3339(text)
 
-const rfc3339 = (text: string): number | undefined =>
-  /^\s*\d{4}-\d\d-\d\dT/.test(text)
-    ? Option.getOrUndefined(Option.map(DateTime.make(text.trim()), DateTime.toEpochMillis))
-    : undefined
+/** A date without a zone means UTC, where `Date.parse` alone would take it for the time of this machine. */
+const rfc3339 = (text: string): number | undefined => {
+  const trimmed = text.trim()
+  if (!/^\d{4}-\d\d-\d\dT/.test(trimmed)) return undefined
+  const millis = Date.parse(zone.test(trimmed) ? trimmed : `${trimmed}Z`)
+  return Number.isNaN(millis) ? undefined : millis
+}
+
+const zone = /Z|GMT|(?:z|[gG][mM][tT]|[+-]\d\d(?::?\d\d)?|\])$/
 
 /**
  * When a rate limit starts afresh. That is a wait only for a limit that is used up: servers tell the reset of all their
