@@ -5,7 +5,7 @@ import type * as Schema from "effect/Schema"
 import * as Budget from "../budget/Budget.ts"
 import type * as Explanation from "../recovery/Explanation.ts"
 import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } from "./definition.ts"
-import { explainRun, type Options as ExplainOptions } from "./explaining.ts"
+import { explainRun } from "../recovery/Explain.ts"
 import type * as AgentSkills from "./skills.ts"
 import type { Running } from "./skills.ts"
 import type { Resumption } from "../run/Start.ts"
@@ -25,7 +25,6 @@ export type { Completed, Outcome, Run, Suspended } from "../run/Handle.ts"
 export type { Resumption } from "../run/Start.ts"
 export { asTool } from "./asTool.ts"
 export type { ToolInput, ToolOptions } from "./asTool.ts"
-export type { Options as ExplainOptions } from "./explaining.ts"
 export { type Escaped, onEvent, onFailure, onToolUse, type ToolResult } from "./hooks.ts"
 export { type Partially, partials } from "./partials.ts"
 export { type LlmErrorOptions, onLlmError, onToolError, toolDefaults } from "./tables.ts"
@@ -211,6 +210,15 @@ export const resume = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, Mod
   self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
 ): Agent<Resumption<I>, O, E, R, T, ByTool, Defaults, ModelTable, Choice> =>
   fromDefinition({ ...self[TypeId].definition, isResumed: true })
+
+/** What `explain` cannot read off an agent. */
+export interface ExplainOptions extends Model.ExplainOptions {
+  /**
+   * What one call of its model is at worst without the transport, see `Model.explain`: for an agent that gets its model from
+   * outside, or whose layer does not tell.
+   */
+  readonly model?: Explanation.Explanation
+}
 
 /**
  * What one run would do at worst, by the agent's budget and tables: turns, calls, requests, waits. Nothing is run. For

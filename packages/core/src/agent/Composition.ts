@@ -22,6 +22,7 @@ import {
 } from "./composition/run.ts"
 import * as Trying from "./composition/trying.ts"
 import type * as Types from "./partTypes.ts"
+import type { Estimated } from "../recovery/Cost.ts"
 import type { Acknowledged } from "../recovery/Recovery.ts"
 import { LoopExhaustedError } from "../errors/RunError.ts"
 
@@ -75,7 +76,7 @@ export const branch: {
   return compose("branch", {
     parts: [first, ...parts],
     readsReport: first.readsReport,
-    cost: () => costInTurn([first.cost(), costOfOne(costsOf(parts))]),
+    cost: costInTurn([first.cost, costOfOne(costsOf(parts))]),
     body: (input, place) =>
       Effect.flatMap(place.ask(first, input), ({ value }) => {
         const tag = Predicate.hasProperty(value, "_tag") ? String(value._tag) : "none"
@@ -153,7 +154,7 @@ export const loopUntil: {
     return compose("loopUntil", {
       parts: [part],
       readsReport: part.readsReport,
-      cost: () => costInTurn(Array.from({ length: maxIterations }, part.cost)),
+      cost: (estimate) => costInTurn(Array.from({ length: maxIterations }, () => part.cost))(estimate),
       body: Effect.fnUntraced(function* (first: unknown, place: Place) {
         let input = first
         for (let iteration = 1; ; iteration++) {
@@ -201,7 +202,7 @@ export const parallel = <const As extends Types.Named>(
   return compose("parallel", {
     parts,
     readsReport: readReports(parts),
-    cost: () => costAtOnce(costsOf(parts)),
+    cost: costAtOnce(costsOf(parts)),
     body: (input, place) => Effect.map(together(named, input, place), (value) => ({ value }))
   })
 }
@@ -235,7 +236,7 @@ export const forum = <
   return compose("forum", {
     parts: [...parts, last],
     readsReport: readReports(parts),
-    cost: () => costInTurn([costAtOnce(costsOf(parts)), last.cost()]),
+    cost: costInTurn([costAtOnce(costsOf(parts)), last.cost]),
     body: (input, place) =>
       Effect.flatMap(together(named, input, place), (answers) => place.ask(last, { input, answers }))
   })
@@ -266,7 +267,7 @@ export const firstOf: {
     isOneOf: true,
     parts,
     readsReport: readReports(parts),
-    cost: () => costAtOnce(costsOf(parts)),
+    cost: costAtOnce(costsOf(parts)),
     body: (input, place) => {
       const contenders = parts.map((part) => ({ part: { ...part }, after: 0 }))
       return Trying.atOnce(contenders, input, place, () => false)
@@ -307,7 +308,7 @@ export const speculative: {
     isOneOf: true,
     parts: [part],
     readsReport: part.readsReport,
-    cost: () => costAtOnce(Array.from({ length: n }, (_, k) => late(part, k * millis).cost())),
+    cost: (estimate) => costAtOnce(Array.from({ length: n }, (_, k) => late(part.cost, k * millis)))(estimate),
     body: (input, place) => {
       const copies = Array.from({ length: n }, (_, k) => ({ part: { ...part }, after: k * millis }))
       return Trying.atOnce(copies, input, place, Trying.isHopeless)
@@ -315,10 +316,12 @@ export const speculative: {
   })
 })
 
-const late = (part: Part, millis: number): Part => ({
-  ...part,
-  cost: () => ({ ...part.cost(), millis: part.cost().millis + millis })
-})
+const late =
+  (cost: Estimated, after: number): Estimated =>
+  (estimate) => {
+    const { millis, ...each } = cost(estimate)
+    return { ...each, millis: millis + after }
+  }
 
 /** When an agent is asked in the place of one that has failed. */
 export interface FallbackOptions<in E = unknown> extends Partial<Acknowledged> {
@@ -349,7 +352,7 @@ export const fallback: {
     parts,
     passes: given.filter(isAgent).map(definitionOf),
     readsReport: readReports(parts),
-    cost: () => costInTurn(costsOf(parts)),
+    cost: costInTurn(costsOf(parts)),
     body: (input, place) => Trying.inOrder(parts, input, place, admits, mayRunTwice)
   })
 }
@@ -374,7 +377,7 @@ const demandSafe = (what: string, parts: ReadonlyArray<Part>): void => {
   )
 }
 
-const costsOf = (parts: ReadonlyArray<Part>) => parts.map(({ cost }) => cost())
+const costsOf = (parts: ReadonlyArray<Part>) => parts.map(({ cost }) => cost)
 
 /** As a fixer it reads a report if all of those do that read its input. */
 const readReports = (parts: ReadonlyArray<Part>): boolean => parts.every(({ readsReport }) => readsReport)

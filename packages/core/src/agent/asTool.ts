@@ -14,7 +14,7 @@ import { Suspension } from "../run/Start.ts"
 import * as Nesting from "../tool/Toolset.ts"
 import type { ServicesOfVerify, TimeoutOf } from "../tool/Residue.ts"
 import { mayBeUnsafe } from "../tool/Unsafe.ts"
-import { Cost, costOf } from "../recovery/Cost.ts"
+import { Cost, costOf, type Estimate } from "../recovery/Cost.ts"
 
 /** What a model says to an agent that takes text. */
 interface TextInput {
@@ -135,7 +135,7 @@ export const asTool: AsTool = (
       value instanceof Suspension ? Effect.fail(new Nesting.Waits(value.snapshot)) : Effect.succeed(value)
     )
   }
-  Object.defineProperty(run, Cost, { get: () => costOf(agent) })
+  Object.defineProperty(run, Cost, { value: (estimate: Estimate) => costOf(agent, estimate) })
   const tool = Tool.make(name, {
     ...(mayBeUnsafe(agent) ? { sideEffects: "unsafe" } : {}),
     ...others,

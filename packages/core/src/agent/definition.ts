@@ -1,5 +1,4 @@
 /** What an agent is made of: its type, its definition, and the function that a definition becomes. */
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
@@ -15,7 +14,6 @@ import * as Run from "../run/Run.ts"
 import * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type * as ToolPolicy from "../tool/ToolPolicy.ts"
-import { explainRun, perTurn } from "./explaining.ts"
 import { type ChoiceError, type ChoiceServices, workOf } from "./skills.ts"
 import type { OnExceeded } from "../budget/Meter.ts"
 import type { CallError, CallServices, ModelError, ModelServices, Deciders } from "./types.ts"
@@ -29,7 +27,7 @@ import { plain, type ReadInput } from "../run/Input.ts"
 import type { Output } from "../run/Output.ts"
 import { once } from "../data/Once.ts"
 import { areUnsafe, MayBeUnsafe } from "../tool/Unsafe.ts"
-import { Cost } from "../recovery/Cost.ts"
+import { Cost, type Estimated, free } from "../recovery/Cost.ts"
 
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
 
@@ -158,13 +156,14 @@ export function fromDefinition<A>(definition: Definition): A {
     )
   const start = (input: unknown) => Handle.start((sink, mode) => run(input, sink, mode))
   Object.defineProperty(agent, "name", { value: definition.name })
-  Object.defineProperty(agent, Cost, { get: () => costOf(definition) })
+  const cost = estimated(definition)
+  Object.defineProperty(agent, Cost, { value: cost })
   const isUnsafe = () => mayBeUnsafe(definition)
   Object.defineProperty(agent, MayBeUnsafe, { get: isUnsafe })
   const { composed, name } = definition
   const isPlain = definition.body !== undefined || isAllPlain(definition.skills)
   const readsReport = composed === undefined ? !isPlain : composed.readsReport
-  const part: Part = { name, run, cost: () => costOf(definition), mayBeUnsafe: isUnsafe, readsReport }
+  const part: Part = { name, run, cost, mayBeUnsafe: isUnsafe, readsReport }
   return Object.assign(agent, {
     stream,
     start,
@@ -203,19 +202,17 @@ const mayBeUnsafe = ({ byTool, composed, defaults, onLlmError, router, skills }:
 const isAllPlain = (skills: ReadonlyArray<Skill.AnySkill>): boolean =>
   skills.length > 0 && skills.every(Skill.isDeterministic)
 
-const costOf = (definition: Definition): Cost => {
-  if (definition.body !== undefined) return { modelCalls: 0, perTurn: 0, millis: 0 }
-  if (definition.composed !== undefined) {
+const estimated =
+  (definition: Definition): Estimated =>
+  (estimate) => {
+    if (definition.body !== undefined) return free
+    if (definition.composed === undefined) return estimate(planOf(definition))
     const { budget, cost } = definition.composed
-    const { modelCalls, ...each } = cost()
+    const { modelCalls, ...each } = cost(estimate)
     // its parts share the turns that it has
     const turns = each.perTurn === 0 ? 0 : (budget?.maxTurns ?? Infinity) * each.perTurn
     return { ...each, modelCalls: Math.min(modelCalls, turns) }
   }
-  const plan = planOf(definition)
-  const { modelCalls, time } = explainRun(plan).worst
-  return { modelCalls, perTurn: perTurn(plan) ?? modelCalls, millis: Duration.toMillis(time) }
-}
 
 function pipe(this: unknown) {
   return pipeArguments(this, arguments)

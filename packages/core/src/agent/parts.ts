@@ -37,7 +37,7 @@ export const sequence = <A>(name: string, steps: ReadonlyArray<Step>): A => {
     parts,
     steps,
     readsReport: first !== undefined && !Predicate.isFunction(first) && first.readsReport,
-    cost: () => costInTurn(parts.map(({ cost }) => cost())),
+    cost: costInTurn(parts.map(({ cost }) => cost)),
     body: Effect.fnUntraced(function* (input, place) {
       let answer: Answer = { value: input }
       for (const step of steps) {

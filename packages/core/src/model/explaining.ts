@@ -1,13 +1,7 @@
 /** How a model that is made of others, or a layer of one, says what its calls are at worst. */
 import * as Duration from "effect/Duration"
+import { type Explains, Mark } from "../recovery/Explained.ts"
 import type { Explanation } from "../recovery/Explanation.ts"
-
-/** `errors`: failures that the policies may meet. */
-export interface Explains {
-  (errors: ReadonlyArray<unknown>): Explanation
-}
-
-export const Mark: unique symbol = Symbol.for("~@kintsugi/core/Model/Explains")
 
 /** Says of a model, or of its layer, what its calls are at worst. Not enumerable: a copy may do anything. */
 export const explaining = <M extends object>(model: M, explains: Explains): M =>

@@ -1,226 +1,155 @@
-/** Computes what a policy would do at worst: its rungs, and the script of failures that keeps it going for longest. */
+/** What policies would do at worst, and the runs of agents: a policy has agents for fixers, and an agent has policies. */
 import * as Duration from "effect/Duration"
-import type { Explanation, Row, Rung, Worst } from "./Explanation.ts"
-import { type Samples, samplesFor, steps } from "./explainSchedule.ts"
-import type { Compact, Fix, Node, Retry, Rows } from "./Node.ts"
-import { maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts"
-import { costOf } from "./Cost.ts"
+import * as Cost from "./Cost.ts"
+import { explained, over } from "./Explained.ts"
+import { explainRows, type Options } from "./explainRows.ts"
+import type * as Explanation from "./Explanation.ts"
+import type { Node, Rows } from "./Node.ts"
+import type { Entry, Plan, Skilled } from "./plan.ts"
 
-/** What `explain` cannot read off a policy. */
-export interface Options {
-  /**
-   * Failures that the policy may meet. Schedules that look at their input are tried on those of their row; without any, on the
-   * most generous advice that an error of this library gives for the tag of the row.
-   */
+/** What a table would do at worst. */
+export const explain = (rows: Rows, options: Options = {}): Explanation.Explanation =>
+  explainRows(rows, options, costOf)
+
+/** Works out the cost of an agent with skills: agents say theirs to those who bring this. */
+export const estimate: Cost.Estimate = (plan) => {
+  const { modelCalls, time } = explainRun(plan).worst
+  return { modelCalls, perTurn: perTurn(plan) ?? modelCalls, millis: Duration.toMillis(time) }
+}
+
+const costOf = (agent: unknown): Cost.Cost => Cost.costOf(agent, estimate)
+
+/** What is known of the model of an agent, and of the transport below it. */
+interface Known {
   readonly errors?: ReadonlyArray<unknown>
-  /** How long one attempt may take, its timeout say; without it `time` counts waits alone. */
-  readonly attempt?: Duration.Input
-  /** What one attempt is at worst, where it is recovered by a layer of its own. */
-  readonly below?: { readonly worst: Pick<Worst, "requests" | "modelCalls" | "time"> }
-  /** Whether what is guarded has unsafe side effects: then nobody runs it again who has not acknowledged that. */
-  readonly isUnsafe?: boolean
-  /** Whether it can be looked up, then, what a run that was cut off did: one that took no effect may run again. */
-  readonly isLookedUp?: boolean
+  readonly model?: Explanation.Explanation
+  readonly transport?: Explanation.Explanation
 }
 
-export const explain = (rows: Rows, options: Options = {}): Explanation => {
-  const explained: ReadonlyArray<Row> = [...rows].map(([key, node]) => ({
-    key,
-    rungs: climb(node, { samples: samplesFor(key, options.errors), ...admittedTo(key, options) }).rungs
-  }))
+/** What one run of an agent with skills would do at worst. */
+export const explainRun = (
+  { budget, model: given, onLlmError, output, outputRetries = 0, work }: Plan,
+  { errors = [], model: known, transport }: Known = {}
+): Explanation.Run => {
+  const ofModel = known ?? explained(given, errors)
+  const below = over(ofModel, transport)
+  const model = explain(onLlmError, { errors, below })
+  const routing = work.kind === "choice" ? explain(work.router.rows, { errors, below }) : undefined
+  const tools = new Map([...entriesOf(work)].map(([name, entry]) => [name, explainTool(entry, errors)]))
+  const ofTools = [...tools.values()].map(({ worst }) => worst)
+  const most = (of: (worst: Explanation.Worst) => number): number => Math.max(0, ...ofTools.map(of))
+  const turns = turnsOf(budget, work)
+  // a routing call takes one of the turns
+  const ofTurns = (of: (worst: Explanation.Worst) => number): number => {
+    const ofLoop = isLooping(work) ? of(model.worst) : 0
+    const first = routing === undefined ? ofLoop : Math.max(ofLoop, of(routing.worst))
+    return first + (turns - 1) * ofLoop
+  }
+  const toolCalls = tools.size === 0 ? 0 : budget.maxToolCalls
+  // each attempt of a single model is a call
+  const ofLoops = ofTurns(({ attempts, modelCalls }) => attempts * ofModel.worst.requests + modelCalls)
+  const alone = ofLoops + toolCalls * most((worst) => worst.modelCalls)
+  // fixers and sub-agents spend the turns of the run that they work for
+  const modelCalls = Math.min(alone, turns * (perTurn({ onLlmError, work }, ofModel) ?? Infinity))
+  const time = ofTurns(({ time }) => Duration.toMillis(time)) + toolCalls * most(({ time }) => Duration.toMillis(time))
   return {
-    rows: explained,
-    worst: worstOf(
-      explained.flatMap(({ rungs }) => rungs),
-      options
-    )
-  }
-}
-
-/** What has not run, or was looked up, may run again whatever its side effects. */
-const repeatable: ReadonlySet<string> = new Set(["InvalidArgs", "DeserializationError", "ToolTimeoutError"])
-
-/** The rows that a timeout reaches when it has none of its own. */
-const beyondTimeouts: ReadonlySet<string> = new Set(["ExecutionError", "orElse"])
-
-const admittedTo = (key: string, { isLookedUp = false, isUnsafe = false }: Options): Omit<Reach, "samples"> => {
-  const repeats = !isUnsafe || repeatable.has(key) || (isLookedUp && beyondTimeouts.has(key))
-  // bad arguments are repaired by the rest of a table too: nothing has run
-  return { repeats, repairs: repeats || key === "orElse" }
-}
-
-/** What a row knows of the failures that reach it, and what it may do about them though nobody has acknowledged it. */
-interface Reach {
-  readonly samples: Samples
-  readonly repeats: boolean
-  readonly repairs: boolean
-}
-
-/** The rungs that a verdict comes to; `ends` when it never gives up, so that no further rung is reached. */
-interface Climb {
-  readonly rungs: ReadonlyArray<Rung>
-  readonly ends: boolean
-}
-
-const climb = (node: Node, reach: Reach): Climb => {
-  switch (node.kind) {
-    case "ladder":
-      return up(node.rungs.map((rung) => climb(rung, reach)))
-    case "retry":
-      return { rungs: [retrying("retry", [node], reach)], ends: false }
-    case "fix":
-      return { rungs: [fixing("fix", [node], reach)], ends: false }
-    case "compact":
-      return { rungs: [compacting([node])], ends: false }
-    case "when":
-      return node.among === undefined ? anything : choosing(node.among, reach)
-    default:
-      return { rungs: [{ ...quiet, verdict: node.kind }], ends: true }
-  }
-}
-
-const up = (climbs: ReadonlyArray<Climb>): Climb => {
-  const last = climbs.findIndex(({ ends }) => ends)
-  const reached = last < 0 ? climbs : climbs.slice(0, last + 1)
-  return { rungs: reached.flatMap(({ rungs }) => rungs), ends: last >= 0 }
-}
-
-const quiet: Omit<Rung, "verdict"> = {
-  waits: [],
-  maxHint: Duration.zero,
-  fixerRuns: 0,
-  modelCalls: 0,
-  fixerTime: Duration.zero,
-  isRunAgain: false
-}
-
-const anything: Climb = {
-  rungs: [
-    {
-      ...quiet,
-      verdict: "when",
-      fixerRuns: maxRepairRounds,
-      isRunAgain: true,
-      unknown: "chosen at each failure, bounded by the caps of a call alone"
+    model,
+    ...(routing === undefined ? {} : { routing }),
+    tools,
+    // each is a turn: the first turn is none of them
+    ...(output === undefined ? {} : { outputRetries: Math.max(0, Math.min(outputRetries, turns - 1)) }),
+    worst: {
+      turns,
+      toolCalls,
+      modelCalls,
+      requests: modelCalls * (transport?.worst.requests ?? 1),
+      fixerRuns: toolCalls * most((worst) => worst.fixerRuns),
+      time: Duration.millis(time)
     }
-  ],
-  ends: false
+  }
 }
+
+/** The work of each skill. */
+const worksOf = (work: Plan["work"]): ReadonlyArray<Skilled> =>
+  work.kind === "choice" ? [...work.works.values()] : [work]
+
+const isLooping = (work: Plan["work"]): boolean => worksOf(work).some(({ kind }) => kind === "loop")
+
+/** Without a loop there is the routing call at most. */
+const turnsOf = ({ maxTurns }: Plan["budget"], work: Plan["work"]): number =>
+  isLooping(work) ? maxTurns : work.kind === "choice" ? Math.min(1, maxTurns) : 0
+
+const entriesOf = (work: Plan["work"]): ReadonlyMap<string, Entry> =>
+  new Map(worksOf(work).flatMap((one) => (one.kind === "loop" ? [...one.toolset.entries] : [])))
 
 /**
- * What a `when` chooses among shares one slot: one schedule for all its retries, one count for all its fixers, one position
- * for all its ladders.
+ * The most model calls that one turn may make, of the run itself, of a fixer or of an agent that is a tool; unknown where a `when`
+ * names no fixers.
  */
-const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
-  const nodes = among.flatMap(flat)
-  const retries = nodes.filter((node) => node.kind === "retry")
-  const fixes = nodes.filter((node) => node.kind === "fix")
-  const compacts = nodes.filter((node) => node.kind === "compact")
-  const ladders = nodes.filter((node) => node.kind === "ladder")
-  const others = nodes.filter(({ kind }) => !["retry", "fix", "compact", "ladder", "when"].includes(kind))
-  const depth = Math.max(0, ...ladders.map(({ rungs }) => rungs.length))
-  const merged = Array.from({ length: depth }, (_, index) =>
-    choosing(
-      ladders.flatMap(({ rungs }) => rungs[index] ?? []),
-      reach
-    )
-  )
-  const labelled = (rungs: ReadonlyArray<Rung>) => rungs.map((rung) => ({ ...rung, verdict: `when → ${rung.verdict}` }))
-  const isOpen = nodes.some(({ kind }) => kind === "when")
-  return {
-    rungs: [
-      ...(retries.length === 0 ? [] : labelled([retrying("retry", retries, reach)])),
-      ...(fixes.length === 0 ? [] : labelled([fixing("fix", fixes, reach)])),
-      ...(compacts.length === 0 ? [] : labelled([compacting(compacts)])),
-      ...merged.flatMap(({ rungs }) => rungs),
-      ...labelled([...new Set(others.map(({ kind }) => kind))].map((verdict) => ({ ...quiet, verdict }))),
-      ...(isOpen ? anything.rungs : [])
-    ],
-    ends: nodes.length > 0 && others.length === nodes.length
-  }
-}
-
-const flat = (node: Node): ReadonlyArray<Node> =>
-  node.kind === "when" && node.among !== undefined ? node.among.flatMap(flat) : [node]
-
-const retrying = (verdict: string, nodes: ReadonlyArray<Retry>, { repeats, samples }: Reach): Rung => {
-  const admitted = nodes.filter(({ acknowledged }) => acknowledged || repeats)
-  return admitted.length === 0
-    ? { ...quiet, verdict }
-    : {
-        ...quiet,
-        verdict,
-        ...steps(
-          admitted.map(({ schedule }) => schedule),
-          samples
-        )
+const perTurn = (
+  { model, onLlmError, work }: Pick<Plan, "model" | "onLlmError" | "work">,
+  below = explained(model, [])
+): number | undefined => {
+  let most = isLooping(work) ? explain(onLlmError, { below }).worst.requests : 0
+  if (work.kind === "choice") most = Math.max(most, explain(work.router.rows, { below }).worst.requests)
+  most = Math.max(most, below.worst.modelCalls)
+  // what a compaction asks spends turns of the run as well
+  for (const node of onLlmError.values()) most = Math.max(most, mostOf(node) ?? 0)
+  for (const { levels, tool } of entriesOf(work).values()) {
+    most = Math.max(most, costOf(tool.run).perTurn)
+    for (const { rows } of levels) {
+      for (const node of rows.values()) {
+        const ofNode = mostOf(node)
+        if (ofNode === undefined) return undefined
+        most = Math.max(most, ofNode)
       }
-}
-
-const fixing = (verdict: string, nodes: ReadonlyArray<Fix>, { repairs }: Reach): Rung => {
-  const admitted = nodes.filter(({ acknowledged, as }) => acknowledged || repairs || as === "result")
-  const costs = admitted.map(({ fixer }) => costOf(fixer))
-  return {
-    ...quiet,
-    verdict: `${verdict} ${[...new Set(nodes.map(({ fixer }) => fixer.name))].join(" or ")}`.trimEnd(),
-    fixerRuns: Math.min(maxRepairRounds, Math.max(0, ...admitted.map(({ maxRuns }) => maxRuns))),
-    modelCalls: Math.max(0, ...costs.map(({ modelCalls }) => modelCalls)),
-    fixerTime: Duration.millis(Math.max(0, ...costs.map(({ millis }) => millis))),
-    isRunAgain: admitted.some(({ as }) => as === "arguments")
+    }
   }
+  return most
 }
 
-const compacting = (nodes: ReadonlyArray<Compact>): Rung => {
-  const costs = nodes.map(({ compaction }) => costOf(compaction.agent))
-  return {
-    ...quiet,
-    verdict: `compact ${[...new Set(nodes.map(({ compaction }) => compaction.name))].join(" or ")}`,
-    compactions: maxCompactions,
-    modelCalls: Math.max(...costs.map(({ modelCalls }) => modelCalls)),
-    fixerTime: Duration.millis(Math.max(...costs.map(({ millis }) => millis)))
+const mostOf = (node: Node): number | undefined => {
+  if (node.kind === "fix") return costOf(node.fixer).perTurn
+  if (node.kind === "compact") return costOf(node.compaction.agent).perTurn
+  const nodes = node.kind === "ladder" ? node.rungs : node.kind === "when" ? node.among : []
+  return nodes?.reduce<number | undefined>((most, next) => {
+    const ofNext = mostOf(next)
+    return most === undefined || ofNext === undefined ? undefined : Math.max(most, ofNext)
+  }, 0)
+}
+
+const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): Explanation.Explanation => {
+  const { callTimeout, timeout } = tool
+  const { millis, modelCalls } = costOf(tool.run)
+  const isUnsafe = tool.sideEffects === "unsafe"
+  const isLookedUp = isUnsafe && tool.verify !== undefined
+  // looking up may take as long again
+  const within = (limit: Duration.Duration) => (isLookedUp ? Duration.times(limit, 2) : limit)
+  const explained = explain(reachable(levels.map(({ rows }) => rows)), {
+    errors,
+    isUnsafe,
+    isLookedUp,
+    // what one run costs of a tool that is an agent
+    below: { worst: { requests: 1, modelCalls, time: Duration.millis(millis) } },
+    ...(timeout === undefined ? {} : { attempt: within(timeout) })
+  })
+  if (callTimeout === undefined) return explained
+  const { worst } = explained
+  return { ...explained, worst: { ...worst, time: Duration.min(worst.time, within(callTimeout)) } }
+}
+
+/** The rows of all levels that a failure can reach: whatever a nearer level has caught reaches no farther one. */
+const reachable = (levels: ReadonlyArray<Rows>): Rows => {
+  const rows = new Map<string, NonNullable<ReturnType<Rows["get"]>>>()
+  for (const level of levels) {
+    if (rows.has("orElse")) break
+    const seesRuns = !rows.has("ExecutionError")
+    const seesArguments = !rows.has("InvalidArgs")
+    for (const [key, node] of level) {
+      const isOfArguments = key === "InvalidArgs" || key === "DeserializationError"
+      const isReached = key === "orElse" ? seesRuns || seesArguments : isOfArguments ? seesArguments : seesRuns
+      if (isReached && key !== "UnknownToolError" && !rows.has(key)) rows.set(key, node)
+    }
   }
+  return rows
 }
-
-/** Each compaction gives up once at most, and the last one that is asked may be the dearest: that is one more than there are. */
-const compactionsAtWorst = (rungs: ReadonlyArray<Rung>, of: (rung: Rung) => number): number => {
-  const costs = rungs.filter(({ compactions }) => compactions !== undefined).map(of)
-  return sum(costs) + Math.max(0, ...costs)
-}
-
-const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, below }: Options): Worst => {
-  const isOpen = rungs.some(({ unknown }) => unknown !== undefined)
-  const retries = sum(rungs.map(({ waits }) => waits.length))
-  const rounds = rungs.flatMap((rung) => Array.from({ length: rung.fixerRuns }, () => rung))
-  const runsAgain = rounds.filter(({ isRunAgain }) => isRunAgain).length
-  const compacted = Math.min(maxCompactions, sum(rungs.map(({ compactions = 0 }) => compactions)))
-  const attempts = isOpen
-    ? maxAttemptsPerCall
-    : Math.min(maxAttemptsPerCall, 1 + retries + Math.min(maxRepairRounds, runsAgain) + compacted)
-  const dearest = (of: (rung: Rung) => number): number =>
-    sum(
-      rounds
-        .map(of)
-        .toSorted((a, b) => b - a)
-        .slice(0, maxRepairRounds)
-    )
-  const waits = rungs.flatMap((rung) => rung.waits.map(({ most }) => millis(most)))
-  const stretched = rungs.flatMap((rung) => rung.waits.map(({ most }) => Math.max(millis(most), millis(rung.maxHint))))
-  const each = attempt === undefined ? millis(below?.worst.time ?? Duration.zero) : millis(attempt)
-  const timeOf = ({ fixerTime }: Rung): number => millis(fixerTime)
-  const fixing = dearest(timeOf) + compactionsAtWorst(rungs, timeOf)
-  return {
-    attempts,
-    requests: attempts * (below?.worst.requests ?? 1),
-    fixerRuns: Math.min(maxRepairRounds, rounds.length),
-    modelCalls:
-      dearest(({ modelCalls }) => modelCalls) +
-      compactionsAtWorst(rungs, ({ modelCalls }) => modelCalls) +
-      attempts * (below?.worst.modelCalls ?? 0),
-    waits: Duration.millis(isOpen ? Infinity : sum(waits)),
-    time: Duration.millis((isOpen ? Infinity : sum(stretched) + fixing) + attempts * each)
-  }
-}
-
-const millis = (input: Duration.Input): number => Duration.toMillis(Duration.fromInputUnsafe(input))
-
-const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, next) => total + next, 0)

@@ -6,7 +6,8 @@
 import type * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type { Explanation } from "./Explanation.ts"
-import { explain as explaining, type Options as ExplainOptions } from "./Explain.ts"
+import { explain as explaining } from "./Explain.ts"
+import type { Options as ExplainOptions } from "./explainRows.ts"
 import { type Position, seenOf } from "./Position.ts"
 import { recoverEffect } from "./RecoverEffect.ts"
 import type * as Internal from "./Node.ts"
@@ -107,7 +108,7 @@ export const onErrorKept =
     return recoverEffect(rowsOf(table), self, { onWait, from, keep: seenOf }) as never
   }
 
-export type { Options as ExplainOptions } from "./Explain.ts"
+export type { Options as ExplainOptions } from "./explainRows.ts"
 
 /**
  * What a policy, a table or a single verdict, would do at worst: without running it, whatever fails and in whatever order. A

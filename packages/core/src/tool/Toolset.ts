@@ -25,7 +25,6 @@ export type { Decide } from "./approving.ts"
 export type { Nesting, Place } from "./nesting.ts"
 export { offered, Waits } from "./nesting.ts"
 export type { Failure, Outcome, Output, Pending } from "./outcome.ts"
-export type { Entry } from "./surroundings.ts"
 
 /** The tools of one turn, each with its tables. */
 export interface Toolset {

@@ -13,7 +13,7 @@ import { untouchable } from "../../recovery/Driver.ts"
 import type { Output } from "../../run/Output.ts"
 import * as Frame from "../../run/Frame.ts"
 import * as Undoing from "../../run/Undoing.ts"
-import { type Cost, free } from "../../recovery/Cost.ts"
+import { type Cost, type Estimated, free } from "../../recovery/Cost.ts"
 
 /** Runs an agent; its events go to the sink, if there is one, and to the run around it. */
 export type Runner = (
@@ -26,7 +26,7 @@ export type Runner = (
 export interface Part {
   readonly name: string
   readonly run: Runner
-  readonly cost: () => Cost
+  readonly cost: Estimated
   readonly mayBeUnsafe: () => boolean
   /** Whether, as a fixer, it reads a report and not the arguments as they are. */
   readonly readsReport: boolean
@@ -55,7 +55,7 @@ export interface Place {
 export interface Composing {
   readonly parts: ReadonlyArray<Part>
   readonly body: (input: unknown, place: Place) => Effect.Effect<Answer, unknown, Model.Model>
-  readonly cost: () => Cost
+  readonly cost: Estimated
   readonly readsReport: boolean
   /** Whether its answer is that of one of its parts, and what others have shown does not count. */
   readonly isOneOf?: boolean
@@ -208,28 +208,33 @@ export const isEndOfBudget = (error: unknown, { meter }: RunContext.RunContext):
   error instanceof Exceeded || ownerAbove(error, meter) !== undefined
 
 /** One after the other. */
-export const costInTurn = (costs: ReadonlyArray<Cost>): Cost =>
-  costs.reduce(
-    (sum, cost) => ({
-      modelCalls: sum.modelCalls + cost.modelCalls,
-      perTurn: Math.max(sum.perTurn, cost.perTurn),
-      millis: sum.millis + cost.millis
-    }),
-    free
-  )
+export const costInTurn = (costs: ReadonlyArray<Estimated>): Estimated =>
+  all(costs, (sum, cost) => ({
+    modelCalls: sum.modelCalls + cost.modelCalls,
+    perTurn: Math.max(sum.perTurn, cost.perTurn),
+    millis: sum.millis + cost.millis
+  }))
 
 /** All at once. */
-export const costAtOnce = (costs: ReadonlyArray<Cost>): Cost => ({
-  ...costInTurn(costs),
-  millis: Math.max(0, ...costs.map(({ millis }) => millis))
-})
+export const costAtOnce = (costs: ReadonlyArray<Estimated>): Estimated =>
+  all(costs, (sum, cost) => ({
+    modelCalls: sum.modelCalls + cost.modelCalls,
+    perTurn: Math.max(sum.perTurn, cost.perTurn),
+    millis: Math.max(sum.millis, cost.millis)
+  }))
 
 /** One of them. */
-export const costOfOne = (costs: ReadonlyArray<Cost>): Cost => ({
-  modelCalls: Math.max(0, ...costs.map(({ modelCalls }) => modelCalls)),
-  perTurn: Math.max(0, ...costs.map(({ perTurn }) => perTurn)),
-  millis: Math.max(0, ...costs.map(({ millis }) => millis))
-})
+export const costOfOne = (costs: ReadonlyArray<Estimated>): Estimated =>
+  all(costs, (most, cost) => ({
+    modelCalls: Math.max(most.modelCalls, cost.modelCalls),
+    perTurn: Math.max(most.perTurn, cost.perTurn),
+    millis: Math.max(most.millis, cost.millis)
+  }))
+
+const all =
+  (costs: ReadonlyArray<Estimated>, and: (before: Cost, cost: Cost) => Cost): Estimated =>
+  (estimate) =>
+    costs.map((cost) => cost(estimate)).reduce(and, free)
 
 /** Throws a `RangeError` on what is no count. */
 export const checkedCount = (what: string, count: number): number => {

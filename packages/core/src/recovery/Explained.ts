@@ -1,8 +1,15 @@
 /** What one call of a model is at worst: a model that is made of others says it of itself. */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
-import type { Explanation } from "../recovery/Explanation.ts"
-import { type Explains, Mark } from "./explaining.ts"
+import type { Explanation } from "./Explanation.ts"
+
+/** `errors`: failures that the policies may meet. */
+export interface Explains {
+  (errors: ReadonlyArray<unknown>): Explanation
+}
+
+/** Where a model that is made of others, or a layer of one, says what its calls are at worst. */
+export const Mark: unique symbol = Symbol.for("~@kintsugi/core/Model/Explains")
 
 /** A call of a single model: one request, and nothing else that is known of it. */
 const single: Explanation = {
@@ -13,7 +20,7 @@ const single: Explanation = {
 /** What one call of it is at worst; whatever does not say is a single model. */
 export const explained = (model: unknown, errors: ReadonlyArray<unknown>): Explanation =>
   Predicate.hasProperty(model, Mark)
-    ? // whoever has the mark was made above
+    ? // whoever has the mark was made by `explaining`
       (model[Mark] as Explains)(errors)
     : single
 

@@ -1,0 +1,231 @@
+/** What a policy would do at worst: its rungs, and the script of failures that keeps it going for longest. */
+import * as Duration from "effect/Duration"
+import type { Explanation, Row, Rung, Worst } from "./Explanation.ts"
+import { type Samples, samplesFor, steps } from "./explainSchedule.ts"
+import type { Compact, Fix, Node, Retry, Rows } from "./Node.ts"
+import { maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts"
+import type { Cost } from "./Cost.ts"
+
+/** What `explain` cannot read off a policy. */
+export interface Options {
+  /**
+   * Failures that the policy may meet. Schedules that look at their input are tried on those of their row; without any, on the
+   * most generous advice that an error of this library gives for the tag of the row.
+   */
+  readonly errors?: ReadonlyArray<unknown>
+  /** How long one attempt may take, its timeout say; without it `time` counts waits alone. */
+  readonly attempt?: Duration.Input
+  /** What one attempt is at worst, where it is recovered by a layer of its own. */
+  readonly below?: { readonly worst: Pick<Worst, "requests" | "modelCalls" | "time"> }
+  /** Whether what is guarded has unsafe side effects: then nobody runs it again who has not acknowledged that. */
+  readonly isUnsafe?: boolean
+  /** Whether it can be looked up, then, what a run that was cut off did: one that took no effect may run again. */
+  readonly isLookedUp?: boolean
+}
+
+/** `costOf` knows what one run of a fixer may cost, and of what shortens conversations. */
+export const explainRows = (rows: Rows, options: Options, costOf: (agent: unknown) => Cost): Explanation => {
+  const explained: ReadonlyArray<Row> = [...rows].map(([key, node]) => ({
+    key,
+    rungs: climb(node, { samples: samplesFor(key, options.errors), ...admittedTo(key, options), costOf }).rungs
+  }))
+  return {
+    rows: explained,
+    worst: worstOf(
+      explained.flatMap(({ rungs }) => rungs),
+      options
+    )
+  }
+}
+
+/** What has not run, or was looked up, may run again whatever its side effects. */
+const repeatable: ReadonlySet<string> = new Set(["InvalidArgs", "DeserializationError", "ToolTimeoutError"])
+
+/** The rows that a timeout reaches when it has none of its own. */
+const beyondTimeouts: ReadonlySet<string> = new Set(["ExecutionError", "orElse"])
+
+const admittedTo = (
+  key: string,
+  { isLookedUp = false, isUnsafe = false }: Options
+): Pick<Reach, "repeats" | "repairs"> => {
+  const repeats = !isUnsafe || repeatable.has(key) || (isLookedUp && beyondTimeouts.has(key))
+  // bad arguments are repaired by the rest of a table too: nothing has run
+  return { repeats, repairs: repeats || key === "orElse" }
+}
+
+/** What a row knows of the failures that reach it, and what it may do about them though nobody has acknowledged it. */
+interface Reach {
+  readonly samples: Samples
+  readonly repeats: boolean
+  readonly repairs: boolean
+  readonly costOf: (agent: unknown) => Cost
+}
+
+/** The rungs that a verdict comes to; `ends` when it never gives up, so that no further rung is reached. */
+interface Climb {
+  readonly rungs: ReadonlyArray<Rung>
+  readonly ends: boolean
+}
+
+const climb = (node: Node, reach: Reach): Climb => {
+  switch (node.kind) {
+    case "ladder":
+      return up(node.rungs.map((rung) => climb(rung, reach)))
+    case "retry":
+      return { rungs: [retrying("retry", [node], reach)], ends: false }
+    case "fix":
+      return { rungs: [fixing("fix", [node], reach)], ends: false }
+    case "compact":
+      return { rungs: [compacting([node], reach)], ends: false }
+    case "when":
+      return node.among === undefined ? anything : choosing(node.among, reach)
+    default:
+      return { rungs: [{ ...quiet, verdict: node.kind }], ends: true }
+  }
+}
+
+const up = (climbs: ReadonlyArray<Climb>): Climb => {
+  const last = climbs.findIndex(({ ends }) => ends)
+  const reached = last < 0 ? climbs : climbs.slice(0, last + 1)
+  return { rungs: reached.flatMap(({ rungs }) => rungs), ends: last >= 0 }
+}
+
+const quiet: Omit<Rung, "verdict"> = {
+  waits: [],
+  maxHint: Duration.zero,
+  fixerRuns: 0,
+  modelCalls: 0,
+  fixerTime: Duration.zero,
+  isRunAgain: false
+}
+
+const anything: Climb = {
+  rungs: [
+    {
+      ...quiet,
+      verdict: "when",
+      fixerRuns: maxRepairRounds,
+      isRunAgain: true,
+      unknown: "chosen at each failure, bounded by the caps of a call alone"
+    }
+  ],
+  ends: false
+}
+
+/**
+ * What a `when` chooses among shares one slot: one schedule for all its retries, one count for all its fixers, one position
+ * for all its ladders.
+ */
+const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
+  const nodes = among.flatMap(flat)
+  const retries = nodes.filter((node) => node.kind === "retry")
+  const fixes = nodes.filter((node) => node.kind === "fix")
+  const compacts = nodes.filter((node) => node.kind === "compact")
+  const ladders = nodes.filter((node) => node.kind === "ladder")
+  const others = nodes.filter(({ kind }) => !["retry", "fix", "compact", "ladder", "when"].includes(kind))
+  const depth = Math.max(0, ...ladders.map(({ rungs }) => rungs.length))
+  const merged = Array.from({ length: depth }, (_, index) =>
+    choosing(
+      ladders.flatMap(({ rungs }) => rungs[index] ?? []),
+      reach
+    )
+  )
+  const labelled = (rungs: ReadonlyArray<Rung>) => rungs.map((rung) => ({ ...rung, verdict: `when → ${rung.verdict}` }))
+  const isOpen = nodes.some(({ kind }) => kind === "when")
+  return {
+    rungs: [
+      ...(retries.length === 0 ? [] : labelled([retrying("retry", retries, reach)])),
+      ...(fixes.length === 0 ? [] : labelled([fixing("fix", fixes, reach)])),
+      ...(compacts.length === 0 ? [] : labelled([compacting(compacts, reach)])),
+      ...merged.flatMap(({ rungs }) => rungs),
+      ...labelled([...new Set(others.map(({ kind }) => kind))].map((verdict) => ({ ...quiet, verdict }))),
+      ...(isOpen ? anything.rungs : [])
+    ],
+    ends: nodes.length > 0 && others.length === nodes.length
+  }
+}
+
+const flat = (node: Node): ReadonlyArray<Node> =>
+  node.kind === "when" && node.among !== undefined ? node.among.flatMap(flat) : [node]
+
+const retrying = (verdict: string, nodes: ReadonlyArray<Retry>, { repeats, samples }: Reach): Rung => {
+  const admitted = nodes.filter(({ acknowledged }) => acknowledged || repeats)
+  return admitted.length === 0
+    ? { ...quiet, verdict }
+    : {
+        ...quiet,
+        verdict,
+        ...steps(
+          admitted.map(({ schedule }) => schedule),
+          samples
+        )
+      }
+}
+
+const fixing = (verdict: string, nodes: ReadonlyArray<Fix>, { costOf, repairs }: Reach): Rung => {
+  const admitted = nodes.filter(({ acknowledged, as }) => acknowledged || repairs || as === "result")
+  const costs = admitted.map(({ fixer }) => costOf(fixer))
+  return {
+    ...quiet,
+    verdict: `${verdict} ${[...new Set(nodes.map(({ fixer }) => fixer.name))].join(" or ")}`.trimEnd(),
+    fixerRuns: Math.min(maxRepairRounds, Math.max(0, ...admitted.map(({ maxRuns }) => maxRuns))),
+    modelCalls: Math.max(0, ...costs.map(({ modelCalls }) => modelCalls)),
+    fixerTime: Duration.millis(Math.max(0, ...costs.map(({ millis }) => millis))),
+    isRunAgain: admitted.some(({ as }) => as === "arguments")
+  }
+}
+
+const compacting = (nodes: ReadonlyArray<Compact>, { costOf }: Reach): Rung => {
+  const costs = nodes.map(({ compaction }) => costOf(compaction.agent))
+  return {
+    ...quiet,
+    verdict: `compact ${[...new Set(nodes.map(({ compaction }) => compaction.name))].join(" or ")}`,
+    compactions: maxCompactions,
+    modelCalls: Math.max(...costs.map(({ modelCalls }) => modelCalls)),
+    fixerTime: Duration.millis(Math.max(...costs.map(({ millis }) => millis)))
+  }
+}
+
+/** Each compaction gives up once at most, and the last one that is asked may be the dearest: that is one more than there are. */
+const compactionsAtWorst = (rungs: ReadonlyArray<Rung>, of: (rung: Rung) => number): number => {
+  const costs = rungs.filter(({ compactions }) => compactions !== undefined).map(of)
+  return sum(costs) + Math.max(0, ...costs)
+}
+
+const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, below }: Options): Worst => {
+  const isOpen = rungs.some(({ unknown }) => unknown !== undefined)
+  const retries = sum(rungs.map(({ waits }) => waits.length))
+  const rounds = rungs.flatMap((rung) => Array.from({ length: rung.fixerRuns }, () => rung))
+  const runsAgain = rounds.filter(({ isRunAgain }) => isRunAgain).length
+  const compacted = Math.min(maxCompactions, sum(rungs.map(({ compactions = 0 }) => compactions)))
+  const attempts = isOpen
+    ? maxAttemptsPerCall
+    : Math.min(maxAttemptsPerCall, 1 + retries + Math.min(maxRepairRounds, runsAgain) + compacted)
+  const dearest = (of: (rung: Rung) => number): number =>
+    sum(
+      rounds
+        .map(of)
+        .toSorted((a, b) => b - a)
+        .slice(0, maxRepairRounds)
+    )
+  const waits = rungs.flatMap((rung) => rung.waits.map(({ most }) => millis(most)))
+  const stretched = rungs.flatMap((rung) => rung.waits.map(({ most }) => Math.max(millis(most), millis(rung.maxHint))))
+  const each = attempt === undefined ? millis(below?.worst.time ?? Duration.zero) : millis(attempt)
+  const timeOf = ({ fixerTime }: Rung): number => millis(fixerTime)
+  const fixing = dearest(timeOf) + compactionsAtWorst(rungs, timeOf)
+  return {
+    attempts,
+    requests: attempts * (below?.worst.requests ?? 1),
+    fixerRuns: Math.min(maxRepairRounds, rounds.length),
+    modelCalls:
+      dearest(({ modelCalls }) => modelCalls) +
+      compactionsAtWorst(rungs, ({ modelCalls }) => modelCalls) +
+      attempts * (below?.worst.modelCalls ?? 0),
+    waits: Duration.millis(isOpen ? Infinity : sum(waits)),
+    time: Duration.millis((isOpen ? Infinity : sum(stretched) + fixing) + attempts * each)
+  }
+}
+
+const millis = (input: Duration.Input): number => Duration.toMillis(Duration.fromInputUnsafe(input))
+
+const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, next) => total + next, 0)

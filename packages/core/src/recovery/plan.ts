@@ -1,0 +1,39 @@
+/** What the cost of an agent with skills is worked out of. */
+import type * as Duration from "effect/Duration"
+import type { Rows } from "./Node.ts"
+
+/** Its limits, its tables, its tools. */
+export interface Plan {
+  readonly budget: { readonly maxTurns: number; readonly maxToolCalls: number }
+  readonly model?: unknown
+  readonly onLlmError: Rows
+  readonly work: Skilled | Choice
+  readonly output?: unknown
+  readonly outputRetries?: number
+}
+
+/** The work of one skill: only a loop asks a model. */
+export type Skilled = Loop | { readonly kind: "function" }
+
+interface Loop {
+  readonly kind: "loop"
+  readonly toolset: { readonly entries: ReadonlyMap<string, Entry> }
+}
+
+interface Choice {
+  readonly kind: "choice"
+  readonly router: { readonly rows: Rows }
+  readonly works: ReadonlyMap<string, Skilled>
+}
+
+/** A tool, and the tables that guard it, nearest first. */
+export interface Entry {
+  readonly tool: {
+    readonly run: unknown
+    readonly verify: unknown
+    readonly sideEffects: string
+    readonly timeout: Duration.Duration | undefined
+    readonly callTimeout: Duration.Duration | undefined
+  }
+  readonly levels: ReadonlyArray<{ readonly rows: Rows }>
+}
