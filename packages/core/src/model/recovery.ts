@@ -5,15 +5,16 @@ import type { LlmError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
 import type { Request, Service } from "./service.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
+import { helping } from "../event/Helping.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { explain } from "../recovery/Explain.ts"
 import { compose } from "./compose.ts"
 import { ask, type Asker } from "./ModelCall.ts"
-import { compacting } from "./Compacting.ts"
 import { explained, type Explains } from "../recovery/Explained.ts"
 import { Exceeded } from "../budget/Meter.ts"
 import { nothing, rowOf } from "../recovery/RecoverEffect.ts"
 import * as Driver from "../recovery/Driver.ts"
+import type { CompactEvent } from "../recovery/Node.ts"
 
 /** The model behind a table. `services`: what the handlers of the table need, where that is known already. */
 export const guarded = (model: Service, rows: Recovery.Rows, services?: Context.Context<never>): Service =>
@@ -55,13 +56,15 @@ const subjectOf = <A, R>(
     admits: () => !asker.isShown(),
     fix: () => Effect.die(new TypeError("Model.onError: fix has no meaning in a table for model calls")),
     compactions: asker.compactions,
-    compact: ({ compaction }, error) =>
-      asker.isShown()
-        ? Effect.succeed({ type: "gave up" })
-        : // rows see nothing but failures of models
-          compacting(compaction, { transcript: request.messages, error: error as LlmError }, run, (messages) => {
-            request = { ...request, messages }
-          }),
+    compact: ({ compaction, run: compact }, error) => {
+      if (asker.isShown()) return Effect.succeed({ type: "gave up" })
+      // rows see nothing but failures of models
+      const overflow = { transcript: request.messages, error: error as LlmError }
+      const within = helping<CompactEvent>(compaction, run, { isCompacting: true }, (event) => event)
+      return compact(compaction, overflow, within, (messages) => {
+        request = { ...request, messages }
+      })
+    },
     observe: (decision) => RunContext.emit(run, () => ({ type: "verdict", layer: "model", ...decision })),
     succeed: Effect.succeed,
     end: (ending) => {

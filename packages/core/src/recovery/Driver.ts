@@ -11,7 +11,7 @@ import type * as Fiber from "effect/Fiber"
 import { Call } from "./call.ts"
 import { type Ending, type Origin, type Progress, type Rules, type Trace, untouchable } from "./rules.ts"
 
-export type { Compacted, Compactions, Ending, Fixed, FixRound, Progress, Row, Trace } from "./rules.ts"
+export type { Compactions, Ending, Progress, Row, Trace } from "./rules.ts"
 export { untouchable } from "./rules.ts"
 
 export interface Subject<A, B, E, R> extends Rules<R> {

@@ -1,8 +1,11 @@
 /** What a verdict is made of at run time. Its type parameters live in `Recovery.Verdict` only. */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
+import type * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
-import type { Compaction } from "./Compaction.ts"
+import type { Compaction, Overflow, Size } from "./Compaction.ts"
+import type { Issue } from "../data/Issue.ts"
+import type * as Message from "../data/Message.ts"
 import type { Kind as ToolKind, Severity } from "../errors/ToolError.ts"
 import type { Left } from "../errors/Trail.ts"
 
@@ -19,17 +22,90 @@ export interface Fix {
   readonly as: "arguments" | "result"
   readonly input: ((failure: FixInput) => string) | undefined
   readonly acknowledged: boolean
+  /** Runs the fixer once. The verdict brings this along: a program without fixers does without. */
+  readonly run: (self: Fix, seen: unknown, round: FixRound, call: Broken) => Effect.Effect<Fixed>
 }
 
 export interface Compact {
   readonly kind: "compact"
   readonly compaction: Compaction
+  /** Runs the compaction; brought along as that of a fixer is. `take` gets the conversation that is shorter. */
+  readonly run: (
+    self: Compaction,
+    overflow: Overflow,
+    helping: Helping<CompactEvent>,
+    take: (messages: Message.Transcript) => void
+  ) => Effect.Effect<Compacted>
 }
 
 /** What a `fix` may build its fixer's input from. */
 export interface FixInput {
   readonly error: unknown
   readonly context: FailureContext
+}
+
+/** The place of a fixer run within its rung. */
+export interface FixRound {
+  readonly run: number
+  readonly maxRuns: number
+  readonly context: FailureContext
+}
+
+/** The call that a fixer has to repair. */
+export interface Broken {
+  readonly callId: string
+  readonly tool: {
+    readonly name: string
+    readonly description: string
+    readonly spec: () => Pick<Message.ToolSpec, "parameters">
+    readonly decodeResult: (text: string) => Result.Result<unknown, ReadonlyArray<Issue>>
+  }
+  /** Its arguments, as the fixer is to read them. */
+  readonly raw: string
+  /** Takes an answer as the new arguments; gives the error of one that does not decode. */
+  readonly accept: (answer: string) => Effect.Effect<unknown>
+  readonly helping: Helping<FixEvent>
+}
+
+/** What became of one run of a fixer. */
+export type Fixed =
+  | { readonly type: "repaired" }
+  | { readonly type: "answered"; readonly value: unknown }
+  | { readonly type: "escalated"; readonly reason: string; readonly severity: Severity }
+  /** `next` is what the fixer reads next, where its own answer is what fails now. */
+  | { readonly type: "failed"; readonly error: unknown; readonly next?: unknown }
+  | { readonly type: "fatal"; readonly error: unknown }
+  /** This fixer is already at work above: it is not started within itself. */
+  | { readonly type: "skipped" }
+
+export type FixEvent =
+  | { readonly type: "fix-start"; readonly input: string }
+  | { readonly type: "fix-end"; readonly answer: string }
+  | { readonly type: "fix-failed"; readonly error: unknown }
+
+/** What became of a compaction: one that failed or made nothing shorter has given up. */
+export type Compacted =
+  | { readonly type: "shorter" }
+  | { readonly type: "gave up"; readonly error?: unknown }
+  | { readonly type: "fatal"; readonly error: unknown }
+
+export interface CompactEvent {
+  readonly type: "compacted"
+  readonly compaction: string
+  readonly before: Size
+  readonly after: Size
+  readonly transcript: Message.Transcript
+}
+
+/** How a fixer or a compaction runs as a part of the run that it helps. */
+export interface Helping<in Event> {
+  /** Whether it is at work above already: it is not started within itself. */
+  readonly isAtWork: boolean
+  /** Whether an error is a limit of this run, or of one above it: nothing recovers from that. */
+  readonly isLimit: (error: unknown) => boolean
+  readonly within: <A, E, R>(start: () => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Emits an event and goes on at once: no interruption comes between the two. */
+  readonly emitThen: <A>(event: () => Event, next: () => Effect.Effect<A>) => Effect.Effect<A>
 }
 
 export interface Ladder {

@@ -5,7 +5,9 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schedule from "effect/Schedule"
 import * as Backoff from "./Backoff.ts"
+import * as Compacting from "./compacting.ts"
 import type { Compaction } from "./Compaction.ts"
+import * as Fixing from "./fixing.ts"
 import type * as Internal from "./Node.ts"
 import type { FailureContext } from "./Node.ts"
 import type { DeserializationError, InvalidArgs, Severity, ToolExecutionError } from "../errors/ToolError.ts"
@@ -167,7 +169,8 @@ export function fix(
     as: options?.as ?? "arguments",
     // the driver hands it only the errors that its row admits
     input: options?.input as Internal.Fix["input"],
-    acknowledged: options?.acknowledge !== undefined
+    acknowledged: options?.acknowledge !== undefined,
+    run: Fixing.run
   })
 }
 
@@ -205,7 +208,8 @@ export const compact = <E, R = never>(
   verdict({
     kind: "compact",
     // its needs are in the verdict's type
-    compaction: compaction as Compaction
+    compaction: compaction as Compaction,
+    run: Compacting.run
   })
 
 /** Any value. Arrays are named, so that one that is written as an answer is no readonly one. */

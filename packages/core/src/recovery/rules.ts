@@ -5,7 +5,19 @@ import type * as Effect from "effect/Effect"
 import type { Severity } from "../errors/ToolError.ts"
 import type { Left } from "../errors/Trail.ts"
 import type { Position, Seen } from "./Position.ts"
-import type { Afterwards, Compact, Decision, FailureContext, Fix, Node, Renderer, Retry } from "./Node.ts"
+import type {
+  Afterwards,
+  Compact,
+  Compacted,
+  Decision,
+  FailureContext,
+  Fix,
+  Fixed,
+  FixRound,
+  Node,
+  Renderer,
+  Retry
+} from "./Node.ts"
 
 export interface Row {
   /** Names the row within its table and level: its counts are kept under this name. */
@@ -45,23 +57,6 @@ export type Ending =
   | { readonly type: "rethrown"; readonly error: unknown }
   /** A handler, a schedule or a fixer failed for good: its own error leaves, unwrapped. */
   | { readonly type: "failed"; readonly error: unknown }
-
-/** What became of one run of a fixer. */
-export type Fixed =
-  | { readonly type: "repaired" }
-  | { readonly type: "answered"; readonly value: unknown }
-  | { readonly type: "escalated"; readonly reason: string; readonly severity: Severity }
-  /** `next` is what the fixer reads next, where its own answer is what fails now. */
-  | { readonly type: "failed"; readonly error: unknown; readonly next?: unknown }
-  | { readonly type: "fatal"; readonly error: unknown }
-  /** This fixer is already at work above: it is not started within itself. */
-  | { readonly type: "skipped" }
-
-/** What became of a compaction: one that failed or made nothing shorter has given up. */
-export type Compacted =
-  | { readonly type: "shorter" }
-  | { readonly type: "gave up"; readonly error?: unknown }
-  | { readonly type: "fatal"; readonly error: unknown }
 
 /** How often a conversation was shortened. */
 export interface Compactions {
@@ -112,13 +107,6 @@ export interface Rules<R> {
   readonly left: () => Left | undefined
   /** The instant that no wait may pass. */
   readonly deadline: () => number
-}
-
-/** The place of a fixer run within its rung. */
-export interface FixRound {
-  readonly run: number
-  readonly maxRuns: number
-  readonly context: FailureContext
 }
 
 /**

@@ -10,6 +10,7 @@ import { isLlmError, type LlmError, MalformedToolCallError } from "../errors/Llm
 import type * as Message from "../data/Message.ts"
 import * as Model from "../model/Model.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
+import { helping } from "../event/Helping.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Usage from "../data/Usage.ts"
 import { Exceeded } from "../budget/Meter.ts"
@@ -23,10 +24,9 @@ import {
   type Surrounding,
   withPartial
 } from "../model/ModelCall.ts"
-import { compacting } from "../model/Compacting.ts"
 import { nothing, rowOf } from "../recovery/RecoverEffect.ts"
 import * as Driver from "../recovery/Driver.ts"
-import type { Compact } from "../recovery/Node.ts"
+import type { Compact, Compacted, CompactEvent } from "../recovery/Node.ts"
 
 /** A question to a model, and what guards it. */
 export interface Asking {
@@ -185,13 +185,14 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     return Effect.die(new TypeError("Turn: fix has no meaning in a table for model calls"))
   }
 
-  compact({ compaction }: Compact, error: unknown): Effect.Effect<Driver.Compacted> {
+  compact({ compaction, run: compact }: Compact, error: unknown): Effect.Effect<Compacted> {
     const { compacted, input, run } = this.#asking
     if (!this.admits()) return Effect.succeed({ type: "gave up" })
     const { messages: transcript } = this.#request
     // rows see nothing but failures of models
     const overflow = { transcript, error: error as LlmError, ...(input === undefined ? {} : { input }) }
-    return compacting(compaction, overflow, run, (messages) => {
+    const within = helping<CompactEvent>(compaction, run, { isCompacting: true }, (event) => event)
+    return compact(compaction, overflow, within, (messages) => {
       this.#request = { ...this.#request, messages }
       compacted?.(messages)
     })

@@ -10,13 +10,13 @@ import * as Message from "../data/Message.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { ExecutionError, ToolDeniedError, ToolTimeoutError } from "../errors/ToolError.ts"
-import * as Fixing from "./fixing.ts"
 import type * as Approval from "../data/Approval.ts"
 import * as Approving from "./approving.ts"
 import { canonical } from "../data/Digest.ts"
 import type * as Schema from "effect/Schema"
 import * as Meter from "../budget/Meter.ts"
 import * as Gates from "./gates.ts"
+import { helpingCall } from "./helping.ts"
 import { Endings } from "./endings.ts"
 import type { Outcome } from "./outcome.ts"
 import type * as Driver from "../recovery/Driver.ts"
@@ -28,7 +28,7 @@ import { rowIn } from "./levels.ts"
 import * as Nesting from "./nesting.ts"
 import * as ToolRun from "./run.ts"
 import { keeping, standingOf } from "./standing.ts"
-import type { Fix, Retry } from "../recovery/Node.ts"
+import type { Fix, Fixed, FixRound, Retry } from "../recovery/Node.ts"
 
 /** A call that is over whatever the tables say: its failure is no row's. */
 interface Final {
@@ -168,12 +168,13 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     return this.#isCleared || (rung.kind === "fix" && rung.as === "result")
   }
 
-  fix(rung: Fix, seen: unknown, round: Driver.FixRound): Effect.Effect<Driver.Fixed> {
-    return Fixing.run(rung, seen, round, {
+  fix(rung: Fix, seen: unknown, round: FixRound): Effect.Effect<Fixed> {
+    const { id: callId, name: tool } = this.#call
+    return rung.run(rung, seen, round, {
+      callId,
       tool: this.#tool,
-      callId: this.#call.id,
       raw: this.#draft?.rung === rung ? this.#draft.text : Call.rawText(this.#raw),
-      run: this.#run,
+      helping: helpingCall(rung, seen, round, { callId, tool }, this.#run),
       accept: (answer) => this.#accept(rung, answer)
     })
   }

@@ -1,68 +1,41 @@
-/** One run of a fixer around a failed call: what it reads, where it stands in the tree of runs, what its end means. */
+/** One run of a fixer around a failed call: what it reads, and what its end means. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
-import * as Interception from "../model/Interception.ts"
-import * as Meter from "../budget/Meter.ts"
-import * as Render from "../recovery/Render.ts"
-import * as RunContext from "../event/RunContext.ts"
+import * as Render from "./Render.ts"
 import { DeserializationError, EscalationError, ToolExecutionError } from "../errors/ToolError.ts"
-import { type Fixed, type FixRound, untouchable } from "../recovery/Driver.ts"
-import type { ToolDefinition } from "./ToolDefinition.ts"
+import type { Broken, Fix, Fixed, FixRound } from "./Node.ts"
 import { ReadsReport } from "./ReadsReport.ts"
-import type { Fix } from "../recovery/Node.ts"
+import { untouchable } from "./rules.ts"
 
-export interface Broken {
-  readonly tool: ToolDefinition
-  readonly callId: string
-  readonly raw: string
-  readonly run: RunContext.RunContext
-  /** Takes an answer as the new arguments; gives the error of one that does not decode. */
-  readonly accept: (answer: string) => Effect.Effect<unknown>
-}
-
-export const run = (rung: Fix, seen: unknown, round: FixRound, broken: Broken): Effect.Effect<Fixed> => {
-  if (broken.run.fixers.includes(rung.fixer)) return Effect.succeed({ type: "skipped" })
+export const run: Fix["run"] = (rung, seen, round, broken) => {
+  const { helping } = broken
+  if (helping.isAtWork) return Effect.succeed({ type: "skipped" })
   const input = inputOf(rung, seen, round, broken)
-  const at = { callId: broken.callId, tool: broken.tool.name, round: round.run }
-  const within: RunContext.RunContext = {
-    ...broken.run,
-    fixers: [...broken.run.fixers, rung.fixer],
-    repairing: { error: seen, attempts: round.context.attempt }
-  }
-  const running = Effect.provideService(
-    Interception.step(
-      () => ({ kind: "fixer run", tool: at.tool, callId: at.callId, round: at.round }),
-      () => rung.fixer(input)
-    ),
-    RunContext.Current,
-    within
-  )
-  const ending = Effect.matchCauseEffect(running, {
-    onSuccess: (answer) =>
-      RunContext.emitThen(
-        broken.run,
-        () => ({ type: "fix-end", answer, ...at }),
-        () => take(rung, answer, broken)
-      ),
-    onFailure: (cause) => {
-      const passing = untouchable(cause)
-      if (passing !== undefined) return Effect.failCause(passing)
-      const error = Cause.squash(cause)
-      // a limit of a run above was reached: nothing here recovers from that
-      const fixed: Fixed =
-        Meter.ownerAbove(error, broken.run.meter) === undefined ? ended(error) : { type: "fatal", error }
-      return RunContext.emitThen(
-        broken.run,
-        () => ({ type: "fix-failed", error, ...at }),
-        () => Effect.succeed(fixed)
-      )
+  const ending = Effect.matchCauseEffect(
+    helping.within(() => rung.fixer(input)),
+    {
+      onSuccess: (answer) =>
+        helping.emitThen(
+          () => ({ type: "fix-end", answer }),
+          () => take(rung, answer, broken)
+        ),
+      onFailure: (cause) => {
+        const passing = untouchable(cause)
+        if (passing !== undefined) return Effect.failCause(passing)
+        const error = Cause.squash(cause)
+        // a limit of a run above was reached: nothing here recovers from that
+        const fixed: Fixed = helping.isLimit(error) ? { type: "fatal", error } : ended(error)
+        return helping.emitThen(
+          () => ({ type: "fix-failed", error }),
+          () => Effect.succeed(fixed)
+        )
+      }
     }
-  })
-  return RunContext.emitThen(
-    broken.run,
-    () => ({ type: "fix-start", input, ...at }),
+  )
+  return helping.emitThen(
+    () => ({ type: "fix-start", input }),
     () => ending
   )
 }

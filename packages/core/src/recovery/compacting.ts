@@ -1,0 +1,42 @@
+/** Shortens the conversation of a request that was too long. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import { type Compaction, type Overflow, sizeOf } from "./Compaction.ts"
+import type * as Message from "../data/Message.ts"
+import type { Compact, Compacted, CompactEvent, Helping } from "./Node.ts"
+import { untouchable } from "./rules.ts"
+
+/** Hands on a conversation that has become shorter. A limit of the run is no failure of the compaction: it ends the run. */
+export const run: Compact["run"] = (
+  { compact, name }: Compaction,
+  overflow: Overflow,
+  helping: Helping<CompactEvent>,
+  take: (messages: Message.Transcript) => void
+): Effect.Effect<Compacted> => {
+  // one whose own conversation is too long is not started within itself
+  if (helping.isAtWork) return Effect.succeed(gaveUp)
+  const { transcript } = overflow
+  return Effect.matchCauseEffect(
+    helping.within(() => compact({ ...overflow, transcript: [...transcript] })),
+    {
+      onSuccess: (messages): Effect.Effect<Compacted> => {
+        const before = sizeOf(transcript)
+        const after = sizeOf(messages)
+        if (after.characters >= before.characters) return Effect.succeed(gaveUp)
+        take(messages)
+        return helping.emitThen(
+          () => ({ type: "compacted", compaction: name, before, after, transcript: [...messages] }),
+          () => Effect.succeed({ type: "shorter" })
+        )
+      },
+      onFailure: (cause): Effect.Effect<Compacted> => {
+        const passing = untouchable(cause)
+        if (passing !== undefined) return Effect.failCause(passing)
+        const error = Cause.squash(cause)
+        return Effect.succeed({ type: helping.isLimit(error) ? "fatal" : "gave up", error })
+      }
+    }
+  )
+}
+
+const gaveUp: Compacted = { type: "gave up" }
