@@ -13,8 +13,9 @@
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join, posix } from "node:path"
-import { modules, namesOf } from "./api.ts"
+import { namesOf } from "./exports.ts"
 import { type File, pathsIn, read, root } from "./files.ts"
+import { modules } from "./modules.ts"
 import { lineAt, type Node, nodeIn, nodesIn, parse, textIn } from "./syntax.ts"
 import { binary } from "./tools.ts"
 

@@ -1,5 +1,5 @@
 /** The syntax tree of a TypeScript source, for the checks that read sources. */
-import { parseAst } from "vitest/node"
+import { parseSync } from "rolldown/utils"
 
 /** A node of the tree; what else it holds depends on its type. */
 export interface Node {
@@ -12,12 +12,17 @@ export interface Node {
 export const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && "type" in value && typeof value.type === "string" && "start" in value
 
-/** Fails with a `SyntaxError`-like error on text that is not TypeScript. */
-export const parse = (text: string): Node => {
-  const program: unknown = parseAst(text, { lang: "ts" })
+/** A source as the parser reads it. It fails with a `SyntaxError` on text that is not TypeScript. */
+export const parsed = (text: string) => {
+  const { comments, errors, module, program } = parseSync("source.ts", text)
+  const [error] = errors
+  if (error !== undefined) throw new SyntaxError(`${error.message}${error.codeframe ?? ""}`)
   if (!isNode(program)) throw new Error("the parser gave no tree")
-  return program
+  const tree: Node = program
+  return { comments, module, tree }
 }
+
+export const parse = (text: string): Node => parsed(text).tree
 
 /** The nodes in a field, whether it holds one, several or none. */
 export const nodesIn = (node: Node, field: string): ReadonlyArray<Node> => [node[field]].flat().filter(isNode)

@@ -1,8 +1,9 @@
 /** Which pages the site has, where each is found, and what becomes of their links. Nothing here needs what the site is built with. */
 import { existsSync } from "node:fs"
 import { join, posix } from "node:path"
-import { type Module, modules } from "../api.ts"
+import { namesOf } from "../exports.ts"
 import { pathsIn, read, root } from "../files.ts"
+import { type Module, modules } from "../modules.ts"
 
 /** A page of the repository, and its path on the site. */
 export interface Page {
@@ -80,17 +81,8 @@ export const sidebarOf = (all: ReadonlyArray<Page>, llms: string, titleOf: (from
 export const sidebar = (): Array<Group> =>
   sidebarOf(pages(), read("llms.txt").text, (from) => headingOf(read(from).text))
 
-/** Modules with a page of their own. What one whose names are all in another holds is told there. */
-export const references = (): ReadonlyArray<Module> => {
-  const { text } = read(index)
-  return modules.filter(({ title }) => !isElsewhere(text, title))
-}
-
-const isElsewhere = (text: string, title: string): boolean => {
-  const [, section = ""] = text.split(`## ${posix.dirname(title)}\n`)
-  const [, below = ""] = (section.split(/^## /m)[0] ?? "").split(`### ${posix.basename(title)}\n`)
-  return /^All of it is in `\w+`\.$/m.test(below.split(/^###? /m)[0] ?? "")
-}
+/** Modules with a page of their own; the page of another one has all names of the rest. */
+export const references = (): ReadonlyArray<Module> => modules.filter(({ whole }) => whole === undefined)
 
 /** Where the reference of a module is, below `api`: without the scope, which all of them share. */
 export const referenceOf = (title: string): string => title.replace(/^@[^/]+\//, "")
@@ -167,11 +159,7 @@ const home = (text: string): string => {
 
 /** What a module exports that is not ours: its own documentation says what it is. */
 const foreignNames = (path: string): ReadonlySet<string> =>
-  new Set(
-    [...read(path).text.matchAll(/^export (?:type )?\{([^}]*)\} from "[^.]/gm)].flatMap(([, names = ""]) =>
-      names.split(",").map((name) => name.trim())
-    )
-  )
+  new Set(namesOf(path).flatMap(({ from, name }) => (from.startsWith("packages/") ? [] : [name])))
 
 /** The list of every exported name, with each name leading to what is said of it. */
 const linkNames = (text: string): string => {

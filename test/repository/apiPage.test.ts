@@ -1,35 +1,77 @@
-import { readFileSync } from "node:fs"
 import { join, posix } from "node:path"
 import { assert, describe, it } from "vitest"
-import { modules, namesOf, path, render } from "../../scripts/api.ts"
+import { entryOf, path } from "../../scripts/api.ts"
+import { namesOf } from "../../scripts/exports.ts"
 import { filesIn, read, root } from "../../scripts/files.ts"
+import { modules } from "../../scripts/modules.ts"
+
+/** The lines below each heading of a module, by the path of its import. */
+const listed = (page: string): ReadonlyMap<string, ReadonlyArray<string>> =>
+  new Map(
+    page
+      .split(/^## /m)
+      .slice(1)
+      .flatMap((section) => {
+        const [head = "", ...bodies] = section.split(/^### /m)
+        return bodies.map((body) => {
+          const [name = "", ...lines] = body.split("\n")
+          return [`${head.trim()}/${name}`, lines] as const
+        })
+      })
+  )
+
+/** The entries below a heading, each without what it says. */
+const entriesIn = (lines: ReadonlyArray<string>): ReadonlyArray<string> =>
+  lines.flatMap((line) => /^- (`\w+`(?: \(\w+\))?): \S/.exec(line)?.[1] ?? [])
 
 describe(path, () => {
-  it("lists every exported name; `npm run api` writes it anew", () => {
-    assert.strictEqual(readFileSync(join(root, path), "utf8"), render())
-  })
+  const page = listed(read(path).text)
 
-  it.each(modules)("$title: what it lists is what the module exports", async ({ path }) => {
-    const module: Record<string, unknown> = await import(join(root, path))
-    const values = namesOf(path).filter(({ kind }) => kind !== "type")
-    assert.sameMembers(
-      Object.keys(module),
-      values.map(({ name }) => name)
+  it("has every public module, and no other", () => {
+    assert.deepStrictEqual(
+      [...page.keys()],
+      modules.map(({ title }) => title)
     )
   })
 
-  it.each(modules)("$title: every name says what it is", ({ path }) => {
-    const silent = namesOf(path).filter(({ says }) => says === "")
+  it.each(modules)("has every public name of $title, and no other; `npm run api` writes it anew", (module) => {
+    const { path, title, whole } = module
+    const lines = page.get(title) ?? []
+    const entries = entriesIn(lines)
+    const names = namesOf(path).filter(({ isInternal }) => !isInternal)
+    const wanted = whole === undefined ? names.map(entryOf) : []
     assert.deepStrictEqual(
-      silent.map(({ name }) => name),
+      {
+        missing: wanted.filter((entry) => !entries.includes(entry)),
+        tooMany: entries.filter((entry, index) => !wanted.includes(entry) || entries.indexOf(entry) !== index)
+      },
+      { missing: [], tooMany: [] },
+      `${title} in docs/api.md`
+    )
+    assert.strictEqual(lines.includes(`All of it is in \`${posix.basename(whole ?? "")}\`.`), whole !== undefined)
+    assert.isAbove(names.length, 0)
+  })
+
+  it.each(modules)("$title: the names that the sources export are those that the module has", async ({ path }) => {
+    const module: Record<string, unknown> = await import(join(root, path))
+    assert.sameMembers(
+      Object.keys(module),
+      namesOf(path).flatMap(({ name, value }) => (value === undefined ? [] : [name]))
+    )
+  })
+
+  it.each(modules)("$title: every public name has a doc comment", ({ path, title }) => {
+    const silent = namesOf(path).filter(({ comment, isInternal }) => comment === "" && !isInternal)
+    assert.deepStrictEqual(
+      silent.map(({ from, name }) => `${title}: ${name} of ${from}`),
       []
     )
   })
 
   it("the README has every module of the core in its table", () => {
     const [, table = ""] = read("README.md").text.split("\n## Modules\n")
-    const exported = [...read("packages/core/src/index.ts").text.matchAll(/^export \* as (\w+) from/gm)].map(
-      ([, name]) => name
+    const exported = namesOf("packages/core/src/index.ts").flatMap(({ from, name }) =>
+      posix.basename(from, ".ts") === name ? [name] : []
     )
     assert.isAbove(exported.length, 30)
     assert.deepStrictEqual(

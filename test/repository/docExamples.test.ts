@@ -157,7 +157,7 @@ describe("check", () => {
   })
 
   it("a syntax error", () => {
-    expect(found["broken"]).toEqual(["1 Parse failed with 1 error:"])
+    expect(found["broken"]).toEqual(["1 Unexpected token"])
   })
 })
 

@@ -44,7 +44,11 @@ export interface Reading<out Part> {
   readonly silent: (limit: Duration.Duration) => Failure
 }
 
-/** The parts of a body, pulled from the network as they are asked for. */
+/**
+ * The parts of a body, pulled from the network as they are asked for.
+ *
+ * @internal
+ */
 export const parts = <Part>(
   exchange: Exchange,
   decoder: Decoder<Part>,
