@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { root } from "../../../scripts/files.ts"
 import { installIn } from "../../../scripts/sdk.ts"
 
-/** Where the database and its clients are installed: a package with a lock file of its own. */
+/** The package that has the database and its clients: a plain installation leaves them out. */
 export const folder = "tools/durable-lab"
 
 /** What is needed besides this repository is there, installed now if need be. */

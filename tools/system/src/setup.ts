@@ -1,6 +1,6 @@
 /**
- * Says what of all that `npm run test:system` needs is there, and installs what can be installed: packages of npm into folders of
- * their own, and those of Debian where this is root.
+ * Says what of all that `npm run test:system` needs is there, and installs what can be installed: packages of npm, and those of Debian
+ * where this is root.
  *
  *   npm run setup-system
  *   npm run setup-system -- --check        (installs nothing)
