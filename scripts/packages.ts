@@ -7,12 +7,15 @@ export const packages = ["core", "providers", "durable", "interop", "view"] as c
 
 /** What the manifest of a package says, as far as scripts ask for it. */
 export interface Manifest {
+  readonly version: string
   readonly bin?: Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
   readonly exports: Readonly<Record<string, string>>
   readonly engines: { readonly node: string }
   readonly publishConfig: {
+    readonly access: string
+    readonly provenance: boolean
     readonly exports: Readonly<Record<string, string>>
     readonly bin?: Readonly<Record<string, string>>
   }
