@@ -8,6 +8,7 @@ import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } fr
 import { explainRun } from "../recovery/Explain.ts"
 import type * as AgentSkills from "./skills.ts"
 import type { Running } from "./skills.ts"
+import { recall } from "../tool/Resumed.ts"
 import type { Resumption } from "../run/Start.ts"
 import { reader } from "../run/Input.ts"
 import { make as outputOf } from "../run/Output.ts"
@@ -209,7 +210,7 @@ export const outputRetries =
 export const resume = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
   self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
 ): Agent<Resumption<I>, O, E, R, T, ByTool, Defaults, ModelTable, Choice> =>
-  fromDefinition({ ...self[TypeId].definition, isResumed: true })
+  fromDefinition({ ...self[TypeId].definition, recall })
 
 /** What `explain` cannot read off an agent. */
 export interface ExplainOptions extends Model.ExplainOptions {

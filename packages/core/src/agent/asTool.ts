@@ -130,7 +130,7 @@ export const asTool: AsTool = (
     const { nest } = agent[TypeId] as { readonly nest?: Nest }
     if (nesting === undefined || nest === undefined) return agent(toInput(params) as never)
     // one that goes on has its input already: the parameters may be others by now
-    const running = Effect.suspend(() => nest(nesting.from === undefined ? toInput(params) : undefined, nesting))
+    const running = Effect.suspend(() => nest(nesting.resumption === undefined ? toInput(params) : undefined, nesting))
     return Effect.flatMap(running, (value) =>
       value instanceof Suspension ? Effect.fail(new Nesting.Waits(value.snapshot)) : Effect.succeed(value)
     )

@@ -21,6 +21,7 @@ import type { Composed, Part, Runner } from "./composition/run.ts"
 import { ReadsReport } from "../recovery/ReadsReport.ts"
 import * as Handle from "../run/Handle.ts"
 import type { Resumption, Start } from "../run/Start.ts"
+import type { Recall } from "../tool/Resumed.ts"
 import type { Nesting } from "../tool/Toolset.ts"
 import * as Frame from "../run/Frame.ts"
 import { plain, type ReadInput } from "../run/Input.ts"
@@ -102,8 +103,8 @@ export interface Definition {
   readonly policies: ReadonlyArray<ToolPolicy.Policy>
   readonly listeners: ReadonlyArray<Frame.Listener>
   readonly onExceeded: OnExceeded | undefined
-  /** Whether its input says where to go on. */
-  readonly isResumed: boolean
+  /** Where its input says where to go on: how the run recalls what was open there. */
+  readonly recall: Recall | undefined
   readonly readInput: ReadInput
   readonly output: Output | undefined
   readonly outputRetries: number
@@ -129,7 +130,7 @@ export const blank = (name: string): Definition => ({
   policies: [],
   listeners: [],
   onExceeded: undefined,
-  isResumed: false,
+  recall: undefined,
   readInput: plain,
   output: undefined,
   outputRetries: 1,
@@ -178,13 +179,15 @@ export type Nest = (input: unknown, nesting: Nesting) => Effect.Effect<unknown, 
 
 /** Nothing for agents that cannot be suspended: those that are one function or a composition, or go on themselves. */
 const nesting = (definition: Definition): Nest | undefined => {
-  const { body, composed, isResumed } = definition
-  if (body !== undefined || composed !== undefined || isResumed) return undefined
+  const { body, composed, recall } = definition
+  if (body !== undefined || composed !== undefined || recall !== undefined) return undefined
   const plan = once(() => planOf(definition))
   return (input, nesting) => {
-    const { decisions, from, isSuspendable } = nesting
+    const { isSuspendable, resumption } = nesting
     const start: Start =
-      from === undefined ? { kind: "input", input } : { kind: "resumption", resumption: { from, decisions } }
+      resumption === undefined
+        ? { kind: "input", input }
+        : { kind: "resumption", resumption, recall: resumption.recall }
     return Run.run(plan(), start, undefined, { isStreamed: false, isSuspendable, nesting })
   }
 }
@@ -222,7 +225,7 @@ const whole: Frame.Mode = { isStreamed: false, isSuspendable: false }
 const streamed: Frame.Mode = { isStreamed: true, isSuspendable: false }
 
 const runner = (definition: Definition): Runner => {
-  const { body, composed, isResumed, listeners, name } = definition
+  const { body, composed, listeners, name, recall } = definition
   if (composed !== undefined) return composed.runner(name, composed, listeners)
   if (body !== undefined) {
     const state: Frame.State = { turn: 0, transcript: () => [], said: () => [], unfinished: () => undefined }
@@ -233,10 +236,11 @@ const runner = (definition: Definition): Runner => {
       })
   }
   const plan = planOf(definition)
-  return isResumed
-    ? // by its type, the input says where to go on
-      (input, sink, mode) => Run.run(plan, { kind: "resumption", resumption: input as Resumption<unknown> }, sink, mode)
-    : (input, sink, mode) => Run.run(plan, { kind: "input", input }, sink, mode)
+  return recall === undefined
+    ? (input, sink, mode) => Run.run(plan, { kind: "input", input }, sink, mode)
+    : // by its type, the input says where to go on
+      (input, sink, mode) =>
+        Run.run(plan, { kind: "resumption", resumption: input as Resumption<unknown>, recall }, sink, mode)
 }
 
 export const planOf = (definition: Definition): Run.Plan => ({

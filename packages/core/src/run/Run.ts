@@ -6,11 +6,11 @@ import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import * as Budget from "../budget/Budget.ts"
 import type * as AgentEvent from "../event/AgentEvent.ts"
+import type { Snapshot } from "../event/Snapshot.ts"
 import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type { Exceeded } from "../budget/Meter.ts"
 import * as Beginning from "./beginning.ts"
 import * as RunBudget from "./budget.ts"
-import * as Deciding from "./deciding.ts"
 import * as Frame from "./Frame.ts"
 import * as Nesting from "./nesting.ts"
 import * as Rereading from "./rereading.ts"
@@ -24,6 +24,7 @@ import * as Message from "../data/Message.ts"
 import * as Model from "../model/Model.ts"
 import * as Router from "./Router.ts"
 import * as RunContext from "../event/RunContext.ts"
+import type { Resumed } from "../tool/Resumed.ts"
 import type * as Toolset from "../tool/Toolset.ts"
 import * as Turn from "./turn.ts"
 
@@ -50,12 +51,11 @@ export const run = (
     const input = start.kind === "input" ? start.input : beginning.said.text
     const { agent, listeners, onExceeded } = plan
     return Frame.within({ agent, listeners, onExceeded, budget, input, sink, mode, state, resumed }, (run) => {
-      const deciders = Deciding.of(start, from, mode.isSuspendable ? undefined : agent)
       const running: Running = {
         plan: limits === undefined ? plan : { ...plan, budget },
         start,
         beginning,
-        deciders,
+        resumed: resumedOf(start, from),
         state,
         run,
         mode
@@ -104,11 +104,17 @@ interface Running {
   readonly plan: Plan
   readonly start: Start
   readonly beginning: Beginning.Beginning
-  readonly deciders: Deciding.Deciders
+  readonly resumed: Resumed | undefined
   readonly state: RunState
   readonly run: RunContext.RunContext
   readonly mode: Frame.Mode
 }
+
+/** What is known of the calls that were open where the run was suspended. */
+const resumedOf = (start: Start, from: Snapshot | undefined): Resumed | undefined =>
+  start.kind === "input" || from?.open === undefined
+    ? undefined
+    : start.recall(from.open, start.resumption.decisions ?? [])
 
 const withModel = <A, E>(
   { model }: Plan,
@@ -334,7 +340,7 @@ const settling = (
   toolset: Toolset.Toolset,
   called: Calls
 ): Effect.Effect<{ readonly value: unknown } | undefined, unknown> => {
-  const { beginning, deciders, plan, run, state } = running
+  const { beginning, mode, plan, resumed, run, state } = running
   const { admitted, inARow, reply, wasOff } = called
   const { siblings } = plan
   const { history, settlements } = state
@@ -344,8 +350,8 @@ const settling = (
   state.begun = { admitted, inARow, wasOff }
   const { pending } = state
   const place = (index: number, key: string) => Nesting.placeOf(running, index, key)
-  const { asked, decide, stood } = deciders
-  const around = { concurrency, siblings, settlements, pending, place, history, run, decide, asked, stood, known }
+  const { isSuspendable } = mode
+  const around = { concurrency, siblings, settlements, pending, place, history, run, isSuspendable, resumed, known }
   return Effect.flatMap(Turn.settle(toolset, reply, admitted, around), (batch) => {
     if (batch.isWaiting && batch.failure === undefined) {
       const settled = batch.outcomes.map((outcome) => (outcome.pending === undefined ? outcome.settled : null))

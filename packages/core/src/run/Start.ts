@@ -3,6 +3,7 @@ import type * as Approval from "../data/Approval.ts"
 import type * as Budget from "../budget/Budget.ts"
 import type * as Message from "../data/Message.ts"
 import type { Snapshot } from "../event/Snapshot.ts"
+import type { Recall } from "../tool/Resumed.ts"
 
 /** Goes on where a run was suspended, or after what was said. */
 export interface Resumption<out I> {
@@ -19,9 +20,13 @@ export interface Resumption<out I> {
   readonly budget?: Budget.Limits
 }
 
-export type Start =
-  | { readonly kind: "input"; readonly input: unknown }
-  | { readonly kind: "resumption"; readonly resumption: Resumption<unknown> }
+export type Start = { readonly kind: "input"; readonly input: unknown } | Resuming
+
+export interface Resuming {
+  readonly kind: "resumption"
+  readonly resumption: Resumption<unknown>
+  readonly recall: Recall
+}
 
 /** A run that ends neither with an answer nor with a failure: it waits. */
 export class Suspension {

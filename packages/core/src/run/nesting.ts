@@ -4,7 +4,7 @@ import type { Snapshot } from "../event/Snapshot.ts"
 import type { Meter } from "../budget/Meter.ts"
 import type { Beginning } from "./beginning.ts"
 import type { Mode } from "./Frame.ts"
-import type { Start } from "./Start.ts"
+import type { Resuming, Start } from "./Start.ts"
 import type { RunState } from "./state.ts"
 import type { Place } from "../tool/Toolset.ts"
 
@@ -26,14 +26,12 @@ export const placeOf = (
   const nested = beginning.from?.open?.nested?.find((one) => one.key === key)
   if (!mode.isSuspendable && nested === undefined) return undefined
   const above = [run.meter, ...(mode.nesting?.above ?? [])]
-  const decisions = start.kind === "resumption" ? (start.resumption.decisions ?? []) : []
   return {
     nested,
     nesting: (from, args) => ({
       isSuspendable: mode.isSuspendable,
       above,
-      from,
-      decisions,
+      resumption: from === undefined || start.kind === "input" ? undefined : resumptionOf(start, from),
       started: (capture) => {
         const captured: (typeof state.captures)[number] = (now) => {
           const snapshot = capture(now)
@@ -48,6 +46,12 @@ export const placeOf = (
     }
   }
 }
+
+const resumptionOf = ({ recall, resumption: { decisions = [] } }: Resuming, from: Snapshot) => ({
+  from,
+  decisions,
+  recall
+})
 
 /** What the sub-agents had spent that are suspended with it is among what the run had spent. */
 export const paid = (meter: Meter, { open }: Snapshot): void => {

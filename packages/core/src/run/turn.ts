@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as FailureHistory from "../budget/FailureHistory.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Message from "../data/Message.ts"
+import type { Resumed } from "../tool/Resumed.ts"
 import type { Place } from "../tool/Toolset.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Toolset from "../tool/Toolset.ts"
@@ -36,10 +37,9 @@ export interface Settling {
   readonly place: (index: number, key: string) => Place | undefined
   readonly history: FailureHistory.FailureHistory
   readonly run: RunContext.RunContext
-  /** Decides about calls that need approval. */
-  readonly decide: Toolset.Surroundings["decide"]
-  readonly asked: Toolset.Surroundings["asked"]
-  readonly stood: Toolset.Surroundings["stood"]
+  readonly isSuspendable: boolean
+  /** What the run knows that goes on; absent where none goes on. */
+  readonly resumed: Resumed | undefined
   /** What is known of the calls that were settled before the run was suspended. */
   readonly known: ReadonlyArray<FailureHistory.Settled | undefined>
 }
@@ -57,16 +57,15 @@ export const settle = (
 ): Effect.Effect<Batch> => {
   const {
     concurrency,
-    decide,
     history,
-    asked,
+    isSuspendable,
     known: before,
     pending,
     place,
+    resumed,
     run,
     settlements,
-    siblings,
-    stood
+    siblings
   } = settling
   const calls = Message.callsOf(reply)
   const over = (): Batch => ({ message: Message.settle(reply, settlements), outcomes: [], isWaiting: false })
@@ -101,9 +100,8 @@ export const settle = (
       place: place(index, idempotencyKey),
       run,
       history,
-      decide,
-      asked,
-      stood,
+      isSuspendable,
+      resumed,
       mark
     }
     return Effect.map(Toolset.settle(toolset, call, around), (outcome) => {

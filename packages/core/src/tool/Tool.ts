@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Schema from "effect/Schema"
 import * as Identifier from "../data/Identifier.ts"
+import * as Approving from "./approving.ts"
 import * as Call from "./call.ts"
 import * as Complete from "./complete.ts"
 import * as Foreign from "./function.ts"
@@ -206,7 +207,7 @@ export const requireApproval =
     }
     return fromDefinition({
       ...self.definition,
-      approval: {
+      approval: Approving.gate({
         reason: before === undefined ? reason : `${before.reason}; ${reason}`,
         validFor: before === undefined ? holds : Duration.min(holds, before.validFor),
         // each may ask for it
@@ -215,7 +216,7 @@ export const requireApproval =
             ? asks
             : (params) =>
                 Effect.flatMap(before.when(params), (isNeeded) => (isNeeded ? Effect.succeed(true) : asks(params)))
-      }
+      })
     })
   }
 

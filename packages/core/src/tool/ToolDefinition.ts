@@ -7,8 +7,10 @@ import type * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import type * as Coercion from "../coercion/Coercion.ts"
+import type * as Approval from "../data/Approval.ts"
 import type * as Issue from "../data/Issue.ts"
 import type * as Message from "../data/Message.ts"
+import type { RunContext } from "../event/RunContext.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { Kind } from "../errors/ToolError.ts"
 
@@ -39,7 +41,7 @@ export interface ToolDefinition {
   readonly maxResultChars: number | undefined
   readonly isError: ((value: unknown) => boolean) | undefined
   readonly failure: Schema.Codec<unknown, unknown> | undefined
-  readonly approval: NeedsApproval | undefined
+  readonly approval: ApprovalGate | undefined
   readonly compensate: Compensate<unknown, unknown, unknown> | undefined
 }
 
@@ -48,6 +50,36 @@ export interface NeedsApproval {
   readonly when: (params: unknown) => Effect.Effect<boolean, unknown>
   readonly reason: string
   readonly validFor: Duration.Duration
+}
+
+/** The gate before calls that need approval. `Tool.requireApproval` brings it along: other tools go without. */
+export interface ApprovalGate extends NeedsApproval {
+  readonly pass: (call: CallAtGate) => Effect.Effect<Passed>
+}
+
+/** What was decided; where nobody decides while the run lasts, the request that it is suspended with. */
+export type Passed = { readonly decision: Approval.Decision } | { readonly open: Approval.Request }
+
+/** A call that is about to run. */
+export interface CallAtGate {
+  readonly tool: Pick<ToolDefinition, "name" | "spec">
+  readonly callId: string
+  readonly key: string
+  /** What somebody was asked about this call before the run was suspended: it needs an answer, whatever is said now. */
+  readonly asked: Approval.Request | undefined
+  /** What was decided meanwhile about the request with this digest. */
+  readonly decided: ((digest: string) => Approval.Decision | undefined) | undefined
+  /** Whether the run is suspended where nothing was decided, and nobody is asked while it waits. */
+  readonly isSuspendable: boolean
+  /** The arguments as the model wrote them, and as the tool would get them. */
+  readonly written: Schema.Json
+  readonly json: Schema.Json
+  readonly params: unknown
+  /** The arguments that somebody who decides has written himself, as canonical JSON: they need no further approval. */
+  readonly edited: string | undefined
+  readonly run: RunContext
+  /** Around the time in which somebody thinks. */
+  readonly waiting: <A>(decided: Effect.Effect<A>) => Effect.Effect<A>
 }
 
 /** What a tool knows of its call besides its parameters. */

@@ -2,9 +2,7 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import type * as Approval from "../data/Approval.ts"
 import type * as FailureHistory from "../budget/FailureHistory.ts"
-import type { Decide } from "./approving.ts"
 import type { Gates } from "./gates.ts"
 import { denialOf, type Outcome } from "./outcome.ts"
 import { Settling } from "./settling.ts"
@@ -12,16 +10,15 @@ import * as Standing from "./standing.ts"
 import * as UnknownTool from "./unknown.ts"
 import * as Call from "./call.ts"
 import type { Place } from "./nesting.ts"
+import type { Resumed } from "./Resumed.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 import type { Entry, Level } from "./surroundings.ts"
 import * as Message from "../data/Message.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
-import type { Standing as StandingOf } from "../event/Snapshot.ts"
 import { DeserializationError, EscalationError, type InvalidArgs } from "../errors/ToolError.ts"
 
-export type { Decide } from "./approving.ts"
 export type { Nesting, Place } from "./nesting.ts"
 export { offered, Waits } from "./nesting.ts"
 export type { Failure, Outcome, Output, Pending } from "./outcome.ts"
@@ -47,12 +44,10 @@ export interface Surroundings {
   readonly idempotencyKey: string
   readonly run: RunContext.RunContext
   readonly history: FailureHistory.FailureHistory
-  /** Decides about calls that need approval. */
-  readonly decide: Decide
-  /** What somebody was asked about the call with this key before the run was suspended. */
-  readonly asked: (key: string) => Approval.Request | undefined
-  /** How far that call had come. */
-  readonly stood: (key: string) => StandingOf | undefined
+  /** Whether its run can be suspended. */
+  readonly isSuspendable: boolean
+  /** What its run knows that goes on; absent where none goes on. */
+  readonly resumed: Resumed | undefined
   /** Where its sub-agent stands, if it is one; absent where none is suspended. */
   readonly place?: Place | undefined
   /** Writes down what is to stand in the transcript should the call never come to its end. */
@@ -96,10 +91,11 @@ export const settle = (self: Toolset, call: Message.ToolCall, around: Surroundin
   if (entry === undefined) return UnknownTool.settle([...self.entries.keys()], self.unknown, call, around)
   if (history.withheld.has(call.name)) return refuse(call, run, Render.withheld(call.name))
   // whatever a tool starts repairs nothing by itself
-  const { asked, decide, idempotencyKey, mark, place } = around
+  const { idempotencyKey, isSuspendable, mark, place, resumed } = around
   const inCall: RunContext.RunContext = { ...run, callId: call.id, callKey: idempotencyKey, repairing: undefined }
-  const standing = around.stood(idempotencyKey)
-  const within = { idempotencyKey, place, run: inCall, history, decide, asked, mark, gates: self.gates, standing }
+  const standing = resumed?.stood(idempotencyKey)
+  const { gates } = self
+  const within = { idempotencyKey, isSuspendable, place, resumed, run: inCall, history, mark, gates, standing }
   const settling = new Settling(entry, call, within)
   const { callTimeout } = entry.tool
   const driven = Standing.settle(settling, standing)

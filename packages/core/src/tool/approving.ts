@@ -2,45 +2,42 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type * as Schema from "effect/Schema"
 import * as Approval from "../data/Approval.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
-import { digestOf, digestOfRequest } from "../data/Digest.ts"
-import type { NeedsApproval, ToolDefinition } from "./ToolDefinition.ts"
+import { canonical, digestOf, digestOfRequest } from "../data/Digest.ts"
+import { Approver } from "./Approver.ts"
+import type { ApprovalGate, CallAtGate, NeedsApproval, Passed } from "./ToolDefinition.ts"
+
+/** The gate of a tool. A call that needs no approval passes, and so do arguments that somebody who decides has written. */
+export const gate = (needs: NeedsApproval): ApprovalGate => ({
+  ...needs,
+  pass: (call) =>
+    Effect.flatMap(request(needs, call), (request): Effect.Effect<Passed> =>
+      request === undefined || canonical(request.arguments) === call.edited
+        ? Effect.succeed({ decision: Approval.approve })
+        : Effect.map(call.waiting(decided(request, needs, call)), (decision) =>
+            decision === undefined ? { open: request } : { decision }
+          )
+    )
+})
 
 /** For a call about which somebody was asked, of a tool that needs no approval any more. */
-export const always: NeedsApproval = {
+export const always: ApprovalGate = gate({
   when: () => Effect.succeed(true),
   reason: "it was asked for when the call was made",
   validFor: Duration.days(1)
-}
-
-/** Gives the decision about a call, at once or after a while; nothing when the run has to be suspended for it. */
-export type Decide = (request: Approval.Request) => Effect.Effect<Approval.Decision | undefined>
-
-/** A call that is about to run. */
-export interface Subject {
-  readonly tool: ToolDefinition
-  readonly callId: string
-  readonly key: string
-  /** What somebody was asked about this call before the run was suspended: it needs an answer, whatever is said now. */
-  readonly asked: Approval.Request | undefined
-  /** The arguments as the model wrote them, and as the tool would get them. */
-  readonly written: Schema.Json
-  readonly json: Schema.Json
-  readonly params: unknown
-  readonly run: RunContext.RunContext
-}
+})
 
 /**
  * `undefined` when nobody has to approve: a predicate that fails means that somebody has to. What was asked before, and is still the
  * same and not too old, is the request; anything else is a new one.
  */
-export const request = (
+const request = (
   needs: NeedsApproval,
-  { asked, callId, json, key, params, run, tool, written }: Subject
+  { asked, callId, json, key, params, run, tool, written }: CallAtGate
 ): Effect.Effect<Approval.Request | undefined> =>
   Effect.gen(function* () {
     const isNeeded = asked !== undefined || (yield* asking(needs, params))
@@ -62,30 +59,46 @@ const asking = (needs: NeedsApproval, params: unknown): Effect.Effect<boolean> =
   return Result.isFailure(answer) ? Effect.succeed(true) : Effect.orElseSucceed(answer.success, () => true)
 }
 
-/** Asks, and asks again when the answer comes too late. */
-export const decided = (
+/** Asks, and asks again when the answer comes too late. Nothing where the run has to be suspended for it. */
+const decided = (
   asked: Approval.Request,
   needs: NeedsApproval,
-  subject: Subject,
-  decide: Decide
+  call: CallAtGate
 ): Effect.Effect<Approval.Decision | undefined> =>
   Effect.gen(function* () {
     let current = asked
     while (true) {
       const { callId, tool } = current
-      yield* RunContext.emit(subject.run, () => ({ type: "approval-requested", callId, tool, request: current }))
+      yield* RunContext.emit(call.run, () => ({ type: "approval-requested", callId, tool, request: current }))
       const asked = current
       const decision = yield* Interception.step(
         () => ({ kind: "approval", request: asked }),
-        () => decide(asked)
+        () => decide(asked, call)
       )
       if (decision === undefined) return undefined
       if ((yield* Clock.currentTimeMillis) <= current.expiresAt) {
-        yield* RunContext.emit(subject.run, () => ({ type: "approval-decided", callId, tool, decision }))
+        yield* RunContext.emit(call.run, () => ({ type: "approval-decided", callId, tool, decision }))
         return decision
       }
-      const renewed = yield* request(needs, subject)
+      const renewed = yield* request(needs, call)
       if (renewed === undefined) return Approval.approve
       current = renewed
     }
   })
+
+/** What was decided while the run was suspended comes first. Else it is suspended again, or asks the `Approver` and waits. */
+const decide = (
+  request: Approval.Request,
+  { decided, isSuspendable, run: { agent } }: CallAtGate
+): Effect.Effect<Approval.Decision | undefined> => {
+  const known = decided?.(request.digest)
+  if (known !== undefined || isSuspendable) return Effect.succeed(known)
+  return Effect.flatMap(
+    Effect.serviceOption(Approver),
+    Option.match({
+      // without a type that was cast away, this cannot be
+      onNone: () => Effect.die(new TypeError(`Agent '${agent}' has a tool that needs an Approver, and there is none`)),
+      onSome: (approver) => approver.decide(request)
+    })
+  )
+}

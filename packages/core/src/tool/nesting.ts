@@ -3,6 +3,7 @@ import type * as Schema from "effect/Schema"
 import type * as Approval from "../data/Approval.ts"
 import type * as Snapshot from "../event/Snapshot.ts"
 import type { Meter } from "../budget/Meter.ts"
+import type { Recall } from "./Resumed.ts"
 import type { ToolContext } from "./ToolDefinition.ts"
 
 /** How the run of a sub-agent would be suspended as it stands; nothing where it cannot be. */
@@ -13,10 +14,15 @@ export interface Nesting {
   readonly isSuspendable: boolean
   /** The runs above that are suspended with it, nearest first. */
   readonly above: ReadonlyArray<Meter>
-  /** Where it was suspended, and what was decided since. */
-  readonly from: Snapshot.Snapshot | undefined
-  readonly decisions: ReadonlyArray<Approval.Decided>
+  /** Where it was suspended, and what was decided since; absent where it begins. */
+  readonly resumption: Resumption | undefined
   readonly started: (capture: Capture) => void
+}
+
+interface Resumption {
+  readonly from: Snapshot.Snapshot
+  readonly decisions: ReadonlyArray<Approval.Decided>
+  readonly recall: Recall
 }
 
 /** What one call finds of that around it. */

@@ -11,7 +11,6 @@ import type * as Recovery from "../recovery/Recovery.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { ExecutionError, ToolDeniedError, ToolTimeoutError } from "../errors/ToolError.ts"
 import type * as Approval from "../data/Approval.ts"
-import * as Approving from "./approving.ts"
 import { canonical } from "../data/Digest.ts"
 import type * as Schema from "effect/Schema"
 import * as Meter from "../budget/Meter.ts"
@@ -22,7 +21,8 @@ import type { Outcome } from "./outcome.ts"
 import type * as Driver from "../recovery/Driver.ts"
 import * as Call from "./call.ts"
 import type { Entry, Surroundings } from "./surroundings.ts"
-import type { NeedsApproval, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { Resumed } from "./Resumed.ts"
+import type { ApprovalGate, CallAtGate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type { Nested, Standing } from "../event/Snapshot.ts"
 import { rowIn } from "./levels.ts"
 import * as Nesting from "./nesting.ts"
@@ -45,7 +45,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   readonly #run: RunContext.RunContext
   readonly #endings: Endings
   /** What somebody was asked about this call before the run was suspended. */
-  readonly #asked: Approval.Request | undefined
+  readonly #asked: ReturnType<Resumed["asked"]>
   /** The arguments as they are now: the model's, or those of the last repair. */
   #raw: Message.ToolCall["arguments"]
   #decoded: Call.Decoded | undefined
@@ -77,10 +77,10 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     this.#call = call
     this.#around = around
     this.#run = around.run
-    this.#asked = around.asked(around.idempotencyKey)
+    this.#asked = around.resumed?.asked(around.idempotencyKey)
     // what was decided on is what goes on, not what the model wrote before it was repaired
     this.#nested = around.place?.nested
-    this.#raw = this.#asked?.arguments ?? this.#nested?.arguments ?? call.arguments
+    this.#raw = this.#asked?.request.arguments ?? this.#nested?.arguments ?? call.arguments
     this.#endings = new Endings(entry.tool, call, around.run, around.history, () => ({
       params: this.#decoded === undefined ? undefined : { value: this.#decoded.params }
     }))
@@ -230,8 +230,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   #admitted(attempt: number, decoded: Call.Decoded): Effect.Effect<unknown, unknown> {
-    const { approval = this.#asked === undefined ? undefined : Approving.always } = this.#tool
-    return approval === undefined ? this.#enter(attempt) : this.#approved(attempt, approval, decoded)
+    const gate = this.#tool.approval ?? this.#asked?.gate
+    return gate === undefined ? this.#enter(attempt) : this.#approved(attempt, gate, decoded)
   }
 
   #enter(attempt: number): Effect.Effect<unknown, unknown> {
@@ -239,25 +239,25 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     return this.#failing(attempt, this.#start())
   }
 
-  #approved(attempt: number, needs: NeedsApproval, { json, params }: Call.Decoded): Effect.Effect<unknown, unknown> {
-    const key = this.#around.idempotencyKey
-    const written = this.#call.arguments
-    const about = { tool: this.#tool, callId: this.#call.id, key, written, json, params, run: this.#run }
-    const subject = { ...about, asked: this.#asked }
-    return Effect.flatMap(Approving.request(needs, subject), (request) => {
-      // what somebody has written himself he has approved of
-      if (request === undefined || canonical(request.arguments) === this.#written) return this.#enter(attempt)
-      return Effect.flatMap(
-        this.#asking(Approving.decided(request, needs, subject, this.#around.decide)),
-        (decision) => {
-          if (decision === undefined) return this.#suspend(request)
-          // whatever is no approval refuses, also what is no decision by its type: JSON that nobody has decoded
-          if (decision.type !== "approve") {
-            return this.#deny(ToolDeniedError.of(this.#tool.name, this.#call.id, String(decision.reason)))
-          }
-          return decision.arguments === undefined ? this.#enter(attempt) : this.#edited(attempt, decision.arguments)
-        }
-      )
+  #approved(attempt: number, gate: ApprovalGate, { json, params }: Call.Decoded): Effect.Effect<unknown, unknown> {
+    const { idempotencyKey: key, isSuspendable, resumed, run } = this.#around
+    const { arguments: written, id: callId } = this.#call
+    const about = { tool: this.#tool, callId, key, written, json, params, run, isSuspendable }
+    const call: CallAtGate = {
+      ...about,
+      edited: this.#written,
+      asked: this.#asked?.request,
+      decided: resumed?.decided,
+      waiting: (decided) => this.#asking(decided)
+    }
+    return Effect.flatMap(gate.pass(call), (passed) => {
+      if ("open" in passed) return this.#suspend(passed.open)
+      const { decision } = passed
+      // whatever is no approval refuses, also what is no decision by its type: JSON that nobody has decoded
+      if (decision.type !== "approve") {
+        return this.#deny(ToolDeniedError.of(this.#tool.name, callId, String(decision.reason)))
+      }
+      return decision.arguments === undefined ? this.#enter(attempt) : this.#edited(attempt, decision.arguments)
     })
   }
 

@@ -1,13 +1,12 @@
 /** What the settling of one call is given: its tool with the tables around it, and what it finds around it in its run. */
-import type * as Approval from "../data/Approval.ts"
 import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Message from "../data/Message.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type * as RunContext from "../event/RunContext.ts"
 import type { Standing } from "../event/Snapshot.ts"
-import type * as Approving from "./approving.ts"
 import type * as Gates from "./gates.ts"
 import type { Place } from "./nesting.ts"
+import type { Resumed } from "./Resumed.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
 /** A tool and its tables, nearest first: its own, the agent's for it, the agent's defaults. */
@@ -27,10 +26,10 @@ export interface Surroundings {
   readonly idempotencyKey: string
   readonly run: RunContext.RunContext
   readonly gates: Gates.Gates
-  /** Decides about calls that need approval. */
-  readonly decide: Approving.Decide
-  /** What somebody was asked about the call with this key before the run was suspended. */
-  readonly asked: (key: string) => Approval.Request | undefined
+  /** Whether its run can be suspended. */
+  readonly isSuspendable: boolean
+  /** What its run knows that goes on; absent where none goes on. */
+  readonly resumed: Resumed | undefined
   readonly history: FailureHistory.FailureHistory
   /** Writes down what is to stand in the transcript should the call never come to its end. */
   readonly mark: (settlement: Message.Settlement | undefined) => void
