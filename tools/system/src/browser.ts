@@ -1,78 +1,61 @@
-/** Bundles the scenario for browsers, and plays it in headless Chromium. */
-import { type ChildProcess, spawn } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { buildSync } from "esbuild"
+/** Headless Chromium, driven by Playwright: it visits pages, and notes what goes wrong in them. */
+import type { Page } from "playwright-core"
+import type { Report } from "../../../scripts/report.ts"
+import { temporaryFolder } from "./ending.ts"
 
-const page = '<!doctype html><meta charset="utf-8"><title>…</title><script type="module" src="/bundle.js"></script>'
-
-export type Files = ReadonlyMap<string, { readonly type: string; readonly body: string }>
-
-/** The page and its script. A module of Node in it is an error. */
-export const bundle = (folder: string): Files => {
-  const { outputFiles } = buildSync({
-    absWorkingDir: folder,
-    entryPoints: ["browser.ts"],
-    bundle: true,
-    format: "esm",
-    platform: "browser",
-    target: "es2024",
-    minify: true,
-    write: false
-  })
-  return new Map([
-    ["/", { type: "text/html", body: page }],
-    ["/bundle.js", { type: "text/javascript", body: outputFiles[0]?.text ?? "" }]
-  ])
+export interface Visit {
+  /** What is visited, for the check that nothing goes wrong in it. */
+  readonly what: string
+  readonly url: string
+  readonly scheme?: "light" | "dark"
+  readonly width?: number
+  /** The faults that belong to what is checked: each fault has to be one of them, and there has to be one. */
+  readonly expected?: RegExp
 }
 
-/** With what Chromium starts here: without a screen, in a profile of its own, and with no other host than this one to ask. */
-export const flags = (profile: string): ReadonlyArray<string> => [
-  "--headless=new",
-  // root has no sandbox
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-dev-shm-usage",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-  `--user-data-dir=${profile}`
-]
+/** Opens an address in a tab of its own, until `use` is done with it. */
+export type Browser = (visit: Visit, use: (page: Page) => Promise<void>) => Promise<void>
 
-/** Shows a page, until `result` is settled or the browser ends by itself. */
-export const show = async (chromium: string, url: string, result: Promise<string>): Promise<string> => {
-  const profile = mkdtempSync(join(tmpdir(), "kintsugi-chromium-"))
-  const child = spawn(chromium, [...flags(profile), url], { stdio: ["ignore", "ignore", "pipe"], detached: true })
-  let said = ""
-  child.stderr.on("data", (chunk) => (said += String(chunk)))
-  const ended = new Promise<never>((_, reject) => {
-    child.once("error", reject)
-    child.once("exit", (code) =>
-      reject(new Error(`Chromium ended with ${code} before the page did: ${said.slice(-2000)}`))
-    )
+/** How long Playwright waits for what has to come. */
+const LIMIT = 60_000
+
+/** Every message of the console (what a policy blocks is one), exception, dialog and request without an answer. */
+const faultsOf = (page: Page): ReadonlyArray<string> => {
+  const faults: Array<string> = []
+  page.on("console", (message) => faults.push(`${message.type()}: ${message.text()}`))
+  page.on("pageerror", (error) => faults.push(String(error)))
+  page.on("requestfailed", (request) => faults.push(`${request.url()}: ${request.failure()?.errorText}`))
+  page.on("dialog", async (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`)
+    await dialog.dismiss()
   })
-  try {
-    return await Promise.race([result, ended, tooLong()])
-  } finally {
-    await stop(child)
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
-  }
+  return faults
 }
 
-const LIMIT = 120_000
-
-const tooLong = () =>
-  new Promise<never>((_, reject) => {
-    setTimeout(() => reject(new Error(`the page said nothing within ${LIMIT / 1000} s`)), LIMIT).unref()
+/** Starts Chromium, which asks no other host than this one; it is gone when `use` is done. */
+export const withBrowser = async (
+  executablePath: string,
+  report: Report,
+  use: (browser: Browser) => Promise<void>
+): Promise<void> => {
+  // a plain installation leaves it out
+  const { chromium } = await import("playwright-core")
+  using own = temporaryFolder("chromium")
+  await using browser = await chromium.launch({
+    executablePath,
+    args: ["--disable-gpu", "--font-render-hinting=none", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
+    // when it is killed, it leaves files there
+    env: { ...process.env, TMPDIR: own.path }
   })
-
-/** With all the processes that it has started. */
-export const stop = (child: ChildProcess): Promise<void> =>
-  new Promise((resolve) => {
-    if (child.exitCode !== null || child.pid === undefined) return resolve()
-    child.removeAllListeners("exit")
-    child.once("exit", () => resolve())
-    process.kill(-child.pid, "SIGKILL")
+  await use(async ({ expected, scheme = "light", url, what, width = 1280 }, use) => {
+    await using page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme })
+    page.setDefaultTimeout(LIMIT)
+    const faults = faultsOf(page)
+    await page.goto(url)
+    await use(page)
+    const isWell =
+      expected === undefined ? faults.length === 0 : faults.length > 0 && faults.every((fault) => expected.test(fault))
+    const wrong = expected === undefined ? "nothing goes wrong in it" : `only ${expected} goes wrong in it`
+    report.check(`${what}: ${wrong}`, isWell, faults.join("; "))
   })
+}

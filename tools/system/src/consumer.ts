@@ -1,12 +1,12 @@
 /** A project outside of the repository that has installed what a release would publish. */
 import { spawnSync } from "node:child_process"
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { cpSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { build, isBuilt } from "../../../scripts/build.ts"
 import { root } from "../../../scripts/files.ts"
 import { dependencies, packages } from "../../../scripts/packages.ts"
 import { packageManager } from "../../../scripts/tools.ts"
+import { type Folder, temporaryFolder } from "./ending.ts"
 
 const windows = process.platform === "win32"
 
@@ -20,10 +20,10 @@ const run = (command: string, args: ReadonlyArray<string>, cwd: string): string 
   return stdout
 }
 
-/** Packs and installs the packages, with the files of `consumer` beside them; `close` removes it all. */
-export const makeConsumer = (): { readonly folder: string; readonly close: () => void } => {
+/** Packs and installs the packages into a folder, with the files of `consumer` beside them. */
+export const makeConsumer = (): Folder => {
   if (!isBuilt() && !build()) throw new Error("the packages do not build")
-  const outside = mkdtempSync(join(realpathSync(tmpdir()), "kintsugi-system-"))
+  const { path: outside, ...disposable } = temporaryFolder("system")
   const folder = join(outside, "consumer")
   for (const name of packages) {
     const args = ["--yes", packageManager(), "pack", "--pack-destination", outside]
@@ -43,5 +43,5 @@ export const makeConsumer = (): { readonly folder: string; readonly close: () =>
     cpSync(join(root, "tools/system/src/consumer", file), join(folder, file))
   }
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }))
-  return { folder, close: () => rmSync(outside, { recursive: true, force: true }) }
+  return { path: folder, ...disposable }
 }

@@ -3,11 +3,12 @@
  * pages of runs as a browser shows them; and a cluster whose runners are killed.
  *
  *   npm run test:system
+ *   npm run test:system -- browser pictures    (some parts: a wrong name lists them)
+ *   npm run test:system -- pictures --write    (keeps what is drawn now as the references of `pictures`)
  *
  * What is missing is installed where that is possible (see `setup.ts`), else it is a skip, which is counted, and fails where `CI` is
  * set. The last line is `N passed, N failed, N skipped`.
  */
-import { spawn, spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { LoopbackServer } from "@kintsugi/providers/testing"
@@ -20,10 +21,12 @@ import { type Tally, TALLY } from "../../../scripts/tally.ts"
 import { binary } from "../../../scripts/tools.ts"
 import { play } from "../../durable-lab/src/cluster.ts"
 import type { Checked } from "./consumer/scenario.ts"
-import { handler } from "./server.ts"
-import { bundle, show } from "./browser.ts"
+import { withBrowser } from "./browser.ts"
+import { bundle, type Files } from "./bundle.ts"
 import { makeConsumer } from "./consumer.ts"
+import { endOnSignals, type Folder, run } from "./ending.ts"
 import { pictures } from "./pictures.ts"
+import { handler } from "./server.ts"
 import { programs, tools } from "./tools.ts"
 
 const report = new Report()
@@ -48,36 +51,30 @@ const seen = (where: string, text: string): void => {
 }
 
 /** What a program prints. It has to end well. */
-const printed = (command: string, args: ReadonlyArray<string>, cwd: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(command, args, {
-      cwd,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, NO_COLOR: "1" }
-    })
-    let [out, errors] = ["", ""]
-    child.stdout.on("data", (chunk) => (out += String(chunk)))
-    child.stderr.on("data", (chunk) => (errors += String(chunk)))
-    child.on("error", reject)
-    child.on("close", (code) => (code === 0 ? resolve(out) : reject(new Error(`exit code ${code}: ${errors}${out}`))))
-  })
-
-const listening = (files?: Parameters<typeof handler>[0], result?: Parameters<typeof handler>[1]) =>
-  LoopbackServer.make(handler(files, result))
+const printed = async (command: string, args: ReadonlyArray<string>, cwd: string): Promise<string> => {
+  const { code, errors, out } = await run(command, args, { cwd, env: { NO_COLOR: "1" } })
+  if (code !== 0) throw new Error(`exit code ${code}: ${errors}${out}`)
+  return out
+}
 
 /** Runs something against a server of the scenario. */
-const served = (use: (url: string) => Promise<void>) =>
-  Effect.runPromise(Effect.scoped(Effect.flatMap(listening(), ({ url }) => Effect.promise(() => use(url)))))
+const served = (use: (url: string) => Promise<void>, files?: Files) =>
+  Effect.runPromise(
+    Effect.scoped(Effect.flatMap(LoopbackServer.make(handler(files)), ({ url }) => Effect.promise(() => use(url))))
+  )
+
+/** The types of this program, which a plain installation cannot check. */
+const types = async (): Promise<void> => {
+  const { code, out } = await run(process.execPath, [binary("typescript", "tsc"), "-p", "tools/system"], { cwd: root })
+  report.check("the types of this program", code === 0, out)
+}
 
 const officialSdks = async (): Promise<void> => {
   const path = join(root, ".cache", "tally-system.json")
   mkdirSync(dirname(path), { recursive: true })
   rmSync(path, { force: true })
-  spawnSync(process.execPath, [binary("vitest"), "run", "test/sdk"], {
-    cwd: root,
-    stdio: "inherit",
-    env: { ...process.env, [TALLY]: path }
-  })
+  const args = [binary("vitest"), "run", "test/sdk"]
+  await run(process.execPath, args, { cwd: root, stdio: "inherit", env: { [TALLY]: path } })
   if (!existsSync(path)) throw new Error("Vitest ended without a result")
   const tally: Tally = JSON.parse(readFileSync(path, "utf8"))
   report.count("the official SDKs", tally)
@@ -85,75 +82,92 @@ const officialSdks = async (): Promise<void> => {
 
 const networkFaults = async (): Promise<void> => {
   const PATH = [programs, process.env["PATH"]].join(delimiter)
-  const { status, stdout } = spawnSync(process.execPath, [join(root, "tools/system/src/portable.ts")], {
-    cwd: root,
-    encoding: "utf8",
-    env: { ...process.env, PATH, NO_COLOR: "1" }
-  })
-  for (const line of stdout.trimEnd().split("\n")) {
+  const args = [join(root, "tools/system/src/portable.ts")]
+  const { code, out } = await run(process.execPath, args, { cwd: root, env: { PATH, NO_COLOR: "1" } })
+  for (const line of out.trimEnd().split("\n")) {
     const [, runtime = "", verdict = "", what = ""] = /^(\w+): (ok|WRONG|not installed)\s*(.*)$/.exec(line) ?? []
     if (verdict === "not installed") report.skip(`faults of the network under ${runtime}`, "it is missing")
     else report.check(`${runtime}: ${what.split(": ")[0]}`, verdict === "ok", line)
   }
-  if (status !== 0 && report.failed === 0) throw new Error(`portable.ts ended with exit code ${status}`)
+  if (code !== 0 && report.failed === 0) throw new Error(`portable.ts ended with exit code ${code}`)
 }
 
 /** What the packages say of Node: one thing, all of them. */
 const oldest = (): ReadonlySet<string> => new Set(packages.map((name) => manifestOf(name).engines.node))
 
-await needing("the official SDKs", [tools.sdks], officialSdks)
+let made: Folder | undefined
 
-const consumer = makeConsumer()
-try {
-  await needing("Node", [], () =>
-    served(async (url) => seen("Node", await printed(process.execPath, ["runtime.ts", url], consumer.folder)))
-  )
-  await needing("the oldest Node", [tools.oldestNode], (node = "") =>
-    served(async (url) => {
-      const version = (await printed(node, ["--version"], consumer.folder)).trim()
-      report.check(
-        `Node ${version} is what the packages ask for at least`,
-        oldest().has(`>=${version.slice(1)}`),
-        version
-      )
-      seen(`Node ${version}`, await printed(node, ["runtime.ts", url], consumer.folder))
-    })
-  )
-  // it strips types by itself there, and says nothing about that
-  await needing("kintsugi under the oldest Node", [tools.oldestNode], async (node = "") => {
-    const policy =
-      'import { Recovery } from "@kintsugi/core"\nexport const table: object = { A: Recovery.retry({ retries: 2 }) }\n'
-    writeFileSync(join(consumer.folder, "policy.ts"), policy)
-    const program = join(consumer.folder, "node_modules/@kintsugi/view/dist/cli/main.js")
-    const explained = await printed(node, [program, "explain", "policy.ts"], consumer.folder)
-    report.check("kintsugi explains a policy", explained.includes("at worst: 3 attempts"), explained)
-    const events = join(root, "docs/guide/pictures/events.jsonl")
-    const page = await printed(node, [program, "report", events], consumer.folder)
-    report.check("kintsugi reports a run", page.startsWith("<!doctype html>"), page.slice(0, 200))
-  })
-  await needing("Bun", [tools.bun], (bun = "") =>
-    served(async (url) => seen("Bun", await printed(bun, ["run", "runtime.ts", url], consumer.folder)))
-  )
-  await needing("Deno", [tools.deno], (deno = "") =>
-    served(async (url) => {
-      const args = ["run", "--allow-all", "--no-lock", "--node-modules-dir=manual", "runtime.ts", url]
-      seen("Deno", await printed(deno, args, consumer.folder))
-    })
-  )
-  await needing("Chromium", [tools.chromium], async (chromium = "") => {
-    const files = bundle(consumer.folder)
-    const said = Promise.withResolvers<string>()
-    const shown = Effect.flatMap(listening(files, said.resolve), ({ url }) =>
-      Effect.promise(() => show(chromium, `${url}/`, said.promise))
-    )
-    seen("Chromium", await Effect.runPromise(Effect.scoped(shown)))
-  })
-  await needing("pictures", [tools.chromium], (chromium = "") => pictures(chromium, report))
-} finally {
-  consumer.close()
+/** The project of the scenario, made when the first part needs it; it is gone when this program ends. */
+const consumer = (): string => (made ??= makeConsumer()).path
+
+/** Plays the scenario in a runtime. */
+const played = (where: string, command: string, ...args: ReadonlyArray<string>): Promise<void> =>
+  served(async (url) => seen(where, await printed(command, [...args, "runtime.ts", url], consumer())))
+
+const oldestNode = async (node: string): Promise<void> => {
+  const version = (await printed(node, ["--version"], consumer())).trim()
+  const isOldest = oldest().has(`>=${version.slice(1)}`)
+  report.check(`Node ${version} is what the packages ask for at least`, isOldest, version)
+  await played(`Node ${version}`, node)
 }
-await needing("the cluster", [tools.durable, tools.postgres], (_, postgres = "") =>
-  play(postgres, "deaths", { orders: 60, seed: 1, patience: 60 }, report)
-)
-await needing("faults of the network", [tools.bun, tools.deno], networkFaults)
+
+/** It strips types by itself under the oldest Node, and says nothing about that. */
+const kintsugi = async (node: string): Promise<void> => {
+  const policy =
+    'import { Recovery } from "@kintsugi/core"\nexport const table: object = { A: Recovery.retry({ retries: 2 }) }\n'
+  writeFileSync(join(consumer(), "policy.ts"), policy)
+  const program = join(consumer(), "node_modules/@kintsugi/view/dist/cli/main.js")
+  const explained = await printed(node, [program, "explain", "policy.ts"], consumer())
+  report.check("kintsugi explains a policy", explained.includes("at worst: 3 attempts"), explained)
+  const events = join(root, "docs/guide/pictures/events.jsonl")
+  const page = await printed(node, [program, "report", events], consumer())
+  report.check("kintsugi reports a run", page.startsWith("<!doctype html>"), page.slice(0, 200))
+}
+
+/** All that goes wrong there is what the server refuses and breaks off on purpose, and streams that are not read beyond their end. */
+const browser = (chromium: string): Promise<void> =>
+  withBrowser(chromium, report, (visit) =>
+    served(
+      (url) =>
+        visit(
+          { what: "Chromium", url: `${url}/`, expected: /status of 429|ERR_CONNECTION_RESET|ERR_ABORTED/ },
+          async (page) => seen("Chromium", await page.locator("output").innerText())
+        ),
+      bundle(consumer())
+    )
+  )
+
+const parts: Readonly<Record<string, () => Promise<void>>> = {
+  types: () => needing("types", [tools.playwright], types),
+  sdks: () => needing("the official SDKs", [tools.sdks], officialSdks),
+  node: () => needing("Node", [], () => played("Node", process.execPath)),
+  oldest: async () => {
+    await needing("the oldest Node", [tools.oldestNode], (node = "") => oldestNode(node))
+    await needing("kintsugi under the oldest Node", [tools.oldestNode], (node = "") => kintsugi(node))
+  },
+  bun: () => needing("Bun", [tools.bun], (bun = "") => played("Bun", bun, "run")),
+  deno: () =>
+    needing("Deno", [tools.deno], (deno = "") =>
+      played("Deno", deno, "run", "--allow-all", "--no-lock", "--node-modules-dir=manual")
+    ),
+  browser: () => needing("Chromium", [tools.playwright, tools.chromium], (_, chromium = "") => browser(chromium)),
+  pictures: () =>
+    needing("pictures", [tools.playwright, tools.chromium], (_, chromium = "") =>
+      pictures(chromium, report, process.argv.includes("--write"))
+    ),
+  cluster: () =>
+    needing("the cluster", [tools.durable, tools.postgres], (_, postgres = "") =>
+      play(postgres, "deaths", { orders: 60, seed: 1, patience: 60 }, report)
+    ),
+  network: () => needing("faults of the network", [tools.bun, tools.deno], networkFaults)
+}
+
+const chosen = process.argv.slice(2).filter((word) => word !== "--write")
+const unknown = chosen.filter((name) => !Object.hasOwn(parts, name))
+if (unknown.length > 0) {
+  process.stderr.write(`there is no part ${unknown.join(", ")}: the parts are ${Object.keys(parts).join(", ")}\n`)
+  process.exit(2)
+}
+endOnSignals()
+for (const [name, part] of Object.entries(parts)) if (chosen.length === 0 || chosen.includes(name)) await part()
 process.exitCode = report.end() ? 0 : 1

@@ -2,6 +2,7 @@
 import { Message } from "@kintsugi/core"
 import { AnyWire, Fault, type LoopbackServer, type Wire } from "@kintsugi/providers/testing"
 import { Effect } from "effect"
+import type { Files } from "./bundle.ts"
 
 const brain: Wire.Brain = ({ messages }) => {
   const last = messages.at(-1)
@@ -21,16 +22,11 @@ const faultOf = ({ path, text }: LoopbackServer.Received): Fault.Fault => {
   return Fault.split({ every: 11 })
 }
 
-/** `files` are given as they are, by their paths; what is posted to `/result` is heard of. */
+/** `files` are given as they are, by their paths. */
 export const handler =
-  (
-    files: ReadonlyMap<string, { readonly type: string; readonly body: string }> = new Map(),
-    result: (text: string) => void = () => {}
-  ): LoopbackServer.Handler =>
+  (files: Files = new Map()): LoopbackServer.Handler =>
   (received) => {
     const file = files.get(received.path)
     if (file !== undefined) return Effect.succeed({ headers: { "content-type": file.type }, body: file.body })
-    if (received.path === "/result") result(received.text)
-    const answer = AnyWire.handler(brain)(received)
-    return received.path === "/result" ? Effect.succeed({ body: "" }) : faultOf(received)(answer, received)
+    return faultOf(received)(AnyWire.handler(brain)(received), received)
   }

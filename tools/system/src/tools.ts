@@ -6,7 +6,7 @@ import { apt, installFolder, onPath, packagesOf, type Tool } from "../../../scri
 import { folder as lab } from "../../durable-lab/src/database.ts"
 import { postgres } from "../../durable-lab/src/postgres.ts"
 
-/** The runtimes are packages of npm that nothing else needs. */
+/** The runtimes and Playwright are packages of npm that nothing else needs. */
 const folder = "tools/system"
 
 /** Where its programs are. */
@@ -31,6 +31,7 @@ export const tools = {
   oldestNode: { name: "the oldest Node", find: () => own("node"), install: installFolder(folder) },
   bun: runtime("bun", "Bun"),
   deno: runtime("deno", "Deno"),
+  playwright: packagesOf(folder, "Playwright"),
   chromium: {
     name: "Chromium",
     find: () => onPath("chromium", "chromium-browser", "google-chrome"),

@@ -1,146 +1,113 @@
-/** A page by keys alone, and by what is read out of it. */
+/** A page by keys alone. */
+import type { Page } from "playwright-core"
 import type { Report } from "../../../../scripts/report.ts"
-import type { Tab } from "../tab.ts"
+import { drawn, redrawn } from "./drawn.ts"
 
-/** Whatever can have the focus has a name. */
-export const names = async (tab: Tab, report: Report, page: string): Promise<void> => {
-  const { nodes } = Object(await tab.send("Accessibility.getFullAXTree"))
-  const focusable = nodes.filter(
-    ({
-      ignored,
-      properties = []
-    }: {
-      ignored: boolean
-      properties?: ReadonlyArray<{ name: string; value: { value: unknown } }>
-    }) => !ignored && properties.some(({ name, value }) => name === "focusable" && value.value === true)
-  )
-  const nameless = focusable.filter(({ name, role }: { name?: { value?: string }; role: { value: string } }) => {
-    // what scrolls can have the focus as well, and the whole page
-    return (name?.value ?? "") === "" && !["RootWebArea", "generic"].includes(role.value)
-  })
-  // rows that can be chosen belong to a grid
-  const grids = nodes.filter(({ role }: { role?: { value: string } }) => role?.value === "grid")
-  report.check(
-    `the page of ${page}: its table is a grid with a name`,
-    grids.length === 1 && grids[0].name?.value !== ""
-  )
-  report.check(
-    `the page of ${page}: all ${focusable.length} that can have the focus have a name`,
-    focusable.length > 5 && nameless.length === 0,
-    JSON.stringify(nameless.slice(0, 3))
-  )
+/** What is looked at while keys are pressed. */
+const partsOf = (page: Page) => {
+  const timeline = page.getByRole("application", { name: "Timeline" })
+  const entries = page.locator(".entry")
+  return {
+    timeline,
+    entries,
+    said: () => page.locator(".timeline").getByRole("status").innerText(),
+    title: () => page.locator("#details-title").innerText(),
+    chosen: async () => (await page.locator(".entry.is-selected .heading").allInnerTexts()).join(),
+    times: async () => (await page.locator(".figure svg .k-small").allTextContents()).join(),
+    isRinged: () => page.locator(".ring").isVisible(),
+    hasFocus: async (selector: string) => (await page.locator(`${selector}:focus`).count()) === 1
+  }
 }
 
-const focused = "(document.activeElement.className + ' ' + document.activeElement.tagName)"
-const said = "document.querySelector('.timeline [role=status]').textContent"
-const title = "document.querySelector('#details-title').textContent"
-const chosen = "document.querySelector('.entry.is-selected .heading')?.textContent ?? ''"
+type Check = (what: string, isRight: boolean, said?: string) => void
 
-export const keyboard = async (tab: Tab, report: Report): Promise<void> => {
-  const is = async (what: string, expression: string, holds: (value: string) => boolean) => {
-    const value = await tab.evaluate<string>(expression)
-    report.check(`by keys: ${what}`, holds(value), value)
-  }
-  await tab.evaluate("document.body.focus()")
+export const keyboard = async (page: Page, report: Report): Promise<void> => {
+  await drawn(page)
+  const check: Check = (what, isRight, said) => report.check(`by keys: ${what}`, isRight, said)
+  await inTimeline(page, check)
+  await besideIt(page, check)
+  report.check("it can be printed", (await page.pdf()).length > 7500)
+  const [told, blocked] = await Promise.all([
+    page.waitForEvent("console", (message) => message.text().includes("Content Security Policy")),
+    page.evaluate(() =>
+      fetch("http://127.0.0.1:9/").then(
+        () => "sent",
+        () => "blocked"
+      )
+    )
+  ])
+  report.check("nothing can be sent from it", blocked === "blocked" && told.type() === "error", blocked)
+}
+
+const inTimeline = async (page: Page, check: Check): Promise<void> => {
+  const { chosen, hasFocus, isRinged, said, times, title } = partsOf(page)
+  const press = (key: string) => page.keyboard.press(key)
   let tabs = 0
-  while (tabs < 12 && !(await tab.evaluate<string>(focused)).startsWith("figure")) {
-    await tab.press("Tab")
+  while (tabs < 12 && !(await hasFocus(".figure"))) {
+    await press("Tab")
     tabs++
   }
-  report.check("by keys: Tab leads to the timeline", tabs > 0 && tabs < 12, String(tabs))
-  await tab.press("ArrowRight")
-  await is("the first arrow chooses the run", said, (text) =>
-    text.startsWith("json-analyst. run of json-analyst, went well")
-  )
-  await tab.press("ArrowDown")
-  await tab.press("ArrowDown")
-  await is("arrow down goes to the lane below", said, (text) => text.startsWith("stand-in. model of json-analyst"))
-  await tab.press("ArrowRight")
-  await tab.press("ArrowRight")
-  await is(
-    "arrow right goes on in the lane, to the verdict",
-    said,
-    (text) => text.includes("→ retry") || text.includes("failed")
-  )
-  await is("the ring is around it", "String(!document.querySelector('.ring').hidden)", (text) => text === "true")
-  await is("the details are about it", `JSON.stringify([${title}, ${said}])`, (text) => {
-    const [title = "", said = ""]: Array<string> = JSON.parse(text)
-    return said.startsWith(title)
+  check("Tab leads to the timeline", tabs > 0 && tabs < 12, String(tabs))
+  await press("ArrowRight")
+  const first = await said()
+  check("the first arrow chooses the run", first.startsWith("json-analyst. run of json-analyst, went well"), first)
+  await press("ArrowDown")
+  await press("ArrowDown")
+  const below = await said()
+  check("arrow down goes to the lane below", below.startsWith("stand-in. model of json-analyst"), below)
+  await press("ArrowRight")
+  await press("ArrowRight")
+  const verdict = await said()
+  check("arrow right goes on in the lane, to the verdict", /→ retry|failed/.test(verdict), verdict)
+  check("the ring is around it", await isRinged())
+  const about = await title()
+  check("the details are about it", about !== "" && verdict.startsWith(about), about)
+  check("the transcript keeps step", (await chosen()) !== "")
+  const isShown = await page.evaluate(() => {
+    const [box, own] = [".transcript .scroller", ".entry.is-selected"].map((selector) =>
+      document.querySelector(selector)?.getBoundingClientRect()
+    )
+    return box !== undefined && own !== undefined && own.bottom > box.top && own.top < box.bottom
   })
-  await is("the transcript keeps step", chosen, (text) => text !== "")
-  await is(
-    "and shows it",
-    "(() => { const box = document.querySelector('.transcript .scroller').getBoundingClientRect(); const own = document.querySelector('.entry.is-selected').getBoundingClientRect(); return String(own.bottom > box.top && own.top < box.bottom) })()",
-    (text) => text === "true"
-  )
-  await tab.press("Enter")
-  await is("Enter goes to the details", focused, (text) => text.startsWith("details"))
-  await tab.press("Escape")
-  await is("Escape comes back", focused, (text) => text.startsWith("figure"))
-  const place = "JSON.stringify([...document.querySelectorAll('.figure svg .k-small')].map((one) => one.textContent))"
-  const before = await tab.evaluate<string>(place)
-  const redrawn = () =>
-    tab.evaluate("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
-  await tab.press("+")
-  await redrawn()
-  await is("plus zooms in", place, (text) => text !== before)
-  await tab.press("0")
-  await redrawn()
-  await is("0 shows all again", place, (text) => text === before)
-  await tab.press("Escape")
-  await redrawn()
-  await is(
-    "Escape leaves what was chosen",
-    "String(document.querySelector('.ring').hidden) + document.querySelectorAll('.entry.is-selected').length",
-    (text) => text === "true0"
-  )
-
-  await tab.evaluate("document.querySelector('.figure').focus()")
-  for (let tabs = 0; tabs < 3 && !(await tab.evaluate<string>(focused)).startsWith("skip"); tabs++)
-    await tab.press("Tab")
-  await tab.press("Enter")
-  await is("the table is a few steps from the timeline", focused, (text) => text.endsWith(" TR"))
-  await tab.evaluate("document.querySelectorAll('.entry .heading')[4].focus()")
-  await tab.press("Enter")
-  await is(
-    "Enter in the transcript chooses there",
-    "String(document.querySelectorAll('.entry')[4].classList.contains('is-selected'))",
-    (text) => text === "true"
-  )
-  await is("and in the timeline", "String(!document.querySelector('.ring').hidden)", (text) => text === "true")
-  await tab.evaluate("document.querySelector('tbody tr[tabindex=\"0\"]').focus()")
-  await tab.press("Home")
-  await tab.press("ArrowDown")
-  await is("the table goes row by row", "document.activeElement.getAttribute('aria-rowindex')", (text) => text === "3")
-  await tab.press("Enter")
-  await is(
-    "and chooses",
-    `JSON.stringify([${title}, document.querySelector('tr.is-selected')?.children[4].textContent])`,
-    (text) => {
-      const [title, row] = JSON.parse(text)
-      return title === row
-    }
-  )
-  await is(
-    "the theme can be chosen",
-    "(() => { document.querySelector('.theme').click(); return document.documentElement.dataset.theme })()",
-    (text) => text === "dark"
-  )
-  const { data } = Object(await tab.send("Page.printToPDF"))
-  report.check("it can be printed", String(data).length > 10_000, String(String(data).length))
-  const blocked = await tab.evaluate<string>("fetch('http://127.0.0.1:9/').then(() => 'sent', () => 'blocked')")
-  report.check(
-    "nothing can be sent from it",
-    blocked === "blocked" && tab.faults.some((fault) => fault.includes("Content Security Policy")),
-    blocked
-  )
+  check("and shows it", isShown)
+  await press("Enter")
+  check("Enter goes to the details", await hasFocus(".details"))
+  await press("Escape")
+  check("Escape comes back", await hasFocus(".figure"))
+  const before = await times()
+  await press("+")
+  await redrawn(page)
+  const zoomed = await times()
+  check("plus zooms in", zoomed !== before, zoomed)
+  await press("0")
+  await redrawn(page)
+  const all = await times()
+  check("0 shows all again", all === before, all)
+  await press("Escape")
+  await redrawn(page)
+  check("Escape leaves what was chosen", !(await isRinged()) && (await chosen()) === "", await chosen())
 }
 
-/** A long text of a run stays readable: it is folded, and whole when somebody wants it. */
-export const folding = async (tab: Tab, report: Report): Promise<void> => {
-  const said = await tab.evaluate<string>(
-    "(() => { const fold = document.querySelector('.entry .fold'); const text = () => fold.previousSibling.textContent.length; const before = text(); fold.click(); return JSON.stringify([before, text(), fold.getAttribute('aria-expanded')]) })()"
-  )
-  const [before = 0, after = 0, expanded] = JSON.parse(said)
-  report.check("a long text is folded, and unfolds", before < 800 && after === 5000 && expanded === "true", said)
+/** The transcript, the table and the theme, from the timeline on. */
+const besideIt = async (page: Page, check: Check): Promise<void> => {
+  const { entries, hasFocus, isRinged, timeline, title } = partsOf(page)
+  const press = (key: string) => page.keyboard.press(key)
+  await timeline.focus()
+  for (let tabs = 0; tabs < 3 && !(await hasFocus(".skip")); tabs++) await press("Tab")
+  await press("Enter")
+  check("the table is a few steps from the timeline", await hasFocus("tr"))
+  await entries.nth(4).getByRole("button").first().press("Enter")
+  const isChosen = await entries.nth(4).evaluate((entry) => entry.classList.contains("is-selected"))
+  check("Enter in the transcript chooses there", isChosen)
+  check("and in the timeline", await isRinged())
+  await page.locator('tbody tr[tabindex="0"]').press("Home")
+  await press("ArrowDown")
+  const row = await page.locator("tr:focus").getAttribute("aria-rowindex")
+  check("the table goes row by row", row === "3", String(row))
+  await press("Enter")
+  const said = [await title(), await page.locator("tr.is-selected > :nth-child(5)").innerText()]
+  check("and chooses", said[0] === said[1], said.join())
+  await page.getByRole("button", { name: "Light or dark" }).press("Enter")
+  const theme = await page.locator("html").getAttribute("data-theme")
+  check("the theme can be chosen", theme === "dark", String(theme))
 }

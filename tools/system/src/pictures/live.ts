@@ -4,9 +4,9 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { written } from "../../../../test/view/_support/references.ts"
 import type { Report } from "../../../../scripts/report.ts"
-import type { Tab } from "../tab.ts"
+import type { Browser } from "../browser.ts"
 
-export const live = async (tab: Tab, report: Report): Promise<void> => {
+export const live = async (visit: Browser, report: Report): Promise<void> => {
   const { events } = written("mended")
   const half = events.findIndex(({ type }) => type === "fix-start")
   const isHalfSeen = Promise.withResolvers<void>()
@@ -33,31 +33,27 @@ export const live = async (tab: Tab, report: Report): Promise<void> => {
   try {
     // it is listening on a port
     const { port } = server.address() as AddressInfo
-    await tab.open(`http://127.0.0.1:${port}/`)
-    await tab.until(
-      `document.querySelectorAll(".figure svg g").length > 3 && document.querySelectorAll(".entry").length > 4`
-    )
-    const early = await tab.evaluate<number>("document.querySelectorAll('.figure svg g').length")
-    await tab.evaluate("document.querySelector('.entry .heading').click()")
-    isHalfSeen.resolve()
-    await tab.until("document.querySelector('.status').textContent === 'The stream has ended.'")
-    await tab.until(`document.querySelectorAll(".figure svg g").length > ${early}`)
-    report.check(
-      "a live page asks for the events of its run",
-      asked.join() === 'POST {"question":"How many?"}',
-      asked.join()
-    )
-    report.check("and draws them while they come", early > 3, String(early))
-    const chosen = await tab.evaluate<string>(
-      "document.querySelector('.entry.is-selected .heading')?.textContent ?? ''"
-    )
-    report.check("what was chosen stays chosen", chosen === "System", chosen)
-    const problems = await tab.evaluate<number>("document.querySelectorAll('.problems').length")
-    report.check(
-      "at the end nothing is missing",
-      problems === 0 && tab.faults.length === 0,
-      `${problems} ${tab.faults.join()}`
-    )
+    await visit({ what: "a live page", url: `http://127.0.0.1:${port}/` }, async (page) => {
+      const lanes = page.locator(".figure svg g")
+      const entries = page.locator(".entry")
+      await lanes.nth(3).waitFor({ state: "attached" })
+      await entries.nth(4).waitFor()
+      const early = await lanes.count()
+      await entries.first().getByRole("button", { name: "System" }).click()
+      isHalfSeen.resolve()
+      await page.locator(".status", { hasText: /^The stream has ended\.$/ }).waitFor()
+      await lanes.nth(early).waitFor({ state: "attached" })
+      report.check(
+        "a live page asks for the events of its run",
+        asked.join() === 'POST {"question":"How many?"}',
+        asked.join()
+      )
+      report.check("and draws them while they come", early > 3, String(early))
+      const chosen = (await page.locator(".entry.is-selected .heading").allTextContents()).join()
+      report.check("what was chosen stays chosen", chosen === "System", chosen)
+      const problems = await page.locator(".problems").count()
+      report.check("at the end nothing is missing", problems === 0, String(problems))
+    })
   } finally {
     isHalfSeen.resolve()
     server.closeAllConnections()

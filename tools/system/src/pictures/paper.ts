@@ -1,8 +1,10 @@
 /** Long pages on paper: what is left out is said, and nothing stays folded. */
 import { Page, Recording } from "@kintsugi/view"
+import type { Page as Tab } from "playwright-core"
 import { long } from "../../../../test/view/_support/references.ts"
 import type { Report } from "../../../../scripts/report.ts"
-import type { Tab } from "../tab.ts"
+import type { Browser } from "../browser.ts"
+import { drawn } from "./drawn.ts"
 
 /** A long run, and six lines that are none of its events. */
 const broken = (): Recording.Recording => {
@@ -10,27 +12,31 @@ const broken = (): Recording.Recording => {
   return Recording.fromLines([...Array.from({ length: 6 }, () => "{"), ...lines])
 }
 
-const seen =
-  "JSON.stringify([document.querySelectorAll('.entry').length, document.querySelector('.entries').lastElementChild.innerText, document.querySelector('.problems').open, document.querySelector('.figure').dataset.drawing])"
+const seen = async (page: Tab) => ({
+  entries: await page.locator(".entry").count(),
+  last: await page.locator(".entries > :last-child").innerText(),
+  isOpen: await page.locator(".problems").evaluate((problems: HTMLDetailsElement) => problems.open),
+  drawing: await page.locator(".figure").getAttribute("data-drawing")
+})
 
-export const paper = async (tab: Tab, report: Report, place: (name: string, html: string) => string): Promise<void> => {
-  await tab.open(place("paper", Page.make(broken())))
-  await tab.until("document.querySelector('.figure')?.dataset.drawing !== undefined")
-  const before = await tab.evaluate<string>(seen)
-  await tab.evaluate("void dispatchEvent(new Event('beforeprint'))")
-  const [entries, last, isOpen, drawing] = JSON.parse(await tab.evaluate<string>(seen))
-  report.check(
-    "on paper, a long transcript says how much of it is not there",
-    entries === 5001 && /^[\d,]+ later entries not printed/.test(last),
-    `${entries}: ${last}`
-  )
-  report.check("on paper, problems are not folded", isOpen === true, String(isOpen))
-  report.check("on paper, all rows of a large drawing are there", drawing === "svg", drawing)
-  await tab.evaluate("void dispatchEvent(new Event('afterprint'))")
-  const [, , isFolded, canvas] = JSON.parse(await tab.evaluate<string>(seen))
-  report.check(
-    "on the screen all is as before then",
-    isFolded === false && canvas === "canvas" && JSON.parse(before)[2] === false,
-    `${isFolded} ${canvas}`
-  )
-}
+export const paper = (visit: Browser, report: Report, place: (name: string, html: string) => string): Promise<void> =>
+  visit({ what: "a long page", url: place("paper", Page.make(broken())) }, async (page) => {
+    await drawn(page)
+    const before = await seen(page)
+    await page.evaluate(() => void dispatchEvent(new Event("beforeprint")))
+    const printed = await seen(page)
+    report.check(
+      "on paper, a long transcript says how much of it is not there",
+      printed.entries === 5001 && /^[\d,]+ later entries not printed/.test(printed.last),
+      `${printed.entries}: ${printed.last}`
+    )
+    report.check("on paper, problems are not folded", printed.isOpen, String(printed.isOpen))
+    report.check("on paper, all rows of a large drawing are there", printed.drawing === "svg", String(printed.drawing))
+    await page.evaluate(() => void dispatchEvent(new Event("afterprint")))
+    const after = await seen(page)
+    report.check(
+      "on the screen all is as before then",
+      !after.isOpen && after.drawing === "canvas" && !before.isOpen,
+      `${after.isOpen} ${after.drawing}`
+    )
+  })

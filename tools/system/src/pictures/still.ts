@@ -5,7 +5,8 @@ import { PolicyPage, PolicyView, Recording, Stats, StatsPage } from "@kintsugi/v
 import { read } from "../../../../scripts/files.ts"
 import { search } from "../../../../scripts/pictures.ts"
 import type { Report } from "../../../../scripts/report.ts"
-import type { Tab } from "../tab.ts"
+import type { Browser } from "../browser.ts"
+import { counted } from "./named.ts"
 
 const pages = () => {
   const stats = Stats.of(Recording.parse(read("docs/guide/pictures/events.jsonl").text))
@@ -16,37 +17,35 @@ const pages = () => {
   return { policy: PolicyPage.make(policy), stats: StatsPage.make(stats) }
 }
 
-export const still = async (tab: Tab, report: Report, place: (name: string, html: string) => string): Promise<void> => {
+export const still = async (
+  visit: Browser,
+  report: Report,
+  place: (name: string, html: string) => string
+): Promise<void> => {
   for (const [name, html] of Object.entries(pages())) {
-    await tab.open(place(name, html))
-    const [scripts, wide, unnamed] = await tab.evaluate<ReadonlyArray<number>>(
-      `[document.scripts.length, document.documentElement.scrollWidth - innerWidth, document.querySelectorAll("svg[role=img]:not([aria-labelledby]), table:not(:has(caption)), [role=region]:not([aria-label])").length]`
-    )
-    report.check(
-      `the page of a ${name}: no script, no fault`,
-      scripts === 0 && tab.faults.length === 0,
-      tab.faults.join()
-    )
-    report.check(
-      `the page of a ${name}: nothing is cut off, and all has a name`,
-      (wide ?? 1) <= 0 && unnamed === 0,
-      `${wide} ${unnamed}`
-    )
-    const nodes = Object(await tab.send("Accessibility.getFullAXTree")).nodes
-    const named = (role: string): ReadonlyArray<string> =>
-      nodes.flatMap((node: { role?: { value: string }; name?: { value: string } }) =>
-        node.role?.value === role ? [node.name?.value ?? ""] : []
+    const what = `the page of a ${name}`
+    await visit({ what, url: place(name, html) }, async (page) => {
+      const [scripts, wide] = await page.evaluate(
+        () => [document.scripts.length, document.documentElement.scrollWidth - innerWidth] as const
       )
-    const images = [...named("image"), ...named("img")]
-    report.check(
-      `the page of a ${name}: its drawing has a name`,
-      images.length === 1 && images.every((one) => one !== ""),
-      images.join()
-    )
-    report.check(
-      `the page of a ${name}: its tables have names`,
-      named("table").length >= 2 && named("table").every((one) => one !== ""),
-      named("table").join()
-    )
+      report.check(`${what}: no script`, scripts === 0, String(scripts))
+      const [images, tables, regions] = [
+        await counted(page, "img"),
+        await counted(page, "table"),
+        await counted(page, "region")
+      ]
+      const unnamed = await page.locator("table:not(:has(caption)), [role=region]:not([aria-label])").count()
+      report.check(
+        `${what}: nothing is cut off, and all has a name`,
+        wide <= 0 && unnamed === 0 && regions.named === regions.all,
+        `${wide} ${unnamed} ${JSON.stringify(regions)}`
+      )
+      report.check(`${what}: its drawing has a name`, images.all === 1 && images.named === 1, JSON.stringify(images))
+      report.check(
+        `${what}: its tables have names`,
+        tables.all >= 2 && tables.named === tables.all,
+        JSON.stringify(tables)
+      )
+    })
   }
 }

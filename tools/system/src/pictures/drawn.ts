@@ -1,0 +1,16 @@
+/** Waits for what a page draws, and says where it is. */
+import type { Locator, Page } from "playwright-core"
+
+/** Until the timeline is there for the first time. */
+export const drawn = (page: Page): Promise<void> => page.locator(".figure[data-drawing]").waitFor()
+
+/** Until what was changed is drawn: a page draws once a frame. */
+export const redrawn = (page: Page): Promise<void> =>
+  page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))))
+
+/** Where something is in the window. */
+export const boxOf = async (part: Locator) => {
+  const box = await part.boundingBox()
+  if (box === null) throw new Error(`${part} is not there`)
+  return box
+}
