@@ -206,6 +206,24 @@ it.run("it bounds agents within fixers [A908]", (run) =>
   })
 )
 
+it.run("a limit of the run that a fixer reaches ends the run: no rung after the fixer is asked [A312 A901]", (run) =>
+  Effect.gen(function* () {
+    const { tool } = scripted("look", Effect.fail(busy()))
+    const mender = Agent.make("mender", { model: (yield* make()).layer })
+    const verdict = Recovery.ladder(Recovery.fix(mender), Recovery.tell())
+    const log = eventLog()
+    const agent = working({ maxTurns: 1 }, tool.pipe(Tool.onError({ Busy: verdict }))).pipe(log.listen)
+    const model = yield* make(batch("look"))
+    const error = asExceeded(yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer))))
+    assert.deepInclude(error, { reason: "maxTurns", limit: 1, agent: "worker" })
+    assert.deepStrictEqual(
+      log.of("verdict").map(({ verdict }) => verdict),
+      ["fix"]
+    )
+    assert.strictEqual(log.of("fix-failed").length, 1)
+  })
+)
+
 it("limits are whole numbers of at least 1, by default 8, 32 and 16 [A901 A902 A908]", () => {
   assert.deepInclude(Budget.make(), { maxTurns: 8, maxToolCalls: 32, maxDepth: 16 })
   assert.deepInclude(Budget.make({ maxTurns: 3 }), { maxTurns: 3, maxToolCalls: 32, maxDepth: 16 })
