@@ -1,5 +1,20 @@
-/** How many cases the laws drew: what their tests say of themselves, as lines for people. */
+/** How many cases laws and other properties draw, and how many the laws drew: what their tests say of themselves, as lines for people. */
+import { isCi } from "./report.ts"
 import { idsOfTitle } from "./ruleIds.ts"
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const numberIn = (value: string | undefined, otherwise: number): number => {
+  const number = Number(value ?? otherwise)
+  return Number.isSafeInteger(number) && number > 0 ? number : otherwise
+}
+
+/** How many cases a property draws: `KINTSUGI_CASES`; without it 100, and 1,000 where `CI` is set. */
+export const casesIn = (environment: Environment): number =>
+  numberIn(environment["KINTSUGI_CASES"], isCi(environment) ? 1_000 : 100)
+
+/** Where they start: `KINTSUGI_SEED`. */
+export const seedIn = (environment: Environment): number => numberIn(environment["KINTSUGI_SEED"], 4_711)
 
 /** What the test of a law says. */
 export interface Cases {
@@ -25,16 +40,11 @@ export const least = (all: ReadonlyArray<Drawn>): string => {
   return `${laws} laws in ${all.length} properties, each on at least ${fewest.cases} cases, seed ${fewest.seed}`
 }
 
-/** The cases that each property of a law goes through at least, where nobody asked for fewer. */
-export const REQUIRED = 1_000
-
-/** Which laws drew too few cases, one line each; none where the environment asks for fewer itself. */
-export const tooFew = (all: ReadonlyArray<Drawn>, asked = process.env["KINTSUGI_CASES"]): ReadonlyArray<string> =>
-  asked !== undefined && Number(asked) < REQUIRED
-    ? []
-    : all
-        .filter(({ cases }) => cases < REQUIRED)
-        .map(({ cases, title }) => `${cases} cases instead of ${REQUIRED}: ${title}`)
+/** Which laws drew fewer cases than they had to, one line each. */
+export const tooFew = (all: ReadonlyArray<Drawn>, required = casesIn(process.env)): ReadonlyArray<string> =>
+  all
+    .filter(({ cases }) => cases < required)
+    .map(({ cases, title }) => `${cases} cases instead of ${required}: ${title}`)
 
 /** One line for each law, in their order: in how many properties, and the fewest cases and all cases of these. */
 export const table = (all: ReadonlyArray<Drawn>): ReadonlyArray<string> => {

@@ -4,8 +4,8 @@
  *   npm test
  *
  * The last line is `N passed, N failed, N skipped`: the tests that Vitest counted. Before it stands on how many cases the laws were
- * checked, and how long each suite took. A law that drew fewer than a thousand cases fails, and where `CI` is set so does a test that
- * was skipped.
+ * checked, and how long each suite took. A law that drew fewer cases than it had to fails (100, with `CI` 1,000), and where `CI` is set
+ * so does a test that was skipped.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"

@@ -1,9 +1,6 @@
-/**
- * How many cases a law draws, and where they start: `KINTSUGI_CASES` and `KINTSUGI_SEED`. How many it did draw stands in the
- * meta data of its test, for the tally.
- */
+/** How many cases a law draws, and where they start. How many it did draw stands in the meta data of its test, for the tally. */
 import { it } from "@effect/vitest"
-import type { Cases } from "../../scripts/cases.ts"
+import { type Cases, casesIn, seedIn } from "../../scripts/cases.ts"
 
 declare module "vitest" {
   interface TaskMeta {
@@ -11,16 +8,11 @@ declare module "vitest" {
   }
 }
 
-const environment = (name: string, otherwise: number): number => {
-  const value = Number(process.env[name] ?? otherwise)
-  return Number.isSafeInteger(value) && value > 0 ? value : otherwise
-}
-
 /** How many cases each law draws. */
-export const runs = environment("KINTSUGI_CASES", 1_000)
+export const runs = casesIn(process.env)
 
 /** Where they start. */
-export const seed = environment("KINTSUGI_SEED", 4_711)
+export const seed = seedIn(process.env)
 
 /** A test that says how many cases it has gone through; `count` is called after each of them. */
 export const counting = (title: string, check: (count: () => void) => Promise<unknown>): void =>

@@ -1,4 +1,5 @@
-/** Properties draw the same cases in every run, unless `KINTSUGI_SEED` names another seed. */
+/** Properties draw the same cases in every run, as many as `KINTSUGI_CASES` says, from the seed that `KINTSUGI_SEED` says. */
 import * as fc from "fast-check"
+import { casesIn, seedIn } from "../../scripts/cases.ts"
 
-fc.configureGlobal({ seed: Number(process.env["KINTSUGI_SEED"] ?? 4711) })
+fc.configureGlobal({ seed: seedIn(process.env), numRuns: casesIn(process.env) })

@@ -181,7 +181,7 @@ lawOfRuns(
   })
 )
 
-it.skipIf(runs < 200)(
+it.skipIf(runs < 100)(
   "the stories lead to every kind of settlement and of end, to runs within runs, and to both trails [L1007]",
   () => {
     const wanted = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { least, table, tooFew } from "../../scripts/cases.ts"
+import { casesIn, least, seedIn, table, tooFew } from "../../scripts/cases.ts"
 import { filesIn, read } from "../../scripts/files.ts"
 import { idsInSource } from "../../scripts/ruleIds.ts"
 
@@ -43,10 +43,18 @@ describe("the cases of laws", () => {
     expect(least([])).toBe("no laws")
   })
 
-  it("are a thousand, unless fewer are asked for", () => {
-    expect(tooFew(drawn, undefined)).toEqual(["900 cases instead of 1000: holds [L101 L102] (streamed)"])
-    expect(tooFew(drawn, "10000")).toHaveLength(1)
-    expect(tooFew(drawn, "200")).toEqual([])
+  it("are a hundred, a thousand where CI is set, and as many as are asked for anywhere", () => {
+    const asked: ReadonlyArray<Record<string, string>> = [{}, { CI: "false" }, { CI: "true" }]
+    expect(asked.map(casesIn)).toEqual([100, 100, 1_000])
+    expect(asked.map((one) => casesIn({ ...one, KINTSUGI_CASES: "10000" }))).toEqual([10_000, 10_000, 10_000])
+    expect(["0", "-5", "1.5", "many", ""].map((one) => casesIn({ KINTSUGI_CASES: one }))).toEqual(Array(5).fill(100))
+    expect([seedIn({}), seedIn({ KINTSUGI_SEED: "7" })]).toEqual([4_711, 7])
+  })
+
+  it("are too few where a law drew fewer than it had to", () => {
+    expect(tooFew(drawn, 1_000)).toEqual(["900 cases instead of 1000: holds [L101 L102] (streamed)"])
+    expect(tooFew(drawn, 10_000)).toHaveLength(4)
+    expect(tooFew(drawn, 900)).toEqual([])
   })
 
   it("are told law by law, with the fewest and the sum", () => {

@@ -184,8 +184,7 @@ it("folding the events of a run gives what was said, routed, suspended, gone on 
         .at(-1)
         ?.events.some((event) => event.type === "run-suspended" && event.message !== undefined)
       assert.strictEqual(only(all, "turn-start").length, only(all, "turn-end").length + (isWaiting === true ? 1 : 0))
-    }),
-    { numRuns: 100 }
+    })
   )
   assert.deepStrictEqual([...ends].toSorted(), ["run-completed", "run-failed", "run-suspended"])
 })

@@ -1,12 +1,13 @@
 /**
- * How models are tested: commands run against the real thing and a model of a few fields, on the virtual clock. `KINTSUGI_CASES`
- * sets the number of cases, `KINTSUGI_SEED` where they start; a failing case is told with its commands, shrunk, and the seed.
+ * How models are tested: commands run against the real thing and a model of a few fields, on the virtual clock. A failing case is told
+ * with its commands, shrunk, and the seed.
  */
 import { it } from "@effect/vitest"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import { Effect, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
+import { runs, seed } from "../../_support/cases.ts"
 
 /** One thing that may happen. It changes the model, and fails where the real thing is not as the model says. */
 export interface Command<Model, Real> {
@@ -23,13 +24,6 @@ export interface Modelled<Setup, Model, Real> {
   readonly maxCommands: number
   readonly model: (setup: Setup) => Model
   readonly real: (setup: Setup) => Effect.Effect<Real, never, Scope.Scope>
-  /** By default. */
-  readonly cases?: number
-}
-
-const numberIn = (name: string, otherwise: number): number => {
-  const value = Number(process.env[name] ?? otherwise)
-  return Number.isSafeInteger(value) && value > 0 ? value : otherwise
 }
 
 type Run = (effect: Effect.Effect<void, unknown, Scope.Scope>) => Promise<void>
@@ -47,9 +41,8 @@ const asynchronous = <Model extends object, Real>({
 /** Checks that the real thing is as its model says, after each command of many sequences. */
 export const agrees = <Setup, Model extends object, Real>(
   title: string,
-  { cases = 1_000, commands, maxCommands, model, real, setup }: Modelled<Setup, Model, Real>
+  { commands, maxCommands, model, real, setup }: Modelled<Setup, Model, Real>
 ): void => {
-  const runs = numberIn("KINTSUGI_CASES", cases)
   const arbitrary = fc.record({
     setup,
     commands: fc.commands(
@@ -69,7 +62,7 @@ export const agrees = <Setup, Model extends object, Real>(
             const start = () => ({ model: model(setup), real: { real: made, run } })
             yield* Effect.tryPromise({ try: () => fc.asyncModelRun(start, commands), catch: (error) => error })
           }).pipe(Effect.scoped, Effect.provide(TestClock.layer())),
-        { runs, seed: numberIn("KINTSUGI_SEED", 4_711) }
+        { runs, seed }
       )
     )
   )

@@ -48,8 +48,7 @@ describe("errors of effect/ai", () => {
         assert.strictEqual(made.cause, error)
         if (error.retryAfter !== undefined) sameWait(made.retryAfter, error.retryAfter)
         assert.strictEqual(EffectAi.toAiError(made, { now }), error)
-      }),
-      { numRuns: 500 }
+      })
     )
     assert.strictEqual(seen.size, AiError.AiErrorReason.members.length)
   })
@@ -64,8 +63,7 @@ describe("errors of effect/ai", () => {
         sameWait(made.retryAfter, error.retryAfter)
         assert.strictEqual(made.reason.cause, error)
         assert.strictEqual(EffectAi.fromAiError(made, failed), error)
-      }),
-      { numRuns: 500 }
+      })
     )
     assert.strictEqual(seen.size, tags.length)
   })
@@ -81,8 +79,7 @@ describe("errors of effect/ai", () => {
         assert.strictEqual(back.isRetryable, error.isRetryable)
         if (!("metadata" in received.reason)) return assert.strictEqual(back._tag, "NetworkError")
         assert.strictEqual(textOf(back), textOf(error))
-      }),
-      { numRuns: 300 }
+      })
     )
   })
 })

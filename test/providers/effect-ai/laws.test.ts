@@ -98,8 +98,7 @@ describe("what is said through effect/ai", () => {
               assert.deepStrictEqual(found, expected)
             })
           )
-        ),
-        { numRuns: 150 }
+        )
       )
     }
   )
@@ -142,8 +141,7 @@ describe("what is said through effect/ai", () => {
               assert.deepStrictEqual(merged(content), merged(expectedOf(parts)))
             })
           )
-        ),
-        { numRuns: 150 }
+        )
       )
     }
   )
@@ -177,8 +175,7 @@ describe("what is said through effect/ai", () => {
             )
           })
         )
-      ),
-      { numRuns: 150 }
+      )
     )
   })
 })

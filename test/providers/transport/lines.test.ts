@@ -41,8 +41,7 @@ describe("lines", () => {
               expected
             )
           }
-        ),
-        { numRuns: 300 }
+        )
       )
     )
   )

@@ -8,7 +8,6 @@ import fc from "fast-check"
 import { root } from "../../../scripts/files.ts"
 import { path, render } from "../../../scripts/view.ts"
 import { markup, scriptJson, visible } from "../../../packages/view/src/text/Escape.ts"
-import { runs, seed } from "../../_support/cases.ts"
 import { hostile, hostileRun } from "../_support/hostile.ts"
 
 /** The parts of a page that its reader's browser reads as markup. */
@@ -49,8 +48,7 @@ describe("hostile texts [P1214]", () => {
         const json = scriptJson({ [one]: other })
         assert.notMatch(json, /[<>\u2028\u2029]/)
         assert.deepStrictEqual(JSON.parse(json), { [one]: other })
-      }),
-      { seed, numRuns: runs }
+      })
     )
   })
 

@@ -66,8 +66,7 @@ describe("a policy to look at", () => {
           sums(millis(row, ({ most }) => most))
         )
         expect(attempts.map(({ path }) => path)).toEqual(attempts.map((_, index) => [index + 1]))
-      }),
-      { numRuns: 200 }
+      })
     )
   })
 
@@ -87,8 +86,7 @@ describe("a policy to look at", () => {
             lane.attempts.map(({ at, number }) => [number, at])
           )
         })
-      }),
-      { numRuns: 200 }
+      })
     )
   })
 
@@ -106,8 +104,7 @@ describe("a policy to look at", () => {
         expect(bounds.factors.reduce((product, factor) => product * factor, 1)).toBe(bounds.requests)
         expect(bounds.modelCalls).toBe(stacked?.worst.modelCalls)
         expect(bounds.time).toBeCloseTo(Duration.toMillis(stacked?.worst.time ?? Duration.zero), 3)
-      }),
-      { numRuns: 200 }
+      })
     )
   })
 
@@ -118,8 +115,7 @@ describe("a policy to look at", () => {
         const { attempts, bounds, worst } = stackOf(PolicyView.make(layersOf(all)))
         expect(attempts).toHaveLength(bounds.requests)
         expect(worst.end).toBeCloseTo(bounds.waits, 3)
-      }),
-      { numRuns: 200 }
+      })
     )
   })
 
@@ -168,8 +164,7 @@ describe("a policy to look at", () => {
         expect(drawing).toMatch(/^<svg .*<\/svg>$/)
         expect(`${drawing}${page}`).not.toMatch(/NaN|undefined|Infinity/)
         expect(page).toContain("default-src 'none'")
-      }),
-      { numRuns: 100 }
+      })
     )
   })
 

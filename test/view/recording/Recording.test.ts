@@ -5,7 +5,6 @@ import { Effect } from "effect"
 import fc from "fast-check"
 import * as Details from "../../../packages/view/src/scene/Details.ts"
 import { duration, moment, money } from "../../../packages/view/src/text/Words.ts"
-import { runs, seed } from "../../_support/cases.ts"
 import { references, written } from "../_support/references.ts"
 
 const lines = written("mended").events.map((event) => JSON.stringify(event))
@@ -127,8 +126,7 @@ describe("a recording [P1215]", () => {
           assert.match(says, /\.$/)
         }
         assert.strictEqual(Scene.make(recording).itemOf.length, recording.events.length)
-      }),
-      { seed, numRuns: runs }
+      })
     )
   })
 })

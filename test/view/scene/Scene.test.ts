@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import fc from "fast-check"
 import * as Axis from "../../../packages/view/src/drawing/Axis.ts"
 import { type Box, boxesOf, dotsOf, gutter, margin, sheet, whole } from "../../../packages/view/src/drawing/Layout.ts"
-import { runs, seed } from "../../_support/cases.ts"
+import { runs } from "../../_support/cases.ts"
 import { type Damage, damage, damaged, isComplete, played } from "./_support/drawn.ts"
 import { long, references, written } from "../_support/references.ts"
 
@@ -27,7 +27,6 @@ const property = (
           }),
           // each as it is, then as many as a law draws
           {
-            seed,
             numRuns: recordings.length + runs,
             examples: recordings.map((events) => [events, { kind: "none" }] as [typeof events, Damage])
           }
@@ -308,8 +307,7 @@ describe("the scale", () => {
           const [one, other] = [before.label, label].map((text) => text.length * 5.5)
           assert.isAtLeast((drawn - before.drawn) * pixels, ((one ?? 0) + (other ?? 0)) / 2)
         })
-      }),
-      { seed, numRuns: runs }
+      })
     )
     const far = Axis.ticks(axis, 10_560_000, 10_561_000, 6).map(({ label }) => label)
     assert.deepStrictEqual(far, [

@@ -84,8 +84,7 @@ describe("statistics", () => {
         expect(Stats.sum(shuffled)).toEqual(Stats.sum(all))
         expect(Stats.add(Stats.sum(all.slice(0, at)), Stats.sum(all.slice(at)))).toEqual(Stats.sum(all))
         expect(Stats.add(Stats.empty, Stats.sum(all))).toEqual(Stats.sum(all))
-      }),
-      { numRuns: 300 }
+      })
     )
   })
 
@@ -102,8 +101,7 @@ describe("statistics", () => {
         expect(sum).toEqual(one)
         expect([count, many]).toEqual([1, files.length])
         expect(unpriced).toBeLessThanOrEqual(1)
-      }),
-      { numRuns: 300 }
+      })
     )
   })
 
@@ -118,8 +116,7 @@ describe("statistics", () => {
           expect(failures).toBeGreaterThanOrEqual(incidents)
         }
         for (const { healed, troubled } of tools) expect(healed).toBeLessThanOrEqual(troubled)
-      }),
-      { numRuns: 300 }
+      })
     )
   })
 

@@ -156,8 +156,7 @@ describe("whole and streamed", () => {
         const read = Model.collected(ok(codec.decode(answer(200, whole(reply)))))
         assert.deepStrictEqual(ok(fold(streamed(reply))), read)
         for (const part of read.content) seen.add(part.type === "provider-item" ? part.kind : part.type)
-      }),
-      { numRuns: 400 }
+      })
     )
     assert.sameMembers([...seen], ["reasoning", "text", "tool-call", "reasoning_details", "sources"])
   })
@@ -218,8 +217,7 @@ describe("what servers of this format send, spoilt", () => {
         check(codec.decode(answer(200, body)))
         check(fold(events))
         assert.isTrue(LlmError.isLlmError(codec.classify(answer(400, body))))
-      }),
-      { numRuns: 400 }
+      })
     )
   })
 
@@ -311,8 +309,7 @@ describe("thoughts between tags", () => {
         const text = words.join("")
         assert.deepStrictEqual(split(cut(text, places)), split([text]))
         assert.deepStrictEqual(split(Array.from(text)), split([text]))
-      }),
-      { numRuns: 500 }
+      })
     )
   })
 })

@@ -47,8 +47,7 @@ describe("whatever comes", () => {
       fc.property(text, (body) => {
         const result = decode(body)
         assert.isTrue(Result.isSuccess(result) || LlmError.isLlmError(result.failure))
-      }),
-      { numRuns: 300 }
+      })
     )
   })
 
@@ -58,8 +57,7 @@ describe("whatever comes", () => {
       fc.property(events, (data) => {
         const result = decodeStream(data)
         assert.isTrue(Result.isSuccess(result) || LlmError.isLlmError(result.failure))
-      }),
-      { numRuns: 300 }
+      })
     )
   })
 

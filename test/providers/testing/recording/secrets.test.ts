@@ -215,8 +215,7 @@ describe("bodies", () => {
           back.map((piece) => [...piece]),
           sent.map((piece) => [...piece])
         )
-      }),
-      { numRuns: 500 }
+      })
     )
   })
 
@@ -228,8 +227,7 @@ describe("bodies", () => {
         const stored = Body.store([new TextEncoder().encode(text)], true, new Secrets())
         assert.isUndefined(stored.chunks)
         assert.strictEqual(new TextDecoder().decode(Body.joined(Body.restore(stored))), text)
-      }),
-      { numRuns: 300 }
+      })
     )
     const spaced = '{"a" : 1}'
     const stored = Body.store([new TextEncoder().encode(spaced)], true, new Secrets())
