@@ -261,7 +261,9 @@ export const check = (examples: ReadonlyArray<Example>, homes: TypeHomes): Reado
       "run.ts",
       `import { runAll } from "${runtime}"\nawait runAll(import.meta.dirname, ${JSON.stringify(running)})\n`
     )
-    const ran = spawnSync(process.execPath, ["run.ts"], { cwd: folder, encoding: "utf8" })
+    // what an example leaves in the folder for temporary files goes as well
+    const env = { ...process.env, TMPDIR: folder, TEMP: folder, TMP: folder }
+    const ran = spawnSync(process.execPath, ["run.ts"], { cwd: folder, encoding: "utf8", env })
     const results = existsSync(join(folder, "results")) ? readFileSync(join(folder, "results"), "utf8").split("\n") : []
     for (const [position, { index, line }] of running.entries()) {
       const result = results[position]

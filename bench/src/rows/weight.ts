@@ -1,7 +1,7 @@
 /**
  * What programs weigh that take more or less of this library, and what it is made of: without time, so the same on any machine.
  *
- * `npm run bench -- weight`; the budgets that must not be passed are in `test/repository/bundle.test.ts`.
+ * `npm run bench -- weight`; the budgets that must not be passed are in `test/repository/bundle.process.test.ts`.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"

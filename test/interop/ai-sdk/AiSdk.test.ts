@@ -1,4 +1,4 @@
-/** Tools of the Vercel AI SDK by their shape; `test/sdk/ai.test.ts` tries the real ones. */
+/** Tools of the Vercel AI SDK by their shape; `test/sdk/ai.process.test.ts` tries the real ones. */
 import { assert } from "@effect/vitest"
 import { Approval, Approver, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"

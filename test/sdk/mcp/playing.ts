@@ -6,7 +6,7 @@ import type * as Mcp from "@kintsugi/interop/Mcp"
 import type { ExecutionError } from "@kintsugi/core/ToolError"
 import { Tool } from "@kintsugi/core"
 import { Effect, Layer, type Schema } from "effect"
-import { mkdtempSync, readFileSync, watch, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -24,9 +24,13 @@ export const program = (name: string): string => join(import.meta.dirname, name)
 
 export const node = process.execPath
 
-/** A file that a program writes to, and what stands there. */
-export const journal = () => {
-  const path = join(mkdtempSync(join(tmpdir(), "kintsugi-mcp-")), "journal")
+/** A file that a program writes to, and what stands there; it is removed when the scope closes. */
+export const journal = Effect.gen(function* () {
+  const folder = yield* Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(join(tmpdir(), "kintsugi-mcp-"))),
+    (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+  )
+  const path = join(folder, "journal")
   writeFileSync(path, "")
   const lines = Effect.sync(() => readFileSync(path, "utf8").trim().split("\n"))
   /** Waits until a line stands there. */
@@ -42,7 +46,7 @@ export const journal = () => {
       return Effect.sync(() => watcher.close())
     })
   return { path, lines, until }
-}
+})
 
 export const named = (tools: ReadonlyArray<Mcp.McpTool>, name: string): Mcp.McpTool => {
   const tool = tools.find((tool) => tool.name === name)

@@ -1,4 +1,4 @@
-/** Values without annotations: `test/repository/hovers.test.ts` looks at how the compiler prints their types. */
+/** Values without annotations: `test/repository/hovers.process.test.ts` looks at how the compiler prints their types. */
 import { Agent, AgentEvent, KintsugiError, LlmError, Recovery, RunError, Skill, Tool, ToolError } from "@kintsugi/core"
 import { Effect, Schema } from "effect"
 

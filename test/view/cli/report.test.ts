@@ -4,7 +4,9 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
-import { file, folder, kintsugi } from "./_support/playing.ts"
+import { kintsugi, place } from "./_support/playing.ts"
+
+const { file, folder } = place()
 
 const events = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
 const whole = file("events.jsonl", events)

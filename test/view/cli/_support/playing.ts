@@ -1,10 +1,9 @@
-/** The command line within the test's own process, with what it says, and as a process of its own. */
-import * as NodeChildProcessSpawner from "@effect/platform-node-shared/NodeChildProcessSpawner"
+/** The command line within the test's own process, with what it says. */
 import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
 import * as NodePath from "@effect/platform-node-shared/NodePath"
 import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
 import { ConfigProvider, Effect, Layer, Sink, Stdio, Stream } from "effect"
-import { spawnSync } from "node:child_process"
+import * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll } from "vitest"
@@ -12,14 +11,16 @@ import { run } from "../../../../packages/view/src/cli/program.ts"
 import { root } from "../../../../scripts/files.ts"
 
 /** Where the tests of one file keep their files; gone afterwards. Within the repository, so that policies find the packages. */
-mkdirSync(join(root, ".cache"), { recursive: true })
-export const folder = mkdtempSync(join(realpathSync(root), ".cache", "cli-"))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
-
-export const file = (name: string, text: string): string => {
-  const path = join(folder, name)
-  writeFileSync(path, text)
-  return path
+export const place = () => {
+  mkdirSync(join(root, ".cache"), { recursive: true })
+  const folder = mkdtempSync(join(realpathSync(root), ".cache", "cli-"))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const file = (name: string, text: string): string => {
+    const path = join(folder, name)
+    writeFileSync(path, text)
+    return path
+  }
+  return { folder, file }
 }
 
 export interface Said {
@@ -40,6 +41,12 @@ const text = (pieces: Array<string>) =>
     Effect.sync(() => void pieces.push(typeof piece === "string" ? piece : new TextDecoder().decode(piece)))
   )
 
+/** The command line asks for it, and starts nothing. */
+const noProcesses = Layer.succeed(
+  ChildProcessSpawner.ChildProcessSpawner,
+  ChildProcessSpawner.make(() => Effect.die("the command line starts no process"))
+)
+
 /** Runs it, and gives all that it says. */
 export const kintsugi = (
   parameters: ReadonlyArray<string>,
@@ -53,9 +60,7 @@ export const kintsugi = (
     stdoutIsTerminal: Effect.succeed(isTerminal),
     stdinIsTerminal: Effect.succeed(isTerminal)
   })
-  const services = NodeChildProcessSpawner.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer, stdio))
-  )
+  const services = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer, stdio, noProcesses)
   return Effect.runPromise(
     run(parameters, "1.2.3").pipe(
       Effect.map((code): Said => ({ code, out: out.join(""), err: err.join("") })),
@@ -63,21 +68,4 @@ export const kintsugi = (
       Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
     )
   )
-}
-
-export const main = join(root, "packages/view/src/cli/main.ts")
-
-/** A path as one word of a shell. */
-export const quoted = (path: string): string => `'${path.replaceAll("'", () => "'\\''")}'`
-
-/** Runs a command in a shell, where `kintsugi` is the program. */
-export const shell = (command: string, env: Readonly<Record<string, string>> = {}): Said => {
-  const { NO_COLOR: _n, FORCE_COLOR: _f, ...rest } = process.env
-  const program = `kintsugi() { ${quoted(process.execPath)} ${quoted(main)} "$@"; }`
-  const { status, stderr, stdout } = spawnSync("bash", ["-c", `set -o pipefail; ${program}; ${command}`], {
-    cwd: folder,
-    encoding: "utf8",
-    env: { ...rest, ...env }
-  })
-  return { code: status ?? -1, out: stdout, err: stderr }
 }

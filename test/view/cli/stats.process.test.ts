@@ -5,7 +5,11 @@ import { linkSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "n
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { root } from "../../../scripts/files.ts"
-import { file, folder, kintsugi, shell } from "./_support/playing.ts"
+import { kintsugi, place } from "./_support/playing.ts"
+import { shellIn } from "./_support/shell.ts"
+
+const { file, folder } = place()
+const shell = shellIn(folder)
 
 const events = readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8")
 const one = Stats.of(Recording.parse(events))

@@ -111,7 +111,7 @@ const shop = (log: string) =>
 describe("a server of the official SDK", { timeout: 30_000 }, () => {
   it.live("a failure that arrives as a success is one of category mcp, and no secret is said again [P1107]", () =>
     Effect.gen(function* () {
-      const server = yield* shop(journal().path)
+      const server = yield* shop((yield* journal).path)
       const soldOut = yield* failed(call(server, "sell", { item: "bread" }))
       assert(soldOut instanceof ToolError.ExecutionError)
       assert.deepInclude(soldOut, { tool: "sell", kind: "mcp-tool", category: "mcp" })
@@ -125,13 +125,13 @@ describe("a server of the official SDK", { timeout: 30_000 }, () => {
 
   it.live("the interruption of a call cancels it at the server, and so does its time limit [P1107]", () =>
     Effect.gen(function* () {
-      const { path, until } = journal()
+      const { path, until } = yield* journal
       const server = yield* shop(path)
       const waiting = yield* Effect.forkChild(call(server, "wait"))
       yield* until("waiting")
       yield* Fiber.interrupt(waiting)
       yield* until("cancelled")
-      const hasty = journal()
+      const hasty = yield* journal
       const limited = yield* Mcp.connect(
         "shop",
         Mcp.stdio({ command: node, args: [program("shop.ts")], env: { SHOP_LOG: hasty.path } }),
@@ -147,7 +147,7 @@ describe("a server of the official SDK", { timeout: 30_000 }, () => {
 
   it.live("a process that goes away fails its call, and the next call starts it again; the scope ends it [P1107]", () =>
     Effect.gen(function* () {
-      const { lines, path } = journal()
+      const { lines, path } = yield* journal
       yield* Effect.scoped(
         Effect.gen(function* () {
           const server = yield* shop(path)
@@ -165,7 +165,7 @@ describe("a server of the official SDK", { timeout: 30_000 }, () => {
 
   it.live("changes of the list are heard, and how far a call is [P1107]", () =>
     Effect.gen(function* () {
-      const server = yield* shop(journal().path)
+      const server = yield* shop((yield* journal).path)
       const listening = yield* Deferred.make<void>()
       const changed = yield* server.changes.pipe(
         Stream.onStart(Deferred.succeed(listening, undefined)),

@@ -5,7 +5,11 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { root } from "../../../scripts/files.ts"
-import { file, folder, kintsugi, main, shell } from "./_support/playing.ts"
+import { kintsugi, place } from "./_support/playing.ts"
+import { main, shellIn } from "./_support/shell.ts"
+
+const { file, folder } = place()
+const shell = shellIn(folder)
 
 file("events.jsonl", readFileSync(join(root, "docs/guide/pictures/events.jsonl"), "utf8"))
 file(

@@ -2,7 +2,11 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { file, folder, kintsugi, quoted, shell } from "./_support/playing.ts"
+import { kintsugi, place } from "./_support/playing.ts"
+import { quoted, shellIn } from "./_support/shell.ts"
+
+const { file, folder } = place()
+const shell = shellIn(folder)
 
 const policies = file(
   "policies.ts",
