@@ -34,13 +34,25 @@ export const textIn = (node: Node | undefined, field: string): string | undefine
   return typeof value === "string" ? value : undefined
 }
 
+/** The nodes right below it, the last first. */
+const below = (node: Node): ReadonlyArray<Node> => {
+  const found: Array<Node> = []
+  for (const value of Object.values(node)) {
+    if (!Array.isArray(value)) {
+      if (isNode(value)) found.push(value)
+      continue
+    }
+    for (const child of value) if (isNode(child)) found.push(child)
+  }
+  return found.reverse()
+}
+
 /** The node and all below it, parents first. */
 export function* walk(node: Node): Generator<Node> {
-  yield node
-  for (const value of Object.values(node)) {
-    for (const child of [value].flat()) {
-      if (isNode(child)) yield* walk(child)
-    }
+  const left = [node]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    yield next
+    left.push(...below(next))
   }
 }
 

@@ -28,7 +28,7 @@ const overDays: Passing = (effect) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(effect)
     for (let i = 0; i < 400 && fiber.pollUnsafe() === undefined; i++) {
-      for (let k = 0; k < 10; k++) yield* calm
+      for (let k = 0; k < 4; k++) yield* calm
       yield* TestClock.adjust(i < 240 ? "500 millis" : "20 minutes")
     }
     return yield* Fiber.await(fiber)
