@@ -34,13 +34,16 @@ const changed = new Set([
   ...listed(git("ls-files", "--others", "--exclude-standard", "-z"))
 ])
 
+const few = (paths: ReadonlyArray<string>): string =>
+  [...paths.slice(0, 5), ...(paths.length > 5 ? [`${paths.length - 5} more`] : [])].join(", ")
+
 const isPure = (path: string) => path.endsWith(".test.ts") && !path.endsWith(".process.test.ts")
 const { folders, processes, untested } = choose([...changed], (folder) => pathsIn(folder, isPure).length > 0)
 
 say(`${changed.size} files changed since ${base} (${commit.slice(0, 10)})`)
 say(folders.length === 0 ? "no folder of tests stands for them" : `tests of ${folders.join(", ")}`)
-if (untested.length > 0) say(`types alone: ${untested.join(", ")}`)
-if (processes.length > 0) say(`left to npm run test:processes: ${processes.join(", ")}`)
+if (untested.length > 0) say(`types alone: ${few(untested)}`)
+if (processes.length > 0) say(`left to npm run test:processes: ${few(processes)}`)
 say("")
 
 const succeeded =

@@ -34,7 +34,7 @@ export const textIn = (node: Node | undefined, field: string): string | undefine
   return typeof value === "string" ? value : undefined
 }
 
-/** The nodes right below it, the last first. */
+/** The nodes right below it. */
 const below = (node: Node): ReadonlyArray<Node> => {
   const found: Array<Node> = []
   for (const value of Object.values(node)) {
@@ -44,7 +44,7 @@ const below = (node: Node): ReadonlyArray<Node> => {
     }
     for (const child of value) if (isNode(child)) found.push(child)
   }
-  return found.reverse()
+  return found
 }
 
 /** The node and all below it, parents first. */
@@ -52,7 +52,7 @@ export function* walk(node: Node): Generator<Node> {
   const left = [node]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     yield next
-    left.push(...below(next))
+    left.push(...below(next).toReversed())
   }
 }
 
