@@ -47,8 +47,14 @@ export const withBrowser = async (
     // when it is killed, it leaves files there
     env: { ...process.env, TMPDIR: own.path }
   })
+  // where the browser ends while a page is made, Playwright waits for it for ever
+  const ended = new Promise<never>((_, reject) =>
+    browser.once("disconnected", () => reject(new Error("Chromium has ended")))
+  )
+  ended.catch(() => {})
   await use(async ({ expected, scheme = "light", url, what, width = 1280 }, use) => {
-    await using page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme })
+    const made = browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme })
+    await using page = await Promise.race([made, ended])
     page.setDefaultTimeout(LIMIT)
     const faults = faultsOf(page)
     await page.goto(url)
