@@ -1,10 +1,8 @@
 /** What a verdict is made of at run time. Its type parameters live in `Recovery.Verdict` only. */
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
-import type * as Result from "effect/Result"
 import type * as Schedule from "effect/Schedule"
 import type { Compaction, Overflow, Size } from "./Compaction.ts"
-import type { Issue } from "../data/Issue.ts"
 import type * as Message from "../data/Message.ts"
 import type { Kind as ToolKind, Severity } from "../errors/ToolError.ts"
 import type { Left } from "../errors/Trail.ts"
@@ -51,20 +49,21 @@ export interface FixRound {
   readonly context: FailureContext
 }
 
-/** The call that a fixer has to repair. */
+/** The call that a fixer has to repair, as the layer that guards it knows it. */
 export interface Broken {
-  readonly callId: string
   readonly tool: {
     readonly name: string
     readonly description: string
     readonly spec: () => Pick<Message.ToolSpec, "parameters">
-    readonly decodeResult: (text: string) => Result.Result<unknown, ReadonlyArray<Issue>>
   }
   /** Its arguments, as the fixer is to read them. */
   readonly raw: string
-  /** Takes an answer as the new arguments; gives the error of one that does not decode. */
-  readonly accept: (answer: string) => Effect.Effect<unknown>
+  readonly messageOf: (error: unknown) => string
   readonly helping: Helping<FixEvent>
+  /** Takes an answer of the fixer, if it fits. */
+  readonly take: (answer: string) => Effect.Effect<Fixed>
+  /** What a failure of the fixer itself means. */
+  readonly ended: (error: unknown) => Fixed
 }
 
 /** What became of one run of a fixer. */

@@ -1,16 +1,13 @@
-/** One run of a fixer around a failed call: what it reads, and what its end means. */
+/** One run of a fixer around a failed call: what it reads, and when its answer is taken. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import * as Result from "effect/Result"
-import * as Render from "./Render.ts"
-import { DeserializationError, EscalationError, ToolExecutionError } from "../errors/ToolError.ts"
 import type { Broken, Fix, Fixed, FixRound } from "./Node.ts"
 import { ReadsReport } from "./ReadsReport.ts"
 import { untouchable } from "./rules.ts"
 
 export const run: Fix["run"] = (rung, seen, round, broken) => {
-  const { helping } = broken
+  const { ended, helping, take } = broken
   if (helping.isAtWork) return Effect.succeed({ type: "skipped" })
   const input = inputOf(rung, seen, round, broken)
   const ending = Effect.matchCauseEffect(
@@ -19,7 +16,7 @@ export const run: Fix["run"] = (rung, seen, round, broken) => {
       onSuccess: (answer) =>
         helping.emitThen(
           () => ({ type: "fix-end", answer }),
-          () => take(rung, answer, broken)
+          () => take(answer)
         ),
       onFailure: (cause) => {
         const passing = untouchable(cause)
@@ -40,35 +37,6 @@ export const run: Fix["run"] = (rung, seen, round, broken) => {
   )
 }
 
-/** An escalation is told, a hard failure ends the call; anything else is one failed run. */
-const ended = (error: unknown): Fixed => {
-  if (error instanceof EscalationError) return { type: "escalated", reason: error.reason, severity: error.severity }
-  if (error instanceof ToolExecutionError) return { type: "fatal", error }
-  return { type: "failed", error }
-}
-
-const take = (rung: Fix, answer: string, broken: Broken): Effect.Effect<Fixed> => {
-  if (rung.as === "result") {
-    const decoded = broken.tool.decodeResult(answer)
-    if (Result.isSuccess(decoded)) return Effect.succeed({ type: "answered", value: decoded.success })
-    const { callId, tool } = broken
-    const error = DeserializationError.misfit(
-      `The answer of the fixer does not fit the result of tool '${tool.name}'`,
-      {
-        tool: tool.name,
-        callId,
-        rawValue: answer,
-        targetType: `${tool.name} result`,
-        issues: decoded.failure
-      }
-    )
-    return Effect.succeed({ type: "failed", error, next: error })
-  }
-  return Effect.map(broken.accept(answer), (error): Fixed =>
-    error === undefined ? { type: "repaired" } : { type: "failed", error, next: error }
-  )
-}
-
 const inputOf = (rung: Fix, seen: unknown, round: FixRound, broken: Broken): string => {
   if (rung.input !== undefined) return rung.input({ error: seen, context: round.context })
   const { fixer } = rung
@@ -77,13 +45,13 @@ const inputOf = (rung: Fix, seen: unknown, round: FixRound, broken: Broken): str
 }
 
 /** What a model-driven fixer reads. */
-const report = (rung: Fix, seen: unknown, round: FixRound, { raw, tool }: Broken): string =>
+const report = (rung: Fix, seen: unknown, round: FixRound, { messageOf, raw, tool }: Broken): string =>
   [
     `A call of tool '${tool.name}' failed.`,
     `Description: ${tool.description}`,
     `Arguments: ${raw}`,
     `JSON Schema of the arguments: ${JSON.stringify(tool.spec().parameters)}`,
-    `Error: ${Render.messageOf(seen)}`,
+    `Error: ${messageOf(seen)}`,
     `This is repair attempt ${round.run} of ${round.maxRuns}. Answer with ${wanted[rung.as]} and nothing else.`
   ].join("\n")
 

@@ -14,8 +14,8 @@ import type * as Approval from "../data/Approval.ts"
 import { canonical } from "../data/Digest.ts"
 import type * as Schema from "effect/Schema"
 import * as Meter from "../budget/Meter.ts"
+import { broken } from "./fixing.ts"
 import * as Gates from "./gates.ts"
-import { helpingCall } from "./helping.ts"
 import { Endings } from "./endings.ts"
 import type { Outcome } from "./outcome.ts"
 import type * as Driver from "../recovery/Driver.ts"
@@ -169,14 +169,14 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   fix(rung: Fix, seen: unknown, round: FixRound): Effect.Effect<Fixed> {
-    const { id: callId, name: tool } = this.#call
-    return rung.run(rung, seen, round, {
-      callId,
+    const call = {
       tool: this.#tool,
+      callId: this.#call.id,
       raw: this.#draft?.rung === rung ? this.#draft.text : Call.rawText(this.#raw),
-      helping: helpingCall(rung, seen, round, { callId, tool }, this.#run),
-      accept: (answer) => this.#accept(rung, answer)
-    })
+      run: this.#run,
+      accept: (answer: string) => this.#accept(rung, answer)
+    }
+    return rung.run(rung, seen, round, broken(rung, seen, round, call))
   }
 
   observe(decision: Recovery.Decision): Effect.Effect<void> {
