@@ -6,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { gzipSync } from "node:zlib"
-import { build, type Plugin } from "esbuild"
+import { build, type OutputFile, type Plugin } from "esbuild"
 import { build as buildPackages, isBuilt } from "../../scripts/build.ts"
 import { root } from "../../scripts/files.ts"
 import { dependencies, packages } from "../../scripts/packages.ts"
@@ -81,27 +81,30 @@ export const bundle = async (folder: string, name: string, entry: string): Promi
 
 const kilobytes = (contents: Uint8Array): number => gzipSync(contents, { level: 9 }).length / 1000
 
+const programOf = (folder: string, source: string) => ({
+  ...options,
+  stdin: { contents: source, resolveDir: folder, loader: "ts" as const }
+})
+
+/** Bundles a module of a project, and leaves its names as they are. Comments go, and with them the paths of its modules. */
+export const readable = async (folder: string, source: string): Promise<string> => {
+  const { outputFiles } = await build({ ...programOf(folder, source), minify: false, minifyWhitespace: true })
+  return outputFiles[0]?.text ?? ""
+}
+
 /** What a program weighs, in KB of 1,000 bytes. */
 export interface Weight {
   /** All of it, minified and gzipped. */
   readonly gzip: number
-  /**
-   * The same without Effect, which a program that imports it has anyway: what of it is needed is left out, and the rest is minified and
-   * gzipped by itself. Packages that ours depend on count as ours.
-   */
-  readonly beyondEffect: number
   /** Minified: by package, and by module, the heaviest first. */
   readonly packages: ReadonlyMap<string, number>
   readonly modules: ReadonlyArray<readonly [module: string, size: number]>
 }
 
-const withoutEffect = { external: ["effect/*"] }
-
 /** Weighs a module of a project. */
 export const weigh = async (folder: string, source: string): Promise<Weight> => {
-  const program = { ...options, stdin: { contents: source, resolveDir: folder } }
-  const [whole, own] = [await build(program), await build({ ...program, ...withoutEffect })]
-  const inputs = Object.values(whole.metafile.outputs).flatMap((output) => Object.entries(output.inputs))
+  const { metafile, outputFiles } = await build(programOf(folder, source))
+  const inputs = Object.values(metafile.outputs).flatMap((output) => Object.entries(output.inputs))
   const modules = inputs
     .map(([path, { bytesInOutput }]) => [nameOf(path), bytesInOutput / 1000] as const)
     .filter(([, size]) => size > 0)
@@ -111,9 +114,21 @@ export const weigh = async (folder: string, source: string): Promise<Weight> => 
     const name = /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? path
     sizes.set(name, (sizes.get(name) ?? 0) + size)
   }
-  const sizeOf = ({ outputFiles }: typeof whole) => kilobytes(outputFiles[0]?.contents ?? new Uint8Array())
-  return { gzip: sizeOf(whole), beyondEffect: sizeOf(own), packages: sizes, modules }
+  return { gzip: sizeOf(outputFiles), packages: sizes, modules }
 }
+
+const withoutEffect = { external: ["effect/*"] }
+
+/**
+ * What a module of a project weighs without Effect, which a program that imports it has anyway: what of it is needed is left out, and
+ * the rest is minified and gzipped by itself. Packages that ours depend on count as ours.
+ */
+export const weighBeyondEffect = async (folder: string, source: string): Promise<number> => {
+  const { outputFiles } = await build({ ...programOf(folder, source), ...withoutEffect })
+  return sizeOf(outputFiles)
+}
+
+const sizeOf = ([file]: ReadonlyArray<OutputFile>): number => kilobytes(file?.contents ?? new Uint8Array())
 
 const nameOf = (path: string): string => /.*node_modules\/(.*)/.exec(path)?.[1] ?? "the program"
 

@@ -1,15 +1,11 @@
 /**
- * What programs weigh that take more or less of this library, and what it is made of: without time, so the same on any machine.
+ * What programs weigh that take more or less of this library, and what they are made of: without time, so the same on any machine.
  *
- * `npm run bench -- weight`; the budgets that must not be passed are in `test/repository/bundle.process.test.ts`.
+ * `npm run bench -- weight`; the sizes that must not be passed are in `test/repository/agentBundles.process.test.ts` and `bundle.process.test.ts`.
  */
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
-import { inFolder, install, weigh } from "../bundling.ts"
-import { report } from "../figures.ts"
-import { programs } from "../weighed.ts"
-
-const shown = 12
+import { type Figure, report } from "../figures.ts"
+import { inFolder, install, weigh, weighBeyondEffect } from "../bundling.ts"
+import { agents, heaviest, programs, sourceOf } from "../weighed.ts"
 
 const targets = new Map<string, { readonly gzip?: Limit; readonly beyondEffect?: Limit }>([
   ["a table for an effect", { beyondEffect: { most: 5 } }],
@@ -23,15 +19,28 @@ interface Limit {
 
 await inFolder(async (folder) => {
   install(folder)
-  const all = { ...programs, "hello agent": readFileSync(join(folder, "ours.mjs"), "utf8") }
-  for (const [name, source] of Object.entries(all)) {
-    const { beyondEffect, gzip, modules, packages } = await weigh(folder, source)
+  const parts = Object.entries(programs)
+  for (const [name, source] of [...parts, ["hello agent", sourceOf("hello")] as const]) {
+    const weight = await weigh(folder, source)
+    const { gzip, packages } = weight
+    const beyondEffect = await weighBeyondEffect(folder, source)
     report(`${name}: what it weighs`, [
       { name: "gzip", value: gzip, unit: "KB", ...targets.get(name)?.gzip },
       { name: "gzip, beyond Effect", value: beyondEffect, unit: "KB", ...targets.get(name)?.beyondEffect },
       ...[...packages].map(([name, value]) => ({ name: `minified: ${name}`, value, unit: "KB" }))
     ])
-    // which change with every change of a source: for whoever looks, and not kept
-    for (const [module, size] of modules.slice(0, shown)) process.stdout.write(`    ${size.toFixed(2)} KB  ${module}\n`)
+    tell(heaviest(weight))
   }
+  const weighed: Array<Figure> = []
+  for (const agent of agents) {
+    const weight = await weigh(folder, sourceOf(agent))
+    weighed.push({ name: agent, value: weight.gzip, unit: "KB" })
+    tell([agent, ...heaviest(weight)])
+  }
+  report("Ten agents, each in one file: gzip", weighed)
 })
+
+/** Which modules are heavy changes with every change of a source: that is for people who look, and is not kept. */
+function tell(lines: ReadonlyArray<string>): void {
+  process.stdout.write(lines.map((line) => `    ${line}\n`).join(""))
+}

@@ -1,0 +1,93 @@
+/** Ten agents, each bundled into one file as a user would: how large it is, and what of the library is not in it. */
+import { mkdtempSync, realpathSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { install, readable, weigh } from "../../bench/src/bundling.ts"
+import { agents, heaviest, sourceOf } from "../../bench/src/weighed.ts"
+
+const folder = mkdtempSync(join(realpathSync(tmpdir()), "kintsugi-agents-"))
+
+beforeAll(() => install(folder), 240_000)
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** Minified and gzipped, in KB of 1,000 bytes, as it was reached last. A bundle that is much smaller by now has its size set anew. */
+const sizes: Readonly<Record<(typeof agents)[number], number>> = {
+  hello: 124.1,
+  table: 124.7,
+  fixer: 124.9,
+  streamed: 124.2,
+  approval: 125.4,
+  resumed: 127.5,
+  structured: 126.6,
+  telemetry: 129.3,
+  composed: 127.2,
+  models: 143.4
+}
+
+/** How far a size may be from what it was. */
+const spare = 0.015
+
+describe("an agent in one file", () => {
+  it.each(agents)("%s", async (agent) => {
+    const weight = await weigh(folder, sourceOf(agent))
+    const modules = heaviest(weight)
+    const told = `${agent}: ${weight.gzip} KB, and was ${sizes[agent]}. Its largest modules:\n${modules.join("\n")}\n`
+    expect(weight.gzip, told).toBeLessThan(agent === "hello" ? 125 : sizes[agent] * (1 + spare))
+    expect(weight.gzip, told).toBeGreaterThan(sizes[agent] * (1 - spare))
+    expect(new Set(modules).size).toBe(10)
+  })
+})
+
+const agentWith = (imports: string, rest: string): string =>
+  `${imports}\n${sourceOf("hello")}\nexport const more = (show: (shown: unknown) => void) => ${rest}`
+
+/**
+ * What an agent brings along only if it is used, with a program that uses it, and texts of its code by which it is known wherever it
+ * stands: a name, a message, a call. They are looked for in a bundle whose names are left as they are.
+ */
+const parts: Readonly<Record<string, readonly [using: string, marks: ReadonlyArray<RegExp>]>> = {
+  "the codec of snapshots": [
+    sourceOf("resumed"),
+    [/inARow: ?[\w$.]+\(\{ ?tool:/, /Expected a document that is not nested so deeply/]
+  ],
+  "what was decided while a run was suspended": [sourceOf("resumed"), [/it was asked for when the call was made/]],
+  "the gate of approvals": [sourceOf("approval"), [/has a tool that needs an Approver, and there is none/]],
+  "the reports of fixers": [sourceOf("fixer"), [/This is repair attempt /, /the corrected arguments as JSON/]],
+  explanations: [
+    agentWith(
+      'import * as Explanation from "@kintsugi/core/Explanation"',
+      "show(Explanation.formatRun(Agent.explain(agent)))"
+    ),
+    [/chosen at each failure, bounded by the caps of a call alone/, /a run, at worst: /, /\bexplainRun\b/]
+  ],
+  compactions: [sourceOf("models"), [/type: ?"compacted"/, /"dropOldest"/]],
+  "the rules of routers": [sourceOf("composed"), [/\bbyRule\b/]],
+  "the stream of UI messages": [
+    agentWith(
+      'import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"',
+      'show([UiMessageStream.headers, UiMessageStream.fromStream(agent.stream("1 + 1"))])'
+    ),
+    [/x-vercel-ai-ui-message-stream/, /"tool-input-available"/]
+  ],
+  "the schema of events": [
+    agentWith('import * as AgentEvent from "@kintsugi/core/AgentEvent"', "show(AgentEvent.AgentEvent)"),
+    [/"skill-chosen": ?[\w$.]+\("skill-chosen"/, /\[ ?"stop", ?"extend", ?"checkpoint" ?\]/]
+  ]
+}
+
+describe("a hello agent goes without", () => {
+  let hello = ""
+  beforeAll(async () => {
+    hello = await readable(folder, sourceOf("hello"))
+    expect(hello).toContain("Adds two numbers.")
+  })
+
+  it.each(Object.entries(parts))("%s", async (_, [using, marks]) => {
+    const found = await readable(folder, using)
+    for (const mark of marks) {
+      expect(found).toMatch(mark)
+      expect(hello).not.toMatch(mark)
+    }
+  })
+})
