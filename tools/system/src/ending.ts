@@ -48,7 +48,7 @@ export const run = async (
     ...options,
     env: { ...process.env, ...env }
   })
-  using _ = atTheEnd(() => void child.kill("SIGKILL"))
+  using _ = atTheEnd(() => void child.kill())
   let [out, errors] = ["", ""]
   child.stdout?.on("data", (chunk) => (out += String(chunk)))
   child.stderr?.on("data", (chunk) => (errors += String(chunk)))
