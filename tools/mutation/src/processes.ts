@@ -57,7 +57,8 @@ export const run = async (
     cwd: root,
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
-    env: { ...process.env, NO_COLOR: "1", [PLAN]: planPath }
+    // as many cases as where `CI` is set
+    env: { KINTSUGI_CASES: "1000", ...process.env, NO_COLOR: "1", [PLAN]: planPath }
   })
   let printed = ""
   for (const stream of [child.stdout, child.stderr])
