@@ -4,11 +4,16 @@ import { tallyReporter } from "./scripts/tally.ts"
 const tests = ["test/**/*.test.ts", "tools/*/test/**/*.test.ts"]
 const processes = ["test/**/*.process.test.ts", "tools/*/test/**/*.process.test.ts"]
 
+/** What measures time: one after the other, when all others have ended. */
+const timed = "test/repository/start.process.test.ts"
+
 const settings = {
   // No test waits for a clock: a limit is for what hangs, and a busy machine is slow.
   testTimeout: 30_000,
   hookTimeout: 30_000,
-  setupFiles: ["test/_support/seed.ts"]
+  setupFiles: ["test/_support/seed.ts"],
+  // The bin leaves nothing in the folder of the machine where Node keeps what it has compiled.
+  env: { NODE_DISABLE_COMPILE_CACHE: "1" }
 }
 
 export default defineConfig({
@@ -29,7 +34,8 @@ export default defineConfig({
         }
       },
       // What starts processes or needs installations of its own.
-      { test: { ...settings, name: "processes", include: processes } },
+      { test: { ...settings, name: "processes", include: processes, exclude: [timed, ...configDefaults.exclude] } },
+      { test: { ...settings, name: "timed", include: [timed], sequence: { groupOrder: 1 } } },
       {
         test: {
           name: "types",

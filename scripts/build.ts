@@ -5,8 +5,9 @@
  *   node scripts/launch.mjs scripts/build.ts
  */
 import { spawnSync } from "node:child_process"
-import { chmodSync, existsSync, rmSync, statSync } from "node:fs"
-import { join } from "node:path"
+import { createHash } from "node:crypto"
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { pathsBelow, pathsIn, root } from "./files.ts"
 import { manifestOf, packages } from "./packages.ts"
 import { binary } from "./tools.ts"
@@ -14,27 +15,38 @@ import { binary } from "./tools.ts"
 /** The bin `kintsugi`, from the root. */
 export const bin = "packages/view/dist/cli/main.js"
 
-const changedAt = (path: string): number => statSync(join(root, path)).mtimeMs
+const noted = join(root, ".cache/built")
 
-/** Whether every package was built after its last change. */
+/** Stands for all that the build reads, by its paths and its text. */
+const fingerprint = (): string => {
+  const hash = createHash("sha256")
+  const own = ["build", "files", "merge", "packages", "pure"].map((name) => `scripts/${name}.ts`)
+  const inputs = packages.flatMap((name) =>
+    ["src", "package.json", "tsconfig.build.json"].flatMap((path) => pathsIn(`packages/${name}/${path}`))
+  )
+  for (const path of [...own, ...inputs, "tsconfig.base.json", "pnpm-lock.yaml"]) {
+    hash
+      .update(`${path}\0`)
+      .update(readFileSync(join(root, path)))
+      .update("\0")
+  }
+  return hash.digest("hex")
+}
+
+/** Whether every package was built as it is now. */
 export const isBuilt = (): boolean => {
-  const sources = packages.flatMap((name) => [
-    ...pathsIn(`packages/${name}/src`),
-    `packages/${name}/package.json`,
-    `packages/${name}/tsconfig.build.json`
-  ])
-  const changed = Math.max(...["scripts/build.ts", "scripts/merge.ts", "scripts/pure.ts", ...sources].map(changedAt))
   const exported = packages.flatMap((name) =>
     Object.values(manifestOf(name).publishConfig.exports).map((path) => join(`packages/${name}`, path))
   )
-  const builtAt = [...exported, bin]
-  if (!builtAt.every((path) => existsSync(join(root, path)))) return false
-  return changed < Math.min(...builtAt.map(changedAt))
+  if (![...exported, bin].every((path) => existsSync(join(root, path)))) return false
+  return existsSync(noted) && readFileSync(noted, "utf8") === fingerprint()
 }
 
 /** Builds all packages anew; whether that went well. The compiler's messages go to standard output. */
-export const build = (): boolean =>
-  packages.every((name) => {
+export const build = (): boolean => {
+  rmSync(noted, { force: true })
+  const before = fingerprint()
+  const isDone = packages.every((name) => {
     const folder = join(root, "packages", name)
     // without its notes, the compiler takes for written what is in no folder any more
     for (const old of ["dist", "tsconfig.build.tsbuildinfo"])
@@ -49,6 +61,12 @@ export const build = (): boolean =>
     if (merged && name === "view") chmodSync(join(root, bin), 0o755)
     return merged
   })
+  if (isDone) {
+    mkdirSync(dirname(noted), { recursive: true })
+    writeFileSync(noted, before)
+  }
+  return isDone
+}
 
 /** Whether a script of ours ended well. */
 const node = (script: string, parameters: ReadonlyArray<string>, cwd = root): boolean =>

@@ -14,7 +14,7 @@ import { build, format, installations, lint, runAll, runTests, tests, types } fr
 /** Seconds on 2 idle cores, once everything is installed. */
 const BUDGET = 150
 
-const processes = ["processes", "types"]
+const processes = ["processes", "timed", "types"]
 
 const checks = (): boolean => {
   if (process.argv[2] === "processes") return runAll([...installations, build]) && runTests(tests(processes))

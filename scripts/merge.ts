@@ -11,7 +11,7 @@
  * cannot leave out a part.
  */
 import { readFileSync, writeFileSync } from "node:fs"
-import { dirname, join, posix, resolve } from "node:path"
+import { dirname, join, posix, relative, resolve } from "node:path"
 import { type Plugin, rolldown } from "rolldown"
 import { pathsBelow, read, root } from "./files.ts"
 import { exportsOf, manifestOf } from "./packages.ts"
@@ -68,11 +68,13 @@ class Graph {
   }
 }
 
-/** Marks come first, so that what nobody uses is left out. Lines stay where they are. */
-const marks: Plugin = {
+/** Marks our sources, and first, so that unused code is left out. Lines stay where they are. */
+const marking = (sources: string): Plugin => ({
   name: "marks",
-  transform: (code, id) => ({ code: marked(code, id.endsWith(".ts") ? "ts" : "js"), map: null })
-}
+  transform: (code, id) => (isBelow(sources, id) ? { code: marked(code, "ts"), map: null } : undefined)
+})
+
+const isBelow = (folder: string, path: string): boolean => !relative(folder, path).startsWith("..")
 
 /** Writes the files of a package into its `dist`, where the compiler has left the declarations and the indexes. */
 export const merge = async (name: string): Promise<void> => {
@@ -81,11 +83,15 @@ export const merge = async (name: string): Promise<void> => {
   const isExternal = (id: string): boolean => external.test(id)
   const graph = new Graph()
   const exported = exportsOf(name)
-  const roots = (small[name] ?? []).map((module) => join(root, exported.get(`@kintsugi/${name}/${module}`) ?? ""))
+  const roots = (small[name] ?? []).map((module) => {
+    const path = exported.get(`@kintsugi/${name}/${module}`)
+    if (path === undefined) throw new Error(`${name} exports no ${module} any more`)
+    return join(root, path)
+  })
   let loaded: ReadonlySet<string> | undefined
   const isMain = (id: string): boolean => {
     const allowed = (loaded ??= graph.foreignTo(roots))
-    return !id.includes("/testing/") && [...graph.foreignTo([id])].every((foreign) => allowed.has(foreign))
+    return !/[\\/]testing[\\/]/.test(id) && [...graph.foreignTo([id])].every((foreign) => allowed.has(foreign))
   }
   const sources = posix.join("packages", name, "src")
   const nameOf = (path: string): string => posix.relative(sources, path).replace(/\.ts$/, "")
@@ -97,7 +103,7 @@ export const merge = async (name: string): Promise<void> => {
     preserveEntrySignatures: "strict",
     tsconfig: false,
     transform: { target: "es2024" },
-    plugins: [graph.plugin(isExternal), marks]
+    plugins: [graph.plugin(isExternal), marking(join(folder, "src"))]
   })
   await bundle.write({
     dir: join(folder, "dist"),
@@ -117,7 +123,7 @@ const leaveOutSources = (folder: string): void => {
     const file = join(folder, "dist", path)
     const map = JSON.parse(readFileSync(file, "utf8"))
     if (map.sourcesContent === undefined) continue
-    const isPublished = (source: string): boolean => resolve(dirname(file), source).startsWith(join(folder, "src"))
+    const isPublished = (source: string): boolean => isBelow(join(folder, "src"), resolve(dirname(file), source))
     map.sourcesContent = map.sources.map((source: string, index: number) =>
       isPublished(source) ? null : map.sourcesContent[index]
     )

@@ -1,12 +1,12 @@
 /** The command line as a process. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { root } from "../../../scripts/files.ts"
 import { kintsugi, place } from "./_support/playing.ts"
-import { main, shellIn } from "./_support/shell.ts"
+import { main, quoted, shellIn } from "./_support/shell.ts"
 
 const { file, folder } = place()
 const shell = shellIn(folder)
@@ -128,6 +128,22 @@ describe("the command line", () => {
       expect(existsSync(target)).toBe(false)
     }
   })
+
+  it(
+    "keeps what Node compiles of it for the next start, unless the environment forbids that [P1254]",
+    { timeout },
+    () => {
+      const kept = (environment: string) => {
+        const temporary = mkdtempSync(join(folder, "temporary-"))
+        const { code, err } = shell(`export TMPDIR=${quoted(temporary)}; ${environment}; kintsugi --version`)
+        expect([code, err]).toEqual([0, ""])
+        return readdirSync(temporary, { recursive: true }).length
+      }
+      // its own modules and those of Effect, each a file
+      expect(kept("unset NODE_DISABLE_COMPILE_CACHE NODE_COMPILE_CACHE")).toBeGreaterThan(100)
+      expect(kept("export NODE_DISABLE_COMPILE_CACHE=1")).toBe(0)
+    }
+  )
 
   it("colours on a terminal alone, and not where NO_COLOR is set [P1241]", { timeout }, async () => {
     const escape = "\u001b["
