@@ -1,6 +1,8 @@
 /** The JSON key counter: an agent that counts keys, and two fixers for the calls that fail. */
 import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
-import { Effect, Predicate, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 
 /** The text is no JSON object, so it has no keys. */
 export class NoKeys extends Schema.TaggedError<NoKeys>()("NoKeys", { json: Schema.String, problem: Schema.String }) {

@@ -1,6 +1,6 @@
 /** What goes wrong between the agent and the stand-in model. */
 import { Fault, type LoopbackServer, OpenAiChatWire } from "@kintsugi/providers/testing"
-import { Predicate } from "effect"
+import * as Predicate from "effect/Predicate"
 import type { Faults } from "./cli.ts"
 
 /** A script for one server. */

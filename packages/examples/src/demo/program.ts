@@ -1,7 +1,10 @@
 /** One run of the demo: reads the text, lets the agent count, shows what happens, says how it ended. */
 import { Agent, type AgentEvent, type Message } from "@kintsugi/core"
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
-import { Effect, Queue, Schema, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import { resolve } from "node:path"
 import type { Readable } from "node:stream"
 import { analyst } from "./agents.ts"
