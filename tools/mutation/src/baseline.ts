@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { filesIn } from "../../../scripts/files.ts"
 import { run } from "./processes.ts"
 import { type Baseline, cache } from "./protocol.ts"
+import { withoutReasons } from "./reasons.ts"
 import { testFolders } from "./targets.ts"
 
 export const hashOf = (...texts: ReadonlyArray<string>): string =>
@@ -31,7 +32,9 @@ const readKept = (): Readonly<Record<string, Kept>> => (existsSync(path) ? JSON.
 
 /** The survey of all test files; only what changed is run. */
 export const survey = async (say: (line: string) => void): Promise<Surveyed> => {
-  const sources = filesIn("packages", (name) => name.endsWith(".ts")).map((file) => file.path + file.text)
+  const sources = filesIn("packages", (name) => name.endsWith(".ts")).map(
+    ({ path, text }) => path + withoutReasons(text)
+  )
   const all = testFolders.flatMap((folder) => filesIn(folder, (name) => name.endsWith(".ts")))
   const shared = all.filter((file) => !file.path.endsWith(".test.ts")).map((file) => file.path + file.text)
   const base = hashOf(...sources, ...shared)

@@ -1,6 +1,6 @@
 /**
- * Mutation testing: says how many small mistakes in the sources the tests find out, and fails when it is too few or when a survivor
- * is not explained in `tools/mutation/accepted.json`.
+ * Mutation testing: says how many small mistakes in the sources the tests find out, and fails when it is too few or when no comment
+ * above its line explains a survivor; `reasons.ts` has the form of these comments.
  *
  *   npm run mutation                     everything; `docs/mutation.md` tells what comes of it
  *   npm run mutation -- Backoff Budget   some of the targets of `tools/mutation/src/targets.ts`
@@ -11,8 +11,6 @@
  *   --no-rules     does not look for tests of rules that find out no mutant
  *   --write        writes docs/mutation.md
  *   --date=…       the date that the page tells; today without it
- *   --print        prints the survivors that are not explained as JSON, to be explained in accepted.json
- *
  *   --fresh        forgets what is known from before
  *
  * What is known is kept in `.cache/mutation`: that a test found a mutant out, as long as neither the mutant's file nor the test's
@@ -24,13 +22,13 @@ import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { filesIn, root } from "../../../scripts/files.ts"
 import { installIn } from "../../../scripts/sdk.ts"
-import { keyOf, readAccepted } from "./accepted.ts"
 import { survey } from "./baseline.ts"
 import { instrument } from "./instrument.ts"
 import { tryAll } from "./mutants.ts"
 import { complaints, page, type Results, scoreOf } from "./report.ts"
 import { cache } from "./protocol.ts"
-import { idleTests } from "./rules.ts"
+import { reasonsIn } from "./reasons.ts"
+import { idleTests, readAccepted } from "./rules.ts"
 import { targetOf, targets } from "./targets.ts"
 import { uncompilable } from "./types.ts"
 
@@ -43,6 +41,9 @@ const isOn = (name: string): boolean => process.argv.includes(`--${name}`)
 const names = process.argv.slice(2).filter((one) => !one.startsWith("--"))
 const unknown = names.filter((name) => !targets.some((target) => target.name === name))
 if (unknown.length > 0) throw new Error(`no such target: ${unknown.join(", ")}`)
+const read = filesIn("packages", (path) => path.endsWith(".ts")).map(reasonsIn)
+const problems = read.flatMap((one) => one.problems)
+if (problems.length > 0) throw new Error(`reasons that cannot be read:\n${problems.join("\n")}`)
 if (!installIn("tools/mutation")) throw new Error("could not install the instrumenter: see the messages above")
 
 const isChosen = (file: string): boolean => names.length === 0 || names.includes(targetOf(file)?.name ?? "")
@@ -64,10 +65,14 @@ const senseless = uncompilable(
 const outcomes = tried.filter(({ mutant }) => !senseless.has(mutant.id))
 const isHunting = !isOn("no-rules") && names.length === 0
 const idle = isHunting ? await idleTests(outcomes, surveyed, { say, workers }) : { idle: [], elsewhere: [], count: 0 }
-const { survivors: mayLive, tests } = readAccepted()
-// of tests that were not looked at, nothing is known
-const accepted = { survivors: mayLive, tests: isHunting ? tests : [] }
-const results: Results = { outcomes, uncompilable: senseless.size, idle, accepted }
+const results: Results = {
+  outcomes,
+  uncompilable: senseless.size,
+  idle,
+  reasons: read.flatMap(({ reasons }) => reasons),
+  // of tests that were not looked at, nothing is known
+  acceptedTests: isHunting ? readAccepted() : []
+}
 
 for (const file of new Set(outcomes.map(({ mutant }) => mutant.file))) {
   const { mutants, percent, survived } = scoreOf(outcomes.filter(({ mutant }) => mutant.file === file))
@@ -77,22 +82,6 @@ if (isOn("write")) {
   const date = option("date") ?? new Date().toISOString().slice(0, 10)
   const machine = `a machine with ${availableParallelism()} cores`
   writeFileSync(join(root, "docs/mutation.md"), page(results, { date, machine }))
-}
-if (isOn("print")) {
-  const explained = new Set(results.accepted.survivors.map(keyOf))
-  const open = outcomes.filter(({ mutant, status }) => status === "survived" && !explained.has(keyOf(mutant)))
-  const entries = open.map(({ mutant: { file, from, line, mutator, nth, text, to }, ran }) => ({
-    file,
-    text,
-    mutator,
-    from,
-    to,
-    nth,
-    reason: "",
-    line,
-    ran
-  }))
-  say(JSON.stringify(entries, undefined, 2))
 }
 const wrong = complaints(results)
 for (const line of wrong) say(line)

@@ -7,6 +7,7 @@ import { byTurns, coverage, filesFor, sharesOf, within } from "./choice.ts"
 import { identity, type Placed } from "./instrument.ts"
 import { run } from "./processes.ts"
 import { type Baseline, cache, type Job, type Mutant, type Plan, type Result, type Status } from "./protocol.ts"
+import { withoutReasons } from "./reasons.ts"
 
 /** What became of a mutant. */
 export interface Outcome {
@@ -130,7 +131,7 @@ export const tryAll = async (
   const all = placed.map(({ mutant }) => mutant)
   const mutants = all.filter(({ file }) => chosen(file))
   const reached = coverage(surveyed.tests)
-  const texts = new Map(sources.map((file) => [file.path, file.text]))
+  const texts = new Map(sources.map(({ path, text }) => [path, withoutReasons(text)]))
   const kept = readKept()
   const fileOf = new Map(surveyed.tests.map(({ file, key }) => [key, file]))
   const everything = hashOf(...surveyed.hashes.values(), String(share))

@@ -1,8 +1,8 @@
 /** The page of the results, and what is wrong with them. */
-import { type Acceptance, type Accepted, keyOf } from "./accepted.ts"
 import type { Outcome } from "./mutants.ts"
 import type { Mutant } from "./protocol.ts"
-import type { Idle } from "./rules.ts"
+import { nameOf, named, type Reason } from "./reasons.ts"
+import type { Accepted, Idle } from "./rules.ts"
 import { LEAST, targetOf, targets } from "./targets.ts"
 
 /** What became of all mutants, those left out that do not compile. */
@@ -10,7 +10,10 @@ export interface Results {
   readonly outcomes: ReadonlyArray<Outcome>
   readonly uncompilable: number
   readonly idle: Idle
-  readonly accepted: Acceptance
+  /** Why mutants survive, of all sources. */
+  readonly reasons: ReadonlyArray<Reason>
+  /** Tests of rules that may find out nothing. */
+  readonly acceptedTests: ReadonlyArray<Accepted>
 }
 
 interface Score {
@@ -33,14 +36,26 @@ const filesOf = (outcomes: ReadonlyArray<Outcome>) => [...new Set(outcomes.map((
 const survivorsIn = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Mutant> =>
   outcomes.filter(({ status }) => status === "survived").map(({ mutant }) => mutant)
 
+const explained = (outcomes: ReadonlyArray<Outcome>, reasons: ReadonlyArray<Reason>) =>
+  named(
+    reasons,
+    outcomes.map(({ mutant }) => mutant)
+  )
+
+/** The survivors that no reason names. */
+export const unexplained = ({ outcomes, reasons }: Pick<Results, "outcomes" | "reasons">): ReadonlyArray<Mutant> => {
+  const known = new Set(explained(outcomes, reasons).flatMap(({ mutants }) => mutants))
+  return survivorsIn(outcomes).filter((mutant) => !known.has(mutant))
+}
+
 /** Everything for which the run fails, one line each. */
-export const complaints = ({ accepted, idle, outcomes }: Results): ReadonlyArray<string> => {
-  const survivors = survivorsIn(outcomes)
-  const explained = new Set(accepted.survivors.map(keyOf))
-  const alive = new Set(survivors.map(keyOf))
+export const complaints = ({ acceptedTests, idle, outcomes, reasons }: Results): ReadonlyArray<string> => {
+  const all = outcomes.map(({ mutant }) => mutant)
+  const alive = new Set(survivorsIn(outcomes))
   const files = new Set(filesOf(outcomes))
+  const tried = reasons.filter(({ file }) => files.has(file))
   const overall = scoreOf(outcomes).percent
-  const explainedTests = new Set(accepted.tests.map(({ test }) => test))
+  const explainedTests = new Set(acceptedTests.map(({ test }) => test))
   const idleKeys = new Set(idle.idle.map(({ key }) => key))
   return [
     ...(overall < LEAST.overall ? [`the score is ${overall.toFixed(1)} %, below ${LEAST.overall} %`] : []),
@@ -48,16 +63,24 @@ export const complaints = ({ accepted, idle, outcomes }: Results): ReadonlyArray
       const { percent } = scoreOf(outcomes.filter(({ mutant }) => mutant.file === file))
       return percent < LEAST.file ? [`${file}: the score is ${percent.toFixed(1)} %, below ${LEAST.file} %`] : []
     }),
-    ...survivors
-      .filter((mutant) => !explained.has(keyOf(mutant)))
-      .map(({ file, from, line, to }) => `${file}:${line}: survived without a reason: ${from} => ${to}`),
-    ...accepted.survivors
-      .filter((one) => files.has(one.file) && !alive.has(keyOf(one)))
-      .map(({ file, from, text, to }) => `${file}: is found out and needs no reason: ${from} => ${to} in ${text}`),
+    ...unexplained({ outcomes, reasons }).map(
+      (mutant) =>
+        `${mutant.file}:${mutant.line}: // Mutant ${nameOf(mutant, all)} survives, without a reason: ${mutant.from} => ${mutant.to}`
+    ),
+    ...explained(outcomes, tried).flatMap(({ mutants, reason: { file, line, to } }) =>
+      mutants.length === 0
+        ? [`${file}:${line}: a reason names no mutant of this line: ${to}`]
+        : mutants
+            .filter((mutant) => !alive.has(mutant))
+            .map(({ from }) => `${file}:${line}: is found out and needs no reason: ${from} => ${to}`)
+    ),
+    ...reasons
+      .filter(({ file }) => targetOf(file) === undefined)
+      .map(({ file, line }) => `${file}:${line}: a reason in a file that is not mutated`),
     ...idle.idle
       .filter(({ key }) => !explainedTests.has(key))
       .map(({ key }) => `finds out no mutant, without a reason: ${key}`),
-    ...accepted.tests.filter(({ test }) => !idleKeys.has(test)).map(({ test }) => `needs no reason: ${test}`)
+    ...acceptedTests.filter(({ test }) => !idleKeys.has(test)).map(({ test }) => `needs no reason: ${test}`)
   ]
 }
 
@@ -79,14 +102,15 @@ const head = (name: string) => [
   "| --- | --- | --- | --- | --- | --- |"
 ]
 
-const survivorLines = (outcomes: ReadonlyArray<Outcome>, accepted: ReadonlyArray<Accepted>): ReadonlyArray<string> => {
-  const reasons = new Map(accepted.map((one) => [keyOf(one), one.reason]))
+const survivorLines = (outcomes: ReadonlyArray<Outcome>, reasons: ReadonlyArray<Reason>): ReadonlyArray<string> => {
+  const known = new Map(
+    explained(outcomes, reasons).flatMap(({ mutants, reason }) => mutants.map((mutant) => [mutant, reason.reason]))
+  )
   return filesOf(outcomes).flatMap((file) => {
     const survivors = survivorsIn(outcomes.filter(({ mutant }) => mutant.file === file))
     if (survivors.length === 0) return []
     const rows = survivors.map(
-      (mutant) =>
-        `| ${code(mutant.from)} | ${code(mutant.to)} | ${cell(reasons.get(keyOf(mutant)) ?? "**not explained**")} |`
+      (mutant) => `| ${code(mutant.from)} | ${code(mutant.to)} | ${cell(known.get(mutant) ?? "**not explained**")} |`
     )
     return ["", `### ${file}`, "", "| instead of | stands | why it survives |", "| --- | --- | --- |", ...rows]
   })
@@ -103,11 +127,11 @@ const counted = <A>(
 
 /** The page. */
 export const page = (
-  { accepted, idle, outcomes, uncompilable }: Results,
+  { acceptedTests, idle, outcomes, reasons, uncompilable }: Results,
   { date, machine }: { date: string; machine: string }
 ) => {
   const named = (name: string) => outcomes.filter(({ mutant }) => targetOf(mutant.file)?.name === name)
-  const reasons = new Map(accepted.tests.map(({ reason, test }) => [test, reason]))
+  const whyIdle = new Map(acceptedTests.map(({ reason, test }) => [test, reason]))
   return [
     "# Mutation testing",
     "",
@@ -116,8 +140,9 @@ export const page = (
     "A mutant is the source with one small mistake in it: a `<` for a `<=`, a text or a block left out, a condition that is always",
     "true. The tests find a mutant out when one of them fails, or does not end, because of it. The mutants are Stryker's, without",
     `those that do not compile (${uncompilable} here). \`npm run mutation\` tries them all and fails when the score is below`,
-    `${LEAST.overall} % overall or ${LEAST.file} % in a file, when a survivor is not explained in \`tools/mutation/accepted.json\`, when an`,
-    "explained one is found out by now, or when a test that is named after a rule finds out no mutant and that is not explained.",
+    `${LEAST.overall} % overall or ${LEAST.file} % in a file, when no comment above its line explains a survivor, when a`,
+    "comment explains a mutant that is found out by now, or when a test that is named after a rule finds out no mutant and",
+    "`tools/mutation/idleTests.json` has no reason for that.",
     "",
     `Measured on ${date}, on ${machine}, with the tests of the packages and of \`test/laws\`.`,
     "",
@@ -148,10 +173,10 @@ export const page = (
       ? "All others find out at least one."
       : `Of the others, ${idle.idle.length} find out none of the mutants that they come by:`,
     ...(idle.idle.length === 0 ? [] : ["", "| test | why |", "| --- | --- |"]),
-    ...idle.idle.map(({ key }) => `| ${cell(key)} | ${cell(reasons.get(key) ?? "**not explained**")} |`),
+    ...idle.idle.map(({ key }) => `| ${cell(key)} | ${cell(whyIdle.get(key) ?? "**not explained**")} |`),
     "",
     "## Survivors",
-    ...survivorLines(outcomes, accepted.survivors),
+    ...survivorLines(outcomes, reasons),
     ""
   ].join("\n")
 }

@@ -1,11 +1,21 @@
 /** Tests that are named after rules and find out no mutant. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { root } from "../../../scripts/files.ts"
 import { idsOfTitle } from "../../../scripts/ruleIds.ts"
 import { hashOf, type Surveyed } from "./baseline.ts"
 import { chunks, type Outcome, pool } from "./mutants.ts"
 import { run } from "./processes.ts"
 import { type Baseline, cache, type Hunt } from "./protocol.ts"
+
+/** A test of a rule that may find out no mutant. */
+export interface Accepted {
+  readonly test: string
+  readonly reason: string
+}
+
+export const readAccepted = (): ReadonlyArray<Accepted> =>
+  JSON.parse(readFileSync(join(root, "tools/mutation/idleTests.json"), "utf8"))
 
 /** Whether a test is named after a rule. */
 export const isOfRule = (title: string): boolean => idsOfTitle(title).length > 0

@@ -168,6 +168,7 @@ const textOf = ({ metadata, result, summary }: Completion.Completion): string =>
 
 const Told = Schema.String.pipe(
   Schema.decodeTo(Schema.instanceOf(Completion.Completion), {
+    // Mutant `""` survives: wording only. A completion without text still fails, and no rule promises the words
     decode: SchemaGetter.forbidden(() => "No text is a completion"),
     encode: SchemaGetter.transform(textOf)
   })

@@ -30,6 +30,7 @@ import { once } from "../data/Once.ts"
 import { areUnsafe, MayBeUnsafe } from "../tool/Unsafe.ts"
 import { Cost, type Estimated, free } from "../recovery/Cost.ts"
 
+// Mutant `""` survives: only this constant writes and reads the key, and no other symbol has an empty name
 export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
 
 /**
@@ -117,6 +118,8 @@ export interface Definition {
 /** An agent that has nothing but a name. */
 export const blank = (name: string): Definition => ({
   name,
+  // Mutant `"Stryker was here!"` survives: `Agent.make` replaces the text. What else starts from the blank definition
+  // is a function or a composition, which has no prompt
   prompt: "",
   budget: Budget.make(),
   model: undefined,

@@ -30,6 +30,7 @@ const goingOn = Effect.succeed(again)
 
 /** Goes on once something was told; what is told to nobody takes no step. */
 const after = <A, R>(told: Effect.Effect<void>, next: () => Effect.Effect<A, never, R>): Effect.Effect<A, never, R> =>
+  // Mutant `false` survives: speed only. Where `told` does nothing, going on takes two steps more
   told === Effect.void ? next() : Effect.flatMap(told, next)
 
 /** What is kept of a slot: a row and a rung, never the identity of a verdict. */
@@ -337,6 +338,7 @@ const begun = (node: Retry, place: Slot): Effect.Effect<Stepper> =>
     const { steps } = place
     if (steps === undefined) return Effect.succeed(stepper)
     // whatever ended it before the restart would have ended the call, and whatever was withdrawn is withdrawn
+    // Mutants `{}`, `false` survive: `Effect.as` drops the value of the loop
     const again = Effect.forEach(steps, ({ at, seen }) => Effect.exit(stepper(at, seen)), { discard: true })
     return Effect.as(Effect.provideService(again, Latest, -Infinity), stepper)
   })

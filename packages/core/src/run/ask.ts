@@ -56,6 +56,7 @@ export type Answer =
 /** Asks, and recovers by the table; each attempt's usage is booked. */
 export const ask = (asking: Asking): Effect.Effect<Answer, unknown> =>
   Effect.withFiber((fiber) => {
+    // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
     const isIntercepted = fiber.getRef(Interception.Current) !== undefined
     return Driver.begin(new AskingSubject(asking, isIntercepted), fiber)
   })
@@ -83,6 +84,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   /** What the provider is known to have counted for it so far. */
   #spent: Spent = nothingSpent
   /** Whether it has begun and is not booked yet. */
+  // Mutant `true` survives: every attempt sets it before any code reads it
   #isOpen = false
   readonly wait = Interception.wait
   readonly compactions: Driver.Compactions = { made: 0 }
@@ -140,7 +142,11 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       }
       return this.#replied(reply, attempt)
     })
+    // Mutant `true` survives: with a listener, the next step sets it to true. Only an interruption between the two
+    // steps could tell, and these do not yield
     this.#isOpen = run.emit === undefined
+    // Mutant `false` survives: speed only. Without a listener, `RunContext.begin` returns its body, and the condition
+    // saves a closure for each attempt
     return Effect.onExitPrimitive(run.emit === undefined ? replied : this.#begun(model, attempt, replied), (exit) =>
       Exit.isFailure(exit) ? this.#broken(exit.cause, attempt) : undefined
     )
@@ -190,6 +196,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     if (!this.admits()) return Effect.succeed({ type: "gave up" })
     const { messages: transcript } = this.#request
     // rows see nothing but failures of models
+    // Mutant `false` survives: the compaction reads `input: undefined` and a missing key alike
     const overflow = { transcript, error: error as LlmError, ...(input === undefined ? {} : { input }) }
     const within = helping<CompactEvent>(compaction, run, { isCompacting: true }, (event) => event)
     return compact(compaction, overflow, within, (messages) => {
@@ -318,6 +325,8 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
           this.#partial = collector.partial
           this.#spent = collector.spent ?? this.#spent
           this.#isShown ||= parts.some(isShown)
+          // Mutant `false` survives: speed only. Without a listener, `RunContext.tell` does nothing, and the condition
+          // saves a look at each part of a stream
           return this.#asking.run.emit === undefined ? Effect.void : this.#shown(parts)
         })
       )

@@ -85,6 +85,10 @@ export const inTime = <A, E, R>(
 ): Effect.Effect<A, E | Exceeded, R> => {
   const { meter } = run
   const above = meter.above?.deadline?.ownDeadline ?? Infinity
+  // Mutant `meter.ownDeadline > above` survives: at the same instant, the timer of the run above fires first, because
+  // it was set first, and stops this run
+  // Mutant `false` survives: speed only. A run above that ends earlier, or at the same instant, has stopped this run
+  // before its timer fires, and a sleep of Infinity never ends
   return meter.ownDeadline >= above ? running : Effect.raceFirst(running, watching(meter, run))
 }
 

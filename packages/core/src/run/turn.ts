@@ -69,6 +69,7 @@ export const settle = (
   } = settling
   const calls = Message.callsOf(reply)
   const over = (): Batch => ({ message: Message.settle(reply, settlements), outcomes: [], isWaiting: false })
+  // Mutant `false` survives: speed only. Without calls, the code below settles nothing and returns the same message
   if (calls.length === 0) return Effect.succeed(over())
   /** Those whose turn has come. */
   const begun = calls.map(() => false)
@@ -120,6 +121,8 @@ export const settle = (
       Interception.turn(keyOf(from + offset)),
       Effect.suspend(() => settleOne(call, offset))
     )
+    // Mutants `true`, `concurrency >= 1` survive: only a yield more. One at a time, `forEach` runs the calls in the
+    // fiber of the run
     return concurrency > 1 ? Effect.andThen(Effect.yieldNow, settled) : settled
   }
   const oneOfMany = (call: Message.ToolCall, offset: number): Effect.Effect<Toolset.Outcome, Ended> =>
@@ -141,6 +144,8 @@ export const settle = (
   }
   const [only] = started
   // a call that is alone is not hasty, and needs nobody to keep it together with others
+  // Mutant `{}` survives: speed only. A lone call then takes the way of many to the same settlement, and no code reads
+  // the outcomes of a batch that failed
   if (started.length === 1 && only !== undefined) {
     return Effect.flatMap(settleOne(only, 0), (outcome) => ended([outcome]))
   }
@@ -166,6 +171,7 @@ const skipped = (
             const settlement = settlements[index] ?? Message.notRun
             return { type: "tool-skipped", callId, tool, settlement }
           }),
+    // Mutants `{}`, `false` survive: `Effect.as` drops the value of the loop
     { discard: true }
   )
 

@@ -75,6 +75,7 @@ const levelsOf = (tool: ToolDefinition, tables: Tables): ReadonlyArray<Level> =>
     { name: "agent", rows: tables.byTool.get(tool.name) ?? new Map() },
     { name: "defaults", rows: tables.defaults }
   ]
+  // Mutants `true`, `levels`, `level.rows.size >= 0` survive: speed only. A level without rows has a row for no error
   return levels.filter((level) => level.rows.size > 0)
 }
 
@@ -146,17 +147,20 @@ const settleBuiltIn = (
   const emitChanges = Effect.forEach(
     changes,
     (change) => RunContext.emit(run, () => ({ type: "arguments-coerced", callId: call.id, tool: call.name, change })),
+    // Mutants `{}`, `false` survive: `andThen` drops the value of its first effect
     { discard: true }
   )
   const running = Effect.match(tool.run(params, context), {
     onFailure: (error): Outcome => ({
       settlement: givenBack,
       failure: { error: error instanceof EscalationError ? error.about(repairing) : error, isOurs: true },
+      // Mutant `true` survives: the run ends with this outcome, so no later batch counts it
       settled: { tool: tool.name, isError: false }
     }),
     onSuccess: (value): Outcome => ({
       settlement: closed,
       output: { value },
+      // Mutant `true` survives: the run ends with this output, so no later batch counts it
       settled: { tool: tool.name, isError: false }
     })
   })

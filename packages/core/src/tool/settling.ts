@@ -56,6 +56,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   /** Whether the present arguments have passed the gates: they need not be asked again for a mere retry. */
   #isAdmitted = false
   /** Whether it was looked up, after the last run, that the tool has not taken effect. */
+  // Mutant `true` survives: each run of an unsafe tool first sets it to false, and no code reads it before
   #isCleared = false
   /** The arguments that whoever decides has written himself, as canonical JSON. */
   #written: string | undefined
@@ -84,6 +85,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     this.#endings = new Endings(entry.tool, call, around.run, around.history, () => ({
       params: this.#decoded === undefined ? undefined : { value: this.#decoded.params }
     }))
+    // Mutant `true` survives: memory only. Where no run can be suspended, no code reads what is kept
     this.keep = keeping(around.place !== undefined)
     if (around.standing === undefined) return
     const { isOpen, runs } = around.standing
@@ -96,17 +98,18 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     if (this.#isAdmitted) return this.#failing(attempt, this.#start())
     if (this.#nested !== undefined) return this.#goOn(attempt)
     const { gates } = this.#around
-    const oversized = Gates.oversized(gates, this.#tool.name, this.#call.id, this.#raw, this.#isRepaired())
+    const isRepaired = this.#raw !== this.#call.arguments
+    const oversized = Gates.oversized(gates, this.#tool.name, this.#call.id, this.#raw, isRepaired)
     if (oversized !== undefined) return this.#deny(oversized)
     const decoded = this.#decoded === undefined ? this.#decode(this.#raw) : Result.succeed(this.#decoded)
     if (Result.isFailure(decoded)) return this.#failing(attempt, Effect.fail(decoded.failure))
     const isFirst = this.#decoded === undefined
-    this.#decoded = decoded.success
-    const admitted =
-      gates.policies.length === 0 ? this.#admitted(attempt, decoded.success) : this.#ask(attempt, decoded.success)
-    return isFirst && decoded.success.changes.length > 0
-      ? Effect.andThen(this.#emitChanges(decoded.success), admitted)
-      : admitted
+    const { success } = decoded
+    this.#decoded = success
+    const admitted = gates.policies.length === 0 ? this.#admitted(attempt, success) : this.#ask(attempt, success)
+    // Mutants `true` for `success.changes.length > 0`, `success.changes.length >= 0` survive: speed only. Without changes,
+    // nothing is emitted
+    return isFirst && success.changes.length > 0 ? Effect.andThen(this.#emitChanges(success), admitted) : admitted
   }
 
   /** Once the failing path has begun, its trace can be had at any time. */
@@ -123,6 +126,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     }
     // a limit of this run, or of one above, was reached further down: that is no failure of this tool
     if (Meter.ownerAbove(error, this.#run.meter) !== undefined) {
+      // Mutant `false` survives: only a ToolExecutionError makes a difference of `isOurs`, and a limit is none
       this.#final = { error, outcome: () => this.#endings.failed({ error, isOurs: true }) }
       return undefined
     }
@@ -213,10 +217,6 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
       return Effect.fail(ToolTimeoutError.notStarted(this.#tool.name, limit, known))
     }
     return Effect.fail(ToolTimeoutError.actionTimeout(this.#tool.name, limit, { callId: this.#call.id, sideEffects }))
-  }
-
-  #isRepaired(): boolean {
-    return this.#raw !== this.#call.arguments
   }
 
   #ask(attempt: number, decoded: Call.Decoded): Effect.Effect<unknown, unknown> {
@@ -320,9 +320,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     const { place } = this.#around
     if (place !== undefined) Nesting.offer(context, place.nesting(this.#nested?.snapshot, this.#raw))
     this.#nested = undefined
-    const onCleared = () => {
-      this.#isCleared = true
-    }
+    const onCleared = () => void (this.#isCleared = true)
     const running = () => ToolRun.run(this.#tool, this.#decoded?.params, context, onCleared)
     return this.#tool.sideEffects === "unsafe" ? this.#watched(context, running) : running()
   }
@@ -381,6 +379,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   #failing(attempt: number, running: Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> {
+    // Mutant `false` survives: speed only. Without a listener, `RunContext.emit` does nothing
     return this.#run.emit === undefined
       ? running
       : Effect.tapError(running, (error) =>
@@ -388,10 +387,10 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
         )
   }
 
-  #emitChanges(decoded: Call.Decoded): Effect.Effect<void> {
-    return Effect.forEach(decoded.changes, (change) => this.#emit(() => ({ type: "arguments-coerced", change })), {
-      discard: true
-    })
+  #emitChanges({ changes }: Call.Decoded): Effect.Effect<void> {
+    const emit = (change: (typeof changes)[number]) => this.#emit(() => ({ type: "arguments-coerced", change }))
+    // Mutants `{}`, `false` survive: all callers drop the value of the loop
+    return Effect.forEach(changes, emit, { discard: true })
   }
 
   #emit(make: () => AgentEvent.OfOneCall): Effect.Effect<void> {

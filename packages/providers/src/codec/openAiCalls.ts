@@ -17,6 +17,8 @@ export class Ids {
   of(told: string | undefined, index: number): string {
     const base = told ?? "call"
     let id = told ?? `${base}_${index}`
+    // Mutant `next--` survives: accepted. A third call of one id gets another free number (x_1 for x_3). The loop still
+    // ends at the first id that no call of the reply has
     for (let next = index; this.#used.has(id); next++) id = `${base}_${next}`
     this.#used.add(id)
     return id

@@ -34,6 +34,8 @@ const ofCall = (type: string, key: string, at: number, fields: string): Block =>
   text: `{"type":"${type}","${key}":`,
   call: { at, rest: `,${fields}}` },
   isThinking: false,
+  // Mutant `true` survives: only messages without calls look for open blocks, so no code reads `isOpen` of the block of
+  // a call
   isOpen: false
 })
 
@@ -44,7 +46,11 @@ export const ofUser = ({ content }: Message.User): Blocks => ({
   role: "user",
   blocks: content.flatMap((part) => (part.type === "text" && isBlank(part.text) ? [] : [plain(partOf(part))])),
   results: [],
+  // Mutant `["Stryker was here"]` survives: a user's message has no calls. One id too many is taken, which changes
+  // another id only where a model wrote these words as an id
   ids: [],
+  // Mutant `true` survives: it decides only whether open blocks and thoughts at the end stay, and a user's message has
+  // neither
   isPaused: false
 })
 
@@ -59,6 +65,7 @@ const partOf = (part: Message.UserContent[number]): Schema.Json => {
         "data" in part && part.mediaType !== pdf
           ? { type: "text", media_type: "text/plain", data: Result.getOrElse(decoded(part.data), () => part.data) }
           : attached(part)
+      // Mutant `false` survives: `JSON.stringify` leaves out a title that is undefined
       return { type: "document", source, ...(part.name === undefined ? {} : { title: part.name }) }
     }
   }

@@ -40,9 +40,10 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
     ...modelOf(message)
   })
   const reply = collector.reply()
-  return reply === undefined
-    ? Result.fail(Classify.undecodable(source, answer, new Error("the message has no end")))
-    : Result.succeed(reply)
+  // Mutant `""` survives: never reached. The collector has just got its finish part, and with one there always is a
+  // reply
+  if (reply === undefined) return Result.fail(Classify.undecodable(source, answer, new Error("the message has no end")))
+  return Result.succeed(reply)
 }
 
 /** How a reply ended. Where it holds calls, these are to be settled first, whatever else goes on. */

@@ -32,6 +32,8 @@ export const make = ({ model, provider }: Source, parameters: Parameters): Codec
   const theirTools = providerTools.map((tool) => JSON.stringify(tool))
   const ofSystem = remembering(({ text }: Message.System) => JSON.stringify({ type: "text", text }))
   const isLeftToUser = outputConfig["format"] !== undefined
+  // Mutant `undefined` survives: the code reads it only as `format || usualOutput` and beside `isLeftToUser ||`, where
+  // undefined and an empty text are alike
   const ofOutput = remembering(isLeftToUser ? () => "" : encodeOutput(outputConfig))
   const told = OutputWords.make()
   const usualOutput = Object.keys(outputConfig).length === 0 ? "" : `,"output_config":${JSON.stringify(outputConfig)}`
@@ -86,6 +88,8 @@ const conversation = (
   const turns: Array<Turn> = []
   const ids = new CallIds()
   let markable: { readonly blocks: Array<string>; readonly at: number; readonly block: string } | undefined
+  // Mutant `true` survives: read only after results of calls. The calls before these begin, or belong to, a turn of the
+  // assistant that has set it
   let isThoughtful = false
   let isToolLoop = false
   const push = (role: Turn["role"], blocks: ReadonlyArray<Blocks.Block>, calls: ReadonlyArray<string>) => {

@@ -157,6 +157,7 @@ export class MessagesDecoder implements Decoder<Model.Part> {
   #opened(index: number, type: "text" | "thinking"): OpenBlock {
     const known = this.#open.get(index)
     if (known !== undefined) return known
+    // Mutant `"Stryker was here!"` #1 survives: such a block is a text or a thought, and no code reads `input` of these
     const block = { start: { type }, input: "", signature: "", citations: [] }
     this.#open.set(index, block)
     this.#seen = true

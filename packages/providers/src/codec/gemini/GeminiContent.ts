@@ -88,10 +88,15 @@ const generationConfig = (source: Source, parameters: Parameters): Readonly<Reco
     ...(includeThoughts === undefined ? {} : { includeThoughts })
   }
   return {
+    // Mutant `false` survives: JSON leaves out a field that is undefined
     ...(temperature === undefined ? {} : { temperature }),
+    // Mutant `false` survives: JSON leaves out a field that is undefined
     ...(topP === undefined ? {} : { topP }),
+    // Mutant `false` survives: JSON leaves out a field that is undefined
     ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+    // Mutant `false` survives: JSON leaves out a field that is undefined
     ...(stop === undefined ? {} : { stopSequences: stop }),
+    // Mutant `false` survives: JSON leaves out a field that is undefined
     ...(seed === undefined ? {} : { seed }),
     ...(Object.keys(thinking).length === 0 ? {} : { thinkingConfig: thinking })
   }

@@ -34,6 +34,7 @@ export const quoted = (text: string): Rejected | undefined => {
 const enclosed = (text: string): string => {
   let depth = 0
   let quote = ""
+  // Mutant `index <= text.length` survives: there is no character beyond the end, and the loop does nothing about none
   for (let index = 0; index < text.length; index++) {
     const character = text.charAt(index)
     if (quote !== "") {

@@ -26,6 +26,8 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
       const collector = new Model.Collector()
       for (const part of [...parts, ...last]) collector.push(part)
       const reply = collector.reply()
+      // Mutant `""` survives: never reached. `end()` has just given a finish part, and with one the collector always
+      // has a reply
       return reply === undefined ? decoder.undecodable("the body holds no reply") : Result.succeed(reply)
     })
   )

@@ -71,7 +71,9 @@ export const make = (source: Source, parameters: Parameters = {}): Codec => {
       model: source.model,
       truncate,
       options: Object.keys(options).length === 0 ? undefined : options,
+      // Mutant `false` for `reasoning === undefined` survives: JSON leaves out a field that is undefined
       ...(reasoning === undefined ? {} : { think: reasoning === "none" ? false : reasoning }),
+      // Mutant `false` survives: JSON leaves out a field that is undefined
       ...(keepAlive === undefined ? {} : { keep_alive: keepAlive })
     }),
     decode: (answer) => ChatStream.decode(source, answer, numCtx),

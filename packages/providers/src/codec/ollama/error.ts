@@ -26,6 +26,7 @@ const runnerReport = (json: Schema.Json): Report | undefined => {
 /** The text of an error may be the body of another one: that of the runner behind the server. */
 const reportOf = (json: Schema.Json): Report | undefined => {
   const report = ErrorBody.reportOf(json)
+  // Mutant `""` survives: only the quotes go, of an error that is JSON but no object
   if (report === undefined || !report.text.startsWith("{")) return report
   const inner = Json.parse(report.text)
   const runner = Result.isSuccess(inner) ? ErrorBody.reportOf(inner.success) : undefined

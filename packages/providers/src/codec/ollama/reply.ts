@@ -14,6 +14,7 @@ export class Calls {
   /** Adds a call of a line. An id that is missing, or another call's, is made up from the time of the first such line. */
   add(call: Schema.Json, line: Schema.Json): void {
     const fn = Json.field(call, "function")
+    // Mutant `"Stryker was here!"` #1 survives: the next step removes all but digits, so the text is empty in the end
     this.#time ??= (Json.text(Json.field(line, "created_at")) ?? "").replaceAll(/\D/g, "").slice(0, maxTime)
     const base = this.#time === "" ? "call" : `call_${this.#time}`
     let id = Json.text(Json.field(call, "id")) ?? `${base}_${this.all.length}`

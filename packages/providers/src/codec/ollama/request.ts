@@ -50,6 +50,8 @@ const encodeMessage = (message: Message.Message, provider: string): string => {
 /** Pictures stand beside the text. */
 const encodeUser = ({ content }: Message.User): string => {
   const texts = content.flatMap((part) => (part.type === "text" ? [part.text] : []))
+  // Mutant `true` for `part.type === "image"` survives: a file is refused before it is encoded, so every part with
+  // `data` is a picture here
   const images = content.flatMap((part) => (part.type === "image" && "data" in part ? [part.data] : []))
   return JSON.stringify({ role: "user", content: texts.join("\n"), ...(images.length === 0 ? {} : { images }) })
 }

@@ -64,6 +64,8 @@ const alternating = (wiresOf: (message: Message.Message) => ReadonlyArray<Wire>)
 const isOfCalls = (wire: Wire): boolean => wire.role === "tool" || "tool_calls" in wire
 
 const joined = (group: Arr.NonEmptyArray<Encoded>): Wire => {
+  // Mutant `"Stryker was here!"` survives: only a message with calls has null for its content, and a message with calls
+  // is never joined with its neighbours
   const contents = group.map(({ wire: { content } }) => content ?? "")
   const content = contents.every(Predicate.isString)
     ? contents.join("\n\n")
@@ -116,6 +118,9 @@ const encodeAssistant = (message: Message.Assistant, provider: string, dialect: 
   const reasoning = encodeReasoning(message, provider)
   const { missingReasoning } = dialect
   const demanded =
+    // Mutant `false` for `missingReasoning === undefined` survives: accepted. `reasoning_content: undefined` is not
+    // written. Only a reasoning part of this provider with an empty text would differ, and no reply of this format has
+    // one
     missingReasoning === undefined || settled.length === 0 || Predicate.isTruthy(reasoning["reasoning_content"])
       ? {}
       : { reasoning_content: missingReasoning }
@@ -148,6 +153,8 @@ const sentCalls = ({ content }: Message.Assistant, maxLength: number): ReadonlyA
       return id.slice(0, maxLength - end.length) + end
     }
     let sent = id.length <= maxLength ? id : numbered(index)
+    // Mutant `place--` survives: accepted. Of two equal cut ids, the second gets another free number, which call and
+    // result share either way
     for (let place = index; used.has(sent); place++) sent = numbered(place)
     used.add(sent)
     return { id: sent, call, settlement }

@@ -60,6 +60,8 @@ export class ChatDecoder implements Decoder<Model.Part> {
     if (Result.isFailure(parsed)) return this.#undecodable(parsed.failure)
     const chunk = parsed.success
     if (!Predicate.isObject(chunk)) return this.#undecodable(new Error("an event is no object"))
+    // Mutant `false` survives: speed only. No chunk takes the short way, and the careful reading below gives the same
+    // part
     const plain = this.#reasoningField === undefined ? plainText(chunk) : undefined
     if (plain !== undefined && this.#told.model === chunk["model"]) return Result.succeed(this.#said(plain))
     const told = ChatReply.usageOf(chunk, this.#usage)
@@ -68,6 +70,8 @@ export class ChatDecoder implements Decoder<Model.Part> {
     if (error !== undefined) return Result.fail(error)
     const read = this.#read(chunk)
     // some tell with every piece what they have counted so far
+    // Mutant `true` for `this.#reason === undefined` survives: accepted. One more usage part stands beside a last piece
+    // that has text, an end and counts at once, and the finish part has the same counts
     const isSpoken = told !== undefined && this.#reason === undefined && read.length > 0
     const parts = isSpoken ? [...read, { type: "usage" as const, usage: told }] : read
     const { lastEvent } = this.#dialect
@@ -157,15 +161,21 @@ type Chunk = Readonly<Record<string, unknown>>
  * streams are made of these, so they are told by plain reads of a few fields.
  */
 const plainText = (chunk: Chunk): string | undefined => {
+  // Mutant `true` survives: speed only. Every chunk counts as one with counts or an error, and the careful reading
+  // gives the same part
   if (chunk["usage"] || chunk["error"] || chunk["object"] === "error" || chunk["citations"] || chunk["search_results"])
     return undefined
+  // Mutant `""` survives: speed only. No chunk is plain then, and the careful reading below gives the same part
   const choices = chunk["choices"]
   // what it is, the following lines find out
   const choice = (Array.isArray(choices) ? choices[0] : undefined) as Chunk | null | undefined
   if (!choice || choice["index"] || choice["finish_reason"] || choice["error"] || choice["usage"]) return undefined
   const delta = choice["delta"] as Chunk | null | undefined
   if (!delta || delta["tool_calls"] || delta["function_call"] || delta["refusal"]) return undefined
+  // Mutant `true` survives: speed only. Every delta counts as one with thoughts, and the careful reading gives the same
+  // part
   if (delta["reasoning_content"] || delta["reasoning"] || delta["reasoning_details"]) return undefined
+  // Mutant `""` survives: speed only. The plain reading finds no text, and the careful reading gives the same part
   const text = delta["content"]
   return typeof text === "string" && text !== "" ? text : undefined
 }

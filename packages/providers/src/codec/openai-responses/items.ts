@@ -134,6 +134,8 @@ const dataOf = (opaque: Message.Opaque | undefined, provider: string): Item | un
 const answeredIn = ({ content }: Message.Assistant, provider: string): ReadonlySet<Schema.Json | undefined> =>
   new Set(
     content.flatMap((part) =>
+      // Mutant `["Stryker was here"]` survives: the code looks only for call ids of provider items in the set, and no
+      // provider writes these words as an id
       part.type === "provider-item" && part.kind.endsWith("_output") ? [dataOf(part.opaque, provider)?.["call_id"]] : []
     )
   )
@@ -163,6 +165,8 @@ const callId = (id: string, time: number): string => {
   const end = time === 1 ? "" : `_${time}`
   const isFitting = id.length + end.length <= maxCallId && /^[\w-]+$/.test(id)
   const digest = (Hash.string(id) >>> 0).toString(16)
+  // Mutant `""` survives: accepted. A foreign id loses its other characters instead of showing `_` for each, and its
+  // digest still tells it apart, for call and result alike
   return (isFitting ? id : `${id.slice(0, 44).replaceAll(/[^\w-]/g, "_")}_${digest}`) + end
 }
 

@@ -33,6 +33,8 @@ export const decode = (source: Source, answer: Answer): Result.Result<Message.Re
   const ids = new Calls.Ids()
   const first = items.findIndex((item) => Json.field(item, "type") === "reasoning")
   return Result.succeed({
+    // Mutant `first <= index` survives: the item at `first` is reasoning, and only messages ask whether they come after
+    // reasoning
     content: items.flatMap((item, index) => contentOf(source, item, index, first !== -1 && first < index, ids)),
     ...endOf(response, items)
   })

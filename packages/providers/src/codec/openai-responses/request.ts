@@ -67,6 +67,8 @@ const inputOf = (settings: Settings): ((messages: Message.Transcript) => Readonl
     const used = new Set<string>()
     const times = new Map<string, number>()
     return messages.map((message) => {
+      // Mutant `["Stryker was here"]` survives: speed only. Messages of users and systems get numbers too, and are
+      // encoded once per number, to the same text
       const ids = message.role === "assistant" ? idsIn(message) : []
       const [first] = ids
       if (first === undefined) return encoded(message, 1)

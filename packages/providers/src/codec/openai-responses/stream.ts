@@ -112,6 +112,8 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
         const error = ResponsesError.inside(this.#source, this.#answer, event)
         if (error !== undefined) return Result.fail(error)
         const response = Json.object(Json.field(event, "response"))
+        // Mutant `""` for `"completed"` survives: the code asks of an ended response only whether its status is
+        // `incomplete`
         if (type === "response.completed") return this.#finish({ ...response, status: "completed" })
         if (type === "response.incomplete") return this.#finish({ ...response, status: "incomplete" })
         return Result.succeed([])
@@ -135,6 +137,8 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     item.text += text
     const part: Model.Part = { type: kind === "text" ? "text-delta" : "reasoning-delta", text }
     // nearly always there is nothing to wait for
+    // Mutant `false` survives: speed only. The part goes through `waiting`, and `#drain` gives it at once, because the
+    // only item is the first
     if (this.#open.size === 1 && item.waiting.length === 0) return Result.succeed([part])
     item.waiting.push(part)
     return Result.succeed(this.#drain())
@@ -188,6 +192,8 @@ export class ResponsesDecoder implements Decoder<Model.Part> {
     const content = ResponsesReply.contentOf(this.#source, final, index, this.#hasReasoned, this.#ids)
     const last = content.at(-1)
     if (last?.type === "reasoning" && text !== "") {
+      // Mutant `"Stryker was here!"` #1 survives: never reached. Where the last part of an item is reasoning, all its
+      // parts are: the condition is for the types
       const whole = content.map((part) => (part.type === "reasoning" ? part.text : "")).join("")
       return [{ ...last, type: "reasoning-delta", text: beyond(whole, text) }]
     }
