@@ -6,17 +6,17 @@ import { hashOf, type Surveyed } from "./baseline.ts"
 import { byTurns, coverage, filesFor, sharesOf, within } from "./choice.ts"
 import { identity, type Placed } from "./instrument.ts"
 import { run } from "./processes.ts"
-import { type Baseline, cache, type Job, type Mutant, type Plan, type Result, type Status } from "./protocol.ts"
+import {
+  type Baseline,
+  cache,
+  type Job,
+  type Mutant,
+  type Outcome,
+  type Plan,
+  type Result,
+  type Status
+} from "./protocol.ts"
 import { withoutReasons } from "./reasons.ts"
-
-/** What became of a mutant. */
-export interface Outcome {
-  readonly mutant: Mutant
-  readonly status: Status
-  /** The test that found it out. */
-  readonly by?: string
-  readonly ran: number
-}
 
 export interface Options {
   readonly workers: number

@@ -71,6 +71,15 @@ export interface Result {
   readonly ran: number
 }
 
+/** What became of a mutant. */
+export interface Outcome {
+  readonly mutant: Mutant
+  readonly status: Status
+  /** The test that found it out. */
+  readonly by?: string
+  readonly ran: number
+}
+
 /** A result, or that the process has to be replaced by a new one before it goes on. */
 export type Line =
   | ({ readonly type: "result" } & Result)

@@ -1,9 +1,22 @@
 /** The page of the results, and what is wrong with them. */
-import type { Outcome } from "./mutants.ts"
-import type { Mutant } from "./protocol.ts"
+import type { Baseline, Mutant, Outcome } from "./protocol.ts"
 import { nameOf, named, type Reason } from "./reasons.ts"
-import type { Accepted, Idle } from "./rules.ts"
 import { LEAST, targetOf, targets } from "./targets.ts"
+
+/** A test of a rule that may find out no mutant. */
+export interface Accepted {
+  readonly test: string
+  readonly reason: string
+}
+
+export interface Idle {
+  /** Tests of rules that come by mutants and find out none. */
+  readonly idle: ReadonlyArray<Baseline>
+  /** Tests of rules that come by no mutant. */
+  readonly elsewhere: ReadonlyArray<Baseline>
+  /** All tests of rules. */
+  readonly count: number
+}
 
 /** What became of all mutants, those left out that do not compile. */
 export interface Results {

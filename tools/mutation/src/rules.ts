@@ -4,15 +4,10 @@ import { join } from "node:path"
 import { root } from "../../../scripts/files.ts"
 import { idsOfTitle } from "../../../scripts/ruleIds.ts"
 import { hashOf, type Surveyed } from "./baseline.ts"
-import { chunks, type Outcome, pool } from "./mutants.ts"
+import { chunks, pool } from "./mutants.ts"
 import { run } from "./processes.ts"
-import { type Baseline, cache, type Hunt } from "./protocol.ts"
-
-/** A test of a rule that may find out no mutant. */
-export interface Accepted {
-  readonly test: string
-  readonly reason: string
-}
+import { type Baseline, cache, type Hunt, type Outcome } from "./protocol.ts"
+import type { Accepted, Idle } from "./report.ts"
 
 export const readAccepted = (): ReadonlyArray<Accepted> =>
   JSON.parse(readFileSync(join(root, "tools/mutation/idleTests.json"), "utf8"))
@@ -42,15 +37,6 @@ const chosen = <A>(rarest: ReadonlyArray<A>, most: number): ReadonlyArray<A> => 
   const rest = rarest.slice(first.length)
   const step = Math.max(1, rest.length / (most - first.length))
   return [...first, ...rest.filter((_, at) => Math.floor(at / step) !== Math.floor((at - 1) / step))]
-}
-
-export interface Idle {
-  /** Tests of rules that come by mutants and find out none. */
-  readonly idle: ReadonlyArray<Baseline>
-  /** Tests of rules that come by no mutant. */
-  readonly elsewhere: ReadonlyArray<Baseline>
-  /** All tests of rules. */
-  readonly count: number
 }
 
 /** Looks, for each test of a rule that was nobody's first finder, whether it finds out any mutant. */

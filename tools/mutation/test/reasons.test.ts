@@ -1,7 +1,7 @@
 /** Reasons of survivors, in the sources as they are and in planted ones. */
 import { describe, expect, it } from "vitest"
 import { filesIn } from "../../../scripts/files.ts"
-import type { Outcome } from "../src/mutants.ts"
+import type { Outcome } from "../src/protocol.ts"
 import { named, nameOf, reasonsIn, withoutReasons } from "../src/reasons.ts"
 import { complaints, unexplained } from "../src/report.ts"
 import { targetOf } from "../src/targets.ts"
