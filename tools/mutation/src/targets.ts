@@ -26,8 +26,8 @@ export const targets: ReadonlyArray<Target> = [
   { name: "Turn", matches: core("run/(?:turn|ask)") },
   {
     name: "Agent",
-    matches: core("agent/(?!Composition)\\w+", "recovery/Explain"),
-    tables: ["test/core/agent/asTool.test.ts", "test/core/run/resumption.test.ts"]
+    matches: core("agent/(?!Composition)\\w+", "recovery/(?:Explain|explainRows)"),
+    tables: ["test/core/run/resumption.test.ts"]
   },
   { name: "Message", matches: core("data/(?:Message|parts|messageRepair)") },
   codec("OpenAiChat", "openai-chat/(?!reasoningDetails|thinkTags)\\w+", "openAi[A-Z]\\w*", "modelName"),
