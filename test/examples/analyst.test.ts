@@ -53,7 +53,7 @@ it("the analyst counts the keys of whatever the repair library can mend", { time
       )
       expect(await Effect.runPromise(counted)).toBe(String(Object.keys(mended).length))
     })
-    yield* Effect.promise(() => fc.assert(property))
+    yield* Effect.promise(() => fc.assert(property, { numRuns: 100 }))
   })
   return Effect.runPromise(Effect.scoped(counting))
 })
