@@ -39,11 +39,14 @@ const entriesOf = (name: string): ReadonlyArray<string> => {
 }
 
 /** What stays outside of the files: what is installed beside the package, and what Node brings. */
-const externalTo = (name: string): RegExp => {
+const externalTo = (name: string): ((id: string) => boolean) => {
   const { dependencies, peerDependencies } = manifestOf(name)
-  const installed = Object.keys({ ...dependencies, ...peerDependencies })
-  return new RegExp(`^(?:node:|(?:${installed.join("|")})(?:/|$))`)
+  const installed = new Set(Object.keys({ ...dependencies, ...peerDependencies }))
+  return (id) => id.startsWith("node:") || installed.has(packageOf(id))
 }
+
+/** The package of an import: `@effect/platform-node` of `@effect/platform-node/NodeFileSystem`. */
+const packageOf = (id: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? id
 
 /** What each module imports, by their identifiers; those of other packages import nothing. */
 class Graph {
@@ -79,8 +82,7 @@ const isBelow = (folder: string, path: string): boolean => !relative(folder, pat
 /** Writes the files of a package into its `dist`, where the compiler has left the declarations and the indexes. */
 export const merge = async (name: string): Promise<void> => {
   const folder = join(root, "packages", name)
-  const external = externalTo(name)
-  const isExternal = (id: string): boolean => external.test(id)
+  const isExternal = externalTo(name)
   const graph = new Graph()
   const exported = exportsOf(name)
   const roots = (small[name] ?? []).map((module) => {

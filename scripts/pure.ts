@@ -33,7 +33,7 @@ const callsIn = (node: Node): ReadonlyArray<Node> =>
 
 /**
  * Whether a node does what a mark on its calls says nothing of: it reads a field, copies all of them, computes a key, or makes a text or
- * a number of a value. For all that a bundler knows, that runs somebody's code; Rolldown takes even `Schema.String` for it.
+ * a number of a value. A bundler cannot know that this runs no code with side effects; Rolldown takes even `Schema.String` for it.
  */
 const isOpaque = (node: Node): boolean => {
   const { computed, expressions, object, type } = node
@@ -44,8 +44,22 @@ const isOpaque = (node: Node): boolean => {
   return below(node).some(isOpaque)
 }
 
+/** What a mark must not hide: it changes something, or is no part of a function. */
+const impure = new Set(["AssignmentExpression", "UpdateExpression", "AwaitExpression"])
+
+const impurityIn = (node: Node): Node | undefined => {
+  if (isLater(node)) return undefined
+  return impure.has(node.type)
+    ? node
+    : below(node)
+        .map(impurityIn)
+        .find((found) => found !== undefined)
+}
+
+type Insertions = ReadonlyArray<readonly [at: number, text: string]>
+
 /** What is inserted where, for a value to be one that may be left out. */
-const insertions = (value: Node): ReadonlyArray<readonly [at: number, text: string]> => {
+const insertions = (value: Node): Insertions => {
   if (isLater(value)) return []
   if (!isOpaque(value)) return callsIn(value).map(({ start }) => [start, mark])
   return [
@@ -63,8 +77,16 @@ const valuesOf = ({ declaration, declarations, superClass, type }: Node): Readon
 
 /** A module with its marks. Statements that are evaluated for what they do stay as they are. */
 export const marked = (source: string, lang: "js" | "ts" = "js"): string => {
-  const statements = below(parseAst(source, { lang }))
-  const places = new Map(statements.flatMap(valuesOf).flatMap(insertions))
+  const values = below(parseAst(source, { lang })).flatMap(valuesOf)
+  const places = new Map(
+    values.flatMap((value) => {
+      const found = insertions(value)
+      const refused = found.length === 0 ? undefined : impurityIn(value)
+      if (refused === undefined) return found
+      const text = source.slice(refused.start, refused.end)
+      throw new Error(`A module must not do this when it is loaded, for a bundler may leave the value out: ${text}`)
+    })
+  )
   let from = 0
   let text = ""
   for (const [at, inserted] of [...places].toSorted(([a], [b]) => a - b)) {

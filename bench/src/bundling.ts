@@ -45,7 +45,8 @@ export const install = (folder: string): void => {
       readFileSync(join(root, "packages", name, "package.json"), "utf8")
     )
     writeFileSync(join(place, "package.json"), JSON.stringify({ ...manifest, exports: publishConfig.exports }))
-    cpSync(join(root, "packages", name, "dist"), join(place, "dist"), { recursive: true })
+    const published: ReadonlyArray<string> = manifest.files
+    for (const path of published) cpSync(join(root, "packages", name, path), join(place, path), { recursive: true })
   }
   for (const [name, needing] of [["effect", "."] as const, ["fast-check", "."] as const, ...dependencies()]) {
     const target = realpathSync(join(root, needing, "node_modules", name))

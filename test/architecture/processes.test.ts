@@ -24,7 +24,11 @@ describe("tests that start processes", () => {
     ["child_process"],
     ["node:worker_threads"],
     ["node:cluster"],
-    ["@effect/platform-node-shared/NodeChildProcessSpawner"]
+    ["@effect/platform-node-shared/NodeChildProcessSpawner"],
+    ["esbuild"],
+    ["rolldown"],
+    ["playwright-core"],
+    ["@electric-sql/pglite"]
   ])("are found by %s", (name) => {
     const text = `import * as it from "${name}"`
     expect(violations(["test/a.test.ts", text])).toEqual(["test/a.test.ts starts processes: name it .process.test.ts"])

@@ -139,4 +139,16 @@ describe("marked", () => {
   ])("%s", (_, source, expected) => {
     expect(marked(source)).toBe(expected)
   })
+
+  it.each(["let n = 0; const a = (n = b.c)", "let n = 0; const a = f(n++)", "const a = await f(b.c)"])(
+    "refuses %s",
+    (source) => {
+      expect(() => marked(source)).toThrow("A module must not do this when it is loaded")
+    }
+  )
+
+  it("lets functions change what they like", () => {
+    const source = "let n = 0; const f = async () => { n++; await n }"
+    expect(marked(source)).toBe(source)
+  })
 })

@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { install } from "../../bench/src/bundling.ts"
 import { loadedBy, type Program, starts } from "../../bench/src/starting.ts"
-import { pathsBelow, read, root } from "../../scripts/files.ts"
+import { pathsBelow, read } from "../../scripts/files.ts"
 import { packages } from "../../scripts/packages.ts"
 
 const folder = mkdtempSync(join(realpathSync(tmpdir()), "kintsugi-start-"))
@@ -54,11 +54,12 @@ describe("source maps", () => {
     const maps = filesOf(name).filter((path) => path.endsWith(".js.map"))
     expect(maps).not.toEqual([])
     const missing = maps.flatMap((path) => {
-      const file = join(root, "packages", name, "dist", path)
+      const installed = join(folder, "node_modules/@kintsugi", name)
+      const file = join(installed, "dist", path)
       const { sources, sourcesContent }: Record<string, Array<string | null>> = JSON.parse(readFileSync(file, "utf8"))
       return (sources ?? []).filter((source, index) => {
         const found = join(dirname(file), source ?? "")
-        const isPublished = found.startsWith(join(root, "packages", name, "src")) && existsSync(found)
+        const isPublished = found.startsWith(join(installed, "src")) && existsSync(found)
         return !isPublished && typeof sourcesContent?.[index] !== "string"
       })
     })

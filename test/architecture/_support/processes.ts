@@ -1,11 +1,11 @@
-/** Which tests start processes. */
+/** Which tests start processes or engines. */
 import { posix } from "node:path"
 import { type File } from "../../../scripts/files.ts"
 import { importsOf } from "./imports.ts"
 
-/** What starts a process or a thread. */
+/** Modules that start a process, a thread, or an engine: a compiler, a browser, a database. */
 const starting =
-  /^(?:node:)?(?:child_process|worker_threads|cluster)$|^@effect\/platform-node-shared\/NodeChildProcessSpawner$/
+  /^(?:node:)?(?:child_process|worker_threads|cluster)$|^@effect\/platform-node-shared\/NodeChildProcessSpawner$|^(?:esbuild|rolldown|playwright-core|@electric-sql\/pglite)$/
 
 const isProcessTest = (path: string): boolean => path.endsWith(".process.test.ts")
 

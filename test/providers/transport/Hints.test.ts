@@ -79,7 +79,7 @@ describe("headers [P801]", () => {
     "2027-02-30T12:00:00",
     "2027-01-01T24:00:00"
   ]
-  it("reads dates with a zone and without as Effect does, in whatever zone it runs itself [P801]", () => {
+  it("reads dates with a zone and without as Effect does, in each zone that the process may run in [P801]", () => {
     const { TZ } = process.env
     try {
       process.env["TZ"] = "Asia/Tokyo"

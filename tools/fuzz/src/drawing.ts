@@ -10,7 +10,7 @@ export type Form = "text" | "json"
 export interface TextChange {
   readonly on: "text" | "lines"
   readonly does: "cut" | "repeat" | "replace" | "insert" | "borrow" | "end"
-  /** From 0 to 1: a share of whatever it is applied to, as all places are. */
+  /** From 0 to 1, as all places: a share of the text's length. */
   readonly at: number
   readonly to: number
   readonly length: number

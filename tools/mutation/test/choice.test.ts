@@ -33,7 +33,7 @@ describe("the test files of a source", () => {
   })
   const source = "packages/core/src/recovery/Backoff.ts"
 
-  it("are those of the folder that mirrors its own, whatever their names, and those whose tests come by its mutants", () => {
+  it("are those of the folder that mirrors its own, under any name, and those whose tests come by its mutants", () => {
     const all = [
       test("test/core/recovery/jitter.test.ts"),
       test("test/core/recovery/deep/jitter.test.ts"),

@@ -1,18 +1,18 @@
-/** What a verdict starts to help a run, a fixer or a compaction, is a part of that run. */
+/** A fixer or a compaction that a verdict starts is a child of the run that it helps. */
 import * as Effect from "effect/Effect"
 import { ownerAbove } from "../budget/Meter.ts"
 import type { Helping } from "../recovery/Node.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
 import * as RunContext from "./RunContext.ts"
 
-/** What the helper's own runs are told of the run that it helps. */
-type Told = Pick<RunContext.RunContext, "isCompacting" | "repairing">
+/** The fields of the helped run's context that the helper's runs get other values of. */
+type Overrides = Pick<RunContext.RunContext, "isCompacting" | "repairing">
 
-/** `happening` makes an event of the run out of what the helper tells. Outside of a run, nobody hears it. */
+/** `happening` makes an event of the run from a report of the helper. Without a run, no event is emitted. */
 export const helping = <Event>(
   helper: unknown,
   run: RunContext.RunContext | undefined,
-  told: Told,
+  overrides: Overrides,
   happening: (event: Event) => AgentEvent.Happening
 ): Helping<Event> => ({
   isAtWork: run?.fixers.includes(helper) === true,
@@ -20,7 +20,7 @@ export const helping = <Event>(
   within: (start) => {
     const starting = Effect.suspend(start)
     if (run === undefined) return starting
-    const below: RunContext.RunContext = { ...run, ...told, fixers: [...run.fixers, helper] }
+    const below: RunContext.RunContext = { ...run, ...overrides, fixers: [...run.fixers, helper] }
     return Effect.provideService(starting, RunContext.Current, below)
   },
   emitThen: (event, next) => (run === undefined ? next() : RunContext.emitThen(run, () => happening(event()), next))

@@ -1,13 +1,13 @@
-/** What one run of an agent may cost, as the agent says it of itself to those who explain a policy. */
+/** The worst cost of one run of an agent. `Recovery.explain` reads it from the agents in a policy. */
 import * as Predicate from "effect/Predicate"
 import type { Plan } from "./plan.ts"
 
-/** Where an agent, as a fixer or as the run of a tool, says what one run of it may cost. */
+/** The key under which an agent keeps its `Estimated`: an agent is a fixer, or the run of a tool. */
 export const Cost: unique symbol = Symbol.for("~@kintsugi/core/Cost")
 
 export interface Cost {
   readonly modelCalls: number
-  /** Of one of its turns, or of a turn of what it starts itself. */
+  /** Model calls of one turn: the agent's own, or those of an agent that it starts. */
   readonly perTurn: number
   /** Milliseconds of waits and timeouts. */
   readonly millis: number
@@ -15,13 +15,13 @@ export interface Cost {
 
 export const free: Cost = { modelCalls: 0, perTurn: 0, millis: 0 }
 
-/** Works out a cost. Those who explain bring it along: an agent that nobody explains does without. */
+/** Computes a cost. `explain` passes it to the agent, so a bundle without `explain` does not contain it. */
 export type Estimate = (plan: Plan) => Cost
 
-/** How an agent says its cost. */
+/** What an agent keeps under `Cost`. */
 export type Estimated = (estimate: Estimate) => Cost
 
-/** What one run of an agent may cost; nothing where it does not say. */
+/** The worst cost of one run of `agent`; `free` if `agent` keeps no estimate. */
 export const costOf = (agent: unknown, estimate: Estimate): Cost =>
-  // whoever has the mark is an agent
+  // only agents have the key
   Predicate.hasProperty(agent, Cost) ? (agent[Cost] as Estimated)(estimate) : free

@@ -11,7 +11,7 @@ import type { Entry, Plan, Skilled } from "./plan.ts"
 export const explain = (rows: Rows, options: Options = {}): Explanation.Explanation =>
   explainRows(rows, options, costOf)
 
-/** Works out the cost of an agent with skills: agents say theirs to those who bring this. */
+/** The cost of an agent with skills, from its worst run. */
 export const estimate: Cost.Estimate = (plan) => {
   const { modelCalls, time } = explainRun(plan).worst
   return { modelCalls, perTurn: perTurn(plan) ?? modelCalls, millis: Duration.toMillis(time) }
@@ -19,8 +19,8 @@ export const estimate: Cost.Estimate = (plan) => {
 
 const costOf = (agent: unknown): Cost.Cost => Cost.costOf(agent, estimate)
 
-/** What is known of the model of an agent, and of the transport below it. */
-interface Known {
+/** The explanations of an agent's model and of its transport. */
+interface Layers {
   readonly errors?: ReadonlyArray<unknown>
   readonly model?: Explanation.Explanation
   readonly transport?: Explanation.Explanation
@@ -29,7 +29,7 @@ interface Known {
 /** What one run of an agent with skills would do at worst. */
 export const explainRun = (
   { budget, model: given, onLlmError, output, outputRetries = 0, work }: Plan,
-  { errors = [], model: known, transport }: Known = {}
+  { errors = [], model: known, transport }: Layers = {}
 ): Explanation.Run => {
   const ofModel = known ?? explained(given, errors)
   const below = over(ofModel, transport)

@@ -17,10 +17,10 @@ const single: Explanation = {
   worst: { attempts: 1, requests: 1, fixerRuns: 0, modelCalls: 0, waits: Duration.zero, time: Duration.zero }
 }
 
-/** What one call of it is at worst; whatever does not say is a single model. */
+/** The worst of one call of `model`. A model without the mark counts as a single model. */
 export const explained = (model: unknown, errors: ReadonlyArray<unknown>): Explanation =>
   Predicate.hasProperty(model, Mark)
-    ? // whoever has the mark was made by `explaining`
+    ? // only `explaining` sets the mark
       (model[Mark] as Explains)(errors)
     : single
 

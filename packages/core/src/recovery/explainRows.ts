@@ -17,9 +17,9 @@ export interface Options {
   readonly attempt?: Duration.Input
   /** What one attempt is at worst, where it is recovered by a layer of its own. */
   readonly below?: { readonly worst: Pick<Worst, "requests" | "modelCalls" | "time"> }
-  /** Whether what is guarded has unsafe side effects: then nobody runs it again who has not acknowledged that. */
+  /** Whether the guarded work has unsafe side effects: then only a row that acknowledges them repeats it. */
   readonly isUnsafe?: boolean
-  /** Whether it can be looked up, then, what a run that was cut off did: one that took no effect may run again. */
+  /** Whether a lookup tells what an interrupted run did: a run without effect may be repeated. */
   readonly isLookedUp?: boolean
 }
 
@@ -38,7 +38,7 @@ export const explainRows = (rows: Rows, options: Options, costOf: (agent: unknow
   }
 }
 
-/** What has not run, or was looked up, may run again whatever its side effects. */
+/** After these failures the tool has not run, or a lookup says that it had no effect: it may run in spite of its side effects. */
 const repeatable: ReadonlySet<string> = new Set(["InvalidArgs", "DeserializationError", "ToolTimeoutError"])
 
 /** The rows that a timeout reaches when it has none of its own. */
@@ -53,7 +53,7 @@ const admittedTo = (
   return { repeats, repairs: repeats || key === "orElse" }
 }
 
-/** What a row knows of the failures that reach it, and what it may do about them though nobody has acknowledged it. */
+/** The failures that reach a row, and what the row may do about them without an acknowledgement. */
 interface Reach {
   readonly samples: Samples
   readonly repeats: boolean

@@ -1,20 +1,20 @@
-/** What a run that goes on where it was suspended knows of the calls that were open there. */
+/** What a resumed run knows of the calls that were open when it was suspended. */
 import type * as Approval from "../data/Approval.ts"
 import type { Open, Standing } from "../event/Snapshot.ts"
 import { always } from "./approving.ts"
 import type { ApprovalGate } from "./ToolDefinition.ts"
 
-/** Calls are known by their idempotency keys. */
+/** Keys are the idempotency keys of calls. */
 export interface Resumed {
-  /** What somebody was asked about a call, and the gate to pass where its tool needs no approval any more. */
+  /** The request for approval of a call, and the gate for a tool that no longer needs approval. */
   readonly asked: (key: string) => { readonly request: Approval.Request; readonly gate: ApprovalGate } | undefined
-  /** What was decided meanwhile about the request with this digest. */
+  /** The decision about the request with this digest. */
   readonly decided: (digest: string) => Approval.Decision | undefined
-  /** How far a call had come. */
+  /** The checkpoint of a call. */
   readonly stood: (key: string) => Standing | undefined
 }
 
-/** Reads it off the snapshot. Going on brings this along: an agent that never does goes without. */
+/** Reads a snapshot. `resume` brings it along, so a bundle without `resume` does not contain it. */
 export type Recall = (open: Open, decisions: ReadonlyArray<Approval.Decided>) => Resumed
 
 export const recall: Recall = ({ requests, standings }, decisions) => {

@@ -45,19 +45,19 @@ export interface ToolDefinition {
   readonly compensate: Compensate<unknown, unknown, unknown> | undefined
 }
 
-/** When a tool needs approval, and what whoever decides is told. */
+/** When a tool needs approval, and the reason that the approver reads. */
 export interface NeedsApproval {
   readonly when: (params: unknown) => Effect.Effect<boolean, unknown>
   readonly reason: string
   readonly validFor: Duration.Duration
 }
 
-/** The gate before calls that need approval. `Tool.requireApproval` brings it along: other tools go without. */
+/** The gate before calls that need approval. `Tool.requireApproval` brings it along, so a bundle without it has no gate. */
 export interface ApprovalGate extends NeedsApproval {
   readonly pass: (call: CallAtGate) => Effect.Effect<Passed>
 }
 
-/** What was decided; where nobody decides while the run lasts, the request that it is suspended with. */
+/** The decision; or the request that the run is suspended with, if no decision comes during the run. */
 export type Passed = { readonly decision: Approval.Decision } | { readonly open: Approval.Request }
 
 /** A call that is about to run. */
@@ -65,20 +65,20 @@ export interface CallAtGate {
   readonly tool: Pick<ToolDefinition, "name" | "spec">
   readonly callId: string
   readonly key: string
-  /** What somebody was asked about this call before the run was suspended: it needs an answer, whatever is said now. */
+  /** The request for approval that suspended the run: it needs a decision, even if the tool no longer needs approval. */
   readonly asked: Approval.Request | undefined
-  /** What was decided meanwhile about the request with this digest. */
+  /** The decision about the request with this digest, made while the run was suspended. */
   readonly decided: ((digest: string) => Approval.Decision | undefined) | undefined
-  /** Whether the run is suspended where nothing was decided, and nobody is asked while it waits. */
+  /** Whether a call without a decision suspends the run; otherwise the run asks the `Approver` and waits. */
   readonly isSuspendable: boolean
   /** The arguments as the model wrote them, and as the tool would get them. */
   readonly written: Schema.Json
   readonly json: Schema.Json
   readonly params: unknown
-  /** The arguments that somebody who decides has written himself, as canonical JSON: they need no further approval. */
+  /** The arguments that the approver has edited, as canonical JSON: they need no further approval. */
   readonly edited: string | undefined
   readonly run: RunContext
-  /** Around the time in which somebody thinks. */
+  /** Wraps the wait for a decision. */
   readonly waiting: <A>(decided: Effect.Effect<A>) => Effect.Effect<A>
 }
 
@@ -91,19 +91,19 @@ export interface ToolContext {
   readonly idempotencyKey: string
   /** The agent whose model made the call. */
   readonly agent: string
-  /** Says how far the tool is: an event for whoever listens. */
+  /** Emits the progress of the tool as an event. */
   readonly progress: (data: unknown) => Effect.Effect<void>
 }
 
-/** What a call has done that is to be undone. */
+/** A call that succeeded and is to be undone. */
 export interface Settled<out Params, out A> {
-  /** What the run that succeeded had taken, and what it gave. */
+  /** The parameters and the result of the successful attempt. */
   readonly params: Params
   readonly result: A
   readonly callId: string
-  /** That of the call: whatever is undone by it is undone once, also where this comes twice. */
+  /** The call's key: a compensation that is keyed by it undoes the call once, even if it runs twice. */
   readonly idempotencyKey: string
 }
 
-/** Undoes what a call has done. Whatever it fails with is told, and is in the type of no run. */
+/** Undoes a call. Its failure is emitted, and is in the type of no run. */
 export type Compensate<in Params, in A, out R> = (settled: Settled<Params, A>) => Effect.Effect<void, unknown, R>

@@ -1,4 +1,4 @@
-/** The last gate before a tool runs: whether somebody has to approve of the call, and whether somebody has. */
+/** The last gate before a tool runs: whether the call needs approval, and the decision about it. */
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -11,7 +11,7 @@ import { canonical, digestOf, digestOfRequest } from "../data/Digest.ts"
 import { Approver } from "./Approver.ts"
 import type { ApprovalGate, CallAtGate, NeedsApproval, Passed } from "./ToolDefinition.ts"
 
-/** The gate of a tool. A call that needs no approval passes, and so do arguments that somebody who decides has written. */
+/** The gate of a tool. A call that needs no approval passes, and so do arguments that the approver has edited. */
 export const gate = (needs: NeedsApproval): ApprovalGate => ({
   ...needs,
   pass: (call) =>
@@ -24,7 +24,7 @@ export const gate = (needs: NeedsApproval): ApprovalGate => ({
     )
 })
 
-/** For a call about which somebody was asked, of a tool that needs no approval any more. */
+/** For a call with a request for approval, of a tool that no longer needs approval. */
 export const always: ApprovalGate = gate({
   when: () => Effect.succeed(true),
   reason: "it was asked for when the call was made",
@@ -32,8 +32,8 @@ export const always: ApprovalGate = gate({
 })
 
 /**
- * `undefined` when nobody has to approve: a predicate that fails means that somebody has to. What was asked before, and is still the
- * same and not too old, is the request; anything else is a new one.
+ * `undefined` if the call needs no approval; a predicate that fails means that it does. An earlier request is reused while it is the
+ * same and not expired; otherwise this makes a new one.
  */
 const request = (
   needs: NeedsApproval,
@@ -86,13 +86,13 @@ const decided = (
     }
   })
 
-/** What was decided while the run was suspended comes first. Else it is suspended again, or asks the `Approver` and waits. */
+/** Takes a decision made while the run was suspended. Else the run is suspended again, or asks the `Approver` and waits. */
 const decide = (
   request: Approval.Request,
   { decided, isSuspendable, run: { agent } }: CallAtGate
 ): Effect.Effect<Approval.Decision | undefined> => {
-  const known = decided?.(request.digest)
-  if (known !== undefined || isSuspendable) return Effect.succeed(known)
+  const decision = decided?.(request.digest)
+  if (decision !== undefined || isSuspendable) return Effect.succeed(decision)
   return Effect.flatMap(
     Effect.serviceOption(Approver),
     Option.match({

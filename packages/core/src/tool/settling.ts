@@ -30,7 +30,7 @@ import * as ToolRun from "./run.ts"
 import { keeping, standingOf } from "./standing.ts"
 import type { Fix, Fixed, FixRound, Retry } from "../recovery/Node.ts"
 
-/** A call that is over whatever the tables say: its failure is no row's. */
+/** A call that ends without its tables: no row gets its failure. */
 interface Final {
   readonly error: unknown
   readonly outcome: () => Effect.Effect<Outcome>
@@ -44,7 +44,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   readonly #around: Surroundings
   readonly #run: RunContext.RunContext
   readonly #endings: Endings
-  /** What somebody was asked about this call before the run was suspended. */
+  /** The request for approval of this call that suspended the run. */
   readonly #asked: ReturnType<Resumed["asked"]>
   /** The arguments as they are now: the model's, or those of the last repair. */
   #raw: Message.ToolCall["arguments"]
@@ -58,17 +58,17 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   /** Whether it was looked up, after the last run, that the tool has not taken effect. */
   // Mutant `true` survives: each run of an unsafe tool first sets it to false, and no code reads it before
   #isCleared = false
-  /** The arguments that whoever decides has written himself, as canonical JSON. */
+  /** The arguments that the approver has edited, as canonical JSON. */
   #written: string | undefined
   #final: Final | undefined
   /** The last run, if it was cut off before its end. */
   #cutOff: ToolContext | undefined
-  /** Whether somebody is being asked just now. */
+  /** Whether the call waits for a decision. */
   #isWaiting = false
   #progress: Driver.Progress | undefined
   /** Where its sub-agent was suspended, until it has gone on. */
   #nested: Nested | undefined
-  /** Whatever runs where it can be suspended may have to go on elsewhere. */
+  /** Keeps the state of recovery in runs that can be suspended. */
   readonly keep: ReturnType<typeof keeping>
   readonly wait = Interception.wait
 
@@ -162,8 +162,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   readonly deadline = () => RunContext.deadline(this.#run)
 
   /**
-   * The same text cannot decode differently, and what is `unsafe` runs once unless somebody took that on himself, or it
-   * was looked up that it did not take effect. An argument error out of `run`, from a tool further down, is a failed run
+   * The same text cannot decode differently, and what is `unsafe` runs once unless its row acknowledges that, or a
+   * lookup says that it did not take effect. An argument error out of `run`, from a tool further down, is a failed run
    * like any other. A fixer that answers in the place of the tool runs nothing.
    */
   admits(rung: Retry | Fix): boolean {
@@ -253,7 +253,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     return Effect.flatMap(gate.pass(call), (passed) => {
       if ("open" in passed) return this.#suspend(passed.open)
       const { decision } = passed
-      // whatever is no approval refuses, also what is no decision by its type: JSON that nobody has decoded
+      // everything but an approval refuses, also a value of another type: JSON that was not decoded
       if (decision.type !== "approve") {
         return this.#deny(ToolDeniedError.of(this.#tool.name, callId, String(decision.reason)))
       }
@@ -261,7 +261,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     })
   }
 
-  /** Should the run end while somebody thinks, it is known that nothing has run. */
+  /** Should the run end during the wait for a decision, it is known that nothing has run. */
   #asking<A>(decided: Effect.Effect<A>): Effect.Effect<A> {
     return Effect.suspend(() => {
       this.#isWaiting = true
@@ -274,7 +274,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     })
   }
 
-  /** Arguments that somebody has edited pass every gate again, but for that one. */
+  /** Arguments that the approver has edited pass every gate again, but for this one. */
   #edited(attempt: number, args: Schema.Json): Effect.Effect<unknown, unknown> {
     const decoded = this.#decode(args)
     this.#raw = args
@@ -365,7 +365,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     this.#draft = undefined
     this.#raw = answer
     this.#decoded = decoded.success
-    // whatever it says now passes every gate again
+    // the new arguments pass every gate again
     this.#isAdmitted = false
     return Effect.as(this.#emitChanges(decoded.success), undefined)
   }

@@ -19,7 +19,7 @@ const services = NodeChildProcessSpawner.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeStdio.layer, NodeTerminal.layer))
 )
 
-/** Whether it is us who end the process. */
+/** Whether this module ends the process. */
 let isEnding = false
 
 /** Ends once all is written: pipes take their time on some systems. */
@@ -35,14 +35,14 @@ const exit = (code: number): void => {
 
 /** Runs the command of this process, and ends it. */
 export const start = (): void => {
-  // a reader such as `head` may have read enough
+  // a reader such as `head` may close the pipe early
   process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
     if (code === "EPIPE") exit(codes.done)
     process.stderr.write(`error: cannot write to standard output: ${message}\n`, () => exit(codes.failed))
   })
   process.stderr.on("error", () => exit(codes.failed))
 
-  // of what is experimental in Node, and of packages without a type, nobody here wants to know
+  // Node's warnings about experimental features and untyped packages do not help a user of this program
   process.removeAllListeners("warning")
 
   const { version }: { readonly version: string } = JSON.parse(

@@ -18,7 +18,7 @@ export const harmless = async (page: Page, report: Report, nth: number): Promise
   report.check(`hostile text ${nth} does nothing`, said === "[null,2,1,false]", said)
 }
 
-/** A long text of a run stays readable: it is folded, and whole when somebody wants it. */
+/** A long text of a run stays readable: the page folds it, and shows all of it on demand. */
 export const unfolded = async (page: Page, report: Report): Promise<void> => {
   const fold = page.locator(".entry .fold").first()
   const length = () => fold.evaluate((own) => own.previousSibling?.textContent?.length ?? 0)

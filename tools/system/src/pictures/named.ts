@@ -15,7 +15,7 @@ const withName = (page: Page, role: Role): Locator => page.getByRole(role, { nam
 /** The roles of what can have the focus; anything else that can would be nameless. */
 const roles: ReadonlyArray<Role> = ["button", "application", "region", "row"]
 
-/** Whatever can have the focus has a name, but what only scrolls. */
+/** Each element that can have the focus has a name, except elements that only scroll. */
 export const named = async (page: Page, report: Report, name: string): Promise<void> => {
   const focusable = page
     .locator("a[href], button, input, select, textarea, summary, [contenteditable], [tabindex]:not(.scroller)")
