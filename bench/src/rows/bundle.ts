@@ -17,8 +17,8 @@ await inFolder(async (folder) => {
     await bundle(folder, "effect", floor),
     await bundle(folder, "typescript", helloOf("typescript"))
   ]
-  const files = [...bundles.map(({ file }) => file), loose, floor]
-  const [ours = [], effect = [], typescript = [], oursLoose = [], effectLoose = []] = importTimes(files, rounds)
+  const files = bundles.map(({ file }) => file)
+  const [ours = [], effect = [], typescript = []] = importTimes(files, rounds)
   const [ofOurs, ofEffect, ofTypescript] = bundles.map(({ gzip }) => gzip)
   const taken = (name: string, imports: ReadonlyArray<Import>, target: Partial<Figure> = {}): ReadonlyArray<Figure> => [
     { name, value: median(imports.map(({ wall }) => wall)), unit: "ms", ...target },
@@ -35,8 +35,6 @@ await inFolder(async (folder) => {
     ...taken("ours, start", ours),
     ...taken("bare Effect, start", effect),
     ...taken("bare TypeScript with zod, start", typescript),
-    ...taken("ours over bare Effect, start", over, { most: 20 }),
-    ...taken("ours unbundled, import", oursLoose, { most: 350 }),
-    ...taken("bare Effect unbundled, import", effectLoose)
+    ...taken("ours over bare Effect, start", over, { most: 20 })
   ])
 })
