@@ -14,6 +14,7 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { Approver, ErrorCause, Interception, Issue, Ledger, type RunContext } from "@kintsugi/core"
+import * as Redaction from "@kintsugi/core/Redaction"
 import { Books } from "./books.ts"
 import { ChangedAgentError, UnreadableStepError } from "./errors.ts"
 import type { Line, Lines } from "./lines.ts"
@@ -210,7 +211,9 @@ export const acted: Effect.Effect<void> = Effect.forEach(Array.from({ length: 10
 /** A failure about which nothing is done but saying it. */
 export const Said = Schema.Struct({ message: Schema.String })
 
-export const saying = (error: unknown): typeof Said.Type => ({ message: ErrorCause.mask(ErrorCause.messageOf(error)) })
+export const saying = (error: unknown): typeof Said.Type => ({
+  message: Redaction.foreign(ErrorCause.messageOf(error))
+})
 
 /** What is stored of a step, as its schema reads it. */
 export const reading = <A>(

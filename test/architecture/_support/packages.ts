@@ -42,7 +42,7 @@ export const packages: ReadonlyArray<Package> = [
     // these are stable, or the parts that core uses of them are: see stability.ts
     open: effect(
       "Brand Cause Clock Context Data DateTime Deferred Duration Effect Equal Exit Fiber Function JsonSchema Layer Logger Metric " +
-        "Option Pipeable Predicate Pull Queue Random Result Schedule Schema SchemaAST SchemaGetter SchemaIssue " +
+        "Option Pipeable Predicate Pull Queue Random Redacted Result Schedule Schema SchemaAST SchemaGetter SchemaIssue " +
         "SchemaRepresentation SchemaTransformation Scope Stream Tracer"
     ),
     within: {

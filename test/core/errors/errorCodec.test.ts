@@ -90,10 +90,10 @@ it("our own errors keep their class as a nested cause, three levels down [T6]", 
 })
 
 const planted = [
-  "sk-live-0123456789abcdef",
-  "Bearer abcdefghijklmnop",
-  "AIzaSyA0123456789abcdefghijklmn",
-  "api_key=topsecretvalue",
+  "sk_live_0123456789abcdef",
+  "Bearer abcdefghijklmnop01",
+  "AIzaSyA0123456789abcdefghijklmnopqrstuv",
+  "api_key=topsecretvalue1",
   "https://user:hunter22@example.org/x",
   "https://example.org/x?token=hunter22",
   '{"password":"hunter22"}'

@@ -1,7 +1,9 @@
 /** An agent: a function from its input to an effect of its output, with every failure that is left in its type. */
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
+import * as Redaction from "../data/Redaction.ts"
 import * as Budget from "../budget/Budget.ts"
 import type * as Explanation from "../recovery/Explanation.ts"
 import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } from "./definition.ts"
@@ -201,6 +203,30 @@ export const outputRetries =
     throw new RangeError(
       `Agent '${definition.name}': outputRetries must be a whole number of at least 0, got ${retries}`
     )
+  }
+
+/**
+ * Secrets that no text of this process shows as long as the agent is in memory, texts for its model among them: a key that a tool of
+ * this agent uses, for example. The keys of models and of MCP servers are known without it. See `Redaction.know`.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Skill } from "@kintsugi/core"
+ * import { Redacted } from "effect"
+ *
+ * const key = Redacted.make("crm-9f31-KEY-77aa")
+ * const agent = Agent.make("clerk", { skills: [Skill.make("answer", {})] }).pipe(Agent.secrets([key]))
+ * agent.name // => "clerk"
+ * ```
+ */
+export const secrets =
+  (values: ReadonlyArray<Redacted.Redacted>) =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice> => {
+    for (const secret of values) Redaction.know(secret)
+    const { definition } = self[TypeId]
+    return fromDefinition({ ...definition, secrets: [...definition.secrets, ...values] })
   }
 
 /**

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Queue from "effect/Queue"
+import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
@@ -109,6 +110,8 @@ export interface Definition {
   readonly readInput: ReadInput
   readonly output: Output | undefined
   readonly outputRetries: number
+  /** Held as long as the agent is: see `Agent.secrets`. */
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
   /** In the place of the loop, for agents that need no model. */
   readonly body: ((input: unknown) => Effect.Effect<unknown, unknown>) | undefined
   /** In the place of the loop, for agents that are made of others. */
@@ -137,6 +140,7 @@ export const blank = (name: string): Definition => ({
   readInput: plain,
   output: undefined,
   outputRetries: 1,
+  secrets: [],
   body: undefined,
   composed: undefined
 })

@@ -2,6 +2,7 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
 import { type Origin, type ServiceOrigin, whereOf, wordsOf } from "./llmOrigin.ts"
 import { Capability, spoken } from "./llmCapability.ts"
 import { sentence } from "./sentence.ts"
@@ -238,7 +239,7 @@ export class RateLimitError extends advised(
     return RateLimitError.limited(service, { status: 429, ...(wait === undefined ? {} : { retryAfter: wait }) })
   }
   static apiRateLimit(endpoint: string, retryAfter: Duration.Input): RateLimitError {
-    return RateLimitError.limited(ErrorCause.mask(endpoint.replace(/[?#].*$/s, "")), {
+    return RateLimitError.limited(Redaction.foreign(endpoint.replace(/[?#].*$/s, "")), {
       retryAfter: Duration.fromInputUnsafe(retryAfter)
     })
   }
@@ -331,7 +332,7 @@ export class RequestTimeoutError extends advised(
   }
   /** The query string, which may hold a key, is left out of the message. */
   static httpTimeout(url: string, timeout: Duration.Input, from: ServiceOrigin = {}): RequestTimeoutError {
-    return RequestTimeoutError.timedOut(ErrorCause.mask(url.replace(/[?#].*$/s, "")), timeout, from)
+    return RequestTimeoutError.timedOut(Redaction.foreign(url.replace(/[?#].*$/s, "")), timeout, from)
   }
   static timedOut(operation: string, limit: Duration.Input, from: ServiceOrigin = {}): RequestTimeoutError {
     const timeout = Duration.fromInputUnsafe(limit)

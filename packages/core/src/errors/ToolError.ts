@@ -2,6 +2,7 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
 import * as Issue from "../data/Issue.ts"
 import { categories } from "./outlook.ts"
 import { kept } from "../data/Unchecked.ts"
@@ -186,7 +187,7 @@ export class ExecutionError extends advised(
       args,
       kind,
       category,
-      message: message === "" ? Execution.sayingOf(cause, category) : ErrorCause.mask(message),
+      message: message === "" ? Execution.sayingOf(cause, category) : Redaction.foreign(message),
       ...(status === undefined || !Number.isFinite(status) ? {} : { status }),
       ...(cause === undefined ? {} : { cause })
     })
@@ -359,8 +360,7 @@ export class ToolExecutionError extends advised(
     const failed = `failed after ${runs} ${runs === 1 ? "attempt" : "attempts"}`
     const what = `Tool '${tool}' ${runs === 0 ? "was never run" : failed}`
     const where = [...whereOf(callId), why]
-    const words = ErrorCause.mask(ErrorCause.sayingOf(cause))
-    const message = sentence("ToolExecutionError", { what, where, words })
+    const message = sentence("ToolExecutionError", { what, where, words: ErrorCause.sayingOf(cause) })
     const decided = trail === undefined ? {} : { trail }
     return new ToolExecutionError({ tool, callId, message, attempts: failures, cause, ...decided })
   }

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
 import { KintsugiError } from "../errors/KintsugiError.ts"
 import { jsonOf } from "./Json.ts"
 
@@ -38,7 +39,7 @@ export const Failure = Schema.Json.pipe(
 )
 
 const hush = (json: Schema.Json): Schema.Json => {
-  if (Predicate.isString(json)) return ErrorCause.mask(json, Infinity)
+  if (Predicate.isString(json)) return Redaction.foreign(json, Infinity)
   if (json === null || typeof json !== "object") return json
   if (isArray(json)) return json.map(hush)
   return Object.fromEntries(

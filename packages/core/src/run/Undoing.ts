@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { ownerOf } from "./budget.ts"
@@ -42,7 +43,10 @@ const undoing = Effect.fnUntraced(function* (run: RunContext.RunContext, first: 
     if (Cause.hasInterrupts(exit.cause)) return yield* Effect.failCause(exit.cause as Cause.Cause<never>)
     const error = Cause.squash(exit.cause)
     if (Cause.hasDies(exit.cause)) died ??= Cause.die(error)
-    yield* Effect.logWarning(`What tool '${tool}' has done could not be undone, key '${key}'`, exit.cause)
+    yield* Effect.logWarning(
+      `What tool '${tool}' has done could not be undone, key '${key}'`,
+      ErrorCause.logged(exit.cause)
+    )
     yield* RunContext.emit(run, () => ({ type: "tool-compensated", callId, tool, key, error }))
   }
   if (died !== undefined) return yield* Effect.failCause(died)

@@ -4,6 +4,7 @@ import * as Exit from "effect/Exit"
 import * as Cause from "effect/Cause"
 import * as Result from "effect/Result"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
 import type * as Message from "../data/Message.ts"
 import type { SideEffects } from "../recovery/Recovery.ts"
 
@@ -64,4 +65,4 @@ const failingClosed = (policy: () => Decision | Effect.Effect<Decision, unknown>
 }
 
 const undecided = (error: unknown): Decision =>
-  deny(`the policy could not decide: ${ErrorCause.mask(ErrorCause.sayingOf(error))}`)
+  deny(`the policy could not decide: ${Redaction.foreign(ErrorCause.sayingOf(error))}`)

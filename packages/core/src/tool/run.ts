@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
@@ -160,7 +161,7 @@ const lookUp = (
       onFailure: (cause) => {
         const passing = untouchable(cause)
         return passing === undefined
-          ? unverifiable(unknown(), ErrorCause.mask(ErrorCause.sayingOf(Cause.squash(cause))))
+          ? unverifiable(unknown(), Redaction.foreign(ErrorCause.sayingOf(Cause.squash(cause))))
           : Effect.failCause(passing)
       }
     }

@@ -25,7 +25,7 @@ import * as Http from "./http.ts"
 import * as Names from "./names.ts"
 import * as Notices from "./notices.ts"
 import * as Stdio from "./stdio.ts"
-import * as Secrets from "@kintsugi/core/Secrets"
+import * as Redaction from "@kintsugi/core/Redaction"
 import * as McpTool from "./tool.ts"
 
 export { versions, type Version } from "./connection.ts"
@@ -146,7 +146,7 @@ export const connect = <R>(
     const notices = yield* Notices.make
     const last = new Last()
     const opened = yield* way.opening(notices, (text) => last.add(text))
-    const mask = Secrets.mask(way.secrets)
+    const mask = Redaction.of(way.secrets)
     const where: Failure.Where = { server: name, mask }
     const translate =
       (tool?: string) =>

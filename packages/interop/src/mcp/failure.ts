@@ -3,7 +3,7 @@ import * as RetryAfter from "@kintsugi/core/RetryAfter"
 import type * as McpClientError from "effect/ai/McpClientError"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import type { Mask } from "@kintsugi/core/Secrets"
+import type { Redactor } from "@kintsugi/core/Redaction"
 
 /**
  * What kind of failure it is. `connection`: the server is not there any more, or never was. `timeout`: it did not answer in
@@ -38,7 +38,7 @@ export class McpError extends Schema.TaggedError<McpError>()("McpError", {
 export interface Where {
   readonly server: string
   readonly tool?: string
-  readonly mask: Mask
+  readonly mask: Redactor
 }
 
 type Fields = Omit<ConstructorParameters<typeof McpError>[0], "server" | "tool" | "message">

@@ -19,7 +19,7 @@ export const fromCause = (cause: unknown, attempt: Attempt): LlmError.NetworkErr
   const { source, url } = attempt
   const signs = signsOf(cause)
   const kind = kinds.find(([matches]) => matches(signs))?.[1] ?? "broken"
-  const common = { provider: source.provider, model: source.model, cause: Source.scrubCause(source, cause) }
+  const common = { provider: source.provider, model: source.model, cause: Source.scrubCause(cause) }
   if (kind === "silent") return timedOut(source, url, attempt.elapsed, common.cause)
   const port = portOf(url)
   const name = port === undefined ? url.hostname : `${url.hostname}:${port}`
