@@ -38,7 +38,8 @@ const table: ReadonlyMap<string, Row> = new Map(
     BudgetExceededError: ["KINTSUGI-BUDGET-EXCEEDED", "no", "none", 0, 1, 503],
     InvalidOutputError: ["KINTSUGI-INVALID-OUTPUT", "no", "repair", 0, 1, 502],
     RoutingError: ["KINTSUGI-ROUTING", "no", "fallback", 0, 1, 500],
-    LoopExhaustedError: ["KINTSUGI-LOOP-EXHAUSTED", "no", "none", 0, 1, 500]
+    LoopExhaustedError: ["KINTSUGI-LOOP-EXHAUSTED", "no", "none", 0, 1, 500],
+    InputTooLargeError: ["KINTSUGI-INPUT-TOO-LARGE", "no", "shrink", 0, 1, 413]
   })
 )
 

@@ -189,6 +189,10 @@ export const facts = {
   LoopExhaustedError: fixed(
     named("KINTSUGI-LOOP-EXHAUSTED", 500, "Loop used up", "Use its last output, or allow more iterations"),
     final("none")
+  ),
+  InputTooLargeError: fixed(
+    named("KINTSUGI-INPUT-TOO-LARGE", 413, "Input too large", "Make it smaller, or raise the bound where you trust it"),
+    final("shrink")
   )
 } satisfies Record<string, Facts<never>>
 
