@@ -18,8 +18,8 @@ export interface Exceeded {
 
 export const defaults: Bounds = { depth: 128, nodes: 20_000, bytes: 256 * 1024 }
 
-/** Deeper than that, the code that expands schemas and values would come near the end of the stack. */
-const deepest = 512
+/** The largest bound of the depth: deeper than that, code that follows a schema or a value comes near the end of the stack. */
+export const deepest = 512
 
 /** The bounds that are given, and the defaults for the others. Throws a `RangeError` for a senseless bound. */
 export const resolve = (given: Partial<Bounds> = {}): Bounds => {

@@ -62,13 +62,13 @@ const INVALID_REQUEST = -32_600
 const METHOD_NOT_FOUND = -32_601
 const INVALID_PARAMS = -32_602
 
-/** `now` is milliseconds since the epoch; `also` is said besides. */
+/** `now` is milliseconds since the epoch; `also` is what else is known. */
 export const fromClient = (
   where: Where,
   { reason }: McpClientError.McpClientError,
-  { also = "", now }: { readonly also?: string; readonly now: number }
+  { also = [], now }: { readonly also?: ReadonlyArray<string>; readonly now: number }
 ): McpError => {
-  const failure = (fields: Fields) => make(where, also === "" ? reason.message : `${reason.message}; ${also}`, fields)
+  const failure = (fields: Fields) => make(where, [reason.message, ...also].join("; "), fields)
   switch (reason._tag) {
     case "TransportError":
     case "ClosedError":

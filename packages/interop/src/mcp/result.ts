@@ -1,4 +1,5 @@
 /** What a tool of an MCP server gives: our parts of a message, and the text that a model reads of them. */
+import * as Bounds from "@kintsugi/core/Bounds"
 import * as Message from "@kintsugi/core/Message"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as Predicate from "effect/Predicate"
@@ -50,7 +51,10 @@ const bytesIn = (base64: string): number => Math.floor((base64.replace(/=+$/, ""
 const says = (part: Part, structured: Schema.Json): boolean => {
   if (part.type !== "text") return false
   const json = Result.try((): unknown => JSON.parse(part.text))
-  return Result.isSuccess(json) && Equal.equals(json.success, structured)
+  // comparing recurses, and a text is not bounded as data is
+  return (
+    Result.isSuccess(json) && !Bounds.isDeeper(json.success, Bounds.deepest) && Equal.equals(json.success, structured)
+  )
 }
 
 const encode = Schema.encodeUnknownOption(Schema.Array(McpSchema.ContentBlock))
