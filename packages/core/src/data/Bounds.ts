@@ -16,6 +16,7 @@ export interface Exceeded {
   readonly limit: number
 }
 
+/** 128 levels, 20,000 nodes, 256 KiB. */
 export const defaults: Bounds = { depth: 128, nodes: 20_000, bytes: 256 * 1024 }
 
 /** The largest bound of the depth: deeper than that, code that follows a schema or a value comes near the end of the stack. */

@@ -4,11 +4,7 @@ import type * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import { property, quietly } from "../data/Foreign.ts"
-
-/** Deeper than anybody reads, and not as deep as a stack. */
-const maxDepth = 500
-
-const elided = "…"
+import { elided, maxDepth } from "./depth.ts"
 
 /**
  * JSON is itself. Of anything else what JSON can hold: fields, items, what `toJSON` gives; whatever has none of it by its text.

@@ -9,7 +9,6 @@ import { ExecutionError } from "@kintsugi/core/ToolError"
 import type * as McpClient from "effect/ai/McpClient"
 import type * as McpClientError from "effect/ai/McpClientError"
 import type * as McpSchema from "effect/ai/McpSchema"
-import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -191,16 +190,19 @@ export const connect = <R>(
       .use(({ client }) => client.listTools())
       .pipe(
         translate(),
-        Effect.map((tools) => {
-          const wanted = tools.filter((tool) => options.include?.(tool) ?? true)
-          return Arr.partition(wanted, (tool) => {
+        Effect.map((all) => {
+          const tools: Array<McpSchema.Tool> = []
+          const refused: Array<ExecutionError> = []
+          for (const tool of all.filter((tool) => options.include?.(tool) ?? true)) {
             const error = McpTool.tooLarge(tool, where, bounds)
-            return error === undefined ? Result.succeed(tool) : Result.fail(failureOf(tool.name, error))
-          })
+            if (error === undefined) tools.push(tool)
+            else refused.push(failureOf(tool.name, error))
+          }
+          return { tools, refused }
         }),
         ofServer
       )
-    const list = Effect.flatMap(listed, ([tools, refused]) =>
+    const list = Effect.flatMap(listed, ({ refused, tools }) =>
       Effect.as(
         Effect.forEach(refused, ({ message }) => Effect.logWarning(message), { discard: true }),
         tools
@@ -243,7 +245,7 @@ export const connect = <R>(
       version,
       instructions: instructions === undefined ? undefined : mask(instructions),
       list,
-      refused: Effect.map(listed, ([, refused]) => refused),
+      refused: Effect.map(listed, ({ refused }) => refused),
       tools,
       changes,
       bind

@@ -2,7 +2,7 @@
  * JSON text of a server without what is nested too deeply. The parsers of the protocol recurse, so this stands before them: in the
  * place of a list or an object that is too deep is `null`. What is left is still deeper than any bound, and is refused by it.
  */
-import * as Bounds from "@kintsugi/core/Bounds"
+import type * as Bounds from "@kintsugi/core/Bounds"
 
 /** The protocol puts schemas and data into a few levels of its own. */
 const around = 16
