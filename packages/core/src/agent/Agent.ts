@@ -5,6 +5,7 @@ import type * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import * as Redaction from "../data/Redaction.ts"
 import * as Budget from "../budget/Budget.ts"
+import * as Returned from "../data/Returned.ts"
 import type * as Explanation from "../recovery/Explanation.ts"
 import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } from "./definition.ts"
 import { explainRun } from "../recovery/Explain.ts"
@@ -169,11 +170,18 @@ export const onBudgetExceeded =
       onExceeded: ({ limit, meter, reason, spent }) =>
         Effect.suspend(() => {
           const decision = decide({ agent: definition.name, reason, limit, spent, usage: meter.ledger.usage })
-          // its needs are in the agent's type
-          return Effect.isEffect(decision) ? (decision as Effect.Effect<Budget.Decision>) : Effect.succeed(decision)
+          return Returned.valueOf(
+            // its needs are in the agent's type
+            decision as Budget.Decision | Effect.Effect<Budget.Decision>,
+            aDecision,
+            "The function of Agent.onBudgetExceeded of agent",
+            definition.name
+          )
         })
     })
   }
+
+const aDecision = Returned.decision("kind", ["stop", "extend", "checkpoint"])
 
 /**
  * Sees every call of this agent's tools once its arguments fit, before it runs, and after every repair again. A call that it

@@ -27,6 +27,7 @@ import type { Nesting } from "../tool/Toolset.ts"
 import * as Frame from "../run/Frame.ts"
 import { plain, type ReadInput } from "../run/Input.ts"
 import type { Output } from "../run/Output.ts"
+import * as Returned from "../data/Returned.ts"
 import { once } from "../data/Once.ts"
 import { areUnsafe, MayBeUnsafe } from "../tool/Unsafe.ts"
 import { Cost, type Estimated, free } from "../recovery/Cost.ts"
@@ -239,7 +240,7 @@ const runner = (definition: Definition): Runner => {
     return (input, sink, mode) =>
       Frame.within({ agent: name, input, sink, mode, state, listeners }, (run) => {
         mode.started?.({ state, run })
-        return Effect.suspend(() => body(input))
+        return Effect.suspend(() => Returned.effect(body(input), "The function of agent", name))
       })
   }
   const plan = planOf(definition)

@@ -12,6 +12,7 @@ import type * as Approval from "../data/Approval.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
 import type * as Model from "./Model.ts"
+import * as ModelCall from "./ModelCall.ts"
 
 /** What a run is about to do. */
 export type Step =
@@ -121,7 +122,7 @@ export const model = (self: Model.Service): Model.Service => ({
   generate: (request) =>
     step<Message.Reply, LlmError, never>(
       () => ({ kind: "model call", model: self.name, request, isStreamed: false }),
-      () => self.generate(request)
+      () => ModelCall.generate(self, request)
     ),
   stream: (request) =>
     Stream.unwrap(
@@ -129,7 +130,7 @@ export const model = (self: Model.Service): Model.Service => ({
         () => ({ kind: "model call", model: self.name, request, isStreamed: true }),
         () =>
           Effect.succeed(
-            Stream.mapEffect(self.stream(request), (part) =>
+            Stream.mapEffect(ModelCall.stream(self, request), (part) =>
               step<Model.Part, LlmError, never>(
                 () => ({ kind: "stream part", model: self.name, part }),
                 () => Effect.succeed(part)

@@ -18,9 +18,11 @@ import {
   ask as asked,
   type Asker,
   cutOff,
+  generate,
   isSingle,
   named,
   refused,
+  stream,
   type Surrounding,
   withPartial
 } from "../model/ModelCall.ts"
@@ -131,7 +133,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     this.#model = model
     this.#spent = nothingSpent
     const within = this.#isIntercepted ? Interception.model(model) : model
-    const whole = isStreamed ? this.#stream(within, request) : Effect.suspend(() => within.generate(request))
+    const whole = isStreamed ? this.#stream(within, request) : Effect.suspend(() => generate(within, request))
     const replied = Effect.flatMap(whole, (came) => {
       const put = isStreamed ? came : Model.collected(came)
       const reply = model === this.#asking.model ? put : named(model, put)
@@ -318,7 +320,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     return Effect.suspend(() => {
       const collector = new Model.Collector()
       // a reply is whole with its last part: nothing that comes after can fail it
-      const whole = Stream.takeUntil(model.stream(request), (part) => part.type === "finish")
+      const whole = Stream.takeUntil(stream(model, request), (part) => part.type === "finish")
       const collecting = Stream.runForEachArray(whole, (parts) =>
         Effect.suspend(() => {
           for (const part of parts) collector.push(part)

@@ -2,6 +2,7 @@
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Returned from "../data/Returned.ts"
 import { labelsOf } from "../errors/RecoveryAdvice.ts"
 import { untouchable } from "../recovery/Driver.ts"
 import type { RunContext } from "../event/RunContext.ts"
@@ -21,8 +22,7 @@ export const rendered = (
 ): Effect.Effect<string> => {
   if (render === undefined) return Effect.sync(() => byDefault(seen, context))
   const rendering = Effect.suspend(() => {
-    const text = render(seen, context)
-    return Effect.isEffect(text) ? text : Effect.succeed(text)
+    return Returned.valueOf(render(seen, context), Returned.aText, "The renderer for tool", context.tool)
   })
   return Effect.matchCauseEffect(rendering, {
     onSuccess: (text) => Effect.succeed(text.trim() === "" ? byDefault(seen, context) : text),

@@ -6,6 +6,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
+import * as Returned from "../data/Returned.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
@@ -66,7 +67,7 @@ const started = (tool: ToolDefinition, params: unknown, context: ToolContext): E
       const about = { tool: tool.name, isUnsafe, isAgent, stored: storedOf(tool) }
       return { kind: "tool attempt", ...about, callId, idempotencyKey, attempt }
     },
-    () => tool.run(params, context)
+    () => Returned.effect(tool.run(params, context), "The run of tool", tool.name)
   )
 
 const storedOf = ({ failure, success }: ToolDefinition): Interception.Stored => ({ success, failure })
@@ -153,7 +154,7 @@ const lookUp = (
   Effect.matchCauseEffect(
     Interception.step(
       () => ({ kind: "look-up", tool: tool.name, idempotencyKey, stored: storedOf(tool) }),
-      () => verify(idempotencyKey)
+      () => Returned.effect(verify(idempotencyKey), "The verify of tool", tool.name)
     ),
     {
       onSuccess: (found): Effect.Effect<unknown, unknown> =>
