@@ -39,8 +39,14 @@ export const wrong = (given: unknown, expected: string, whose: string, name?: st
   return new TypeError(`${which} returned ${quietly(() => kindOf(given), "an object")}, not ${expected}`)
 }
 
-const isEffect = <A, E, R>(given: A | Effect.Effect<A, E, R>): given is Effect.Effect<A, E, R> =>
-  quietly(() => Effect.isEffect(given), false)
+const isEffect = <A, E, R>(given: A | Effect.Effect<A, E, R>): given is Effect.Effect<A, E, R> => {
+  // not `quietly`: every run of a tool comes through here, and this allocates nothing
+  try {
+    return Effect.isEffect(given)
+  } catch {
+    return false
+  }
+}
 
 const kindOf = (given: unknown): string => {
   if (given === undefined || given === null) return String(given)

@@ -201,9 +201,9 @@ export const requireApproval =
     const { reason = `Tool '${self.name}' runs only with approval`, validFor = "1 day", when } = options
     const { approval: before } = self.definition
     const holds = limitOf(self.name, "validFor", validFor) ?? Duration.days(1)
-    const asks = (params: unknown): Effect.Effect<boolean, unknown> => {
-      // `params` is what the tool's schema gave; what the predicate needs is in the tool's type
-      const answer = when === undefined ? true : when(params as Params)
+    const asks = (params: () => unknown): Effect.Effect<boolean, unknown> => {
+      // the parameters are what the tool's schema gave; what the predicate needs is in the tool's type
+      const answer = when === undefined ? true : when(params() as Params)
       const whose = "The when of Tool.requireApproval for tool"
       return Returned.valueOf(answer as boolean | Effect.Effect<boolean, unknown>, Returned.aBoolean, whose, self.name)
     }
@@ -259,9 +259,9 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
   const run = Effect.flatMap(Identifier.make, (draw) => {
     const id = (callId ??= `${self.name}-${draw}`)
     const toolCall: Message.ToolCall = { type: "tool-call", id, name: self.name, arguments: rawArguments }
-    return Effect.flatMap(Effect.fromResult(Call.decode(definition, toolCall)), ({ params }) =>
+    return Effect.flatMap(Effect.fromResult(Call.decode(definition, toolCall)), (decoded) =>
       Effect.tap(
-        ToolRun.runAlone(definition, params, {
+        ToolRun.runAlone(definition, decoded, {
           attempt: ++attempt,
           callId: id,
           idempotencyKey: id,

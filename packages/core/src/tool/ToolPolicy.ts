@@ -36,13 +36,14 @@ export const deny = (reason: string): Decision => ({ type: "deny", reason })
 export type Policy<R = never> = (call: Call) => Decision | Effect.Effect<Decision, unknown, R>
 
 /**
- * Asks one policy after the other, until one denies: `undefined` when none does. One that fails denies.
+ * Asks one policy after the other, until one denies: `undefined` when none does. One that fails denies. Each gets a call of its own.
  *
  * @internal
  */
-export const ask = (policies: ReadonlyArray<Policy>, call: Call): Effect.Effect<string | undefined> =>
+export const ask = (policies: ReadonlyArray<Policy>, callOf: () => Call): Effect.Effect<string | undefined> =>
   Effect.gen(function* () {
     for (const policy of policies) {
+      const call = callOf()
       const decision = yield* failingClosed(() => policy(call), call.agent)
       if (decision.type === "deny") return decision.reason
     }

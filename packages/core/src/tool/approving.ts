@@ -47,7 +47,16 @@ const request = (
     const { agent, runId } = run
     const now = yield* Clock.currentTimeMillis
     const schema = yield* digestOf(tool.spec().parameters)
-    const subject = { runId, agent, tool: tool.name, callId, key, arguments: json, reason: needs.reason, schema }
+    const subject = {
+      runId,
+      agent,
+      tool: tool.name,
+      callId,
+      key,
+      arguments: json,
+      reason: needs.reason,
+      schema
+    }
     if (asked !== undefined && now <= asked.expiresAt) {
       const digest = yield* digestOfRequest({ ...subject, expiresAt: asked.expiresAt }, written)
       if (digest === asked.digest) return asked
@@ -56,7 +65,7 @@ const request = (
     return new Approval.Request({ ...fresh, digest: yield* digestOfRequest(fresh, written) })
   })
 
-const asking = (needs: NeedsApproval, params: unknown): Effect.Effect<boolean> => {
+const asking = (needs: NeedsApproval, params: () => unknown): Effect.Effect<boolean> => {
   const answer = Result.try(() => needs.when(params))
   return Result.isFailure(answer) ? Effect.succeed(true) : Effect.orElseSucceed(answer.success, () => true)
 }

@@ -4,6 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Interception from "../model/Interception.ts"
 import type * as Message from "../data/Message.ts"
 import * as ToolPolicy from "./ToolPolicy.ts"
+import type { Decoded } from "./call.ts"
 import { ToolDeniedError } from "../errors/ToolError.ts"
 import { isDeep } from "../data/Foreign.ts"
 
@@ -30,11 +31,15 @@ export const oversized = (
 }
 
 /** Once they are decoded: why the call is not admitted, if it is not. */
-export const denied = ({ policies }: Gates, call: ToolPolicy.Call): Effect.Effect<ToolDeniedError | undefined> =>
+export const denied = (
+  { policies }: Gates,
+  call: Omit<ToolPolicy.Call, "params">,
+  decoded: Decoded
+): Effect.Effect<ToolDeniedError | undefined> =>
   Effect.map(
     Interception.step(
       () => ({ kind: "policy", tool: call.tool, callId: call.callId }),
-      () => ToolPolicy.ask(policies, call)
+      () => ToolPolicy.ask(policies, () => ({ ...call, params: decoded.params() }))
     ),
     (reason) => (reason === undefined ? undefined : ToolDeniedError.of(call.tool, call.callId, reason))
   )
