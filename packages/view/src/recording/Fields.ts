@@ -43,9 +43,15 @@ export const itemsAt = (value: unknown, ...path: ReadonlyArray<string>): Readonl
   return Array.isArray(found) ? found : []
 }
 
-/** A value as text: itself, or its JSON, short in one line. */
+/** Whether a value has lists or fields within each other, more than so many. */
+export const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((below) => isDeeper(below, levels - 1)))
+
+/** A value as text: itself, or its JSON, short in one line. What is deep stays in one line too: it would be mostly blanks. */
 export const asText = (value: unknown): string => {
   if (typeof value === "string") return value
   const line = JSON.stringify(value) ?? ""
-  return line.length <= 60 ? line : JSON.stringify(value, undefined, 2)
+  return line.length <= 60 || isDeeper(value, 10) ? line : JSON.stringify(value, undefined, 2)
 }
