@@ -75,7 +75,7 @@ export const packages: ReadonlyArray<Package> = [
     ),
     within: {
       transport: effect(
-        "encoding/Sse http/FetchHttpClient http/Headers http/HttpBody http/HttpClient http/HttpClientError http/HttpClientRequest " +
+        "http/FetchHttpClient http/Headers http/HttpBody http/HttpClient http/HttpClientError http/HttpClientRequest " +
           "http/HttpClientResponse"
       ),
       resilience: effect("persistence/CircuitBreaker persistence/RateLimiter"),
