@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Approval } from "@kintsugi/core"
 import type { Line } from "./lines.ts"
+import { stillThere } from "./losing.ts"
 import { acted, goingOn, reading, record, type Replay, underWay } from "./recording.ts"
 
 /** What was decided, and when. */
@@ -35,8 +36,10 @@ export const decided = (
 ): Effect.Effect<Approval.Decision> => {
   const name = nameOf(request)
   const asked = record(replay, { line, name: `${name}/asked`, value: Schema.Void, error: Schema.Never, work: tell })
-  const answered = DurableDeferred.await(deferredOf(request))
+  const deferred = deferredOf(request)
+  const answered = DurableDeferred.await(deferred)
   const waiting = Effect.gen(function* () {
+    yield* stillThere(replay, name, deferred)
     for (let part = 1; ; part++) {
       const { time, until } = line
       const waited: Schema.Json = yield* until === Infinity

@@ -94,7 +94,7 @@ export const packages: ReadonlyArray<Package> = [
     folders: ["."],
     open: effect(
       "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Random Schedule Schema Scope Stream " +
-        "workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine"
+        "workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine cluster/EntityAddress cluster/MessageStorage"
     )
   },
   {

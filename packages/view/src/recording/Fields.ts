@@ -4,6 +4,8 @@
  * @internal
  */
 
+import { isDeeper } from "./depth.ts"
+
 /** A field, where the value has fields. */
 export const fieldOf = (value: unknown, key: string): unknown =>
   typeof value === "object" && value !== null && Object.hasOwn(value, key)
@@ -42,12 +44,6 @@ export const itemsAt = (value: unknown, ...path: ReadonlyArray<string>): Readonl
   const found = at(value, ...path)
   return Array.isArray(found) ? found : []
 }
-
-/** Whether a value has lists or fields within each other, more than so many. */
-export const isDeeper = (value: unknown, levels: number): boolean =>
-  typeof value === "object" &&
-  value !== null &&
-  (levels === 0 || Object.values(value).some((below) => isDeeper(below, levels - 1)))
 
 /** A value as text: itself, or its JSON, short in one line. What is deep stays in one line too: it would be mostly blanks. */
 export const asText = (value: unknown): string => {

@@ -3,7 +3,8 @@
  * cut off still tells what it can, and what is missing.
  */
 import type * as AgentEvent from "@kintsugi/core/AgentEvent"
-import { fieldOf, isDeeper, numberAt, textAt } from "./Fields.ts"
+import { isDeeper } from "./depth.ts"
+import { fieldOf, numberAt, textAt } from "./Fields.ts"
 
 /** An event in its JSON form, which is what `AgentEvent.AgentEvent` encodes to. Only its origin and type are sure to be there. */
 export interface Recorded extends AgentEvent.Origin {
