@@ -58,6 +58,7 @@ const instances: Record<RecoveryAdvice.Tag, RecoveryAdvice.RecoveryAdvice> = {
   }),
   RoutingError: RunError.RoutingError.of("agent", [], "", { transcript: [], usage: Usage.empty }),
   LoopExhaustedError: RunError.LoopExhaustedError.of(1, null),
+  InputTooLargeError: DoorError.InputTooLargeError.beyond("what", { bound: "depth", limit: 1 }),
   RunLostError: DoorError.RunLostError.of("run", "a row")
 }
 

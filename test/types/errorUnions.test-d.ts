@@ -49,7 +49,7 @@ const forRuns = {
   LoopExhaustedError: handled
 }
 
-const forDoors = { RunLostError: handled }
+const forDoors = { InputTooLargeError: handled, RunLostError: handled }
 
 const forAll = { ...forModel, ...forTool, ...aroundTools, ...forRuns, ...forDoors }
 

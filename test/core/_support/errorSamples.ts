@@ -223,6 +223,10 @@ export const samples = {
     RunError.LoopExhaustedError.of(3, { draft: 1 }),
     new RunError.LoopExhaustedError({ message: "m", iterations: 3, last: { draft: 1 } })
   ],
+  InputTooLargeError: [
+    DoorError.InputTooLargeError.beyond("The input schema of tool 'fetch'", { bound: "depth", limit: 128 }),
+    new DoorError.InputTooLargeError({ message: "m", what: "It", bound: "nodes", limit: 20_000 })
+  ],
   RunLostError: [
     DoorError.RunLostError.of("run-1", "what came of its step 'a'"),
     new DoorError.RunLostError({ message: "m", executionId: "run-1" })

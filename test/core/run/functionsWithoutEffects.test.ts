@@ -331,7 +331,9 @@ it.run(
           Agent.onFailure(() => note("failure"))
         )
         const logged: Array<string> = []
-        const logger = Logger.make(({ cause }) => void logged.push(Cause.pretty(cause)))
+        const logger = Logger.make(
+          ({ cause, message }) => void logged.push(`${String(message)} ${Cause.pretty(cause)}`)
+        )
         const { ends, exit } = yield* play(run, agent, [batch("work"), batch("fail")]).pipe(
           Effect.provide(Logger.layer([logger]))
         )

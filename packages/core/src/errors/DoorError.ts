@@ -1,7 +1,36 @@
 /** Failures of single functions, where something enters from outside. No agent has them in its `E`. */
 import * as Schema from "effect/Schema"
+import type { Exceeded } from "../data/Bounds.ts"
 import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
 import { sentence } from "./sentence.ts"
+
+const units = { depth: "levels", nodes: "nodes", bytes: "bytes" } as const
+
+/**
+ * A schema or a value from outside is beyond a bound (`Bounds`), and was not expanded. Beneath an `ExecutionError` where it was
+ * about a tool's call.
+ */
+export class InputTooLargeError extends advised(
+  "InputTooLargeError",
+  Schema.TaggedError<InputTooLargeError, AdviceOf<"InputTooLargeError">>()("InputTooLargeError", {
+    message: Schema.String,
+    /** What is too large: it names the tool and the server that it came from. */
+    what: Schema.String,
+    /** The bound that it is beyond, by the name of its option. */
+    bound: Schema.Literals(["depth", "nodes", "bytes"]),
+    /** In levels, nodes or bytes. */
+    limit: Schema.Finite
+  })
+) {
+  /** `what` is the subject of a sentence. */
+  static beyond(what: string, { bound, limit }: Exceeded): InputTooLargeError {
+    const message = sentence("InputTooLargeError", {
+      what: `${what} is beyond the bound of ${limit} ${units[bound]}`,
+      where: [bound]
+    })
+    return new InputTooLargeError({ what, bound, limit, message })
+  }
+}
 
 /**
  * What is stored of a durable run has gaps: rows that were there are gone. The run does not go on, as nothing tells any more what was
@@ -22,10 +51,10 @@ export class RunLostError extends advised(
   }
 }
 
-export type DoorError = RunLostError
+export type DoorError = InputTooLargeError | RunLostError
 
 /** The closed union, as a schema: decodes each error to its own class. */
-export const DoorError: Schema.Codec<DoorError, unknown> = RunLostError
+export const DoorError: Schema.Codec<DoorError, unknown> = Schema.Union([InputTooLargeError, RunLostError])
 
 /** Whether a value is an error of a door. */
 export const isDoorError: (value: unknown) => value is DoorError = Schema.is(DoorError)

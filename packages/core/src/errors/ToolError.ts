@@ -105,7 +105,7 @@ export interface CallOf {
   readonly args?: Schema.Json
 }
 
-type Wrapping = { readonly tool: string; readonly kind: Kind } & Required<CallOf>
+type Wrapping = { readonly tool: string; readonly kind: Kind; readonly category?: Category } & Required<CallOf>
 
 /**
  * A tool's own failure, as rows for `ExecutionError` see it: the original is the cause. The category decides about its
@@ -129,7 +129,7 @@ export class ExecutionError extends advised(
    * Puts any failure of a tool into one shape; advice, code and category of its own, where it has them, are taken over. One
    * that has the shape already only learns which call it is about. A category that is given comes first.
    */
-  static wrap({ kind, tool, ...call }: Wrapping, cause: unknown): ExecutionError {
+  static wrap({ category: given, kind, tool, ...call }: Wrapping & Required<CallOf>, cause: unknown): ExecutionError {
     if (cause instanceof ExecutionError) return cause.callId === "" ? cause.inCall(call) : cause
     const lent = Execution.lentBy(cause)
     const category = given ?? Execution.categoryOf(cause, isLlmError)
