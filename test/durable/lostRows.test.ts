@@ -24,7 +24,7 @@ const story = () => {
     ...about,
     description: "Pays.",
     sideEffects: "unsafe",
-    verify: () => Effect.die("whoever has lost the row does not know that there is something to verify"),
+    verify: () => Effect.die("a run that has lost the row does not know that there is something to verify"),
     run: () => Effect.sync(() => `paid ${++paid}`)
   })
   const signing = <const Name extends string>(name: Name) =>
@@ -102,7 +102,7 @@ const run = (loss: Loss | undefined) =>
     const id = yield* Effect.provideContext(Durable.start(durable, { id: "a", input: "go" }), one.context)
     yield* passing(3)
     const decide = (nth: number, runner: typeof one) => {
-      const request = asked[nth] ?? assert.fail(`nobody was asked for the ${nth + 1}. time`)
+      const request = asked[nth] ?? assert.fail(`no request came for the ${nth + 1}. time`)
       return Effect.andThen(
         Effect.provideContext(Durable.decide(durable, request, Approval.approve), runner.context),
         passing(5)
@@ -162,7 +162,7 @@ describe("a durable run", () => {
       const other = yield* Effect.provideContext(Durable.start(durable, { id: "b", input: "go" }), one.context)
       yield* passing(3)
       const first = asked.find(({ executionId }) => executionId === id)
-      if (first === undefined) return assert.fail("nobody was asked")
+      if (first === undefined) return assert.fail("no request came")
       const told = <A, E>(effect: Effect.Effect<A, E, WorkflowEngine>) =>
         Effect.gen(function* () {
           const seeing = Effect.provideService(effect, MessageStorage.MessageStorage, storage)

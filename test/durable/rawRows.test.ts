@@ -89,7 +89,7 @@ it.effect(
       const id = yield* Effect.provideContext(Durable.start(durable, { id: "a", input: planted.input }), context)
       yield* passing
       const [first] = asked
-      if (first === undefined) return assert.fail("nobody was asked")
+      if (first === undefined) return assert.fail("no request came")
       const decision = Approval.refuse(`not with ${planted.decision}`)
       yield* Effect.provideContext(Durable.decide(durable, first, decision), context)
       yield* passing

@@ -87,5 +87,5 @@ export const clusterOfRows = Effect.gen(function* () {
   return { join, driver: Context.get(stored, MessageStorage.MemoryDriver), storage }
 })
 
-/** The same, of which nobody sees the rows. */
+/** The same, without a view of the rows. */
 export const cluster = Effect.map(clusterOfRows, ({ join }) => join)

@@ -78,7 +78,7 @@ describe("a file without an end", () => {
 })
 
 describe("lines", () => {
-  it("are the same however a pipe cuts them, and whatever ends them [P1389]", async () => {
+  it("are the same however a pipe cuts them, with line ends of any system [P1389]", async () => {
     const text = ['{"a":"\u00e9\ud83d\ude00"}', "", lines[0], "nope", lines[1]]
     const told = async (end: string, size: number) => {
       const all = bytes(text.join(end))

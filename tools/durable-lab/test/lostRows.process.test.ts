@@ -87,7 +87,7 @@ it.skipIf(!isInstalledIn(folder))(
         (id) =>
           Effect.gen(function* () {
             const request = asked.get(id)
-            if (request === undefined) return assert.fail(`nobody was asked about ${id}`)
+            if (request === undefined) return assert.fail(`no request came about ${id}`)
             yield* Durable.decide(durable, request, Approval.approve)
             const end = yield* until(
               Durable.poll(durable, id),

@@ -41,7 +41,7 @@ const runs = HttpApiGroup.make("runs")
 
 const runId = { runId: Schema.String }
 
-/** Who may decide: whoever has the token. Yours may be a session of a person, with a name for the books. */
+/** Who may decide: each client that has the token. Yours may be a session of a person, with a name for the books. */
 export class Deciding extends HttpApiMiddleware.Service<Deciding>()("examples/backend/Deciding", {
   requiredForClient: true,
   security: { bearer: HttpApiSecurity.bearer },

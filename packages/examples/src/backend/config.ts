@@ -26,7 +26,7 @@ export const access = Effect.gen(function* () {
   const hosts = yield* Config.withDefault(Config.String("HOSTS"), "")
   const given = hosts.split(",").map((name) => name.trim().toLowerCase())
   const token = Option.getOrUndefined(yield* Config.option(Config.schema(Token, "APPROVAL_TOKEN")))
-  if (token === undefined) yield* Effect.logWarning("APPROVAL_TOKEN is not set: nobody can decide about approvals")
+  if (token === undefined) yield* Effect.logWarning("APPROVAL_TOKEN is not set: no decision about an approval is taken")
   return { hosts: new Set([...localHosts, ...given.filter((name) => name !== "")]), token }
 })
 
