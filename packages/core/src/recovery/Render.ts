@@ -58,7 +58,7 @@ const maxForeignChars = 2000
 export const asData = (text: string): string => {
   const framed = ErrorCause.cut(text, maxForeignChars)
     .replaceAll(/<(\/?)data/gi, "<\\$1data")
-    .replaceAll(/^(\s*)(ERROR:|transient:|permanent:|unknown tool:)/gim, "$1\\$2")
+    .replaceAll(/^([^\S\n\r\u2028\u2029]*)(ERROR:|transient:|permanent:|unknown tool:)/gim, "$1\\$2")
   return `<data>${framed}</data>`
 }
 

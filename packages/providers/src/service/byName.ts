@@ -77,7 +77,9 @@ export const join = (baseUrl: string, path: string): string => {
     .split("&")
     .filter((pair) => pair !== "" && ![...new URLSearchParams(pair).keys()].some((name) => names.has(name)))
   const all = [...kept, ...(own === "" ? [] : [own])].join("&")
-  return `${base.replace(/\/+$/, "")}${place}${all === "" ? "" : `?${all}`}`
+  let end = base.length
+  while (base[end - 1] === "/") end--
+  return `${base.slice(0, end)}${place}${all === "" ? "" : `?${all}`}`
 }
 
 /** What stands before and in the query; a fragment is never sent. */

@@ -95,9 +95,13 @@ export class Secrets {
   readonly form = (text: string): string =>
     isForm.test(text)
       ? this.text(
-          text.replaceAll(/([^=&]+)=([^&]*)/g, (field, name: string) =>
-            isSecretParameter(decoded(name)) ? `${name}=${mark}` : field
-          )
+          text
+            .split("&")
+            .map((field) => {
+              const name = field.slice(0, field.indexOf("="))
+              return isSecretParameter(decoded(name)) ? `${name}=${mark}` : field
+            })
+            .join("&")
         )
       : this.text(text)
 
