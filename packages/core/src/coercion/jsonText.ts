@@ -119,7 +119,33 @@ function repaired(text: string, { open }: Brackets): string | undefined {
   return invents ? undefined : after
 }
 
-/** What stands in quotes is no value by itself. */
-const withoutStrings = (text: string): string => text.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/gs, '""')
+/** What stands in quotes is no value by itself. A quote without an end is looked at once: all of its kind behind it have none either. */
+const withoutStrings = (text: string): string => {
+  const open = new Set<string>()
+  let bare = ""
+  let from = 0
+  for (let at = 0; at < text.length; at++) {
+    const quote = text[at] ?? ""
+    if ((quote !== '"' && quote !== "'") || open.has(quote)) continue
+    const end = closing(text, at, quote)
+    if (end < 0) {
+      open.add(quote)
+      continue
+    }
+    bare += `${text.slice(from, at)}""`
+    from = end + 1
+    at = end
+  }
+  return bare + text.slice(from)
+}
+
+/** Where the quote closes that opens at `from`; -1 if nowhere. */
+const closing = (text: string, from: number, quote: string): number => {
+  for (let at = from + 1; at < text.length; at++) {
+    if (text[at] === "\\") at++
+    else if (text[at] === quote) return at
+  }
+  return -1
+}
 
 const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0

@@ -56,7 +56,8 @@ const schemeAt = (runs: Runs, at: number): Range | undefined => {
 const isBasic = (value: string): boolean => {
   if (value.length < 8) return false
   try {
-    return /^[\x20-\x7e]*:[\x20-\x7e]*$/.test(atob(value.replace(/\.$/, "")))
+    const pair = atob(value.replace(/\.$/, ""))
+    return pair.includes(":") && /^[\x20-\x7e]*$/.test(pair)
   } catch {
     return false
   }

@@ -46,7 +46,7 @@ const shown = (part: Part): string => {
   return "url" in part ? `[${what}, at ${part.url}]` : `[${what}, ${bytesIn(part.data)} bytes, not shown]`
 }
 
-const bytesIn = (base64: string): number => Math.floor((base64.replace(/=+$/, "").length * 3) / 4)
+const bytesIn = (base64: string): number => Math.floor((base64.replace(/={1,2}$/, "").length * 3) / 4)
 
 const says = (part: Part, structured: Schema.Json): boolean => {
   if (part.type !== "text") return false
