@@ -59,7 +59,8 @@ const instances: Record<RecoveryAdvice.Tag, RecoveryAdvice.RecoveryAdvice> = {
   RoutingError: RunError.RoutingError.of("agent", [], "", { transcript: [], usage: Usage.empty }),
   LoopExhaustedError: RunError.LoopExhaustedError.of(1, null),
   InputTooLargeError: DoorError.InputTooLargeError.beyond("what", { bound: "depth", limit: 1 }),
-  RunLostError: DoorError.RunLostError.of("run", "a row")
+  RunLostError: DoorError.RunLostError.of("run", "a row"),
+  SnapshotRefusedError: DoorError.SnapshotRefusedError.of("unsigned", "what")
 }
 
 /** What depends on an error's own data, in words; the numbers are those of the instances. */

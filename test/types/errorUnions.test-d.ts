@@ -49,7 +49,7 @@ const forRuns = {
   LoopExhaustedError: handled
 }
 
-const forDoors = { InputTooLargeError: handled, RunLostError: handled }
+const forDoors = { InputTooLargeError: handled, RunLostError: handled, SnapshotRefusedError: handled }
 
 const forAll = { ...forModel, ...forTool, ...aroundTools, ...forRuns, ...forDoors }
 

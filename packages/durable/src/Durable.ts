@@ -26,7 +26,7 @@ import {
   KintsugiError,
   RunContext
 } from "@kintsugi/core"
-import { answerOf, deferredOf } from "./approval.ts"
+import { answerOf, deferredOf, refusalOf } from "./approval.ts"
 import {
   asFailures,
   OtherWorkflowError,
@@ -319,7 +319,8 @@ export const resume = (
 
 /**
  * Decides about a call that a run waits for. A decision is bound to what was shown: for a run that does not wait for this request any
- * more, it does nothing; the first decision counts. Fails where there is no such run, or where it is one of another workflow or
+ * more, it does nothing. Of several decisions that come before the call goes on a refusal counts, else the first, as in one
+ * `Agent.resume`. Fails where there is no such run, or where it is one of another workflow or
  * version: then the workflow of that version has to be asked.
  */
 export const decide = (
@@ -333,8 +334,11 @@ export const decide = (
       return yield* Effect.fail(OtherWorkflowError.of(workflow._tag, executionId, startedAs))
     }
     yield* demanding(workflow, executionId)
-    const deferred = deferredOf(request)
-    const token = DurableDeferred.tokenFromExecutionId(deferred, { workflow, executionId })
     const value = yield* Effect.orDie(answerOf(yield* Clock.currentTimeMillis, decision))
-    yield* DurableDeferred.succeed(deferred, { token, value })
+    // an approval that was laid down before does not hide a refusal
+    const places = decision.type === "approve" ? [deferredOf(request)] : [refusalOf(request), deferredOf(request)]
+    for (const deferred of places) {
+      const token = DurableDeferred.tokenFromExecutionId(deferred, { workflow, executionId })
+      yield* DurableDeferred.succeed(deferred, { token, value })
+    }
   })

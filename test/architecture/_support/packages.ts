@@ -93,8 +93,8 @@ export const packages: ReadonlyArray<Package> = [
     name: "durable",
     folders: ["."],
     open: effect(
-      "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Random Schedule Schema Scope Stream " +
-        "workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine cluster/EntityAddress cluster/MessageStorage"
+      "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Random Redacted Schedule Schema Scope Semaphore " +
+        "Stream crypto/Mac crypto/SecureRandom persistence/KeyValueStore sql/SqlClient workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine cluster/EntityAddress cluster/MessageStorage"
     )
   },
   {

@@ -230,6 +230,10 @@ export const samples = {
   RunLostError: [
     DoorError.RunLostError.of("run-1", "what came of its step 'a'"),
     new DoorError.RunLostError({ message: "m", executionId: "run-1" })
+  ],
+  SnapshotRefusedError: [
+    DoorError.SnapshotRefusedError.of("already-resumed", "The snapshot of run 'r'"),
+    new DoorError.SnapshotRefusedError({ message: "m", reason: "bad-signature" })
   ]
 } as const
 

@@ -1,11 +1,12 @@
 /** Texts that a model may send, and that the repair of arguments reads in the time of their length. */
 import { assert, it } from "@effect/vitest"
 import { RawSchema, Tool } from "@kintsugi/core"
-import { Effect, Exit } from "effect"
+import { Effect, Exit, Schema } from "effect"
 
 const look = Tool.make("look", {
   description: "Looks something up.",
   parameters: RawSchema.make({ type: "object", properties: { a: { type: "string" } }, required: ["a"] }),
+  success: Schema.String,
   run: () => Effect.succeed("ok")
 })
 

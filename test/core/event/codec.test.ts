@@ -84,7 +84,8 @@ const standing: Snapshot.Standing = {
   trail: [{ tag: "Busy", message: "busy", verdict: "retry", rung: 0, attempt: 1, delay: Duration.seconds(1) }]
 }
 const snapshot: Required<Snapshot.Snapshot> = {
-  version: 2,
+  version: 3,
+  id: "s1",
   runId: "r",
   agent: "a",
   skill: "s",

@@ -12,6 +12,8 @@ import { explainRun } from "../recovery/Explain.ts"
 import type * as AgentSkills from "./skills.ts"
 import type { Running } from "./skills.ts"
 import { recall } from "../tool/Resumed.ts"
+import { admit } from "./resuming.ts"
+import type { SnapshotRefusedError } from "../errors/DoorError.ts"
 import type { Resumption } from "../run/Start.ts"
 import { reader } from "../run/Input.ts"
 import { make as outputOf } from "../run/Output.ts"
@@ -240,11 +242,15 @@ export const secrets =
 /**
  * The same agent, going on: where a run was suspended, or after a conversation, with what the user says next. Whatever is settled
  * there never runs again. A conversation that ends with an answer, and to which nothing is added, gives that answer.
+ *
+ * A snapshot is resumed once, by the `Snapshot.Claims` of the program: the second resumption fails with `SnapshotRefusedError`, unless
+ * it says `again`. So does a snapshot of another agent, and one that was not signed where the program has a `Snapshot.Signing`.
+ * There is no run then, and no event.
  */
 export const resume = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
   self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-): Agent<Resumption<I>, O, E, R, T, ByTool, Defaults, ModelTable, Choice> =>
-  fromDefinition({ ...self[TypeId].definition, recall })
+): Agent<Resumption<I>, O, E | SnapshotRefusedError, R, T, ByTool, Defaults, ModelTable, Choice> =>
+  fromDefinition({ ...self[TypeId].definition, going: { admit, recall } })
 
 /** What `explain` cannot read off an agent. */
 export interface ExplainOptions extends Model.ExplainOptions {

@@ -21,8 +21,7 @@ import type { CallError, CallServices, ModelError, ModelServices, Deciders } fro
 import type { Composed, Part, Runner } from "./composition/run.ts"
 import { ReadsReport } from "../recovery/ReadsReport.ts"
 import * as Handle from "../run/Handle.ts"
-import type { Resumption, Start } from "../run/Start.ts"
-import type { Recall } from "../tool/Resumed.ts"
+import type { Going, Resumption, Start } from "../run/Start.ts"
 import type { Nesting } from "../tool/Toolset.ts"
 import * as Frame from "../run/Frame.ts"
 import { plain, type ReadInput } from "../run/Input.ts"
@@ -106,8 +105,8 @@ export interface Definition {
   readonly policies: ReadonlyArray<ToolPolicy.Policy>
   readonly listeners: ReadonlyArray<Frame.Listener>
   readonly onExceeded: OnExceeded | undefined
-  /** Where its input says where to go on: how the run recalls what was open there. */
-  readonly recall: Recall | undefined
+  /** Where its input says where to go on: whether it may, and how the run recalls what was open there. */
+  readonly going: Going | undefined
   readonly readInput: ReadInput
   readonly output: Output | undefined
   readonly outputRetries: number
@@ -137,7 +136,7 @@ export const blank = (name: string): Definition => ({
   policies: [],
   listeners: [],
   onExceeded: undefined,
-  recall: undefined,
+  going: undefined,
   readInput: plain,
   output: undefined,
   outputRetries: 1,
@@ -187,8 +186,8 @@ export type Nest = (input: unknown, nesting: Nesting) => Effect.Effect<unknown, 
 
 /** Nothing for agents that cannot be suspended: those that are one function or a composition, or go on themselves. */
 const nesting = (definition: Definition): Nest | undefined => {
-  const { body, composed, recall } = definition
-  if (body !== undefined || composed !== undefined || recall !== undefined) return undefined
+  const { body, composed, going } = definition
+  if (body !== undefined || composed !== undefined || going !== undefined) return undefined
   const plan = once(() => planOf(definition))
   return (input, nesting) => {
     const { isSuspendable, resumption } = nesting
@@ -233,7 +232,7 @@ const whole: Frame.Mode = { isStreamed: false, isSuspendable: false }
 const streamed: Frame.Mode = { isStreamed: true, isSuspendable: false }
 
 const runner = (definition: Definition): Runner => {
-  const { body, composed, listeners, name, recall } = definition
+  const { body, composed, going, listeners, name } = definition
   if (composed !== undefined) return composed.runner(name, composed, listeners)
   if (body !== undefined) {
     const state: Frame.State = { turn: 0, transcript: () => [], said: () => [], unfinished: () => undefined }
@@ -244,11 +243,16 @@ const runner = (definition: Definition): Runner => {
       })
   }
   const plan = planOf(definition)
-  return recall === undefined
+  return going === undefined
     ? (input, sink, mode) => Run.run(plan, { kind: "input", input }, sink, mode)
-    : // by its type, the input says where to go on
-      (input, sink, mode) =>
-        Run.run(plan, { kind: "resumption", resumption: input as Resumption<unknown>, recall }, sink, mode)
+    : (input, sink, mode) => {
+        // by its type, the input says where to go on
+        const resumption = input as Resumption<unknown>
+        const running = Run.run(plan, { kind: "resumption", resumption, recall: going.recall }, sink, mode)
+        const admitted = going.admit(name, resumption)
+        // the fiber of a handle lets no interruption through until its run begins, and claims may wait for a store
+        return Effect.andThen(mode.isForked === true ? Effect.interruptible(admitted) : admitted, running)
+      }
 }
 
 export const planOf = (definition: Definition): Run.Plan => ({

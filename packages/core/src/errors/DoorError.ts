@@ -51,10 +51,37 @@ export class RunLostError extends advised(
   }
 }
 
-export type DoorError = InputTooLargeError | RunLostError
+const reasons = {
+  unsigned: "has no signature",
+  "bad-signature": "does not have the signature of its content and audience",
+  "unknown-key": "was signed with a key that is not known",
+  "already-resumed": "was resumed before",
+  "other-agent": "is about a run of another agent"
+} as const
+
+/** A snapshot, or a decision about one of its requests, is not what a run may go on with. Nothing was run. */
+export class SnapshotRefusedError extends advised(
+  "SnapshotRefusedError",
+  Schema.TaggedError<SnapshotRefusedError, AdviceOf<"SnapshotRefusedError">>()("SnapshotRefusedError", {
+    message: Schema.String,
+    reason: Schema.Literals(["unsigned", "bad-signature", "unknown-key", "already-resumed", "other-agent"])
+  })
+) {
+  /** `what` is the subject of a sentence: it names the snapshot or the decision. */
+  static of(reason: keyof typeof reasons, what: string): SnapshotRefusedError {
+    const message = sentence("SnapshotRefusedError", { what: `${what} ${reasons[reason]}`, where: [reason] })
+    return new SnapshotRefusedError({ reason, message })
+  }
+}
+
+export type DoorError = InputTooLargeError | RunLostError | SnapshotRefusedError
 
 /** The closed union, as a schema: decodes each error to its own class. */
-export const DoorError: Schema.Codec<DoorError, unknown> = Schema.Union([InputTooLargeError, RunLostError])
+export const DoorError: Schema.Codec<DoorError, unknown> = Schema.Union([
+  InputTooLargeError,
+  RunLostError,
+  SnapshotRefusedError
+])
 
 /** Whether a value is an error of a door. */
 export const isDoorError: (value: unknown) => value is DoorError = Schema.is(DoorError)

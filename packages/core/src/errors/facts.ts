@@ -197,6 +197,10 @@ export const facts = {
   RunLostError: fixed(
     named("KINTSUGI-RUN-LOST", 410, "Run lost", "Look up what was done in it, and start another one"),
     final("none")
+  ),
+  SnapshotRefusedError: fixed(
+    named("KINTSUGI-SNAPSHOT-REFUSED", 409, "Snapshot refused", "Resume the newest document of your own store"),
+    final("none")
   )
 } satisfies Record<string, Facts<never>>
 
