@@ -43,6 +43,7 @@ const entry: Required<Ledger.Entry> = {
   layer: "agent",
   outcome: "used",
   usage,
+  isEstimated: true,
   cost: 0.5
 }
 const use: Required<AgentEvent.ToolUse> = {

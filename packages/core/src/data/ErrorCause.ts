@@ -10,6 +10,8 @@ import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Redaction from "./Redaction.ts"
 import { property, quietly } from "./Foreign.ts"
+import { maskAll, maskShapes } from "./Secrets.ts"
+import { approachable, property, quietly } from "./Foreign.ts"
 
 /** A foreign failure that came back from a wire. */
 export class ForeignError extends Error {
@@ -65,8 +67,9 @@ export const nested = (known: () => Schema.Codec<unknown, unknown>) => {
 }
 
 /** Name, message and code of any value; total. */
-export const summarise = (cause: unknown): typeof Encoded.Type => {
-  const message = Redaction.foreign(messageOf(cause))
+export const summarise = (value: unknown): typeof Encoded.Type => {
+  const cause = approachable(value)
+  const message = mask(messageOf(cause))
   if (!Predicate.isObject(cause)) return { name: typeof cause, message }
   const name = nameOf(cause)
   const code = property(cause, "code")
@@ -83,7 +86,8 @@ export const logged = (cause: Cause.Cause<unknown>): string =>
   )
 
 /** The message of an error, or the text of a value that is none; empty for one that has nothing to say. */
-export const messageOf = (cause: unknown): string => {
+export const messageOf = (value: unknown): string => {
+  const cause = approachable(value)
   if (Predicate.isString(cause)) return cause
   if (Predicate.isObject(cause)) {
     const message = property(cause, "message")

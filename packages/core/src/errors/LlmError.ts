@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
+import { quietly } from "../data/Foreign.ts"
 import { type Origin, type ServiceOrigin, whereOf, wordsOf } from "./llmOrigin.ts"
 import { Capability, spoken } from "./llmCapability.ts"
 import { sentence } from "./sentence.ts"
@@ -379,7 +380,10 @@ const llmErrorUnion = Schema.Union([
 export const LlmError: Schema.Codec<LlmError, unknown> = llmErrorUnion
 
 /** Whether a value is an error of a model call. */
-export const isLlmError = (value: unknown): value is LlmError => (guard ??= Schema.is(llmErrorUnion))(value)
+export const isLlmError = (value: unknown): value is LlmError => {
+  const is = (guard ??= Schema.is(llmErrorUnion))
+  return quietly(() => is(value), false)
+}
 
 // made at first use: that takes longer than all the classes
 let guard: ((value: unknown) => value is LlmError) | undefined

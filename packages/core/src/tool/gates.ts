@@ -4,6 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Interception from "../model/Interception.ts"
 import type * as Message from "../data/Message.ts"
 import * as ToolPolicy from "./ToolPolicy.ts"
+import * as Arguments from "../data/Arguments.ts"
 import type { Decoded } from "./call.ts"
 import { ToolDeniedError } from "../errors/ToolError.ts"
 import { isDeep } from "../data/Foreign.ts"
@@ -24,6 +25,9 @@ export const oversized = (
 ): ToolDeniedError | undefined => {
   const whose = isRepaired ? "the repaired arguments" : "the arguments"
   // text is measured as it is; what arrives as an object may be nested deeper than the stack reaches
+  if (Predicate.isString(raw) && Object.hasOwn(Arguments.refused, raw)) {
+    return ToolDeniedError.of(tool, callId, `${whose} ${Arguments.refused[raw as keyof typeof Arguments.refused]}`)
+  }
   if (isDeep(raw)) return ToolDeniedError.of(tool, callId, `${whose} are nested too deeply`)
   return isWithin(raw, maxArgsBytes)
     ? undefined

@@ -4,6 +4,7 @@
  */
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as LlmError from "@kintsugi/core/LlmError"
+import * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
 import * as Answer from "../transport/Answer.ts"
 import * as Hints from "../transport/Hints.ts"
@@ -39,7 +40,7 @@ export const failure = (
       ...(hint === undefined ? {} : { retryAfter: hint }),
       ...(Hints.forbidsResend(given) ? { shouldRetry: false } : {}),
       ...(text === "" ? {} : { detail: text }),
-      ...(report.usage === undefined ? {} : { usage: report.usage })
+      ...(Usage.isSound(report.usage) ? { usage: report.usage } : {})
     }
   })
 }

@@ -4,6 +4,7 @@ import * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
 import type { Source } from "../../transport/Source.ts"
 import * as Json from "../../transport/Json.ts"
+import { tokenCount } from "../tokenCount.ts"
 
 /** The calls of a reply, from all of its lines. */
 export class Calls {
@@ -48,8 +49,8 @@ export const finishOf = (reason: string | undefined, calls: boolean): Message.Fi
 /** Of a prompt that was in its cache, older servers do not tell the size. */
 export const usageOf = (line: Schema.Json): Usage.Usage =>
   Usage.make({
-    inputTokens: Json.count(Json.field(line, "prompt_eval_count")) ?? 0,
-    outputTokens: Json.count(Json.field(line, "eval_count")) ?? 0
+    inputTokens: tokenCount(Json.field(line, "prompt_eval_count")) ?? 0,
+    outputTokens: tokenCount(Json.field(line, "eval_count")) ?? 0
   })
 
 /** The kind of the item that says that the prompt was cut. */
