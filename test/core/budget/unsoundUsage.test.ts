@@ -1,6 +1,6 @@
 /** What a provider says of tokens and cost may be no amount: the run goes by an estimate, and says so. */
 import { assert } from "@effect/vitest"
-import { Agent, AgentEvent, type Ledger, LlmError, Message, Model, Usage } from "@kintsugi/core"
+import { Agent, AgentEvent, Interception, type Ledger, LlmError, Message, Model, Usage } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Layer, Schema, Stream } from "effect"
 import { it, type Runner } from "../../_support/run.ts"
@@ -171,5 +171,23 @@ it.run("an attachment counts as about a thousand tokens, however many bytes it h
     yield* run(agent, [picture]).pipe(Effect.provide(model.layer))
     const [entry] = ledgerOf(log.all)
     assert.isTrue(entry !== undefined && entry.usage.inputTokens > 900 && entry.usage.inputTokens < 1100)
+  })
+)
+
+it.run("an interceptor of model calls, which may record the reply, reads the estimate [P1397]", (run) =>
+  Effect.gen(function* () {
+    const read: Array<unknown> = []
+    const noting = (given: unknown) => {
+      if (typeof given === "object" && given !== null && "usage" in given) read.push(given.usage)
+    }
+    const interceptor: Interception.Interceptor = {
+      intercept: (_, self) => Effect.tap(self, (given) => Effect.sync(() => noting(given)))
+    }
+    const { events } = yield* play(run, {}, reply({ ...sound, inputTokens: -1 })).pipe(
+      Effect.provideService(Interception.Current, interceptor)
+    )
+    const [entry] = ledgerOf(events)
+    assert.strictEqual(entry?.isEstimated, true)
+    assert.deepStrictEqual(read, [entry?.usage])
   })
 )
