@@ -125,7 +125,7 @@ const paying = (isForgetful: boolean) =>
     const decide = (decision: Approval.Decision) => {
       const [one] = asked
       return one === undefined
-        ? Effect.die(new Error("nobody was asked"))
+        ? Effect.die(new Error("no request came"))
         : Durable.decide(durable, one, decision).pipe(on)
     }
     const served = Effect.andThen(serve, Durable.resume(durable, id).pipe(on))

@@ -49,7 +49,7 @@ const waiting = (...answers: ReadonlyArray<ReturnType<typeof text>>) =>
     return { agent, model, runs, snapshot: outcome.snapshot }
   })
 
-/** A snapshot that nobody resumes: no model is asked any more. */
+/** A snapshot that is not resumed to its end: no model is asked any more. */
 const kept = Effect.gen(function* () {
   const { tool } = paying()
   const model = yield* make(calls(call("pay", { cents: 5 }, "c1")))
@@ -109,7 +109,7 @@ describe("a signed snapshot", () => {
       assert.deepInclude((now as { signature: object }).signature, { key: "2027-b" })
       for (const document of [old, now]) yield* Snapshot.fromJson(document).pipe(by(second, first))
       assert.strictEqual(yield* reasonOf(Snapshot.fromJson(now)).pipe(by(first)), "unknown-key")
-      // who has another secret under the same id has no key of ours
+      // another secret under the same id is another key
       const forged = yield* Snapshot.sign(snapshot).pipe(by({ ...first, secret: secret("x") }))
       assert.strictEqual(yield* reasonOf(Snapshot.fromJson(forged)).pipe(by(first)), "bad-signature")
       const swapped = { ...(old as object), signature: { ...(old as { signature: object }).signature, key: "2027-b" } }
@@ -307,13 +307,13 @@ describe("a ring of keys", () => {
       const words = { id: "k", secret: Redacted.make("ä".repeat(16)) }
       const document = yield* Snapshot.sign(snapshot).pipe(Effect.provide(SnapshotKeys.layer({ keys: [bytes] })))
       yield* Snapshot.fromJson(document).pipe(Effect.provide(SnapshotKeys.layer({ keys: [words] })))
-      const short = { id: "short", secret: Redacted.make("tell-nobody") }
-      assert.throws(() => SnapshotKeys.layer({ keys: [short] }), /^(?!.*tell-nobody).*key 'short'/)
+      const short = { id: "short", secret: Redacted.make("keep-it-dark") }
+      assert.throws(() => SnapshotKeys.layer({ keys: [short] }), /^(?!.*keep-it-dark).*key 'short'/)
     })
   )
 })
 
-it.effect("a limit that somebody raised in a signed document is not raised [P1363]", () =>
+it.effect("a limit that an attacker raises in a signed document is not raised [P1363]", () =>
   Effect.gen(function* () {
     const { tool } = scripted("look", Effect.succeed("seen"))
     const agent = Agent.make("worker", {

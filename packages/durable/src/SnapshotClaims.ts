@@ -1,6 +1,6 @@
 /**
  * Stores that know which snapshots were resumed, over processes and restarts. Each layer is the `Snapshot.Claims` of the program, and
- * claims once whatever else claims at the same time, as far as its store can: the layers say how far.
+ * gives a snapshot to one of all that claim it at the same time, as far as its store can: the layers say how far.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -69,7 +69,7 @@ export const layerSql = ({ table = "kintsugi_snapshot_claims" }: SqlOptions = {}
         claim: ({ claimant, snapshot }) =>
           Effect.gen(function* () {
             yield* take(snapshot, claimant, yield* Clock.currentTimeMillis)
-            // whoever came first has the row
+            // the first claimant has the row
             const rows = yield* sql<{ readonly claimant: string }>`SELECT claimant FROM ${name} WHERE id = ${snapshot}`
             return rows[0]?.claimant === claimant
           }).pipe(Effect.orDie)

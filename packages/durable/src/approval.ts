@@ -27,7 +27,7 @@ const late = "late"
 export const deferredOf = ({ digest, key }: Approval.Request) =>
   DurableDeferred.make(nameOf({ digest, key }), { success: Schema.Json })
 
-/** Where a refusal is laid down besides: it counts although somebody has approved before, until the call goes on. */
+/** Where a refusal is laid down besides: it counts although an approval came before it, until the call goes on. */
 export const refusalOf = (request: Approval.Request) =>
   DurableDeferred.make(`${nameOf(request)}/refused`, { success: Schema.Json })
 

@@ -232,7 +232,7 @@ export const samples = {
     new DoorError.RunLostError({ message: "m", executionId: "run-1" })
   ],
   SnapshotRefusedError: [
-    DoorError.SnapshotRefusedError.of("already-resumed", "The snapshot of run 'r'"),
+    DoorError.SnapshotRefusedError.of("already-resumed", "The snapshot of run 'r' was resumed before"),
     new DoorError.SnapshotRefusedError({ message: "m", reason: "bad-signature" })
   ]
 } as const

@@ -1,4 +1,4 @@
-/** What somebody may do to a JSON document on its way: at any place, to any field. */
+/** What an attacker may do to a JSON document on its way: at any place, to any field. */
 import fc from "fast-check"
 
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
@@ -102,7 +102,7 @@ export const altered = (document: Json, other: Json, { at: share, does }: Altera
   return forged === undefined || isSame(forged, document) ? undefined : forged
 }
 
-/** Whether two documents say the same, in whatever order their fields stand. */
+/** Whether two documents say the same, in any order of their fields. */
 const isSame = (a: Json, b: Json): boolean => {
   if (typeof a !== "object" || a === null || typeof b !== "object" || b === null) return a === b
   const [left, right] = [Object.entries(a), Object.entries(b)]

@@ -1,10 +1,9 @@
-/** What stands before a run that goes on from a snapshot: whose it is, whether nobody has altered it, and that it goes on once. */
+/** What stands before a run that goes on from a snapshot: whose it is, whether it is unaltered, and that it goes on once. */
 import * as Effect from "effect/Effect"
-import { digestOf } from "../data/Digest.ts"
+import { canonical, digestOf } from "../data/Digest.ts"
 import * as Identifier from "../data/Identifier.ts"
-import { canonical } from "../data/Digest.ts"
-import { SnapshotRefusedError } from "../errors/DoorError.ts"
 import { genuine } from "../event/Genuine.ts"
+import { refused } from "../event/Refused.ts"
 import * as Snapshot from "../event/Snapshot.ts"
 import type { Admit } from "../run/Start.ts"
 
@@ -13,12 +12,11 @@ export const admit: Admit = (agent, { again, audience, decisions = [], from }) =
   Effect.gen(function* () {
     if (!("version" in from)) return
     const what = `The snapshot of run '${from.runId}'`
-    const refused = (reason: SnapshotRefusedError["reason"]) => Effect.fail(SnapshotRefusedError.of(reason, what))
-    if (from.agent !== agent) return yield* refused("other-agent")
-    if ((yield* Snapshot.Signing) !== undefined && !genuine.has(from)) return yield* refused("unsigned")
+    if (from.agent !== agent) return yield* refused("other-agent", what)
+    if ((yield* Snapshot.Signing) !== undefined && !genuine.has(from)) return yield* refused("unsigned", what)
     const verifiedFor = genuine.get(from)
     if (audience !== undefined && verifiedFor !== undefined && canonical(audience) !== canonical(verifiedFor)) {
-      return yield* refused("bad-signature")
+      return yield* refused("bad-signature", what)
     }
     const known = audience ?? verifiedFor
     for (const decided of decisions) {
@@ -29,5 +27,5 @@ export const admit: Admit = (agent, { again, audience, decisions = [], from }) =
     const snapshot = from.id ?? (yield* digestOf(Snapshot.toJson(from)))
     // drawn where the run is: a replay of a durable run draws the same
     const isMine = yield* claim({ snapshot, claimant: yield* Identifier.make })
-    if (!isMine && again !== true) return yield* refused("already-resumed")
+    if (!isMine && again !== true) return yield* refused("already-resumed", what)
   })

@@ -1,5 +1,5 @@
 /**
- * The snapshots of this process that nobody outside of it can have made: its own runs wrote them, or their signature was verified. A
+ * The snapshots of this process that no other program can have made: a run of this process wrote them, or their signature was verified. A
  * copy is not one of them.
  */
 import type { Audience } from "../data/Signing.ts"

@@ -12,7 +12,8 @@ import { isDeep } from "../data/Foreign.ts"
 import { genuine } from "./Genuine.ts"
 import { Signature } from "../data/Signature.ts"
 import * as Signing from "../data/Signing.ts"
-import { SnapshotRefusedError } from "../errors/DoorError.ts"
+import { refused } from "./Refused.ts"
+import type { SnapshotRefusedError } from "../errors/DoorError.ts"
 import { Seen } from "../recovery/Position.ts"
 import * as Check from "./snapshotChecks.ts"
 import * as Message from "../data/Message.ts"
@@ -174,7 +175,7 @@ export const fromJson = (
       ? yield* decodeSigned(document)
       : { signature: undefined, snapshot: document }
     const refusal = yield* Signing.refusalOf("snapshot", content, signature, audience)
-    if (refusal !== undefined) return yield* Effect.fail(SnapshotRefusedError.of(refusal, "The document"))
+    if (refusal !== undefined) return yield* refused(refusal, "The document")
     const snapshot = yield* decode(content)
     yield* Check.whole(snapshot)
     if (snapshot.version === 3 && snapshot.id === undefined) return yield* Check.withoutId
@@ -209,9 +210,7 @@ export const verifyDecision = (
 ): Effect.Effect<Approval.Decided, SnapshotRefusedError> => {
   const { signature, ...content } = decided
   return Effect.flatMap(Signing.refusalOf("decision", content, signature, audience), (refusal) =>
-    refusal === undefined
-      ? Effect.succeed(decided)
-      : Effect.fail(SnapshotRefusedError.of(refusal, `The decision about '${decided.digest}'`))
+    refusal === undefined ? Effect.succeed(decided) : refused(refusal, `The decision about '${decided.digest}'`)
   )
 }
 
