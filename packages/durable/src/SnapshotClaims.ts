@@ -10,6 +10,7 @@ import * as Semaphore from "effect/Semaphore"
 import { SqlClient } from "effect/sql/SqlClient"
 import { Snapshot } from "@kintsugi/core"
 
+/** Where claims are stored. */
 export interface SqlOptions {
   /** `kintsugi_snapshot_claims` by default. It is made where it does not exist. */
   readonly table?: string

@@ -16,6 +16,7 @@ export interface Key {
   readonly secret: Redacted.Redacted<string | Uint8Array>
 }
 
+/** The ring of keys, and how long unsigned documents are read. */
 export interface Options {
   /** The first one signs, each one verifies. Add a new key in front, and remove an old one when no document has its id any more. */
   readonly keys: readonly [Key, ...ReadonlyArray<Key>]

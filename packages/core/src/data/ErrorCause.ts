@@ -9,8 +9,6 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as Redaction from "./Redaction.ts"
-import { property, quietly } from "./Foreign.ts"
-import { maskAll, maskShapes } from "./Secrets.ts"
 import { approachable, property, quietly } from "./Foreign.ts"
 
 /** A foreign failure that came back from a wire. */
@@ -69,7 +67,7 @@ export const nested = (known: () => Schema.Codec<unknown, unknown>) => {
 /** Name, message and code of any value; total. */
 export const summarise = (value: unknown): typeof Encoded.Type => {
   const cause = approachable(value)
-  const message = mask(messageOf(cause))
+  const message = Redaction.foreign(messageOf(cause))
   if (!Predicate.isObject(cause)) return { name: typeof cause, message }
   const name = nameOf(cause)
   const code = property(cause, "code")
