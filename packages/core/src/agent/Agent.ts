@@ -225,7 +225,9 @@ export const outputRetries =
  * import { Redacted } from "effect"
  *
  * const key = Redacted.make("crm-9f31-KEY-77aa")
- * const agent = Agent.make("clerk", { skills: [Skill.make("answer", {})] }).pipe(Agent.secrets([key]))
+ * const agent = Agent.make("clerk", { skills: [Skill.make("answer", { description: "Answers" })] }).pipe(
+ *   Agent.secrets([key])
+ * )
  * agent.name // => "clerk"
  * ```
  */
