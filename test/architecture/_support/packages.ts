@@ -46,7 +46,6 @@ export const packages: ReadonlyArray<Package> = [
         "SchemaRepresentation SchemaTransformation Scope Stream Tracer"
     ),
     within: {
-      coercion: ["jsonrepair"],
       testing: ["effect/Arbitrary", "effect/testing/TestClock", "fast-check"]
     }
   },

@@ -2,7 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { jsonrepair } from "jsonrepair"
+import { repair } from "./repair.ts"
 
 /** In order. */
 export const textSteps = ["strip-fences", "first-block", "repair"] as const
@@ -66,7 +66,7 @@ const brackets: Record<Shape, Brackets> = { object: { open: "{", close: "}" }, l
 const apply: Record<TextStep, (text: string, brackets: Brackets) => string | undefined> = {
   "strip-fences": (text) => withoutFence(text.trim()),
   "first-block": firstBlock,
-  repair: repaired
+  repair: (text, { open }) => (text.includes(open) ? repair(text) : undefined)
 }
 
 const fence = "```"
@@ -98,54 +98,3 @@ function firstBlock(text: string, { close, open }: Brackets): string | undefined
   }
   return undefined
 }
-
-/** The library takes quadratic time for some texts. */
-const maxRepaired = 32_768
-
-/**
- * Commas, quotes, comments and the like. A repair that closes what the text left open, or puts a `null` where no value
- * stood, is none: such a text was cut off, and half an argument is not what the model meant.
- */
-function repaired(text: string, { open }: Brackets): string | undefined {
-  if (!text.includes(open) || text.length > maxRepaired) return undefined
-  const after = Result.getOrElse(
-    Result.try(() => jsonrepair(text)),
-    () => text
-  )
-  const [bare, mended] = [withoutStrings(text), withoutStrings(after)]
-  const invents =
-    count(after, /[}\]]/g) > count(text, /[}\]]/g) ||
-    count(mended, /\bnull\b/g) > count(bare, /\b(?:null|None|undefined)\b(?!\s*:)/g)
-  return invents ? undefined : after
-}
-
-/** What stands in quotes is no value by itself. A quote without an end is looked at once: all of its kind behind it have none either. */
-const withoutStrings = (text: string): string => {
-  const open = new Set<string>()
-  let bare = ""
-  let from = 0
-  for (let at = 0; at < text.length; at++) {
-    const quote = text[at] ?? ""
-    if ((quote !== '"' && quote !== "'") || open.has(quote)) continue
-    const end = closing(text, at, quote)
-    if (end < 0) {
-      open.add(quote)
-      continue
-    }
-    bare += `${text.slice(from, at)}""`
-    from = end + 1
-    at = end
-  }
-  return bare + text.slice(from)
-}
-
-/** Where the quote closes that opens at `from`; -1 if nowhere. */
-const closing = (text: string, from: number, quote: string): number => {
-  for (let at = from + 1; at < text.length; at++) {
-    if (text[at] === "\\") at++
-    else if (text[at] === quote) return at
-  }
-  return -1
-}
-
-const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
