@@ -36,12 +36,7 @@ describe("weight", () => {
 
   it("of a hello agent is that of these packages alone", async () => {
     const { packages } = await weigh(folder, hello())
-    expect([...packages.keys()].toSorted()).toEqual([
-      "@kintsugi/core",
-      "@kintsugi/providers",
-      "effect",
-      "the program"
-    ])
+    expect([...packages.keys()].toSorted()).toEqual(["@kintsugi/core", "@kintsugi/providers", "effect", "the program"])
   })
 
   it("of pictures: nothing of Effect, and none of them in a hello agent [P1213]", async () => {
