@@ -10,6 +10,8 @@ import { tokenCount } from "../tokenCount.ts"
 export class Calls {
   readonly all: Array<Message.ToolCall> = []
   readonly #ids = new Set<string>()
+  /** The first number that may be free: those before it are used. */
+  #next = 0
   #time: string | undefined
 
   /** Adds a call of a line. An id that is missing, or another call's, is made up from the time of the first such line. */
@@ -19,7 +21,8 @@ export class Calls {
     this.#time ??= (Json.text(Json.field(line, "created_at")) ?? "").replaceAll(/\D/g, "").slice(0, maxTime)
     const base = this.#time === "" ? "call" : `call_${this.#time}`
     let id = Json.text(Json.field(call, "id")) ?? `${base}_${this.all.length}`
-    for (let next = this.all.length; this.#ids.has(id); next++) id = `${base}_${next}`
+    this.#next = Math.max(this.#next, this.all.length)
+    while (this.#ids.has(id)) id = `${base}_${this.#next++}`
     this.#ids.add(id)
     this.all.push({
       type: "tool-call",
