@@ -3,7 +3,6 @@ import { assert, it } from "@effect/vitest"
 import {
   AgentEvent,
   ErrorCause,
-  Redaction,
   type Ledger,
   Message,
   Model,
@@ -74,7 +73,7 @@ const replay = (events: ReadonlyArray<AgentEvent.AgentEvent>): ReadonlyMap<strin
 /** A failure that has nothing to say is known by its tag. */
 const entryOf = ({ attempt, delay, error, hint, hintFrom, left, rung, tag, verdict }: AgentEvent.Decision) => ({
   tag,
-  message: Redaction.foreign(ErrorCause.messageOf(error)) || tag,
+  message: ErrorCause.mask(ErrorCause.messageOf(error)) || tag,
   verdict,
   rung,
   attempt,

@@ -2,7 +2,6 @@ import { assert, describe } from "@effect/vitest"
 import {
   Approval,
   Completion,
-  DoorError,
   KintsugiError,
   LlmError,
   Problem,
@@ -19,7 +18,6 @@ const unions: ReadonlyArray<Schema.Codec<unknown, unknown>> = [
   ToolError.ToolError,
   ToolError.AroundToolError,
   RunError.RunError,
-  DoorError.DoorError,
   KintsugiError.KintsugiError
 ]
 

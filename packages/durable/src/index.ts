@@ -1,4 +1,2 @@
-/** Durable runs, on Effect's own workflow engine, and what keeps snapshots of other runs safe. */
+/** Durable runs, on Effect's own workflow engine. */
 export * as Durable from "./Durable.ts"
-export * as SnapshotClaims from "./SnapshotClaims.ts"
-export * as SnapshotKeys from "./SnapshotKeys.ts"

@@ -124,11 +124,7 @@ describe("the nearest error", () => {
     ],
     [
       "a lost connection",
-      new AiError.NetworkError({
-        reason: "TransportError",
-        method: "POST",
-        url: "https://a.test:1/x?key=abcdefgh1234"
-      }),
+      new AiError.NetworkError({ reason: "TransportError", method: "POST", url: "https://a.test:1/x?key=k" }),
       "NetworkError"
     ],
     [
@@ -141,7 +137,7 @@ describe("the nearest error", () => {
     const made = EffectAi.fromAiError(AiError.make({ module: "M", method: "m", reason }), failed)
     assert.strictEqual(made._tag, tag)
     assert.notInclude(made.message, "status 0")
-    assert.notInclude(made.message, "abcdefgh1234")
+    assert.notInclude(made.message, "key=k")
   })
 
   it("a wait in the headers of the answer counts, also on the way back [P801 P1107]", () => {

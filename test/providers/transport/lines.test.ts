@@ -10,7 +10,8 @@ const linesOf = (pieces: ReadonlyArray<string>): ReadonlyArray<string> => {
   const lines: Array<string> = []
   const reader = new Lines((line) => lines.push(line))
   for (const piece of pieces) reader.feed(piece)
-  return [...lines, reader.rest()].map((line) => line.trim()).filter((line) => line !== "")
+  reader.end()
+  return lines
 }
 
 const reference = (text: string) =>

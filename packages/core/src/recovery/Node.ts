@@ -112,11 +112,6 @@ export interface Ladder {
   readonly rungs: ReadonlyArray<Node>
 }
 
-export interface RespondWith {
-  readonly kind: "respondWith"
-  readonly answer: (error: unknown) => Effect.Effect<unknown, unknown>
-}
-
 export type Node =
   | Retry
   | Fix
@@ -128,7 +123,7 @@ export type Node =
       readonly afterwards: Afterwards | undefined
     }
   | { readonly kind: "escalate"; readonly severity: Severity }
-  | RespondWith
+  | { readonly kind: "respondWith"; readonly answer: (error: unknown) => Effect.Effect<unknown, unknown> }
   | { readonly kind: "raise" }
   | { readonly kind: "rethrow" }
   | {

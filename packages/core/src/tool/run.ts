@@ -5,13 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
-import * as Redaction from "../data/Redaction.ts"
-import * as Returned from "../data/Returned.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
 import { untouchable } from "../recovery/Driver.ts"
-import type { Decoded } from "./call.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import { remember } from "./undoing.ts"
 import { Cost } from "../recovery/Cost.ts"
@@ -41,29 +38,25 @@ export class Found {
  */
 export const run = (
   tool: ToolDefinition,
-  decoded: Decoded | undefined,
+  params: unknown,
   context: ToolContext,
   onCleared?: () => void
 ): Effect.Effect<unknown, unknown> => {
   const { compensate, timeout } = tool
   const running =
-    tool.sideEffects === "unsafe" ? announced(tool, decoded, context, onCleared) : started(tool, decoded, context)
+    tool.sideEffects === "unsafe" ? announced(tool, params, context, onCleared) : started(tool, params, context)
   const inTime =
     timeout === undefined
       ? running
       : Effect.timeoutOrElse(running, { duration: timeout, orElse: () => cutOff(tool, context, timeout, onCleared) })
   return compensate === undefined
     ? inTime
-    : Effect.tap(inTime, (value) => remember(tool, compensate, decoded?.params(), resultOf(value), context))
+    : Effect.tap(inTime, (value) => remember(tool, compensate, params, resultOf(value), context))
 }
 
 const resultOf = (value: unknown): unknown => (value instanceof Found ? value.value : value)
 
-const started = (
-  tool: ToolDefinition,
-  decoded: Decoded | undefined,
-  context: ToolContext
-): Effect.Effect<unknown, unknown> =>
+const started = (tool: ToolDefinition, params: unknown, context: ToolContext): Effect.Effect<unknown, unknown> =>
   Interception.step(
     () => {
       const { attempt, callId, idempotencyKey } = context
@@ -72,7 +65,7 @@ const started = (
       const about = { tool: tool.name, isUnsafe, isAgent, stored: storedOf(tool) }
       return { kind: "tool attempt", ...about, callId, idempotencyKey, attempt }
     },
-    () => Returned.effect(tool.run(decoded?.params(), context), "The run of tool", tool.name)
+    () => tool.run(params, context)
   )
 
 const storedOf = ({ failure, success }: ToolDefinition): Interception.Stored => ({ success, failure })
@@ -80,23 +73,23 @@ const storedOf = ({ failure, success }: ToolDefinition): Interception.Stored => 
 /** From here on it may have taken effect: whoever would start something else in its place has to know. */
 const announced = (
   tool: ToolDefinition,
-  decoded: Decoded | undefined,
+  params: unknown,
   context: ToolContext,
   onCleared?: () => void
 ): Effect.Effect<unknown, unknown> =>
   Effect.flatMap(RunContext.Current, (run) => {
     run?.onUnsafe?.()
     return Effect.catchIf(
-      started(tool, decoded, context),
+      started(tool, params, context),
       (error) => error instanceof Interception.Lost,
-      () => lost(tool, decoded, context, onCleared)
+      () => lost(tool, params, context, onCleared)
     )
   })
 
 /** It had begun elsewhere, and nobody knows how it ended: unless it turns out to have taken no effect, it does not run again. */
 const lost = (
   tool: ToolDefinition,
-  decoded: Decoded | undefined,
+  params: unknown,
   context: ToolContext,
   onCleared?: () => void
 ): Effect.Effect<unknown, unknown> => {
@@ -105,18 +98,18 @@ const lost = (
   if (tool.verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
   return lookUp(tool, tool.verify, context, unknown, () => {
     onCleared?.()
-    return announced(tool, decoded, context, onCleared)
+    return announced(tool, params, context, onCleared)
   })
 }
 
 /** A call outside of every table: whatever a table would tell of it is plain here. */
 export const runAlone = (
   tool: ToolDefinition,
-  decoded: Decoded | undefined,
+  params: unknown,
   context: ToolContext
 ): Effect.Effect<unknown, unknown> =>
   Effect.matchEffect(
-    Effect.suspend(() => run(tool, decoded, context)),
+    Effect.suspend(() => run(tool, params, context)),
     {
       onSuccess: (value) => Effect.succeed(resultOf(value)),
       onFailure: (error) => Effect.fail(error instanceof Unverifiable ? error.error : error)
@@ -159,7 +152,7 @@ const lookUp = (
   Effect.matchCauseEffect(
     Interception.step(
       () => ({ kind: "look-up", tool: tool.name, idempotencyKey, stored: storedOf(tool) }),
-      () => Returned.effect(verify(idempotencyKey), "The verify of tool", tool.name)
+      () => verify(idempotencyKey)
     ),
     {
       onSuccess: (found): Effect.Effect<unknown, unknown> =>
@@ -167,7 +160,7 @@ const lookUp = (
       onFailure: (cause) => {
         const passing = untouchable(cause)
         return passing === undefined
-          ? unverifiable(unknown(), Redaction.foreign(ErrorCause.sayingOf(Cause.squash(cause))))
+          ? unverifiable(unknown(), ErrorCause.mask(ErrorCause.sayingOf(Cause.squash(cause))))
           : Effect.failCause(passing)
       }
     }

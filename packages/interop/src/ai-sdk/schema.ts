@@ -25,13 +25,8 @@ export interface Input {
   readonly late: (params: unknown) => Effect.Effect<unknown, string>
 }
 
-/** Throws a `TypeError` where no JSON Schema can be had at once, and none is given; an `InputTooLargeError` beyond a bound. */
-export const read = (
-  tool: string,
-  inputSchema: unknown,
-  given: RawSchema.RawSchema | undefined,
-  bounds: RawSchema.Options["bounds"]
-): Input => {
+/** Throws a `TypeError` where no JSON Schema can be had at once, and none is given. */
+export const read = (tool: string, inputSchema: unknown, given: RawSchema.RawSchema | undefined): Input => {
   const schema = isLazy(inputSchema) ? inputSchema() : inputSchema
   const json = given ?? jsonOf(schema)
   if (json === undefined) {
@@ -48,7 +43,7 @@ export const read = (
     if (Predicate.isObject(value)) open.add(value)
     return Effect.succeed(value)
   }
-  const codec = RawSchema.make(json, { bounds, what: `The input schema of tool '${tool}'` }).pipe(
+  const codec = RawSchema.make(json).pipe(
     Schema.decodeTo(
       Schema.Unknown,
       SchemaTransformation.transformEffect({

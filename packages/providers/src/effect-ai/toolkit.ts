@@ -63,8 +63,9 @@ type Definition = Tool.AnyTool["definition"]
 
 /** Fails closed: arguments that do not fit may fit once they are repaired. */
 const asking = (definition: Definition, { when }: NonNullable<Definition["approval"]>, params: unknown) => {
-  if (mended(definition, params) === undefined) return Effect.succeed(true)
-  return Effect.suspend(() => when(() => mended(definition, params)?.decoded)).pipe(
+  const decoded = mended(definition, params)
+  if (decoded === undefined) return Effect.succeed(true)
+  return Effect.suspend(() => when(decoded.decoded)).pipe(
     Effect.orElseSucceed(() => true),
     Effect.catchDefect(() => Effect.succeed(true))
   )

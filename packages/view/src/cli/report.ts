@@ -11,9 +11,8 @@ import * as Recording from "../recording/Recording.ts"
 import * as Scene from "../scene/Scene.ts"
 import * as Svg from "../drawing/Svg.ts"
 import { count } from "../text/Words.ts"
-import { type Bounds, boundFlags } from "./bounds.ts"
 import { Failed, Misused } from "./failure.ts"
-import { binary, eachLineOrFail, nameOf, type Source } from "./reading.ts"
+import { eachLineOrFail, nameOf, type Source } from "./reading.ts"
 import { remark } from "./terminal.ts"
 import { formatFlag, isDash, outputFlag, targetOf, write } from "./writing.ts"
 
@@ -43,39 +42,30 @@ const sourceOf = (given: Option.Option<string>) =>
     return { type: "stdin" } as const
   })
 
-/** What is there instead of a file, if a path leads to it, and what reads it. */
-const insteadOf = (source: Source) =>
+const isFolder = (source: Source) =>
   source.type === "stdin"
-    ? Effect.succeed(undefined)
+    ? Effect.succeed(false)
     : FileSystem.FileSystem.use((fs) =>
         Effect.orElseSucceed(
-          Effect.map(fs.stat(source.path), ({ type }) => instead.get(type)),
-          () => undefined
+          Effect.map(fs.stat(source.path), ({ type }) => type === "Directory"),
+          () => false
         )
       )
 
-const instead: ReadonlyMap<FileSystem.File.Type, string> = new Map([
-  ["Directory", "is a folder: kintsugi stats reads all runs in one"],
-  // Node reads files at places, which these do not have, and waits for a writer that may never come
-  ["FIFO", "is a pipe: redirect it to standard input, kintsugi report < pipe"],
-  ["Socket", "is a socket, and events are in files"]
-])
-
 /** The events of a file, however broken it is; what is wrong with them is said. */
-const recorded = (source: Source, bounds: Bounds) =>
+const recorded = (source: Source) =>
   Effect.gen(function* () {
     const name = yield* nameOf(source)
-    const other = yield* insteadOf(source)
-    if (other !== undefined) return yield* new Failed({ message: `${name} ${other}` })
+    if (yield* isFolder(source)) {
+      return yield* new Failed({ message: `${name} is a folder: kintsugi stats reads all runs in one` })
+    }
     const taking = Recording.start()
-    const { isBinary } = yield* eachLineOrFail(source, bounds, taking.line)
+    yield* eachLineOrFail(source, taking.line)
     const recording = taking.recording()
-    if (isBinary && recording.events.length === 0)
-      return yield* new Failed({ message: `cannot read ${name}: ${binary}` })
     for (const { line, says } of recording.problems.slice(0, shownProblems)) {
       yield* remark(`${name}${line === undefined ? "" : `:${line}`}: ${says}`)
     }
-    const others = Recording.countOf(recording.problems.slice(shownProblems))
+    const others = recording.problems.length - shownProblems
     if (others > 0) yield* remark(`${name}: ${count(others, "more problem")}`)
     if (recording.events.length === 0) {
       return yield* new Failed({
@@ -85,30 +75,17 @@ const recorded = (source: Source, bounds: Bounds) =>
     return recording
   })
 
-/** With bounds that were raised, the events may be too many for one text. */
-const fitting = (draw: () => string) =>
-  Effect.suspend(() => {
-    try {
-      return Effect.succeed(draw())
-    } catch (error) {
-      const isTooLong = error instanceof RangeError && error.message.includes("string length")
-      const message = "the events are too many for one report; kintsugi stats counts them"
-      return isTooLong ? Effect.fail(new Failed({ message })) : Effect.die(error)
-    }
-  })
-
 export const command = Command.make(
   "report",
-  { events, output: outputFlag, format: formatFlag(formats), title, ...boundFlags },
+  { events, output: outputFlag, format: formatFlag(formats), title },
   (given) =>
     Effect.gen(function* () {
       const source = yield* sourceOf(given.events)
       const target = yield* targetOf(given, formats, "html", source.type === "file" ? [source.path] : [])
-      const recording = yield* recorded(source, given)
+      const recording = yield* recorded(source)
       const options = Option.match(given.title, { onNone: () => ({}), onSome: (title) => ({ title }) })
-      const drawn = () =>
-        target.format === "svg" ? Svg.draw(Scene.make(recording), options) : Page.make(recording, options)
-      yield* write(target, yield* fitting(drawn))
+      const text = target.format === "svg" ? Svg.draw(Scene.make(recording), options) : Page.make(recording, options)
+      yield* write(target, text)
     })
 ).pipe(
   Command.withDescription(

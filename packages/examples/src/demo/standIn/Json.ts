@@ -43,8 +43,7 @@ export const mend = (text: string): Document | undefined => {
 }
 
 /** Without the blanks between tokens; numbers and strings stay as they were written. */
-const compact = (json: string): string =>
-  json.replaceAll(/"(?:[^"\\]|\\.)*"?|\s+/gs, (token) => (token.startsWith('"') ? token : ""))
+const compact = (json: string): string => json.replace(/("(?:[^"\\]|\\.)*")|\s+/gs, "$1")
 
 /** Whether the text holds bytes that no text has: control characters, or what a decoder could not read. */
 export const isBinary = (text: string): boolean => {
