@@ -4,7 +4,7 @@
  *
  *   node scripts/launch.mjs scripts/errors.ts
  */
-import { LlmError, RecoveryAdvice, RunError, ToolError, Usage } from "@kintsugi/core"
+import { DoorError, LlmError, RecoveryAdvice, RunError, ToolError, Usage } from "@kintsugi/core"
 import { Duration } from "effect"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -57,7 +57,10 @@ const instances: Record<RecoveryAdvice.Tag, RecoveryAdvice.RecoveryAdvice> = {
     usage: Usage.empty
   }),
   RoutingError: RunError.RoutingError.of("agent", [], "", { transcript: [], usage: Usage.empty }),
-  LoopExhaustedError: RunError.LoopExhaustedError.of(1, null)
+  LoopExhaustedError: RunError.LoopExhaustedError.of(1, null),
+  InputTooLargeError: DoorError.InputTooLargeError.beyond("what", { bound: "depth", limit: 1 }),
+  RunLostError: DoorError.RunLostError.of("run", "a row"),
+  SnapshotRefusedError: DoorError.SnapshotRefusedError.of("unsigned", "what")
 }
 
 /** What depends on an error's own data, in words; the numbers are those of the instances. */

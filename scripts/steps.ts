@@ -22,6 +22,9 @@ export const format: Step = { title: "format", script: binary("oxfmt"), paramete
 
 export const lint: Step = { title: "lint", script: binary("oxlint"), parameters: [] }
 
+/** What the linter does not see: how long a regular expression takes on a long text. */
+export const regexps: Step = { title: "regular expressions", script: join(root, "scripts/regexps.ts"), parameters: [] }
+
 /** What tests of processes and the types of everything need: the official SDKs, and the database of durable runs. */
 export const installations: ReadonlyArray<Step> = [
   { title: "SDKs", script: join(root, "scripts/sdk.ts"), parameters: [] },

@@ -1,6 +1,6 @@
 /** Errors of every class of the library, drawn from their schemas, and what of them has to survive a wire. */
 import { assert } from "@effect/vitest"
-import { ErrorCause, KintsugiError, LlmError, RunError, ToolError } from "@kintsugi/core"
+import { DoorError, ErrorCause, KintsugiError, LlmError, RunError, ToolError } from "@kintsugi/core"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import { Duration, Effect, Predicate, Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
@@ -13,7 +13,9 @@ type AnyClass = Schema.Codec<unknown, unknown> & {
 
 /** Every class of the closed union: a new one cannot be left out. */
 // each module exports its classes under their tags
-export const classes = { ...LlmError, ...ToolError, ...RunError } as unknown as Readonly<Record<string, AnyClass>>
+export const classes = { ...LlmError, ...ToolError, ...RunError, ...DoorError } as unknown as Readonly<
+  Record<string, AnyClass>
+>
 
 export { cause } from "@kintsugi/core/testing/Arbitraries"
 

@@ -98,7 +98,7 @@ export const finishChunk = (reason = "stop") => event({ choices: [{ index: 0, de
 export const done = event("[DONE]")
 
 /** A key that no masking rule knows by its form. */
-export const key = "correct-horse-battery-staple"
+export const key = "c0rrect-H0rse-b4ttery-5taple"
 
 export const request: Model.Request = { messages: [Message.user("hi")], tools: [], toolChoice: "auto" }
 

@@ -2,10 +2,10 @@ import { assert, it } from "@effect/vitest"
 import { Agent, Approval, Backoff, Recovery, Skill, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Durable } from "@kintsugi/durable"
-import { Clock, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Deferred, Duration, Effect, Exit, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { batch, calm, done, read } from "../_support/dialogue.ts"
-import { watched } from "./_support/engines.ts"
+import { process, watched } from "./_support/engines.ts"
 import { Busy } from "./_support/scenarios.ts"
 
 const quiet = Effect.forEach([1, 2, 3, 4, 5, 6], () => calm, { discard: true })
@@ -90,6 +90,84 @@ it.effect("the first decision counts, and one about something else is none [P111
     assert.strictEqual(yield* end, "Success")
     assert.deepStrictEqual(runs, [])
     assert.match(read(model).join(), /^denied: .*too much/)
+  })
+)
+
+/** A payment that has to be approved, and then something that takes its time, under an engine that may replay all of it at each step. */
+const paying = (isForgetful: boolean) =>
+  Effect.gen(function* () {
+    const runs: Array<string> = []
+    const gate = yield* Deferred.make<void>()
+    const tool = (name: string, before: Effect.Effect<void>) =>
+      Tool.make(name, {
+        description: name,
+        parameters: Schema.Struct({}),
+        success: Schema.String,
+        run: () => Effect.map(before, () => `${name} ${runs.push(name)}`)
+      })
+    const pay = tool("pay", Effect.void).pipe(Tool.requireApproval())
+    const skills = [Skill.make("work", { description: "Works.", tools: [pay, tool("hold", Deferred.await(gate))] })]
+    const model = yield* ScriptedModel.make(batch("pay"), batch("hold"), done)
+    const asked: Array<Durable.Asked> = []
+    const durable = Durable.workflow(Agent.make("worker", { skills }), {
+      name: "payments",
+      input: Schema.String,
+      output: Schema.String,
+      onApproval: (one) => Effect.sync(() => void asked.push(one))
+    })
+    const engine = yield* watched(isForgetful)
+    const context = yield* Layer.build(engine.layer)
+    const on = Effect.provideContext(context)
+    const serve = process(durable.layer.pipe(Layer.provide(model.layer), Layer.provide(engine.layer)))
+    const stop = yield* serve
+    const id = yield* Durable.start(durable, { id: "one", input: "go" }).pipe(on)
+    yield* quiet
+    const decide = (decision: Approval.Decision) => {
+      const [one] = asked
+      return one === undefined
+        ? Effect.die(new Error("no request came"))
+        : Durable.decide(durable, one, decision).pipe(on)
+    }
+    const served = Effect.andThen(serve, Durable.resume(durable, id).pipe(on))
+    const answer = Effect.map(Durable.poll(durable, id).pipe(on), (result) =>
+      Option.isSome(result) && result.value._tag === "Complete" ? result.value.exit : undefined
+    )
+    return { answer, decide, dies: Effect.andThen(stop, engine.kill), gate, model, runs, served }
+  })
+
+it.effect(
+  "of two decisions that come before the call goes on a refusal counts, in either order; else the first [P1117]",
+  () =>
+    Effect.gen(function* () {
+      for (const decisions of [
+        [Approval.approve, Approval.refuse("too much")],
+        [Approval.refuse("too much"), Approval.approve]
+      ]) {
+        const { answer, decide, dies, gate, model, runs, served } = yield* paying(false)
+        yield* dies
+        for (const decision of decisions) yield* decide(decision)
+        yield* Deferred.succeed(gate, undefined)
+        yield* served
+        yield* quiet
+        assert.deepStrictEqual(yield* answer, Exit.succeed("done"))
+        assert.deepStrictEqual(runs, ["hold"])
+        assert.match(read(model)[0] ?? "", /^denied: .*too much/)
+      }
+    })
+)
+
+it.effect("a refusal that comes after the call went on changes nothing, in no replay [P1117]", () =>
+  Effect.gen(function* () {
+    const { answer, decide, gate, model, runs } = yield* paying(true)
+    yield* decide(Approval.approve)
+    for (let i = 0; i < 10; i++) yield* quiet
+    assert.deepStrictEqual(runs, ["pay"])
+    yield* decide(Approval.refuse("too much"))
+    yield* Deferred.succeed(gate, undefined)
+    for (let i = 0; i < 10; i++) yield* quiet
+    assert.deepStrictEqual(yield* answer, Exit.succeed("done"))
+    assert.deepStrictEqual(runs, ["pay", "hold"])
+    assert.deepStrictEqual(read(model), ["result: pay 1", "result: hold 2"])
   })
 )
 

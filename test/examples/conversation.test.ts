@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { type LlmError, type Model, RunError } from "@kintsugi/core"
+import { type DoorError, type LlmError, type Model, RunError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as Trains from "@kintsugi/examples/14-conversation"
 import { Effect, Layer } from "effect"
@@ -19,7 +19,7 @@ const timetable = () => {
 
 it.effect("14-conversation: the second turn goes on from the first, also after its budget; no tool runs twice", () =>
   Effect.gen(function* () {
-    type Left = LlmError.LlmError | RunError.BudgetExceededError
+    type Left = LlmError.LlmError | RunError.BudgetExceededError | DoorError.SnapshotRefusedError
     sameType<Effect.Effect<Array<string>, Left, Model.Model | Trains.Timetable>>()(Trains.program)
     const { layer, stations } = timetable()
     const model = yield* make(

@@ -140,7 +140,7 @@ describe("the event log", () => {
   })
 
   it("keeps the transcript of a failed run, and keeps secrets of errors to itself", () => {
-    const secret = "sk-abcdefghijklmnop"
+    const secret = "sk-abcdefghijklmnop01"
     const cause = Object.assign(new Error(`refused: Bearer ${secret}`), { headers: { authorization: secret } })
     const error = new NetworkError({ host: "localhost", message: `failed with ${secret}`, cause })
     const transcript = [Message.user("How many?"), Message.assistant("Three.")]
@@ -152,7 +152,7 @@ describe("the event log", () => {
   })
 
   it("writes whatever an agent may answer", () => {
-    const circle: Record<string, unknown> = { key: Redacted.make("sk-abcdefghijklmnop"), big: 1n, not: Number.NaN }
+    const circle: Record<string, unknown> = { key: Redacted.make("sk-abcdefghijklmnop01"), big: 1n, not: Number.NaN }
     circle.self = circle
     const line = EventLog.encode(of(1, { type: "run-completed", output: circle, usage: Usage.empty, ledger: [] }))
     expect(JSON.parse(line)).toMatchObject({ output: { key: "<redacted>", big: "1", not: "NaN" } })

@@ -3,6 +3,7 @@ import { assert, it } from "@effect/vitest"
 import {
   AgentEvent,
   ErrorCause,
+  Redaction,
   type Ledger,
   Message,
   Model,
@@ -73,7 +74,7 @@ const replay = (events: ReadonlyArray<AgentEvent.AgentEvent>): ReadonlyMap<strin
 /** A failure that has nothing to say is known by its tag. */
 const entryOf = ({ attempt, delay, error, hint, hintFrom, left, rung, tag, verdict }: AgentEvent.Decision) => ({
   tag,
-  message: ErrorCause.mask(ErrorCause.messageOf(error)) || tag,
+  message: Redaction.foreign(ErrorCause.messageOf(error)) || tag,
   verdict,
   rung,
   attempt,

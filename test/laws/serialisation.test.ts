@@ -2,6 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import {
   Approval,
   Completion,
+  DoorError,
   KintsugiError,
   LlmError,
   Problem,
@@ -18,6 +19,7 @@ const unions: ReadonlyArray<Schema.Codec<unknown, unknown>> = [
   ToolError.ToolError,
   ToolError.AroundToolError,
   RunError.RunError,
+  DoorError.DoorError,
   KintsugiError.KintsugiError
 ]
 

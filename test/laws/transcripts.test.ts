@@ -168,7 +168,7 @@ lawOfRuns(
     ) =>
       Effect.gen(function* () {
         const handle = yield* agent.start(input)
-        const exit = yield* Effect.exit(handle.outcome)
+        const exit: Exit.Exit<Agent.Outcome<O>, unknown> = yield* Effect.exit(handle.outcome)
         return { exit, usage: yield* handle.usage, transcript: yield* handle.transcript }
       }).pipe(Effect.provide(again.layer))
     const cuts = [...story.cuts.slice(1), enough]

@@ -87,8 +87,8 @@ law(
 
 /** As they turn up in errors; each stands between words. */
 const secrets = {
-  key: "sk-live-abcdefghijkl",
-  bearer: "Bearer abcdefghijklmnop",
+  key: "sk_live_abcdefgh12345678",
+  bearer: "Bearer abcdefghijklmnop01",
   password: "password=hunter2secret"
 } as const
 

@@ -59,7 +59,7 @@ const decisionOf = (decision: Decision): Approval.Decision => {
   return Approval.approveWith({ cents: decision.cents })
 }
 
-/** Who decides twice about one request has changed their mind. */
+/** Of several decisions about one request a refusal counts, else the first. */
 const deciding = (decision: Decision, which: number): Command<Model, Real> => ({
   says: `${decision.does === "edit" ? `edits to ${decision.cents}` : `${decision.does}s`} ${which}`,
   can: (model) => waiting(model).length > 0,
@@ -69,7 +69,7 @@ const deciding = (decision: Decision, which: number): Command<Model, Real> => ({
       const at = which % calls.length
       const [call, request] = [calls[at], requestsOf(real)[at]]
       assert(call !== undefined && request !== undefined)
-      call.said = decision
+      if (call.said === undefined || decision.does === "refuse") call.said = decision
       real.decisions.push({ digest: request.digest, decision: decisionOf(decision) })
     })
 })

@@ -1,9 +1,12 @@
 /** Agents: the program of the first page, what they need, their built-in tools, and what they are as values. */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
-import type { AgentEvent, LlmError, Message, Model, RunError, ToolError } from "@kintsugi/core"
-import { Effect, type Layer, Schema, type Stream } from "effect"
+import { Agent, Approval, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
+import type { AgentEvent, DoorError, LlmError, Message, Model, RunError, ToolError } from "@kintsugi/core"
+import { SnapshotClaims, SnapshotKeys } from "@kintsugi/durable"
+import { Effect, type Layer, Redacted, Schema, type Stream } from "effect"
+import type { KeyValueStore } from "effect/persistence/KeyValueStore"
+import type { SqlClient } from "effect/sql/SqlClient"
 import { describe, it } from "vitest"
-import { sameType } from "./_support/Identity.ts"
+import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
 import {
   ask,
   type BadArgs,
@@ -264,5 +267,39 @@ describe("agents as values", () => {
     sameType<Call<BadArgs | Boom>>()(call(asking))
     sameType<Call<BadArgs | Boom>>()(call(asking.pipe(Tool.onError({ BudgetExceededError: Recovery.tell() }))))
     sameType<Call<never>>()(call(asking.pipe(Tool.onError({ orElse: Recovery.tell() }))))
+  })
+})
+
+describe("agents that go on", () => {
+  type Refused = DoorError.SnapshotRefusedError
+
+  it("have the refusal of a snapshot in their failures, and need no more than before [P1363 P1506]", () => {
+    const agent = having(count)
+    type Run = ReturnType<typeof agent>
+    sameType<Effect.Effect<string, Effect.Error<Run> | Refused, Effect.Services<Run>>>()(
+      Agent.resume(agent)({ from: [] })
+    )
+    sameType<Stream.Stream<AgentEvent.AgentEvent, Effect.Error<Run> | Refused, Effect.Services<Run>>>()(
+      Agent.resume(agent).stream({ from: [] })
+    )
+    type _ = Expect<Equal<Extract<Effect.Error<Run>, Refused>, never>>
+    Agent.resume(agent)({ from: [], again: true, audience: { tenant: "acme" } })
+    // @ts-expect-error an audience says its parts as texts
+    Agent.resume(agent)({ from: [], audience: { tenant: 7 } })
+  })
+
+  it("read documents that may be refused, and sign them without a service of their own [P1505]", () => {
+    sameType<Effect.Effect<Snapshot.Snapshot, Schema.SchemaError | Refused>>()(Snapshot.fromJson({}))
+    sameType<Effect.Effect<Approval.Decided, Refused>>()(
+      Snapshot.verifyDecision({ digest: "", decision: Approval.approve })
+    )
+    sameType<Effect.Effect<Approval.Decided>>()(Snapshot.signDecision({ digest: "", decision: Approval.approve }))
+    sameType<Layer.Layer<never, never, SqlClient>>()(SnapshotClaims.layerSql())
+    sameType<Layer.Layer<never, never, KeyValueStore>>()(SnapshotClaims.layerKeyValueStore)
+    sameType<Layer.Layer<never>>()(SnapshotKeys.layer({ keys: [{ id: "", secret: Redacted.make("") }] }))
+    // @ts-expect-error a key is redacted
+    SnapshotKeys.layer({ keys: [{ id: "", secret: "" }] })
+    // @ts-expect-error a ring has a key that signs
+    SnapshotKeys.layer({ keys: [] })
   })
 })

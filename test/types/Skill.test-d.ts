@@ -1,6 +1,6 @@
 /** Several skills in one agent: what they leave in its failures, needs and output, and what routers add. */
 import { Agent, Budget as Limits, Recovery, Router, Skill, Tool, ToolPolicy } from "@kintsugi/core"
-import type { AgentEvent, Explanation, LlmError, Model, RunError, ToolError } from "@kintsugi/core"
+import type { AgentEvent, DoorError, Explanation, LlmError, Model, RunError, ToolError } from "@kintsugi/core"
 import { Effect, type Layer, type Stream } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"
@@ -93,7 +93,9 @@ describe("skills", () => {
     sameType<typeof one>()(deciding)
     const asked = one.pipe(Agent.onBudgetExceeded(() => Effect.as(mailing, Limits.checkpoint)))
     sameType<Effect.Effect<number, Budget | Oops, Db | Mail>>()(asked(""))
-    sameType<Run>()(Agent.resume(one)({ from: [] }))
+    sameType<Effect.Effect<number, Budget | Oops | DoorError.SnapshotRefusedError, Db>>()(
+      Agent.resume(one)({ from: [] })
+    )
     sameType<Explanation.Run>()(Agent.explain(one))
     sameType<Call<number | readonly [string], Oops | Routing, Db>>()(
       plain.pipe(Agent.onBudgetExceeded(() => Limits.stop))("")

@@ -49,7 +49,9 @@ const forRuns = {
   LoopExhaustedError: handled
 }
 
-const forAll = { ...forModel, ...forTool, ...aroundTools, ...forRuns }
+const forDoors = { InputTooLargeError: handled, RunLostError: handled, SnapshotRefusedError: handled }
+
+const forAll = { ...forModel, ...forTool, ...aroundTools, ...forRuns, ...forDoors }
 
 describe("closed unions", () => {
   it("an exhaustive catchTags over LlmError leaves never [T7]", () => {

@@ -16,8 +16,17 @@ import * as Option from "effect/Option"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
-import { type Agent, Approval, Approver, Interception, Issue, KintsugiError, RunContext } from "@kintsugi/core"
-import { answerOf, deferredOf } from "./approval.ts"
+import {
+  type Agent,
+  Approval,
+  Approver,
+  type DoorError,
+  Interception,
+  Issue,
+  KintsugiError,
+  RunContext
+} from "@kintsugi/core"
+import { answerOf, deferredOf, refusalOf } from "./approval.ts"
 import {
   asFailures,
   OtherWorkflowError,
@@ -28,7 +37,9 @@ import {
 } from "./errors.ts"
 import { Instant, intercepting } from "./intercepting.ts"
 import { Lines } from "./lines.ts"
+import { again, demandRow, isNoted, lose, note, orLost } from "./losing.ts"
 import { type AtWork, record, type Replay } from "./recording.ts"
+import { rowsOf } from "./rows.ts"
 import * as Time from "./time.ts"
 import type { ErrorOf, For, ServicesOf } from "./types.ts"
 
@@ -145,11 +156,12 @@ export const workflow = <
         Effect.gen(function* () {
           const instance = yield* WorkflowInstance
           const taken = { isSo: false }
-          const replay: Replay = { ...process, executionId, instance, taken, lines: new Lines(executionId) }
+          const stored = { rows: yield* rowsOf(made, executionId), waiting: new Set<string>() }
+          const replay: Replay = { ...process, ...stored, executionId, instance, taken, lines: new Lines(executionId) }
           const tell = (request: Approval.Request) =>
             hear?.({ workflow: made._tag, executionId, request }) ?? Effect.void
           // an engine wakes a workflow from within whatever has woken it, another run perhaps: nothing of that is to be seen here
-          const ended = watched(taken, asFailures(running(replay, run, input, tell)))
+          const ended = watched(taken, asFailures(orLost(replay, running(replay, run, input, tell))))
           return yield* Effect.updateContext(ended, (around) =>
             Option.match(Context.getOption(around, Activation), {
               onNone: () => context,
@@ -207,11 +219,16 @@ const running = (
     const { interceptor, watch } = intercepting(replay, tell)
     const { executionId, instance } = replay
     const known = Effect.provideService(knowing(instance.workflow, executionId), WorkflowEngine, replay.engine)
-    const begun = Effect.andThen(
-      known,
-      Effect.sync(() => replay.clock.currentTimeMillisUnsafe())
-    )
-    yield* record(replay, { line: lines.root, name: "begin", ...Instant, work: begun })
+    const wasBegun = yield* isNoted(replay, "begin")
+    const now = Effect.sync(() => (wasBegun ? again.instant : replay.clock.currentTimeMillisUnsafe()))
+    const begun = yield* record(replay, {
+      line: lines.root,
+      name: "begin",
+      ...Instant,
+      work: Effect.andThen(known, now)
+    })
+    if (begun === again.instant) return yield* lose(replay, "what was recorded of its steps")
+    if (!wasBegun) yield* note(replay, "begin")
     const observers = yield* RunContext.Observers
     return yield* Effect.suspend(() => agent(input)).pipe(
       Effect.provideService(RunContext.Observers, [() => watch, ...observers]),
@@ -231,12 +248,16 @@ const knowing = (self: Workflow.Any, executionId: string): Effect.Effect<void, n
   return DurableDeferred.done(Begun, { token, exit: Exit.void })
 }
 
-const demanding = (self: Workflow.Any, executionId: string): Effect.Effect<void, UnknownRunError, WorkflowEngine> =>
+const demanding = (
+  self: Workflow.Any,
+  executionId: string
+): Effect.Effect<void, UnknownRunError | DoorError.RunLostError, WorkflowEngine> =>
   Effect.gen(function* () {
     const engine = yield* WorkflowEngine
     const instance = WorkflowInstance.initial(self, executionId)
     const begun = yield* Effect.provideService(engine.deferredResult(Begun), WorkflowInstance, instance)
     if (Option.isNone(begun)) return yield* Effect.fail(UnknownRunError.of(self._tag, executionId))
+    yield* demandRow(self, executionId)
   })
 
 /**
@@ -261,14 +282,15 @@ export const start = <Name extends string, Input extends AnyCodec, Output extend
 
 /**
  * How a run stands: its end, that it waits without a process (`Suspended`), or nothing while it is at work. Fails with
- * `UnknownRunError` where there is none, and with `UnreadableStepError` where its end is stored in a form that is not its own.
+ * `UnknownRunError` where there is none, and with `UnreadableStepError` where its end is stored in a form that is not its own. Where the
+ * storage of a cluster is in the context (`MessageStorage`), it fails with `RunLostError` if the row is gone that tells how the run stands.
  */
 export const poll = <Name extends string, Input extends AnyCodec, Output extends AnyCodec, E, R>(
   self: Durable<Name, Input, Output, E, R>,
   executionId: string
 ): Effect.Effect<
   Option.Option<Workflow.Result<Output["Type"], E | ReplayError>>,
-  UnknownRunError | UnreadableStepError,
+  UnknownRunError | UnreadableStepError | DoorError.RunLostError,
   WorkflowEngine
 > =>
   Effect.gen(function* () {
@@ -284,11 +306,11 @@ export const poll = <Name extends string, Input extends AnyCodec, Output extends
     return result
   })
 
-/** Goes on with a run that waits, at once; one that is at work or over takes no notice. Fails where there is none. */
+/** Goes on with a run that waits, at once; one that is at work or over takes no notice. Fails where there is none, and as `poll` does. */
 export const resume = (
   self: { readonly workflow: Workflow.Any },
   executionId: string
-): Effect.Effect<void, UnknownRunError, WorkflowEngine> =>
+): Effect.Effect<void, UnknownRunError | DoorError.RunLostError, WorkflowEngine> =>
   Effect.gen(function* () {
     yield* demanding(self.workflow, executionId)
     const engine = yield* WorkflowEngine
@@ -297,22 +319,26 @@ export const resume = (
 
 /**
  * Decides about a call that a run waits for. A decision is bound to what was shown: for a run that does not wait for this request any
- * more, it does nothing; the first decision counts. Fails where there is no such run, or where it is one of another workflow or
+ * more, it does nothing. Of several decisions that come before the call goes on a refusal counts, else the first, as in one
+ * `Agent.resume`. Fails where there is no such run, or where it is one of another workflow or
  * version: then the workflow of that version has to be asked.
  */
 export const decide = (
   self: { readonly workflow: Workflow.Any },
   { executionId, request, workflow: startedAs }: Asked,
   decision: Approval.Decision
-): Effect.Effect<void, UnknownRunError | OtherWorkflowError, WorkflowEngine> =>
+): Effect.Effect<void, UnknownRunError | OtherWorkflowError | DoorError.RunLostError, WorkflowEngine> =>
   Effect.gen(function* () {
     const { workflow } = self
     if (startedAs !== workflow._tag) {
       return yield* Effect.fail(OtherWorkflowError.of(workflow._tag, executionId, startedAs))
     }
     yield* demanding(workflow, executionId)
-    const deferred = deferredOf(request)
-    const token = DurableDeferred.tokenFromExecutionId(deferred, { workflow, executionId })
     const value = yield* Effect.orDie(answerOf(yield* Clock.currentTimeMillis, decision))
-    yield* DurableDeferred.succeed(deferred, { token, value })
+    // an approval that was laid down before does not hide a refusal
+    const places = decision.type === "approve" ? [deferredOf(request)] : [refusalOf(request), deferredOf(request)]
+    for (const deferred of places) {
+      const token = DurableDeferred.tokenFromExecutionId(deferred, { workflow, executionId })
+      yield* DurableDeferred.succeed(deferred, { token, value })
+    }
   })

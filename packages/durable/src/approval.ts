@@ -5,9 +5,12 @@ import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Approval } from "@kintsugi/core"
 import type { Line } from "./lines.ts"
+import { stillThere } from "./losing.ts"
 import { acted, goingOn, reading, record, type Replay, underWay } from "./recording.ts"
 
 /** What was decided, and when. */
@@ -24,6 +27,10 @@ const late = "late"
 export const deferredOf = ({ digest, key }: Approval.Request) =>
   DurableDeferred.make(nameOf({ digest, key }), { success: Schema.Json })
 
+/** Where a refusal is laid down besides: it counts although an approval came before it, until the call goes on. */
+export const refusalOf = (request: Approval.Request) =>
+  DurableDeferred.make(`${nameOf(request)}/refused`, { success: Schema.Json })
+
 const nameOf = ({ digest, key }: Pick<Approval.Request, "digest" | "key">): string => `${key}/approval/${digest}`
 
 /** Tells whoever has to decide, once; then waits, no longer than the time of the call. */
@@ -35,8 +42,10 @@ export const decided = (
 ): Effect.Effect<Approval.Decision> => {
   const name = nameOf(request)
   const asked = record(replay, { line, name: `${name}/asked`, value: Schema.Void, error: Schema.Never, work: tell })
-  const answered = DurableDeferred.await(deferredOf(request))
+  const deferred = deferredOf(request)
+  const answered = DurableDeferred.await(deferred)
   const waiting = Effect.gen(function* () {
+    yield* stillThere(replay, name, deferred)
     for (let part = 1; ; part++) {
       const { time, until } = line
       const waited: Schema.Json = yield* until === Infinity
@@ -71,5 +80,21 @@ export const decided = (
     Effect.provideService(WorkflowEngine, replay.engine),
     Effect.provideService(WorkflowInstance, replay.instance)
   )
-  return Effect.andThen(asked, underWay(line, Effect.andThen(replay.lines.calm, waiting)))
+  const first = Effect.andThen(asked, underWay(line, Effect.andThen(replay.lines.calm, waiting)))
+  return Effect.flatMap(first, (decision) =>
+    decision.type === "approve"
+      ? Effect.map(refused(replay, line, request), (refusal) => refusal ?? decision)
+      : Effect.succeed(decision)
+  )
+}
+
+/** A refusal that has come by the time the call goes on. Recorded, so that one that comes later counts in no replay either. */
+const refused = (replay: Replay, line: Line, request: Approval.Request): Effect.Effect<Approval.Decision | null> => {
+  const name = `${nameOf(request)}/refused`
+  const work = Effect.gen(function* () {
+    const exit = yield* replay.engine.deferredResult(refusalOf(request))
+    if (Option.isNone(exit) || Exit.isFailure(exit.value)) return null
+    return (yield* reading(replay, name, decodeAnswer(exit.value.value))).decision
+  }).pipe(Effect.provideService(WorkflowInstance, replay.instance))
+  return record(replay, { line, name, value: Schema.NullOr(Approval.Decision), error: Schema.Never, work })
 }

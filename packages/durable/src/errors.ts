@@ -2,7 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { Issue } from "@kintsugi/core"
+import { DoorError, type Issue } from "@kintsugi/core"
 
 const where = {
   message: Schema.String,
@@ -98,9 +98,9 @@ export class ChangedAgentError extends Schema.TaggedError<ChangedAgentError>()("
 }
 
 /** How a run ends that cannot be replayed. */
-export type ReplayError = UnreadableStepError | ChangedAgentError
+export type ReplayError = UnreadableStepError | ChangedAgentError | DoorError.RunLostError
 
-export const ReplayError = Schema.Union([UnreadableStepError, ChangedAgentError])
+export const ReplayError = Schema.Union([UnreadableStepError, ChangedAgentError, DoorError.RunLostError])
 
 const isReplayError = Schema.is(ReplayError)
 

@@ -14,9 +14,11 @@ import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { Approver, ErrorCause, Interception, Issue, Ledger, type RunContext } from "@kintsugi/core"
+import * as Redaction from "@kintsugi/core/Redaction"
 import { Books } from "./books.ts"
 import { ChangedAgentError, UnreadableStepError } from "./errors.ts"
 import type { Line, Lines } from "./lines.ts"
+import type { Rows } from "./rows.ts"
 
 /** Any schema whose values can be stored without the help of services. */
 export type AnyCodec = Schema.Codec<unknown, unknown>
@@ -50,6 +52,9 @@ export interface Replay {
   readonly intents: Set<string>
   /** Which process this is. */
   readonly incarnation: string
+  /** What is stored of the run, where that can be asked, and the steps that wait for their engine. */
+  readonly rows: Rows | undefined
+  readonly waiting: Set<string>
   /** What the run itself may fail with, and so whoever decides within it. */
   readonly failures: { readonly schema: AnyCodec; readonly isKnown: (error: unknown) => boolean }
 }
@@ -210,7 +215,9 @@ export const acted: Effect.Effect<void> = Effect.forEach(Array.from({ length: 10
 /** A failure about which nothing is done but saying it. */
 export const Said = Schema.Struct({ message: Schema.String })
 
-export const saying = (error: unknown): typeof Said.Type => ({ message: ErrorCause.mask(ErrorCause.messageOf(error)) })
+export const saying = (error: unknown): typeof Said.Type => ({
+  message: Redaction.foreign(ErrorCause.messageOf(error))
+})
 
 /** What is stored of a step, as its schema reads it. */
 export const reading = <A>(
@@ -228,10 +235,14 @@ const changed = ({ executionId, instance }: Replay, step: string): ChangedAgentE
 
 /** An activity of the engine, which knows nothing of lines: it waits by the clock of the process. What it gives is JSON, or nothing. */
 export const activity = (
-  { approver, clock, engine, instance, random }: Replay,
+  { approver, clock, engine, instance, random, rows, waiting }: Replay,
   name: string,
   execute: Effect.Effect<unknown, never, WorkflowInstance>
 ): Effect.Effect<unknown> => {
+  const begins = Effect.suspend(() => {
+    waiting.delete(name)
+    return execute
+  })
   const made = Activity.make({
     name,
     // whoever wants to read it has its schema, and says where it does not fit
@@ -239,18 +250,26 @@ export const activity = (
     // what was interrupted is not simply done again
     interruptRetryPolicy: never,
     // what is encoded by a schema for JSON is JSON
-    execute: (execute as Effect.Effect<Schema.Json | undefined, never, WorkflowInstance>).pipe(
+    execute: (begins as Effect.Effect<Schema.Json | undefined, never, WorkflowInstance>).pipe(
       Effect.provideService(Random.Random, random),
       Effect.provideService(Approver.Approver, approver),
       // whatever it starts is a part of it
       Effect.provideService(Interception.Current, undefined)
     )
   })
-  return made.pipe(
+  const done = made.pipe(
     Effect.provideService(Clock.Clock, clock),
     Effect.provideService(WorkflowEngine, engine),
     Effect.provideService(WorkflowInstance, instance)
   )
+  if (rows === undefined) return done
+  return Effect.suspend(() => {
+    waiting.add(name)
+    return Effect.ensuring(
+      done,
+      Effect.sync(() => waiting.delete(name))
+    )
+  })
 }
 
 const never = Schedule.recurs(0)

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { ErrorCause, Interception, KintsugiError, type RunContext, ToolError } from "@kintsugi/core"
 import type { Line } from "./lines.ts"
+import { again, isNoted, lose, note } from "./losing.ts"
 import { type AnyCodec, record, type Replay, Said, saying } from "./recording.ts"
 
 type Attempt = Extract<Interception.Step, { readonly kind: "tool attempt" }>
@@ -49,28 +50,33 @@ export const compensation = (
 
 /**
  * Whatever must not run twice says that it is about to begin, and in which process. A process that reads this of another one, and
- * finds no end of it, does not begin again.
+ * finds no end of it, does not begin again. Where a note tells that this was said, and nothing else does, the run is lost.
  */
 const once = (
   replay: Replay,
   line: Line,
   name: string,
-  work: Effect.Effect<unknown, unknown>,
+  self: Effect.Effect<unknown, unknown>,
   recorded: (work: Effect.Effect<unknown, unknown>) => Effect.Effect<unknown, unknown>
 ): Effect.Effect<unknown, unknown> => {
   const { atWork, executionId, incarnation, intents } = replay
   const key = `${executionId}/${name}`
+  const step = `${name}/intent`
   const intend = Effect.sync(() => {
     intents.add(key)
     return incarnation
   })
-  const intent = { line, name: `${name}/intent`, value: Schema.String, error: Schema.Never, work: intend }
-  return Effect.flatMap(record(replay, intent), (begunBy) => {
+  return Effect.gen(function* () {
+    const wasNoted = yield* isNoted(replay, step)
+    const work = wasNoted ? Effect.succeed(again.text) : intend
+    const begunBy = yield* record(replay, { line, name: step, value: Schema.String, error: Schema.Never, work })
+    if (begunBy === again.text) return yield* lose(replay, `that step '${name}' had begun`)
+    if (!wasNoted) yield* note(replay, step)
     const begin = Effect.suspend(() => {
       const isOurs = begunBy === incarnation && intents.delete(key)
-      return isOurs || atWork.has(key) ? work : Effect.fail(lost)
+      return isOurs || atWork.has(key) ? self : Effect.fail(lost)
     })
-    return Effect.mapError(recorded(begin), (error) => (isLost(error) ? new Interception.Lost() : error))
+    return yield* Effect.mapError(recorded(begin), (error) => (isLost(error) ? new Interception.Lost() : error))
   })
 }
 

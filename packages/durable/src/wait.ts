@@ -6,6 +6,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Line } from "./lines.ts"
+import { stillThere } from "./losing.ts"
 import { acted, activity, goingOn, remainder, type Replay, underWay } from "./recording.ts"
 
 /** What is shorter is waited for in this process; for longer ones there need be none. */
@@ -42,6 +43,7 @@ const sleep = (replay: Replay, line: Line, name: string, until: number): Effect.
   const durable = Effect.gen(function* () {
     const rest = Duration.max(remainder(clock, from, until), Duration.millis(1))
     const alarm = DurableClock.make({ name, duration: rest })
+    yield* stillThere(replay, name, alarm.deferred)
     // set at once, and again by each replay, of which the engine takes no notice
     yield* engine.scheduleClock(instance.workflow, { executionId: replay.executionId, clock: alarm })
     yield* lines.calm

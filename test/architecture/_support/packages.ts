@@ -42,11 +42,10 @@ export const packages: ReadonlyArray<Package> = [
     // these are stable, or the parts that core uses of them are: see stability.ts
     open: effect(
       "Brand Cause Clock Context Data DateTime Deferred Duration Effect Equal Exit Fiber Function JsonSchema Layer Logger Metric " +
-        "Option Pipeable Predicate Pull Queue Random Result Schedule Schema SchemaAST SchemaGetter SchemaIssue " +
+        "Option Pipeable Predicate Pull Queue Random Redacted Result Schedule Schema SchemaAST SchemaGetter SchemaIssue " +
         "SchemaRepresentation SchemaTransformation Scope Stream Tracer"
     ),
     within: {
-      coercion: ["jsonrepair"],
       testing: ["effect/Arbitrary", "effect/testing/TestClock", "fast-check"]
     }
   },
@@ -75,7 +74,7 @@ export const packages: ReadonlyArray<Package> = [
     ),
     within: {
       transport: effect(
-        "encoding/Sse http/FetchHttpClient http/Headers http/HttpBody http/HttpClient http/HttpClientError http/HttpClientRequest " +
+        "http/FetchHttpClient http/Headers http/HttpBody http/HttpClient http/HttpClientError http/HttpClientRequest " +
           "http/HttpClientResponse"
       ),
       resilience: effect("persistence/CircuitBreaker persistence/RateLimiter"),
@@ -93,8 +92,8 @@ export const packages: ReadonlyArray<Package> = [
     name: "durable",
     folders: ["."],
     open: effect(
-      "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Random Schedule Schema Scope Stream " +
-        "workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine"
+      "Cause Clock Context Deferred Duration Effect Exit Fiber Latch Layer Option Random Redacted Schedule Schema Scope Semaphore " +
+        "Stream crypto/Mac crypto/SecureRandom persistence/KeyValueStore sql/SqlClient workflow/Activity workflow/DurableClock workflow/DurableDeferred workflow/Workflow workflow/WorkflowEngine cluster/EntityAddress cluster/MessageStorage"
     )
   },
   {

@@ -1,5 +1,5 @@
 /** One error of every class, and of every constructor of it, with optional fields given and left out. */
-import { LlmError, Message, RunError, ToolError, type Trail, Usage } from "@kintsugi/core"
+import { DoorError, LlmError, Message, RunError, ToolError, type Trail, Usage } from "@kintsugi/core"
 import { Duration } from "effect"
 
 const ofCall = { tool: "fetch", callId: "c1", message: "It failed" }
@@ -222,6 +222,18 @@ export const samples = {
   LoopExhaustedError: [
     RunError.LoopExhaustedError.of(3, { draft: 1 }),
     new RunError.LoopExhaustedError({ message: "m", iterations: 3, last: { draft: 1 } })
+  ],
+  InputTooLargeError: [
+    DoorError.InputTooLargeError.beyond("The input schema of tool 'fetch'", { bound: "depth", limit: 128 }),
+    new DoorError.InputTooLargeError({ message: "m", what: "It", bound: "nodes", limit: 20_000 })
+  ],
+  RunLostError: [
+    DoorError.RunLostError.of("run-1", "what came of its step 'a'"),
+    new DoorError.RunLostError({ message: "m", executionId: "run-1" })
+  ],
+  SnapshotRefusedError: [
+    DoorError.SnapshotRefusedError.of("already-resumed", "The snapshot of run 'r' was resumed before"),
+    new DoorError.SnapshotRefusedError({ message: "m", reason: "bad-signature" })
   ]
 } as const
 

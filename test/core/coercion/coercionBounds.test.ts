@@ -1,9 +1,9 @@
 import { assert, describe } from "@effect/vitest"
-import { type Coercion, Tool, ToolError } from "@kintsugi/core"
+import { Approval, Approver, type Coercion, Recovery, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Result, Schema } from "effect"
 import { it } from "../../_support/run.ts"
-import { agentWith, eventLog } from "../../_support/dialogue.ts"
+import { agentWith, eventLog, read } from "../../_support/dialogue.ts"
 import { flight, keeping, mend } from "../../_support/coercion.ts"
 
 const { call, calls } = ScriptedModel
@@ -232,7 +232,7 @@ describe("idempotent, total, bounded [P105]", () => {
   })
 
   it("ends in good time for what is hard to read [P105]", () => {
-    const n = 1_000_000
+    const n = 300_000
     const hard = [
       "```" + " ".repeat(n),
       "```" + " \n".repeat(n) + "x",
@@ -248,3 +248,27 @@ describe("idempotent, total, bounded [P105]", () => {
     for (const text of hard) assert.isUndefined(mend(flight, text).value)
   })
 })
+
+it.run("text that holds JSON is unwrapped as deeply as arguments may be nested, and no deeper [P1393]", (run) =>
+  Effect.gen(function* () {
+    const lists = (levels: number) => "[".repeat(levels) + "]".repeat(levels)
+    const tool = Tool.make("keep", {
+      description: "Keeps.",
+      parameters: Struct({ a: List(Schema.Json) }),
+      success: Text,
+      run: () => Effect.succeed("kept")
+    })
+    // an approval digests all of the arguments
+    const agent = agentWith(tool.pipe(Tool.requireApproval(), Tool.onError({ orElse: Recovery.tell(() => "told") })))
+    for (const [levels, expected] of [
+      [900, "result: kept"],
+      [1200, "told: told"],
+      [50_000, "told: told"]
+    ] as const) {
+      const model = yield* ScriptedModel.make(calls(call("keep", { a: lists(levels) })), ScriptedModel.text("done"))
+      const approving = Approver.layer(() => Effect.succeed(Approval.approve))
+      yield* run(agent, "go").pipe(Effect.provide(approving), Effect.provide(model.layer))
+      assert.deepStrictEqual(read(model), [expected], `${levels}`)
+    }
+  })
+)

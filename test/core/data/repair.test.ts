@@ -223,3 +223,35 @@ it("a call that is settled already takes no result of another, though it has to 
   ])
   assert.deepStrictEqual(settled(repaired), ["5 told: no"])
 })
+
+it("what is nested too deeply to be written down is left out of a message, which stays [P402 P1393]", () => {
+  const deep: unknown = JSON.parse("[".repeat(50_000) + "]".repeat(50_000))
+  const repaired = Message.repair([
+    { ...Message.system("Work."), junk: deep },
+    { ...Message.user("go"), junk: deep },
+    { role: "user", content: [{ type: "text", text: "now", junk: deep }, Message.text("please")], junk: deep },
+    {
+      role: "assistant",
+      content: [
+        { ...Message.text("well"), junk: deep },
+        { ...call("c1"), arguments: deep }
+      ]
+    },
+    { ...result("c1", "one"), junk: deep }
+  ])
+  assert.deepStrictEqual(JSON.parse(JSON.stringify(repaired)), [
+    { role: "system", text: "Work." },
+    { role: "user", content: [{ type: "text", text: "go" }] },
+    { role: "user", content: [{ type: "text", text: "please" }] },
+    {
+      role: "assistant",
+      content: [
+        {
+          type: "settled-call",
+          call: { type: "tool-call", id: "c1", name: "look", arguments: null },
+          settlement: { kind: "result", text: "one" }
+        }
+      ]
+    }
+  ])
+})

@@ -38,7 +38,10 @@ const table: ReadonlyMap<string, Row> = new Map(
     BudgetExceededError: ["KINTSUGI-BUDGET-EXCEEDED", "no", "none", 0, 1, 503],
     InvalidOutputError: ["KINTSUGI-INVALID-OUTPUT", "no", "repair", 0, 1, 502],
     RoutingError: ["KINTSUGI-ROUTING", "no", "fallback", 0, 1, 500],
-    LoopExhaustedError: ["KINTSUGI-LOOP-EXHAUSTED", "no", "none", 0, 1, 500]
+    LoopExhaustedError: ["KINTSUGI-LOOP-EXHAUSTED", "no", "none", 0, 1, 500],
+    InputTooLargeError: ["KINTSUGI-INPUT-TOO-LARGE", "no", "shrink", 0, 1, 413],
+    RunLostError: ["KINTSUGI-RUN-LOST", "no", "none", 0, 1, 410],
+    SnapshotRefusedError: ["KINTSUGI-SNAPSHOT-REFUSED", "no", "none", 0, 1, 409]
   })
 )
 

@@ -1,16 +1,17 @@
 import { assert, it } from "@effect/vitest"
-import { LlmError, Recovery, RunError, Tool, ToolError } from "@kintsugi/core"
+import { DoorError, LlmError, Recovery, RunError, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Duration, Effect, Predicate, Schema } from "effect"
 import { agentWith, asHard, scripted } from "../../_support/dialogue.ts"
 import { all, samples } from "../_support/errorSamples.ts"
 
-const unions = [LlmError.LlmError, ToolError.ToolError, RunError.RunError]
+const unions = [LlmError.LlmError, ToolError.ToolError, RunError.RunError, DoorError.DoorError]
 
 const classes: Readonly<Record<string, Schema.Codec<unknown, unknown>>> = {
   ...LlmError,
   ...ToolError,
-  ...RunError
+  ...RunError,
+  ...DoorError
 } as never
 
 /** Through JSON text and back. */
@@ -90,10 +91,10 @@ it("our own errors keep their class as a nested cause, three levels down [T6]", 
 })
 
 const planted = [
-  "sk-live-0123456789abcdef",
-  "Bearer abcdefghijklmnop",
-  "AIzaSyA0123456789abcdefghijklmn",
-  "api_key=topsecretvalue",
+  "sk_live_0123456789abcdef",
+  "Bearer abcdefghijklmnop01",
+  "AIzaSyA0123456789abcdefghijklmnopqrstuv",
+  "api_key=topsecretvalue1",
   "https://user:hunter22@example.org/x",
   "https://example.org/x?token=hunter22",
   '{"password":"hunter22"}'

@@ -43,6 +43,7 @@ const entry: Required<Ledger.Entry> = {
   layer: "agent",
   outcome: "used",
   usage,
+  isEstimated: true,
   cost: 0.5
 }
 const use: Required<AgentEvent.ToolUse> = {
@@ -84,7 +85,8 @@ const standing: Snapshot.Standing = {
   trail: [{ tag: "Busy", message: "busy", verdict: "retry", rung: 0, attempt: 1, delay: Duration.seconds(1) }]
 }
 const snapshot: Required<Snapshot.Snapshot> = {
-  version: 2,
+  version: 3,
+  id: "s1",
   runId: "r",
   agent: "a",
   skill: "s",

@@ -10,6 +10,7 @@ import {
   eventLog,
   gone,
   interruptedAt,
+  isTerminal,
   keptTranscript,
   overADay,
   settlements
@@ -216,17 +217,40 @@ it.run("what cannot be undone is told, the rest is undone, and the run fails as 
   })
 )
 
-it.run("one that dies ends the run with its bug, once the rest is undone [P1120]", (run) =>
+it.run("one that dies, or returns no effect, changes no failure, and the rest is undone [P1120 P1395]", (run) =>
   Effect.gen(function* () {
-    const { book, booking, undone } = undoables()
     const bug = new Error("a bug")
-    const model = yield* ScriptedModel.make(batch("car"), batch("broken"), batch("fail"))
-    const broken = book("broken").pipe(Tool.compensate(() => Effect.die(bug)))
-    const exit = yield* Effect.exit(
-      run(agentWith(booking("car"), broken, failing), "go").pipe(Effect.provide(model.layer))
-    )
-    assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause) && Cause.squash(exit.cause) === bug)
-    assert.deepStrictEqual(undone, ["{} -> car 0"])
+    for (const [name, undo, said] of [
+      ["dying", () => Effect.die(bug), "a bug"],
+      ["throwing", () => assert.fail("thrown"), "thrown"],
+      // JavaScript lets a plain function pass
+      [
+        "plain",
+        () => undefined as unknown as Effect.Effect<void>,
+        "The compensation of tool 'plain' returned undefined, not an Effect"
+      ]
+    ] as const) {
+      const { book, booking, undone } = undoables()
+      const log = eventLog()
+      const model = yield* ScriptedModel.make(batch("car"), batch(name), batch("room"), batch("fail"))
+      const broken = book(name).pipe(Tool.compensate(undo))
+      const agent = agentWith(booking("car"), broken, booking("room"), failing).pipe(log.listen)
+      const error: unknown = yield* Effect.flip(run(agent, "go").pipe(Effect.provide(model.layer)))
+      assert.strictEqual((error as { readonly _tag: string })._tag, "Gone")
+      assert.deepStrictEqual(undone, ["{} -> room 0", "{} -> car 0"])
+      const told = compensated(log.all).map(({ error, tool }) => [tool, error instanceof Error ? error.message : error])
+      assert.deepStrictEqual(told, [
+        ["room", undefined],
+        [name, said],
+        ["car", undefined]
+      ])
+      const ends = log.all.filter(isTerminal)
+      assert.deepStrictEqual(
+        ends.map((end) => end.type === "run-failed" && end.error === error && !end.isDefect),
+        [true]
+      )
+      assert.strictEqual(log.all.at(-1), ends[0])
+    }
   })
 )
 

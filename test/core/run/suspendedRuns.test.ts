@@ -145,15 +145,14 @@ it.effect("a snapshot of another agent, or one with a further word while a decis
     )
     const other = Agent.make("other", { skills: [Skill.make("work", { description: "Works.", tools: [tool] })] })
     const decisions = all(from, Approval.approve)
-    for (const resumed of [
-      Agent.resume(other).start({ from, decisions }),
-      Agent.resume(agent).start({ from, decisions, input: "and?" })
-    ]) {
-      const exit = yield* Effect.flatMap(resumed, ({ outcome }) => Effect.exit(outcome)).pipe(
-        Effect.provide(model.layer)
-      )
-      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
-    }
+    const ofOther = Agent.resume(other).start({ from, decisions })
+    const refused = yield* Effect.flatMap(ofOther, ({ outcome }) => Effect.flip(outcome)).pipe(
+      Effect.provide(model.layer)
+    )
+    assert.deepInclude(refused, { _tag: "SnapshotRefusedError", reason: "other-agent" })
+    const further = Agent.resume(agent).start({ from, decisions, input: "and?" })
+    const exit = yield* Effect.flatMap(further, ({ outcome }) => Effect.exit(outcome)).pipe(Effect.provide(model.layer))
+    assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
     assert.deepStrictEqual(runs, [])
   })
 )

@@ -195,7 +195,7 @@ it.run(
     })
 )
 
-const key = "sk-live-0123456789abcdef"
+const key = "sk_live_0123456789abcdef"
 
 /** A run in which somebody says something private, and a credential, wherever that can be. */
 const talkative = Effect.gen(function* () {

@@ -117,19 +117,28 @@ it.run("a renderer that says nothing is stood in for by the default text [C5]", 
   })
 )
 
-it.run("a told text is capped, and never cut within a character [C5]", (run) =>
-  Effect.gen(function* () {
-    const long = (offset: number) => "x".repeat(offset) + "😀".repeat(4000)
-    const steps = [long(0), long(1)].map((text) => Effect.fail(busy(text)))
-    const { tool } = scripted("fetch", ...steps)
-    const model = yield* callingOnce("fetch", "fetch")
-    const agent = agentWith(tool.pipe(Tool.onError({ Busy: Recovery.tell((error) => error.message) })))
-    yield* run(agent, "go").pipe(Effect.provide(model.layer))
-    for (const text of read(model)) {
-      assert.isAtMost(text.length, "told: ".length + 4000)
-      assert.isTrue(text.isWellFormed() && text.endsWith("😀…"))
-    }
-  })
+it.run(
+  "the text of a renderer reaches the model whole, the message of a failure is cut, and not within a character [C5 P1330]",
+  (run) =>
+    Effect.gen(function* () {
+      const long = (offset: number) => "x".repeat(offset) + "😀".repeat(4000)
+      const steps = [long(0), long(1)].map((text) => Effect.fail(busy(text)))
+      const rendered = scripted("fetch", ...steps)
+      const plain = scripted("look", ...steps)
+      const model = yield* ScriptedModel.make(batch("fetch", "fetch"), batch("look", "look"), done)
+      const agent = agentWith(
+        rendered.tool.pipe(Tool.onError({ Busy: Recovery.tell((error) => error.message) })),
+        plain.tool.pipe(Tool.onError({ Busy: Recovery.tell() }))
+      )
+      yield* run(agent, "go").pipe(Effect.provide(model.layer))
+      const [first, second, ...others] = read(model)
+      assert.deepStrictEqual([first, second], [`told: ${long(0)}`, `told: ${long(1)}`])
+      assert.strictEqual(others.length, 2)
+      for (const text of others) {
+        assert.isAtMost(text.length, "told: ".length + 4000)
+        assert.isTrue(text.isWellFormed() && text.includes("😀…"))
+      }
+    })
 )
 
 it.run(

@@ -238,7 +238,11 @@ it.effect(
       const [request] = Snapshot.requestsOf(snapshot)
       const resume = (digest: string) =>
         Effect.flatMap(
-          Agent.resume(agent).start({ from: snapshot, decisions: [{ digest, decision: Approval.approve }] }),
+          Agent.resume(agent).start({
+            from: snapshot,
+            decisions: [{ digest, decision: Approval.approve }],
+            again: true
+          }),
           (again) => again.outcome
         ).pipe(Effect.provide(model.layer))
       assert.strictEqual((yield* resume("0".repeat(64)))._tag, "Suspended")

@@ -53,17 +53,18 @@ export interface OneRunner {
   readonly stop: Effect.Effect<void>
 }
 
-/** A cluster without runners: each call begins one, which serves the layer that it is given. */
-export const cluster = Effect.gen(function* () {
+/** A cluster without runners, and its rows: each `join` begins a runner, which serves the layer that it is given. */
+export const clusterOfRows = Effect.gen(function* () {
   const memory = Layer.provide(MessageStorage.layerMemory, ShardingConfig.layer())
-  const storage = Context.get(yield* Layer.build(memory), MessageStorage.MessageStorage)
+  const stored = yield* Layer.build(memory)
+  const storage = Context.get(stored, MessageStorage.MessageStorage)
   const shared = Layer.mergeAll(
     Layer.succeed(MessageStorage.MessageStorage, storage),
     Layer.succeed(RunnerStorage.RunnerStorage, makeRunnerStorage()),
     RunnerHealth.layerNoop
   )
   let port = 0
-  return <R>(served: Layer.Layer<never, never, R | WorkflowEngine>) =>
+  const join = <R>(served: Layer.Layer<never, never, R | WorkflowEngine>) =>
     Effect.gen(function* () {
       const config = ShardingConfig.layer({
         runnerAddress: Option.some(RunnerAddress.make("runner", ++port)),
@@ -83,4 +84,8 @@ export const cluster = Effect.gen(function* () {
       const context = yield* Layer.buildWithScope(whole, scope)
       return { context, stop: Scope.close(scope, Exit.void) }
     })
+  return { join, driver: Context.get(stored, MessageStorage.MemoryDriver), storage }
 })
+
+/** The same, without a view of the rows. */
+export const cluster = Effect.map(clusterOfRows, ({ join }) => join)

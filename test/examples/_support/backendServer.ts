@@ -1,11 +1,12 @@
 /** Starts the backend of the examples on the loopback interface, with a model and a shop of the test's own, and stops it. */
 import { AgentEvent, Message, Model, RunContext, Usage } from "@kintsugi/core"
+import { Access, localHosts } from "@kintsugi/examples/backend/access"
 import * as Client from "@kintsugi/examples/backend/client"
 import * as Node from "@kintsugi/examples/backend/node"
 import * as Server from "@kintsugi/examples/backend/server"
 import { layerMemory, Shop } from "@kintsugi/examples/backend/shop"
 import * as Suspended from "@kintsugi/examples/backend/suspended"
-import { Context, Effect, Exit, Layer, Metric, Queue, Scope, Stream } from "effect"
+import { Context, Effect, Exit, Layer, Metric, Queue, Redacted, Scope, Stream } from "effect"
 import { FetchHttpClient, HttpServer } from "effect/http"
 
 export const orders = [
@@ -67,7 +68,14 @@ export const heard = ({ messages }: Model.Request): string | undefined => {
   return last.content.map((part) => (part.type === "settled-call" ? part.settlement.text : "")).join("")
 }
 
-export const serving = (model: Layer.Layer<Model.Model>, shop: Layer.Layer<Shop> = layerMemory(orders)) =>
+/** Of those who decide. */
+export const token = Redacted.make("the-token-of-the-people-who-decide")
+
+export const serving = (
+  model: Layer.Layer<Model.Model>,
+  shop: Layer.Layer<Shop> = layerMemory(orders),
+  suspended: Layer.Layer<Suspended.Suspended> = Suspended.layerMemory
+) =>
   Effect.gen(function* () {
     const events: Array<AgentEvent.AgentEvent> = []
     const ends = yield* Queue.unbounded<AgentEvent.AgentEvent>()
@@ -82,7 +90,8 @@ export const serving = (model: Layer.Layer<Model.Model>, shop: Layer.Layer<Shop>
       Layer.provide([
         model,
         shop,
-        Suspended.layerMemory,
+        suspended,
+        Layer.succeed(Access, { hosts: localHosts, token }),
         Layer.succeed(RunContext.Observers, [() => observer]),
         Layer.succeed(Metric.MetricRegistry, new Map())
       ])
@@ -92,7 +101,7 @@ export const serving = (model: Layer.Layer<Model.Model>, shop: Layer.Layer<Shop>
     const url = HttpServer.formatAddress(
       Context.get(yield* Layer.buildWithScope(layer, scope), HttpServer.HttpServer).address
     )
-    const client = yield* Effect.provide(Client.make(url), FetchHttpClient.layer)
+    const client = yield* Effect.provide(Client.make(url, token), FetchHttpClient.layer)
     const ask = (question: string) => client.runs.ask({ payload: { question } })
     return { ask, client, events, nextEnd: Queue.take(ends), stop: Scope.close(scope, Exit.void), url }
   })

@@ -1,6 +1,6 @@
 /** Tools of the Vercel AI SDK by their shape; `test/sdk/ai.process.test.ts` tries the real ones. */
 import { assert } from "@effect/vitest"
-import { Approval, Approver, Tool, ToolError } from "@kintsugi/core"
+import { Approval, Approver, DoorError, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as AiSdk from "@kintsugi/interop/AiSdk"
 import { Deferred, Effect, Fiber } from "effect"
@@ -302,4 +302,37 @@ it("what cannot be one of ours is refused by name when it is made [P1107]", () =
     set.map(({ name }) => name),
     ["one", "two"]
   )
+})
+
+it("a tool whose schema is beyond a bound is refused by name, and a bound is an option [P1391 P1393]", () => {
+  const of = (jsonSchema: object, options?: AiSdk.Options<"none", false>) =>
+    AiSdk.tool("weather", { inputSchema: { jsonSchema }, execute: () => "sun" }, options)
+  const refused = (jsonSchema: object, options?: AiSdk.Options<"none", false>) => {
+    try {
+      of(jsonSchema, options)
+    } catch (error) {
+      assert(error instanceof DoorError.InputTooLargeError)
+      assert.strictEqual(error.what, "The input schema of tool 'weather'")
+      return [error.bound, error.limit]
+    }
+    return "admitted"
+  }
+  const bomb = (size: number) => ({
+    type: "object",
+    properties: { a: { $ref: "#/$defs/d0" } },
+    $defs: Object.fromEntries([
+      ...Array.from({ length: size }, (_, index) => {
+        const next = { $ref: `#/$defs/d${index + 1}` }
+        return [`d${index}`, { anyOf: [next, next] }]
+      }),
+      [`d${size}`, { type: "number" }]
+    ])
+  })
+  assert.deepStrictEqual(refused(bomb(30)), ["nodes", 20_000])
+  assert.deepStrictEqual(refused(bomb(10)), "admitted")
+  assert.deepStrictEqual(refused(bomb(10), { bounds: { nodes: 100 } }), ["nodes", 100])
+  const deep: object = JSON.parse('{"items":'.repeat(6000) + "{}" + "}".repeat(6000))
+  assert.deepStrictEqual(refused({ type: "object", properties: { a: deep } }), ["depth", 128])
+  assert.deepStrictEqual(refused({ type: "object", description: "x".repeat(300_000) }), ["bytes", 262_144])
+  assert.throws(() => of(cityJson, { bounds: { nodes: 0 } }), RangeError)
 })

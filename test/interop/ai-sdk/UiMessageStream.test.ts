@@ -1,6 +1,18 @@
 /** Runs as UI messages. */
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, LlmError, type Model, Recovery, Tool } from "@kintsugi/core"
+import {
+  Agent,
+  type AgentEvent,
+  Approval,
+  Approver,
+  type Ledger,
+  LlmError,
+  type Message,
+  type Model,
+  Recovery,
+  Tool,
+  Usage
+} from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as UiMessageStream from "@kintsugi/interop/UiMessageStream"
 import { Cause, Effect, Exit, Schema, Stream } from "effect"
@@ -226,5 +238,43 @@ it.effect("as server-sent events, with the mark of the end, also after a failure
     assert.strictEqual(lines.at(-1), "data: [DONE]\n\n")
     assert.deepInclude(JSON.parse(lines.at(-2)!.slice(6)), { type: "finish", finishReason: "error" })
     assert.strictEqual(UiMessageStream.headers["x-vercel-ai-ui-message-stream"], "v1")
+  })
+)
+
+it.effect("what is too deep to be written is shown as the text it was, or as a mark [P1393]", () =>
+  Effect.gen(function* () {
+    const text = "[".repeat(50_000) + "]".repeat(50_000)
+    const deep: Schema.Json = JSON.parse(text)
+    const origin = { runId: "r", agent: "a", at: 1 }
+    const ofCall = { ...origin, turn: 1, callId: "c1", tool: "dig" }
+    const written = (args: Message.ToolCall["arguments"]) => call("dig", args, "c1")
+    for (const [args, input] of [
+      [text, text],
+      [{ a: deep }, "…"],
+      ['{"a":[1]}', { a: [1] }]
+    ] as const) {
+      const reply: Message.Reply = { content: [written(args)], finish: "tool-calls", usage: Usage.empty }
+      const asked = { runId: "r", agent: "a", turn: 1, attempt: 1, model: "m", provider: "p" }
+      const spent: Ledger.Entry = { ...asked, layer: "agent", outcome: "used", usage: Usage.empty }
+      const said: ReadonlyArray<AgentEvent.AgentEvent> = [
+        { ...origin, type: "run-start", turn: 0, input: "go", transcript: [] },
+        { ...origin, type: "model-end", turn: 1, attempt: 1, model: "m", reply, spent },
+        { ...ofCall, type: "tool-progress", data: deep },
+        { ...origin, type: "run-completed", turn: 1, output: deep, usage: Usage.empty, ledger: [] }
+      ]
+      const chunks = UiMessageStream.fromEvents(said)
+      const events = yield* Stream.runCollect(UiMessageStream.toServerSentEvents(Stream.fromIterable(chunks)))
+      assert.strictEqual(events.at(-1), "data: [DONE]\n\n")
+      const shown = chunks.flatMap((chunk) =>
+        chunk.type === "tool-input-available"
+          ? [chunk.input]
+          : chunk.type === "tool-output-available"
+            ? [chunk.output]
+            : chunk.type === "text-delta"
+              ? [chunk.delta]
+              : []
+      )
+      assert.deepStrictEqual(shown, [input, "…", "…"])
+    }
   })
 )

@@ -91,3 +91,52 @@ it.live("a tool that passes through two servers keeps its schema, its hints and 
     assert.match(error.message, /no paper/)
   })
 )
+
+it.live("what a client nests too deeply is refused or passed over, and what a tool does is text [P1393]", () =>
+  Effect.gen(function* () {
+    const deep = (levels: number) => '{"a":'.repeat(levels) + "1" + "}".repeat(levels)
+    const tool = Tool.make("dig", {
+      description: "Digs.",
+      parameters: Schema.Struct({ a: Schema.optionalKey(Schema.Json), levels: Schema.optionalKey(Schema.Finite) }),
+      success: Schema.Json,
+      sideEffects: "none",
+      run: ({ levels = 1 }): Effect.Effect<Schema.Json> => Effect.succeed(JSON.parse(deep(levels)))
+    })
+    const served = McpServer.http({ name: "ours", version: "1", path: "/mcp", tools: [tool] })
+    const { dispose, handler } = HttpRouter.toWebHandler(served, { disableLogger: true })
+    yield* Effect.addFinalizer(() => Effect.promise(dispose))
+    const meta = (more: string) => {
+      const of = "io.modelcontextprotocol"
+      return `"_meta":{"${of}/protocolVersion":"2026-07-28","${of}/clientInfo":{"name":"c","version":"1"},"${of}/clientCapabilities":{}${more}}`
+    }
+    const asked = (method: string, params: string) =>
+      Effect.promise(async () => {
+        const response = await handler(
+          new Request(url, {
+            method: "POST",
+            headers: {
+              "content-type": "application/json",
+              accept: "application/json, text/event-stream",
+              "mcp-protocol-version": "2026-07-28",
+              "mcp-method": method,
+              "mcp-name": "dig"
+            },
+            body: `{"jsonrpc":"2.0","id":1,"method":"${method}","params":{${params}}}`
+          })
+        )
+        return response.json()
+      })
+    for (const levels of [1200, 6000, 20_000]) {
+      const { result } = yield* asked("tools/call", `"name":"dig","arguments":${deep(levels)},${meta("")}`)
+      assert.isTrue(result.isError)
+      assert.match(result.content[0].text, /the arguments are nested too deeply/)
+      const further = yield* asked("tools/list", `"junk":${deep(levels)},${meta(`,"x":${deep(levels)}`)}`)
+      assert.strictEqual(further.result.tools[0].name, "dig")
+      const unsaid = yield* asked("tools/call", `"name":"dig","arguments":{},${meta(`,"x":${deep(levels)}`)}`)
+      assert.deepStrictEqual(unsaid.result.structuredContent, { a: 1 })
+    }
+    const { result } = yield* asked("tools/call", `"name":"dig","arguments":{"levels":3000},${meta("")}`)
+    assert.strictEqual(result.content[0].text, deep(3000))
+    assert.notProperty(result, "structuredContent")
+  })
+)

@@ -46,9 +46,9 @@ it.effect(
       ]
       const { layer } = withTools(tools, () => ({
         content: [{ type: "resource", resource: { uri: "file:///a", mimeType: `text/${secret}`, blob: "YQ==" } }],
-        structuredContent: { key: secret, pin: 12345678 }
+        structuredContent: { key: secret }
       }))
-      const headers = { authorization: Redacted.make(`Bearer ${secret}`), pin: Redacted.make("12345678") }
+      const headers = { authorization: Redacted.make(`Bearer ${secret}`) }
       const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http({ url, headers })), layer)
       const specs = (yield* server.tools).map(({ definition: { description, name, parameters } }) => ({
         name,
@@ -60,7 +60,7 @@ it.effect(
         { name: "keep", description: "of <redacted>", parameters: inputSchema }
       ])
       const result = yield* call(server, "keep")
-      assert.deepStrictEqual(result.structured, { key: "<redacted>", pin: "<redacted>" })
+      assert.deepStrictEqual(result.structured, { key: "<redacted>" })
       assert.notInclude(JSON.stringify(result), secret)
     })
 )
@@ -68,7 +68,7 @@ it.effect(
 it.effect("a key in an address is sent, and said by nobody where the address is Redacted [P1107]", () =>
   Effect.gen(function* () {
     const { layer } = withTools([{ name: "look", inputSchema }], () =>
-      refusing(-32_000, "the key 'abcdefghijk' is over")
+      refusing(-32_000, "the key 'Abcdefghijk-0815' is over")
     )
     const sent: Array<string> = []
     const seen = Layer.provideMerge(
@@ -83,19 +83,21 @@ it.effect("a key in an address is sent, and said by nobody where the address is 
       ),
       layer
     )
-    const way = Mcp.http({ url: Redacted.make(`${url}?apiKey=abcdefghijk`) })
+    const way = Mcp.http({ url: Redacted.make(`${url}?apiKey=Abcdefghijk-0815`) })
     const server = yield* Effect.provide(Mcp.connect("shop", way), seen)
     const error = yield* Effect.flip(call(server, "look"))
     assert.strictEqual(new Set(sent).size, 1)
-    assert.strictEqual(sent[0], `${url}?apiKey=abcdefghijk`)
+    assert.strictEqual(sent[0], `${url}?apiKey=Abcdefghijk-0815`)
     assert.include(error.message, "the key '<redacted>' is over")
   })
 )
 
 it.effect("a password is a secret by itself, also where it was sent with its name in base64 [P202 P1107]", () =>
   Effect.gen(function* () {
-    const { layer } = withTools([{ name: "look", inputSchema }], () => refusing(-32_000, "not with 'abcdefghijk', ann"))
-    const headers = { authorization: Redacted.make(`Basic ${btoa("ann:abcdefghijk")}`) }
+    const { layer } = withTools([{ name: "look", inputSchema }], () =>
+      refusing(-32_000, "not with 'Abcdefghijk-0815', ann")
+    )
+    const headers = { authorization: Redacted.make(`Basic ${btoa("ann:Abcdefghijk-0815")}`) }
     const server = yield* Effect.provide(Mcp.connect("shop", Mcp.http({ url, headers })), layer)
     const error = yield* Effect.flip(call(server, "look"))
     assert.include(error.message, "not with '<redacted>', ann")

@@ -4,7 +4,8 @@ import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
 import * as NodePath from "@effect/platform-node-shared/NodePath"
 import { assert, describe, it } from "@effect/vitest"
 import * as Mcp from "@kintsugi/interop/Mcp"
-import { Effect, Layer, Redacted } from "effect"
+import { DoorError, ToolError } from "@kintsugi/core"
+import { Clock, Effect, Layer, Redacted } from "effect"
 import { call } from "./_support/fakeServer.ts"
 
 const spawner = NodeChildProcessSpawner.layer.pipe(Layer.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)))
@@ -81,6 +82,77 @@ describe("a program", { timeout: 30_000 }, () => {
         args: ["-e", "console.error('no ' + process.argv[1]); process.exit(1)", Redacted.make("abcdefghijkl")]
       })
       assert.include((yield* Effect.flip(Mcp.connect("program", short))).message, "at last it wrote: no <redacted>")
+    }).pipe(Effect.provide(spawner))
+  )
+
+  const noisy = `
+for (const line of ["[INFO] starting", '{"level":"info"}', "[1,2]", "42", '"ready"', "null", "{", "", '{"jsonrpc":"2.0"}'])
+  console.log(line)
+const tell = (result, id) => process.stdout.write('{"jsonrpc":"2.0","id":' + id + ',"result":' + result + "}\\n")
+require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method, params } = JSON.parse(line)
+  console.log('[DEBUG] got "' + method + '"')
+  if (method === "server/discover") console.log(JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32601, message: "?" } }))
+  if (method === "initialize") tell('{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"p","version":"1"}}', id)
+  if (method === "tools/list") tell('{"tools":[{"name":"dig","inputSchema":{"type":"object"}}]}', id)
+  if (method === "tools/call") {
+    const { levels } = params.arguments
+    if (levels === 0) {
+      console.log("[FATAL] out of gold " + process.env.TOKEN)
+      console.error("the mine is closed")
+      process.exit(1)
+    }
+    tell('{"content":[],"structuredContent":' + '{"a":'.repeat(levels) + "1" + "}".repeat(levels) + "}", id)
+  }
+})`
+
+  const connectNoisy = Mcp.connect(
+    "mine",
+    Mcp.stdio({
+      command: process.execPath,
+      args: ["-e", noisy],
+      env: { TOKEN: Redacted.make("correcthorsebatterystaple") }
+    })
+  )
+
+  it.live("that prints lines that are no messages is connected, and they are told when it goes away [P1386]", () =>
+    Effect.gen(function* () {
+      const server = yield* connectNoisy
+      assert.deepStrictEqual((yield* call(server, "dig", { levels: 1 })).structured, { a: 1 })
+      const error = yield* Effect.flip(call(server, "dig", { levels: 0 }))
+      assert.include(error.message, "at last it wrote: the mine is closed")
+      assert.include(error.message, "it printed what is no message: ")
+      assert.include(error.message, "[FATAL] out of gold <redacted>")
+      assert.include(error.message, '{"level":"info"}')
+      // the next call starts it anew
+      assert.deepStrictEqual((yield* call(server, "dig", { levels: 2 })).structured, { a: { a: 1 } })
+    }).pipe(Effect.provide(spawner))
+  )
+
+  it.live("that answers too deeply fails that call alone [P1391 P1393]", () =>
+    Effect.gen(function* () {
+      const server = yield* connectNoisy
+      for (const levels of [6000, 200_000]) {
+        const error = yield* Effect.flip(call(server, "dig", { levels }))
+        assert(error instanceof ToolError.ExecutionError && error.cause instanceof DoorError.InputTooLargeError)
+        assert.deepInclude(error.cause, { bound: "depth", limit: 128 })
+      }
+      assert.deepStrictEqual((yield* call(server, "dig", { levels: 1 })).structured, { a: 1 })
+    }).pipe(Effect.provide(spawner))
+  )
+
+  it.live("that says nothing is given up in the time that connecting may take, and told what it printed [P1386]", () =>
+    Effect.gen(function* () {
+      // it does not end when its input does
+      const mute = `console.log("[INFO] thinking"); setInterval(() => {}, 1000)`
+      const begin = yield* Clock.currentTimeMillis
+      const way = Mcp.stdio({ command: process.execPath, args: ["-e", mute] })
+      const error = yield* Effect.flip(Mcp.connect("mute", way, { connectTimeout: "2 seconds" }))
+      const took = (yield* Clock.currentTimeMillis) - begin
+      assert.isBelow(took, 4000)
+      assert.include(error.message, "it printed what is no message: [INFO] thinking")
+      assert(error instanceof ToolError.ExecutionError && error.cause instanceof Mcp.McpError)
+      assert.strictEqual(error.cause.reason, "timeout")
     }).pipe(Effect.provide(spawner))
   )
 })

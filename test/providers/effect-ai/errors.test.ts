@@ -124,7 +124,11 @@ describe("the nearest error", () => {
     ],
     [
       "a lost connection",
-      new AiError.NetworkError({ reason: "TransportError", method: "POST", url: "https://a.test:1/x?key=k" }),
+      new AiError.NetworkError({
+        reason: "TransportError",
+        method: "POST",
+        url: "https://a.test:1/x?key=abcdefgh1234"
+      }),
       "NetworkError"
     ],
     [
@@ -137,7 +141,7 @@ describe("the nearest error", () => {
     const made = EffectAi.fromAiError(AiError.make({ module: "M", method: "m", reason }), failed)
     assert.strictEqual(made._tag, tag)
     assert.notInclude(made.message, "status 0")
-    assert.notInclude(made.message, "key=k")
+    assert.notInclude(made.message, "abcdefgh1234")
   })
 
   it("a wait in the headers of the answer counts, also on the way back [P801 P1107]", () => {

@@ -10,8 +10,7 @@ const linesOf = (pieces: ReadonlyArray<string>): ReadonlyArray<string> => {
   const lines: Array<string> = []
   const reader = new Lines((line) => lines.push(line))
   for (const piece of pieces) reader.feed(piece)
-  reader.end()
-  return lines
+  return [...lines, reader.rest()].map((line) => line.trim()).filter((line) => line !== "")
 }
 
 const reference = (text: string) =>

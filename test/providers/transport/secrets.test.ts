@@ -20,7 +20,7 @@ import {
   textChunk
 } from "../../_support/network.ts"
 
-const headerSecret = "gateway-hush-hush"
+const headerSecret = "gateway-Hush-0815-hush"
 
 const layer = (overrides: Partial<OpenAi.LayerOptions> = {}) =>
   OpenAi.layer({
@@ -94,6 +94,19 @@ describe("secrets", () => {
       })
     )
   }
+
+  it.effect("a key in the path of the base URL is in no span and no error [P1394 T8]", () =>
+    Effect.gen(function* () {
+      const inPath = "aB3dE5gH7jK9mN1p"
+      const network = fakeNetwork(respond(500, `no route ${inPath}`))
+      const provider = layer({ baseUrl: `https://api.test/k/${inPath}/v1`, transport: { retry: false } })
+      const found = yield* seen(Effect.asVoid(generate).pipe(Effect.provide(provider), Effect.provide(network.layer)))
+      assert.include(network.sent[0]?.url, inPath)
+      const paths = found.spans.map(({ attributes }) => attributes.get("url.path")).filter((path) => path !== undefined)
+      assert.deepStrictEqual(paths, ["/k/<redacted>/v1/chat/completions"])
+      keeps(texts(found), inPath)
+    })
+  )
 
   it.effect("a key that cannot be sent fails typed, unsent, and is not quoted [T8]", () =>
     Effect.gen(function* () {

@@ -64,6 +64,20 @@ describe("the command line", () => {
     }
   })
 
+  it("reads endless pipes and files as far as their bounds, and waits for no named pipe [P1389]", { timeout }, () => {
+    const endless = shell("yes | kintsugi report --max-size 1; echo $? ${PIPESTATUS[1]}")
+    expect(endless.err).toBe(
+      "error: cannot read standard input: it is larger than 1 MiB; --max-size raises the bound\n"
+    )
+    expect(endless.out).toBe("1 1\n")
+    const named = shell("mkfifo named.jsonl; kintsugi report named.jsonl")
+    expect(named).toMatchObject({ code: 1, err: expect.stringContaining("named.jsonl is a pipe") })
+    const zeros = shell("kintsugi report /dev/zero -o zeros.html")
+    expect(zeros).toMatchObject({ code: 1, err: expect.stringContaining("its line 1 is larger than 16 MiB") })
+    expect(zeros.err).not.toContain("bug")
+    expect(existsSync(join(folder, "zeros.html"))).toBe(false)
+  })
+
   it("ends quietly where nobody reads on [P1243]", { timeout }, () => {
     for (const command of ["kintsugi report events.jsonl", "kintsugi stats events.jsonl --json", "kintsugi --help"]) {
       expect(shell(`${command} | head -c 1 > /dev/null`)).toEqual({ code: 0, out: "", err: "" })

@@ -1,6 +1,6 @@
 /** What calls, histories and documents have to keep, whatever they hold. */
 import * as assert from "node:assert/strict"
-import { AgentEvent, Coercion, Issue, Message, RetryAfter, Snapshot } from "@kintsugi/core"
+import { AgentEvent, Coercion, DoorError, Issue, Message, RetryAfter, Snapshot } from "@kintsugi/core"
 import { Effect, Exit, Result, Schema } from "effect"
 import { checkWait } from "./codecs.ts"
 
@@ -201,13 +201,17 @@ export const checkEvent = (document: Json): void => {
 const checkFailure = (exit: Exit.Failure<unknown, unknown>): void => {
   const reasons = exit.cause.reasons
   assert.ok(
-    reasons.length === 1 && reasons[0]?._tag === "Fail" && Schema.isSchemaError(reasons[0].error),
+    reasons.length === 1 && reasons[0]?._tag === "Fail" && isTold(reasons[0].error),
     `not one failure with the place: ${String(exit.cause)}`
   )
   assert.equal(typeof reasons[0].error.message, "string")
 }
 
-const fromJson = (document: unknown): Exit.Exit<Snapshot.Snapshot, Schema.SchemaError> =>
+/** A document is no document, or its signature is not what it should be. */
+const isTold = (error: unknown): error is Schema.SchemaError | DoorError.DoorError =>
+  Schema.isSchemaError(error) || DoorError.isDoorError(error)
+
+const fromJson = (document: unknown): Exit.Exit<Snapshot.Snapshot, Schema.SchemaError | DoorError.DoorError> =>
   Effect.runSyncExit(Snapshot.fromJson(document))
 
 export const checkSnapshot = (document: Json): void => {

@@ -1,14 +1,19 @@
 /** An agent: a function from its input to an effect of its output, with every failure that is left in its type. */
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
+import type * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
+import * as Redaction from "../data/Redaction.ts"
 import * as Budget from "../budget/Budget.ts"
+import * as Returned from "../data/Returned.ts"
 import type * as Explanation from "../recovery/Explanation.ts"
 import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } from "./definition.ts"
 import { explainRun } from "../recovery/Explain.ts"
 import type * as AgentSkills from "./skills.ts"
 import type { Running } from "./skills.ts"
 import { recall } from "../tool/Resumed.ts"
+import { admit } from "./resuming.ts"
+import type { SnapshotRefusedError } from "../errors/DoorError.ts"
 import type { Resumption } from "../run/Start.ts"
 import { reader } from "../run/Input.ts"
 import { make as outputOf } from "../run/Output.ts"
@@ -27,7 +32,7 @@ export type { Resumption } from "../run/Start.ts"
 export { asTool } from "./asTool.ts"
 export type { ToolInput, ToolOptions } from "./asTool.ts"
 export { type Escaped, onEvent, onFailure, onToolUse, type ToolResult } from "./hooks.ts"
-export { type Partially, partials } from "./partials.ts"
+export { type Partially, partials, type PartialsOptions } from "./partials.ts"
 export { type LlmErrorOptions, onLlmError, onToolError, toolDefaults } from "./tables.ts"
 export * from "./Composition.ts"
 export type { Siblings } from "../run/Run.ts"
@@ -167,11 +172,18 @@ export const onBudgetExceeded =
       onExceeded: ({ limit, meter, reason, spent }) =>
         Effect.suspend(() => {
           const decision = decide({ agent: definition.name, reason, limit, spent, usage: meter.ledger.usage })
-          // its needs are in the agent's type
-          return Effect.isEffect(decision) ? (decision as Effect.Effect<Budget.Decision>) : Effect.succeed(decision)
+          return Returned.valueOf(
+            // its needs are in the agent's type
+            decision as Budget.Decision | Effect.Effect<Budget.Decision>,
+            aDecision,
+            "The function of Agent.onBudgetExceeded of agent",
+            definition.name
+          )
         })
     })
   }
+
+const aDecision = Returned.decision("kind", ["stop", "extend", "checkpoint"])
 
 /**
  * Sees every call of this agent's tools once its arguments fit, before it runs, and after every repair again. A call that it
@@ -204,13 +216,43 @@ export const outputRetries =
   }
 
 /**
+ * Secrets that no text of this process shows as long as the agent is in memory, texts for its model among them: a key that a tool of
+ * this agent uses, for example. The keys of models and of MCP servers are known without it. See `Redaction.know`.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Skill } from "@kintsugi/core"
+ * import { Redacted } from "effect"
+ *
+ * const key = Redacted.make("crm-9f31-KEY-77aa")
+ * const agent = Agent.make("clerk", { skills: [Skill.make("answer", { description: "Answers" })] }).pipe(
+ *   Agent.secrets([key])
+ * )
+ * agent.name // => "clerk"
+ * ```
+ */
+export const secrets =
+  (values: ReadonlyArray<Redacted.Redacted>) =>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice> => {
+    for (const secret of values) Redaction.know(secret)
+    const { definition } = self[TypeId]
+    return fromDefinition({ ...definition, secrets: [...definition.secrets, ...values] })
+  }
+
+/**
  * The same agent, going on: where a run was suspended, or after a conversation, with what the user says next. Whatever is settled
  * there never runs again. A conversation that ends with an answer, and to which nothing is added, gives that answer.
+ *
+ * A snapshot is resumed once, by the `Snapshot.Claims` of the program: the second resumption fails with `SnapshotRefusedError`, unless
+ * it says `again`. So does a snapshot of another agent, and one that was not signed where the program has a `Snapshot.Signing`.
+ * There is no run then, and no event.
  */
 export const resume = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
   self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-): Agent<Resumption<I>, O, E, R, T, ByTool, Defaults, ModelTable, Choice> =>
-  fromDefinition({ ...self[TypeId].definition, recall })
+): Agent<Resumption<I>, O, E | SnapshotRefusedError, R, T, ByTool, Defaults, ModelTable, Choice> =>
+  fromDefinition({ ...self[TypeId].definition, going: { admit, recall } })
 
 /** What `explain` cannot read off an agent. */
 export interface ExplainOptions extends Model.ExplainOptions {

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import { jsonOf } from "../event/Json.ts"
+import * as Returned from "../data/Returned.ts"
 import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
 import {
   checkedCount,
@@ -159,7 +160,8 @@ export const loopUntil: {
         let input = first
         for (let iteration = 1; ; iteration++) {
           const answer = yield* place.ask(part, input)
-          if (yield* valueOf(() => ok(answer.value, iteration))) return answer
+          const isAccepted = ok(answer.value, iteration) as boolean | Effect.Effect<boolean, unknown>
+          if (yield* Returned.valueOf(isAccepted, Returned.aBoolean, "The condition of Agent.loopUntil")) return answer
           if (iteration === maxIterations) {
             return yield* Effect.fail(LoopExhaustedError.of(iteration, jsonOf(answer.value) ?? null))
           }

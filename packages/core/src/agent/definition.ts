@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Queue from "effect/Queue"
+import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
@@ -20,12 +21,12 @@ import type { CallError, CallServices, ModelError, ModelServices, Deciders } fro
 import type { Composed, Part, Runner } from "./composition/run.ts"
 import { ReadsReport } from "../recovery/ReadsReport.ts"
 import * as Handle from "../run/Handle.ts"
-import type { Resumption, Start } from "../run/Start.ts"
-import type { Recall } from "../tool/Resumed.ts"
+import type { Going, Resumption, Start } from "../run/Start.ts"
 import type { Nesting } from "../tool/Toolset.ts"
 import * as Frame from "../run/Frame.ts"
 import { plain, type ReadInput } from "../run/Input.ts"
 import type { Output } from "../run/Output.ts"
+import * as Returned from "../data/Returned.ts"
 import { once } from "../data/Once.ts"
 import { areUnsafe, MayBeUnsafe } from "../tool/Unsafe.ts"
 import { Cost, type Estimated, free } from "../recovery/Cost.ts"
@@ -104,11 +105,13 @@ export interface Definition {
   readonly policies: ReadonlyArray<ToolPolicy.Policy>
   readonly listeners: ReadonlyArray<Frame.Listener>
   readonly onExceeded: OnExceeded | undefined
-  /** Where its input says where to go on: how the run recalls what was open there. */
-  readonly recall: Recall | undefined
+  /** Where its input says where to go on: whether it may, and how the run recalls what was open there. */
+  readonly going: Going | undefined
   readonly readInput: ReadInput
   readonly output: Output | undefined
   readonly outputRetries: number
+  /** Held as long as the agent is: see `Agent.secrets`. */
+  readonly secrets: ReadonlyArray<Redacted.Redacted>
   /** In the place of the loop, for agents that need no model. */
   readonly body: ((input: unknown) => Effect.Effect<unknown, unknown>) | undefined
   /** In the place of the loop, for agents that are made of others. */
@@ -133,10 +136,11 @@ export const blank = (name: string): Definition => ({
   policies: [],
   listeners: [],
   onExceeded: undefined,
-  recall: undefined,
+  going: undefined,
   readInput: plain,
   output: undefined,
   outputRetries: 1,
+  secrets: [],
   body: undefined,
   composed: undefined
 })
@@ -182,8 +186,8 @@ export type Nest = (input: unknown, nesting: Nesting) => Effect.Effect<unknown, 
 
 /** Nothing for agents that cannot be suspended: those that are one function or a composition, or go on themselves. */
 const nesting = (definition: Definition): Nest | undefined => {
-  const { body, composed, recall } = definition
-  if (body !== undefined || composed !== undefined || recall !== undefined) return undefined
+  const { body, composed, going } = definition
+  if (body !== undefined || composed !== undefined || going !== undefined) return undefined
   const plan = once(() => planOf(definition))
   return (input, nesting) => {
     const { isSuspendable, resumption } = nesting
@@ -228,22 +232,27 @@ const whole: Frame.Mode = { isStreamed: false, isSuspendable: false }
 const streamed: Frame.Mode = { isStreamed: true, isSuspendable: false }
 
 const runner = (definition: Definition): Runner => {
-  const { body, composed, listeners, name, recall } = definition
+  const { body, composed, going, listeners, name } = definition
   if (composed !== undefined) return composed.runner(name, composed, listeners)
   if (body !== undefined) {
     const state: Frame.State = { turn: 0, transcript: () => [], said: () => [], unfinished: () => undefined }
     return (input, sink, mode) =>
       Frame.within({ agent: name, input, sink, mode, state, listeners }, (run) => {
         mode.started?.({ state, run })
-        return Effect.suspend(() => body(input))
+        return Effect.suspend(() => Returned.effect(body(input), "The function of agent", name))
       })
   }
   const plan = planOf(definition)
-  return recall === undefined
+  return going === undefined
     ? (input, sink, mode) => Run.run(plan, { kind: "input", input }, sink, mode)
-    : // by its type, the input says where to go on
-      (input, sink, mode) =>
-        Run.run(plan, { kind: "resumption", resumption: input as Resumption<unknown>, recall }, sink, mode)
+    : (input, sink, mode) => {
+        // by its type, the input says where to go on
+        const resumption = input as Resumption<unknown>
+        const running = Run.run(plan, { kind: "resumption", resumption, recall: going.recall }, sink, mode)
+        const admitted = going.admit(name, resumption)
+        // the fiber of a handle lets no interruption through until its run begins, and claims may wait for a store
+        return Effect.andThen(mode.isForked === true ? Effect.interruptible(admitted) : admitted, running)
+      }
 }
 
 export const planOf = (definition: Definition): Run.Plan => ({

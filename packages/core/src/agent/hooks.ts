@@ -1,6 +1,7 @@
 /** What hears the events of an agent's runs. */
 import * as Effect from "effect/Effect"
 import type * as AgentEvent from "../event/AgentEvent.ts"
+import * as Returned from "../data/Returned.ts"
 import * as Message from "../data/Message.ts"
 import { labelsOf } from "../errors/RecoveryAdvice.ts"
 import type * as Tool from "../tool/Tool.ts"
@@ -90,8 +91,12 @@ const listening = <A extends AnyAgent, B, R2>(
   handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>
 ): B => {
   const { definition } = self[TypeId]
-  // the hook's needs are in the agent's type
-  const listener = { scope, handle } as Frame.Listener
+  const listener: Frame.Listener = {
+    scope,
+    handle: (event) =>
+      // the hook's needs are in the agent's type
+      Returned.effect(handle(event) as Effect.Effect<void>, "A listener of agent", definition.name)
+  }
   return fromDefinition({ ...definition, listeners: [...definition.listeners, listener] })
 }
 

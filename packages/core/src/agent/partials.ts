@@ -1,14 +1,16 @@
 /** The output of an agent while it is being written. */
 import type * as Brand from "effect/Brand"
-import type * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import { type Definition, TypeId } from "./definition.ts"
 import { type Grown, type Growth, PartialJson } from "../coercion/PartialJson.ts"
-import type { Passing } from "./composition/run.ts"
+import type { Part, Passing } from "./composition/run.ts"
+import { Progress, type Reader, unseen } from "./progress.ts"
 import type { Output } from "../run/Output.ts"
 import { decoder } from "../tool/ToolSchema.ts"
 
@@ -51,32 +53,61 @@ type IsMethod<A> = 0 extends A & 1
 
 interface Streaming<in I, out O, out E, out R> {
   (input: I): Effect.Effect<O, E, R>
-  readonly stream: (input: I) => Stream.Stream<AgentEvent.AgentEvent, E, R>
-  readonly [TypeId]: { readonly definition: Definition }
+  readonly [TypeId]: { readonly definition: Definition; readonly part: Part }
+}
+
+/** How often the output is seen while it is written. */
+export interface PartialsOptions {
+  /**
+   * After this time a value is due that shows more than the one before it, however little the text has grown; 100 ms by default.
+   * With 0 each part of the text is due. Throws a `RangeError` for what is no duration of at least 0.
+   */
+  readonly interval?: Duration.Input
 }
 
 /**
- * Runs an agent, and gives its output while the model writes it: at most one value for each part of the text, and only where it
- * is another one than before. Objects, lists and plain texts grow; numbers, dates and the like come when they are complete. The
- * last value is the output. When the model is asked again, the values begin anew. Fails as the run fails.
+ * Runs an agent, and gives its output while the model writes it. A value is due when the text has grown by a sixteenth since the
+ * last one, or an interval has passed, and shows more than that one. Objects, lists and plain texts grow; numbers, dates and
+ * the like come when they are complete. The last value is the output. A reader that is slower than the model gets the newest
+ * value, and nothing piles up ahead of it. When the model is asked again, the values begin anew. Fails as the run fails.
  *
  * Of a composition it is the output alone, but for `provide`, `withBudget` and `fallback`, whose output is that of a part.
+ *
+ * ```ts
+ * import { Agent } from "@kintsugi/core"
+ * import { Effect, Schema, Stream } from "effect"
+ *
+ * const writer = Agent.make("writer", { output: Schema.Struct({ title: Schema.String }) })
+ *
+ * export const titles = Agent.partials(writer, { interval: "1 second" })("Write.").pipe(
+ *   Stream.map(({ title = "" }) => title)
+ * )
+ * ```
  */
-export const partials =
-  <I, O, E, R>(self: Streaming<I, O, E, R>) =>
-  (input: I): Stream.Stream<Partially<O>, E, R> =>
-    Stream.suspend(() => {
-      const watcher = new Watcher(self[TypeId].definition)
-      // what the watcher gives is made by the output schema
-      return self.stream(input).pipe(
-        Stream.map((event) => watcher.hear(event)),
-        Stream.filter((seen): seen is Seen => seen !== undefined),
-        Stream.map(({ value }) => value as Partially<O>)
-      )
+export const partials = <I, O, E, R>(
+  self: Streaming<I, O, E, R>,
+  options: PartialsOptions = {}
+): ((input: I) => Stream.Stream<Partially<O>, E, R>) => {
+  const interval = intervalOf(options.interval)
+  const { definition, part } = self[TypeId]
+  return (input) => {
+    const running = Effect.suspend(() => {
+      const progress = new Progress(interval)
+      const watcher = new Watcher(definition, progress)
+      const run = part.run(input, (event) => watcher.hear(event), { isStreamed: true, isSuspendable: false })
+      const ended = Effect.onExit(run, (exit) => Effect.sync(() => progress.end(exit)))
+      return Effect.as(Effect.forkScoped(ended), Stream.fromPull(Effect.succeed(progress.next)))
     })
+    // what the run needs and fails with is in the agent's type; the values are made by its output schema
+    return Stream.unwrap(running) as Stream.Stream<Partially<O>, E, R>
+  }
+}
 
-interface Seen {
-  readonly value: unknown
+const intervalOf = (input: Duration.Input = "100 millis"): number => {
+  const interval = Option.map(Duration.fromInput(input), Duration.toMillis)
+  // `Duration` reads NaN as zero
+  if (Option.isSome(interval) && interval.value >= 0 && !Number.isNaN(input)) return interval.value
+  throw new RangeError(`Agent.partials: interval must be a duration of at least 0, got ${String(input)}`)
 }
 
 /** A run whose output is that of the run above it, and how many runs it has started. */
@@ -88,29 +119,23 @@ interface Watched {
 
 class Watcher {
   readonly #agent: Passing
+  readonly #progress: Progress
   /** The run itself, then those below it whose output is its own, each below the one before it. */
   readonly #watched: Array<Watched> = []
-  #read: Reader = unseen
-  #last: Seen | undefined
 
-  constructor(agent: Passing) {
+  constructor(agent: Passing, progress: Progress) {
     this.#agent = agent
+    this.#progress = progress
   }
 
-  hear(event: AgentEvent.AgentEvent): Seen | undefined {
+  hear(event: AgentEvent.AgentEvent): void {
     if (event.type === "run-start") this.#started(event)
     const { runId, type } = event
-    if (type === "run-completed" && runId === this.#watched[0]?.runId) {
-      return this.#last !== undefined && Equal.equals(this.#last.value, event.output)
-        ? undefined
-        : { value: event.output }
-    }
+    if (type === "run-completed" && runId === this.#watched[0]?.runId) this.#progress.complete(event.output)
     const writing = this.#watched.at(-1)
-    if (runId !== writing?.runId) return undefined
-    if (type === "model-start") this.#read = readerOf(writing.of.output)
-    const seen = type === "text-delta" && event.text !== "" ? this.#read(event.text) : undefined
-    if (seen !== undefined) this.#last = seen
-    return seen
+    if (runId !== writing?.runId) return
+    if (type === "model-start") this.#progress.begin(readerOf(writing.of.output))
+    if (type === "text-delta" && event.text !== "") this.#progress.add(event.text, event.at)
   }
 
   #started({ parent, runId }: AgentEvent.AgentEvent): void {
@@ -120,24 +145,25 @@ class Watcher {
   }
 }
 
-/** Takes the next piece of a text; gives what is seen by now, if that is more than before. */
-type Reader = (text: string) => Seen | undefined
-
 const readerOf = (output: Output | undefined): Reader => {
   if (output === undefined) return asItIs()
   const wanted = output.wanted()
   const grown = grow(Schema.toCodecJson(output.schema).ast)
   if (wanted.kind === "text") return grown(signs.text).kind === "text" ? asItIs() : unseen
   const json = new PartialJson(grown, wanted.shape === "list" ? signs.list : signs.object)
-  return (text) => (json.push(text) ? { value: json.seen } : undefined)
+  return { push: (piece) => json.push(piece), seen: () => json.seen }
 }
 
 const asItIs = (): Reader => {
-  let value = ""
-  return (text) => ({ value: (value += text) })
+  let text = ""
+  return {
+    push: (piece) => {
+      text += piece
+      return true
+    },
+    seen: () => text
+  }
 }
-
-const unseen: Reader = () => undefined
 
 const never: Growth = { kind: "whole", decode: decoder(Schema.Never) }
 

@@ -20,8 +20,8 @@ export const definitionOf = (agent: AnyPart): Definition => insideOf(agent).defi
 
 /** A sequence to which nobody listens and that has no limits of its own is as good as its steps. */
 export const stepsOf = (agent: AnyPart): ReadonlyArray<Step> => {
-  const { composed, listeners } = definitionOf(agent)
-  const isOpen = composed?.budget === undefined && listeners.length === 0
+  const { composed, listeners, secrets } = definitionOf(agent)
+  const isOpen = composed?.budget === undefined && listeners.length === 0 && secrets.length === 0
   return isOpen && composed?.steps !== undefined ? composed.steps : [partOf(agent)]
 }
 

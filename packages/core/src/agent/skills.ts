@@ -1,5 +1,7 @@
 /** The skills of an agent: what their types leave in the agent's, and what a run makes of them. */
+import type * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
+import * as Returned from "../data/Returned.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Router from "../run/Router.ts"
 import type * as Run from "../run/Run.ts"
@@ -135,13 +137,18 @@ export const workOf = (agent: Skilled): Run.Work => {
 
 const workAt = (agent: Skilled, skill: Skill.AnySkill, tables: Toolset.Tables): Run.Skilled =>
   Skill.isDeterministic(skill)
-    ? // its failures and needs are in the agent's type
-      { kind: "function", prompt: agent.prompt, run: skill.run as Run.Plain["run"] }
+    ? { kind: "function", prompt: agent.prompt, run: runOf(skill) }
     : {
         kind: "loop",
         prompt: [agent.prompt, skill.prompt ?? ""].filter((part) => part !== "").join("\n\n"),
         toolset: toolsetOf(agent, toolsOf(skill), tables)
       }
+
+const runOf =
+  ({ name, run }: Skill.Deterministic<string, unknown, unknown, unknown>): Run.Plain["run"] =>
+  (input) =>
+    // its failures and needs are in the agent's type
+    Returned.effect(run(input) as Effect.Effect<unknown, unknown>, "The function of skill", name)
 
 const toolsOf = (skill: Skill.AnySkill): ReadonlyArray<ToolDefinition> =>
   Skill.isDeterministic(skill) ? [] : skill.tools.map((tool) => tool.definition)

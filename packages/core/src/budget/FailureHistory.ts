@@ -195,9 +195,11 @@ export const signatureOf = (tag: string, message: string): string =>
   `${tag}: ${message
     .slice(0, 500)
     .toLowerCase()
-    .replaceAll(/\(call [^)]*\)/g, "")
+    .replaceAll(/\(call [^()]*\)/g, "")
     .replaceAll(/"[^"]*"|'[^']*'|`[^`]*`/g, "…")
     // any word with a digit, and what begins as ids do: `not_found` and `not_allowed` are two failures
-    .replaceAll(/\b(?=[a-z_-]*\d)[a-z\d_-]+\b|\b(?:req|msg|evt|txn|sess|resp|usr|acct)_[a-z]{4,}\b/g, "#")
+    .replaceAll(/\w(?:[\w-]*\w)?/g, (word) => (/\d/.test(word) ? "#" : word.replaceAll(ids, "#")))
     .replaceAll(/\s+/g, " ")
     .trim()}`
+
+const ids = /\b(?:req|msg|evt|txn|sess|resp|usr|acct)_[a-z]{4,}\b/g

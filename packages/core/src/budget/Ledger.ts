@@ -29,6 +29,8 @@ export const Entry = Schema.Struct({
   layer: Layer,
   outcome: Outcome,
   usage: Usage.Usage,
+  /** Set where `usage` is an estimate, made of the texts: what the provider said was negative, infinite or no number. */
+  isEstimated: Schema.optionalKey(Schema.Literal(true)),
   /** Where the price of the model is known. */
   cost: Schema.optionalKey(Schema.Finite)
 })
@@ -79,7 +81,7 @@ export class Ledger {
   #book(entry: Entry): void {
     this.#entries.push(entry)
     this.#usage = Usage.add(this.#usage, entry.usage)
-    this.#cost += entry.cost ?? 0
+    this.#cost = Usage.sum(this.#cost, entry.cost ?? 0)
   }
 }
 
@@ -103,7 +105,7 @@ export const sumBy = (
     sums.set(name, {
       attempts: sum.attempts + 1,
       usage: Usage.add(sum.usage, entry.usage),
-      cost: sum.cost + (entry.cost ?? 0)
+      cost: Usage.sum(sum.cost, entry.cost ?? 0)
     })
   }
   return sums

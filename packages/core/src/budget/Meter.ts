@@ -237,7 +237,7 @@ export class Meter {
   /** What a reply of a model costs, where its price is known. */
   costOf(model: string, usage: Usage.Usage, content: Message.Reply["content"] = []): number | undefined {
     const price = this.prices === undefined ? undefined : Price.priceOf(this.prices, model)
-    return price === undefined ? undefined : Price.costOf(price, usage) + Price.costOfItems(price, content)
+    return price === undefined ? undefined : Usage.sum(Price.costOf(price, usage), Price.costOfItems(price, content))
   }
 
   /** A limit of cost, here or above, is none for a model without a price. */

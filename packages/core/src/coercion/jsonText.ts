@@ -2,7 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import { jsonrepair } from "jsonrepair"
+import { repair } from "./repair.ts"
 
 /** In order. */
 export const textSteps = ["strip-fences", "first-block", "repair"] as const
@@ -66,7 +66,7 @@ const brackets: Record<Shape, Brackets> = { object: { open: "{", close: "}" }, l
 const apply: Record<TextStep, (text: string, brackets: Brackets) => string | undefined> = {
   "strip-fences": (text) => withoutFence(text.trim()),
   "first-block": firstBlock,
-  repair: repaired
+  repair: (text, { open }) => (text.includes(open) ? repair(text) : undefined)
 }
 
 const fence = "```"
@@ -98,28 +98,3 @@ function firstBlock(text: string, { close, open }: Brackets): string | undefined
   }
   return undefined
 }
-
-/** The library takes quadratic time for some texts. */
-const maxRepaired = 32_768
-
-/**
- * Commas, quotes, comments and the like. A repair that closes what the text left open, or puts a `null` where no value
- * stood, is none: such a text was cut off, and half an argument is not what the model meant.
- */
-function repaired(text: string, { open }: Brackets): string | undefined {
-  if (!text.includes(open) || text.length > maxRepaired) return undefined
-  const after = Result.getOrElse(
-    Result.try(() => jsonrepair(text)),
-    () => text
-  )
-  const [bare, mended] = [withoutStrings(text), withoutStrings(after)]
-  const invents =
-    count(after, /[}\]]/g) > count(text, /[}\]]/g) ||
-    count(mended, /\bnull\b/g) > count(bare, /\b(?:null|None|undefined)\b(?!\s*:)/g)
-  return invents ? undefined : after
-}
-
-/** What stands in quotes is no value by itself. */
-const withoutStrings = (text: string): string => text.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/gs, '""')
-
-const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0

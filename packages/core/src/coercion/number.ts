@@ -17,7 +17,9 @@ const digitsOf = (text: string): string | undefined => {
   if (parts === null) return undefined
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = parts
   const digits = `${whole}${fraction}`.replace(/^0+/, "")
-  const significant = digits.replace(/0+$/, "")
+  let end = digits.length
+  while (digits[end - 1] === "0") end--
+  const significant = digits.slice(0, end)
   if (significant === "") return `${sign}0`
   return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`
 }

@@ -3,6 +3,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
+import { isDeep } from "../data/Foreign.ts"
 import { type Failing, failingIn } from "./failing.ts"
 import * as Numbers from "./number.ts"
 import { parseJson } from "./jsonText.ts"
@@ -55,6 +56,9 @@ export const fitValue = <A>(
       }
       for (const change of taken.changes) changes.push(change)
       if (Result.isSuccess(decoded)) {
+        // the gate has measured the arguments before a text in them was unwrapped
+        const isUnwrapped = changes.some(({ step }) => step === "unwrap-json")
+        if (isUnwrapped && isDeep(taken.value)) return Result.fail(first)
         return Result.succeed({ decoded: decoded.success, value: taken.value, changes })
       }
       current = taken.value
@@ -135,7 +139,7 @@ const change: Record<ValueStep, (value: unknown, at: Failing, texts: Texts) => u
   "unwrap-json": (value, _at, texts) => {
     if (!Predicate.isString(value) || !/^\s*[[{]/.test(value)) return value
     const parsed = parseJson(value)
-    if (Result.isFailure(parsed)) return value
+    if (Result.isFailure(parsed) || isDeep(parsed.success)) return value
     texts.add(value)
     return parsed.success
   },

@@ -3,6 +3,7 @@
  * was shown, the same run, call, tool, arguments and schema, and for a time.
  */
 import * as Schema from "effect/Schema"
+import { Signature } from "./Signature.ts"
 
 /** What a person is asked. */
 export class Request extends Schema.Class<Request>("ApprovalRequest")({
@@ -50,4 +51,9 @@ export const refuse = (reason: string): Decision => ({ type: "refuse", reason })
 /** A decision, and what it was about. */
 export interface Decided extends Schema.Schema.Type<typeof Decided> {}
 
-export const Decided = Schema.Struct({ digest: Schema.String, decision: Decision })
+export const Decided = Schema.Struct({
+  digest: Schema.String,
+  decision: Decision,
+  /** Demanded where there are keys: `Snapshot.signDecision` makes it. */
+  signature: Schema.optionalKey(Signature)
+})

@@ -1,14 +1,15 @@
 /**
  * What an error keeps of a foreign failure beneath it. In memory that is the original itself, by reference; on a wire
- * only its name, its message and its code, with anything that looks like a credential masked. Headers, bodies and
+ * only its name, its message and its code, redacted. Headers, bodies and
  * stacks never leave the process.
  */
+import * as Cause from "effect/Cause"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import { maskAll, maskShapes } from "./Secrets.ts"
-import { property, quietly } from "./Foreign.ts"
+import * as Redaction from "./Redaction.ts"
+import { approachable, property, quietly } from "./Foreign.ts"
 
 /** A foreign failure that came back from a wire. */
 export class ForeignError extends Error {
@@ -64,18 +65,27 @@ export const nested = (known: () => Schema.Codec<unknown, unknown>) => {
 }
 
 /** Name, message and code of any value; total. */
-export const summarise = (cause: unknown): typeof Encoded.Type => {
-  const message = mask(messageOf(cause))
+export const summarise = (value: unknown): typeof Encoded.Type => {
+  const cause = approachable(value)
+  const message = Redaction.foreign(messageOf(cause))
   if (!Predicate.isObject(cause)) return { name: typeof cause, message }
   const name = nameOf(cause)
   const code = property(cause, "code")
   return Predicate.isString(code) || Predicate.isNumber(code)
-    ? { name, message, code: mask(String(code), maxName) }
+    ? { name, message, code: Redaction.foreign(String(code), maxName) }
     : { name, message }
 }
 
+/** A cause as a line of a log may show it: redacted, at most 8,000 characters; total. */
+export const logged = (cause: Cause.Cause<unknown>): string =>
+  Redaction.foreign(
+    quietly(() => Cause.pretty(cause), "an error that cannot be shown"),
+    8000
+  )
+
 /** The message of an error, or the text of a value that is none; empty for one that has nothing to say. */
-export const messageOf = (cause: unknown): string => {
+export const messageOf = (value: unknown): string => {
+  const cause = approachable(value)
   if (Predicate.isString(cause)) return cause
   if (Predicate.isObject(cause)) {
     const message = property(cause, "message")
@@ -103,21 +113,10 @@ export const sayingOf = (error: unknown): string => {
 const nameOf = (cause: object): string => {
   const tag = property(cause, "_tag")
   const name = Predicate.isString(tag) ? tag : property(cause, "name")
-  return Predicate.isString(name) && name !== "" ? mask(name, maxName) : "Error"
+  return Predicate.isString(name) && name !== "" ? Redaction.foreign(name, maxName) : "Error"
 }
 
 const maxName = 100
-
-const maxLength = 1000
-
-/** Masks what looks like a credential (keys, bearer tokens, user info and query strings of URLs) and caps the length. */
-export const mask = (text: string, max = maxLength): string => maskAll(cut(text, max))
-
-/**
- * Masks credentials that show by themselves, and leaves alone what is merely called a password: for texts that somebody wrote
- * to be read.
- */
-export const maskKeys = (text: string): string => maskShapes(text)
 
 /** At most `max` UTF-16 units of a text and a mark where it was cut, which is never in the middle of a character. */
 export const cut = (text: string, max: number): string =>

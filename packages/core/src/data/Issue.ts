@@ -41,11 +41,17 @@ export const formatAll = (issues: ReadonlyArray<Issue>): string => {
 
 const mostFormatted = 20
 
+/** Keys are as long as a model makes them: of a long path its beginning says where to look. */
 const formatPath = (path: ReadonlyArray<string | number>): string => {
   let text = ""
-  for (const step of path) text += Predicate.isNumber(step) ? `[${step}]` : text === "" ? step : `.${step}`
-  return text
+  for (const step of path) {
+    if (text.length > maxPath) break
+    text += Predicate.isNumber(step) ? `[${step}]` : text === "" ? step : `.${step}`
+  }
+  return ErrorCause.cut(text, maxPath)
 }
+
+const maxPath = 200
 
 const absent: unique symbol = Symbol("absent")
 

@@ -49,6 +49,8 @@ export const Reply = Schema.Struct({
   content: Schema.Array(Schema.Union([Text, Reasoning, ProviderItem, ToolCall])),
   finish: FinishReason,
   usage: Usage.Usage,
+  /** Set where `usage` is an estimate: what the provider said was negative, infinite or no number. */
+  isEstimated: Schema.optionalKey(Schema.Literal(true)),
   /** What the provider says that this reply cost, where it says so, in its own currency. */
   cost: Schema.optionalKey(Schema.Finite),
   /** The name under which the provider answered, where it says one. */

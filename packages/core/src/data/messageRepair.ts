@@ -74,10 +74,10 @@ const readMessage = (value: unknown): Read | undefined => {
       const text = wordsOf(field(value, "text") ?? said)
       return text === undefined
         ? undefined
-        : { role: "kept", message: isSystem(value) ? value : { role: "system", text } }
+        : { role: "kept", message: isSystem(value) && !isDeep(value) ? value : { role: "system", text } }
     }
     case "user": {
-      if (isUser(value)) return { role: "kept", message: value }
+      if (isUser(value) && !isDeep(value)) return { role: "kept", message: value }
       const content = partsOf(said, readUserPart)
       return content === undefined ? undefined : { role: "kept", message: { role: "user", content } }
     }
@@ -139,7 +139,8 @@ const partsOf = <A>(
   return parts.length === 0 && said.length > 0 ? undefined : parts
 }
 
-const readUserPart = (part: unknown): Message.UserContent[number] | undefined => (isUserPart(part) ? part : undefined)
+const readUserPart = (part: unknown): Message.UserContent[number] | undefined =>
+  isUserPart(part) && !isDeep(part) ? part : undefined
 
 const readPart = (part: unknown): Part | OpenCall | undefined => {
   if (quietly(() => isStanding(part) && !isDeep(part)) === true) return part as Part // it was checked just now

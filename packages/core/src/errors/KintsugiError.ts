@@ -1,12 +1,13 @@
-/** Every error of this library, as one closed union: of a model call, of a tool call, of a run. */
+/** Every error of this library, as one closed union: of a model call, of a tool call, of a run, of a door. */
 import * as Schema from "effect/Schema"
+import { DoorError } from "./DoorError.ts"
 import { LlmError } from "./LlmError.ts"
 import { RunError } from "./RunError.ts"
 import { AroundToolError, ToolError } from "./ToolError.ts"
 
-export type KintsugiError = LlmError | ToolError | AroundToolError | RunError
+export type KintsugiError = LlmError | ToolError | AroundToolError | RunError | DoorError
 
-const kintsugiErrorUnion = Schema.Union([LlmError, ToolError, AroundToolError, RunError])
+const kintsugiErrorUnion = Schema.Union([LlmError, ToolError, AroundToolError, RunError, DoorError])
 
 /** The closed union, as a schema: decodes each error to its own class. */
 export const KintsugiError: Schema.Codec<KintsugiError, unknown> = kintsugiErrorUnion

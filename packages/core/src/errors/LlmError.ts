@@ -2,6 +2,8 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
+import { quietly } from "../data/Foreign.ts"
 import { type Origin, type ServiceOrigin, whereOf, wordsOf } from "./llmOrigin.ts"
 import { Capability, spoken } from "./llmCapability.ts"
 import { sentence } from "./sentence.ts"
@@ -238,7 +240,7 @@ export class RateLimitError extends advised(
     return RateLimitError.limited(service, { status: 429, ...(wait === undefined ? {} : { retryAfter: wait }) })
   }
   static apiRateLimit(endpoint: string, retryAfter: Duration.Input): RateLimitError {
-    return RateLimitError.limited(ErrorCause.mask(endpoint.replace(/[?#].*$/s, "")), {
+    return RateLimitError.limited(Redaction.foreign(endpoint.replace(/[?#].*$/s, "")), {
       retryAfter: Duration.fromInputUnsafe(retryAfter)
     })
   }
@@ -331,7 +333,7 @@ export class RequestTimeoutError extends advised(
   }
   /** The query string, which may hold a key, is left out of the message. */
   static httpTimeout(url: string, timeout: Duration.Input, from: ServiceOrigin = {}): RequestTimeoutError {
-    return RequestTimeoutError.timedOut(ErrorCause.mask(url.replace(/[?#].*$/s, "")), timeout, from)
+    return RequestTimeoutError.timedOut(Redaction.foreign(url.replace(/[?#].*$/s, "")), timeout, from)
   }
   static timedOut(operation: string, limit: Duration.Input, from: ServiceOrigin = {}): RequestTimeoutError {
     const timeout = Duration.fromInputUnsafe(limit)
@@ -378,7 +380,10 @@ const llmErrorUnion = Schema.Union([
 export const LlmError: Schema.Codec<LlmError, unknown> = llmErrorUnion
 
 /** Whether a value is an error of a model call. */
-export const isLlmError = (value: unknown): value is LlmError => (guard ??= Schema.is(llmErrorUnion))(value)
+export const isLlmError = (value: unknown): value is LlmError => {
+  const is = (guard ??= Schema.is(llmErrorUnion))
+  return quietly(() => is(value), false)
+}
 
 // made at first use: that takes longer than all the classes
 let guard: ((value: unknown) => value is LlmError) | undefined

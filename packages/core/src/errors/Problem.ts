@@ -4,7 +4,7 @@
  */
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
 import type { KintsugiError } from "./KintsugiError.ts"
 import { describe } from "./RecoveryAdvice.ts"
 
@@ -37,8 +37,8 @@ export const fromError = (error: KintsugiError): Problem => {
     type: `urn:kintsugi:error:${code.replace("KINTSUGI-", "").toLowerCase()}`,
     title,
     status: error.httpStatus,
-    detail: ErrorCause.mask(error.message),
-    code: ErrorCause.mask(error.code),
+    detail: Redaction.foreign(error.message),
+    code: Redaction.foreign(error.code),
     retryable: error.isRetryable,
     ...retryAfterOf(error),
     ...named(error, "tool"),
@@ -60,5 +60,7 @@ const retryAfterOf = (error: KintsugiError): { readonly retryAfter?: number } =>
 const named = <Key extends string>(error: object, key: Key): { readonly [K in Key]?: string } => {
   const value: unknown = Reflect.get(error, key)
   // the only key of the object is the key that was asked for
-  return typeof value === "string" && value !== "" ? ({ [key]: ErrorCause.mask(value) } as { [K in Key]: string }) : {}
+  return typeof value === "string" && value !== ""
+    ? ({ [key]: Redaction.foreign(value) } as { [K in Key]: string })
+    : {}
 }

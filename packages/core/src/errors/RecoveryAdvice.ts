@@ -8,7 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { type Facts, facts, type FactsTable } from "./facts.ts"
-import { maskAll } from "../data/Secrets.ts"
+import * as Redaction from "../data/Redaction.ts"
 import { final, generous, type Outlook, outlookOf } from "./outlook.ts"
 import { isDeep, property, quietly } from "../data/Foreign.ts"
 
@@ -64,7 +64,7 @@ export const labelsOf = (error: unknown): { readonly code: string; readonly retr
 
 const textAt = (value: unknown, key: string): string | undefined => {
   const text = property(value, key)
-  return Predicate.isString(text) && text !== "" ? maskAll(text.slice(0, longestLabel)) : undefined
+  return Predicate.isString(text) && text !== "" ? Redaction.foreign(text, longestLabel) : undefined
 }
 
 const longestLabel = 100

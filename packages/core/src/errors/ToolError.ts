@@ -2,12 +2,14 @@
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
 import * as Issue from "../data/Issue.ts"
 import { categories } from "./outlook.ts"
 import { kept } from "../data/Unchecked.ts"
 import { stackless } from "./stackless.ts"
 import { sentence } from "./sentence.ts"
 import * as Execution from "./execution.ts"
+import { DoorError } from "./DoorError.ts"
 import { isLlmError, LlmError } from "./LlmError.ts"
 import * as Message from "../data/Message.ts"
 import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
@@ -17,7 +19,7 @@ import * as Usage from "../data/Usage.ts"
 
 const KeptJson = kept(Schema.Json)
 
-const NestedCause = ErrorCause.nested(() => Schema.Union([LlmError, RunError, ToolError, AroundToolError]))
+const NestedCause = ErrorCause.nested(() => Schema.Union([LlmError, RunError, DoorError, ToolError, AroundToolError]))
 
 const ofCall = {
   message: Schema.String,
@@ -103,6 +105,8 @@ export interface CallOf {
   readonly args?: Schema.Json
 }
 
+type Wrapping = { readonly tool: string; readonly kind: Kind; readonly category?: Category } & Required<CallOf>
+
 /**
  * A tool's own failure, as rows for `ExecutionError` see it: the original is the cause. The category decides about its
  * advice, unless the original lends its own.
@@ -123,15 +127,12 @@ export class ExecutionError extends advised(
 ) {
   /**
    * Puts any failure of a tool into one shape; advice, code and category of its own, where it has them, are taken over. One
-   * that has the shape already only learns which call it is about.
+   * that has the shape already only learns which call it is about. A category that is given comes first.
    */
-  static wrap(
-    { kind, tool, ...call }: { readonly tool: string; readonly kind: Kind } & Required<CallOf>,
-    cause: unknown
-  ): ExecutionError {
+  static wrap({ category: given, kind, tool, ...call }: Wrapping & Required<CallOf>, cause: unknown): ExecutionError {
     if (cause instanceof ExecutionError) return cause.callId === "" ? cause.inCall(call) : cause
     const lent = Execution.lentBy(cause)
-    const category = Execution.categoryOf(cause, isLlmError)
+    const category = given ?? Execution.categoryOf(cause, isLlmError)
     const message = Execution.sayingOf(cause, category)
     return new ExecutionError({
       tool,
@@ -186,7 +187,7 @@ export class ExecutionError extends advised(
       args,
       kind,
       category,
-      message: message === "" ? Execution.sayingOf(cause, category) : ErrorCause.mask(message),
+      message: message === "" ? Execution.sayingOf(cause, category) : Redaction.foreign(message),
       ...(status === undefined || !Number.isFinite(status) ? {} : { status }),
       ...(cause === undefined ? {} : { cause })
     })
@@ -359,8 +360,7 @@ export class ToolExecutionError extends advised(
     const failed = `failed after ${runs} ${runs === 1 ? "attempt" : "attempts"}`
     const what = `Tool '${tool}' ${runs === 0 ? "was never run" : failed}`
     const where = [...whereOf(callId), why]
-    const words = ErrorCause.mask(ErrorCause.sayingOf(cause))
-    const message = sentence("ToolExecutionError", { what, where, words })
+    const message = sentence("ToolExecutionError", { what, where, words: ErrorCause.sayingOf(cause) })
     const decided = trail === undefined ? {} : { trail }
     return new ToolExecutionError({ tool, callId, message, attempts: failures, cause, ...decided })
   }

@@ -1,6 +1,7 @@
 /** What an `ExecutionError` draws from the failure beneath it, and how it reads in a log. */
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
 import * as Schema from "effect/Schema"
 import { type Category, type Lent as LentType, outlookOf, recoveryKinds } from "./outlook.ts"
 import { property, quietly } from "../data/Foreign.ts"
@@ -48,7 +49,7 @@ export const categoryOfStatus = (status: number): Category => {
 /** The code and the advice that a failure carries itself; `undefined` for one that carries neither. */
 export const lentBy = (cause: unknown): LentType | undefined => {
   const own = property(cause, "code")
-  const code = Predicate.isString(own) ? ErrorCause.mask(own, 100) : ""
+  const code = Predicate.isString(own) ? Redaction.foreign(own, 100) : ""
   const outlook = outlookOf(cause)
   if (code === "" && outlook === undefined) return undefined
   return { ...(code === "" ? {} : { code }), ...(outlook === undefined ? {} : { outlook }) }
@@ -78,5 +79,5 @@ export const detailedMessage = (error: {
     const { message, name } = ErrorCause.summarise(error.cause)
     parts.push(message === "" ? `Cause: ${name}` : `Cause: ${name} (${message})`)
   }
-  return parts.map((part) => ErrorCause.mask(part).replaceAll(/[\s\p{Cc}]+/gu, " ")).join(" | ")
+  return parts.map((part) => Redaction.foreign(part).replaceAll(/[\s\p{Cc}]+/gu, " ")).join(" | ")
 }

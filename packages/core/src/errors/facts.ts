@@ -189,6 +189,18 @@ export const facts = {
   LoopExhaustedError: fixed(
     named("KINTSUGI-LOOP-EXHAUSTED", 500, "Loop used up", "Use its last output, or allow more iterations"),
     final("none")
+  ),
+  InputTooLargeError: fixed(
+    named("KINTSUGI-INPUT-TOO-LARGE", 413, "Input too large", "Make it smaller, or raise the bound where you trust it"),
+    final("shrink")
+  ),
+  RunLostError: fixed(
+    named("KINTSUGI-RUN-LOST", 410, "Run lost", "Look up what was done in it, and start another one"),
+    final("none")
+  ),
+  SnapshotRefusedError: fixed(
+    named("KINTSUGI-SNAPSHOT-REFUSED", 409, "Snapshot refused", "Resume the newest document of your own store"),
+    final("none")
   )
 } satisfies Record<string, Facts<never>>
 

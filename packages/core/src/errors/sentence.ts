@@ -1,5 +1,5 @@
 /** How the message of an error is put together: what happened, where, in whose words, and what helps. */
-import { maskAll } from "../data/Secrets.ts"
+import * as Redaction from "../data/Redaction.ts"
 import { facts, type FactsTable } from "./facts.ts"
 
 export interface Happened {
@@ -16,8 +16,11 @@ export const sentence = (tag: keyof FactsTable, { what, where, words }: Happened
   const places = (where ?? []).filter((place) => place !== undefined && place !== "")
   const located = places.length === 0 ? what : `${what} (${places.join(", ")})`
   const said = trimmed(words ?? "")
-  return `${maskAll(said === "" ? located : `${located}: ${said}`)}. ${facts[tag].help}`
+  return `${Redaction.foreign(said === "" ? located : `${located}: ${said}`, longest)}. ${facts[tag].help}`
 }
+
+/** UTF-16 units, without what helps. */
+const longest = 3000
 
 /** Without blanks around it and without the full stops at its end. */
 const trimmed = (words: string): string => {

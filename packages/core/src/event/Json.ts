@@ -2,12 +2,9 @@
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
 import { property, quietly } from "../data/Foreign.ts"
-
-/** Deeper than anybody reads, and not as deep as a stack. */
-const maxDepth = 500
-
-const elided = "…"
+import { elided, maxDepth } from "./depth.ts"
 
 /**
  * JSON is itself. Of anything else what JSON can hold: fields, items, what `toJSON` gives; whatever has none of it by its text.
@@ -54,4 +51,4 @@ const isPlain = (value: object): boolean => {
 /** What no field tells anything about. */
 const isOpaque = (value: object): boolean => ArrayBuffer.isView(value) || Object.keys(value).length === 0
 
-const masked = (text: string): string => ErrorCause.mask(text, Infinity)
+const masked = (text: string): string => Redaction.foreign(text, Infinity)

@@ -3,15 +3,25 @@
  * there, in another process if need be, and no call that is settled runs again.
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as Approval from "../data/Approval.ts"
 import * as FailureHistory from "../budget/FailureHistory.ts"
 import { shared } from "../budget/Meter.ts"
 import { isDeep } from "../data/Foreign.ts"
+import { genuine } from "./Genuine.ts"
+import { Signature } from "../data/Signature.ts"
+import * as Signing from "../data/Signing.ts"
+import { refused } from "./Refused.ts"
+import type { SnapshotRefusedError } from "../errors/DoorError.ts"
 import { Seen } from "../recovery/Position.ts"
 import * as Check from "./snapshotChecks.ts"
 import * as Message from "../data/Message.ts"
 import * as Trail from "../errors/Trail.ts"
+
+export { type Claim, Claims, claimsOfProcess } from "./claims.ts"
+export { Signature } from "../data/Signature.ts"
+export { type Audience, type Refusal, type Service, Signing } from "../data/Signing.ts"
 
 /** How far a call had come with its ladder when it had to wait for a decision: it goes on with the same counts. */
 export interface Standing extends Schema.Schema.Type<typeof Standing> {}
@@ -74,8 +84,10 @@ const open = Schema.Struct({
 })
 
 const fields = {
-  /** 2 is what is written. 1 has neither `standings` nor `warned`, and is still read. */
-  version: Schema.Literals([1, 2]),
+  /** 3 is what is written. 2 has no `id`, 1 has neither `standings` nor `warned` besides; both are still read. */
+  version: Schema.Literals([1, 2, 3]),
+  /** Which snapshot it is: it is resumed once. Absent in older versions, and in the snapshots of sub-agents. */
+  id: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
   runId: Schema.String,
   agent: Schema.String,
   /** The skill that was chosen, where there was a choice. */
@@ -119,22 +131,93 @@ export const Snapshot = Schema.Struct({ ...fields, open: Schema.optionalKey(open
 /** Whether a value is a `Snapshot`, by its shape. */
 export const isSnapshot: (value: unknown) => value is Snapshot = Schema.is(Snapshot)
 
-/** As it is kept in a file, a queue or a database. */
+/** As it is kept in a file, a queue or a database of the server. What leaves the server is signed, see `sign`. */
 export const toJson = (self: Snapshot): Schema.Json => encode(self)
 
+/** For whom a document is; for no audience in particular by default. */
+export interface SignOptions {
+  readonly audience?: Signing.Audience
+}
+
 /**
- * Fails with the place where a document is none. Numbers have to be such that a run could have them, each request has to be about a
- * call that is open, and its digest has to be that of what it says of the call.
+ * The same document, signed by the `Signing` of the program. The signature is about all that the document holds and about the
+ * audience. Without a signer, this is `toJson`.
  */
-export const fromJson = (document: unknown): Effect.Effect<Snapshot, Schema.SchemaError> =>
-  Effect.suspend(() =>
-    isDeep(document) ? Check.tooDeep : Effect.tap(decode(document), (snapshot) => Check.whole(snapshot))
-  )
+export const sign = (self: Snapshot, { audience }: SignOptions = {}): Effect.Effect<Schema.Json> =>
+  Effect.suspend(() => {
+    const snapshot = encode(self)
+    return Effect.map(Signing.signatureOf("snapshot", snapshot, audience), (signature) =>
+      signature === undefined ? snapshot : { signature, snapshot }
+    )
+  })
+
+/** A document that was signed, and nothing besides. */
+const Signed = Schema.Struct({ signature: Signature, snapshot: Schema.Json })
+
+const decodeSigned = Schema.decodeUnknownEffect(Signed, { onExcessProperty: "error" })
+
+/**
+ * Reads a document, signed or not. Fails with a `SchemaError` that says where a document is none: numbers have to be such that a run
+ * could have them, each request has to be about a call that is open, and its digest has to be that of what it says of the call.
+ *
+ * Where the program has a signer, a `SnapshotRefusedError` refuses a document without a signature (`unsigned`), one whose content
+ * or audience is not what was signed (`bad-signature`), and one of an unknown key (`unknown-key`). The signature is verified before
+ * anything of the document is decoded.
+ */
+export const fromJson = (
+  document: unknown,
+  { audience = {} }: SignOptions = {}
+): Effect.Effect<Snapshot, Schema.SchemaError | SnapshotRefusedError> =>
+  Effect.gen(function* () {
+    if (isDeep(document)) return yield* Check.tooDeep
+    const isSigned = Predicate.hasProperty(document, "signature")
+    const { signature, snapshot: content } = isSigned
+      ? yield* decodeSigned(document)
+      : { signature: undefined, snapshot: document }
+    const refusal = yield* Signing.refusalOf("snapshot", content, signature, audience)
+    if (refusal !== undefined) return yield* refused(refusal, "The document")
+    const snapshot = yield* decode(content)
+    yield* Check.whole(snapshot)
+    if (snapshot.version === 3 && snapshot.id === undefined) return yield* Check.withoutId
+    if ((yield* Signing.Signing) !== undefined) genuine.set(snapshot, audience)
+    return snapshot
+  })
 
 const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(Snapshot), { errors: "all" })
 
 // the JSON codec of any schema encodes to JSON
 const encode = Schema.encodeUnknownSync(Schema.toCodecJson(Snapshot)) as (snapshot: Snapshot) => Schema.Json
+
+/**
+ * A decision with the signature of the program's `Signing`. Where there is a signer, `Agent.resume` takes no other: sign a decision
+ * where you know who has decided. Without a signer, the decision is given back.
+ */
+export const signDecision = (
+  { decision, digest }: Approval.Decided,
+  { audience }: SignOptions = {}
+): Effect.Effect<Approval.Decided> =>
+  Effect.suspend(() => {
+    const content = encodeDecided({ digest, decision })
+    return Effect.map(Signing.signatureOf("decision", content, audience), (signature) =>
+      signature === undefined ? content : { ...content, signature }
+    )
+  })
+
+/** Fails where the signature of a decision is not what the signer of the program demands. `Agent.resume` does the same. */
+export const verifyDecision = (
+  decided: Approval.Decided,
+  { audience }: SignOptions = {}
+): Effect.Effect<Approval.Decided, SnapshotRefusedError> => {
+  const { signature, ...content } = decided
+  return Effect.flatMap(Signing.refusalOf("decision", content, signature, audience), (refusal) =>
+    refusal === undefined ? Effect.succeed(decided) : refused(refusal, `The decision about '${decided.digest}'`)
+  )
+}
+
+// a decision is JSON: its codec leaves out what it does not know
+const encodeDecided = Schema.encodeUnknownSync(Schema.toCodecJson(Approval.Decided)) as (
+  decided: Approval.Decided
+) => Approval.Decided & Schema.JsonObject
 
 /** What has to be decided before the run can go on; nothing where it waits for a larger budget. */
 export const requestsOf = ({ open }: Snapshot): ReadonlyArray<Approval.Request> => open?.requests ?? []

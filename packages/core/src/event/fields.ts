@@ -5,7 +5,9 @@ import * as Schema from "effect/Schema"
 import * as SchemaGetter from "effect/SchemaGetter"
 import * as SchemaTransformation from "effect/SchemaTransformation"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
 import { KintsugiError } from "../errors/KintsugiError.ts"
+import { elided, maxDepth } from "./depth.ts"
 import { jsonOf } from "./Json.ts"
 
 const encode = SchemaGetter.transformOptional(Option.flatMap((value: unknown) => Option.fromUndefinedOr(jsonOf(value))))
@@ -37,12 +39,13 @@ export const Failure = Schema.Json.pipe(
   )
 )
 
-const hush = (json: Schema.Json): Schema.Json => {
-  if (Predicate.isString(json)) return ErrorCause.mask(json, Infinity)
+const hush = (json: Schema.Json, levels = maxDepth): Schema.Json => {
+  if (Predicate.isString(json)) return Redaction.foreign(json, Infinity)
   if (json === null || typeof json !== "object") return json
-  if (isArray(json)) return json.map(hush)
+  if (levels === 0) return elided
+  if (isArray(json)) return json.map((item) => hush(item, levels - 1))
   return Object.fromEntries(
-    Object.entries(json).map(([key, field]) => [key, key === "transcript" ? field : hush(field)])
+    Object.entries(json).map(([key, field]) => [key, key === "transcript" ? field : hush(field, levels - 1)])
   )
 }
 

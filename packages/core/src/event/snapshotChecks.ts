@@ -128,3 +128,5 @@ const misfit = (path: Path, message: string): Effect.Effect<never, Schema.Schema
   Effect.fail(new Schema.SchemaError(new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message }))))
 
 export const tooDeep = misfit([], "Expected a document that is not nested so deeply")
+
+export const withoutId = misfit(["id"], "Expected an id")

@@ -12,6 +12,9 @@ import type * as Approval from "../data/Approval.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
 import type * as Model from "./Model.ts"
+import { Collector } from "./collecting.ts"
+import { sound } from "./Estimate.ts"
+import * as ModelCall from "./ModelCall.ts"
 
 /** What a run is about to do. */
 export type Step =
@@ -121,7 +124,7 @@ export const model = (self: Model.Service): Model.Service => ({
   generate: (request) =>
     step<Message.Reply, LlmError, never>(
       () => ({ kind: "model call", model: self.name, request, isStreamed: false }),
-      () => self.generate(request)
+      () => Effect.map(ModelCall.generate(self, request), (reply) => sound(reply, request, reply.content))
     ),
   stream: (request) =>
     Stream.unwrap(
@@ -129,7 +132,7 @@ export const model = (self: Model.Service): Model.Service => ({
         () => ({ kind: "model call", model: self.name, request, isStreamed: true }),
         () =>
           Effect.succeed(
-            Stream.mapEffect(self.stream(request), (part) =>
+            Stream.mapEffect(soundParts(ModelCall.stream(self, request), request), (part) =>
               step<Model.Part, LlmError, never>(
                 () => ({ kind: "stream part", model: self.name, part }),
                 () => Effect.succeed(part)
@@ -139,3 +142,17 @@ export const model = (self: Model.Service): Model.Service => ({
       )
     )
 })
+
+/** Whoever intercepts a step may write down what it gives: no count in there is out of bounds. */
+const soundParts = (
+  parts: Stream.Stream<Model.Part, LlmError>,
+  request: Model.Request
+): Stream.Stream<Model.Part, LlmError> =>
+  Stream.suspend(() => {
+    const collector = new Collector()
+    return Stream.map(parts, (part) => {
+      if (part.type === "usage" || part.type === "finish") return sound(part, request, collector.content)
+      collector.push(part)
+      return part
+    })
+  })

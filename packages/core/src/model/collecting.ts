@@ -1,6 +1,9 @@
 /** Replies and their parts: the one from the other. */
+import * as Arguments from "../data/Arguments.ts"
 import type * as Message from "../data/Message.ts"
 import type { Part } from "./service.ts"
+
+type Counted = Pick<Message.Reply, "usage" | "cost" | "isEstimated">
 
 /** Puts a streamed reply together, part by part. */
 export class Collector {
@@ -19,7 +22,7 @@ export class Collector {
       case "tool-call":
       case "provider-item":
         this.#closeText()
-        this.#content.push(part)
+        this.#content.push(readable(part))
         return
       case "usage":
         this.#counted = part
@@ -30,6 +33,11 @@ export class Collector {
     }
   }
 
+  /** What has come so far, but for a text that may go on. */
+  get content(): Message.Reply["content"] {
+    return this.#text === "" ? this.#content : [...this.#content, { type: "text", text: this.#text }]
+  }
+
   /** The texts so far: what a reader has seen. */
   get partial(): string {
     let text = ""
@@ -38,10 +46,15 @@ export class Collector {
   }
 
   /** What the provider is known to have counted so far. */
-  get spent(): (Pick<Message.Reply, "usage" | "cost"> & { readonly content: Message.Reply["content"] }) | undefined {
+  get spent(): (Counted & { readonly content: Message.Reply["content"] }) | undefined {
     if (this.#counted === undefined) return undefined
-    const { cost, usage } = this.#counted
-    return { usage, content: this.#content, ...(cost === undefined ? {} : { cost }) }
+    const { cost, isEstimated, usage } = this.#counted
+    return {
+      usage,
+      content: this.content,
+      ...(cost === undefined ? {} : { cost }),
+      ...(isEstimated === undefined ? {} : { isEstimated })
+    }
   }
 
   /** The whole reply, or `undefined` while the end has not come. */
@@ -81,7 +94,15 @@ export const collected = (reply: Message.Reply): Message.Reply => {
 
 type Content = Message.Reply["content"][number]
 
+/** A call whose arguments can be written down. */
+const readable = <P extends Content>(part: P): P => {
+  if (part.type !== "tool-call") return part
+  const args = Arguments.readable(part.arguments)
+  return args === part.arguments ? part : { ...part, arguments: args }
+}
+
 const standsAlone = (part: Content, before: Content | undefined): boolean => {
+  if (part.type === "tool-call") return readable(part) === part
   if (part.type === "text") return part.text !== "" && before?.type !== "text"
   return part.type !== "reasoning" || before?.type !== "reasoning" || before.opaque !== undefined
 }

@@ -5,14 +5,16 @@ import * as Pull from "effect/Pull"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { LlmError } from "../errors/LlmError.ts"
+import * as Returned from "../data/Returned.ts"
 import type * as Message from "../data/Message.ts"
 import { collected, Collector, partsOf } from "./collecting.ts"
 import { type Asker, compositionOf, marked, type Strategy, type Surrounding } from "./composition.ts"
 import { explained, type Explains } from "../recovery/Explained.ts"
 import { explaining } from "./explaining.ts"
-import { cutOff, named, refused } from "./ModelCall.ts"
+import { cutOff, generate, named, refused, stream } from "./ModelCall.ts"
 import { withPartial } from "./partial.ts"
 import type { Part, Request, Service } from "./service.ts"
+import { streamed } from "./streamed.ts"
 
 /** A model that is made of others. */
 export const compose = (members: ReadonlyArray<Service>, strategy: Strategy, explains: Explains): Service => {
@@ -28,18 +30,22 @@ export const compose = (members: ReadonlyArray<Service>, strategy: Strategy, exp
 const asking = <A, R>(way: Omit<Asker<A, R>, "compactions">): Asker<A, R> => ({ ...way, compactions: { made: 0 } })
 
 /** The model with something around each call of it. One that is made of others stays that: whoever knows asks each by itself. */
-export const around = (model: Service, surrounding: Surrounding): Service => {
+export const around = (model: Service, given: Surrounding): Service => {
+  const surrounding: Surrounding = {
+    generate: (...asked) => Returned.effect(given.generate(...asked), "The generate of Model.around"),
+    stream: (...asked) => streamed(given.stream(...asked), "The stream of Model.around")
+  }
   const service: Service = {
     ...model,
     generate: (request) =>
       surrounding.generate(
-        Effect.suspend(() => model.generate(request)),
+        Effect.suspend(() => generate(model, request)),
         request,
         model
       ),
     stream: (request) =>
       surrounding.stream(
-        Stream.suspend(() => model.stream(request)),
+        Stream.suspend(() => stream(model, request)),
         request,
         model
       )
@@ -57,7 +63,7 @@ export const around = (model: Service, surrounding: Surrounding): Service => {
 const whole: Omit<Asker<Message.Reply, never>, "compactions"> = {
   ask: (model, request) =>
     Effect.flatMap(
-      Effect.suspend(() => model.generate(request)),
+      Effect.suspend(() => generate(model, request)),
       (reply) => {
         const refusal = refused(model, reply)
         return refusal === undefined ? Effect.succeed(named(model, collected(reply))) : Effect.fail(refusal)
@@ -100,7 +106,7 @@ const parts = (model: Service, request: Request): Stream.Stream<Part, LlmError> 
   Stream.suspend(() => {
     const collector = new Collector()
     const seen = Stream.mapEffect(
-      Stream.takeUntil(model.stream(request), ({ type }) => type === "finish"),
+      Stream.takeUntil(stream(model, request), ({ type }) => type === "finish"),
       (part): Effect.Effect<Part, LlmError> => {
         collector.push(part)
         const reply = collector.reply()

@@ -8,6 +8,7 @@ import { droppedIn } from "./compactionKeeping.ts"
 import { truncated } from "./truncation.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Message from "../data/Message.ts"
+import * as Returned from "../data/Returned.ts"
 
 /** Makes a conversation shorter. Whatever it fails with, it gives up; its needs are in `R`. */
 export interface Compaction<out R = never> {
@@ -49,11 +50,10 @@ export const make = <E = never, R = never>(
 ): Compaction<R> => ({
   name,
   compact: (overflow) =>
-    Effect.suspend(() => {
-      const made = compact(overflow)
-      return Effect.isEffect(made) ? made : Effect.succeed(made)
-    })
+    Effect.suspend(() => Returned.valueOf(compact(overflow), aTranscript, "The function of compaction", name))
 })
+
+const aTranscript: Returned.Kind = { name: "an array", is: Array.isArray }
 
 /** How many messages stay, system messages aside: the last ones. A reply, its calls and their results are one message. */
 export interface Keeping {
@@ -90,7 +90,8 @@ export const summarise = <E, R>(agent: Summariser<E, R>, options?: Partial<Keepi
     const lastUser = transcript.findLastIndex(({ role }) => role === "user")
     // before the user's own words: it is never taken for the last of them
     const at = lastUser < 0 ? first : Math.min(first, lastUser)
-    return Effect.map(agent(toText(transcript.filter((_, index) => dropped.has(index)))), (summary) =>
+    const said = agent(toText(transcript.filter((_, index) => dropped.has(index))))
+    return Effect.map(Returned.effect(said, "The agent of Compaction.summarise"), (summary) =>
       transcript.flatMap((message, index) => [
         ...(index === at ? [Message.user(`${summaryHead}\n\n${summary}`)] : []),
         ...(dropped.has(index) ? [] : [message])

@@ -112,6 +112,11 @@ export interface Ladder {
   readonly rungs: ReadonlyArray<Node>
 }
 
+export interface RespondWith {
+  readonly kind: "respondWith"
+  readonly answer: (error: unknown) => Effect.Effect<unknown, unknown>
+}
+
 export type Node =
   | Retry
   | Fix
@@ -123,7 +128,7 @@ export type Node =
       readonly afterwards: Afterwards | undefined
     }
   | { readonly kind: "escalate"; readonly severity: Severity }
-  | { readonly kind: "respondWith"; readonly answer: (error: unknown) => Effect.Effect<unknown, unknown> }
+  | RespondWith
   | { readonly kind: "raise" }
   | { readonly kind: "rethrow" }
   | {

@@ -4,6 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { hintOf } from "./Backoff.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
 import { property } from "../data/Foreign.ts"
 
 /** What is kept of a failure: its tag, its words, and its advice. It is all that a schedule may have read of it. */
@@ -53,7 +54,7 @@ export const seenOf = (error: unknown): Seen => {
   const hint = hintOf(error) ?? Infinity
   return {
     _tag: ErrorCause.tagOf(error),
-    message: ErrorCause.mask(ErrorCause.messageOf(error)),
+    message: Redaction.foreign(ErrorCause.messageOf(error)),
     ...(Predicate.isBoolean(isRetryable) ? { isRetryable } : {}),
     ...(Duration.isDuration(suggestedDelay) && Duration.isFinite(suggestedDelay) ? { suggestedDelay } : {}),
     ...(Predicate.isNumber(maxAttempts) && Number.isFinite(maxAttempts) ? { maxAttempts } : {}),

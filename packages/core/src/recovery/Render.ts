@@ -1,6 +1,7 @@
 /** Text that a model reads when one of its calls failed: short, and clear about whether repeating it can help. */
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
 import * as Issue from "../data/Issue.ts"
 import { nearest } from "./nearest.ts"
 import type { FailureContext } from "./Node.ts"
@@ -57,7 +58,7 @@ const maxForeignChars = 2000
 export const asData = (text: string): string => {
   const framed = ErrorCause.cut(text, maxForeignChars)
     .replaceAll(/<(\/?)data/gi, "<\\$1data")
-    .replaceAll(/^(\s*)(ERROR:|transient:|permanent:|unknown tool:)/gim, "$1\\$2")
+    .replaceAll(/^([^\S\n\r\u2028\u2029]*)(ERROR:|transient:|permanent:|unknown tool:)/gim, "$1\\$2")
   return `<data>${framed}</data>`
 }
 
@@ -66,11 +67,8 @@ export const asData = (text: string): string => {
  *
  * @internal
  */
-export const escalation = (tool: string, reason: string, severity: Severity): string => {
-  // the frame is what the model goes by: a reason that is too long is cut, never the end
-  const said = ErrorCause.cut(reason, maxChars - 200 - tool.length)
-  return `ERROR: Tool '${tool}' failed: ${said} (severity: ${severity}). Please retry with corrected arguments.`
-}
+export const escalation = (tool: string, reason: string, severity: Severity): string =>
+  `ERROR: Tool '${tool}' failed: ${reason} (severity: ${severity}). Please retry with corrected arguments.`
 
 /**
  * Says to the model that nobody knows what a call did, so that it does not make it again.
@@ -94,7 +92,7 @@ export const stillOpen =
  * @internal
  */
 export const denied = (tool: string, reason: string): string =>
-  `The call of tool '${tool}' was denied and not run: ${ErrorCause.mask(reason)}`
+  `The call of tool '${tool}' was denied and not run: ${Redaction.own(reason)}`
 
 /**
  * Adds how often the model may try again.
@@ -132,7 +130,7 @@ export const invalidOutput = (
 ): string => {
   const lines = issues.slice(0, maxIssues).map((issue) => `- ${ErrorCause.cut(Issue.format(issue), maxIssueChars)}`)
   const more = issues.length - lines.length
-  return capped(
+  return Redaction.own(
     [
       ...(isCut ? ["Your answer reached the limit of its length and was cut off before its end."] : []),
       "Your answer does not fit what is wanted:",
@@ -158,8 +156,13 @@ export const toolsOff = "No tool can be called any more. Answer in words."
 /** Names the tools that there are to a model that named another. */
 export const unknownTool = (name: string, known: ReadonlyArray<string>): string =>
   known.length === 0
-    ? `unknown tool: ${name}; no tools are available`
-    : `unknown tool: ${name}; available tools: ${known.join(", ")}${didYouMean(name, known)}`
+    ? `unknown tool: ${shown(name)}; no tools are available`
+    : `unknown tool: ${shown(name)}; available tools: ${known.join(", ")}${didYouMean(name, known)}`
+
+/** A name as a model wrote it may be of any length. */
+const shown = (name: string): string => ErrorCause.cut(name, maxNameChars)
+
+const maxNameChars = 200
 
 const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
   const near = nearest(name, known)
@@ -168,7 +171,7 @@ const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
 
 /** What an error says for itself, without credentials and the lines of a stack; its tag when it says nothing. */
 export const messageOf = (error: unknown): string => {
-  const message = ErrorCause.mask(withoutStack(ErrorCause.messageOf(error)), maxChars - 500)
+  const message = Redaction.foreign(withoutStack(ErrorCause.messageOf(error)), maxChars - 500)
   return Predicate.isTruthy(message.trim()) ? message : ErrorCause.tagOf(error)
 }
 
@@ -182,9 +185,3 @@ const withoutStack = (text: string): string =>
 const stackLine = /^\s+at \S.*(?::\d+:\d+\)?|\((?:<anonymous>|native)\))\s*$/
 
 export { truncated } from "./truncation.ts"
-
-/** What a model reads as an error: never too long, and without what shows to be a credential, whoever wrote it. */
-export const capped = (text: string): string => {
-  const masked = ErrorCause.maskKeys(text)
-  return masked.length <= maxChars ? masked : ErrorCause.cut(masked, maxChars - 1)
-}

@@ -10,6 +10,7 @@ import type { Compaction } from "./Compaction.ts"
 import * as Fixing from "./fixing.ts"
 import type * as Internal from "./Node.ts"
 import type { FailureContext } from "./Node.ts"
+import * as Returned from "../data/Returned.ts"
 import type { DeserializationError, InvalidArgs, Severity, ToolExecutionError } from "../errors/ToolError.ts"
 
 export type { Severity } from "../errors/ToolError.ts"
@@ -252,7 +253,11 @@ export const when = <E, V extends Verdict<E, unknown, unknown, unknown, unknown,
 ): Verdict<E, AnswerOf<V>, ErrorOf<V>, ServicesOf<V>, EndOf<V>, ActsOf<V>> =>
   verdict({
     kind: "when",
-    choose: erase((error: E, context) => nodeOf(choose(error, context))),
+    choose: erase((error: E, context) => {
+      const chosen = choose(error, context)
+      if (isVerdict(chosen)) return nodeOf(chosen)
+      throw Returned.wrong(chosen, "a verdict", "The function of Recovery.when")
+    }),
     among: options?.among.map(nodeOf)
   })
 

@@ -7,6 +7,7 @@ import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import { hintFrom, hintOf } from "./Backoff.ts"
 import { tagOf } from "../data/ErrorCause.ts"
+import * as Returned from "../data/Returned.ts"
 import { Latest } from "./RetryBudget.ts"
 import type { Position, Seen } from "./Position.ts"
 import {
@@ -19,7 +20,7 @@ import {
   untouchable
 } from "./rules.ts"
 import { maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts"
-import type { Compact, Decision, FailureContext, Fix, Ladder, Node, Retry } from "./Node.ts"
+import type { Compact, Decision, FailureContext, Fix, Ladder, Node, RespondWith, Retry } from "./Node.ts"
 
 const attemptCap = `${maxAttemptsPerCall} attempts per call`
 
@@ -144,7 +145,7 @@ export class Call<R> implements Progress {
         return this.#ended(node.kind, rung, failure, { type: "rethrown", error: failure.error })
       case "respondWith":
         return after(this.#report(node.kind, rung, failure, Duration.zero), () =>
-          this.#handle(node.answer(failure.seen), (value) => ({ type: "answered", value, by: "respondWith" }))
+          this.#handle(answerOf(node, failure), (value) => ({ type: "answered", value, by: "respondWith" }))
         )
     }
   }
@@ -342,6 +343,9 @@ const begun = (node: Retry, place: Slot): Effect.Effect<Stepper> =>
     const again = Effect.forEach(steps, ({ at, seen }) => Effect.exit(stepper(at, seen)), { discard: true })
     return Effect.as(Effect.provideService(again, Latest, -Infinity), stepper)
   })
+
+const answerOf = ({ answer }: RespondWith, { error, seen }: Failure): Effect.Effect<unknown, unknown> =>
+  Returned.effect(answer(seen), "The function of Recovery.respondWith for", tagOf(error))
 
 /** Something failed that a user hung into the table: its failure leaves unwrapped, its defects and interruptions pass. */
 const broken = (cause: Cause.Cause<unknown>): Effect.Effect<Step> => {

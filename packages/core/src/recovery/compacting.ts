@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { type Compaction, type Overflow, sizeOf } from "./Compaction.ts"
+import * as Returned from "../data/Returned.ts"
 import type * as Message from "../data/Message.ts"
 import type { Compact, Compacted, CompactEvent, Helping } from "./Node.ts"
 import { untouchable } from "./rules.ts"
@@ -17,7 +18,9 @@ export const run: Compact["run"] = (
   if (helping.isAtWork) return Effect.succeed(gaveUp)
   const { transcript } = overflow
   return Effect.matchCauseEffect(
-    helping.within(() => compact({ ...overflow, transcript: [...transcript] })),
+    helping.within(() =>
+      Returned.effect(compact({ ...overflow, transcript: [...transcript] }), "The function of compaction", name)
+    ),
     {
       onSuccess: (messages): Effect.Effect<Compacted> => {
         const before = sizeOf(transcript)

@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Returned from "../data/Returned.ts"
 import type { Broken, Fix, Fixed, FixRound } from "./Node.ts"
 import { ReadsReport } from "./ReadsReport.ts"
 import { untouchable } from "./rules.ts"
@@ -11,7 +12,7 @@ export const run: Fix["run"] = (rung, seen, round, broken) => {
   if (helping.isAtWork) return Effect.succeed({ type: "skipped" })
   const input = inputOf(rung, seen, round, broken)
   const ending = Effect.matchCauseEffect(
-    helping.within(() => rung.fixer(input)),
+    helping.within(() => Returned.effect(rung.fixer(input), "The fixer of tool", broken.tool.name)),
     {
       onSuccess: (answer) =>
         helping.emitThen(

@@ -3,12 +3,14 @@
  * only where there are several skills.
  */
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Coercion from "../coercion/Coercion.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Message from "../data/Message.ts"
+import * as Returned from "../data/Returned.ts"
 import type * as Model from "../model/Model.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import { RoutingError } from "../errors/RunError.ts"
@@ -90,12 +92,16 @@ export const byRule = <const Said extends string | undefined, E = never, R = nev
   fromDefinition({
     ...asking(options),
     rule: (input) =>
-      Effect.suspend(() => {
-        const said = rule(input)
-        // its needs are in the agent's type
-        return Effect.isEffect(said) ? (said as Effect.Effect<Said, E>) : Effect.succeed(said)
-      })
+      // its needs are in the agent's type
+      Effect.suspend(() =>
+        Returned.valueOf(rule(input) as Said | Effect.Effect<Said, E>, aName, "The rule of the router")
+      )
   })
+
+const aName: Returned.Kind = {
+  name: "a string, undefined",
+  is: (value) => value === undefined || Predicate.isString(value)
+}
 
 /**
  * The table, or the function, for failures of the routing call: here, not in the agent's own table, which answers with outputs. An

@@ -1,5 +1,4 @@
 /** One invocation of an agent: ask, settle the calls, ask again, until the model answers or a limit is reached. */
-import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -15,7 +14,8 @@ import * as Frame from "./Frame.ts"
 import * as Nesting from "./nesting.ts"
 import * as Rereading from "./rereading.ts"
 import * as Undoing from "./Undoing.ts"
-import { type Start, Suspension } from "./Start.ts"
+import type { Start, Suspension } from "./Start.ts"
+import { suspended } from "./suspending.ts"
 import type { Choice, Loop, Plain, Plan, Skilled } from "./plan.ts"
 import type { Choice as Chosen, Place } from "./routerPlace.ts"
 import { RunState } from "./state.ts"
@@ -82,7 +82,7 @@ export const run = (
 /** The end of the run's own budget may be a checkpoint; whatever else is failed with leaves the run. */
 const ended = (running: Running, error: unknown): Effect.Effect<Suspension, unknown> =>
   isCheckpoint(running, error)
-    ? Effect.map(Clock.currentTimeMillis, (now) => new Suspension(running.state.snapshot(running.run, now)))
+    ? suspended(running, [])
     : Undoing.before(running.run, error, Effect.fail(running.state.leaving(error, running.run)))
 
 /** Whether a limit was reached of this run, or of one above that is suspended with it, and whoever decides wants that. */
@@ -355,9 +355,7 @@ const settling = (
   return Effect.flatMap(Turn.settle(toolset, reply, admitted, around), (batch) => {
     if (batch.isWaiting && batch.failure === undefined) {
       const settled = batch.outcomes.map((outcome) => (outcome.pending === undefined ? outcome.settled : null))
-      return Effect.map(Clock.currentTimeMillis, (now) => ({
-        value: new Suspension(state.snapshot(run, now, settled))
-      }))
+      return Effect.map(suspended(running, settled), (value) => ({ value }))
     }
     // what was asked for is not lost to a limit: the run is suspended
     if (batch.isWaiting && isCheckpoint(running, batch.failure?.error)) return Effect.fail(batch.failure?.error)

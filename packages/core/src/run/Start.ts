@@ -1,7 +1,11 @@
 /** Where a run begins: with an input, with a conversation, or where another run was suspended. */
+import type * as Effect from "effect/Effect"
 import type * as Approval from "../data/Approval.ts"
 import type * as Budget from "../budget/Budget.ts"
+import type { SnapshotRefusedError } from "../errors/DoorError.ts"
+import { genuine } from "../event/Genuine.ts"
 import type * as Message from "../data/Message.ts"
+import type { Audience } from "../data/Signing.ts"
 import type { Snapshot } from "../event/Snapshot.ts"
 import type { Recall } from "../tool/Resumed.ts"
 
@@ -18,6 +22,25 @@ export interface Resumption<out I> {
    * prices too, and so does what `onBudgetExceeded` has extended.
    */
   readonly budget?: Budget.Limits
+  /**
+   * For whom the decisions were signed, see `Snapshot.signDecision`; by default the audience with which `Snapshot.fromJson` has read
+   * the snapshot. Another audience than that is refused.
+   */
+  readonly audience?: Audience
+  /**
+   * Resumes a snapshot that was resumed before, on purpose: after a failure or an interruption, for example. Idempotency keys of
+   * calls are the same then. By default the second resumption is refused.
+   */
+  readonly again?: boolean
+}
+
+/** Refuses to go on, before there is a run. */
+export type Admit = (agent: string, resumption: Resumption<unknown>) => Effect.Effect<void, SnapshotRefusedError>
+
+/** What `Agent.resume` brings along for agents that go on. */
+export interface Going {
+  readonly admit: Admit
+  readonly recall: Recall
 }
 
 export type Start = { readonly kind: "input"; readonly input: unknown } | Resuming
@@ -33,5 +56,6 @@ export class Suspension {
   readonly snapshot: Snapshot
   constructor(snapshot: Snapshot) {
     this.snapshot = snapshot
+    genuine.set(snapshot, undefined)
   }
 }

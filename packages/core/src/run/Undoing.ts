@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { ownerOf } from "./budget.ts"
@@ -9,8 +10,8 @@ import type { Effected } from "../event/Done.ts"
 
 /**
  * Undoes what was done in this run and below it, the last thing first, each at most once; then fails as it would have. Where a limit
- * of a run above was reached, that one does it, when it fails. A compensation that fails is
- * told of, and the others are done all the same; one that dies ends the run with that, once the others are done.
+ * of a run above was reached, that one does it, when it fails. A compensation that fails or dies is emitted and logged; the others
+ * are done all the same, and the run keeps its failure.
  */
 export const before = (
   run: RunContext.RunContext,
@@ -25,7 +26,6 @@ export const before = (
 }
 
 const undoing = Effect.fnUntraced(function* (run: RunContext.RunContext, first: Effected): Effect.fn.Return<void> {
-  let died: Cause.Cause<never> | undefined
   for (let one: Effected | undefined = first; one !== undefined; one = run.done.take()) {
     const { callId, key, tool, undo } = one
     const exit: Exit.Exit<void, unknown> = yield* Effect.exit(
@@ -41,9 +41,10 @@ const undoing = Effect.fnUntraced(function* (run: RunContext.RunContext, first: 
     // no typed failure is left in a cause that is passed on
     if (Cause.hasInterrupts(exit.cause)) return yield* Effect.failCause(exit.cause as Cause.Cause<never>)
     const error = Cause.squash(exit.cause)
-    if (Cause.hasDies(exit.cause)) died ??= Cause.die(error)
-    yield* Effect.logWarning(`What tool '${tool}' has done could not be undone, key '${key}'`, exit.cause)
+    yield* Effect.logWarning(
+      `What tool '${tool}' has done could not be undone, key '${key}'`,
+      ErrorCause.logged(exit.cause)
+    )
     yield* RunContext.emit(run, () => ({ type: "tool-compensated", callId, tool, key, error }))
   }
-  if (died !== undefined) return yield* Effect.failCause(died)
 })

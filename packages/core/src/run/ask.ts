@@ -8,19 +8,23 @@ import * as Interception from "../model/Interception.ts"
 import type * as Ledger from "../budget/Ledger.ts"
 import { isLlmError, type LlmError, MalformedToolCallError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
+import { approachable } from "../data/Foreign.ts"
 import * as Model from "../model/Model.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import { helping } from "../event/Helping.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Usage from "../data/Usage.ts"
+import { type Counted, sound } from "../model/Estimate.ts"
 import { Exceeded } from "../budget/Meter.ts"
 import {
   ask as asked,
   type Asker,
   cutOff,
+  generate,
   isSingle,
   named,
   refused,
+  stream,
   type Surrounding,
   withPartial
 } from "../model/ModelCall.ts"
@@ -62,7 +66,7 @@ export const ask = (asking: Asking): Effect.Effect<Answer, unknown> =>
   })
 
 /** What an attempt has used up: its reply, or what is known of it. */
-type Spent = Pick<Message.Reply, "usage" | "cost"> & { readonly content?: Message.Reply["content"] }
+type Spent = Counted & { readonly content?: Message.Reply["content"] }
 
 const nothingMore = () => Effect.void
 
@@ -131,10 +135,11 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     this.#model = model
     this.#spent = nothingSpent
     const within = this.#isIntercepted ? Interception.model(model) : model
-    const whole = isStreamed ? this.#stream(within, request) : Effect.suspend(() => within.generate(request))
+    const whole = isStreamed ? this.#stream(within, request) : Effect.suspend(() => generate(within, request))
     const replied = Effect.flatMap(whole, (came) => {
       const put = isStreamed ? came : Model.collected(came)
-      const reply = model === this.#asking.model ? put : named(model, put)
+      const counted = sound(put, request, put.content)
+      const reply = model === this.#asking.model ? counted : named(model, counted)
       this.#spent = reply
       const refusal = refused(model, reply)
       if (refusal !== undefined) {
@@ -265,12 +270,12 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   #broken(cause: Cause.Cause<LlmError>, attempt: number): Effect.Effect<void> {
     if (!this.#isOpen) return Effect.void
     // a wait that the run has no time for ends the attempt as the end of its time would
-    if (Cause.hasInterrupts(cause) || Cause.squash(cause) instanceof Exceeded) {
+    if (Cause.hasInterrupts(cause) || approachable(Cause.squash(cause)) instanceof Exceeded) {
       const make = (asked: AgentEvent.Asked): AgentEvent.Happening => ({ type: "model-interrupted", ...asked })
       return this.#booked(attempt, "interrupted", make, nothingMore)
     }
     const isDefect = Cause.hasDies(cause)
-    const error = Cause.squash(Driver.untouchable(cause) ?? cause)
+    const error = approachable(Cause.squash(Driver.untouchable(cause) ?? cause))
     if (isLlmError(error) && error.usage !== undefined) this.#spent = { usage: error.usage }
     const outcome = !isDefect && this.#isShown && this.admits() ? "discarded" : "failed"
     return this.#failed(error, attempt, outcome, nothingMore)
@@ -295,8 +300,10 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   #book(attempt: number, outcome: Ledger.Outcome): Ledger.Entry {
     const { layer, run } = this.#asking
     const model = this.#model
-    const { usage } = this.#spent
-    const cost = run.meter.costOf(model.name, usage, this.#spent.content) ?? this.#spent.cost
+    const { content = [] } = this.#spent
+    // what came of an attempt that broke off may be counted wrongly as well
+    const { cost: told, isEstimated, usage } = sound(this.#spent, this.#request, content)
+    const cost = run.meter.costOf(model.name, usage, content) ?? told
     const booked: Ledger.Entry = {
       runId: run.runId,
       agent: run.agent,
@@ -308,7 +315,8 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       outcome,
       usage
     }
-    const entry = cost === undefined ? booked : { ...booked, cost }
+    const counted: Ledger.Entry = isEstimated === undefined ? booked : { ...booked, isEstimated }
+    const entry = cost === undefined ? counted : { ...counted, cost }
     this.#isOpen = false
     run.ledger.record(entry)
     return entry
@@ -318,7 +326,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     return Effect.suspend(() => {
       const collector = new Model.Collector()
       // a reply is whole with its last part: nothing that comes after can fail it
-      const whole = Stream.takeUntil(model.stream(request), (part) => part.type === "finish")
+      const whole = Stream.takeUntil(stream(model, request), (part) => part.type === "finish")
       const collecting = Stream.runForEachArray(whole, (parts) =>
         Effect.suspend(() => {
           for (const part of parts) collector.push(part)

@@ -2,6 +2,7 @@
  * Listeners of a run: each hears events in a fiber of its own, and can neither block nor break the run, nor outlive it for long. Only
  * the outermost run waits for those that are behind, when it is over; no run waits for those of a run below it.
  */
+import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
@@ -238,7 +239,7 @@ const handling = (
 
 const logged = (event: AgentEvent.AgentEvent, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
   Effect.annotateLogs(
-    Effect.logWarning(`A listener failed on '${event.type}' of agent '${event.agent}'`, cause),
+    Effect.logWarning(`A listener failed on '${event.type}' of agent '${event.agent}'`, ErrorCause.logged(cause)),
     annotationsOf(event, Cause.squash(cause))
   )
 

@@ -88,7 +88,7 @@ export class RunState implements State {
     const { counts } = run.meter
     run.meter.suspended(run.runId, counts)
     return {
-      version: 2,
+      version: 3,
       runId: run.runId,
       agent: this.#agent,
       transcript: open === undefined ? this.transcript() : [...this.messages],

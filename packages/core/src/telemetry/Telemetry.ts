@@ -44,7 +44,7 @@ export interface Options {
   readonly metrics?: boolean
   /**
    * Whether spans hold what was said: messages, arguments and results of tools, the words of errors. What looks like a
-   * credential is masked; anything else that is secret is not. `false` by default.
+   * credential is redacted. `false` by default.
    */
   readonly content?: boolean
 }

@@ -5,7 +5,7 @@ import * as ErrorCause from "../data/ErrorCause.ts"
 import type * as Ledger from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
 import { describe, labelsOf, tags } from "../errors/RecoveryAdvice.ts"
-import type * as Usage from "../data/Usage.ts"
+import * as Usage from "../data/Usage.ts"
 import type { Beginning, Ending } from "./Operations.ts"
 
 export type Attributes = Readonly<Record<string, unknown>>
@@ -81,8 +81,9 @@ const finishReasons: Record<Message.FinishReason, string> = {
   other: "other"
 }
 
-const ofEntry = ({ cost, layer, outcome, usage }: Ledger.Entry): Attributes => ({
+const ofEntry = ({ cost, isEstimated, layer, outcome, usage }: Ledger.Entry): Attributes => ({
   ...ofUsage(usage),
+  ...(isEstimated === undefined ? {} : { "kintsugi.usage.estimated": isEstimated }),
   "kintsugi.layer": layer,
   "kintsugi.ledger.outcome": outcome,
   ...ofCost(cost)
@@ -103,7 +104,10 @@ const ofCost = (cost: number | undefined): Attributes => (cost === undefined ? {
 
 /** The sum of the costs that are known; nothing where none is. */
 const costOf = (ledger: ReadonlyArray<Ledger.Entry>): number | undefined =>
-  ledger.reduce<number | undefined>((sum, { cost }) => (cost === undefined ? sum : (sum ?? 0) + cost), undefined)
+  ledger.reduce<number | undefined>(
+    (sum, { cost }) => (cost === undefined ? sum : Usage.sum(sum ?? 0, cost)),
+    undefined
+  )
 
 /** What is noted of an event within an operation; nothing of those that say how far something is. */
 export const ofNote = (event: AgentEvent.AgentEvent): Attributes | undefined => {

@@ -1,6 +1,7 @@
 /** What was said in a run, for spans that are to hold it: in the shape of the GenAI conventions, credentials masked. */
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
 import * as Message from "../data/Message.ts"
 import { jsonOf } from "../event/Json.ts"
 import type { Attributes, Report } from "./attributes.ts"
@@ -10,7 +11,7 @@ import type { Beginning } from "./Operations.ts"
 const longest = 16_384
 
 const text = (value: unknown): string =>
-  ErrorCause.mask(typeof value === "string" ? value : (JSON.stringify(jsonOf(value)) ?? ""), longest)
+  Redaction.foreign(typeof value === "string" ? value : (JSON.stringify(jsonOf(value)) ?? ""), longest)
 
 export const ofBeginning = (event: Beginning): Attributes => {
   switch (event.type) {

@@ -6,6 +6,7 @@
 import * as Arbitrary from "effect/Arbitrary"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
+import * as DoorError from "../errors/DoorError.ts"
 import * as Issue from "../data/Issue.ts"
 import type * as KintsugiError from "../errors/KintsugiError.ts"
 import * as LlmError from "../errors/LlmError.ts"
@@ -55,7 +56,9 @@ type AnyClass = Schema.Codec<unknown, unknown> & {
 }
 
 // each module exports its classes under their tags
-const classes = { ...LlmError, ...ToolError, ...RunError } as unknown as Readonly<Record<string, AnyClass>>
+const classes = { ...LlmError, ...ToolError, ...RunError, ...DoorError } as unknown as Readonly<
+  Record<string, AnyClass>
+>
 
 /** What lies beneath an error: foreign things of all kinds, our own errors, and those around others, three levels down. */
 export const cause: Arbitrary.Arbitrary<unknown> = causes([

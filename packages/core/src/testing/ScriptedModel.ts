@@ -87,6 +87,7 @@ export const toParts = (whole: Message.Reply): ReadonlyArray<Model.Part> => [
     type: "finish",
     finish: whole.finish,
     usage: whole.usage,
+    ...(whole.isEstimated === undefined ? {} : { isEstimated: whole.isEstimated }),
     ...(whole.cost === undefined ? {} : { cost: whole.cost }),
     ...(whole.model === undefined ? {} : { model: whole.model })
   }

@@ -14,6 +14,7 @@ import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.t
 import type { ServicesOfVerify, TimeoutOf } from "./Residue.ts"
 import type { RowKeys, Rows } from "./rows.ts"
 import type { Completion } from "../data/Completion.ts"
+import * as Returned from "../data/Returned.ts"
 import { KintsugiError } from "../errors/KintsugiError.ts"
 import type * as Message from "../data/Message.ts"
 import * as Recovery from "../recovery/Recovery.ts"
@@ -200,10 +201,11 @@ export const requireApproval =
     const { reason = `Tool '${self.name}' runs only with approval`, validFor = "1 day", when } = options
     const { approval: before } = self.definition
     const holds = limitOf(self.name, "validFor", validFor) ?? Duration.days(1)
-    const asks = (params: unknown): Effect.Effect<boolean, unknown> => {
-      // `params` is what the tool's schema gave; what the predicate needs is in the tool's type
-      const answer = when === undefined ? true : when(params as Params)
-      return Effect.isEffect(answer) ? (answer as Effect.Effect<boolean, unknown>) : Effect.succeed(answer)
+    const asks = (params: () => unknown): Effect.Effect<boolean, unknown> => {
+      // the parameters are what the tool's schema gave; what the predicate needs is in the tool's type
+      const answer = when === undefined ? true : when(params() as Params)
+      const whose = "The when of Tool.requireApproval for tool"
+      return Returned.valueOf(answer as boolean | Effect.Effect<boolean, unknown>, Returned.aBoolean, whose, self.name)
     }
     return fromDefinition({
       ...self.definition,
@@ -226,7 +228,7 @@ export const requireApproval =
  * interrupted, or dies undoes nothing; where its own caller fails in the end, that one does. A call counts from when its `run` has
  * succeeded, or `verify` has found that it did: one that was answered by a row has done nothing.
  *
- * What it fails with is told, as the `error` of a `tool-compensated` event and in a warning of the log: the run fails as it would
+ * What it fails with or dies of is the `error` of a `tool-compensated` event and a warning of the log: the run fails as it would
  * have, and the rest is undone. A run that goes on from a snapshot undoes what it has done since then.
  *
  * Source: sagas (H. Garcia-Molina, K. Salem, 1987).
@@ -257,9 +259,9 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
   const run = Effect.flatMap(Identifier.make, (draw) => {
     const id = (callId ??= `${self.name}-${draw}`)
     const toolCall: Message.ToolCall = { type: "tool-call", id, name: self.name, arguments: rawArguments }
-    return Effect.flatMap(Effect.fromResult(Call.decode(definition, toolCall)), ({ params }) =>
+    return Effect.flatMap(Effect.fromResult(Call.decode(definition, toolCall)), (decoded) =>
       Effect.tap(
-        ToolRun.runAlone(definition, params, {
+        ToolRun.runAlone(definition, decoded, {
           attempt: ++attempt,
           callId: id,
           idempotencyKey: id,

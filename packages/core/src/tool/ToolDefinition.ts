@@ -47,7 +47,8 @@ export interface ToolDefinition {
 
 /** When a tool needs approval, and the reason that the approver reads. */
 export interface NeedsApproval {
-  readonly when: (params: unknown) => Effect.Effect<boolean, unknown>
+  /** `params` gives each predicate parameters of its own. */
+  readonly when: (params: () => unknown) => Effect.Effect<boolean, unknown>
   readonly reason: string
   readonly validFor: Duration.Duration
 }
@@ -74,7 +75,8 @@ export interface CallAtGate {
   /** The arguments as the model wrote them, and as the tool would get them. */
   readonly written: Schema.Json
   readonly json: Schema.Json
-  readonly params: unknown
+  /** Gives each reader parameters of its own. */
+  readonly params: () => unknown
   /** The arguments that the approver has edited, as canonical JSON: they need no further approval. */
   readonly edited: string | undefined
   readonly run: RunContext

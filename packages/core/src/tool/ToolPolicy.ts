@@ -4,6 +4,8 @@ import * as Exit from "effect/Exit"
 import * as Cause from "effect/Cause"
 import * as Result from "effect/Result"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
+import * as Returned from "../data/Returned.ts"
 import type * as Message from "../data/Message.ts"
 import type { SideEffects } from "../recovery/Recovery.ts"
 
@@ -34,25 +36,28 @@ export const deny = (reason: string): Decision => ({ type: "deny", reason })
 export type Policy<R = never> = (call: Call) => Decision | Effect.Effect<Decision, unknown, R>
 
 /**
- * Asks one policy after the other, until one denies: `undefined` when none does. One that fails denies.
+ * Asks one policy after the other, until one denies: `undefined` when none does. One that fails denies. Each gets a call of its own.
  *
  * @internal
  */
-export const ask = (policies: ReadonlyArray<Policy>, call: Call): Effect.Effect<string | undefined> =>
+export const ask = (policies: ReadonlyArray<Policy>, callOf: () => Call): Effect.Effect<string | undefined> =>
   Effect.gen(function* () {
     for (const policy of policies) {
-      const decision = yield* failingClosed(() => policy(call))
+      const call = callOf()
+      const decision = yield* failingClosed(() => policy(call), call.agent)
       if (decision.type === "deny") return decision.reason
     }
     return undefined
   })
 
 /** One that throws denies as well: nobody has allowed the call. Defects of its effect and interruptions pass. */
-const failingClosed = (policy: () => Decision | Effect.Effect<Decision, unknown>): Effect.Effect<Decision> => {
+const failingClosed = (
+  policy: () => Decision | Effect.Effect<Decision, unknown>,
+  agent: string
+): Effect.Effect<Decision> => {
   const answered = Result.try(policy)
   if (Result.isFailure(answered)) return Effect.succeed(undecided(answered.failure))
-  const answer = answered.success
-  if (!Effect.isEffect(answer)) return Effect.succeed(answer)
+  const answer = Returned.valueOf(answered.success, aDecision, "A policy of agent", agent)
   return Effect.flatMap(Effect.exit(answer), (exit) => {
     if (Exit.isSuccess(exit)) return Effect.succeed(exit.value)
     if (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause)) {
@@ -63,5 +68,7 @@ const failingClosed = (policy: () => Decision | Effect.Effect<Decision, unknown>
   })
 }
 
+const aDecision = Returned.decision("type", ["allow", "deny"])
+
 const undecided = (error: unknown): Decision =>
-  deny(`the policy could not decide: ${ErrorCause.mask(ErrorCause.sayingOf(error))}`)
+  deny(`the policy could not decide: ${Redaction.foreign(ErrorCause.sayingOf(error))}`)

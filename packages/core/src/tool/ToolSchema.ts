@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type * as Message from "../data/Message.ts"
 import { once } from "../data/Once.ts"
-import * as RawSchema from "../data/RawSchema.ts"
+import * as RawSchema from "./RawSchema.ts"
 
 export const jsonSchemaOf = (schema: Schema.Codec<unknown, unknown>): Message.ToolSpec["parameters"] => {
   const raw = RawSchema.of(schema)

@@ -140,7 +140,7 @@ const settleBuiltIn = (
   { idempotencyKey, run }: Surroundings
 ): Effect.Effect<Outcome> => {
   const decoded = Call.decode(tool, call)
-  const params = Result.isSuccess(decoded) ? decoded.success.params : salvaged(tool, decoded.failure, call)
+  const params = Result.isSuccess(decoded) ? decoded.success.params() : salvaged(tool, decoded.failure, call)
   const { agent, repairing } = run
   const context = { attempt: 1, callId: call.id, idempotencyKey, agent, progress: () => Effect.void }
   const changes = Result.isSuccess(decoded) ? decoded.success.changes : []
@@ -177,7 +177,7 @@ const salvaged = (
   const fitting = Object.entries(value).map(([key, field]) => {
     // a part of what was parsed as JSON
     const alone = Call.decode(tool, { ...call, arguments: { [key]: field as Schema.Json } })
-    return Result.isSuccess(alone) ? alone.success.params : {}
+    return Result.isSuccess(alone) ? alone.success.params() : {}
   })
   return Object.assign({ [tool.words]: Call.rawText(call.arguments) }, ...fitting)
 }

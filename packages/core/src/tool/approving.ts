@@ -3,10 +3,12 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Approval from "../data/Approval.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
+import * as Returned from "../data/Returned.ts"
 import { canonical, digestOf, digestOfRequest } from "../data/Digest.ts"
 import { Approver } from "./Approver.ts"
 import type { ApprovalGate, CallAtGate, NeedsApproval, Passed } from "./ToolDefinition.ts"
@@ -45,7 +47,16 @@ const request = (
     const { agent, runId } = run
     const now = yield* Clock.currentTimeMillis
     const schema = yield* digestOf(tool.spec().parameters)
-    const subject = { runId, agent, tool: tool.name, callId, key, arguments: json, reason: needs.reason, schema }
+    const subject = {
+      runId,
+      agent,
+      tool: tool.name,
+      callId,
+      key,
+      arguments: json,
+      reason: needs.reason,
+      schema
+    }
     if (asked !== undefined && now <= asked.expiresAt) {
       const digest = yield* digestOfRequest({ ...subject, expiresAt: asked.expiresAt }, written)
       if (digest === asked.digest) return asked
@@ -54,7 +65,7 @@ const request = (
     return new Approval.Request({ ...fresh, digest: yield* digestOfRequest(fresh, written) })
   })
 
-const asking = (needs: NeedsApproval, params: unknown): Effect.Effect<boolean> => {
+const asking = (needs: NeedsApproval, params: () => unknown): Effect.Effect<boolean> => {
   const answer = Result.try(() => needs.when(params))
   return Result.isFailure(answer) ? Effect.succeed(true) : Effect.orElseSucceed(answer.success, () => true)
 }
@@ -86,6 +97,9 @@ const decided = (
     }
   })
 
+/** Of a decision out of JSON, only its type has to be there: what does not approve, refuses. */
+const aDecision: Returned.Kind = { name: "a decision", is: (value) => Predicate.hasProperty(value, "type") }
+
 /** Takes a decision made while the run was suspended. Else the run is suspended again, or asks the `Approver` and waits. */
 const decide = (
   request: Approval.Request,
@@ -98,7 +112,10 @@ const decide = (
     Option.match({
       // without a type that was cast away, this cannot be
       onNone: () => Effect.die(new TypeError(`Agent '${agent}' has a tool that needs an Approver, and there is none`)),
-      onSome: (approver) => approver.decide(request)
+      onSome: (approver) => {
+        const whose = "The decide of the Approver"
+        return Returned.valueOf(Returned.effect(approver.decide(request), whose), aDecision, whose)
+      }
     })
   )
 }

@@ -51,6 +51,10 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects> {
   readonly maxResultChars?: number
   /** Whether the model is to read a result as an error, though the call has succeeded; never by default. */
   readonly isError?: (value: A) => boolean
+  /**
+   * Does the work. The plain objects and arrays of `params` are frozen, for others read the same; where `params` hold anything else,
+   * each attempt gets its own.
+   */
   readonly run: (params: Params, context: ToolContext) => Effect.Effect<A, E, R>
 }
 

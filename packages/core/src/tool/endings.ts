@@ -1,4 +1,5 @@
 /** What becomes of a call once it is decided: the settlement that the model reads, the event, and what ends the run. */
+import * as Redaction from "../data/Redaction.ts"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -98,7 +99,7 @@ export class Endings {
   unverifiable({ error, why }: ToolRun.Unverifiable, attempts: number): Effect.Effect<Outcome> {
     const settlement: Message.Settlement = {
       kind: "unknown",
-      text: Render.capped(Render.unverifiable(this.#tool.name, why))
+      text: Redaction.own(Render.unverifiable(this.#tool.name, why))
     }
     return this.settled(settlement, attempts, { recoveredBy: "escalate", signature: signatureOf(error) })
   }
@@ -207,7 +208,7 @@ export class Endings {
     const isOpen = this.isOpen || ToolRun.isOpen(error)
     const isSaid = isOfError && ToolRun.isOpen(error)
     const said = isOpen && !isSaid ? `${text}\n${Render.stillOpen}` : text
-    return { kind: isOpen ? "unknown" : "told", text: Render.capped(said) }
+    return { kind: isOpen ? "unknown" : "told", text: Redaction.own(said) }
   }
 
   #callOf() {

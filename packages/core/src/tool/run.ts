@@ -5,10 +5,13 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import * as Redaction from "../data/Redaction.ts"
+import * as Returned from "../data/Returned.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
 import { untouchable } from "../recovery/Driver.ts"
+import type { Decoded } from "./call.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import { remember } from "./undoing.ts"
 import { Cost } from "../recovery/Cost.ts"
@@ -38,25 +41,29 @@ export class Found {
  */
 export const run = (
   tool: ToolDefinition,
-  params: unknown,
+  decoded: Decoded | undefined,
   context: ToolContext,
   onCleared?: () => void
 ): Effect.Effect<unknown, unknown> => {
   const { compensate, timeout } = tool
   const running =
-    tool.sideEffects === "unsafe" ? announced(tool, params, context, onCleared) : started(tool, params, context)
+    tool.sideEffects === "unsafe" ? announced(tool, decoded, context, onCleared) : started(tool, decoded, context)
   const inTime =
     timeout === undefined
       ? running
       : Effect.timeoutOrElse(running, { duration: timeout, orElse: () => cutOff(tool, context, timeout, onCleared) })
   return compensate === undefined
     ? inTime
-    : Effect.tap(inTime, (value) => remember(tool, compensate, params, resultOf(value), context))
+    : Effect.tap(inTime, (value) => remember(tool, compensate, decoded?.params(), resultOf(value), context))
 }
 
 const resultOf = (value: unknown): unknown => (value instanceof Found ? value.value : value)
 
-const started = (tool: ToolDefinition, params: unknown, context: ToolContext): Effect.Effect<unknown, unknown> =>
+const started = (
+  tool: ToolDefinition,
+  decoded: Decoded | undefined,
+  context: ToolContext
+): Effect.Effect<unknown, unknown> =>
   Interception.step(
     () => {
       const { attempt, callId, idempotencyKey } = context
@@ -65,7 +72,7 @@ const started = (tool: ToolDefinition, params: unknown, context: ToolContext): E
       const about = { tool: tool.name, isUnsafe, isAgent, stored: storedOf(tool) }
       return { kind: "tool attempt", ...about, callId, idempotencyKey, attempt }
     },
-    () => tool.run(params, context)
+    () => Returned.effect(tool.run(decoded?.params(), context), "The run of tool", tool.name)
   )
 
 const storedOf = ({ failure, success }: ToolDefinition): Interception.Stored => ({ success, failure })
@@ -73,23 +80,23 @@ const storedOf = ({ failure, success }: ToolDefinition): Interception.Stored => 
 /** From here on it may have taken effect: whoever would start something else in its place has to know. */
 const announced = (
   tool: ToolDefinition,
-  params: unknown,
+  decoded: Decoded | undefined,
   context: ToolContext,
   onCleared?: () => void
 ): Effect.Effect<unknown, unknown> =>
   Effect.flatMap(RunContext.Current, (run) => {
     run?.onUnsafe?.()
     return Effect.catchIf(
-      started(tool, params, context),
+      started(tool, decoded, context),
       (error) => error instanceof Interception.Lost,
-      () => lost(tool, params, context, onCleared)
+      () => lost(tool, decoded, context, onCleared)
     )
   })
 
 /** It had begun elsewhere, and nobody knows how it ended: unless it turns out to have taken no effect, it does not run again. */
 const lost = (
   tool: ToolDefinition,
-  params: unknown,
+  decoded: Decoded | undefined,
   context: ToolContext,
   onCleared?: () => void
 ): Effect.Effect<unknown, unknown> => {
@@ -98,18 +105,18 @@ const lost = (
   if (tool.verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
   return lookUp(tool, tool.verify, context, unknown, () => {
     onCleared?.()
-    return announced(tool, params, context, onCleared)
+    return announced(tool, decoded, context, onCleared)
   })
 }
 
 /** A call outside of every table: whatever a table would tell of it is plain here. */
 export const runAlone = (
   tool: ToolDefinition,
-  params: unknown,
+  decoded: Decoded | undefined,
   context: ToolContext
 ): Effect.Effect<unknown, unknown> =>
   Effect.matchEffect(
-    Effect.suspend(() => run(tool, params, context)),
+    Effect.suspend(() => run(tool, decoded, context)),
     {
       onSuccess: (value) => Effect.succeed(resultOf(value)),
       onFailure: (error) => Effect.fail(error instanceof Unverifiable ? error.error : error)
@@ -152,7 +159,7 @@ const lookUp = (
   Effect.matchCauseEffect(
     Interception.step(
       () => ({ kind: "look-up", tool: tool.name, idempotencyKey, stored: storedOf(tool) }),
-      () => verify(idempotencyKey)
+      () => Returned.effect(verify(idempotencyKey), "The verify of tool", tool.name)
     ),
     {
       onSuccess: (found): Effect.Effect<unknown, unknown> =>
@@ -160,7 +167,7 @@ const lookUp = (
       onFailure: (cause) => {
         const passing = untouchable(cause)
         return passing === undefined
-          ? unverifiable(unknown(), ErrorCause.mask(ErrorCause.sayingOf(Cause.squash(cause))))
+          ? unverifiable(unknown(), Redaction.foreign(ErrorCause.sayingOf(Cause.squash(cause))))
           : Effect.failCause(passing)
       }
     }

@@ -83,7 +83,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     this.#nested = around.place?.nested
     this.#raw = this.#asked?.request.arguments ?? this.#nested?.arguments ?? call.arguments
     this.#endings = new Endings(entry.tool, call, around.run, around.history, () => ({
-      params: this.#decoded === undefined ? undefined : { value: this.#decoded.params }
+      params: this.#decoded === undefined ? undefined : { value: this.#decoded.params() }
     }))
     // Mutant `true` survives: memory only. Where no run can be suspended, no code reads what is kept
     this.keep = keeping(around.place !== undefined)
@@ -153,7 +153,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
       runs: this.#runs,
       failingBatches: this.#around.history.failingBatches,
       failuresInARow: this.#around.history.failuresInARow(this.#tool.name),
-      ...(this.#decoded === undefined ? {} : { params: this.#decoded.params })
+      ...(this.#decoded === undefined ? {} : { params: this.#decoded.params() })
     }
   }
 
@@ -220,11 +220,10 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   #ask(attempt: number, decoded: Call.Decoded): Effect.Effect<unknown, unknown> {
-    const { params } = decoded
     const { name: tool, sideEffects } = this.#tool
     const { agent, depth } = this.#run
-    const call = { agent, tool, callId: this.#call.id, params, arguments: this.#raw, sideEffects, depth }
-    return Effect.flatMap(Gates.denied(this.#around.gates, call), (denial) =>
+    const call = { agent, tool, callId: this.#call.id, arguments: this.#raw, sideEffects, depth }
+    return Effect.flatMap(Gates.denied(this.#around.gates, call, decoded), (denial) =>
       denial === undefined ? this.#admitted(attempt, decoded) : this.#deny(denial)
     )
   }
@@ -239,10 +238,11 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     return this.#failing(attempt, this.#start())
   }
 
-  #approved(attempt: number, gate: ApprovalGate, { json, params }: Call.Decoded): Effect.Effect<unknown, unknown> {
+  #approved(attempt: number, gate: ApprovalGate, decoded: Call.Decoded): Effect.Effect<unknown, unknown> {
     const { idempotencyKey: key, isSuspendable, resumed, run } = this.#around
     const { arguments: written, id: callId } = this.#call
-    const about = { tool: this.#tool, callId, key, written, json, params, run, isSuspendable }
+    const params = () => decoded.params()
+    const about = { tool: this.#tool, callId, key, written, json: decoded.json, params, run, isSuspendable }
     const call: CallAtGate = {
       ...about,
       edited: this.#written,
@@ -321,7 +321,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     if (place !== undefined) Nesting.offer(context, place.nesting(this.#nested?.snapshot, this.#raw))
     this.#nested = undefined
     const onCleared = () => void (this.#isCleared = true)
-    const running = () => ToolRun.run(this.#tool, this.#decoded?.params, context, onCleared)
+    const running = () => ToolRun.run(this.#tool, this.#decoded, context, onCleared)
     return this.#tool.sideEffects === "unsafe" ? this.#watched(context, running) : running()
   }
 

@@ -2,6 +2,7 @@
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Returned from "../data/Returned.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 
@@ -20,7 +21,10 @@ export const remember = (
     // what it needs is in the type of the tool, and is here, where the tool has run; all else is as where it is undone
     const { context } = fiber
     const undo = Effect.updateContext(
-      Effect.suspend(() => compensate({ params, result, callId, idempotencyKey }) as Effect.Effect<void, unknown>),
+      Effect.suspend(() => {
+        const undoing = compensate({ params, result, callId, idempotencyKey }) as Effect.Effect<void, unknown>
+        return Returned.effect(undoing, "The compensation of tool", tool)
+      }),
       (around: Context.Context<never>) => Context.merge(context, around)
     )
     run.done.add({ tool, callId, key: idempotencyKey, at, undo, isUndone: false })

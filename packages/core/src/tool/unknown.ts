@@ -1,4 +1,5 @@
 /** A call of a name that is no tool: told by default, with what there is; the defaults of an agent may have a row for it. */
+import * as Redaction from "../data/Redaction.ts"
 import * as Effect from "effect/Effect"
 import * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Message from "../data/Message.ts"
@@ -64,7 +65,7 @@ export const settle = (
       const { failures: attempts, trail } = trace
       const fields = { tool: call.name, callId: call.id, message: error.message, attempts, cause: error }
       return Effect.succeed({
-        settlement: { kind: "told", text: Render.capped(byDefault) },
+        settlement: { kind: "told", text: Redaction.own(byDefault) },
         failure: { error: new ToolExecutionError({ ...fields, trail: trailOf(trail) }), isOurs: true },
         settled: { tool: unknownTool, isError: true }
       })
@@ -79,7 +80,7 @@ const told = (
   trace?: Driver.Trace,
   wantsToolsOff?: boolean
 ): Effect.Effect<Outcome> => {
-  const settlement: Message.Settlement = { kind: "told", text: Render.capped(text) }
+  const settlement: Message.Settlement = { kind: "told", text: Redaction.own(text) }
   const signature = FailureHistory.signatureOf(key, call.name)
   return Effect.as(
     RunContext.emit(run, () => ({ type: "tool-refused", callId: call.id, tool: call.name, settlement })),

@@ -1,8 +1,16 @@
 /** The contract: what server and clients share. It knows neither the agent nor its tools. */
 import { AgentEvent, Approval, Usage } from "@kintsugi/core"
 import { Schema } from "effect"
-import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSchema, OpenApi } from "effect/http-api"
-import { RunFailed, runFailures, StaleDecision, UnknownRun } from "./problems.ts"
+import {
+  HttpApi,
+  HttpApiEndpoint,
+  HttpApiGroup,
+  HttpApiMiddleware,
+  HttpApiSchema,
+  HttpApiSecurity,
+  OpenApi
+} from "effect/http-api"
+import { ExpiredRun, RunFailed, runFailures, StaleDecision, Unauthorized, UnknownRun } from "./problems.ts"
 
 export const Question = Schema.Struct({ question: Schema.NonEmptyString.check(Schema.isMaxLength(4000)) })
 
@@ -33,17 +41,29 @@ const runs = HttpApiGroup.make("runs")
 
 const runId = { runId: Schema.String }
 
+/** Who may decide: each client that has the token. Yours may be a session of a person, with a name for the books. */
+export class Deciding extends HttpApiMiddleware.Service<Deciding>()("examples/backend/Deciding", {
+  requiredForClient: true,
+  security: { bearer: HttpApiSecurity.bearer },
+  error: Unauthorized
+}) {}
+
 const approvals = HttpApiGroup.make("approvals")
   .add(
-    HttpApiEndpoint.get("show", "/approvals/:runId", { params: runId, success: Waiting, error: UnknownRun }),
+    HttpApiEndpoint.get("show", "/approvals/:runId", {
+      params: runId,
+      success: Waiting,
+      error: [UnknownRun, ExpiredRun]
+    }),
     HttpApiEndpoint.post("decide", "/approvals/:runId", {
       params: runId,
       payload: Schema.Struct({ decisions: Schema.NonEmptyArray(Approval.Decided) }),
       success: endings,
-      error: [UnknownRun, StaleDecision, ...runFailures]
+      error: [UnknownRun, ExpiredRun, StaleDecision, ...runFailures]
     })
   )
   .middleware(HttpApiMiddleware.ProblemDetails)
+  .middleware(Deciding)
 
 const Said = Schema.Struct({
   role: Schema.Literals(["system", "user", "assistant"]),

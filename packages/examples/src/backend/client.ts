@@ -1,6 +1,15 @@
 /** The client of the API, for other programs: its methods, inputs, answers and errors are those of the contract. */
-import { HttpApiClient } from "effect/http-api"
-import { Api } from "./api.ts"
+import { Effect, type Redacted } from "effect"
+import { HttpClientRequest } from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { Api, Deciding } from "./api.ts"
 
-/** Over whatever `HttpClient` there is. */
-export const make = (baseUrl: string) => HttpApiClient.make(Api, { baseUrl })
+/** Over the `HttpClient` of the context. Who decides about approvals needs the token of the server. */
+export const make = (baseUrl: string, token?: Redacted.Redacted) =>
+  HttpApiClient.make(Api, { baseUrl }).pipe(
+    Effect.provide(
+      HttpApiMiddleware.layerClient(Deciding, ({ next, request }) =>
+        next(token === undefined ? request : HttpClientRequest.bearerToken(request, token))
+      )
+    )
+  )

@@ -1,11 +1,15 @@
 /** All that the environment decides. */
 import type { Model } from "@kintsugi/core"
 import { Anthropic, Gemini, OpenAi, OpenRouter, Resilience } from "@kintsugi/providers"
-import { Config, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { Config, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Access, localHosts } from "./access.ts"
 import * as StandIn from "./standIn.ts"
+import * as Suspended from "./suspended.ts"
 
 /** 0 is any that is free. */
 const port = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))
+
+const positive = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThan(0))
 
 /** Where it listens, and how long requests may go on once it is to stop. */
 export const listening = Config.all({
@@ -13,6 +17,31 @@ export const listening = Config.all({
   host: Config.withDefault(Config.NonEmptyString("HOST"), "127.0.0.1"),
   gracefulShutdownTimeout: Config.withDefault(Config.Duration("DRAIN"), Duration.seconds(20))
 })
+
+/** Nothing that is guessed in a day. */
+const Token = Schema.Redacted(Schema.String.check(Schema.isMinLength(16)))
+
+/** By which names it is reached, and the token of those who decide about approvals. */
+export const access = Effect.gen(function* () {
+  const hosts = yield* Config.withDefault(Config.String("HOSTS"), "")
+  const given = hosts.split(",").map((name) => name.trim().toLowerCase())
+  const token = Option.getOrUndefined(yield* Config.option(Config.schema(Token, "APPROVAL_TOKEN")))
+  if (token === undefined) yield* Effect.logWarning("APPROVAL_TOKEN is not set: no decision about an approval is taken")
+  return { hosts: new Set([...localHosts, ...given.filter((name) => name !== "")]), token }
+})
+
+export const layerAccess = Layer.effect(Access, access)
+
+/** How long runs wait for a decision, and how many at a time. */
+export const layerSuspended = Layer.unwrap(
+  Effect.map(
+    Config.all({
+      age: Config.withDefault(Config.Duration("WAITING_AGE"), Suspended.limits.age),
+      count: Config.withDefault(Config.schema(positive, "WAITING_COUNT"), Suspended.limits.count)
+    }),
+    Suspended.layerMemoryOf
+  )
+)
 
 /** The first whose key is set is asked. */
 const providers = [

@@ -5,7 +5,6 @@ import * as Config from "./config.ts"
 import * as Node from "./node.ts"
 import * as Server from "./server.ts"
 import * as Shop from "./shop.ts"
-import * as Suspended from "./suspended.ts"
 
 const orders = [
   { id: "A-17", item: "a lamp", cents: 4900 },
@@ -14,7 +13,7 @@ const orders = [
 
 const live = Server.layer.pipe(
   Layer.provide(Node.layerConfig),
-  Layer.provide([Config.layerModel, Shop.layerMemory(orders), Suspended.layerMemory])
+  Layer.provide([Config.layerModel, Shop.layerMemory(orders), Config.layerSuspended, Config.layerAccess])
 )
 
 /** A server that was told to stop, and did, has not failed. */

@@ -3,7 +3,7 @@ import { Approval, type KintsugiError, Problem } from "@kintsugi/core"
 import { Schema } from "effect"
 import { HttpApiError, HttpApiSchema } from "effect/http-api"
 
-/** The statuses of runs that fail. A test holds that every error of Kintsugi has one of them. */
+/** The statuses of runs that fail. A test holds that every error of Kintsugi that ends a run has one of them. */
 export const statuses = [403, 413, 422, 429, 500, 501, 502, 503, 504] as const
 
 type Status = (typeof statuses)[number]
@@ -50,6 +50,20 @@ export class UnknownRun extends HttpApiError.Problem<UnknownRun>()(
   { type: "urn:backend:unknown-run", status: 404, title: "No such run waits for a decision." },
   { runId: Schema.String }
 ) {}
+
+/** The run has waited for too long, or too many have come after it: nothing is kept of it. */
+export class ExpiredRun extends HttpApiError.Problem<ExpiredRun>()(
+  "ExpiredRun",
+  { type: "urn:backend:expired-run", status: 410, title: "The run has expired: ask again." },
+  { runId: Schema.String }
+) {}
+
+/** Who decides about approvals, or looks at them, needs the token of the server. */
+export class Unauthorized extends HttpApiError.Problem<Unauthorized>()("Unauthorized", {
+  type: "urn:backend:unauthorized",
+  status: 401,
+  title: "Approvals need the token of this server: Authorization: Bearer <token>."
+}) {}
 
 /** The decision is about something else than what the run waits for now: it came twice, too late, or for another call. */
 export class StaleDecision extends HttpApiError.Problem<StaleDecision>()(

@@ -85,7 +85,8 @@ const goOn = (from: Snapshot.Snapshot, decisions: ReadonlyArray<Approval.Decided
       Effect.fail(new StaleDecision({ runId: from.runId, requests }))
     if (decided.length < decisions.length)
       return { row: { state: "waiting", document: Snapshot.toJson(from) }, ending: stale(asked) }
-    const { ending, row } = yield* Effect.flatMap(going.start({ from, decisions }), ended)
+    // the store has given the document to this decision alone, and has it back after a failure
+    const { ending, row } = yield* Effect.flatMap(going.start({ from, decisions, again: true }), ended)
     const keys = new Set(decided.map(({ key }) => key))
     // asked about the same call again: the decision came too late
     const isStale = ending.type === "waiting" && ending.requests.some(({ key }) => keys.has(key))

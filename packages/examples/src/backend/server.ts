@@ -5,10 +5,12 @@ import { ByteSize, Effect, Layer, Stream } from "effect"
 import { HttpIncomingMessage, HttpRouter } from "effect/http"
 import { HttpApiBuilder, HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
 import { PrometheusMetrics } from "effect/observability"
-import { Api, type Chat } from "./api.ts"
+import * as Access from "./access.ts"
+import { Api, type Chat, Deciding } from "./api.ts"
 import * as Bugs from "./bugs.ts"
 import * as Live from "./live.ts"
 import * as Origins from "./origins.ts"
+import { Unauthorized } from "./problems.ts"
 import * as Runs from "./runs.ts"
 import * as Strays from "./strays.ts"
 
@@ -28,6 +30,14 @@ const approvals = HttpApiBuilder.group(Api, "approvals", (handlers) =>
     show: ({ params }) => Runs.show(params.runId),
     decide: ({ params, payload }) => Runs.decide(params.runId, payload.decisions)
   })
+)
+
+const deciding = Layer.effect(
+  Deciding,
+  Effect.map(Access.Access, (access) => ({
+    bearer: (handling, { credential }) =>
+      Access.isRight(access, credential) ? handling : Effect.fail(new Unauthorized())
+  }))
 )
 
 type Said = (typeof Chat.Type)["messages"][number]
@@ -61,6 +71,7 @@ const system = HttpApiBuilder.group(Api, "system", (handlers) =>
 )
 
 const routes = Layer.mergeAll(
+  Access.layer,
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }),
   PrometheusMetrics.layerHttp({ path: "/metrics" }),
   Live.layer,
@@ -75,6 +86,7 @@ const routes = Layer.mergeAll(
   Bugs.layer
 ).pipe(
   Layer.provide([runs, approvals, chat, system]),
+  Layer.provide(deciding),
   Layer.provide(HttpApiMiddleware.layerProblemDetails({ includeDetails: true })),
   Layer.provide(Telemetry.layer),
   Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, ByteSize.kibibytes(256)))

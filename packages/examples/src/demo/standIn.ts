@@ -100,9 +100,8 @@ const goOn = (conversation: Conversation.Conversation): Move => {
 const answer = ({ outcomes, system }: Conversation.Conversation): string => {
   const results = outcomes.filter(({ isError }) => !isError).map(({ text }) => text)
   const last = results.at(-1) ?? ""
-  if (
-    /\b(?:only|just|nothing but)\s+(?:with\s+)?(?:the\s+|a\s+)?(?:bare\s+)?(?:number|integer|count)\b/i.test(system)
-  ) {
+  const wish = /\b(?:only|just|nothing but) (?:with )?(?:the |a )?(?:bare )?(?:number|integer|count)\b/i
+  if (wish.test(system.replaceAll(/\s+/g, " "))) {
     return last.match(/-?\d+(?:\.\d+)?/)?.[0] ?? last
   }
   return `The result is ${results.join("; ")}.`
@@ -175,7 +174,9 @@ const looksLikeDocument = (value: Schema.Json | undefined): boolean => typeof va
 /** "Did you mean 'Paris'?" */
 const replacementsIn = (text: string): ReadonlyArray<string> =>
   Array.from(
-    text.matchAll(/\b(?:did you mean|instead|try|use|correct(?:ed)?(?: value)?:?)\s*["'`]([^"'`\n]+)["'`]/gi),
+    text.matchAll(
+      /\b(?:did you mean|instead|try|use|correct|corrected|correct value|corrected value):?\s*["'`]([^"'`\n]+)["'`]/gi
+    ),
     ([, value]) => value ?? ""
   )
 

@@ -2,6 +2,7 @@
  * Tools of the Vercel AI SDK (`ai`) as ours, by their shape alone: this module needs no package of theirs. They keep their schema
  * and their checks, and whatever they throw is an `ExecutionError`, so that tables can recover from it.
  */
+import type * as Bounds from "@kintsugi/core/Bounds"
 import type * as RawSchema from "@kintsugi/core/RawSchema"
 import type * as Recovery from "@kintsugi/core/Recovery"
 import * as Tool from "@kintsugi/core/Tool"
@@ -45,6 +46,8 @@ export interface Options<S extends Recovery.SideEffects, Approval extends boolea
   readonly approval?: Approval
   /** The JSON Schema of its input, where its own schema cannot give one at once. */
   readonly jsonSchema?: RawSchema.RawSchema
+  /** How large the JSON Schema of its input may be; 128 levels, 20,000 nodes with its references followed and 256 KiB by default. */
+  readonly bounds?: Partial<Bounds.Bounds>
   /** Given to the tool as its `context`. */
   readonly context?: unknown
 }
@@ -68,7 +71,8 @@ export type AiTool<
 
 /**
  * One tool. Values that it yields before the last one are its progress. Throws a `TypeError` for a tool without `execute`, for one
- * that needs approval without the option, and where no JSON Schema can be had at once.
+ * that needs approval without the option, and where no JSON Schema can be had at once; an `InputTooLargeError` for a JSON Schema
+ * that is beyond a bound.
  */
 export const tool = <
   const Name extends string,
@@ -82,7 +86,7 @@ export const tool = <
   options: Options<S, Approval> = {}
 ): AiTool<Name, In, Out, S, Approval> => {
   const { execute, needsApproval, toModelOutput } = foreign
-  const { approval, context, jsonSchema, kind = "local", maxResultChars, sideEffects } = options
+  const { approval, bounds, context, jsonSchema, kind = "local", maxResultChars, sideEffects } = options
   if (!Predicate.isFunction(execute))
     throw new TypeError(`AiSdk: tool '${name}' has no execute: nothing here can run it`)
   // a form that is not known here asks, rather than being passed over
@@ -90,7 +94,7 @@ export const tool = <
   if (asks && approval !== true) {
     throw new TypeError(`AiSdk: tool '${name}' needs approval: say approval: true, and provide an Approver`)
   }
-  const { codec, late } = Input.read(name, foreign.inputSchema, jsonSchema)
+  const { codec, late } = Input.read(name, foreign.inputSchema, jsonSchema, bounds)
   const made = Tool.make(name, {
     description: Predicate.isString(foreign.description) ? foreign.description : "",
     parameters: codec,

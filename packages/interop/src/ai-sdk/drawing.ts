@@ -1,5 +1,5 @@
 /** Draws the events of one run as chunks of a UI message. */
-import { type AgentEvent, type Message, RecoveryAdvice } from "@kintsugi/core"
+import { type AgentEvent, Bounds, type Message, RecoveryAdvice } from "@kintsugi/core"
 import * as Result from "effect/Result"
 import type { Block, Chunk, FinishReason, Options } from "./chunk.ts"
 
@@ -169,7 +169,7 @@ export class Drawing {
         return this.#say({
           type: "tool-output-available",
           toolCallId,
-          output: event.data,
+          output: shown(event.data),
           dynamic: true,
           preliminary: true
         })
@@ -209,7 +209,8 @@ export class Drawing {
   #complete(event: AgentEvent.OfType<"run-completed">): void {
     if (event.finish === undefined) {
       this.#beginStep()
-      this.#write("text", typeof event.output === "string" ? event.output : (JSON.stringify(event.output) ?? ""))
+      const output = shown(event.output)
+      this.#write("text", typeof output === "string" ? output : (JSON.stringify(output) ?? ""))
     }
     this.#finish(event.finish === undefined ? "stop" : finishReasons[event.finish], event)
   }
@@ -222,10 +223,14 @@ export class Drawing {
 }
 
 /** What a model wrote as arguments: mostly JSON in a text. */
-const inputOf = (args: Message.ToolCall["arguments"]): unknown => (typeof args === "string" ? jsonOr(args) : args)
+const inputOf = (args: Message.ToolCall["arguments"]): unknown =>
+  typeof args === "string" ? jsonOr(args) : shown(args)
 
-const jsonOr = (text: string): unknown =>
-  Result.getOrElse(
-    Result.try((): unknown => JSON.parse(text)),
-    () => text
-  )
+/** A text that holds JSON too deep to be written stays a text. */
+const jsonOr = (text: string): unknown => {
+  const json = Result.try((): unknown => JSON.parse(text))
+  return Result.isSuccess(json) && !Bounds.isDeeper(json.success, Bounds.deepest) ? json.success : text
+}
+
+/** A value that is written as JSON; in the place of one that is too deep for that is a mark. */
+const shown = (value: unknown): unknown => (Bounds.isDeeper(value, Bounds.deepest) ? "…" : value)

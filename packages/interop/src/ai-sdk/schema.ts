@@ -25,8 +25,13 @@ export interface Input {
   readonly late: (params: unknown) => Effect.Effect<unknown, string>
 }
 
-/** Throws a `TypeError` where no JSON Schema can be had at once, and none is given. */
-export const read = (tool: string, inputSchema: unknown, given: RawSchema.RawSchema | undefined): Input => {
+/** Throws a `TypeError` where no JSON Schema can be had at once, and none is given; an `InputTooLargeError` beyond a bound. */
+export const read = (
+  tool: string,
+  inputSchema: unknown,
+  given: RawSchema.RawSchema | undefined,
+  bounds: RawSchema.Options["bounds"]
+): Input => {
   const schema = isLazy(inputSchema) ? inputSchema() : inputSchema
   const json = given ?? jsonOf(schema)
   if (json === undefined) {
@@ -43,7 +48,7 @@ export const read = (tool: string, inputSchema: unknown, given: RawSchema.RawSch
     if (Predicate.isObject(value)) open.add(value)
     return Effect.succeed(value)
   }
-  const codec = RawSchema.make(json).pipe(
+  const codec = RawSchema.make(json, { bounds, what: `The input schema of tool '${tool}'` }).pipe(
     Schema.decodeTo(
       Schema.Unknown,
       SchemaTransformation.transformEffect({

@@ -3,6 +3,7 @@
  * The protocol is Effect's (`effect/ai`); this module chooses its version, keeps the connection, and hears what a server says by
  * itself. `McpServer` is the other direction.
  */
+import * as Bounds from "@kintsugi/core/Bounds"
 import type * as Recovery from "@kintsugi/core/Recovery"
 import { ExecutionError } from "@kintsugi/core/ToolError"
 import type * as McpClient from "effect/ai/McpClient"
@@ -25,7 +26,7 @@ import * as Http from "./http.ts"
 import * as Names from "./names.ts"
 import * as Notices from "./notices.ts"
 import * as Stdio from "./stdio.ts"
-import * as Secrets from "@kintsugi/core/Secrets"
+import * as Redaction from "@kintsugi/core/Redaction"
 import * as McpTool from "./tool.ts"
 
 export { versions, type Version } from "./connection.ts"
@@ -41,7 +42,7 @@ export { sideEffectsOf, type Hints, type McpTool } from "./tool.ts"
 export interface Way<out R> {
   readonly kind: "stdio" | "http"
   readonly secrets: ReadonlyArray<string>
-  readonly opening: (notices: Notices.Notices, wrote: (text: string) => void) => Effect.Effect<Connection.Way, never, R>
+  readonly opening: (hearing: Stdio.Hearing) => Effect.Effect<Connection.Way, never, R>
 }
 
 /**
@@ -51,11 +52,11 @@ export interface Way<out R> {
 export const stdio = (options: Stdio.StdioOptions): Way<ChildProcessSpawner> => ({
   kind: "stdio",
   secrets: secretsIn([...Object.values(options.env ?? {}), ...(options.args ?? [])]),
-  opening: (notices, wrote) =>
+  opening: (hearing) =>
     Effect.map(ChildProcessSpawner, (spawner) => ({
       kind: "stdio",
       open: () =>
-        Stdio.open(options, notices, wrote).pipe(
+        Stdio.open(options, hearing).pipe(
           Effect.provideService(ChildProcessSpawner, spawner),
           Effect.map((transport) => ({ transport, listen: Effect.never }))
         )
@@ -66,10 +67,10 @@ export const stdio = (options: Stdio.StdioOptions): Way<ChildProcessSpawner> => 
 export const http = (options: Http.HttpOptions): Way<HttpClient.HttpClient> => ({
   kind: "http",
   secrets: [...secretsIn(Object.values(options.headers ?? {})), ...Http.secretsOf(options.url)],
-  opening: (notices) =>
+  opening: (hearing) =>
     Effect.map(HttpClient.HttpClient, (client) => ({
       kind: "http",
-      open: (adapter) => Http.open(options, adapter, notices).pipe(Effect.provideService(HttpClient.HttpClient, client))
+      open: (adapter) => Http.open(options, adapter, hearing).pipe(Effect.provideService(HttpClient.HttpClient, client))
     }))
 })
 
@@ -79,7 +80,9 @@ const secretsIn = (given: ReadonlyArray<string | Redacted.Redacted>): ReadonlyAr
     const secret = String(Redacted.value(value))
     const [scheme = "", ...credentials] = secret.split(" ")
     // what stands after the scheme of an authorization is a secret by itself; of that of a name, its password
-    return [secret, ...credentials, ...(/^basic$/i.test(scheme) ? credentials.flatMap(passwordIn) : [])]
+    const parts = [...credentials, ...(/^basic$/i.test(scheme) ? credentials.flatMap(passwordIn) : [])]
+    Redaction.know(value, parts)
+    return [secret, ...parts]
   })
 
 const passwordIn = (credentials: string): ReadonlyArray<string> => {
@@ -94,7 +97,7 @@ const passwordIn = (credentials: string): ReadonlyArray<string> => {
 export interface Options {
   /** Of one call; 60 s by default. It ends as `ExecutionError`, and the server is told that nobody waits any more. */
   readonly timeout?: Duration.Input
-  /** Of the beginning, and of one whole list of tools; 60 s by default. */
+  /** Of the beginning, with all versions that are tried, and of one whole list of tools; 60 s by default. */
   readonly connectTimeout?: Duration.Input
   /** The versions of the protocol that are tried, in this order; all by default, newest first. */
   readonly versions?: ReadonlyArray<Connection.Version>
@@ -108,6 +111,12 @@ export interface Options {
   readonly sideEffects?: (tool: McpSchema.Tool) => Recovery.SideEffects
   /** The longest text of a result that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
+  /**
+   * How large the schema of a tool and the data of a result may be, before anything expands them: 128 levels, 20,000 nodes of a
+   * schema with its references followed, and 256 KiB of a schema by default. A tool beyond a bound is left out (`refused`). A result
+   * beyond one is an `ExecutionError`.
+   */
+  readonly bounds?: Partial<Bounds.Bounds>
 }
 
 /** A server that is connected. A connection that is lost is made anew by the next call. */
@@ -117,8 +126,10 @@ export interface Server {
   readonly version: Connection.Version
   /** What the server says that a model should know of it. */
   readonly instructions: string | undefined
-  /** The tools as the server describes them, all pages of them, word for word. */
+  /** The tools as the server describes them, all pages of them, word for word. A tool beyond a bound is left out, with a warning. */
   readonly list: Effect.Effect<ReadonlyArray<McpSchema.Tool>, ExecutionError>
+  /** Why tools are left out: one failure for each, with an `InputTooLargeError` that names server, tool and bound as its cause. */
+  readonly refused: Effect.Effect<ReadonlyArray<ExecutionError>, ExecutionError>
   /** The tools as they are now: the server is asked each time. */
   readonly tools: Effect.Effect<ReadonlyArray<McpTool.McpTool>, ExecutionError>
   /** The tools each time that the server says that they have changed. */
@@ -129,7 +140,7 @@ export interface Server {
 
 /**
  * Connects to a server, and stays connected until the scope ends: then its process is stopped, its session ended. Fails with an
- * `ExecutionError` of category `mcp` that names the server. Throws a `RangeError` for senseless limits.
+ * `ExecutionError` of category `mcp` that names the server. Throws a `RangeError` for senseless limits and bounds.
  */
 export const connect = <R>(
   name: string,
@@ -142,11 +153,18 @@ export const connect = <R>(
     timeout: limit("connectTimeout", options.connectTimeout)
   }
   const timeout = limit("timeout", options.timeout)
+  const bounds = Bounds.resolve(options.bounds)
   return Effect.gen(function* () {
     const notices = yield* Notices.make
-    const last = new Last()
-    const opened = yield* way.opening(notices, (text) => last.add(text))
-    const mask = Secrets.mask(way.secrets)
+    const last = new Last("at last it wrote")
+    const printed = new Last("it printed what is no message")
+    const opened = yield* way.opening({
+      notices,
+      bounds,
+      wrote: (text) => last.add(text),
+      printed: (line) => printed.add(`${line}\n`)
+    })
+    const mask = Redaction.of(way.secrets)
     const where: Failure.Where = { server: name, mask }
     const translate =
       (tool?: string) =>
@@ -158,23 +176,38 @@ export const connect = <R>(
               Effect.fail(
                 Failure.fromClient(tool === undefined ? where : { ...where, tool }, error, {
                   now,
-                  also: Connection.isLost(opened, error) ? last.words() : ""
+                  also: isSilent(opened, error) ? [last, printed].flatMap((heard) => heard.words()) : []
                 })
               )
             )
         })
-    const ofServer = Effect.mapError((error: Failure.McpError) =>
-      ExecutionError.wrap({ tool: name, kind: "mcp-tool", callId: "", args: null }, error)
-    )
+    const failureOf = (tool: string, error: unknown) =>
+      ExecutionError.wrap({ tool, kind: "mcp-tool", category: "mcp", callId: "", args: null }, error)
+    const ofServer = Effect.mapError((error: Failure.McpError) => failureOf(name, error))
     const renewed = yield* Connection.renewed(opened, Connection.connect(opened, notices, settings))
     const { client, version } = yield* renewed.current.pipe(translate(), ofServer)
-    const list = renewed
+    const listed = renewed
       .use(({ client }) => client.listTools())
       .pipe(
         translate(),
-        Effect.map((tools) => tools.filter((tool) => options.include?.(tool) ?? true)),
+        Effect.map((all) => {
+          const tools: Array<McpSchema.Tool> = []
+          const refused: Array<ExecutionError> = []
+          for (const tool of all.filter((tool) => options.include?.(tool) ?? true)) {
+            const error = McpTool.tooLarge(tool, where, bounds)
+            if (error === undefined) tools.push(tool)
+            else refused.push(failureOf(tool.name, error))
+          }
+          return { tools, refused }
+        }),
         ofServer
       )
+    const list = Effect.flatMap(listed, ({ refused, tools }) =>
+      Effect.as(
+        Effect.forEach(refused, ({ message }) => Effect.logWarning(message), { discard: true }),
+        tools
+      )
+    )
     const call: McpTool.Calling["call"] = (tool, params) =>
       renewed.use(({ client }) => called(client, tool, params, timeout)).pipe(translate(tool.name))
     const {
@@ -184,7 +217,7 @@ export const connect = <R>(
     } = options
     const bind: Server["bind"] = (tools) =>
       tools.map(({ name, tool }) =>
-        McpTool.make(tool, { name, where, call, sideEffects: sideEffects(tool), maxResultChars })
+        McpTool.make(tool, { name, where, call, sideEffects: sideEffects(tool), maxResultChars, bounds })
       )
     const tools = Effect.map(list, (found) =>
       bind(
@@ -212,6 +245,7 @@ export const connect = <R>(
       version,
       instructions: instructions === undefined ? undefined : mask(instructions),
       list,
+      refused: Effect.map(listed, ({ refused }) => refused),
       tools,
       changes,
       bind
@@ -232,9 +266,18 @@ const limit = (option: string, input: Duration.Input = "60 seconds"): Duration.D
   throw new RangeError(`Mcp: ${option} must be a finite duration above 0, got ${String(input)}`)
 }
 
-/** The last that a process wrote to its standard error: why it went away, most often. */
+/** Whether a server said nothing that would tell why: what its process wrote may. */
+const isSilent = (way: Connection.Way, error: McpClientError.McpClientError): boolean =>
+  Connection.isLost(way, error) || (way.kind === "stdio" && error.reason._tag === "TimeoutError")
+
+/** The last that a process wrote to one of its outputs: why it went away, most often. */
 class Last {
+  readonly #how: string
   #text = ""
+
+  constructor(how: string) {
+    this.#how = how
+  }
 
   add(text: string): void {
     const all = `${this.#text}${text}`
@@ -242,10 +285,10 @@ class Last {
     this.#text = all.length > most ? all.slice(-most).replace(/^\S+/, "") : all
   }
 
-  words(): string {
+  words(): ReadonlyArray<string> {
     const text = this.#text.trim()
     this.#text = ""
-    return text === "" ? "" : `at last it wrote: ${text}`
+    return text === "" ? [] : [`${this.#how}: ${text}`]
   }
 }
 

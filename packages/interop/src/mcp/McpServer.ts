@@ -3,6 +3,7 @@
  * tool as the call of a model does, and what a model would be told the client gets as a result with `isError`. The protocol is
  * Effect's (`effect/ai`).
  */
+import * as Bounds from "@kintsugi/core/Bounds"
 import type * as Budget from "@kintsugi/core/Budget"
 import type * as Message from "@kintsugi/core/Message"
 import * as MessageOf from "@kintsugi/core/Message"
@@ -163,7 +164,10 @@ const resultOf = (settlement: Message.Settlement): McpSchema.CallToolResult => {
   const content = [{ type: "text" as const, text: settlement.text }]
   if (MessageOf.isError(settlement)) return new McpSchema.CallToolResult({ content, isError: true })
   const data = Result.try((): unknown => JSON.parse(settlement.text))
-  return Result.isSuccess(data) && Predicate.isReadonlyObject(data.success)
+  // what is deeper is text only: the protocol's encoder recurses
+  return Result.isSuccess(data) &&
+    Predicate.isReadonlyObject(data.success) &&
+    !Bounds.isDeeper(data.success, Bounds.deepest)
     ? new McpSchema.CallToolResult({ content, structuredContent: data.success })
     : new McpSchema.CallToolResult({ content })
 }

@@ -1,6 +1,6 @@
 /** One connection to an MCP server: which version of the protocol both speak, and a new one when it was lost. */
 import * as McpClient from "effect/ai/McpClient"
-import type * as McpClientError from "effect/ai/McpClientError"
+import * as McpClientError from "effect/ai/McpClientError"
 import * as McpProtocol from "effect/ai/McpProtocol"
 import type * as McpSchema from "effect/ai/McpSchema"
 import * as Duration from "effect/Duration"
@@ -73,7 +73,7 @@ export interface Connection {
 /** How long a server that may not know the newest version, and may not even say so, has to answer to it. */
 const probe = Duration.seconds(5)
 
-/** Tries the versions, newest first. A server that names another one in its answer is taken at its word. */
+/** Tries the versions, newest first, for as long as connecting may take. A server that names another one is taken at its word. */
 export const connect = (
   way: Way,
   notices: Notices,
@@ -92,7 +92,7 @@ export const connect = (
         const { client: identity, timeout } = settings
         const client = yield* McpClient.make({
           ...identity,
-          timeout: isProbe ? Duration.min(probe, timeout) : timeout
+          timeout: isProbe ? Duration.min(probe, Duration.times(timeout, 0.5)) : timeout
         }).pipe(Effect.provideService(McpClient.Transport, transport))
         return {
           client,
@@ -120,7 +120,11 @@ export const connect = (
       })
     const [first, ...rest] = settings.versions
     return yield* from(first ?? versions[0], rest)
-  })
+  }).pipe(Effect.timeoutOrElse({ duration: settings.timeout, orElse: () => Effect.fail(late) }))
+
+const late = new McpClientError.McpClientError({
+  reason: new McpClientError.TimeoutError({ operation: "initialization" })
+})
 
 /** Whether nothing more can be had of a connection. */
 export const isLost = (way: Way, { reason }: Failure): boolean => {
@@ -134,10 +138,13 @@ export const isLost = (way: Way, { reason }: Failure): boolean => {
   )
 }
 
+/** The server refuses the caller, in every version. */
+const refused: ReadonlySet<number> = new Set([401, 403, 407, 429])
+
 const mayKnowAnother = ({ reason }: Failure): boolean => {
   switch (reason._tag) {
     case "HttpError":
-      return ![401, 403, 407, 429].includes(reason.status)
+      return !refused.has(reason.status) && !(reason.status >= 300 && reason.status < 400)
     case "ProtocolError":
     case "UnsupportedError":
     case "ValidationError":
@@ -242,7 +249,10 @@ export const renewed = (
       Effect.gen(function* () {
         const own = yield* Scope.fork(scope)
         const connection = yield* restore(Scope.provide(connecting, own)).pipe(
-          Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(own, exit)))
+          // what was begun is closed meanwhile: a process may take its time
+          Effect.onExit((exit) =>
+            Exit.isSuccess(exit) ? Effect.void : Effect.asVoid(Effect.forkIn(Scope.close(own, exit), scope))
+          )
         )
         live = { connection, scope: own }
         return connection

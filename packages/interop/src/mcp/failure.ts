@@ -3,7 +3,7 @@ import * as RetryAfter from "@kintsugi/core/RetryAfter"
 import type * as McpClientError from "effect/ai/McpClientError"
 import * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
-import type { Mask } from "@kintsugi/core/Secrets"
+import type { Redactor } from "@kintsugi/core/Redaction"
 
 /**
  * What kind of failure it is. `connection`: the server is not there any more, or never was. `timeout`: it did not answer in
@@ -38,7 +38,7 @@ export class McpError extends Schema.TaggedError<McpError>()("McpError", {
 export interface Where {
   readonly server: string
   readonly tool?: string
-  readonly mask: Mask
+  readonly mask: Redactor
 }
 
 type Fields = Omit<ConstructorParameters<typeof McpError>[0], "server" | "tool" | "message">
@@ -62,13 +62,13 @@ const INVALID_REQUEST = -32_600
 const METHOD_NOT_FOUND = -32_601
 const INVALID_PARAMS = -32_602
 
-/** `now` is milliseconds since the epoch; `also` is said besides. */
+/** `now` is milliseconds since the epoch; `also` is what else is known. */
 export const fromClient = (
   where: Where,
   { reason }: McpClientError.McpClientError,
-  { also = "", now }: { readonly also?: string; readonly now: number }
+  { also = [], now }: { readonly also?: ReadonlyArray<string>; readonly now: number }
 ): McpError => {
-  const failure = (fields: Fields) => make(where, also === "" ? reason.message : `${reason.message}; ${also}`, fields)
+  const failure = (fields: Fields) => make(where, [reason.message, ...also].join("; "), fields)
   switch (reason._tag) {
     case "TransportError":
     case "ClosedError":

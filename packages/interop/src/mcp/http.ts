@@ -1,6 +1,8 @@
 /** An MCP server over streamable HTTP: Effect's transport, with an ear at what it streams. */
+import * as Redaction from "@kintsugi/core/Redaction"
+import type * as Bounds from "@kintsugi/core/Bounds"
 import * as McpClient from "effect/ai/McpClient"
-import type * as McpClientError from "effect/ai/McpClientError"
+import * as McpClientError from "effect/ai/McpClientError"
 import type * as McpProtocol from "effect/ai/McpProtocol"
 import * as Effect from "effect/Effect"
 import * as Sse from "effect/encoding/Sse"
@@ -12,6 +14,7 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Notices } from "./notices.ts"
+import { Shallow, shallow } from "./shallow.ts"
 
 /** Where a server is reached over HTTP. */
 export interface HttpOptions {
@@ -26,7 +29,9 @@ export const secretsOf = (url: HttpOptions["url"]): ReadonlyArray<string> => {
   if (!Redacted.isRedacted(url)) return []
   const address = addressOf(url)
   const parsed = URL.canParse(address) ? new URL(address) : undefined
-  return [address, ...(parsed?.searchParams.values() ?? [])]
+  const values = [...(parsed?.searchParams.values() ?? [])]
+  Redaction.know(url, values)
+  return [address, ...values]
 }
 
 const addressOf = (url: HttpOptions["url"]): string => String(Redacted.isRedacted(url) ? Redacted.value(url) : url)
@@ -37,14 +42,20 @@ export interface Opened {
   readonly listen: Effect.Effect<boolean>
 }
 
+/** Who hears a server, and how much at once. */
+export interface Hearing {
+  readonly notices: Notices
+  readonly bounds: Bounds.Bounds
+}
+
 export const open = (
   options: HttpOptions,
   protocol: McpProtocol.ProtocolAdapter<McpClient.ProtocolVersion>,
-  notices: Notices
+  { bounds, notices }: Hearing
 ): Effect.Effect<Opened, McpClientError.McpClientError, HttpClient.HttpClient | Scope.Scope> =>
   Effect.gen(function* () {
     let session: string | undefined
-    const client = overheard(yield* HttpClient.HttpClient, notices, (id) => {
+    const client = overheard(yield* HttpClient.HttpClient, { bounds, notices }, (id) => {
       session = id
     })
     const url = addressOf(options.url)
@@ -77,12 +88,15 @@ export const open = (
     return { transport, listen }
   })
 
-const isEvents = ({ headers, status }: HttpClientResponse.HttpClientResponse): boolean =>
-  status === 200 && (headers["content-type"] ?? "").startsWith("text/event-stream")
+const typeOf = ({ headers }: HttpClientResponse.HttpClientResponse): string =>
+  (headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? ""
+
+const isEvents = (response: HttpClientResponse.HttpClientResponse): boolean =>
+  response.status === 200 && typeOf(response) === "text/event-stream"
 
 const overheard = (
   client: HttpClient.HttpClient,
-  notices: Notices,
+  hearing: Hearing,
   inSession: (id: string) => void
 ): HttpClient.HttpClient =>
   HttpClient.transformResponse(client, (responding) =>
@@ -92,24 +106,56 @@ const overheard = (
       (response) => {
         const id = response.headers["mcp-session-id"]
         if (Predicate.isString(id)) inSession(id)
-        if (!isEvents(response)) return response
+        const read = isEvents(response) ? events : typeOf(response) === "application/json" ? json : undefined
+        if (read === undefined) return response
         // the same response but for its body; `Object.create` is typed as `any`
         const heard: HttpClientResponse.HttpClientResponse = Object.create(response, {
-          stream: { get: () => tapped(response.stream, notices) }
+          stream: { get: () => read(response.stream, hearing) }
         })
         return heard
       }
     )
   )
 
-const tapped = <E>(stream: Stream.Stream<Uint8Array, E>, notices: Notices): Stream.Stream<Uint8Array, E> => {
-  const heard: Array<string> = []
-  const decoder = new TextDecoder()
-  const parser = Sse.makeParser((event) => {
-    if (event._tag === "Event") heard.push(event.data)
+type Bytes<E> = Stream.Stream<Uint8Array, E>
+
+const json = <E>(stream: Bytes<E>, { bounds }: Hearing): Bytes<E> =>
+  Stream.suspend(() => {
+    const text = new Shallow(bounds)
+    return stream.pipe(
+      Stream.decodeText,
+      Stream.map((chunk) => text.take(chunk)),
+      Stream.encodeText
+    )
   })
-  return Stream.tap(stream, (bytes) => {
-    parser.feed(decoder.decode(bytes, { stream: true }))
-    return Effect.forEach(heard.splice(0), notices.hear, { discard: true })
+
+/** As large as Effect's client takes one, in UTF-16 units. */
+const maxEventSize = 16 * 1024 * 1024
+
+/** Each event anew, and nothing else of a stream: what is more is of no use to the client. */
+const events = <E>(stream: Bytes<E>, { bounds, notices }: Hearing): Bytes<E | McpClientError.McpClientError> =>
+  Stream.suspend(() => {
+    const heard: Array<string> = []
+    const parser = Sse.makeParser(
+      (event) => {
+        if (event._tag === "Event") heard.push(shallow(event.data, bounds))
+      },
+      { maxEventSize }
+    )
+    return stream.pipe(
+      Stream.decodeText,
+      Stream.mapEffect((chunk) => {
+        const isTooLarge = parser.feed(chunk) !== undefined
+        const texts = heard.splice(0)
+        // the events before it count
+        if (isTooLarge && texts.length === 0) return Effect.fail(tooLarge)
+        return Effect.as(Effect.forEach(texts, notices.hear, { discard: true }), texts)
+      }),
+      Stream.map((texts) => texts.map((text) => `data: ${text.replaceAll(/[\r\n]/g, " ")}\n\n`).join("")),
+      Stream.encodeText
+    )
   })
-}
+
+const tooLarge = new McpClientError.McpClientError({
+  reason: new McpClientError.LimitError({ description: "MCP SSE event exceeds maxMessageBytes" })
+})

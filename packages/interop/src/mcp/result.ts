@@ -1,4 +1,5 @@
 /** What a tool of an MCP server gives: our parts of a message, and the text that a model reads of them. */
+import * as Bounds from "@kintsugi/core/Bounds"
 import * as Message from "@kintsugi/core/Message"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as Predicate from "effect/Predicate"
@@ -7,7 +8,7 @@ import * as Equal from "effect/Equal"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
-import type { Mask } from "@kintsugi/core/Secrets"
+import type { Redactor } from "@kintsugi/core/Redaction"
 
 export interface McpResult extends Schema.Schema.Type<typeof Fields> {}
 
@@ -45,19 +46,22 @@ const shown = (part: Part): string => {
   return "url" in part ? `[${what}, at ${part.url}]` : `[${what}, ${bytesIn(part.data)} bytes, not shown]`
 }
 
-const bytesIn = (base64: string): number => Math.floor((base64.replace(/=+$/, "").length * 3) / 4)
+const bytesIn = (base64: string): number => Math.floor((base64.replace(/={1,2}$/, "").length * 3) / 4)
 
 const says = (part: Part, structured: Schema.Json): boolean => {
   if (part.type !== "text") return false
   const json = Result.try((): unknown => JSON.parse(part.text))
-  return Result.isSuccess(json) && Equal.equals(json.success, structured)
+  // comparing recurses, and a text is not bounded as data is
+  return (
+    Result.isSuccess(json) && !Bounds.isDeeper(json.success, Bounds.deepest) && Equal.equals(json.success, structured)
+  )
 }
 
 const encode = Schema.encodeUnknownOption(Schema.Array(McpSchema.ContentBlock))
 const isJson = Schema.is(Schema.Json)
 
 /** A server knows the secrets that it was given, and may repeat them: `mask` takes them out again. */
-export const fromWire = (result: McpSchema.CallToolResult, mask: Mask): McpResult => {
+export const fromWire = (result: McpSchema.CallToolResult, mask: Redactor): McpResult => {
   const blocks = Option.getOrElse(encode(result.content), () => [])
   const structured = dataOf(result)
   return {
@@ -71,7 +75,7 @@ export const dataOf = ({ structuredContent }: McpSchema.CallToolResult): Schema.
   Predicate.isNotNullish(structuredContent) && isJson(structuredContent) ? structuredContent : undefined
 
 /** Bytes are left as they are: no model reads them as text. */
-const maskedPart = (part: McpResult["content"][number], mask: Mask): McpResult["content"][number] => {
+const maskedPart = (part: McpResult["content"][number], mask: Redactor): McpResult["content"][number] => {
   if (part.type === "text") return Message.text(mask(part.text))
   const where = "url" in part ? { url: mask(part.url) } : { data: part.data }
   const mediaType = mask(part.mediaType)
@@ -80,7 +84,7 @@ const maskedPart = (part: McpResult["content"][number], mask: Mask): McpResult["
 }
 
 /** JSON without the secrets that stand in it, as a key or as a number too. */
-export const masked = (json: Schema.Json, mask: Mask): Schema.Json => {
+export const masked = (json: Schema.Json, mask: Redactor): Schema.Json => {
   if (Predicate.isString(json)) return mask(json)
   if (Predicate.isNumber(json)) return mask(String(json)) === String(json) ? json : mask(String(json))
   if (Array.isArray(json)) return json.map((item) => masked(item, mask))

@@ -1,4 +1,5 @@
 /** One call of an MCP client as a run of an agent: through the same gates and tables as a call of a model. */
+import * as Redaction from "@kintsugi/core/Redaction"
 import * as Agent from "@kintsugi/core/Agent"
 import type * as Budget from "@kintsugi/core/Budget"
 import * as Message from "@kintsugi/core/Message"
@@ -47,7 +48,7 @@ export const settle = <T extends Tool.AnyTool>(
     const running = agent("") as Effect.Effect<unknown, unknown, Needs<T>>
     return Effect.match(running, {
       onSuccess: () => client.settlement ?? Message.notRun,
-      onFailure: (error): Message.Settlement => ({ kind: "told", text: Render.capped(Render.messageOf(error)) })
+      onFailure: (error): Message.Settlement => ({ kind: "told", text: Redaction.own(Render.messageOf(error)) })
     })
   })
 

@@ -1,16 +1,21 @@
 /** An MCP server as a process: Effect's transport, with an ear at what it writes. */
+import type * as Bounds from "@kintsugi/core/Bounds"
 import * as McpClient from "effect/ai/McpClient"
 import * as McpProtocol from "effect/ai/McpProtocol"
 import type * as McpClientError from "effect/ai/McpClientError"
 import * as ConfigProvider from "effect/ConfigProvider"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import * as ChildProcess from "effect/process/ChildProcess"
 import * as ChildProcessSpawner from "effect/process/ChildProcessSpawner"
 import * as Redacted from "effect/Redacted"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Notices } from "./notices.ts"
+import { shallow } from "./shallow.ts"
 
 /** The program that is started as a server. */
 export interface StdioOptions {
@@ -29,11 +34,20 @@ const inherited = `HOME LANG LOGNAME PATH SHELL TERM TMPDIR USER
   APPDATA COMSPEC HOMEDRIVE HOMEPATH LOCALAPPDATA NUMBER_OF_PROCESSORS PATHEXT PROCESSOR_ARCHITECTURE PROGRAMFILES
   SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE`.split(/\s+/)
 
-/** Starts the process; it is ended with the scope. `wrote` is told what it writes to its standard error. */
+/** Who hears a process. */
+export interface Hearing {
+  readonly notices: Notices
+  readonly bounds: Bounds.Bounds
+  /** What it writes to its standard error. */
+  readonly wrote: (text: string) => void
+  /** A line of its standard output that is no message: a banner, or a log line that went astray. */
+  readonly printed: (line: string) => void
+}
+
+/** Starts the process; it is ended with the scope. */
 export const open = (
   { args = [], command, cwd, env }: StdioOptions,
-  notices: Notices,
-  wrote: (text: string) => void
+  hearing: Hearing
 ): Effect.Effect<
   McpClient.Transport,
   McpClientError.McpClientError,
@@ -48,7 +62,7 @@ export const open = (
     })
     // the version of the protocol is no matter of this transport
     return yield* McpClient.stdio({ command: process, protocol: McpProtocol.v2025_11_25 }).pipe(
-      Effect.provideService(ChildProcessSpawner.ChildProcessSpawner, overheard(spawner, notices, wrote))
+      Effect.provideService(ChildProcessSpawner.ChildProcessSpawner, overheard(spawner, hearing))
     )
   })
 
@@ -67,7 +81,7 @@ type Spawner = typeof ChildProcessSpawner.ChildProcessSpawner.Service
 /** How long the last words of a process that went away are waited for: whoever it has started may hold its standard error open. */
 const lastWords = "1 second"
 
-const overheard = (spawner: Spawner, notices: Notices, wrote: (text: string) => void): Spawner =>
+const overheard = (spawner: Spawner, { bounds, notices, printed, wrote }: Hearing): Spawner =>
   ChildProcessSpawner.make((command) =>
     Effect.zipWith(spawner.spawn(command), Deferred.make<void>(), (handle, isSilent) =>
       ChildProcessSpawner.makeHandle({
@@ -78,8 +92,12 @@ const overheard = (spawner: Spawner, notices: Notices, wrote: (text: string) => 
             () => new Lines(),
             (lines, chunk: string) => [lines, lines.take(chunk)] as const
           ),
-          // a banner, or a log line that went astray, is no message
-          Stream.filter((line) => line.startsWith("{") || line.startsWith("[")),
+          Stream.map((line) => (line.length > longest ? line : shallow(line, bounds))),
+          Stream.filter((line) => {
+            if (line.length > longest || isMessage(line)) return true
+            printed(line)
+            return false
+          }),
           Stream.tap((line) => notices.hear(line)),
           Stream.encodeText,
           // its failure is told with what it wrote
@@ -92,6 +110,13 @@ const overheard = (spawner: Spawner, notices: Notices, wrote: (text: string) => 
       })
     )
   )
+
+/** Whether a line is a message of the protocol: all that a program may write there, and not all that programs do. */
+const isMessage = (line: string): boolean => {
+  const json = Option.getOrUndefined(Result.getSuccess(Result.try((): unknown => JSON.parse(line))))
+  if (!Predicate.isReadonlyObject(json) || json["jsonrpc"] !== "2.0") return false
+  return "method" in json || "result" in json || "error" in json
+}
 
 /** Beyond this length, in UTF-16 units, a line is passed on as it is: Effect's own transport refuses it. */
 const longest = 17 * 1024 * 1024

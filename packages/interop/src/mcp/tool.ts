@@ -1,4 +1,6 @@
 /** A tool of an MCP server as one of ours. */
+import * as Bounds from "@kintsugi/core/Bounds"
+import { InputTooLargeError } from "@kintsugi/core/DoorError"
 import * as Issue from "@kintsugi/core/Issue"
 import * as RawSchema from "@kintsugi/core/RawSchema"
 import type * as Recovery from "@kintsugi/core/Recovery"
@@ -37,33 +39,60 @@ export interface Calling {
   readonly where: Failure.Where
   readonly sideEffects: Recovery.SideEffects
   readonly maxResultChars: number | undefined
+  readonly bounds: Bounds.Bounds
   readonly call: (
     tool: McpSchema.Tool,
     params: Readonly<Record<string, unknown>>
   ) => Effect.Effect<McpSchema.CallToolResult, Failure.McpError>
 }
 
+/** What of a tool is beyond a bound, if something is. */
+export const tooLarge = (
+  { inputSchema, name, outputSchema }: McpSchema.Tool,
+  where: Failure.Where,
+  bounds: Bounds.Bounds
+): InputTooLargeError | undefined => {
+  const check = (schema: Readonly<Record<string, unknown>>, which: string) =>
+    RawSchema.tooLarge(asJson(schema), { bounds, what: `The ${which} schema of ${called(where, name)}` })
+  return check(inputSchema, "input") ?? (outputSchema === undefined ? undefined : check(outputSchema, "output"))
+}
+
+const called = ({ mask, server }: Failure.Where, tool: string) => `tool '${mask(tool)}' of MCP server '${server}'`
+
+/** Throws an `InputTooLargeError` for a tool beyond a bound. */
 export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
-  const { call, maxResultChars, name, sideEffects } = calling
+  const { bounds, call, maxResultChars, name, sideEffects } = calling
+  const refused = tooLarge(tool, calling.where, bounds)
+  if (refused !== undefined) throw refused
   const where = { ...calling.where, tool: tool.name }
-  const check = checking(tool)
+  // what takes the place of a secret may be longer
+  const reading = { bounds: { ...bounds, bytes: Number.MAX_SAFE_INTEGER } }
+  const check = checking(tool, reading)
   return Tool.make(name, {
     description: where.mask(tool.description ?? tool.title ?? ""),
     kind: "mcp-tool",
     sideEffects,
     // a schema stays one: what is masked are texts and keys of an object
-    parameters: RawSchema.make(masked(asJson(tool.inputSchema), where.mask) as RawSchema.RawSchema),
+    parameters: RawSchema.make(masked(asJson(tool.inputSchema), where.mask) as RawSchema.RawSchema, reading),
     success: McpResult,
     ...(maxResultChars === undefined ? {} : { maxResultChars }),
     run: (params, context): Effect.Effect<McpResult, ExecutionError> => {
-      const failing = Effect.mapError((error: Failure.McpError) =>
-        ExecutionError.wrap({ tool: name, kind: "mcp-tool", callId: context.callId, args: params }, error)
+      const failing = Effect.mapError((error: Failure.McpError | InputTooLargeError) =>
+        ExecutionError.wrap(
+          { tool: name, kind: "mcp-tool", category: "mcp", callId: context.callId, args: params },
+          error
+        )
       )
       return call(tool, isObject(params) ? params : {}).pipe(
         Effect.provideService(OnProgress, ({ message, ...progress }) =>
           context.progress({ ...progress, ...(message === undefined ? {} : { message: where.mask(message) }) })
         ),
-        Effect.flatMap((wire) => {
+        Effect.flatMap((wire): Effect.Effect<McpResult, Failure.McpError | InputTooLargeError> => {
+          if (Bounds.isDeeper(wire.structuredContent, bounds.depth)) {
+            const exceeded = { bound: "depth", limit: bounds.depth } as const
+            const what = `The data that ${called(calling.where, tool.name)} gave`
+            return Effect.fail(InputTooLargeError.beyond(what, exceeded))
+          }
           const result = fromWire(wire, where.mask)
           if (wire.isError === true) return Effect.fail(fromResult(where, textOf(result)))
           // a secret that is masked need not fit any more
@@ -79,9 +108,12 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
 const isObject = Schema.is(Schema.JsonObject)
 
 /** What is wrong with the data of a result by the schema that the server gave for it. */
-const checking = ({ outputSchema }: McpSchema.Tool): ((data: Schema.Json | undefined) => string | undefined) => {
+const checking = (
+  { outputSchema }: McpSchema.Tool,
+  reading: RawSchema.Options
+): ((data: Schema.Json | undefined) => string | undefined) => {
   if (outputSchema === undefined) return () => undefined
-  const decode = Schema.decodeUnknownResult(RawSchema.make(asJson(outputSchema)), { errors: "all" })
+  const decode = Schema.decodeUnknownResult(RawSchema.make(asJson(outputSchema), reading), { errors: "all" })
   return (data) => {
     if (data === undefined) return undefined
     const decoded = decode(data)

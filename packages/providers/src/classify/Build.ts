@@ -5,7 +5,8 @@ import type * as Duration from "effect/Duration"
 import type { Answer } from "../transport/Answer.ts"
 import * as Hints from "../transport/Hints.ts"
 import type { Report, Tag } from "./Report.ts"
-import { quote, scrub, type Source } from "../transport/Source.ts"
+import * as Redaction from "@kintsugi/core/Redaction"
+import { quote, type Source } from "../transport/Source.ts"
 import { dailyQuota } from "./DailyQuota.ts"
 import * as ErrorText from "./text.ts"
 
@@ -50,8 +51,8 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Known):
     case "ServerError":
       return LlmError.ServerError.serverError(model, undefined, facts)
     case "MalformedToolCallError": {
-      const tool = quote(source, report.tool ?? "")
-      const rawArgs = report.rawArgs === undefined ? {} : { rawArgs: scrub(source, report.rawArgs) }
+      const tool = quote(report.tool ?? "")
+      const rawArgs = report.rawArgs === undefined ? {} : { rawArgs: Redaction.own(report.rawArgs) }
       return LlmError.MalformedToolCallError.malformedToolCall(model, tool, text, undefined, { ...facts, ...rawArgs })
     }
     case "CapabilityMismatchError": {
@@ -72,7 +73,7 @@ export const build = (tag: Tag, { answer, facts, report, source, text }: Known):
     case "RequestTimeoutError":
       return LlmError.RequestTimeoutError.timedOut("the model call", answer.elapsed, { ...facts, model })
     case "UnknownLlmError": {
-      const cause = { name: quote(source, report.codes[0] ?? "Error"), message: text }
+      const cause = { name: quote(report.codes[0] ?? "Error"), message: text }
       return LlmError.UnknownLlmError.unknown(model, cause, facts)
     }
   }

@@ -4,6 +4,7 @@
  */
 import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as LlmError from "@kintsugi/core/LlmError"
+import * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
 import * as Answer from "../transport/Answer.ts"
 import * as Hints from "../transport/Hints.ts"
@@ -23,10 +24,10 @@ export const failure = (
   // the headers of a success speak of other things than the error in its body, whose own may lie within
   const own = Answer.isSuccess(given) ? {} : given.headers
   const answer = { ...given, status, headers: { ...report.headers, ...own } }
-  const text = Source.quote(source, report.text)
+  const text = Source.quote(report.text)
   const tag = tagOf(report, status, codes)
   const hint = Hints.of(answer, tellsWaits.has(tag) ? report.text : "", report.retryAfter)
-  const requestId = idIn(source, Answer.requestId(given) ?? report.requestId)
+  const requestId = idIn(Answer.requestId(given) ?? report.requestId)
   return build(tag, {
     source,
     report,
@@ -39,24 +40,24 @@ export const failure = (
       ...(hint === undefined ? {} : { retryAfter: hint }),
       ...(Hints.forbidsResend(given) ? { shouldRetry: false } : {}),
       ...(text === "" ? {} : { detail: text }),
-      ...(report.usage === undefined ? {} : { usage: report.usage })
+      ...(Usage.isSound(report.usage) ? { usage: report.usage } : {})
     }
   })
 }
 
 /** An answer that claims success and cannot be read. */
 export const undecodable = (source: Source.Source, answer: Answer.Answer, cause: unknown): LlmError.LlmError => {
-  const requestId = idIn(source, Answer.requestId(answer))
+  const requestId = idIn(Answer.requestId(answer))
   // first scrubbed, then cut: half a secret would not be known again
-  const detail = ErrorCause.cut(Source.quote(source, answer.body), 200)
+  const detail = ErrorCause.cut(Source.quote(answer.body), 200)
   const told = withoutSnippet(cause)
-  const why = Source.quote(source, ErrorCause.messageOf(told))
+  const why = Source.quote(ErrorCause.messageOf(told))
   return LlmError.UnknownLlmError.unreadable(source.model, why, {
     provider: source.provider,
     status: answer.status,
     ...(requestId === undefined ? {} : { requestId }),
     ...(detail === "" ? {} : { detail }),
-    cause: Source.scrubCause(source, told)
+    cause: Source.scrubCause(told)
   })
 }
 
@@ -76,8 +77,8 @@ const tellsWaits: ReadonlySet<Tag> = new Set<Tag>([
   "ServerError"
 ])
 
-const idIn = (source: Source.Source, requestId: string | undefined): string | undefined =>
-  requestId === undefined ? undefined : Source.quote(source, requestId)
+const idIn = (requestId: string | undefined): string | undefined =>
+  requestId === undefined ? undefined : Source.quote(requestId)
 
 const statusOf = (report: Report, answer: Answer.Answer): number =>
   report.status !== undefined && report.status >= 400 && report.status < 600 ? report.status : answer.status

@@ -11,13 +11,28 @@ const longest = 4000
 /** A server that cannot read its own model's call quotes it, and with it any words at all: these come before all others. */
 const unreadable = /^error parsing tool call\b/i
 
-const tags: ReadonlyArray<readonly [RegExp, Tag]> = [
+/** What a sentence has to say. */
+interface Sign {
+  readonly test: (sentence: string) => boolean
+}
+
+/** Words, and others in the characters before them, on the same line. */
+const behind = (before: RegExp, words: RegExp, characters: number): Sign => ({
+  test: (sentence) =>
+    Array.from(sentence.matchAll(words)).some(({ index }) => {
+      const near = sentence.slice(Math.max(0, index - characters), index)
+      return before.test(near.slice(near.lastIndexOf("\n") + 1))
+    })
+})
+
+const tags: ReadonlyArray<readonly [Sign, Tag]> = [
   [
     /does not support (?:tool|function|image|vision|stream|structured|thinking|reasoning\b|chat\b|files?\b|pdf|document|audio|video|insert|generate|embed|completion)/i,
     "CapabilityMismatchError"
   ],
   [/no endpoints found that (?:support|can handle)/i, "CapabilityMismatchError"],
-  [/function calling is not enabled|response_format .*not supported/i, "CapabilityMismatchError"],
+  [/function calling is not enabled/i, "CapabilityMismatchError"],
+  [behind(/response_format /i, /not supported/gi, 200), "CapabilityMismatchError"],
   [
     /(?:tools?|tool use|images?|image input|vision|streaming|thinking) (?:is|are) not supported|not supported (?:with|in|by) this model/i,
     "CapabilityMismatchError"
@@ -35,7 +50,8 @@ const tags: ReadonlyArray<readonly [RegExp, Tag]> = [
   [/(?:incorrect|invalid|missing|provide an?|not valid).{0,20}\bapi[ -]?key|api key not valid/i, "AuthenticationError"],
   [/^unauthorized$|authentication fails|missing authentication/i, "AuthenticationError"],
   [/model not exist|is not a valid model id|no endpoints found for|not found the model/i, "ModelNotFoundError"],
-  [/\bmodels?\b.{0,100}(?:does not exist|not found|has been deprecated)|^invalid model '/i, "ModelNotFoundError"],
+  [behind(/\bmodels?\b/i, /does not exist|not found|has been deprecated/gi, 110), "ModelNotFoundError"],
+  [/^invalid model '/i, "ModelNotFoundError"],
   [/overloaded|server busy|too busy|slow down|at capacity/i, "ModelOverloadedError"],
   [/rate[ -]?limit(?!er)|too many requests/i, "RateLimitError"]
 ]
@@ -46,16 +62,22 @@ const tooLong: ReadonlyArray<RegExp> = [
   /input length and .{1,30} exceed context limit: (?<actual>\d+) \+ (?<more>\d+) > (?<limit>\d+)/i,
   /input token count \((?<actual>\d+)\) exceeds the maximum number of tokens allowed \((?<limit>\d+)\)/i,
   /input token count exceeds the maximum number of tokens allowed \(?(?<limit>\d+)/i,
-  /maximum context length is (?<limit>\d+) tokens.{0,60}?(?:resulted in|requested|request has|contains)(?: about| at least)? (?<actual>\d+)(?: input)? tokens/is,
   /token limit: (?<limit>\d+) \(requested: (?<actual>\d+)\)/i,
   /maximum prompt length is (?<limit>\d+) but the request contains (?<actual>\d+)/i,
-  /contains (?<actual>\d+) tokens.{0,80}with (?<limit>\d+) maximum context length/i,
   /request \((?<actual>\d+) tokens\) exceeds the available context size \((?<limit>\d+) tokens\)/i,
-  /request too large.{0,200}limit:? (?<limit>\d+), requested:? (?<actual>\d+)/is,
   /prompt is too long|exceeds? (?:the )?context (?:window|limit|length)|exceeds the available context|maximum context length/i,
   /context window exceeds|exceeded max context length|longer than the context length/i,
   /exceeded model token limit|input token count .{0,40}exceeds the maximum|maximum prompt length is/i,
   /reduce the length of the messages|total length of all messages is too long|request too large/i
+]
+
+/** One number behind the other, with words between. */
+const twofold: ReadonlyArray<readonly [RegExp, RegExp]> = [
+  [
+    /maximum context length is (?<limit>\d+) tokens/i,
+    /(?:resulted in|requested|request has|contains)(?: about| at least)? (?<actual>\d+)(?: input)? tokens/i
+  ],
+  [/contains (?<actual>\d+) tokens/i, /with (?<limit>\d+) maximum context length/i]
 ]
 
 /** What a rate limit admits in one go, and what one request asked of it. */
@@ -92,6 +114,11 @@ const asksTooMuch = (sentence: string): boolean => {
 /** How long the conversation was, and how long it may be. */
 export const sizes = (text: string): { readonly limit?: number; readonly actual?: number } => {
   const sentence = own(text)
+  for (const [first, second] of twofold) {
+    const found = first.exec(sentence)
+    const others = found === null ? null : second.exec(sentence.slice(found.index))
+    if (others !== null) return numbersOf({ ...found?.groups, ...others.groups }) ?? {}
+  }
   for (const pattern of [...tooLong, asked]) {
     const found = numbersIn(sentence, pattern)
     if (found !== undefined) return found
@@ -99,8 +126,11 @@ export const sizes = (text: string): { readonly limit?: number; readonly actual?
   return {}
 }
 
-const numbersIn = (sentence: string, pattern: RegExp): { limit?: number; actual?: number } | undefined => {
-  const found = pattern.exec(sentence)?.groups
+const numbersIn = (sentence: string, pattern: RegExp) => numbersOf(pattern.exec(sentence)?.groups)
+
+const numbersOf = (
+  found: Readonly<Record<string, string | undefined>> | undefined
+): { limit?: number; actual?: number } | undefined => {
   if (found?.["limit"] === undefined) return undefined
   const limit = Number(found["limit"])
   const actual = Number(found["actual"] ?? Number.NaN) + Number(found["more"] ?? 0)

@@ -12,6 +12,8 @@ export interface Piece {
 /** The ids of one reply, no two of them alike. */
 export class Ids {
   readonly #used = new Set<string>()
+  /** The first number behind a word that may be free: those before it are used. */
+  readonly #next = new Map<string, number>()
 
   /** The id that was told, unless another call of this reply has it. */
   of(told: string | undefined, index: number): string {
@@ -19,7 +21,10 @@ export class Ids {
     let id = told ?? `${base}_${index}`
     // Mutant `next--` survives: accepted. A third call of one id gets another free number (x_1 for x_3). The loop still
     // ends at the first id that no call of the reply has
-    for (let next = index; this.#used.has(id); next++) id = `${base}_${next}`
+    for (let next = Math.max(index, this.#next.get(base) ?? 0); this.#used.has(id); next++) {
+      id = `${base}_${next}`
+      this.#next.set(base, next + 1)
+    }
     this.#used.add(id)
     return id
   }

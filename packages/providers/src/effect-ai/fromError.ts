@@ -112,7 +112,7 @@ const refined = (
   const { model, provider } = known
   const report = reportOf(error, answer)
   const source: Source.Source = { model, provider, secrets: [] }
-  const text = Source.quote(source, report.text)
+  const text = Source.quote(report.text)
   const isSaid = text !== "" || report.codes.length > 0 || answer.status !== 0
   const tag = Classify.tagOf(report, answer.status, {})
   if (isSaid && !unclear.has(tag)) {
@@ -149,18 +149,17 @@ const answerOf = (http: typeof AiError.HttpContext.Type | undefined, now: RetryA
 const originOf = (
   error: AiError.AiError,
   answer: Answer,
-  { model, provider }: { readonly model: string; readonly provider: string }
+  { provider }: { readonly provider: string }
 ): LlmError.Origin => {
   const { reason } = error
-  const source: Source.Source = { provider, model, secrets: [] }
   const retryAfter = error.retryAfter ?? (answer.status === 0 ? undefined : Hints.of(answer))
   const requestId = answer.headers["x-request-id"] ?? answer.headers["request-id"]
-  const detail = Source.quote(source, sayingOf(error))
+  const detail = Source.quote(sayingOf(error))
   const usage = "usage" in reason ? reason.usage : undefined
   return {
     provider,
     ...(answer.status === 0 ? {} : { status: answer.status }),
-    ...(requestId === undefined ? {} : { requestId: Source.quote(source, requestId) }),
+    ...(requestId === undefined ? {} : { requestId: Source.quote(requestId) }),
     ...(retryAfter === undefined ? {} : { retryAfter }),
     ...(detail === "" ? {} : { detail }),
     ...(usage === undefined

@@ -63,9 +63,8 @@ type Definition = Tool.AnyTool["definition"]
 
 /** Fails closed: arguments that do not fit may fit once they are repaired. */
 const asking = (definition: Definition, { when }: NonNullable<Definition["approval"]>, params: unknown) => {
-  const decoded = mended(definition, params)
-  if (decoded === undefined) return Effect.succeed(true)
-  return Effect.suspend(() => when(decoded.decoded)).pipe(
+  if (mended(definition, params) === undefined) return Effect.succeed(true)
+  return Effect.suspend(() => when(() => mended(definition, params)?.decoded)).pipe(
     Effect.orElseSucceed(() => true),
     Effect.catchDefect(() => Effect.succeed(true))
   )

@@ -5,6 +5,7 @@ import type * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as GeminiContent from "../codec/gemini/GeminiContent.ts"
 import * as ByName from "./byName.ts"
+import * as PathSegment from "./pathSegment.ts"
 import * as Provider from "./Provider.ts"
 import type * as Source from "../transport/Source.ts"
 import type * as Transport from "../transport/Transport.ts"
@@ -14,7 +15,10 @@ export interface Options extends GeminiContent.Parameters, ByName.Reach {}
 
 /** The options, with model and key. */
 export interface LayerOptions extends Options {
-  /** `gemini-2.5-flash`; a name with a slash, as tuned models have one, stands for itself. */
+  /**
+   * `gemini-2.5-flash`, or with its collection, `tunedModels/my-model`. It is one segment of the path: any other slash is escaped, and a
+   * name that no escape makes a segment, as `..`, is an `InvalidRequestError` of each call.
+   */
   readonly model: string
   readonly apiKey: Redacted.Redacted
 }
@@ -36,10 +40,13 @@ export const quirks: ReadonlyArray<string> = [
 export const layer = (options: LayerOptions): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { apiKey, baseUrl = "https://generativelanguage.googleapis.com/v1beta", headers, model, transport } = options
   const source: Source.Source = { provider: "gemini", model, secrets: [apiKey, ...ByName.secretsOf(headers, baseUrl)] }
-  const path = (model.includes("/") ? model : `models/${model}`).split("/").map(encodeURIComponent).join("/")
+  const [, collection = "models", name = model] = /^(models|tunedModels)\/(.*)$/s.exec(model) ?? []
+  const segment = PathSegment.segment(name)
+  const path = `${collection}/${segment ?? "-"}`
+  const codec = GeminiContent.make(source, options)
   return Provider.layer({
     source,
-    codec: GeminiContent.make(source, options),
+    codec: segment === undefined ? PathSegment.refusing(codec, source) : codec,
     url: ByName.join(baseUrl, `/${path}:generateContent`),
     streamUrl: ByName.join(baseUrl, `/${path}:streamGenerateContent?alt=sse`),
     headers: { "x-goog-api-key": Redacted.make(Redacted.value(apiKey).trim()), ...headers },

@@ -77,7 +77,9 @@ export const join = (baseUrl: string, path: string): string => {
     .split("&")
     .filter((pair) => pair !== "" && ![...new URLSearchParams(pair).keys()].some((name) => names.has(name)))
   const all = [...kept, ...(own === "" ? [] : [own])].join("&")
-  return `${base.replace(/\/+$/, "")}${place}${all === "" ? "" : `?${all}`}`
+  let end = base.length
+  while (base[end - 1] === "/") end--
+  return `${base.slice(0, end)}${place}${all === "" ? "" : `?${all}`}`
 }
 
 /** What stands before and in the query; a fragment is never sent. */
@@ -88,8 +90,8 @@ const parted = (url: string): readonly [before: string, query: string] => {
 }
 
 /**
- * What must not be seen of a request besides its key: errors are searched for it. The headers that are `Redacted`, and of
- * the query of the base URL the values that are named like credentials, or are long and no version.
+ * What must not be seen of a request besides its key: errors are searched for it. The headers that are `Redacted`, of the base URL the
+ * segments of the path that are no words, and of its query the values that are named like credentials, or are long and no version.
  */
 export const secretsOf = (
   headers: Reach["headers"] = {},
@@ -98,8 +100,14 @@ export const secretsOf = (
   const query = [...new URLSearchParams(parted(baseUrl)[1])].filter(
     ([name, value]) => credential.test(name) || (value.length >= 8 && !version.test(value))
   )
+  const segments = parted(baseUrl)[0]
+    .replace(/^[^:/]{1,20}:\/\/[^/]*/, "")
+    .split("/")
   return [
     ...Object.values(headers).filter((header): header is Redacted.Redacted => Redacted.isRedacted(header)),
+    ...segments
+      .filter((segment) => segment.length >= 12 && /\d/.test(segment) && /[a-z]/i.test(segment))
+      .map((segment) => Redacted.make(segment)),
     ...query.map(([, value]) => Redacted.make(value))
   ]
 }

@@ -37,7 +37,7 @@ export const forbidsResend = (answer: Answer.Answer): boolean =>
  */
 export const remaining = (answer: Answer.Answer): number | undefined => {
   const left = Object.entries(answer.headers).flatMap(([name, value]) =>
-    /rate-?limit-(?:.*-)?remaining(?:-|$)/.test(name) ? [scaled(value, 1)] : []
+    isLimit(name, remains) ? [scaled(value, 1)] : []
   )
   const counts = left.filter((count) => count !== undefined && Number.isFinite(count)).map(Number)
   return counts.length === 0 ? undefined : Math.min(...counts)
@@ -54,7 +54,7 @@ export interface Left {
 /** The limits of which an answer tells, whatever its status: `x-ratelimit-*`, `anthropic-ratelimit-*`, `ratelimit-*`. */
 export const left = (answer: Answer.Answer): ReadonlyArray<Left> =>
   Object.entries(answer.headers).flatMap(([name, value]): ReadonlyArray<Left> => {
-    const remaining = limitHeader("remaining").test(name) ? scaled(value, 1) : undefined
+    const remaining = isLimit(name, remains) ? scaled(value, 1) : undefined
     if (remaining === undefined) return []
     const resetAfter = reset(answer.headers[name.replace("remaining", "reset")] ?? "", answer)
     const of = name.replace(/^.*rate-?limit-/, "").replace(/-?remaining-?/, "")
@@ -62,7 +62,15 @@ export const left = (answer: Answer.Answer): ReadonlyArray<Left> =>
     return [{ of, remaining, ...(isWait ? { resetAfter: Duration.millis(Math.ceil(resetAfter)) } : {}) }]
   })
 
-const limitHeader = (what: "remaining" | "reset") => new RegExp(`rate-?limit-(?:.*-)?${what}(?:-|$)`)
+const remains = /(?:^|-)remaining(?:-|$)/
+
+const restarts = /(?:^|-)reset(?:-|$)/
+
+/** Whether a header tells of a limit what one of the two looks for. */
+const isLimit = (name: string, what: RegExp): boolean => {
+  const [start] = /rate-?limit-/.exec(name) ?? []
+  return start !== undefined && what.test(name.slice(name.indexOf(start) + start.length))
+}
 
 /** A duration as Protocol Buffers write it in JSON: seconds with up to nine decimals, `"34.4s"`. */
 export const fromProtobuf = (text: string): Duration.Duration | undefined =>
@@ -115,7 +123,7 @@ const zone = /Z|GMT|(?:z|[gG][mM][tT]|[+-]\d\d(?::?\d\d)?|\])$/
  */
 const resets = (answer: Answer.Answer): ReadonlyArray<number | undefined> =>
   Object.entries(answer.headers).map(([name, value]) => {
-    if (!/rate-?limit-(?:.*-)?reset(?:-|$)/.test(name)) return undefined
+    if (!isLimit(name, restarts)) return undefined
     const remaining = answer.headers[name.replace("reset", "remaining")]
     return remaining === undefined || Number(remaining) <= 0 ? reset(value ?? "", answer) : undefined
   })
@@ -134,7 +142,7 @@ const goDuration = (text: string): number | undefined => {
   const plain = text.replaceAll(/[µμ]s/g, "us")
   if (!/^(?:\d+(?:\.\d+)?(?:us|ms|[smhd]))+$/.test(plain)) return undefined
   let total = 0
-  for (const [, amount, unit] of plain.matchAll(/(\d+(?:\.\d+)?)(us|ms|[smhd])/g)) {
+  for (const [, amount, unit] of plain.matchAll(/(\d+(?:\.\d+)?)(us|ms|[smhd])/gy)) {
     total += Number(amount) * (units[unit ?? ""] ?? Number.NaN)
   }
   return total

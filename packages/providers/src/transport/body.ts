@@ -4,6 +4,7 @@ import type * as HttpClientError from "effect/http/HttpClientError"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import * as Stream from "effect/Stream"
 import type { Failure } from "./Failure.ts"
+import { Pieces } from "./pieces.ts"
 
 /** In which ways a body may not be had. */
 export interface Faults {
@@ -56,15 +57,15 @@ const counted = (
 ): Effect.Effect<string, HttpClientError.HttpClientError | typeof tooLong> =>
   Effect.suspend(() => {
     const decoder = new TextDecoder()
-    let text = ""
+    const text = new Pieces()
     let size = 0
     const read = Stream.runForEachArray(response.stream, (chunks) => {
       for (const chunk of chunks) {
         size += chunk.length
         if (size > maxBytes) return Effect.fail(tooLong)
-        text += decoder.decode(chunk, { stream: true })
+        text.add(decoder.decode(chunk, { stream: true }))
       }
       return Effect.void
     })
-    return Effect.map(read, () => text + decoder.decode())
+    return Effect.map(read, () => text.take() + decoder.decode())
   })

@@ -19,7 +19,7 @@ export const fromCause = (cause: unknown, attempt: Attempt): LlmError.NetworkErr
   const { source, url } = attempt
   const signs = signsOf(cause)
   const kind = kinds.find(([matches]) => matches(signs))?.[1] ?? "broken"
-  const common = { provider: source.provider, model: source.model, cause: Source.scrubCause(source, cause) }
+  const common = { provider: source.provider, model: source.model, cause: Source.scrubCause(cause) }
   if (kind === "silent") return timedOut(source, url, attempt.elapsed, common.cause)
   const port = portOf(url)
   const name = port === undefined ? url.hostname : `${url.hostname}:${port}`
@@ -101,6 +101,15 @@ const saying =
   ({ words }: Signs): boolean =>
     pattern.test(words)
 
+/** Whether a text tells of a time that ran out, and of a connection in the 200 characters before. */
+const isSlowToConnect = (words: string): boolean =>
+  Array.from(words.matchAll(/timed? ?out|deadline has elapsed/gi)).some(({ index }) => {
+    const before = words.slice(Math.max(0, index - 200), index)
+    const start = before.search(/connect/i)
+    // in one word they are the name of something
+    return start >= 0 && /\W/.test(before.slice(start))
+  })
+
 /** OpenSSL's names of what may be wrong with a certificate, as Node and Bun report them. */
 const certificateCodes = [
   "CERT_HAS_EXPIRED",
@@ -127,7 +136,7 @@ const kinds: ReadonlyArray<readonly [(signs: Signs) => boolean, Kind]> = [
   [named("EHOSTUNREACH", "ENETUNREACH", "EHOSTDOWN", "ENETDOWN", "EADDRNOTAVAIL"), "unreachable"],
   [named(...certificateCodes), "untrusted"],
   [named("ECONNRESET", "ECONNABORTED", "EPIPE", "UND_ERR_SOCKET", "ConnectionClosed", "ConnectionReset"), "lost"],
-  [saying(/connect\w*\b.{0,200}(?:timed? ?out|deadline has elapsed)/is), "slow-connect"],
+  [({ words }) => isSlowToConnect(words), "slow-connect"],
   [saying(/connection refused|actively refused|unable to connect/i), "refused"],
   [saying(/dns error|failed to lookup address|name or service not known|name resolution/i), "unresolved"],
   [saying(/no route to host|(?:network|host) (?:is )?unreachable/i), "unreachable"],

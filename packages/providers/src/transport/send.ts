@@ -152,7 +152,7 @@ const faultOf = (
   elapsed: Duration.Duration
 ): Failure => {
   if (reason._tag === "EncodeError" || reason._tag === "InvalidUrlError") {
-    const why = reason.description === undefined ? "it could not be written" : Source.quote(source, reason.description)
+    const why = reason.description === undefined ? "it could not be written" : Source.quote(reason.description)
     return { error: unsendable(source, why, reason.cause), resend: false }
   }
   const error = Fault.fromCause(reason.cause ?? reason.description, { source, url, elapsed })
@@ -163,7 +163,7 @@ const faultOf = (
 const unsendable = (source: Source.Source, why: string, cause?: unknown): LlmError.LlmError => {
   const { model, provider } = source
   const message = `The request to model '${model}' was not sent: ${why}`
-  const beneath = cause === undefined ? {} : { cause: Source.scrubCause(source, cause) }
+  const beneath = cause === undefined ? {} : { cause: Source.scrubCause(cause) }
   return new LlmError.InvalidRequestError({ model, provider, message, ...beneath })
 }
 
@@ -180,7 +180,7 @@ const tooLong = (source: Source.Source, answer: Answer.Answer, maxBytes: number)
   return LlmError.ServerError.serverError(source.model, undefined, {
     provider: source.provider,
     status: answer.status,
-    ...(id === undefined ? {} : { requestId: Source.quote(source, id) }),
+    ...(id === undefined ? {} : { requestId: Source.quote(id) }),
     detail: `the answer is longer than ${maxBytes} bytes`
   })
 }

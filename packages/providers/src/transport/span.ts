@@ -2,6 +2,7 @@
  * One attempt as a span, from its start until its answer is read, or its first part is there. It takes the place of the
  * span of Effect's own client, which ends with the words of the runtime: they may quote a header.
  */
+import * as Redaction from "@kintsugi/core/Redaction"
 import * as Effect from "effect/Effect"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Fault from "./fault.ts"
@@ -13,7 +14,7 @@ export const spanned = <A, R>(attempt: Effect.Effect<A, Failure, R>, url: URL): 
     "http.request.method": "POST",
     "server.address": url.hostname,
     ...(port === undefined ? {} : { "server.port": port }),
-    "url.path": url.pathname
+    "url.path": Redaction.own(url.pathname)
   }
   return Effect.suspend(() => {
     // a span ends with the error itself; whether it may be sent again is none of its business

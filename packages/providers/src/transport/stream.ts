@@ -4,7 +4,6 @@ import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Sse from "effect/encoding/Sse"
 import * as Exit from "effect/Exit"
 import * as Pull from "effect/Pull"
 import * as Result from "effect/Result"
@@ -12,8 +11,9 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as Json from "./Json.ts"
 import { Lines } from "./lines.ts"
-import { Bare } from "./bare.ts"
+import { Events } from "./events.ts"
 import type { Failure } from "./Failure.ts"
+import { Pieces } from "./pieces.ts"
 import type { Exchange } from "./send.ts"
 import type { Silence } from "./settings.ts"
 
@@ -108,6 +108,9 @@ export const inChild = <A, E>(attempt: Effect.Effect<A, E, Scope.Scope>, scope: 
     Effect.onError(Scope.provide(attempt, child), (cause) => Scope.close(child, Exit.failCause(cause)))
   )
 
+/** A parser that throws is slow: after so many texts that are no JSON, no other text between events is read. */
+const maxUnreadable = 100
+
 /** Reads a body that is one whole answer, where a stream was asked for. */
 export type Whole<Part> = (body: string) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
 
@@ -118,9 +121,9 @@ class Reader<Part> {
   readonly #maxBytes: number
   // its own way with the mark at the beginning depends on how bytes are cut
   readonly #utf8 = new TextDecoder("utf-8", { ignoreBOM: true })
-  readonly #lines: Lines | undefined
-  readonly #events: Sse.Parser
-  readonly #bare: Bare
+  readonly #lines: Lines
+  /** Nothing where each line is one JSON. */
+  readonly #events: Events | undefined
   readonly #whole: Whole<Part>
   #ready: Array<Part> = []
   #size = 0
@@ -128,11 +131,10 @@ class Reader<Part> {
   #hasBegun = false
   /** Whether an event or a line has come. */
   #hasSeen = false
-  #isEventTooLong = false
-  /** What has come of an event that has not ended. */
-  #begun = ""
   /** The lines of an answer that is laid out over several, where each should be one. */
-  #laidOut: Array<string> | undefined
+  #laidOut: Pieces | undefined
+  /** How many texts between events have begun like JSON, and were none. */
+  #unreadable = 0
   /** Whether the body has ended. */
   #isOver = false
   /** Whether a part has come. */
@@ -145,32 +147,23 @@ class Reader<Part> {
     this.#decoder = decoder
     this.#maxBytes = maxBytes
     this.#whole = whole ?? ((body) => decoder.push(body))
-    const push = (data: string, event?: string) => {
-      this.#hasSeen = true
-      if (!this.ended) this.#accept(decoder.push(data, event))
+    if (decoder.framing === "ndjson") {
+      this.#lines = new Lines((line) => this.#line(line.trim()))
+      return
     }
-    const pushLine = (line: string) => {
-      if (!this.#hasSeen && /^[{[\s]*$/.test(line)) this.#laidOut ??= []
-      if (this.#laidOut !== undefined) return void this.#laidOut.push(line)
-      // what begins like the others and is no JSON, at the end, is one that was cut off
-      const isCut = this.#isOver && line.startsWith("{") && Result.isFailure(Json.parse(line))
-      if (!isCut) push(line)
-    }
-    this.#lines = decoder.framing === "ndjson" ? new Lines(pushLine) : undefined
-    const pushEvent = (event: Sse.AnyEvent) => {
+    const events = new Events({
       // some keep a connection alive with events that say nothing
-      if (event._tag === "Event" && event.data.trim() !== "") push(event.data, event.event)
-    }
-    this.#events = Sse.makeParser(pushEvent, { maxEventSize: maxBytes })
-    this.#bare = new Bare({
-      text: (text) => {
-        this.#isEventTooLong ||= this.#events.feed(text) !== undefined
-        this.#begun = begunIn(this.#begun, text)
+      event: (data, name) => {
+        if (data.trim() !== "") this.#push(data, name)
       },
       bare: (json) => {
-        if (Result.isSuccess(Json.parse(json))) push(json)
+        if (this.#unreadable >= maxUnreadable) return
+        if (Result.isSuccess(Json.parse(json))) this.#push(json)
+        else this.#unreadable++
       }
     })
+    this.#events = events
+    this.#lines = new Lines((line) => events.line(line), "any")
   }
 
   take(): Arr.NonEmptyReadonlyArray<Part> | undefined {
@@ -182,19 +175,18 @@ class Reader<Part> {
   feed(chunk: Uint8Array): void {
     if (this.ended) return
     this.#size += chunk.length
-    if (this.#size > this.#maxBytes || this.#isTooLong(this.#textOf(chunk))) {
-      this.#fail(this.#exchange.oversized())
-    }
+    if (this.#size > this.#maxBytes) return this.#fail(this.#exchange.oversized())
+    this.#lines.feed(this.#textOf(chunk))
   }
 
   /** The body has ended. */
   finish(): void {
     if (this.ended) return
     this.#isOver = true
-    this.#lines?.end()
-    this.#readBare(this.#laidOut?.join("\n") ?? this.#bare.end())
+    const { bare, begun } = this.#end()
+    this.#readBare(bare)
     if (this.ended) return
-    if (this.#decoder.state() === "open" || isCut(this.#begun)) return this.#fail(this.#exchange.truncated())
+    if (this.#decoder.state() === "open" || isCut(begun)) return this.#fail(this.#exchange.truncated())
     this.#accept(this.#decoder.end())
     this.ended = true
   }
@@ -207,14 +199,27 @@ class Reader<Part> {
     return isMarked ? text.slice(1) : text
   }
 
-  /** Reads on; one event beyond all bounds is too long. */
-  #isTooLong(text: string): boolean {
-    if (this.#lines !== undefined) {
-      this.#lines.feed(text)
-      return false
-    }
-    this.#bare.feed(text)
-    return this.#isEventTooLong
+  #push(data: string, event?: string): void {
+    this.#hasSeen = true
+    if (!this.ended) this.#accept(this.#decoder.push(data, event))
+  }
+
+  /** A line of JSON, or of an answer that is laid out. */
+  #line(line: string): void {
+    if (line === "") return
+    if (!this.#hasSeen && /^[{[\s]*$/.test(line)) this.#laidOut ??= new Pieces()
+    if (this.#laidOut !== undefined) return this.#laidOut.add(`${line}\n`)
+    // what begins like the others and is no JSON, at the end, is one that was cut off
+    const isCut = this.#isOver && line.startsWith("{") && Result.isFailure(Json.parse(line))
+    if (!isCut) this.#push(line)
+  }
+
+  /** Reads the last line, which has no end. What stands by itself there, and the data of an event that has not ended. */
+  #end(): ReturnType<Events["end"]> {
+    const rest = this.#lines.rest()
+    if (this.#events !== undefined) return this.#events.end(rest)
+    this.#line(rest.trim())
+    return { bare: this.#laidOut?.take(), begun: "" }
   }
 
   /** JSON at the end: an answer that is no stream at all, or an error after events. What was cut off is neither. */
@@ -238,17 +243,5 @@ class Reader<Part> {
   }
 }
 
-/** What follows the last event in the text; of what was there before, only the end may belong to its mark. */
-const begunIn = (before: string, text: string): string => {
-  const seen = before.slice(-2) + text
-  const marks = seen.includes("\r") ? ["\n\n", "\n\r\n", "\r\r"] : ["\n\n"]
-  const ends = marks.map((mark) => [seen.lastIndexOf(mark), mark.length] as const)
-  const end = Math.max(...ends.map(([at, length]) => (at === -1 ? 0 : at + length)))
-  return end === 0 ? before + text : seen.slice(end)
-}
-
 /** Whether the data of an event was broken off; where it would have been the mark of the end, nothing is missing. */
-const isCut = (begun: string): boolean => {
-  const data = /(?:^|[\r\n])data:[ \t]*([^\r\n]+)/.exec(begun)?.[1]
-  return data !== undefined && !"[DONE]".startsWith(data.trim()) && Result.isFailure(Json.parse(data))
-}
+const isCut = (begun: string): boolean => !"[DONE]".startsWith(begun.trim()) && Result.isFailure(Json.parse(begun))

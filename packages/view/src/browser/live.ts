@@ -71,16 +71,22 @@ export const hear = async (response: Response, each: (name: string, data: string
     throw new Error(`The server answers ${response.status}${reasons === undefined ? "" : `, ${reasons}`}`)
   }
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  let kept = ""
+  /** What has come of a block that has not ended; its end may have begun in the last of them. */
+  let open: Array<string> = []
+  let tail = ""
   for (;;) {
     // each chunk after the other
     // oxlint-disable-next-line no-await-in-loop -- one stream
     const { done, value = "" } = await reader.read()
-    kept += value
-    if (done) kept += "\n\n"
-    const blocks = kept.split(/\r\n\r\n|\n\n|\r\r/)
-    kept = blocks.pop() ?? ""
-    for (const block of blocks) read(block, each)
+    const blocks = `${tail}${value}${done ? "\n\n" : ""}`.split(/\r\n\r\n|\n\n|\r\r/)
+    const last = blocks.pop() ?? ""
+    for (const block of blocks) {
+      read(`${open.join("")}${block}`, each)
+      open = []
+    }
+    // three characters less than an end
+    tail = last.slice(-3)
+    open.push(last.slice(0, last.length - tail.length))
     if (done) return
   }
 }

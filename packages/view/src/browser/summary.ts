@@ -1,5 +1,5 @@
 /** The sums, what recovery took beside the work, and what is missing. */
-import type { Problem } from "../recording/Recording.ts"
+import { countOf, type Problem } from "../recording/Recording.ts"
 import type { Scene } from "../scene/Scene.ts"
 import { count, duration, money } from "../text/Words.ts"
 import { element } from "./dom.ts"
@@ -69,14 +69,15 @@ const shares = ({ isPriced, recovery, work }: Scene["totals"]): HTMLElement => {
 
 const missing = (problems: ReadonlyArray<Problem>): Node => {
   if (problems.length === 0) return document.createDocumentFragment()
+  const all = countOf(problems)
   const list = element("ul")
   for (const { line, says } of problems.slice(0, 100))
     list.append(element("li", {}, line === undefined ? says : `Line ${line}: ${says}`))
-  if (problems.length > 100) list.append(element("li", {}, `And ${problems.length - 100} more.`))
+  if (all > 100) list.append(element("li", {}, `And ${all - 100} more.`))
   return element(
     "details",
     { class: "problems", open: problems.length < 6 },
-    element("summary", {}, `This recording is not complete: ${count(problems.length, "problem")}`),
+    element("summary", {}, `This recording is not complete: ${count(all, "problem")}`),
     list
   )
 }

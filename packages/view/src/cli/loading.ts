@@ -46,6 +46,8 @@ export const load = (file: string) =>
     )
     if (type === "Directory")
       return yield* new Failed({ message: `cannot load ${name}: it is a folder, name a module in it` })
+    // Node would read a pipe or a device to its end, which there may not be
+    if (type !== "File") return yield* new Failed({ message: `cannot load ${name}: it is no regular file` })
     yield* yield* Preparation
     return yield* Effect.tryPromise({
       try: (): Promise<Readonly<Record<string, unknown>>> => import(pathToFileURL(file).href),

@@ -4,7 +4,9 @@ import * as FileSystem from "effect/FileSystem"
 import type { PlatformError } from "effect/PlatformError"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
+import type { Bounds } from "./bounds.ts"
 import { Failed, reasonOf } from "./failure.ts"
+import { Splitter } from "./splitting.ts"
 import { shown } from "./writing.ts"
 
 /** Where lines come from: a path, or standard input. */
@@ -15,40 +17,58 @@ const bytesOf = (source: Source): Stream.Stream<Uint8Array, PlatformError, FileS
     ? Stream.unwrap(FileSystem.FileSystem.useSync((fs) => fs.stream(source.path, { chunkSize: 256 * 1024 })))
     : Stream.unwrap(Stdio.Stdio.useSync(({ stdin }) => stdin))
 
-/** Whether a file begins as UTF-16 does: with its mark, or with a letter of two bytes, as no JSON in UTF-8 does. */
+/**
+ * Whether a file begins as JSON in UTF-16 does: with its mark, or with a bracket or white space of two bytes, as no JSON in UTF-8 does.
+ */
 const isUtf16 = ([first, second]: Uint8Array): boolean => {
   if (first === undefined || second === undefined) return false
-  return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff) || (first === 0) !== (second === 0)
+  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) return true
+  return (first === 0 && beginnings.has(second)) || (second === 0 && beginnings.has(first))
+}
+
+const beginnings: ReadonlySet<number> = new Set(Buffer.from("{ \t\r\n"))
+
+/** What is known of a source that was read to its end. */
+export interface Read {
+  /** Whether a byte of it is zero, as no byte of a text is. */
+  readonly isBinary: boolean
 }
 
 /**
- * Gives each line to a function, in order. A byte that is no UTF-8 is a mark in its line, and no failure. What cannot be read fails with
- * the reason.
+ * Gives each line to a function, in order, up to the bounds. A byte that is no UTF-8 is a mark in its line, and no failure. What cannot be
+ * read fails with the reason.
  */
-export const eachLine = (source: Source, take: (line: string) => void) =>
-  bytesOf(source).pipe(
-    Stream.mapError(reasonOf),
-    Stream.zipWithIndex,
-    Stream.mapEffect(([bytes, index]) =>
-      index === 0 && isUtf16(bytes)
-        ? Effect.fail("it is UTF-16, and events are UTF-8: iconv -f UTF-16 -t UTF-8 makes one of the other")
-        : Effect.succeed(bytes)
-    ),
-    Stream.decodeText(),
-    Stream.splitLines,
-    Stream.runForEachArray((lines) => Effect.sync(() => lines.forEach(take)))
-  )
+export const eachLine = (source: Source, bounds: Bounds, take: (line: string) => void) =>
+  Effect.gen(function* () {
+    const splitter = new Splitter(bounds, take)
+    let isFirst = true
+    yield* Stream.runForEach(Stream.mapError(bytesOf(source), reasonOf), (bytes) =>
+      Effect.suspend(() => {
+        if (isFirst && isUtf16(bytes)) {
+          return Effect.fail("it is UTF-16, and events are UTF-8: iconv -f UTF-16 -t UTF-8 makes one of the other")
+        }
+        isFirst = false
+        const beyond = splitter.push(bytes)
+        return beyond === undefined ? Effect.void : Effect.fail(beyond)
+      })
+    )
+    splitter.end()
+    return { isBinary: splitter.hasZero } satisfies Read
+  })
+
+/** What is said of a file that is no text, and has no event in it. */
+export const binary = "it is no text, and events are lines of JSON"
 
 /** What a source is called where something is said about it. */
 export const nameOf = (source: Source) =>
   source.type === "stdin" ? Effect.succeed("standard input") : shown(source.path)
 
 /** The same, where what cannot be read ends the command. */
-export const eachLineOrFail = (source: Source, take: (line: string) => void) =>
+export const eachLineOrFail = (source: Source, bounds: Bounds, take: (line: string) => void) =>
   Effect.gen(function* () {
     const name = yield* nameOf(source)
-    yield* Effect.mapError(
-      eachLine(source, take),
+    return yield* Effect.mapError(
+      eachLine(source, bounds, take),
       (reason) => new Failed({ message: `cannot read ${name}: ${reason}` })
     )
   })

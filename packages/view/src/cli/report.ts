@@ -11,8 +11,9 @@ import * as Recording from "../recording/Recording.ts"
 import * as Scene from "../scene/Scene.ts"
 import * as Svg from "../drawing/Svg.ts"
 import { count } from "../text/Words.ts"
+import { type Bounds, boundFlags } from "./bounds.ts"
 import { Failed, Misused } from "./failure.ts"
-import { eachLineOrFail, nameOf, type Source } from "./reading.ts"
+import { binary, eachLineOrFail, nameOf, type Source } from "./reading.ts"
 import { remark } from "./terminal.ts"
 import { formatFlag, isDash, outputFlag, targetOf, write } from "./writing.ts"
 
@@ -42,30 +43,39 @@ const sourceOf = (given: Option.Option<string>) =>
     return { type: "stdin" } as const
   })
 
-const isFolder = (source: Source) =>
+/** What is there instead of a file, if a path leads to it, and what reads it. */
+const insteadOf = (source: Source) =>
   source.type === "stdin"
-    ? Effect.succeed(false)
+    ? Effect.succeed(undefined)
     : FileSystem.FileSystem.use((fs) =>
         Effect.orElseSucceed(
-          Effect.map(fs.stat(source.path), ({ type }) => type === "Directory"),
-          () => false
+          Effect.map(fs.stat(source.path), ({ type }) => instead.get(type)),
+          () => undefined
         )
       )
 
+const instead: ReadonlyMap<FileSystem.File.Type, string> = new Map([
+  ["Directory", "is a folder: kintsugi stats reads all runs in one"],
+  // Node reads files at places, which these do not have, and waits for a writer that may never come
+  ["FIFO", "is a pipe: redirect it to standard input, kintsugi report < pipe"],
+  ["Socket", "is a socket, and events are in files"]
+])
+
 /** The events of a file, however broken it is; what is wrong with them is said. */
-const recorded = (source: Source) =>
+const recorded = (source: Source, bounds: Bounds) =>
   Effect.gen(function* () {
     const name = yield* nameOf(source)
-    if (yield* isFolder(source)) {
-      return yield* new Failed({ message: `${name} is a folder: kintsugi stats reads all runs in one` })
-    }
+    const other = yield* insteadOf(source)
+    if (other !== undefined) return yield* new Failed({ message: `${name} ${other}` })
     const taking = Recording.start()
-    yield* eachLineOrFail(source, taking.line)
+    const { isBinary } = yield* eachLineOrFail(source, bounds, taking.line)
     const recording = taking.recording()
+    if (isBinary && recording.events.length === 0)
+      return yield* new Failed({ message: `cannot read ${name}: ${binary}` })
     for (const { line, says } of recording.problems.slice(0, shownProblems)) {
       yield* remark(`${name}${line === undefined ? "" : `:${line}`}: ${says}`)
     }
-    const others = recording.problems.length - shownProblems
+    const others = Recording.countOf(recording.problems.slice(shownProblems))
     if (others > 0) yield* remark(`${name}: ${count(others, "more problem")}`)
     if (recording.events.length === 0) {
       return yield* new Failed({
@@ -75,17 +85,30 @@ const recorded = (source: Source) =>
     return recording
   })
 
+/** With bounds that were raised, the events may be too many for one text. */
+const fitting = (draw: () => string) =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(draw())
+    } catch (error) {
+      const isTooLong = error instanceof RangeError && error.message.includes("string length")
+      const message = "the events are too many for one report; kintsugi stats counts them"
+      return isTooLong ? Effect.fail(new Failed({ message })) : Effect.die(error)
+    }
+  })
+
 export const command = Command.make(
   "report",
-  { events, output: outputFlag, format: formatFlag(formats), title },
+  { events, output: outputFlag, format: formatFlag(formats), title, ...boundFlags },
   (given) =>
     Effect.gen(function* () {
       const source = yield* sourceOf(given.events)
       const target = yield* targetOf(given, formats, "html", source.type === "file" ? [source.path] : [])
-      const recording = yield* recorded(source)
+      const recording = yield* recorded(source, given)
       const options = Option.match(given.title, { onNone: () => ({}), onSome: (title) => ({ title }) })
-      const text = target.format === "svg" ? Svg.draw(Scene.make(recording), options) : Page.make(recording, options)
-      yield* write(target, text)
+      const drawn = () =>
+        target.format === "svg" ? Svg.draw(Scene.make(recording), options) : Page.make(recording, options)
+      yield* write(target, yield* fitting(drawn))
     })
 ).pipe(
   Command.withDescription(

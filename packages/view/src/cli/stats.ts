@@ -9,9 +9,10 @@ import * as Stats from "../stats/Stats.ts"
 import * as StatsPage from "../stats/StatsPage.ts"
 import * as StatsSvg from "../stats/StatsSvg.ts"
 import * as StatsText from "../stats/StatsText.ts"
+import { type Bounds, boundFlags } from "./bounds.ts"
 import { Failed, Misused } from "./failure.ts"
 import { find, type Found, type Unread } from "./finding.ts"
-import { eachLine, nameOf, type Source } from "./reading.ts"
+import { binary, eachLine, nameOf, type Source } from "./reading.ts"
 import { emphasis, remark } from "./terminal.ts"
 import { formatFlag, outputFlag, targetOf, write } from "./writing.ts"
 
@@ -27,21 +28,22 @@ const paths = Argument.Path("path").pipe(
 
 const json = Flag.Boolean("json").pipe(Flag.withDescription("The same as --format json"), Flag.withDefault(false))
 
-const statsOf = (source: Source) =>
+const statsOf = (source: Source, bounds: Bounds) =>
   Effect.gen(function* () {
     const taking = Recording.start()
-    yield* eachLine(source, taking.line)
+    const { isBinary } = yield* eachLine(source, bounds, taking.line)
     const recording = taking.recording()
-    return recording.events.length === 0 ? yield* Effect.fail("there is no event in it") : Stats.of(recording)
+    if (recording.events.length > 0) return Stats.of(recording)
+    return yield* Effect.fail(isBinary ? binary : "there is no event in it")
   })
 
 /** One file after the other: only sums are kept. */
-const count = ({ sources, unread: left }: Found) =>
+const count = ({ sources, unread: left }: Found, bounds: Bounds) =>
   Effect.gen(function* () {
     let stats = Stats.empty
     const unread = [...left]
     for (const source of sources) {
-      const counted = yield* Effect.result(statsOf(source))
+      const counted = yield* Effect.result(statsOf(source, bounds))
       if (counted._tag === "Success") stats = Stats.add(stats, counted.success)
       else unread.push({ file: yield* nameOf(source), reason: counted.failure })
     }
@@ -63,7 +65,7 @@ const drawn = (stats: Stats.Stats, unread: ReadonlyArray<Unread>, format: (typeo
 
 export const command = Command.make(
   "stats",
-  { paths, output: outputFlag, format: formatFlag(formats), json },
+  { paths, output: outputFlag, format: formatFlag(formats), json, ...boundFlags },
   (given) =>
     Effect.gen(function* () {
       if (given.json && Option.isSome(given.format) && given.format.value !== "json") {
@@ -80,7 +82,7 @@ export const command = Command.make(
       }
       const all = found.sources.length + found.unread.length
       if (all === 0) return yield* new Failed({ message: "there is no .jsonl or .ndjson file in it" })
-      const { stats, unread } = yield* count(found)
+      const { stats, unread } = yield* count(found, given)
       for (const { file, reason } of unread) yield* remark(`not counted: ${file}: ${reason}`)
       if (unread.length > 0) yield* remark(`${unread.length} of ${all} files were not counted`)
       if (stats.recordings === 0) return yield* new Failed({ message: "none of the files could be counted" })

@@ -4,6 +4,8 @@
  * @internal
  */
 
+import { isDeeper } from "./depth.ts"
+
 /** A field, where the value has fields. */
 export const fieldOf = (value: unknown, key: string): unknown =>
   typeof value === "object" && value !== null && Object.hasOwn(value, key)
@@ -43,9 +45,9 @@ export const itemsAt = (value: unknown, ...path: ReadonlyArray<string>): Readonl
   return Array.isArray(found) ? found : []
 }
 
-/** A value as text: itself, or its JSON, short in one line. */
+/** A value as text: itself, or its JSON, short in one line. What is deep stays in one line too: it would be mostly blanks. */
 export const asText = (value: unknown): string => {
   if (typeof value === "string") return value
   const line = JSON.stringify(value) ?? ""
-  return line.length <= 60 ? line : JSON.stringify(value, undefined, 2)
+  return line.length <= 60 || isDeeper(value, 10) ? line : JSON.stringify(value, undefined, 2)
 }

@@ -3,6 +3,7 @@
  * cut off still tells what it can, and what is missing.
  */
 import type * as AgentEvent from "@kintsugi/core/AgentEvent"
+import { isDeeper } from "./depth.ts"
 import { fieldOf, numberAt, textAt } from "./Fields.ts"
 
 /** An event in its JSON form, which is what `AgentEvent.AgentEvent` encodes to. Only its origin and type are sure to be there. */
@@ -15,10 +16,26 @@ export interface Recorded extends AgentEvent.Origin {
 export interface Problem {
   /** Counted from 1; absent where it is about no single line. */
   readonly line?: number
-  readonly kind: "broken" | "cut" | "foreign" | "unknown" | "beginning" | "end" | "parent" | "order" | "again"
+  readonly kind: "broken" | "cut" | "foreign" | "unknown" | "beginning" | "end" | "parent" | "order" | "again" | "more"
   /** One sentence. */
   readonly says: string
+  /** How many problems it stands for; 1 by default. */
+  readonly many?: number
 }
+
+/** An event may be nested as deep as this; a deeper one is a problem of its line. */
+const maxDepth = 256
+
+/** As many broken lines are told one by one; more are counted. */
+const maxTold = 1000
+
+/**
+ * How many problems there are, those that are only counted among them.
+ *
+ * @internal
+ */
+export const countOf = (problems: ReadonlyArray<Problem>): number =>
+  problems.reduce((sum, { many = 1 }) => sum + many, 0)
 
 /** Events in the order in which they were written, and what is wrong with them. */
 export interface Recording {
@@ -108,12 +125,18 @@ export const start = (): Taking => {
   let latest = -Infinity
   let late = 0
   let broken: Problem | undefined
+  let more = 0
+
+  const tell = (problem: Problem | { readonly type: string }) => {
+    if (problems.length < maxTold) problems.push(problem)
+    else more++
+  }
 
   const take = (value: unknown, line: number | undefined) => {
     const where = line === undefined ? {} : { line }
     const fault = faultOf(value)
     if (fault !== undefined) {
-      problems.push({ ...where, kind: "foreign", says: `It is no event: ${fault}.` })
+      tell({ ...where, kind: "foreign", says: `It is no event: ${fault}.` })
       return
     }
     // its origin and type were just looked at
@@ -122,7 +145,7 @@ export const start = (): Taking => {
       const others = unknown.get(event.type)
       if (others === undefined) {
         unknown.set(event.type, { where, many: 1 })
-        problems.push({ type: event.type })
+        tell({ type: event.type })
       } else others.many++
     }
     if (event.at < latest) late++
@@ -149,7 +172,7 @@ export const start = (): Taking => {
   }
 
   const flush = () => {
-    if (broken !== undefined) problems.push(broken)
+    if (broken !== undefined) tell(broken)
     broken = undefined
   }
 
@@ -169,6 +192,7 @@ export const start = (): Taking => {
       events,
       problems: [
         ...problems.map((problem) => ("type" in problem ? notKnown(problem.type, unknown.get(problem.type)) : problem)),
+        ...(more === 0 ? [] : [others(more)]),
         ...(broken === undefined ? [] : [cutOff(broken)]),
         ...(late === 0 ? [] : [lateEvents(late)]),
         ...missing(runs)
@@ -194,6 +218,7 @@ const faultOf = (value: unknown): string | undefined => {
     if (numberAt(value, field) === undefined) return `its field '${field}' is missing or is no number`
   const parent = fieldOf(value, "parent")
   if (parent !== undefined && textAt(parent, "runId") === undefined) return "its field 'parent' names no run"
+  if (isDeeper(value, maxDepth)) return `it is nested more than ${maxDepth} levels deep`
   return undefined
 }
 
@@ -202,6 +227,13 @@ const notKnown = (type: string, { many, where }: Unknown = { many: 1, where: {} 
   ...where,
   kind: "unknown",
   says: `Events of the type '${type.slice(0, 60)}' are not known here${many === 1 ? "" : `: there are ${many}, and this is the first`}.`
+})
+
+/** A file that is something else has no end of them. */
+const others = (many: number): Problem => ({
+  kind: "more",
+  many,
+  says: `As much is wrong with ${many === 1 ? "one more line" : `${many} more lines`}.`
 })
 
 const cutOff = ({ line = 0 }: Problem): Problem => ({

@@ -80,7 +80,8 @@ const ordered = (tracks: ReadonlyArray<Track>): ReadonlyArray<Track> => {
   const waiting = [...(below.get(undefined) ?? [])].toReversed()
   for (let track = waiting.pop(); track !== undefined; track = waiting.pop()) {
     found.push(track)
-    waiting.push(...(below.get(track.id) ?? []).toReversed())
+    // one by one: a run may start more of them than a call takes arguments
+    for (const next of (below.get(track.id) ?? []).toReversed()) waiting.push(next)
   }
   return found
 }

@@ -3,7 +3,7 @@
  * recordings add up, in any order and grouping.
  */
 import { type Incident, find } from "./incidents.ts"
-import { isTerminal, type Recorded, type Recording } from "../recording/Recording.ts"
+import { countOf, isTerminal, type Recorded, type Recording } from "../recording/Recording.ts"
 import * as Totals from "../recording/Totals.ts"
 
 /** How runs have ended that nobody in their recording has started. */
@@ -112,7 +112,7 @@ export const of = ({ events, problems }: Recording): Stats => {
   return {
     recordings: 1,
     events: events.length,
-    problems: problems.length,
+    problems: countOf(problems),
     runs: runsOf(events),
     turns,
     toolCalls,

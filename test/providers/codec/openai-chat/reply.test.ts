@@ -84,7 +84,7 @@ describe("usage and names", () => {
       {},
       { usage: null },
       { usage: {} },
-      { usage: { prompt_tokens: "7", completion_tokens: -1 } }
+      { usage: { prompt_tokens: "7", completion_tokens: null } }
     ]) {
       assert.deepStrictEqual(ok(whole({ content: "x" }, {}, absent)).usage, Usage.empty)
     }

@@ -30,7 +30,7 @@ export interface Said {
 }
 
 export interface Around {
-  readonly stdin?: string
+  readonly stdin?: string | Stream.Stream<Uint8Array>
   /** Whether its standard output is a terminal, and its standard input. */
   readonly isTerminal?: boolean
   readonly env?: Readonly<Record<string, string>>
@@ -56,7 +56,7 @@ export const kintsugi = (
   const stdio = Stdio.layerTest({
     stdout: () => text(out),
     stderr: () => text(err),
-    stdin: Stream.make(new TextEncoder().encode(stdin)),
+    stdin: typeof stdin === "string" ? Stream.make(new TextEncoder().encode(stdin)) : stdin,
     stdoutIsTerminal: Effect.succeed(isTerminal),
     stdinIsTerminal: Effect.succeed(isTerminal)
   })

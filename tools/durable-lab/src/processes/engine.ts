@@ -20,7 +20,8 @@ export const engineOn = (port: number, maxConnections = 1) => {
     connectTimeout: "1000 days"
   })
   return ClusterWorkflowEngine.layer.pipe(
-    Layer.provide(SingleRunner.layer({ runnerStorage: "memory" })),
+    // the storage stays in the context: `Durable.poll` asks it about a run that says nothing
+    Layer.provideMerge(SingleRunner.layer({ runnerStorage: "memory" })),
     Layer.provide(Digest.layerWebCrypto),
     Layer.provideMerge(client)
   )

@@ -79,12 +79,28 @@ const saidAbout = (field: Shape.Field, source: Source): Schema.Json | undefined 
   if (named !== undefined) return named[1]
   const choices = Shape.choicesOf(field.schema)
   if (choices !== undefined) return mentioned(choices, source.prose)
-  return source.prose.match(
-    new RegExp(`\\b${escaped(field.name)}\\b(?:\\s*[:=]\\s*|\\s+(?:is\\s+|of\\s+)?)["'\`]?([^\\s"'\`,;?!]+)`, "iu")
-  )?.[1]
+  return saidBehind(field.name, source.prose)
 }
 
-const escaped = (name: string): string => name.replace(/[^\p{L}\d]+|(?<=[\p{Ll}\d])(?=\p{Lu})/gu, "[\\s_-]*")
+/** `city: Paris`, `city is Paris`: the word behind a name, whose own words may be parted otherwise. */
+const saidBehind = (name: string, prose: string): string | undefined => {
+  const wanted = compact(name)
+  const words = Array.from(prose.matchAll(/[\p{L}\d]+/gu), ({ 0: word, index }) => ({ word, start: index }))
+  for (const [first, { start }] of words.entries()) {
+    let end = start
+    for (let at = first; at < words.length && end - start < wanted.length * 2; at++) {
+      const next = words[at]
+      if (next === undefined || /[^\s_-]/.test(prose.slice(end, next.start))) break
+      end = next.start + next.word.length
+      if (compact(prose.slice(start, end)) !== wanted || prose[start - 1] === "_" || prose[end] === "_") continue
+      const said = /^(?:\s*[:=]\s*|\s+(?:is\s+|of\s+)?)["'`]?([^\s"'`,;?!]+)/iu.exec(prose.slice(end))?.[1]
+      if (said !== undefined) return said
+    }
+  }
+  return undefined
+}
+
+const compact = (name: string): string => name.replaceAll(/[^\p{L}\d]+/gu, "").toLowerCase()
 
 const mentioned = (choices: ReadonlyArray<Schema.Json>, prose: string): Schema.Json | undefined =>
   choices.find(
@@ -217,4 +233,7 @@ const quotedIn = (prose: string): ReadonlyArray<string> =>
 
 /** Capitalised words after a preposition, or anywhere but at the start of a sentence. */
 const namesIn = (prose: string): ReadonlyArray<string> =>
-  Array.from(prose.matchAll(/(?<=[\p{Ll}\d,:]\s+)\p{Lu}[\p{L}\d'-]*(?:\s+\p{Lu}[\p{L}\d'-]*)*/gu), ([name]) => name)
+  Array.from(
+    prose.replaceAll(/\s+/g, " ").matchAll(/(?<=[\p{Ll}\d,:] )\p{Lu}[\p{L}\d'-]*(?: \p{Lu}[\p{L}\d'-]*)*/gu),
+    ([name]) => name
+  )

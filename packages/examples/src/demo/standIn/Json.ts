@@ -43,7 +43,8 @@ export const mend = (text: string): Document | undefined => {
 }
 
 /** Without the blanks between tokens; numbers and strings stay as they were written. */
-const compact = (json: string): string => json.replace(/("(?:[^"\\]|\\.)*")|\s+/gs, "$1")
+const compact = (json: string): string =>
+  json.replaceAll(/"(?:[^"\\]|\\.)*"?|\s+/gs, (token) => (token.startsWith('"') ? token : ""))
 
 /** Whether the text holds bytes that no text has: control characters, or what a decoder could not read. */
 export const isBinary = (text: string): boolean => {

@@ -44,7 +44,8 @@ export const hopelessness = (report: string): string => {
 
 const whole = (broken: string, mended: Document): Repair => ({ broken, mended, arguments: mended.text })
 
-const label = /^[ \t>*_#-]*(?:[a-z]+[ \t]+){0,2}(?:arguments?|args|input|params|parameters)\b[^:\n{[]*:/gim
+const label =
+  /^[ \t>*_#-]*(?:[a-z]+[ \t]+){0,2}(?:arguments?|args|input|params|parameters)\b[^:\r\n\u2028\u2029{[]*:/gim
 const nextLabel = /\n[ \t>*_#-]*[A-Z][\w ()'-]{0,40}:(?=\s)|\n[ \t]*\n/
 
 /** The arguments as they were sent: what stands under such a label, or else the first document that is no schema. */

@@ -2,6 +2,7 @@
 import * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
+import { tokenCount } from "../tokenCount.ts"
 
 /** What was told so far; later numbers hold all that came before them. */
 export type Counts = Readonly<Record<(typeof names)[number], number | undefined>>
@@ -12,14 +13,14 @@ const names = ["input", "cached", "written", "output", "thought"] as const
 export const read = (usage: Schema.Json | undefined, before?: Counts): Counts => {
   const later = (count: number | undefined, name: keyof Counts) =>
     count === undefined || count === 0 ? (before?.[name] ?? count) : count
-  const of = (key: string, name: keyof Counts) => later(Json.count(Json.field(usage, key)), name)
+  const of = (key: string, name: keyof Counts) => later(tokenCount(Json.field(usage, key)), name)
   return {
     input: of("input_tokens", "input"),
     cached: of("cache_read_input_tokens", "cached"),
     written: of("cache_creation_input_tokens", "written"),
     // it begins with a guess
-    output: Json.count(Json.field(usage, "output_tokens")) ?? before?.output,
-    thought: later(Json.count(Json.field(Json.field(usage, "output_tokens_details"), "thinking_tokens")), "thought")
+    output: tokenCount(Json.field(usage, "output_tokens")) ?? before?.output,
+    thought: later(tokenCount(Json.field(Json.field(usage, "output_tokens_details"), "thinking_tokens")), "thought")
   }
 }
 

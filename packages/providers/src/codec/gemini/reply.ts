@@ -16,6 +16,8 @@ export const remarks: ReadonlyArray<string> = ["groundingMetadata", "urlContextM
 export class PartReader {
   readonly #provider: string
   readonly #ids = new Set<string>()
+  /** The first number that may be free: those before it are used. */
+  #next = 0
   /** Whether unsigned thoughts have come that may go on. */
   #isThinking = false
 
@@ -90,7 +92,8 @@ export class PartReader {
     const prefix = responseId?.replaceAll(/[^\w-]/g, "").slice(0, maxPrefix) ?? ""
     const base = prefix === "" ? "call" : `call_${prefix}`
     let id = told ?? `${base}_${this.#ids.size}`
-    for (let next = this.#ids.size; this.#ids.has(id); next++) id = `${base}_${next}`
+    this.#next = Math.max(this.#next, this.#ids.size)
+    while (this.#ids.has(id)) id = `${base}_${this.#next++}`
     this.#ids.add(id)
     return id
   }

@@ -4,6 +4,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import { kept } from "../countsKept.ts"
 import * as Json from "../../transport/Json.ts"
+import { tokenCount } from "../tokenCount.ts"
 
 /**
  * The counts of a body or a chunk; `undefined` where none are told. The prompt includes what tools on Gemini's side put into
@@ -12,7 +13,7 @@ import * as Json from "../../transport/Json.ts"
 export const usageOf = (body: Schema.Json, before?: Usage.Usage): Usage.Usage | undefined => {
   const usage = Json.field(body, "usageMetadata")
   if (!Predicate.isObject(usage)) return undefined
-  const of = (key: string) => Json.count(Json.field(usage, key)) ?? 0
+  const of = (key: string) => tokenCount(Json.field(usage, key)) ?? 0
   return kept(before, {
     inputTokens: of("promptTokenCount") + of("toolUsePromptTokenCount"),
     outputTokens: of("candidatesTokenCount") + of("thoughtsTokenCount"),

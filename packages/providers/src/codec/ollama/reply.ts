@@ -4,11 +4,14 @@ import * as Usage from "@kintsugi/core/Usage"
 import type * as Schema from "effect/Schema"
 import type { Source } from "../../transport/Source.ts"
 import * as Json from "../../transport/Json.ts"
+import { tokenCount } from "../tokenCount.ts"
 
 /** The calls of a reply, from all of its lines. */
 export class Calls {
   readonly all: Array<Message.ToolCall> = []
   readonly #ids = new Set<string>()
+  /** The first number that may be free: those before it are used. */
+  #next = 0
   #time: string | undefined
 
   /** Adds a call of a line. An id that is missing, or another call's, is made up from the time of the first such line. */
@@ -18,7 +21,8 @@ export class Calls {
     this.#time ??= (Json.text(Json.field(line, "created_at")) ?? "").replaceAll(/\D/g, "").slice(0, maxTime)
     const base = this.#time === "" ? "call" : `call_${this.#time}`
     let id = Json.text(Json.field(call, "id")) ?? `${base}_${this.all.length}`
-    for (let next = this.all.length; this.#ids.has(id); next++) id = `${base}_${next}`
+    this.#next = Math.max(this.#next, this.all.length)
+    while (this.#ids.has(id)) id = `${base}_${this.#next++}`
     this.#ids.add(id)
     this.all.push({
       type: "tool-call",
@@ -48,8 +52,8 @@ export const finishOf = (reason: string | undefined, calls: boolean): Message.Fi
 /** Of a prompt that was in its cache, older servers do not tell the size. */
 export const usageOf = (line: Schema.Json): Usage.Usage =>
   Usage.make({
-    inputTokens: Json.count(Json.field(line, "prompt_eval_count")) ?? 0,
-    outputTokens: Json.count(Json.field(line, "eval_count")) ?? 0
+    inputTokens: tokenCount(Json.field(line, "prompt_eval_count")) ?? 0,
+    outputTokens: tokenCount(Json.field(line, "eval_count")) ?? 0
   })
 
 /** The kind of the item that says that the prompt was cut. */

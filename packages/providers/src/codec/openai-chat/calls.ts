@@ -31,11 +31,18 @@ const read = (piece: Schema.Json): Piece => {
 /** A call whose arguments are still coming. */
 interface OpenCall extends Piece {
   readonly index: number
+  readonly braces: Braces
 }
 
-/** Calls that come in pieces. */
+/** Calls that come in pieces. There may be many of them, so that each is looked up by what its pieces name. */
 export class Calls {
   readonly #open: Array<OpenCall> = []
+  /** The last call of an index, of an id, and of both. */
+  readonly #ofIndex = new Map<number, number>()
+  readonly #ofId = new Map<string, number>()
+  readonly #ofBoth = new Map<string, number>()
+  /** Above every index so far. */
+  #above = 0
 
   get size(): number {
     return this.#open.length
@@ -46,17 +53,26 @@ export class Calls {
     const { arguments: args, id, name } = read(piece)
     const at = this.#placeOf({ id, name, arguments: args }, told)
     const call = this.#open[at]
-    if (call === undefined) {
-      const index = told ?? this.#open.reduce((most, { index }) => Math.max(most, index + 1), 0)
-      this.#open.push({ index, id, name, arguments: joined(undefined, args) })
-    } else {
-      this.#open[at] = {
-        index: call.index,
-        id: call.id ?? id,
-        name: call.name ?? name,
-        arguments: joined(call.arguments, args)
-      }
+    const index = call?.index ?? told ?? this.#above
+    const braces = call?.braces ?? new Braces()
+    braces.add(args)
+    const place = call === undefined ? this.#open.length : at
+    this.#open[place] = {
+      index,
+      id: call?.id ?? id,
+      name: call?.name ?? name,
+      arguments: joined(call?.arguments, args),
+      braces
     }
+    this.#note(place, index, call?.id ?? id)
+  }
+
+  #note(place: number, index: number, id: string | undefined): void {
+    this.#above = Math.max(this.#above, index + 1)
+    noteLast(this.#ofIndex, index, place)
+    if (id === undefined) return
+    noteLast(this.#ofId, id, place)
+    noteLast(this.#ofBoth, `${index} ${id}`, place)
   }
 
   get all(): ReadonlyArray<Message.ToolCall> {
@@ -69,13 +85,12 @@ export class Calls {
    * no index is told, a name after arguments that were whole.
    */
   #placeOf(piece: Piece, told: number | undefined): number {
-    const ofIndex = ({ index }: OpenCall) => told === undefined || index === told
     if (piece.id !== undefined) {
-      const same = this.#open.findLastIndex((call) => ofIndex(call) && call.id === piece.id)
+      const same = (told === undefined ? this.#ofId.get(piece.id) : this.#ofBoth.get(`${told} ${piece.id}`)) ?? -1
       const call = this.#open[same]
       if (call !== undefined && !(told === undefined && begins(piece, call))) return same
     }
-    const last = this.#open.findLastIndex(ofIndex)
+    const last = (told === undefined ? this.#open.length - 1 : this.#ofIndex.get(told)) ?? -1
     const call = this.#open[last]
     if (call === undefined) return -1
     if (piece.id !== undefined && call.id !== undefined) return -1
@@ -83,13 +98,50 @@ export class Calls {
   }
 }
 
-const begins = (piece: Piece, call: Piece): boolean => {
-  if (piece.name === undefined || call.name === undefined) return false
-  return piece.name !== call.name || (isWhole(call.arguments) && Predicate.isTruthy(piece.arguments))
+const noteLast = <Key>(places: Map<Key, number>, key: Key, place: number): void => {
+  if ((places.get(key) ?? -1) < place) places.set(key, place)
 }
 
-const isWhole = (args: Schema.Json | undefined): boolean =>
-  Predicate.isObject(Predicate.isString(args) ? Result.getOrNull(Json.parse(args)) : args)
+const begins = (piece: Piece, call: OpenCall): boolean => {
+  if (piece.name === undefined || call.name === undefined) return false
+  return piece.name !== call.name || (call.braces.isWhole(call.arguments) && Predicate.isTruthy(piece.arguments))
+}
+
+/** Whether the arguments of a call are whole: each character is looked at once, and only what is closed is parsed, once. */
+class Braces {
+  #depth = 0
+  #isInString = false
+  #isEscaped = false
+  /** Whether the first object has ended. */
+  #isClosed = false
+  /** Whether more than blanks came behind it. */
+  #hasMore = false
+  #known: boolean | undefined
+
+  add(args: Schema.Json | undefined): void {
+    if (!Predicate.isString(args)) return
+    for (let at = 0; at < args.length && !this.#hasMore; at++) this.#read(args.charCodeAt(at))
+  }
+
+  isWhole(args: Schema.Json | undefined): boolean {
+    if (!Predicate.isString(args)) return Predicate.isObject(args)
+    if (!this.#isClosed || this.#hasMore) return false
+    return (this.#known ??= Predicate.isObject(Result.getOrNull(Json.parse(args))))
+  }
+
+  #read(code: number): void {
+    if (this.#isClosed) this.#hasMore = code > space
+    else if (this.#isEscaped) this.#isEscaped = false
+    else if (this.#isInString) {
+      this.#isInString = code !== quote
+      this.#isEscaped = code === backslash
+    } else if (code === quote) this.#isInString = true
+    else if (code === open) this.#depth++
+    else if (code === close) this.#isClosed = --this.#depth <= 0
+  }
+}
+
+const [space, quote, backslash, open, close] = [0x20, 0x22, 0x5c, 0x7b, 0x7d]
 
 /** Arguments come in pieces of text; some servers send them as an object, in one piece. */
 const joined = (before: Schema.Json | undefined, piece: Schema.Json | undefined): Schema.Json | undefined => {

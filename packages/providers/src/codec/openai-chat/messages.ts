@@ -145,6 +145,8 @@ const encodeAssistant = (message: Message.Assistant, provider: string, dialect: 
  */
 const sentCalls = ({ content }: Message.Assistant, maxLength: number): ReadonlyArray<SentCall> => {
   const used = new Set<string>()
+  /** The first number that may be free: those before it are used. */
+  let next = 0
   const settled = content.filter((part) => part.type === "settled-call")
   return settled.map(({ call, settlement }, index) => {
     const { id } = call
@@ -153,9 +155,10 @@ const sentCalls = ({ content }: Message.Assistant, maxLength: number): ReadonlyA
       return id.slice(0, maxLength - end.length) + end
     }
     let sent = id.length <= maxLength ? id : numbered(index)
-    // Mutant `place--` survives: accepted. Of two equal cut ids, the second gets another free number, which call and
+    // Mutant `next--` survives: accepted. Of two equal cut ids, the second gets another free number, which call and
     // result share either way
-    for (let place = index; used.has(sent); place++) sent = numbered(place)
+    next = Math.max(next, index)
+    while (used.has(sent)) sent = numbered(next++)
     used.add(sent)
     return { id: sent, call, settlement }
   })

@@ -9,6 +9,7 @@ import type { Answer } from "../../transport/Answer.ts"
 import * as Classify from "../../classify/Classify.ts"
 import type { Source } from "../../transport/Source.ts"
 import * as Json from "../../transport/Json.ts"
+import { tokenCount } from "../tokenCount.ts"
 import { kept } from "../countsKept.ts"
 import { modelOf } from "../modelName.ts"
 import * as Calls from "./calls.ts"
@@ -140,7 +141,7 @@ export const usageOf = (body: Schema.Json, before?: Usage.Usage): Usage.Usage | 
   const usage = [Json.field(body, "usage"), Json.field(ChatError.firstChoice(body), "usage")].find(Predicate.isObject)
   if (usage === undefined) return undefined
   const of = (...path: ReadonlyArray<string>) =>
-    Json.count(path.reduce<Schema.Json | undefined>((value, key) => Json.field(value, key), usage))
+    tokenCount(path.reduce<Schema.Json | undefined>((value, key) => Json.field(value, key), usage))
   return kept(before, {
     inputTokens: of("prompt_tokens") ?? 0,
     outputTokens: of("completion_tokens") ?? 0,

@@ -151,10 +151,13 @@ export const idsIn = ({ content }: Message.Assistant): ReadonlyArray<string> =>
 /** The ids under which the calls of one message are sent, no two of them alike. */
 export const callIds = (ids: ReadonlyArray<string>, time: number): ReadonlyArray<string> => {
   const used = new Set<string>()
+  /** The first time of each id that may be free: those before it are used. */
+  const times = new Map<string, number>()
   return ids.map((id) => {
-    let own = time
+    let own = times.get(id) ?? time
     while (used.has(callId(id, own))) own++
     const sent = callId(id, own)
+    times.set(id, own + 1)
     used.add(sent)
     return sent
   })

@@ -3,6 +3,7 @@ import type * as Usage from "@kintsugi/core/Usage"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import * as Json from "../../transport/Json.ts"
+import { tokenCount } from "../tokenCount.ts"
 
 /** The token counts of a response; `undefined` where none are told. */
 export const usageOf = (response: Schema.Json | undefined): Usage.Usage | undefined => {
@@ -10,10 +11,10 @@ export const usageOf = (response: Schema.Json | undefined): Usage.Usage | undefi
   if (!Predicate.isObject(usage)) return undefined
   const input = Json.field(usage, "input_tokens_details")
   return {
-    inputTokens: Json.count(Json.field(usage, "input_tokens")) ?? 0,
-    outputTokens: Json.count(Json.field(usage, "output_tokens")) ?? 0,
-    cachedInputTokens: Json.count(Json.field(input, "cached_tokens")) ?? 0,
-    cacheWriteTokens: Json.count(Json.field(input, "cache_write_tokens")) ?? 0,
-    reasoningTokens: Json.count(Json.field(Json.field(usage, "output_tokens_details"), "reasoning_tokens")) ?? 0
+    inputTokens: tokenCount(Json.field(usage, "input_tokens")) ?? 0,
+    outputTokens: tokenCount(Json.field(usage, "output_tokens")) ?? 0,
+    cachedInputTokens: tokenCount(Json.field(input, "cached_tokens")) ?? 0,
+    cacheWriteTokens: tokenCount(Json.field(input, "cache_write_tokens")) ?? 0,
+    reasoningTokens: tokenCount(Json.field(Json.field(usage, "output_tokens_details"), "reasoning_tokens")) ?? 0
   }
 }

@@ -1,11 +1,10 @@
 /** Which parts of an exchange are secrets, and how they are taken out of it. */
-import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
-import { mask as maskValues, type Mask } from "@kintsugi/core/Secrets"
+import * as Redaction from "@kintsugi/core/Redaction"
 
 /** What stands where a secret was. */
-export const mark = "<redacted>"
+export const mark = Redaction.mark
 
 const secretName =
   /authorization|cookie|(?:^|[-_])(?:(?:api|access)[-_]?)?key$|(?:^|[-_])(?:token|secret|pass(?:word|wd|phrase)?|pwd|signature|credentials?|session|sig|auth)(?:[-_]|$)/i
@@ -36,7 +35,7 @@ const shortestCookie = 8
 /** The secrets that were seen so far: whatever is noted is looked for everywhere. */
 export class Secrets {
   readonly #values = new Set<string>()
-  #mask: Mask | undefined
+  #redact: Redaction.Redactor | undefined
 
   /** Changes with each secret that is new. */
   get version(): number {
@@ -83,22 +82,26 @@ export class Secrets {
   #add(value: string): void {
     if (value === "" || this.#values.has(value)) return
     this.#values.add(value)
-    this.#mask = undefined
+    this.#redact = undefined
   }
 
   /** Without any of them, and without what shows by its shape to be a credential or the id of an organisation. */
   readonly text = (text: string): string => {
-    this.#mask ??= maskValues([...this.#values])
-    return ErrorCause.maskKeys(this.#mask(text)).replaceAll(account, mark)
+    this.#redact ??= Redaction.of([...this.#values])
+    return Redaction.own(this.#redact(text)).replaceAll(account, mark)
   }
 
   /** The same of what a form sends, in which fields that are called like a key are secrets. */
   readonly form = (text: string): string =>
     isForm.test(text)
       ? this.text(
-          text.replaceAll(/([^=&]+)=([^&]*)/g, (field, name: string) =>
-            isSecretParameter(decoded(name)) ? `${name}=${mark}` : field
-          )
+          text
+            .split("&")
+            .map((field) => {
+              const name = field.slice(0, field.indexOf("="))
+              return isSecretParameter(decoded(name)) ? `${name}=${mark}` : field
+            })
+            .join("&")
         )
       : this.text(text)
 

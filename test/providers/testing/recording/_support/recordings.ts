@@ -14,7 +14,7 @@ export const folder = Effect.acquireRelease(
 )
 
 /** A key that no masking rule knows by its form. */
-export const key = "correct-horse-battery-staple"
+export const key = "c0rrect-H0rse-b4ttery-5taple"
 
 type ModelAt = (
   url: string,

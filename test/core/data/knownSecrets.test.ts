@@ -1,20 +1,14 @@
-/** What of a secret can be found in foreign words. */
+/** Which texts show a secret whose value is known. */
 import { assert, describe, it } from "@effect/vitest"
-import { Source } from "@kintsugi/providers"
+import * as Redaction from "@kintsugi/core/Redaction"
 import { Redacted } from "effect"
 import * as fc from "fast-check"
-import { keeps } from "../_support/observers.ts"
-
-const source = (...secrets: ReadonlyArray<string>): Source.Source => ({
-  provider: "openai",
-  model: "m",
-  secrets: secrets.map((secret) => Redacted.make(secret))
-})
+import { keeps } from "../../providers/_support/observers.ts"
 
 const bytes = (text: string) => String.fromCharCode(...new TextEncoder().encode(text))
 const url64 = (text: string) => btoa(bytes(text)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
 
-/** A text that tells the secret to whoever reads it twice. */
+/** Texts from which a reader can get the secret. */
 const forms: ReadonlyArray<readonly [string, (secret: string) => string, (text: string) => string]> = [
   ["as it is", (secret) => secret, (text) => text],
   ["in JSON", (secret) => JSON.stringify(secret), (text) => text],
@@ -27,26 +21,26 @@ const forms: ReadonlyArray<readonly [string, (secret: string) => string, (text: 
   ["in base64 for URLs", (secret) => url64(`x:${secret}`), (text) => text]
 ]
 
-describe("a secret in foreign words [T8 P202]", () => {
+describe("a known value", () => {
   const secret = 'plantedKEY/abc+9=xyz"q\\é'
 
   for (const [what, write] of forms) {
-    it(`is masked ${what} [T8 P202]`, () => {
+    it(`is replaced ${what} [T8 P202 P1331]`, () => {
       const text = `before ${write(secret)} after`
-      const scrubbed = Source.scrub(source(secret), text)
+      const scrubbed = Redaction.of([secret])(text)
       assert.match(scrubbed, /^before .*<redacted>.* after$/)
       for (const piece of [secret.slice(0, 10), write(secret).slice(12, 28)]) assert.notInclude(scrubbed, piece)
     })
   }
 
-  it("is masked in every form, whatever it is and whatever stands around it [T8 P202]", () => {
+  it("is replaced in every form, whatever stands around it [T8 P202 P1331]", () => {
     const around = fc.string({ unit: fc.constantFrom(" ", ":", "\n", "}"), maxLength: 5 })
-    const secrets = fc.string({ minLength: 12, maxLength: 60 }).filter((text) => text.trim() === text)
+    const secrets = fc.string({ minLength: 20, maxLength: 60 }).filter((text) => text.trim() === text)
     fc.assert(
       fc.property(secrets, fc.constantFrom(...forms), around, around, (secret, [, write], before, after) => {
         const written = write(secret)
         const text = before + written + after
-        const scrubbed = Source.scrub(source(secret), text)
+        const scrubbed = Redaction.of([secret])(text)
         assert.include(scrubbed, "<redacted>")
         // of base64, at most what its neighbours have a part in stays
         assert.isAtMost(scrubbed.replaceAll("<redacted>", "").length, text.length - secret.length + 2)
@@ -54,30 +48,36 @@ describe("a secret in foreign words [T8 P202]", () => {
     )
   })
 
-  it("leaves no piece of itself, wherever it was cut [T8 P202]", () => {
-    const secrets = fc.stringMatching(/^[A-Z0-9+/_-]{16,60}$/)
+  it("leaves no piece of 8 characters, wherever another text has cut it [T8 P202 P1331]", () => {
+    const secrets = fc.stringMatching(/^(?:[A-Z]{1,3}[0-9]{1,3}[+/_-]?){6,20}$/).filter(({ length }) => length >= 20)
     fc.assert(
       fc.property(secrets, fc.nat(40), fc.nat(60), (secret, from, length) => {
         const piece = secret.slice(from, from + Math.max(8, length))
         fc.pre(piece.length >= 8)
-        keeps([Source.scrub(source("another-one", secret), `"${piece}"... and ${piece}`)], piece)
+        keeps([Redaction.of(["another-one-of-20-chars", secret])(`"${piece}"... and ${piece}`)], piece)
       })
     )
   })
 
-  it("is not what merely resembles it: words stay, and so does a text without it [T8 P202]", () => {
-    const told = "the development server is a placeholder for abc"
-    assert.strictEqual(Source.scrub(source("development-placeholder", "abc"), told), told)
+  it("is not what merely resembles it: words stay, and so does a text without it [T8 P202 P1331]", () => {
+    const told = "the development server is a placeholder for abc, password and Admin-2024"
+    const secrets = ["development-placeholder", "abc", "password", "Admin-2024", "shortsecret"]
+    assert.strictEqual(Redaction.of(secrets)(told), told)
     fc.assert(
       fc.property(fc.string(), (text) => {
-        assert.strictEqual(Source.scrub(source("\u{1F511}-never-in-a-string"), text), text)
+        assert.strictEqual(Redaction.of(["\u{1F511}-never-in-a-string"])(text), text)
       })
     )
   })
 
-  it("is searched for in a long text without delay, and not found behind what is quoted [T8 P202]", () => {
-    const quoted = Source.quote(source(secret), `${"x".repeat(990)}${secret}`.padEnd(5_000_000, "-"))
-    assert.isAtMost(quoted.length, 1001)
-    keeps([quoted], secret)
+  it("of a Redacted is shown by no text of the process, foreign or its own, nor are its parts [P1331]", () => {
+    const held = Redacted.make("Basic-plantedKEY/known=1234567")
+    const texts = () => ["Basic-plantedKEY/known=1234567", "part-OF-it-0815-4711"].map((secret) => `it says ${secret}.`)
+    assert.deepStrictEqual(texts().map(Redaction.own), texts())
+    Redaction.know(held, ["part-OF-it-0815-4711"])
+    Redaction.know(held)
+    for (const redact of [Redaction.own, Redaction.foreign])
+      for (const text of texts()) assert.strictEqual(redact(text), "it says <redacted>.")
+    assert.strictEqual(Redacted.value(held).length, 30)
   })
 })

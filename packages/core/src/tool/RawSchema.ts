@@ -8,29 +8,55 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 import * as SchemaRepresentation from "effect/SchemaRepresentation"
-import type * as Message from "./Message.ts"
+import * as Bounds from "../data/Bounds.ts"
+import type * as Message from "../data/Message.ts"
+import { InputTooLargeError } from "../errors/DoorError.ts"
+import { exceededBy } from "./schemaSize.ts"
 
 const TypeId = "~@kintsugi/core/RawSchema"
 
 /** A JSON Schema, of draft 2020-12 or draft-07: by its `$schema`, or by `definitions` where it has none. */
 export type RawSchema = Message.ToolSpec["parameters"]
 
+/** How a JSON Schema is read. */
+export interface Options {
+  /** How large it may be; a bound that is absent has its default (`Bounds`). */
+  readonly bounds?: Partial<Bounds.Bounds> | undefined
+  /** What an error calls it; `The JSON Schema` by default. */
+  readonly what?: string
+}
+
 /**
- * The codec of the values that a JSON Schema admits; never throws. It takes no part in what it cannot check: regular
- * expressions (those of a stranger may run for ever), conditions (`if`, `not`), `format`. A part of it that cannot be read is
- * open: any JSON passes there, and whoever wrote the schema has to check it in their own code.
+ * The codec of the values that a JSON Schema admits. It takes no part in what it cannot check: regular expressions (those of a
+ * stranger may run for ever), conditions (`if`, `not`), `format`. A part of it that cannot be read is open: any JSON passes there,
+ * and the code behind it has to check it. Throws an `InputTooLargeError` for a schema that is beyond a bound.
  */
-export const make = (schema: RawSchema): Schema.Codec<Schema.Json, unknown> => {
+export const make = (schema: RawSchema, options?: Options): Schema.Codec<Schema.Json, unknown> => {
+  const error = tooLarge(schema, options)
+  if (error !== undefined) throw error
   const { definitions, schema: root } = documentOf(schema)
   const codec = Result.getOrElse(imported(root, definitions), () => openedUp(root, definitions))
   return shownAs(codec, schema)
 }
 
-/** The same, of a JSON Schema that can be read as a whole; `undefined` for any other. */
+/** The same, of a JSON Schema that can be read as a whole and is within the default bounds; `undefined` for any other. */
 export const whole = (schema: RawSchema): Schema.Codec<Schema.Json, unknown> | undefined => {
+  if (tooLarge(schema) !== undefined) return undefined
   const { definitions, schema: root } = documentOf(schema)
   const codec = Result.getOrUndefined(imported(root, definitions))
   return codec === undefined ? undefined : shownAs(codec, schema)
+}
+
+/**
+ * Why a JSON Schema is not read: it has more bytes, is nested more deeply, or has more nodes once its references are followed than
+ * the bounds admit. `undefined` for a schema within them. The time that this takes is bounded too.
+ */
+export const tooLarge = (
+  schema: RawSchema,
+  { bounds, what = "The JSON Schema" }: Options = {}
+): InputTooLargeError | undefined => {
+  const exceeded = exceededBy(schema, Bounds.resolve(bounds))
+  return exceeded === undefined ? undefined : InputTooLargeError.beyond(what, exceeded)
 }
 
 /** A codec of any kind that models are shown by this JSON Schema. */

@@ -1,0 +1,31 @@
+/** What stands before a run that goes on from a snapshot: whose it is, whether it is unaltered, and that it goes on once. */
+import * as Effect from "effect/Effect"
+import { canonical, digestOf } from "../data/Digest.ts"
+import * as Identifier from "../data/Identifier.ts"
+import { genuine } from "../event/Genuine.ts"
+import { refused } from "../event/Refused.ts"
+import * as Snapshot from "../event/Snapshot.ts"
+import type { Admit } from "../run/Start.ts"
+
+/** Looks first, and claims last: what is refused for another reason can still be resumed. */
+export const admit: Admit = (agent, { again, audience, decisions = [], from }) =>
+  Effect.gen(function* () {
+    if (!("version" in from)) return
+    const what = `The snapshot of run '${from.runId}'`
+    if (from.agent !== agent) return yield* refused("other-agent", what)
+    if ((yield* Snapshot.Signing) !== undefined && !genuine.has(from)) return yield* refused("unsigned", what)
+    const verifiedFor = genuine.get(from)
+    if (audience !== undefined && verifiedFor !== undefined && canonical(audience) !== canonical(verifiedFor)) {
+      return yield* refused("bad-signature", what)
+    }
+    const known = audience ?? verifiedFor
+    for (const decided of decisions) {
+      yield* Snapshot.verifyDecision(decided, known === undefined ? {} : { audience: known })
+    }
+    const { claim } = yield* Snapshot.Claims
+    // older snapshots have no id
+    const snapshot = from.id ?? (yield* digestOf(Snapshot.toJson(from)))
+    // drawn where the run is: a replay of a durable run draws the same
+    const isMine = yield* claim({ snapshot, claimant: yield* Identifier.make })
+    if (!isMine && again !== true) return yield* refused("already-resumed", what)
+  })

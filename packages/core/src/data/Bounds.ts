@@ -1,0 +1,72 @@
+/** How large a schema or a value from outside may be before anything expands it. */
+
+/** Each bound has a default; a bound that is given takes its place. */
+export interface Bounds {
+  /** Levels of nesting, of a schema after its references and of a value; 128 by default, 512 at most. */
+  readonly depth: number
+  /** Nodes of a schema after its references; 20,000 by default. */
+  readonly nodes: number
+  /** Bytes of a schema as JSON in UTF-8; 256 KiB by default. */
+  readonly bytes: number
+}
+
+/** The bound that something is beyond. */
+export interface Exceeded {
+  readonly bound: keyof Bounds
+  readonly limit: number
+}
+
+/** 128 levels, 20,000 nodes, 256 KiB. */
+export const defaults: Bounds = { depth: 128, nodes: 20_000, bytes: 256 * 1024 }
+
+/** The largest bound of the depth: deeper than that, code that follows a schema or a value comes near the end of the stack. */
+export const deepest = 512
+
+/** The bounds that are given, and the defaults for the others. Throws a `RangeError` for a senseless bound. */
+export const resolve = (given: Partial<Bounds> = {}): Bounds => {
+  const bounds = { ...defaults, ...given }
+  for (const [bound, limit] of Object.entries(bounds)) {
+    const most = bound === "depth" ? deepest : Number.MAX_SAFE_INTEGER
+    if (Number.isSafeInteger(limit) && limit >= 1 && limit <= most) continue
+    throw new RangeError(`Bounds: ${bound} must be an integer from 1 to ${most}, got ${String(limit)}`)
+  }
+  return bounds
+}
+
+/** Whether JSON is nested in more levels than that. A list or an object is one level. Does not recurse. */
+export const isDeeper = (value: unknown, levels: number): boolean => {
+  let level = new Set<object>(isNode(value) ? [value] : [])
+  for (let depth = 1; level.size > 0; depth++) {
+    if (depth > levels) return true
+    const below = new Set<object>()
+    for (const one of level) for (const item of Object.values(one)) if (isNode(item)) below.add(item)
+    level = below
+  }
+  return false
+}
+
+/** Whether JSON has more bytes than that when it is written in UTF-8. Stops there, and does not recurse. */
+export const isLonger = (value: unknown, bytes: number): boolean => {
+  const encoder = new TextEncoder()
+  const lengthOf = (text: string) => (text.length > bytes ? text.length : encoder.encode(JSON.stringify(text)).length)
+  const open: Array<unknown> = [value]
+  let length = 0
+  while (open.length > 0 && length <= bytes) {
+    const one = open.pop()
+    if (Array.isArray(one)) {
+      length += one.length + 1
+      for (const item of one) open.push(item)
+    } else if (isNode(one)) {
+      const entries = Object.entries(one)
+      // a colon and a comma for each
+      length += 2 * entries.length + 1
+      for (const [key, item] of entries) {
+        length += lengthOf(key)
+        open.push(item)
+      }
+    } else length += typeof one === "string" ? lengthOf(one) : String(one).length
+  }
+  return length > bytes
+}
+
+const isNode = (value: unknown): value is object => typeof value === "object" && value !== null

@@ -1,0 +1,198 @@
+/** Places of foreign texts in which a credential stands: headers, user info of URLs, parameters, fields of JSON. */
+import { type Alphabet, alphabetOf, alphabets, isIn, isLetterOrDigit, type Range, type Runs } from "./textRuns.ts"
+
+const printable = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index)).join("")
+
+const without = (characters: string): Alphabet =>
+  alphabetOf([...printable].filter((character) => !characters.includes(character)).join(""))
+
+/** What a name is written with. */
+const names = alphabets.dotted
+/** A value in a header, up to a blank or a mark. */
+const headerValue = without("\"'<>,;`\\{}")
+const cookieValue = without("\"'<>`\\")
+const parameterValue = without("\"'<>`\\&#;,()[]{}")
+/** What user info is written with, and what may stand in a password that is not escaped. */
+const userInfo = without("\"'<>/@:?#`\\")
+const unescaped = without("\"'<>`\\")
+const credential = alphabetOf(`${printable.replaceAll(/[^\w.~+/=-]/g, "")}`)
+
+const longestName = 40
+
+/** The credentials in a text. `isCut`: the text goes on behind its end, so that what is open there may be closed. */
+export const placesIn = (runs: Runs, isCut: boolean): ReadonlyArray<Range> => {
+  const { text } = runs
+  const found: Array<Range> = []
+  let behind = 0
+  const add = (range: Range | undefined): void => {
+    if (range === undefined || range[1] <= range[0]) return
+    found.push(range)
+    behind = Math.max(behind, range[1])
+  }
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (at < behind) continue
+    if (code === 58 || code === 61)
+      add(code === 58 && text.startsWith("//", at + 1) ? userInfoAt(runs, at, isCut) : namedAt(runs, at))
+    else if (code === 66 || code === 98) add(schemeAt(runs, at))
+  }
+  return found
+}
+
+/** A credential with its scheme where no header names it: only if it cannot be a word. */
+const schemeAt = (runs: Runs, at: number): Range | undefined => {
+  const { text } = runs
+  if (at > 0 && isLetterOrDigit(text.charCodeAt(at - 1))) return undefined
+  const scheme = text.slice(at, at + 7).toLowerCase()
+  const from = scheme.startsWith("bearer ") ? at + 7 : scheme.startsWith("basic ") ? at + 6 : -1
+  if (from < 0) return undefined
+  const to = runs.end(credential, from)
+  const value = text.slice(from, to)
+  const isCredential = from === at + 6 ? isBasic(value) : value.length >= 16 && isMixed(value)
+  return isCredential ? [from, to] : undefined
+}
+
+/** Whether a text is the base64 of `user:password`. */
+const isBasic = (value: string): boolean => {
+  if (value.length < 8) return false
+  try {
+    const pair = atob(value.replace(/\.$/, ""))
+    return pair.includes(":") && /^[\x20-\x7e]*$/.test(pair)
+  } catch {
+    return false
+  }
+}
+
+/** Letters and digits, as no word of a sentence has them. */
+const isMixed = (value: string): boolean => /\d/.test(value.slice(0, 64)) && /[a-zA-Z]/.test(value.slice(0, 64))
+
+const headers = /^(?:(?:proxy-)?authorization|(?:x-)?(?:[a-z]{1,10}-)?api-key|x-auth-token|(?:set-)?cookie)$/
+
+/** Of parameters: their values are always credentials, or may be other things. */
+const strictParameter =
+  /^(?:api[-_]?key|(?:access|auth|refresh|id|session|security|x-amz-security)[-_]?token|(?:client[-_]?)?secret|passw(?:or)?d|pwd|sig|(?:x-(?:amz|goog)-)?signature|x-(?:amz|goog)-credential|(?:secret|private)[-_]?key)$/
+const looseParameter = /^(?:key|token|auth|session(?:id)?|sid|credentials?|code)$/
+
+/** Of settings: in prose these words stand before other things as well. */
+const assigned =
+  /^(?:(?:[a-z\d]{1,20}[-_])?api[-_]?key|(?:access|auth|refresh)[-_]?token|client[-_]?secret|passw(?:or)?d|passphrase|pwd|secret[-_]?key)$/
+
+/** Of fields in JSON. */
+const secretField =
+  /^(?:api[-_]?key|(?:access|auth|refresh|id)[-_]?token|(?:client[-_]?)?secret|passw(?:or)?d|pwd|(?:secret|private|account)[-_]?key|authorization)$/
+
+/** What `name: value` or `name=value` says, whose sign is at `at`. */
+const namedAt = (runs: Runs, at: number): Range | undefined => {
+  const { text } = runs
+  const isColon = text.charCodeAt(at) === 58
+  const quote = quoteBefore(text, at)
+  let from = at - quote.length
+  const least = Math.max(0, from - longestName)
+  while (from > least && isIn(names, text.charCodeAt(from - 1))) from--
+  const name = text.slice(from, at - quote.length).toLowerCase()
+  if (name === "") return undefined
+  if (headers.test(name)) {
+    const found = headerAt(runs, at + 1, name.endsWith("cookie"))
+    if (found !== undefined) return found
+  }
+  if (isColon && quote !== "") return secretField.test(name) ? fieldAt(text, at + 1, quote) : undefined
+  const parameter = parameterAt(text, from, name)
+  if (!isColon && parameter !== undefined) {
+    const to = runs.end(parameterValue, at + 1)
+    if (strictParameter.test(parameter)) return [at + 1, to]
+    return looseParameter.test(parameter) && to - at > 8 && isMixed(text.slice(at + 1, to)) ? [at + 1, to] : undefined
+  }
+  return assigned.test(name) || (!isColon && name === "token") ? assignedAt(runs, at + 1) : undefined
+}
+
+/** The name of a parameter of a URL, of a form or of a connection string; `undefined` where no other one stands before it. */
+const parameterAt = (text: string, from: number, name: string): string | undefined => {
+  if (text[from - 1] === "%" && /^(?:26|3b|3f)/.test(name)) return name.slice(2)
+  return /^[?&;]$/.test(text[from - 1] ?? "") ? name : undefined
+}
+
+/** What a setting or a line of a log assigns: only if it cannot be a word. */
+const assignedAt = (runs: Runs, at: number): Range | undefined => {
+  const { text } = runs
+  const from = at + (/^ ?["']?/.exec(text.slice(at, at + 2))?.[0].length ?? 0)
+  const to = runs.end(parameterValue, from)
+  return to - from >= 6 && isMixed(text.slice(from, to)) ? [from, to] : undefined
+}
+
+/** The quote before `at`, with the backslash of JSON within JSON. */
+const quoteBefore = (text: string, at: number): string =>
+  /\\?["']$/.exec(text.slice(Math.max(0, at - 2), at))?.[0] ?? ""
+
+/** The value of a header: of a credential with its scheme the credential. */
+const headerAt = (runs: Runs, at: number, isCookie: boolean): Range | undefined => {
+  const { text } = runs
+  const from = at + (/^[ \t\\"']{0,4}/.exec(text.slice(at, at + 4))?.[0].length ?? 0)
+  if (isCookie) return [from, cookiesEnd(runs, from)]
+  const to = runs.end(headerValue, from)
+  const value = text.slice(from, to)
+  const next = to + 1
+  if (/^[a-z][a-z\d-]{1,20}$/i.test(value) && text[to] === " ") {
+    const end = runs.end(headerValue, next)
+    const last = text.slice(next, end)
+    return isPlaceholder(last) || (isWord(last) && text[end] === " ") ? undefined : [next, end]
+  }
+  return value.length >= 8 && isMixed(value) ? [from, to] : undefined
+}
+
+const isWord = (value: string): boolean => /^[a-z]{0,30}[.:)]?$/i.test(value)
+
+const isPlaceholder = (value: string): boolean =>
+  value.length < 6 || /^[$%]/.test(value) || /^(?:tokens?|auth\w{0,12}|required|credentials?|header)\W?$/i.test(value)
+
+/** Cookies are pairs with a semicolon and a blank between them. */
+const cookiesEnd = (runs: Runs, from: number): number => {
+  const { text } = runs
+  let to = runs.end(cookieValue, from)
+  while (text[to - 1] === ";" && text[to] === " ") to = runs.end(cookieValue, to + 1)
+  return to > from && text.slice(from, Math.min(to, from + 256)).includes("=") ? to : from
+}
+
+/** A text in JSON, as far as its closing quote; a sentence or the name of a type is none. */
+const fieldAt = (text: string, at: number, quote: string): Range | undefined => {
+  const from = at + (/^[ \t]{0,2}/.exec(text.slice(at, at + 2))?.[0].length ?? 0)
+  if (!text.startsWith(quote, from)) return undefined
+  const start = from + quote.length
+  let to = text.indexOf(quote, start)
+  while (to > 0 && quote.length === 1 && text[to - 1] === "\\") to = text.indexOf(quote, to + 1)
+  const end = to < 0 ? text.length : to
+  const value = text.slice(start, Math.min(end, start + 64))
+  return value.length >= 6 && !/^[\w.-]*\s/.test(value) && /[^a-z]/i.test(value) && !value.startsWith("<")
+    ? [start, end]
+    : undefined
+}
+
+/** The user info of a URL whose colon is at `at`: with a password, or as long as a token. */
+const userInfoAt = (runs: Runs, at: number, isCut: boolean): Range | undefined => {
+  const { text } = runs
+  if (at === 0 || !isLetterOrDigit(text.charCodeAt(at - 1))) return undefined
+  const from = at + 3
+  const to = runs.end(userInfo, from)
+  if (text[to] === "@") {
+    const user = text.slice(from, to)
+    return user.length >= 12 && isMixed(user) ? [from, to] : undefined
+  }
+  if (text[to] !== ":" || isPort(text, to + 1)) return undefined
+  const last = runs.end(unescaped, from)
+  const sign = lastSign(runs, from, last)
+  if (sign > to) return [from, sign]
+  return isCut && last === text.length ? [from, last] : undefined
+}
+
+const isPort = (text: string, at: number): boolean => /^\d{1,5}(?:[/?#\s]|$)/.test(text.slice(at, at + 6))
+
+const signs = new WeakMap<Runs, { readonly to: number; readonly sign: number }>()
+
+/** The last `@` before `to`, the end of a run: it is looked for once in each. */
+const lastSign = (runs: Runs, from: number, to: number): number => {
+  const known = signs.get(runs)
+  if (known?.to === to) return known.sign
+  let sign = to - 1
+  while (sign > from && runs.text[sign] !== "@") sign--
+  signs.set(runs, { to, sign: sign > from ? sign : -1 })
+  return sign > from ? sign : -1
+}

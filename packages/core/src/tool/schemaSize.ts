@@ -1,0 +1,207 @@
+/** How large a JSON Schema becomes when its references are followed: counted before anything follows them. */
+import * as Predicate from "effect/Predicate"
+import * as Bounds from "../data/Bounds.ts"
+
+type Node = { readonly [key: string]: unknown }
+
+/** The bound that a schema is beyond, if it is beyond one. Takes no more steps than it may have nodes. */
+export const exceededBy = (schema: Node, bounds: Bounds.Bounds): Bounds.Exceeded | undefined => {
+  const { bytes, depth } = bounds
+  if (Bounds.isLonger(schema, bytes)) return { bound: "bytes", limit: bytes }
+  if (Bounds.isDeeper(schema, depth)) return { bound: "depth", limit: depth }
+  return new Expansion(schema, bounds).exceeded()
+}
+
+/** Nodes, and levels of them. */
+interface Size {
+  readonly nodes: number
+  readonly depth: number
+}
+
+/** What holds at one place: the parts that hold together there, and the choices that each hold together with them. */
+interface Place {
+  readonly parts: ReadonlyArray<Node>
+  readonly choices: ReadonlyArray<ReadonlyArray<unknown>>
+  readonly followed: ReadonlyArray<object>
+}
+
+class Expansion {
+  readonly #root: Node
+  readonly #bounds: Bounds.Bounds
+  /** What references point to, once it is counted. */
+  readonly #known = new Map<object, Size>()
+  /** What is being counted: a reference to it is one that names itself, and is one node. */
+  readonly #open = new Set<object>()
+  #steps = 0
+  #beyond: keyof Bounds.Bounds | undefined
+
+  constructor(root: Node, bounds: Bounds.Bounds) {
+    this.#root = root
+    this.#bounds = bounds
+  }
+
+  exceeded(): Bounds.Exceeded | undefined {
+    this.#open.add(this.#root)
+    const { nodes } = this.#size([this.#root], 1)
+    if (nodes > this.#bounds.nodes) this.#beyond ??= "nodes"
+    return this.#beyond === undefined ? undefined : { bound: this.#beyond, limit: this.#bounds[this.#beyond] }
+  }
+
+  /** Of schemas that hold together at one place. */
+  #size(schemas: ReadonlyArray<unknown>, level: number): Size {
+    if (level > this.#bounds.depth) this.#beyond ??= "depth"
+    const only = this.#beyond === undefined ? onlyReference(schemas) : undefined
+    if (only !== undefined) return this.#reference(only, level)
+    const { choices, followed, parts } = this.#placeOf(schemas)
+    if (this.#beyond !== undefined) return none
+    for (const target of followed) this.#open.add(target)
+    let nodes = parts.reduce((sum, part) => sum + 1 + listOf(part["enum"]).length, 0)
+    let depth = 0
+    const add = (below: ReadonlyArray<unknown>) => {
+      const size = this.#size(below, level + 1)
+      // what holds together is brought together pair by pair
+      nodes += size.nodes * below.length
+      depth = Math.max(depth, size.depth)
+    }
+    const beside = choices.length === 0 ? [] : parts.map(withoutPlace).filter(isConstraint)
+    for (const choice of choices) for (const one of choice) add([...beside, one])
+    if (choices.length === 0) {
+      const children = childrenOf(parts)
+      // each part is held against each place
+      nodes += children.size * (parts.length - 1)
+      if (nodes > this.#bounds.nodes) this.#beyond ??= "nodes"
+      else for (const below of withFurther(children, parts).values()) add(below)
+    }
+    for (const target of followed) this.#open.delete(target)
+    return { nodes, depth: depth + 1 }
+  }
+
+  /** A reference that stands alone is expanded once. */
+  #reference(ref: string, level: number): Size {
+    const target = this.#at(ref)
+    this.#step()
+    if (target === undefined || this.#open.has(target)) return leaf
+    const known = this.#known.get(target)
+    if (known !== undefined) {
+      if (level + known.depth > this.#bounds.depth) this.#beyond ??= "depth"
+      return known
+    }
+    this.#open.add(target)
+    const { depth, nodes } = this.#size([target], level + 1)
+    this.#open.delete(target)
+    const size = { nodes: nodes + 1, depth: depth + 1 }
+    this.#known.set(target, size)
+    return size
+  }
+
+  #placeOf(schemas: ReadonlyArray<unknown>): Place {
+    const parts: Array<Node> = []
+    const choices: Array<ReadonlyArray<unknown>> = []
+    const followed = new Set<object>()
+    const all = [...schemas]
+    for (const one of all) {
+      if (this.#beyond !== undefined) break
+      this.#step()
+      if (!isNode(one)) continue
+      parts.push(one)
+      const target = Predicate.isString(one["$ref"]) ? this.#at(one["$ref"]) : undefined
+      if (target !== undefined && !this.#open.has(target)) {
+        followed.add(target)
+        all.push(target)
+      }
+      for (const part of listOf(one["allOf"])) all.push(part)
+      for (const choice of [listOf(one["anyOf"]), listOf(one["oneOf"])]) if (choice.length > 0) choices.push(choice)
+    }
+    return { parts, choices, followed: [...followed] }
+  }
+
+  #step(): void {
+    if (++this.#steps > this.#bounds.nodes) this.#beyond ??= "nodes"
+  }
+
+  /** By its JSON pointer. */
+  #at(ref: string): Node | undefined {
+    if (!ref.startsWith("#")) return undefined
+    let node: unknown = this.#root
+    for (const token of ref.slice(1).split("/").slice(1)) {
+      const key = decoded(token).replaceAll("~1", "/").replaceAll("~0", "~")
+      node = Predicate.isObjectOrArray(node) && Object.hasOwn(node, key) ? Reflect.get(node, key) : undefined
+    }
+    return isNode(node) ? node : undefined
+  }
+}
+
+const none: Size = { nodes: 0, depth: 0 }
+const leaf: Size = { nodes: 1, depth: 1 }
+
+const isNode = (value: unknown): value is Node => Predicate.isObject(value)
+
+const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
+
+const mapOf = (value: unknown): Node => (isNode(value) ? value : {})
+
+const decoded = (token: string): string => {
+  try {
+    return decodeURIComponent(token)
+  } catch {
+    return token
+  }
+}
+
+/** The reference that schemas are, if they are nothing else: what stands beside it describes, or is a list of one. */
+const onlyReference = (schemas: ReadonlyArray<unknown>): string | undefined => {
+  let [one, ...others] = schemas
+  while (others.length === 0 && isNode(one) && !isConstraint(one)) {
+    const all: ReadonlyArray<unknown> = listOf(one["allOf"])
+    if (Predicate.isString(one["$ref"])) return all.length === 0 ? one["$ref"] : undefined
+    ;[one, ...others] = all
+  }
+  return undefined
+}
+
+const isConstraint = (schema: Node): boolean => Object.keys(schema).some((key) => constrains.has(key))
+
+/** The keywords that say what a place admits, but for references and lists of what holds together. */
+const constrains: ReadonlySet<string> = new Set(
+  `type const enum properties required additionalProperties patternProperties propertyNames items prefixItems anyOf oneOf
+  additionalItems minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems
+  minProperties maxProperties not`.split(/\s+/)
+)
+
+/** A part beside a choice, whose own references and choices are at hand already. */
+const withoutPlace = ({ $ref: _ref, allOf: _all, anyOf: _any, oneOf: _one, ...part }: Node): Node => part
+
+/** What holds together at each place below: at each property, at each item. */
+const childrenOf = (parts: ReadonlyArray<Node>): Map<string, Array<unknown>> => {
+  const places = new Map<string, Array<unknown>>()
+  const put = (place: string, schema: unknown) => {
+    const there = places.get(place)
+    if (there === undefined) places.set(place, [schema])
+    else there.push(schema)
+  }
+  for (const part of parts) {
+    for (const keyword of ["properties", "patternProperties"]) {
+      for (const [name, schema] of Object.entries(mapOf(part[keyword]))) put(`${keyword} ${name}`, schema)
+    }
+    for (const keyword of ["additionalProperties", "propertyNames", "additionalItems", "items"]) {
+      if (isNode(part[keyword])) put(keyword, part[keyword])
+    }
+    // the older draft has the items of a tuple elsewhere
+    for (const list of [listOf(part["prefixItems"]), listOf(part["items"])]) {
+      list.forEach((schema, index) => put(`prefixItems ${index}`, schema))
+    }
+  }
+  return places
+}
+
+/** What a part says of further properties holds for those that only other parts name. */
+const withFurther = (places: Map<string, Array<unknown>>, parts: ReadonlyArray<Node>): Map<string, Array<unknown>> => {
+  if (parts.length === 1) return places
+  for (const part of parts) {
+    const further = part["additionalProperties"]
+    if (!isNode(further)) continue
+    const own = new Set(Object.keys(mapOf(part["properties"])).map((name) => `properties ${name}`))
+    for (const [place, schemas] of places) if (place.startsWith("properties ") && !own.has(place)) schemas.push(further)
+  }
+  return places
+}

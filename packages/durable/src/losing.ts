@@ -1,0 +1,92 @@
+/** Rows of a run may be deleted while it goes on. A run that finds a gap ends: it neither waits for ever, nor does anything again. */
+import * as DurableDeferred from "effect/workflow/DurableDeferred"
+import type * as Workflow from "effect/workflow/Workflow"
+import { WorkflowEngine, WorkflowInstance } from "effect/workflow/WorkflowEngine"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
+import type * as Schema from "effect/Schema"
+import { DoorError } from "@kintsugi/core"
+import type { Replay } from "./recording.ts"
+import { rowsOf, stepId } from "./rows.ts"
+
+/** What a step gives that is done anew although it was recorded before. */
+export const again = { instant: -1, text: "again" } as const
+
+/** Ends the run, past everything that handles failures. */
+export const lose = ({ executionId }: Pick<Replay, "executionId">, missing: string): Effect.Effect<never> =>
+  Effect.die(DoorError.RunLostError.of(executionId, missing))
+
+const resultOf = <S extends Schema.Constraint, E extends Schema.Constraint>(
+  { engine, instance }: Replay,
+  deferred: DurableDeferred.DurableDeferred<S, E>
+) => Effect.provideService(engine.deferredResult(deferred), WorkflowInstance, instance)
+
+const noteOf = (name: string) => DurableDeferred.make(`${name}/noted`)
+
+/** Whether it is noted that a step was recorded. */
+export const isNoted = (replay: Replay, name: string): Effect.Effect<boolean> =>
+  Effect.map(resultOf(replay, noteOf(name)), Option.isSome)
+
+/** Notes that a step is recorded, in a row of another kind, which is laid down after that of the step. */
+export const note = ({ engine, executionId, instance }: Replay, name: string): Effect.Effect<void> => {
+  const token = DurableDeferred.tokenFromExecutionId(noteOf(name), { workflow: instance.workflow, executionId })
+  return DurableDeferred.done(noteOf(name), { token, exit: Exit.void }).pipe(
+    Effect.provideService(WorkflowEngine, engine),
+    Effect.provideService(WorkflowInstance, instance)
+  )
+}
+
+/** Ends a run that has gone on behind what is no longer there: it would wait for that once more. */
+export const stillThere = <S extends Schema.Constraint, E extends Schema.Constraint>(
+  replay: Replay,
+  name: string,
+  deferred: DurableDeferred.DurableDeferred<S, E>
+): Effect.Effect<void> => {
+  const { rows } = replay
+  if (rows === undefined) return Effect.void
+  const isGone = Effect.map(resultOf(replay, deferred), Option.isNone)
+  return Effect.flatMap(rows.has("activity", stepId(`${name}/over`)), (wasOver) =>
+    wasOver
+      ? Effect.flatMap(isGone, (isGone) => (isGone ? lose(replay, `what ended '${name}'`) : Effect.void))
+      : Effect.void
+  )
+}
+
+/** How long a step may wait for its engine before its row is looked at, the first time and later on. */
+const first = Duration.seconds(10)
+const longest = Duration.minutes(1)
+
+/**
+ * Ends a run of which a step has no reply left. The engine has that step done already, and waits for the reply: it tells nothing, so its
+ * storage is asked.
+ */
+export const orLost = <A, E, R>(
+  replay: Replay,
+  self: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | DoorError.RunLostError, R> => {
+  const { clock, executionId, rows, taken, waiting } = replay
+  if (rows === undefined) return self
+  const looking = Effect.gen(function* () {
+    for (let pause = first; ; pause = Duration.min(Duration.times(pause, 2), longest)) {
+      yield* clock.sleep(pause)
+      for (const step of waiting) {
+        if (!(yield* rows.isLost("activity", stepId(step)))) continue
+        // nothing is recorded any more of what is under way
+        taken.isSo = true
+        return yield* Effect.fail(DoorError.RunLostError.of(executionId, `what came of step '${step}'`))
+      }
+    }
+  })
+  return Effect.raceFirst(self, Effect.provideService(looking, Clock.Clock, clock))
+}
+
+/** Fails where the row is gone that holds how a run stands. */
+export const demandRow = (workflow: Workflow.Any, executionId: string): Effect.Effect<void, DoorError.RunLostError> =>
+  Effect.gen(function* () {
+    const rows = yield* rowsOf(workflow, executionId)
+    if (rows === undefined || !(yield* rows.isLost("run", ""))) return
+    return yield* Effect.fail(DoorError.RunLostError.of(executionId, "how it stands"))
+  })

@@ -1,0 +1,60 @@
+/** By which names the backend is reached, and who may decide about approvals. */
+import { Context, Effect, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { HttpApiError } from "effect/http-api"
+
+export interface Access {
+  /** Names in the header `Host`, without a port. */
+  readonly hosts: ReadonlySet<string>
+  /** Without one, no decision is taken. */
+  readonly token: Redacted.Redacted | undefined
+}
+
+export const localHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"])
+
+/** By default it is reached on the machine itself, and no decision is taken. */
+export const Access = Context.Reference<Access>("examples/backend/Access", {
+  defaultValue: () => ({ hosts: localHosts, token: undefined })
+})
+
+class Misdirected extends HttpApiError.Problem<Misdirected>()("Misdirected", {
+  type: "about:blank",
+  status: 421,
+  title: "Misdirected Request"
+}) {}
+
+/** The name in a `Host`, which has to be nothing but a name and a port. */
+const nameIn = (host: string): string => /^(\[[\da-f:.]+\]|[\w.-]+)(?::\d+)?$/i.exec(host)?.[1]?.toLowerCase() ?? ""
+
+/**
+ * For all routes: a page of another site may have its own name lead to this server (DNS rebinding). Then the browser takes the server for
+ * that site, and lets the page read all of it; the name in `Host` is the other one still.
+ */
+export const layer = HttpRouter.middleware(
+  Effect.map(
+    Access,
+    ({ hosts }) =>
+      (handling) =>
+        Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+          hosts.has(nameIn(headers["host"] ?? ""))
+            ? Effect.map(handling, asking)
+            : HttpServerRespondable.toResponse(new Misdirected())
+        )
+  ),
+  { global: true }
+)
+
+/** Who is refused without a token learns which kind is needed. */
+const asking = (response: HttpServerResponse.HttpServerResponse) =>
+  response.status === 401 ? HttpServerResponse.setHeader(response, "www-authenticate", "Bearer") : response
+
+const bytes = (text: Redacted.Redacted): Uint8Array => new TextEncoder().encode(Redacted.value(text))
+
+/** Whether a token is the right one. How long that takes tells nothing about where the two differ. */
+export const isRight = ({ token }: Access, given: Redacted.Redacted): boolean => {
+  if (token === undefined) return false
+  const [right, tried] = [bytes(token), bytes(given)]
+  let difference = right.length ^ tried.length
+  for (let at = 0; at < right.length; at++) difference |= (right[at] ?? 0) ^ (tried[at] ?? 0)
+  return difference === 0
+}

@@ -1,0 +1,62 @@
+/** core: coercion. */
+import { Result, Schema } from "effect"
+import * as Coercion from "../../../packages/core/src/coercion/Coercion.ts"
+import * as Issues from "../../../packages/core/src/coercion/Issues.ts"
+import { type Growth, PartialJson } from "../../../packages/core/src/coercion/PartialJson.ts"
+import { failingIn, isAbsence } from "../../../packages/core/src/coercion/failing.ts"
+import { numberOf, spellingsIn } from "../../../packages/core/src/coercion/number.ts"
+import { misfits, texts, values } from "./data.ts"
+import { each, grows, reached, type Table } from "./entry.ts"
+
+/** What the repair of a text looks at, and nothing beyond. */
+const repaired = 32 * 1024
+
+const decodeFor = (codec: Schema.Codec<unknown, unknown>) => (value: Schema.Json) =>
+  Result.mapError(Schema.decodeUnknownResult(codec, { errors: "all" })(value), ({ issue }) => issue)
+
+const wanted = [
+  Schema.Array(Schema.Finite),
+  Schema.Record(Schema.String, Schema.String),
+  Schema.Struct({ a: Schema.optionalKey(Schema.Struct({ b: Schema.Finite })) })
+].map(decodeFor)
+
+const anything = (): Growth => ({ kind: "whole", decode: (json) => Result.succeed(json) })
+const seen = (): Growth => ({ kind: "object", field: () => () => ({ kind: "text" }) })
+const listed = (): Growth => ({ kind: "list", item: () => seen })
+
+/** In pieces, looked at a few times, as far as it has come. */
+const read = (root: () => Growth, open: string) => (text: string) => {
+  const reader = new PartialJson(root, open)
+  const piece = Math.max(1, text.length >> 4)
+  for (let at = 0; at < text.length; at += piece) {
+    reader.push(text.slice(at, at + piece))
+    void reader.seen
+  }
+  return reader.isDone
+}
+
+const readers = [read(anything, "{"), read(seen, "{"), read(listed, "[")]
+
+export const coreCoercion: Table = {
+  "core/src/coercion/Coercion.ts": {
+    parse: grows(texts, (text) => [Coercion.parse(text), Coercion.parse(text, Coercion.steps, "list")], repaired),
+    decode: grows(values, (value) =>
+      wanted.map((decode) => Coercion.decode({ value, text: JSON.stringify(value), changes: [] }, decode))
+    )
+  },
+  "core/src/coercion/Issues.ts": {
+    issuesOf: grows(misfits, ({ input, issue }) => Issues.issuesOf(issue, input, Coercion.steps))
+  },
+  "core/src/coercion/PartialJson.ts": { PartialJson: grows(texts, (text) => readers.map((one) => one(text))) },
+  "core/src/coercion/failing.ts": {
+    failingIn: grows(misfits, ({ issue }) => failingIn(issue)),
+    isAbsence: grows(misfits, ({ input, issue }) => isAbsence(failingIn(issue), input, ["k0"]))
+  },
+  "core/src/coercion/jsonText.ts": each(reached, "readText", "parseJson"),
+  "core/src/coercion/number.ts": {
+    numberOf: grows(texts, numberOf, 32),
+    spellingsIn: grows(texts, (text) => spellingsIn([text])),
+    ...each(reached, "textOf")
+  },
+  "core/src/coercion/value.ts": each(reached, "fitValue")
+}

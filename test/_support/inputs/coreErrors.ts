@@ -1,0 +1,150 @@
+/** core: errors, and the texts that models read of them. */
+import { Duration, Schema } from "effect"
+import { signatureOf } from "../../../packages/core/src/budget/FailureHistory.ts"
+import * as Issue from "../../../packages/core/src/data/Issue.ts"
+import * as Usage from "../../../packages/core/src/data/Usage.ts"
+import { isKintsugiError } from "../../../packages/core/src/errors/KintsugiError.ts"
+import * as LlmError from "../../../packages/core/src/errors/LlmError.ts"
+import * as Problem from "../../../packages/core/src/errors/Problem.ts"
+import * as RecoveryAdvice from "../../../packages/core/src/errors/RecoveryAdvice.ts"
+import * as RunError from "../../../packages/core/src/errors/RunError.ts"
+import * as ToolError from "../../../packages/core/src/errors/ToolError.ts"
+import * as Execution from "../../../packages/core/src/errors/execution.ts"
+import { sentence } from "../../../packages/core/src/errors/sentence.ts"
+import * as Render from "../../../packages/core/src/recovery/Render.ts"
+import { misfits, texts, values } from "./data.ts"
+import { each, effectOnly, fixed, grows, looksOnce, none, reached, type Table } from "./entry.ts"
+
+type Made = Parameters<typeof Problem.fromError>[0]
+
+/** The error is made of the text, and written down as it goes to a log, to a wire and to a client. */
+const made = (make: (text: string) => Made) =>
+  grows(texts, (text) => {
+    const error = make(text)
+    return [error.message, JSON.stringify(error), Problem.fromError(error), RecoveryAdvice.labelsOf(error)]
+  })
+
+const kept = { transcript: [], usage: Usage.empty }
+const minute = Duration.minutes(1)
+
+export const coreErrors: Table = {
+  "core/src/errors/KintsugiError.ts": { isKintsugiError: grows(values, isKintsugiError) },
+  "core/src/errors/Limit.ts": each(fixed, "limitOf"),
+  "core/src/errors/LlmError.ts": {
+    ModelNotFoundError: made((text) => LlmError.ModelNotFoundError.modelNotFound(text, { detail: text })),
+    AuthenticationError: made((text) => LlmError.AuthenticationError.authenticationFailed("m", text)),
+    ContentFilteredError: made((text) => LlmError.ContentFilteredError.contentFiltered("m", text)),
+    InvalidRequestError: made((text) => LlmError.InvalidRequestError.invalidRequest("m", text, { requestId: text })),
+    ModelOverloadedError: made((text) => LlmError.ModelOverloadedError.modelOverloaded("m", { detail: text })),
+    ContextTooLongError: made((text) => LlmError.ContextTooLongError.contextTooLong("m", 1, 2, { detail: text })),
+    ServerError: made((text) => LlmError.ServerError.serverError("m", new Error(text), { detail: text })),
+    MalformedToolCallError: made((text) =>
+      LlmError.MalformedToolCallError.malformedToolCall("m", text, text, undefined, { rawArgs: text })
+    ),
+    CapabilityMismatchError: made((text) =>
+      LlmError.CapabilityMismatchError.notSupported("m", "p", "tools", { detail: text })
+    ),
+    UnknownLlmError: made((text) => LlmError.UnknownLlmError.unknown("m", new Error(text))),
+    RateLimitError: made((text) => LlmError.RateLimitError.limited("p", { detail: text })),
+    QuotaExhaustedError: made((text) => LlmError.QuotaExhaustedError.llmQuotaExceeded("m", { detail: text })),
+    NetworkError: made((text) =>
+      LlmError.NetworkError.connectionFailed({ host: text }, text, { cause: new Error(text) })
+    ),
+    RequestTimeoutError: made((text) => LlmError.RequestTimeoutError.timedOut(text, minute, { detail: text })),
+    isLlmError: grows(values, LlmError.isLlmError),
+    ...each(looksOnce, "reasonsOf")
+  },
+  "core/src/errors/Problem.ts": { fromError: reached },
+  "core/src/errors/RecoveryAdvice.ts": {
+    ...each(fixed, "describe", "mostFor"),
+    ...each(reached, "labelsOf"),
+    ...each(effectOnly, "advised")
+  },
+  "core/src/errors/RunError.ts": {
+    BudgetExceededError: made((text) =>
+      RunError.BudgetExceededError.exceeded({
+        agent: text,
+        reason: "maxTurns",
+        limit: 1,
+        spent: 1,
+        partial: text,
+        ...kept
+      })
+    ),
+    InvalidOutputError: grows(misfits, ({ input, issue }) => {
+      const issues = Issue.fromSchema(issue, input)
+      return JSON.stringify(
+        RunError.InvalidOutputError.invalid({ agent: "a", text: JSON.stringify(input), issues, ...kept })
+      )
+    }),
+    RoutingError: made((text) => RunError.RoutingError.of("a", [text], text, kept)),
+    LoopExhaustedError: grows(values, (value) => JSON.stringify(RunError.LoopExhaustedError.of(1, value))),
+    isRunError: grows(values, RunError.isRunError)
+  },
+  "core/src/errors/ToolError.ts": {
+    InvalidArgs: made((text) => ToolError.InvalidArgs.of("look", "c1", text, text)),
+    DeserializationError: grows(misfits, ({ input, issue }) =>
+      JSON.stringify(
+        ToolError.DeserializationError.of("look", "c1", input, "{ a: number }", Issue.fromSchema(issue, input))
+      )
+    ),
+    ExecutionError: made((text) => {
+      const call = { tool: "look", kind: "mcp-tool", callId: "c1", args: text } as const
+      return ToolError.ExecutionError.wrap(call, new Error(text, { cause: text }))
+    }),
+    EscalationError: made((text) => ToolError.EscalationError.of("fixer", text)),
+    UnknownToolError: made((text) => ToolError.UnknownToolError.of(text, "c1", ["look", text.slice(1)])),
+    ToolTimeoutError: made((text) => ToolError.ToolTimeoutError.actionTimeout(text, minute)),
+    ToolDeniedError: made((text) => ToolError.ToolDeniedError.of("look", "c1", text)),
+    OutcomeUnknownError: made((text) => ToolError.OutcomeUnknownError.of(text, "c1", text)),
+    ToolExecutionError: made((text) => ToolError.ToolExecutionError.raised("fixer", text)),
+    isToolError: grows(values, ToolError.isToolError)
+  },
+  "core/src/errors/execution.ts": {
+    categoryOf: grows(texts, (text) => Execution.categoryOf({ category: text, _tag: text }, Schema.is(Schema.String))),
+    ...each(fixed, "categoryOfStatus"),
+    lentBy: grows(texts, (text) => Execution.lentBy({ code: text })),
+    ...each(reached, "sayingOf"),
+    detailedMessage: grows(texts, (text) =>
+      Execution.detailedMessage({
+        tool: text,
+        kind: "local",
+        category: "unknown",
+        message: text,
+        isRetryable: false,
+        cause: new Error(text)
+      })
+    )
+  },
+  "core/src/errors/llmOrigin.ts": each(reached, "whereOf", "wordsOf"),
+  "core/src/errors/outlook.ts": each(fixed, "final", "resend", "halfOf", "byCategory", "outlookOf"),
+  "core/src/errors/sentence.ts": {
+    sentence: grows(texts, (text) => sentence("ServerError", { what: text, where: [text], words: text }))
+  },
+  "core/src/errors/stackless.ts": each(effectOnly, "stackless"),
+  "core/src/budget/FailureHistory.ts": {
+    ...each(none("counts the signatures that signatureOf makes"), "FailureHistory"),
+    signatureOf: grows(texts, (text) => signatureOf("Tag", text), 500)
+  },
+  "core/src/recovery/Render.ts": {
+    labelled: grows(texts, (text) =>
+      Render.labelled(new Error(text), {
+        tool: text,
+        attempt: 2,
+        callId: "c1",
+        sideEffects: "none",
+        kind: "mcp-tool"
+        // what else is known of a failure is not said
+      } as never)
+    ),
+    ...each(reached, "spoken", "messageOf"),
+    asData: grows(texts, Render.asData, 2000),
+    escalation: grows(texts, (text) => Render.escalation("look", text, "HIGH")),
+    unverifiable: grows(texts, (text) => Render.unverifiable("look", text)),
+    denied: grows(texts, (text) => Render.denied("look", text)),
+    ...each(fixed, "triesLeft", "withheld"),
+    invalidOutput: grows(misfits, ({ input, issue }) => Render.invalidOutput(Issue.fromSchema(issue, input), "json")),
+    unknownTool: grows(texts, (text) => Render.unknownTool(text, ["look", text.slice(1), `${text}a`])),
+    capped: grows(texts, Render.capped)
+  }
+}

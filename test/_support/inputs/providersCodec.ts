@@ -1,0 +1,263 @@
+/** providers: codecs. What they share is measured within them. */
+import { Result, type Schema } from "effect"
+import * as Message from "../../../packages/core/src/data/Message.ts"
+import * as ArgumentsObject from "../../../packages/providers/src/codec/ArgumentsObject.ts"
+import type { Codec } from "../../../packages/providers/src/codec/Codec.ts"
+import * as Anthropic from "../../../packages/providers/src/codec/anthropic/AnthropicMessages.ts"
+import { unsendable } from "../../../packages/providers/src/codec/anthropic/blocks.ts"
+import * as FailedGeneration from "../../../packages/providers/src/codec/failedGeneration.ts"
+import * as Gemini from "../../../packages/providers/src/codec/gemini/GeminiContent.ts"
+import { quoted } from "../../../packages/providers/src/codec/gemini/rejected.ts"
+import { modelOf } from "../../../packages/providers/src/codec/modelName.ts"
+import * as Ollama from "../../../packages/providers/src/codec/ollama/OllamaChat.ts"
+import * as Chat from "../../../packages/providers/src/codec/openai-chat/OpenAiChat.ts"
+import { ThinkTags } from "../../../packages/providers/src/codec/openai-chat/thinkTags.ts"
+import * as Responses from "../../../packages/providers/src/codec/openai-responses/OpenAiResponses.ts"
+import { objectRoot, parametersRoot } from "../../../packages/providers/src/codec/rootSchema.ts"
+import { strict } from "../../../packages/providers/src/codec/strictSchema.ts"
+import * as Text from "../../../packages/providers/src/codec/text.ts"
+import type * as Wire from "../../../packages/providers/src/testing/Wire.ts"
+import { wires } from "../../../packages/providers/src/testing/wire/AnyWire.ts"
+import { answerOf, inPieces, source } from "./answers.ts"
+import { documents, many, replies, schemas, texts, usage, values } from "./data.ts"
+import { each, effectOnly, fixed, grows, type Inputs, mapped, merged, reached, type Table, wraps } from "./entry.ts"
+
+/** Both sides of a format: what its server writes, and what reads it here. */
+interface Side {
+  readonly codec: Codec
+  readonly classify: (from: typeof source, answer: ReturnType<typeof answerOf>) => unknown
+  readonly inside: (from: typeof source, answer: ReturnType<typeof answerOf>, json: Schema.Json) => unknown
+  readonly format: Wire.Format
+}
+
+const path = "/v1beta/models/m-1:generateContent"
+const received = { number: 1, method: "POST", path, headers: {}, text: "{}", body: {}, at: 0 }
+
+const written = (format: Wire.Format, reply: Message.Reply, isStreamed: boolean): string => {
+  const wire = wires.find((one) => one.format === format)
+  const request = { format, model: "m-1", messages: [], tools: [], toolChoice: "auto", isStreamed, received } as const
+  return String(wire?.render(request, reply).body ?? "")
+}
+
+type Events = ReadonlyArray<readonly [data: string, event?: string]>
+
+/** What a transport hands to a decoder: the data of each event, or each line. */
+const eventsIn = (body: string): Events =>
+  body.startsWith("{")
+    ? body.split("\n").flatMap((line) => (line === "" ? [] : [[line] as const]))
+    : body.split(/\r?\n\r?\n/).flatMap((block) => {
+        const [data, event] = [/^data: (.*)$/m.exec(block)?.[1], /^event: (.*)$/m.exec(block)?.[1]]
+        return data === undefined ? [] : [event === undefined ? ([data] as const) : ([data, event] as const)]
+      })
+
+const decoded = (codec: Codec) => (events: Events) => {
+  const decoder = codec.decoder(answerOf(""))
+  for (const [data, event] of events) {
+    if (decoder.state() === "done" || Result.isFailure(decoder.push(data, event))) break
+  }
+  return decoder.state() === "complete" ? decoder.end() : undefined
+}
+
+const look = { name: "look", description: "Looks.", parameters: { type: "object", properties: {} } }
+
+type Request = Parameters<Codec["encode"]>[0]
+
+const requestOf = (messages: Message.Transcript, more: Partial<Request> = {}): Request => ({
+  messages,
+  tools: [look],
+  toolChoice: "auto",
+  ...more
+})
+
+const conversation = (text: string): Message.Transcript => {
+  const call = { type: "tool-call", id: text, name: "look", arguments: text } as const
+  const reply: Message.Reply = { content: [Message.text(text), call], finish: "stop", usage }
+  return [
+    Message.system(text),
+    Message.user(text),
+    { role: "user", content: [Message.file("text/plain", { data: text }, text)] },
+    Message.settle(reply, [{ kind: "told", text }])
+  ]
+}
+
+/** An error with the text wherever one format or another has words. */
+const errorOf = (text: string): string =>
+  JSON.stringify({
+    type: "error",
+    error: {
+      message: text,
+      type: text,
+      code: text,
+      param: text,
+      status: text,
+      metadata: { raw: text, reasons: [text], limit_source: text, headers: { "retry-after": text } },
+      failed_generation: text,
+      details: [
+        { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: text, violations: [{ quotaId: text }] }
+      ]
+    },
+    request_id: text
+  })
+
+const entriesOf = ({ classify, codec, format, inside }: Side) => ({
+  make: merged({
+    "a whole reply": grows(
+      mapped(replies, (reply) => written(format, reply, false)),
+      (body) => codec.decode(answerOf(body))
+    ),
+    "a streamed reply": grows(
+      mapped(replies, (reply) => eventsIn(written(format, reply, true))),
+      decoded(codec)
+    ),
+    "any body": grows({ ...texts, ...documents }, (text) => codec.decode(answerOf(text))),
+    "any event": grows({ ...texts, ...documents }, (text) => decoded(codec)([[text], [text]])),
+    "texts in a request": grows(texts, (text) => codec.encode(requestOf(conversation(text)), "whole")),
+    "replies in a request": grows(replies, (reply) =>
+      codec.encode(requestOf([Message.user("a"), Message.settle(reply, [])]), "streamed")
+    ),
+    "schemas in a request": grows(schemas, (schema) => {
+      const tools = [{ ...look, parameters: schema }]
+      const request = requestOf([Message.user("a")], { tools, output: { name: "answer", schema } })
+      return codec.refuses?.(request) ?? codec.encode(request, "whole")
+    })
+  }),
+  classify: merged({
+    "any body": grows({ ...texts, ...documents }, (text) => classify(source, answerOf(text, 400))),
+    "an error": grows(texts, (text) => classify(source, answerOf(errorOf(text), 429)))
+  }),
+  inside: merged({
+    "any JSON": grows(values, (json) => inside(source, answerOf(""), json)),
+    "an error": grows(texts, (text) => inside(source, answerOf(""), JSON.parse(errorOf(text))))
+  })
+})
+
+/** Pieces of calls that name the call each time, and no index of it. */
+const nameless: Inputs<Events> = Object.fromEntries(
+  ["a", "}", '{"a":"', "{} "].map((piece) => [
+    `pieces ${piece}`,
+    (size: number) => {
+      const fn = { name: "look", arguments: piece }
+      const data = JSON.stringify({ choices: [{ delta: { tool_calls: [{ function: fn }] } }] })
+      return many(size, data.length, () => [data] as const)
+    }
+  ])
+)
+
+const chat = () => {
+  const entries = entriesOf({ ...Chat, codec: Chat.make(source), format: "openai-chat" })
+  const calls = grows(nameless, decoded(Chat.make(source)))
+  return { ...entries, make: merged({ all: entries.make, "calls without an index": calls }) }
+}
+
+const thoughts: Inputs<string> = {
+  ...texts,
+  "a thought without end": (size) => `<think>${"a".repeat(size)}`,
+  "a thought of half ends": (size) => `<think>${"</think".repeat(size / 7)}`
+}
+
+export const providersCodec: Table = {
+  "providers/src/codec/ArgumentsObject.ts": { of: grows({ ...texts, ...values }, ArgumentsObject.of) },
+  "providers/src/codec/Capabilities.ts": each(reached, "refusing"),
+  "providers/src/codec/Parameters.ts": each(fixed, "choiceOf", "checked"),
+  "providers/src/codec/Remembering.ts": each(effectOnly, "remembering"),
+  "providers/src/codec/anthropic/AnthropicMessages.ts": entriesOf({
+    ...Anthropic,
+    codec: Anthropic.make(source),
+    format: "anthropic-messages"
+  }),
+  "providers/src/codec/anthropic/blocks.ts": {
+    ...each(reached, "ofUser", "ofAssistant"),
+    unsendable: grows(texts, (data) => [
+      unsendable({ type: "file", mediaType: "text/plain", data }),
+      unsendable({ type: "file", mediaType: `application/${data}`, data: "" })
+    ])
+  },
+  "providers/src/codec/anthropic/error.ts": each(reached, "classify", "inside"),
+  "providers/src/codec/anthropic/ids.ts": each(reached, "CallIds"),
+  "providers/src/codec/anthropic/output.ts": each(reached, "schemaOf"),
+  "providers/src/codec/anthropic/parameters.ts": each(fixed, "fieldsOf"),
+  "providers/src/codec/anthropic/reply.ts": {
+    ...each(reached, "decode", "opening", "texts", "closing"),
+    ...each(fixed, "finishOf")
+  },
+  "providers/src/codec/anthropic/request.ts": each(reached, "make", "refusing"),
+  "providers/src/codec/anthropic/stream.ts": each(reached, "MessagesDecoder"),
+  "providers/src/codec/anthropic/usage.ts": each(reached, "read", "toUsage"),
+  "providers/src/codec/countsKept.ts": each(fixed, "kept"),
+  "providers/src/codec/failedGeneration.ts": { read: grows({ ...texts, ...documents }, FailedGeneration.read) },
+  "providers/src/codec/gemini/GeminiContent.ts": entriesOf({
+    ...Gemini,
+    codec: Gemini.make(source),
+    format: "gemini-content"
+  }),
+  "providers/src/codec/gemini/error.ts": each(reached, "classify", "inside"),
+  "providers/src/codec/gemini/rejected.ts": {
+    ...each(reached, "made"),
+    quoted: grows(texts, (text) => [quoted(text), quoted(`default_api.look(${text}`), quoted(`default_api.${text}`)])
+  },
+  "providers/src/codec/gemini/reply.ts": { ...each(reached, "PartReader"), ...each(fixed, "finishOf") },
+  "providers/src/codec/gemini/request.ts": each(reached, "make"),
+  "providers/src/codec/gemini/stream.ts": each(reached, "decode", "ContentDecoder"),
+  "providers/src/codec/gemini/usage.ts": each(reached, "usageOf"),
+  "providers/src/codec/modelName.ts": { modelOf: grows(texts, (text) => modelOf({ model: text })) },
+  "providers/src/codec/ollama/OllamaChat.ts": entriesOf({
+    ...Ollama,
+    codec: Ollama.make(source),
+    format: "ollama-chat"
+  }),
+  "providers/src/codec/ollama/error.ts": each(reached, "classify", "inside"),
+  "providers/src/codec/ollama/reply.ts": {
+    ...each(reached, "Calls", "usageOf"),
+    ...each(fixed, "finishOf", "truncationOf")
+  },
+  "providers/src/codec/ollama/request.ts": each(reached, "make"),
+  "providers/src/codec/ollama/stream.ts": each(reached, "decode", "ChatDecoder"),
+  "providers/src/codec/openAiCalls.ts": each(reached, "Ids", "callOf"),
+  "providers/src/codec/openAiError.ts": each(reached, "classify", "failure"),
+  "providers/src/codec/openai-chat/OpenAiChat.ts": chat(),
+  "providers/src/codec/openai-chat/calls.ts": each(reached, "piecesOf", "ofMessage", "Calls"),
+  "providers/src/codec/openai-chat/dialect.ts": each(fixed, "full"),
+  "providers/src/codec/openai-chat/error.ts": each(reached, "inside", "refusalOf", "reported", "ended", "firstChoice"),
+  "providers/src/codec/openai-chat/messages.ts": each(reached, "make"),
+  "providers/src/codec/openai-chat/reasoningDetails.ts": each(reached, "Details", "of", "textOf"),
+  "providers/src/codec/openai-chat/reply.ts": each(
+    reached,
+    ...["decode", "endOf", "reasoning", "detailsOf", "sourcesOf", "contentText", "usageOf", "costOf"]
+  ),
+  "providers/src/codec/openai-chat/request.ts": each(reached, "make", "refusing"),
+  "providers/src/codec/openai-chat/stream.ts": each(reached, "ChatDecoder"),
+  "providers/src/codec/openai-chat/thinkTags.ts": {
+    ThinkTags: grows(thoughts, (text) => {
+      const tags = new ThinkTags()
+      inPieces(text, 16, (piece) => tags.push(piece))
+      return tags.end()
+    })
+  },
+  "providers/src/codec/openai-responses/OpenAiResponses.ts": entriesOf({
+    ...Responses,
+    codec: Responses.make(source),
+    format: "openai-responses"
+  }),
+  "providers/src/codec/openai-responses/error.ts": each(reached, "inside", "refused"),
+  "providers/src/codec/openai-responses/items.ts": each(reached, "ofAssistant", "idsIn", "callIds"),
+  "providers/src/codec/openai-responses/reply.ts": {
+    ...each(reached, "decode", "endOf", "contentOf"),
+    ...each(wraps, "closed")
+  },
+  "providers/src/codec/openai-responses/request.ts": each(reached, "make"),
+  "providers/src/codec/openai-responses/stream.ts": each(reached, "ResponsesDecoder"),
+  "providers/src/codec/openai-responses/usage.ts": each(reached, "usageOf"),
+  "providers/src/codec/outputWords.ts": each(reached, "make"),
+  "providers/src/codec/rootSchema.ts": {
+    objectRoot: grows(schemas, objectRoot),
+    parametersRoot: grows(schemas, parametersRoot),
+    ...each(reached, "definition")
+  },
+  "providers/src/codec/strictSchema.ts": { strict: grows(schemas, (schema) => strict(schema, { optional: true })) },
+  "providers/src/codec/text.ts": {
+    ...each(wraps, "dataUrl"),
+    argumentsText: grows(values, Text.argumentsText),
+    settlementText: grows(texts, (text) => Text.settlementText({ kind: "told", text })),
+    formatName: grows(texts, Text.formatName)
+  }
+}

@@ -1,0 +1,42 @@
+/** Reading costs what is read, however small its pieces are. A process of its own measures it. */
+import { spawnSync } from "node:child_process"
+import { fileURLToPath } from "node:url"
+import { assert, describe, it } from "vitest"
+import type { Measured } from "./_support/linearReading.ts"
+
+const program = fileURLToPath(new URL("_support/linearReading.ts", import.meta.url))
+
+/** What the program prints, line by line. */
+const measured = (...parameters: ReadonlyArray<string>): ReadonlyArray<unknown> => {
+  const { stderr, stdout } = spawnSync(process.execPath, [program, ...parameters], { encoding: "utf8" })
+  assert.strictEqual(stderr, "")
+  return stdout
+    .trim()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line))
+}
+
+const minutes = 60_000
+
+describe("what a server sends", () => {
+  it(
+    "is read in time that is linear in its bytes, be it events, lines or a whole body [P1404]",
+    { timeout: 5 * minutes },
+    () => {
+      // the program prints nothing else
+      const all = measured() as ReadonlyArray<Measured>
+      assert.strictEqual(all.length, 40)
+      const slow = all.filter(({ large, small }) => large > 5 && large > 40 * small)
+      assert.deepStrictEqual(slow, [])
+    }
+  )
+
+  it.each(["blanks", "one line", "lines of one event"])(
+    "takes memory that is bounded by what is kept of it: %s [P1404]",
+    { timeout: 5 * minutes },
+    (name) => {
+      const [mebibytes] = measured(name)
+      assert.isAtMost(Number(mebibytes), 64 + 6 * 15)
+    }
+  )
+})
