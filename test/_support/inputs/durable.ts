@@ -1,0 +1,99 @@
+/** durable: what is read of the rows of a run. */
+import * as Agent from "@kintsugi/core/Agent"
+import type * as Message from "@kintsugi/core/Message"
+import * as Model from "@kintsugi/core/Model"
+import * as Skill from "@kintsugi/core/Skill"
+import * as Tool from "@kintsugi/core/Tool"
+import { Effect, Layer, Schema } from "effect"
+import * as Issue from "../../../packages/core/src/data/Issue.ts"
+import * as Durable from "../../../packages/durable/src/Durable.ts"
+import * as Errors from "../../../packages/durable/src/errors.ts"
+import { fingerprint, seeded } from "../../../packages/durable/src/random.ts"
+import { saying } from "../../../packages/durable/src/recording.ts"
+import { type Reads, watched } from "../../durable/_support/engines.ts"
+import { misfits, texts, usage } from "./data.ts"
+import { each, effectOnly, fixed, grows, merged, none, reached, type Table } from "./entry.ts"
+
+/** Calls the tool with the text, and says it then. */
+const saysTwice = (text: string): Model.Service => {
+  const call = { type: "tool-call", id: "c1", name: "look", arguments: JSON.stringify({ text }) } as const
+  const next = ({ messages }: Model.Request): Message.Reply =>
+    messages.some(({ role }) => role === "assistant")
+      ? { content: [{ type: "text", text }], finish: "stop", usage }
+      : { content: [call], finish: "tool-calls", usage }
+  return {
+    name: "m",
+    provider: "p",
+    generate: (request) => Effect.sync(() => next(request)),
+    stream: () => {
+      throw new Error("a run as a workflow asks for whole replies")
+    }
+  }
+}
+
+const look = Tool.make("look", {
+  description: "Looks.",
+  parameters: Schema.Struct({ text: Schema.String }),
+  success: Schema.String,
+  run: ({ text }) => Effect.succeed(text)
+})
+
+/** A run that is replayed from its rows after each step. */
+const replayed = (text: string, reads?: Reads) =>
+  Effect.runPromiseExit(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const engine = yield* watched(true, undefined, reads)
+        const agent = Agent.make("clerk", {
+          model: Layer.succeed(Model.Model, saysTwice(text)),
+          skills: [Skill.make("looking", { description: "Looks.", tools: [look] })]
+        })
+        const durable = Durable.workflow(agent, { name: "clerk", input: Schema.String, output: Schema.String })
+        return yield* Effect.gen(function* () {
+          const id = yield* Durable.start(durable, { id: "one", input: text })
+          const ended = yield* durable.workflow.execute({ id: "one", input: text })
+          return [ended, yield* Durable.poll(durable, id)]
+        }).pipe(Effect.provide(Layer.provideMerge(durable.layer, engine.layer)))
+      })
+    )
+  )
+
+const unread = none("names and ids of the developer")
+
+export const durable: Table = {
+  "durable/src/Durable.ts": {
+    workflow: merged({
+      "rows as they were written": grows(texts, (text) => replayed(text)),
+      "rows that do not fit": grows(texts, (text) =>
+        replayed("a", (name, stored) => (name === "begin" ? stored : { text }))
+      )
+    }),
+    ...each(reached, "start", "poll"),
+    ...each(effectOnly, "resume", "decide")
+  },
+  "durable/src/approval.ts": each(effectOnly, "answerOf", "deferredOf", "decided"),
+  "durable/src/books.ts": each(reached, "Books"),
+  "durable/src/errors.ts": {
+    ...each(unread, "UnknownRunError", "OtherWorkflowError", "ChangedAgentError"),
+    UnfitInputError: grows(misfits, ({ input, issue }) =>
+      JSON.stringify(Errors.UnfitInputError.of("clerk", "one", Issue.fromSchema(issue, input)[0]))
+    ),
+    UnreadableStepError: grows(misfits, ({ input, issue }) =>
+      JSON.stringify(Errors.UnreadableStepError.of("clerk", "one", "step", Issue.fromSchema(issue, input)[0]))
+    ),
+    ...each(effectOnly, "asFailures")
+  },
+  "durable/src/intercepting.ts": each(reached, "intercepting"),
+  "durable/src/lines.ts": each(reached, "Line", "Lines"),
+  "durable/src/listening.ts": each(reached, "listening"),
+  "durable/src/random.ts": { fingerprint: grows(texts, fingerprint), seeded: grows(texts, seeded) },
+  "durable/src/recording.ts": {
+    ...each(reached, "record", "underWay", "reading", "activity"),
+    ...each(effectOnly, "goingOn"),
+    ...each(fixed, "remainder"),
+    saying: grows(texts, (text) => saying(new Error(text)))
+  },
+  "durable/src/time.ts": each(fixed, "present", "clock", "random"),
+  "durable/src/tool.ts": { ...each(reached, "attempt"), ...each(effectOnly, "compensation") },
+  "durable/src/wait.ts": each(effectOnly, "wait")
+}

@@ -1,0 +1,24 @@
+/** All tables: what the growth test measures, and what the architecture test asks for. */
+import { coreCoercion } from "./coreCoercion.ts"
+import { coreData } from "./coreData.ts"
+import { coreErrors } from "./coreErrors.ts"
+import { durable } from "./durable.ts"
+import type { Table } from "./entry.ts"
+import { interop } from "./interop.ts"
+import { providersCodec } from "./providersCodec.ts"
+import { providersClassify, providersTransport } from "./providersTransport.ts"
+import { viewPictures, viewRecording } from "./view.ts"
+
+/** By the folders that they stand for. */
+export const tables: Readonly<Record<string, Table>> = {
+  "core, data": coreData,
+  "core, coercion": coreCoercion,
+  "core, errors": coreErrors,
+  "providers, transport": providersTransport,
+  "providers, classify": providersClassify,
+  "providers, codec": providersCodec,
+  interop,
+  "view, recordings and command line": viewRecording,
+  "view, pictures and pages": viewPictures,
+  durable
+}

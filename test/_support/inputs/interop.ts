@@ -1,0 +1,171 @@
+/** interop: MCP and the AI SDK. */
+import { Effect, Schema, Scope } from "effect"
+import * as McpSchema from "effect/ai/McpSchema"
+import * as UiMessageStream from "../../../packages/interop/src/ai-sdk/UiMessageStream.ts"
+import * as Output from "../../../packages/interop/src/ai-sdk/output.ts"
+import * as AiSchema from "../../../packages/interop/src/ai-sdk/schema.ts"
+import * as Mcp from "../../../packages/interop/src/mcp/Mcp.ts"
+import * as Failure from "../../../packages/interop/src/mcp/failure.ts"
+import * as Names from "../../../packages/interop/src/mcp/names.ts"
+import * as McpResult from "../../../packages/interop/src/mcp/result.ts"
+import { call, inputSchema, url, withTools } from "../../interop/mcp/_support/fakeServer.ts"
+import { documents, many, schemas, texts, values } from "./data.ts"
+import {
+  each,
+  effectOnly,
+  fixed,
+  grows,
+  type Inputs,
+  looksOnce,
+  merged,
+  none,
+  reached,
+  schema,
+  type Table
+} from "./entry.ts"
+import { runs } from "./runs.ts"
+
+const mask = (text: string) => text
+
+const where: Failure.Where = { server: "shop", tool: "look", mask }
+
+const plain: ReadonlyArray<object> = [{ name: "look", inputSchema }]
+
+/** What the server answers next, and the tools that it has. */
+const server = { result: {} as object, tools: plain }
+
+let opened: Promise<Mcp.Server> | undefined
+
+/** Connected once, for all measurements. */
+const connected = (): Promise<Mcp.Server> => {
+  // written down when it is asked for
+  const tools = Object.assign([], { toJSON: () => server.tools })
+  const { layer } = withTools(tools, () => server.result)
+  const connecting = Effect.flatMap(Scope.make(), (scope) =>
+    Mcp.connect("shop", Mcp.http({ url })).pipe(Effect.provide(layer), Scope.provide(scope))
+  )
+  return (opened ??= Effect.runPromise(connecting))
+}
+
+/** A call of a tool that is answered so. */
+const answered = async (result: object) => {
+  const one = await connected()
+  Object.assign(server, { result, tools: plain })
+  return Effect.runPromiseExit(call(one, "look"))
+}
+
+/** The tools of a server that has these. */
+const offered = async (tools: ReadonlyArray<object>) => {
+  const one = await connected()
+  Object.assign(server, { tools })
+  return Effect.runPromiseExit(Effect.all([one.tools, Mcp.toolsOf([one])]))
+}
+
+const ofText = (text: string) => ({ content: [{ type: "text", text }] })
+
+const ofImage = (data: string) => ({ content: [{ type: "image", mimeType: "image/png", data }] })
+
+const blocks: Inputs<object> = {
+  "many texts": (size) => ({ content: many(size, 30, (n) => ({ type: "text", text: `a${n}` })) }),
+  "many links": (size) => ({ content: many(size, 60, (n) => ({ type: "resource_link", uri: `a://${n}`, name: "a" })) }),
+  "a long image": (size) => ofImage("A".repeat(size)),
+  "a long resource": (size) => ({
+    content: [{ type: "resource", resource: { uri: "a://b", text: "a".repeat(size) } }]
+  }),
+  "many texts that say the data": (size) => ({
+    content: many(size, 40, () => ({ type: "text", text: '{"a":1}' })),
+    structuredContent: { a: 2 }
+  })
+}
+
+/** No base64: Effect refuses it before anything here reads it. */
+const padded: Inputs<object> = { "an image of padding": (size) => ofImage(`${"=".repeat(size)}A`) }
+
+interface Named {
+  readonly name: string
+}
+
+const lists: Inputs<ReadonlyArray<Named>> = {
+  "many tools": (size) => many(size, 80, (n) => ({ name: `t${n}`, inputSchema })),
+  "many tools of one name": (size) => many(size, 80, () => ({ name: "look", inputSchema })),
+  "many tools of names that collide": (size) =>
+    many(size, 80, (n) => ({ name: `look ${n % 2 === 0 ? "!" : "?"}`, inputSchema })),
+  "a long name": (size) => [{ name: "a ".repeat(size / 2), inputSchema }],
+  "a long description": (size) => [{ name: "look", description: "eyJ-".repeat(size / 4), inputSchema }],
+  ...Object.fromEntries(
+    Object.entries(schemas).map(([family, make]) => [
+      `a schema: ${family}`,
+      (size: number) => [{ name: "look", inputSchema: make(size), outputSchema: make(size) }]
+    ])
+  )
+}
+
+const decoded = (result: object) => Schema.decodeUnknownSync(McpSchema.CallToolResult)({ content: [], ...result })
+
+export const interop: Table = {
+  "interop/src/ai-sdk/AiSdk.ts": each(
+    none("takes tools of the developer; what they give is read by output.ts"),
+    ...["tool", "tools"]
+  ),
+  "interop/src/ai-sdk/UiMessageStream.ts": {
+    // as they are written down: of an event only its fields are read
+    fromEvents: grows(runs, (events) => UiMessageStream.fromEvents(events as never)),
+    ...each(effectOnly, "fromStream", "toServerSentEvents")
+  },
+  "interop/src/ai-sdk/drawing.ts": each(reached, "Drawing"),
+  "interop/src/ai-sdk/output.ts": {
+    plain: grows(values, Output.plain),
+    said: merged({
+      content: grows(values, (value) => Output.said({ type: "content", value })),
+      texts: grows(texts, (text) =>
+        Output.said({ type: "content", value: [{ text }, { type: text, mediaType: text }] })
+      )
+    })
+  },
+  "interop/src/ai-sdk/schema.ts": {
+    read: grows(schemas, (jsonSchema) => AiSchema.read("look", { jsonSchema }, undefined)),
+    ...each(looksOnce, "isPromise")
+  },
+  "interop/src/mcp/Mcp.ts": {
+    ...each(none("names a program; its lines are read as those of a server over HTTP are"), "stdio"),
+    ...each(reached, "http", "toolsOf"),
+    connect: merged({
+      "a text": grows(texts, (text) => answered(ofText(text))),
+      "a failure": grows(texts, (text) => answered({ ...ofText(text), isError: true })),
+      "an error": grows(texts, (message) => answered({ rpcError: { code: -32_602, message } })),
+      blocks: grows({ ...blocks, ...padded }, answered),
+      data: grows(values, (value) => answered({ content: [], structuredContent: { value } })),
+      "a text and data": grows(documents, (text) => answered({ ...ofText(text), structuredContent: { text } })),
+      tools: grows(lists, offered)
+    })
+  },
+  "interop/src/mcp/McpServer.ts": {
+    ...each(none("hands requests that Effect's server has read to serverCall.ts"), "stdio", "http"),
+    ...each(fixed, "hintsOf")
+  },
+  "interop/src/mcp/connection.ts": { ...each(reached, "connect", "renewed"), ...each(fixed, "isLost") },
+  "interop/src/mcp/failure.ts": {
+    ...each(schema, "McpError"),
+    ...each(reached, "fromClient"),
+    fromResult: grows(texts, (text) => Failure.fromResult(where, text)),
+    misfit: grows(texts, (text) => Failure.misfit(where, text))
+  },
+  "interop/src/mcp/http.ts": each(reached, "secretsOf", "open"),
+  "interop/src/mcp/names.ts": {
+    resolve: grows(lists, (tools) =>
+      Names.resolve(
+        tools.map((tool) => ({ server: "shop", name: tool.name, tool })),
+        "always"
+      )
+    )
+  },
+  "interop/src/mcp/result.ts": {
+    fromWire: grows(blocks, (result) => McpResult.fromWire(decoded(result), mask)),
+    dataOf: grows(values, (value) => McpResult.dataOf(decoded({ structuredContent: { value } }))),
+    masked: grows(values, (value) => McpResult.masked(value, mask)),
+    ...each(reached, "textOf")
+  },
+  "interop/src/mcp/serverCall.ts": each(none("one call of an agent, whose parts are measured in core"), "settle"),
+  "interop/src/mcp/stdio.ts": each(none("starts the program that the developer names"), "open"),
+  "interop/src/mcp/tool.ts": { ...each(fixed, "sideEffectsOf"), ...each(reached, "make") }
+}

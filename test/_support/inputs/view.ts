@@ -1,0 +1,215 @@
+/** view: recordings, pictures, pages and the command line. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as NodeChildProcessSpawner from "@effect/platform-node-shared/NodeChildProcessSpawner"
+import * as NodeFileSystem from "@effect/platform-node-shared/NodeFileSystem"
+import * as NodePath from "@effect/platform-node-shared/NodePath"
+import * as NodeTerminal from "@effect/platform-node-shared/NodeTerminal"
+import { Effect, Layer, Sink, Stdio, Stream } from "effect"
+import { hear, Listening } from "../../../packages/view/src/browser/live.ts"
+import { run } from "../../../packages/view/src/cli/program.ts"
+import * as Figure from "../../../packages/view/src/drawing/Figure.ts"
+import * as Svg from "../../../packages/view/src/drawing/Svg.ts"
+import * as Page from "../../../packages/view/src/page/Page.ts"
+import * as ErrorWords from "../../../packages/view/src/recording/ErrorWords.ts"
+import * as Fields from "../../../packages/view/src/recording/Fields.ts"
+import * as Recording from "../../../packages/view/src/recording/Recording.ts"
+import * as Totals from "../../../packages/view/src/recording/Totals.ts"
+import * as Details from "../../../packages/view/src/scene/Details.ts"
+import * as Scene from "../../../packages/view/src/scene/Scene.ts"
+import * as Transcript from "../../../packages/view/src/scene/transcript.ts"
+import * as Words from "../../../packages/view/src/scene/words.ts"
+import * as Stats from "../../../packages/view/src/stats/Stats.ts"
+import * as StatsPage from "../../../packages/view/src/stats/StatsPage.ts"
+import * as StatsSvg from "../../../packages/view/src/stats/StatsSvg.ts"
+import * as StatsText from "../../../packages/view/src/stats/StatsText.ts"
+import * as Escape from "../../../packages/view/src/text/Escape.ts"
+import * as Short from "../../../packages/view/src/text/Words.ts"
+import { cut } from "./answers.ts"
+import { documents, texts, values } from "./data.ts"
+import {
+  dom,
+  each,
+  fixed,
+  grows,
+  type Inputs,
+  looksOnce,
+  mapped,
+  merged,
+  none,
+  reached,
+  schema,
+  type Table,
+  wraps
+} from "./entry.ts"
+import { runs } from "./runs.ts"
+
+const recordings = mapped(runs, Recording.fromEvents)
+
+const lines: Inputs<string> = {
+  ...texts,
+  ...documents,
+  ...mapped(runs, (events) => events.map((event) => JSON.stringify(event)).join("\n"))
+}
+
+const scenes = mapped(recordings, (recording) => ({ recording, scene: Scene.make(recording) }))
+
+const sums = mapped(recordings, Stats.of)
+
+const services = NodeChildProcessSpawner.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer)),
+  Layer.provideMerge(
+    Layer.succeed(
+      Stdio.Stdio,
+      Stdio.make({
+        args: Effect.succeed([]),
+        stdin: Stream.empty,
+        stdout: () => Sink.drain,
+        stderr: () => Sink.drain
+      })
+    )
+  )
+)
+
+/** The command line on a file with these lines; it writes into the same folder, or to standard output. */
+const command =
+  (name: "report" | "stats", ending?: string) =>
+  async (text: string): Promise<number> => {
+    const place = mkdtempSync(join(tmpdir(), "kintsugi-"))
+    try {
+      const file = join(place, "events.jsonl")
+      writeFileSync(file, text)
+      const target = ending === undefined ? [] : ["-o", join(place, `out.${ending}`)]
+      return await Effect.runPromise(Effect.provide(run([name, file, ...target], "1"), services))
+    } finally {
+      rmSync(place, { recursive: true })
+    }
+  }
+
+const policies = none("reads policies of the developer, which bound what they say of themselves")
+
+export const viewRecording: Table = {
+  "view/src/text/Escape.ts": {
+    visible: grows(texts, Escape.visible),
+    markup: grows(texts, Escape.markup),
+    scriptJson: grows(values, Escape.scriptJson)
+  },
+  "view/src/text/Words.ts": {
+    clip: grows(texts, (text) => Short.clip(text, text.length)),
+    ...each(fixed, "duration", "moment", "count", "money")
+  },
+  "view/src/recording/ErrorWords.ts": {
+    ...each(reached, "tagOf"),
+    messageOf: grows(values, (error) => [ErrorWords.messageOf(error), ErrorWords.messageOf({ message: error })]),
+    errorLine: grows(texts, (message) => ErrorWords.errorLine({ _tag: message, message }))
+  },
+  "view/src/recording/Fields.ts": {
+    ...each(looksOnce, "fieldOf", "at", "textAt", "numberAt", "amountAt", "itemsAt"),
+    asText: grows(values, Fields.asText)
+  },
+  "view/src/recording/Recording.ts": {
+    ...each(looksOnce, "isTerminal"),
+    ...each(reached, "start", "fromLines", "fromEvents"),
+    parse: grows(lines, Recording.parse)
+  },
+  "view/src/recording/Totals.ts": { make: grows(recordings, ({ events }) => Totals.make(events)) },
+  "view/src/cli/failure.ts": { ...each(schema, "Failed", "Misused"), ...each(fixed, "reasonOf") },
+  "view/src/cli/finding.ts": each(reached, "find"),
+  "view/src/cli/loading.ts": each(policies, "parse", "load", "coreOf"),
+  "view/src/cli/policy.ts": each(policies, "policyOf"),
+  "view/src/cli/process.ts": each(none("starts the command line, which program.ts runs"), "start"),
+  "view/src/cli/program.ts": {
+    run: merged({
+      "report as a page": grows(lines, command("report", "html")),
+      "report as a drawing": grows(lines, command("report", "svg")),
+      "stats as a page": grows(lines, command("stats", "html")),
+      "stats as a text": grows(lines, command("stats"))
+    })
+  },
+  "view/src/cli/reading.ts": each(reached, "eachLine", "nameOf", "eachLineOrFail"),
+  "view/src/cli/terminal.ts": each(reached, "print", "remark"),
+  "view/src/cli/writing.ts": { ...each(reached, "shown", "isDash", "targetOf", "write"), ...each(fixed, "formatFlag") }
+}
+
+export const viewPictures: Table = {
+  "view/src/scene/Details.ts": {
+    ...each(fixed, "outcomeOf"),
+    ...each(reached, "make", "lineOf"),
+    hoverOf: grows(scenes, ({ recording, scene }) =>
+      scene.items
+        .slice(0, 50)
+        .map((item) => [Details.lineOf(scene, item), Details.hoverOf(scene, recording.events, item)])
+    )
+  },
+  "view/src/scene/Scene.ts": { make: grows(recordings, Scene.make) },
+  "view/src/scene/callWeaver.ts": each(reached, "CallWeaver", "reasonsOf"),
+  "view/src/scene/gaps.ts": each(reached, "find"),
+  "view/src/scene/packing.ts": each(reached, "pack"),
+  "view/src/scene/runWeaver.ts": each(reached, "RunWeaver"),
+  "view/src/scene/shapes.ts": each(fixed, "startOf", "endOf"),
+  "view/src/scene/strand.ts": each(reached, "Strand"),
+  "view/src/scene/transcript.ts": { make: grows(recordings, ({ events }) => Transcript.make(events)) },
+  "view/src/scene/weaver.ts": each(reached, "Weaver"),
+  "view/src/scene/words.ts": {
+    toneOf: grows(texts, Words.toneOf),
+    ...each(reached, "verdictLine"),
+    ...each(fixed, "settlementWord"),
+    ...each(looksOnce, "spentLine")
+  },
+  "view/src/drawing/Axis.ts": each(reached, "make", "ticks"),
+  "view/src/drawing/Figure.ts": {
+    ...each(reached, "inner"),
+    ...each(fixed, "indent", "fillOf", "isFaded", "textOn", "insetOf", "broken", "shapeOf"),
+    fitting: grows(texts, (text) => Figure.fitting(text, 1e9))
+  },
+  "view/src/drawing/Layout.ts": { ...each(reached, "sheet", "boxesOf", "dotsOf"), ...each(fixed, "whole", "scaleOf") },
+  "view/src/drawing/Svg.ts": {
+    draw: grows(scenes, ({ scene }) => Svg.draw(scene)),
+    ...each(reached, "titleOf", "describe")
+  },
+  "view/src/page/Page.ts": {
+    make: grows(recordings, (recording) => Page.make(recording)),
+    ...each(none("a page of addresses that the developer gives"), "live")
+  },
+  "view/src/page/StillPage.ts": each(reached, "page", "table", "paragraph", "heading"),
+  "view/src/policy/PolicyPage.ts": each(policies, "make"),
+  "view/src/policy/PolicySvg.ts": each(policies, "draw", "describe"),
+  "view/src/policy/PolicyText.ts": each(policies, "format"),
+  "view/src/policy/PolicyView.ts": each(policies, "make", "ofRun", "ofBounds", "boundsOf", "together"),
+  "view/src/policy/words.ts": each(policies, "duration", "boundsLine", "runLine", "remarksOf", "metOf", "rangeOf"),
+  "view/src/stats/Stats.ts": {
+    of: grows(recordings, Stats.of),
+    add: grows(sums, (stats) => Stats.add(stats, stats)),
+    sum: grows(sums, (stats) => Stats.sum([stats, stats, stats])),
+    ...each(reached, "neverHealed", "byFrequency")
+  },
+  "view/src/stats/StatsPage.ts": { make: grows(sums, (stats) => StatsPage.make(stats)) },
+  "view/src/stats/StatsSvg.ts": { draw: grows(sums, (stats) => StatsSvg.draw(stats)) },
+  "view/src/stats/StatsText.ts": { format: grows(sums, (stats) => StatsText.format(stats)) },
+  "view/src/stats/incidents.ts": each(reached, "find"),
+  "view/src/stats/words.ts": {
+    ...each(fixed, "isPriced", "shareOf", "percent"),
+    ...each(reached, "sentences", "errorRows", "byTrouble", "toolRows", "neverLine")
+  },
+  "view/src/browser/canvas.ts": each(dom, "draw"),
+  "view/src/browser/detailsPane.ts": each(dom, "DetailsPane"),
+  "view/src/browser/dom.ts": each(dom, "element", "button", "longText"),
+  "view/src/browser/legend.ts": each(dom, "legend"),
+  "view/src/browser/live.ts": {
+    Listening: grows(lines, (text) => {
+      const listening = new Listening(Recording.start())
+      for (const line of text.split("\n")) listening.take("message", line)
+      return listening.recording()
+    }),
+    ...each(wraps, "follow"),
+    hear: grows({ ...texts, "one long event": (size) => `data: ${"a".repeat(size)}` }, (text) =>
+      hear(new Response(cut(text, 256)), () => undefined)
+    )
+  },
+  "view/src/browser/store.ts": each(dom, "Store"),
+  "view/src/browser/summary.ts": each(dom, "summary"),
+  "view/src/browser/table.ts": each(dom, "Table"),
+  "view/src/browser/timeline.ts": each(dom, "Timeline"),
+  "view/src/browser/transcriptPane.ts": each(dom, "TranscriptPane")
+}
