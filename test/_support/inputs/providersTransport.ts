@@ -182,7 +182,10 @@ export const providersTransport: Table = {
     })
   },
   "providers/src/transport/retry.ts": each(effectOnly, "mayResend", "resending", "once"),
-  "providers/src/transport/send.ts": each(reached, "target", "exchange"),
+  "providers/src/transport/send.ts": {
+    ...each(none("takes an address and headers of the developer"), "target"),
+    ...each(reached, "exchange")
+  },
   "providers/src/transport/settings.ts": each(fixed, "make"),
   "providers/src/transport/span.ts": each(reached, "spanned"),
   "providers/src/transport/stream.ts": each(reached, "parts", "first", "bare", "inChild")

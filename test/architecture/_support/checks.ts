@@ -67,7 +67,11 @@ export const orderViolations = (
 /** The place in the sources that a file belongs to: of a test, the folder that it mirrors. */
 const homeOf = (path: string): string => folderOf(path.replace(/^test\/([^/]+)\//, "packages/$1/src/"))
 
+/** The inputs of the growth test are those of every function, private or not. */
+const inputs = "test/_support/inputs/"
+
 const mayImport = (path: string, privateFile: string): boolean => {
+  if (path.startsWith(inputs)) return true
   const from = homeOf(path)
   const folder = folderOf(privateFile)
   return from === folder || from.startsWith(`${folder}/`) || folderOf(folder) === from
@@ -75,7 +79,7 @@ const mayImport = (path: string, privateFile: string): boolean => {
 
 /**
  * Imports of private files from elsewhere: a file of the same folder, of a folder below it or of the folder directly above it may
- * import one, and so may a test of the folder that mirrors it.
+ * import one, and so may a test of the folder that mirrors it, and the inputs of the growth test.
  */
 export const privacyViolations = (files: ReadonlyArray<File>): ReadonlyArray<string> =>
   files
@@ -94,7 +98,9 @@ export const exportViolations = (
   isPublic: (path: string) => boolean
 ): ReadonlyArray<string> => {
   const users = new Map<string, Map<string, Set<string>>>()
-  for (const { file, names, to } of [...files, ...others].flatMap(edgesOf)) {
+  // what is measured there is exported for others
+  const importers = [...files, ...others].filter(({ path }) => !path.startsWith(inputs))
+  for (const { file, names, to } of importers.flatMap(edgesOf)) {
     const ofFile = users.get(to) ?? new Map<string, Set<string>>()
     users.set(to, ofFile)
     for (const name of names) ofFile.set(name, (ofFile.get(name) ?? new Set()).add(file))
@@ -105,9 +111,9 @@ export const exportViolations = (
     const lines = isOnlyReexports ? [`${file.path} consists of re-exports`] : []
     const unused = names.filter(({ isInternal, isNamedByOthers, name }) => {
       if (isPublic(file.path) && !isInternal) return false
-      const importers = ["*", name].flatMap((one) => [...(users.get(file.path)?.get(one) ?? [])])
+      const importing = ["*", name].flatMap((one) => [...(users.get(file.path)?.get(one) ?? [])])
       const isEnough = isDoor(file.path) && !isPublic(file.path) ? isElsewhere(file.path) : () => true
-      return !importers.some(isEnough) && !isNamedByOthers
+      return !importing.some(isEnough) && !isNamedByOthers
     })
     const why = isDoor(file.path) && !isPublic(file.path) ? "no other folder imports it" : "no other file imports it"
     return [...lines, ...unused.map(({ name }) => `${file.path} exports ${name}: ${why}`)]
