@@ -11,6 +11,8 @@ const read = [
   "core/src/errors",
   "core/src/budget/FailureHistory.ts",
   "core/src/recovery/Render.ts",
+  "core/src/tool/RawSchema.ts",
+  "core/src/tool/schemaSize.ts",
   "providers/src/transport",
   "providers/src/codec",
   "providers/src/classify",

@@ -5,6 +5,7 @@ import * as Issues from "../../../packages/core/src/coercion/Issues.ts"
 import { type Growth, PartialJson } from "../../../packages/core/src/coercion/PartialJson.ts"
 import { failingIn, isAbsence } from "../../../packages/core/src/coercion/failing.ts"
 import { numberOf, spellingsIn } from "../../../packages/core/src/coercion/number.ts"
+import { repair } from "../../../packages/core/src/coercion/repair.ts"
 import { misfits, texts, values } from "./data.ts"
 import { each, grows, reached, type Table } from "./entry.ts"
 
@@ -58,5 +59,7 @@ export const coreCoercion: Table = {
     spellingsIn: grows(texts, (text) => spellingsIn([text])),
     ...each(reached, "textOf")
   },
+  "core/src/coercion/quoted.ts": each(reached, "readString"),
+  "core/src/coercion/repair.ts": { repair: grows(texts, repair) },
   "core/src/coercion/value.ts": each(reached, "fitValue")
 }

@@ -1,29 +1,76 @@
 /** core: data, and the redaction in it. */
-import { Effect, Schema } from "effect"
+import { Cause, Effect, Redacted, Result, Schema } from "effect"
+import * as Arguments from "../../../packages/core/src/data/Arguments.ts"
+import * as Bounds from "../../../packages/core/src/data/Bounds.ts"
 import * as Completion from "../../../packages/core/src/data/Completion.ts"
 import * as Digest from "../../../packages/core/src/data/Digest.ts"
 import * as ErrorCause from "../../../packages/core/src/data/ErrorCause.ts"
 import * as Foreign from "../../../packages/core/src/data/Foreign.ts"
+import * as Frozen from "../../../packages/core/src/data/Frozen.ts"
 import * as Issue from "../../../packages/core/src/data/Issue.ts"
 import * as Message from "../../../packages/core/src/data/Message.ts"
-import * as RawSchema from "../../../packages/core/src/data/RawSchema.ts"
+import * as Redaction from "../../../packages/core/src/data/Redaction.ts"
 import * as RetryAfter from "../../../packages/core/src/data/RetryAfter.ts"
-import * as Secrets from "../../../packages/core/src/data/Secrets.ts"
+import * as Signing from "../../../packages/core/src/data/Signing.ts"
 import { repair } from "../../../packages/core/src/data/messageRepair.ts"
-import { deepValues, histories, misfits, replies, schemas, texts, values } from "./data.ts"
-import { each, effectOnly, fixed, grows, looksOnce, reached, schema, type Table, wraps } from "./entry.ts"
+import * as RawSchema from "../../../packages/core/src/tool/RawSchema.ts"
+import { exceededBy } from "../../../packages/core/src/tool/schemaSize.ts"
+import { bombs, deepValues, histories, misfits, replies, schemas, texts, values, wide } from "./data.ts"
+import {
+  each,
+  effectOnly,
+  fixed,
+  grows,
+  type Inputs,
+  looksOnce,
+  merged,
+  none,
+  reached,
+  schema,
+  type Table,
+  wraps
+} from "./entry.ts"
+import { credentials, repeated } from "./texts.ts"
 
 const request = { runId: "run", key: "run/1/1", callId: "c1", tool: "look", schema: "", expiresAt: 0 }
+
+const signature = { key: "k1", mac: "0".repeat(64) }
+
+const signing = <A>(self: Effect.Effect<A>): A =>
+  Effect.runSync(
+    Effect.provideService(self, Signing.Signing, {
+      sign: (text) => Effect.succeed({ key: "k1", mac: text.slice(0, 8) }),
+      verify: () => Effect.succeed("valid")
+    })
+  )
 
 const any = { ...values, ...deepValues }
 
 const secret = `${"Zx9".repeat(8)}=`
+
+// known as long as these measurements last
+const known = Redacted.make(secret)
+Redaction.know(known)
+
+const guarded: Inputs<string> = {
+  ...texts,
+  ...credentials,
+  "a known secret": (size) => repeated(secret, size),
+  "beginnings of a known secret": (size) => repeated(secret.slice(0, 8), size),
+  "pieces of a known secret": (size) => repeated(`${secret.slice(0, 12)} `, size)
+}
 
 export const coreData: Table = {
   "core/src/data/Approval.ts": {
     ...each(schema, "Request"),
     ...each(looksOnce, "isRequest"),
     ...each(wraps, "approveWith", "refuse")
+  },
+  "core/src/data/Arguments.ts": { readable: grows(any, Arguments.readable) },
+  "core/src/data/Bounds.ts": {
+    ...each(fixed, "resolve"),
+    isDeeper: grows(any, (value) => Bounds.isDeeper(value, Infinity)),
+    isLonger: grows(any, (value) => Bounds.isLonger(value, Infinity))
   },
   "core/src/data/Completion.ts": {
     ...each(schema, "Completion"),
@@ -47,15 +94,15 @@ export const coreData: Table = {
     summarise: grows(texts, (text) => ErrorCause.summarise({ name: text, message: text, code: text })),
     ...each(reached, "messageOf", "tagOf"),
     sayingOf: grows(texts, (text) => ErrorCause.sayingOf(new Error(text))),
-    mask: grows(texts, (text) => ErrorCause.mask(text, Infinity)),
-    maskKeys: grows(texts, ErrorCause.maskKeys),
+    logged: grows(texts, (text) => ErrorCause.logged(Cause.die(new Error(text, { cause: text })))),
     cut: grows(texts, (text) => ErrorCause.cut(text, text.length - 1))
   },
   "core/src/data/Foreign.ts": {
     ...each(effectOnly, "quietly"),
-    ...each(looksOnce, "property"),
+    ...each(looksOnce, "property", "approachable"),
     isDeep: grows(any, (value) => Foreign.isDeep(value))
   },
+  "core/src/data/Frozen.ts": { freeze: grows(any, Frozen.freeze) },
   "core/src/data/Identifier.ts": each(fixed, "draw"),
   "core/src/data/Issue.ts": {
     fromSchema: grows(misfits, ({ input, issue }) => Issue.fromSchema(issue, input)),
@@ -70,25 +117,52 @@ export const coreData: Table = {
     ...each(looksOnce, "isError")
   },
   "core/src/data/Once.ts": each(effectOnly, "once"),
-  "core/src/data/RawSchema.ts": {
-    make: grows(schemas, (json) => Schema.decodeUnknownResult(RawSchema.make(json))({ a: "a" })),
-    whole: grows(schemas, RawSchema.whole),
-    ...each(wraps, "shownAs"),
-    ...each(looksOnce, "of")
+  "core/src/data/Redaction.ts": {
+    own: grows(guarded, Redaction.own),
+    foreign: merged({
+      whole: grows(guarded, (text) => Redaction.foreign(text, Infinity)),
+      "a half": grows(guarded, (text) => Redaction.foreign(text, text.length / 2))
+    }),
+    of: grows(guarded, Redaction.of([secret])),
+    ...each(none("takes a secret of the developer, once"), "know")
   },
   "core/src/data/RetryAfter.ts": {
     parse: grows(texts, (text) => RetryAfter.parse(text, 0)),
     httpDate: grows(texts, RetryAfter.httpDate)
   },
-  "core/src/data/Secrets.ts": {
-    maskShapes: grows(texts, Secrets.maskShapes),
-    maskAll: grows(texts, Secrets.maskAll),
-    mask: grows(
-      { ...texts, "a secret": (size) => secret.repeat(Math.floor(size / secret.length)) },
-      Secrets.mask([secret, "wvu-987654"])
-    )
+  "core/src/data/Returned.ts": {
+    ...each(effectOnly, "effect", "valueOf"),
+    ...each(looksOnce, "wrong"),
+    ...each(fixed, "decision")
+  },
+  "core/src/data/Signing.ts": {
+    signatureOf: grows(values, (value) => signing(Signing.signatureOf("snapshot", value))),
+    refusalOf: grows(values, (value) => signing(Signing.refusalOf("snapshot", value, signature)))
   },
   "core/src/data/Unchecked.ts": each(effectOnly, "kept"),
-  "core/src/data/Usage.ts": each(fixed, "make", "add", "total"),
-  "core/src/data/messageRepair.ts": { repair: grows({ ...any, ...histories }, repair) }
+  "core/src/data/Usage.ts": each(fixed, "make", "add", "total", "isSound", "isAmount", "sum"),
+  "core/src/data/credentialPlaces.ts": each(reached, "placesIn"),
+  "core/src/data/keyFormats.ts": {
+    ...each(reached, "keysIn"),
+    ...each(none("takes a format of the developer"), "add")
+  },
+  "core/src/data/knownSecrets.ts": {
+    ...each(none("takes a secret of the developer, once"), "formsOf"),
+    ...each(reached, "KnownSecrets")
+  },
+  "core/src/data/messageRepair.ts": { repair: grows({ ...any, ...histories }, repair) },
+  "core/src/data/textRuns.ts": {
+    ...each(none("takes one of our own lists of characters"), "alphabetOf"),
+    ...each(reached, "isIn", "isLetterOrDigit", "Runs", "merged")
+  },
+  "core/src/tool/RawSchema.ts": {
+    make: grows({ ...schemas, ...bombs }, (json) =>
+      Result.try(() => Schema.decodeUnknownResult(RawSchema.make(json, { bounds: wide }))({ a: "a" }))
+    ),
+    whole: grows({ ...schemas, ...bombs }, RawSchema.whole),
+    ...each(reached, "tooLarge"),
+    ...each(wraps, "shownAs"),
+    ...each(looksOnce, "of")
+  },
+  "core/src/tool/schemaSize.ts": { exceededBy: grows({ ...schemas, ...bombs }, (json) => exceededBy(json, wide)) }
 }

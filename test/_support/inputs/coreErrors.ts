@@ -3,6 +3,7 @@ import { Duration, Schema } from "effect"
 import { signatureOf } from "../../../packages/core/src/budget/FailureHistory.ts"
 import * as Issue from "../../../packages/core/src/data/Issue.ts"
 import * as Usage from "../../../packages/core/src/data/Usage.ts"
+import * as DoorError from "../../../packages/core/src/errors/DoorError.ts"
 import { isKintsugiError } from "../../../packages/core/src/errors/KintsugiError.ts"
 import * as LlmError from "../../../packages/core/src/errors/LlmError.ts"
 import * as Problem from "../../../packages/core/src/errors/Problem.ts"
@@ -28,6 +29,12 @@ const kept = { transcript: [], usage: Usage.empty }
 const minute = Duration.minutes(1)
 
 export const coreErrors: Table = {
+  "core/src/errors/DoorError.ts": {
+    InputTooLargeError: made((text) => DoorError.InputTooLargeError.beyond(text, { bound: "depth", limit: 1 })),
+    RunLostError: made((text) => DoorError.RunLostError.of(text, text)),
+    SnapshotRefusedError: made((text) => DoorError.SnapshotRefusedError.of("other-agent", text)),
+    isDoorError: grows(values, DoorError.isDoorError)
+  },
   "core/src/errors/KintsugiError.ts": { isKintsugiError: grows(values, isKintsugiError) },
   "core/src/errors/Limit.ts": each(fixed, "limitOf"),
   "core/src/errors/LlmError.ts": {
@@ -144,7 +151,6 @@ export const coreErrors: Table = {
     denied: grows(texts, (text) => Render.denied("look", text)),
     ...each(fixed, "triesLeft", "withheld"),
     invalidOutput: grows(misfits, ({ input, issue }) => Render.invalidOutput(Issue.fromSchema(issue, input), "json")),
-    unknownTool: grows(texts, (text) => Render.unknownTool(text, ["look", text.slice(1), `${text}a`])),
-    capped: grows(texts, Render.capped)
+    unknownTool: grows(texts, (text) => Render.unknownTool(text, ["look", text.slice(1), `${text}a`]))
   }
 }

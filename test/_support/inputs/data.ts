@@ -1,6 +1,7 @@
 /** Adversarial values that are no texts: histories, replies, schemas, and what does not fit. */
 import { Result, Schema, type SchemaIssue } from "effect"
 import type * as Message from "../../../packages/core/src/data/Message.ts"
+import * as Bounds from "../../../packages/core/src/data/Bounds.ts"
 import type { Inputs } from "./entry.ts"
 import { deepValues, documents, repeated, texts, values } from "./texts.ts"
 
@@ -76,6 +77,25 @@ export const schemas: Inputs<Schema.JsonObject> = {
   "a long description": (size) => ({ ...object({}), description: repeated("eyJ-", size) }),
   "a long name": (size) => object({ [repeated("a", size)]: { type: "string" } }),
   "a long pattern": (size) => object({ a: { type: "string", pattern: repeated("(a+)", size) } })
+}
+
+/** All that an option admits, but for nodes: a schema of the largest input has fewer. */
+export const wide = { depth: Bounds.deepest, nodes: 200_000, bytes: Number.MAX_SAFE_INTEGER }
+
+const named = (size: number, each: number, make: (n: number) => Schema.JsonObject): Schema.JsonObject => ({
+  ...object({ a: { $ref: "#/$defs/k0" } }),
+  $defs: Object.fromEntries(many(size, each, (n) => [`k${n}`, make(n)]))
+})
+
+const ref = (n: number) => ({ $ref: `#/$defs/k${n}` })
+
+/** JSON Schemas that grow without end when their references are followed. */
+export const bombs: Inputs<Schema.JsonObject> = {
+  "each twice the next": (size) => named(size, 80, (n) => object({ a: ref(n + 1), b: ref(n + 1) })),
+  "each of all choices": (size) => named(size, 80, (n) => ({ anyOf: [ref(n + 1), ref(n + 2), { type: "string" }] })),
+  "each beside the next": (size) => named(size, 60, (n) => ({ allOf: [ref(n + 1), ref(n + 1)] })),
+  "a long chain": (size) => named(size, 30, (n) => ref(n + 1)),
+  "a circle": (size) => named(size, 40, (n) => object({ a: ref(Math.floor(n / 2)), b: ref(n + 1) }))
 }
 
 /** An input, and what is wrong with it. */

@@ -4,9 +4,11 @@ import type * as Message from "@kintsugi/core/Message"
 import * as Model from "@kintsugi/core/Model"
 import * as Skill from "@kintsugi/core/Skill"
 import * as Tool from "@kintsugi/core/Tool"
-import { Effect, Layer, Schema } from "effect"
+import * as Snapshot from "@kintsugi/core/Snapshot"
+import { Effect, Layer, Redacted, Schema } from "effect"
 import * as Issue from "../../../packages/core/src/data/Issue.ts"
 import * as Durable from "../../../packages/durable/src/Durable.ts"
+import * as SnapshotKeys from "../../../packages/durable/src/SnapshotKeys.ts"
 import * as Errors from "../../../packages/durable/src/errors.ts"
 import { fingerprint, seeded } from "../../../packages/durable/src/random.ts"
 import { saying } from "../../../packages/durable/src/recording.ts"
@@ -58,6 +60,15 @@ const replayed = (text: string, reads?: Reads) =>
     )
   )
 
+const keys = SnapshotKeys.layer({ keys: [{ id: "k1", secret: Redacted.make("0".repeat(64)) }] })
+
+const signedAndVerified = (text: string) =>
+  Effect.gen(function* () {
+    const signing = yield* Snapshot.Signing
+    const signature = yield* signing?.sign(text) ?? Effect.die("no signer")
+    return yield* signing?.verify(text, { ...signature, key: text.slice(0, 9) }) ?? Effect.void
+  })
+
 const unread = none("names and ids of the developer")
 
 export const durable: Table = {
@@ -71,7 +82,11 @@ export const durable: Table = {
     ...each(reached, "start", "poll"),
     ...each(effectOnly, "resume", "decide")
   },
-  "durable/src/approval.ts": each(effectOnly, "answerOf", "deferredOf", "decided"),
+  "durable/src/SnapshotClaims.ts": each(none("stores ids of snapshots, which a schema has read"), "layerSql"),
+  "durable/src/SnapshotKeys.ts": {
+    layer: grows(texts, (text) => Effect.runPromise(Effect.provide(signedAndVerified(text), keys)))
+  },
+  "durable/src/approval.ts": each(effectOnly, "answerOf", "deferredOf", "refusalOf", "decided"),
   "durable/src/books.ts": each(reached, "Books"),
   "durable/src/errors.ts": {
     ...each(unread, "UnknownRunError", "OtherWorkflowError", "ChangedAgentError"),
@@ -86,6 +101,7 @@ export const durable: Table = {
   "durable/src/intercepting.ts": each(reached, "intercepting"),
   "durable/src/lines.ts": each(reached, "Line", "Lines"),
   "durable/src/listening.ts": each(reached, "listening"),
+  "durable/src/losing.ts": each(effectOnly, "lose", "isNoted", "note", "stillThere", "orLost", "demandRow"),
   "durable/src/random.ts": { fingerprint: grows(texts, fingerprint), seeded: grows(texts, seeded) },
   "durable/src/recording.ts": {
     ...each(reached, "record", "underWay", "reading", "activity"),
@@ -93,6 +109,7 @@ export const durable: Table = {
     ...each(fixed, "remainder"),
     saying: grows(texts, (text) => saying(new Error(text)))
   },
+  "durable/src/rows.ts": each(none("asks a storage for rows by ids, and reads none of them"), "stepId", "rowsOf"),
   "durable/src/time.ts": each(fixed, "present", "clock", "random"),
   "durable/src/tool.ts": { ...each(reached, "attempt"), ...each(effectOnly, "compensation") },
   "durable/src/wait.ts": each(effectOnly, "wait")

@@ -1,5 +1,6 @@
 /** interop: MCP and the AI SDK. */
-import { Effect, Schema, Scope } from "effect"
+import * as Redaction from "@kintsugi/core/Redaction"
+import { Effect, Result, Schema, Scope } from "effect"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as UiMessageStream from "../../../packages/interop/src/ai-sdk/UiMessageStream.ts"
 import * as Output from "../../../packages/interop/src/ai-sdk/output.ts"
@@ -8,8 +9,10 @@ import * as Mcp from "../../../packages/interop/src/mcp/Mcp.ts"
 import * as Failure from "../../../packages/interop/src/mcp/failure.ts"
 import * as Names from "../../../packages/interop/src/mcp/names.ts"
 import * as McpResult from "../../../packages/interop/src/mcp/result.ts"
+import { Shallow, shallow } from "../../../packages/interop/src/mcp/shallow.ts"
+import { inPieces } from "./answers.ts"
 import { call, inputSchema, url, withTools } from "../../interop/mcp/_support/fakeServer.ts"
-import { documents, many, schemas, texts, values } from "./data.ts"
+import { bombs, deepValues, documents, many, schemas, texts, values, wide } from "./data.ts"
 import {
   each,
   effectOnly,
@@ -17,6 +20,7 @@ import {
   grows,
   type Inputs,
   looksOnce,
+  mapped,
   merged,
   none,
   reached,
@@ -25,7 +29,7 @@ import {
 } from "./entry.ts"
 import { runs } from "./runs.ts"
 
-const mask = (text: string) => text
+const mask = Redaction.foreign
 
 const where: Failure.Where = { server: "shop", tool: "look", mask }
 
@@ -42,7 +46,7 @@ const connected = (): Promise<Mcp.Server> => {
   const tools = Object.assign([], { toJSON: () => server.tools })
   const { layer } = withTools(tools, () => server.result)
   const connecting = Effect.flatMap(Scope.make(), (scope) =>
-    Mcp.connect("shop", Mcp.http({ url })).pipe(Effect.provide(layer), Scope.provide(scope))
+    Mcp.connect("shop", Mcp.http({ url }), { bounds: wide }).pipe(Effect.provide(layer), Scope.provide(scope))
   )
   return (opened ??= Effect.runPromise(connecting))
 }
@@ -93,7 +97,7 @@ const lists: Inputs<ReadonlyArray<Named>> = {
   "a long name": (size) => [{ name: "a ".repeat(size / 2), inputSchema }],
   "a long description": (size) => [{ name: "look", description: "eyJ-".repeat(size / 4), inputSchema }],
   ...Object.fromEntries(
-    Object.entries(schemas).map(([family, make]) => [
+    Object.entries({ ...schemas, ...bombs }).map(([family, make]) => [
       `a schema: ${family}`,
       (size: number) => [{ name: "look", inputSchema: make(size), outputSchema: make(size) }]
     ])
@@ -123,7 +127,9 @@ export const interop: Table = {
     })
   },
   "interop/src/ai-sdk/schema.ts": {
-    read: grows(schemas, (jsonSchema) => AiSchema.read("look", { jsonSchema }, undefined)),
+    read: grows({ ...schemas, ...bombs }, (jsonSchema) =>
+      Result.try(() => AiSchema.read("look", { jsonSchema }, undefined, wide))
+    ),
     ...each(looksOnce, "isPromise")
   },
   "interop/src/mcp/Mcp.ts": {
@@ -166,6 +172,13 @@ export const interop: Table = {
     ...each(reached, "textOf")
   },
   "interop/src/mcp/serverCall.ts": each(none("one call of an agent, whose parts are measured in core"), "settle"),
+  "interop/src/mcp/shallow.ts": {
+    shallow: grows({ ...texts, ...documents }, (text) => shallow(text, wide)),
+    Shallow: grows({ ...texts, ...mapped(deepValues, (value) => JSON.stringify(value)) }, (text) => {
+      const one = new Shallow(wide)
+      inPieces(text, 64, (piece) => one.take(piece))
+    })
+  },
   "interop/src/mcp/stdio.ts": each(none("starts the program that the developer names"), "open"),
-  "interop/src/mcp/tool.ts": { ...each(fixed, "sideEffectsOf"), ...each(reached, "make") }
+  "interop/src/mcp/tool.ts": { ...each(fixed, "sideEffectsOf"), ...each(reached, "make", "tooLarge") }
 }

@@ -20,7 +20,19 @@ import type * as Wire from "../../../packages/providers/src/testing/Wire.ts"
 import { wires } from "../../../packages/providers/src/testing/wire/AnyWire.ts"
 import { answerOf, inPieces, source } from "./answers.ts"
 import { documents, many, replies, schemas, texts, usage, values } from "./data.ts"
-import { each, effectOnly, fixed, grows, type Inputs, mapped, merged, reached, type Table, wraps } from "./entry.ts"
+import {
+  each,
+  effectOnly,
+  fixed,
+  grows,
+  type Inputs,
+  mapped,
+  merged,
+  reached,
+  type Table,
+  wraps,
+  looksOnce
+} from "./entry.ts"
 
 /** Both sides of a format: what its server writes, and what reads it here. */
 interface Side {
@@ -259,5 +271,6 @@ export const providersCodec: Table = {
     argumentsText: grows(values, Text.argumentsText),
     settlementText: grows(texts, (text) => Text.settlementText({ kind: "told", text })),
     formatName: grows(texts, Text.formatName)
-  }
+  },
+  "providers/src/codec/tokenCount.ts": each(looksOnce, "tokenCount")
 }

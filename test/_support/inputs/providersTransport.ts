@@ -9,7 +9,7 @@ import * as Hints from "../../../packages/providers/src/transport/Hints.ts"
 import * as Json from "../../../packages/providers/src/transport/Json.ts"
 import * as Source from "../../../packages/providers/src/transport/Source.ts"
 import * as Transport from "../../../packages/providers/src/transport/Transport.ts"
-import { Bare } from "../../../packages/providers/src/transport/bare.ts"
+import { Events } from "../../../packages/providers/src/transport/events.ts"
 import * as Fault from "../../../packages/providers/src/transport/fault.ts"
 import { Lines } from "../../../packages/providers/src/transport/lines.ts"
 import { answerOf, cut, inPieces, source } from "./answers.ts"
@@ -119,6 +119,9 @@ const causes: Inputs<unknown> = {
 
 const reportOf = (text: string) => ({ codes: [text], text, param: text })
 
+/** No more of foreign words is looked at when they are quoted. */
+const quoted = 5096
+
 /** No more of a provider's sentence is looked at. */
 const longest = 4000
 
@@ -141,9 +144,8 @@ export const providersTransport: Table = {
     ...each(looksOnce, "field", "text", "object", "items", "count")
   },
   "providers/src/transport/Source.ts": {
-    scrub: grows(texts, (text) => Source.scrub(source, text)),
-    quote: grows(texts, (text) => Source.quote(source, text), 10_000),
-    scrubCause: grows(causes, (cause) => Source.scrubCause(source, cause)),
+    quote: grows(texts, Source.quote, quoted),
+    scrubCause: grows(causes, Source.scrubCause),
     ...each(reached, "chainOf")
   },
   "providers/src/transport/Transport.ts": {
@@ -158,14 +160,15 @@ export const providersTransport: Table = {
     }),
     ...each(fixed, "explain")
   },
-  "providers/src/transport/bare.ts": {
-    Bare: grows(bodies, (text) => {
-      const bare = new Bare({ text: () => undefined, bare: () => undefined })
-      inPieces(text, 64, (piece) => bare.feed(piece))
-      return bare.end()
+  "providers/src/transport/body.ts": each(reached, "bytes", "text"),
+  "providers/src/transport/events.ts": {
+    Events: grows(bodies, (text) => {
+      const events = new Events({ event: () => undefined, bare: () => undefined })
+      const lines = new Lines((line) => events.line(line), "any")
+      inPieces(text, 64, (piece) => lines.feed(piece))
+      return events.end(lines.rest())
     })
   },
-  "providers/src/transport/body.ts": each(reached, "bytes", "text"),
   "providers/src/transport/fault.ts": {
     fromCause: grows(causes, (cause) => Fault.fromCause(cause, attempt)),
     ...each(fixed, "timedOut", "silent", "incomplete", "portOf")
@@ -178,9 +181,10 @@ export const providersTransport: Table = {
     Lines: grows(bodies, (text) => {
       const lines = new Lines(() => undefined)
       inPieces(text, 64, (piece) => lines.feed(piece))
-      lines.end()
+      return lines.rest()
     })
   },
+  "providers/src/transport/pieces.ts": each(reached, "Pieces"),
   "providers/src/transport/retry.ts": each(effectOnly, "mayResend", "resending", "once"),
   "providers/src/transport/send.ts": {
     ...each(none("takes an address and headers of the developer"), "target"),

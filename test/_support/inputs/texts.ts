@@ -144,6 +144,32 @@ const beginnings = {
   "an event without end": "data: "
 }
 
+const keys = {
+  "keys of a project": "sk-proj-",
+  "keys of a repository": "ghp_",
+  "tokens of a bot": "MNO.",
+  "parts of a long token": `${"M".repeat(25)}.`,
+  "numbers before colons": "1:AA",
+  "keys of two parts": "SG.",
+  "keys of two parts, one whole": "SG.aaaaaaaaaaaaaaaaaaaaaa.",
+  "addresses of hooks": "hooks.slack.com/services/TAAAAAAAA/",
+  "access tokens": "EAA",
+  "values in a query": "?key=",
+  "more values in a query": "&key=a1",
+  "values that were escaped": "%26",
+  "escaped fields": '\\"password\\":\\"',
+  "fields of cookies": "cookie: a; ",
+  "words after a scheme": "bearer aaaaaaaaaaaaaaaaa",
+  "short words after a scheme": "Basic AAAA",
+  "names of secrets": "token=a1",
+  "heads of private keys": "-----BEGIN "
+}
+
+/** Texts that look like credentials, again and again. */
+export const credentials: Inputs<string> = Object.fromEntries(
+  Object.entries(keys).map(([family, piece]) => [family, of(piece)])
+)
+
 /** Texts that may be anything. */
 export const texts: Inputs<string> = {
   ...Object.fromEntries(Object.entries(pieces).map(([family, piece]) => [family, of(piece)])),

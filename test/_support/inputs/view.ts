@@ -15,6 +15,7 @@ import * as Page from "../../../packages/view/src/page/Page.ts"
 import * as ErrorWords from "../../../packages/view/src/recording/ErrorWords.ts"
 import * as Fields from "../../../packages/view/src/recording/Fields.ts"
 import * as Recording from "../../../packages/view/src/recording/Recording.ts"
+import { isDeeper } from "../../../packages/view/src/recording/depth.ts"
 import * as Totals from "../../../packages/view/src/recording/Totals.ts"
 import * as Details from "../../../packages/view/src/scene/Details.ts"
 import * as Scene from "../../../packages/view/src/scene/Scene.ts"
@@ -110,9 +111,11 @@ export const viewRecording: Table = {
   },
   "view/src/recording/Recording.ts": {
     ...each(looksOnce, "isTerminal"),
+    ...each(none("counts the few kinds of problems"), "countOf"),
     ...each(reached, "start", "fromLines", "fromEvents"),
     parse: grows(lines, Recording.parse)
   },
+  "view/src/recording/depth.ts": { isDeeper: grows(values, (value) => isDeeper(value, 1000)) },
   "view/src/recording/Totals.ts": { make: grows(recordings, ({ events }) => Totals.make(events)) },
   "view/src/cli/failure.ts": { ...each(schema, "Failed", "Misused"), ...each(fixed, "reasonOf") },
   "view/src/cli/finding.ts": each(reached, "find"),
@@ -128,6 +131,8 @@ export const viewRecording: Table = {
     })
   },
   "view/src/cli/reading.ts": each(reached, "eachLine", "nameOf", "eachLineOrFail"),
+  "view/src/cli/bounds.ts": each(fixed, "tooMuch"),
+  "view/src/cli/splitting.ts": each(reached, "Splitter"),
   "view/src/cli/terminal.ts": each(reached, "print", "remark"),
   "view/src/cli/writing.ts": { ...each(reached, "shown", "isDash", "targetOf", "write"), ...each(fixed, "formatFlag") }
 }

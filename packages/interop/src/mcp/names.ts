@@ -5,6 +5,9 @@ const odd = /[^a-zA-Z0-9_-]/g
 
 const longest = 64
 
+/** For `_` and a number at the end of a name. */
+const room = 7
+
 /** The built-in tools. */
 const taken: ReadonlySet<string> = new Set(["escalate", "throwException", "complete"])
 
@@ -32,12 +35,20 @@ export const resolve = <A>(all: ReadonlyArray<Named<A>>, prefix: Prefix): Readon
   const counts = new Map<string, number>()
   for (const { name } of all) counts.set(admitted(name), (counts.get(admitted(name)) ?? 0) + 1)
   const used = new Set<string>()
+  const numbers = new Map<string, number>()
+  /** With the next number that is free: none is tried twice. */
+  const numbered = (wanted: string): string => {
+    const stem = wanted.slice(0, longest - room)
+    let number = numbers.get(stem) ?? 2
+    while (used.has(`${stem}_${number}`)) number++
+    numbers.set(stem, number + 1)
+    return `${stem}_${number}`
+  }
   return all.map(({ name: own, server, tool }) => {
     const plain = admitted(own)
     const needs = prefix === "always" || (prefix === "when-needed" && (counts.get(plain) ?? 0) > 1)
     const wanted = needs ? prefixed(server, own) : plain
-    let name = wanted
-    for (let n = 2; used.has(name); n++) name = `${wanted.slice(0, longest - String(n).length - 1)}_${n}`
+    const name = used.has(wanted) ? numbered(wanted) : wanted
     used.add(name)
     return { server, name, tool }
   })
