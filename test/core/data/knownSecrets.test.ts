@@ -35,7 +35,11 @@ describe("a known value", () => {
 
   it("is replaced in every form, whatever stands around it [T8 P202 P1331]", () => {
     const around = fc.string({ unit: fc.constantFrom(" ", ":", "\n", "}"), maxLength: 5 })
-    const secrets = fc.string({ minLength: 20, maxLength: 60 }).filter((text) => text.trim() === text)
+    // a word before a secret is its scheme, which stays
+    const hasScheme = (text: string) => /^[A-Za-z]{1,20} +\S+$/.test(text)
+    const secrets = fc
+      .string({ minLength: 20, maxLength: 60 })
+      .filter((text) => text.trim() === text && !hasScheme(text))
     fc.assert(
       fc.property(secrets, fc.constantFrom(...forms), around, around, (secret, [, write], before, after) => {
         const written = write(secret)

