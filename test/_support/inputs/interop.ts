@@ -109,7 +109,8 @@ const decoded = (result: object) => Schema.decodeUnknownSync(McpSchema.CallToolR
 export const interop: Table = {
   "interop/src/ai-sdk/AiSdk.ts": each(
     none("takes tools of the developer; what they give is read by output.ts"),
-    ...["tool", "tools"]
+    "tool",
+    "tools"
   ),
   "interop/src/ai-sdk/UiMessageStream.ts": {
     // as they are written down: of an event only its fields are read

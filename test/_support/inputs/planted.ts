@@ -9,7 +9,7 @@ const words = { words: (size: number) => repeated("word ", size) }
 /** Each word is appended to a copy of all before it. */
 const copied = (text: string): ReadonlyArray<string> => {
   let all: ReadonlyArray<string> = []
-  for (const word of text.split(" ")) all = [...all, word]
+  for (const word of text.split(" ")) all = all.concat(word)
   return all
 }
 

@@ -234,7 +234,14 @@ export const providersCodec: Table = {
   "providers/src/codec/openai-chat/reasoningDetails.ts": each(reached, "Details", "of", "textOf"),
   "providers/src/codec/openai-chat/reply.ts": each(
     reached,
-    ...["decode", "endOf", "reasoning", "detailsOf", "sourcesOf", "contentText", "usageOf", "costOf"]
+    "decode",
+    "endOf",
+    "reasoning",
+    "detailsOf",
+    "sourcesOf",
+    "contentText",
+    "usageOf",
+    "costOf"
   ),
   "providers/src/codec/openai-chat/request.ts": each(reached, "make", "refusing"),
   "providers/src/codec/openai-chat/stream.ts": each(reached, "ChatDecoder"),
