@@ -14,13 +14,15 @@ const closing = "</think>"
  */
 export class ThinkTags {
   #state: "beginning" | "thinking" | "between" | "answering" = "beginning"
+  /** The blanks at the very beginning, which go with a tag. */
+  readonly #blanks: Array<string> = []
   /** What may be part of a tag. */
   #held = ""
 
   push(text: string): ReadonlyArray<Piece> {
     switch (this.#state) {
       case "beginning":
-        return this.#begin(this.#held + text)
+        return this.#begin(text)
       case "thinking":
         return this.#think(this.#held + text)
       case "between":
@@ -32,24 +34,30 @@ export class ThinkTags {
 
   /** The text is over. */
   end(): ReadonlyArray<Piece> {
+    if (this.#state === "beginning") return piece("text-delta", this.#unopened())
     const held = this.#held
     this.#held = ""
     return piece(this.#state === "thinking" ? "reasoning-delta" : "text-delta", held)
   }
 
   #begin(text: string): ReadonlyArray<Piece> {
-    const begun = text.trimStart()
+    const begun = this.#held === "" ? text.trimStart() : this.#held + text
     if (begun.startsWith(opening)) {
       this.#state = "thinking"
       return this.#think(begun.slice(opening.length))
     }
-    if (opening.startsWith(begun)) {
-      this.#held = text
-      return []
-    }
+    if (this.#held === "") this.#blanks.push(text.slice(0, text.length - begun.length))
+    this.#held = begun
+    if (opening.startsWith(begun)) return []
     this.#state = "answering"
+    return piece("text-delta", this.#unopened())
+  }
+
+  /** All that was kept back for an opening tag. */
+  #unopened(): string {
+    const text = this.#blanks.join("") + this.#held
     this.#held = ""
-    return piece("text-delta", text)
+    return text
   }
 
   #think(text: string): ReadonlyArray<Piece> {
