@@ -80,7 +80,7 @@ export const schemas: Inputs<Schema.JsonObject> = {
 }
 
 /** All that an option admits, but for nodes: a schema of the largest input has fewer. */
-export const wide = { depth: Bounds.deepest, nodes: 200_000, bytes: Number.MAX_SAFE_INTEGER }
+export const wide = { depth: Bounds.deepest, nodes: 120_000, bytes: Number.MAX_SAFE_INTEGER }
 
 const named = (size: number, each: number, make: (n: number) => Schema.JsonObject): Schema.JsonObject => ({
   ...object({ a: { $ref: "#/$defs/k0" } }),

@@ -12,7 +12,7 @@ import * as McpResult from "../../../packages/interop/src/mcp/result.ts"
 import { Shallow, shallow } from "../../../packages/interop/src/mcp/shallow.ts"
 import { inPieces } from "./answers.ts"
 import { call, inputSchema, url, withTools } from "../../interop/mcp/_support/fakeServer.ts"
-import { bombs, deepValues, documents, many, schemas, texts, values, wide } from "./data.ts"
+import { bombs, documents, many, schemas, texts, values, wide } from "./data.ts"
 import {
   each,
   effectOnly,
@@ -20,7 +20,6 @@ import {
   grows,
   type Inputs,
   looksOnce,
-  mapped,
   merged,
   none,
   reached,
@@ -175,7 +174,7 @@ export const interop: Table = {
   "interop/src/mcp/serverCall.ts": each(none("one call of an agent, whose parts are measured in core"), "settle"),
   "interop/src/mcp/shallow.ts": {
     shallow: grows({ ...texts, ...documents }, (text) => shallow(text, wide)),
-    Shallow: grows({ ...texts, ...mapped(deepValues, (value) => JSON.stringify(value)) }, (text) => {
+    Shallow: grows(texts, (text) => {
       const one = new Shallow(wide)
       inPieces(text, 64, (piece) => one.take(piece))
     })
