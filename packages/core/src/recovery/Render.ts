@@ -79,6 +79,14 @@ export const unverifiable = (tool: string, why: string): string =>
   `ERROR: Tool '${tool}' failed: it was cut off after its start and may have taken effect; looking it up failed: ${why} (severity: HIGH). Do not repeat the call: a person has to look it up.`
 
 /**
+ * Says to the model that a tool has done its work, and that nothing of what it gave can be read.
+ *
+ * @internal
+ */
+export const unshown = (tool: string, levels: number): string =>
+  `ERROR: Tool '${tool}' has run, and its result cannot be shown: it is nested in more than ${levels} levels. Repeating the call will not help.`
+
+/**
  * Added to whatever is said of a call of which an earlier run was cut off.
  *
  * @internal

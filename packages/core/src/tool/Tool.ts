@@ -268,8 +268,8 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
           agent: "",
           progress: () => Effect.void
         }),
-        // dies of a value that its own schema refuses
-        definition.encode
+        // dies of a value that its own schema refuses; its caller reads the value, not the text
+        (value) => Effect.ignore(definition.encode(value))
       )
     )
   })

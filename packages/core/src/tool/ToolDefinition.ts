@@ -12,6 +12,7 @@ import type * as Issue from "../data/Issue.ts"
 import type * as Message from "../data/Message.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
+import type { InputTooLargeError } from "../errors/DoorError.ts"
 import type { Kind } from "../errors/ToolError.ts"
 
 export interface ToolDefinition {
@@ -30,8 +31,8 @@ export interface ToolDefinition {
   readonly coercion: ReadonlyArray<Coercion.Step>
   readonly decode: (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue>
   readonly decodeResult: (text: string) => Result.Result<unknown, ReadonlyArray<Issue.Issue>>
-  /** The text that the model reads; dies on a value that the tool's own schema refuses. */
-  readonly encode: (value: unknown) => Exit.Exit<string>
+  /** The text that the model reads; dies on a value that the tool's own schema refuses, and fails on one that is too deep for a text. */
+  readonly encode: (value: unknown) => Exit.Exit<string, InputTooLargeError>
   readonly run: (params: unknown, context: ToolContext) => Effect.Effect<unknown, unknown>
   readonly rows: Recovery.Rows
   /** How long one run may take, and the whole call with all its attempts and waits. */

@@ -35,7 +35,8 @@ export const decoder = (schema: Schema.Codec<unknown, unknown>): Decode => {
   }
 }
 
-/** A model can nest its arguments deeper than the stack reaches. That is its failure, not a defect. */
-const isOverflow = (error: unknown): boolean => error instanceof RangeError && error.message.includes("call stack")
+/** Values can be nested deeper than the stack reaches. That is a failure, not a defect. */
+export const isOverflow = (error: unknown): boolean =>
+  error instanceof RangeError && error.message.includes("call stack")
 
 const tooDeep = new SchemaIssue.InvalidValue({ message: "Expected a value that is not nested so deeply" })

@@ -1,4 +1,5 @@
 /** A tool at run time, made of what a user wrote. */
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -8,11 +9,13 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Coercion from "../coercion/Coercion.ts"
 import * as Issue from "../data/Issue.ts"
+import { isDeep } from "../data/Foreign.ts"
 import { once } from "../data/Once.ts"
+import { InputTooLargeError } from "../errors/DoorError.ts"
 import type { Kind } from "../errors/ToolError.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
-import { decoder, jsonSchemaOf } from "./ToolSchema.ts"
+import { decoder, isOverflow, jsonSchemaOf } from "./ToolSchema.ts"
 
 /** Looks up by its key whether a call that was cut off took effect: its result if so, nothing if not. */
 export type Verify<A, R> = (idempotencyKey: string) => Effect.Effect<Option.Option<A>, unknown, R>
@@ -149,13 +152,33 @@ const resultDecoder = (schema: Schema.Codec<unknown, unknown>): ToolDefinition["
 }
 
 const encoder = (name: string, schema: Schema.Codec<unknown, unknown>): ToolDefinition["encode"] => {
-  const encode = once(() => Schema.encodeUnknownResult(Schema.toCodecJson(schema)))
+  const encode = once(() => Schema.encodeUnknownExit(Schema.toCodecJson(schema)))
   return (value) => {
-    const encoded = encode()(value)
-    if (Result.isFailure(encoded)) {
-      const issues = Issue.fromSchema(encoded.failure.issue, value).map(Issue.format).join("; ")
-      return Exit.die(new TypeError(`Tool '${name}' returned a value that its own success schema refuses: ${issues}`))
+    const text = Result.try({
+      try: () => {
+        const encoded = encode()(value)
+        if (Exit.isSuccess(encoded)) return textOf(encoded.value)
+        throw Cause.squash(encoded.cause)
+      },
+      catch: (error) => error
+    })
+    if (Result.isSuccess(text) && text.success !== undefined) return Exit.succeed(text.success)
+    const error = Result.isSuccess(text) ? undefined : text.failure
+    if (error === undefined || isOverflow(error)) {
+      return Exit.fail(InputTooLargeError.beyond(`The result of tool '${name}'`, { bound: "depth", limit: deepest }))
     }
-    return Exit.succeed(Predicate.isString(encoded.success) ? encoded.success : JSON.stringify(encoded.success))
+    if (!Schema.isSchemaError(error)) return Exit.die(error)
+    const issues = Issue.fromSchema(error.issue, value).map(Issue.format).join("; ")
+    return Exit.die(new TypeError(`Tool '${name}' returned a value that its own success schema refuses: ${issues}`))
   }
+}
+
+/** As deep as arguments may be. */
+const deepest = 1000
+
+/** Nothing for what is too deep. A short text cannot be: each level has a mark at either end. */
+const textOf = (json: unknown): string | undefined => {
+  if (Predicate.isString(json)) return json
+  const text = JSON.stringify(json)
+  return text.length > 2 * deepest && isDeep(json, deepest) ? undefined : text
 }

@@ -8,7 +8,8 @@ import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
-import { type ToolDeniedError, ToolExecutionError } from "../errors/ToolError.ts"
+import type { InputTooLargeError } from "../errors/DoorError.ts"
+import { ExecutionError, type ToolDeniedError, ToolExecutionError } from "../errors/ToolError.ts"
 import { BudgetExceededError } from "../errors/RunError.ts"
 import * as Meter from "../budget/Meter.ts"
 import { Exceeded } from "../budget/Meter.ts"
@@ -82,7 +83,20 @@ export class Endings {
     const text = this.#tool.encode(value)
     return Exit.isSuccess(text)
       ? this.settled(result(this.#tool, value, text.value), attempts, { recoveredBy, isSuccess: true })
-      : Effect.failCause(text.cause)
+      : Effect.catchTag(Effect.failCause(text.cause), "InputTooLargeError", (error) => this.#unshown(error, attempts))
+  }
+
+  /** It has run, and nothing of its result can be written down: no row repeats that. */
+  #unshown(tooLarge: InputTooLargeError, attempts: number): Effect.Effect<Outcome> {
+    const { kind, name } = this.#tool
+    const call = { tool: name, kind, callId: this.#call.id, args: this.#call.arguments }
+    const error = ExecutionError.wrap({ ...call, category: "validation" }, tooLarge)
+    return Effect.andThen(
+      RunContext.emit(this.#run, () => ({ type: "tool-failed", attempt: attempts, error, ...this.#callOf() })),
+      this.settled({ kind: "told", text: Render.unshown(name, tooLarge.limit) }, attempts, {
+        signature: signatureOf(error)
+      })
+    )
   }
 
   /** A failure that the model reads. */

@@ -155,7 +155,10 @@ const results = ({ decodeResult, encode }: Definition): Schema.Codec<unknown, un
     (value) =>
       value instanceof Told
         ? Effect.succeed(value.text)
-        : Effect.map(encode(value), (text) => (Predicate.isString(value) ? text : (parsed(text) ?? text))),
+        : // what was too deep for a text was told
+          Effect.map(Effect.orDie(encode(value)), (text) =>
+            Predicate.isString(value) ? text : (parsed(text) ?? text)
+          ),
     (json) => Result.getOrElse(decodeResult(Predicate.isString(json) ? json : JSON.stringify(json)), () => json)
   )
 
