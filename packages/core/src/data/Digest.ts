@@ -52,11 +52,31 @@ export const digestOfRequest = (
   written: Schema.Json
 ): Effect.Effect<string> => digestOf({ runId, key, callId, tool, arguments: args, schema, expiresAt, written })
 
-/** JSON with the fields of each object in the order of their names. */
+/** JSON with the fields of each object in the order of their names. Does not recurse: decisions and edits are as deep as their sender likes. */
 export const canonical = (value: Schema.Json): string => {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
-  if (!Predicate.isObject(value)) return JSON.stringify(value)
-  // an object of JSON holds JSON
-  const fields = Object.entries(value as Readonly<Record<string, Schema.Json>>).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`).join(",")}}`
+  let text = ""
+  /** What is still to be written, the next one last: texts as they are, and values. */
+  const open: Array<string | { readonly value: Schema.Json }> = [{ value }]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (Predicate.isString(next)) text += next
+    else if (Array.isArray(next.value)) {
+      const items: ReadonlyArray<Schema.Json> = next.value
+      text += "["
+      open.push("]")
+      for (let at = items.length - 1; at >= 0; at--) {
+        // below the length: an item
+        open.push({ value: items[at] as Schema.Json })
+        if (at > 0) open.push(",")
+      }
+    } else if (Predicate.isObject(next.value)) {
+      // an object of JSON holds JSON; the last one first
+      const fields = Object.entries(next.value as Schema.JsonObject).toSorted(([a], [b]) => (a < b ? 1 : -1))
+      text += "{"
+      open.push("}")
+      for (const [at, [key, field]] of fields.entries()) {
+        open.push({ value: field }, `${at < fields.length - 1 ? "," : ""}${JSON.stringify(key)}:`)
+      }
+    } else text += JSON.stringify(next.value)
+  }
+  return text
 }
