@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { Agent, Approval, Approver, type Model, Recovery, Snapshot, Tool, ToolPolicy } from "@kintsugi/core"
+import { Agent, AgentEvent, Approval, Approver, type Model, Recovery, Snapshot, Tool, ToolPolicy } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, type Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -112,25 +112,32 @@ it.run("what is no decision refuses: JSON that nobody has decoded approves of no
   })
 )
 
-it.run("arguments that an approver has edited are denied where they are nested too deeply [P904 P1393]", (run) =>
-  Effect.gen(function* () {
-    const runs: Array<Schema.Json> = []
-    const tool = Tool.make("keep", {
-      description: "Keeps.",
-      parameters: Schema.Struct({ what: Schema.Json }),
-      success: Schema.String,
-      run: ({ what }) => Effect.sync(() => (runs.push(what), "kept"))
-    }).pipe(Tool.requireApproval())
-    const nested = (levels: number): Schema.Json => JSON.parse("[".repeat(levels) + "]".repeat(levels))
-    const depths = [900, 1001, 6000]
-    const { layer } = deciding(...depths.map((levels) => Approval.approveWith({ what: nested(levels) })))
-    const model = yield* make(...depths.map(() => calls(call("keep", { what: 1 }, "c1"))), done)
-    yield* run(agentWith(tool), "go").pipe(Effect.provide(layer), Effect.provide(model.layer))
-    assert.deepStrictEqual(runs, [nested(900)])
-    const denied =
-      "denied: The call of tool 'keep' was denied and not run: the repaired arguments are nested too deeply"
-    assert.deepStrictEqual(read(model), ["result: kept", denied, denied])
-  })
+it.run(
+  "arguments that an approver has edited are denied where they are nested too deeply, and every event is written down [P904 P1393]",
+  (run) =>
+    Effect.gen(function* () {
+      const runs: Array<Schema.Json> = []
+      const tool = Tool.make("keep", {
+        description: "Keeps.",
+        parameters: Schema.Struct({ what: Schema.Json }),
+        success: Schema.String,
+        run: ({ what }) => Effect.sync(() => (runs.push(what), "kept"))
+      }).pipe(Tool.requireApproval())
+      const nested = (levels: number): Schema.Json => JSON.parse("[".repeat(levels) + "]".repeat(levels))
+      const depths = [900, 1001, 6000]
+      const { layer } = deciding(...depths.map((levels) => Approval.approveWith({ what: nested(levels) })))
+      const model = yield* make(...depths.map(() => calls(call("keep", { what: 1 }, "c1"))), done)
+      const log = eventLog()
+      yield* run(agentWith(tool).pipe(log.listen), "go").pipe(Effect.provide(layer), Effect.provide(model.layer))
+      const written = JSON.stringify(
+        Schema.encodeSync(Schema.Array(Schema.toCodecJson(AgentEvent.AgentEvent)))(log.all)
+      )
+      assert.strictEqual(written.split('"approval-decided"').length, 1 + depths.length)
+      assert.deepStrictEqual(runs, [nested(900)])
+      const denied =
+        "denied: The call of tool 'keep' was denied and not run: the edited arguments are nested too deeply"
+      assert.deepStrictEqual(read(model), ["result: kept", denied, denied])
+    })
 )
 
 it.run("edited arguments pass all gates again, but for the one who has edited them [P904]", (run) =>

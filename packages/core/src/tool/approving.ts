@@ -8,6 +8,7 @@ import * as Result from "effect/Result"
 import * as Approval from "../data/Approval.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
+import { isDeep } from "../data/Foreign.ts"
 import * as Returned from "../data/Returned.ts"
 import { canonical, digestOf, digestOfRequest } from "../data/Digest.ts"
 import { Approver } from "./Approver.ts"
@@ -84,7 +85,7 @@ const decided = (
       const asked = current
       const decision = yield* Interception.step(
         () => ({ kind: "approval", request: asked }),
-        () => decide(asked, call)
+        () => Effect.map(decide(asked, call), shallow)
       )
       if (decision === undefined) return undefined
       if ((yield* Clock.currentTimeMillis) <= current.expiresAt) {
@@ -96,6 +97,12 @@ const decided = (
       current = renewed
     }
   })
+
+/** Nothing could write down what is deeper: such an edit refuses, and so the event and the next document hold none. */
+const shallow = (decision: Approval.Decision | undefined): Approval.Decision | undefined =>
+  decision?.type === "approve" && isDeep(decision.arguments)
+    ? Approval.refuse("the edited arguments are nested too deeply")
+    : decision
 
 /** Of a decision out of JSON, only its type has to be there: what does not approve, refuses. */
 const aDecision: Returned.Kind = { name: "a decision", is: (value) => Predicate.hasProperty(value, "type") }
