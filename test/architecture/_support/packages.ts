@@ -102,7 +102,7 @@ export const packages: ReadonlyArray<Package> = [
     open: effect("Effect Predicate Result Schema SchemaTransformation Stream"),
     within: {
       mcp: effect(
-        "Clock ConfigProvider Context Deferred Duration Equal Exit Layer Option PubSub Redacted References Schedule Scope Semaphore " +
+        "Cause Clock ConfigProvider Context Deferred Duration Equal Exit Layer Option PubSub Redacted References Schedule Scope Semaphore " +
           "Stdio ai/McpClient ai/McpClientError ai/McpProtocol ai/McpSchema ai/McpServer encoding/Sse http/HttpClient " +
           "http/HttpClientRequest http/HttpClientResponse http/HttpRouter process/ChildProcess process/ChildProcessSpawner"
       ),

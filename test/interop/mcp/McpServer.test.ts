@@ -3,7 +3,7 @@ import { assert } from "@effect/vitest"
 import { Approval, Approver, Recovery, Tool } from "@kintsugi/core"
 import * as Mcp from "@kintsugi/interop/Mcp"
 import * as McpServer from "@kintsugi/interop/McpServer"
-import { Effect, Layer, Schema } from "effect"
+import { Cause, Deferred, Effect, ErrorReporter, Exit, Fiber, Layer, Logger, Schema } from "effect"
 import * as HttpRouter from "effect/http/HttpRouter"
 import { it } from "../../_support/run.ts"
 import { call, clientOf, named, ours, url } from "./_support/fakeServer.ts"
@@ -138,5 +138,72 @@ it.live("what a client nests too deeply is refused or passed over, and what a to
     const { result } = yield* asked("tools/call", `"name":"dig","arguments":{"levels":900},${meta("")}`)
     assert.strictEqual(result.content[0].text, deep(900))
     assert.notProperty(result, "structuredContent")
+  })
+)
+
+it.live(
+  "a tool that dies is an internal error to its client, and no log line and no report shows its key [P1394]",
+  () =>
+    Effect.gen(function* () {
+      const key = `sk-proj-${"a1B2c3D4".repeat(6)}`
+      const lines: Array<string> = []
+      const logger = Logger.make(({ cause, message }) => {
+        lines.push(String(JSON.stringify(message)) + Cause.pretty(cause))
+      })
+      const reported: Array<Cause.Cause<unknown>> = []
+      const reporter = ErrorReporter.make(({ cause }) => void reported.push(cause))
+      const { tool: dying } = noted("dying", [Effect.die(new Error(`cannot reach it with ${key}`))])
+      const { tool: both } = noted("both", [
+        Effect.failCause(Cause.combine(Cause.fail(new Error("before")), Cause.die(new Error(`closed with ${key}`))))
+      ])
+      const { tool: alive } = noted("alive", [Effect.succeed("noted")])
+      const served = McpServer.http({ name: "ours", version: "1", path: "/mcp", tools: [dying, both, alive] })
+      const observed = Layer.provide(served, [Logger.layer([logger]), ErrorReporter.layer([reporter])])
+      const { dispose, handler } = HttpRouter.toWebHandler(observed, { disableLogger: true })
+      yield* Effect.addFinalizer(() => Effect.promise(dispose))
+      const server = yield* Effect.provide(
+        Mcp.connect("ours", Mcp.http({ url })),
+        clientOf((request) => handler(request))
+      )
+      for (const name of ["dying", "both"]) {
+        const error = yield* Effect.flip(call(server, name))
+        assert.match(error.message, /Internal error/)
+        assert.notInclude(error.message, "reach")
+      }
+      assert.deepStrictEqual((yield* call(server, "alive")).content, [{ type: "text", text: "noted" }])
+      const told = lines.filter((line) => /cannot reach it|closed with/.test(line))
+      assert.strictEqual(told.length, 2)
+      assert.match(told.join(), /'dying'.*cannot reach it with <redacted>.*'both'.*closed with <redacted>/s)
+      for (const line of lines) assert.notInclude(line, "a1B2c3D4")
+      assert.isAtLeast(reported.length, 2)
+      for (const one of reported) assert.notInclude(Cause.pretty(one), "a1B2c3D4")
+    })
+)
+
+it.live("a client that goes away interrupts its call, and nothing is logged of it [P1394]", () =>
+  Effect.gen(function* () {
+    const lines: Array<unknown> = []
+    const logger = Logger.make(({ message }) => void lines.push(message))
+    const started = yield* Deferred.make<void>()
+    const ended = yield* Deferred.make<boolean>()
+    const { tool } = noted("waiting", [
+      Effect.onExit(Effect.andThen(Deferred.succeed(started, undefined), Effect.never), (exit) =>
+        Deferred.succeed(ended, Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))
+      )
+    ])
+    const served = McpServer.http({ name: "ours", version: "1", path: "/mcp", tools: [tool] })
+    const { dispose, handler } = HttpRouter.toWebHandler(Layer.provide(served, Logger.layer([logger])), {
+      disableLogger: true
+    })
+    yield* Effect.addFinalizer(() => Effect.promise(dispose))
+    const server = yield* Effect.provide(
+      Mcp.connect("ours", Mcp.http({ url })),
+      clientOf((request) => handler(request))
+    )
+    const fiber = yield* Effect.forkChild(call(server, "waiting"))
+    yield* Deferred.await(started)
+    yield* Fiber.interrupt(fiber)
+    assert.isTrue(yield* Deferred.await(ended))
+    assert.deepStrictEqual(lines, [])
   })
 )

@@ -5,6 +5,7 @@
  */
 import * as Bounds from "@kintsugi/core/Bounds"
 import type * as Budget from "@kintsugi/core/Budget"
+import * as ErrorCause from "@kintsugi/core/ErrorCause"
 import type * as Message from "@kintsugi/core/Message"
 import * as MessageOf from "@kintsugi/core/Message"
 import type * as Recovery from "@kintsugi/core/Recovery"
@@ -12,6 +13,7 @@ import type * as Tool from "@kintsugi/core/Tool"
 import * as McpProtocol from "effect/ai/McpProtocol"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as Effects from "effect/ai/McpServer"
+import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as HttpRouter from "effect/http/HttpRouter"
@@ -124,12 +126,24 @@ const registering = <T extends Tool.AnyTool>(
                 progress
               ).pipe(Effect.updateContext((here: Context.Context<never>) => Context.merge(context, here)))
               return resultOf(settlement)
-            })
+            }).pipe(redacting(tool.name))
         })
       }
     })
   )
 }
+
+/** Effect's server logs and reports a defect as it is: what it gets here shows no key. The client learns nothing of either. */
+const redacting = (tool: string) =>
+  Effect.catchCauseIf(
+    (cause: Cause.Cause<never>) => Cause.hasDies(cause) && !Cause.hasInterrupts(cause),
+    (cause) => {
+      const error = new Error(`Tool '${tool}' died in the call of a client: ${ErrorCause.logged(cause)}`)
+      // that of the defect is in the message; this one would say where it was redacted
+      error.stack = error.message
+      return Effect.die(error)
+    }
+  )
 
 const isJson = Schema.is(Schema.Json)
 
