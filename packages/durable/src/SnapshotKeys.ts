@@ -61,7 +61,7 @@ const signer = (
   mac: Mac.Mac["Service"],
   ring: readonly [Imported, ...ReadonlyArray<Imported>],
   acceptUnsignedUntil: number | undefined
-): Snapshot.Service => {
+): Snapshot.Signer => {
   const [first] = ring
   const known = new Map(ring.map(({ id, key }) => [id, key]))
   return {

@@ -16,7 +16,7 @@ export type Audience = Readonly<Record<string, string>>
 export type Refusal = "unsigned" | "bad-signature" | "unknown-key"
 
 /** Signs texts, and verifies what it has signed. */
-export interface Service {
+export interface Signer {
   readonly sign: (text: string) => Effect.Effect<Signature>
   readonly verify: (
     text: string,
@@ -27,7 +27,7 @@ export interface Service {
 }
 
 /** The signer of this program; none by default. */
-export const Signing = Context.Reference<Service | undefined>("@kintsugi/core/Snapshot/Signing", {
+export const Signing = Context.Reference<Signer | undefined>("@kintsugi/core/Snapshot/Signing", {
   defaultValue: () => undefined
 })
 

@@ -21,7 +21,7 @@ import * as Trail from "../errors/Trail.ts"
 
 export { type Claim, Claims, claimsOfProcess } from "./claims.ts"
 export { Signature } from "../data/Signature.ts"
-export { type Audience, type Refusal, type Service, Signing } from "../data/Signing.ts"
+export { type Audience, type Refusal, type Signer, Signing } from "../data/Signing.ts"
 
 /** How far a call had come with its ladder when it had to wait for a decision: it goes on with the same counts. */
 export interface Standing extends Schema.Schema.Type<typeof Standing> {}
