@@ -12,6 +12,7 @@ import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaTransformation from "effect/SchemaTransformation"
+import { copyOf } from "./copy.ts"
 import * as Output from "./output.ts"
 import * as Input from "./schema.ts"
 
@@ -108,9 +109,11 @@ export const tool = <
       const thrown = (cause: unknown) => ExecutionError.wrap(call, cause)
       const about = { toolCallId: callId, messages: [], context, experimental_context: context }
       return Effect.gen(function* () {
-        const input = yield* Effect.mapError(late(params), (wrong) =>
+        const checked = yield* Effect.mapError(late(params), (wrong) =>
           ExecutionError.fromParameterError(name, kind, `the arguments do not fit: ${wrong}`, undefined, call)
         )
+        // those of the SDK may write into it
+        const input = copyOf(checked)
         const value = yield* running(execute, input, about, progress, thrown)
         if (!Predicate.isFunction(toModelOutput)) {
           const text = yield* Effect.try({
@@ -149,7 +152,7 @@ const answerOf: Schema.Codec<Answer<unknown>, string> = Schema.String.pipe(
 /** One that cannot tell needs it. */
 const approvalOf = (needsApproval: unknown, params: unknown): Effect.Effect<boolean, unknown> =>
   Predicate.isFunction(needsApproval)
-    ? Effect.tryPromise(async () => (await needsApproval(params, { toolCallId: "", messages: [] })) !== false)
+    ? Effect.tryPromise(async () => (await needsApproval(copyOf(params), { toolCallId: "", messages: [] })) !== false)
     : Effect.succeed(true)
 
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>

@@ -7,6 +7,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaTransformation from "effect/SchemaTransformation"
+import { copyOf } from "./copy.ts"
 
 interface Wrong {
   readonly message: string
@@ -93,11 +94,11 @@ const jsonOf = (schema: unknown): RawSchema.RawSchema | undefined => {
   return Result.isSuccess(made) && isJsonObject(made.success) ? made.success : undefined
 }
 
-/** A Standard Schema before anything else: those have all kinds of methods of their own. */
+/** A Standard Schema before anything else: those have all kinds of methods of their own. Some write defaults into what they check. */
 const checkOf = (schema: unknown): Check => {
   const standard = Predicate.hasProperty(schema, "~standard") ? schema["~standard"] : undefined
-  if (validates(standard)) return (value) => thenOr(standard.validate(value), fromStandard)
-  if (validates(schema)) return (value) => thenOr(schema.validate(value), fromOwn)
+  if (validates(standard)) return (value) => thenOr(standard.validate(copyOf(value)), fromStandard)
+  if (validates(schema)) return (value) => thenOr(schema.validate(copyOf(value)), fromOwn)
   return Result.succeed
 }
 
