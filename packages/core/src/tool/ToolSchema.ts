@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import type * as Message from "../data/Message.ts"
 import { once } from "../data/Once.ts"
+import { isOverflow } from "./overflow.ts"
 import * as RawSchema from "./RawSchema.ts"
 
 export const jsonSchemaOf = (schema: Schema.Codec<unknown, unknown>): Message.ToolSpec["parameters"] => {
@@ -34,9 +35,5 @@ export const decoder = (schema: Schema.Codec<unknown, unknown>): Decode => {
     throw error
   }
 }
-
-/** Values can be nested deeper than the stack reaches. That is a failure, not a defect. */
-export const isOverflow = (error: unknown): boolean =>
-  error instanceof RangeError && error.message.includes("call stack")
 
 const tooDeep = new SchemaIssue.InvalidValue({ message: "Expected a value that is not nested so deeply" })

@@ -15,7 +15,8 @@ import { InputTooLargeError } from "../errors/DoorError.ts"
 import type { Kind } from "../errors/ToolError.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
-import { decoder, isOverflow, jsonSchemaOf } from "./ToolSchema.ts"
+import { isOverflow } from "./overflow.ts"
+import { decoder, jsonSchemaOf } from "./ToolSchema.ts"
 
 /** Looks up by its key whether a call that was cut off took effect: its result if so, nothing if not. */
 export type Verify<A, R> = (idempotencyKey: string) => Effect.Effect<Option.Option<A>, unknown, R>
