@@ -13,7 +13,7 @@ import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { Approver, ErrorCause, Interception, Issue, Ledger, type RunContext } from "@kintsugi/core"
+import { Approver, Bounds, ErrorCause, Interception, Issue, Ledger, type RunContext } from "@kintsugi/core"
 import * as Redaction from "@kintsugi/core/Redaction"
 import { Books } from "./books.ts"
 import { ChangedAgentError, UnreadableStepError } from "./errors.ts"
@@ -340,6 +340,14 @@ interface OutcomeCodec {
   readonly decode: (stored: unknown) => Effect.Effect<Outcome, Schema.SchemaError>
 }
 
+/** Arguments of a call may have 1,000 levels, and a row a few around them. Who writes the rows recurses, and asks again for ever. */
+const deepest = 1100
+
+const storable = (encoded: unknown): Effect.Effect<void> =>
+  Bounds.isDeeper(encoded, deepest)
+    ? Effect.die(new TypeError(`What a step gave is nested in more than ${deepest} levels: no row can hold it`))
+    : Effect.void
+
 const outcomes = new WeakMap<object, WeakMap<object, OutcomeCodec>>()
 
 /** Schemas are compiled once for each pair, however often it is recorded. */
@@ -357,7 +365,7 @@ const outcomeOf = (value: AnyCodec, error: AnyCodec): OutcomeCodec => {
   const encode = Schema.encodeEffect(schema)
   const made: OutcomeCodec = {
     // a tool that gives what its own schema refuses is broken
-    encode: (outcome) => Effect.orDie(encode(outcome)),
+    encode: (outcome) => Effect.tap(Effect.orDie(encode(outcome)), storable),
     decode: Schema.decodeUnknownEffect(schema)
   }
   const byError = outcomes.get(value) ?? new WeakMap<object, OutcomeCodec>()
