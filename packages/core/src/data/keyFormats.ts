@@ -32,152 +32,90 @@ interface Pattern {
   readonly isMixed: boolean
 }
 
-const run = (alphabet: AlphabetName, least: number, most = least): Run => ({
-  alphabet: alphabets[alphabet],
-  least,
-  most
-})
+/**
+ * What follows prefixes, and the prefixes: runs stand in braces, as an alphabet and how many characters of it; behind `!` a digit has to be
+ * among the first 64.
+ */
+const published: Readonly<Record<string, string>> = {
+  "{base64url 20+}!":
+    "sk-proj- sk-svcacct- sk-admin- sk-ant- gldt- glsoat- ya29. tskey-auth- tskey-api- xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xapp-1-",
+  "{hex 64}": "sk-or-v1- dop_v1_ doo_v1_ dor_v1_ sntryu_",
+  "{base64url 36}": "sk-lf-",
+  "{base62 16+}!": "sk- sk_live_ sk_test_ rk_live_ rk_test_",
+  "{base62 20+}!": "gsk_ xai- pplx- hf_ csk- ghp_ gho_ ghu_ ghs_ ghr_",
+  "{base62 34}": "api_org_",
+  "{base62 37}": "r8_",
+  "{base64url 60+}": "nvapi-",
+  "{base64url 28+}!": "tvly-",
+  "{base64url 43}": "tgp_v1_ fo1_",
+  "{hex 32}_{hex 10}": "lsv2_pt_ lsv2_sk_",
+  "{base64url 50+}": "pcsk_ pypi-AgEIcHlwaS5vcmc",
+  "{hex 40}": "e2b_ glptt- bkua_ sgp_ sbp_ pul-",
+  "{base62 22+}!": "fw_",
+  "{base64url 43}!": "pa- sq0csp- duffel_live_",
+  "{base64url 22+}!": "github_pat_ sb_secret_",
+  "{dotted 20+}!": "glpat- glrt-",
+  "{base62 36}!": "npm_",
+  "{hex 48}": "rubygems_",
+  "{base62 32}!": "cio",
+  "{lower 43}!": "oy2",
+  "{base64url 27+}!": "dckr_pat_ dckr_oat_",
+  "{base64url 100+}": "ATATT3",
+  "{base62 32+}!": "ATBB",
+  "{base62 20-30}_{hex 40}": "CCIPAT_",
+  "{upper 16}!": "AKIA ASIA ABIA ACCA",
+  "{base64 100+}": "ABSK fm2_",
+  "{base64url 35}!": "AIza",
+  "{base64url 28}!": "GOCSPX-",
+  "{base64url 40+}!": "1//0 figd_",
+  "{base64 44-88}": "AccountKey=",
+  "{base64 43-88}": "SharedAccessKey=",
+  "{base64url 36+}!": "HRKU-",
+  "{base62 36+}!": "nfp_",
+  "{base62 28+}!": "rnd_",
+  "{dotted 32+}!": "pscale_tkn_ pscale_pw_",
+  "{hex 32}": "dapi shpat_ shpca_ shppa_ shpss_ SK key-",
+  "{base62 40+}!": "dp.pt.",
+  "{dotted 40+}!": "dp.st.",
+  "{base64url 24+}!": "hvs. hvb.",
+  "{upper 58}": "AGE-SECRET-KEY-1",
+  "{base64 24+}!": "whsec_",
+  "{base64url 22}!": "sq0atp-",
+  "{base62 8-12}/B{base62 8-12}/{base62 24}": "hooks.slack.com/services/T",
+  "{base64url 22}.{base64url 43}": "SG.",
+  "{base64url 64+}!": "xkeysib-",
+  "{base64url 23-27}.{base64url 6}.{base64url 27-38}!": "M N O",
+  "{digits 8-10}:AA{base64url 33}": "",
+  "{base62 32}_{hex 8}": "glsa_",
+  "{base64 32+}!": "glc_",
+  "{base64 60+}!": "sntrys_",
+  "{upper 27}!": "NRAK-",
+  "{upper 24}.{upper 64}": "dt0c01.",
+  "{base62 40}": "lin_api_",
+  "{base62 46}!": "ntn_",
+  "{base62 43}": "secret_",
+  "{base62 14}.{hex 64}": "pat",
+  "{hex 24}-{hex 34}": "PMAK-",
+  "{base62 90+}!": "EAA",
+  "{base64url 8+}.{dotted 8+}": "eyJ"
+}
 
-const key = (prefix: string, alphabet: AlphabetName, least: number, most = least): Pattern => ({
-  parts: [prefix, run(alphabet, least, most)],
-  isMixed: false
-})
+/** `{hex 32}`, `{hex 8-12}`, or `{hex 20+}` for 20 and more. */
+const runOf = (written: string): Run => {
+  // one of the table's names
+  const [alphabet, length = ""] = written.split(" ") as [AlphabetName, string]
+  const [least, most = least] = length.replace("+", "-Infinity").split("-")
+  return { alphabet: alphabets[alphabet], least: Number(least), most: Number(most) }
+}
 
-const parts = (...all: ReadonlyArray<string | Run>): Pattern => ({ parts: all, isMixed: false })
-
-const mixed = (...all: ReadonlyArray<string | Run>): Pattern => ({ parts: all, isMixed: true })
-
-const any = Infinity
-
-const published = (): ReadonlyArray<Pattern> => [
-  // models
-  mixed("sk-proj-", run("base64url", 20, any)),
-  mixed("sk-svcacct-", run("base64url", 20, any)),
-  mixed("sk-admin-", run("base64url", 20, any)),
-  mixed("sk-ant-", run("base64url", 20, any)),
-  key("sk-or-v1-", "hex", 64),
-  key("sk-lf-", "base64url", 36),
-  mixed("sk-", run("base62", 16, any)),
-  mixed("gsk_", run("base62", 20, any)),
-  mixed("xai-", run("base62", 20, any)),
-  mixed("pplx-", run("base62", 20, any)),
-  mixed("hf_", run("base62", 20, any)),
-  key("api_org_", "base62", 34),
-  key("r8_", "base62", 37),
-  mixed("csk-", run("base62", 20, any)),
-  key("nvapi-", "base64url", 60, any),
-  mixed("tvly-", run("base64url", 28, any)),
-  key("tgp_v1_", "base64url", 43),
-  parts("lsv2_pt_", run("hex", 32), "_", run("hex", 10)),
-  parts("lsv2_sk_", run("hex", 32), "_", run("hex", 10)),
-  key("pcsk_", "base64url", 50, any),
-  key("e2b_", "hex", 40),
-  mixed("fw_", run("base62", 22, any)),
-  mixed("pa-", run("base64url", 43)),
-  // sources and packages
-  mixed("ghp_", run("base62", 20, any)),
-  mixed("gho_", run("base62", 20, any)),
-  mixed("ghu_", run("base62", 20, any)),
-  mixed("ghs_", run("base62", 20, any)),
-  mixed("ghr_", run("base62", 20, any)),
-  mixed("github_pat_", run("base64url", 22, any)),
-  mixed("glpat-", run("dotted", 20, any)),
-  key("glptt-", "hex", 40),
-  mixed("gldt-", run("base64url", 20, any)),
-  mixed("glrt-", run("dotted", 20, any)),
-  mixed("glsoat-", run("base64url", 20, any)),
-  mixed("npm_", run("base62", 36)),
-  key("pypi-AgEIcHlwaS5vcmc", "base64url", 50, any),
-  key("rubygems_", "hex", 48),
-  mixed("cio", run("base62", 32)),
-  mixed("oy2", run("lower", 43)),
-  mixed("dckr_pat_", run("base64url", 27, any)),
-  mixed("dckr_oat_", run("base64url", 27, any)),
-  key("ATATT3", "base64url", 100, any),
-  mixed("ATBB", run("base62", 32, any)),
-  key("bkua_", "hex", 40),
-  parts("CCIPAT_", run("base62", 20, 30), "_", run("hex", 40)),
-  key("sgp_", "hex", 40),
-  // clouds and hosts
-  mixed("AKIA", run("upper", 16)),
-  mixed("ASIA", run("upper", 16)),
-  mixed("ABIA", run("upper", 16)),
-  mixed("ACCA", run("upper", 16)),
-  key("ABSK", "base64", 100, any),
-  mixed("AIza", run("base64url", 35)),
-  mixed("ya29.", run("base64url", 20, any)),
-  mixed("GOCSPX-", run("base64url", 28)),
-  mixed("1//0", run("base64url", 40, any)),
-  key("AccountKey=", "base64", 44, 88),
-  key("SharedAccessKey=", "base64", 43, 88),
-  key("dop_v1_", "hex", 64),
-  key("doo_v1_", "hex", 64),
-  key("dor_v1_", "hex", 64),
-  mixed("HRKU-", run("base64url", 36, any)),
-  mixed("nfp_", run("base62", 36, any)),
-  key("fo1_", "base64url", 43),
-  key("fm2_", "base64", 100, any),
-  mixed("rnd_", run("base62", 28, any)),
-  mixed("sb_secret_", run("base64url", 22, any)),
-  key("sbp_", "hex", 40),
-  mixed("pscale_tkn_", run("dotted", 32, any)),
-  mixed("pscale_pw_", run("dotted", 32, any)),
-  key("dapi", "hex", 32),
-  mixed("dp.pt.", run("base62", 40, any)),
-  mixed("dp.st.", run("dotted", 40, any)),
-  mixed("hvs.", run("base64url", 24, any)),
-  mixed("hvb.", run("base64url", 24, any)),
-  key("pul-", "hex", 40),
-  mixed("tskey-auth-", run("base64url", 20, any)),
-  mixed("tskey-api-", run("base64url", 20, any)),
-  key("AGE-SECRET-KEY-1", "upper", 58),
-  // money
-  mixed("sk_live_", run("base62", 16, any)),
-  mixed("sk_test_", run("base62", 16, any)),
-  mixed("rk_live_", run("base62", 16, any)),
-  mixed("rk_test_", run("base62", 16, any)),
-  mixed("whsec_", run("base64", 24, any)),
-  key("shpat_", "hex", 32),
-  key("shpca_", "hex", 32),
-  key("shppa_", "hex", 32),
-  key("shpss_", "hex", 32),
-  mixed("sq0atp-", run("base64url", 22)),
-  mixed("sq0csp-", run("base64url", 43)),
-  mixed("duffel_live_", run("base64url", 43)),
-  // messages
-  mixed("xoxb-", run("base64url", 20, any)),
-  mixed("xoxp-", run("base64url", 20, any)),
-  mixed("xoxa-", run("base64url", 20, any)),
-  mixed("xoxr-", run("base64url", 20, any)),
-  mixed("xoxs-", run("base64url", 20, any)),
-  mixed("xoxe-", run("base64url", 20, any)),
-  mixed("xapp-1-", run("base64url", 20, any)),
-  parts("hooks.slack.com/services/T", run("base62", 8, 12), "/B", run("base62", 8, 12), "/", run("base62", 24)),
-  parts("SG.", run("base64url", 22), ".", run("base64url", 43)),
-  key("SK", "hex", 32),
-  key("key-", "hex", 32),
-  mixed("xkeysib-", run("base64url", 64, any)),
-  mixed("M", run("base64url", 23, 27), ".", run("base64url", 6), ".", run("base64url", 27, 38)),
-  mixed("N", run("base64url", 23, 27), ".", run("base64url", 6), ".", run("base64url", 27, 38)),
-  mixed("O", run("base64url", 23, 27), ".", run("base64url", 6), ".", run("base64url", 27, 38)),
-  parts(run("digits", 8, 10), ":AA", run("base64url", 33)),
-  // tools
-  parts("glsa_", run("base62", 32), "_", run("hex", 8)),
-  mixed("glc_", run("base64", 32, any)),
-  mixed("sntrys_", run("base64", 60, any)),
-  key("sntryu_", "hex", 64),
-  mixed("NRAK-", run("upper", 27)),
-  parts("dt0c01.", run("upper", 24), ".", run("upper", 64)),
-  key("lin_api_", "base62", 40),
-  mixed("ntn_", run("base62", 46)),
-  key("secret_", "base62", 43),
-  mixed("figd_", run("base64url", 40, any)),
-  parts("pat", run("base62", 14), ".", run("hex", 64)),
-  parts("PMAK-", run("hex", 24), "-", run("hex", 34)),
-  mixed("EAA", run("base62", 90, any)),
-  // tokens that say what they are
-  parts("eyJ", run("base64url", 8, any), ".", run("dotted", 8, any))
-]
+const patternsOf = ([following, prefixes]: readonly [string, string]): ReadonlyArray<Pattern> => {
+  const parts = following.replace("!", "").split(/[{}]/)
+  const rest = parts.map((part, index) => (index % 2 === 0 ? part : runOf(part))).filter((part) => part !== "")
+  return prefixes.split(" ").map((prefix) => ({
+    parts: prefix === "" ? rest : [prefix, ...rest],
+    isMixed: following.endsWith("!")
+  }))
+}
 
 /** The patterns by the code of their first character. */
 type Starts = ReadonlyArray<ReadonlyArray<Pattern>>
@@ -198,7 +136,7 @@ let known: Starts | undefined
 /** Adds a format; the function that comes back takes it out again. */
 export const add = ({ alphabet, length, prefix }: KeyFormat): (() => void) => {
   const [least, most] = typeof length === "number" ? [length, length] : length
-  const pattern = key(prefix, alphabet, least, most)
+  const pattern = { parts: [prefix, { alphabet: alphabets[alphabet], least, most }], isMixed: false }
   added = [...added, pattern]
   known = undefined
   return () => {
@@ -209,7 +147,7 @@ export const add = ({ alphabet, length, prefix }: KeyFormat): (() => void) => {
 
 /** The keys in a text. `ends` are the ends of places that are replaced anyway: a key may begin there. */
 export const keysIn = (runs: Runs, ends: ReadonlySet<number>): ReadonlyArray<Range> => {
-  const starts = (known ??= startsOf([...published(), ...added]))
+  const starts = (known ??= startsOf([...Object.entries(published).flatMap(patternsOf), ...added]))
   const { text } = runs
   const found = blocksIn(text)
   for (let at = 0; at < text.length; at++) {

@@ -9,7 +9,7 @@ import { kept } from "../data/Unchecked.ts"
 import { stackless } from "./stackless.ts"
 import { sentence } from "./sentence.ts"
 import * as Execution from "./execution.ts"
-import { DoorError } from "./DoorError.ts"
+import { InputTooLargeError } from "./DoorError.ts"
 import { isLlmError, LlmError } from "./LlmError.ts"
 import * as Message from "../data/Message.ts"
 import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
@@ -19,7 +19,9 @@ import * as Usage from "../data/Usage.ts"
 
 const KeptJson = kept(Schema.Json)
 
-const NestedCause = ErrorCause.nested(() => Schema.Union([LlmError, RunError, DoorError, ToolError, AroundToolError]))
+const NestedCause = ErrorCause.nested(() =>
+  Schema.Union([LlmError, RunError, InputTooLargeError, ToolError, AroundToolError])
+)
 
 const ofCall = {
   message: Schema.String,

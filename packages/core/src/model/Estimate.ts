@@ -2,7 +2,6 @@
 import type * as Message from "../data/Message.ts"
 import * as Usage from "../data/Usage.ts"
 import { property, quietly } from "../data/Foreign.ts"
-import { jsonOf } from "../event/Json.ts"
 import type { Request } from "./service.ts"
 
 /** What is said of the tokens and the cost of a reply, or of a part of it. */
@@ -36,7 +35,7 @@ const attachment = "x".repeat(4000)
 /** How long a value is as JSON. What a model gives may be anything. */
 const lengthOf = (value: unknown): number => {
   const shown = isUser(value) ? value.content.map((part) => (part.type === "text" ? part.text : attachment)) : value
-  return quietly(() => JSON.stringify(jsonOf(shown) ?? "").length, 0)
+  return quietly(() => JSON.stringify(shown).length, 0)
 }
 
 const isUser = (value: unknown): value is Message.User => property(value, "role") === "user"
