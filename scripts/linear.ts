@@ -1,15 +1,17 @@
 /**
  * How the time and the memory of the functions that see foreign text grow, up to inputs of 1 MiB.
  *
- *   npm run linear                       all of them
- *   npm run linear -- core/src/data      some of them
- *   npm run linear -- Secrets.ts --all   with every family of inputs on which one is refused
+ *   npm run linear                         all of them, for an hour
+ *   npm run linear -- core/src/data        some of them
+ *   npm run linear -- Redaction.ts --all   with every family of inputs on which one is refused
  *
- * `test/linear` measures the time up to 256 KiB. The inputs stand in `test/_support/inputs`.
+ * Under CI each function has a few families of its inputs. `test/linear` measures the time up to 256 KiB. The inputs stand in
+ * `test/_support/inputs`.
  */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { root } from "./files.ts"
+import { isCi } from "./report.ts"
 
 interface Line {
   readonly id?: string
@@ -23,7 +25,7 @@ const program = join(root, "test/_support/inputs/main.ts")
 const { stdout } = spawnSync(
   process.execPath,
   // collects before each measurement of memory
-  ["--expose-gc", program, "--long", ...process.argv.slice(2)],
+  ["--expose-gc", program, "--long", ...(isCi() ? ["--part=1/32"] : []), ...process.argv.slice(2)],
   { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024, stdio: ["ignore", "pipe", "inherit"] }
 )
 

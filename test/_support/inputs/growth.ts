@@ -62,7 +62,7 @@ const certain = 500
 /** The least of several runs, each on an input of its own: what disturbs a run makes it slower, never faster. */
 const least = async ({ prepare }: Growing, size: number, enough = 0): Promise<number> => {
   let best = Infinity
-  for (let run = 0; run < 5 && best > enough; run++) {
+  for (let run = 0; run < 3 && best > enough; run++) {
     const took = await spent(prepare(size))
     if (took > certain) return took
     best = Math.min(best, took)
@@ -72,42 +72,56 @@ const least = async ({ prepare }: Growing, size: number, enough = 0): Promise<nu
 
 interface Refused {
   readonly why: string
+  /** Where it was refused. */
+  readonly size: number
   /** So much more than allowed that no other program can have made it. */
   readonly isCertain: boolean
 }
 
+/** A test waits so many milliseconds for the end of what may be quadratic. */
+const patience = 5000
+
 const once = async (growing: Growing, { from, millis, times, to }: Bounds): Promise<Refused | undefined> => {
   const tiny = await spent(growing.prepare(from / 16))
   // the square of it is more than a test can wait for
-  if (tiny > certain) return { why: `${Math.round(tiny)} ms at ${from / 16 / KiB} KiB`, isCertain: true }
-  // what is fast at the end is fast: a test can wait for the end of what may be quadratic
-  if (tiny < millis / 16 && (await spent(growing.prepare(to))) <= millis) return undefined
+  if (tiny > certain)
+    return { why: `${Math.round(tiny)} ms at ${from / 16 / KiB} KiB`, size: from / 16, isCertain: true }
+  const first = await spent(growing.prepare(from))
+  const mayWait = first * (to / from) ** 2 < patience || first < times * tiny
+  const atOnce = mayWait ? await spent(growing.prepare(to)) : Infinity
+  if (atOnce <= millis) return undefined
   const small = await least(growing, from)
-  const exponent = Math.log(times) / Math.log(to / from)
+  if (atOnce <= times * small) return undefined
   // what takes long at the beginning is seen on the way to the end
-  for (const size of small < millis / 4 ? [to] : [2 * from, 4 * from, 8 * from, to]) {
-    const allowed = Math.max(size === to ? millis : certain, small * (size / from) ** exponent)
+  for (const size of atOnce < Infinity ? [to] : [2 * from, 4 * from, 8 * from, to]) {
+    const allowed = Math.max(size === to ? millis : certain, small * timesAt(size, { from, times, to }))
     const took = await least(growing, size, allowed)
     if (took <= allowed) continue
     const why = `${took.toFixed(1)} ms at ${size / KiB} KiB, ${small.toFixed(2)} ms at ${from / KiB} KiB`
-    return { why, isCertain: took > certain && took > 2 * allowed }
+    return { why, size, isCertain: took > certain && took > 2 * allowed }
   }
   return undefined
 }
 
-/** The same by means, for what was refused by little. */
-const again = async (growing: Growing, { from, millis, times, to }: Bounds): Promise<Refused | undefined> => {
-  const [small, took] = [await mean(growing, from), await mean(growing, to)]
-  if (took <= Math.max(millis, times * small)) return undefined
-  const why = `${took.toFixed(1)} ms at ${to / KiB} KiB, ${small.toFixed(2)} ms at ${from / KiB} KiB, by many runs`
-  return { why, isCertain: false }
+/** How many times as long an input of this size may take, on the way to the end. */
+const timesAt = (size: number, { from, times, to }: Pick<Bounds, "from" | "times" | "to">): number =>
+  (size / from) ** (Math.log(times) / Math.log(to / from))
+
+/** The same by means, for what was refused by little, where it was refused. */
+const again = async (growing: Growing, bounds: Bounds, size: number): Promise<Refused | undefined> => {
+  const { from, millis, to } = bounds
+  const [small, took] = [await mean(growing, from), await mean(growing, size)]
+  if (took <= Math.max(size === to ? millis : certain, timesAt(size, bounds) * small)) return undefined
+  const why = `${took.toFixed(1)} ms at ${size / KiB} KiB, ${small.toFixed(2)} ms at ${from / KiB} KiB, by many runs`
+  return { why, size, isCertain: false }
 }
 
 /** What is refused by little is measured anew, twice: other programs may be at work. */
 export const refusalOf = async (growing: Growing, bounds: Bounds = quick): Promise<Refusal> => {
   try {
     let refused = await once(growing, bounds)
-    for (let attempt = 0; attempt < 2 && refused?.isCertain === false; attempt++) refused = await again(growing, bounds)
+    for (let attempt = 0; attempt < 2 && refused?.isCertain === false; attempt++)
+      refused = await again(growing, bounds, refused.size)
     return refused?.why
   } catch (error) {
     return `it throws: ${String(error).slice(0, 200)}`

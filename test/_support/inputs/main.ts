@@ -1,11 +1,12 @@
 /**
  * Measures every function of the tables, in a process of its own.
  *
- *   node test/_support/inputs/main.ts [--long] [--all] [--reach] [--planted] [a part of a path, or of a name]
+ *   node test/_support/inputs/main.ts [--long] [--all] [--reach] [--planted] [--part=1/4] [a part of a path, or of a name]
  *
  * Prints a line of JSON for each function that is refused, and one for each that is begun. `--long` measures up to 1 MiB, and the
- * memory too; `--all` goes on with the other families of a function that is refused; `--reach` measures nothing, and prints which
- * functions no measurement reaches; `--planted` measures functions of which the result is known.
+ * memory too; `--part=1/4` takes each fourth family of a function, and of the next function those beside them; `--all` goes on with
+ * the other families of a function that is refused; `--reach` measures nothing, and prints which functions no measurement reaches;
+ * `--planted` measures functions of which the result is known.
  */
 import type { Entry, Growing, Table } from "./entry.ts"
 import { long, quick, type Refusal, refusalOf, upTo } from "./growth.ts"
@@ -17,6 +18,10 @@ import { unreached } from "./reach.ts"
 const options = process.argv.slice(2)
 const isLong = options.includes("--long")
 const isAll = options.includes("--all")
+const [part = 1, parts = 1] = (options.find((option) => option.startsWith("--part=")) ?? "")
+  .replace("--part=", "")
+  .split("/")
+  .map((text) => Number(text) || 1)
 const wanted = options.find((option) => !option.startsWith("--")) ?? ""
 
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
@@ -38,10 +43,11 @@ const refused = async (growing: Growing, bound: number | undefined): Promise<Ref
 if (options.includes("--reach")) {
   for (const id of await unreached(entries)) say({ unreached: id })
 } else {
-  for (const [table, id, entry] of entries) {
+  for (const [position, [table, id, entry]] of entries.entries()) {
     if (entry.kind !== "grows" || !id.includes(wanted)) continue
     say({ begun: id })
-    for (const growing of entry.families) {
+    const step = Math.min(parts, entry.families.length)
+    for (const growing of entry.families.filter((_, index) => (index + position + part) % step === 0)) {
       const refusal = await refused(growing, entry.bound)
       if (refusal === undefined) continue
       say({ table, id, family: growing.family, refusal })
