@@ -31,7 +31,8 @@ const { stdout } = spawnSync(
 
 const lines: ReadonlyArray<Line> = stdout
   .split("\n")
-  .filter((line) => line !== "")
+  // the log of the library stands between
+  .filter((line) => line.startsWith("{"))
   .map((line) => JSON.parse(line))
 const refused = lines.filter(({ refusal }) => refusal !== undefined)
 const begun = lines.flatMap(({ begun }) => begun ?? [])

@@ -150,6 +150,7 @@ export const coreErrors: Table = {
     unverifiable: grows(texts, (text) => Render.unverifiable("look", text)),
     denied: grows(texts, (text) => Render.denied("look", text)),
     ...each(fixed, "triesLeft", "withheld"),
+    unshown: grows(texts, (text) => Render.unshown(text, 1)),
     invalidOutput: grows(misfits, ({ input, issue }) => Render.invalidOutput(Issue.fromSchema(issue, input), "json")),
     unknownTool: grows(texts, (text) => Render.unknownTool(text, ["look", text.slice(1), `${text}a`]))
   }

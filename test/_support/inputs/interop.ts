@@ -3,6 +3,7 @@ import * as Redaction from "@kintsugi/core/Redaction"
 import { Effect, Result, Schema, Scope } from "effect"
 import * as McpSchema from "effect/ai/McpSchema"
 import * as UiMessageStream from "../../../packages/interop/src/ai-sdk/UiMessageStream.ts"
+import { copyOf } from "../../../packages/interop/src/ai-sdk/copy.ts"
 import * as Output from "../../../packages/interop/src/ai-sdk/output.ts"
 import * as AiSchema from "../../../packages/interop/src/ai-sdk/schema.ts"
 import * as Mcp from "../../../packages/interop/src/mcp/Mcp.ts"
@@ -12,7 +13,7 @@ import * as McpResult from "../../../packages/interop/src/mcp/result.ts"
 import { Shallow, shallow } from "../../../packages/interop/src/mcp/shallow.ts"
 import { inPieces } from "./answers.ts"
 import { call, inputSchema, url, withTools } from "../../interop/mcp/_support/fakeServer.ts"
-import { bombs, documents, many, schemas, texts, values, wide } from "./data.ts"
+import { bombs, deepValues, documents, many, schemas, texts, values, wide } from "./data.ts"
 import {
   each,
   effectOnly,
@@ -116,6 +117,7 @@ export const interop: Table = {
     fromEvents: grows(runs, (events) => UiMessageStream.fromEvents(events as never)),
     ...each(effectOnly, "fromStream", "toServerSentEvents")
   },
+  "interop/src/ai-sdk/copy.ts": { copyOf: grows({ ...values, ...deepValues }, copyOf) },
   "interop/src/ai-sdk/drawing.ts": each(reached, "Drawing"),
   "interop/src/ai-sdk/output.ts": {
     plain: grows(values, Output.plain),

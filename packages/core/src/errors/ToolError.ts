@@ -19,9 +19,8 @@ import * as Usage from "../data/Usage.ts"
 
 const KeptJson = kept(Schema.Json)
 
-const NestedCause = ErrorCause.nested(() =>
-  Schema.Union([LlmError, RunError, InputTooLargeError, ToolError, AroundToolError])
-)
+const nested = () => Schema.Union([LlmError, RunError, InputTooLargeError, ToolError, AroundToolError])
+const NestedCause = ErrorCause.nested(nested)
 
 const ofCall = {
   message: Schema.String,
