@@ -18,7 +18,6 @@ import * as Trail from "./Trail.ts"
 import * as Usage from "../data/Usage.ts"
 
 const KeptJson = kept(Schema.Json)
-
 const nested = () => Schema.Union([LlmError, RunError, InputTooLargeError, ToolError, AroundToolError])
 const NestedCause = ErrorCause.nested(nested)
 
