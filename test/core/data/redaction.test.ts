@@ -10,7 +10,11 @@ const surroundings: ReadonlyArray<readonly [where: string, around: (key: string)
   ["a setting", (key) => `first line\nSERVICE_TOKEN='${key}'\nlast line`],
   ["JSON", (key) => JSON.stringify({ error: { message: `line one\n${key}\nline three` } })],
   ["a URL", (key) => `https://example.org/v1/items?page=2&t=${key}&x=1`],
-  ["brackets", (key) => `refused (${key})`]
+  ["brackets", (key) => `refused (${key})`],
+  ["a terminal", (key) => `\u001b[32m${key}\u001b[0m refused`],
+  ["a terminal in JSON", (key) => JSON.stringify(`\u001b[1;32m${key}\u001b[0m refused`)],
+  ["bytes", (key) => `b'\\x00${key}'`],
+  ["a mail", (key) => `https://example.org/?t=3D${key} `]
 ]
 
 const shows = (text: string, secret: string): string | undefined => {
@@ -44,6 +48,27 @@ describe("redaction", () => {
           assert.include(redacted, Redaction.mark)
         }
       }
+    }
+  })
+
+  it("finds credentials behind escapes, in lists and in settings [P1331]", () => {
+    const secret = "q7Lw2Zr9Xk4Tm8Vb"
+    for (const text of [
+      JSON.stringify(`sent:\nAuthorization: Token ${secret}`),
+      JSON.stringify(`sent:\nCookie: sid=${secret}`),
+      JSON.stringify(`sent:\nBearer ${secret}`),
+      `{"headers":{"Authorization":["Token ${secret}"]}}`,
+      `AWS4-HMAC-SHA256 SignedHeaders=host, Signature=${secret}${secret}`,
+      `AWS_SECRET_ACCESS_KEY=${secret}`,
+      `{"SecretAccessKey":"${secret}"}`,
+      `GITHUB_TOKEN=${secret}`,
+      `DB_PASSWORD=${secret}`,
+      `https://example.org/v1?page=1&subscription-key=${secret}`,
+      `{"token":"${secret}"}`
+    ]) {
+      const redacted = Redaction.foreign(text)
+      assert.isUndefined(shows(redacted, secret), redacted)
+      assert.include(redacted, Redaction.mark)
     }
   })
 

@@ -86,13 +86,16 @@ const gone = new FinalizationRegistry<ReadonlyArray<string>>((forms) => values.r
 
 /**
  * Makes the value of a `Redacted` known: no text of this process shows it, whole, in a piece of 8 characters, or escaped for JSON, a URL or
- * base64, as long as the `Redacted` is in memory. `parts` are texts within it that are secrets by themselves. Values of fewer than 12
+ * base64, as long as the `Redacted` is in memory. `parts` are the secrets in it, where they are not all of it. Values of fewer than 12
  * characters of three kinds, or 20 of any kind, are left out: ordinary words would go with them.
  */
-export const know = (secret: Redacted.Redacted, parts: ReadonlyArray<string> = []): void => {
+export const know = (
+  secret: Redacted.Redacted,
+  parts: ReadonlyArray<string> = [String(Redacted.value(secret))]
+): void => {
   if (held.has(secret)) return
   held.add(secret)
-  const forms = [String(Redacted.value(secret)), ...parts].flatMap(formsOf)
+  const forms = parts.flatMap(formsOf)
   values.add(forms)
   gone.register(secret, forms)
 }

@@ -1,5 +1,14 @@
 /** Places of foreign texts in which a credential stands: headers, user info of URLs, parameters, fields of JSON. */
-import { type Alphabet, alphabetOf, alphabets, isIn, isLetterOrDigit, type Range, type Runs } from "./textRuns.ts"
+import {
+  type Alphabet,
+  alphabetOf,
+  alphabets,
+  isIn,
+  isLetterOrDigit,
+  isStart,
+  type Range,
+  type Runs
+} from "./textRuns.ts"
 
 const printable = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index)).join("")
 
@@ -42,7 +51,7 @@ export const placesIn = (runs: Runs, isCut: boolean): ReadonlyArray<Range> => {
 /** A credential with its scheme where no header names it: only if it cannot be a word. */
 const schemeAt = (runs: Runs, at: number): Range | undefined => {
   const { text } = runs
-  if (at > 0 && isLetterOrDigit(text.charCodeAt(at - 1))) return undefined
+  if (!isStart(text, at)) return undefined
   const scheme = text.slice(at, at + 7).toLowerCase()
   const from = scheme.startsWith("bearer ") ? at + 7 : scheme.startsWith("basic ") ? at + 6 : -1
   if (from < 0) return undefined
@@ -70,16 +79,20 @@ const headers = /^(?:(?:proxy-)?authorization|(?:x-)?(?:[a-z]{1,10}-)?api-key|x-
 
 /** Of parameters: their values are always credentials, or may be other things. */
 const strictParameter =
-  /^(?:api[-_]?key|(?:access|auth|refresh|id|session|security|x-amz-security)[-_]?token|(?:client[-_]?)?secret|passw(?:or)?d|pwd|sig|(?:x-(?:amz|goog)-)?signature|x-(?:amz|goog)-credential|(?:secret|private)[-_]?key)$/
+  /^(?:api[-_]?key|(?:access|auth|refresh|id|session|security|x-amz-security)[-_]?token|(?:client[-_]?)?secret|passw(?:or)?d|pwd|sig|(?:x-(?:amz|goog)-)?signature|x-(?:amz|goog)-credential|(?:secret|private|subscription)[-_]?key)$/
 const looseParameter = /^(?:key|token|auth|session(?:id)?|sid|credentials?|code)$/
 
 /** Of settings: in prose these words stand before other things as well. */
 const assigned =
-  /^(?:(?:[a-z\d]{1,20}[-_])?api[-_]?key|(?:access|auth|refresh)[-_]?token|client[-_]?secret|passw(?:or)?d|passphrase|pwd|secret[-_]?key)$/
+  /^(?:(?:[a-z\d]{1,20}[-_]){0,3}(?:api[-_]?key|client[-_]?secret|passw(?:or)?d|secret[-_]?(?:access[-_]?)?key)|(?:access|auth|refresh)[-_]?token|passphrase|pwd)$/
+
+/** Of settings whose values are as long as keys, else they are something else: a page has a token too. */
+const assignedKey = /^(?:(?:[a-z\d]{1,20}[-_]){0,3}token|signature)$/
+const keyLength = 12
 
 /** Of fields in JSON. */
 const secretField =
-  /^(?:api[-_]?key|(?:access|auth|refresh|id)[-_]?token|(?:client[-_]?)?secret|passw(?:or)?d|pwd|(?:secret|private|account)[-_]?key|authorization)$/
+  /^(?:api[-_]?key|(?:access|auth|refresh|id)[-_]?token|(?:client[-_]?)?secret|passw(?:or)?d|pwd|(?:secret|private|account|secret[-_]?access)[-_]?key|authorization)$/
 
 /** What `name: value` or `name=value` says, whose sign is at `at`. */
 const namedAt = (runs: Runs, at: number): Range | undefined => {
@@ -89,21 +102,39 @@ const namedAt = (runs: Runs, at: number): Range | undefined => {
   let from = at - quote.length
   const least = Math.max(0, from - longestName)
   while (from > least && isIn(names, text.charCodeAt(from - 1))) from--
+  // the letter belongs to an escape, of a line feed for example
+  if (text[from - 1] === "\\" && /^[bfnrt]$/.test(text[from] ?? "")) from++
   const name = text.slice(from, at - quote.length).toLowerCase()
-  if (name === "") return undefined
+  if (name === "" || (name === "pwd" && isPath(text, at + 1))) return undefined
   if (headers.test(name)) {
     const found = headerAt(runs, at + 1, name.endsWith("cookie"))
     if (found !== undefined) return found
   }
-  if (isColon && quote !== "") return secretField.test(name) ? fieldAt(text, at + 1, quote) : undefined
+  if (isColon && quote !== "") {
+    const field = secretField.test(name) || name === "token" ? fieldAt(text, at + 1, quote) : undefined
+    return field !== undefined && name === "token" && !isKey(text.slice(...field)) ? undefined : field
+  }
   const parameter = parameterAt(text, from, name)
   if (!isColon && parameter !== undefined) {
     const to = runs.end(parameterValue, at + 1)
     if (strictParameter.test(parameter)) return [at + 1, to]
     return looseParameter.test(parameter) && to - at > 8 && isMixed(text.slice(at + 1, to)) ? [at + 1, to] : undefined
   }
-  return assigned.test(name) || (!isColon && name === "token") ? assignedAt(runs, at + 1) : undefined
+  const value = assigned.test(name) || (!isColon && assignedKey.test(name)) ? assignedAt(runs, at + 1) : undefined
+  return value !== undefined && (assigned.test(name) || isKey(text.slice(...value))) ? value : undefined
 }
+
+const isKey = (value: string): boolean => value.length >= keyLength && isMixed(value)
+
+/** Whether a path stands there: `pwd` is a folder as often as a password. */
+const isPath = (text: string, at: number): boolean => /^ ?["']?(?:[/~]|[a-z]:[\\/])/i.test(text.slice(at, at + 6))
+
+/** What names a secret in a program, a template or a setting, and is none. */
+const isReference = (value: string): boolean =>
+  /^(?:\$[{(]|\{\{|<)/.test(value) ||
+  (value.length <= 80 &&
+    /^[a-z_$][\w$]*\.[\w$.]*$/i.test(value) &&
+    /(?:key|token|secret|passw|pwd)\w{0,12}$/i.test(value))
 
 /** The name of a parameter of a URL, of a form or of a connection string; `undefined` where no other one stands before it. */
 const parameterAt = (text: string, from: number, name: string): string | undefined => {
@@ -116,7 +147,8 @@ const assignedAt = (runs: Runs, at: number): Range | undefined => {
   const { text } = runs
   const from = at + (/^ ?["']?/.exec(text.slice(at, at + 2))?.[0].length ?? 0)
   const to = runs.end(parameterValue, from)
-  return to - from >= 6 && isMixed(text.slice(from, to)) ? [from, to] : undefined
+  const value = text.slice(from, to)
+  return to - from >= 6 && isMixed(value) && !isReference(value) ? [from, to] : undefined
 }
 
 /** The quote before `at`, with the backslash of JSON within JSON. */
@@ -126,7 +158,7 @@ const quoteBefore = (text: string, at: number): string =>
 /** The value of a header: of a credential with its scheme the credential. */
 const headerAt = (runs: Runs, at: number, isCookie: boolean): Range | undefined => {
   const { text } = runs
-  const from = at + (/^[ \t\\"']{0,4}/.exec(text.slice(at, at + 4))?.[0].length ?? 0)
+  const from = at + (/^[ \t\\"'[]{0,5}/.exec(text.slice(at, at + 5))?.[0].length ?? 0)
   if (isCookie) return [from, cookiesEnd(runs, from)]
   const to = runs.end(headerValue, from)
   const value = text.slice(from, to)
@@ -147,9 +179,20 @@ const isPlaceholder = (value: string): boolean =>
 /** Cookies are pairs with a semicolon and a blank between them. */
 const cookiesEnd = (runs: Runs, from: number): number => {
   const { text } = runs
-  let to = runs.end(cookieValue, from)
-  while (text[to - 1] === ";" && text[to] === " ") to = runs.end(cookieValue, to + 1)
+  const to = pairsEnd(runs, from)
   return to > from && text.slice(from, Math.min(to, from + 256)).includes("=") ? to : from
+}
+
+const pairs = new WeakMap<Runs, Range>()
+
+/** Where pairs end that begin at `from`, or have begun before it: it is looked for once. */
+const pairsEnd = (runs: Runs, from: number): number => {
+  const known = pairs.get(runs)
+  if (known !== undefined && known[0] <= from && from < known[1]) return known[1]
+  let to = runs.end(cookieValue, from)
+  while (runs.text[to - 1] === ";" && runs.text[to] === " ") to = runs.end(cookieValue, to + 1)
+  pairs.set(runs, [from, to])
+  return to
 }
 
 /** A text in JSON, as far as its closing quote; a sentence or the name of a type is none. */
@@ -161,7 +204,7 @@ const fieldAt = (text: string, at: number, quote: string): Range | undefined => 
   while (to > 0 && quote.length === 1 && text[to - 1] === "\\") to = text.indexOf(quote, to + 1)
   const end = to < 0 ? text.length : to
   const value = text.slice(start, Math.min(end, start + 64))
-  return value.length >= 6 && !/^[\w.-]*\s/.test(value) && /[^a-z]/i.test(value) && !value.startsWith("<")
+  return value.length >= 6 && !/^[\w.-]*\s/.test(value) && /[^a-z]/i.test(value) && !isReference(value)
     ? [start, end]
     : undefined
 }
@@ -171,6 +214,8 @@ const userInfoAt = (runs: Runs, at: number, isCut: boolean): Range | undefined =
   const { text } = runs
   if (at === 0 || !isLetterOrDigit(text.charCodeAt(at - 1))) return undefined
   const from = at + 3
+  // an address in brackets, or a path
+  if (text[from] === "[" || /^file$/i.test(text.slice(Math.max(0, at - 4), at))) return undefined
   const to = runs.end(userInfo, from)
   if (text[to] === "@") {
     const user = text.slice(from, to)
@@ -183,7 +228,7 @@ const userInfoAt = (runs: Runs, at: number, isCut: boolean): Range | undefined =
   return isCut && last === text.length ? [from, last] : undefined
 }
 
-const isPort = (text: string, at: number): boolean => /^\d{1,5}(?:[/?#\s]|$)/.test(text.slice(at, at + 6))
+const isPort = (text: string, at: number): boolean => /^\d{1,5}(?:[/?#,\s]|$)/.test(text.slice(at, at + 6))
 
 const signs = new WeakMap<Runs, { readonly to: number; readonly sign: number }>()
 

@@ -3,15 +3,7 @@
  * GitLab and of gitleaks, reduced to formats that no ordinary text has. Where a prefix says enough by itself, a key that was cut after 20
  * characters counts as well.
  */
-import {
-  type Alphabet,
-  type AlphabetName,
-  alphabets,
-  isIn,
-  isLetterOrDigit,
-  type Range,
-  type Runs
-} from "./textRuns.ts"
+import { type Alphabet, type AlphabetName, alphabets, isIn, isStart, type Range, type Runs } from "./textRuns.ts"
 
 /** A format of keys: `prefix` and then `length` characters of an alphabet, exactly as many or between two bounds. */
 export interface KeyFormat {
@@ -38,32 +30,34 @@ interface Pattern {
  */
 const published: Readonly<Record<string, string>> = {
   "{base64url 20+}!":
-    "sk-proj- sk-svcacct- sk-admin- sk-ant- gldt- glsoat- ya29. tskey-auth- tskey-api- xoxb- xoxp- xoxa- xoxr- xoxs- xoxe- xapp-1-",
+    "sk-proj- sk-svcacct- sk-admin- sk-ant- ya29. tskey-auth- tskey-api- xoxb- xoxp- xoxa- xoxc- xoxd- xoxr- xoxs- xoxe- xapp-1-",
   "{hex 64}": "sk-or-v1- dop_v1_ doo_v1_ dor_v1_ sntryu_",
   "{base64url 36}": "sk-lf-",
-  "{base62 16+}!": "sk- sk_live_ sk_test_ rk_live_ rk_test_",
-  "{base62 20+}!": "gsk_ xai- pplx- hf_ csk- ghp_ gho_ ghu_ ghs_ ghr_",
+  "{base62 16+}": "sk_live_ sk_test_ rk_live_ rk_test_",
+  "{base62 20+}!": "sk- gsk_ xai- pplx- csk- LTAI",
+  "{base62 20+}": "ghp_ gho_ ghu_ ghs_ ghr_",
+  "{base62 32+}!": "hf_ ATBB",
   "{base62 34}": "api_org_",
   "{base62 37}": "r8_",
   "{base64url 60+}": "nvapi-",
   "{base64url 28+}!": "tvly-",
-  "{base64url 43}": "tgp_v1_ fo1_",
+  "{base64url 43}": "tgp_v1_ fo1_ sq0csp- duffel_live_",
   "{hex 32}_{hex 10}": "lsv2_pt_ lsv2_sk_",
   "{base64url 50+}": "pcsk_ pypi-AgEIcHlwaS5vcmc",
-  "{hex 40}": "e2b_ glptt- bkua_ sgp_ sbp_ pul-",
+  "{hex 40}": "shippo_live_ e2b_ glptt- bkua_ sgp_ sbp_ pul-",
   "{base62 22+}!": "fw_",
-  "{base64url 43}!": "pa- sq0csp- duffel_live_",
+  "{base64url 43}!": "pa-",
   "{base64url 22+}!": "github_pat_ sb_secret_",
-  "{dotted 20+}!": "glpat- glrt-",
+  "{dotted 20+}": "glpat- glrt-",
+  "{base64url 20+}": "gldt- glsoat- glft- glcbt- glimt- glagent- gloas- glffct- GR1348941",
   "{base62 36}!": "npm_",
-  "{hex 48}": "rubygems_",
+  "{hex 48}": "rubygems_ sk_",
   "{base62 32}!": "cio",
   "{lower 43}!": "oy2",
   "{base64url 27+}!": "dckr_pat_ dckr_oat_",
-  "{base64url 100+}": "ATATT3",
-  "{base62 32+}!": "ATBB",
+  "{base64url 100+}": "ATATT3 ATCTT3 ops_eyJ",
   "{base62 20-30}_{hex 40}": "CCIPAT_",
-  "{upper 16}!": "AKIA ASIA ABIA ACCA",
+  "{upper 16}": "AKIA ASIA ABIA ACCA",
   "{base64 100+}": "ABSK fm2_",
   "{base64url 35}!": "AIza",
   "{base64url 28}!": "GOCSPX-",
@@ -72,28 +66,34 @@ const published: Readonly<Record<string, string>> = {
   "{base64 43-88}": "SharedAccessKey=",
   "{base64url 36+}!": "HRKU-",
   "{base62 36+}!": "nfp_",
-  "{base62 28+}!": "rnd_",
+  "{base62 28+}": "rnd_",
   "{dotted 32+}!": "pscale_tkn_ pscale_pw_",
-  "{hex 32}": "dapi shpat_ shpca_ shppa_ shpss_ SK key-",
+  "{hex 32}": "dapi shpat_ shpca_ shppa_ shpss_ SK key- fc-",
   "{base62 40+}!": "dp.pt.",
   "{dotted 40+}!": "dp.st.",
   "{base64url 24+}!": "hvs. hvb.",
   "{upper 58}": "AGE-SECRET-KEY-1",
   "{base64 24+}!": "whsec_",
-  "{base64url 22}!": "sq0atp-",
+  "{base64url 22}": "sq0atp-",
   "{base62 8-12}/B{base62 8-12}/{base62 24}": "hooks.slack.com/services/T",
+  "{base62 8-12}/A{base62 8-12}/{digits 15-20}/{base62 20-28}": "hooks.slack.com/workflows/T",
+  "{digits 17-20}/{base64url 60-72}": "discord.com/api/webhooks/ discordapp.com/api/webhooks/",
   "{base64url 22}.{base64url 43}": "SG.",
-  "{base64url 64+}!": "xkeysib-",
-  "{base64url 23-27}.{base64url 6}.{base64url 27-38}!": "M N O",
+  "{base64url 64+}!": "xkeysib- xsmtpsib-",
+  "{base64url 22-26}.{base64url 6}.{base64url 27-38}!": "MD MT Mj Mz ND NT Nj Nz OD OT",
   "{digits 8-10}:AA{base64url 33}": "",
   "{base62 32}_{hex 8}": "glsa_",
   "{base64 32+}!": "glc_",
+  "{base64 60+}_{base64 43}": "sntrys_",
   "{base64 60+}!": "sntrys_",
+  "{base62 16}_{hex 40}": "sgp_",
+  "{base62 8}_{base62 24}": "re_",
+  "{base62 16}_{base62 20+}": "vercel_blob_rw_",
   "{upper 27}!": "NRAK-",
   "{upper 24}.{upper 64}": "dt0c01.",
   "{base62 40}": "lin_api_",
   "{base62 46}!": "ntn_",
-  "{base62 43}": "secret_",
+  "{base62 43}": "secret_ phx_",
   "{base62 14}.{hex 64}": "pat",
   "{hex 24}-{hex 34}": "PMAK-",
   "{base62 90+}!": "EAA",
@@ -182,23 +182,22 @@ const endOf = (runs: Runs, { isMixed, parts }: Pattern, from: number): number =>
   return !isMixed || /\d/.test(text.slice(inner, Math.min(at, inner + 64))) ? at : -1
 }
 
-/** Whether a word begins: also behind an escape of JSON (`\n`) or of a URL (`%3D`). */
-const isStart = (text: string, at: number): boolean =>
-  at === 0 || !isLetterOrDigit(text.charCodeAt(at - 1)) || escape.test(text.slice(Math.max(0, at - 6), at))
-
-const escape = /(?:\\[bfnrt]|\\u[\da-f]{4}|%[\da-f]{2})$/i
-
 const begin = "-----BEGIN "
 const end = "-----END "
+
+/** Behind the label stand bytes in base64, a header, or the end of the text: a sentence may speak of the label. */
+const isOpened =
+  /^[A-Z\d ]{0,36}(?:-{0,5}|-----(?:\s|\\[nr]){1,8}(?:[A-Za-z\d+/=]{0,15}|[A-Za-z\d+/=]{16}[^]*|[A-Z][\w-]{0,20}:[^]*))$/
 
 /** Private keys as PEM. One without an end goes to the end of the text. */
 const blocksIn = (text: string): Array<Range> => {
   const found: Array<Range> = []
   for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, at + 1)) {
-    const label = text.slice(at + begin.length, at + begin.length + 40)
-    if (!/^[A-Z\d ]{0,24}PRIVATE KEY/.test(label)) continue
+    const rest = text.slice(at + begin.length, at + begin.length + 120)
+    if (!/^[A-Z\d ]{0,24}PRIVATE KEY/.test(rest)) continue
     const ending = text.indexOf(end, at)
     const closed = ending < 0 ? -1 : text.indexOf("-----", ending + end.length)
+    if (closed < 0 && !isOpened.test(rest)) continue
     const to = closed < 0 ? text.length : closed + 5
     found.push([at, to])
     at = to - 1

@@ -4,6 +4,9 @@ import type { Range } from "./textRuns.ts"
 /** A piece of this length is found wherever it stands: a text that quotes a secret may have cut it. */
 const pieceLength = 8
 
+/** A stretch of plain pieces has to be as long as this. */
+const longStretch = 16
+
 const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^a-zA-Z\d]/]
 
 const kindsIn = (text: string): number => kinds.filter((kind) => kind.test(text)).length
@@ -74,7 +77,7 @@ export class KnownSecrets {
     }
   }
 
-  /** Stretches of known pieces that hold a strong one or a whole form, or are 12 characters long. */
+  /** Stretches of known pieces that hold a strong one or a whole form, or are longer than a few words that are in one by chance. */
   in(text: string): ReadonlyArray<Range> {
     if (this.#pieces.size === 0) return []
     const found: Array<Range> = []
@@ -84,7 +87,7 @@ export class KnownSecrets {
     for (let at = 0; at + pieceLength <= text.length; at++) {
       const piece = this.#pieces.get(text.slice(at, at + pieceLength))
       if (piece === undefined) {
-        if (isCertain || length >= 12) found.push([from, from + length])
+        if (isCertain || length >= longStretch) found.push([from, from + length])
         length = 0
         isCertain = false
         continue
@@ -93,7 +96,7 @@ export class KnownSecrets {
       length = at + pieceLength - from
       isCertain ||= piece.isStrong || piece.forms.some((form) => text.startsWith(form, at))
     }
-    if (isCertain || length >= 12) found.push([from, from + length])
+    if (isCertain || length >= longStretch) found.push([from, from + length])
     return found
   }
 }

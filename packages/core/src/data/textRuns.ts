@@ -35,6 +35,12 @@ export const isIn = (alphabet: Alphabet, code: number): boolean => alphabet[code
 
 export const isLetterOrDigit = (code: number): boolean => isIn(alphabets.base62, code)
 
+/** Whether a word begins: also behind an escape of JSON (`\\n`, `\\u0000`), of a mail or a URL (`=3D`, `%3D`), or of a terminal. */
+export const isStart = (text: string, at: number): boolean =>
+  at === 0 || !isLetterOrDigit(text.charCodeAt(at - 1)) || escape.test(text.slice(Math.max(0, at - 14), at))
+
+const escape = /(?:\\[bfnrt]|\\u[\da-f]{4}|\\x[\da-f]{2}|[=%][\da-f]{2}|\[\d[\d;]{0,10}m)$/i
+
 /** Where runs end in one text. */
 export class Runs {
   readonly text: string

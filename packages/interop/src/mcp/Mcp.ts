@@ -81,7 +81,7 @@ const secretsIn = (given: ReadonlyArray<string | Redacted.Redacted>): ReadonlyAr
     const [scheme = "", ...credentials] = secret.split(" ")
     // what stands after the scheme of an authorization is a secret by itself; of that of a name, its password
     const parts = [...credentials, ...(/^basic$/i.test(scheme) ? credentials.flatMap(passwordIn) : [])]
-    Redaction.know(value, parts)
+    Redaction.know(value, [secret, ...parts])
     return [secret, ...parts]
   })
 

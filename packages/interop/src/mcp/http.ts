@@ -24,14 +24,24 @@ export interface HttpOptions {
   readonly headers?: Readonly<Record<string, string | Redacted.Redacted>>
 }
 
-/** What is secret of an address that is: the whole, and its parameters, by which a key is known again. */
+/** What is secret of an address that is: its parameters, its user info, and the parts of its path that are no words. */
 export const secretsOf = (url: HttpOptions["url"]): ReadonlyArray<string> => {
   if (!Redacted.isRedacted(url)) return []
   const address = addressOf(url)
   const parsed = URL.canParse(address) ? new URL(address) : undefined
-  const values = [...(parsed?.searchParams.values() ?? [])]
-  Redaction.know(url, values)
-  return [address, ...values]
+  if (parsed === undefined) return []
+  const segments = parsed.pathname.split("/").filter((segment) => /\d/.test(segment) && /[a-z]/i.test(segment))
+  const secrets = [...parsed.searchParams.values(), parsed.username, parsed.password, ...segments].map(decoded)
+  Redaction.know(url, secrets)
+  return secrets
+}
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
 }
 
 const addressOf = (url: HttpOptions["url"]): string => String(Redacted.isRedacted(url) ? Redacted.value(url) : url)

@@ -350,6 +350,21 @@ Heslo musí mať aspoň 8 znakov
 Пароль слишком короткий
 المفتاح مطلوب
 🔑 key: rotated
+grep -l "-----BEGIN RSA PRIVATE KEY-----" *.pem && echo found
+a file that begins with -----BEGIN PRIVATE KEY----- is no certificate
+PWD=/home/user42/project
+{"pwd":"/srv/app1"}
+http://[::1]:3000/@vite/client
+mongodb://h1:27017,h2:27017/db?user=a@b
+kafka://b1:9092,b2:9092/t@x
+file://C:/Users/me@work/notes.md
+apiKey: process.env.OPENAI_KEY1
+password: user.password1
+"secret":"\${{ secrets.TOKEN }}"
+next page token=CAUQAA2
+hf_BertForSequenceClassification2
+sk-kosice1234567890
+MicrosoftExtensionsLogging.Konsol.FormatterConfigurationBuilder1
 `
 
 const listed = (lines: string): ReadonlyArray<string> => lines.split("\n").filter((line) => line !== "")
