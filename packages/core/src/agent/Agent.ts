@@ -216,8 +216,9 @@ export const outputRetries =
   }
 
 /**
- * Secrets that no text of this process shows as long as the agent is in memory, texts for its model among them: a key that a tool of
- * this agent uses, for example. The keys of models and of MCP servers are known without it. See `Redaction.know`.
+ * Secrets that no error, event, span or log of this process shows as long as the agent is in memory, nor any text about a failure, a
+ * refusal or an approval: a key that a tool of this agent uses, for example. The result of a tool is data and stays as it is. The keys of
+ * models and of MCP servers are known without it. See `Redaction.know`.
  *
  * @example
  * ```ts

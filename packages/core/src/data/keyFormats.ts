@@ -192,15 +192,23 @@ const isOpened =
 /** Private keys as PEM. One without an end goes to the end of the text. */
 const blocksIn = (text: string): Array<Range> => {
   const found: Array<Range> = []
+  // each end is looked for once
+  let closed = 0
   for (let at = text.indexOf(begin); at >= 0; at = text.indexOf(begin, at + 1)) {
     const rest = text.slice(at + begin.length, at + begin.length + 120)
     if (!/^[A-Z\d ]{0,24}PRIVATE KEY/.test(rest)) continue
-    const ending = text.indexOf(end, at)
-    const closed = ending < 0 ? -1 : text.indexOf("-----", ending + end.length)
-    if (closed < 0 && !isOpened.test(rest)) continue
-    const to = closed < 0 ? text.length : closed + 5
+    if (closed <= at) closed = endFrom(text, at)
+    if (closed === Infinity && !isOpened.test(rest)) continue
+    const to = Math.min(closed, text.length)
     found.push([at, to])
     at = to - 1
   }
   return found
+}
+
+/** Where the block ends that is open at `at`; `Infinity` if none of the text does. */
+const endFrom = (text: string, at: number): number => {
+  const ending = text.indexOf(end, at)
+  const closed = ending < 0 ? -1 : text.indexOf("-----", ending + end.length)
+  return closed < 0 ? Infinity : closed + 5
 }

@@ -9,6 +9,7 @@ import * as Approval from "../data/Approval.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { isDeep } from "../data/Foreign.ts"
+import * as Redaction from "../data/Redaction.ts"
 import * as Returned from "../data/Returned.ts"
 import { canonical, digestOf, digestOfRequest } from "../data/Digest.ts"
 import { Approver } from "./Approver.ts"
@@ -55,7 +56,7 @@ const request = (
       callId,
       key,
       arguments: json,
-      reason: needs.reason,
+      reason: Redaction.own(needs.reason),
       schema
     }
     if (asked !== undefined && now <= asked.expiresAt) {
