@@ -369,3 +369,20 @@ it.run("an effect of the wrong kind of value is none of a hook that decides [P13
     }
   })
 )
+
+it.run("a promise where an effect is expected may reject: nothing else hears of it [P1395]", (run) =>
+  Effect.gen(function* () {
+    // what nothing awaits would end the process, and this test with it
+    const late = (async () => Promise.reject(new Error("late"))) as never
+    const hooks = [
+      agentWith(Tool.make("book", { ...about, run: late })),
+      agentWith(working.pipe(Tool.requireApproval({ when: late })))
+    ]
+    for (const agent of hooks) {
+      const { ends, exit } = yield* play(run, agent, [batch(agent === hooks[0] ? "book" : "work")])
+      assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+      assert.strictEqual(ends.length, 1)
+      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+    }
+  })
+)
