@@ -1,7 +1,6 @@
 /** A `Model` that is reached over HTTP: a wire format and where to send it. */
 import type * as LlmError from "@kintsugi/core/LlmError"
 import * as Model from "@kintsugi/core/Model"
-import * as Redaction from "@kintsugi/core/Redaction"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
@@ -27,7 +26,6 @@ export interface Provider {
 /** Throws a `RangeError` for senseless options of the transport. */
 export const layer = (self: Provider): Layer.Layer<Model.Model, never, Transport.HttpClient> => {
   const { codec, headers, source, streamUrl, transport, url } = self
-  for (const secret of source.secrets) Redaction.know(secret)
   const to = (url: string) => Transport.make({ source, url, headers, classify: codec.classify }, transport)
   const whole = to(url)
   const streamed = streamUrl === undefined ? whole : to(streamUrl)

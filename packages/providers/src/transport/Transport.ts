@@ -6,6 +6,7 @@
  */
 import type { Explanation } from "@kintsugi/core/Explanation"
 import type * as LlmError from "@kintsugi/core/LlmError"
+import * as Redaction from "@kintsugi/core/Redaction"
 import * as Recovery from "@kintsugi/core/Recovery"
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
@@ -70,6 +71,7 @@ export const make = (
   endpoint: Send.Endpoint,
   options?: Settings.Options
 ): Effect.Effect<Transport, never, HttpClient.HttpClient> => {
+  for (const secret of endpoint.source.secrets) Redaction.know(secret)
   const settings = Settings.make(options)
   const target = Send.target(endpoint)
   if (Result.isSuccess(target)) {
