@@ -18,7 +18,10 @@ export const freeze = (root: unknown): boolean => {
       else if (met?.has(current) !== true) {
         if (Object.isFrozen(current)) (met ??= new Set()).add(current)
         else Object.freeze(current)
-        for (const value of Object.values(current)) {
+        // `Object.values` would allocate a list for each
+        for (const key in current) {
+          // fields of anything
+          const value = (current as Readonly<Record<string, unknown>>)[key]
           if (typeof value === "function" || (typeof value === "object" && value !== null)) (open ??= []).push(value)
         }
       }

@@ -154,23 +154,24 @@ const resultDecoder = (schema: Schema.Codec<unknown, unknown>): ToolDefinition["
 
 const encoder = (name: string, schema: Schema.Codec<unknown, unknown>): ToolDefinition["encode"] => {
   const encode = once(() => Schema.encodeUnknownExit(Schema.toCodecJson(schema)))
-  return (value) => {
-    const text = Result.try({
-      try: () => {
-        const encoded = encode()(value)
-        if (Exit.isSuccess(encoded)) return textOf(encoded.value)
-        throw Cause.squash(encoded.cause)
-      },
-      catch: (error) => error
-    })
-    if (Result.isSuccess(text) && text.success !== undefined) return Exit.succeed(text.success)
-    const error = Result.isSuccess(text) ? undefined : text.failure
-    if (error === undefined || isOverflow(error)) {
-      return Exit.fail(InputTooLargeError.beyond(`The result of tool '${name}'`, { bound: "depth", limit: deepest }))
-    }
+  const tooDeep = () =>
+    Exit.fail(InputTooLargeError.beyond(`The result of tool '${name}'`, { bound: "depth", limit: deepest }))
+  const refused = (error: unknown, value: unknown) => {
+    if (isOverflow(error)) return tooDeep()
     if (!Schema.isSchemaError(error)) return Exit.die(error)
     const issues = Issue.fromSchema(error.issue, value).map(Issue.format).join("; ")
     return Exit.die(new TypeError(`Tool '${name}' returned a value that its own success schema refuses: ${issues}`))
+  }
+  return (value) => {
+    // not `Result.try`: every result comes through here, and this allocates nothing
+    try {
+      const encoded = encode()(value)
+      if (Exit.isFailure(encoded)) return refused(Cause.squash(encoded.cause), value)
+      const text = textOf(encoded.value)
+      return text === undefined ? tooDeep() : Exit.succeed(text)
+    } catch (error) {
+      return refused(error, value)
+    }
   }
 }
 
