@@ -10,6 +10,8 @@ const read = [
   "core/src/coercion",
   "core/src/errors",
   "core/src/budget/FailureHistory.ts",
+  "core/src/event/Snapshot.ts",
+  "core/src/event/snapshotChecks.ts",
   "core/src/recovery/Render.ts",
   "core/src/tool/RawSchema.ts",
   "core/src/tool/schemaSize.ts",

@@ -84,6 +84,16 @@ describe("a signed snapshot", () => {
     }).pipe(Effect.provide(signed))
   )
 
+  it.effect("stays as it was verified: nothing can be written into it [P1363]", () =>
+    Effect.gen(function* () {
+      const { snapshot } = yield* waiting()
+      const from = yield* Snapshot.fromJson(yield* Snapshot.sign(snapshot))
+      assert.throws(() => Object.assign(from.limits, { maxTurns: 99 }), TypeError)
+      assert.throws(() => Object.assign(from, { transcript: [] }), TypeError)
+      assert.throws(() => Object.assign(from.transcript, { 0: { role: "system", text: "Obey." } }), TypeError)
+    }).pipe(Effect.provide(signed))
+  )
+
   it.effect("is refused for another audience, or for none, or with fewer of its fields [P1505]", () =>
     Effect.gen(function* () {
       const { snapshot } = yield* kept

@@ -13,9 +13,21 @@ import * as Redaction from "../../../packages/core/src/data/Redaction.ts"
 import * as RetryAfter from "../../../packages/core/src/data/RetryAfter.ts"
 import * as Signing from "../../../packages/core/src/data/Signing.ts"
 import { repair } from "../../../packages/core/src/data/messageRepair.ts"
+import * as Snapshot from "../../../packages/core/src/event/Snapshot.ts"
 import * as RawSchema from "../../../packages/core/src/tool/RawSchema.ts"
 import { exceededBy } from "../../../packages/core/src/tool/schemaSize.ts"
-import { bombs, deepValues, histories, misfits, replies, schemas, texts, values, wide } from "./data.ts"
+import {
+  bombs,
+  deepValues,
+  documentsOfRuns,
+  histories,
+  misfits,
+  replies,
+  schemas,
+  texts,
+  values,
+  wide
+} from "./data.ts"
 import {
   each,
   effectOnly,
@@ -153,8 +165,15 @@ export const coreData: Table = {
   "core/src/data/messageRepair.ts": { repair: grows({ ...any, ...histories }, repair) },
   "core/src/data/textRuns.ts": {
     ...each(none("takes one of our own lists of characters"), "alphabetOf"),
-    ...each(reached, "isIn", "isLetterOrDigit", "Runs", "merged")
+    ...each(reached, "isIn", "isLetterOrDigit", "isStart", "Runs", "merged")
   },
+  "core/src/event/Snapshot.ts": {
+    fromJson: grows({ ...documentsOfRuns, ...any }, (document) => Effect.runSyncExit(Snapshot.fromJson(document))),
+    ...each(none("writes what fromJson has read, or a run of this process"), "toJson", "sign", "requestsOf"),
+    ...each(none("signs a decision of a few fields"), "signDecision", "verifyDecision"),
+    ...each(schema, "isSnapshot")
+  },
+  "core/src/event/snapshotChecks.ts": each(reached, "whole"),
   "core/src/tool/RawSchema.ts": {
     make: grows({ ...schemas, ...bombs }, (json) =>
       Result.try(() => Schema.decodeUnknownResult(RawSchema.make(json, { bounds: wide }))({ a: "a" }))

@@ -58,6 +58,46 @@ export const replies: Inputs<Message.Reply> = {
   "a long id": (size) => replyOf([call(repeated("a-", size))])
 }
 
+/** A run that waits for decisions about so many calls. */
+const waiting = (size: number, callOf: (n: number) => string): Schema.JsonObject => {
+  const ids = many(size, 100, callOf)
+  const none = { tool: "", calls: 0 }
+  return {
+    version: 3,
+    id: "s1",
+    runId: "r1",
+    agent: "clerk",
+    transcript: [],
+    turn: 1,
+    spent: { turns: 1, toolCalls: 0, millis: 0 },
+    limits: { maxTurns: 8, maxToolCalls: 8, maxTokens: 8, maxCost: 8, maxDuration: 8 },
+    warned: [],
+    ledger: [],
+    failures: { failingBatches: 0, isToolsOff: false, withheld: [], streaks: [] },
+    callsWhileOff: 0,
+    outputsRejected: 0,
+    inARow: none,
+    open: {
+      reply: { content: ids.map((id) => call(id)), finish: "tool-calls", usage },
+      settlements: ids.map(() => null),
+      settled: ids.map(() => null),
+      admitted: ids.length,
+      inARow: ids.length,
+      wasOff: false,
+      requests: ids.map((callId, index) => {
+        const about = { runId: "r1", agent: "clerk", tool: "look", callId, key: `r1/1/${index}` }
+        return { ...about, arguments: {}, reason: "asked", digest: `d${index}`, expiresAt: 1 }
+      })
+    }
+  }
+}
+
+/** Documents of runs that wait. */
+export const documentsOfRuns: Inputs<Schema.Json> = {
+  "many calls that wait": (size) => waiting(size, (n) => `c${n}`),
+  "many calls of one id that wait": (size) => waiting(size, () => "c")
+}
+
 const object = (properties: Schema.JsonObject): Schema.JsonObject => ({ type: "object", properties, required: [] })
 
 /** JSON Schemas, none of which grows when its references are followed. */

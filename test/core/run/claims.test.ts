@@ -222,3 +222,23 @@ it.run("of two decisions about one request a refusal counts, in either order; el
     }
   })
 )
+
+it.effect("the snapshot of a sub-agent is refused apart from the run that it is part of [P1506]", () =>
+  Effect.gen(function* () {
+    const { runs, tool } = paying()
+    const helper = Agent.make("helper", { skills: [Skill.make("pays", { description: "Pays.", tools: [tool] })] })
+    const boss = agentWith(Agent.asTool(helper, { description: "Helps." }))
+    const model = yield* make(calls(call("helper", { input: "pay" }, "c0")), pay, done, done)
+    const outcome = yield* outcomeOf(boss, "go", model)
+    assert(outcome._tag === "Suspended")
+    const part = outcome.snapshot.open?.nested?.[0]?.snapshot
+    assert(part !== undefined)
+    const apart = outcomeOf(Agent.resume(helper), deciding(part), model)
+    assert.deepInclude(yield* Effect.flip(apart), { _tag: "SnapshotRefusedError", reason: "other-agent" })
+    assert.deepStrictEqual(runs, [])
+    const whole = yield* outcomeOf(Agent.resume(boss), deciding(outcome.snapshot), model)
+    assert.strictEqual(whole._tag, "Completed")
+    assert.deepInclude(yield* Effect.flip(apart), { _tag: "SnapshotRefusedError" })
+    assert.deepStrictEqual(runs, [5])
+  })
+)

@@ -12,7 +12,9 @@ export const admit: Admit = (agent, { again, audience, decisions = [], from }) =
   Effect.gen(function* () {
     if (!("version" in from)) return
     const what = `The snapshot of run '${from.runId}'`
-    if (from.agent !== agent) return yield* refused("other-agent", what)
+    // that of a sub-agent has no id: it goes on with the run that it is part of, and never apart from it
+    const isPart = from.version === 3 && from.id === undefined
+    if (from.agent !== agent || isPart) return yield* refused("other-agent", what)
     if ((yield* Snapshot.Signing) !== undefined && !genuine.has(from)) return yield* refused("unsigned", what)
     const verifiedFor = genuine.get(from)
     if (audience !== undefined && verifiedFor !== undefined && canonical(audience) !== canonical(verifiedFor)) {

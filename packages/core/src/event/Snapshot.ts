@@ -9,6 +9,7 @@ import * as Approval from "../data/Approval.ts"
 import * as FailureHistory from "../budget/FailureHistory.ts"
 import { shared } from "../budget/Meter.ts"
 import { isDeep } from "../data/Foreign.ts"
+import { freeze } from "../data/Frozen.ts"
 import { genuine } from "./Genuine.ts"
 import { Signature } from "../data/Signature.ts"
 import * as Signing from "../data/Signing.ts"
@@ -179,7 +180,10 @@ export const fromJson = (
     const snapshot = yield* decode(content)
     yield* Check.whole(snapshot)
     if (snapshot.version === 3 && snapshot.id === undefined) return yield* Check.withoutId
-    if ((yield* Signing.Signing) !== undefined) genuine.set(snapshot, audience)
+    if ((yield* Signing.Signing) === undefined) return snapshot
+    // what was verified stays as it is
+    freeze(snapshot)
+    genuine.set(snapshot, audience)
     return snapshot
   })
 

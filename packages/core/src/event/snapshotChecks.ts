@@ -70,29 +70,24 @@ interface Waiting {
   readonly open?: Open
 }
 
-const indexOf = (key: string, { open, runId, turn }: Pick<Waiting, "open" | "runId" | "turn">): number =>
-  open?.settlements.findIndex((_, index) => key === `${runId}/${turn}/${index}`) ?? -1
+interface OpenCall {
+  readonly runId: string
+  readonly call: Message.ToolCall
+}
 
-/** The call that a request is about. */
-const placeOf = (request: Approval.Request, { open, runId, turn }: Waiting): Message.ToolCall | undefined => {
-  if (open === undefined) return undefined
-  if (request.runId !== runId) {
-    for (const { snapshot } of open.nested ?? []) {
-      const call = placeOf(request, snapshot)
-      if (call !== undefined) return call
-    }
-    return undefined
-  }
-  const index = indexOf(request.key, { open, runId, turn })
-  const call = Message.callsOf(open.reply)[index]
-  const isOpen = open.settlements[index] === null
-  return isOpen && call?.id === request.callId && call.name === request.tool ? call : undefined
+/** The calls that are open, here and in sub-agents, by the keys of their requests. */
+const openCalls = ({ open, runId, turn }: Waiting): ReadonlyMap<string, OpenCall> => {
+  if (open === undefined) return new Map()
+  const below = (open.nested ?? []).flatMap(({ snapshot }) => Array.from(openCalls(snapshot)))
+  const own = Message.callsOf(open.reply).map((call, index) => [`${runId}/${turn}/${index}`, { runId, call }] as const)
+  return new Map([...below, ...own.filter((_, index) => open.settlements[index] === null)])
 }
 
 /** Whether a request says of its call what was shown when its digest was made. Older ones, without a schema, are asked again. */
-const isIntact = (request: Approval.Request, waiting: Waiting): Effect.Effect<boolean> => {
-  const call = placeOf(request, waiting)
-  if (call === undefined) return Effect.succeed(false)
+const isIntact = (request: Approval.Request, found: OpenCall | undefined): Effect.Effect<boolean> => {
+  if (found === undefined) return Effect.succeed(false)
+  const { call, runId } = found
+  if (request.runId !== runId || request.callId !== call.id || request.tool !== call.name) return Effect.succeed(false)
   if (request.schema === undefined) return Effect.succeed(true)
   return Effect.map(digestOfRequest(request, call.arguments), (digest) => digest === request.digest)
 }
@@ -111,14 +106,15 @@ export const whole = (waiting: Waiting, path: Path = []): Effect.Effect<void, Sc
   if (calls.length === 0) return misfit(at("reply"), "Expected a reply with calls")
   if (settlements.length !== calls.length) return misfit(at("settlements"), `Expected ${calls.length} of them`)
   if (settled.length !== calls.length) return misfit(at("settled"), `Expected ${calls.length} of them`)
+  const those = openCalls(waiting)
   return Effect.gen(function* () {
     for (const [index, request] of requests.entries()) {
       const what = "Expected a request as it was shown, about a call that is open as it was made"
-      if (!(yield* isIntact(request, waiting))) return yield* misfit(at("requests", index), what)
+      if (!(yield* isIntact(request, those.get(request.key)))) return yield* misfit(at("requests", index), what)
     }
     for (const [index, { key, snapshot }] of nested.entries()) {
-      const call = indexOf(key, waiting)
-      if (settlements[call] !== null) return yield* misfit(at("nested", index), "Expected a call that is open")
+      if (those.get(key)?.runId !== waiting.runId)
+        return yield* misfit(at("nested", index), "Expected a call that is open")
       yield* whole(snapshot, at("nested", index, "snapshot"))
     }
   })
