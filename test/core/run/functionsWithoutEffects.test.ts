@@ -382,7 +382,6 @@ it.run("a promise where an effect is expected may reject: nothing else hears of 
       const { ends, exit } = yield* play(run, agent, [batch(agent === hooks[0] ? "book" : "work")])
       assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
       assert.strictEqual(ends.length, 1)
-      yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
     }
   })
 )
