@@ -19,8 +19,9 @@ it(
     // the program prints the ones, then the others
     const all = lines.slice(0, -3) as ReadonlyArray<Measured>
     assert.strictEqual(all.length, 34)
+    // what is quadratic takes 256 times as long; `test/linear` is more exact
     assert.deepStrictEqual(
-      all.filter(({ large, small }) => large > 5 && large > 40 * small),
+      all.filter(({ large, small }) => large > 20 && large > 80 * small),
       []
     )
     for (const millis of lines.slice(-3)) assert.isBelow(Number(millis), 4000)

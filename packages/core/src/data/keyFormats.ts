@@ -34,7 +34,8 @@ const published: Readonly<Record<string, string>> = {
   "{hex 64}": "sk-or-v1- dop_v1_ doo_v1_ dor_v1_ sntryu_",
   "{base64url 36}": "sk-lf-",
   "{base62 16+}": "sk_live_ sk_test_ rk_live_ rk_test_",
-  "{base62 20+}!": "sk- gsk_ xai- pplx- csk- LTAI",
+  "{base62 17+}!": "sk-",
+  "{base62 20+}!": "gsk_ xai- pplx- csk- LTAI",
   "{base62 20+}": "ghp_ gho_ ghu_ ghs_ ghr_",
   "{base62 32+}!": "hf_ ATBB",
   "{base62 34}": "api_org_",
@@ -150,12 +151,16 @@ export const keysIn = (runs: Runs, ends: ReadonlySet<number>): ReadonlyArray<Ran
   const starts = (known ??= startsOf([...Object.entries(published).flatMap(patternsOf), ...added]))
   const { text } = runs
   const found = blocksIn(text)
+  // what is replaced ends a word
+  let behind = -1
   for (let at = 0; at < text.length; at++) {
     const patterns = starts[text.charCodeAt(at)]
-    if (patterns === undefined || patterns.length === 0 || !(isStart(text, at) || ends.has(at))) continue
+    if (patterns === undefined || patterns.length === 0 || !(isStart(text, at) || ends.has(at) || at === behind))
+      continue
     const end = Math.max(...patterns.map((pattern) => endOf(runs, pattern, at)))
     if (end < 0) continue
     found.push([at, end])
+    behind = end
     at = end - 1
   }
   return found
