@@ -64,7 +64,7 @@ export const mapped = <A, B>(inputs: Inputs<A>, f: (input: A) => B): Inputs<B> =
 
 export const wraps = none("puts its arguments into an object and looks at none of them")
 export const fixed = none("takes a number, a flag or one of our own words")
-export const looksOnce = none("reads one field or compares one word, whatever is beneath it")
+export const looksOnce = none("reads one field or compares one word, and looks at nothing beneath")
 export const schema = none("a schema or an error class of fields; its message is that of the function that makes it")
 export const effectOnly = none("puts effects together; the texts in them are for others")
 export const dom = none("draws in a browser what a scene of bounded size holds")

@@ -12,7 +12,7 @@ const wrappers = new Set(["ParenthesizedExpression", "TSAsExpression", "TSSatisf
 /** What makes a function of a schema or of another function. */
 const makers = /^(?:Schema\.(?:is|asserts|decode\w*|encode\w*)|Effect\.fn\w*|Function\.dual|dual)$/
 
-/** Whether an expression is a function, whatever is said of its type. */
+/** Whether an expression is a function, with or without a word about its type. */
 const isFunction = (node: Node | undefined, text: string): boolean => {
   if (node === undefined) return false
   if (expressions.has(node.type)) return true

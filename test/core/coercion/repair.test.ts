@@ -100,7 +100,7 @@ it("text of which something is missing stays as it is [P104]", () => {
   }
 })
 
-it("what is repaired is left alone the next time, whatever the text [P105]", () => {
+it("what is repaired is left alone the next time, for any text [P105]", () => {
   const parts = [
     "{",
     "}",

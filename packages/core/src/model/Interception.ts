@@ -143,7 +143,7 @@ export const model = (self: Model.Service): Model.Service => ({
     )
 })
 
-/** Whoever intercepts a step may write down what it gives: no count in there is out of bounds. */
+/** An interceptor of a step may write down what it gives: no count in there is out of bounds. */
 const soundParts = (
   parts: Stream.Stream<Model.Part, LlmError>,
   request: Model.Request
