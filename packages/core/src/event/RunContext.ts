@@ -145,6 +145,18 @@ export const emitThen = <A, E, R>(
       })
 
 /**
+ * Does something and emits its event in one step: no interruption comes between the two.
+ *
+ * @internal
+ */
+export const record = <A>(run: RunContext, act: () => A, make: (done: A) => AgentEvent.Happening): Effect.Effect<A> =>
+  Effect.withFiber((fiber) => {
+    const done = act()
+    tell(run, fiber, () => make(done))
+    return Effect.succeed(done)
+  })
+
+/**
  * Emits one event of a run from within its fiber.
  *
  * @internal

@@ -18,7 +18,7 @@ import * as Skill from "./Skill.ts"
 import * as LlmTable from "../model/LlmTable.ts"
 import type { Candidate, Choice, Place } from "./routerPlace.ts"
 import * as Interception from "../model/Interception.ts"
-import * as Turn from "./turn.ts"
+import * as ModelCall from "./modelCall.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Router")
 
@@ -168,7 +168,7 @@ export const ask = (self: Definition, model: Model.Service, place: Place): Effec
   const messages = [Message.system(instructions(self.prompt, candidates)), Message.user(input)]
   const request: Model.Request = { messages, tools: [], toolChoice: "auto" }
   const guard = { rows: self.rows, onPartial: "fail", isStreamed: false, layer: "routing" } as const
-  return Effect.flatMap(Turn.ask({ model, request, run, ...guard }), (answer) => {
+  return Effect.flatMap(ModelCall.ask({ model, request, run, ...guard }), (answer) => {
     if (answer.type === "answered") {
       const skill = String(answer.value)
       return known({ skill, by: "table" }, skill, place)

@@ -7,11 +7,9 @@ import type * as Budget from "../budget/Budget.ts"
 import * as Interception from "../model/Interception.ts"
 import type * as Model from "../model/Model.ts"
 import * as RunContext from "../event/RunContext.ts"
-import type { Batch } from "./turn.ts"
 import * as Usage from "../data/Usage.ts"
 import { Exceeded, ownerAbove, type Meter, type OnExceeded, type SharedExceeded } from "../budget/Meter.ts"
 import { leavesOf } from "../model/ModelCall.ts"
-import { trailOf } from "../recovery/Decisions.ts"
 
 /** Whose limit it is that was reached, of this run or of one above; nothing of what is no limit. */
 export const ownerOf = (error: unknown, { meter }: RunContext.RunContext): Meter | undefined =>
@@ -69,6 +67,32 @@ export const passing = (
     return next === undefined ? Effect.void : passing(next, check, run)
   })
 
+const spending = ["maxTokens", "maxCost"] as const
+const counting = ["maxToolCalls"] as const
+
+/** Ends the run if what a reply has used up passes a limit. */
+export const spent = (run: RunContext.RunContext): Effect.Effect<void, Exceeded> =>
+  Effect.suspend(() => {
+    const check = () => run.meter.passed(spending)
+    const exceeded = check()
+    return exceeded === undefined ? Effect.void : passing(exceeded, check, run)
+  })
+
+/** Counts the calls of a reply; gives how many of them may run. */
+export const takeCalls = (run: RunContext.RunContext, calls: number): Effect.Effect<number> =>
+  Effect.suspend(() => {
+    const { meter } = run
+    const admitted = meter.takeCalls(calls)
+    const exceeded = admitted < calls ? callsExceeded(run) : undefined
+    if (exceeded === undefined) return Effect.succeed(admitted)
+    const decided = Effect.ignore(passing(exceeded, () => callsExceeded(run), run))
+    // a limit that was extended, but not far enough, admits more than before
+    return Effect.map(decided, () => Math.max(admitted, meter.admitted(calls)))
+  })
+
+/** The limit of calls that was passed. */
+export const callsExceeded = ({ meter }: RunContext.RunContext): SharedExceeded | undefined => meter.passed(counting)
+
 /** A limit of cost is none for a model of which nobody knows the price: that is a mistake of whoever set it. */
 export const demandPrice = ({ agent, meter }: RunContext.RunContext, model: Model.Service): void => {
   if (!meter.limitsCost) return
@@ -79,18 +103,17 @@ export const demandPrice = ({ agent, meter }: RunContext.RunContext, model: Mode
 }
 
 /** Stops what is still at work when the run's own time is over. Where a run above ends earlier, that one stops it. */
-export const inTime = <A, E, R>(
-  running: Effect.Effect<A, E, R>,
-  run: RunContext.RunContext
-): Effect.Effect<A, E | Exceeded, R> => {
-  const { meter } = run
-  const above = meter.above?.deadline?.ownDeadline ?? Infinity
-  // Mutant `meter.ownDeadline > above` survives: at the same instant, the timer of the run above fires first, because
-  // it was set first, and stops this run
-  // Mutant `false` survives: speed only. A run above that ends earlier, or at the same instant, has stopped this run
-  // before its timer fires, and a sleep of Infinity never ends
-  return meter.ownDeadline >= above ? running : Effect.raceFirst(running, watching(meter, run))
-}
+export const inTime =
+  (run: RunContext.RunContext) =>
+  <A, E, R>(running: Effect.Effect<A, E, R>): Effect.Effect<A, E | Exceeded, R> => {
+    const { meter } = run
+    const above = meter.above?.deadline?.ownDeadline ?? Infinity
+    // Mutant `meter.ownDeadline > above` survives: at the same instant, the timer of the run above fires first, because
+    // it was set first, and stops this run
+    // Mutant `false` survives: speed only. A run above that ends earlier, or at the same instant, has stopped this run
+    // before its timer fires, and a sleep of Infinity never ends
+    return meter.ownDeadline >= above ? running : Effect.raceFirst(running, watching(meter, run))
+  }
 
 const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never, Exceeded> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -102,14 +125,3 @@ const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never
 /** Tells of the limits that are near, to those who listen. */
 export const warn = (run: RunContext.RunContext): Effect.Effect<void> =>
   Effect.withFiber((fiber) => run.meter.warn(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()))
-
-/** One tool failed too often in the same way: what was decided about its last failures comes along. */
-export const repeatedFailure = (
-  { repeatedFailures }: Budget.Budget,
-  { repeats, tool }: { readonly tool: string; readonly repeats: number },
-  { outcomes }: Batch,
-  run: RunContext.RunContext
-): Exceeded => {
-  const last = outcomes.filter(({ settled }) => settled.tool === tool).flatMap(({ trail }) => trail ?? [])
-  return new Exceeded(run.meter, "repeatedFailure", repeatedFailures.stop, repeats, trailOf(last))
-}

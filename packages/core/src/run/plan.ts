@@ -7,7 +7,8 @@ import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Router from "./Router.ts"
 import type { Candidate } from "./routerPlace.ts"
 import type * as Toolset from "../tool/Toolset.ts"
-import type * as Turn from "./turn.ts"
+import type { Siblings } from "./batch.ts"
+import type { OnPartial } from "./modelCall.ts"
 import type { OnExceeded } from "../budget/Meter.ts"
 import type * as Frame from "./Frame.ts"
 import type { ReadInput } from "./Input.ts"
@@ -21,8 +22,8 @@ export interface Plan {
   /** The agent's own model. It is for this run's loop alone: what the tools need, they get from outside. */
   readonly model: Layer.Layer<Model.Model, unknown> | undefined
   readonly onLlmError: Recovery.Rows
-  readonly onPartial: Turn.OnPartial
-  readonly siblings: Turn.Siblings | undefined
+  readonly onPartial: OnPartial
+  readonly siblings: Siblings | undefined
   readonly listeners: ReadonlyArray<Frame.Listener>
   /** What is done about a limit of the budget that was reached; it ends the run where nobody decides. */
   readonly onExceeded: OnExceeded | undefined

@@ -9,8 +9,9 @@ import type * as Model from "../model/Model.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { InvalidOutputError } from "../errors/RunError.ts"
+import * as RunBudget from "./budget.ts"
 import type { Answer, Output } from "./Output.ts"
-import type { RunState } from "./state.ts"
+import type { End, Looping, Running } from "./running.ts"
 
 /** The request, with what is wanted for an answer where that is JSON. */
 export const asking = (request: Model.Request, output: Output): Model.Request => {
@@ -18,52 +19,62 @@ export const asking = (request: Model.Request, output: Output): Model.Request =>
   return wanted.kind === "json" ? { ...request, output: wanted.spec } : request
 }
 
-/** The answer; nothing where the model has been told what does not fit, and has another turn. */
-export const read = (
-  output: Output,
-  retries: number,
-  state: RunState,
-  run: RunContext.RunContext
-): Effect.Effect<Answer | undefined, InvalidOutputError> =>
+/** A reply without a call: the output of the run, if it fits. */
+export const answer = (running: Looping, reply: Message.Reply): Effect.Effect<End, InvalidOutputError> =>
   Effect.suspend(() => {
-    const text = state.partial
-    const isCut = state.finish === "length"
-    const answer = isCut ? Result.flatMap(output.read(text), whole) : output.read(text)
-    if (Result.isSuccess(answer)) {
-      const { changes } = answer.success
-      const told = Effect.forEach(
-        changes,
-        (change) => RunContext.emit(run, () => ({ type: "output-coerced", change })),
-        { discard: true }
-      )
-      return changes.length === 0 || run.emit === undefined
-        ? Effect.succeed(answer.success)
-        : Effect.as(told, answer.success)
-    }
-    const issues = answer.failure
-    const cut = isCut ? { isCut } : {}
-    if (state.outputsRejected >= retries) {
-      const rejected = RunContext.emit(run, () => ({ type: "output-rejected", text, issues, ...cut }))
-      const kept = { transcript: state.transcript(), usage: run.ledger.usage, ...cut }
-      return Effect.andThen(
-        rejected,
-        Effect.fail(InvalidOutputError.invalid({ agent: run.agent, text, issues, ...kept }))
-      )
-    }
-    state.outputsRejected++
-    const message = Message.user(Render.invalidOutput(issues, output.wanted().kind, isCut))
-    // added and told of at once, as a turn is
-    const add = () => {
-      state.add(message)
-      return message
-    }
-    return run.emit === undefined
-      ? Effect.sync(() => void add())
-      : Effect.as(
-          RunContext.emit(run, () => ({ type: "output-rejected", text, issues, ...cut, message: add() })),
-          undefined
+    const { run, state } = running
+    state.finish = reply.finish
+    const closed = Effect.andThen(RunBudget.warn(run), close(running, Message.settle(reply, [])))
+    // the provider is at work on its own side, and wants the reply back
+    return reply.finish === "paused"
+      ? Effect.as(closed, undefined)
+      : Effect.andThen(
+          closed,
+          Effect.suspend(() => read(running))
         )
   })
+
+/** The last text as the output; `undefined` where the model has been told what does not fit, and has another turn. */
+export const read = ({ plan, run, state }: Running): Effect.Effect<End, InvalidOutputError> => {
+  const { output, outputRetries } = plan
+  if (output === undefined) return Effect.succeed({ value: state.partial })
+  const text = state.partial
+  const isCut = state.finish === "length"
+  const read = isCut ? Result.flatMap(output.read(text), whole) : output.read(text)
+  if (Result.isSuccess(read)) {
+    const emit = (change: Coercion.Change) => RunContext.emit(run, () => ({ type: "output-coerced", change }))
+    return Effect.as(Effect.forEach(read.success.changes, emit, { discard: true }), read.success)
+  }
+  const issues = read.failure
+  const rejected = { type: "output-rejected", text, issues, ...(isCut ? { isCut } : {}) } as const
+  if (state.outputsRejected >= outputRetries) {
+    const kept = { transcript: state.transcript(), usage: run.ledger.usage, ...(isCut ? { isCut } : {}) }
+    const failing = Effect.fail(InvalidOutputError.invalid({ agent: run.agent, text, issues, ...kept }))
+    return RunContext.emitThen(
+      run,
+      () => rejected,
+      () => failing
+    )
+  }
+  const demand = () => {
+    state.outputsRejected++
+    const message = Message.user(Render.invalidOutput(issues, output.wanted().kind, isCut))
+    state.add(message)
+    return message
+  }
+  return Effect.as(
+    RunContext.record(run, demand, (message) => ({ ...rejected, message })),
+    undefined
+  )
+}
+
+/** Takes the message of a turn into the transcript, and ends the turn. */
+export const close = ({ run, state }: Running, message: Message.Assistant): Effect.Effect<Message.Assistant> =>
+  RunContext.record(
+    run,
+    () => state.close(message),
+    () => ({ type: "turn-end", message })
+  )
 
 /** Of a text that was cut off, a number may lack digits, and a block within another is not the answer. */
 const whole = (answer: Answer): Result.Result<Answer, ReadonlyArray<Issue.Issue>> =>

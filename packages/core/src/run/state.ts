@@ -7,35 +7,36 @@ import type * as Model from "../model/Model.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import { ToolExecutionError } from "../errors/ToolError.ts"
 import type { Open, Snapshot } from "../event/Snapshot.ts"
-import type { Failure, Pending } from "../tool/Toolset.ts"
+import { Slot } from "../tool/CallSite.ts"
+import type { Failure } from "../tool/Toolset.ts"
+import type { Beginning } from "./beginning.ts"
 import { Exceeded, own, ownerAbove } from "../budget/Meter.ts"
 import type { State } from "./Frame.ts"
 
-/** What is known of a batch before it is settled. */
-export interface Begun {
+/** The calls of a reply, and how many of them may run. */
+export interface Admission {
+  /** Calls beyond these are not run. */
   readonly admitted: number
+  /** How many come before one tool was called too often in a row. */
   readonly inARow: number
+  /** Whether tools were off when the model was called. */
   readonly wasOff: boolean
 }
-
-/** What a call waits for whose sub-agent was cut off at this instant, if that can go on. */
-type Capture = (now: number) => Pending | undefined
 
 export class RunState implements State {
   readonly #agent: string
   readonly #maxInARow: number
   readonly history: FailureHistory.FailureHistory
   /** What the run was asked, as it stands among its messages. */
-  asked: Message.User | undefined
+  readonly asked: Message.User
   /** Grows in place: requests lend it to the model. */
   readonly messages: Array<Message.Message>
   /** What the model reads in their place since they were too long for it. */
   #compacted: Array<Message.Message> | undefined
-  settlements: Array<Message.Settlement | undefined> = []
-  /** What each call waits for, and how its sub-agent would be suspended that is still at work. */
-  pending: Array<Pending | undefined> = []
-  captures: Array<Capture | undefined> = []
-  begun: Begun | undefined
+  /** One for each call of the reply that is open. */
+  slots: ReadonlyArray<Slot> = []
+  /** How many of these calls may run, once that is known. */
+  admission: Admission | undefined
   #reply: Message.Reply | undefined
   /** The text of the last reply. */
   partial = ""
@@ -52,15 +53,17 @@ export class RunState implements State {
   #last = ""
   #inARow = 0
 
-  constructor(agent: string, budget: Budget.Budget, messages: Array<Message.Message>) {
+  constructor(agent: string, budget: Budget.Budget, { from, said }: Beginning, messages: Array<Message.Message>) {
     this.#agent = agent
     this.#maxInARow = budget.maxConsecutiveSameTool
     this.history = new FailureHistory.FailureHistory(budget.repeatedFailures)
     this.messages = messages
+    this.asked = said.message
+    if (from !== undefined) this.#restore(from)
   }
 
   /** Goes on where a run was suspended. */
-  restore({ callsWhileOff, compacted, failures, inARow, open, outputsRejected, transcript, turn }: Snapshot): void {
+  #restore({ callsWhileOff, compacted, failures, inARow, open, outputsRejected, transcript, turn }: Snapshot): void {
     if (compacted !== undefined) {
       const last = transcript[compacted.from - 1]
       const from = last === undefined ? 0 : this.messages.lastIndexOf(last) + 1
@@ -74,15 +77,18 @@ export class RunState implements State {
     this.history.restore(failures)
     if (open === undefined) return
     this.open(open.reply)
-    for (const [index, settlement] of open.settlements.entries()) this.settlements[index] = settlement ?? undefined
+    for (const [index, slot] of this.slots.entries()) {
+      slot.settlement = open.settlements[index] ?? undefined
+      slot.settled = open.settled[index] ?? undefined
+    }
   }
 
   /**
    * All that a run has to know to go on from here. A batch in which calls wait, or sub-agents were at work that can go on, is
-   * open; what was cut off in it is settled as that. `settled` is what is known of the calls that are.
+   * open; what was cut off in it is settled as that.
    */
-  snapshot(run: RunContext, now: number, settled: ReadonlyArray<FailureHistory.Settled | null> = []): Snapshot {
-    const open = this.#open(now, settled)
+  snapshot(run: RunContext, now: number): Snapshot {
+    const open = this.#open(now)
     const { skill } = this
     const asked = this.messages.findIndex((message) => message === this.asked)
     const { counts } = run.meter
@@ -108,21 +114,21 @@ export class RunState implements State {
     }
   }
 
-  #open(now: number, settled: ReadonlyArray<FailureHistory.Settled | null>): Open | undefined {
+  #open(now: number): Open | undefined {
     const reply = this.#reply
-    if (reply === undefined || this.begun === undefined) return undefined
-    const waits = Message.callsOf(reply).map((_, index) => this.pending[index] ?? this.captures[index]?.(now))
+    if (reply === undefined || this.admission === undefined) return undefined
+    const waits = this.slots.map(({ capture, pending }) => pending ?? capture?.(now))
     if (waits.every((wait) => wait === undefined)) return undefined
     const requests = waits.flatMap((wait) => wait?.requests ?? [])
     const standings = waits.flatMap((wait) => wait?.standing ?? [])
     const nested = waits.flatMap((wait) => wait?.nested ?? [])
     return {
-      ...this.begun,
+      ...this.admission,
       reply,
       settlements: waits.map((wait, index) =>
-        wait === undefined ? (this.settlements[index] ?? Message.notRun) : null
+        wait === undefined ? (this.slots[index]?.settlement ?? Message.notRun) : null
       ),
-      settled: waits.map((wait, index) => (wait === undefined ? (settled[index] ?? null) : null)),
+      settled: waits.map((wait, index) => (wait === undefined ? (this.slots[index]?.settled ?? null) : null)),
       requests,
       standings,
       ...(nested.length === 0 ? {} : { nested })
@@ -132,12 +138,16 @@ export class RunState implements State {
   /** Takes a reply in; gives its calls. */
   open(reply: Message.Reply): ReadonlyArray<Message.ToolCall> {
     this.#reply = reply
-    this.settlements = []
-    this.pending = []
-    this.captures = []
-    this.begun = undefined
+    this.admission = undefined
     this.partial = Message.textOf(reply)
-    return Message.callsOf(reply)
+    const calls = Message.callsOf(reply)
+    this.slots = calls.map(() => new Slot())
+    return calls
+  }
+
+  /** The settlements of the open calls; absent for calls whose turn has not come. */
+  settlements(): ReadonlyArray<Message.Settlement | undefined> {
+    return this.slots.map(({ settlement }) => settlement)
   }
 
   close(message: Message.Assistant): Message.Assistant {
@@ -158,9 +168,9 @@ export class RunState implements State {
     this.#compacted = undefined
   }
 
-  /** The request, with what the model is to read of the conversation. */
-  asking(request: Model.Request): Model.Request {
-    return this.#compacted === undefined ? request : { ...request, messages: this.#compacted }
+  /** What the model reads of the conversation. */
+  get visible(): Message.Transcript {
+    return this.#compacted ?? this.messages
   }
 
   /** From here on the model reads this, and what is added to it; nothing of the conversation is lost. */
@@ -194,7 +204,7 @@ export class RunState implements State {
   }
 
   unfinished(): Message.Assistant | undefined {
-    return this.#reply === undefined ? undefined : Message.settle(this.#reply, this.settlements)
+    return this.#reply === undefined ? undefined : Message.settle(this.#reply, this.settlements())
   }
 
   /**

@@ -2,17 +2,14 @@
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type { Gates } from "./gates.ts"
 import { denialOf, type Outcome } from "./outcome.ts"
-import { Settling } from "./settling.ts"
-import * as Standing from "./standing.ts"
+import { settle as settleTool } from "./settling.ts"
 import * as UnknownTool from "./unknown.ts"
 import * as Call from "./call.ts"
-import type { Place } from "./nesting.ts"
-import type { Resumed } from "./Resumed.ts"
+import type { CallSite } from "./CallSite.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
-import type { Entry, Level } from "./surroundings.ts"
+import type { Entry, Level } from "./entry.ts"
 import * as Message from "../data/Message.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import * as Render from "../recovery/Render.ts"
@@ -21,7 +18,7 @@ import { DeserializationError, EscalationError, type InvalidArgs } from "../erro
 
 export type { Nesting, Place } from "./nesting.ts"
 export { offered, Waits } from "./nesting.ts"
-export type { Failure, Outcome, Output, Pending } from "./outcome.ts"
+export type { Failure, Outcome, Output } from "./outcome.ts"
 
 /** The tools of one turn, each with its tables. */
 export interface Toolset {
@@ -36,22 +33,6 @@ export interface Toolset {
 export interface Tables {
   readonly byTool: ReadonlyMap<string, Recovery.Rows>
   readonly defaults: Recovery.Rows
-}
-
-/** What one call finds around it in its run. */
-export interface Surroundings {
-  /** Equal for all runs of the call, different between calls. */
-  readonly idempotencyKey: string
-  readonly run: RunContext.RunContext
-  readonly history: FailureHistory.FailureHistory
-  /** Whether its run can be suspended. */
-  readonly isSuspendable: boolean
-  /** What its run knows that goes on; absent where none goes on. */
-  readonly resumed: Resumed | undefined
-  /** Where its sub-agent stands, if it is one; absent where none is suspended. */
-  readonly place?: Place | undefined
-  /** Writes down what is to stand in the transcript should the call never come to its end. */
-  readonly mark: (settlement: Message.Settlement | undefined) => void
 }
 
 /** Throws a `TypeError` on duplicate tool names and on tables for tools that are not there. */
@@ -84,30 +65,15 @@ export const isBuiltIn = (self: Toolset, call: Message.ToolCall): boolean =>
   self.entries.get(call.name)?.tool.isBuiltIn === true
 
 /** Settles one call: decodes, admits, runs, recovers. Defects and interruption pass through. */
-export const settle = (self: Toolset, call: Message.ToolCall, around: Surroundings): Effect.Effect<Outcome> => {
-  const { history, run } = around
+export const settle = (self: Toolset, site: CallSite): Effect.Effect<Outcome> => {
+  const { call, history } = site
   const entry = self.entries.get(call.name)
-  if (entry?.tool.isBuiltIn === true) return settleBuiltIn(entry.tool, call, around)
-  if (history.isToolsOff) return refuse(call, run, Render.toolsOff)
-  if (entry === undefined) return UnknownTool.settle([...self.entries.keys()], self.unknown, call, around)
-  if (history.withheld.has(call.name)) return refuse(call, run, Render.withheld(call.name))
-  // whatever a tool starts repairs nothing by itself
-  const { idempotencyKey, isSuspendable, mark, place, resumed } = around
-  const inCall: RunContext.RunContext = { ...run, callId: call.id, callKey: idempotencyKey, repairing: undefined }
-  const standing = resumed?.stood(idempotencyKey)
-  const { gates } = self
-  const within = { idempotencyKey, isSuspendable, place, resumed, run: inCall, history, mark, gates, standing }
-  const settling = new Settling(entry, call, within)
-  const { callTimeout } = entry.tool
-  const driven = Standing.settle(settling, standing)
-  const settled =
-    callTimeout === undefined
-      ? driven
-      : Effect.timeoutOrElse(driven, {
-          duration: Standing.leftOf(callTimeout, standing),
-          orElse: () => settling.late(callTimeout)
-        })
-  return begin(call, run, RunContext.within(inCall, settled))
+  if (entry?.tool.isBuiltIn === true) return begin(site, settleBuiltIn(entry.tool, site))
+  if (history.isToolsOff) return refuse(site, Render.toolsOff)
+  if (entry === undefined) return UnknownTool.settle([...self.entries.keys()], self.unknown, site)
+  if (history.withheld.has(call.name)) return refuse(site, Render.withheld(call.name))
+  // what a tool starts repairs nothing by itself
+  return begin(site, RunContext.within({ ...site.run, repairing: undefined }, settleTool(entry, self.gates, site)))
 }
 
 /** What is known of a call that was settled before. */
@@ -117,7 +83,7 @@ export const settledAs = ({ name: tool }: Message.ToolCall, settlement: Message.
   ...(settlement.kind === "denied" ? { isDenied: true } : {})
 })
 
-const begin = <A>(call: Message.ToolCall, run: RunContext.RunContext, body: Effect.Effect<A>): Effect.Effect<A> =>
+const begin = <A>({ call, run }: CallSite, body: Effect.Effect<A>): Effect.Effect<A> =>
   RunContext.begin(
     run,
     () => ({ type: "tool-start", callId: call.id, tool: call.name, arguments: call.arguments }),
@@ -125,7 +91,7 @@ const begin = <A>(call: Message.ToolCall, run: RunContext.RunContext, body: Effe
   )
 
 /** A call of a tool that is there, but not to be called now. */
-const refuse = (call: Message.ToolCall, run: RunContext.RunContext, text: string): Effect.Effect<Outcome> => {
+const refuse = ({ call, run }: CallSite, text: string): Effect.Effect<Outcome> => {
   const settlement: Message.Settlement = { kind: "denied", text }
   return Effect.as(
     RunContext.emit(run, () => ({ type: "tool-refused", callId: call.id, tool: call.name, settlement })),
@@ -134,15 +100,11 @@ const refuse = (call: Message.ToolCall, run: RunContext.RunContext, text: string
 }
 
 /** A built-in tool always ends the run: bad arguments do not stop it. */
-const settleBuiltIn = (
-  tool: ToolDefinition,
-  call: Message.ToolCall,
-  { idempotencyKey, run }: Surroundings
-): Effect.Effect<Outcome> => {
+const settleBuiltIn = (tool: ToolDefinition, { call, key, run }: CallSite): Effect.Effect<Outcome> => {
   const decoded = Call.decode(tool, call)
   const params = Result.isSuccess(decoded) ? decoded.success.params() : salvaged(tool, decoded.failure, call)
   const { agent, repairing } = run
-  const context = { attempt: 1, callId: call.id, idempotencyKey, agent, progress: () => Effect.void }
+  const context = { attempt: 1, callId: call.id, idempotencyKey: key, agent, progress: () => Effect.void }
   const changes = Result.isSuccess(decoded) ? decoded.success.changes : []
   const emitChanges = Effect.forEach(
     changes,
@@ -164,7 +126,7 @@ const settleBuiltIn = (
       settled: { tool: tool.name, isError: false }
     })
   })
-  return begin(call, run, Effect.andThen(emitChanges, running))
+  return Effect.andThen(emitChanges, running)
 }
 
 /** What fits of the bad arguments of a built-in tool; without its words among that, the whole is what it says. */

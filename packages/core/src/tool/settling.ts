@@ -20,13 +20,15 @@ import { Endings } from "./endings.ts"
 import type { Outcome } from "./outcome.ts"
 import type * as Driver from "../recovery/Driver.ts"
 import * as Call from "./call.ts"
-import type { Entry, Surroundings } from "./surroundings.ts"
+import type { CallSite } from "./CallSite.ts"
+import type { Entry } from "./entry.ts"
 import type { Resumed } from "./Resumed.ts"
 import type { ApprovalGate, CallAtGate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type { Nested, Standing } from "../event/Snapshot.ts"
 import { rowIn } from "./levels.ts"
 import * as Nesting from "./nesting.ts"
 import * as ToolRun from "./run.ts"
+import * as Standings from "./standing.ts"
 import { keeping, standingOf } from "./standing.ts"
 import type { Fix, Fixed, FixRound, Retry } from "../recovery/Node.ts"
 
@@ -36,12 +38,27 @@ interface Final {
   readonly outcome: () => Effect.Effect<Outcome>
 }
 
+/** Settles one call, within the time that it has. */
+export const settle = (entry: Entry, gates: Gates.Gates, site: CallSite): Effect.Effect<Outcome> => {
+  const standing = site.resumed?.stood(site.key)
+  const settling = new Settling(entry, gates, site, standing)
+  const { callTimeout } = entry.tool
+  const driven = Standings.settle(settling, standing)
+  return callTimeout === undefined
+    ? driven
+    : Effect.timeoutOrElse(driven, {
+        duration: Standings.leftOf(callTimeout, standing),
+        orElse: () => settling.late(callTimeout)
+      })
+}
+
 /** One call as the driver's subject. It owns what changes during the call: arguments and parameters. */
-export class Settling implements Driver.Subject<unknown, Outcome, never, never> {
+class Settling implements Driver.Subject<unknown, Outcome, never, never> {
   readonly #entry: Entry
   readonly #tool: ToolDefinition
   readonly #call: Message.ToolCall
-  readonly #around: Surroundings
+  readonly #gates: Gates.Gates
+  readonly #site: CallSite
   readonly #run: RunContext.RunContext
   readonly #endings: Endings
   /** The request for approval of this call that suspended the run. */
@@ -72,32 +89,33 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   readonly keep: ReturnType<typeof keeping>
   readonly wait = Interception.wait
 
-  constructor(entry: Entry, call: Message.ToolCall, around: Surroundings) {
+  constructor(entry: Entry, gates: Gates.Gates, site: CallSite, standing: Standing | undefined) {
     this.#entry = entry
+    this.#gates = gates
     this.#tool = entry.tool
-    this.#call = call
-    this.#around = around
-    this.#run = around.run
-    this.#asked = around.resumed?.asked(around.idempotencyKey)
+    this.#call = site.call
+    this.#site = site
+    this.#run = site.run
+    this.#asked = site.resumed?.asked(site.key)
     // what was decided on is what goes on, not what the model wrote before it was repaired
-    this.#nested = around.place?.nested
-    this.#raw = this.#asked?.request.arguments ?? this.#nested?.arguments ?? call.arguments
-    this.#endings = new Endings(entry.tool, call, around.run, around.history, () => ({
+    this.#nested = site.place?.nested
+    this.#raw = this.#asked?.request.arguments ?? this.#nested?.arguments ?? site.call.arguments
+    this.#endings = new Endings(entry.tool, site.call, site.run, site.history, () => ({
       params: this.#decoded === undefined ? undefined : { value: this.#decoded.params() }
     }))
     // Mutant `true` survives: memory only. Where no run can be suspended, no code reads what is kept
-    this.keep = keeping(around.place !== undefined)
-    if (around.standing === undefined) return
-    const { isOpen, runs } = around.standing
+    this.keep = keeping(site.place !== undefined)
+    if (standing === undefined) return
+    const { isOpen, runs } = standing
     this.#runs = runs
     this.#endings.isOpen = isOpen
-    if (isOpen) around.mark(Message.unknown)
+    if (isOpen) site.slot.mark(Message.unknown)
   }
 
   attempt(attempt: number): Effect.Effect<unknown, unknown> {
     if (this.#isAdmitted) return this.#failing(attempt, this.#start())
     if (this.#nested !== undefined) return this.#goOn(attempt)
-    const { gates } = this.#around
+    const gates = this.#gates
     const isRepaired = this.#raw !== this.#call.arguments
     const oversized = Gates.oversized(gates, this.#tool.name, this.#call.id, this.#raw, isRepaired)
     if (oversized !== undefined) return this.#deny(oversized)
@@ -119,7 +137,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
 
   row(error: unknown): Driver.Row | undefined {
     if (this.#final !== undefined) return undefined
-    this.#around.place?.over()
+    this.#site.place?.over()
     if (error instanceof Nesting.Waits) {
       this.#final = { error, outcome: () => this.#waiting(error) }
       return undefined
@@ -151,8 +169,8 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
       sideEffects: this.#tool.sideEffects,
       kind: this.#tool.kind,
       runs: this.#runs,
-      failingBatches: this.#around.history.failingBatches,
-      failuresInARow: this.#around.history.failuresInARow(this.#tool.name),
+      failingBatches: this.#site.history.failingBatches,
+      failuresInARow: this.#site.history.failuresInARow(this.#tool.name),
       ...(this.#decoded === undefined ? {} : { params: this.#decoded.params() })
     }
   }
@@ -223,7 +241,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     const { name: tool, sideEffects } = this.#tool
     const { agent, depth } = this.#run
     const call = { agent, tool, callId: this.#call.id, arguments: this.#raw, sideEffects, depth }
-    return Effect.flatMap(Gates.denied(this.#around.gates, call, decoded), (denial) =>
+    return Effect.flatMap(Gates.denied(this.#gates, call, decoded), (denial) =>
       denial === undefined ? this.#admitted(attempt, decoded) : this.#deny(denial)
     )
   }
@@ -239,7 +257,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   }
 
   #approved(attempt: number, gate: ApprovalGate, decoded: Call.Decoded): Effect.Effect<unknown, unknown> {
-    const { idempotencyKey: key, isSuspendable, resumed, run } = this.#around
+    const { isSuspendable, key, resumed, run } = this.#site
     const { arguments: written, id: callId } = this.#call
     const params = () => decoded.params()
     const about = { tool: this.#tool, callId, key, written, json: decoded.json, params, run, isSuspendable }
@@ -265,10 +283,10 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   #asking<A>(decided: Effect.Effect<A>): Effect.Effect<A> {
     return Effect.suspend(() => {
       this.#isWaiting = true
-      if (this.#runs === 0) this.#around.mark(Message.unapproved)
+      if (this.#runs === 0) this.#site.slot.mark(Message.unapproved)
       return Effect.map(decided, (decision) => {
         this.#isWaiting = false
-        if (this.#runs === 0) this.#around.mark(undefined)
+        if (this.#runs === 0) this.#site.slot.mark(undefined)
         return decision
       })
     })
@@ -293,13 +311,13 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
 
   /** Its sub-agent waits: the run that was begun is not over. */
   #waiting({ snapshot }: Nesting.Waits): Effect.Effect<Outcome> {
-    const nested = { key: this.#around.idempotencyKey, arguments: this.#raw, snapshot }
+    const nested = { key: this.#site.key, arguments: this.#raw, snapshot }
     const requests = snapshot.open?.requests ?? []
     return this.#endings.pending({ requests, nested, standing: this.#standing(this.#runs - 1) })
   }
 
   #standing(runs: number): Standing | undefined {
-    const kept = { key: this.#around.idempotencyKey, runs, isOpen: this.#endings.isOpen }
+    const kept = { key: this.#site.key, runs, isOpen: this.#endings.isOpen }
     return this.#progress === undefined ? undefined : standingOf(this.#progress, kept)
   }
 
@@ -313,11 +331,11 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
     const context: ToolContext = {
       attempt: ++this.#runs,
       callId: this.#call.id,
-      idempotencyKey: this.#around.idempotencyKey,
+      idempotencyKey: this.#site.key,
       agent: this.#run.agent,
       progress: (data) => this.#emit(() => ({ type: "tool-progress", data }))
     }
-    const { place } = this.#around
+    const { place } = this.#site
     if (place !== undefined) Nesting.offer(context, place.nesting(this.#nested?.snapshot, this.#raw))
     this.#nested = undefined
     const onCleared = () => void (this.#isCleared = true)
@@ -328,7 +346,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
   /** Once an unsafe tool has started, nothing but its own end, or a look at what it did, tells whether it took effect. */
   #watched(context: ToolContext, run: () => Effect.Effect<unknown, unknown>): Effect.Effect<unknown, unknown> {
     return Effect.suspend(() => {
-      this.#around.mark(Message.unknown)
+      this.#site.slot.mark(Message.unknown)
       this.#isCleared = false
       return Effect.onExit(Effect.suspend(run), (exit) => {
         const isStopped = Exit.isFailure(exit) && (Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause))
@@ -339,7 +357,7 @@ export class Settling implements Driver.Subject<unknown, Outcome, never, never> 
         if (this.#isCleared) this.#endings.isOpen = false
         this.#endings.isOpen ||= ToolRun.isOpen(failure)
         // a success took effect, also where its result never comes to be settled
-        if (hasFailed && !this.#endings.isOpen) this.#around.mark(undefined)
+        if (hasFailed && !this.#endings.isOpen) this.#site.slot.mark(undefined)
         return Effect.void
       })
     })

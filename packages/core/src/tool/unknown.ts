@@ -9,14 +9,10 @@ import * as RunContext from "../event/RunContext.ts"
 import { ToolExecutionError, UnknownToolError } from "../errors/ToolError.ts"
 import { type Outcome, wishOf } from "./outcome.ts"
 import { nothing } from "../recovery/RecoverEffect.ts"
+import type { CallSite } from "./CallSite.ts"
 import * as Driver from "../recovery/Driver.ts"
 import { rendered } from "./rendering.ts"
 import { trailOf } from "../recovery/Decisions.ts"
-
-interface Around {
-  readonly run: RunContext.RunContext
-  readonly history: FailureHistory.FailureHistory
-}
 
 /** The row's key: only the defaults of an agent have it. */
 const key = "UnknownToolError"
@@ -24,8 +20,7 @@ const key = "UnknownToolError"
 export const settle = (
   known: ReadonlyArray<string>,
   rows: Recovery.Rows,
-  call: Message.ToolCall,
-  { history, run }: Around
+  { call, history, run }: CallSite
 ): Effect.Effect<Outcome> => {
   const byDefault = Render.unknownTool(call.name, known)
   const verdict = rows.get(key)

@@ -114,15 +114,9 @@ export const runner =
             ? Effect.as(place.discard(answer), answer.value)
             : Effect.succeed(answer.value)
         })
-        return Effect.matchCauseEffect(withinLimits(working, run, budget), {
-          onSuccess: Effect.succeed,
-          onFailure: (cause) => {
-            if (untouchable(cause) !== undefined) return Effect.failCause(cause)
-            const error = Cause.squash(cause)
-            const leaving = leavingOf(error, name, run, budget)
-            return Undoing.before(run, error, leaving === error ? Effect.failCause(cause) : Effect.fail(leaving))
-          }
-        })
+        return withinLimits(working, run, budget).pipe(
+          Undoing.undoing(run, (error) => leavingOf(error, name, run, budget))
+        )
       })
     })
 
@@ -132,7 +126,7 @@ const withinLimits = (
   budget: Budget.Budget | undefined
 ) => {
   if (run.depth > run.deepest) return Effect.fail(new Exceeded(run.meter, "maxDepth", run.deepest, run.depth))
-  return budget === undefined ? working : Frame.inTime(working, run)
+  return budget === undefined ? working : Frame.inTime(run)(working)
 }
 
 const placeOf = (run: RunContext.RunContext, state: State, { isStreamed }: Frame.Mode): Place => {

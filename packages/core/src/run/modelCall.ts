@@ -31,6 +31,8 @@ import {
 import { nothing, rowOf } from "../recovery/RecoverEffect.ts"
 import * as Driver from "../recovery/Driver.ts"
 import type { Compact, Compacted, CompactEvent } from "../recovery/Node.ts"
+import * as RunBudget from "./budget.ts"
+import type { Looping } from "./running.ts"
 
 /** A question to a model, and what guards it. */
 export interface Asking {
@@ -56,6 +58,28 @@ export type OnPartial = "fail" | "restart"
 export type Answer =
   | { readonly type: "reply"; readonly reply: Message.Reply }
   | { readonly type: "answered"; readonly value: unknown }
+
+/** The reply of the model that a run has called, with its tool calls; or the answer of a row. */
+export type Asked = Replied | Extract<Answer, { readonly type: "answered" }>
+
+export interface Replied extends Extract<Answer, { readonly type: "reply" }> {
+  readonly calls: ReadonlyArray<Message.ToolCall>
+}
+
+/** Calls the model of a run. Its reply is open until its tool calls are settled. */
+export const callModel = (running: Looping, request: Model.Request): Effect.Effect<Asked, unknown> => {
+  const { beginning, mode, model, plan, run, state } = running
+  const { onLlmError: rows, onPartial } = plan
+  const { isStreamed } = mode
+  const input = beginning.said.message
+  const compacted = (messages: Message.Transcript) => state.compact(messages)
+  const asking = ask({ model, request, rows, onPartial, isStreamed, run, input, compacted })
+  return Effect.flatMap(asking, (answer): Effect.Effect<Asked, unknown> =>
+    answer.type === "answered"
+      ? Effect.succeed(answer)
+      : Effect.as(RunBudget.spent(run), { ...answer, calls: state.open(answer.reply) })
+  )
+}
 
 /** Asks, and recovers by the table; each attempt's usage is booked. */
 export const ask = (asking: Asking): Effect.Effect<Answer, unknown> =>

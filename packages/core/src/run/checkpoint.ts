@@ -1,0 +1,101 @@
+/** A run that waits: when it is suspended, what is kept of it, and how it goes on. */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import type { Meter } from "../budget/Meter.ts"
+import * as Identifier from "../data/Identifier.ts"
+import type { RunContext } from "../event/RunContext.ts"
+import type { Snapshot } from "../event/Snapshot.ts"
+import type { Resumed } from "../tool/Resumed.ts"
+import type { Slot } from "../tool/CallSite.ts"
+import type { Place } from "../tool/Toolset.ts"
+import * as RunBudget from "./budget.ts"
+import type { Running } from "./running.ts"
+import { type Start, Suspension } from "./Start.ts"
+
+/** Where a limit was reached whose owner wants a checkpoint, the run is suspended in the place of its failure. */
+export const suspendable =
+  (running: Running) =>
+  <A, E, R>(working: Effect.Effect<A, E, R>): Effect.Effect<A | Suspension, E, R> =>
+    Effect.catchIf(
+      working,
+      (error) => isCheckpoint(running, error),
+      () => suspend(running)
+    )
+
+/** Whether an error is a limit of this run, or of one above that is suspended with it, whose owner wants a checkpoint. */
+export const isCheckpoint = (running: Running, error: unknown): boolean => {
+  const { mode, run } = running
+  const owner = RunBudget.ownerOf(error, run)
+  if (!mode.isSuspendable || owner?.isCheckpoint !== true) return false
+  return owner === run.meter || (mode.nesting?.above.includes(owner) === true && canGoOn(running))
+}
+
+/** Whether a run can go on from a checkpoint within its work: a function would begin anew. */
+const canGoOn = ({ plan: { work }, state: { skill } }: Running): boolean =>
+  work.kind === "choice" ? skill === undefined || work.works.get(skill)?.kind === "loop" : work.kind === "loop"
+
+/** The run as it stands. The outermost of those that are suspended together has an id: as that, all of them are resumed. */
+export const suspend = ({ mode, run, state }: Running): Effect.Effect<Suspension> =>
+  Effect.withFiber((fiber) => {
+    const snapshot = state.snapshot(run, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
+    const isOutermost = mode.nesting === undefined
+    return Effect.succeed(new Suspension(isOutermost ? { ...snapshot, id: Identifier.draw(fiber) } : snapshot))
+  })
+
+/** How this run would be suspended as it stands, for a run above that is. */
+export const capture =
+  (running: Running) =>
+  (now: number): Snapshot | undefined =>
+    canGoOn(running) ? running.state.snapshot(running.run, now) : undefined
+
+/** The counts and limits with which a run goes on; `given` are the limits that were given anew. */
+export const restore = ({ ledger, meter }: RunContext, from: Snapshot, given: object): void => {
+  ledger.restore(from.ledger)
+  meter.restore(from.runId, from.spent)
+  meter.warnedBefore(from.warned ?? [])
+  meter.takeOver(from.limits, given)
+  paid(meter, from)
+}
+
+/** What the sub-agents had spent that are suspended with it is among what the run had spent. */
+const paid = (meter: Meter, { open }: Snapshot): void => {
+  for (const { snapshot } of open?.nested ?? []) {
+    meter.paidFor(snapshot.runId, snapshot.spent)
+    paid(meter, snapshot)
+  }
+}
+
+/** What is known of the calls that were open when the run was suspended. */
+export const resumedOf = (start: Start, from: Snapshot | undefined): Resumed | undefined =>
+  start.kind === "input" || from?.open === undefined
+    ? undefined
+    : start.recall(from.open, start.resumption.decisions ?? [])
+
+/** Where the sub-agent of a call is suspended with the run, or goes on with it. */
+export const placeOf = (running: Running, slot: Slot, key: string): Place | undefined => {
+  const { beginning, mode, run, start } = running
+  const nested = beginning.from?.open?.nested?.find((one) => one.key === key)
+  if (!mode.isSuspendable && nested === undefined) return undefined
+  return {
+    nested,
+    nesting: (from, args) => ({
+      isSuspendable: mode.isSuspendable,
+      above: [run.meter, ...(mode.nesting?.above ?? [])],
+      resumption:
+        from === undefined || start.kind === "input"
+          ? undefined
+          : { from, decisions: start.resumption.decisions ?? [], recall: start.recall },
+      started: (capture) => {
+        const captured: Slot["capture"] = (now) => {
+          const snapshot = capture(now)
+          if (snapshot === undefined) return undefined
+          return { requests: snapshot.open?.requests ?? [], nested: { key, arguments: args, snapshot } }
+        }
+        slot.capture = captured
+      }
+    }),
+    over: () => {
+      slot.capture = undefined
+    }
+  }
+}

@@ -1,0 +1,34 @@
+/** A run at work: what it was told, what it keeps, and what surrounds it. */
+import type * as Effect from "effect/Effect"
+import type { RunContext } from "../event/RunContext.ts"
+import type * as Model from "../model/Model.ts"
+import type { Resumed } from "../tool/Resumed.ts"
+import type { Toolset } from "../tool/Toolset.ts"
+import type { Beginning } from "./beginning.ts"
+import type { Mode } from "./Frame.ts"
+import type { Plan } from "./plan.ts"
+import type { Start } from "./Start.ts"
+import type { RunState } from "./state.ts"
+
+export interface Running {
+  readonly plan: Plan
+  readonly start: Start
+  readonly beginning: Beginning
+  /** What is known of the calls that were open when the run was suspended; absent for a run that was not. */
+  readonly resumed: Resumed | undefined
+  readonly state: RunState
+  readonly run: RunContext
+  readonly mode: Mode
+}
+
+/** A run in which a model works, with these tools. */
+export interface Looping extends Running {
+  readonly toolset: Toolset
+  readonly model: Model.Service
+}
+
+/** The work of such a run. */
+export type Loop = (running: Looping) => Effect.Effect<unknown, unknown>
+
+/** What a run ends with; `undefined` while it goes on. */
+export type End = { readonly value: unknown } | undefined
