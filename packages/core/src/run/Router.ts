@@ -16,7 +16,9 @@ import type * as Recovery from "../recovery/Recovery.ts"
 import { RoutingError } from "../errors/RunError.ts"
 import * as Skill from "./Skill.ts"
 import * as LlmTable from "../model/LlmTable.ts"
-import type { Candidate, Choice, Place } from "./routerPlace.ts"
+import type { Candidate, Choice, Definition, Place } from "./routerPlace.ts"
+
+export type { Definition } from "./routerPlace.ts"
 import * as Interception from "../model/Interception.ts"
 import * as ModelCall from "./modelCall.ts"
 
@@ -39,14 +41,6 @@ export interface Router<
     readonly _Table: () => Table
   }
   readonly definition: Definition
-}
-
-/** What a router is at run time. */
-export interface Definition {
-  readonly rule: ((input: string) => Effect.Effect<string | undefined, unknown>) | undefined
-  readonly prompt: string
-  readonly threshold: number
-  readonly rows: Recovery.Rows
 }
 
 type AnyRouter = Router<string | undefined, unknown, unknown, unknown>

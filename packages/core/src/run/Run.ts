@@ -10,9 +10,7 @@ import { resume, settle } from "./settle.ts"
 import type { Start } from "./Start.ts"
 import { within } from "./within.ts"
 
-export type { OnPartial } from "./modelCall.ts"
-export type { Plain, Plan, Skilled, Work } from "./plan.ts"
-export type { Siblings } from "./batch.ts"
+export type { OnPartial, Plain, Plan, Siblings, Skilled, Work } from "./plan.ts"
 
 /**
  * Runs a plan. What surrounds the loop are functions around it: the events of the run, its listeners, the end of its time, its

@@ -20,9 +20,6 @@ export interface Batch {
   readonly output?: Toolset.Output | undefined
 }
 
-/** What happens to the other calls of a batch when one of them ends the run. */
-export type Siblings = "settleAll" | "interrupt"
-
 /**
  * Settles the calls of a reply. When one of them ends the run, the others still end as they would have, or are interrupted, as
  * `siblings` says; a defect interrupts them. Calls beyond those that are `admitted` are not run.

@@ -32,6 +32,7 @@ import { nothing, rowOf } from "../recovery/RecoverEffect.ts"
 import * as Driver from "../recovery/Driver.ts"
 import type { Compact, Compacted, CompactEvent } from "../recovery/Node.ts"
 import * as RunBudget from "./budget.ts"
+import type { OnPartial } from "./plan.ts"
 import type { Looping } from "./running.ts"
 
 /** A question to a model, and what guards it. */
@@ -50,9 +51,6 @@ export interface Asking {
   /** Which part of the run asks, where it is not its loop. */
   readonly layer?: Ledger.Layer
 }
-
-/** Whether a streamed attempt that broke off after its first text may be made again, or fails with what it has. */
-export type OnPartial = "fail" | "restart"
 
 /** A reply, or what the table answered in its place. */
 export type Answer =

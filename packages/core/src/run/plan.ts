@@ -4,15 +4,18 @@ import type * as Layer from "effect/Layer"
 import type * as Budget from "../budget/Budget.ts"
 import type * as Model from "../model/Model.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
-import type * as Router from "./Router.ts"
-import type { Candidate } from "./routerPlace.ts"
+import type { Candidate, Definition } from "./routerPlace.ts"
 import type * as Toolset from "../tool/Toolset.ts"
-import type { Siblings } from "./batch.ts"
-import type { OnPartial } from "./modelCall.ts"
 import type { OnExceeded } from "../budget/Meter.ts"
 import type * as Frame from "./Frame.ts"
 import type { ReadInput } from "./Input.ts"
 import type { Output } from "./Output.ts"
+
+/** Whether a streamed attempt that broke off after its first text may be made again, or fails with what it has. */
+export type OnPartial = "fail" | "restart"
+
+/** What happens to the other calls of a batch when one of them ends the run. */
+export type Siblings = "settleAll" | "interrupt"
 
 /** All that the loop has to know of an agent. */
 export interface Plan {
@@ -58,7 +61,7 @@ export interface Plain {
 export interface Choice {
   readonly kind: "choice"
   readonly prompt: string
-  readonly router: Router.Definition
+  readonly router: Definition
   readonly candidates: ReadonlyArray<Candidate>
   /** By the names of the candidates. */
   readonly works: ReadonlyMap<string, Skilled>

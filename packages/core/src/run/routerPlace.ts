@@ -1,6 +1,8 @@
 /** A choice among skills: what there is to choose from, where it is made, and what came of it. */
+import type * as Effect from "effect/Effect"
 import type * as Message from "../data/Message.ts"
 import type { RunContext } from "../event/RunContext.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
 
 /** What a router may choose. */
 export interface Candidate {
@@ -23,4 +25,12 @@ export interface Place {
   readonly run: RunContext
   /** What was said so far. */
   readonly transcript: () => Message.Transcript
+}
+
+/** What a router is at run time. */
+export interface Definition {
+  readonly rule: ((input: string) => Effect.Effect<string | undefined, unknown>) | undefined
+  readonly prompt: string
+  readonly threshold: number
+  readonly rows: Recovery.Rows
 }
