@@ -48,14 +48,16 @@ describe.concurrent("the demo", () => {
     ])
     expect(answerLine(ended.stdout)).toBe("answer: 3")
     expect(ended.stdout).not.toContain("\u001b")
-    const decisions = ended.events.flatMap(({ agent, layer, verdict }) => (layer ? [[agent, layer, verdict]] : []))
+    const decisions = ended.events.flatMap(({ agent, gaveUp, layer, verdict }) =>
+      layer ? [[agent, layer, verdict, gaveUp]] : []
+    )
     expect(decisions).toEqual([
-      ["json-analyst", "transport", "retry"],
-      ["json-analyst", "tool", "fix"],
-      ["json-analyst", "transport", "retry"],
-      ["json-analyst", "transport", "retry"],
-      ["json-analyst", "transport", "exhausted"],
-      ["json-analyst", "model", "retry"]
+      ["json-analyst", "transport", "retry", false],
+      ["json-analyst", "tool", "fix", false],
+      ["json-analyst", "transport", "retry", false],
+      ["json-analyst", "transport", "retry", false],
+      ["json-analyst", "transport", "retry", true],
+      ["json-analyst", "model", "retry", false]
     ])
     expect(ended.events.at(-1)).toMatchObject({ type: "run-completed", output: "3" })
     const [start] = ended.events

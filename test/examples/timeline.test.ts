@@ -57,6 +57,7 @@ const retry: AgentEvent.Happening = {
   layer: "transport",
   tag: "ServerError",
   verdict: "retry",
+  gaveUp: false,
   rung: 0,
   attempt: 1,
   delay: Duration.millis(250),

@@ -160,23 +160,23 @@ const watch = Effect.fnUntraced(function* (story: Story, run: Runner) {
   const model = yield* oneCall
   const running = run(story.isHeardBadly ? agent.pipe(badly) : agent, "go").pipe(Effect.provide(model.layer))
   yield* overADay(running)
-  const verdicts = heard.of("verdict").map(({ at, attempt, verdict }) => `${verdict} ${attempt} at ${at}`)
+  const verdicts = heard.of("verdict").map(({ at, attempt, gaveUp, verdict }) => ({ verdict, gaveUp, attempt, at }))
   return { lines, verdicts, read: read(model) }
 })
 
 /** What `watch` has to see, told without the library. */
 const foretold = ({ failures, fixing, renderer, retries, rounds, wait }: Story) => {
   const lines: Array<string> = []
-  const verdicts: Array<string> = []
+  const verdicts: Array<object> = []
   for (let n = 1, now = 0, retried = 0, fixed = 0; ; n++) {
     lines.push(`attempt ${n} at ${now}`)
     const takes = failures[n - 1]
     if (takes === undefined) return { lines, verdicts, isTold: false, last: n }
     now += takes
-    const decide = (verdict: string) => verdicts.push(`${verdict} ${n} at ${now}`)
+    const decide = (verdict: string, gaveUp = false) => verdicts.push({ verdict, gaveUp, attempt: n, at: now })
     if (fixed === 0 && retried <= retries) {
       lines.push(`when ${n} at ${now}`)
-      decide(retried < retries ? "retry" : "retry exhausted")
+      decide("retry", retried === retries)
       if (retried++ < retries) {
         now += wait
         continue
@@ -189,7 +189,7 @@ const foretold = ({ failures, fixing, renderer, retries, rounds, wait }: Story) 
       fixed++
       continue
     }
-    decide("fix exhausted")
+    decide("fix", true)
     decide("tell")
     if (renderer !== "is absent") lines.push(`tell ${n} at ${now}`)
     return { lines, verdicts, isTold: true, last: n }

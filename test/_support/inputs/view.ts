@@ -20,7 +20,6 @@ import * as Totals from "../../../packages/view/src/recording/Totals.ts"
 import * as Details from "../../../packages/view/src/scene/Details.ts"
 import * as Scene from "../../../packages/view/src/scene/Scene.ts"
 import * as Transcript from "../../../packages/view/src/scene/transcript.ts"
-import * as Words from "../../../packages/view/src/scene/words.ts"
 import * as Stats from "../../../packages/view/src/stats/Stats.ts"
 import * as StatsPage from "../../../packages/view/src/stats/StatsPage.ts"
 import * as StatsSvg from "../../../packages/view/src/stats/StatsSvg.ts"
@@ -157,8 +156,7 @@ export const viewPictures: Table = {
   "view/src/scene/transcript.ts": { make: grows(recordings, ({ events }) => Transcript.make(events)) },
   "view/src/scene/weaver.ts": each(reached, "Weaver"),
   "view/src/scene/words.ts": {
-    toneOf: grows(texts, Words.toneOf),
-    ...each(reached, "verdictLine"),
+    ...each(reached, "toneOf", "verdictLine", "verdictWords"),
     ...each(fixed, "settlementWord"),
     ...each(looksOnce, "spentLine")
   },

@@ -60,6 +60,7 @@ const trail: Trail.Trail = [
     tag: "Busy",
     message: "busy",
     verdict: "retry",
+    gaveUp: false,
     rung: 0,
     attempt: 1,
     delay: Duration.seconds(1),
@@ -67,7 +68,7 @@ const trail: Trail.Trail = [
     hintFrom: "RateLimitError",
     left: { turns: 1, toolCalls: 2 }
   },
-  { tag: "Busy", message: "busy", verdict: "retry exhausted", rung: 0, attempt: 2, delay: Duration.zero }
+  { tag: "Busy", message: "busy", verdict: "retry", gaveUp: true, rung: 0, attempt: 2, delay: Duration.zero }
 ]
 
 const overloaded = new LlmError.ModelOverloadedError({ model: "m", message: "It is full", ...origin })

@@ -185,8 +185,13 @@ it.run("every rung of a ladder that gives up, and every repair, is an event [A12
     ).pipe(log.listen)
     yield* run(agent, "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(
-      log.of("verdict").map(({ rung, tag, verdict }) => `${rung} ${tag} ${verdict}`),
-      ["0 InvalidArgs retry exhausted", "1 InvalidArgs fix", "1 InvalidArgs fix", "0 Busy escalate"]
+      log.of("verdict").map(({ gaveUp, rung, tag, verdict }) => [rung, tag, verdict, gaveUp]),
+      [
+        [0, "InvalidArgs", "retry", true],
+        [1, "InvalidArgs", "fix", false],
+        [1, "InvalidArgs", "fix", false],
+        [0, "Busy", "escalate", false]
+      ]
     )
     assert.deepStrictEqual(
       log.of("fix-end").map(({ answer, round }) => [round, answer]),

@@ -72,17 +72,27 @@ const asking = new Approval.Request({
 const standing: Snapshot.Standing = {
   key: "r/1/0",
   position: {
+    version: 1,
     attempts: 2,
     rounds: 1,
     startedAt: 3,
     wakeAt: 9,
-    counts: { "agent.Busy": 1 },
-    steps: { "agent.Busy": [{ at: 4, seen: { _tag: "Busy", message: "busy", retryAfter: Duration.seconds(1) } }] }
+    slots: [
+      {
+        row: "agent.Busy",
+        rungs: [0],
+        kind: "retry",
+        count: 0,
+        steps: [{ at: 4, seen: { _tag: "Busy", message: "busy", retryAfter: Duration.seconds(1) } }]
+      }
+    ]
   },
   runs: 2,
   isOpen: true,
   failures: [{ _tag: "Busy", message: "busy", isRetryable: true, suggestedDelay: Duration.seconds(2), maxAttempts: 3 }],
-  trail: [{ tag: "Busy", message: "busy", verdict: "retry", rung: 0, attempt: 1, delay: Duration.seconds(1) }]
+  trail: [
+    { tag: "Busy", message: "busy", verdict: "retry", gaveUp: false, rung: 0, attempt: 1, delay: Duration.seconds(1) }
+  ]
 }
 const snapshot: Required<Snapshot.Snapshot> = {
   version: 3,
@@ -162,6 +172,7 @@ const full: { readonly [Type in AgentEvent.AgentEvent["type"]]: Full<Type> } = {
     layer: "tool",
     tag: "InvalidArgs",
     verdict: "retry",
+    gaveUp: false,
     rung: 1,
     attempt: 2,
     delay: Duration.millis(12.5),

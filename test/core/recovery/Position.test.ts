@@ -51,12 +51,15 @@ it("it is written as JSON and read again, and nothing without a tag and a messag
 
 /** Two attempts and a round in, with one step of a schedule. */
 const positionWith = (seen: typeof Seen.Type): Recovery.Position => ({
+  version: 1,
   attempts: 2,
   rounds: 1,
   startedAt: 1000,
   wakeAt: 3000,
-  counts: { "Busy:fix": 1 },
-  steps: { "Busy:retry": [{ at: 1500, seen }] }
+  slots: [
+    { row: "Busy", rungs: [], kind: "fix", count: 1, steps: [] },
+    { row: "Gone", rungs: [1], kind: "retry", count: 0, steps: [{ at: 1500, seen }] }
+  ]
 })
 
 it("a position is written as JSON and read again, and none that lacks anything is [P1104]", () => {
@@ -68,7 +71,8 @@ it("a position is written as JSON and read again, and none that lacks anything i
   assert.deepStrictEqual(Schema.decodeUnknownSync(codec)(written), position)
   for (const name of Object.keys(position)) assert.isFalse(isPosition({ ...written, [name]: undefined }), name)
   for (const step of [{ at: 1500 }, { seen: { _tag: "Busy", message: "busy" } }, { at: "now", seen: {} }]) {
-    assert.isFalse(isPosition({ ...written, steps: { "Busy:retry": [step] } }), JSON.stringify(step))
+    const slot = { row: "Busy", rungs: [], kind: "retry", count: 0, steps: [step] }
+    assert.isFalse(isPosition({ ...written, slots: [slot] }), JSON.stringify(step))
   }
 })
 
@@ -79,7 +83,10 @@ it("a policy whose time stood still goes on as if it had waited until now [P1104
     ...position,
     startedAt: 8000,
     wakeAt: 10_000,
-    steps: { "Busy:retry": [{ at: 8500, seen }] }
+    slots: [
+      { row: "Busy", rungs: [], kind: "fix", count: 1, steps: [] },
+      { row: "Gone", rungs: [1], kind: "retry", count: 0, steps: [{ at: 8500, seen }] }
+    ]
   })
 })
 

@@ -9,15 +9,15 @@ import { busy } from "../../_support/dialogue.ts"
 it.effect("at 10,000 attempts nothing runs again, and the end of the call names that cap [A210]", () =>
   Effect.gen(function* () {
     const clock = yield* Clock.clockWith(Effect.succeed)
-    for (const [name, row] of Object.entries({
-      retry: Recovery.retry({ retries: 1_000_000 }),
-      fix: Recovery.fix(() => Effect.succeed("{}"))
-    })) {
+    for (const [name, row] of [
+      ["retry", Recovery.retry({ retries: 1_000_000 })],
+      ["fix", Recovery.fix(() => Effect.succeed("{}"))]
+    ] as const) {
       const verdict = Recovery.rowsOf({ row }).get("row")
       assert(verdict !== undefined)
       let fixes = 0
       const at = (attempts: number) => {
-        const position = { attempts, rounds: 0, startedAt: 0, wakeAt: 0, counts: {}, steps: {} }
+        const position: Recovery.Position = { version: 1, attempts, rounds: 0, startedAt: 0, wakeAt: 0, slots: [] }
         const call = new Call(
           {
             row: (seen) => ({ key: "Busy", verdict, seen }),
@@ -34,13 +34,16 @@ it.effect("at 10,000 attempts nothing runs again, and the end of the call names 
         )
         return Effect.map(call.decide(busy()), (step) => ({
           step,
-          verdicts: call.trace().trail.map((one) => one.verdict)
+          verdicts: call.trace().trail.map(({ gaveUp, verdict }) => ({ verdict, gaveUp }))
         }))
       }
-      assert.deepStrictEqual(yield* at(9_999), { step: { type: "again" }, verdicts: [name] })
+      assert.deepStrictEqual(yield* at(9_999), {
+        step: { type: "again" },
+        verdicts: [{ verdict: name, gaveUp: false }]
+      })
       const { step, verdicts } = yield* at(10_000)
       assert.deepInclude(step, { type: "exhausted", error: busy(), cap: "10000 attempts per call" })
-      assert.deepStrictEqual(verdicts, [`${name} exhausted`])
+      assert.deepStrictEqual(verdicts, [{ verdict: name, gaveUp: true }])
       assert.strictEqual(fixes, name === "fix" ? 1 : 0)
     }
   })
@@ -93,9 +96,9 @@ it.effect("where a call stands says how often its fixers ran, and nothing of row
       const call = new Call(rules, clock, 0)
       return Effect.map(call.decide(busy()), () => call.position())
     }
-    const { counts, steps } = yield* standing(Recovery.retry({ retries: 3 }))
-    assert.deepStrictEqual([counts, steps], [{}, {}])
+    const retried = yield* standing(Recovery.retry({ retries: 3 }))
+    assert.deepStrictEqual(retried.slots, [])
     const fixed = yield* standing(Recovery.fix(() => Effect.succeed("{}")))
-    assert.deepStrictEqual([fixed.counts, fixed.steps], [{ '"Busy":fix': 1 }, {}])
+    assert.deepStrictEqual(fixed.slots, [{ row: "Busy", rungs: [], kind: "fix", count: 1, steps: [] }])
   })
 )

@@ -197,7 +197,7 @@ it.effect("a suspension that is left without a decision, again and again, change
       const again = yield* snapshotOf(yield* resumed({ from }))
       const { startedAt, wakeAt, ...position } = again.open?.standings?.[0]?.position ?? assert.fail("it is gone")
       assert.deepInclude(standing?.position, { attempts: position.attempts, rounds: position.rounds })
-      assert.deepStrictEqual(position.counts, standing?.position.counts)
+      assert.deepStrictEqual(position.slots, standing?.position.slots)
       assert.strictEqual(
         wakeAt - startedAt,
         (standing?.position.wakeAt ?? 0) - (standing?.position.startedAt ?? 0),

@@ -60,8 +60,10 @@ it.effect(
       const repaired = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), deciding(asked), model))
       assert.strictEqual(Snapshot.requestsOf(repaired).length, 3)
       assert.deepStrictEqual(
-        repaired.open?.standings?.map(({ position }) => position.counts),
-        [{ '"tool.Busy":fix': 1 }, { '"agent.Busy":fix': 1 }, { '"defaults.Busy":fix': 1 }]
+        repaired.open?.standings?.map(({ position }) => position.slots),
+        ["tool.Busy", "agent.Busy", "defaults.Busy"].map((row) => [
+          { row, rungs: [], kind: "fix" as const, count: 1, steps: [] }
+        ])
       )
     })
 )

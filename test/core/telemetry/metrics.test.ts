@@ -56,9 +56,9 @@ it.run("tokens, durations, costs and verdicts are counted, by the conventions [A
       "gen_ai.invoke_agent.duration {gen_ai.agent.name=worker, unit=s}: 1 2.04",
       `kintsugi.cost {${answered}}: 0.003`,
       `kintsugi.cost {${asked}}: 0.0006`,
-      "kintsugi.verdicts {code=Busy, layer=tool, verdict=retry}: 1",
-      "kintsugi.verdicts {code=Gone, layer=tool, verdict=tell}: 1",
-      "kintsugi.verdicts {code=KINTSUGI-MODEL-OVERLOADED, layer=model, verdict=retry}: 1"
+      "kintsugi.verdicts {code=Busy, gave_up=false, layer=tool, verdict=retry}: 1",
+      "kintsugi.verdicts {code=Gone, gave_up=false, layer=tool, verdict=tell}: 1",
+      "kintsugi.verdicts {code=KINTSUGI-MODEL-OVERLOADED, gave_up=false, layer=model, verdict=retry}: 1"
     ]
     assert.deepStrictEqual(lines(yield* counted), expected)
   })

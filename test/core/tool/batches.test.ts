@@ -198,18 +198,20 @@ it.run(
       const error = asHard(
         exit._tag === "Failure" && exit.cause.reasons[0]?._tag === "Fail" ? exit.cause.reasons[0].error : 0
       )
-      const seen = log.of("verdict").map(({ attempt, delay, left, rung, tag, verdict }) => ({
+      const seen = log.of("verdict").map(({ attempt, delay, gaveUp, left, rung, tag, verdict }) => ({
         attempt,
         delay,
+        gaveUp,
         left,
         rung,
         tag,
         verdict
       }))
       assert.deepStrictEqual(
-        error.trail?.map(({ attempt, delay, left, rung, tag, verdict }) => ({
+        error.trail?.map(({ attempt, delay, gaveUp, left, rung, tag, verdict }) => ({
           attempt,
           delay,
+          gaveUp,
           left,
           rung,
           tag,
@@ -218,12 +220,12 @@ it.run(
         seen
       )
       assert.deepStrictEqual(
-        error.trail?.map(({ message, rung, verdict }) => [verdict, rung, message]),
+        error.trail?.map(({ gaveUp, message, rung, verdict }) => [verdict, gaveUp, rung, message]),
         [
-          ["retry", 0, "one"],
-          ["fix", 0, "two"],
-          ["retry exhausted", 0, "three"],
-          ["raise", 1, "three"]
+          ["retry", false, 0, "one"],
+          ["fix", false, 0, "two"],
+          ["retry", true, 0, "three"],
+          ["raise", false, 1, "three"]
         ]
       )
       assert.deepStrictEqual(error.trail?.[0]?.left, { turns: 7, toolCalls: 31 })

@@ -162,8 +162,8 @@ it.run("where the last rung of a ladder is stopped by that cap, the error names 
     assert.strictEqual(mender.inputs.length, 8)
     assert.match(error.message, /cap of 8 repair rounds/)
     assert.deepStrictEqual(
-      error.trail?.map(({ verdict }) => verdict),
-      ["retry", "retry exhausted", ...Array.from({ length: 8 }, () => "fix"), "fix exhausted"]
+      error.trail?.map(({ gaveUp, verdict }) => [verdict, gaveUp]),
+      [["retry", false], ["retry", true], ...Array.from({ length: 8 }, () => ["fix", false]), ["fix", true]]
     )
   })
 )

@@ -1,12 +1,15 @@
 import { assert, it } from "@effect/vitest"
+import type { Recovery } from "@kintsugi/core"
 import { Duration, Effect } from "effect"
 import { keeping, leftOf, settle } from "../../../packages/core/src/tool/standing.ts"
 import { messageOf } from "../../../packages/core/src/data/ErrorCause.ts"
 import { busy } from "../../_support/dialogue.ts"
 
+const begun: Recovery.Position = { version: 1, attempts: 0, rounds: 0, startedAt: 0, wakeAt: 0, slots: [] }
+
 it("of the time of a call is left what it had not used when its run was suspended [A906]", () => {
   const limit = Duration.seconds(10)
-  const position = { attempts: 1, rounds: 0, startedAt: 5000, wakeAt: 8000, counts: {}, steps: {} }
+  const position = { ...begun, attempts: 1, startedAt: 5000, wakeAt: 8000 }
   const standing = { key: "1/1/0", runs: 1, isOpen: false, position, failures: [], trail: [] }
   assert.strictEqual(Duration.toMillis(leftOf(limit, undefined)), 10_000)
   assert.strictEqual(Duration.toMillis(leftOf(limit, standing)), 7000)
@@ -21,7 +24,7 @@ it.effect(
   "a call that stood within its ladder goes on with its next attempt, and knows the failures before [P1104]",
   () =>
     Effect.gen(function* () {
-      const position = { attempts: 3, rounds: 0, startedAt: 0, wakeAt: 0, counts: {}, steps: {} }
+      const position = { ...begun, attempts: 3 }
       const before = { _tag: "Busy", message: "later" }
       const standing = { key: "1/1/0", runs: 3, isOpen: false, position, failures: [before], trail: [] }
       const ends = (from: typeof standing | undefined) =>

@@ -19,6 +19,7 @@ export type Encoded = Pick<AgentEvent.AgentEvent, "runId" | "agent" | "turn" | "
   readonly type: AgentEvent.AgentEvent["type"]
   readonly layer?: AgentEvent.Layer
   readonly verdict?: string
+  readonly gaveUp?: boolean
   readonly transcript?: ReadonlyArray<{ readonly role: string }>
   readonly error?: { readonly _tag: string; readonly message: string }
   readonly output?: unknown

@@ -224,8 +224,10 @@ describe("what is left in the end", () => {
       assert.deepStrictEqual(error.retryAfter, Duration.millis(60_001))
       assert.deepStrictEqual(network.times(), [0])
       assert.deepStrictEqual(
-        events.map((event) => (event.type === "verdict" ? [event.verdict, event.attempt, event.hint] : [])),
-        [["exhausted", 1, Duration.millis(60_001)]]
+        events.map((event) =>
+          event.type === "verdict" ? [event.verdict, event.gaveUp, event.attempt, event.hint] : []
+        ),
+        [["retry", true, 1, Duration.millis(60_001)]]
       )
     })
   )

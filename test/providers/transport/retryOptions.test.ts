@@ -104,17 +104,18 @@ describe("what others see", () => {
       assert.deepStrictEqual(
         events.map((event) =>
           event.type === "verdict"
-            ? [event.at, event.layer, event.verdict, event.tag, event.attempt, Duration.toMillis(event.delay)]
+            ? [event.at, event.layer, event.verdict, event.gaveUp, event.tag, Duration.toMillis(event.delay)]
             : []
         ),
         [
-          [0, "transport", "retry", "ModelOverloadedError", 1, 2000],
-          [2000, "transport", "retry", "NetworkError", 2, 500],
-          [2500, "transport", "exhausted", "ServerError", 3, 0]
+          [0, "transport", "retry", false, "ModelOverloadedError", 2000],
+          [2000, "transport", "retry", false, "NetworkError", 500],
+          [2500, "transport", "retry", true, "ServerError", 0]
         ]
       )
       const [first, second, third] = events
       assert(first?.type === "verdict" && second?.type === "verdict" && third?.type === "verdict")
+      assert.deepStrictEqual([first.attempt, second.attempt, third.attempt], [1, 2, 3])
       assert.deepStrictEqual(first.hint, Duration.seconds(2))
       assert.notProperty(second, "hint")
       assert.strictEqual(third.error, error)

@@ -35,7 +35,7 @@ describe("a shared retry budget", () => {
             const [first, ...others] = network.times()
             assert.strictEqual(others.length, events.length - 1)
             // the last failure is said to be the end, and nothing is waited for behind it
-            assert.deepInclude(events.at(-1), { verdict: "exhausted", attempt: network.sent.length })
+            assert.deepInclude(events.at(-1), { verdict: "retry", gaveUp: true, attempt: network.sent.length })
             assert.isDefined(first)
           }
           // one in reserve, and one for each four calls

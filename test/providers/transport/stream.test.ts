@@ -81,8 +81,12 @@ describe("before the first part", () => {
       failsWith(yield* finished(effect), LlmError.ModelOverloadedError)
       assert.strictEqual(network.sent.length, 3)
       assert.deepStrictEqual(
-        events.map((event) => (event.type === "verdict" ? event.verdict : event.type)),
-        ["retry", "retry", "exhausted"]
+        events.map((event) => (event.type === "verdict" ? [event.verdict, event.gaveUp] : event.type)),
+        [
+          ["retry", false],
+          ["retry", false],
+          ["retry", true]
+        ]
       )
     })
   )

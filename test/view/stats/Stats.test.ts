@@ -21,6 +21,7 @@ const verdict = (layer: string, tag: string, verdict: string, attempt: number, d
   delay,
   rung: 0
 })
+const gaveUp = (event: object) => ({ ...event, gaveUp: true })
 const ended = (kind: string) => ({ type: "tool-end", use: { settlement: { kind, text: "" }, attempts: 1 } })
 const failed = { type: "tool-failed", attempt: 1, error: { name: "Busy" } }
 
@@ -32,8 +33,13 @@ const healedBy = (...events: ReadonlyArray<object>) =>
     failures,
     incidents,
     healed,
-    by: Object.fromEntries([...healedBy, ...lostAfter].map(({ count, verdict }) => [verdict, count]))
+    by: [...healedBy, ...lostAfter]
   }))
+
+/** One incident that ended with this. */
+const once = (verdict: string, how: { readonly gaveUp?: boolean; readonly byModel?: boolean } = {}) => [
+  { verdict, gaveUp: false, byModel: false, ...how, count: 1 }
+]
 
 /** Drawn events: whatever their order, and with fractions that a machine writes down exactly. */
 const ms = fc.integer({ min: 0, max: 10_000_000 }).map((micros) => micros / 1000)
@@ -51,7 +57,8 @@ const said: fc.Arbitrary<object> = fc.oneof(
     type: fc.constant("verdict"),
     layer: fc.constantFrom("transport", "model", "tool", "effect"),
     tag: name,
-    verdict: fc.constantFrom("retry", "fix", "tell", "retry exhausted"),
+    verdict: fc.constantFrom("retry", "fix", "tell", "raise"),
+    gaveUp: fc.boolean(),
     attempt: fc.integer({ min: 1, max: 4 }),
     delay: ms,
     rung: fc.constant(0)
@@ -123,25 +130,25 @@ describe("statistics", () => {
   it("credit what was decided last before the good end [P1231]", () => {
     const retried = [verdict("transport", "Busy", "retry", 1, 250), verdict("transport", "Busy", "retry", 2, 500)]
     expect(healedBy(...retried, { type: "model-end" })).toEqual([
-      { tag: "Busy", failures: 2, incidents: 1, healed: 1, by: { retry: 1 } }
+      { tag: "Busy", failures: 2, incidents: 1, healed: 1, by: once("retry") }
     ])
-    expect(healedBy(...retried, verdict("transport", "Busy", "exhausted", 3), { type: "model-failed" })).toEqual([
-      { tag: "Busy", failures: 3, incidents: 1, healed: 0, by: { exhausted: 1 } }
+    expect(healedBy(...retried, gaveUp(verdict("transport", "Busy", "retry", 3)), { type: "model-failed" })).toEqual([
+      { tag: "Busy", failures: 3, incidents: 1, healed: 0, by: once("retry", { gaveUp: true }) }
     ])
     // one failure that climbs two rungs is one failure
     const climbed = [
-      verdict("tool", "NoKeys", "retry exhausted", 1),
+      gaveUp(verdict("tool", "NoKeys", "retry", 1)),
       verdict("tool", "NoKeys", "fix", 1),
       ended("result")
     ]
     expect(healedBy(...climbed.map((one) => ({ ...call("c"), ...one })))).toEqual([
-      { tag: "NoKeys", failures: 1, incidents: 1, healed: 1, by: { fix: 1 } }
+      { tag: "NoKeys", failures: 1, incidents: 1, healed: 1, by: once("fix") }
     ])
   })
 
   it("what the transport could not heal may be healed above it [P1231]", () => {
     const events = [
-      verdict("transport", "Busy", "exhausted", 1),
+      gaveUp(verdict("transport", "Busy", "retry", 1)),
       { type: "model-failed" },
       verdict("model", "Busy", "retry", 1),
       { type: "model-end" }
@@ -159,7 +166,7 @@ describe("statistics", () => {
     ]
     const again = { ...call("c2"), ...ended("result") }
     expect(healedBy(...told, again)).toEqual([
-      { tag: "NoKeys", failures: 1, incidents: 1, healed: 1, by: { "tell → model": 1 } }
+      { tag: "NoKeys", failures: 1, incidents: 1, healed: 1, by: once("tell", { byModel: true }) }
     ])
     expect(healedBy(...told, { ...call("c2", "other"), ...ended("result") })).toMatchObject([{ healed: 0 }])
     expect(healedBy(...told, { type: "run-completed" }, again)).toMatchObject([{ healed: 0 }])
@@ -168,24 +175,31 @@ describe("statistics", () => {
   it("answers that did not fit are healed by the run that completes [P1231]", () => {
     const rejected = { type: "output-rejected", text: "", message: {} }
     expect(healedBy(rejected, rejected, { type: "run-completed" })).toEqual([
-      { tag: "InvalidOutputError", failures: 2, incidents: 1, healed: 1, by: { "ask again": 1 } }
+      { tag: "InvalidOutputError", failures: 2, incidents: 1, healed: 1, by: once("ask again") }
     ])
     expect(healedBy({ type: "output-rejected", text: "" }, { type: "run-failed" })).toMatchObject([
-      { healed: 0, by: { "give up": 1 } }
+      { healed: 0, by: once("ask again", { gaveUp: true }) }
     ])
   })
 
   it("giving up heals nothing, though the run completes without it [P1231]", () => {
-    for (const last of ["exhausted", "retry exhausted", "fail", "raise", "rethrow", "escalate"]) {
-      const lost = { tag: "Busy", failures: 2, incidents: 1, healed: 0, by: { [last]: 1 } }
-      const givenUp = (layer: string) => [verdict(layer, "Busy", "retry", 1), verdict(layer, "Busy", last, 2)]
+    const ends = [
+      ...["retry", "fix", "compact"].map((last) => ({ last, how: { gaveUp: true } })),
+      ...["raise", "rethrow", "escalate"].map((last) => ({ last, how: {} }))
+    ]
+    for (const { how, last } of ends) {
+      const lost = { tag: "Busy", failures: 2, incidents: 1, healed: 0, by: once(last, how) }
+      const givenUp = (layer: string) => [
+        verdict(layer, "Busy", "retry", 1),
+        { ...verdict(layer, "Busy", last, 2), ...how }
+      ]
       expect(healedBy(...givenUp("effect"), { type: "run-completed" })).toEqual([lost])
       // another model answered
       expect(healedBy(...givenUp("model"), { type: "model-end" }, { type: "run-completed" })).toEqual([lost])
       // the model was told what became of the call, and called again
       const told = [...givenUp("tool"), ended("told")].map((one) => ({ ...call("c1"), ...one }))
       expect(healedBy(...told, { ...call("c2"), ...ended("result") })).toEqual([
-        { ...lost, healed: 1, by: { [`${last} → model`]: 1 } }
+        { ...lost, healed: 1, by: once(last, { ...how, byModel: true }) }
       ])
     }
     expect(healedBy({ type: "output-rejected", text: "" }, { type: "run-completed" })).toMatchObject([{ healed: 0 }])
@@ -194,12 +208,12 @@ describe("statistics", () => {
   it("nothing is healed twice [P1231]", () => {
     const retried = { ...call("c"), ...verdict("tool", "Busy", "retry", 1) }
     const result = { ...call("c"), ...ended("result") }
-    const once = [{ tag: "Busy", failures: 1, incidents: 1, healed: 1, by: { retry: 1 } }]
-    expect(healedBy(retried, result, result, { type: "run-completed" }, { type: "run-completed" })).toEqual(once)
+    const healed = [{ tag: "Busy", failures: 1, incidents: 1, healed: 1, by: once("retry") }]
+    expect(healedBy(retried, result, result, { type: "run-completed" }, { type: "run-completed" })).toEqual(healed)
     const asked = verdict("model", "Busy", "retry", 1)
-    expect(healedBy(asked, { type: "model-end" }, { type: "model-end" }, { type: "run-completed" })).toEqual(once)
+    expect(healedBy(asked, { type: "model-end" }, { type: "model-end" }, { type: "run-completed" })).toEqual(healed)
     const around = verdict("effect", "Busy", "retry", 1)
-    expect(healedBy(around, { type: "run-completed" }, { type: "run-completed" })).toEqual(once)
+    expect(healedBy(around, { type: "run-completed" }, { type: "run-completed" })).toEqual(healed)
     const told = [verdict("tool", "Busy", "tell", 1), ended("told")].map((one) => ({ ...call("c1"), ...one }))
     const again = { ...call("c2"), ...ended("result") }
     const { errors, tools } = statsOf({ ...call("c1"), ...failed }, ...told, again, again, { type: "run-completed" })
@@ -293,7 +307,7 @@ describe("statistics", () => {
     expect(stats.errors.map(({ tag }) => tag)).toEqual(["Also", "Often", "Rare", "Twice"])
     const expected = ["Also", "Often", "Twice", "Rare"]
     expect(Stats.byFrequency(stats).map(({ tag }) => tag)).toEqual(expected)
-    expect(stats.errors.slice(0, 2).map(({ healedBy }) => healedBy)).toEqual([
+    expect(stats.errors.slice(0, 2).map(({ healedBy }) => healedBy)).toMatchObject([
       [
         { verdict: "fix", count: 2 },
         { verdict: "retry", count: 1 }

@@ -6,6 +6,21 @@ export interface Left extends Schema.Schema.Type<typeof left> {}
 
 const left = Schema.Struct({ turns: Schema.Finite, toolCalls: Schema.Finite })
 
+/** What a policy may decide about a failure. `fallback` is that of `Model.fallback`; all others are verdicts of `Recovery`. */
+export type VerdictKind = typeof VerdictKind.Type
+
+export const VerdictKind = Schema.Literals([
+  "retry",
+  "fix",
+  "compact",
+  "tell",
+  "escalate",
+  "respondWith",
+  "raise",
+  "rethrow",
+  "fallback"
+])
+
 /** One decision, with the failure that it was about. */
 export interface Entry extends Schema.Schema.Type<typeof Entry> {}
 
@@ -14,8 +29,9 @@ export const Entry = Schema.Struct({
   tag: Schema.String,
   /** What the failure said. */
   message: Schema.String,
-  /** The verdict; `… exhausted` where a rung gave up. */
-  verdict: Schema.String,
+  verdict: VerdictKind,
+  /** Whether the rung of this verdict gave up: it did not act on this failure. */
+  gaveUp: Schema.Boolean,
   /** The rung of the ladder, from 0. */
   rung: Schema.Finite,
   /** How many attempts had been made. */

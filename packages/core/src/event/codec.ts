@@ -6,6 +6,7 @@ import * as Issue from "../data/Issue.ts"
 import * as Ledger from "../budget/Ledger.ts"
 import * as Message from "../data/Message.ts"
 import { BudgetReason } from "../errors/RunError.ts"
+import { VerdictKind } from "../errors/Trail.ts"
 import * as Usage from "../data/Usage.ts"
 import * as Snapshot from "./Snapshot.ts"
 import { Failure, OptionalValue, Value } from "./fields.ts"
@@ -54,7 +55,8 @@ const wait = Schema.DurationFromMillis
 const decision = {
   layer: Schema.Literals(["transport", "model", "tool", "effect"]),
   tag: Schema.String,
-  verdict: Schema.String,
+  verdict: VerdictKind,
+  gaveUp: Schema.Boolean,
   rung: Schema.Finite,
   attempt: Schema.Finite,
   delay: wait,

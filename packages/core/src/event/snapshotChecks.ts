@@ -25,7 +25,9 @@ export const Place = Schema.Struct({
   ...Position.fields,
   attempts: Count,
   rounds: Count,
-  counts: Schema.Record(Schema.String, Count)
+  slots: Schema.Array(
+    Schema.Struct({ ...Position.fields.slots.value.fields, rungs: Schema.Array(Count), count: Count })
+  )
 })
 
 /** Failures that were counted. */

@@ -12,6 +12,7 @@ import { ask, type Asker } from "./ModelCall.ts"
 import { explained, type Explains } from "../recovery/Explained.ts"
 import { inTurn } from "./explaining.ts"
 import { withEarlier } from "./partial.ts"
+import type { Decision } from "../recovery/Verdict.ts"
 import { untouchable } from "../recovery/Driver.ts"
 
 export type Admits = (error: LlmError) => boolean
@@ -52,9 +53,10 @@ const from = <A, R>(
           if (error instanceof Exceeded) return Effect.fail(error)
           if (others.length === 0 || asker.isShown() || !admits(error)) return Effect.fail(withEarlier(error, earlier))
           const rung = earlier.length
-          const decision = {
+          const decision: Decision = {
             tag: tagOf(error),
             verdict: "fallback",
+            gaveUp: false,
             rung,
             attempt: rung + 1,
             delay: Duration.zero,

@@ -5,7 +5,7 @@ import type * as Schedule from "effect/Schedule"
 import type { Compaction, Overflow, Size } from "./Compaction.ts"
 import type * as Message from "../data/Message.ts"
 import type { Kind as ToolKind, Severity } from "../errors/ToolError.ts"
-import type { Left } from "../errors/Trail.ts"
+import type { Left, VerdictKind } from "../errors/Trail.ts"
 
 export interface Retry {
   readonly kind: "retry"
@@ -151,7 +151,9 @@ export type Rows = ReadonlyMap<string, Node>
 export interface Decision {
   /** The tag of the failure. */
   readonly tag: string
-  readonly verdict: string
+  readonly verdict: VerdictKind
+  /** Whether the rung of this verdict gave up: it did not act on this failure. */
+  readonly gaveUp: boolean
   /** The rung of the ladder, from 0. */
   readonly rung: number
   /** How many attempts were made so far. */

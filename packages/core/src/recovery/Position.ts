@@ -19,10 +19,23 @@ export const Seen = Schema.Struct({
 
 export type Seen = typeof Seen.Type
 
+/** One count or schedule of a policy, by its place in the table: a row, then rung by rung, one number for each ladder. */
+const slot = Schema.Struct({
+  row: Schema.String,
+  rungs: Schema.Array(Schema.Finite),
+  kind: Schema.Literals(["ladder", "fix", "retry"]),
+  /** The rung that a ladder has reached, or the runs of a fixer; 0 of a schedule. */
+  count: Schema.Finite,
+  /** The steps that a schedule has made: it makes them again. */
+  steps: Schema.Array(Schema.Struct({ at: Schema.Finite, seen: Seen }))
+})
+
 /** Where a policy stands while it waits, as data. */
 export interface Position extends Schema.Schema.Type<typeof Position> {}
 
 export const Position = Schema.Struct({
+  /** Other versions are not read. */
+  version: Schema.Literal(1),
   /** Attempts made so far. */
   attempts: Schema.Finite,
   /** Repair rounds so far. */
@@ -30,19 +43,17 @@ export const Position = Schema.Struct({
   /** When the first attempt began, and when the next one is due: milliseconds since the epoch. */
   startedAt: Schema.Finite,
   wakeAt: Schema.Finite,
-  /** How far each ladder and each fixer has come, by row and rung. */
-  counts: Schema.Record(Schema.String, Schema.Finite),
-  /** The steps that each schedule has made, by row and rung: it makes them again. */
-  steps: Schema.Record(Schema.String, Schema.Array(Schema.Struct({ at: Schema.Finite, seen: Seen })))
+  /** Of what was asked so far; a slot that counts nothing is absent. */
+  slots: Schema.Array(slot)
 })
 
 /** The same position, of a policy whose time stood still from its wait until now. */
 export const asOfNow = (self: Position, now: number): Position => {
   const pause = now - self.wakeAt
-  const steps = Object.entries(self.steps).map(([slot, made]) => {
-    return [slot, made.map(({ at, seen }) => ({ at: at + pause, seen }))] as const
+  const slots = self.slots.map((slot) => {
+    return { ...slot, steps: slot.steps.map(({ at, seen }) => ({ at: at + pause, seen })) }
   })
-  return { ...self, startedAt: self.startedAt + pause, wakeAt: now, steps: Object.fromEntries(steps) }
+  return { ...self, startedAt: self.startedAt + pause, wakeAt: now, slots }
 }
 
 export const seenOf = (error: unknown): Seen => {

@@ -7,9 +7,10 @@ import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import { hintFrom, hintOf } from "./Backoff.ts"
 import { tagOf } from "../data/ErrorCause.ts"
+import type { VerdictKind } from "../errors/Trail.ts"
 import * as Returned from "../data/Returned.ts"
 import { Latest } from "./RetryBudget.ts"
-import type { Position, Seen } from "./Position.ts"
+import type { Position } from "./Position.ts"
 import {
   type Compactions,
   type Ending,
@@ -34,19 +35,18 @@ const after = <A, R>(told: Effect.Effect<void>, next: () => Effect.Effect<A, nev
   // Mutant `false` survives: speed only. Where `told` does nothing, going on takes two steps more
   told === Effect.void ? next() : Effect.flatMap(told, next)
 
-/** What is kept of a slot: a row and a rung, never the identity of a verdict. */
-interface Slot {
+type Kept = Position["slots"][number]
+
+/** A row, and the rungs on the way down from it: never the identity of a verdict. */
+type Where = Pick<Kept, "row" | "rungs">
+
+interface Slot extends Omit<Kept, "count" | "steps"> {
   /** Fixer runs, or the rung that was reached. */
   count: number
   /** The schedule, once its first failure has come. */
   stepper: Stepper | undefined
-  /** Its steps, for those who want to know where it stands. */
-  steps: ReadonlyArray<Made> | undefined
-}
-
-interface Made {
-  readonly at: number
-  readonly seen: Seen
+  /** Its steps, where a position is asked for. */
+  steps: Kept["steps"]
 }
 
 /** A schedule at work: gives the next wait, or nothing when it is done. */
@@ -75,17 +75,18 @@ export class Call<R> implements Progress {
     const { failures = [], position, trail = [] } = from
     this.#attempts = position.attempts
     this.#rounds = position.rounds
-    for (const [slot, count] of Object.entries(position.counts)) this.#slot(slot).count = count
-    for (const [slot, steps] of Object.entries(position.steps)) this.#slot(slot).steps = steps
+    for (const { count, steps, ...where } of position.slots)
+      Object.assign(this.#slot(where.kind, where), { count, steps })
     this.#failures.push(...failures)
     this.#trail.push(...trail)
   }
 
-  #slot(name: string): Slot {
-    const known = this.#slots.get(name)
+  #slot(kind: Kept["kind"], { row, rungs }: Where): Slot {
+    const key = JSON.stringify([kind, row, rungs])
+    const known = this.#slots.get(key)
     if (known !== undefined) return known
-    const slot: Slot = { count: 0, stepper: undefined, steps: undefined }
-    this.#slots.set(name, slot)
+    const slot: Slot = { row, rungs, kind, count: 0, stepper: undefined, steps: [] }
+    this.#slots.set(key, slot)
     return slot
   }
 
@@ -101,25 +102,24 @@ export class Call<R> implements Progress {
     this.#present = this.#failures.push(error) - 1
     const row = this.#rules.row(error)
     if (row === undefined) return Effect.succeed({ type: "rethrown", error })
-    // quoted: no tag may read like the rung of another row
-    return this.#follow(row.verdict, JSON.stringify(row.key), 0, { error, seen: row.seen })
+    return this.#follow(row.verdict, { row: row.key, rungs: [] }, 0, { error, seen: row.seen })
   }
 
-  #follow(node: Node, slot: string, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
+  #follow(node: Node, where: Where, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
     switch (node.kind) {
       case "ladder":
-        return this.#climb(node, slot, failure)
+        return this.#climb(node, where, failure)
       case "when":
         return Effect.suspend(() => {
           const chosen = node.choose(failure.seen, this.#context())
           return node.among?.includes(chosen) === false
             ? Effect.die(new TypeError("Recovery.when: it chose a verdict that is not among those that it named"))
-            : this.#follow(chosen, slot, rung, failure)
+            : this.#follow(chosen, where, rung, failure)
         })
       case "retry":
-        return this.#retry(node, `${slot}:retry`, rung, failure)
+        return this.#retry(node, where, rung, failure)
       case "fix":
-        return this.#fix(node, `${slot}:fix`, rung, failure)
+        return this.#fix(node, where, rung, failure)
       case "compact":
         return this.#compact(node, rung, failure)
       case "tell":
@@ -151,22 +151,23 @@ export class Call<R> implements Progress {
   }
 
   /** Goes on with the rung that was reached; one that gave up is never asked again. */
-  #climb(ladder: Ladder, slot: string, failure: Failure): Effect.Effect<Step, never, R> {
-    const place = this.#slot(slot)
+  #climb(ladder: Ladder, where: Where, failure: Failure): Effect.Effect<Step, never, R> {
+    const place = this.#slot("ladder", where)
     const reached = place.count
     const rung = ladder.rungs[reached]
     if (rung === undefined) return Effect.succeed({ type: "exhausted", error: failure.error })
-    return Effect.flatMap(this.#follow(rung, `${slot}/${reached}`, reached, failure), (step) => {
+    const below = { ...where, rungs: [...where.rungs, reached] }
+    return Effect.flatMap(this.#follow(rung, below, reached, failure), (step) => {
       if (step.type !== "exhausted" || reached === ladder.rungs.length - 1) return Effect.succeed(step)
       place.count = reached + 1
-      return this.#climb(ladder, slot, failure)
+      return this.#climb(ladder, where, failure)
     })
   }
 
-  #retry(node: Retry, slot: string, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
+  #retry(node: Retry, where: Where, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
     if (!this.#rules.admits(node, failure.error)) return this.#exhausted(node.kind, rung, failure)
     if (this.#attempts >= maxAttemptsPerCall) return this.#exhausted(node.kind, rung, failure, attemptCap)
-    const place = this.#slot(slot)
+    const place = this.#slot("retry", where)
     const step = (stepper: Stepper) => this.#step(stepper, place, node, rung, failure)
     return place.stepper === undefined ? Effect.flatMap(begun(node, place), step) : step(place.stepper)
   }
@@ -175,7 +176,7 @@ export class Call<R> implements Progress {
     const at = this.#clock.currentTimeMillisUnsafe()
     const deadline = this.#rules.deadline()
     const kept = this.#rules.keep?.(failure.seen)
-    if (kept !== undefined) place.steps = [...(place.steps ?? []), { at, seen: kept }]
+    if (kept !== undefined) place.steps = [...place.steps, { at, seen: kept }]
     // what the run has no time for is not made
     return Pull.matchEffect(Effect.provideService(stepper(at, failure.seen), Latest, deadline), {
       onSuccess: ([, delay]) => {
@@ -200,22 +201,15 @@ export class Call<R> implements Progress {
   /** Where it stands now, with so long to wait. */
   position(delay = Duration.zero): Position {
     return {
+      version: 1,
       attempts: this.#attempts,
       rounds: this.#rounds,
       startedAt: this.#start,
       wakeAt: this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay),
-      counts: this.#each(({ count }) => (count === 0 ? undefined : count)),
-      steps: this.#each(({ steps }) => steps)
+      slots: Array.from(this.#slots.values()).flatMap(({ count, kind, row, rungs, steps }) =>
+        count === 0 && steps.length === 0 ? [] : [{ row, rungs, kind, count, steps }]
+      )
     }
-  }
-
-  #each<A>(read: (slot: Slot) => A | undefined): Record<string, A> {
-    const all: Record<string, A> = {}
-    for (const [name, slot] of this.#slots) {
-      const value = read(slot)
-      if (value !== undefined) all[name] = value
-    }
-    return all
   }
 
   #compact(node: Compact, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
@@ -240,14 +234,14 @@ export class Call<R> implements Progress {
     })
   }
 
-  #fix(node: Fix, slot: string, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
+  #fix(node: Fix, where: Where, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
     return this.#rules.admits(node, failure.error)
-      ? this.#fixNext(node, slot, rung, failure)
+      ? this.#fixNext(node, where, rung, failure)
       : this.#exhausted(node.kind, rung, failure)
   }
 
-  #fixNext(node: Fix, slot: string, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
-    const place = this.#slot(slot)
+  #fixNext(node: Fix, where: Where, rung: number, failure: Failure): Effect.Effect<Step, never, R> {
+    const place = this.#slot("fix", where)
     const run = place.count + 1
     if (run > node.maxRuns) return this.#exhausted(node.kind, rung, failure)
     if (this.#attempts >= maxAttemptsPerCall) return this.#exhausted(node.kind, rung, failure, attemptCap)
@@ -278,7 +272,7 @@ export class Call<R> implements Progress {
             return this.#exhausted(node.kind, rung, failure)
           case "failed":
             this.#failures.push(fixed.error)
-            return this.#fixNext(node, slot, rung, "next" in fixed ? { error: fixed.next, seen: fixed.next } : failure)
+            return this.#fixNext(node, where, rung, "next" in fixed ? { error: fixed.next, seen: fixed.next } : failure)
         }
       })
     )
@@ -292,25 +286,34 @@ export class Call<R> implements Progress {
     })
   }
 
-  #ended(verdict: string, rung: number, failure: Failure, ending: Ending): Effect.Effect<Step> {
-    return after(this.#report(verdict, rung, failure, Duration.zero), () => Effect.succeed(ending))
+  #ended(verdict: VerdictKind, rung: number, failure: Failure, ending: Ending): Effect.Effect<Step> {
+    const told = this.#report(verdict, rung, failure, Duration.zero, ending.type === "exhausted")
+    return after(told, () => Effect.succeed(ending))
   }
 
-  #exhausted(verdict: string, rung: number, failure: Failure, cap?: string, isLate?: boolean): Effect.Effect<Step> {
-    return this.#ended(`${verdict} exhausted`, rung, failure, {
-      type: "exhausted",
-      error: failure.error,
-      cap,
-      isLate
-    })
+  #exhausted(
+    verdict: VerdictKind,
+    rung: number,
+    failure: Failure,
+    cap?: string,
+    isLate?: boolean
+  ): Effect.Effect<Step> {
+    return this.#ended(verdict, rung, failure, { type: "exhausted", error: failure.error, cap, isLate })
   }
 
-  #report(verdict: string, rung: number, failure: Failure, delay: Duration.Duration): Effect.Effect<void> {
+  #report(
+    verdict: VerdictKind,
+    rung: number,
+    failure: Failure,
+    delay: Duration.Duration,
+    gaveUp = false
+  ): Effect.Effect<void> {
     const hint = hintOf(failure.error)
     const left = this.#rules.left()
     const decision: Decision = {
       tag: tagOf(failure.error),
       verdict,
+      gaveUp,
       rung,
       attempt: this.#attempts,
       delay,
@@ -337,7 +340,8 @@ const begun = (node: Retry, place: Slot): Effect.Effect<Stepper> =>
   Effect.flatMap(Schedule.toStep(node.schedule), (stepper) => {
     place.stepper = stepper
     const { steps } = place
-    if (steps === undefined) return Effect.succeed(stepper)
+    // Mutant `false` survives: speed only. Without steps, the loop makes none
+    if (steps.length === 0) return Effect.succeed(stepper)
     // whatever ended it before the restart would have ended the call, and whatever was withdrawn is withdrawn
     // Mutants `{}`, `false` survive: `Effect.as` drops the value of the loop
     const again = Effect.forEach(steps, ({ at, seen }) => Effect.exit(stepper(at, seen)), { discard: true })

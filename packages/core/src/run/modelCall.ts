@@ -235,7 +235,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   observe(decision: Recovery.Decision): Effect.Effect<void> {
     const { run } = this.#asking
     const decided = RunContext.emit(run, () => ({ type: "verdict", layer: "model", ...decision }))
-    const isAgain = decision.verdict === "retry" || decision.verdict === "compact"
+    const isAgain = !decision.gaveUp && (decision.verdict === "retry" || decision.verdict === "compact")
     return isAgain ? Effect.andThen(decided, this.#discard()) : decided
   }
 

@@ -18,7 +18,7 @@ import * as RunContext from "../event/RunContext.ts"
  */
 export const errors = Metrics.errors
 
-/** Counts the decisions of recovery policies, with the attributes `layer`, `verdict` and `code`. */
+/** Counts the decisions of recovery policies, with the attributes `layer`, `verdict`, `gave_up` and `code`. */
 export const verdicts = Metrics.verdicts
 
 /** Adds up what model calls cost, where the budget knows their prices. */

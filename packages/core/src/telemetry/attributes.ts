@@ -117,6 +117,7 @@ export const ofNote = (event: AgentEvent.AgentEvent): Attributes | undefined => 
         ...ofCode(event.error),
         "kintsugi.layer": event.layer,
         "kintsugi.verdict": event.verdict,
+        "kintsugi.gave_up": event.gaveUp,
         "kintsugi.rung": event.rung,
         "kintsugi.attempt": event.attempt,
         "kintsugi.delay_ms": Duration.toMillis(event.delay),

@@ -62,7 +62,8 @@ export const watcher: Watcher<Operation> = {
   within: ({ context }, event) => {
     if (event.type !== "verdict") return
     const { code } = labelsOf(event.error)
-    count(verdicts, 1, context, { layer: event.layer, verdict: event.verdict, code })
+    const { gaveUp, layer, verdict } = event
+    count(verdicts, 1, context, { layer, verdict, gave_up: `${gaveUp}`, code })
   },
   end: ({ began, context, event }, ending) => {
     const took = Number(ending.at - began) / 1e9

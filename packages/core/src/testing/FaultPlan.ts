@@ -160,7 +160,8 @@ export const injecting =
             return outer === undefined ? heard : outer.intercept(of, heard)
           })
         const observer = (event: AgentEvent.AgentEvent): void => {
-          if (event.type !== "verdict" || event.verdict !== "retry" || Duration.isZero(event.delay)) return
+          if (event.type !== "verdict" || event.verdict !== "retry" || event.gaveUp) return
+          if (Duration.isZero(event.delay)) return
           const { agent, at, runId, turn } = event
           const lasts = Duration.toMillis(event.delay)
           const name = `${lasts} ms, after ${event.tag}`

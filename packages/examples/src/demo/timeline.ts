@@ -199,14 +199,16 @@ const argumentsOf = (call: Message.ToolCall): string =>
   typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments)
 
 const verdictOf = (event: AgentEvent.OfType<"verdict">): Line => {
-  const { attempt, delay, error, hint, layer, tag, verdict } = event
+  const { attempt, delay, error, gaveUp, hint, layer, tag, verdict } = event
   const wait = Duration.isZero(delay) ? "at once" : `in ${Duration.format(delay)}`
   const asked = hint === undefined ? "" : `, the server asked for ${Duration.format(hint)}`
   const noun = layer === "transport" ? "send" : "attempt"
-  const what = verdict === "retry" ? `retry: ${noun} ${attempt + 1} ${wait}${asked}` : verdict
+  const isAgain = verdict === "retry" && !gaveUp
+  const given = gaveUp ? `${verdict} gave up` : verdict
+  const what = isAgain ? `retry: ${noun} ${attempt + 1} ${wait}${asked}` : given
   switch (layer) {
     case "transport": {
-      const up = verdict === "retry" ? "" : `: it leaves the transport as ${tag}`
+      const up = isAgain ? "" : `: it leaves the transport as ${tag}`
       return { column: layer, text: `send ${attempt} failed (${describeSend(error)}) → ${what}${up}` }
     }
     case "model":

@@ -55,7 +55,7 @@ export const resending = <A, R>(
         Pull.matchEffect(inTime(step(now, error)), {
           onSuccess: ([, delay]) => Effect.andThen(wait(error, sends, delay, now), send),
           onFailure: (cause) => Effect.failCause(cause),
-          onDone: () => Effect.andThen(report(error, "exhausted", sends, Duration.zero), Effect.fail(error))
+          onDone: () => Effect.andThen(report(error, true, sends, Duration.zero), Effect.fail(error))
         })
       )
     return send
@@ -76,13 +76,13 @@ const bare = (cause: Cause.Cause<Failure>): Cause.Cause<LlmError.LlmError> => Ca
 const wait = (error: LlmError.LlmError, attempt: number, delay: Duration.Duration, now: number): Effect.Effect<void> =>
   Effect.flatMap(RunContext.Current, (run) => {
     const isLate = now + Duration.toMillis(delay) > RunContext.deadline(run)
-    const told = report(error, isLate ? "exhausted" : "retry", attempt, delay)
+    const told = report(error, isLate, attempt, delay)
     return Duration.isZero(delay) ? told : Effect.andThen(told, RunContext.sleep(delay))
   })
 
 const report = (
   error: LlmError.LlmError,
-  verdict: "retry" | "exhausted",
+  gaveUp: boolean,
   attempt: number,
   delay: Duration.Duration
 ): Effect.Effect<void> =>
@@ -92,7 +92,8 @@ const report = (
       type: "verdict",
       layer: "transport",
       tag: error._tag,
-      verdict,
+      verdict: "retry",
+      gaveUp,
       rung: 0,
       attempt,
       delay,

@@ -27,6 +27,9 @@ export const textAt = (value: unknown, ...path: ReadonlyArray<string>): string |
   return typeof found === "string" ? found : undefined
 }
 
+/** Whether a field is `true`. */
+export const flagAt = (value: unknown, ...path: ReadonlyArray<string>): boolean => at(value, ...path) === true
+
 /** A finite number, or nothing. */
 export const numberAt = (value: unknown, ...path: ReadonlyArray<string>): number | undefined => {
   const found = at(value, ...path)

@@ -9,7 +9,7 @@ import type { Scene } from "./Scene.ts"
 import { endOf, type Mark, type Span, startOf } from "./shapes.ts"
 import { errorLine, messageOf, tagOf } from "../recording/ErrorWords.ts"
 import { duration, moment } from "../text/Words.ts"
-import { spentLine } from "./words.ts"
+import { spentLine, verdictWords } from "./words.ts"
 
 /** What is said of an item. */
 export interface Details {
@@ -96,7 +96,7 @@ const ofVerdict = (event: Recorded): ReadonlyArray<readonly [string, string | un
   const left = fieldOf(event, "left")
   const from = textAt(event, "hintFrom")
   return [
-    ["Verdict", textAt(event, "verdict")],
+    ["Verdict", verdictWords(event)],
     ["Rung", rung === undefined ? undefined : String(rung + 1)],
     ["Attempt", numberAt(event, "attempt")?.toString()],
     ["Waits", delay > 0 ? duration(delay) : undefined],

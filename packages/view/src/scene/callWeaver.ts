@@ -108,14 +108,13 @@ export class CallWeaver {
   }
 
   #decided(event: Recorded, index: number): boolean {
-    const verdict = textAt(event, "verdict") ?? ""
+    const tone = toneOf(event)
     const delay = amountAt(event, "delay") ?? 0
     // a failure of the arguments is told by nothing else
     this.strand.end(event.at, "failed")
-    this.strand.mark(event.at, toneOf(verdict), verdictLine(event), index)
+    this.strand.mark(event.at, tone, verdictLine(event), index)
     if (delay > 0) this.strand.pause(event.at, delay, `waits before attempt ${this.#attempts + 1}`, index)
-    if (verdict.startsWith("retry") && toneOf(verdict) === "mended")
-      this.#next = { at: event.at + delay, subject: index }
+    if (tone === "mended" && textAt(event, "verdict") === "retry") this.#next = { at: event.at + delay, subject: index }
     return false
   }
 

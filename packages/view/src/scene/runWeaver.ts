@@ -176,7 +176,6 @@ export class RunWeaver {
     const { at } = event
     const asking = this.#asking()
     if (asking?.strand.open === undefined) return this.#marked("run", at, "note", verdictLine(event), index)
-    const verdict = textAt(event, "verdict") ?? ""
     const delay = amountAt(event, "delay") ?? 0
     const sends = (asking.sends ??= this.#strand("transport", asking.from))
     if (sends.open === undefined)
@@ -184,7 +183,7 @@ export class RunWeaver {
     sends.end(at, "failed")
     const piece = sends.pieces.at(-1)
     if (piece !== undefined) piece.subject = index
-    const tone = toneOf(verdict)
+    const tone = toneOf(event)
     sends.mark(at, tone, verdictLine(event), index)
     if (tone !== "mended") return
     if (delay > 0) sends.pause(at, delay, `waits before send ${asking.sent + 1}`, index)
@@ -246,11 +245,10 @@ export class RunWeaver {
   #decided(event: Recorded, index: number) {
     if (event["layer"] === "transport") return this.#sent(event, index)
     const { at } = event
-    const verdict = textAt(event, "verdict") ?? ""
     const delay = amountAt(event, "delay") ?? 0
     const strand = event["layer"] === "model" ? this.#asking()?.strand : this.#run
-    if (strand === undefined) return this.#marked("run", at, toneOf(verdict), verdictLine(event), index)
-    strand.mark(at, toneOf(verdict), verdictLine(event), index)
+    if (strand === undefined) return this.#marked("run", at, toneOf(event), verdictLine(event), index)
+    strand.mark(at, toneOf(event), verdictLine(event), index)
     if (delay > 0 && strand !== this.#run && strand.open === undefined)
       strand.pause(at, delay, "waits before it asks again", index)
   }

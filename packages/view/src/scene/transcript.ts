@@ -126,7 +126,7 @@ const speaking: Readonly<Record<string, (event: Recorded) => ReadonlyArray<Said>
   "tool-failed": (event) =>
     one("recovery", `${nameOf(event)} failed: ${tagOf(event["error"])}`, messageOf(event["error"]), "lost"),
   verdict: (event) => {
-    const tone = toneOf(textAt(event, "verdict") ?? "")
+    const tone = toneOf(event)
     const layer = textAt(event, "layer")
     // what the layer above tells of again
     return one(

@@ -3,23 +3,35 @@
  *
  * @internal
  */
-import { amountAt, at, textAt } from "../recording/Fields.ts"
+import { amountAt, at, flagAt, textAt } from "../recording/Fields.ts"
 import type { Recorded } from "../recording/Recording.ts"
-import { count, duration, money } from "../text/Words.ts"
+import { count, decided, duration, money } from "../text/Words.ts"
 import type { Tone } from "./shapes.ts"
 
 /** What a verdict means: whether recovery goes on, the model is told, or it gives up. */
-export const toneOf = (verdict: string): Tone => {
-  if (/exhausted|^raise|^rethrow|^escalate|^stop/.test(verdict)) return "lost"
-  if (verdict.startsWith("tell")) return "told"
-  return "mended"
+export const toneOf = (event: Recorded): Tone => {
+  if (flagAt(event, "gaveUp")) return "lost"
+  switch (textAt(event, "verdict")) {
+    case "raise":
+    case "rethrow":
+    case "escalate":
+      return "lost"
+    case "tell":
+      return "told"
+    default:
+      return "mended"
+  }
 }
 
-/** A verdict: `NoKeys → fix`, with its attempt and wait. */
+/** What was decided: `fix`, or `retry gave up`. */
+export const verdictWords = (event: Recorded): string =>
+  decided(textAt(event, "verdict") ?? "?", flagAt(event, "gaveUp"))
+
+/** A verdict: `NoKeys → fix`, with its wait. */
 export const verdictLine = (event: Recorded): string => {
   const delay = amountAt(event, "delay") ?? 0
   const wait = delay > 0 ? ` in ${duration(delay)}` : ""
-  return `${textAt(event, "tag") ?? "?"} → ${textAt(event, "verdict") ?? "?"}${wait}`
+  return `${textAt(event, "tag") ?? "?"} → ${verdictWords(event)}${wait}`
 }
 
 /** How a settled call reads, by the kind of its settlement. */

@@ -18,9 +18,14 @@ export interface Runs {
   readonly nested: number
 }
 
-/** A count by the name of a verdict. */
+/** A count by what was decided last. */
 export interface ByVerdict {
+  /** The kind of the verdict; `ask again` for an answer that did not fit its schema. */
   readonly verdict: string
+  /** Whether the rung of that verdict gave up. */
+  readonly gaveUp: boolean
+  /** Whether the model was told, and called again. */
+  readonly byModel: boolean
   readonly count: number
 }
 
@@ -35,7 +40,7 @@ export interface ErrorStats {
   readonly incidents: number
   /** Of these, those that came to a good end all the same. */
   readonly healed: number
-  /** What was decided last before the good end, the most frequent first. `→ model`: the model was told, and called again. */
+  /** What was decided last before the good end, the most frequent first. */
   readonly healedBy: ReadonlyArray<ByVerdict>
   /** What was decided last where no good end came. */
   readonly lostAfter: ReadonlyArray<ByVerdict>
@@ -184,14 +189,14 @@ const addSpending = (a: Spending, b: Spending): Spending => ({
   cost: rounded(a.cost + b.cost, nano)
 })
 
-const ofIncident = ({ failures, isHealed, layer, tag, verdict }: Incident): ErrorStats => ({
+const ofIncident = ({ byModel, failures, gaveUp, isHealed, layer, tag, verdict }: Incident): ErrorStats => ({
   layer,
   tag,
   failures,
   incidents: 1,
   healed: isHealed ? 1 : 0,
-  healedBy: isHealed ? [{ verdict, count: 1 }] : [],
-  lostAfter: isHealed ? [] : [{ verdict, count: 1 }]
+  healedBy: isHealed ? [{ verdict, gaveUp, byModel, count: 1 }] : [],
+  lostAfter: isHealed ? [] : [{ verdict, gaveUp, byModel, count: 1 }]
 })
 
 const errorKey = ({ layer, tag }: ErrorStats): string => JSON.stringify([layer, tag])
@@ -218,8 +223,8 @@ const addTools = (a: ToolStats, b: ToolStats): ToolStats => ({
 const addVerdicts = (a: ReadonlyArray<ByVerdict>, b: ReadonlyArray<ByVerdict>): ReadonlyArray<ByVerdict> =>
   merged(
     [...a, ...b],
-    ({ verdict }) => verdict,
-    (x, y) => ({ verdict: x.verdict, count: x.count + y.count })
+    ({ byModel, gaveUp, verdict }) => JSON.stringify([verdict, gaveUp, byModel]),
+    (x, y) => ({ ...x, count: x.count + y.count })
   ).toSorted((x, y) => y.count - x.count)
 
 /** One for each key, by key. */

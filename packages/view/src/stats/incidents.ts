@@ -8,7 +8,7 @@
  *
  * @internal
  */
-import { fieldOf, numberAt, textAt } from "../recording/Fields.ts"
+import { fieldOf, flagAt, numberAt, textAt } from "../recording/Fields.ts"
 import type { Recorded } from "../recording/Recording.ts"
 
 /** One kind of failure of one thing, and how it went. */
@@ -20,8 +20,12 @@ export interface Incident {
   readonly tool: string | undefined
   /** Attempts that failed so. */
   readonly failures: number
-  /** What was decided last about it; `→ model` where the model was told and called again. */
+  /** What was decided last about it; `ask again` for an answer that did not fit. */
   readonly verdict: string
+  /** Whether the rung of that verdict gave up. */
+  readonly gaveUp: boolean
+  /** Whether the model was told, and called again. */
+  readonly byModel: boolean
   readonly isHealed: boolean
 }
 
@@ -44,6 +48,7 @@ interface Open {
   readonly tool: string | undefined
   readonly attempts: Set<number>
   verdict: string
+  gaveUp: boolean
 }
 
 /** A call with failures. */
@@ -72,20 +77,22 @@ export const find = (events: Iterable<Recorded>): Found => {
   const incidents: Array<Incident> = []
   const troubles: Array<Trouble> = []
 
-  const close = (open: Iterable<Open>, isHealed: boolean, by = "") => {
-    for (const { attempts, layer, tag, tool, verdict } of open)
+  const close = (open: Iterable<Open>, isHealed: boolean, byModel = false) => {
+    for (const { attempts, gaveUp, layer, tag, tool, verdict } of open)
       incidents.push({
         layer,
         tag,
         tool,
         failures: attempts.size,
-        verdict: `${verdict}${by}`,
-        isHealed: isHealed && (by !== "" || !givesUp(verdict))
+        verdict,
+        gaveUp,
+        byModel,
+        isHealed: isHealed && (byModel || !(gaveUp || surrenders.has(verdict)))
       })
   }
   const closeTold = (all: Iterable<Told>, isHealed: boolean) => {
     for (const { incidents, tool } of all) {
-      close(incidents, isHealed, isHealed ? " → model" : "")
+      close(incidents, isHealed, isHealed)
       troubles.push({ tool, isHealed })
     }
   }
@@ -125,9 +132,9 @@ export const find = (events: Iterable<Recorded>): Found => {
         break
       }
       case "output-rejected": {
-        const verdict = fieldOf(event, "message") === undefined ? "give up" : "ask again"
+        const said = { verdict: "ask again", gaveUp: fieldOf(event, "message") === undefined }
         const attempt = (run.rest.get("output")?.attempts.size ?? 0) + 1
-        add(run.rest, "output", { layer: "output", tag: "InvalidOutputError", tool: undefined, verdict, attempt })
+        add(run.rest, "output", { layer: "output", tag: "InvalidOutputError", tool: undefined, ...said, attempt })
         break
       }
       case "model-end":
@@ -164,9 +171,7 @@ export const find = (events: Iterable<Recorded>): Found => {
 }
 
 /** Verdicts after which nothing more is tried for the failure itself; the model may still be told of it. */
-const surrenders: ReadonlySet<string> = new Set(["exhausted", "fail", "raise", "rethrow", "escalate", "give up"])
-
-const givesUp = (verdict: string): boolean => surrenders.has(verdict) || verdict.endsWith(" exhausted")
+const surrenders: ReadonlySet<string> = new Set(["raise", "rethrow", "escalate"])
 
 const blank = (): Run => ({
   asking: new Map(),
@@ -188,7 +193,8 @@ const placeOf = (run: Run, layer: string, callId: string | undefined): Map<strin
 const note = (place: Map<string, Open>, layer: string, tool: string | undefined, event: Recorded) => {
   const tag = textAt(event, "tag") ?? "unknown"
   const verdict = textAt(event, "verdict") ?? "unknown"
-  add(place, `${layer} ${tag}`, { layer, tag, tool, verdict, attempt: numberAt(event, "attempt") ?? 0 })
+  const said = { verdict, gaveUp: flagAt(event, "gaveUp"), attempt: numberAt(event, "attempt") ?? 0 }
+  add(place, `${layer} ${tag}`, { layer, tag, tool, ...said })
 }
 
 const add = (
@@ -198,6 +204,7 @@ const add = (
 ) => {
   const open = place.get(key) ?? { ...said, attempts: new Set() }
   open.verdict = said.verdict
+  open.gaveUp = said.gaveUp
   // one failure climbs several rungs: the attempt tells that it is the same one
   open.attempts.add(attempt)
   place.set(key, open)

@@ -4,7 +4,7 @@
  * @internal
  */
 import { byFrequency, type ByVerdict, neverHealed, type Spending, type Stats, type ToolStats } from "./Stats.ts"
-import { count, duration, money } from "../text/Words.ts"
+import { count, decided, duration, money } from "../text/Words.ts"
 
 const figure = (value: number): string => value.toLocaleString("en-US")
 
@@ -55,7 +55,11 @@ export const sentences = (stats: Stats): ReadonlyArray<string> => {
 }
 
 const verdicts = (all: ReadonlyArray<ByVerdict>): string =>
-  all.map(({ count, verdict }) => `${verdict} ${figure(count)}`).join(", ")
+  all
+    .map(({ byModel, count, gaveUp, verdict }) => {
+      return `${decided(verdict, gaveUp)}${byModel ? " → model" : ""} ${figure(count)}`
+    })
+    .join(", ")
 
 /** The columns of errors. */
 export const errorColumns = [

@@ -13,6 +13,9 @@ export const clip = (text: string, length = 80): string => {
   return line.length <= length ? line : `${line.slice(0, length - 1).trimEnd()}…`
 }
 
+/** What was decided: `fix`, or `retry gave up`. */
+export const decided = (verdict: string, gaveUp: boolean): string => (gaveUp ? `${verdict} gave up` : verdict)
+
 /** `250 ms`, `1.2 s`, `3 min 5 s`, `2 h 3 min`, `4 d 2 h`. */
 export const duration = (millis: number): string => {
   if (!Number.isFinite(millis)) return "?"

@@ -101,7 +101,9 @@ const agent = Agent.make("clerk", {
   Agent.onEvent((event) =>
     Effect.sync(() => {
       if (event.type === "tool-end") say(`${event.tool}: ${event.use.settlement.text}`)
-      if (event.type === "verdict") say(`${event.tag}: ${event.verdict} in ${Duration.format(event.delay)}`)
+      if (event.type === "verdict") {
+        say(`${event.tag}: ${event.verdict} ${event.gaveUp ? "gave up" : `in ${Duration.format(event.delay)}`}`)
+      }
       if (event.type === "run-completed") say(`${event.usage.inputTokens} tokens read in all`)
     })
   )
