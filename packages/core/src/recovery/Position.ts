@@ -33,9 +33,10 @@ const slot = Schema.Struct({
 /** Where a policy stands while it waits, as data. */
 export interface Position extends Schema.Schema.Type<typeof Position> {}
 
+const otherVersion = "Expected a position of version 1"
+
 export const Position = Schema.Struct({
-  /** Other versions are not read. */
-  version: Schema.Literal(1),
+  version: Schema.Literal(1).annotate({ message: otherVersion }).annotateKey({ messageMissingKey: otherVersion }),
   /** Attempts made so far. */
   attempts: Schema.Finite,
   /** Repair rounds so far. */
