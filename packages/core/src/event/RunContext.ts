@@ -13,7 +13,7 @@ import type * as AgentEvent from "./AgentEvent.ts"
 import type { Meter } from "../budget/Meter.ts"
 import type { Done } from "./Done.ts"
 import type { Ledger } from "../budget/Ledger.ts"
-import type { Left } from "../errors/Trail.ts"
+import { type Bounds, unbounded } from "../recovery/Layer.ts"
 
 /** A run, as what it calls finds it. */
 export interface RunContext {
@@ -61,18 +61,22 @@ export interface Losses {
 /** The listeners of runs that are over, still at work on what they have not heard yet: the outermost run waits for them. */
 export type CatchingUp = Set<Fiber.Fiber<unknown, unknown>>
 
+/** The instant that no wait within this run may pass; `Infinity` outside of a run. */
+export const deadline = (run: RunContext | undefined): number => run?.meter.deadline?.ownDeadline ?? Infinity
+
 /**
- * What is left of the budget of a run, and of those above it.
+ * What bounds a policy within this run.
  *
  * @internal
  */
-export const left = ({ meter }: RunContext): Left => ({
-  turns: meter.left("maxTurns"),
-  toolCalls: meter.left("maxToolCalls")
-})
-
-/** The instant that no wait within this run may pass; `Infinity` outside of a run. */
-export const deadline = (run: RunContext | undefined): number => run?.meter.deadline?.ownDeadline ?? Infinity
+export const bounds = (run: RunContext | undefined): Bounds =>
+  run === undefined
+    ? unbounded
+    : {
+        left: () => ({ turns: run.meter.left("maxTurns"), toolCalls: run.meter.left("maxToolCalls") }),
+        deadline: () => deadline(run),
+        wait: Effect.sleep
+      }
 
 /** The present run, or `undefined` outside of one. */
 export const Current = Context.Reference<RunContext | undefined>("@kintsugi/core/RunContext/Current", {

@@ -4,7 +4,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Stream from "effect/Stream"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
-import type { Compactions } from "../recovery/Driver.ts"
+import type { Compactions } from "../recovery/Layer.ts"
 import type { Part, Request, Service } from "./service.ts"
 
 /** Asks single models, in one of the ways in which a model can be asked. */

@@ -13,7 +13,7 @@ import { explained, type Explains } from "../recovery/Explained.ts"
 import { inTurn } from "./explaining.ts"
 import { withEarlier } from "./partial.ts"
 import type { Decision } from "../recovery/Verdict.ts"
-import { untouchable } from "../recovery/Driver.ts"
+import { untouchable } from "../recovery/Layer.ts"
 
 export type Admits = (error: LlmError) => boolean
 

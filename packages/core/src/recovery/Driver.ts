@@ -2,79 +2,58 @@
  * The one driver that steps a whole table. Rows never nest: every failure is looked up afresh, and each row keeps its
  * own count for as long as the call lasts, so two rows of three retries make at most seven attempts, not sixteen.
  *
- * What differs by layer comes in as a `Subject`: how to attempt, where to look up, what an ending means there.
+ * What differs by layer comes in as a `Layer`: how to attempt, which row guards a failure, what an ending means there.
  */
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type * as Fiber from "effect/Fiber"
-import { Call } from "./call.ts"
-import { type Ending, type Origin, type Progress, type Rules, type Trace, untouchable } from "./rules.ts"
+import { type Layer, type Origin, type Ends, type Says, type Trace, untouchable } from "./Layer.ts"
+import { type Ending, Policy } from "./policy.ts"
 
-export type { Compactions, Ending, Progress, Row, Trace } from "./rules.ts"
-export { untouchable } from "./rules.ts"
+/** A layer, whatever endings it admits. */
+type Driven<A, B, E, R> = Layer<A, B, E, R, Ends<A, B, E, R> & Partial<Says<B, E, R>>>
 
-export interface Subject<A, B, E, R> extends Rules<R> {
-  readonly attempt: (attempt: number) => Effect.Effect<A, unknown, R>
-  /** `trace` is absent when the first attempt succeeded. */
-  readonly succeed: (value: A, trace: Trace | undefined) => Effect.Effect<B, E, R>
-  /** Hears that the first attempt has failed, now or before it was resumed, and where to look up what was decided since. */
-  readonly recovering?: (progress: Progress) => void
-  readonly end: (ending: Ending, trace: Trace) => Effect.Effect<B, E, R>
-}
-
-/** Goes on where a policy stood when it waited: the rest of the wait, then the next attempt. */
-export const goOn = <A, B, E, R>(subject: Subject<A, B, E, R>, from: Origin): Effect.Effect<B, E, R> =>
+/**
+ * Attempts, and on failure follows the table to its end. Interruption and defects pass untouched. `from` is where the policy waited:
+ * the call goes on with the rest of that wait, then with the next attempt.
+ */
+export const drive = <A, B, E, R>(layer: Driven<A, B, E, R>, from?: Origin): Effect.Effect<B, E, R> =>
   Clock.clockWith((clock) => {
-    const { startedAt, wakeAt } = from.position
-    const call = new Call(subject, clock, startedAt, from)
-    subject.recovering?.(call)
-    const left = wakeAt - clock.currentTimeMillisUnsafe()
-    return Effect.andThen(Effect.sleep(left), attempting(subject, call))
+    const now = clock.currentTimeMillisUnsafe()
+    const policy = new Policy(layer, clock, from?.position.startedAt ?? now, from)
+    const attempting = attempts(layer, policy)
+    return from === undefined ? attempting : Effect.andThen(Effect.sleep(from.position.wakeAt - now), attempting)
   })
 
-/** Attempts, and on failure follows the table to its end. Interruption and defects pass untouched. */
-export const drive = <A, B, E, R>(subject: Subject<A, B, E, R>): Effect.Effect<B, E, R> =>
-  Effect.withFiber((fiber) => begin(subject, fiber))
-
-/** `drive` where the fiber is at hand: the first attempt begins now. */
-export const begin = <A, B, E, R>(
-  subject: Subject<A, B, E, R>,
-  fiber: Fiber.Fiber<unknown, unknown>
-): Effect.Effect<B, E, R> => {
-  const clock = fiber.getRef(Clock.Clock)
-  const start = clock.currentTimeMillisUnsafe()
-  return Effect.matchCauseEffect(subject.attempt(1), {
-    onSuccess: (value) => subject.succeed(value, undefined),
-    onFailure: (cause) => recover(subject, cause, clock, start)
-  })
-}
-
-const recover = <A, B, E, R>(
-  subject: Subject<A, B, E, R>,
-  first: Cause.Cause<unknown>,
-  clock: Clock.Clock,
-  start: number
-): Effect.Effect<B, E, R> => {
-  const call = new Call(subject, clock, start)
-  subject.recovering?.(call)
-  return following(subject, call, first)
-}
-
-const attempting = <A, B, E, R>(subject: Subject<A, B, E, R>, call: Call<R>): Effect.Effect<B, E, R> =>
-  Effect.matchCauseEffect(subject.attempt(call.next()), {
-    onSuccess: (value) => subject.succeed(value, call.trace()),
-    onFailure: (cause) => following(subject, call, cause)
-  })
-
-const following = <A, B, E, R>(
-  subject: Subject<A, B, E, R>,
-  call: Call<R>,
-  cause: Cause.Cause<unknown>
-): Effect.Effect<B, E, R> => {
-  const passing = untouchable(cause)
-  if (passing !== undefined) return Effect.failCause(passing)
-  return Effect.flatMap(call.decide(Cause.squash(cause)), (step) =>
-    step.type === "again" ? attempting(subject, call) : subject.end(step, call.trace())
+const attempts = <A, B, E, R>(layer: Driven<A, B, E, R>, policy: Policy<R>): Effect.Effect<B, E, R> =>
+  Effect.matchCauseEffect(
+    Effect.suspend(() => layer.attempt(policy.next(), policy)),
+    {
+      onSuccess: (value) => layer.end.succeeded(value, policy.trace()),
+      onFailure: (cause) => {
+        const passing = untouchable(cause)
+        if (passing !== undefined) return Effect.failCause(passing)
+        const error = Cause.squash(cause)
+        return Effect.flatMap(policy.decide(error, layer.row(error)), (step) =>
+          step.type === "again" ? attempts(layer, policy) : ended(layer, step, policy.trace())
+        )
+      }
+    }
   )
+
+const ended = <A, B, E, R>({ end }: Driven<A, B, E, R>, ending: Ending, trace: Trace): Effect.Effect<B, E, R> => {
+  // what a layer has no meaning for does not compile there: to an untyped program it is as if there were no row
+  const leaves = (error: unknown) => end.left({ type: "left", why: "rethrown", error }, trace)
+  switch (ending.type) {
+    case "answered":
+      return end.answered(ending, trace)
+    case "left":
+      return end.left(ending, trace)
+    case "told":
+      return end.told?.(ending, trace) ?? leaves(ending.error)
+    case "escalated":
+      return end.escalated?.(ending, trace) ?? leaves(ending.error)
+    case "raised":
+      return end.raised?.(ending, trace) ?? leaves(ending.error)
+  }
 }

@@ -5,7 +5,7 @@ import { type Compaction, type Overflow, sizeOf } from "./Compaction.ts"
 import * as Returned from "../data/Returned.ts"
 import type * as Message from "../data/Message.ts"
 import type { Compact, Compacted, CompactEvent, Helping } from "./Node.ts"
-import { untouchable } from "./rules.ts"
+import { untouchable } from "./Layer.ts"
 
 /** Hands on a conversation that has become shorter. A limit of the run is no failure of the compaction: it ends the run. */
 export const run: Compact["run"] = (

@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import * as Returned from "../data/Returned.ts"
 import type { Broken, Fix, Fixed, FixRound } from "./Node.ts"
 import { ReadsReport } from "./ReadsReport.ts"
-import { untouchable } from "./rules.ts"
+import { untouchable } from "./Layer.ts"
 
 export const run: Fix["run"] = (rung, seen, round, broken) => {
   const { ended, helping, take } = broken

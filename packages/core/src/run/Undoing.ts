@@ -5,7 +5,7 @@ import * as Exit from "effect/Exit"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
-import { untouchable } from "../recovery/Driver.ts"
+import { untouchable } from "../recovery/Layer.ts"
 import { ownerOf } from "./budget.ts"
 import type { Effected } from "../event/Done.ts"
 

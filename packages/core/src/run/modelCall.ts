@@ -28,8 +28,17 @@ import {
   type Surrounding,
   withPartial
 } from "../model/ModelCall.ts"
-import { nothing, rowOf } from "../recovery/RecoverEffect.ts"
 import * as Driver from "../recovery/Driver.ts"
+import {
+  type Bounds,
+  type Compactions,
+  type Layer,
+  type Leaves,
+  type Repairs,
+  type Row,
+  rowOf,
+  untouchable
+} from "../recovery/Layer.ts"
 import type { Compact, Compacted, CompactEvent } from "../recovery/Node.ts"
 import * as RunBudget from "./budget.ts"
 import type { OnPartial } from "./plan.ts"
@@ -84,7 +93,7 @@ export const ask = (asking: Asking): Effect.Effect<Answer, unknown> =>
   Effect.withFiber((fiber) => {
     // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
     const isIntercepted = fiber.getRef(Interception.Current) !== undefined
-    return Driver.begin(new AskingSubject(asking, isIntercepted), fiber)
+    return Driver.drive(new AskingLayer(asking, isIntercepted))
   })
 
 /** What an attempt has used up: its reply, or what is known of it. */
@@ -94,7 +103,7 @@ const nothingMore = () => Effect.void
 
 const nothingSpent: Spent = { usage: Usage.empty }
 
-class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, never>, Asker<Message.Reply, never> {
+class AskingLayer implements Layer<Message.Reply, Answer, unknown, never>, Asker<Message.Reply, never> {
   readonly #asking: Asking
   /** Whether somebody may stand in the place of each model that is asked. */
   readonly #isIntercepted: boolean
@@ -112,8 +121,17 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
   /** Whether it has begun and is not booked yet. */
   // Mutant `true` survives: every attempt sets it before any code reads it
   #isOpen = false
-  readonly wait = Interception.wait
-  readonly compactions: Driver.Compactions = { made: 0 }
+  readonly compactions: Compactions = { made: 0 }
+  readonly bounds: Bounds
+  readonly repairs: Repairs<never> = {
+    compactions: this.compactions,
+    compact: (rung, error) => this.#compact(rung, error)
+  }
+  readonly end: Layer<Message.Reply, Answer, unknown, never>["end"] = {
+    succeeded: (reply) => Effect.succeed({ type: "reply", reply }),
+    answered: ({ value }) => Effect.as(this.#discard(), { type: "answered", value }),
+    left: (ending) => this.#left(ending)
+  }
   /** The last failure that no row was for. */
   #unguarded: unknown
 
@@ -122,6 +140,7 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     this.#isIntercepted = isIntercepted
     this.#request = asking.request
     this.#model = asking.model
+    this.bounds = { ...RunContext.bounds(asking.run), wait: Interception.wait }
   }
 
   attempt(): Effect.Effect<Message.Reply, LlmError> {
@@ -191,36 +210,20 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     return RunContext.begin(this.#asking.run, make, body)
   }
 
-  row(error: unknown): Driver.Row | undefined {
+  row(error: unknown): Row | undefined {
     if (error instanceof Exceeded) return undefined
-    const row = rowOf(this.#asking.rows, error)
+    const row = rowOf(this.#asking.rows, error, () => this.#admits())
     if (row === undefined) this.#unguarded = error
     return row
   }
 
-  about() {
-    return nothing
-  }
-
-  left() {
-    return RunContext.left(this.#asking.run)
-  }
-
-  deadline() {
-    return RunContext.deadline(this.#asking.run)
-  }
-
-  admits(): boolean {
+  #admits(): boolean {
     return this.#partial === "" || this.#asking.onPartial === "restart"
   }
 
-  fix(): Effect.Effect<never> {
-    return Effect.die(new TypeError("Turn: fix has no meaning in a table for model calls"))
-  }
-
-  compact({ compaction, run: compact }: Compact, error: unknown): Effect.Effect<Compacted> {
+  #compact({ compaction, run: compact }: Compact, error: unknown): Effect.Effect<Compacted> {
     const { compacted, input, run } = this.#asking
-    if (!this.admits()) return Effect.succeed({ type: "gave up" })
+    if (!this.#admits()) return Effect.succeed({ type: "gave up" })
     const { messages: transcript } = this.#request
     // rows see nothing but failures of models
     // Mutant `false` survives: the compaction reads `input: undefined` and a missing key alike
@@ -239,34 +242,14 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
     return isAgain ? Effect.andThen(decided, this.#discard()) : decided
   }
 
-  succeed(reply: Message.Reply): Effect.Effect<Answer> {
-    return Effect.succeed({ type: "reply", reply })
-  }
-
-  end(ending: Driver.Ending): Effect.Effect<Answer, unknown> {
-    switch (ending.type) {
-      case "answered":
-        return Effect.as(this.#discard(), { type: "answered", value: ending.value })
-      case "rethrown": {
-        const call = ending.error === this.#unguarded ? rejectedCall(ending.error, this.#asking) : undefined
-        if (call === undefined) return Effect.fail(ending.error)
-        const reply: Message.Reply = { content: [call], finish: "tool-calls", usage: Usage.empty }
-        return Effect.as(this.#discard(), { type: "reply", reply })
-      }
-      case "exhausted": {
-        const { deadline } = this.#asking.run.meter
-        // not the policy has given up, the run is over
-        return Effect.fail(
-          ending.isLate === true && deadline !== undefined ? deadline.late(deadline.ownDeadline) : ending.error
-        )
-      }
-      case "failed":
-        return Effect.fail(ending.error)
-      case "told":
-      case "escalated":
-      case "raised":
-        return Effect.die(new TypeError(`Turn: a verdict that ends as ${ending.type} has no meaning for a model call`))
-    }
+  #left({ error, isLate, why }: Leaves): Effect.Effect<Answer, unknown> {
+    const { deadline } = this.#asking.run.meter
+    // not the policy has given up, the run is over
+    if (isLate === true && deadline !== undefined) return Effect.fail(deadline.late(deadline.ownDeadline))
+    const call = why === "rethrown" && error === this.#unguarded ? rejectedCall(error, this.#asking) : undefined
+    if (call === undefined) return Effect.fail(error)
+    const reply: Message.Reply = { content: [call], finish: "tool-calls", usage: Usage.empty }
+    return Effect.as(this.#discard(), { type: "reply", reply })
   }
 
   /** Says of what was shown of an attempt that it does not count: something else stands in for it. */
@@ -297,9 +280,9 @@ class AskingSubject implements Driver.Subject<Message.Reply, Answer, unknown, ne
       return this.#booked(attempt, "interrupted", make, nothingMore)
     }
     const isDefect = Cause.hasDies(cause)
-    const error = approachable(Cause.squash(Driver.untouchable(cause) ?? cause))
+    const error = approachable(Cause.squash(untouchable(cause) ?? cause))
     if (isLlmError(error) && error.usage !== undefined) this.#spent = { usage: error.usage }
-    const outcome = !isDefect && this.#isShown && this.admits() ? "discarded" : "failed"
+    const outcome = !isDefect && this.#isShown && this.#admits() ? "discarded" : "failed"
     return this.#failed(error, attempt, outcome, nothingMore)
   }
 

@@ -9,223 +9,226 @@ import * as Message from "../data/Message.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
-import { ExecutionError, type ToolDeniedError, ToolExecutionError } from "../errors/ToolError.ts"
+import { ExecutionError, ToolExecutionError, ToolTimeoutError } from "../errors/ToolError.ts"
 import { BudgetExceededError } from "../errors/RunError.ts"
 import * as Meter from "../budget/Meter.ts"
 import { Exceeded } from "../budget/Meter.ts"
 import { limitOf } from "../errors/Limit.ts"
 import { denialOf, type Failure, type How, type Outcome, type Pending, result, signatureOf, wishOf } from "./outcome.ts"
-import type * as Driver from "../recovery/Driver.ts"
-import type { ToolDefinition } from "./ToolDefinition.ts"
+import type { Ends, Leaves, Says, Trace } from "../recovery/Layer.ts"
+import { decodedOf, type ToolCall, type Why } from "./callState.ts"
 import { rendered } from "./rendering.ts"
 import * as ToolRun from "./run.ts"
 import { trailOf } from "../recovery/Decisions.ts"
 
-type Exhausted = Extract<Driver.Ending, { readonly type: "exhausted" }>
+/** What the tables of a call end it with. */
+export const endsOf = (self: ToolCall): Ends<unknown, Outcome, never, never> & Says<Outcome, never, never> => ({
+  succeeded: (value, { attempts, trail }) =>
+    value instanceof ToolRun.Found
+      ? valued(self, value.value, attempts, "verify")
+      : valued(self, value, attempts, trail.at(-1)?.verdict),
+  answered: ({ by, value }, { attempts }) => valued(self, value, attempts, by),
+  left: (ending, trace) => (self.state.type === "Over" ? over(self, self.state.why) : left(self, ending, trace)),
+  told: (ending, trace) =>
+    Effect.flatMap(rendered(ending, self.site.run, Render.labelled), (text) => {
+      const wantsToolsOff = wishOf(ending.afterwards)
+      const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
+      return told(self, ending.error, text, trace, { recoveredBy: "tell", ...wish })
+    }),
+  escalated: ({ by, error, reason, severity }, trace) => {
+    const { kind, name } = self.entry.tool
+    const said = typeof reason === "string" ? reason : Render.spoken(reason, kind)
+    return told(self, error, Render.escalation(name, said, severity), trace, { recoveredBy: by })
+  },
+  // the message of the error is kept exactly
+  raised: ({ error }, { failures: attempts, trail }) => {
+    const message = ErrorCause.sayingOf(error)
+    const fields = { ...callOf(self), message, attempts, cause: attempts.at(-1), trail: trailOf(trail) }
+    return hard(self, { error: new ToolExecutionError(fields), isOurs: true })
+  }
+})
 
-/** What an ending has to know of the call as it is now. */
-export interface Ended {
-  readonly params: { readonly value: unknown } | undefined
+/** The whole call took too long: it ends hard, unless what was cut off turns out to have taken effect. */
+export const late = (self: ToolCall, limit: Duration.Duration): Effect.Effect<Outcome> => {
+  const { state } = self
+  const trace = self.progress?.trace() ?? { attempts: 1, failures: [], trail: [] }
+  // an attempt that waits for its approval is none yet
+  const attempts = state.type === "Waiting" ? trace.attempts - 1 : trace.attempts
+  return Effect.matchEffect(stopped(self, limit), {
+    onSuccess: (value) => endsOf(self).succeeded(value, { ...trace, attempts }),
+    onFailure: (error) => {
+      const cause = error instanceof ToolRun.Unverifiable ? error.error : error
+      const why = `after ${Duration.format(limit)} for the whole call`
+      // what has not begun has not failed
+      const failures = state.runs === 0 ? trace.failures : [...trace.failures, cause]
+      const runs = state.runs === 0 ? 0 : attempts
+      const all = { failures, cause, runs, trail: trailOf(trace.trail), why }
+      const failure = { error: ToolExecutionError.exhausted(callOf(self), all), isOurs: true }
+      return hard(self, failure, ToolRun.isOpen(error))
+    }
+  })
 }
 
-export class Endings {
-  /** An earlier run was cut off after its start: whatever is said of the call, it may have taken effect. */
-  isOpen = false
-  readonly #tool: ToolDefinition
-  readonly #call: Message.ToolCall
-  readonly #run: RunContext.RunContext
-  readonly #history: FailureHistory.FailureHistory
-  readonly #now: () => Ended
+/** What it means for a call that it is stopped where it is. */
+const stopped = ({ entry: { tool }, site, state }: ToolCall, limit: Duration.Duration) => {
+  const { name, sideEffects } = tool
+  const callId = site.call.id
+  if (state.type === "Running") return ToolRun.cutOff(tool, state.context, limit)
+  return Effect.fail(
+    state.runs === 0
+      ? ToolTimeoutError.notStarted(name, limit, { callId, sideEffects, isAsked: state.type === "Waiting" })
+      : ToolTimeoutError.actionTimeout(name, limit, { callId, sideEffects })
+  )
+}
 
-  constructor(
-    tool: ToolDefinition,
-    call: Message.ToolCall,
-    run: RunContext.RunContext,
-    history: FailureHistory.FailureHistory,
-    now: () => Ended
-  ) {
-    this.#tool = tool
-    this.#call = call
-    this.#run = run
-    this.#history = history
-    this.#now = now
+/** A call that is over without its tables. */
+const over = (self: ToolCall, why: Why): Effect.Effect<Outcome> => {
+  const { name } = self.entry.tool
+  switch (why.type) {
+    case "denied": {
+      const settlement: Message.Settlement = { kind: "denied", text: Render.denied(name, why.error.reason) }
+      return RunContext.emitThen(
+        self.site.run,
+        () => ({ type: "tool-refused", settlement, ...callOf(self) }),
+        () => Effect.succeed({ settlement, settled: denialOf(name, signatureOf(why.error)) })
+      )
+    }
+    case "waits":
+      return Effect.succeed(pending(self, why.pending))
+    case "cut":
+      // Mutant `false` survives: only a ToolExecutionError makes a difference of `isOurs`, and a limit is none
+      return hard(self, { error: why.error, isOurs: true })
+    case "unverifiable": {
+      const { error, why: reason } = why.error
+      const settlement: Message.Settlement = { kind: "unknown", text: Redaction.own(Render.unverifiable(name, reason)) }
+      return settled(self, settlement, self.state.runs, { recoveredBy: "escalate", signature: signatureOf(error) })
+    }
   }
+}
 
-  /** What the table, or the lack of one, has made of the last failure. */
-  end(ending: Driver.Ending, trace: Driver.Trace): Effect.Effect<Outcome> {
-    switch (ending.type) {
-      case "answered":
-        return this.value(ending.value, trace.attempts, ending.by)
-      case "told":
-        return Effect.flatMap(rendered(ending, this.#run, Render.labelled), (text) => {
-          const wantsToolsOff = wishOf(ending.afterwards)
-          const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
-          return this.told(ending.error, text, trace, { recoveredBy: "tell", ...wish })
-        })
-      case "escalated": {
-        const { reason } = ending
-        const said = typeof reason === "string" ? reason : Render.spoken(reason, this.#tool.kind)
-        const text = Render.escalation(this.#tool.name, said, ending.severity)
-        return this.told(ending.error, text, trace, { recoveredBy: ending.by })
+/** There is nothing to settle yet, unless the run ends before the decision. */
+const pending = ({ entry: { tool } }: ToolCall, pending: Pending): Outcome => {
+  const { nested, standing } = pending
+  const hasRun = nested !== undefined || (standing !== undefined && standing.runs > 0)
+  const cutOff = hasRun ? Message.interrupted : Message.unapproved
+  return {
+    settlement: standing?.isOpen === true ? Message.unknown : cutOff,
+    settled: { tool: tool.name, isError: false },
+    pending
+  }
+}
+
+/** A failure that leaves the call. */
+const left = (self: ToolCall, { cap, error, isLate, why }: Leaves, trace: Trace): Effect.Effect<Outcome> => {
+  if (why !== "exhausted") return hard(self, { error, isOurs: false })
+  const { deadline } = self.site.run.meter
+  // not the policy has given up, the run is over
+  if (isLate === true && deadline !== undefined) {
+    return hard(self, { error: deadline.late(deadline.ownDeadline), isOurs: true })
+  }
+  const { attempts: runs, failures, trail } = trace
+  const stopped = cap === undefined ? {} : { why: `stopped by the cap of ${cap}` }
+  const all = { failures, runs, trail: trailOf(trail), ...stopped }
+  return hard(self, { error: ToolExecutionError.exhausted(callOf(self), all), isOurs: true })
+}
+
+/** A value of the tool, or what stands in for one. */
+const valued = (
+  self: ToolCall,
+  value: unknown,
+  attempts: number,
+  recoveredBy: string | undefined
+): Effect.Effect<Outcome> => {
+  const { tool } = self.entry
+  const text = tool.encode(value)
+  return Exit.isSuccess(text)
+    ? settled(self, result(tool, value, text.value), attempts, { recoveredBy, isSuccess: true })
+    : Effect.catchTag(Effect.failCause(text.cause), "InputTooLargeError", (error) => unshown(self, error, attempts))
+}
+
+/** The tool has run, and nothing of its result can be written down: no row repeats that. */
+const unshown = (self: ToolCall, tooLarge: InputTooLargeError, attempts: number): Effect.Effect<Outcome> => {
+  const { call, run } = self.site
+  const { kind, name } = self.entry.tool
+  const where = { tool: name, kind, callId: call.id, args: call.arguments }
+  const error = ExecutionError.wrap({ ...where, category: "validation" }, tooLarge)
+  return Effect.andThen(
+    RunContext.emit(run, () => ({ type: "tool-failed", attempt: attempts, error, ...callOf(self) })),
+    settled(self, { kind: "told", text: Render.unshown(name, tooLarge.limit) }, attempts, {
+      signature: signatureOf(error)
+    })
+  )
+}
+
+/** A failure that the model reads. */
+const told = (self: ToolCall, error: unknown, text: string, trace: Trace, how: How): Effect.Effect<Outcome> => {
+  const signature = signatureOf(error)
+  const isRepeated = self.site.history.isRepeated(self.entry.tool.name, signature)
+  const said = how.recoveredBy === "tell" && isRepeated ? `${text}\n${Render.repeated}` : text
+  // a fixer speaks for itself
+  const isSaid = how.recoveredBy !== "fix" && ToolRun.isOpen(error)
+  const settlement = failing(said, self.state.isOpen || ToolRun.isOpen(error), isSaid)
+  return settled(self, settlement, trace.attempts, { ...how, signature, trail: trace.trail })
+}
+
+/** The call ends the run. */
+const hard = (self: ToolCall, failure: Failure, isLeftOpen = false): Effect.Effect<Outcome> => {
+  const { error } = failure
+  const { kind, name, sideEffects } = self.entry.tool
+  // below this call a limit of this run was reached, or of one above: the call has not failed, it was cut off
+  const isCut = error instanceof BudgetExceededError && Meter.ownerAbove(error, self.site.run.meter) !== undefined
+  const isOpen = self.state.isOpen || isLeftOpen || (isCut && sideEffects === "unsafe") || ToolRun.isOpen(error)
+  // what may be done about it is nothing for the model
+  const text =
+    isCut || error instanceof Exceeded
+      ? `ERROR: the call was stopped, for the run has reached ${limitOf(error)}`
+      : `ERROR: ${Render.spoken(error, kind)}`
+  const settlement = failing(text, isOpen, ToolRun.isOpen(error))
+  return Effect.succeed({
+    settlement: isCut && settlement.kind === "told" ? { ...settlement, kind: "interrupted" } : settlement,
+    failure,
+    settled: { tool: name, isError: true }
+  })
+}
+
+const settled = (
+  self: ToolCall,
+  settlement: Message.Settlement,
+  attempts: number,
+  { isSuccess = false, recoveredBy, signature, trail, wantsToolsOff }: How
+): Effect.Effect<Outcome> => {
+  const { site, state } = self
+  const tool = self.entry.tool.name
+  const settled: FailureHistory.Settled = isSuccess
+    ? { tool, isError: false }
+    : {
+        tool,
+        isError: Message.isError(settlement),
+        ...(signature === undefined ? {} : { signature }),
+        ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
       }
-      case "exhausted":
-        return this.exhausted(trace, ending)
-      case "raised":
-        return this.raised(ErrorCause.sayingOf(ending.error), trace)
-      case "rethrown":
-      case "failed":
-        return this.failed({ error: ending.error, isOurs: false })
-    }
-  }
-
-  /** A value of the tool, or what stands in for one. */
-  value(value: unknown, attempts: number, recoveredBy: string | undefined): Effect.Effect<Outcome> {
-    const text = this.#tool.encode(value)
-    return Exit.isSuccess(text)
-      ? this.settled(result(this.#tool, value, text.value), attempts, { recoveredBy, isSuccess: true })
-      : Effect.catchTag(Effect.failCause(text.cause), "InputTooLargeError", (error) => this.#unshown(error, attempts))
-  }
-
-  /** It has run, and nothing of its result can be written down: no row repeats that. */
-  #unshown(tooLarge: InputTooLargeError, attempts: number): Effect.Effect<Outcome> {
-    const { kind, name } = this.#tool
-    const call = { tool: name, kind, callId: this.#call.id, args: this.#call.arguments }
-    const error = ExecutionError.wrap({ ...call, category: "validation" }, tooLarge)
-    return Effect.andThen(
-      RunContext.emit(this.#run, () => ({ type: "tool-failed", attempt: attempts, error, ...this.#callOf() })),
-      this.settled({ kind: "told", text: Render.unshown(name, tooLarge.limit) }, attempts, {
-        signature: signatureOf(error)
-      })
-    )
-  }
-
-  /** A failure that the model reads. */
-  told(error: unknown, text: string, trace: Driver.Trace, how: How): Effect.Effect<Outcome> {
-    const signature = signatureOf(error)
-    const isRepeated = this.#history.isRepeated(this.#tool.name, signature)
-    const said = how.recoveredBy === "tell" && isRepeated ? `${text}\n${Render.repeated}` : text
-    // a fixer speaks for itself
-    const settlement = this.#error(said, error, how.recoveredBy !== "fix")
-    return this.settled(settlement, trace.attempts, { ...how, signature, trail: trace.trail })
-  }
-
-  /** It was cut off, and could not be looked up. */
-  unverifiable({ error, why }: ToolRun.Unverifiable, attempts: number): Effect.Effect<Outcome> {
-    const settlement: Message.Settlement = {
-      kind: "unknown",
-      text: Redaction.own(Render.unverifiable(this.#tool.name, why))
-    }
-    return this.settled(settlement, attempts, { recoveredBy: "escalate", signature: signatureOf(error) })
-  }
-
-  /** Denied before it ran. */
-  denied(error: ToolDeniedError): Effect.Effect<Outcome> {
-    const settlement: Message.Settlement = { kind: "denied", text: Render.denied(this.#tool.name, error.reason) }
-    const settled = denialOf(this.#tool.name, signatureOf(error))
-    return Effect.as(
-      RunContext.emit(this.#run, () => ({ type: "tool-refused", settlement, ...this.#callOf() })),
-      { settlement, settled }
-    )
-  }
-
-  /** It waits for a decision, or its sub-agent does: there is nothing to settle yet, unless its run ends before. */
-  pending(pending: Pending): Effect.Effect<Outcome> {
-    const { nested, standing } = pending
-    const hasRun = nested !== undefined || (standing !== undefined && standing.runs > 0)
-    const cutOff = hasRun ? Message.interrupted : Message.unapproved
-    return Effect.succeed({
-      settlement: standing?.isOpen === true ? Message.unknown : cutOff,
-      settled: { tool: this.#tool.name, isError: false },
-      pending
-    })
-  }
-
-  /** The whole call took too long. `runs` are its attempts, none where the tool has not even begun. */
-  late(error: unknown, runs: number, trace: Pick<Driver.Trace, "failures" | "trail">, limit: Duration.Duration) {
-    const cause = error instanceof ToolRun.Unverifiable ? error.error : error
-    this.isOpen ||= ToolRun.isOpen(error)
-    const why = `after ${Duration.format(limit)} for the whole call`
-    // what has not begun has not failed
-    const failures = runs === 0 ? trace.failures : [...trace.failures, cause]
-    const all = { failures, cause, runs, trail: trailOf(trace.trail), why }
-    return this.failed({ error: ToolExecutionError.exhausted(this.#callOf(), all), isOurs: true })
-  }
-
-  /** The call ends the run. */
-  failed(failure: Failure): Effect.Effect<Outcome> {
-    const { error } = failure
-    // below this call a limit of this run was reached, or of one above: the call has not failed, it was cut off
-    const isCut = error instanceof BudgetExceededError && Meter.ownerAbove(error, this.#run.meter) !== undefined
-    this.isOpen ||= isCut && this.#tool.sideEffects === "unsafe"
-    // what may be done about it is nothing for the model
-    const text =
-      isCut || error instanceof Exceeded
-        ? `ERROR: the call was stopped, for the run has reached ${limitOf(error)}`
-        : `ERROR: ${Render.spoken(error, this.#tool.kind)}`
-    const settlement = this.#error(text, error)
-    return Effect.succeed({
-      settlement: isCut && settlement.kind === "told" ? { ...settlement, kind: "interrupted" } : settlement,
-      failure,
-      settled: { tool: this.#tool.name, isError: true }
-    })
-  }
-
-  exhausted(trace: Driver.Trace, { cap, isLate = false }: Exhausted): Effect.Effect<Outcome> {
-    const { attempts: runs, failures, trail } = trace
-    const { deadline } = this.#run.meter
-    // not the policy has given up, the run is over
-    if (isLate && deadline !== undefined) {
-      return this.failed({ error: deadline.late(deadline.ownDeadline), isOurs: true })
-    }
-    const why = cap === undefined ? {} : { why: `stopped by the cap of ${cap}` }
-    const all = { failures, runs, trail: trailOf(trail), ...why }
-    return this.failed({ error: ToolExecutionError.exhausted(this.#callOf(), all), isOurs: true })
-  }
-
-  /** A hard failure by decision: the message of the error is kept exactly. */
-  raised(message: string, { failures: attempts, trail }: Driver.Trace): Effect.Effect<Outcome> {
-    const fields = { ...this.#callOf(), message, attempts, cause: attempts.at(-1), trail: trailOf(trail) }
-    return this.failed({ error: new ToolExecutionError(fields), isOurs: true })
-  }
-
-  settled(settlement: Message.Settlement, attempts: number, how: How): Effect.Effect<Outcome> {
-    const { isSuccess = false, recoveredBy, signature, trail, wantsToolsOff } = how
-    const tool = this.#tool.name
-    const settled: FailureHistory.Settled = isSuccess
-      ? { tool, isError: false }
-      : {
-          tool,
-          isError: Message.isError(settlement),
-          ...(signature === undefined ? {} : { signature }),
-          ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
-        }
-    const outcome: Outcome = trail === undefined ? { settlement, settled } : { settlement, settled, trail }
-    return RunContext.emitThen(
-      this.#run,
-      () => {
-        const { params } = this.#now()
-        const use = {
-          arguments: this.#call.arguments,
-          settlement,
-          attempts,
-          ...(params === undefined ? {} : { params: params.value }),
-          ...(recoveredBy === undefined ? {} : { recoveredBy })
-        }
-        return { type: "tool-end", use, ...this.#callOf() }
-      },
-      () => Effect.succeed(outcome)
-    )
-  }
-
-  /** As an error; as one of unknown outcome while that is open, which the text then says. */
-  #error(text: string, error: unknown, isOfError = true): Message.Settlement {
-    const isOpen = this.isOpen || ToolRun.isOpen(error)
-    const isSaid = isOfError && ToolRun.isOpen(error)
-    const said = isOpen && !isSaid ? `${text}\n${Render.stillOpen}` : text
-    return { kind: isOpen ? "unknown" : "told", text: Redaction.own(said) }
-  }
-
-  #callOf() {
-    return { tool: this.#tool.name, callId: this.#call.id }
-  }
+  const outcome: Outcome = trail === undefined ? { settlement, settled } : { settlement, settled, trail }
+  return RunContext.emitThen(
+    site.run,
+    () => {
+      const decoded = decodedOf(state)
+      const use = {
+        arguments: site.call.arguments,
+        settlement,
+        attempts,
+        ...(decoded === undefined ? {} : { params: decoded.params() }),
+        ...(recoveredBy === undefined ? {} : { recoveredBy })
+      }
+      return { type: "tool-end", use, ...callOf(self) }
+    },
+    () => Effect.succeed(outcome)
+  )
 }
+
+/** As an error; as one of unknown outcome while that is open, which the text then says, unless it is said already. */
+const failing = (text: string, isOpen: boolean, isSaid: boolean): Message.Settlement => ({
+  kind: isOpen ? "unknown" : "told",
+  text: Redaction.own(isOpen && !isSaid ? `${text}\n${Render.stillOpen}` : text)
+})
+
+const callOf = ({ entry, site }: ToolCall) => ({ tool: entry.tool.name, callId: site.call.id })

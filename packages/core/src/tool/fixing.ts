@@ -3,38 +3,39 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { DeserializationError, EscalationError, ToolExecutionError } from "../errors/ToolError.ts"
 import { helping } from "../event/Helping.ts"
-import type * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import type { Broken, Fix, FixEvent, Fixed, FixRound } from "../recovery/Node.ts"
 import * as Render from "../recovery/Render.ts"
+import { accept } from "./attempt.ts"
+import { rawText } from "./call.ts"
+import type { ToolCall } from "./callState.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
-interface Call {
-  readonly tool: ToolDefinition
-  readonly callId: string
-  readonly raw: string
-  readonly run: RunContext.RunContext
-  /** Takes an answer as the new arguments; gives the error of one that does not decode. */
-  readonly accept: (answer: string) => Effect.Effect<unknown>
-}
+/** Runs a fixer once around a failed call. */
+export const fix = (self: ToolCall, rung: Fix, seen: unknown, round: FixRound): Effect.Effect<Fixed> =>
+  rung.run(rung, seen, round, broken(self, rung, seen, round))
 
-export const broken = ({ as, fixer }: Fix, seen: unknown, round: FixRound, call: Call): Broken => {
-  const { accept, callId, raw, run, tool } = call
-  const at = { callId, tool: tool.name, round: round.run }
+const broken = (self: ToolCall, rung: Fix, seen: unknown, round: FixRound): Broken => {
+  const { entry, site, state } = self
+  const { tool } = entry
+  const { call, run } = site
+  const at = { callId: call.id, tool: tool.name, round: round.run }
   const repairing = { error: seen, attempts: round.context.attempt }
-  const { within, ...others } = helping<FixEvent>(fixer, run, { repairing }, (event) => ({ ...event, ...at }))
+  const { within, ...others } = helping<FixEvent>(rung.fixer, run, { repairing }, (event) => ({ ...event, ...at }))
   return {
     tool,
-    raw,
+    raw: state.draft?.rung === rung ? state.draft.text : rawText(state.args),
     messageOf: Render.messageOf,
     helping: {
       ...others,
       within: (start) => within(() => Interception.step(() => ({ kind: "fixer run", ...at }), start))
     },
     take: (answer) =>
-      as === "result"
-        ? Effect.succeed(asResult(answer, tool, callId))
-        : Effect.map(accept(answer), (error): Fixed => (error === undefined ? { type: "repaired" } : next(error))),
+      rung.as === "result"
+        ? Effect.succeed(asResult(answer, tool, call.id))
+        : Effect.map(accept(self, rung, answer), (error): Fixed =>
+            error === undefined ? { type: "repaired" } : next(error)
+          ),
     ended
   }
 }

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Returned from "../data/Returned.ts"
 import { labelsOf } from "../errors/RecoveryAdvice.ts"
-import { untouchable } from "../recovery/Driver.ts"
+import { untouchable } from "../recovery/Layer.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type { FailureContext, Renderer } from "../recovery/Node.ts"
 

@@ -3,40 +3,36 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { Standing } from "../event/Snapshot.ts"
-import type { Outcome } from "./outcome.ts"
-import * as Driver from "../recovery/Driver.ts"
-import { asOfNow, seenOf } from "../recovery/Position.ts"
 import { trailOf } from "../recovery/Decisions.ts"
+import type { Origin } from "../recovery/Layer.ts"
+import { asOfNow, seenOf } from "../recovery/Position.ts"
+import type { ToolCall } from "./callState.ts"
 
 /** What a call knows of itself besides its ladder. */
-export type Kept = Pick<Standing, "key" | "runs" | "isOpen">
+export type Kept = Pick<Standing, "runs" | "isOpen">
 
-/** What is kept of each failure of a call that may be suspended; of others nothing is. */
-export const keeping = (maySuspend: boolean): typeof seenOf | undefined => (maySuspend ? seenOf : undefined)
-
-/** Of a call that waits just before an attempt, which it has not made yet. */
-export const standingOf = (progress: Driver.Progress, kept: Kept): Standing => {
-  const { failures, trail } = progress.trace()
-  const position = progress.position()
+/** Of a call that waits just before an attempt, which it has not made yet; absent where that is its first one. */
+export const checkpointOf = ({ progress, site, state }: ToolCall, runs: number): Standing | undefined => {
+  const { attempts = 0, failures = [], trail = [] } = progress?.trace() ?? {}
+  if (progress === undefined || attempts <= 1) return undefined
   return {
-    ...kept,
-    position: { ...position, attempts: position.attempts - 1 },
+    key: site.key,
+    runs,
+    isOpen: state.isOpen,
+    position: { ...progress.position(), attempts: attempts - 1 },
     failures: failures.map(seenOf),
     trail: trailOf(trail)
   }
 }
 
-/** Settles a call; goes on where it stood. The time for which the run was suspended is none of the call's. */
-export const settle = (
-  subject: Driver.Subject<unknown, Outcome, never, never>,
-  standing: Standing | undefined
-): Effect.Effect<Outcome> =>
+/** Where a call goes on. The time for which the run was suspended is none of the call's. */
+export const originOf = (standing: Standing | undefined): Effect.Effect<Origin | undefined> =>
   standing === undefined
-    ? Driver.drive(subject)
-    : Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    ? Effect.undefined
+    : Effect.map(Clock.currentTimeMillis, (now) => {
         const { failures, position, trail } = standing
         const decisions = trail.map(({ message, ...entry }) => ({ ...entry, error: { _tag: entry.tag, message } }))
-        return Driver.goOn(subject, { position: asOfNow(position, now), failures, trail: decisions })
+        return { position: asOfNow(position, now), failures, trail: decisions }
       })
 
 /** What is left of the time of a call. */

@@ -8,9 +8,9 @@ import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { ToolExecutionError, UnknownToolError } from "../errors/ToolError.ts"
 import { type Outcome, wishOf } from "./outcome.ts"
-import { nothing } from "../recovery/RecoverEffect.ts"
 import type { CallSite } from "./CallSite.ts"
 import * as Driver from "../recovery/Driver.ts"
+import type { Trace } from "../recovery/Layer.ts"
 import { rendered } from "./rendering.ts"
 import { trailOf } from "../recovery/Decisions.ts"
 
@@ -26,44 +26,39 @@ export const settle = (
   const verdict = rows.get(key)
   if (verdict === undefined) return told(call, run, byDefault)
   const error = UnknownToolError.of(call.name, call.id, known)
-  const unknownTool = FailureHistory.unknownTool
+  const { unknownTool } = FailureHistory
+  const about = {
+    tool: call.name,
+    callId: call.id,
+    arguments: call.arguments,
+    failingBatches: history.failingBatches,
+    failuresInARow: history.failuresInARow(unknownTool)
+  }
   return Driver.drive<never, Outcome, never, never>({
     attempt: () => Effect.fail(error),
-    row: () => ({ key, verdict, seen: error }),
-    about: () => ({
-      ...nothing,
-      tool: call.name,
-      callId: call.id,
-      arguments: call.arguments,
-      failingBatches: history.failingBatches,
-      failuresInARow: history.failuresInARow(unknownTool)
-    }),
-    left: () => RunContext.left(run),
-    deadline: () => RunContext.deadline(run),
-    admits: () => false,
-    fix: () => Effect.succeed({ type: "skipped" }),
+    row: () => ({ key, verdict, seen: error, about, admits: () => false }),
+    repairs: {},
+    bounds: RunContext.bounds(run),
     observe: (decision) =>
       RunContext.emit(run, () => ({ type: "verdict", layer: "tool", callId: call.id, tool: call.name, ...decision })),
-    succeed: () => told(call, run, byDefault),
-    end: (ending, trace) => {
-      if (ending.type === "told") {
-        const isLast = wishOf(ending.afterwards)
-        return Effect.flatMap(
+    end: {
+      succeeded: () => told(call, run, byDefault),
+      answered: (_, trace) => told(call, run, byDefault, trace),
+      left: (_, trace) => told(call, run, byDefault, trace),
+      told: (ending, trace) =>
+        Effect.flatMap(
           rendered(ending, run, () => byDefault),
-          (text) => told(call, run, text, trace, isLast)
-        )
+          (text) => told(call, run, text, trace, wishOf(ending.afterwards))
+        ),
+      escalated: ({ severity }, trace) => told(call, run, Render.escalation(call.name, byDefault, severity), trace),
+      raised: (_, { failures: attempts, trail }) => {
+        const fields = { tool: call.name, callId: call.id, message: error.message, attempts, cause: error }
+        return Effect.succeed({
+          settlement: { kind: "told", text: Redaction.own(byDefault) },
+          failure: { error: new ToolExecutionError({ ...fields, trail: trailOf(trail) }), isOurs: true },
+          settled: { tool: unknownTool, isError: true }
+        })
       }
-      if (ending.type === "escalated") {
-        return told(call, run, Render.escalation(call.name, byDefault, ending.severity), trace)
-      }
-      if (ending.type !== "raised") return told(call, run, byDefault, trace)
-      const { failures: attempts, trail } = trace
-      const fields = { tool: call.name, callId: call.id, message: error.message, attempts, cause: error }
-      return Effect.succeed({
-        settlement: { kind: "told", text: Redaction.own(byDefault) },
-        failure: { error: new ToolExecutionError({ ...fields, trail: trailOf(trail) }), isOurs: true },
-        settled: { tool: unknownTool, isError: true }
-      })
     }
   })
 }
@@ -72,7 +67,7 @@ const told = (
   call: Message.ToolCall,
   run: RunContext.RunContext,
   text: string,
-  trace?: Driver.Trace,
+  trace?: Trace,
   wantsToolsOff?: boolean
 ): Effect.Effect<Outcome> => {
   const settlement: Message.Settlement = { kind: "told", text: Redaction.own(text) }

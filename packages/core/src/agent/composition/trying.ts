@@ -10,7 +10,7 @@ import type * as Model from "../../model/Model.ts"
 import { outlookOf } from "../../errors/RecoveryAdvice.ts"
 import * as RunContext from "../../event/RunContext.ts"
 import { type Answer, isEndOfBudget, type Part, type Place } from "./run.ts"
-import { untouchable } from "../../recovery/Driver.ts"
+import { untouchable } from "../../recovery/Layer.ts"
 
 type Asking = Effect.Effect<Answer, unknown, Model.Model>
 

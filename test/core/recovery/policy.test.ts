@@ -1,10 +1,18 @@
 import { assert, it } from "@effect/vitest"
 import { Recovery } from "@kintsugi/core"
 import { Clock, Effect } from "effect"
-import { Call } from "../../../packages/core/src/recovery/call.ts"
-import type { Rules } from "../../../packages/core/src/recovery/rules.ts"
+import { type Row, unbounded } from "../../../packages/core/src/recovery/Layer.ts"
+import { type Guarded, Policy } from "../../../packages/core/src/recovery/policy.ts"
 import type { Decision } from "../../../packages/core/src/recovery/Node.ts"
 import { busy } from "../../_support/dialogue.ts"
+
+const rowOf = (verdict: Row["verdict"]): Row => ({
+  key: "Busy",
+  verdict,
+  seen: busy(),
+  about: { failingBatches: 0, failuresInARow: 0 },
+  admits: () => true
+})
 
 it.effect("at 10,000 attempts nothing runs again, and the end of the call names that cap [A210]", () =>
   Effect.gen(function* () {
@@ -18,23 +26,15 @@ it.effect("at 10,000 attempts nothing runs again, and the end of the call names 
       let fixes = 0
       const at = (attempts: number) => {
         const position: Recovery.Position = { version: 1, attempts, rounds: 0, startedAt: 0, wakeAt: 0, slots: [] }
-        const call = new Call(
-          {
-            row: (seen) => ({ key: "Busy", verdict, seen }),
-            about: () => ({ failingBatches: 0, failuresInARow: 0 }),
-            admits: () => true,
-            fix: () => Effect.sync(() => (fixes++, { type: "repaired" })),
-            observe: () => Effect.void,
-            left: () => undefined,
-            deadline: () => Infinity
-          },
-          clock,
-          0,
-          { position }
-        )
-        return Effect.map(call.decide(busy()), (step) => ({
+        const guarded: Guarded<never> = {
+          repairs: { fix: () => Effect.sync(() => (fixes++, { type: "repaired" })) },
+          bounds: unbounded,
+          observe: () => Effect.void
+        }
+        const policy = new Policy(guarded, clock, 0, { position })
+        return Effect.map(policy.decide(busy(), rowOf(verdict)), (step) => ({
           step,
-          verdicts: call.trace().trail.map(({ gaveUp, verdict }) => ({ verdict, gaveUp }))
+          verdicts: policy.trace().trail.map(({ gaveUp, verdict }) => ({ verdict, gaveUp }))
         }))
       }
       assert.deepStrictEqual(yield* at(9_999), {
@@ -42,7 +42,7 @@ it.effect("at 10,000 attempts nothing runs again, and the end of the call names 
         verdicts: [{ verdict: name, gaveUp: false }]
       })
       const { step, verdicts } = yield* at(10_000)
-      assert.deepInclude(step, { type: "exhausted", error: busy(), cap: "10000 attempts per call" })
+      assert.deepInclude(step, { type: "left", why: "exhausted", error: busy(), cap: "10000 attempts per call" })
       assert.deepStrictEqual(verdicts, [{ verdict: name, gaveUp: true }])
       assert.strictEqual(fixes, name === "fix" ? 1 : 0)
     }
@@ -54,18 +54,14 @@ it.effect("a decision tells what was left of the run's budget; outside of a run 
     const clock = yield* Clock.clockWith(Effect.succeed)
     const verdict = Recovery.rowsOf({ row: Recovery.rethrow }).get("row")
     assert(verdict !== undefined)
-    const decided = (left: ReturnType<Rules<never>["left"]>) => {
+    const decided = (left: ReturnType<Guarded<never>["bounds"]["left"]>) => {
       const told: Array<Decision> = []
-      const rules: Rules<never> = {
-        row: (seen) => ({ key: "Busy", verdict, seen }),
-        about: () => ({ failingBatches: 0, failuresInARow: 0 }),
-        admits: () => true,
-        fix: () => Effect.die("nothing is repaired"),
-        observe: (decision) => Effect.sync(() => void told.push(decision)),
-        left: () => left,
-        deadline: () => Infinity
+      const guarded: Guarded<never> = {
+        repairs: {},
+        bounds: { ...unbounded, left: () => left },
+        observe: (decision) => Effect.sync(() => void told.push(decision))
       }
-      return Effect.as(new Call(rules, clock, 0).decide(busy()), told)
+      return Effect.as(new Policy(guarded, clock, 0).decide(busy(), rowOf(verdict)), told)
     }
     const left = { turns: 3, toolCalls: 5 }
     assert.deepStrictEqual(
@@ -84,17 +80,13 @@ it.effect("where a call stands says how often its fixers ran, and nothing of row
     const standing = (row: Recovery.AnyVerdict) => {
       const verdict = Recovery.rowsOf({ row }).get("row")
       assert(verdict !== undefined)
-      const rules: Rules<never> = {
-        row: (seen) => ({ key: "Busy", verdict, seen }),
-        about: () => ({ failingBatches: 0, failuresInARow: 0 }),
-        admits: () => true,
-        fix: () => Effect.succeed({ type: "repaired" }),
-        observe: () => Effect.void,
-        left: () => undefined,
-        deadline: () => Infinity
+      const guarded: Guarded<never> = {
+        repairs: { fix: () => Effect.succeed({ type: "repaired" }) },
+        bounds: unbounded,
+        observe: () => Effect.void
       }
-      const call = new Call(rules, clock, 0)
-      return Effect.map(call.decide(busy()), () => call.position())
+      const policy = new Policy(guarded, clock, 0)
+      return Effect.map(policy.decide(busy(), rowOf(verdict)), () => policy.position())
     }
     const retried = yield* standing(Recovery.retry({ retries: 3 }))
     assert.deepStrictEqual(retried.slots, [])

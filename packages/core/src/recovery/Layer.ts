@@ -1,0 +1,179 @@
+/** What the driver guards: what differs from layer to layer, and the words that a layer and the driver share. */
+import * as Cause from "effect/Cause"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as ErrorCause from "../data/ErrorCause.ts"
+import type { Severity } from "../errors/ToolError.ts"
+import type { Left } from "../errors/Trail.ts"
+import type {
+  Afterwards,
+  Compact,
+  Compacted,
+  Decision,
+  FailureContext,
+  Fix,
+  Fixed,
+  FixRound,
+  Node,
+  Renderer,
+  Retry,
+  Rows
+} from "./Node.ts"
+import type { Position, Seen } from "./Position.ts"
+
+/** One layer. `End` has the endings that its tables admit. */
+export interface Layer<A, B, E, R, End = Ends<A, B, E, R>> {
+  /** One attempt, counted from 1. `progress` is that of the whole call. */
+  readonly attempt: (attempt: number, progress: Progress) => Effect.Effect<A, unknown, R>
+  /** The row that guards a failure; without one, the failure leaves. */
+  readonly row: (error: unknown) => Row | undefined
+  /** How what the next attempt gets is changed; a rung that needs another way than these gives up. */
+  readonly repairs: Repairs<R>
+  /** The time and the budget of the run around it. */
+  readonly bounds: Bounds
+  /** Hears each decision. */
+  readonly observe: (decision: Decision) => Effect.Effect<void>
+  /** What the endings mean. */
+  readonly end: End
+}
+
+/** The row of a table that guards a failure, and what its callbacks see. */
+export interface Row {
+  /** Names the row within its table and level: its counts are kept under this name. */
+  readonly key: string
+  readonly verdict: Node
+  /** The failure as the callbacks and schedules of the row see it. */
+  readonly seen: unknown
+  /** The part of the context that the driver does not know. */
+  readonly about: About
+  /** Whether a rung that runs something again may do so after this failure. */
+  readonly admits: (rung: Retry | Fix) => boolean
+}
+
+export type About = Omit<FailureContext, "attempt" | "previous" | "elapsed">
+
+/** Outside of tools there are no earlier calls. */
+const nothing: About = { failingBatches: 0, failuresInARow: 0 }
+
+export interface Repairs<R> {
+  readonly fix?: (rung: Fix, seen: unknown, round: FixRound) => Effect.Effect<Fixed, never, R>
+  readonly compact?: (rung: Compact, error: unknown) => Effect.Effect<Compacted, never, R>
+  /** Shared by all tables that one model call passes: they shorten its conversation together. */
+  readonly compactions?: Compactions
+}
+
+/** How often a conversation was shortened. */
+export interface Compactions {
+  made: number
+}
+
+export interface Bounds {
+  /** What is left of the run's budget; `undefined` outside of a run. */
+  readonly left: () => Left | undefined
+  /** The instant that no wait may pass. */
+  readonly deadline: () => number
+  /** In the place of a sleep, before another attempt. */
+  readonly wait: (delay: Duration.Duration) => Effect.Effect<void>
+  /** What is kept of a failure that a schedule has seen; only where a position is asked for. */
+  readonly keep?: ((error: unknown) => Seen) | undefined
+  /** Hears where the policy stands, before each wait. */
+  readonly onWait?: ((position: Position) => Effect.Effect<void>) | undefined
+}
+
+/** Outside of a run, nothing is bounded. */
+export const unbounded: Bounds = { left: () => undefined, deadline: () => Infinity, wait: Effect.sleep }
+
+/** An answer of a table in the place of a result. */
+export interface Answered {
+  readonly type: "answered"
+  readonly value: unknown
+  readonly by: string
+}
+
+/**
+ * A failure that leaves. `exhausted`: the last rung gave up; `cap` names the bound that stopped it before its own counts did, and
+ * `isLate` says that the next wait would have passed the deadline. `rethrown`: there is no row, or its verdict is `rethrow`.
+ * `failed`: a handler, a schedule or a fixer failed for good; its own error leaves.
+ */
+export interface Leaves {
+  readonly type: "left"
+  readonly why: "exhausted" | "rethrown" | "failed"
+  readonly error: unknown
+  readonly cap?: string | undefined
+  readonly isLate?: boolean | undefined
+}
+
+/** Endings that only a tool call has: its model hears of them, or its run ends. */
+interface Spoken {
+  readonly told: {
+    readonly type: "told"
+    readonly render: Renderer | undefined
+    readonly afterwards: Afterwards | undefined
+    readonly error: unknown
+    readonly seen: unknown
+    readonly context: FailureContext
+  }
+  readonly escalated: {
+    readonly type: "escalated"
+    readonly reason: unknown
+    readonly severity: Severity
+    readonly by: string
+    readonly error: unknown
+  }
+  readonly raised: { readonly type: "raised"; readonly error: unknown }
+}
+
+/** What every table may end with. */
+export interface Ends<A, B, E, R> {
+  readonly succeeded: (value: A, trace: Trace) => Effect.Effect<B, E, R>
+  readonly answered: (ending: Answered, trace: Trace) => Effect.Effect<B, E, R>
+  readonly left: (ending: Leaves, trace: Trace) => Effect.Effect<B, E, R>
+}
+
+/** What tables of tools may end with besides. */
+export type Says<B, E, R> = {
+  readonly [K in keyof Spoken]: (ending: Spoken[K], trace: Trace) => Effect.Effect<B, E, R>
+}
+
+/** What a call has seen so far. */
+export interface Trace {
+  readonly attempts: number
+  /** Every error on the way, those of fixers included, oldest first. */
+  readonly failures: ReadonlyArray<unknown>
+  readonly trail: ReadonlyArray<Decision>
+}
+
+/** What can be asked of a call while it lasts. */
+export interface Progress {
+  readonly trace: () => Trace
+  readonly position: () => Position
+}
+
+/** Where a call goes on, and what is known of the part that came before. */
+export interface Origin {
+  readonly position: Position
+  readonly failures?: ReadonlyArray<unknown>
+  readonly trail?: ReadonlyArray<Decision>
+}
+
+/**
+ * What is left of a cause that no table may see. Interruption always wins: a typed failure beside it is dropped. Beside
+ * a defect it becomes one, as in `Effect.retry`. An empty cause has no failure to look up.
+ */
+export const untouchable = (cause: Cause.Cause<unknown>): Cause.Cause<never> | undefined => {
+  if (Cause.hasInterrupts(cause)) {
+    return Cause.fromReasons(cause.reasons.filter((reason) => !Cause.isFailReason(reason)))
+  }
+  if (!Cause.hasDies(cause)) return cause.reasons.length === 0 ? Cause.empty : undefined
+  return Cause.fromReasons(
+    cause.reasons.map((reason) => (Cause.isFailReason(reason) ? Cause.makeDieReason(reason.error) : reason))
+  )
+}
+
+/** The row of a single table: the exact tag, else `orElse`. */
+export const rowOf = (rows: Rows, error: unknown, admits: Row["admits"] = () => true): Row | undefined => {
+  const tag = ErrorCause.tagOf(error)
+  const key = rows.has(tag) ? tag : "orElse"
+  const verdict = rows.get(key)
+  return verdict === undefined ? undefined : { key, verdict, seen: error, about: nothing, admits }
+}

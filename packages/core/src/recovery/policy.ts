@@ -1,0 +1,362 @@
+/** What a table decides about the failures of one call, failure by failure, and the counts that it keeps meanwhile. */
+import * as Cause from "effect/Cause"
+import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Pull from "effect/Pull"
+import * as Schedule from "effect/Schedule"
+import { tagOf } from "../data/ErrorCause.ts"
+import * as Returned from "../data/Returned.ts"
+import { hintFrom, hintOf } from "./Backoff.ts"
+import { maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts"
+import {
+  type Answered,
+  type Bounds,
+  type Compactions,
+  type Leaves,
+  type Origin,
+  type Progress,
+  type Repairs,
+  type Row,
+  type Says,
+  type Trace,
+  untouchable
+} from "./Layer.ts"
+import type { Compact, Decision, FailureContext, Fix, Ladder, Node, RespondWith, Retry } from "./Node.ts"
+import type { Position } from "./Position.ts"
+import { Latest } from "./RetryBudget.ts"
+
+type Spoken = Says<unknown, unknown, unknown>
+
+/** How a table ends a failure. */
+export type Ending = Answered | Leaves | Parameters<Spoken[keyof Spoken]>[0]
+
+export type Step = Ending | { readonly type: "again" }
+
+const again: Step = { type: "again" }
+
+/** What a policy has to know of the layer that it is for. */
+export interface Guarded<R> {
+  readonly repairs: Repairs<R>
+  readonly bounds: Bounds
+  readonly observe: (decision: Decision) => Effect.Effect<void>
+}
+
+/** A failure at a place of the table: in its row, under the rungs that were reached on the way down from it. */
+interface Failure {
+  readonly error: unknown
+  readonly row: Row
+  readonly rungs: ReadonlyArray<number>
+}
+
+type Kept = Position["slots"][number]
+
+/** What is counted at a place of the table. */
+interface Slot extends Omit<Kept, "count" | "steps"> {
+  /** Fixer runs, or the rung that was reached. */
+  count: number
+  /** The schedule, once its first failure has come. */
+  stepper: Stepper | undefined
+  /** Its steps, where a position is asked for. */
+  steps: Kept["steps"]
+}
+
+/** A schedule at work: gives the next wait, or nothing when it is done. */
+type Stepper = (now: number, seen: unknown) => Pull.Pull<readonly [unknown, Duration.Duration], unknown, unknown>
+
+/** Counts, schedules and errors of one call. */
+export class Policy<R> implements Progress {
+  readonly #layer: Guarded<R>
+  readonly #clock: Clock.Clock
+  readonly #start: number
+  readonly #failures: Array<unknown>
+  readonly #trail: Array<Decision>
+  readonly #slots = new Map<string, Slot>()
+  readonly #compactions: Compactions
+  #attempts: number
+  #rounds: number
+  /** Where the failure that is being decided about stands among all. */
+  #present = 0
+
+  constructor(layer: Guarded<R>, clock: Clock.Clock, start: number, from?: Origin) {
+    this.#layer = layer
+    this.#compactions = layer.repairs.compactions ?? { made: 0 }
+    this.#clock = clock
+    this.#start = start
+    const { failures = [], position, trail = [] } = from ?? {}
+    this.#failures = [...failures]
+    this.#trail = [...trail]
+    this.#attempts = position?.attempts ?? 0
+    this.#rounds = position?.rounds ?? 0
+    for (const { count, kind, row, rungs, steps } of position?.slots ?? []) {
+      Object.assign(this.#slot(kind, row, rungs), { count, steps })
+    }
+  }
+
+  trace(): Trace {
+    return { attempts: this.#attempts, failures: this.#failures, trail: this.#trail }
+  }
+
+  next(): number {
+    return ++this.#attempts
+  }
+
+  /** Where the policy stands now, with so long to wait. */
+  position(delay = Duration.zero): Position {
+    return {
+      version: 1,
+      attempts: this.#attempts,
+      rounds: this.#rounds,
+      startedAt: this.#start,
+      wakeAt: this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay),
+      slots: Array.from(this.#slots.values()).flatMap(({ count, kind, row, rungs, steps }) =>
+        count === 0 && steps.length === 0 ? [] : [{ row, rungs, kind, count, steps }]
+      )
+    }
+  }
+
+  decide(error: unknown, row: Row | undefined): Effect.Effect<Step, never, R> {
+    this.#present = this.#failures.push(error) - 1
+    return row === undefined
+      ? Effect.succeed({ type: "left", why: "rethrown", error })
+      : this.#follow(row.verdict, { error, row, rungs: [] })
+  }
+
+  #follow(node: Node, failure: Failure): Effect.Effect<Step, never, R> {
+    const { error } = failure
+    const { seen } = failure.row
+    switch (node.kind) {
+      case "ladder":
+        return this.#climb(node, failure)
+      case "when":
+        return Effect.suspend(() => {
+          const chosen = node.choose(seen, this.#context(failure))
+          return node.among?.includes(chosen) === false
+            ? Effect.die(new TypeError("Recovery.when: it chose a verdict that is not among those that it named"))
+            : this.#follow(chosen, failure)
+        })
+      case "retry":
+        return this.#retry(node, failure)
+      case "fix":
+        return this.#fix(node, failure)
+      case "compact":
+        return this.#compact(node, failure)
+      case "tell": {
+        const { afterwards, render } = node
+        return this.#ended(node.kind, failure, {
+          type: "told",
+          render,
+          afterwards,
+          error,
+          seen,
+          context: this.#context(failure)
+        })
+      }
+      case "escalate":
+        return this.#ended(node.kind, failure, {
+          type: "escalated",
+          reason: error,
+          severity: node.severity,
+          by: "escalate",
+          error
+        })
+      case "raise":
+        return this.#ended(node.kind, failure, { type: "raised", error })
+      case "rethrow":
+        return this.#ended(node.kind, failure, { type: "left", why: "rethrown", error })
+      case "respondWith":
+        return this.#then(
+          node.kind,
+          failure,
+          Effect.matchCauseEffect(answerOf(node, failure), {
+            onSuccess: (value) => Effect.succeed<Step>({ type: "answered", value, by: "respondWith" }),
+            onFailure: broken
+          })
+        )
+    }
+  }
+
+  /** Goes on with the rung that was reached; one that gave up is never asked again. */
+  #climb(ladder: Ladder, failure: Failure): Effect.Effect<Step, never, R> {
+    const slot = this.#slotOf("ladder", failure)
+    const reached = slot.count
+    const rung = ladder.rungs[reached]
+    if (rung === undefined) return Effect.succeed({ type: "left", why: "exhausted", error: failure.error })
+    const below = { ...failure, rungs: [...failure.rungs, reached] }
+    return Effect.flatMap(this.#follow(rung, below), (step) => {
+      const isUsedUp = step.type === "left" && step.why === "exhausted"
+      if (!isUsedUp || reached === ladder.rungs.length - 1) return Effect.succeed(step)
+      slot.count = reached + 1
+      return this.#climb(ladder, failure)
+    })
+  }
+
+  #retry(node: Retry, failure: Failure): Effect.Effect<Step, never, R> {
+    if (!failure.row.admits(node)) return this.#gaveUp(node, failure)
+    if (this.#attempts >= maxAttemptsPerCall) return this.#gaveUp(node, failure, attemptCap)
+    const slot = this.#slotOf("retry", failure)
+    const stepper = slot.stepper === undefined ? begun(node, slot) : Effect.succeed(slot.stepper)
+    return Effect.flatMap(stepper, (stepper) => this.#step(stepper, slot, node, failure))
+  }
+
+  #step(stepper: Stepper, slot: Slot, node: Retry, failure: Failure): Effect.Effect<Step, never, R> {
+    const { bounds } = this.#layer
+    const { seen } = failure.row
+    const at = this.#clock.currentTimeMillisUnsafe()
+    const deadline = bounds.deadline()
+    const kept = bounds.keep?.(seen)
+    if (kept !== undefined) slot.steps = [...slot.steps, { at, seen: kept }]
+    // what the run has no time for is not made
+    return Pull.matchEffect(Effect.provideService(stepper(at, seen), Latest, deadline), {
+      onSuccess: ([, delay]) => {
+        if (this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay) > deadline) {
+          return this.#gaveUp(node, failure, undefined, true)
+        }
+        const position = Effect.suspend(() => bounds.onWait?.(this.position(delay)) ?? Effect.void)
+        const waited = Effect.suspend(() => (Duration.isZero(delay) ? Effect.void : bounds.wait(delay)))
+        return this.#then(node.kind, failure, Effect.as(Effect.andThen(position, waited), again), { delay })
+      },
+      onDone: () => this.#gaveUp(node, failure),
+      onFailure: broken
+    })
+  }
+
+  #compact(node: Compact, failure: Failure): Effect.Effect<Step, never, R> {
+    const { compact } = this.#layer.repairs
+    const isCapped = this.#compactions.made >= maxCompactions || this.#attempts >= maxAttemptsPerCall
+    if (compact === undefined || isCapped) return this.#gaveUp(node, failure)
+    return Effect.flatMap(compact(node, failure.error), (compacted): Effect.Effect<Step> => {
+      switch (compacted.type) {
+        case "shorter":
+          this.#compactions.made++
+          return this.#then(node.kind, failure, Effect.succeed(again))
+        case "fatal":
+          return Effect.succeed({ type: "left", why: "failed", error: compacted.error })
+        case "gave up":
+          if ("error" in compacted) this.#failures.push(compacted.error)
+          return this.#gaveUp(node, failure)
+      }
+    })
+  }
+
+  #fix(node: Fix, failure: Failure): Effect.Effect<Step, never, R> {
+    return this.#layer.repairs.fix !== undefined && failure.row.admits(node)
+      ? this.#fixNext(node, this.#layer.repairs.fix, failure)
+      : this.#gaveUp(node, failure)
+  }
+
+  #fixNext(node: Fix, fix: NonNullable<Repairs<R>["fix"]>, failure: Failure): Effect.Effect<Step, never, R> {
+    const slot = this.#slotOf("fix", failure)
+    const run = slot.count + 1
+    if (run > node.maxRuns) return this.#gaveUp(node, failure)
+    if (this.#attempts >= maxAttemptsPerCall) return this.#gaveUp(node, failure, attemptCap)
+    if (this.#rounds >= maxRepairRounds) {
+      return this.#gaveUp(node, failure, `${maxRepairRounds} repair rounds per call`)
+    }
+    slot.count = run
+    this.#rounds++
+    const { error, row } = failure
+    const round = { run, maxRuns: node.maxRuns, context: this.#context(failure) }
+    const fixed = Effect.flatMap(
+      Effect.suspend(() => fix(node, row.seen, round)),
+      (fixed): Effect.Effect<Step, never, R> => {
+        switch (fixed.type) {
+          case "repaired":
+            return Effect.succeed(again)
+          case "answered":
+            return Effect.succeed({ type: "answered", value: fixed.value, by: "fix" })
+          case "escalated":
+            return Effect.succeed({ ...fixed, by: "fix", error })
+          case "fatal":
+            return Effect.succeed({ type: "left", why: "failed", error: fixed.error })
+          case "skipped":
+            return this.#gaveUp(node, failure)
+          case "failed": {
+            this.#failures.push(fixed.error)
+            const { next } = fixed
+            const unfixed = "next" in fixed ? { ...failure, error: next, row: { ...row, seen: next } } : failure
+            return this.#fixNext(node, fix, unfixed)
+          }
+        }
+      }
+    )
+    return this.#then(node.kind, failure, fixed)
+  }
+
+  #ended(verdict: Decision["verdict"], failure: Failure, ending: Ending): Effect.Effect<Step> {
+    return this.#then(verdict, failure, Effect.succeed(ending))
+  }
+
+  #gaveUp({ kind }: Retry | Fix | Compact, { error, ...failure }: Failure, cap?: string, isLate?: boolean) {
+    const ending: Leaves = { type: "left", why: "exhausted", error, cap, isLate }
+    return this.#then(kind, { error, ...failure }, Effect.succeed<Step>(ending), { gaveUp: true })
+  }
+
+  /** Notes a decision, and goes on. */
+  #then<A, E, R2>(
+    verdict: Decision["verdict"],
+    { error, rungs }: Failure,
+    next: Effect.Effect<A, E, R2>,
+    { delay = Duration.zero, gaveUp = false }: Partial<Pick<Decision, "delay" | "gaveUp">> = {}
+  ): Effect.Effect<A, E, R2> {
+    const hint = hintOf(error)
+    const left = this.#layer.bounds.left()
+    const decision: Decision = {
+      tag: tagOf(error),
+      verdict,
+      gaveUp,
+      rung: rungs.at(-1) ?? 0,
+      attempt: this.#attempts,
+      delay,
+      error,
+      ...(left === undefined ? {} : { left }),
+      ...(hint === undefined ? {} : { hint: Duration.millis(hint), hintFrom: tagOf(hintFrom(error)) })
+    }
+    this.#trail.push(decision)
+    return Effect.andThen(this.#layer.observe(decision), next)
+  }
+
+  #context({ row }: Failure): FailureContext {
+    return {
+      ...row.about,
+      attempt: this.#attempts,
+      previous: this.#failures.filter((_, index) => index !== this.#present),
+      elapsed: Duration.millis(this.#clock.currentTimeMillisUnsafe() - this.#start)
+    }
+  }
+
+  #slotOf(kind: Kept["kind"], { row, rungs }: Failure): Slot {
+    return this.#slot(kind, row.key, rungs)
+  }
+
+  #slot(kind: Kept["kind"], row: string, rungs: ReadonlyArray<number>): Slot {
+    const key = JSON.stringify([kind, row, rungs])
+    const known = this.#slots.get(key)
+    if (known !== undefined) return known
+    const slot: Slot = { row, rungs, kind, count: 0, stepper: undefined, steps: [] }
+    this.#slots.set(key, slot)
+    return slot
+  }
+}
+
+const attemptCap = `${maxAttemptsPerCall} attempts per call`
+
+/** The schedule of a slot starts with the first failure that reaches it, and serves the slot from then on. */
+const begun = (node: Retry, slot: Slot): Effect.Effect<Stepper> =>
+  Effect.flatMap(Schedule.toStep(node.schedule), (stepper) => {
+    slot.stepper = stepper
+    // what ended it before the restart would have ended the call, and what was withdrawn is withdrawn
+    // Mutants `{}`, `false` survive: `Effect.as` drops the value of the loop
+    const again = Effect.forEach(slot.steps, ({ at, seen }) => Effect.exit(stepper(at, seen)), { discard: true })
+    return Effect.as(Effect.provideService(again, Latest, -Infinity), stepper)
+  })
+
+const answerOf = ({ answer }: RespondWith, { error, row }: Failure): Effect.Effect<unknown, unknown> =>
+  Effect.suspend(() => Returned.effect(answer(row.seen), "The function of Recovery.respondWith for", tagOf(error)))
+
+/** What a user hung into the table has failed: its failure leaves unwrapped, its defects and interruptions pass. */
+const broken = (cause: Cause.Cause<unknown>): Effect.Effect<Step> => {
+  const passing = untouchable(cause)
+  if (passing !== undefined) return Effect.failCause(passing)
+  return Effect.succeed({ type: "left", why: "failed", error: Cause.squash(cause) })
+}

@@ -1,0 +1,209 @@
+/** One attempt of a tool call: its arguments are decoded, they pass the gates, and the tool runs. */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import { canonical } from "../data/Digest.ts"
+import * as Message from "../data/Message.ts"
+import { ToolDeniedError } from "../errors/ToolError.ts"
+import type * as AgentEvent from "../event/AgentEvent.ts"
+import * as RunContext from "../event/RunContext.ts"
+import type { Fix } from "../recovery/Node.ts"
+import * as Call from "./call.ts"
+import {
+  type Admitted,
+  admitted,
+  cleared,
+  type Decoded,
+  decoded,
+  failed,
+  over,
+  type Raw,
+  repaired,
+  running,
+  type ToolCall,
+  unread,
+  waiting
+} from "./callState.ts"
+import * as Gates from "./gates.ts"
+import * as Nesting from "./nesting.ts"
+import * as ToolRun from "./run.ts"
+import { checkpointOf } from "./standing.ts"
+import type { ApprovalGate, CallAtGate, ToolContext } from "./ToolDefinition.ts"
+
+type Attempt = Effect.Effect<unknown, unknown>
+
+/** Goes on where the call is: what has passed the gates runs again at once. */
+export const attempt = (self: ToolCall, attempt: number): Attempt =>
+  Effect.tapError(next(self), (error) =>
+    // what is over without its tables, or waits, has not failed
+    self.state.type === "Over" || error instanceof Nesting.Waits
+      ? Effect.void
+      : emit(self, () => ({ type: "tool-failed", attempt, error }))
+  )
+
+const next = (self: ToolCall): Attempt => {
+  const { state } = self
+  switch (state.type) {
+    case "Raw":
+      return decode(self, state)
+    case "Decoded":
+      return pass(self, state)
+    default:
+      return start(self, admitted(state))
+  }
+}
+
+const decode = (self: ToolCall, state: Raw): Attempt => {
+  const oversized = oversizedOf(self, state)
+  if (oversized !== undefined) return deny(self, oversized)
+  const read = Call.decode(self.entry.tool, { ...self.site.call, arguments: state.args })
+  if (Result.isFailure(read)) return Effect.fail(read.failure)
+  const now = decoded(state, read.success)
+  self.state = now
+  return Effect.andThen(
+    emitChanges(self, read.success),
+    Effect.suspend(() => ask(self, now))
+  )
+}
+
+/** Arguments that were repaired or edited pass the gates as those of the model do. */
+const pass = (self: ToolCall, state: Decoded): Attempt => {
+  const oversized = oversizedOf(self, state)
+  return oversized === undefined ? ask(self, state) : deny(self, oversized)
+}
+
+const oversizedOf = ({ entry, gates, site }: ToolCall, { args }: Raw | Decoded) =>
+  Gates.oversized(gates, entry.tool.name, site.call.id, args, args !== site.call.arguments)
+
+/** Asks the policies, then the approver. */
+const ask = (self: ToolCall, state: Decoded): Attempt => {
+  const { entry, gates, site } = self
+  const { approval, name: tool, sideEffects } = entry.tool
+  const gate = approval ?? site.resumed?.asked(site.key)?.gate
+  const approved = Effect.suspend(() =>
+    gate === undefined ? start(self, admitted(state)) : approve(self, state, gate)
+  )
+  if (gates.policies.length === 0) return approved
+  const { agent, depth } = site.run
+  const call = { agent, tool, callId: site.call.id, arguments: state.args, sideEffects, depth }
+  return Effect.flatMap(Gates.denied(gates, call, state.decoded), (denial) =>
+    denial === undefined ? approved : deny(self, denial)
+  )
+}
+
+const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt => {
+  const { entry, site } = self
+  const { call, isSuspendable, key, resumed, run } = site
+  const { decoded } = state
+  const atGate: CallAtGate = {
+    tool: entry.tool,
+    callId: call.id,
+    key,
+    written: call.arguments,
+    json: decoded.json,
+    params: () => decoded.params(),
+    run,
+    isSuspendable,
+    edited: state.edited,
+    asked: resumed?.asked(key)?.request,
+    decided: resumed?.decided,
+    waiting: (decided) => wait(self, state, decided)
+  }
+  return Effect.flatMap(gate.pass(atGate), (passed) => {
+    if ("open" in passed) {
+      // the run waits for a decision elsewhere: this call is neither settled nor failed
+      const pending = { requests: [passed.open], standing: checkpointOf(self, state.runs) }
+      self.state = over(state, { type: "waits", pending })
+      return Effect.fail(passed.open)
+    }
+    const { decision } = passed
+    // everything but an approval refuses, also a value of another type: JSON that was not decoded
+    if (decision.type !== "approve") {
+      return deny(self, ToolDeniedError.of(entry.tool.name, call.id, String(decision.reason)))
+    }
+    return decision.arguments === undefined ? start(self, admitted(state)) : edit(self, state, decision.arguments)
+  })
+}
+
+/** Should the run end during the wait for a decision, it is known that nothing has run. */
+const wait = <A>(self: ToolCall, state: Decoded, decided: Effect.Effect<A>): Effect.Effect<A> =>
+  Effect.suspend(() => {
+    const { slot } = self.site
+    self.state = waiting(state)
+    if (state.runs === 0) slot.mark(Message.unapproved)
+    return Effect.map(decided, (decision) => {
+      self.state = state
+      if (state.runs === 0) slot.mark(undefined)
+      return decision
+    })
+  })
+
+/** Arguments that the approver has edited pass every gate again, but for the approval. */
+const edit = (self: ToolCall, state: Decoded, args: Schema.Json): Attempt => {
+  const read = Call.decode(self.entry.tool, { ...self.site.call, arguments: args })
+  if (Result.isFailure(read)) {
+    self.state = unread(state, args)
+    return Effect.fail(read.failure)
+  }
+  const now = repaired(state, args, read.success, canonical(read.success.json))
+  self.state = now
+  return pass(self, now)
+}
+
+/** Denied is denied: no row is asked. */
+const deny = (self: ToolCall, error: ToolDeniedError): Attempt => {
+  self.state = over(self.state, { type: "denied", error })
+  return Effect.fail(error)
+}
+
+const start = (self: ToolCall, state: Admitted): Attempt => {
+  const { entry, site } = self
+  const { call, key, place, run } = site
+  const context: ToolContext = {
+    attempt: state.runs + 1,
+    callId: call.id,
+    idempotencyKey: key,
+    agent: run.agent,
+    progress: (data) => emit(self, () => ({ type: "tool-progress", data }))
+  }
+  if (place !== undefined) Nesting.offer(context, place.nesting(state.nested?.snapshot, state.args))
+  self.state = running(state, context)
+  const onCleared = () => {
+    self.state = cleared(running(state, context))
+  }
+  const ran = Effect.suspend(() => ToolRun.run(entry.tool, state.decoded, context, onCleared))
+  return entry.tool.sideEffects === "unsafe" ? watch(self, ran) : ran
+}
+
+/** Once an unsafe tool has started, nothing but its own end, or a look at what it did, tells whether it took effect. */
+const watch = (self: ToolCall, ran: Attempt): Attempt =>
+  Effect.suspend(() => {
+    const { slot } = self.site
+    slot.mark(Message.unknown)
+    return Effect.onExit(ran, (exit) => {
+      if (Exit.isSuccess(exit) || Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause)) return Effect.void
+      self.state = failed(self.state, ToolRun.isOpen(Cause.squash(exit.cause)))
+      if (!self.state.isOpen) slot.mark(undefined)
+      return Effect.void
+    })
+  })
+
+/** Takes a fixer's answer as the new arguments; gives the error of one that does not decode. */
+export const accept = (self: ToolCall, rung: Fix, answer: string): Effect.Effect<unknown> => {
+  const read = Call.decode(self.entry.tool, { ...self.site.call, arguments: answer })
+  if (Result.isFailure(read)) {
+    self.state = { ...self.state, draft: { rung, text: answer } }
+    return Effect.succeed(read.failure)
+  }
+  self.state = repaired(self.state, answer, read.success)
+  return Effect.as(emitChanges(self, read.success), undefined)
+}
+
+const emitChanges = (self: ToolCall, { changes }: Call.Decoded): Effect.Effect<void> =>
+  // Mutants `{}`, `false` survive: all callers drop the value of the loop
+  Effect.forEach(changes, (change) => emit(self, () => ({ type: "arguments-coerced", change })), { discard: true })
+
+export const emit = ({ site: { call, run } }: ToolCall, make: () => AgentEvent.OfOneCall): Effect.Effect<void> =>
+  RunContext.emit(run, () => ({ ...make(), callId: call.id, tool: call.name }))

@@ -1,0 +1,160 @@
+/** The states of a tool call on its way to its settlement: each has what is known in it. */
+import type * as Message from "../data/Message.ts"
+import type { ToolDeniedError } from "../errors/ToolError.ts"
+import type { Nested, Standing } from "../event/Snapshot.ts"
+import type { Progress } from "../recovery/Layer.ts"
+import type { Fix } from "../recovery/Node.ts"
+import type * as Call from "./call.ts"
+import type { CallSite } from "./CallSite.ts"
+import type { Entry } from "./entry.ts"
+import type { Gates } from "./gates.ts"
+import type { Pending } from "./outcome.ts"
+import type { Unverifiable } from "./run.ts"
+import type { ToolContext } from "./ToolDefinition.ts"
+
+/** What every state knows. */
+interface Known {
+  /** The arguments as they are now: the model's, or those of the last repair or edit. */
+  readonly args: Message.ToolCall["arguments"]
+  /** How often the tool itself has run: arguments that do not decode are no run of it. */
+  readonly runs: number
+  /** Whether an earlier run was cut off after its start: it may have taken effect. */
+  readonly isOpen: boolean
+  /** The arguments that the approver has edited, as canonical JSON: they need no further approval. */
+  readonly edited?: string | undefined
+  /** The last answer of a fixer if it did not decode: what this very fixer reads next. The arguments stay. */
+  readonly draft?: { readonly rung: Fix; readonly text: string } | undefined
+}
+
+/** The arguments have not decoded yet. */
+export interface Raw extends Known {
+  readonly type: "Raw"
+}
+
+/** The arguments have not passed the gates yet. */
+export interface Decoded extends Known {
+  readonly type: "Decoded"
+  readonly decoded: Call.Decoded
+}
+
+/** The arguments have passed the gates: a mere retry asks them no further. */
+export interface Admitted extends Known {
+  readonly type: "Admitted"
+  /** Absent where the arguments of a sub-agent that goes on no longer decode. */
+  readonly decoded: Call.Decoded | undefined
+  /** Whether it was looked up, after the last run, that the tool has not taken effect. */
+  readonly isCleared: boolean
+  /** Where its sub-agent was suspended, until that has gone on. */
+  readonly nested?: Nested | undefined
+}
+
+/** The tool runs; or its run was stopped, and has not ended by itself. */
+export interface Running extends Omit<Admitted, "type" | "nested"> {
+  readonly type: "Running"
+  readonly context: ToolContext
+}
+
+/** A decision about the call is not there yet. */
+export interface Waiting extends Omit<Decoded, "type"> {
+  readonly type: "Waiting"
+}
+
+/** The call has ended without its tables: no row gets its failure. */
+export interface Over extends Known {
+  readonly type: "Over"
+  readonly decoded: Call.Decoded | undefined
+  readonly why: Why
+}
+
+/** Why a call is over without its tables. */
+export type Why =
+  | { readonly type: "denied"; readonly error: ToolDeniedError }
+  /** It waits for a decision, or its sub-agent does: it is not settled. */
+  | { readonly type: "waits"; readonly pending: Pending }
+  /** A limit of its run, or of one above, was reached below it. */
+  | { readonly type: "cut"; readonly error: unknown }
+  | { readonly type: "unverifiable"; readonly error: Unverifiable }
+
+export type CallState = Raw | Decoded | Admitted | Running | Waiting | Over
+
+/** One call at work. Its state is all of it that changes. */
+export interface ToolCall {
+  readonly entry: Entry
+  readonly gates: Gates
+  readonly site: CallSite
+  state: CallState
+  /** Once the first attempt has begun. */
+  progress: Progress | undefined
+}
+
+/** The state in which a call begins, or goes on. What was decided on goes on, not what the model wrote before it was repaired. */
+export const beginning = (
+  args: Message.ToolCall["arguments"],
+  standing: Pick<Standing, "runs" | "isOpen"> | undefined
+): Raw => ({ type: "Raw", args, runs: standing?.runs ?? 0, isOpen: standing?.isOpen ?? false })
+
+export const decodedOf = (state: CallState): Call.Decoded | undefined =>
+  state.type === "Raw" ? undefined : state.decoded
+
+const known = ({ args, draft, edited, isOpen, runs }: CallState): Known => ({ args, runs, isOpen, edited, draft })
+
+export const decoded = (from: Raw, decoded: Call.Decoded): Decoded => ({ ...known(from), type: "Decoded", decoded })
+
+/** Other arguments, by an approver or a fixer, pass every gate again. */
+export const repaired = (
+  from: CallState,
+  args: Message.ToolCall["arguments"],
+  decoded: Call.Decoded,
+  edited = from.edited
+): Decoded => ({ ...known(from), type: "Decoded", args, decoded, edited, draft: undefined })
+
+/** Edited arguments that do not decode. */
+export const unread = (from: Decoded, args: Message.ToolCall["arguments"]): Raw => ({
+  ...known(from),
+  type: "Raw",
+  args
+})
+
+export const waiting = (from: Decoded): Waiting => ({ ...from, type: "Waiting" })
+
+/** What has passed the gates once may run again. */
+export const admitted = (from: Exclude<CallState, Raw>): Admitted =>
+  from.type === "Admitted"
+    ? from
+    : {
+        ...known(from),
+        type: "Admitted",
+        decoded: from.decoded,
+        isCleared: from.type === "Running" && from.isCleared
+      }
+
+/** A call whose sub-agent goes on has passed every gate before. */
+export const readmitted = (from: Raw, nested: Nested, decoded: Call.Decoded | undefined): Admitted => ({
+  ...from,
+  type: "Admitted",
+  decoded,
+  isCleared: false,
+  nested
+})
+
+export const running = (from: Admitted, context: ToolContext): Running => ({
+  ...known(from),
+  type: "Running",
+  decoded: from.decoded,
+  context,
+  runs: context.attempt,
+  isCleared: false
+})
+
+/** The run was stopped, and it was looked up that it had not taken effect. What is looked up holds for all runs before. */
+export const cleared = (from: Running): Running => ({ ...from, isCleared: true, isOpen: false })
+
+/** A run that has ended by itself, with a failure that may leave it open what it did. */
+export const failed = (from: CallState, isOpen: boolean): CallState => ({ ...from, isOpen: from.isOpen || isOpen })
+
+export const over = (from: CallState, why: Why): Over => ({
+  ...known(from),
+  type: "Over",
+  decoded: decodedOf(from),
+  why
+})
