@@ -2,6 +2,7 @@ import * as AgentEvent from "@kintsugi/core/AgentEvent"
 import { NetworkError, ServerError } from "@kintsugi/core/LlmError"
 import * as Message from "@kintsugi/core/Message"
 import { EscalationError } from "@kintsugi/core/ToolError"
+import type * as Trail from "@kintsugi/core/Trail"
 import * as Usage from "@kintsugi/core/Usage"
 import * as EventLog from "@kintsugi/examples/demo/eventLog"
 import * as Timeline from "@kintsugi/examples/demo/timeline"
@@ -121,6 +122,30 @@ describe("the timeline", () => {
   it("is coloured only when asked to be", () => {
     expect(draw([started, of(5, retry)])).not.toContain("\u001b[")
     expect(draw([started, of(5, retry)], true)).toContain("\u001b[33mtransport")
+  })
+})
+
+describe("what was decided", () => {
+  it("is put into words in its line: again with its wait, given up, or the verdict alone [P1366]", () => {
+    const decided = (verdict: Trail.VerdictKind, gaveUp: boolean) => ({
+      ...retry,
+      layer: "tool" as const,
+      verdict,
+      gaveUp
+    })
+    const lines = draw([
+      started,
+      of(5, retry),
+      of(6, { ...retry, gaveUp: true }),
+      of(7, decided("retry", true)),
+      of(8, decided("fix", true)),
+      of(9, decided("tell", false))
+    ])
+    expect(lines).toContain("send 1 failed (HTTP 503, busy) → retry: send 2 in 250ms")
+    expect(lines).toContain("→ retry gave up: it leaves the transport as ServerError")
+    expect(lines).toContain("onError: ServerError → retry gave up")
+    expect(lines).toContain("onError: ServerError → fix gave up")
+    expect(lines).toContain("onError: ServerError → tell\n")
   })
 })
 

@@ -182,7 +182,10 @@ it.run("its final error knows all that came before: errors, decisions, attempts 
 
 /** What a slot counts: the steps of a schedule move with the clock during a suspension. */
 const countOf = ({ count, kind, row, rungs, steps }: Recovery.Position["slots"][number]) => ({
-  ...{ row, rungs, kind, count },
+  row,
+  rungs,
+  kind,
+  count,
   steps: steps.map(({ seen }) => seen)
 })
 

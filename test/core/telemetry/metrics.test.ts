@@ -20,7 +20,7 @@ const lines = (snapshot: ReadonlyArray<Metric.Metric.Snapshot>): ReadonlyArray<s
 
 const usage = Usage.make({ inputTokens: 100, outputTokens: 20 })
 
-it.run("tokens, durations, costs and verdicts are counted, by the conventions [A1203]", (run) =>
+it.run("tokens, durations, costs and verdicts are counted, by the conventions [A1203 P1366]", (run) =>
   Effect.gen(function* () {
     const { tool } = scripted(
       "fetch",
@@ -32,7 +32,10 @@ it.run("tokens, durations, costs and verdicts are counted, by the conventions [A
       answers((request) => Effect.delay(batch("fetch").answer(request), "2 seconds")),
       answers(() => Effect.succeed(reply({ content: [{ type: "text", text: "done" }], usage, model: "scripted-2" })))
     )
-    const policy = { Busy: Recovery.retry({ retries: 1, initialBackoff: "10 millis" }), Gone: Recovery.tell() }
+    const policy = {
+      Busy: Recovery.retry({ retries: 1, initialBackoff: "10 millis" }),
+      Gone: Recovery.ladder(Recovery.retry({ retries: 0 }), Recovery.tell())
+    }
     const agent = Agent.make("worker", {
       budget: { prices: { "*": { input: 10, output: 100 } } },
       skills: [Skill.make("work", { description: "Works.", tools: [tool.pipe(Tool.onError(policy))] })]
@@ -58,6 +61,7 @@ it.run("tokens, durations, costs and verdicts are counted, by the conventions [A
       `kintsugi.cost {${asked}}: 0.0006`,
       "kintsugi.verdicts {code=Busy, gave_up=false, layer=tool, verdict=retry}: 1",
       "kintsugi.verdicts {code=Gone, gave_up=false, layer=tool, verdict=tell}: 1",
+      "kintsugi.verdicts {code=Gone, gave_up=true, layer=tool, verdict=retry}: 1",
       "kintsugi.verdicts {code=KINTSUGI-MODEL-OVERLOADED, gave_up=false, layer=model, verdict=retry}: 1"
     ]
     assert.deepStrictEqual(lines(yield* counted), expected)

@@ -13,7 +13,7 @@ const { call, calls, fails, make, replies, text } = ScriptedModel
 const asking = { description: "Asks another agent.", parameters: Schema.Struct({}), success: Schema.String }
 
 it.run(
-  "a run, its fixer and its sub-agent are one tree of spans, below the span that was current [A1203 A1204]",
+  "a run, its fixer and its sub-agent are one tree of spans, below the span that was current [A1203 A1204 P1366]",
   (run) =>
     Effect.gen(function* () {
       const { tool } = scripted("fetch", Effect.fail(busy()), Effect.fail(gone()), Effect.succeed("fine"))
@@ -72,8 +72,8 @@ it.run(
         ]
       )
       assert.deepStrictEqual(
-        notesOf(seen.named("invoke_agent worker"), "kintsugi.layer", "kintsugi.verdict", "kintsugi.code"),
-        ["kintsugi.verdict model retry KINTSUGI-MODEL-OVERLOADED"]
+        notesOf(seen.named("invoke_agent worker"), "kintsugi.layer", "kintsugi.verdict", "kintsugi.gave_up"),
+        ["kintsugi.verdict model retry false"]
       )
     })
 )
