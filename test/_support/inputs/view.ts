@@ -97,6 +97,7 @@ export const viewRecording: Table = {
   },
   "view/src/text/Words.ts": {
     clip: grows(texts, (text) => Short.clip(text, text.length)),
+    decided: grows(texts, (text) => Short.decided(text, true)),
     ...each(fixed, "duration", "moment", "count", "money")
   },
   "view/src/recording/ErrorWords.ts": {
@@ -105,7 +106,7 @@ export const viewRecording: Table = {
     errorLine: grows(texts, (message) => ErrorWords.errorLine({ _tag: message, message }))
   },
   "view/src/recording/Fields.ts": {
-    ...each(looksOnce, "fieldOf", "at", "textAt", "numberAt", "amountAt", "itemsAt"),
+    ...each(looksOnce, "fieldOf", "at", "textAt", "flagAt", "numberAt", "amountAt", "itemsAt"),
     asText: grows(values, Fields.asText)
   },
   "view/src/recording/Recording.ts": {
