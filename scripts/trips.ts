@@ -51,7 +51,9 @@ const print = (isFull: boolean): void => {
   for (const file of files) say(`  ${file}${again.includes(file) ? ", again" : ""}`)
   if (!isFull) return
   say("its steps")
-  for (const { file, from = "Effect", name } of steps) say(`  ${file}: ${name}, from ${from}`)
+  const lines = steps.map(({ file, from = "Effect", name }) => `  ${file}: ${name}, from ${from}`)
+  // a loop takes the same step many times
+  for (const [at, line] of lines.entries()) if (line !== lines[at - 1]) say(line)
 }
 
 if (process.argv.includes("--json")) say(JSON.stringify({ trips, way } satisfies Trips))
