@@ -88,19 +88,20 @@ const modelCall = (
   line: Line,
   run: RunContext.RunContext | undefined,
   { request }: Extract<Interception.Step, { readonly kind: "model call" }>,
-  // by their step, models give replies and fail with their errors, or with the end of the run's time
+  // by their step, models give replies and fail with their errors
   self: Effect.Effect<unknown, unknown>
 ): Effect.Effect<Message.Reply, unknown> => {
-  const asked = Effect.mapError(self as Effect.Effect<Message.Reply, LlmError.LlmError>, (error) =>
-    LlmError.isLlmError(error) ? error : ({ _tag: "OutOfTime" } as const)
+  const asked = Effect.catchDefect(self as Effect.Effect<Message.Reply, LlmError.LlmError>, (defect) =>
+    RunContext.isLimit(defect) ? Effect.fail({ _tag: "OutOfTime" } as const) : Effect.die(defect)
   )
   const name = named(line, run, "model")
   const asks = questionOf(run, request)
   const recorded = record(replay, { line, name, value: Message.Reply, error: ModelFailure, work: asked, asks })
-  return Effect.mapError(recorded, (error): unknown => {
-    const over = run?.meter.deadline
-    return error._tag === "OutOfTime" && over !== undefined ? over.late(over.ownDeadline) : error
-  })
+  return recorded.pipe(
+    Effect.catch((error): Effect.Effect<never, unknown> =>
+      error._tag === "OutOfTime" && run !== undefined ? RunContext.endOfTime(run) : Effect.fail(error)
+    )
+  )
 }
 
 /**

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Budget, Ledger, Usage } from "@kintsugi/core"
-import { Effect } from "effect"
-import { Meter, own, ownerAbove, type Warning } from "../../../packages/core/src/budget/Meter.ts"
+import { Cause, Effect, Exit } from "effect"
+import { end, Exceeded, Meter, type Warning } from "../../../packages/core/src/budget/Meter.ts"
 
 const meter = (
   limits: Budget.Limits,
@@ -131,11 +131,19 @@ it("what a reply without items costs is what its tokens cost [A904]", () => {
   assert.strictEqual(made.costOf("unknown", usage), undefined)
 })
 
-it("a limit belongs to a run or to one above it, never to another, and no other error does [A113]", () => {
-  const above = meter({})
-  const below = meter({}, { above })
-  const error = own(new Error("over"), above)
-  assert.strictEqual(ownerAbove(error, below), above)
-  assert.strictEqual(ownerAbove(error, meter({})), undefined)
-  for (const other of [undefined, null, "text", 5, {}]) assert.strictEqual(ownerAbove(other, below), undefined)
-})
+it.effect("the first limit that ends a run ends it and those below it, and no other run [P1308]", () =>
+  Effect.gen(function* () {
+    const above = meter({ maxTurns: 1 })
+    const below = meter({ maxTurns: 9 }, { above })
+    const beside = meter({})
+    const exceeded = new Exceeded(above, "maxTurns", 1, 1)
+    const exit = yield* Effect.exit(end(exceeded))
+    assert(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
+    assert.strictEqual(Cause.squash(exit.cause), exceeded)
+    yield* Effect.exit(end(new Exceeded(above, "maxTokens", 5, 6)))
+    assert.deepStrictEqual([above.ended, below.ended, beside.ended], [exceeded, exceeded, undefined])
+    const own = new Exceeded(below, "maxTurns", 9, 9)
+    yield* Effect.exit(end(own))
+    assert.deepStrictEqual([above.ended, below.ended], [exceeded, own])
+  })
+)

@@ -21,7 +21,7 @@ const codec = (name: string, ...paths: ReadonlyArray<string>): Target => ({
 export const targets: ReadonlyArray<Target> = [
   { name: "Backoff", matches: core("recovery/Backoff") },
   { name: "Recovery", matches: core("recovery/(?:Recovery|Driver|Position|call|rules)") },
-  { name: "Budget", matches: core("budget/(?:Budget|Meter)", "run/budget") },
+  { name: "Budget", matches: core("budget/(?:Budget|Meter)", "run/Limits") },
   { name: "Toolset", matches: core("tool/(?:Toolset|settling|standing|surroundings)") },
   { name: "Turn", matches: core("run/(?:turn|ask)") },
   {

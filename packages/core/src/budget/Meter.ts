@@ -14,13 +14,18 @@ export const shared = ["maxTurns", "maxToolCalls", "maxTokens", "maxCost", "maxD
 
 export type Shared = (typeof shared)[number]
 
-/** A limit was reached; `meter` is that of the run to which it belongs, this one or one above. */
+/**
+ * The end of a run whose limit was reached, as the defect with which its effects end; `meter` is that of the run to which the limit
+ * belongs. The meter knows of it first: what a program makes of the defect does not matter.
+ */
 export class Exceeded {
   readonly meter: Meter
   readonly reason: BudgetReason
   readonly limit: number
   readonly spent: number
   readonly trail: Trail | undefined
+  /** What the innermost run had said that the limit has stopped. */
+  said: { readonly transcript: Message.Transcript; readonly partial: string } | undefined
   constructor(meter: Meter, reason: BudgetReason, limit: number, spent: number, trail?: Trail) {
     this.meter = meter
     this.reason = reason
@@ -76,8 +81,9 @@ export class Meter {
   /** Says of a limit that is near; absent when nobody listens. */
   announce: ((warning: Warning) => Effect.Effect<void>) | undefined
   onExceeded: OnExceeded | undefined
-  /** Whoever decides about a limit of this run wants it to be suspended, where that is possible. */
+  /** The decision about the limit that was reached is to suspend the run, where that is possible. */
   isCheckpoint = false
+  #ended: Exceeded | undefined
 
   constructor(
     agent: string,
@@ -221,6 +227,16 @@ export class Meter {
     return above === undefined || this.ownDeadline < above.ownDeadline ? this : above
   }
 
+  /** The limit that has ended this run; or one above, if this one has not reached its own. */
+  get ended(): Exceeded | undefined {
+    return this.#ended ?? this.above?.ended
+  }
+
+  /** The first limit counts. `undefined`: in a race, another contender has answered all the same. */
+  endWith(exceeded: Exceeded | undefined): void {
+    this.#ended = exceeded === undefined ? undefined : (this.#ended ?? exceeded)
+  }
+
   late(now: number): SharedExceeded {
     return this.#exceeded("maxDuration", Math.max(this.#limits.maxDuration, now - this.#start))
   }
@@ -276,17 +292,9 @@ export class Meter {
   }
 }
 
-const owners = new WeakMap<object, Meter>()
-
-/** Remembers to which run the limit belongs that an error tells of. */
-export const own = <E extends object>(error: E, meter: Meter): E => {
-  owners.set(error, meter)
-  return error
-}
-
-/** The limit that an error tells of, if it belongs to this run or to one above: then nothing below may recover from it. */
-export const ownerAbove = (error: unknown, meter: Meter): Meter | undefined => {
-  // of what is no object it knows nothing
-  const owner = owners.get(error as object)
-  return meter.chain.find((one) => one === owner)
-}
+/** Ends the run to which a limit belongs. */
+export const end = (exceeded: Exceeded): Effect.Effect<never> =>
+  Effect.suspend(() => {
+    exceeded.meter.endWith(exceeded)
+    return Effect.die(exceeded)
+  })

@@ -1,6 +1,5 @@
 /** A fixer or a compaction that a verdict starts is a child of the run that it helps. */
 import * as Effect from "effect/Effect"
-import { ownerAbove } from "../budget/Meter.ts"
 import type { Helping } from "../recovery/Node.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
 import * as RunContext from "./RunContext.ts"
@@ -16,7 +15,6 @@ export const helping = <Event>(
   happening: (event: Event) => AgentEvent.Happening
 ): Helping<Event> => ({
   isAtWork: run?.fixers.includes(helper) === true,
-  isLimit: (error) => run !== undefined && ownerAbove(error, run.meter) !== undefined,
   within: (start) => {
     const starting = Effect.suspend(start)
     if (run === undefined) return starting

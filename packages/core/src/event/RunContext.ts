@@ -10,7 +10,8 @@ import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
 import type * as AgentEvent from "./AgentEvent.ts"
-import type { Meter } from "../budget/Meter.ts"
+import { end, Exceeded, type Meter } from "../budget/Meter.ts"
+import { approachable } from "../data/Foreign.ts"
 import type { Done } from "./Done.ts"
 import type { Ledger } from "../budget/Ledger.ts"
 import { type Bounds, unbounded } from "../recovery/Layer.ts"
@@ -75,8 +76,30 @@ export const bounds = (run: RunContext | undefined): Bounds =>
     : {
         left: () => ({ turns: run.meter.left("maxTurns"), toolCalls: run.meter.left("maxToolCalls") }),
         deadline: () => deadline(run),
-        wait: Effect.sleep
+        wait: sleep
       }
+
+/**
+ * Ends at once if a limit of this run, or of one above, was reached: each step of a run begins with this.
+ *
+ * @internal
+ */
+export const alive = (run: RunContext | undefined): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const ended = run?.meter.ended
+    return ended === undefined ? Effect.void : Effect.die(ended)
+  })
+
+/** Whether a defect is the end of a run whose limit was reached: what stands in the place of a step passes it on. */
+export const isLimit = (defect: unknown): boolean => approachable(defect) instanceof Exceeded
+
+/** Ends this run, or the one above it whose time is over first, as its limit of time says. For a wait that would pass that end. */
+export const endOfTime = ({ meter }: RunContext): Effect.Effect<never> => {
+  const over = meter.deadline
+  return over === undefined
+    ? Effect.die(new TypeError("RunContext.endOfTime: the run has no end"))
+    : end(over.late(over.ownDeadline))
+}
 
 /** The present run, or `undefined` outside of one. */
 export const Current = Context.Reference<RunContext | undefined>("@kintsugi/core/RunContext/Current", {
@@ -93,16 +116,14 @@ export const within = <A, E, R>(run: RunContext, self: Effect.Effect<A, E, R>): 
 
 /**
  * Waits, unless the wait would pass the end of the present run: then the run ends at once, as the limit of its time says. That
- * end shows in no type: no table and no other model hears of it. For whatever makes a model wait: limits, transports.
+ * end is a defect that only runs know: no table and no other model gets it. For all that makes a model wait: limits, transports.
  */
 export const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
-    const over = fiber.getRef(Current)?.meter.deadline
+    const run = fiber.getRef(Current)
+    if (run === undefined) return Effect.sleep(duration)
     const wakes = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() + Duration.toMillis(duration)
-    return over === undefined || wakes <= over.ownDeadline
-      ? Effect.sleep(duration)
-      : // the run takes it for its own end, wherever it comes from
-        (Effect.fail(over.late(over.ownDeadline)) as unknown as Effect.Effect<never>)
+    return wakes <= deadline(run) ? Effect.andThen(alive(run), Effect.sleep(duration)) : endOfTime(run)
   })
 
 /**

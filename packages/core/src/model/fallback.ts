@@ -6,7 +6,6 @@ import { tagOf } from "../data/ErrorCause.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type { Request, Service } from "./service.ts"
 import * as RunContext from "../event/RunContext.ts"
-import { Exceeded } from "../budget/Meter.ts"
 import { compose } from "./compose.ts"
 import { ask, type Asker } from "./ModelCall.ts"
 import { explained, type Explains } from "../recovery/Explained.ts"
@@ -48,9 +47,8 @@ const from = <A, R>(
         onFailure: (cause) => {
           const passing = untouchable(cause)
           if (passing !== undefined) return Effect.failCause(passing)
-          // failures of models, and the end of the run's budget, which is for the run alone to see
+          // models fail with nothing else
           const error = Cause.squash(cause) as LlmError
-          if (error instanceof Exceeded) return Effect.fail(error)
           if (others.length === 0 || asker.isShown() || !admits(error)) return Effect.fail(withEarlier(error, earlier))
           const rung = earlier.length
           const decision: Decision = {

@@ -11,7 +11,6 @@ import { explain } from "../recovery/Explain.ts"
 import { compose } from "./compose.ts"
 import { ask, type Asker } from "./ModelCall.ts"
 import { explained, type Explains } from "../recovery/Explained.ts"
-import { Exceeded } from "../budget/Meter.ts"
 import { type Layer, rowOf } from "../recovery/Layer.ts"
 import * as Driver from "../recovery/Driver.ts"
 import type { CompactEvent } from "../recovery/Node.ts"
@@ -48,8 +47,7 @@ const layerOf = <A, R>(
   let request = first
   return {
     attempt: () => ask(model, request, asker),
-    // the end of the budget is no failure of a model
-    row: (error) => (error instanceof Exceeded ? undefined : rowOf(rows, error, () => !asker.isShown())),
+    row: (error) => rowOf(rows, error, () => !asker.isShown()),
     repairs: {
       compactions: asker.compactions,
       compact: ({ compaction, run: compact }, error) => {
@@ -68,13 +66,9 @@ const layerOf = <A, R>(
       succeeded: Effect.succeed,
       // a table for models answers with replies, by its type
       answered: ({ value }) => Effect.succeed(asker.given(value as Message.Reply)),
-      left: ({ error, isLate }) => {
-        const over = isLate === true ? run?.meter.deadline : undefined
-        // not the policy has given up, the run is over: it knows its own limit where it sees it
-        if (over !== undefined) return Effect.fail(over.late(over.ownDeadline) as unknown as LlmError)
-        // failures of the model, and of handlers, which are in the type of what is guarded
-        return Effect.fail(error as LlmError)
-      }
+      // not the policy has given up, the run is over; failures of the model, and of handlers, are in the type of what is guarded
+      left: ({ error, isLate }) =>
+        isLate === true && run !== undefined ? RunContext.endOfTime(run) : Effect.fail(error as LlmError)
     }
   }
 }

@@ -83,10 +83,7 @@ export type FixEvent =
   | { readonly type: "fix-failed"; readonly error: unknown }
 
 /** What became of a compaction: one that failed or made nothing shorter has given up. */
-export type Compacted =
-  | { readonly type: "shorter" }
-  | { readonly type: "gave up"; readonly error?: unknown }
-  | { readonly type: "fatal"; readonly error: unknown }
+export type Compacted = { readonly type: "shorter" } | { readonly type: "gave up"; readonly error?: unknown }
 
 export interface CompactEvent {
   readonly type: "compacted"
@@ -100,8 +97,6 @@ export interface CompactEvent {
 export interface Helping<in Event> {
   /** Whether it is at work above already: it is not started within itself. */
   readonly isAtWork: boolean
-  /** Whether an error is a limit of this run, or of one above it: nothing recovers from that. */
-  readonly isLimit: (error: unknown) => boolean
   readonly within: <A, E, R>(start: () => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** Emits an event and goes on at once: no interruption comes between the two. */
   readonly emitThen: <A>(event: () => Event, next: () => Effect.Effect<A>) => Effect.Effect<A>

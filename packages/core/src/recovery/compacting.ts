@@ -36,7 +36,7 @@ export const run: Compact["run"] = (
         const passing = untouchable(cause)
         if (passing !== undefined) return Effect.failCause(passing)
         const error = Cause.squash(cause)
-        return Effect.succeed({ type: helping.isLimit(error) ? "fatal" : "gave up", error })
+        return Effect.succeed({ type: "gave up", error })
       }
     }
   )

@@ -23,8 +23,7 @@ export const run: Fix["run"] = (rung, seen, round, broken) => {
         const passing = untouchable(cause)
         if (passing !== undefined) return Effect.failCause(passing)
         const error = Cause.squash(cause)
-        // a limit of a run above was reached: nothing here recovers from that
-        const fixed: Fixed = helping.isLimit(error) ? { type: "fatal", error } : ended(error)
+        const fixed: Fixed = ended(error)
         return helping.emitThen(
           () => ({ type: "fix-failed", error }),
           () => Effect.succeed(fixed)

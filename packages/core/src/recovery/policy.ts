@@ -225,17 +225,13 @@ export class Policy<R> implements Progress {
     const { compact } = this.#layer.repairs
     const isCapped = this.#compactions.made >= maxCompactions || this.#attempts >= maxAttemptsPerCall
     if (compact === undefined || isCapped) return this.#gaveUp(node, failure)
-    return Effect.flatMap(compact(node, failure.error), (compacted): Effect.Effect<Step> => {
-      switch (compacted.type) {
-        case "shorter":
-          this.#compactions.made++
-          return this.#then(node.kind, failure, Effect.succeed(again))
-        case "fatal":
-          return Effect.succeed({ type: "left", why: "failed", error: compacted.error })
-        case "gave up":
-          if ("error" in compacted) this.#failures.push(compacted.error)
-          return this.#gaveUp(node, failure)
+    return Effect.flatMap(compact(node, failure.error), (compacted) => {
+      if (compacted.type === "shorter") {
+        this.#compactions.made++
+        return this.#then(node.kind, failure, Effect.succeed(again))
       }
+      if ("error" in compacted) this.#failures.push(compacted.error)
+      return this.#gaveUp(node, failure)
     })
   }
 

@@ -15,9 +15,9 @@ import { Meter, type OnExceeded } from "../budget/Meter.ts"
 import { Suspension } from "./Start.ts"
 import * as Identifier from "../data/Identifier.ts"
 import { Done } from "../event/Done.ts"
+import * as Limits from "./Limits.ts"
 import * as Listening from "./listening.ts"
 
-export { inTime } from "./budget.ts"
 export type { Listener } from "./listening.ts"
 
 /** Takes events as they come. */
@@ -31,6 +31,8 @@ export interface State {
   readonly said: () => Message.Transcript
   /** The message of the present turn as it stands, if a model has answered and the turn is not over. */
   readonly unfinished: () => Message.Assistant | undefined
+  /** The text of the last reply. */
+  readonly partial?: string
   /** How the reply ended that is the output; of a function's value there is none. */
   readonly finish?: Message.FinishReason | undefined
   /** What each of those failed with that were tried for one answer, in order. */
@@ -228,5 +230,10 @@ const terminal = (
   const kept = { transcript: frame.state.transcript(), ...spent }
   if (Cause.hasInterrupts(exit.cause)) return { type: "run-interrupted", ...kept }
   const tried = reasons === undefined || reasons.length < 2 ? {} : { reasons }
+  const { ended } = run.meter
+  // a limit of a run above has ended this one too
+  if (ended !== undefined && RunContext.isLimit(Cause.squash(exit.cause))) {
+    return { type: "run-failed", error: Limits.errorOf(ended, run, frame.state), isDefect: false, ...tried, ...kept }
+  }
   return { type: "run-failed", error: Cause.squash(exit.cause), isDefect: Cause.hasDies(exit.cause), ...tried, ...kept }
 }

@@ -6,27 +6,18 @@ import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { untouchable } from "../recovery/Layer.ts"
-import { ownerOf } from "./budget.ts"
 import type { Effected } from "../event/Done.ts"
 
 /**
- * When a run fails, undoes what was done in this run and below it, the last thing first, each at most once; then the run fails with
- * what `leaving` makes of its error. Where a limit of a run above was reached, that run does it when it fails. A compensation that
- * fails or dies is emitted and logged; the others are done all the same, and the run keeps its failure.
+ * When a run fails, undoes what was done in this run and below it, the last thing first, each at most once; then the run fails as it
+ * would have. A compensation that fails or dies is emitted and logged; the others are done all the same, and the run keeps its failure.
  */
 export const undoing =
-  (run: RunContext.RunContext, leaving: (error: unknown) => unknown) =>
-  <A, E, R>(working: Effect.Effect<A, E, R>): Effect.Effect<A, unknown, R> =>
-    Effect.catchCause(working, (cause): Effect.Effect<never, unknown> => {
-      if (untouchable(cause) !== undefined) return Effect.failCause(cause)
-      const error = Cause.squash(cause)
-      const leaves = leaving(error)
-      const failing = leaves === error ? Effect.failCause(cause) : Effect.fail(leaves)
-      const owner = ownerOf(error, run)
-      // the meter of a run without limits of its own is that of a run above
-      if (owner !== undefined && owner.ledger !== run.ledger) return failing
-      const first = run.done.take()
-      return first === undefined ? failing : Effect.andThen(undo(run, first), failing)
+  (run: RunContext.RunContext) =>
+  <A, E, R>(working: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.catchCause(working, (cause) => {
+      const first = untouchable(cause) === undefined ? run.done.take() : undefined
+      return first === undefined ? Effect.failCause(cause) : Effect.andThen(undo(run, first), Effect.failCause(cause))
     })
 
 const undo = Effect.fnUntraced(function* (run: RunContext.RunContext, first: Effected): Effect.fn.Return<void> {

@@ -47,7 +47,9 @@ export const settleAll = (running: Looping, reply: Message.Reply, admitted: numb
     )
   return Effect.matchEffect(Effect.forEach(started, settleOne, { concurrency }), {
     onSuccess: (outcomes) => {
-      const failure = outcomes.find((outcome) => outcome.failure !== undefined)?.failure
+      const failures = outcomes.flatMap(({ failure }) => failure ?? [])
+      // a limit that was reached is known anyhow
+      const failure = failures.find(({ error }) => !RunContext.isLimit(error)) ?? failures[0]
       const isWaiting = outcomes.some((outcome) => outcome.pending !== undefined)
       if (failure === undefined) return over({ outcomes, isWaiting, output: outcomes[0]?.output })
       // no decision is asked for any more
@@ -84,7 +86,10 @@ const inTurn = (
   concurrency: number
 ): Effect.Effect<Toolset.Outcome> => {
   const settling = Effect.suspend(() => {
-    const { call, slot } = site
+    const { call, run, slot } = site
+    const { ended } = run.meter
+    // the run is over: no further call begins
+    if (ended !== undefined) return Effect.succeed(notBegun(call, ended))
     slot.isBegun = true
     if (slot.settlement !== undefined) {
       const { settled = Toolset.settledAs(call, slot.settlement), settlement } = slot
@@ -107,6 +112,12 @@ const inTurn = (
   // fiber of the run
   return concurrency > 1 ? Effect.andThen(Effect.yieldNow, waited) : waited
 }
+
+const notBegun = ({ name: tool }: Message.ToolCall, error: unknown): Toolset.Outcome => ({
+  settlement: Message.notRun,
+  failure: { error, isOurs: true },
+  settled: { tool, isError: false }
+})
 
 /** Emits the calls that were not run. */
 const skip = (sites: ReadonlyArray<CallSite>, run: RunContext.RunContext): Effect.Effect<void> =>

@@ -3,29 +3,29 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Meter } from "../budget/Meter.ts"
 import * as Identifier from "../data/Identifier.ts"
+import type { BudgetExceededError } from "../errors/RunError.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type { Snapshot } from "../event/Snapshot.ts"
 import type { Resumed } from "../tool/Resumed.ts"
 import type { Slot } from "../tool/CallSite.ts"
 import type { Place } from "../tool/Toolset.ts"
-import * as RunBudget from "./budget.ts"
+import * as Limits from "./Limits.ts"
 import type { Running } from "./running.ts"
 import { type Start, Suspension } from "./Start.ts"
 
-/** Where a limit was reached whose owner wants a checkpoint, the run is suspended in the place of its failure. */
-export const suspendable =
-  (running: Running) =>
-  <A, E, R>(working: Effect.Effect<A, E, R>): Effect.Effect<A | Suspension, E, R> =>
-    Effect.catchIf(
-      working,
-      (error) => isCheckpoint(running, error),
-      () => suspend(running)
-    )
+/** When a limit was reached, the run is suspended, if that was decided about the limit; otherwise it fails. */
+export const ending = (running: Running) => {
+  const { run, state } = running
+  return Limits.ending(run, state, (exceeded, isOwn): Effect.Effect<Suspension, BudgetExceededError> | undefined => {
+    if (isCheckpoint(running)) return suspend(running)
+    return isOwn ? Effect.fail(Limits.errorOf(exceeded, run, state)) : undefined
+  })
+}
 
-/** Whether an error is a limit of this run, or of one above that is suspended with it, whose owner wants a checkpoint. */
-export const isCheckpoint = (running: Running, error: unknown): boolean => {
+/** Whether the limit that was reached, of this run or of one above that is suspended with it, asks for a checkpoint. */
+export const isCheckpoint = (running: Running): boolean => {
   const { mode, run } = running
-  const owner = RunBudget.ownerOf(error, run)
+  const owner = run.meter.ended?.meter
   if (!mode.isSuspendable || owner?.isCheckpoint !== true) return false
   return owner === run.meter || (mode.nesting?.above.includes(owner) === true && canGoOn(running))
 }

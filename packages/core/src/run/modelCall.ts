@@ -15,7 +15,6 @@ import { helping } from "../event/Helping.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Usage from "../data/Usage.ts"
 import { type Counted, sound } from "../model/Estimate.ts"
-import { Exceeded } from "../budget/Meter.ts"
 import {
   ask as asked,
   type Asker,
@@ -40,7 +39,7 @@ import {
   untouchable
 } from "../recovery/Layer.ts"
 import type { Compact, Compacted, CompactEvent } from "../recovery/Node.ts"
-import * as RunBudget from "./budget.ts"
+import * as Limits from "./Limits.ts"
 import type { OnPartial } from "./plan.ts"
 import type { Looping } from "./running.ts"
 
@@ -84,7 +83,7 @@ export const callModel = (running: Looping, request: Model.Request): Effect.Effe
   return Effect.flatMap(asking, (answer): Effect.Effect<Asked, unknown> =>
     answer.type === "answered"
       ? Effect.succeed(answer)
-      : Effect.as(RunBudget.spent(run), { ...answer, calls: state.open(answer.reply) })
+      : Effect.as(Limits.spent(run), { ...answer, calls: state.open(answer.reply) })
   )
 }
 
@@ -172,6 +171,8 @@ class AskingLayer implements Layer<Message.Reply, Answer, unknown, never>, Asker
 
   #ask(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
     const { isStreamed, run } = this.#asking
+    const { ended } = run.meter
+    if (ended !== undefined) return Effect.die(ended)
     const attempt = ++this.#attempt
     this.#model = model
     this.#spent = nothingSpent
@@ -211,7 +212,6 @@ class AskingLayer implements Layer<Message.Reply, Answer, unknown, never>, Asker
   }
 
   row(error: unknown): Row | undefined {
-    if (error instanceof Exceeded) return undefined
     const row = rowOf(this.#asking.rows, error, () => this.#admits())
     if (row === undefined) this.#unguarded = error
     return row
@@ -243,9 +243,8 @@ class AskingLayer implements Layer<Message.Reply, Answer, unknown, never>, Asker
   }
 
   #left({ error, isLate, why }: Leaves): Effect.Effect<Answer, unknown> {
-    const { deadline } = this.#asking.run.meter
     // not the policy has given up, the run is over
-    if (isLate === true && deadline !== undefined) return Effect.fail(deadline.late(deadline.ownDeadline))
+    if (isLate === true) return RunContext.endOfTime(this.#asking.run)
     const call = why === "rethrown" && error === this.#unguarded ? rejectedCall(error, this.#asking) : undefined
     if (call === undefined) return Effect.fail(error)
     const reply: Message.Reply = { content: [call], finish: "tool-calls", usage: Usage.empty }
@@ -275,7 +274,7 @@ class AskingLayer implements Layer<Message.Reply, Answer, unknown, never>, Asker
   #broken(cause: Cause.Cause<LlmError>, attempt: number): Effect.Effect<void> {
     if (!this.#isOpen) return Effect.void
     // a wait that the run has no time for ends the attempt as the end of its time would
-    if (Cause.hasInterrupts(cause) || approachable(Cause.squash(cause)) instanceof Exceeded) {
+    if (Cause.hasInterrupts(cause) || RunContext.isLimit(Cause.squash(cause))) {
       const make = (asked: AgentEvent.Asked): AgentEvent.Happening => ({ type: "model-interrupted", ...asked })
       return this.#booked(attempt, "interrupted", make, nothingMore)
     }

@@ -1,10 +1,9 @@
 /** The place between two turns at which every call of the last reply has a settlement. */
 import * as Effect from "effect/Effect"
 import type * as FailureHistory from "../budget/FailureHistory.ts"
-import type { Exceeded } from "../budget/Meter.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
-import * as RunBudget from "./budget.ts"
+import * as Limits from "./Limits.ts"
 import * as Rereading from "./rereading.ts"
 import type { Looping } from "./running.ts"
 
@@ -13,10 +12,10 @@ import type { Looping } from "./running.ts"
  * begins for listeners; (3) the request is made: of what the model reads of the conversation, without tools that are withheld, and with
  * the demand to call none where tools are off.
  */
-export const safePoint = (running: Looping): Effect.Effect<Model.Request, Exceeded> => {
+export const safePoint = (running: Looping): Effect.Effect<Model.Request> => {
   const { run } = running
   return Effect.andThen(
-    turn(running),
+    Effect.andThen(RunContext.alive(run), turn(running)),
     RunContext.emitThen(
       run,
       () => ({ type: "turn-start" }),
@@ -26,15 +25,10 @@ export const safePoint = (running: Looping): Effect.Effect<Model.Request, Exceed
 }
 
 /** Begins a turn, unless a limit forbids it. */
-export const turn = ({ run, state }: Pick<Looping, "run" | "state">): Effect.Effect<void, Exceeded> =>
-  Effect.suspend(() => {
-    const take = () => run.meter.takeTurn()
-    const exceeded = take()
-    const begin = () => {
-      state.turn++
-      state.finish = undefined
-    }
-    return exceeded === undefined ? Effect.sync(begin) : Effect.map(RunBudget.passing(exceeded, take, run), begin)
+export const turn = ({ run, state }: Pick<Looping, "run" | "state">): Effect.Effect<void> =>
+  Effect.map(Limits.takeTurn(run), () => {
+    state.turn++
+    state.finish = undefined
   })
 
 const requestOf = ({ plan: { output }, state, toolset }: Looping): Model.Request => {

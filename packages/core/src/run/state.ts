@@ -2,14 +2,12 @@
 import type * as Budget from "../budget/Budget.ts"
 import * as FailureHistory from "../budget/FailureHistory.ts"
 import * as Message from "../data/Message.ts"
-import { BudgetExceededError, type BudgetReason } from "../errors/RunError.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import { ToolExecutionError } from "../errors/ToolError.ts"
 import type { Open, Snapshot } from "../event/Snapshot.ts"
 import { Slot } from "../tool/CallSite.ts"
 import type { Failure } from "../tool/Toolset.ts"
 import type { Beginning } from "./beginning.ts"
-import { Exceeded, own, ownerAbove } from "../budget/Meter.ts"
 import type { State } from "./Frame.ts"
 
 /** The calls of a reply, and how many of them may run. */
@@ -206,19 +204,7 @@ export class RunState implements State {
     return this.#reply === undefined ? undefined : Message.settle(this.#reply, this.settlements())
   }
 
-  /**
-   * What leaves the run: our own final errors take its transcript and its usage along. So does the end of a budget, here or
-   * above; whatever else fails leaves as itself.
-   */
-  leaving(error: unknown, run: RunContext): unknown {
-    if (error instanceof Exceeded) return this.#exceeded(error, run)
-    if (!(error instanceof BudgetExceededError)) return error
-    const owner = ownerAbove(error, run.meter)
-    if (owner === undefined) return error
-    const { limit, reason, spent, trail } = error
-    return this.#exceeded(new Exceeded(owner, reason, limit, spent, trail), run)
-  }
-
+  /** A final error of ours takes the transcript and the usage of the run along. */
   attach({ error, isOurs }: Failure, run: RunContext): unknown {
     if (!isOurs || !(error instanceof ToolExecutionError)) return error
     const { attempts, callId, message, tool, trail } = error
@@ -232,25 +218,6 @@ export class RunState implements State {
       transcript: this.transcript(),
       usage: run.ledger.usage
     })
-  }
-
-  /** A limit of this run alone. */
-  own(reason: BudgetReason, limit: number, spent: number, run: RunContext): Exceeded {
-    return new Exceeded(run.meter, reason, limit, spent)
-  }
-
-  #exceeded({ limit, meter, reason, spent, trail }: Exceeded, run: RunContext): BudgetExceededError {
-    const error = BudgetExceededError.exceeded({
-      agent: meter.agent,
-      reason,
-      limit,
-      spent,
-      transcript: this.transcript(),
-      usage: run.ledger.usage,
-      partial: this.partial,
-      ...(trail === undefined ? {} : { trail })
-    })
-    return own(error, meter)
   }
 }
 

@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Budget from "../budget/Budget.ts"
 import type * as Model from "../model/Model.ts"
 import * as Beginning from "./beginning.ts"
-import * as RunBudget from "./budget.ts"
-import { capture, restore, resumedOf, suspendable } from "./checkpoint.ts"
+import * as Limits from "./Limits.ts"
+import { capture, ending, restore, resumedOf } from "./checkpoint.ts"
 import * as Frame from "./Frame.ts"
 import type { Plan } from "./plan.ts"
 import type { Loop, Running } from "./running.ts"
@@ -43,10 +43,6 @@ export const within = (
       if (from !== undefined) restore(run, from, limits ?? {})
       mode.started?.({ state, run })
       mode.nesting?.started(capture(running))
-      return work(running, loop).pipe(
-        RunBudget.inTime(run),
-        suspendable(running),
-        undoing(run, (error) => state.leaving(error, run))
-      )
+      return work(running, loop).pipe(Limits.inTime(run), ending(running), undoing(run))
     })
   })

@@ -3,11 +3,12 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import { end, Exceeded } from "../budget/Meter.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Model from "../model/Model.ts"
 import * as Beginning from "./beginning.ts"
-import * as RunBudget from "./budget.ts"
+import * as Limits from "./Limits.ts"
 import type { Choice, Loop as Looped, Plain, Plan, Skilled } from "./plan.ts"
 import { read } from "./rereading.ts"
 import * as Router from "./Router.ts"
@@ -17,8 +18,8 @@ import { turn } from "./safePoint.ts"
 
 /** Does the work of a run, `loop` where a model does it. */
 export const work = (running: Running, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> => {
-  const { plan, run, state } = running
-  if (run.depth > run.deepest) return Effect.fail(state.own("maxDepth", run.deepest, run.depth, run))
+  const { plan, run } = running
+  if (run.depth > run.deepest) return end(new Exceeded(run.meter, "maxDepth", run.deepest, run.depth))
   return plan.work.kind === "choice" ? choosing(running, plan.work, loop) : working(running, plan.work, loop)
 }
 
@@ -32,7 +33,7 @@ const applying = ({ beginning }: Running, { run }: Plain) => Effect.suspend(() =
 
 const looping = (running: Running, { toolset }: Looped, loop: Loop, model: Model.Service) =>
   Effect.suspend(() => {
-    RunBudget.demandPrice(running.run, model)
+    Limits.demandPrice(running.run, model)
     return loop({ ...running, toolset, model })
   })
 
@@ -100,12 +101,12 @@ const asking = Effect.fnUntraced(function* (
   model: Model.Service
 ): Effect.fn.Return<Skilled, unknown> {
   const { run } = running
-  RunBudget.demandPrice(run, model)
+  Limits.demandPrice(run, model)
   yield* turn(running)
   yield* RunContext.emit(run, () => ({ type: "turn-start" }))
   const chosen = yield* Router.ask(choice.router, model, place)
-  yield* RunBudget.spent(run)
-  yield* RunBudget.warn(run)
+  yield* Limits.spent(run)
+  yield* Limits.warn(run)
   return yield* take(running, choice, chosen)
 })
 

@@ -36,11 +36,16 @@ type Attempt = Effect.Effect<unknown, unknown>
 
 /** Goes on where the call is: what has passed the gates runs again at once. */
 export const attempt = (self: ToolCall, attempt: number): Attempt =>
-  Effect.tapError(next(self), (error) =>
-    // what is over without its tables, or waits, has not failed
-    self.state.type === "Over" || error instanceof Nesting.Waits
-      ? Effect.void
-      : emit(self, () => ({ type: "tool-failed", attempt, error }))
+  Effect.tapError(
+    Effect.andThen(
+      RunContext.alive(self.site.run),
+      Effect.suspend(() => next(self))
+    ),
+    (error) =>
+      // what is over without its tables, or waits, has not failed
+      self.state.type === "Over" || error instanceof Nesting.Waits
+        ? Effect.void
+        : emit(self, () => ({ type: "tool-failed", attempt, error }))
   )
 
 const next = (self: ToolCall): Attempt => {
@@ -166,7 +171,11 @@ const start = (self: ToolCall, state: Admitted): Attempt => {
     callId: call.id,
     idempotencyKey: key,
     agent: run.agent,
-    progress: (data) => emit(self, () => ({ type: "tool-progress", data }))
+    progress: (data) =>
+      Effect.andThen(
+        emit(self, () => ({ type: "tool-progress", data })),
+        RunContext.alive(run)
+      )
   }
   if (place !== undefined) Nesting.offer(context, place.nesting(state.nested?.snapshot, state.args))
   self.state = running(state, context)

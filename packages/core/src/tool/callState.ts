@@ -71,8 +71,6 @@ export type Why =
   | { readonly type: "denied"; readonly error: ToolDeniedError }
   /** It waits for a decision, or its sub-agent does: it is not settled. */
   | { readonly type: "waits"; readonly pending: Pending }
-  /** A limit of its run, or of one above, was reached below it. */
-  | { readonly type: "cut"; readonly error: unknown }
   | { readonly type: "unverifiable"; readonly error: Unverifiable }
 
 export type CallState = Raw | Decoded | Admitted | Running | Waiting | Over

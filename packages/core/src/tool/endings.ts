@@ -10,9 +10,7 @@ import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
 import { ExecutionError, ToolExecutionError, ToolTimeoutError } from "../errors/ToolError.ts"
-import { BudgetExceededError } from "../errors/RunError.ts"
-import * as Meter from "../budget/Meter.ts"
-import { Exceeded } from "../budget/Meter.ts"
+import type { Exceeded } from "../budget/Meter.ts"
 import { limitOf } from "../errors/Limit.ts"
 import { denialOf, type Failure, type How, type Outcome, type Pending, result, signatureOf, wishOf } from "./outcome.ts"
 import type { Ends, Leaves, Says, Trace } from "../recovery/Layer.ts"
@@ -95,9 +93,6 @@ const over = (self: ToolCall, why: Why): Effect.Effect<Outcome> => {
     }
     case "waits":
       return Effect.succeed(pending(self, why.pending))
-    case "cut":
-      // Mutant `false` survives: only a ToolExecutionError makes a difference of `isOurs`, and a limit is none
-      return hard(self, { error: why.error, isOurs: true })
     case "unverifiable": {
       const { error, why: reason } = why.error
       const settlement: Message.Settlement = { kind: "unknown", text: Redaction.own(Render.unverifiable(name, reason)) }
@@ -121,11 +116,8 @@ const pending = ({ entry: { tool } }: ToolCall, pending: Pending): Outcome => {
 /** A failure that leaves the call. */
 const left = (self: ToolCall, { cap, error, isLate, why }: Leaves, trace: Trace): Effect.Effect<Outcome> => {
   if (why !== "exhausted") return hard(self, { error, isOurs: false })
-  const { deadline } = self.site.run.meter
   // not the policy has given up, the run is over
-  if (isLate === true && deadline !== undefined) {
-    return hard(self, { error: deadline.late(deadline.ownDeadline), isOurs: true })
-  }
+  if (isLate === true) return RunContext.endOfTime(self.site.run)
   const { attempts: runs, failures, trail } = trace
   const stopped = cap === undefined ? {} : { why: `stopped by the cap of ${cap}` }
   const all = { failures, runs, trail: trailOf(trail), ...stopped }
@@ -174,21 +166,26 @@ const told = (self: ToolCall, error: unknown, text: string, trace: Trace, how: H
 /** The call ends the run. */
 const hard = (self: ToolCall, failure: Failure, isLeftOpen = false): Effect.Effect<Outcome> => {
   const { error } = failure
-  const { kind, name, sideEffects } = self.entry.tool
-  // below this call a limit of this run was reached, or of one above: the call has not failed, it was cut off
-  const isCut = error instanceof BudgetExceededError && Meter.ownerAbove(error, self.site.run.meter) !== undefined
-  const isOpen = self.state.isOpen || isLeftOpen || (isCut && sideEffects === "unsafe") || ToolRun.isOpen(error)
-  // what may be done about it is nothing for the model
-  const text =
-    isCut || error instanceof Exceeded
-      ? `ERROR: the call was stopped, for the run has reached ${limitOf(error)}`
-      : `ERROR: ${Render.spoken(error, kind)}`
-  const settlement = failing(text, isOpen, ToolRun.isOpen(error))
+  const { kind, name } = self.entry.tool
+  const isOpen = self.state.isOpen || isLeftOpen || ToolRun.isOpen(error)
   return Effect.succeed({
-    settlement: isCut && settlement.kind === "told" ? { ...settlement, kind: "interrupted" } : settlement,
+    settlement: failing(`ERROR: ${Render.spoken(error, kind)}`, isOpen, ToolRun.isOpen(error)),
     failure,
     settled: { tool: name, isError: true }
   })
+}
+
+/** A limit of the run, or of one above, was reached within the call: it has not failed, it was cut off. */
+export const cut = (self: ToolCall, exceeded: Exceeded): Outcome => {
+  const { name, sideEffects } = self.entry.tool
+  const { isOpen, type } = self.state
+  const text = `ERROR: the call was stopped, for the run has reached ${limitOf(exceeded)}`
+  const settlement = failing(text, isOpen || (type === "Running" && sideEffects === "unsafe"), false)
+  return {
+    settlement: settlement.kind === "told" ? { ...settlement, kind: "interrupted" } : settlement,
+    failure: { error: exceeded, isOurs: true },
+    settled: { tool: name, isError: true }
+  }
 }
 
 const settled = (

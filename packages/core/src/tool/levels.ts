@@ -1,5 +1,4 @@
 /** Which row of which table guards a failure of a tool call. */
-import * as Meter from "../budget/Meter.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import { ExecutionError } from "../errors/ToolError.ts"
 import type { Row } from "../recovery/Layer.ts"
@@ -44,8 +43,6 @@ const whyOver = (self: ToolCall, error: unknown): Why | undefined => {
     const standing = checkpointOf(self, state.runs - 1)
     return { type: "waits", pending: { requests: snapshot.open?.requests ?? [], nested, standing } }
   }
-  // a limit of this run, or of one above, was reached further down: that is no failure of this tool
-  if (Meter.ownerAbove(error, site.run.meter) !== undefined) return { type: "cut", error }
   return error instanceof ToolRun.Unverifiable ? { type: "unverifiable", error } : undefined
 }
 

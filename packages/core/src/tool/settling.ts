@@ -1,4 +1,5 @@
 /** One tool call on its way to its settlement: attempted, recovered by the tables around it, settled. */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Message from "../data/Message.ts"
@@ -11,7 +12,7 @@ import { attempt, emit } from "./attempt.ts"
 import * as Call from "./call.ts"
 import type { CallSite } from "./CallSite.ts"
 import { beginning, readmitted, type ToolCall } from "./callState.ts"
-import { endsOf, late } from "./endings.ts"
+import { cut, endsOf, late } from "./endings.ts"
 import type { Entry } from "./entry.ts"
 import { fix } from "./fixing.ts"
 import type { Gates } from "./gates.ts"
@@ -26,12 +27,20 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
   const self = begin(entry, gates, site, standing)
   const driven = Effect.flatMap(Standings.originOf(standing), (from) => Driver.drive(layerOf(self), from))
   const { callTimeout } = entry.tool
-  return callTimeout === undefined
-    ? driven
-    : Effect.timeoutOrElse(driven, {
-        duration: Standings.leftOf(callTimeout, standing),
-        orElse: () => late(self, callTimeout)
-      })
+  const inTime =
+    callTimeout === undefined
+      ? driven
+      : Effect.timeoutOrElse(driven, {
+          duration: Standings.leftOf(callTimeout, standing),
+          orElse: () => late(self, callTimeout)
+        })
+  // the end of a run is an ending of the call: the other calls of the reply are settled as its siblings are
+  return Effect.catchCause(inTime, (cause) => {
+    const { ended } = site.run.meter
+    return ended !== undefined && RunContext.isLimit(Cause.squash(cause))
+      ? Effect.succeed(cut(self, ended))
+      : Effect.failCause(cause)
+  })
 }
 
 /** What was decided on goes on, not what the model wrote before it was repaired. */

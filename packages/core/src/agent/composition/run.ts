@@ -5,10 +5,10 @@ import type * as Budget from "../../budget/Budget.ts"
 import type * as Message from "../../data/Message.ts"
 import type * as Model from "../../model/Model.ts"
 import * as RunContext from "../../event/RunContext.ts"
-import { BudgetExceededError } from "../../errors/RunError.ts"
-import { Exceeded, own, ownerAbove } from "../../budget/Meter.ts"
+import { end, Exceeded } from "../../budget/Meter.ts"
 import { Shown } from "./shown.ts"
 import type { Output } from "../../run/Output.ts"
+import * as Limits from "../../run/Limits.ts"
 import * as Frame from "../../run/Frame.ts"
 import * as Undoing from "../../run/Undoing.ts"
 import { type Cost, type Estimated, free } from "../../recovery/Cost.ts"
@@ -112,19 +112,23 @@ export const runner =
             ? Effect.as(place.discard(answer), answer.value)
             : Effect.succeed(answer.value)
         })
-        return withinLimits(working, run, budget).pipe(
-          Undoing.undoing(run, (error) => leavingOf(error, name, run, budget))
-        )
+        return withinLimits(working, run, budget, state).pipe(Undoing.undoing(run))
       })
     })
 
 const withinLimits = (
   working: Effect.Effect<unknown, unknown, Model.Model>,
   run: RunContext.RunContext,
-  budget: Budget.Budget | undefined
+  budget: Budget.Budget | undefined,
+  state: State
 ) => {
-  if (run.depth > run.deepest) return Effect.fail(new Exceeded(run.meter, "maxDepth", run.deepest, run.depth))
-  return budget === undefined ? working : Frame.inTime(run)(working)
+  const inTime = budget === undefined ? working : Limits.inTime(run)(working)
+  const limited = run.depth > run.deepest ? end(new Exceeded(run.meter, "maxDepth", run.deepest, run.depth)) : inTime
+  return limited.pipe(
+    Limits.ending(run, state, (exceeded, isOwn) =>
+      isOwn ? Effect.fail(Limits.errorOf(exceeded, run, state)) : undefined
+    )
+  )
 }
 
 const placeOf = (run: RunContext.RunContext, state: State, { isStreamed }: Frame.Mode): Place => {
@@ -175,29 +179,6 @@ interface Asked {
   readonly shown: Shown | undefined
   answer: Answer | undefined
 }
-
-/** A limit that was reached leaves as an error; of a limit of the composition itself it says so. */
-const leavingOf = (
-  error: unknown,
-  agent: string,
-  run: RunContext.RunContext,
-  budget: Budget.Budget | undefined
-): unknown => {
-  const usage = run.ledger.usage
-  if (error instanceof Exceeded) {
-    const { limit, meter, reason, spent } = error
-    const said = { agent, reason, limit, spent, transcript: [], usage, partial: "" }
-    return own(BudgetExceededError.exceeded(said), meter)
-  }
-  if (budget === undefined || !(error instanceof BudgetExceededError)) return error
-  if (ownerAbove(error, run.meter) !== run.meter) return error
-  const { limit, partial, reason, spent, transcript } = error
-  return own(BudgetExceededError.exceeded({ agent, reason, limit, spent, transcript, usage, partial }), run.meter)
-}
-
-/** The end of a budget, of this run or one above: no part of a composition makes up for it. */
-export const isEndOfBudget = (error: unknown, { meter }: RunContext.RunContext): boolean =>
-  error instanceof Exceeded || ownerAbove(error, meter) !== undefined
 
 /** One after the other. */
 export const costInTurn = (costs: ReadonlyArray<Estimated>): Estimated =>

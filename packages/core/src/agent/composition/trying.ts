@@ -5,11 +5,11 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Predicate from "effect/Predicate"
 import type * as Model from "../../model/Model.ts"
 import { outlookOf } from "../../errors/RecoveryAdvice.ts"
 import * as RunContext from "../../event/RunContext.ts"
-import { type Answer, isEndOfBudget, type Part, type Place } from "./run.ts"
+import * as Limits from "../../run/Limits.ts"
+import type { Answer, Part, Place } from "./run.ts"
 import { untouchable } from "../../recovery/Layer.ts"
 
 type Asking = Effect.Effect<Answer, unknown, Model.Model>
@@ -51,12 +51,13 @@ export const inOrder = (
       })
       const exit = yield* Effect.exit(mayRunTwice ? place.ask(part, input) : watched)
       if (Exit.isSuccess(exit)) return exit.value
-      if (untouchable(exit.cause) !== undefined) return yield* Effect.failCause(exit.cause)
-      const error = Cause.squash(exit.cause)
+      const failure = failureOf(exit.cause, place)
+      if (failure === undefined) return yield* Effect.failCause(exit.cause)
+      const { error, limit } = failure
       reasons.push(...place.reasonsOf(part, error))
       place.failed([...reasons])
       const isLast = index === parts.length - 1
-      if (isLast || isEndOfBudget(error, place.run) || hasStarted) return yield* Effect.failCause(exit.cause)
+      if (isLast || limit !== undefined || hasStarted) return yield* Effect.failCause(exit.cause)
       if (!admits(error, { agent: part.name, tried: index + 1 })) return yield* Effect.failCause(exit.cause)
       yield* place.discard()
     }
@@ -80,7 +81,13 @@ export interface Contender {
   readonly after: number
 }
 
-const isLate = (end: unknown): boolean => Predicate.hasProperty(end, "reason") && end.reason === "maxDuration"
+/** What a part has failed with, the end of a budget too; nothing of a defect and of an interruption. */
+const failureOf = (cause: Cause.Cause<unknown>, { run }: Place) => {
+  const error = Cause.squash(cause)
+  const limit = RunContext.isLimit(error) ? run.meter.ended : undefined
+  if (limit !== undefined) return { error: Limits.errorOf(limit, run, { transcript: () => [] }), limit }
+  return untouchable(cause) === undefined ? { error, limit } : undefined
+}
 
 /**
  * At once: the first success wins, and the others are interrupted and awaited before it counts. A failure that ends everything
@@ -101,16 +108,22 @@ export const atOnce = (
     const reasons: Array<unknown> = []
     let failures = 0
     const finish = (part: Part, exit: Exit.Exit<Answer, unknown>): Effect.Effect<unknown> => {
-      if (Exit.isSuccess(exit) || untouchable(exit.cause) !== undefined) return Deferred.done(settled, exit)
-      const error = Cause.squash(exit.cause)
+      const failure = Exit.isSuccess(exit) ? undefined : failureOf(exit.cause, place)
+      if (failure === undefined) return Deferred.done(settled, exit)
+      const { error, limit } = failure
       reasons.push(...place.reasonsOf(part, error))
       place.failed([...reasons])
       failures++
       // the time is over for all alike; who finds another limit used up leaves it to those who are at work already
-      if (isEndOfBudget(error, place.run) ? isLate(error) : endsEverything(error)) return Deferred.done(settled, exit)
-      if (failures < inTime.length) return Effect.void
+      const endsAll = limit === undefined ? endsEverything(error) : limit.reason === "maxDuration"
+      if (endsAll) return Deferred.done(settled, exit)
+      if (failures < inTime.length) {
+        // others may still answer, or fail otherwise
+        limit?.meter.endWith(undefined)
+        return Effect.void
+      }
       return inTime.length < contenders.length && deadline !== undefined
-        ? Deferred.fail(settled, deadline.late(deadline.ownDeadline))
+        ? Deferred.complete(settled, RunContext.endOfTime(place.run))
         : Deferred.done(settled, exit)
     }
     // interruption by this race settles nothing: it is settled already
