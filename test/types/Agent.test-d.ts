@@ -2,7 +2,7 @@
 import { Agent, Approval, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
 import type { AgentEvent, DoorError, LlmError, Message, Model, RunError, ToolError } from "@kintsugi/core"
 import { SnapshotClaims, SnapshotKeys } from "@kintsugi/durable"
-import { Effect, type Layer, Redacted, Schema, type Stream } from "effect"
+import { Effect, type Layer, Redacted, Schema, type Scope, type Stream } from "effect"
 import type { KeyValueStore } from "effect/persistence/KeyValueStore"
 import type { SqlClient } from "effect/sql/SqlClient"
 import { describe, it } from "vitest"
@@ -168,6 +168,29 @@ describe("needs", () => {
     agent.pipe(Agent.onToolUse(() => ask))
     // @ts-expect-error a hook that may fail has to say what then
     agent.pipe(Agent.onEvent(() => ask))
+  })
+
+  it("a listener of a scope adds no need to the agent, and may have none of its own [P1503]", () => {
+    const agent = having(check)
+    const scope = {} as Scope.Scope
+    const saving = (): Effect.Effect<void, never, Db> => Effect.void
+    const provided = (): Effect.Effect<void> => Effect.void
+    sameType<Call<BadArgs>>()(agent.pipe(Agent.onEvent(provided, { scope }))(""))
+    agent.pipe(
+      Agent.onEvent(
+        (event) => {
+          sameType<AgentEvent.AgentEvent>()(event)
+          return Effect.void
+        },
+        { scope }
+      )
+    )
+    // @ts-expect-error the services of a run may be closed while the scope is open
+    agent.pipe(Agent.onEvent(saving, { scope }))
+    // @ts-expect-error a hook that may fail has to say what then
+    agent.pipe(Agent.onEvent(() => ask, { scope }))
+    // @ts-expect-error without a scope there are no options
+    agent.pipe(Agent.onEvent(provided, {}))
   })
 })
 

@@ -1,7 +1,7 @@
 import { assert } from "@effect/vitest"
-import { Agent, AgentEvent, LlmError, Skill, Tool } from "@kintsugi/core"
+import { Agent, AgentEvent, LlmError, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
-import { Cause, Clock, Deferred, Effect, Exit, Fiber, Logger, Metric, Schema } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Layer, Schema } from "effect"
 import { it } from "../../_support/run.ts"
 import {
   agentWith,
@@ -14,101 +14,207 @@ import {
   overADay,
   scripted
 } from "../../_support/dialogue.ts"
+import { database, Db, now, watched } from "./_support/listening.ts"
 
 const { make } = ScriptedModel
 
-/** The virtual clock warns of a test that takes a second of real time, which a busy machine may. */
-const ofOurs = (message: string) => (message.startsWith("A test is using time") ? [] : [message])
+const missing = ScriptedModel.fails(LlmError.ModelNotFoundError.modelNotFound("scripted"))
 
-/** Collects warnings, counts the fibers that were started below and have not ended, and tells when the effect ended. */
-const watched = <A, E, R>(self: Effect.Effect<A, E, R>) => {
-  const seen = { warnings: [] as Array<string>, fibers: 0, endedAt: -1 }
-  const metrics: Metric.FiberRuntimeMetricsService = {
-    recordFiberStart: () => void seen.fibers++,
-    recordFiberEnd: () => void seen.fibers--
-  }
-  const timed = Effect.onExit(self, () => Effect.map(Clock.currentTimeMillis, (at) => void (seen.endedAt = at)))
-  const effect = Effect.forkChild(timed).pipe(
-    Effect.flatMap(Fiber.join),
-    Effect.provideService(Metric.FiberRuntimeMetrics, metrics),
-    Effect.provide(Logger.layer([Logger.make(({ message }) => void seen.warnings.push(...ofOurs(String(message))))]))
+/** A listener that notes when it is handed each event, and which ones it has handled after `takes`. */
+const working = (takes: (type: string) => Effect.Effect<void>) => {
+  const handed: Array<readonly [string, number]> = []
+  const handled: Array<string> = []
+  const listen = Agent.onEvent(({ type }) =>
+    Effect.gen(function* () {
+      handed.push([type, yield* now])
+      yield* takes(type)
+      handled.push(type)
+    })
   )
-  return { effect, seen }
+  return { handed, handled, listen }
 }
 
-it.run("a slow listener does not slow the run down: it is cut after a second, and handed the end [A1205]", (run) =>
+it.run("waits a second for a slow listener, hands it the end, and interrupts it [A1205 P1503]", (run) =>
   Effect.gen(function* () {
     const log = eventLog()
-    const handed: Array<readonly [string, number]> = []
-    const heard: Array<string> = []
+    const slow = working((type) => Effect.sleep(type === "run-start" ? "1 minute" : "500 millis"))
     const { tool } = scripted("fetch", Effect.as(Effect.sleep(100), "page"))
     const model = yield* callingOnce("fetch")
-    const agent = agentWith(tool).pipe(
+    const agent = agentWith(tool).pipe(slow.listen, log.listen)
+    const { effect, seen } = watched(run(agent, "go").pipe(Effect.provide(model.layer)))
+    assert.deepStrictEqual(yield* overADay(effect), Exit.succeed("done"))
+    assert.strictEqual(seen.endedAt, 1100)
+    // at its own pace it would have come to the second event after a minute
+    assert.deepStrictEqual(slow.handed, [
+      ["run-start", 0],
+      ["run-completed", 1100]
+    ])
+    assert.deepStrictEqual(slow.handled, [])
+    assert.strictEqual(seen.lost, log.all.length)
+    assert.strictEqual(seen.warnings.length, 1)
+    assert.match(seen.warnings[0] ?? "", /^Listeners of agent 'worker' were too slow, and lost .*1 × run-completed/)
+    assert.strictEqual(seen.fibersAtEnd, 0)
+  })
+)
+
+it.run("waits for all listeners together, and no longer than they need [P1503]", (run) =>
+  Effect.gen(function* () {
+    for (const [first, second, endedAt] of [
+      [300, 900, 900],
+      [700, 1000, 1000],
+      [1500, 1500, 1000]
+    ] as const) {
+      const one = working((type) => (type === "run-failed" ? Effect.sleep(first) : Effect.void))
+      const other = working((type) => (type === "run-failed" ? Effect.sleep(second) : Effect.void))
+      const model = yield* make(missing)
+      const agent = agentWith().pipe(one.listen, other.listen)
+      const { effect, seen } = watched(run(agent, "go").pipe(Effect.provide(model.layer)))
+      const startedAt = yield* now
+      assert.isTrue(Exit.isFailure(yield* overADay(effect)))
+      assert.strictEqual(seen.endedAt - startedAt, endedAt)
+      const isCut = first > 1000
+      for (const { handled } of [one, other]) assert.strictEqual(handled.at(-1) === "run-failed", !isCut)
+      assert.deepStrictEqual(
+        seen.warnings,
+        isCut ? ["Listeners of agent 'worker' were too slow, and lost 2 × run-failed"] : []
+      )
+    }
+  })
+)
+
+it.run(
+  "does not wait on interruption: an endless listener is handed the end and interrupted at once [P1355 P1503]",
+  (run) =>
+    Effect.gen(function* () {
+      const log = eventLog()
+      const endless = working(() => Effect.never)
+      const model = yield* make(ScriptedModel.answers(() => Effect.never))
+      const agent = agentWith().pipe(endless.listen, log.listen)
+      const { effect, seen } = watched(run(agent, "go").pipe(Effect.provide(model.layer)))
+      yield* interruptedAt(5000, effect)
+      assert.strictEqual(seen.endedAt, 5000)
+      assert.deepStrictEqual(endless.handed, [
+        ["run-start", 0],
+        ["run-interrupted", 5000]
+      ])
+      // a listener that need not wait has heard everything
+      assert.deepInclude(log.end(), { type: "run-interrupted", at: 5000 })
+      assert.strictEqual(seen.lost, log.all.length)
+      assert.strictEqual(seen.warnings.length, 1)
+      assert.strictEqual(seen.fibersAtEnd, 0)
+    })
+)
+
+it.run("an interruption ends the wait for listeners, however the run has ended [P1355]", (run) =>
+  Effect.gen(function* () {
+    for (const reply of [done, missing]) {
+      const log = eventLog()
+      const model = yield* make(reply)
+      const agent = agentWith().pipe(
+        Agent.onEvent(() => Effect.never),
+        log.listen
+      )
+      const { effect, seen } = watched(run(agent, "go").pipe(Effect.provide(model.layer)))
+      const startedAt = yield* now
+      const exit = yield* overADay(Effect.timeoutOption(Effect.exit(effect), "50 millis"))
+      assert.isTrue(Exit.isSuccess(exit))
+      assert.strictEqual(seen.endedAt - startedAt, 50)
+      assert.strictEqual(log.end()?.type, reply === done ? "run-completed" : "run-failed")
+      assert.strictEqual(seen.fibersAtEnd, 0)
+    }
+  })
+)
+
+it.effect("a run that is stopped while it waits for listeners has its outcome all the same [P1355 P1503]", () =>
+  Effect.gen(function* () {
+    const model = yield* make(done)
+    const agent = agentWith().pipe(Agent.onEvent(() => Effect.never))
+    const stopping = Effect.gen(function* () {
+      const handle = yield* agent.start("go")
+      yield* Effect.sleep("50 millis")
+      yield* handle.interrupt
+      return [yield* handle.outcome, yield* now] as const
+    })
+    const { effect, seen } = watched(Effect.scoped(stopping).pipe(Effect.provide(model.layer)))
+    const exit = yield* overADay(effect)
+    assert.deepStrictEqual(exit, Exit.succeed([{ _tag: "Completed", output: "done", finish: "stop" }, 50]))
+    assert.strictEqual(seen.fibersAtEnd, 0)
+  })
+)
+
+it.run("a listener may stop its own run: it is handed the end, in order, and nothing of it is left [P1503]", (run) =>
+  Effect.gen(function* () {
+    const model = yield* make(ScriptedModel.answers(() => Effect.never))
+    const log = eventLog()
+    const types: Array<string> = []
+    let stop: Effect.Effect<void> = Effect.void
+    const agent = agentWith().pipe(
       Agent.onEvent(({ type }) =>
-        Effect.flatMap(Clock.currentTimeMillis, (at) => {
-          handed.push([type, at])
-          return Effect.andThen(
-            Effect.sleep(type === "run-start" ? "1 minute" : "500 millis"),
-            Effect.sync(() => heard.push(type))
-          )
+        Effect.suspend(() => {
+          types.push(type)
+          return type === "turn-start" ? Effect.andThen(stop, Effect.never) : Effect.void
         })
       ),
       log.listen
     )
     const { effect, seen } = watched(run(agent, "go").pipe(Effect.provide(model.layer)))
-    assert.deepStrictEqual(yield* overADay(effect), Exit.succeed("done"))
-    assert.strictEqual(seen.endedAt, 1100)
-    // at its own pace it would have come to the second event after a minute
-    assert.deepStrictEqual(handed, [
-      ["run-start", 0],
-      ["run-completed", 1100]
-    ])
-    assert.deepStrictEqual(heard, ["run-completed"])
-    assert.deepStrictEqual(seen.warnings, [
-      `A listener of agent 'worker' was too slow: ${log.all.length - 1} events were lost to it`
-    ])
+    const fiber = yield* Effect.forkChild(effect)
+    stop = Fiber.interrupt(fiber)
+    const exit = yield* Fiber.await(fiber)
+    assert.isTrue(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))
     yield* calm
+    assert.strictEqual(types.at(-1), "run-interrupted")
+    assert.strictEqual(types.filter((type) => type === "turn-start").length, 1)
+    assert.deepStrictEqual(log.types().slice(0, types.length - 1), types.slice(0, -1))
+    assert.strictEqual(log.end()?.type, "run-interrupted")
     assert.strictEqual(seen.fibers, 0)
   })
 )
 
-it.run("a listener that never ends holds an interruption up for one second, and leaves no fiber [A1205]", (run) =>
+it.run("neither waits longer for a listener that cannot be interrupted [A1205 P1355 P1503]", (run) =>
   Effect.gen(function* () {
-    const log = eventLog()
-    const handed: Array<string> = []
-    const model = yield* make(ScriptedModel.answers(() => Effect.never))
-    const agent = agentWith().pipe(
-      Agent.onEvent(({ type }) => Effect.suspend(() => (handed.push(type), Effect.never))),
-      log.listen
-    )
-    const { effect, seen } = watched(run(agent, "go").pipe(Effect.provide(model.layer)))
-    yield* interruptedAt(5000, effect)
-    assert.strictEqual(seen.endedAt, 6000)
-    assert.deepInclude(log.end(), { type: "run-interrupted", at: 5000 })
-    assert.deepStrictEqual(handed, ["run-start", "run-interrupted"])
-    assert.deepStrictEqual(seen.warnings, [
-      `A listener of agent 'worker' was too slow: ${log.all.length - 1} events were lost to it`,
-      "A listener of agent 'worker' was stopped after 10s at work on 'run-interrupted'"
-    ])
+    const stubborn = () => Agent.onEvent(() => Effect.uninterruptible(Effect.sleep("1 hour")))
+    const quick = yield* make(done)
+    const ended = watched(run(agentWith().pipe(stubborn()), "go").pipe(Effect.provide(quick.layer)))
+    assert.deepStrictEqual(yield* overADay(ended.effect), Exit.succeed("done"))
+    assert.strictEqual(ended.seen.endedAt, 1000)
+    const hanging = yield* make(ScriptedModel.answers(() => Effect.never))
+    const stopped = watched(run(agentWith().pipe(stubborn()), "go").pipe(Effect.provide(hanging.layer)))
+    const startedAt = yield* now
+    yield* interruptedAt(5000, stopped.effect)
+    assert.strictEqual(stopped.seen.endedAt - startedAt, 5000)
     yield* calm
-    assert.strictEqual(seen.fibers, 0)
+    assert.strictEqual(ended.seen.fibers + stopped.seen.fibers, 0)
   })
 )
 
-it.run("a listener that cannot be interrupted does not hold a run up for longer than another [A1205]", (run) =>
+it.run("a listener uses its services before they are closed, or never [P1355]", (run) =>
   Effect.gen(function* () {
-    const log = eventLog()
-    const model = yield* make(done)
-    const agent = agentWith().pipe(
-      Agent.onEvent(() => Effect.uninterruptible(Effect.sleep("1 hour"))),
-      log.listen
-    )
-    const { effect, seen } = watched(run(agent, "go").pipe(Effect.provide(model.layer)))
-    assert.deepStrictEqual(yield* overADay(effect), Exit.succeed("done"))
-    assert.strictEqual(seen.endedAt, 1000)
-    assert.strictEqual(log.end()?.type, "run-completed")
-    yield* calm
-    assert.strictEqual(seen.fibers, 0)
+    const writing = (delay: number) =>
+      Agent.onEvent((event) =>
+        AgentEvent.isTerminal(event)
+          ? Effect.gen(function* () {
+              const db = yield* Db
+              yield* db.write("begun")
+              yield* Effect.sleep(delay)
+              yield* db.write("written")
+            })
+          : Effect.void
+      )
+    const play = Effect.fnUntraced(function* (delay: number, reply: typeof done, interruptAt?: number) {
+      const { layer, rows } = database()
+      const model = yield* make(reply)
+      const agent = agentWith().pipe(writing(delay))
+      const running = run(agent, "go").pipe(Effect.provide(Layer.merge(model.layer, layer)))
+      yield* interruptAt === undefined ? overADay(running) : interruptedAt(interruptAt, running)
+      return rows
+    })
+    assert.deepStrictEqual(yield* play(900, done), ["begun", "written", "closed"])
+    assert.deepStrictEqual(yield* play(900, missing), ["begun", "written", "closed"])
+    assert.deepStrictEqual(yield* play(1500, done), ["begun", "closed"])
+    assert.deepStrictEqual(yield* play(1500, missing), ["begun", "closed"])
+    const hanging = ScriptedModel.answers(() => Effect.never)
+    assert.deepStrictEqual(yield* play(1, hanging, 100), ["begun", "closed"])
   })
 )
 
@@ -162,115 +268,9 @@ it.effect("what a listener has no room for is counted, and neither it nor anothe
     const kept = new Set(heard)
     assert.isTrue(log.all.filter((event) => kept.has(event)).every((event, index) => event === heard[index]))
     assert.strictEqual(heard.at(-1)?.type, "run-completed")
-    assert.deepStrictEqual(seen.warnings, [`A listener of agent 'worker' was too slow: ${lost} events were lost to it`])
+    assert.strictEqual(seen.lost, lost)
+    assert.match(seen.warnings.join(), /^Listeners of agent 'worker' were too slow, and lost \d+ × tool-progress/)
   })
-)
-
-it.effect("the listeners of runs below count with the run above; where nothing is lost, nothing is said [A1205]", () =>
-  Effect.gen(function* () {
-    const slow = Agent.deterministic("slow", () => Effect.succeed("well")).pipe(Agent.onEvent(() => Effect.never))
-    const { tool } = scripted("ask", slow("why?"))
-    const lostBy = Effect.fnUntraced(function* (agent: ReturnType<typeof agentWith<[typeof tool]>>) {
-      const model = yield* callingOnce("ask")
-      const handle = yield* agent.start("go").pipe(Effect.provide(model.layer))
-      yield* handle.outcome
-      return yield* handle.lost
-    })
-    const { effect, seen } = watched(Effect.scoped(lostBy(agentWith(tool))))
-    const exit = yield* overADay(effect)
-    assert.deepStrictEqual(exit, Exit.succeed(1))
-    assert.deepStrictEqual(seen.warnings, [
-      "A listener of agent 'slow' was too slow: 1 events were lost to it",
-      "A listener of agent 'slow' was stopped after 10s at work on 'run-completed'"
-    ])
-    const log = eventLog()
-    const quick = scripted("ask", Effect.succeed("well"))
-    const other = watched(Effect.scoped(lostBy(agentWith(quick.tool).pipe(log.listen))))
-    assert.deepStrictEqual(yield* overADay(other.effect), Exit.succeed(0))
-    assert.deepStrictEqual(other.seen.warnings, [])
-    assert.isTrue(log.all.some(AgentEvent.isTerminal))
-  })
-)
-
-it.run("a listener of a run below neither holds the run above up nor counts against its deadline [A1205]", (run) =>
-  Effect.gen(function* () {
-    const hung = Agent.deterministic("hung", () => Effect.succeed("well")).pipe(Agent.onEvent(() => Effect.never))
-    const ask = Agent.asTool(hung, { description: "Asks." })
-    const log = eventLog()
-    const model = yield* make(
-      ScriptedModel.calls(ScriptedModel.call("hung", { input: "why?" })),
-      ScriptedModel.calls(ScriptedModel.call("hung", { input: "and why?" })),
-      done
-    )
-    const agent = Agent.make("boss", {
-      budget: { maxDuration: "800 millis" },
-      skills: [Skill.make("ask", { description: "d", tools: [ask] })]
-    }).pipe(log.listen)
-    const { effect, seen } = watched(run(agent, "go").pipe(Effect.provide(model.layer)))
-    assert.deepStrictEqual(yield* overADay(effect), Exit.succeed("done"))
-    assert.deepInclude(log.end(), { type: "run-completed", at: 0 })
-    // only then, and once, the outermost run waits for all of them
-    assert.strictEqual(seen.endedAt, 1000)
-    yield* calm
-    assert.strictEqual(seen.fibers, 0)
-  })
-)
-
-it.run("a hook that needs longer for the end of a run than the run waits is not cut off from it [A1205]", (run) =>
-  Effect.gen(function* () {
-    const heard: Array<readonly [string, number]> = []
-    const model = yield* make(ScriptedModel.fails(LlmError.ModelNotFoundError.modelNotFound("scripted")))
-    const agent = agentWith().pipe(
-      Agent.onFailure(({ code }) =>
-        Effect.andThen(
-          Effect.sleep("1500 millis"),
-          Effect.map(Clock.currentTimeMillis, (at) => void heard.push([code, at]))
-        )
-      )
-    )
-    const { effect, seen } = watched(run(agent, "go").pipe(Effect.provide(model.layer)))
-    yield* overADay(effect)
-    assert.strictEqual(seen.endedAt, 1000)
-    assert.deepStrictEqual(heard, [["KINTSUGI-MODEL-NOT-FOUND", 1500]])
-    assert.deepStrictEqual(seen.warnings, [])
-    yield* calm
-    assert.strictEqual(seen.fibers, 0)
-  })
-)
-
-it.effect(
-  "one that is at work on the end of a run for more than ten seconds is stopped, counted and logged [A1205]",
-  () =>
-    Effect.gen(function* () {
-      const model = yield* make(ScriptedModel.fails(LlmError.ModelNotFoundError.modelNotFound("scripted")))
-      let isStopped = false
-      const agent = agentWith().pipe(
-        Agent.onFailure(() =>
-          Effect.onInterrupt(Effect.never, () =>
-            Effect.sync(() => {
-              isStopped = true
-            })
-          )
-        )
-      )
-      const lostAfter = Effect.gen(function* () {
-        const handle = yield* agent.start("go")
-        yield* Effect.exit(handle.outcome)
-        const atOnce = yield* handle.lost
-        yield* Effect.sleep("9999 millis")
-        const before = [isStopped, yield* handle.lost]
-        yield* Effect.sleep("1 millis")
-        yield* calm
-        return [atOnce, before, isStopped, yield* handle.lost]
-      })
-      const { effect, seen } = watched(Effect.scoped(lostAfter).pipe(Effect.provide(model.layer)))
-      assert.deepStrictEqual(yield* overADay(effect), Exit.succeed([0, [false, 0], true, 1]))
-      assert.deepStrictEqual(seen.warnings, [
-        "A listener of agent 'worker' was stopped after 10s at work on 'run-failed'"
-      ])
-      yield* calm
-      assert.strictEqual(seen.fibers, 0)
-    })
 )
 
 it.run("a run of a function that throws ends with one event [A1202]", (run) =>

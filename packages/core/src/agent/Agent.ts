@@ -31,7 +31,15 @@ export type { Completed, Outcome, Run, Suspended } from "../run/Handle.ts"
 export type { Resumption } from "../run/Start.ts"
 export { asTool } from "./asTool.ts"
 export type { ToolInput, ToolOptions } from "./asTool.ts"
-export { type Escaped, onEvent, onFailure, onToolUse, type ToolResult } from "./hooks.ts"
+export {
+  type Escaped,
+  type ListenerOptions,
+  type OnEvent,
+  onEvent,
+  onFailure,
+  onToolUse,
+  type ToolResult
+} from "./hooks.ts"
 export { type Partially, partials, type PartialsOptions } from "./partials.ts"
 export { type LlmErrorOptions, onLlmError, onToolError, toolDefaults } from "./tables.ts"
 export * from "./Composition.ts"

@@ -1,6 +1,9 @@
 /** What hears the events of an agent's runs. */
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type * as AgentEvent from "../event/AgentEvent.ts"
+import { Attached } from "../event/Listening.ts"
+import * as Interception from "../model/Interception.ts"
 import * as Returned from "../data/Returned.ts"
 import * as Message from "../data/Message.ts"
 import { labelsOf } from "../errors/RecoveryAdvice.ts"
@@ -23,8 +26,8 @@ export interface ToolResult {
 
 /**
  * Hears of every call of this agent that ended with a value or a told text: once per call, with the model's own
- * arguments. Hooks cannot change a run; one that fails is logged. The outermost run waits at its end for a slow one, one second at
- * most; then it is interrupted, and what it has not heard is lost to it. No deadline counts that second.
+ * arguments. Hooks cannot change a run; one that fails is logged. A run that succeeds or fails waits at most one second for its hooks,
+ * one that is interrupted does not wait; see {@link onEvent}.
  */
 export const onToolUse =
   <R2 = never>(
@@ -40,17 +43,56 @@ export const onToolUse =
       return handle(event.tool, event.use.arguments, result)
     })
 
+/** What a listener lives with that does not live with each run. */
+export interface ListenerOptions {
+  /** A scope of the program. The listener lives with it, and not with each run. */
+  readonly scope: Scope.Scope
+}
+
+/** The type of {@link onEvent}: a listener that lives with a scope has no needs of its own. */
+export interface OnEvent {
+  <R2 = never>(
+    handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>
+  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ) => Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice>
+  (
+    handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void>,
+    options: ListenerOptions
+  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ) => Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+}
+
 /**
- * Hears every event of a run, those of its fixers and sub-agents included, in order. One that is too slow (more than 16,384 events
- * wait for it, or it is not through one second after the end) loses some, which is logged; never the end of a run. For that it may
- * take ten seconds more, while nobody waits for it; then it is stopped, which is counted and logged.
+ * Handles every event of a run, those of its fixers and sub-agents included, in order. The handler runs beside the run, and is
+ * handed the terminal event before the run returns. A run that succeeds or fails waits at most one second for all of its listeners
+ * together; a run that is interrupted does not wait. A listener that is still at work then is interrupted. What it has not handled
+ * is lost, and so is what comes while 16,384 events wait for it: a warning says which events, and `lost` of a handle counts them.
+ *
+ * With a `scope`, the listener lives as long as the scope: no run waits for it or interrupts it. One listener gets the events of all
+ * runs. When the scope closes, it has one second for the events that wait, and gets no others. It may not need services of a run: give
+ * it those of the program.
+ *
+ * ```ts
+ * import { Agent } from "@kintsugi/core"
+ * import { Console, Effect } from "effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const scope = yield* Effect.scope
+ *   const slow = Agent.onEvent(({ type }) => Effect.delay(Console.log(type), "50 millis"), { scope })
+ *   const greeter = Agent.deterministic("greeter", (name) => Effect.succeed(`Hello ${name}`)).pipe(slow)
+ *   yield* Console.log(yield* greeter("Ada"))
+ * })
+ * await Effect.runPromise(Effect.scoped(program)) // prints the answer first, then run-start and run-completed
+ * ```
  */
-export const onEvent =
-  <R2 = never>(handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>) =>
+export const onEvent: OnEvent =
+  <R2>(handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>, options?: ListenerOptions) =>
   <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
   ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> =>
-    listening(self, "tree", handle)
+    listening(self, "tree", handle, options?.scope)
 
 /** What left a run: by what it can be alerted on, and what the run had said and spent by then. */
 export interface Escaped {
@@ -70,7 +112,7 @@ export interface Escaped {
 
 /**
  * Hears what escapes this agent, once per run, when every recovery has failed; never of an interruption. It cannot change how
- * the run ends, which waits for it for one second; ten seconds later it is stopped, and that is counted and logged.
+ * the run ends. The run waits at most one second for it, then interrupts it; see {@link onEvent}.
  */
 export const onFailure =
   <R2 = never>(handle: (escaped: Escaped) => Effect.Effect<void, never, R2>) =>
@@ -87,16 +129,19 @@ export const onFailure =
 
 const listening = <A extends AnyAgent, B, R2>(
   self: A,
-  scope: Frame.Listener["scope"],
-  handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>
+  hears: Frame.Listener["hears"],
+  handler: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>,
+  scope?: Scope.Scope
 ): B => {
   const { definition } = self[TypeId]
-  const listener: Frame.Listener = {
-    scope,
-    handle: (event) =>
+  const handle = (event: AgentEvent.AgentEvent) =>
+    Interception.step(
+      () => ({ kind: "hook", event }),
       // the hook's needs are in the agent's type
-      Returned.effect(handle(event) as Effect.Effect<void>, "A listener of agent", definition.name)
-  }
+      () => Returned.effect(handler(event) as Effect.Effect<void>, "A listener of agent", definition.name)
+    )
+  const attached = scope === undefined ? {} : { attached: new Attached(definition.name, handle, scope) }
+  const listener: Frame.Listener = { hears, handle, ...attached }
   return fromDefinition({ ...definition, listeners: [...definition.listeners, listener] })
 }
 

@@ -48,19 +48,14 @@ export interface RunContext {
   readonly losses: Losses
   /** Hears when a tool with unsafe side effects is started here or below; absent where nobody has to know. */
   readonly onUnsafe?: (() => void) | undefined
-  /** One for a whole tree of runs. */
-  readonly catchingUp: CatchingUp
   /** Fixers that are at work above this effect; they are not started again below. */
   readonly fixers: ReadonlyArray<unknown>
 }
 
-/** How many events were lost to listeners that were too slow for them. It grows while the run lasts, and at its end. */
+/** How many events listeners have lost that were too slow for them. It grows while the run lasts, and at its end. */
 export interface Losses {
   events: number
 }
-
-/** The listeners of runs that are over, still at work on what they have not heard yet: the outermost run waits for them. */
-export type CatchingUp = Set<Fiber.Fiber<unknown, unknown>>
 
 /** The instant that no wait within this run may pass; `Infinity` outside of a run. */
 export const deadline = (run: RunContext | undefined): number => run?.meter.deadline?.ownDeadline ?? Infinity

@@ -3,9 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as Fiber from "effect/Fiber"
-import { identity } from "effect/Function"
-import * as AgentEvent from "../event/AgentEvent.ts"
+import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as Budget from "../budget/Budget.ts"
 import { Ledger } from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
@@ -15,10 +13,11 @@ import { Meter, type OnExceeded } from "../budget/Meter.ts"
 import { Suspension } from "./Start.ts"
 import * as Identifier from "../data/Identifier.ts"
 import { Done } from "../event/Done.ts"
+import * as Listening from "../event/Listening.ts"
+import * as Emitting from "../event/Emitting.ts"
 import * as Limits from "./Limits.ts"
-import * as Listening from "./listening.ts"
 
-export type { Listener } from "./listening.ts"
+export type { Listener } from "../event/Listening.ts"
 
 /** Takes events as they come. */
 export type Sink = RunContext.Observer
@@ -73,46 +72,37 @@ export const within = <A, E, R>(
 ): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const parent = fiber.getRef(RunContext.Current)
-    const sinks = parent === undefined ? observing(fiber) : parent.emit === undefined ? [] : [parent.emit]
-    if (frame.sink !== undefined) sinks.push(frame.sink)
+    const observers = Emitting.around(fiber, parent, frame.sink)
     const begin = (restore: Restore) => {
-      const drawn = Identifier.draw(fiber)
-      const runId = frame.resumed?.runId ?? `run-${drawn}`
-      const tree = { losses: parent?.losses ?? { events: 0 }, catchingUp: parent?.catchingUp ?? new Set() }
-      const enter = (all: ReadonlyArray<Sink>) => {
+      const { agent, input, listeners, mode, resumed, state } = frame
+      const runId = resumed?.runId ?? `run-${Identifier.draw(fiber)}`
+      const losses = parent?.losses ?? { events: 0 }
+      return Listening.heard({ agent, listeners, runId, losses }, restore, (listening) => {
         const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-        const run = contextOf(frame, runId, parent, all, tree, now)
-        // whoever has started it can ask it at once, before it does anything
-        const working = frame.mode.isForked === true ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
+        const run = contextOf(frame, runId, parent, [...observers, ...listening], losses, now)
+        // who has started it can ask it at once, before it does anything
+        const working = mode.isForked === true ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
         const running = restore(RunContext.within(run, working))
-        return all.length === 0 ? running : reporting(frame, run, running, fiber)
-      }
-      const isOutermost = parent === undefined
-      const { agent, listeners } = frame
-      const heard =
-        listeners.length === 0
-          ? enter(sinks)
-          : Listening.heard({ agent, listeners, runId, isOutermost, ...tree }, (sink) => enter([...sinks, sink]))
-      return isOutermost ? Effect.onExitPrimitive(heard, () => Listening.caughtUp(tree.catchingUp)) : heard
+        return Emitting.reported(
+          run,
+          () => ({ type: "run-start", input, transcript: state.said() }),
+          (exit) => last(frame, run, exit),
+          running
+        )
+      })
     }
-    if (frame.mode.isForked === true) return begin(Effect.interruptible)
-    // whoever hears of a beginning hears of an end: no interruption comes between the two
-    const isHeard = sinks.length > 0 || frame.listeners.length > 0
-    return isHeard ? Effect.uninterruptibleMask(begin) : begin(identity)
+    // a run whose first event was emitted emits its terminal event: no interruption comes between the two
+    return frame.mode.isForked === true ? begin(Effect.interruptible) : Effect.uninterruptibleMask(begin)
   })
 
 type Restore = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-
-/** The observers around a run that nobody else started. */
-const observing = (fiber: Fiber.Fiber<unknown, unknown>): Array<Sink> =>
-  fiber.getRef(RunContext.Observers).map((make) => make(fiber.context))
 
 const contextOf = (
   frame: Frame,
   runId: string,
   parent: RunContext.RunContext | undefined,
-  sinks: ReadonlyArray<Sink>,
-  tree: Pick<RunContext.RunContext, "losses" | "catchingUp">,
+  observers: ReadonlyArray<Sink>,
+  losses: RunContext.Losses,
   now: number
 ): RunContext.RunContext => {
   const depth = parent === undefined ? 0 : parent.depth + 1
@@ -127,25 +117,19 @@ const contextOf = (
     ledger,
     meter,
     done: new Done(parent?.done),
-    losses: tree.losses,
-    catchingUp: tree.catchingUp,
+    losses,
     fixers: parent?.fixers ?? noFixers,
     // always the same fields: what is spread anew for every call is quick to copy then
     onUnsafe: parent?.onUnsafe,
     isCompacting: parent?.isCompacting,
     repairing: parent?.repairing,
-    emit: sinks.length === 0 ? undefined : untilOver(runId, fanOut(sinks)),
+    emit: Emitting.joined(runId, observers),
     parent: parent === undefined ? undefined : startedBy(parent),
     callId: undefined,
     callKey: undefined,
     startedIn: parent?.callKey
   }
-  if (frame.budget !== undefined && run.emit !== undefined) {
-    // V8 makes a function among its old objects where it stands behind the name of a property, and all of the run would stay with it
-    const announce: Meter["announce"] = (warning) =>
-      RunContext.emit(run, () => ({ type: "budget-warning", ...warning }))
-    meter.announce = announce
-  }
+  if (frame.budget !== undefined) Emitting.announcing(run, meter)
   return run
 }
 
@@ -166,43 +150,17 @@ const meterOf = (
 
 const startedBy = ({ callId, runId }: RunContext.RunContext) => (callId === undefined ? { runId } : { runId, callId })
 
-const fanOut = (sinks: ReadonlyArray<Sink>): Sink => {
-  const [only] = sinks
-  if (sinks.length === 1 && only !== undefined) return only
-  return (event, context) => {
-    let span: ReturnType<Sink> = undefined
-    for (const sink of sinks) span = sink(event, context) ?? span
-    return span
-  }
-}
-
-/** Whatever is still at work below a run that has ended is not heard of any more: its terminal event is its last. */
-const untilOver = (runId: string, sink: Sink): Sink => {
-  let isOver = false
-  return (event, context) => {
-    if (isOver) return undefined
-    isOver = event.runId === runId && AgentEvent.isTerminal(event)
-    return sink(event, context)
-  }
-}
-
-/** Emits the first event, the turn that was cut short, and the one terminal event. */
-const reporting = <A, E, R>(
+/** The turn that was cut short, and the terminal event. */
+const last = (
   frame: Frame,
   run: RunContext.RunContext,
-  running: Effect.Effect<A, E, R>,
-  fiber: Fiber.Fiber<unknown, unknown>
-) =>
-  Effect.onExitPrimitive(
-    RunContext.begin(run, () => ({ type: "run-start", input: frame.input, transcript: frame.state.said() }), running),
-    (exit) => {
-      // a turn that waits is not over: it ends where the run goes on
-      const message = waitingIn(exit) === undefined ? frame.state.unfinished() : undefined
-      if (message !== undefined) RunContext.tell(run, fiber, () => ({ type: "turn-end", message }))
-      RunContext.tell(run, fiber, () => terminal(frame, run, exit))
-      return undefined
-    }
-  )
+  exit: Exit.Exit<unknown, unknown>
+): ReadonlyArray<AgentEvent.Happening> => {
+  // a turn that waits is not over: it ends where the run goes on
+  const message = waitingIn(exit) === undefined ? frame.state.unfinished() : undefined
+  const end = terminal(frame, run, exit)
+  return message === undefined ? [end] : [{ type: "turn-end", message }, end]
+}
 
 const waitingIn = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isSuccess(exit) && exit.value instanceof Suspension ? exit.value.snapshot.open : undefined

@@ -44,8 +44,9 @@ export interface Run<out O, out E> {
   readonly usage: Effect.Effect<Usage.Usage>
   readonly ledger: Effect.Effect<ReadonlyArray<Ledger.Entry>>
   /**
-   * How many events were lost to its listeners, and to those of the runs below it: they had no room left, were not heard when the
-   * outermost run had waited its second, or were ends on which a listener was still at work ten seconds later. `events` loses none.
+   * How many events its listeners have lost, and those of the runs below it: 16,384 others waited already, or the listener had not
+   * handled them when the run had waited one second for it, or was interrupted. Listeners that live with a scope do not count here.
+   * `events` loses none.
    */
   readonly lost: Effect.Effect<number>
   /** Stops it, and waits until it has stopped. */

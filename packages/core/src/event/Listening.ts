@@ -1,0 +1,135 @@
+/**
+ * Listeners of runs. Each gets its events in order, in fibers of its own, and can neither fail the run nor change it.
+ *
+ * Every run, a child run too, ends with its own listeners. On success and failure it waits for all of them together, at most `grace`,
+ * and an interruption ends that wait; on interruption it does not wait. A listener that is still at work then is interrupted, and
+ * nothing of it is left, unless it has made itself uninterruptible: the run does not wait for that either. The wait of a child run is
+ * time of the run above, as all that it does; the limits of the run itself do not count it.
+ *
+ * A listener that is attached to a scope lives with that scope: no run waits for it or interrupts it.
+ */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Queue from "effect/Queue"
+import * as Scope from "effect/Scope"
+import type * as AgentEvent from "./AgentEvent.ts"
+import { type Handle, Inbox } from "./inbox.ts"
+import { Lost } from "./lost.ts"
+import * as RunContext from "./RunContext.ts"
+
+/** A handler of the events of runs. */
+export interface Listener {
+  /** Only the run's own events, or those of its fixers and child runs as well. */
+  readonly hears: "own" | "tree"
+  readonly handle: Handle
+  /** With what it lives that is attached to a scope; absent where it lives with each run. */
+  readonly attached?: Attached
+}
+
+/** A run, as far as its listeners concern it. */
+export interface Audience {
+  readonly agent: string
+  readonly runId: string
+  readonly listeners: ReadonlyArray<Listener>
+  readonly losses: RunContext.Losses
+}
+
+type Restore = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
+/** How long is waited for listeners that are at work when a run, or the scope to which they are attached, has ended. */
+const grace = "1 second"
+
+/** Gives `body` the observers that pass events on to the listeners, and ends with these. The region around it is uninterruptible. */
+export const heard = <A, E, R>(
+  { agent, listeners, losses, runId }: Audience,
+  restore: Restore,
+  body: (observers: ReadonlyArray<RunContext.Observer>) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => {
+  if (listeners.length === 0) return body([])
+  return Effect.gen(function* () {
+    // a listener is no part of a run
+    const context = Context.add(yield* Effect.context<never>(), RunContext.Current, undefined)
+    const lost = new Lost(losses)
+    const own: Array<Inbox> = []
+    const inboxes: Array<Inbox> = []
+    const receivers: Array<(event: AgentEvent.AgentEvent) => void> = []
+    for (const { attached, handle, hears } of listeners) {
+      const inbox = attached?.inbox ?? new Inbox(handle, lost)
+      inboxes.push(inbox)
+      if (attached === undefined) own.push(inbox)
+      else yield* attached.attach
+      receivers.push((event) => {
+        if (hears === "tree" || event.runId === runId) inbox.add(event, context)
+      })
+    }
+    const bell = yield* Queue.dropping<void>(1)
+    const hear: RunContext.Observer = (event) => {
+      for (const receive of receivers) receive(event)
+      Queue.offerUnsafe(bell, undefined)
+    }
+    // events are handed over whenever the run gives way, and at its end
+    const handing = Effect.forever(Effect.map(Queue.take(bell), () => handOver(inboxes)))
+    const fiber = yield* Effect.forkChild(handing, { startImmediately: true })
+    return yield* Effect.onExit(body([hear]), (exit) => {
+      fiber.interruptUnsafe()
+      handOver(inboxes)
+      const isInterrupted = Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
+      const waiting = isInterrupted ? Effect.void : Effect.exit(restore(caughtUp(own)))
+      const end = Effect.andThen(waiting, stopped(own, lost, { agent, runId }))
+      return Effect.provideContext(end, context)
+    })
+  })
+}
+
+/** Each event is handed to all listeners that are not at work, in the order in which they were attached, before the next one is. */
+const handOver = (inboxes: ReadonlyArray<Inbox>): void => {
+  for (let isAny = true; isAny;) {
+    isAny = false
+    for (const inbox of inboxes) if (inbox.next()) isAny = true
+  }
+}
+
+/** Waits until all events are handled, at most `grace`. */
+const caughtUp = (inboxes: ReadonlyArray<Inbox>): Effect.Effect<void> => {
+  const idle: Effect.Effect<void> = Effect.suspend(() => {
+    const fibers = inboxes.flatMap(({ fiber }) => fiber ?? [])
+    return fibers.length === 0 ? Effect.void : Effect.flatMap(Fiber.awaitAll(fibers), () => idle)
+  })
+  return Effect.asVoid(Effect.timeoutOption(idle, grace))
+}
+
+const stopped = (
+  inboxes: ReadonlyArray<Inbox>,
+  lost: Lost,
+  labels: { readonly agent: string; readonly runId?: string }
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    for (const inbox of inboxes) inbox.stop()
+    return lost.report(labels) ?? Effect.void
+  })
+
+/** The inbox of a listener that lives with a scope: one for all runs. */
+export class Attached {
+  readonly inbox: Inbox
+  readonly attach: Effect.Effect<void>
+
+  constructor(agent: string, handle: Handle, scope: Scope.Scope) {
+    const lost = new Lost({ events: 0 })
+    const inbox = new Inbox(handle, lost)
+    this.inbox = inbox
+    let isAttached = false
+    const detach = Effect.suspend(() => {
+      inbox.close()
+      handOver([inbox])
+      return Effect.ensuring(caughtUp([inbox]), stopped([inbox], lost, { agent }))
+    })
+    this.attach = Effect.suspend(() => {
+      if (isAttached) return Effect.void
+      isAttached = true
+      return Scope.addFinalizer(scope, detach)
+    })
+  }
+}

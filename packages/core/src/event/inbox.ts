@@ -1,0 +1,132 @@
+/** The events that wait for one listener, which are handed to it one after the other. */
+import * as Cause from "effect/Cause"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as ErrorCause from "../data/ErrorCause.ts"
+import { labelsOf } from "../errors/RecoveryAdvice.ts"
+import * as AgentEvent from "./AgentEvent.ts"
+import { Backlog } from "./backlog.ts"
+import type { Lost } from "./lost.ts"
+
+/** How many events may wait for a listener. */
+const capacity = 16_384
+
+/** What a listener does about an event. */
+export type Handle = (event: AgentEvent.AgentEvent) => Effect.Effect<void>
+
+/** An event, with the context of the fiber that handles it. */
+interface Item {
+  readonly event: AgentEvent.AgentEvent
+  readonly context: Context.Context<never>
+}
+
+/** The event that a listener is at work on, and the fiber in which it is. */
+interface Work {
+  readonly event: AgentEvent.AgentEvent
+  fiber?: Fiber.Fiber<unknown, unknown>
+}
+
+export class Inbox {
+  readonly #handle: Handle
+  readonly #lost: Lost
+  readonly #waiting = new Backlog<Item>()
+  #work: Work | undefined
+  #isClosed = false
+
+  constructor(handle: Handle, lost: Lost) {
+    this.#handle = handle
+    this.#lost = lost
+  }
+
+  /** The fiber in which the listener is at work on an event, if it is. */
+  get fiber(): Fiber.Fiber<unknown, unknown> | undefined {
+    return this.#work?.fiber
+  }
+
+  /** Keeps an event for the listener. Beyond the capacity it is lost, unless it is the end of a run. */
+  add(event: AgentEvent.AgentEvent, context: Context.Context<never>): void {
+    if (this.#isClosed) return
+    if (this.#waiting.size >= capacity && !AgentEvent.isTerminal(event)) this.#lost.add(event)
+    else this.#waiting.add({ event, context })
+  }
+
+  /** Takes no event from here on. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  /**
+   * Hands over the next event, if there is one and the listener is not at work, and says whether it did. The handler starts at once,
+   * in a fiber. If it has to wait, the events that follow are handed over by themselves when it is through.
+   */
+  next(): boolean {
+    if (this.#work !== undefined || this.#waiting.size === 0) return false
+    const { context, event } = this.#waiting.take()
+    const work: Work = { event }
+    this.#work = work
+    const handling = Effect.withFiber((fiber) => {
+      // known before the handler starts: it may end the run, which interrupts its listeners
+      work.fiber = fiber
+      return this.#handled(event)
+    })
+    const fiber = Effect.runForkWith(context)(handling)
+    const hasToWait = fiber.pollUnsafe() === undefined
+    fiber.addObserver(() => {
+      if (this.#work !== work) return
+      this.#work = undefined
+      if (hasToWait) this.#goOn()
+    })
+    return true
+  }
+
+  /**
+   * Interrupts the listener. The ends of runs that wait for it are handed over still: each handler starts, and is interrupted where
+   * it has to wait. What the listener has not handled by then is lost.
+   */
+  stop(): void {
+    const left = this.#waiting.clear()
+    this.#interrupt()
+    for (const item of left) {
+      if (AgentEvent.isTerminal(item.event)) {
+        this.#waiting.add(item)
+        this.next()
+        this.#interrupt()
+      } else this.#lost.add(item.event)
+    }
+  }
+
+  #interrupt(): void {
+    const work = this.#work
+    if (work === undefined) return
+    this.#work = undefined
+    this.#lost.add(work.event)
+    work.fiber?.interruptUnsafe()
+  }
+
+  #goOn(): void {
+    while (this.next());
+  }
+
+  /** A listener cannot change a run: its failure is logged, and it gets the next event all the same. */
+  #handled(event: AgentEvent.AgentEvent): Effect.Effect<void> {
+    return Effect.catchCause(
+      Effect.suspend(() => this.#handle(event)),
+      (cause) => logged(event, cause)
+    )
+  }
+}
+
+const logged = (event: AgentEvent.AgentEvent, cause: Cause.Cause<unknown>): Effect.Effect<void> =>
+  Effect.annotateLogs(
+    Effect.logWarning(`A listener failed on '${event.type}' of agent '${event.agent}'`, ErrorCause.logged(cause)),
+    annotationsOf(event, Cause.squash(cause))
+  )
+
+/** By what a log line about a failure can be found again. */
+const annotationsOf = (event: AgentEvent.AgentEvent, error: unknown): Record<string, unknown> => ({
+  ...labelsOf(error),
+  runId: event.runId,
+  agent: event.agent,
+  ...("callId" in event ? { callId: event.callId } : {})
+})
