@@ -103,3 +103,19 @@ it.run("a listener of a child run uses what that run was given before it is clos
     }
   })
 )
+
+it.run("a listener is no part of a run: what it starts is a run of its own [P1503]", (run) =>
+  Effect.gen(function* () {
+    const log = eventLog()
+    const own = Agent.deterministic("own", () => Effect.succeed("noted")).pipe(log.listen)
+    const noting = Agent.onEvent(({ type }) =>
+      type === "run-completed" ? Effect.asVoid(Effect.orDie(own("well?"))) : Effect.void
+    )
+    const child = Agent.deterministic("child", () => Effect.succeed("well")).pipe(noting)
+    const { tool } = scripted("ask", child("why?"))
+    const model = yield* callingOnce("ask")
+    yield* run(agentWith(tool), "go").pipe(Effect.provide(model.layer))
+    assert.deepStrictEqual(log.types(), ["run-start", "run-completed"])
+    for (const event of log.all) assert.notProperty(event, "parent")
+  })
+)

@@ -105,6 +105,20 @@ it.run(
     })
 )
 
+it.run("a run that interrupts itself does not wait either [P1503]", (run) =>
+  Effect.gen(function* () {
+    const endless = working(() => Effect.never)
+    const quitting = Agent.deterministic("quitting", () => Effect.interrupt).pipe(endless.listen)
+    const { effect, seen } = watched(run(quitting, "go"))
+    assert.isTrue(Exit.hasInterrupts(yield* overADay(effect)))
+    assert.strictEqual(seen.endedAt, 0)
+    assert.deepStrictEqual(endless.handed, [
+      ["run-start", 0],
+      ["run-interrupted", 0]
+    ])
+  })
+)
+
 it.run("an interruption ends the wait for listeners, however the run has ended [P1355]", (run) =>
   Effect.gen(function* () {
     for (const reply of [done, missing]) {
@@ -236,10 +250,7 @@ it.effect("what a listener has no room for is counted, and neither it nor anothe
         ).pipe(Effect.as("page"))
     })
     const heard: Array<AgentEvent.AgentEvent> = []
-    const model = yield* make(
-      batch("fetch"),
-      ScriptedModel.answers(() => Effect.as(Deferred.succeed(gate, undefined), ScriptedModel.reply({ content: [] })))
-    )
+    const model = yield* make(batch("fetch"), done)
     const agent = agentWith(reporting).pipe(
       Agent.onEvent((event) =>
         Effect.andThen(
@@ -247,7 +258,9 @@ it.effect("what a listener has no room for is counted, and neither it nor anothe
           Effect.sync(() => heard.push(event))
         )
       ),
-      log.listen
+      log.listen,
+      // it goes on when its queue is full and the run is over
+      Agent.onEvent((event) => (AgentEvent.isTerminal(event) ? Deferred.succeed(gate, undefined) : Effect.void))
     )
     const { effect, seen } = watched(
       Effect.scoped(

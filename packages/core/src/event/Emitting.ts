@@ -49,7 +49,7 @@ export const reported = <A, E, R>(
         })
       )
 
-/** Has the limits of a run announced that are near. */
+/** Has the limits of a run announced that are near. Without an observer none counts as announced: a resumed run may have one. */
 export const announcing = (run: RunContext.RunContext, meter: Meter): void => {
   if (run.emit === undefined) return
   // V8 makes a function among its old objects where it stands behind the name of a property, and all of the run would stay with it
