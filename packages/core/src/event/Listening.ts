@@ -13,7 +13,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as Queue from "effect/Queue"
 import * as Scope from "effect/Scope"
 import type * as AgentEvent from "./AgentEvent.ts"
 import { type Handle, Inbox } from "./inbox.ts"
@@ -65,16 +64,18 @@ export const heard = <A, E, R>(
         if (hears === "tree" || event.runId === runId) inbox.add(event, context)
       })
     }
-    const bell = yield* Queue.dropping<void>(1)
+    // events are handed over whenever the run gives way, and at its end
+    let handing: Fiber.Fiber<void> | undefined
+    const later = Effect.map(Effect.yieldNow, () => {
+      handing = undefined
+      handOver(inboxes)
+    })
     const hear: RunContext.Observer = (event) => {
       for (const receive of receivers) receive(event)
-      Queue.offerUnsafe(bell, undefined)
+      handing ??= Effect.runForkWith(context)(later)
     }
-    // events are handed over whenever the run gives way, and at its end
-    const handing = Effect.forever(Effect.map(Queue.take(bell), () => handOver(inboxes)))
-    const fiber = yield* Effect.forkChild(handing, { startImmediately: true })
     return yield* Effect.onExit(body([hear]), (exit) => {
-      fiber.interruptUnsafe()
+      handing?.interruptUnsafe()
       handOver(inboxes)
       const isInterrupted = Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
       const waiting = isInterrupted ? Effect.void : Effect.exit(restore(caughtUp(own)))
