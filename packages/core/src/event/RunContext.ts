@@ -187,22 +187,26 @@ export const tell = (run: RunContext, fiber: Fiber.Fiber<unknown, unknown>, make
   run.emit({ ...originOf(run, at), ...make() })
 }
 
-/** Emits the event with which `body` begins. It runs within the span that an observer has answered with, if one has. */
+/**
+ * Emits the event with which `body` begins, and does `act` in the same step. `body` runs within the span that an observer has answered
+ * with, if one has.
+ */
 export const begin = <A, E, R>(
   run: RunContext,
   make: () => AgentEvent.Happening,
-  body: Effect.Effect<A, E, R>
+  body: Effect.Effect<A, E, R>,
+  act: () => void = nothing
 ): Effect.Effect<A, E, R> =>
-  run.emit === undefined
-    ? body
-    : Effect.withFiber((fiber) => {
-        const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-        const span = run.emit?.({ ...originOf(run, at), ...make() }, fiber.context)
-        if (span === undefined) return body
-        return Effect.updateContext(body, (context: Context.Context<R>) =>
-          Context.add(context, Tracer.ParentSpan, span)
-        )
-      })
+  Effect.withFiber((fiber) => {
+    act()
+    if (run.emit === undefined) return body
+    const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+    const span = run.emit({ ...originOf(run, at), ...make() }, fiber.context)
+    if (span === undefined) return body
+    return Effect.updateContext(body, (context: Context.Context<R>) => Context.add(context, Tracer.ParentSpan, span))
+  })
+
+const nothing = () => {}
 
 /** Emits one event of the run that the effect is part of. */
 export const emitCurrent = (make: () => AgentEvent.Happening): Effect.Effect<void> =>
