@@ -20,10 +20,13 @@ const codec = (name: string, ...paths: ReadonlyArray<string>): Target => ({
 
 export const targets: ReadonlyArray<Target> = [
   { name: "Backoff", matches: core("recovery/Backoff") },
-  { name: "Recovery", matches: core("recovery/(?:Recovery|Driver|Position|call|rules)") },
-  { name: "Budget", matches: core("budget/(?:Budget|Meter)", "run/Limits") },
-  { name: "Toolset", matches: core("tool/(?:Toolset|settling|standing|surroundings)") },
-  { name: "Turn", matches: core("run/(?:turn|ask)") },
+  { name: "Recovery", matches: core("recovery/(?:Recovery|Driver|Layer|Position|policy)") },
+  { name: "Budget", matches: core("budget/(?:Budget|Meter)", "run/(?:budget|Limits)") },
+  {
+    name: "Toolset",
+    matches: core("tool/(?:Toolset|CallSite|attempt|callState|endings|entry|levels|settling|standing)")
+  },
+  { name: "Turn", matches: core("run/(?:Run|batch|checkpoint|modelAttempt|modelCall|safePoint|settle|within|work)") },
   {
     name: "Agent",
     matches: core("agent/(?!Composition)\\w+", "recovery/(?:Explain|explainRows)"),

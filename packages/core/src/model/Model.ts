@@ -46,7 +46,7 @@ export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Ef
 /** The service that agents ask for in `R`. */
 export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
 
-export type { Surrounding } from "./ModelCall.ts"
+export type { Surrounding } from "./composition.ts"
 export { collected, Collector, partsOf } from "./collecting.ts"
 export type { HandlerOptions, LlmHandler, LlmRows } from "./LlmTable.ts"
 

@@ -9,15 +9,12 @@ import { withPartial } from "./partial.ts"
 import type { Part, Request, Service } from "./service.ts"
 import { streamed } from "./streamed.ts"
 
-export type { Asker, Surrounding } from "./composition.ts"
+export type { Asker } from "./composition.ts"
 export { withPartial } from "./partial.ts"
 
 /** The single models that it may ask: itself, unless it is made of others. */
 export const leavesOf = (model: Service): ReadonlyArray<Service> =>
   compositionOf(model)?.members.flatMap(leavesOf) ?? [model]
-
-/** Whether it is made of no others. */
-export const isSingle = (model: Service): boolean => compositionOf(model) === undefined
 
 /** Asks a model, each of those that it is made of by itself. */
 export const ask = <A, R>(model: Service, request: Request, asker: Asker<A, R>): Effect.Effect<A, LlmError, R> => {

@@ -11,7 +11,7 @@ import { ask as askEach, type Asker } from "../model/ModelCall.ts"
 import * as Driver from "../recovery/Driver.ts"
 import { type Compactions, type Layer, rowOf } from "../recovery/Layer.ts"
 import type { CompactEvent } from "../recovery/Node.ts"
-import * as Limits from "./Limits.ts"
+import * as Budget from "./budget.ts"
 import { admits, type Asking, attempt, discard, type ModelCall } from "./modelAttempt.ts"
 import type { Looping } from "./running.ts"
 
@@ -38,7 +38,7 @@ export const callModel = (running: Looping, request: Model.Request): Effect.Effe
   return Effect.flatMap(asking, (answer): Effect.Effect<Asked, unknown> =>
     answer.type === "answered"
       ? Effect.succeed(answer)
-      : Effect.as(Limits.spent(run), { ...answer, calls: state.open(answer.reply) })
+      : Effect.as(Budget.spent(run), { ...answer, calls: state.open(answer.reply) })
   )
 }
 

@@ -9,7 +9,7 @@ import type * as Model from "../model/Model.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { InvalidOutputError } from "../errors/RunError.ts"
-import * as Limits from "./Limits.ts"
+import * as Budget from "./budget.ts"
 import type { Answer, Output } from "./Output.ts"
 import type { End, Looping, Running } from "./running.ts"
 
@@ -24,7 +24,7 @@ export const answer = (running: Looping, reply: Message.Reply): Effect.Effect<En
   Effect.suspend(() => {
     const { run, state } = running
     state.finish = reply.finish
-    const closed = Effect.andThen(Limits.warn(run), close(running, Message.settle(reply, [])))
+    const closed = Effect.andThen(Budget.warn(run), close(running, Message.settle(reply, [])))
     // the provider is at work on its own side, and wants the reply back
     return reply.finish === "paused"
       ? Effect.as(closed, undefined)

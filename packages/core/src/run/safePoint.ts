@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import type * as FailureHistory from "../budget/FailureHistory.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
-import * as Limits from "./Limits.ts"
+import * as Budget from "./budget.ts"
 import * as Rereading from "./rereading.ts"
 import type { Looping } from "./running.ts"
 
@@ -26,7 +26,7 @@ export const safePoint = (running: Looping): Effect.Effect<Model.Request> => {
 
 /** Begins a turn, unless a limit forbids it. */
 export const turn = ({ run, state }: Pick<Looping, "run" | "state">): Effect.Effect<void> =>
-  Effect.map(Limits.takeTurn(run), () => {
+  Effect.map(Budget.takeTurn(run), () => {
     state.turn++
     state.finish = undefined
   })

@@ -7,7 +7,7 @@ import * as RunContext from "../event/RunContext.ts"
 import { trailOf } from "../recovery/Decisions.ts"
 import { type Batch, settleAll } from "./batch.ts"
 import * as Beginning from "./beginning.ts"
-import * as Limits from "./Limits.ts"
+import * as RunBudget from "./budget.ts"
 import { isCheckpoint, suspend } from "./checkpoint.ts"
 import type { Replied } from "./modelCall.ts"
 import { close, read } from "./rereading.ts"
@@ -18,7 +18,7 @@ import type { Admission } from "./state.ts"
 export const settle = (running: Looping, { calls, reply }: Replied): Effect.Effect<End, unknown> =>
   Effect.flatMap(admit(running, calls), (admission) => {
     const { run } = running
-    return settleAdmitted(running, reply, admission, admission.isOver ? Limits.callsExceeded(run) : undefined)
+    return settleAdmitted(running, reply, admission, admission.isOver ? RunBudget.callsExceeded(run) : undefined)
   })
 
 /** The first step of a run that goes on: the answer with which its conversation ends, if it fits, or the calls that were open. */
@@ -27,7 +27,7 @@ export const resume = (running: Looping): Effect.Effect<End, unknown> => {
   const open = beginning.from?.open
   if (open !== undefined) {
     const wanted = Math.min(Message.callsOf(open.reply).length, open.inARow)
-    return settleAdmitted(running, open.reply, open, open.admitted < wanted ? Limits.callsExceeded(run) : undefined)
+    return settleAdmitted(running, open.reply, open, open.admitted < wanted ? RunBudget.callsExceeded(run) : undefined)
   }
   const said = Beginning.answeredBy(start, beginning.from, state.messages)
   if (said === undefined) return Effect.undefined
@@ -42,8 +42,8 @@ const admit = (
   const inARow = state.inARow(calls)
   const wasOff = state.history.isToolsOff
   return Effect.gen(function* () {
-    const admitted = yield* Limits.takeCalls(run, calls.length)
-    yield* Limits.warn(run)
+    const admitted = yield* RunBudget.takeCalls(run, calls.length)
+    yield* RunBudget.warn(run)
     return { admitted: Math.min(admitted, inARow), inARow, wasOff, isOver: admitted < calls.length }
   })
 }

@@ -8,7 +8,7 @@ import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Model from "../model/Model.ts"
 import * as Beginning from "./beginning.ts"
-import * as Limits from "./Limits.ts"
+import * as Budget from "./budget.ts"
 import type { Choice, Loop as Looped, Plain, Plan, Skilled } from "./plan.ts"
 import { read } from "./rereading.ts"
 import * as Router from "./Router.ts"
@@ -33,7 +33,7 @@ const applying = ({ beginning }: Running, { run }: Plain) => Effect.suspend(() =
 
 const looping = (running: Running, { toolset }: Looped, loop: Loop, model: Model.Service) =>
   Effect.suspend(() => {
-    Limits.demandPrice(running.run, model)
+    Budget.demandPrice(running.run, model)
     return loop({ ...running, toolset, model })
   })
 
@@ -101,12 +101,12 @@ const asking = Effect.fnUntraced(function* (
   model: Model.Service
 ): Effect.fn.Return<Skilled, unknown> {
   const { run } = running
-  Limits.demandPrice(run, model)
+  Budget.demandPrice(run, model)
   yield* turn(running)
   yield* RunContext.emit(run, () => ({ type: "turn-start" }))
   const chosen = yield* Router.ask(choice.router, model, place)
-  yield* Limits.spent(run)
-  yield* Limits.warn(run)
+  yield* Budget.spent(run)
+  yield* Budget.warn(run)
   return yield* take(running, choice, chosen)
 })
 

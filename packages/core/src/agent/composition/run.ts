@@ -132,7 +132,7 @@ const withinLimits = (
 }
 
 const placeOf = (run: RunContext.RunContext, state: State, { isStreamed }: Frame.Mode): Place => {
-  const below = new WeakMap<Part, Frame.State>()
+  const below = new Map<Part, Frame.State>()
   const asked: Array<Asked> = []
   return {
     run,

@@ -1,0 +1,106 @@
+/** What a run does about its limits: it asks whoever decides about them, and it ends with the time that it has. */
+import * as Clock from "effect/Clock"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Budget from "../budget/Budget.ts"
+import * as Interception from "../model/Interception.ts"
+import type * as Model from "../model/Model.ts"
+import * as RunContext from "../event/RunContext.ts"
+import * as Usage from "../data/Usage.ts"
+import { end, type OnExceeded, type SharedExceeded } from "../budget/Meter.ts"
+import { leavesOf } from "../model/ModelCall.ts"
+
+/** Whether a limit that was reached was extended. However many runs reach a limit, that is asked once. */
+export const extended = (exceeded: SharedExceeded, run: RunContext.RunContext): Effect.Effect<boolean> =>
+  Effect.suspend(() => {
+    const { limit, meter, reason } = exceeded
+    if (meter.onExceeded === undefined) return Effect.succeed(false)
+    // it was extended since
+    if (meter.limit(reason) > limit) return Effect.succeed(true)
+    const asked = meter.asked.get(reason)
+    const answer = asked?.limit === limit ? Deferred.await(asked.answer) : asking(exceeded, meter.onExceeded, run)
+    // the run that asked was stopped before there was an answer
+    return Effect.flatMap(answer, (decision) =>
+      decision === undefined ? extended(exceeded, run) : Effect.succeed(decision.kind === "extend")
+    )
+  })
+
+const asking = (
+  exceeded: SharedExceeded,
+  onExceeded: OnExceeded,
+  run: RunContext.RunContext
+): Effect.Effect<Budget.Decision> => {
+  const { limit, meter, reason, spent } = exceeded
+  const answer = Deferred.makeUnsafe<Budget.Decision | undefined>()
+  meter.asked.set(reason, { limit, answer })
+  const decided = Effect.gen(function* () {
+    const decision = yield* Interception.step(
+      () => ({ kind: "decision", about: "limit" }),
+      () => onExceeded(exceeded)
+    )
+    yield* RunContext.emit(run, () => ({ type: "budget-exceeded", reason, limit, spent, decision: decision.kind }))
+    if (decision.kind === "extend") meter.extend(reason, decision.limit)
+    else meter.isCheckpoint = decision.kind === "checkpoint"
+    return decision
+  })
+  return Effect.onExit(decided, (exit) => {
+    if (Exit.isSuccess(exit)) return Deferred.succeed(answer, exit.value)
+    meter.asked.delete(reason)
+    return Deferred.succeed(answer, undefined)
+  })
+}
+
+type Check = () => SharedExceeded | undefined
+
+/** The limit that forbids something; `undefined` once it is extended far enough for the check. */
+const forbidding = (check: Check, run: RunContext.RunContext): Effect.Effect<SharedExceeded | undefined> =>
+  Effect.suspend(() => {
+    const exceeded = check()
+    if (exceeded === undefined) return Effect.undefined
+    return Effect.flatMap(extended(exceeded, run), (isExtended) =>
+      isExtended ? forbidding(check, run) : Effect.succeed(exceeded)
+    )
+  })
+
+/** Goes on once a check is passed; ends the run otherwise. */
+const passing = (check: Check, run: RunContext.RunContext): Effect.Effect<void> =>
+  Effect.flatMap(forbidding(check, run), (exceeded) => (exceeded === undefined ? Effect.void : end(exceeded)))
+
+const spending = ["maxTokens", "maxCost"] as const
+const counting = ["maxToolCalls"] as const
+
+/** Counts a turn, unless a limit forbids it. */
+export const takeTurn = (run: RunContext.RunContext): Effect.Effect<void> => passing(() => run.meter.takeTurn(), run)
+
+/** Ends the run if what a reply has used up passes a limit. */
+export const spent = (run: RunContext.RunContext): Effect.Effect<void> => passing(() => run.meter.passed(spending), run)
+
+/** Counts the calls of a reply; gives how many of them may run. */
+export const takeCalls = (run: RunContext.RunContext, calls: number): Effect.Effect<number> =>
+  Effect.suspend(() => {
+    const { meter } = run
+    const admitted = meter.takeCalls(calls)
+    if (admitted === calls) return Effect.succeed(admitted)
+    // a limit that was extended, but not far enough, admits more than before
+    return Effect.map(
+      forbidding(() => callsExceeded(run), run),
+      () => Math.max(admitted, meter.admitted(calls))
+    )
+  })
+
+/** The limit of calls that was passed. */
+export const callsExceeded = ({ meter }: RunContext.RunContext): SharedExceeded | undefined => meter.passed(counting)
+
+/** A limit of cost is none for a model of which nobody knows the price: that is a mistake of whoever set it. */
+export const demandPrice = ({ agent, meter }: RunContext.RunContext, model: Model.Service): void => {
+  if (!meter.limitsCost) return
+  for (const { name } of leavesOf(model)) {
+    if (meter.costOf(name, Usage.empty) !== undefined) continue
+    throw new TypeError(`Agent '${agent}': maxCost needs the price of model '${name}' in the budget's prices`)
+  }
+}
+
+/** Tells of the limits that are near, to those who listen. */
+export const warn = (run: RunContext.RunContext): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => run.meter.warn(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()))
