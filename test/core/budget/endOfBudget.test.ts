@@ -15,7 +15,7 @@ type Child = Effect.Effect<unknown, unknown, Model.Model>
 /** What a tool may do with an agent that it calls. */
 const combinators: Readonly<Record<string, (self: Child) => Child>> = {
   retry: (self) => Effect.retry(self, { times: 3 }),
-  catch: (self) => Effect.catch(self, () => Effect.succeed("caught")),
+  catch: (self) => self.pipe(Effect.catch(() => Effect.succeed("caught"))),
   orElseSucceed: (self) => Effect.orElseSucceed(self, () => "else"),
   ignore: (self) => Effect.ignore(self),
   exit: (self) => Effect.exit(self),
@@ -25,7 +25,7 @@ const combinators: Readonly<Record<string, (self: Child) => Child>> = {
   "catchDefect and die": (self) =>
     Effect.catchDefect(self, (defect) => Effect.die(new Error("wrapped", { cause: defect }))),
   matchCause: (self) => Effect.matchCause(self, { onFailure: () => "failed", onSuccess: (value) => value }),
-  sandbox: (self) => Effect.catch(Effect.sandbox(self), () => Effect.succeed("caught")),
+  sandbox: (self) => Effect.sandbox(self).pipe(Effect.catch(() => Effect.succeed("caught"))),
   race: (self) => Effect.race(self, Effect.succeed("other")),
   raceFirst: (self) => Effect.raceFirst(Effect.exit(self), Effect.never),
   timeout: (self) => Effect.timeoutOption(Effect.exit(self), "1 second"),
@@ -143,8 +143,9 @@ it.run(
       const turn = log.of("turn-end").find((event) => event.agent === "boss")
       assert(turn !== undefined)
       assert.deepStrictEqual(settlements([turn.message]), [
+        "result: seen",
         "interrupted: ERROR: the call was stopped, for the run has reached its limit of 1 turns",
-        "result: seen"
+        "interrupted: The call was not run: the run stopped before it."
       ])
     })
 )

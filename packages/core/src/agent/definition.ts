@@ -24,7 +24,8 @@ import * as Handle from "../run/Handle.ts"
 import type { Going, Resumption, Start } from "../run/Start.ts"
 import type { Nesting } from "../tool/Toolset.ts"
 import * as Frame from "../run/Frame.ts"
-import { plain, type ReadInput } from "../run/Input.ts"
+import type { ReadInput } from "../run/Run.ts"
+import * as Message from "../data/Message.ts"
 import type { Output } from "../run/Output.ts"
 import * as Returned from "../data/Returned.ts"
 import { once } from "../data/Once.ts"
@@ -144,6 +145,12 @@ export const blank = (name: string): Definition => ({
   body: undefined,
   composed: undefined
 })
+
+/** Without an input schema, the input is the text. */
+const plain: ReadInput = (input) => {
+  const text = String(input)
+  return { message: Message.user(text), text }
+}
 
 // an agent's type parameters are carried by its type alone
 export function fromDefinition<A>(definition: Definition): A {

@@ -9,12 +9,11 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as Tracer from "effect/Tracer"
-import type * as AgentEvent from "./AgentEvent.ts"
+import type { Ledger } from "../budget/Ledger.ts"
 import { end, Exceeded, type Meter } from "../budget/Meter.ts"
 import { approachable } from "../data/Foreign.ts"
-import type { Done } from "./Done.ts"
-import type { Ledger } from "../budget/Ledger.ts"
 import { type Bounds, unbounded } from "../recovery/Layer.ts"
+import type * as AgentEvent from "./AgentEvent.ts"
 
 /** A run, as what it calls finds it. */
 export interface RunContext {
@@ -214,3 +213,40 @@ export const emitCurrent = (make: () => AgentEvent.Happening): Effect.Effect<voi
 
 const originOf = ({ agent, parent, runId, turn }: RunContext, at: number): AgentEvent.Origin =>
   parent === undefined ? { runId, agent, turn: turn(), at } : { runId, agent, turn: turn(), at, parent }
+
+/** What a call has done. */
+export interface Effected {
+  readonly tool: string
+  readonly callId: string
+  /** The idempotency key of the call. */
+  readonly key: string
+  /** When it was done, in milliseconds: calls go on beside each other. */
+  readonly at: number
+  readonly undo: Effect.Effect<void, unknown>
+  /** Begun to be undone, or undone: that happens once. */
+  isUndone: boolean
+}
+
+/** One for each run. What is done in a run is done in the runs above it as well. */
+export class Done {
+  readonly #above: Done | undefined
+  #effects: Array<Effected> | undefined
+
+  constructor(above: Done | undefined) {
+    this.#above = above
+  }
+
+  add(effected: Effected): void {
+    this.#effects ??= []
+    this.#effects.push(effected)
+    this.#above?.add(effected)
+  }
+
+  /** The last one that is not undone yet; it counts as undone from here on. */
+  take(): Effected | undefined {
+    let last: Effected | undefined
+    for (const one of this.#effects ?? []) if (!one.isUndone && (last === undefined || one.at >= last.at)) last = one
+    if (last !== undefined) last.isUndone = true
+    return last
+  }
+}

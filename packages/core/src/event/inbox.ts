@@ -7,7 +7,7 @@ import * as ErrorCause from "../data/ErrorCause.ts"
 import { labelsOf } from "../errors/RecoveryAdvice.ts"
 import * as AgentEvent from "./AgentEvent.ts"
 import { Backlog } from "./backlog.ts"
-import type { Lost } from "./lost.ts"
+import type { Losses } from "./RunContext.ts"
 
 /** How many events may wait for a listener. */
 const capacity = 16_384
@@ -130,3 +130,33 @@ const annotationsOf = (event: AgentEvent.AgentEvent, error: unknown): Record<str
   agent: event.agent,
   ...("callId" in event ? { callId: event.callId } : {})
 })
+
+/** The events that listeners have lost, counted by type, for one warning about all of them. */
+export class Lost {
+  readonly #byType = new Map<AgentEvent.AgentEvent["type"], number>()
+  readonly #losses: Losses
+
+  constructor(losses: Losses) {
+    this.#losses = losses
+  }
+
+  add({ type }: AgentEvent.AgentEvent): void {
+    this.#losses.events++
+    this.#byType.set(type, (this.#byType.get(type) ?? 0) + 1)
+  }
+
+  /** Warns of what was lost; nothing where nothing was. */
+  report(labels: { readonly agent: string; readonly runId?: string }): Effect.Effect<void> | undefined {
+    if (this.#byType.size === 0) return undefined
+    let lost = 0
+    const parts: Array<string> = []
+    for (const [type, count] of this.#byType) {
+      lost += count
+      parts.push(`${count} × ${type}`)
+    }
+    return Effect.annotateLogs(
+      Effect.logWarning(`Listeners of agent '${labels.agent}' were too slow, and lost ${parts.join(", ")}`),
+      { ...labels, lost }
+    )
+  }
+}

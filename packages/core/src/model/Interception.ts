@@ -12,8 +12,8 @@ import type * as Approval from "../data/Approval.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
 import type * as Model from "./Model.ts"
-import { Collector } from "./collecting.ts"
-import { sound } from "./Estimate.ts"
+import { Collector } from "./ModelCall.ts"
+import { sound } from "./ModelCall.ts"
 import * as ModelCall from "./ModelCall.ts"
 
 /** What a run is about to do. */

@@ -10,7 +10,7 @@ import { compose } from "./compose.ts"
 import { ask, type Asker } from "./ModelCall.ts"
 import { explained, type Explains } from "../recovery/Explained.ts"
 import { inTurn } from "./explaining.ts"
-import { withEarlier } from "./partial.ts"
+import { withEarlier } from "./ModelCall.ts"
 import type { Decision } from "../recovery/Verdict.ts"
 import { untouchable } from "../recovery/Layer.ts"
 

@@ -5,20 +5,7 @@ import * as Schema from "effect/Schema"
 import * as Issue from "../data/Issue.ts"
 import * as Message from "../data/Message.ts"
 import { once } from "../data/Once.ts"
-
-/** What a user says, and the text of it, by which skills are chosen and on which functions work. */
-export interface Said {
-  readonly message: Message.User
-  readonly text: string
-}
-
-/** Throws on an input that does not fit. */
-export type ReadInput = (input: unknown) => Said
-
-/** Of an agent without an input schema: what it is given is the text. */
-export const plain: ReadInput = (input) => spoken(String(input))
-
-const spoken = (text: string): Said => ({ message: Message.user(text), text })
+import type { ReadInput } from "./plan.ts"
 
 /** Parts go as they are; of anything else goes the encoded string, or the JSON of what is encoded. */
 export const reader = (agent: string, schema: Schema.Codec<unknown, unknown>): ReadInput => {
@@ -35,6 +22,7 @@ export const reader = (agent: string, schema: Schema.Codec<unknown, unknown>): R
       const message = Message.user(input as Message.UserContent)
       return { message, text: Message.textOf(message) }
     }
-    return spoken(Predicate.isString(encoded.success) ? encoded.success : JSON.stringify(encoded.success))
+    const text = Predicate.isString(encoded.success) ? encoded.success : JSON.stringify(encoded.success)
+    return { message: Message.user(text), text }
   }
 }

@@ -3,14 +3,14 @@ import * as Effect from "effect/Effect"
 import { callModel } from "./modelCall.ts"
 import type * as Frame from "./Frame.ts"
 import type { Plan } from "./plan.ts"
-import { answer } from "./rereading.ts"
+import { answer } from "./turn.ts"
 import type { Loop } from "./running.ts"
-import { safePoint } from "./safePoint.ts"
+import { safePoint } from "./turn.ts"
 import { resume, settle } from "./settle.ts"
 import type { Start } from "./Start.ts"
-import { within } from "./within.ts"
+import { within } from "./beginning.ts"
 
-export type { OnPartial, Plain, Plan, Siblings, Skilled, Work } from "./plan.ts"
+export type { OnPartial, Plain, Plan, ReadInput, Siblings, Skilled, Work } from "./plan.ts"
 
 /**
  * Runs a plan. What surrounds the loop are functions around it: the events of the run, its listeners, the end of its time, its

@@ -6,7 +6,7 @@ import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Interception from "../model/Interception.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { untouchable } from "../recovery/Layer.ts"
-import type { Effected } from "../event/Done.ts"
+import type { Effected } from "../event/RunContext.ts"
 
 /**
  * When a run fails, undoes what was done in this run and below it, the last thing first, each at most once; then the run fails as it

@@ -1,22 +1,27 @@
 /** What a run begins with: what its user says, what was said before, and what it may spend. */
-import type * as Budget from "../budget/Budget.ts"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Budget from "../budget/Budget.ts"
+import { end, Exceeded } from "../budget/Meter.ts"
 import * as Message from "../data/Message.ts"
+import * as RunContext from "../event/RunContext.ts"
 import type { Snapshot } from "../event/Snapshot.ts"
-import type { ReadInput, Said } from "./Input.ts"
+import * as Interception from "../model/Interception.ts"
+import * as Model from "../model/Model.ts"
+import * as RunBudget from "./budget.ts"
+import { capture, ending, restore, resumedOf } from "./checkpoint.ts"
+import * as Frame from "./Frame.ts"
+import * as Limits from "./Limits.ts"
+import type { Choice, Loop as Looped, Plain, Plan, ReadInput, Said, Skilled } from "./plan.ts"
+import * as Router from "./Router.ts"
+import type { Choice as Chosen, Place } from "./routerPlace.ts"
+import type { Beginning, End, Loop, Running } from "./running.ts"
 import type { Start } from "./Start.ts"
-
-export interface Beginning {
-  /** What the user says now, or has said last. */
-  readonly said: Said
-  /** Where a run was suspended. */
-  readonly from: Snapshot | undefined
-  /** Whether the user says something now. */
-  readonly isNew: boolean
-  /** The conversation, with this prompt at its head unless another stands there. */
-  readonly messages: (prompt: string) => Array<Message.Message>
-  /** The conversation, with this prompt at its head and no other anywhere: skills have their own. */
-  readonly messagesFor: (prompt: string) => Array<Message.Message>
-}
+import { RunState } from "./state.ts"
+import { read, turn } from "./turn.ts"
+import { undoing } from "./Undoing.ts"
 
 interface Resumed {
   readonly agent: string
@@ -76,4 +81,145 @@ export const answeredBy = (
   if (start.kind === "input" || from?.open !== undefined || last?.role !== "assistant" || last.paused === true)
     return undefined
   return last.content.some(({ type }) => type === "settled-call") ? undefined : Message.textOf(last)
+}
+
+/** Runs the work of a plan, `loop` where a model does it. Every event goes to the sink, if there is one. */
+export const within = (
+  plan: Plan,
+  start: Start,
+  sink: Frame.Sink | undefined,
+  mode: Frame.Mode,
+  loop: Loop
+): Effect.Effect<unknown, unknown, Model.Model> =>
+  Effect.suspend(() => {
+    const beginning = of(start, plan)
+    const { from, said } = beginning
+    const limits = limitsOf(start)
+    const budget = limits === undefined ? plan.budget : Budget.over(plan.budget, limits)
+    const state = new RunState(plan.agent, budget, beginning, beginning.messages(plan.work.prompt))
+    const input = start.kind === "input" ? start.input : said.text
+    const resumed = from === undefined ? undefined : { runId: from.runId, elapsed: from.spent.millis }
+    const { agent, listeners, onExceeded } = plan
+    return Frame.within({ agent, listeners, onExceeded, budget, input, sink, mode, state, resumed }, (run) => {
+      const running: Running = {
+        plan: limits === undefined ? plan : { ...plan, budget },
+        start,
+        beginning,
+        resumed: resumedOf(start, from),
+        state,
+        run,
+        mode
+      }
+      if (from !== undefined) restore(run, from, limits ?? {})
+      mode.started?.({ state, run })
+      mode.nesting?.started(capture(running))
+      return work(running, loop).pipe(Limits.inTime(run), ending(running), undoing(run))
+    })
+  })
+
+/** Does the work of a run, `loop` where a model does it. */
+export const work = (running: Running, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> => {
+  const { plan, run } = running
+  if (run.depth > run.deepest) return end(new Exceeded(run.meter, "maxDepth", run.deepest, run.depth))
+  return plan.work.kind === "choice" ? choosing(running, plan.work, loop) : working(running, plan.work, loop)
+}
+
+/** The work of one skill. */
+const working = (running: Running, skilled: Skilled, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> =>
+  skilled.kind === "function"
+    ? applying(running, skilled)
+    : withModel(running.plan, (model) => looping(running, skilled, loop, model))
+
+const applying = ({ beginning }: Running, { run }: Plain) => Effect.suspend(() => run(beginning.said.text))
+
+const looping = (running: Running, { toolset }: Looped, loop: Loop, model: Model.Service) =>
+  Effect.suspend(() => {
+    RunBudget.demandPrice(running.run, model)
+    return loop({ ...running, toolset, model })
+  })
+
+const withModel = <A, E>(
+  { model }: Plan,
+  use: (model: Model.Service) => Effect.Effect<A, E>
+): Effect.Effect<A, unknown, Model.Model> =>
+  model === undefined
+    ? Effect.contextWith((context: Context.Context<Model.Model>) => use(Context.get(context, Model.Model)))
+    : Effect.flatMap(Interception.Current, (interceptor) =>
+        interceptor?.model === undefined
+          ? Effect.scopedWith((scope) =>
+              Effect.flatMap(Layer.buildWithScope(model, scope), (built) => use(Context.get(built, Model.Model)))
+            )
+          : use(interceptor.model)
+      )
+
+/** A skill is chosen, unless the run has its answer, or goes on with a skill that was chosen before. */
+const choosing = Effect.fnUntraced(function* (
+  running: Running,
+  choice: Choice,
+  loop: Loop
+): Effect.fn.Return<unknown, unknown, Model.Model> {
+  const { beginning, plan, run, state } = running
+  const answer = yield* answered(running)
+  if (answer !== undefined) return answer.value
+  // a new word is routed afresh: it need not be about what the last one was about
+  const before = beginning.isNew ? undefined : beginning.from?.skill
+  if (before !== undefined) {
+    const known = choice.works.get(before)
+    if (known === undefined) {
+      return yield* Effect.die(new TypeError(`Agent '${plan.agent}' has no skill '${before}' to go on with`))
+    }
+    state.skill = before
+    return yield* working(running, known, loop)
+  }
+  const { candidates, router } = choice
+  const place: Place = { input: beginning.said.text, candidates, run, transcript: () => state.transcript() }
+  const ruled = yield* Router.rule(router, place)
+  if (ruled !== undefined) return yield* working(running, yield* take(running, choice, ruled), loop)
+  return yield* withModel(plan, (model) =>
+    Effect.flatMap(asking(running, choice, place, model), (chosen) =>
+      chosen.kind === "function" ? applying(running, chosen) : looping(running, chosen, loop, model)
+    )
+  )
+})
+
+/** An answer that fits is one, whatever gave it; another one is asked for again, by the skill that is chosen. */
+const answered = (running: Running): Effect.Effect<End, unknown> => {
+  const { beginning, plan, start, state } = running
+  const { output } = plan
+  const said = answeredBy(start, beginning.from, state.messages)
+  if (said === undefined) return Effect.undefined
+  if (output === undefined) return Effect.succeed({ value: said })
+  if (Result.isFailure(output.read(said))) return Effect.undefined
+  state.partial = said
+  return read(running)
+}
+
+/** The model chooses: that is a turn of the run. */
+const asking = Effect.fnUntraced(function* (
+  running: Running,
+  choice: Choice,
+  place: Place,
+  model: Model.Service
+): Effect.fn.Return<Skilled, unknown> {
+  const { run } = running
+  RunBudget.demandPrice(run, model)
+  yield* turn(running)
+  yield* RunContext.emit(run, () => ({ type: "turn-start" }))
+  const chosen = yield* Router.ask(choice.router, model, place)
+  yield* RunBudget.spent(run)
+  yield* RunBudget.warn(run)
+  return yield* take(running, choice, chosen)
+})
+
+/** The work of a skill that was chosen; the transcript begins with its prompt, and has that of no other skill. */
+const take = ({ beginning, run, state }: Running, { works }: Choice, chosen: Chosen): Effect.Effect<Skilled> => {
+  const skilled = works.get(chosen.skill)
+  if (skilled === undefined) return Effect.die(new TypeError(`Run: '${chosen.skill}' is not among the skills`))
+  const { prompt } = skilled
+  const begin = () => {
+    state.skill = chosen.skill
+    state.begin(beginning.messagesFor(prompt))
+    return skilled
+  }
+  return RunContext.record(run, begin, () => ({ type: "skill-chosen", ...chosen, prompt }))
 }

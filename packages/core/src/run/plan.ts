@@ -2,13 +2,13 @@
 import type * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type * as Budget from "../budget/Budget.ts"
+import type * as Message from "../data/Message.ts"
 import type * as Model from "../model/Model.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { Candidate, Definition } from "./routerPlace.ts"
 import type * as Toolset from "../tool/Toolset.ts"
 import type { OnExceeded } from "../budget/Meter.ts"
 import type * as Frame from "./Frame.ts"
-import type { ReadInput } from "./Input.ts"
 import type { Output } from "./Output.ts"
 
 /** Whether a streamed attempt that broke off after its first text may be made again, or fails with what it has. */
@@ -16,6 +16,15 @@ export type OnPartial = "fail" | "restart"
 
 /** What happens to the other calls of a batch when one of them ends the run. */
 export type Siblings = "settleAll" | "interrupt"
+
+/** What a user says, and the text of it, by which skills are chosen and on which functions work. */
+export interface Said {
+  readonly message: Message.User
+  readonly text: string
+}
+
+/** The first message of a user from the input of an agent. Throws on an input that does not fit. */
+export type ReadInput = (input: unknown) => Said
 
 /** All that the loop has to know of an agent. */
 export interface Plan {

@@ -1,14 +1,29 @@
 /** A run at work: what it was told, what it keeps, and what surrounds it. */
 import type * as Effect from "effect/Effect"
+import type * as Message from "../data/Message.ts"
 import type { RunContext } from "../event/RunContext.ts"
+import type { Snapshot } from "../event/Snapshot.ts"
 import type * as Model from "../model/Model.ts"
 import type { Resumed } from "../tool/Resumed.ts"
 import type { Toolset } from "../tool/Toolset.ts"
-import type { Beginning } from "./beginning.ts"
 import type { Mode } from "./Frame.ts"
-import type { Plan } from "./plan.ts"
+import type { Plan, Said } from "./plan.ts"
 import type { Start } from "./Start.ts"
 import type { RunState } from "./state.ts"
+
+/** What a run begins with. */
+export interface Beginning {
+  /** What the user says now, or has said last. */
+  readonly said: Said
+  /** Where a run was suspended. */
+  readonly from: Snapshot | undefined
+  /** Whether the user says something now. */
+  readonly isNew: boolean
+  /** The conversation, with this prompt at its head unless another stands there. */
+  readonly messages: (prompt: string) => Array<Message.Message>
+  /** The conversation, with this prompt at its head and no other anywhere: skills have their own. */
+  readonly messagesFor: (prompt: string) => Array<Message.Message>
+}
 
 export interface Running {
   readonly plan: Plan

@@ -7,7 +7,6 @@ import { ToolExecutionError } from "../errors/ToolError.ts"
 import type { Open, Snapshot } from "../event/Snapshot.ts"
 import { Slot } from "../tool/CallSite.ts"
 import type { Failure } from "../tool/Toolset.ts"
-import type { Beginning } from "./beginning.ts"
 import type { State } from "./Frame.ts"
 
 /** The calls of a reply, and how many of them may run. */
@@ -18,6 +17,12 @@ export interface Admission {
   readonly inARow: number
   /** Whether tools were off when the model was called. */
   readonly wasOff: boolean
+}
+
+/** What a run begins with, as far as its state concerns. */
+interface Start {
+  readonly from: Snapshot | undefined
+  readonly said: { readonly message: Message.User }
 }
 
 export class RunState implements State {
@@ -50,7 +55,7 @@ export class RunState implements State {
   #last = ""
   #inARow = 0
 
-  constructor(agent: string, budget: Budget.Budget, { from, said }: Beginning, messages: Array<Message.Message>) {
+  constructor(agent: string, budget: Budget.Budget, { from, said }: Start, messages: Array<Message.Message>) {
     this.#agent = agent
     this.#maxInARow = budget.maxConsecutiveSameTool
     this.history = new FailureHistory.FailureHistory(budget.repeatedFailures)

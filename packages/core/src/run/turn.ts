@@ -1,17 +1,54 @@
-/** Reads the final text of a run by the output schema, and has the model say it again where it does not fit. */
+/** The place between two turns at which every call of the last reply has a settlement. */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
+import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Coercion from "../coercion/Coercion.ts"
 import type * as Issue from "../data/Issue.ts"
 import * as Message from "../data/Message.ts"
+import { InvalidOutputError } from "../errors/RunError.ts"
+import * as RunContext from "../event/RunContext.ts"
 import type * as Model from "../model/Model.ts"
 import * as Render from "../recovery/Render.ts"
-import * as RunContext from "../event/RunContext.ts"
-import { InvalidOutputError } from "../errors/RunError.ts"
-import * as Budget from "./budget.ts"
+import * as RunBudget from "./budget.ts"
 import type { Answer, Output } from "./Output.ts"
 import type { End, Looping, Running } from "./running.ts"
+
+/**
+ * What is done between two turns, in this order, and nowhere else: (1) the limits are checked, and the turn is counted; (2) the turn
+ * begins for listeners; (3) the request is made: of what the model reads of the conversation, without tools that are withheld, and with
+ * the demand to call none where tools are off.
+ */
+export const safePoint = (running: Looping): Effect.Effect<Model.Request> => {
+  const { run } = running
+  return Effect.andThen(
+    Effect.andThen(RunContext.alive(run), turn(running)),
+    RunContext.emitThen(
+      run,
+      () => ({ type: "turn-start" }),
+      () => Effect.succeed(requestOf(running))
+    )
+  )
+}
+
+/** Begins a turn, unless a limit forbids it. */
+export const turn = ({ run, state }: Pick<Looping, "run" | "state">): Effect.Effect<void> =>
+  Effect.map(RunBudget.takeTurn(run), () => {
+    state.turn++
+    state.finish = undefined
+  })
+
+const requestOf = ({ plan: { output }, state, toolset }: Looping): Model.Request => {
+  const { history } = state
+  const plain: Model.Request = { messages: state.visible, tools: toolset.specs, toolChoice: "auto" }
+  const usual = output === undefined ? plain : asking(plain, output)
+  return history.isCalm ? usual : restricted(usual, history)
+}
+
+const restricted = (usual: Model.Request, { isToolsOff, withheld }: FailureHistory.FailureHistory): Model.Request =>
+  isToolsOff
+    ? { ...usual, toolChoice: "none" }
+    : { ...usual, tools: usual.tools.filter(({ name }) => !withheld.has(name)) }
 
 /** The request, with what is wanted for an answer where that is JSON. */
 export const asking = (request: Model.Request, output: Output): Model.Request => {
@@ -24,7 +61,7 @@ export const answer = (running: Looping, reply: Message.Reply): Effect.Effect<En
   Effect.suspend(() => {
     const { run, state } = running
     state.finish = reply.finish
-    const closed = Effect.andThen(Budget.warn(run), close(running, Message.settle(reply, [])))
+    const closed = Effect.andThen(RunBudget.warn(run), close(running, Message.settle(reply, [])))
     // the provider is at work on its own side, and wants the reply back
     return reply.finish === "paused"
       ? Effect.as(closed, undefined)
