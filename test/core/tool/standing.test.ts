@@ -19,7 +19,6 @@ it.effect(
   () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(60_000)
-      assert.isUndefined(yield* originOf(undefined))
       const position = { ...begun, attempts: 3, startedAt: 5000, wakeAt: 8000 }
       const before = { _tag: "Busy", message: "later" }
       const decision = {

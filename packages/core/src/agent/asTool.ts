@@ -11,7 +11,8 @@ import * as Tool from "../tool/Tool.ts"
 import { type Nest, TypeId } from "./definition.ts"
 import type { EffectsOf, Part } from "./partTypes.ts"
 import { Suspension } from "../run/Start.ts"
-import * as Nesting from "../tool/Toolset.ts"
+import type { ToolDefinition } from "../tool/ToolDefinition.ts"
+import { Waits } from "../tool/CallSite.ts"
 import type { ServicesOfVerify, TimeoutOf } from "../tool/Residue.ts"
 import { mayBeUnsafe } from "../tool/Unsafe.ts"
 import { Cost, costOf, type Estimate } from "../recovery/Cost.ts"
@@ -124,17 +125,7 @@ export const asTool: AsTool = (
 ) => {
   const { name = agent.name, parameters = Text, success = Schema.String, toInput = inputOf, ...others } = options
   // what the parameters decode to is what the agent takes, by the types of those who call this
-  const run = (params: unknown, context: Tool.ToolContext) => {
-    const nesting = Nesting.offered(context)
-    // that of an agent, whose needs are in its type
-    const { nest } = agent[TypeId] as { readonly nest?: Nest }
-    if (nesting === undefined || nest === undefined) return agent(toInput(params) as never)
-    // one that goes on has its input already: the parameters may be others by now
-    const running = Effect.suspend(() => nest(nesting.resumption === undefined ? toInput(params) : undefined, nesting))
-    return Effect.flatMap(running, (value) =>
-      value instanceof Suspension ? Effect.fail(new Nesting.Waits(value.snapshot)) : Effect.succeed(value)
-    )
-  }
+  const run = (params: unknown) => agent(toInput(params) as never)
   Object.defineProperty(run, Cost, { value: (estimate: Estimate) => costOf(agent, estimate) })
   const tool = Tool.make(name, {
     ...(mayBeUnsafe(agent) ? { sideEffects: "unsafe" } : {}),
@@ -144,9 +135,22 @@ export const asTool: AsTool = (
     isError: (value) => Completion.isCompletion(value) && !value.isSuccess,
     run
   })
+  // that of an agent, whose needs are in its type
+  const { nest } = agent[TypeId] as { readonly nest?: Nest }
+  const nested = nest && nestedIn(nest, toInput)
   // its types are computed from those of the agent and the options
-  return tool as never
+  return (nested === undefined ? tool : Tool.fromDefinition({ ...tool.definition, nested })) as never
 }
+
+/** An agent that waits makes its call wait. One that goes on has its input already: the parameters may be others by now. */
+const nestedIn =
+  (nest: Nest, toInput: (params: unknown) => unknown): NonNullable<ToolDefinition["nested"]> =>
+  (params, _, nesting) => {
+    const running = Effect.suspend(() => nest(nesting.resumption === undefined ? toInput(params) : undefined, nesting))
+    return Effect.flatMap(running, (value) =>
+      value instanceof Suspension ? Effect.fail(new Waits(value.snapshot)) : Effect.succeed(value)
+    ) as Effect.Effect<unknown, unknown>
+  }
 
 type Limit = Duration.Input | undefined
 

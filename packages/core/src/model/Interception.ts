@@ -12,7 +12,7 @@ import type * as Approval from "../data/Approval.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
 import type * as Model from "./Model.ts"
-import { Collector } from "./ModelCall.ts"
+import { Collector } from "./parts.ts"
 import { sound } from "./ModelCall.ts"
 import * as ModelCall from "./ModelCall.ts"
 

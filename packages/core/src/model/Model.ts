@@ -10,7 +10,7 @@ import { explained, over } from "../recovery/Explained.ts"
 import { explaining } from "./explaining.ts"
 import { explainsAll, fallback as inOrder } from "./fallback.ts"
 import { around as surrounded } from "./compose.ts"
-import type { Surrounding } from "./ModelCall.ts"
+import type { Surrounding } from "./parts.ts"
 import { explainsTable, guarded } from "./recovery.ts"
 import {
   type CheckRows,
@@ -46,8 +46,8 @@ export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Ef
 /** The service that agents ask for in `R`. */
 export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
 
-export type { Surrounding } from "./ModelCall.ts"
-export { collected, Collector, partsOf } from "./ModelCall.ts"
+export type { Surrounding } from "./parts.ts"
+export { collected, Collector, partsOf } from "./parts.ts"
 export type { HandlerOptions, LlmHandler, LlmRows } from "./LlmTable.ts"
 
 /** A model whose failures are handled: what is left of them is in its type. One with `LlmError`s alone is a `Service`. */

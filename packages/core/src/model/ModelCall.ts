@@ -1,15 +1,17 @@
 /** One call of a model: each of the models that it is made of is asked by itself. */
 import type * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
-import * as Stream from "effect/Stream"
-import * as Arguments from "../data/Arguments.ts"
+import type * as Stream from "effect/Stream"
 import { property, quietly } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
 import * as Usage from "../data/Usage.ts"
-import { ContentFilteredError, isLlmError, type LlmError, NetworkError } from "../errors/LlmError.ts"
-import type { Compactions } from "../recovery/Layer.ts"
+import { ContentFilteredError, type LlmError, NetworkError } from "../errors/LlmError.ts"
 import type { Part, Request, Service } from "./service.ts"
+
+import { type Asker, compositionOf, withPartial, streamed } from "./parts.ts"
+
+export type { Asker } from "./parts.ts"
+export { withPartial } from "./parts.ts"
 
 /** The single models that it may ask: itself, unless it is made of others. */
 export const leavesOf = (model: Service): ReadonlyArray<Service> =>
@@ -49,209 +51,6 @@ export const cutOff = (model: Service): NetworkError =>
     provider: model.provider,
     model: model.name
   })
-
-/** Asks single models, in one of the ways in which a model can be asked. */
-export interface Asker<A, R> {
-  readonly ask: (model: Service, request: Request) => Effect.Effect<A, LlmError, R>
-  /** A reply that no model gave. */
-  readonly given: (reply: Message.Reply) => A
-  /** Whether a reader has seen some of what the present attempt says: no other may be made then. */
-  readonly isShown: () => boolean
-  /** How often any table has shortened this request. */
-  readonly compactions: Compactions
-  /** Puts something around all that is asked for one request. */
-  readonly within: (
-    model: Service,
-    asking: Effect.Effect<A, LlmError, R>,
-    surrounding: Surrounding,
-    request: Request
-  ) => Effect.Effect<A, LlmError, R>
-}
-
-/**
- * What is done around a call of a model. A run asks a model that is made of others for one reply, streamed or not: around that
- * stands `generate`.
- */
-export interface Surrounding {
-  readonly generate: (
-    reply: Effect.Effect<Message.Reply, LlmError>,
-    request: Request,
-    model: Service
-  ) => Effect.Effect<Message.Reply, LlmError>
-  readonly stream: (
-    parts: Stream.Stream<Part, LlmError>,
-    request: Request,
-    model: Service
-  ) => Stream.Stream<Part, LlmError>
-}
-
-/** Which models are asked, in which order, and what is done about their failures. */
-export type Strategy = <A, R>(request: Request, asker: Asker<A, R>) => Effect.Effect<A, LlmError, R>
-
-const Composed: unique symbol = Symbol.for("~@kintsugi/core/Model/Composed")
-
-export interface Composition {
-  readonly members: ReadonlyArray<Service>
-  readonly strategy: Strategy
-}
-
-// not enumerable: who copies a service to change what it does has made another
-export const marked = (service: Service, composition: Composition): Service =>
-  Object.defineProperty(service, Composed, { value: composition })
-
-export const compositionOf = (model: Service): Composition | undefined =>
-  // whoever has the mark was made above
-  Predicate.hasProperty(model, Composed) ? (model[Composed] as Composition) : undefined
-
-/** The same failure with that text; without any, it stays the same object. */
-export const withPartial = (error: LlmError, partial: string): LlmError =>
-  partial === "" || !isLlmError(error) ? error : copyWith(error, { partial })
-
-/** The same failure, after those of other models; without any, it stays the same object. */
-export const withEarlier = (error: LlmError, earlier: ReadonlyArray<LlmError>): LlmError =>
-  earlier.length === 0 || !isLlmError(error)
-    ? error
-    : copyWith(error, { earlier: [...earlier, ...(error.earlier ?? [])] })
-
-const copyWith = (error: LlmError, more: object): LlmError => {
-  // the constructor of an error of the union is that of its class, and takes what the error has
-  const made = error.constructor as new (fields: object) => LlmError
-  const cause = "cause" in error ? { cause: error.cause } : {}
-  // one that its own schema refuses, because nothing has checked it, stays as it is
-  const copy = quietly(() => new made({ ...error, message: error.message, ...cause, ...more }), error)
-  if (copy === error) return error
-  // where it was made says more than where it was copied
-  Object.defineProperty(copy, "stack", { value: error.stack, configurable: true, writable: true })
-  return copy
-}
-
-/** The stream itself; what is none is a defect of the function, see `Returned`. */
-export const streamed = (
-  given: Stream.Stream<Part, LlmError>,
-  whose: string,
-  name?: string
-): Stream.Stream<Part, LlmError> =>
-  Stream.isStream(given) ? given : Stream.die(Returned.wrong(given, "a Stream", whose, name))
-
-/** Puts a streamed reply together, part by part. */
-export class Collector {
-  readonly #content: Array<Message.Reply["content"][number]> = []
-  #end: Extract<Part, { readonly type: "finish" }> | undefined
-  #counted: Extract<Part, { readonly type: "usage" | "finish" }> | undefined
-  #text = ""
-
-  push(part: Part): void {
-    switch (part.type) {
-      case "text-delta":
-        this.#text += part.text
-        return
-      case "reasoning-delta":
-        return this.#reason(part)
-      case "tool-call":
-      case "provider-item":
-        this.#closeText()
-        this.#content.push(readable(part))
-        return
-      case "usage":
-        this.#counted = part
-        return
-      case "finish":
-        this.#counted = part
-        this.#end = part
-    }
-  }
-
-  /** What has come so far, but for a text that may go on. */
-  get content(): Message.Reply["content"] {
-    return this.#text === "" ? this.#content : [...this.#content, { type: "text", text: this.#text }]
-  }
-
-  /** The texts so far: what a reader has seen. */
-  get partial(): string {
-    let text = ""
-    for (const part of this.#content) if (part.type === "text") text += part.text
-    return text + this.#text
-  }
-
-  /** What the provider is known to have counted so far. */
-  get spent(): (Counted & { readonly content: Message.Reply["content"] }) | undefined {
-    if (this.#counted === undefined) return undefined
-    const { cost, isEstimated, usage } = this.#counted
-    return {
-      usage,
-      content: this.content,
-      ...(cost === undefined ? {} : { cost }),
-      ...(isEstimated === undefined ? {} : { isEstimated })
-    }
-  }
-
-  /** The whole reply, or `undefined` while the end has not come. */
-  reply(): Message.Reply | undefined {
-    if (this.#end === undefined) return undefined
-    this.#closeText()
-    const { type: _type, ...end } = this.#end
-    return { content: this.#content, ...end }
-  }
-
-  #closeText(): void {
-    if (this.#text !== "") this.#content.push({ type: "text", text: this.#text })
-    this.#text = ""
-  }
-
-  #reason(part: Extract<Part, { readonly type: "reasoning-delta" }>): void {
-    this.#closeText()
-    const last = this.#content.at(-1)
-    const opaque = part.opaque === undefined ? {} : { opaque: part.opaque }
-    if (last?.type === "reasoning" && last.opaque === undefined) {
-      this.#content[this.#content.length - 1] = { type: "reasoning", text: last.text + part.text, ...opaque }
-    } else this.#content.push({ type: "reasoning", text: part.text, ...opaque })
-  }
-}
-
-/**
- * A whole reply as its parts would have been put together: neighbouring texts are one, empty ones are left out. So a
- * reply leaves the same transcript whether it was streamed or not.
- */
-export const collected = (reply: Message.Reply): Message.Reply => {
-  const { content } = reply
-  if (content.every((part, index) => standsAlone(part, content[index - 1]))) return reply
-  const collector = new Collector()
-  for (const part of partsOf(reply)) collector.push(part)
-  return collector.reply() ?? reply
-}
-
-type Content = Message.Reply["content"][number]
-
-/** A call whose arguments can be written down. */
-const readable = <P extends Content>(part: P): P => {
-  if (part.type !== "tool-call") return part
-  const args = Arguments.readable(part.arguments)
-  return args === part.arguments ? part : { ...part, arguments: args }
-}
-
-const standsAlone = (part: Content, before: Content | undefined): boolean => {
-  if (part.type === "tool-call") return readable(part) === part
-  if (part.type === "text") return part.text !== "" && before?.type !== "text"
-  return part.type !== "reasoning" || before?.type !== "reasoning" || before.opaque !== undefined
-}
-
-/** The parts in which a whole reply might have been streamed. */
-export const partsOf = ({ content, ...end }: Message.Reply): ReadonlyArray<Part> => [
-  ...content.map(toPart),
-  { type: "finish", ...end }
-]
-
-const toPart = (part: Content): Part => {
-  switch (part.type) {
-    case "text":
-      return { type: "text-delta", text: part.text }
-    case "reasoning":
-      return { ...part, type: "reasoning-delta" }
-    case "tool-call":
-    case "provider-item":
-      return part
-  }
-}
 
 /** What is said of the tokens and the cost of a reply, or of a part of it. */
 export type Counted = Pick<Message.Reply, "usage" | "cost" | "isEstimated">

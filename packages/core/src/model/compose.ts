@@ -7,14 +7,14 @@ import * as Stream from "effect/Stream"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Returned from "../data/Returned.ts"
 import type * as Message from "../data/Message.ts"
-import { collected, Collector, partsOf } from "./ModelCall.ts"
-import { type Asker, compositionOf, marked, type Strategy, type Surrounding } from "./ModelCall.ts"
+import { collected, Collector, partsOf } from "./parts.ts"
+import { type Asker, compositionOf, marked, type Strategy, type Surrounding } from "./parts.ts"
 import { explained, type Explains } from "../recovery/Explained.ts"
 import { explaining } from "./explaining.ts"
 import { cutOff, generate, named, refused, stream } from "./ModelCall.ts"
-import { withPartial } from "./ModelCall.ts"
+import { withPartial } from "./parts.ts"
 import type { Part, Request, Service } from "./service.ts"
-import { streamed } from "./ModelCall.ts"
+import { streamed } from "./parts.ts"
 
 /** A model that is made of others. */
 export const compose = (members: ReadonlyArray<Service>, strategy: Strategy, explains: Explains): Service => {

@@ -7,7 +7,7 @@ import { genuine } from "../event/Genuine.ts"
 import type * as Message from "../data/Message.ts"
 import type { Audience } from "../data/Signing.ts"
 import type { Snapshot } from "../event/Snapshot.ts"
-import type { Recall } from "../tool/Resumed.ts"
+import type { Recall } from "../tool/ToolDefinition.ts"
 
 /** Goes on where a run was suspended, or after what was said. */
 export interface Resumption<out I> {

@@ -29,7 +29,7 @@ interface Resumed {
 }
 
 /** Throws on an input that does not fit, and on a snapshot of another agent. */
-export const of = (start: Start, { agent, readInput }: Resumed): Beginning => {
+const of = (start: Start, { agent, readInput }: Resumed): Beginning => {
   if (start.kind === "input") {
     const said = readInput(start.input)
     const messages = (prompt: string) => headed(prompt, [said.message])
@@ -67,7 +67,7 @@ const lastOf = (transcript: Message.Transcript, asked = -1): Said => {
 }
 
 /** The limits that whoever resumes an agent gives in the place of its own. */
-export const limitsOf = (start: Start): Budget.Limits | undefined =>
+const limitsOf = (start: Start): Budget.Limits | undefined =>
   start.kind === "resumption" ? start.resumption.budget : undefined
 
 /** The answer of a conversation that ends with one, and to which nothing was added. */
@@ -118,7 +118,7 @@ export const within = (
   })
 
 /** Does the work of a run, `loop` where a model does it. */
-export const work = (running: Running, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> => {
+const work = (running: Running, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> => {
   const { plan, run } = running
   if (run.depth > run.deepest) return end(new Exceeded(run.meter, "maxDepth", run.deepest, run.depth))
   return plan.work.kind === "choice" ? choosing(running, plan.work, loop) : working(running, plan.work, loop)

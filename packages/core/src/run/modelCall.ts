@@ -159,7 +159,7 @@ export interface Asking {
 }
 
 /** A model call at work. Its state is all of it that changes with its attempts. */
-export interface ModelCall {
+interface ModelCall {
   readonly asking: Asking
   /** Whether an interceptor may stand in the place of each model that is called. */
   readonly isIntercepted: boolean
@@ -185,7 +185,7 @@ export interface Attempting extends Omit<Idle, "type"> {
 }
 
 /** Makes an attempt of one of the models of which that of the run is made. */
-export const attempt = (
+const attempt = (
   call: ModelCall,
   model: Model.Service,
   request: Model.Request
@@ -232,11 +232,11 @@ export const attempt = (
 const nothingSpent = { usage: Usage.empty }
 
 /** Whether another attempt may be made after what a reader has seen of this one. */
-export const admits = ({ asking: { onPartial }, state: { shown } }: ModelCall): boolean =>
+const admits = ({ asking: { onPartial }, state: { shown } }: ModelCall): boolean =>
   shown === undefined || shown.text === "" || onPartial === "restart"
 
 /** Emits that what was shown of the last attempt does not count: something else stands in for it. */
-export const discard = (call: ModelCall): Effect.Effect<void> =>
+const discard = (call: ModelCall): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { attempts: attempt, shown } = call.state
     if (shown === undefined) return Effect.void

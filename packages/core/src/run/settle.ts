@@ -106,7 +106,7 @@ const repeatedFailure = (
 }
 
 /** The calls of a reply, all settled, in the model's order, unless some wait. `failure` ends the run, and so does `output`. */
-export interface Batch {
+interface Batch {
   readonly message: Message.Assistant
   /** How many calls there are. */
   readonly calls: number
@@ -121,7 +121,7 @@ export interface Batch {
  * Settles the calls of a reply. When one of them ends the run, the others still end as they would have, or are interrupted, as
  * `siblings` says; a defect interrupts them. Calls beyond those that are `admitted` are not run.
  */
-export const settleAll = (running: Looping, reply: Message.Reply, admitted: number): Effect.Effect<Batch> => {
+const settleAll = (running: Looping, reply: Message.Reply, admitted: number): Effect.Effect<Batch> => {
   const { plan, run, state, toolset } = running
   const sites = Message.callsOf(reply).map((call, index) => siteOf(running, call, index))
   const over = (found: Pick<Batch, "outcomes" | "isWaiting"> & Partial<Batch>): Effect.Effect<Batch> => {
@@ -192,7 +192,7 @@ const inTurn = (
       const { settled = Toolset.settledAs(call, slot.settlement), settlement } = slot
       return Effect.succeed({ settlement, settled })
     }
-    slot.mark(undefined)
+    slot.settlement = Message.interrupted
     return Effect.map(Toolset.settle(toolset, site), (outcome) => {
       slot.settlement = outcome.settlement
       slot.settled = outcome.settled

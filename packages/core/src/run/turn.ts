@@ -51,7 +51,7 @@ const restricted = (usual: Model.Request, { isToolsOff, withheld }: FailureHisto
     : { ...usual, tools: usual.tools.filter(({ name }) => !withheld.has(name)) }
 
 /** The request, with what is wanted for an answer where that is JSON. */
-export const asking = (request: Model.Request, output: Output): Model.Request => {
+const asking = (request: Model.Request, output: Output): Model.Request => {
   const wanted = output.wanted()
   return wanted.kind === "json" ? { ...request, output: wanted.spec } : request
 }

@@ -1,10 +1,11 @@
 /** Where a tool call stands in its run: made once for each call, and passed on as it is. */
+import type * as Schema from "effect/Schema"
 import type * as FailureHistory from "../budget/FailureHistory.ts"
-import * as Message from "../data/Message.ts"
+import type * as Message from "../data/Message.ts"
+import type { Nested, Snapshot } from "../event/Snapshot.ts"
 import type { RunContext } from "../event/RunContext.ts"
-import type { Place } from "./nesting.ts"
 import type { Pending } from "./outcome.ts"
-import type { Resumed } from "./Resumed.ts"
+import type { Nesting, Resumed } from "./ToolDefinition.ts"
 
 export interface CallSite {
   readonly call: Message.ToolCall
@@ -26,7 +27,7 @@ export interface CallSite {
 export class Slot {
   /** Whether its turn has come. */
   isBegun = false
-  /** Absent before its turn. */
+  /** Its settlement; before it has one, how it is settled should it never come to its end. Absent before its turn. */
   settlement: Message.Settlement | undefined
   /** What later calls are to know of it, once it is settled. */
   settled: FailureHistory.Settled | undefined
@@ -34,9 +35,21 @@ export class Slot {
   pending: Pending | undefined
   /** What it would wait for, were its run suspended now: its sub-agent is at work. */
   capture: ((now: number) => Pending | undefined) | undefined
+}
 
-  /** Notes how the call is settled should it never come to its end. */
-  mark(settlement: Message.Settlement | undefined): void {
-    this.settlement = settlement ?? Message.interrupted
+/** Where the sub-agent of a call is suspended. */
+export interface Place {
+  /** Where its sub-agent was suspended, with the arguments of the call. */
+  readonly nested: Nested | undefined
+  readonly nesting: (from: Snapshot | undefined, args: Schema.Json) => Nesting
+  /** Its sub-agent is not at work any more. */
+  readonly over: () => void
+}
+
+/** The run of a sub-agent was suspended: the call of it waits. */
+export class Waits {
+  readonly snapshot: Snapshot
+  constructor(snapshot: Snapshot) {
+    this.snapshot = snapshot
   }
 }

@@ -1,21 +1,7 @@
-/** What a resumed run knows of the calls that were open when it was suspended. */
+/** Reads what was open in a snapshot. */
 import type * as Approval from "../data/Approval.ts"
-import type { Open, Standing } from "../event/Snapshot.ts"
 import { always } from "./approving.ts"
-import type { ApprovalGate } from "./ToolDefinition.ts"
-
-/** Keys are the idempotency keys of calls. */
-export interface Resumed {
-  /** The request for approval of a call, and the gate for a tool that no longer needs approval. */
-  readonly asked: (key: string) => { readonly request: Approval.Request; readonly gate: ApprovalGate } | undefined
-  /** The decision about the request with this digest. */
-  readonly decided: (digest: string) => Approval.Decision | undefined
-  /** The checkpoint of a call. */
-  readonly stood: (key: string) => Standing | undefined
-}
-
-/** Reads a snapshot. `resume` brings it along, so a bundle without `resume` does not contain it. */
-export type Recall = (open: Open, decisions: ReadonlyArray<Approval.Decided>) => Resumed
+import type { Recall } from "./ToolDefinition.ts"
 
 export const recall: Recall = ({ requests, standings }, decisions) => {
   const asked = new Map(requests.map((request) => [request.key, { request, gate: always }]))

@@ -261,12 +261,16 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
     const toolCall: Message.ToolCall = { type: "tool-call", id, name: self.name, arguments: rawArguments }
     return Effect.flatMap(Effect.fromResult(Call.decode(definition, toolCall)), (decoded) =>
       Effect.tap(
-        ToolRun.runAlone(definition, decoded, {
-          attempt: ++attempt,
-          callId: id,
-          idempotencyKey: id,
-          agent: "",
-          progress: () => Effect.void
+        ToolRun.runAlone({
+          tool: definition,
+          decoded,
+          context: {
+            attempt: ++attempt,
+            callId: id,
+            idempotencyKey: id,
+            agent: "",
+            progress: () => Effect.void
+          }
         }),
         // dies of a value that its own schema refuses; its caller reads the value, not the text
         (value) => Effect.ignore(definition.encode(value))
@@ -370,7 +374,11 @@ const severityOf = (text: string | undefined): Severity => {
   return Severity.literals.find((severity) => severity === upper) ?? "HIGH"
 }
 
-// a tool's type parameters are carried by its type alone
-function fromDefinition<T>(definition: ToolDefinition): T {
+/**
+ * A tool of its definition: a tool's type parameters are carried by its type alone.
+ *
+ * @internal
+ */
+export function fromDefinition<T>(definition: ToolDefinition): T {
   return Object.assign(Object.create(proto), { name: definition.name, definition, [TypeId]: TypeId })
 }

@@ -6,10 +6,12 @@ import type * as Option from "effect/Option"
 import type * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
+import type { Meter } from "../budget/Meter.ts"
 import type * as Coercion from "../coercion/Coercion.ts"
 import type * as Approval from "../data/Approval.ts"
 import type * as Issue from "../data/Issue.ts"
 import type * as Message from "../data/Message.ts"
+import type { Open, Snapshot, Standing } from "../event/Snapshot.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
@@ -34,6 +36,8 @@ export interface ToolDefinition {
   /** The text that the model reads; dies on a value that the tool's own schema refuses, and fails on one that is too deep for a text. */
   readonly encode: (value: unknown) => Exit.Exit<string, InputTooLargeError>
   readonly run: (params: unknown, context: ToolContext) => Effect.Effect<unknown, unknown>
+  /** The run of a sub-agent that is suspended with the run that calls it; absent for all other tools. */
+  readonly nested?: (params: unknown, context: ToolContext, nesting: Nesting) => Effect.Effect<unknown, unknown>
   readonly rows: Recovery.Rows
   /** How long one run may take, and the whole call with all its attempts and waits. */
   readonly timeout: Duration.Duration | undefined
@@ -110,3 +114,35 @@ export interface Settled<out Params, out A> {
 
 /** Undoes a call. Its failure is emitted, and is in the type of no run. */
 export type Compensate<in Params, in A, out R> = (settled: Settled<Params, A>) => Effect.Effect<void, unknown, R>
+
+/** How the run of a sub-agent would be suspended as it stands; nothing where it cannot be. */
+export type Capture = (now: number) => Snapshot | undefined
+
+/** What the run above says to that of a sub-agent. */
+export interface Nesting {
+  readonly isSuspendable: boolean
+  /** The runs above that are suspended with it, nearest first. */
+  readonly above: ReadonlyArray<Meter>
+  /** Where it was suspended, and what was decided since; absent where it begins. */
+  readonly resumption: Resumption | undefined
+  readonly started: (capture: Capture) => void
+}
+
+interface Resumption {
+  readonly from: Snapshot
+  readonly decisions: ReadonlyArray<Approval.Decided>
+  readonly recall: Recall
+}
+
+/** What a resumed run knows of the calls that were open when it was suspended. Keys are the idempotency keys of calls. */
+export interface Resumed {
+  /** The request for approval of a call, and the gate for a tool that no longer needs approval. */
+  readonly asked: (key: string) => { readonly request: Approval.Request; readonly gate: ApprovalGate } | undefined
+  /** The decision about the request with this digest. */
+  readonly decided: (digest: string) => Approval.Decision | undefined
+  /** The checkpoint of a call. */
+  readonly stood: (key: string) => Standing | undefined
+}
+
+/** Reads a snapshot. `resume` brings it along, so a bundle without `resume` does not contain it. */
+export type Recall = (open: Open, decisions: ReadonlyArray<Approval.Decided>) => Resumed

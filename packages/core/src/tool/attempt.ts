@@ -2,13 +2,17 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
+import * as Arguments from "../data/Arguments.ts"
 import { canonical } from "../data/Digest.ts"
+import { isDeep } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
 import { ToolDeniedError } from "../errors/ToolError.ts"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as RunContext from "../event/RunContext.ts"
+import * as Interception from "../model/Interception.ts"
 import type { Fix } from "../recovery/Node.ts"
 import * as Call from "./call.ts"
 import {
@@ -19,6 +23,7 @@ import {
   decoded,
   failed,
   over,
+  type Gates,
   type Raw,
   repaired,
   running,
@@ -26,11 +31,11 @@ import {
   unread,
   waiting
 } from "./callState.ts"
-import * as Gates from "./gates.ts"
-import * as Nesting from "./nesting.ts"
+import { Waits } from "./CallSite.ts"
 import * as ToolRun from "./run.ts"
 import { checkpointOf } from "./standing.ts"
 import type { ApprovalGate, CallAtGate, ToolContext } from "./ToolDefinition.ts"
+import * as ToolPolicy from "./ToolPolicy.ts"
 
 type Attempt = Effect.Effect<unknown, unknown>
 
@@ -43,7 +48,7 @@ export const attempt = (self: ToolCall, attempt: number): Attempt =>
     ),
     (error) =>
       // what is over without its tables, or waits, has not failed
-      self.state.type === "Over" || error instanceof Nesting.Waits
+      self.state.type === "Over" || error instanceof Waits
         ? Effect.void
         : emit(self, () => ({ type: "tool-failed", attempt, error }))
   )
@@ -80,7 +85,7 @@ const pass = (self: ToolCall, state: Decoded): Attempt => {
 }
 
 const oversizedOf = ({ entry, gates, site }: ToolCall, { args }: Raw | Decoded) =>
-  Gates.oversized(gates, entry.tool.name, site.call.id, args, args !== site.call.arguments)
+  oversized(gates, entry.tool.name, site.call.id, args, args !== site.call.arguments)
 
 /** Asks the policies, then the approver. */
 const ask = (self: ToolCall, state: Decoded): Attempt => {
@@ -93,7 +98,7 @@ const ask = (self: ToolCall, state: Decoded): Attempt => {
   if (gates.policies.length === 0) return approved
   const { agent, depth } = site.run
   const call = { agent, tool, callId: site.call.id, arguments: state.args, sideEffects, depth }
-  return Effect.flatMap(Gates.denied(gates, call, state.decoded), (denial) =>
+  return Effect.flatMap(denied(gates, call, state.decoded), (denial) =>
     denial === undefined ? approved : deny(self, denial)
   )
 }
@@ -137,10 +142,10 @@ const wait = <A>(self: ToolCall, state: Decoded, decided: Effect.Effect<A>): Eff
   Effect.suspend(() => {
     const { slot } = self.site
     self.state = waiting(state)
-    if (state.runs === 0) slot.mark(Message.unapproved)
+    if (state.runs === 0) slot.settlement = Message.unapproved
     return Effect.map(decided, (decision) => {
       self.state = state
-      if (state.runs === 0) slot.mark(undefined)
+      if (state.runs === 0) slot.settlement = Message.interrupted
       return decision
     })
   })
@@ -177,12 +182,13 @@ const start = (self: ToolCall, state: Admitted): Attempt => {
         RunContext.alive(run)
       )
   }
-  if (place !== undefined) Nesting.offer(context, place.nesting(state.nested?.snapshot, state.args))
   self.state = running(state, context)
   const onCleared = () => {
     self.state = cleared(running(state, context))
   }
-  const ran = Effect.suspend(() => ToolRun.run(entry.tool, state.decoded, context, onCleared))
+  const nesting = place?.nesting(state.nested?.snapshot, state.args)
+  const { tool } = entry
+  const ran = Effect.suspend(() => ToolRun.run({ tool, decoded: state.decoded, context, nesting, onCleared }))
   return entry.tool.sideEffects === "unsafe" ? watch(self, ran) : ran
 }
 
@@ -190,11 +196,11 @@ const start = (self: ToolCall, state: Admitted): Attempt => {
 const watch = (self: ToolCall, ran: Attempt): Attempt =>
   Effect.suspend(() => {
     const { slot } = self.site
-    slot.mark(Message.unknown)
+    slot.settlement = Message.unknown
     return Effect.onExit(ran, (exit) => {
       if (Exit.isSuccess(exit) || Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause)) return Effect.void
       self.state = failed(self.state, ToolRun.isOpen(Cause.squash(exit.cause)))
-      if (!self.state.isOpen) slot.mark(undefined)
+      if (!self.state.isOpen) slot.settlement = Message.interrupted
       return Effect.void
     })
   })
@@ -216,3 +222,73 @@ const emitChanges = (self: ToolCall, { changes }: Call.Decoded): Effect.Effect<v
 
 export const emit = ({ site: { call, run } }: ToolCall, make: () => AgentEvent.OfOneCall): Effect.Effect<void> =>
   RunContext.emit(run, () => ({ ...make(), callId: call.id, tool: call.name }))
+
+/** Before they are decoded: why the arguments are not admitted, if they are not. */
+const oversized = (
+  { maxArgsBytes }: Gates,
+  tool: string,
+  callId: string,
+  raw: Message.ToolCall["arguments"],
+  isRepaired: boolean
+): ToolDeniedError | undefined => {
+  const whose = isRepaired ? "the repaired arguments" : "the arguments"
+  // text is measured as it is; what arrives as an object may be nested deeper than the stack reaches
+  if (Predicate.isString(raw) && Object.hasOwn(Arguments.refused, raw)) {
+    return ToolDeniedError.of(tool, callId, `${whose} ${Arguments.refused[raw as keyof typeof Arguments.refused]}`)
+  }
+  if (isDeep(raw)) return ToolDeniedError.of(tool, callId, `${whose} are nested too deeply`)
+  return isWithin(raw, maxArgsBytes)
+    ? undefined
+    : ToolDeniedError.of(tool, callId, `${whose} are longer than ${maxArgsBytes} bytes`)
+}
+
+/** Once they are decoded: why the call is not admitted, if it is not. */
+const denied = (
+  { policies }: Gates,
+  call: Omit<ToolPolicy.Call, "params">,
+  decoded: Call.Decoded
+): Effect.Effect<ToolDeniedError | undefined> =>
+  Effect.map(
+    Interception.step(
+      () => ({ kind: "policy", tool: call.tool, callId: call.callId }),
+      () => ToolPolicy.ask(policies, () => ({ ...call, params: decoded.params() }))
+    ),
+    (reason) => (reason === undefined ? undefined : ToolDeniedError.of(call.tool, call.callId, reason))
+  )
+
+const isWithin = (raw: Message.ToolCall["arguments"], max: number): boolean => {
+  if (raw === null || max === Infinity) return true
+  if (Predicate.isString(raw)) return isShort(raw, max)
+  // what is short by any measure needs not be written down to be measured
+  return room(raw, max) >= 0 || isShort(JSON.stringify(raw), max)
+}
+
+const isShort = (text: string, max: number): boolean =>
+  text.length * 3 <= max || (text.length <= max && byteLength(text) <= max)
+
+const byteLength = (text: string): number => {
+  let bytes = 0
+  for (const char of text) {
+    const code = char.codePointAt(0) ?? 0
+    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
+  }
+  return bytes
+}
+
+/** No character takes more when it is written as JSON, and no number, mark or literal does. */
+const mostPerChar = 6
+const mostPerNode = 26
+
+/** How much of `max` is left at least when a value is written as JSON; stops at the first that does not fit. */
+const room = (value: unknown, max: number): number => {
+  let left = max - mostPerNode
+  if (Predicate.isString(value)) return left - value.length * mostPerChar
+  if (Array.isArray(value)) {
+    for (const item of value) if ((left = room(item, left)) < 0) return left
+  } else if (Predicate.isObject(value)) {
+    for (const [key, item] of Object.entries(value)) {
+      if ((left = room(item, left - key.length * mostPerChar)) < 0) return left
+    }
+  }
+  return left
+}

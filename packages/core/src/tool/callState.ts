@@ -4,13 +4,13 @@ import type { ToolDeniedError } from "../errors/ToolError.ts"
 import type { Nested, Standing } from "../event/Snapshot.ts"
 import type { Progress } from "../recovery/Layer.ts"
 import type { Fix } from "../recovery/Node.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Call from "./call.ts"
 import type { CallSite } from "./CallSite.ts"
-import type { Entry } from "./entry.ts"
-import type { Gates } from "./gates.ts"
 import type { Pending } from "./outcome.ts"
 import type { Unverifiable } from "./run.ts"
-import type { ToolContext } from "./ToolDefinition.ts"
+import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type * as ToolPolicy from "./ToolPolicy.ts"
 
 /** What every state knows. */
 interface Known {
@@ -74,6 +74,13 @@ export type Why =
   | { readonly type: "unverifiable"; readonly error: Unverifiable }
 
 export type CallState = Raw | Decoded | Admitted | Running | Waiting | Over
+
+/** What stands before a run of a tool: the size of its arguments, and the policies of its agent. */
+export interface Gates {
+  /** The longest arguments, in bytes of UTF-8. */
+  readonly maxArgsBytes: number
+  readonly policies: ReadonlyArray<ToolPolicy.Policy>
+}
 
 /** One call at work. Its state is all of it that changes. */
 export interface ToolCall {
@@ -156,3 +163,14 @@ export const over = (from: CallState, why: Why): Over => ({
   decoded: decodedOf(from),
   why
 })
+
+/** A tool and its tables, nearest first: its own, the agent's for it, the agent's defaults. */
+export interface Entry {
+  readonly tool: ToolDefinition
+  readonly levels: ReadonlyArray<Level>
+}
+
+export interface Level {
+  readonly name: "tool" | "agent" | "defaults"
+  readonly rows: Recovery.Rows
+}

@@ -1,23 +1,31 @@
 /** What becomes of a call once it is decided: the settlement that the model reads, the event, and what ends the run. */
-import * as Redaction from "../data/Redaction.ts"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type * as FailureHistory from "../budget/FailureHistory.ts"
+import * as FailureHistory from "../budget/FailureHistory.ts"
+import type { Exceeded } from "../budget/Meter.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
-import * as Render from "../recovery/Render.ts"
-import * as RunContext from "../event/RunContext.ts"
+import * as Redaction from "../data/Redaction.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
-import { ExecutionError, ToolExecutionError, ToolTimeoutError } from "../errors/ToolError.ts"
-import type { Exceeded } from "../budget/Meter.ts"
 import { limitOf } from "../errors/Limit.ts"
-import { denialOf, type Failure, type How, type Outcome, type Pending, result, signatureOf, wishOf } from "./outcome.ts"
+import {
+  DeserializationError,
+  ExecutionError,
+  InvalidArgs,
+  ToolExecutionError,
+  ToolTimeoutError
+} from "../errors/ToolError.ts"
+import * as RunContext from "../event/RunContext.ts"
+import { trailOf } from "../recovery/Decisions.ts"
 import type { Ends, Leaves, Says, Trace } from "../recovery/Layer.ts"
+import type { Afterwards } from "../recovery/Node.ts"
+import * as Render from "../recovery/Render.ts"
 import { decodedOf, type ToolCall, type Why } from "./callState.ts"
+import type { Failure, How, Outcome, Pending } from "./outcome.ts"
 import { rendered } from "./rendering.ts"
 import * as ToolRun from "./run.ts"
-import { trailOf } from "../recovery/Decisions.ts"
+import type { ToolDefinition } from "./ToolDefinition.ts"
 
 /** What the tables of a call end it with. */
 export const endsOf = (self: ToolCall): Ends<unknown, Outcome, never, never> & Says<Outcome, never, never> => ({
@@ -229,3 +237,32 @@ const failing = (text: string, isOpen: boolean, isSaid: boolean): Message.Settle
 })
 
 const callOf = ({ entry, site }: ToolCall) => ({ tool: entry.tool.name, callId: site.call.id })
+
+/** A success, as long as it may be. The tool may want the model to read it as an error all the same. */
+const result = (tool: ToolDefinition, value: unknown, text: string): Message.Settlement => ({
+  kind: tool.isError?.(value) === true ? "told" : "result",
+  text: tool.maxResultChars === undefined ? text : Render.truncated(text, tool.maxResultChars)
+})
+
+/** Whether whoever told a failure wants tools to be switched off; nothing for one who did not say. */
+export const wishOf = (afterwards: Afterwards | undefined): boolean | undefined =>
+  afterwards === undefined ? undefined : afterwards === "tools-off"
+
+/** A call that was refused: the tool has not failed, but a model that insists is going round in circles. */
+export const denialOf = (tool: string, signature?: string): FailureHistory.Settled => ({
+  tool,
+  isError: true,
+  isDenied: true,
+  ...(signature === undefined ? {} : { signature })
+})
+
+/** Without what the model wrote: of arguments that do not fit, only what would fit. */
+const signatureOf = (error: unknown): string => {
+  const tag = ErrorCause.tagOf(error)
+  if (error instanceof InvalidArgs) return FailureHistory.signatureOf(tag, "")
+  if (error instanceof DeserializationError) {
+    const expected = error.issues.slice(0, 20).map((issue) => `${issue.path.join(".")} ${issue.expected}`)
+    return FailureHistory.signatureOf(tag, expected.join("; "))
+  }
+  return FailureHistory.signatureOf(tag, ErrorCause.messageOf(error))
+}

@@ -5,7 +5,7 @@ import type { Row } from "../recovery/Layer.ts"
 import type { Fix, Retry } from "../recovery/Node.ts"
 import * as Call from "./call.ts"
 import { admitted, decodedOf, over, type ToolCall, type Why } from "./callState.ts"
-import * as Nesting from "./nesting.ts"
+import { Waits } from "./CallSite.ts"
 import * as ToolRun from "./run.ts"
 import { checkpointOf } from "./standing.ts"
 
@@ -36,7 +36,7 @@ export const rowOf = (self: ToolCall, error: unknown): Row | undefined => {
 
 const whyOver = (self: ToolCall, error: unknown): Why | undefined => {
   const { site, state } = self
-  if (error instanceof Nesting.Waits) {
+  if (error instanceof Waits) {
     const { snapshot } = error
     const nested = { key: site.key, arguments: state.args, snapshot }
     // the run that was begun is not over

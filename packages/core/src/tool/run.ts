@@ -12,6 +12,7 @@ import * as RunContext from "../event/RunContext.ts"
 import { OutcomeUnknownError, ToolTimeoutError } from "../errors/ToolError.ts"
 import { untouchable } from "../recovery/Layer.ts"
 import type { Decoded } from "./call.ts"
+import type { Nesting } from "./ToolDefinition.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import { remember } from "./undoing.ts"
 import { Cost } from "../recovery/Cost.ts"
@@ -34,20 +35,25 @@ export class Found {
   }
 }
 
+/** One run of a tool. */
+export interface Execution {
+  readonly tool: ToolDefinition
+  readonly decoded: Decoded | undefined
+  readonly context: ToolContext
+  /** What the run that calls it says to a sub-agent. */
+  readonly nesting?: Nesting | undefined
+  /** Hears that it was cut off, looked up, and had taken no effect: a `ToolTimeoutError` by itself may be anybody's. */
+  readonly onCleared?: () => void
+}
+
 /**
  * Fails as the tool fails; with `ToolTimeoutError` or `OutcomeUnknownError` when it did not end in time, and with
- * `Unverifiable`. Succeeds as the tool does, or with `Found`. `onCleared` hears that it was cut off, looked up, and had taken
- * no effect: a `ToolTimeoutError` by itself may be anybody's.
+ * `Unverifiable`. Succeeds as the tool does, or with `Found`.
  */
-export const run = (
-  tool: ToolDefinition,
-  decoded: Decoded | undefined,
-  context: ToolContext,
-  onCleared?: () => void
-): Effect.Effect<unknown, unknown> => {
+export const run = (self: Execution): Effect.Effect<unknown, unknown> => {
+  const { context, decoded, onCleared, tool } = self
   const { compensate, timeout } = tool
-  const running =
-    tool.sideEffects === "unsafe" ? announced(tool, decoded, context, onCleared) : started(tool, decoded, context)
+  const running = tool.sideEffects === "unsafe" ? announced(self) : started(self)
   const inTime =
     timeout === undefined
       ? running
@@ -59,11 +65,7 @@ export const run = (
 
 const resultOf = (value: unknown): unknown => (value instanceof Found ? value.value : value)
 
-const started = (
-  tool: ToolDefinition,
-  decoded: Decoded | undefined,
-  context: ToolContext
-): Effect.Effect<unknown, unknown> =>
+const started = ({ context, decoded, nesting, tool }: Execution): Effect.Effect<unknown, unknown> =>
   Interception.step(
     () => {
       const { attempt, callId, idempotencyKey } = context
@@ -72,51 +74,43 @@ const started = (
       const about = { tool: tool.name, isUnsafe, isAgent, stored: storedOf(tool) }
       return { kind: "tool attempt", ...about, callId, idempotencyKey, attempt }
     },
-    () => Returned.effect(tool.run(decoded?.params(), context), "The run of tool", tool.name)
+    () => {
+      const params = decoded?.params()
+      return nesting === undefined || tool.nested === undefined
+        ? Returned.effect(tool.run(params, context), "The run of tool", tool.name)
+        : tool.nested(params, context, nesting)
+    }
   )
 
 const storedOf = ({ failure, success }: ToolDefinition): Interception.Stored => ({ success, failure })
 
-/** From here on it may have taken effect: whoever would start something else in its place has to know. */
-const announced = (
-  tool: ToolDefinition,
-  decoded: Decoded | undefined,
-  context: ToolContext,
-  onCleared?: () => void
-): Effect.Effect<unknown, unknown> =>
+/** From here on it may have taken effect: what would start something else in its place has to know. */
+const announced = (self: Execution): Effect.Effect<unknown, unknown> =>
   Effect.flatMap(RunContext.Current, (run) => {
     run?.onUnsafe?.()
     return Effect.catchIf(
-      started(tool, decoded, context),
+      started(self),
       (error) => error instanceof Interception.Lost,
-      () => lost(tool, decoded, context, onCleared)
+      () => lost(self)
     )
   })
 
-/** It had begun elsewhere, and nobody knows how it ended: unless it turns out to have taken no effect, it does not run again. */
-const lost = (
-  tool: ToolDefinition,
-  decoded: Decoded | undefined,
-  context: ToolContext,
-  onCleared?: () => void
-): Effect.Effect<unknown, unknown> => {
+/** It had begun elsewhere, and nothing says how it ended: unless it turns out to have taken no effect, it does not run again. */
+const lost = (self: Execution): Effect.Effect<unknown, unknown> => {
+  const { context, onCleared, tool } = self
   const { callId, idempotencyKey } = context
   const unknown = () => OutcomeUnknownError.of(tool.name, callId, idempotencyKey)
   if (tool.verify === undefined) return Effect.suspend(() => Effect.fail(unknown()))
   return lookUp(tool, tool.verify, context, unknown, () => {
     onCleared?.()
-    return announced(tool, decoded, context, onCleared)
+    return announced(self)
   })
 }
 
-/** A call outside of every table: whatever a table would tell of it is plain here. */
-export const runAlone = (
-  tool: ToolDefinition,
-  decoded: Decoded | undefined,
-  context: ToolContext
-): Effect.Effect<unknown, unknown> =>
+/** A call outside of every table: what a table would tell of it is plain here. */
+export const runAlone = (self: Execution): Effect.Effect<unknown, unknown> =>
   Effect.matchEffect(
-    Effect.suspend(() => run(tool, decoded, context)),
+    Effect.suspend(() => run(self)),
     {
       onSuccess: (value) => Effect.succeed(resultOf(value)),
       onFailure: (error) => Effect.fail(error instanceof Unverifiable ? error.error : error)

@@ -13,9 +13,9 @@ import * as Call from "./call.ts"
 import type { CallSite } from "./CallSite.ts"
 import { beginning, readmitted, type ToolCall } from "./callState.ts"
 import { cut, endsOf, late } from "./endings.ts"
-import type { Entry } from "./entry.ts"
+import type { Entry } from "./callState.ts"
 import { fix } from "./fixing.ts"
-import type { Gates } from "./gates.ts"
+import type { Gates } from "./callState.ts"
 import { rowOf } from "./levels.ts"
 import type { Outcome } from "./outcome.ts"
 import * as Standings from "./standing.ts"
@@ -23,9 +23,12 @@ import * as Standings from "./standing.ts"
 /** Settles one call, within the time that it has. */
 export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effect<Outcome> => {
   const standing = site.resumed?.stood(site.key)
-  if (standing?.isOpen === true) site.slot.mark(Message.unknown)
+  if (standing?.isOpen === true) site.slot.settlement = Message.unknown
   const self = begin(entry, gates, site, standing)
-  const driven = Effect.flatMap(Standings.originOf(standing), (from) => Driver.drive(layerOf(self), from))
+  const driven =
+    standing === undefined
+      ? Driver.drive(layerOf(self))
+      : Effect.flatMap(Standings.originOf(standing), (from) => Driver.drive(layerOf(self), from))
   const { callTimeout } = entry.tool
   const inTime =
     callTimeout === undefined

@@ -26,14 +26,12 @@ export const checkpointOf = ({ progress, site, state }: ToolCall, runs: number):
 }
 
 /** Where a call goes on. The time for which the run was suspended is none of the call's. */
-export const originOf = (standing: Standing | undefined): Effect.Effect<Origin | undefined> =>
-  standing === undefined
-    ? Effect.undefined
-    : Effect.map(Clock.currentTimeMillis, (now) => {
-        const { failures, position, trail } = standing
-        const decisions = trail.map(({ message, ...entry }) => ({ ...entry, error: { _tag: entry.tag, message } }))
-        return { position: asOfNow(position, now), failures, trail: decisions }
-      })
+export const originOf = (standing: Standing): Effect.Effect<Origin> =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const { failures, position, trail } = standing
+    const decisions = trail.map(({ message, ...entry }) => ({ ...entry, error: { _tag: entry.tag, message } }))
+    return { position: asOfNow(position, now), failures, trail: decisions }
+  })
 
 /** What is left of the time of a call. */
 export const leftOf = (callTimeout: Duration.Duration, standing: Standing | undefined): Duration.Duration => {
