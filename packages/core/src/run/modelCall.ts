@@ -176,7 +176,7 @@ export interface Idle {
 }
 
 /** An attempt has begun and is not booked yet. */
-export interface Attempting extends Omit<Idle, "type"> {
+interface Attempting extends Omit<Idle, "type"> {
   readonly type: "Attempting"
   readonly model: Model.Service
   readonly request: Model.Request
