@@ -123,7 +123,7 @@ export const coreErrors: Table = {
       })
     )
   },
-  "core/src/errors/llmOrigin.ts": each(reached, "whereOf", "wordsOf"),
+  "core/src/errors/llmOrigin.ts": each(reached, "told"),
   "core/src/errors/outlook.ts": each(fixed, "final", "resend", "halfOf", "byCategory", "outlookOf"),
   "core/src/errors/sentence.ts": {
     sentence: grows(texts, (text) => sentence("ServerError", { what: text, where: [text], words: text }))

@@ -1,7 +1,7 @@
 /** Failures of single functions, where something enters from outside. No agent has them in its `E`, but one that is resumed. */
 import * as Schema from "effect/Schema"
 import type { Exceeded } from "../data/Bounds.ts"
-import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
+import { advised } from "./RecoveryAdvice.ts"
 import { sentence } from "./sentence.ts"
 
 const units = { depth: "levels", nodes: "nodes", bytes: "bytes" } as const
@@ -10,18 +10,15 @@ const units = { depth: "levels", nodes: "nodes", bytes: "bytes" } as const
  * A schema or a value from outside is beyond a bound (`Bounds`), and was not expanded. Beneath an `ExecutionError` where it was
  * about a tool's call.
  */
-export class InputTooLargeError extends advised(
-  "InputTooLargeError",
-  Schema.TaggedError<InputTooLargeError, AdviceOf<"InputTooLargeError">>()("InputTooLargeError", {
-    message: Schema.String,
-    /** What is too large: it names the tool and the server that it came from. */
-    what: Schema.String,
-    /** The bound that it is beyond, by the name of its option. */
-    bound: Schema.Literals(["depth", "nodes", "bytes"]),
-    /** In levels, nodes or bytes. */
-    limit: Schema.Finite
-  })
-) {
+export class InputTooLargeError extends advised<InputTooLargeError>()("InputTooLargeError", {
+  message: Schema.String,
+  /** What is too large: it names the tool and the server that it came from. */
+  what: Schema.String,
+  /** The bound that it is beyond, by the name of its option. */
+  bound: Schema.Literals(["depth", "nodes", "bytes"]),
+  /** In levels, nodes or bytes. */
+  limit: Schema.Finite
+}) {
   /** `what` is the subject of a sentence. */
   static beyond(what: string, { bound, limit }: Exceeded): InputTooLargeError {
     const message = sentence("InputTooLargeError", {
@@ -36,14 +33,11 @@ export class InputTooLargeError extends advised(
  * What is stored of a durable run has gaps: rows that were there are gone. The run does not go on, as nothing tells any more what was
  * done in it.
  */
-export class RunLostError extends advised(
-  "RunLostError",
-  Schema.TaggedError<RunLostError, AdviceOf<"RunLostError">>()("RunLostError", {
-    message: Schema.String,
-    /** Of the run, as its engine knows it. */
-    executionId: Schema.String
-  })
-) {
+export class RunLostError extends advised<RunLostError>()("RunLostError", {
+  message: Schema.String,
+  /** Of the run, as its engine knows it. */
+  executionId: Schema.String
+}) {
   /** `missing` says what is gone, as the subject of a sentence. */
   static of(executionId: string, missing: string): RunLostError {
     const what = `Run '${executionId}' is lost: ${missing} is gone from its storage`
@@ -52,13 +46,10 @@ export class RunLostError extends advised(
 }
 
 /** A snapshot, or a decision about one of its requests, is not what a run may go on with. Nothing was run. */
-export class SnapshotRefusedError extends advised(
-  "SnapshotRefusedError",
-  Schema.TaggedError<SnapshotRefusedError, AdviceOf<"SnapshotRefusedError">>()("SnapshotRefusedError", {
-    message: Schema.String,
-    reason: Schema.Literals(["unsigned", "bad-signature", "unknown-key", "already-resumed", "other-agent"])
-  })
-) {
+export class SnapshotRefusedError extends advised<SnapshotRefusedError>()("SnapshotRefusedError", {
+  message: Schema.String,
+  reason: Schema.Literals(["unsigned", "bad-signature", "unknown-key", "already-resumed", "other-agent"])
+}) {
   /** `what` is a clause: it names the snapshot or the decision, and says what is wrong. */
   static of(reason: SnapshotRefusedError["reason"], what: string): SnapshotRefusedError {
     return new SnapshotRefusedError({ reason, message: sentence("SnapshotRefusedError", { what, where: [reason] }) })

@@ -7,10 +7,10 @@ import { AroundToolError, ToolError } from "./ToolError.ts"
 
 export type KintsugiError = LlmError | ToolError | AroundToolError | RunError | DoorError
 
-const kintsugiErrorUnion = Schema.Union([LlmError, ToolError, AroundToolError, RunError, DoorError])
+const union = Schema.Union([LlmError, ToolError, AroundToolError, RunError, DoorError])
 
 /** The closed union, as a schema: decodes each error to its own class. */
-export const KintsugiError: Schema.Codec<KintsugiError, unknown> = kintsugiErrorUnion
+export const KintsugiError: Schema.Codec<KintsugiError, unknown> = union
 
 /** Whether a value is an error of this library, of whatever kind. */
 export const isKintsugiError: (value: unknown) => value is KintsugiError = Schema.is(KintsugiError)

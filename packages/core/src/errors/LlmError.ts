@@ -4,15 +4,12 @@ import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import { quietly } from "../data/Foreign.ts"
-import { type Origin, type ServiceOrigin, whereOf, wordsOf } from "./llmOrigin.ts"
-import { Capability, spoken } from "./llmCapability.ts"
-import { sentence } from "./sentence.ts"
-import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
+import { Capability, type Origin, type ServiceOrigin, spoken, told } from "./llmOrigin.ts"
+import { advised } from "./RecoveryAdvice.ts"
 import * as RetryAfter from "../data/RetryAfter.ts"
 import * as Usage from "../data/Usage.ts"
 
-export { Capability } from "./llmCapability.ts"
-export type { Origin, ServiceOrigin } from "./llmOrigin.ts"
+export { Capability, type Origin, type ServiceOrigin } from "./llmOrigin.ts"
 
 const originFields = {
   provider: Schema.optionalKey(Schema.String),
@@ -45,70 +42,50 @@ const ofService = { message: Schema.String, ...originFields, model: Schema.optio
 const ofModel = { message: Schema.String, ...originFields, model: Schema.String }
 
 /** The model does not exist, or this key may not use it. */
-export class ModelNotFoundError extends advised(
-  "ModelNotFoundError",
-  Schema.TaggedError<ModelNotFoundError, AdviceOf<"ModelNotFoundError">>()("ModelNotFoundError", ofModel)
-) {
+export class ModelNotFoundError extends advised<ModelNotFoundError>()("ModelNotFoundError", ofModel) {
   static modelNotFound(model: string, from: Origin = {}): ModelNotFoundError {
-    const happened = { what: `Model '${model}' was not found`, where: whereOf(from), words: wordsOf(from) }
-    return new ModelNotFoundError({ ...from, model, message: sentence("ModelNotFoundError", happened) })
+    return new ModelNotFoundError({ ...told("ModelNotFoundError", `Model '${model}' was not found`, from), model })
   }
 }
 
 /** The key is missing, wrong, or lacks the permission. */
-export class AuthenticationError extends advised(
-  "AuthenticationError",
-  Schema.TaggedError<AuthenticationError, AdviceOf<"AuthenticationError">>()("AuthenticationError", ofModel)
-) {
+export class AuthenticationError extends advised<AuthenticationError>()("AuthenticationError", ofModel) {
   static authenticationFailed(model: string, message: string, from: Origin = {}): AuthenticationError {
-    const happened = { what: `Authentication failed for model '${model}'`, where: whereOf(from), words: message }
-    return new AuthenticationError({ ...from, model, message: sentence("AuthenticationError", happened) })
+    const what = `Authentication failed for model '${model}'`
+    return new AuthenticationError({ ...told("AuthenticationError", what, from, message), model })
   }
 }
 
 /** The provider's content policy refused the prompt or the answer. */
-export class ContentFilteredError extends advised(
-  "ContentFilteredError",
-  Schema.TaggedError<ContentFilteredError, AdviceOf<"ContentFilteredError">>()("ContentFilteredError", ofModel)
-) {
+export class ContentFilteredError extends advised<ContentFilteredError>()("ContentFilteredError", ofModel) {
   static contentFiltered(model: string, message: string, from: Origin = {}): ContentFilteredError {
-    const happened = { what: `Model '${model}' filtered the content`, where: whereOf(from), words: message }
-    return new ContentFilteredError({ ...from, model, message: sentence("ContentFilteredError", happened) })
+    const what = `Model '${model}' filtered the content`
+    return new ContentFilteredError({ ...told("ContentFilteredError", what, from, message), model })
   }
 }
 
 /** The provider refused the request as malformed. */
-export class InvalidRequestError extends advised(
-  "InvalidRequestError",
-  Schema.TaggedError<InvalidRequestError, AdviceOf<"InvalidRequestError">>()("InvalidRequestError", ofModel)
-) {
+export class InvalidRequestError extends advised<InvalidRequestError>()("InvalidRequestError", ofModel) {
   static invalidRequest(model: string, message: string, from: Origin = {}): InvalidRequestError {
-    const happened = { what: `Model '${model}' refused the request`, where: whereOf(from), words: message }
-    return new InvalidRequestError({ ...from, model, message: sentence("InvalidRequestError", happened) })
+    const what = `Model '${model}' refused the request`
+    return new InvalidRequestError({ ...told("InvalidRequestError", what, from, message), model })
   }
 }
 
 /** The model has no capacity left just now. */
-export class ModelOverloadedError extends advised(
-  "ModelOverloadedError",
-  Schema.TaggedError<ModelOverloadedError, AdviceOf<"ModelOverloadedError">>()("ModelOverloadedError", ofModel)
-) {
+export class ModelOverloadedError extends advised<ModelOverloadedError>()("ModelOverloadedError", ofModel) {
   static modelOverloaded(model: string, from: Origin = {}): ModelOverloadedError {
-    const happened = { what: `Model '${model}' is overloaded`, where: whereOf(from), words: wordsOf(from) }
-    return new ModelOverloadedError({ ...from, model, message: sentence("ModelOverloadedError", happened) })
+    return new ModelOverloadedError({ ...told("ModelOverloadedError", `Model '${model}' is overloaded`, from), model })
   }
 }
 
 /** The conversation does not fit the model's context window. */
-export class ContextTooLongError extends advised(
-  "ContextTooLongError",
-  Schema.TaggedError<ContextTooLongError, AdviceOf<"ContextTooLongError">>()("ContextTooLongError", {
-    ...ofModel,
-    /** In tokens, where the provider names it. */
-    limit: Schema.optionalKey(Schema.Finite),
-    actual: Schema.optionalKey(Schema.Finite)
-  })
-) {
+export class ContextTooLongError extends advised<ContextTooLongError>()("ContextTooLongError", {
+  ...ofModel,
+  /** In tokens, where the provider names it. */
+  limit: Schema.optionalKey(Schema.Finite),
+  actual: Schema.optionalKey(Schema.Finite)
+}) {
   static contextTooLong(model: string, limit?: number, actual?: number, from: Origin = {}): ContextTooLongError {
     const isSent = actual !== undefined && Number.isFinite(actual)
     const isLimited = limit !== undefined && Number.isFinite(limit)
@@ -116,9 +93,8 @@ export class ContextTooLongError extends advised(
     const admitted = isLimited ? `, at most ${limit} are admitted` : ""
     const what = `The conversation is too long for model '${model}'${sent}${admitted}`
     return new ContextTooLongError({
-      ...from,
+      ...told("ContextTooLongError", what, from),
       model,
-      message: sentence("ContextTooLongError", { what, where: whereOf(from), words: wordsOf(from) }),
       ...(isLimited ? { limit } : {}),
       ...(isSent ? { actual } : {})
     })
@@ -126,28 +102,21 @@ export class ContextTooLongError extends advised(
 }
 
 /** The provider failed on its own side. */
-export class ServerError extends advised(
-  "ServerError",
-  Schema.TaggedError<ServerError, AdviceOf<"ServerError">>()("ServerError", ofModel)
-) {
+export class ServerError extends advised<ServerError>()("ServerError", ofModel) {
   static serverError(model: string, cause?: unknown, from: Origin = {}): ServerError {
     const given = cause === undefined ? from : { ...from, cause }
-    const happened = { what: `The server of model '${model}' failed`, where: whereOf(from), words: wordsOf(given) }
-    return new ServerError({ ...given, model, message: sentence("ServerError", happened) })
+    return new ServerError({ ...told("ServerError", `The server of model '${model}' failed`, given), model })
   }
 }
 
 /** The provider itself rejected the tool call that its model wrote. */
-export class MalformedToolCallError extends advised(
-  "MalformedToolCallError",
-  Schema.TaggedError<MalformedToolCallError, AdviceOf<"MalformedToolCallError">>()("MalformedToolCallError", {
-    ...ofModel,
-    /** Empty when the provider did not name it. */
-    tool: Schema.String,
-    /** The arguments as the model wrote them, where the provider shows them. */
-    rawArgs: Schema.optionalKey(Schema.String)
-  })
-) {
+export class MalformedToolCallError extends advised<MalformedToolCallError>()("MalformedToolCallError", {
+  ...ofModel,
+  /** Empty when the provider did not name it. */
+  tool: Schema.String,
+  /** The arguments as the model wrote them, where the provider shows them. */
+  rawArgs: Schema.optionalKey(Schema.String)
+}) {
   static malformedToolCall(
     model: string,
     tool: string,
@@ -156,26 +125,23 @@ export class MalformedToolCallError extends advised(
     from: Origin & { readonly rawArgs?: string } = {}
   ): MalformedToolCallError {
     const of = tool === "" ? "" : ` of tool '${tool}'`
-    const happened = { what: `Model '${model}' wrote a malformed call${of}`, where: whereOf(from), words: message }
+    const what = `Model '${model}' wrote a malformed call${of}`
+    const beneath = cause === undefined ? {} : { cause }
     return new MalformedToolCallError({
-      ...from,
+      ...told("MalformedToolCallError", what, from, message),
       model,
       tool,
-      message: sentence("MalformedToolCallError", happened),
-      ...(cause === undefined ? {} : { cause })
+      ...beneath
     })
   }
 }
 
 /** The model cannot do what the request asks for. */
-export class CapabilityMismatchError extends advised(
-  "CapabilityMismatchError",
-  Schema.TaggedError<CapabilityMismatchError, AdviceOf<"CapabilityMismatchError">>()("CapabilityMismatchError", {
-    ...ofModel,
-    provider: Schema.String,
-    capability: Capability
-  })
-) {
+export class CapabilityMismatchError extends advised<CapabilityMismatchError>()("CapabilityMismatchError", {
+  ...ofModel,
+  provider: Schema.String,
+  capability: Capability
+}) {
   static streamingNotSupported(model: string, provider: string, from: Origin = {}): CapabilityMismatchError {
     return CapabilityMismatchError.notSupported(model, provider, "streaming", from)
   }
@@ -195,38 +161,32 @@ export class CapabilityMismatchError extends advised(
     from: Origin = {}
   ): CapabilityMismatchError {
     const what = `Model '${model}' of ${provider} does not support ${spoken[capability]}`
-    const where = whereOf(from).slice(1)
-    const message = sentence("CapabilityMismatchError", { what, where, words: wordsOf(from) })
-    return new CapabilityMismatchError({ ...from, model, provider, capability, message })
+    // the clause has named the provider
+    const rest = told("CapabilityMismatchError", what, { ...from, provider: "" })
+    return new CapabilityMismatchError({ ...rest, model, provider, capability })
   }
 }
 
 /** A failure that fits no other tag; the original is its cause. */
-export class UnknownLlmError extends advised(
-  "UnknownLlmError",
-  Schema.TaggedError<UnknownLlmError, AdviceOf<"UnknownLlmError">>()("UnknownLlmError", ofModel)
-) {
+export class UnknownLlmError extends advised<UnknownLlmError>()("UnknownLlmError", ofModel) {
   static unknown(model: string, cause: unknown, from: Origin = {}): UnknownLlmError {
     const given = { ...from, cause }
-    const happened = { what: `Model '${model}' failed in an unknown way`, where: whereOf(from), words: wordsOf(given) }
-    return new UnknownLlmError({ ...given, model, message: sentence("UnknownLlmError", happened) })
+    const what = `Model '${model}' failed in an unknown way`
+    return new UnknownLlmError({ ...told("UnknownLlmError", what, given), model })
   }
   /** An answer that claims success and makes no sense. */
   static unreadable(model: string, why: string, from: Origin = {}): UnknownLlmError {
-    const happened = { what: `The reply of model '${model}' could not be read`, where: whereOf(from), words: why }
-    return new UnknownLlmError({ ...from, model, message: sentence("UnknownLlmError", happened) })
+    const what = `The reply of model '${model}' could not be read`
+    return new UnknownLlmError({ ...told("UnknownLlmError", what, from, why), model })
   }
 }
 
 /** Too many requests: waiting cures it. */
-export class RateLimitError extends advised(
-  "RateLimitError",
-  Schema.TaggedError<RateLimitError, AdviceOf<"RateLimitError">>()("RateLimitError", {
-    ...ofService,
-    service: Schema.String,
-    remainingQuota: Schema.optionalKey(Schema.Finite)
-  })
-) {
+export class RateLimitError extends advised<RateLimitError>()("RateLimitError", {
+  ...ofService,
+  service: Schema.String,
+  remainingQuota: Schema.optionalKey(Schema.Finite)
+}) {
   /**
    * From the answer 429 of a service and its `Retry-After`: seconds, fractions included, or an HTTP date relative to
    * `now`. A date in the past is a wait of zero; a header that cannot be read says nothing.
@@ -249,47 +209,35 @@ export class RateLimitError extends advised(
     const asked = retryAfter === undefined ? "" : `, it asks to wait ${Duration.format(retryAfter)}`
     const what = `'${service}' limits the rate of requests${asked}`
     return new RateLimitError({
-      ...from,
+      ...told("RateLimitError", what, from),
       service,
-      message: sentence("RateLimitError", { what, where: whereOf(from), words: wordsOf(from) }),
       ...(remainingQuota === undefined ? {} : { remainingQuota })
     })
   }
 }
 
 /** The account has no credit or quota left: waiting a little does not cure it. */
-export class QuotaExhaustedError extends advised(
-  "QuotaExhaustedError",
-  Schema.TaggedError<QuotaExhaustedError, AdviceOf<"QuotaExhaustedError">>()("QuotaExhaustedError", {
-    ...ofModel,
-    /** When it may be worth looking again; advice, not a hint to wait. */
-    resetAfter: Schema.Duration
-  })
-) {
+export class QuotaExhaustedError extends advised<QuotaExhaustedError>()("QuotaExhaustedError", {
+  ...ofModel,
+  /** When it may be worth looking again; advice, not a hint to wait. */
+  resetAfter: Schema.Duration
+}) {
   /** `resetAfter` is 5 minutes unless the provider says more. */
   static llmQuotaExceeded(
     model: string,
     { resetAfter, ...from }: Omit<Origin, "retryAfter"> & { readonly resetAfter?: Duration.Duration } = {}
   ): QuotaExhaustedError {
-    const happened = { what: `The quota for model '${model}' is used up`, where: whereOf(from), words: wordsOf(from) }
-    return new QuotaExhaustedError({
-      ...from,
-      model,
-      resetAfter: resetAfter ?? Duration.minutes(5),
-      message: sentence("QuotaExhaustedError", happened)
-    })
+    const rest = told("QuotaExhaustedError", `The quota for model '${model}' is used up`, from)
+    return new QuotaExhaustedError({ ...rest, model, resetAfter: resetAfter ?? Duration.minutes(5) })
   }
 }
 
 /** The connection could not be made, or was lost. */
-export class NetworkError extends advised(
-  "NetworkError",
-  Schema.TaggedError<NetworkError, AdviceOf<"NetworkError">>()("NetworkError", {
-    ...ofService,
-    host: Schema.String,
-    port: Schema.optionalKey(Schema.Finite)
-  })
-) {
+export class NetworkError extends advised<NetworkError>()("NetworkError", {
+  ...ofService,
+  host: Schema.String,
+  port: Schema.optionalKey(Schema.Finite)
+}) {
   static connectionRefused(host: string, port: number, from: ServiceOrigin = {}): NetworkError {
     return NetworkError.connectionFailed({ host, port }, `Connection to ${host}:${port} was refused`, from)
   }
@@ -302,32 +250,24 @@ export class NetworkError extends advised(
     timeout: Duration.Input,
     from: ServiceOrigin = {}
   ): NetworkError {
-    const limit = Duration.format(Duration.fromInputUnsafe(timeout))
-    return NetworkError.connectionFailed(
-      { host, port },
-      `Connecting to ${host}:${port} took longer than ${limit}`,
-      from
-    )
+    const what = `Connecting to ${host}:${port} took longer than ${Duration.format(Duration.fromInputUnsafe(timeout))}`
+    return NetworkError.connectionFailed({ host, port }, what, from)
   }
   static connectionFailed(
     peer: { readonly host: string; readonly port?: number },
     what: string,
     from: ServiceOrigin = {}
   ): NetworkError {
-    const happened = { what, where: whereOf(from), words: wordsOf(from) }
-    return new NetworkError({ ...from, ...peer, message: sentence("NetworkError", happened) })
+    return new NetworkError({ ...told("NetworkError", what, from), ...peer })
   }
 }
 
 /** The answer took longer than the request's total time limit. */
-export class RequestTimeoutError extends advised(
-  "RequestTimeoutError",
-  Schema.TaggedError<RequestTimeoutError, AdviceOf<"RequestTimeoutError">>()("RequestTimeoutError", {
-    ...ofService,
-    operation: Schema.String,
-    timeout: Schema.Duration
-  })
-) {
+export class RequestTimeoutError extends advised<RequestTimeoutError>()("RequestTimeoutError", {
+  ...ofService,
+  operation: Schema.String,
+  timeout: Schema.Duration
+}) {
   static llmTimeout(timeout: Duration.Input, from: ServiceOrigin = {}): RequestTimeoutError {
     return RequestTimeoutError.timedOut("the model call", timeout, from)
   }
@@ -338,8 +278,7 @@ export class RequestTimeoutError extends advised(
   static timedOut(operation: string, limit: Duration.Input, from: ServiceOrigin = {}): RequestTimeoutError {
     const timeout = Duration.fromInputUnsafe(limit)
     const what = `'${operation}' did not answer within ${Duration.format(timeout)}`
-    const message = sentence("RequestTimeoutError", { what, where: whereOf(from), words: wordsOf(from) })
-    return new RequestTimeoutError({ ...from, operation, timeout, message })
+    return new RequestTimeoutError({ ...told("RequestTimeoutError", what, from), operation, timeout })
   }
 }
 
@@ -359,7 +298,8 @@ export type LlmError =
   | NetworkError
   | RequestTimeoutError
 
-const llmErrorUnion = Schema.Union([
+/** The closed union, as a schema. */
+export const LlmError: Schema.Codec<LlmError, unknown> = Schema.Union([
   ModelNotFoundError,
   AuthenticationError,
   ContentFilteredError,
@@ -376,12 +316,9 @@ const llmErrorUnion = Schema.Union([
   RequestTimeoutError
 ])
 
-/** The closed union, as a schema. */
-export const LlmError: Schema.Codec<LlmError, unknown> = llmErrorUnion
-
 /** Whether a value is an error of a model call. */
 export const isLlmError = (value: unknown): value is LlmError => {
-  const is = (guard ??= Schema.is(llmErrorUnion))
+  const is = (guard ??= Schema.is(LlmError))
   return quietly(() => is(value), false)
 }
 

@@ -7,7 +7,7 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type Facts, facts, type FactsTable } from "./facts.ts"
+import { type Facts, facts, type FactsTable, wording } from "./facts.ts"
 import * as Redaction from "../data/Redaction.ts"
 import { final, generous, type Outlook, outlookOf } from "./outlook.ts"
 import { isDeep, property, quietly } from "../data/Foreign.ts"
@@ -43,7 +43,8 @@ export const tags = Object.keys(facts) as ReadonlyArray<Tag>
 export const describe = (
   tag: Tag
 ): { readonly code: string; readonly httpStatus: number; readonly title: string; readonly help: string } => {
-  const { code, help, httpStatus, title } = facts[tag]
+  const { code, httpStatus } = facts[tag]
+  const [title, help] = wording[tag]
   return { code, httpStatus, title, help }
 }
 
@@ -70,35 +71,38 @@ const textAt = (value: unknown, key: string): string | undefined => {
 const longestLabel = 100
 
 /**
- * Gives the instances of an error class their advice, as getters that read the table, and a `toJSON` that says no more
- * than their schema: what lies beneath an error reaches a log as its summary. Used in the `extends` clause of every error
- * class of this library.
+ * A class of errors whose instances carry their advice, as getters that read the table, and have a `toJSON` that says no more
+ * than their schema: what lies beneath an error reaches a log as its summary. Every error class of this library extends one.
  *
  * @internal
  */
-export const advised = <T extends Tag, C extends { readonly prototype: ErrorOf<T> }>(tag: T, base: C): C => {
-  // the table is a union of functions here; the constraint on `C` has matched this tag's function to this class
-  const row = facts[tag] as Facts<unknown>
-  // a server that forbids to send the request again knows better than the table
-  const outlook = (self: unknown): Outlook =>
-    property(self, "shouldRetry") === false && row.outlook(self).isRetryable ? forbidden : row.outlook(self)
-  const getter = (get: (self: unknown) => unknown): PropertyDescriptor => ({
-    get(this: unknown) {
-      return get(this)
-    },
-    configurable: true
-  })
-  Object.defineProperties(base.prototype, {
-    code: getter((self) => row.lentCode?.(self) ?? row.code),
-    httpStatus: getter(() => row.httpStatus),
-    isRetryable: getter((self) => outlook(self).isRetryable),
-    recovery: getter((self) => outlook(self).recovery),
-    suggestedDelay: getter((self) => outlook(self).suggestedDelay),
-    maxAttempts: getter((self) => outlook(self).maxAttempts),
-    toJSON: { value: jsonOf(base), configurable: true, writable: true }
-  })
-  return base
-}
+export const advised =
+  <Self>() =>
+  <T extends Tag, const F extends Schema.Struct.Fields>(tag: T, fields: F & Fitting<T, F>) => {
+    const base = Schema.TaggedError<Self, AdviceOf<T>>()(tag, fields as F)
+    // the table is a union of functions here; the constraint on the fields has matched this tag's function to this class
+    const row = facts[tag] as Facts<unknown>
+    // a server that forbids to send the request again knows better than the table
+    const outlook = (self: unknown): Outlook =>
+      property(self, "shouldRetry") === false && row.outlook(self).isRetryable ? forbidden : row.outlook(self)
+    const getter = (get: (self: unknown) => unknown): PropertyDescriptor => ({
+      get(this: unknown) {
+        return get(this)
+      },
+      configurable: true
+    })
+    // a class of its own type has a prototype
+    Object.defineProperties((base as { readonly prototype: object }).prototype, {
+      code: getter((self) => row.lentCode?.(self) ?? row.code),
+      httpStatus: getter(() => row.httpStatus),
+      isRetryable: getter((self) => outlook(self).isRetryable),
+      recovery: getter((self) => outlook(self).recovery),
+      suggestedDelay: getter((self) => outlook(self).suggestedDelay),
+      maxAttempts: getter((self) => outlook(self).maxAttempts),
+      toJSON: { value: jsonOf(base), configurable: true, writable: true }
+    })
+    return base
+  }
 
 const forbidden = final("fallback")
 
@@ -116,4 +120,6 @@ const jsonOf = (base: unknown) => {
   }
 }
 
-type ErrorOf<T extends Tag> = FactsTable[T] extends Facts<infer Error> ? Error : never
+/** The fields that the row of a tag reads have to be among those of its class. */
+type Fitting<T extends Tag, F extends Schema.Struct.Fields> =
+  FactsTable[T] extends Facts<infer Error> ? (Schema.Struct.Type<F> extends Error ? unknown : never) : never

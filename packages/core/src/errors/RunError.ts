@@ -4,7 +4,7 @@ import * as Issue from "../data/Issue.ts"
 import { limitOf } from "./Limit.ts"
 import { sentence } from "./sentence.ts"
 import * as Message from "../data/Message.ts"
-import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
+import { advised } from "./RecoveryAdvice.ts"
 import * as Trail from "./Trail.ts"
 import * as Usage from "../data/Usage.ts"
 
@@ -23,63 +23,50 @@ export const BudgetReason = Schema.Literals([
   "toolsOff"
 ])
 
+/** What a run had done by then. */
+const ofRun = { transcript: Message.KeptTranscript, usage: Usage.Usage }
+
+const ofBudget = {
+  /** The agent to which the limit belongs: the one that ran, or one above it. */
+  agent: Schema.String,
+  reason: BudgetReason,
+  limit: Schema.Finite,
+  spent: Schema.Finite,
+  ...ofRun,
+  /** The text of the last reply; empty when there was none. */
+  partial: Schema.String,
+  /** What was decided about the failures that used it up; for `repeatedFailure`. */
+  trail: Schema.optionalKey(Trail.Trail)
+}
+
 /** The run reached a limit of its budget. Nothing is lost: transcript, usage and the last text come along. */
-export class BudgetExceededError extends advised(
-  "BudgetExceededError",
-  Schema.TaggedError<BudgetExceededError, AdviceOf<"BudgetExceededError">>()("BudgetExceededError", {
-    message: Schema.String,
-    /** The agent to which the limit belongs: the one that ran, or one above it. */
-    agent: Schema.String,
-    reason: BudgetReason,
-    limit: Schema.Finite,
-    spent: Schema.Finite,
-    transcript: Message.KeptTranscript,
-    usage: Usage.Usage,
-    /** The text of the last reply; empty when there was none. */
-    partial: Schema.String,
-    /** What was decided about the failures that used it up; for `repeatedFailure`. */
-    trail: Schema.optionalKey(Trail.Trail)
-  })
-) {
-  static exceeded(fields: {
-    readonly agent: string
-    readonly reason: BudgetReason
-    readonly limit: number
-    readonly spent: number
-    readonly transcript: Message.Transcript
-    readonly usage: Usage.Usage
-    readonly partial: string
-    readonly trail?: Trail.Trail
-  }): BudgetExceededError {
+export class BudgetExceededError extends advised<BudgetExceededError>()("BudgetExceededError", {
+  message: Schema.String,
+  ...ofBudget
+}) {
+  static exceeded(fields: Schema.Struct.Type<typeof ofBudget>): BudgetExceededError {
     const what = `Agent '${fields.agent}' reached ${limitOf(fields)}`
     const message = sentence("BudgetExceededError", { what, where: [fields.reason] })
     return new BudgetExceededError({ ...fields, message })
   }
 }
 
+const ofOutput = {
+  agent: Schema.String,
+  /** The last answer. */
+  text: Schema.String,
+  /** That it was cut off, because the model reached the limit of its length: then more room may help. */
+  isCut: Schema.optionalKey(Schema.Boolean),
+  issues: Schema.Array(Issue.Issue),
+  ...ofRun
+}
+
 /** The final text never fitted the agent's output schema. Transcript and usage come along. */
-export class InvalidOutputError extends advised(
-  "InvalidOutputError",
-  Schema.TaggedError<InvalidOutputError, AdviceOf<"InvalidOutputError">>()("InvalidOutputError", {
-    message: Schema.String,
-    agent: Schema.String,
-    /** The last answer. */
-    text: Schema.String,
-    /** That it was cut off, because the model reached the limit of its length: then more room may help. */
-    isCut: Schema.optionalKey(Schema.Boolean),
-    issues: Schema.Array(Issue.Issue),
-    transcript: Message.KeptTranscript,
-    usage: Usage.Usage
-  })
-) {
-  static invalid(fields: {
-    readonly agent: string
-    readonly text: string
-    readonly isCut?: boolean
-    readonly issues: ReadonlyArray<Issue.Issue>
-    readonly transcript: Message.Transcript
-    readonly usage: Usage.Usage
-  }): InvalidOutputError {
+export class InvalidOutputError extends advised<InvalidOutputError>()("InvalidOutputError", {
+  message: Schema.String,
+  ...ofOutput
+}) {
+  static invalid(fields: Schema.Struct.Type<typeof ofOutput>): InvalidOutputError {
     const why = fields.isCut === true ? "was cut off by the limit of its length and " : ""
     const what = `The answer of agent '${fields.agent}' ${why}does not fit its output schema`
     const message = sentence("InvalidOutputError", { what, words: Issue.formatAll(fields.issues) })
@@ -88,23 +75,19 @@ export class InvalidOutputError extends advised(
 }
 
 /** No skill could be chosen for the input. Transcript and usage come along, with that of the question which skill to take. */
-export class RoutingError extends advised(
-  "RoutingError",
-  Schema.TaggedError<RoutingError, AdviceOf<"RoutingError">>()("RoutingError", {
-    message: Schema.String,
-    agent: Schema.String,
-    candidates: Schema.Array(Schema.String),
-    /** What was said instead of the name of a skill. */
-    answer: Schema.String,
-    transcript: Message.KeptTranscript,
-    usage: Usage.Usage
-  })
-) {
+export class RoutingError extends advised<RoutingError>()("RoutingError", {
+  message: Schema.String,
+  agent: Schema.String,
+  candidates: Schema.Array(Schema.String),
+  /** What was said instead of the name of a skill. */
+  answer: Schema.String,
+  ...ofRun
+}) {
   static of(
     agent: string,
     candidates: ReadonlyArray<string>,
     answer: string,
-    kept: { readonly transcript: Message.Transcript; readonly usage: Usage.Usage }
+    kept: Schema.Struct.Type<typeof ofRun>
   ): RoutingError {
     const what = `Agent '${agent}' could not choose one of its skills ${candidates.join(", ")}`
     const message = sentence("RoutingError", { what, words: answer })
@@ -113,15 +96,12 @@ export class RoutingError extends advised(
 }
 
 /** A loop used up its iterations without an accepted output. */
-export class LoopExhaustedError extends advised(
-  "LoopExhaustedError",
-  Schema.TaggedError<LoopExhaustedError, AdviceOf<"LoopExhaustedError">>()("LoopExhaustedError", {
-    message: Schema.String,
-    iterations: Schema.Finite,
-    /** The last output, where it can be written as JSON. */
-    last: Schema.Json
-  })
-) {
+export class LoopExhaustedError extends advised<LoopExhaustedError>()("LoopExhaustedError", {
+  message: Schema.String,
+  iterations: Schema.Finite,
+  /** The last output, where it can be written as JSON. */
+  last: Schema.Json
+}) {
   static of(iterations: number, last: Schema.Json): LoopExhaustedError {
     const what = `No output was accepted in ${iterations} iterations`
     return new LoopExhaustedError({ iterations, last, message: sentence("LoopExhaustedError", { what }) })
@@ -131,10 +111,10 @@ export class LoopExhaustedError extends advised(
 /** Everything that ends a run and is no failure of a single call. */
 export type RunError = BudgetExceededError | InvalidOutputError | RoutingError | LoopExhaustedError
 
-const runErrorUnion = Schema.Union([BudgetExceededError, InvalidOutputError, RoutingError, LoopExhaustedError])
+const union = Schema.Union([BudgetExceededError, InvalidOutputError, RoutingError, LoopExhaustedError])
 
 /** The closed union, as a schema: decodes each error to its own class. */
-export const RunError: Schema.Codec<RunError, unknown> = runErrorUnion
+export const RunError: Schema.Codec<RunError, unknown> = union
 
 /** Whether a value is an error of a run. */
 export const isRunError: (value: unknown) => value is RunError = Schema.is(RunError)

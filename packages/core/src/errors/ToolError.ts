@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Issue from "../data/Issue.ts"
-import { categories } from "./outlook.ts"
+import { categories, Lent } from "./outlook.ts"
 import { kept } from "../data/Unchecked.ts"
 import { stackless } from "./stackless.ts"
 import { sentence } from "./sentence.ts"
@@ -12,7 +12,7 @@ import * as Execution from "./execution.ts"
 import { InputTooLargeError } from "./DoorError.ts"
 import { isLlmError, LlmError } from "./LlmError.ts"
 import * as Message from "../data/Message.ts"
-import { advised, type AdviceOf } from "./RecoveryAdvice.ts"
+import { advised } from "./RecoveryAdvice.ts"
 import { RunError } from "./RunError.ts"
 import * as Trail from "./Trail.ts"
 import * as Usage from "../data/Usage.ts"
@@ -31,15 +31,12 @@ const ofCall = {
 const whereOf = (callId: string): ReadonlyArray<string> => (callId === "" ? [] : [`call ${callId}`])
 
 /** The arguments are no JSON. The tool did not run. It is made without a stack. */
-export class InvalidArgs extends advised(
-  "InvalidArgs",
-  Schema.TaggedError<InvalidArgs, AdviceOf<"InvalidArgs">>()("InvalidArgs", {
-    ...ofCall,
-    /** The model's text, unchanged. */
-    rawArgs: Schema.String,
-    parseError: Schema.String
-  })
-) {
+export class InvalidArgs extends advised<InvalidArgs>()("InvalidArgs", {
+  ...ofCall,
+  /** The model's text, unchanged. */
+  rawArgs: Schema.String,
+  parseError: Schema.String
+}) {
   static of(tool: string, callId: string, rawArgs: string, parseError: string): InvalidArgs {
     const what = `The arguments of tool '${tool}' are not valid JSON`
     const message = sentence("InvalidArgs", { what, where: whereOf(callId), words: parseError })
@@ -47,16 +44,15 @@ export class InvalidArgs extends advised(
   }
 }
 
+const misfitting = { rawValue: KeptJson, targetType: Schema.String, issues: kept(Schema.Array(Issue.Issue)) }
+
+type Misfit = Schema.Struct.Type<Omit<typeof ofCall, "message"> & typeof misfitting>
+
 /** The arguments are JSON that does not fit the tool's parameters. The tool did not run. It is made without a stack. */
-export class DeserializationError extends advised(
-  "DeserializationError",
-  Schema.TaggedError<DeserializationError, AdviceOf<"DeserializationError">>()("DeserializationError", {
-    ...ofCall,
-    rawValue: KeptJson,
-    targetType: Schema.String,
-    issues: kept(Schema.Array(Issue.Issue))
-  })
-) {
+export class DeserializationError extends advised<DeserializationError>()("DeserializationError", {
+  ...ofCall,
+  ...misfitting
+}) {
   static of(
     tool: string,
     callId: string,
@@ -64,25 +60,11 @@ export class DeserializationError extends advised(
     targetType: string,
     issues: ReadonlyArray<Issue.Issue>
   ): DeserializationError {
-    return DeserializationError.misfit(`The arguments of tool '${tool}' do not fit its parameters`, {
-      tool,
-      callId,
-      rawValue,
-      targetType,
-      issues
-    })
+    const what = `The arguments of tool '${tool}' do not fit its parameters`
+    return DeserializationError.misfit(what, { tool, callId, rawValue, targetType, issues })
   }
   /** Of a value that is not the arguments themselves, as `what` says. */
-  static misfit(
-    what: string,
-    fields: {
-      readonly tool: string
-      readonly callId: string
-      readonly rawValue: Schema.Json
-      readonly targetType: string
-      readonly issues: ReadonlyArray<Issue.Issue>
-    }
-  ): DeserializationError {
+  static misfit(what: string, fields: Misfit): DeserializationError {
     const words = Issue.formatAll(fields.issues)
     const message = sentence("DeserializationError", { what, where: whereOf(fields.callId), words })
     return stackless(() => new DeserializationError({ ...fields, message }))
@@ -111,20 +93,17 @@ type Wrapping = { readonly tool: string; readonly kind: Kind; readonly category?
  * A tool's own failure, as rows for `ExecutionError` see it: the original is the cause. The category decides about its
  * advice, unless the original lends its own.
  */
-export class ExecutionError extends advised(
-  "ExecutionError",
-  Schema.TaggedError<ExecutionError, AdviceOf<"ExecutionError">>()("ExecutionError", {
-    ...ofCall,
-    /** The decoded parameters that the tool ran with, as JSON. */
-    args: KeptJson,
-    kind: Kind,
-    category: Category,
-    status: Schema.optionalKey(Schema.Finite),
-    /** What a failure of the tool's own carried: it keeps it here, also where its class is lost on a wire. */
-    lent: Schema.optionalKey(Execution.Lent),
-    cause: Schema.optionalKey(NestedCause)
-  })
-) {
+export class ExecutionError extends advised<ExecutionError>()("ExecutionError", {
+  ...ofCall,
+  /** The decoded parameters that the tool ran with, as JSON. */
+  args: KeptJson,
+  kind: Kind,
+  category: Category,
+  status: Schema.optionalKey(Schema.Finite),
+  /** What a failure of the tool's own carried: it keeps it here, also where its class is lost on a wire. */
+  lent: Schema.optionalKey(Lent),
+  cause: Schema.optionalKey(NestedCause)
+}) {
   /**
    * Puts any failure of a tool into one shape; advice, code and category of its own, where it has them, are taken over. One
    * that has the shape already only learns which call it is about. A category that is given comes first.
@@ -134,15 +113,8 @@ export class ExecutionError extends advised(
     const lent = Execution.lentBy(cause)
     const category = given ?? Execution.categoryOf(cause, isLlmError)
     const message = Execution.sayingOf(cause, category)
-    return new ExecutionError({
-      tool,
-      kind,
-      category,
-      message,
-      ...call,
-      ...(lent === undefined ? {} : { lent }),
-      cause
-    })
+    const lends = lent === undefined ? {} : { lent }
+    return new ExecutionError({ tool, kind, category, message, ...call, ...lends, cause })
   }
   static fromNetworkError(tool: string, kind: Kind, cause: unknown, call?: CallOf): ExecutionError {
     return ExecutionError.of(tool, kind, "network", "", cause, call)
@@ -210,26 +182,19 @@ export type Severity = typeof Severity.Type
 export const Severity = Schema.Literals(["LOW", "MEDIUM", "HIGH", "CRITICAL"])
 
 /** Soft: an agent gave up on its task and says why. Around a tool call it is told to the model that made the call. */
-export class EscalationError extends advised(
-  "EscalationError",
-  Schema.TaggedError<EscalationError, AdviceOf<"EscalationError">>()("EscalationError", {
-    message: Schema.String,
-    /** The agent that escalated. */
-    source: Schema.String,
-    reason: Schema.String,
-    severity: Severity,
-    originalError: Schema.optionalKey(NestedCause),
-    attempts: Schema.optionalKey(Schema.Finite)
-  })
-) {
+export class EscalationError extends advised<EscalationError>()("EscalationError", {
+  message: Schema.String,
+  /** The agent that escalated. */
+  source: Schema.String,
+  reason: Schema.String,
+  severity: Severity,
+  originalError: Schema.optionalKey(NestedCause),
+  attempts: Schema.optionalKey(Schema.Finite)
+}) {
   static of(source: string, reason: string, severity: Severity = "HIGH"): EscalationError {
     const what = `Agent '${source}' gave up (severity ${severity})`
-    return new EscalationError({
-      source,
-      reason,
-      severity,
-      message: sentence("EscalationError", { what, words: reason })
-    })
+    const message = sentence("EscalationError", { what, words: reason })
+    return new EscalationError({ source, reason, severity, message })
   }
   /** The same escalation, of a fixer that was at work on this failure. */
   about(repairing: { readonly error: unknown; readonly attempts: number } | undefined): EscalationError {
@@ -241,13 +206,10 @@ export class EscalationError extends advised(
 }
 
 /** The model named a tool that its skill does not offer. */
-export class UnknownToolError extends advised(
-  "UnknownToolError",
-  Schema.TaggedError<UnknownToolError, AdviceOf<"UnknownToolError">>()("UnknownToolError", {
-    ...ofCall,
-    known: Schema.Array(Schema.String)
-  })
-) {
+export class UnknownToolError extends advised<UnknownToolError>()("UnknownToolError", {
+  ...ofCall,
+  known: Schema.Array(Schema.String)
+}) {
   static of(tool: string, callId: string, known: ReadonlyArray<string>): UnknownToolError {
     const words = known.length === 0 ? "there are no tools" : `known are ${known.join(", ")}`
     const message = sentence("UnknownToolError", { what: `There is no tool '${tool}'`, where: whereOf(callId), words })
@@ -256,16 +218,13 @@ export class UnknownToolError extends advised(
 }
 
 /** The tool did not end within its time limit. */
-export class ToolTimeoutError extends advised(
-  "ToolTimeoutError",
-  Schema.TaggedError<ToolTimeoutError, AdviceOf<"ToolTimeoutError">>()("ToolTimeoutError", {
-    ...ofCall,
-    timeout: Schema.Duration,
-    sideEffects: Schema.Literals(["none", "idempotent", "unsafe", "undeclared"]),
-    /** `false` where it was looked up that the tool did not take effect, and where it had not even begun. */
-    tookEffect: Schema.optionalKey(Schema.Literal(false))
-  })
-) {
+export class ToolTimeoutError extends advised<ToolTimeoutError>()("ToolTimeoutError", {
+  ...ofCall,
+  timeout: Schema.Duration,
+  sideEffects: Schema.Literals(["none", "idempotent", "unsafe", "undeclared"]),
+  /** `false` where it was looked up that the tool did not take effect, and where it had not even begun. */
+  tookEffect: Schema.optionalKey(Schema.Literal(false))
+}) {
   /** Of a tool without side effects, unless they are given. */
   static actionTimeout(
     tool: string,
@@ -296,13 +255,10 @@ export class ToolTimeoutError extends advised(
 }
 
 /** The call was refused, by a policy or by a person. */
-export class ToolDeniedError extends advised(
-  "ToolDeniedError",
-  Schema.TaggedError<ToolDeniedError, AdviceOf<"ToolDeniedError">>()("ToolDeniedError", {
-    ...ofCall,
-    reason: Schema.String
-  })
-) {
+export class ToolDeniedError extends advised<ToolDeniedError>()("ToolDeniedError", {
+  ...ofCall,
+  reason: Schema.String
+}) {
   static of(tool: string, callId: string, reason: string): ToolDeniedError {
     const happened = { what: `The call of tool '${tool}' was denied`, where: whereOf(callId), words: reason }
     return new ToolDeniedError({ tool, callId, reason, message: sentence("ToolDeniedError", happened) })
@@ -310,13 +266,10 @@ export class ToolDeniedError extends advised(
 }
 
 /** A tool with side effects was cut off after its start: nobody knows whether they took place. */
-export class OutcomeUnknownError extends advised(
-  "OutcomeUnknownError",
-  Schema.TaggedError<OutcomeUnknownError, AdviceOf<"OutcomeUnknownError">>()("OutcomeUnknownError", {
-    ...ofCall,
-    idempotencyKey: Schema.String
-  })
-) {
+export class OutcomeUnknownError extends advised<OutcomeUnknownError>()("OutcomeUnknownError", {
+  ...ofCall,
+  idempotencyKey: Schema.String
+}) {
   static of(tool: string, callId: string, idempotencyKey: string): OutcomeUnknownError {
     const what = `Tool '${tool}' was cut off after its start, and may have taken effect`
     const where = [...whereOf(callId), `key ${idempotencyKey}`]
@@ -326,20 +279,17 @@ export class OutcomeUnknownError extends advised(
 }
 
 /** Hard: recovery of a tool call ended without success, or somebody raised it. */
-export class ToolExecutionError extends advised(
-  "ToolExecutionError",
-  Schema.TaggedError<ToolExecutionError, AdviceOf<"ToolExecutionError">>()("ToolExecutionError", {
-    ...ofCall,
-    /** Every error on the way, those of fixers included, oldest first. */
-    attempts: Schema.Array(NestedCause),
-    /** The last of them. */
-    cause: Schema.optionalKey(NestedCause),
-    /** What was decided on the way. */
-    trail: Schema.optionalKey(Trail.Trail),
-    transcript: Schema.optionalKey(Message.KeptTranscript),
-    usage: Schema.optionalKey(Usage.Usage)
-  })
-) {
+export class ToolExecutionError extends advised<ToolExecutionError>()("ToolExecutionError", {
+  ...ofCall,
+  /** Every error on the way, those of fixers included, oldest first. */
+  attempts: Schema.Array(NestedCause),
+  /** The last of them. */
+  cause: Schema.optionalKey(NestedCause),
+  /** What was decided on the way. */
+  trail: Schema.optionalKey(Trail.Trail),
+  transcript: Schema.optionalKey(Message.KeptTranscript),
+  usage: Schema.optionalKey(Usage.Usage)
+}) {
   /** Recovery gave up, or it was too late: without `runs` before the tool began. `failures` are all on the way, oldest first. */
   static exhausted(
     { callId, tool }: { readonly tool: string; readonly callId: string },
@@ -372,10 +322,13 @@ export class ToolExecutionError extends advised(
 
 export type ToolError = InvalidArgs | DeserializationError | ExecutionError | EscalationError
 
-const toolErrorUnion = Schema.Union([InvalidArgs, DeserializationError, ExecutionError, EscalationError])
-
 /** The closed union, as a schema: decodes each error to its own class. */
-export const ToolError: Schema.Codec<ToolError, unknown> = toolErrorUnion
+export const ToolError: Schema.Codec<ToolError, unknown> = Schema.Union([
+  InvalidArgs,
+  DeserializationError,
+  ExecutionError,
+  EscalationError
+])
 
 /** What can happen around a tool call: it was not admitted, not finished, or given up. */
 export type AroundToolError =
@@ -385,16 +338,14 @@ export type AroundToolError =
   | OutcomeUnknownError
   | ToolExecutionError
 
-const aroundToolErrorUnion = Schema.Union([
+/** The closed union, as a schema: decodes each error to its own class. */
+export const AroundToolError: Schema.Codec<AroundToolError, unknown> = Schema.Union([
   UnknownToolError,
   ToolTimeoutError,
   ToolDeniedError,
   OutcomeUnknownError,
   ToolExecutionError
 ])
-
-/** The closed union, as a schema: decodes each error to its own class. */
-export const AroundToolError: Schema.Codec<AroundToolError, unknown> = aroundToolErrorUnion
 
 /** Whether a value is an error of a tool call. */
 export const isToolError: (value: unknown) => value is ToolError = Schema.is(ToolError)

@@ -2,36 +2,10 @@
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
-import * as Schema from "effect/Schema"
-import { type Category, type Lent as LentType, outlookOf, recoveryKinds } from "./outlook.ts"
+import { type Category, type Lent, ofCategory, outlookOf } from "./outlook.ts"
 import { property, quietly } from "../data/Foreign.ts"
 
-/** What a failure of a tool lends to the error around it, as it is written down. */
-export const Lent = Schema.Struct({
-  code: Schema.optionalKey(Schema.String),
-  outlook: Schema.optionalKey(
-    Schema.Struct({
-      isRetryable: Schema.Boolean,
-      recovery: Schema.Literals(recoveryKinds),
-      suggestedDelay: Schema.Duration,
-      maxAttempts: Schema.Finite
-    })
-  )
-})
-
-const labels: Readonly<Record<Category, string>> = {
-  network: "Network error",
-  parameter: "Parameter error",
-  client: "Client error",
-  server: "Server error",
-  validation: "Validation error",
-  llm: "Model error",
-  mcp: "MCP error",
-  invocation: "Invocation error",
-  unknown: "Unknown error"
-}
-
-const isCategory = (value: unknown): value is Category => Predicate.isString(value) && Object.hasOwn(labels, value)
+const isCategory = (value: unknown): value is Category => Predicate.isString(value) && Object.hasOwn(ofCategory, value)
 
 /** Its own category where it has one; a model's failure and a broken contract are known by their class. */
 export const categoryOf = (cause: unknown, isLlmError: (cause: unknown) => boolean): Category => {
@@ -47,7 +21,7 @@ export const categoryOfStatus = (status: number): Category => {
 }
 
 /** The code and the advice that a failure carries itself; `undefined` for one that carries neither. */
-export const lentBy = (cause: unknown): LentType | undefined => {
+export const lentBy = (cause: unknown): Lent | undefined => {
   const own = property(cause, "code")
   const code = Predicate.isString(own) ? Redaction.foreign(own, 100) : ""
   const outlook = outlookOf(cause)
@@ -57,7 +31,7 @@ export const lentBy = (cause: unknown): LentType | undefined => {
 
 /** What the cause says for itself; without a cause, the category. */
 export const sayingOf = (cause: unknown, category: Category): string => {
-  if (cause === undefined) return labels[category]
+  if (cause === undefined) return ofCategory[category].label
   const { message, name } = ErrorCause.summarise(cause)
   return message === "" ? name : message
 }
@@ -72,7 +46,7 @@ export const detailedMessage = (error: {
 }): string => {
   const parts = [
     `[${error.kind.toUpperCase().replaceAll("-", "_")}] Tool '${error.tool}' failed: ${error.message}`,
-    `Category: ${labels[error.category]}`,
+    `Category: ${ofCategory[error.category].label}`,
     `Retryable: ${error.isRetryable}`
   ]
   if (error.cause !== undefined) {

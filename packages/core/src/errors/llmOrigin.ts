@@ -1,7 +1,10 @@
-/** Where a failure of a model comes from, and how its message tells that. */
+/** Where a failure of a model comes from, what a model may lack, and how messages tell that. */
 import type * as Duration from "effect/Duration"
+import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import type { Usage } from "../data/Usage.ts"
+import type { Tag } from "./RecoveryAdvice.ts"
+import { sentence } from "./sentence.ts"
 
 /** What is known of the response that carried the failure; each field is absent when nothing was said. */
 export interface Origin {
@@ -20,13 +23,45 @@ export interface ServiceOrigin extends Origin {
   readonly model?: string
 }
 
-export const whereOf = ({ model, provider, requestId, status }: ServiceOrigin): ReadonlyArray<string | undefined> => [
-  provider,
-  model === undefined ? undefined : `model ${model}`,
-  status === undefined ? undefined : `status ${status}`,
-  requestId === undefined ? undefined : `request ${requestId}`
-]
+/**
+ * What a failure holds of its origin, and its message. There speaks the caller, the provider, or what lies beneath: the first that
+ * says something.
+ */
+export const told = <From extends ServiceOrigin>(tag: Tag, what: string, from: From, said?: string) => {
+  const { cause, detail, model, provider, requestId, status } = from
+  const where = [
+    provider,
+    model === undefined ? undefined : `model ${model}`,
+    status === undefined ? undefined : `status ${status}`,
+    requestId === undefined ? undefined : `request ${requestId}`
+  ]
+  const words = said ?? detail ?? (cause === undefined ? undefined : ErrorCause.summarise(cause).message)
+  return { ...from, message: sentence(tag, { what, where, words }) }
+}
 
-/** The words of the provider, of the caller, or of what lies beneath: the first that there are. */
-export const wordsOf = ({ cause, detail }: Origin, words?: string): string | undefined =>
-  words ?? detail ?? (cause === undefined ? undefined : ErrorCause.summarise(cause).message)
+/** What a model may lack; `other` is named by nothing but the provider's words, in `detail`. */
+export const Capability = Schema.Literals([
+  "streaming",
+  "vision",
+  "files",
+  "structuredOutput",
+  "tools",
+  "toolChoice",
+  "thinking",
+  "chat",
+  "other"
+])
+export type Capability = typeof Capability.Type
+
+/** In words, behind "does not support". */
+export const spoken: Readonly<Record<Capability, string>> = {
+  streaming: "streaming",
+  vision: "images",
+  files: "files",
+  structuredOutput: "structured output",
+  tools: "tool calls",
+  toolChoice: "this choice of tools",
+  thinking: "thinking",
+  chat: "chat",
+  other: "what the request asks for"
+}

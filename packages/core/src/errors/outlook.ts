@@ -1,6 +1,7 @@
 /** What may be done after an error: the part of its advice that can depend on its own data. */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import { property } from "../data/Foreign.ts"
 
 export const recoveryKinds = ["resend", "repair", "shrink", "fallback", "escalate", "none"] as const
@@ -68,32 +69,42 @@ export interface Categorised {
   readonly lent?: Lent
 }
 
-/** What a failure of a tool lends to the error that is put around it. */
-export interface Lent {
-  readonly code?: string
-  readonly outlook?: Outlook
-}
+/** What a failure of a tool lends to the error that is put around it, as it is written down. */
+export interface Lent extends Schema.Schema.Type<typeof Lent> {}
+
+export const Lent = Schema.Struct({
+  code: Schema.optionalKey(Schema.String),
+  outlook: Schema.optionalKey(
+    Schema.Struct({
+      isRetryable: Schema.Boolean,
+      recovery: Schema.Literals(recoveryKinds),
+      suggestedDelay: Schema.Duration,
+      maxAttempts: Schema.Finite
+    })
+  )
+})
 
 /** What was lent comes first, then the status; a failure of a model advises for itself; else the category decides. */
 export const byCategory = ({ category, cause, lent, status }: Categorised): Outlook => {
   if (lent?.outlook !== undefined) return lent.outlook
   if (status !== undefined && retryableStatuses.has(status)) return again
-  return (category === "llm" ? outlookOf(cause) : undefined) ?? ofCategory[category]
+  return (category === "llm" ? outlookOf(cause) : undefined) ?? ofCategory[category].outlook
 }
 
 /** Client errors that waiting cures: request timeout, too early, too many requests. */
 const retryableStatuses: ReadonlySet<number> = new Set([408, 425, 429])
 
-const ofCategory: Readonly<Record<Category, Outlook>> = {
-  network: again,
-  parameter: final("repair"),
-  client: final("none"),
-  server: again,
-  validation: final("repair"),
-  llm: final("none"),
-  mcp: again,
-  invocation: final("none"),
-  unknown: final("none")
+/** How a category reads in a log, and what may be done after a failure that says no more. */
+export const ofCategory: Readonly<Record<Category, { readonly label: string; readonly outlook: Outlook }>> = {
+  network: { label: "Network error", outlook: again },
+  parameter: { label: "Parameter error", outlook: final("repair") },
+  client: { label: "Client error", outlook: final("none") },
+  server: { label: "Server error", outlook: again },
+  validation: { label: "Validation error", outlook: final("repair") },
+  llm: { label: "Model error", outlook: final("none") },
+  mcp: { label: "MCP error", outlook: again },
+  invocation: { label: "Invocation error", outlook: final("none") },
+  unknown: { label: "Unknown error", outlook: final("none") }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** How the message of an error is put together: what happened, where, in whose words, and what helps. */
 import * as Redaction from "../data/Redaction.ts"
-import { facts, type FactsTable } from "./facts.ts"
+import { type FactsTable, wording } from "./facts.ts"
 
 export interface Happened {
   /** A clause without its full stop. */
@@ -16,7 +16,7 @@ export const sentence = (tag: keyof FactsTable, { what, where, words }: Happened
   const places = (where ?? []).filter((place) => place !== undefined && place !== "")
   const located = places.length === 0 ? what : `${what} (${places.join(", ")})`
   const said = trimmed(words ?? "")
-  return `${Redaction.foreign(said === "" ? located : `${located}: ${said}`, longest)}. ${facts[tag].help}`
+  return `${Redaction.foreign(said === "" ? located : `${located}: ${said}`, longest)}. ${wording[tag][1]}`
 }
 
 /** UTF-16 units, without what helps. */
