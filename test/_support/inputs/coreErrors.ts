@@ -19,11 +19,14 @@ import { each, effectOnly, fixed, grows, looksOnce, none, reached, type Table } 
 type Made = Parameters<typeof Problem.fromError>[0]
 
 /** The error is made of the text, and written down as it goes to a log, to a wire and to a client. */
-const made = (make: (text: string) => Made) =>
-  grows(texts, (text) => {
-    const error = make(text)
-    return [error.message, JSON.stringify(error), Problem.fromError(error), RecoveryAdvice.labelsOf(error)]
-  })
+const made = (make: (text: string) => Made) => grows(texts, (text) => writtenDown(make(text)))
+
+const writtenDown = (error: Made) => [
+  error.message,
+  JSON.stringify(error),
+  Problem.fromError(error),
+  RecoveryAdvice.labelsOf(error)
+]
 
 const kept = { transcript: [], usage: Usage.empty }
 const minute = Duration.minutes(1)
@@ -95,9 +98,10 @@ export const coreErrors: Table = {
         ToolError.DeserializationError.of("look", "c1", input, "{ a: number }", Issue.fromSchema(issue, input))
       )
     ),
-    ExecutionError: made((text) => {
+    ExecutionError: grows(texts, (text) => {
       const call = { tool: "look", kind: "mcp-tool", callId: "c1", args: text } as const
-      return ToolError.ExecutionError.wrap(call, new Error(text, { cause: text }))
+      const error = ToolError.ExecutionError.wrap(call, new Error(text, { cause: text }))
+      return [writtenDown(error), error.detailedMessage]
     }),
     EscalationError: made((text) => ToolError.EscalationError.of("fixer", text)),
     UnknownToolError: made((text) => ToolError.UnknownToolError.of(text, "c1", ["look", text.slice(1)])),
@@ -111,20 +115,10 @@ export const coreErrors: Table = {
     categoryOf: grows(texts, (text) => Execution.categoryOf({ category: text, _tag: text }, Schema.is(Schema.String))),
     ...each(fixed, "categoryOfStatus"),
     lentBy: grows(texts, (text) => Execution.lentBy({ code: text })),
-    ...each(reached, "sayingOf"),
-    detailedMessage: grows(texts, (text) =>
-      Execution.detailedMessage({
-        tool: text,
-        kind: "local",
-        category: "unknown",
-        message: text,
-        isRetryable: false,
-        cause: new Error(text)
-      })
-    )
+    ...each(reached, "sayingOf")
   },
   "core/src/errors/llmOrigin.ts": each(reached, "told"),
-  "core/src/errors/outlook.ts": each(fixed, "final", "resend", "halfOf", "byCategory", "outlookOf"),
+  "core/src/errors/facts.ts": each(fixed, "final", "outlookOf"),
   "core/src/errors/sentence.ts": {
     sentence: grows(texts, (text) => sentence("ServerError", { what: text, where: [text], words: text }))
   },

@@ -7,14 +7,13 @@
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { type Facts, facts, type FactsTable, wording } from "./facts.ts"
 import * as Redaction from "../data/Redaction.ts"
-import { final, generous, type Outlook, outlookOf } from "./outlook.ts"
+import { type Facts, facts, type FactsTable, final, generous, type Outlook, outlookOf, wording } from "./facts.ts"
 import { isDeep, property, quietly } from "../data/Foreign.ts"
 
-export type { Outlook, RecoveryKind } from "./outlook.ts"
+export type { Outlook, RecoveryKind } from "./facts.ts"
 /** @internal */
-export { outlookOf } from "./outlook.ts"
+export { outlookOf } from "./facts.ts"
 
 /** The tag of every error of this library. */
 export type Tag = keyof FactsTable

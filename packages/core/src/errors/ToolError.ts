@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Issue from "../data/Issue.ts"
-import { categories, Lent } from "./outlook.ts"
+import { categories, Lent, ofCategory } from "./facts.ts"
 import { kept } from "../data/Unchecked.ts"
 import { stackless } from "./stackless.ts"
 import { sentence } from "./sentence.ts"
@@ -172,7 +172,16 @@ export class ExecutionError extends advised<ExecutionError>()("ExecutionError", 
   }
   /** All of it in one line, for a log: no stack, and whatever looks like a credential masked. */
   get detailedMessage(): string {
-    return Execution.detailedMessage(this)
+    const parts = [
+      `[${this.kind.toUpperCase().replaceAll("-", "_")}] Tool '${this.tool}' failed: ${this.message}`,
+      `Category: ${ofCategory[this.category].label}`,
+      `Retryable: ${this.isRetryable}`
+    ]
+    if (this.cause !== undefined) {
+      const { message, name } = ErrorCause.summarise(this.cause)
+      parts.push(message === "" ? `Cause: ${name}` : `Cause: ${name} (${message})`)
+    }
+    return parts.map((part) => Redaction.foreign(part).replaceAll(/[\s\p{Cc}]+/gu, " ")).join(" | ")
   }
 }
 

@@ -1,8 +1,8 @@
-/** What an `ExecutionError` draws from the failure beneath it, and how it reads in a log. */
+/** What an `ExecutionError` draws from the failure beneath it. */
 import * as Predicate from "effect/Predicate"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
-import { type Category, type Lent, ofCategory, outlookOf } from "./outlook.ts"
+import { type Category, type Lent, ofCategory, outlookOf } from "./facts.ts"
 import { property, quietly } from "../data/Foreign.ts"
 
 const isCategory = (value: unknown): value is Category => Predicate.isString(value) && Object.hasOwn(ofCategory, value)
@@ -34,24 +34,4 @@ export const sayingOf = (cause: unknown, category: Category): string => {
   if (cause === undefined) return ofCategory[category].label
   const { message, name } = ErrorCause.summarise(cause)
   return message === "" ? name : message
-}
-
-export const detailedMessage = (error: {
-  readonly tool: string
-  readonly kind: string
-  readonly category: Category
-  readonly message: string
-  readonly isRetryable: boolean
-  readonly cause?: unknown
-}): string => {
-  const parts = [
-    `[${error.kind.toUpperCase().replaceAll("-", "_")}] Tool '${error.tool}' failed: ${error.message}`,
-    `Category: ${ofCategory[error.category].label}`,
-    `Retryable: ${error.isRetryable}`
-  ]
-  if (error.cause !== undefined) {
-    const { message, name } = ErrorCause.summarise(error.cause)
-    parts.push(message === "" ? `Cause: ${name}` : `Cause: ${name} (${message})`)
-  }
-  return parts.map((part) => Redaction.foreign(part).replaceAll(/[\s\p{Cc}]+/gu, " ")).join(" | ")
 }
