@@ -81,7 +81,6 @@ export const coreData: Table = {
   "core/src/data/Arguments.ts": { readable: grows(any, Arguments.readable) },
   "core/src/data/Bounds.ts": {
     ...each(fixed, "resolve"),
-    isDeeper: grows(any, (value) => Bounds.isDeeper(value, Infinity)),
     isLonger: grows(any, (value) => Bounds.isLonger(value, Infinity))
   },
   "core/src/data/Completion.ts": {
@@ -100,6 +99,7 @@ export const coreData: Table = {
   },
   "core/src/data/ErrorCause.ts": {
     ...each(schema, "ForeignError"),
+    ...each(effectOnly, "kept"),
     nested: grows(texts, (text) =>
       Schema.encodeUnknownSync(ErrorCause.nested(() => Schema.Never))(new Error(text, { cause: text }))
     ),
@@ -112,7 +112,7 @@ export const coreData: Table = {
   "core/src/data/Foreign.ts": {
     ...each(effectOnly, "quietly"),
     ...each(looksOnce, "property", "approachable"),
-    isDeep: grows(any, (value) => Foreign.isDeep(value))
+    isDeep: grows(any, (value) => Foreign.isDeep(value, Infinity))
   },
   "core/src/data/Frozen.ts": { freeze: grows(any, Frozen.freeze) },
   "core/src/data/Identifier.ts": each(fixed, "draw"),
@@ -151,16 +151,11 @@ export const coreData: Table = {
     signatureOf: grows(values, (value) => signing(Signing.signatureOf("snapshot", value))),
     refusalOf: grows(values, (value) => signing(Signing.refusalOf("snapshot", value, signature)))
   },
-  "core/src/data/Unchecked.ts": each(effectOnly, "kept"),
   "core/src/data/Usage.ts": each(fixed, "make", "add", "total", "isSound", "isAmount", "sum"),
   "core/src/data/credentialPlaces.ts": each(reached, "placesIn"),
   "core/src/data/keyFormats.ts": {
     ...each(reached, "keysIn"),
     ...each(none("takes a format of the developer"), "add")
-  },
-  "core/src/data/knownSecrets.ts": {
-    ...each(none("takes a secret of the developer, once"), "formsOf"),
-    ...each(reached, "KnownSecrets")
   },
   "core/src/data/messageRepair.ts": { repair: grows({ ...any, ...histories }, repair) },
   "core/src/data/textRuns.ts": {

@@ -1,4 +1,5 @@
 /** How large a schema or a value from outside may be before anything expands it. */
+export { isDeep as isDeeper } from "./Foreign.ts"
 
 /** Each bound has a default; a bound that is given takes its place. */
 export interface Bounds {
@@ -33,18 +34,6 @@ export const resolve = (given: Partial<Bounds> = {}): Bounds => {
   return bounds
 }
 
-/** Whether JSON is nested in more levels than that. A list or an object is one level. Does not recurse. */
-export const isDeeper = (value: unknown, levels: number): boolean => {
-  let level = new Set<object>(isNode(value) ? [value] : [])
-  for (let depth = 1; level.size > 0; depth++) {
-    if (depth > levels) return true
-    const below = new Set<object>()
-    for (const one of level) for (const item of Object.values(one)) if (isNode(item)) below.add(item)
-    level = below
-  }
-  return false
-}
-
 /** Whether JSON has more bytes than that when it is written in UTF-8. Stops there, and does not recurse. */
 export const isLonger = (value: unknown, bytes: number): boolean => {
   const encoder = new TextEncoder()
@@ -56,7 +45,7 @@ export const isLonger = (value: unknown, bytes: number): boolean => {
     if (Array.isArray(one)) {
       length += one.length + 1
       for (const item of one) open.push(item)
-    } else if (isNode(one)) {
+    } else if (typeof one === "object" && one !== null) {
       const entries = Object.entries(one)
       // a colon and a comma for each
       length += 2 * entries.length + 1
@@ -68,5 +57,3 @@ export const isLonger = (value: unknown, bytes: number): boolean => {
   }
   return length > bytes
 }
-
-const isNode = (value: unknown): value is object => typeof value === "object" && value !== null

@@ -5,17 +5,18 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import type * as Approval from "./Approval.ts"
 
+interface Hash {
+  readonly update: (text: string) => Hash
+  readonly digest: (encoding: "hex") => string
+}
+
+interface Crypto {
+  readonly createHash: (algorithm: "sha256") => Hash
+}
+
 /** As much of Node's `process` as is asked for. Bun and Deno have it too, browsers do not. */
 interface Platform {
-  readonly process?: {
-    readonly getBuiltinModule?: (name: "node:crypto") =>
-      | {
-          readonly createHash: (algorithm: "sha256") => {
-            readonly update: (text: string) => { readonly digest: (encoding: "hex") => string }
-          }
-        }
-      | undefined
-  }
+  readonly process?: { readonly getBuiltinModule?: (name: "node:crypto") => Crypto | undefined }
 }
 
 /**

@@ -64,6 +64,20 @@ export const nested = (known: () => Schema.Codec<unknown, unknown>) => {
   )
 }
 
+/**
+ * What an error takes along: it may be large, and who makes the error has it from a place that vouches for it. The same codec, that
+ * checks a value when it comes from outside or goes there, but not whenever an error is made of it.
+ *
+ * @internal
+ */
+export const kept = <T, E>(codec: Schema.Codec<T, E>): Schema.Codec<T, E> =>
+  codec.pipe(
+    Schema.decodeTo(
+      Schema.declare((_value): _value is T => true),
+      SchemaTransformation.passthrough()
+    )
+  )
+
 /** Name, message and code of any value; total. */
 export const summarise = (value: unknown): typeof Encoded.Type => {
   const cause = approachable(value)

@@ -1,4 +1,5 @@
 /** Looking at values that nobody vouches for: foreign objects may throw when they are looked at. */
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 
 export const quietly = <A>(look: () => A, otherwise: A): A => Result.getOrElse(Result.try(look), () => otherwise)
@@ -13,8 +14,18 @@ export const property = (value: unknown, key: string): unknown =>
 export const approachable = (value: unknown): unknown =>
   quietly(() => Object.isExtensible(value) || true, false) ? value : new TypeError("a value that cannot be looked at")
 
-/** Whether a value of JSON is nested so deeply that writing it down would reach the end of the stack. */
+/**
+ * Whether JSON is nested in more levels than that. A list or an object is one level. Does not recurse.
+ *
+ * By default it is about levels that are so many that writing the value down would reach the end of the stack.
+ */
 export const isDeep = (value: unknown, levels = 1000): boolean => {
-  if (typeof value !== "object" || value === null) return false
-  return levels === 0 || Object.values(value).some((item) => isDeep(item, levels - 1))
+  let level = new Set([value].filter(Predicate.isObjectOrArray))
+  for (let depth = 1; level.size > 0; depth++) {
+    if (depth > levels) return true
+    const below: typeof level = new Set()
+    for (const one of level) for (const item of Object.values(one)) if (Predicate.isObjectOrArray(item)) below.add(item)
+    level = below
+  }
+  return false
 }

@@ -1,4 +1,5 @@
 /** Values that several readers share, of which none may change what the others read. */
+import * as Predicate from "effect/Predicate"
 
 /**
  * Freezes plain objects and arrays, all the way down. Returns `false` where it has met anything else (an instance of a class, a
@@ -7,27 +8,16 @@
  */
 export const freeze = (root: unknown): boolean => {
   let isAll = true
-  let current = root
-  /** Those that are still to be looked at; most values need no list. */
-  let open: Array<unknown> | undefined
-  /** Those that were frozen when they were met: by their maker, whose fields may not be, or in here. */
-  let met: Set<object> | undefined
-  do {
-    if (typeof current === "object" && current !== null) {
-      if (!isPlain(current)) isAll = false
-      else if (met?.has(current) !== true) {
-        if (Object.isFrozen(current)) (met ??= new Set()).add(current)
-        else Object.freeze(current)
-        // `Object.values` would allocate a list for each
-        for (const key in current) {
-          // fields of anything
-          const value = (current as Readonly<Record<string, unknown>>)[key]
-          if (typeof value === "function" || (typeof value === "object" && value !== null)) (open ??= []).push(value)
-        }
-      }
-    } else if (typeof current === "function") isAll = false
-    current = open?.pop()
-  } while (current !== undefined)
+  const open = [root]
+  const met = new Set<unknown>()
+  while (open.length > 0) {
+    const current = open.pop()
+    if (Predicate.isFunction(current)) isAll = false
+    if (!Predicate.isObjectOrArray(current) || met.has(current)) continue
+    met.add(current)
+    if (isPlain(current)) for (const value of Object.values(Object.freeze(current))) open.push(value)
+    else isAll = false
+  }
   return isAll
 }
 

@@ -7,22 +7,8 @@
  */
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { kept } from "./Unchecked.ts"
-import {
-  type Assistant,
-  type Image,
-  type File,
-  ProviderItem,
-  Reasoning,
-  type SettledCall,
-  type Settlement,
-  type System,
-  Text,
-  ToolCall,
-  Transcript,
-  type User,
-  type UserContent
-} from "./parts.ts"
+import * as ErrorCause from "./ErrorCause.ts"
+import * as Parts from "./parts.ts"
 import * as Repair from "./messageRepair.ts"
 import * as Usage from "./Usage.ts"
 
@@ -32,7 +18,7 @@ export * from "./parts.ts"
  * A transcript that an error takes along. It is checked when it comes from outside, but not message by message whenever
  * such an error is made: what a run has written down itself needs no check, and may be long.
  */
-export const KeptTranscript = kept(Transcript)
+export const KeptTranscript = ErrorCause.kept(Parts.Transcript)
 
 /**
  * Why a model stopped. `filtered` and `length` cut a reply off: its calls are not run. `paused` is no end: the provider is at
@@ -46,7 +32,7 @@ export const FinishReason = Schema.Literals(["stop", "tool-calls", "length", "fi
 export interface Reply extends Schema.Schema.Type<typeof Reply> {}
 
 export const Reply = Schema.Struct({
-  content: Schema.Array(Schema.Union([Text, Reasoning, ProviderItem, ToolCall])),
+  content: Schema.Array(Schema.Union([Parts.Text, Parts.Reasoning, Parts.ProviderItem, Parts.ToolCall])),
   finish: FinishReason,
   usage: Usage.Usage,
   /** Set where `usage` is an estimate: what the provider said was negative, infinite or no number. */
@@ -69,22 +55,22 @@ export const ToolSpec = Schema.Struct({
 })
 
 /** A piece of text. */
-export const text = (value: string): Text => ({ type: "text", text: value })
+export const text = (value: string): Parts.Text => ({ type: "text", text: value })
 
 /** A system message. */
-export const system = (value: string): System => ({ role: "system", text: value })
+export const system = (value: string): Parts.System => ({ role: "system", text: value })
 
 /** A user message, of one text or of several pieces. */
-export const user = (value: string | UserContent): User => ({
+export const user = (value: string | Parts.UserContent): Parts.User => ({
   role: "user",
   content: Predicate.isString(value) ? [text(value)] : value
 })
 
 /** An image, of bytes in base64 or at an address. */
-export const image = (mediaType: string, from: Attached): Image => ({ type: "image", mediaType, ...from })
+export const image = (mediaType: string, from: Attached): Parts.Image => ({ type: "image", mediaType, ...from })
 
 /** A file, of bytes in base64 or at an address. */
-export const file = (mediaType: string, from: Attached, name?: string): File => ({
+export const file = (mediaType: string, from: Attached, name?: string): Parts.File => ({
   type: "file",
   mediaType,
   ...from,
@@ -95,38 +81,41 @@ export const file = (mediaType: string, from: Attached, name?: string): File => 
 export type Attached = { readonly data: string } | { readonly url: string }
 
 /** An assistant message without calls. */
-export const assistant = (value: string): Assistant => ({ role: "assistant", content: [text(value)] })
+export const assistant = (value: string): Parts.Assistant => ({ role: "assistant", content: [text(value)] })
 
 /** The texts of a message or a reply, joined. */
-export const textOf = (self: { readonly content: ReadonlyArray<Text | { readonly type: string }> }): string => {
+export const textOf = (self: { readonly content: ReadonlyArray<Parts.Text | { readonly type: string }> }): string => {
   let joined = ""
   for (const part of self.content) if (isText(part)) joined += part.text
   return joined
 }
 
-const isText = (part: Text | { readonly type: string }): part is Text => part.type === "text"
+const isText = (part: Parts.Text | { readonly type: string }): part is Parts.Text => part.type === "text"
 
 /** The open calls of a reply, in the model's order. */
-export const callsOf = (reply: Reply): ReadonlyArray<ToolCall> =>
+export const callsOf = (reply: Reply): ReadonlyArray<Parts.ToolCall> =>
   // mostly a reply is nothing but calls, or has none
   reply.content.every(isCall) ? reply.content : reply.content.filter(isCall)
 
-const isCall = (part: Reply["content"][number]): part is ToolCall => part.type === "tool-call"
+const isCall = (part: Reply["content"][number]): part is Parts.ToolCall => part.type === "tool-call"
 
 /**
  * Closes a reply: the settlement of its n-th call is the n-th of `settlements`. A call without one was not run, and is settled
  * as that, so no reply, however it ended, leaves an orphan behind.
  */
-export const settle = (reply: Reply, settlements: ReadonlyArray<Settlement | undefined>): Assistant => {
+export const settle = (reply: Reply, settlements: ReadonlyArray<Parts.Settlement | undefined>): Parts.Assistant => {
   let next = 0
-  const content = reply.content.map((part): Assistant["content"][number] =>
+  const content = reply.content.map((part): Parts.Assistant["content"][number] =>
     part.type === "tool-call" ? { type: "settled-call", call: part, settlement: settlements[next++] ?? notRun } : part
   )
   return reply.finish === "paused" ? { role: "assistant", content, paused: true } : { role: "assistant", content }
 }
 
 /** The settlement of a call whose turn never came: its run stopped before it. */
-export const notRun: Settlement = { kind: "interrupted", text: "The call was not run: the run stopped before it." }
+export const notRun: Parts.Settlement = {
+  kind: "interrupted",
+  text: "The call was not run: the run stopped before it."
+}
 
 export { interrupted } from "./messageRepair.ts"
 
@@ -135,19 +124,19 @@ export { interrupted } from "./messageRepair.ts"
  *
  * @internal
  */
-export const unapproved: Settlement = {
+export const unapproved: Parts.Settlement = {
   kind: "interrupted",
   text: "The call was not run: it was still waiting for approval."
 }
 
 /** The settlement of a call that was cut off after its start, and may have taken effect. */
-export const unknown: Settlement = {
+export const unknown: Parts.Settlement = {
   kind: "unknown",
   text: "The call was cut off after its start. It may have taken effect: look that up before any repetition."
 }
 
 /** The settlement of a call in a reply that was cut off before its end: it was not run. */
-export const truncated: Settlement = {
+export const truncated: Parts.Settlement = {
   kind: "truncated",
   text: "The call was not run: the reply that contained it was cut off."
 }
@@ -163,11 +152,13 @@ export interface ForeignResult {
 /** What a model said, as foreign histories keep it: its calls may be open. */
 export interface ForeignAssistant {
   readonly role: "assistant"
-  readonly content: ReadonlyArray<Text | Reasoning | ProviderItem | ToolCall | SettledCall>
+  readonly content: ReadonlyArray<
+    Parts.Text | Parts.Reasoning | Parts.ProviderItem | Parts.ToolCall | Parts.SettledCall
+  >
 }
 
 /** A message of foreign origin: one of ours, or one of the two that may leave a call without its result. */
-export type Foreign = System | User | ForeignAssistant | ForeignResult
+export type Foreign = Parts.System | Parts.User | ForeignAssistant | ForeignResult
 
 /**
  * A transcript out of a history of foreign origin, which may be any JSON: every result goes to its call, calls without one are
@@ -175,7 +166,7 @@ export type Foreign = System | User | ForeignAssistant | ForeignResult
  * id that is a number, arguments that are missing. What cannot is dropped: messages of unknown roles, calls without a name, parts
  * that nobody knows. Total; a transcript of ours comes out as it went in.
  */
-export const repair: (history: unknown) => Transcript = Repair.repair
+export const repair: (history: unknown) => Parts.Transcript = Repair.repair
 
 /** Whether the model is to read this settlement as an error. */
-export const isError = (self: Settlement): boolean => self.kind !== "result"
+export const isError = (self: Parts.Settlement): boolean => self.kind !== "result"

@@ -1,5 +1,6 @@
 /** Tokens that a model call consumed: a commutative monoid under `add`, with `empty` as its identity. */
 import * as Schema from "effect/Schema"
+import { property } from "./Foreign.ts"
 
 /**
  * Token counts of one reply, or of many added up. `inputTokens` holds the whole prompt, cached part included;
@@ -32,23 +33,8 @@ export const make = (reported: Partial<Usage>): Usage => ({ ...empty, ...reporte
  * Whether a value is a usage that can be counted: each number is finite and at least 0. A run books an estimate in the place of any
  * other, see `Ledger.Entry`.
  */
-export const isSound = (usage: unknown): usage is Usage => {
-  // not `quietly`: every reply comes through here, and this allocates nothing
-  try {
-    if (typeof usage !== "object" || usage === null) return false
-    // of any value, this is at worst undefined
-    const { cacheWriteTokens, cachedInputTokens, inputTokens, outputTokens, reasoningTokens } = usage as Partial<Usage>
-    return (
-      isAmount(inputTokens) &&
-      isAmount(outputTokens) &&
-      isAmount(cachedInputTokens) &&
-      isAmount(cacheWriteTokens) &&
-      isAmount(reasoningTokens)
-    )
-  } catch {
-    return false
-  }
-}
+export const isSound = (usage: unknown): usage is Usage =>
+  Object.keys(empty).every((kind) => isAmount(property(usage, kind)))
 
 /**
  * Whether a value is a number of something that was spent: finite and at least 0.

@@ -1,18 +1,9 @@
 /** Places of foreign texts in which a credential stands: headers, user info of URLs, parameters, fields of JSON. */
-import {
-  type Alphabet,
-  alphabetOf,
-  alphabets,
-  isIn,
-  isLetterOrDigit,
-  isStart,
-  type Range,
-  type Runs
-} from "./textRuns.ts"
+import { alphabetOf, alphabets, isIn, isLetterOrDigit, isStart, type Range, type Runs } from "./textRuns.ts"
 
 const printable = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index)).join("")
 
-const without = (characters: string): Alphabet =>
+const without = (characters: string) =>
   alphabetOf([...printable].filter((character) => !characters.includes(character)).join(""))
 
 /** What a name is written with. */

@@ -1,9 +1,8 @@
 /** A transcript out of whatever is kept as a history elsewhere: what can be read is kept, the rest is mended or dropped. */
 import * as Predicate from "effect/Predicate"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Message from "./parts.ts"
-import { isDeep } from "./Foreign.ts"
+import { isDeep, property, quietly } from "./Foreign.ts"
 
 /** The settlement of a call that was at work when its run ended. */
 export const interrupted: Message.Settlement = {
@@ -29,7 +28,7 @@ type Read =
 
 export const repair = (history: unknown): Message.Transcript => {
   if (!Array.isArray(history)) return []
-  const messages = history.flatMap((one: unknown) => quietly(() => readMessage(one)) ?? [])
+  const messages = history.flatMap((one: unknown) => quietly(() => readMessage(one), undefined) ?? [])
   match(messages)
   return messages.flatMap((message): ReadonlyArray<Message.Message> => {
     if (message.role === "kept") return [message.message]
@@ -63,64 +62,57 @@ const match = (messages: ReadonlyArray<Read>): void => {
   }
 }
 
-/** Looking at foreign objects may throw, and one that is nested too deeply reaches the end of the stack. */
-const quietly = <A>(look: () => A): A | undefined => Result.getOrUndefined(Result.try(look))
+/** A guard that is total: looking at foreign objects may throw. What is nested too deeply to be written down is none. */
+const guard = <A>(schema: Schema.Schema<A>) => {
+  const is = Schema.is(schema)
+  return (value: unknown): value is A => quietly(() => is(value) && !isDeep(value), false)
+}
+
+const isSystem = guard(Message.System)
+const isUser = guard(Message.User)
+const isUserPart = guard(Schema.Union([Message.Text, Message.Image, Message.File]))
+const isStanding = guard(Schema.Union([Message.Text, Message.Reasoning, Message.ProviderItem, Message.SettledCall]))
+const isCall = guard(Message.ToolCall)
+const isSettlement = guard(Message.Settlement)
+const isOpaque = guard(Message.Opaque)
+const isJson = guard(Schema.Json)
 
 const readMessage = (value: unknown): Read | undefined => {
-  if (!Predicate.isObject(value)) return undefined
-  const said = field(value, "content") ?? field(value, "text")
-  switch (field(value, "role")) {
+  const said = property(value, "content") ?? property(value, "text")
+  switch (property(value, "role")) {
     case "system": {
-      const text = wordsOf(field(value, "text") ?? said)
-      return text === undefined
-        ? undefined
-        : { role: "kept", message: isSystem(value) && !isDeep(value) ? value : { role: "system", text } }
+      const text = wordsOf(property(value, "text") ?? said)
+      if (text === undefined) return undefined
+      return { role: "kept", message: isSystem(value) ? value : { role: "system", text } }
     }
     case "user": {
-      if (isUser(value) && !isDeep(value)) return { role: "kept", message: value }
-      const content = partsOf(said, readUserPart)
-      return content === undefined ? undefined : { role: "kept", message: { role: "user", content } }
+      if (isUser(value)) return { role: "kept", message: value }
+      const content = partsOf(said, (part) => (isUserPart(part) ? part : undefined))
+      return content && { role: "kept", message: { role: "user", content } }
     }
     case "assistant": {
-      const content = partsOf<Part | OpenCall>(said, readPart)
-      return content === undefined
-        ? undefined
-        : { role: "assistant", content, isPaused: field(value, "paused") === true }
+      const content = partsOf(said, readPart)
+      return content && { role: "assistant", content, isPaused: property(value, "paused") === true }
     }
     case "tool": {
-      const callId = idOf(field(value, "callId"))
-      const text = wordsOf(field(value, "text") ?? said)
+      const callId = idOf(property(value, "callId"))
+      const text = wordsOf(property(value, "text") ?? said)
       if (callId === undefined || text === undefined) return undefined
-      return { role: "tool", callId, settlement: { kind: field(value, "isError") === true ? "told" : "result", text } }
+      const kind = property(value, "isError") === true ? "told" : "result"
+      return { role: "tool", callId, settlement: { kind, text } }
     }
     default:
       return undefined
   }
 }
 
-const field = (value: object, key: string): unknown => Reflect.get(value, key)
-
-const isSystem = Schema.is(Message.System)
-const isUser = Schema.is(Message.User)
-const isUserPart = Schema.is(Schema.Union([Message.Text, Message.Image, Message.File]))
-const isStanding = Schema.is(Schema.Union([Message.Text, Message.Reasoning, Message.ProviderItem, Message.SettledCall]))
-const isCall = Schema.is(Message.ToolCall)
-const isSettlement = Schema.is(Message.Settlement)
-const isOpaque = Schema.is(Message.Opaque)
-const isJson = Schema.is(Schema.Json)
-
 /** A text, or the texts of parts; nothing where there is neither. */
 const wordsOf = (said: unknown): string | undefined => {
-  if (Predicate.isString(said)) return said
-  if (!Array.isArray(said)) return undefined
-  const texts = said.flatMap((part: unknown) => quietly(() => textOf(part)) ?? [])
-  return texts.length === 0 ? undefined : texts.join("")
-}
-
-const textOf = (part: unknown): string | undefined => {
-  if (Predicate.isString(part)) return part
-  const text = Predicate.isObject(part) ? field(part, "text") : undefined
-  return Predicate.isString(text) ? text : undefined
+  const texts = partsOf(said, (part) => {
+    const text = property(part, "text")
+    return Predicate.isString(text) ? { text } : undefined
+  })
+  return texts === undefined || texts.length === 0 ? undefined : texts.map(({ text }) => text).join("")
 }
 
 /** A text is its only part; of a list stays what can be read. */
@@ -130,58 +122,43 @@ const partsOf = <A>(
 ): ReadonlyArray<A | Message.Text> | undefined => {
   if (Predicate.isString(said)) return [text(said)]
   if (!Array.isArray(said)) return undefined
-  const parts = said.flatMap((part: unknown): ReadonlyArray<A | Message.Text> => {
-    if (Predicate.isString(part)) return [text(part)]
-    const one = quietly(() => read(part))
-    return one === undefined ? [] : [one]
-  })
+  const parts = said.flatMap((part: unknown) => (Predicate.isString(part) ? text(part) : read(part)) ?? [])
   // nothing in it could be read
   return parts.length === 0 && said.length > 0 ? undefined : parts
 }
 
-const readUserPart = (part: unknown): Message.UserContent[number] | undefined =>
-  isUserPart(part) && !isDeep(part) ? part : undefined
-
 const readPart = (part: unknown): Part | OpenCall | undefined => {
-  if (quietly(() => isStanding(part) && !isDeep(part)) === true) return part as Part // it was checked just now
-  if (!Predicate.isObject(part)) return undefined
-  switch (field(part, "type")) {
+  if (isStanding(part)) return part
+  switch (property(part, "type")) {
     case "reasoning": {
-      const text = field(part, "text")
+      const text = property(part, "text")
       return Predicate.isString(text) ? { type: "reasoning", text } : undefined
     }
     case "tool-call":
       return openCall(part, undefined)
-    case "settled-call": {
-      const settlement = field(part, "settlement")
-      return openCall(field(part, "call"), isSettlement(settlement) ? settlement : undefined)
-    }
+    case "settled-call":
+      return openCall(property(part, "call"), property(part, "settlement"))
     default:
       return undefined
   }
 }
 
 /** A call of no name is none. */
-const openCall = (value: unknown, settlement: Message.Settlement | undefined): OpenCall | Part | undefined => {
-  const call = callOf(value)
+const openCall = (value: unknown, settlement: unknown): OpenCall | Part | undefined => {
+  const call = isCall(value) ? value : mendedCall(value)
   if (call === undefined) return undefined
-  return settlement === undefined ? { call, settlement } : { type: "settled-call", call, settlement }
+  return isSettlement(settlement) ? { type: "settled-call", call, settlement } : { call, settlement: undefined }
 }
 
-const callOf = (value: unknown): Message.ToolCall | undefined => {
-  if (quietly(() => isCall(value) && !isDeep(value)) === true) return value as Message.ToolCall // it was checked just now
-  if (!Predicate.isObject(value)) return undefined
-  const id = idOf(field(value, "id"))
-  const name = field(value, "name")
+const mendedCall = (value: unknown): Message.ToolCall | undefined => {
+  const id = idOf(property(value, "id"))
+  const name = property(value, "name")
   if (id === undefined || !Predicate.isString(name)) return undefined
-  const args = field(value, "arguments")
-  const opaque = opaqueIn(field(value, "opaque"))
-  const json = quietly(() => isJson(args) && !isDeep(args)) === true ? (args as Schema.Json) : null // it was checked just now
-  return { type: "tool-call", id, name, arguments: json, ...(opaque === undefined ? {} : { opaque }) }
+  const args = property(value, "arguments")
+  const opaque = property(value, "opaque")
+  const kept = isOpaque(opaque) ? { opaque } : {}
+  return { type: "tool-call", id, name, arguments: isJson(args) ? args : null, ...kept }
 }
-
-const opaqueIn = (value: unknown): Message.ToolCall["opaque"] =>
-  quietly(() => (isOpaque(value) && !isDeep(value) ? value : undefined))
 
 /** Some count their calls. */
 const idOf = (id: unknown): string | undefined =>

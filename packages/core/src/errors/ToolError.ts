@@ -5,7 +5,6 @@ import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Issue from "../data/Issue.ts"
 import { categories, Lent, ofCategory } from "./facts.ts"
-import { kept } from "../data/Unchecked.ts"
 import { stackless } from "./stackless.ts"
 import { sentence } from "./sentence.ts"
 import * as Execution from "./execution.ts"
@@ -17,7 +16,7 @@ import { RunError } from "./RunError.ts"
 import * as Trail from "./Trail.ts"
 import * as Usage from "../data/Usage.ts"
 
-const KeptJson = kept(Schema.Json)
+const KeptJson = ErrorCause.kept(Schema.Json)
 const nested = () => Schema.Union([LlmError, RunError, InputTooLargeError, ToolError, AroundToolError])
 const NestedCause = ErrorCause.nested(nested)
 
@@ -44,7 +43,7 @@ export class InvalidArgs extends advised<InvalidArgs>()("InvalidArgs", {
   }
 }
 
-const misfitting = { rawValue: KeptJson, targetType: Schema.String, issues: kept(Schema.Array(Issue.Issue)) }
+const misfitting = { rawValue: KeptJson, targetType: Schema.String, issues: ErrorCause.kept(Schema.Array(Issue.Issue)) }
 
 type Misfit = Schema.Struct.Type<Omit<typeof ofCall, "message"> & typeof misfitting>
 
