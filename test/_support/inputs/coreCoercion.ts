@@ -53,13 +53,11 @@ export const coreCoercion: Table = {
     failingIn: grows(misfits, ({ issue }) => failingIn(issue)),
     isAbsence: grows(misfits, ({ input, issue }) => isAbsence(failingIn(issue), input, ["k0"]))
   },
-  "core/src/coercion/jsonText.ts": each(reached, "readText", "parseJson"),
+  "core/src/coercion/jsonText.ts": each(reached, "parseJson"),
   "core/src/coercion/number.ts": {
     numberOf: grows(texts, numberOf, 32),
     spellingsIn: grows(texts, (text) => spellingsIn([text])),
     ...each(reached, "textOf")
   },
-  "core/src/coercion/quoted.ts": each(reached, "readString"),
-  "core/src/coercion/repair.ts": { repair: grows(texts, repair) },
-  "core/src/coercion/value.ts": each(reached, "fitValue")
+  "core/src/coercion/repair.ts": { repair: grows(texts, repair) }
 }

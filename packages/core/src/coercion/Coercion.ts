@@ -4,11 +4,20 @@
  * JSON that does not fit the schema, and only where it does not: JSON within a string, numbers as text or text as numbers,
  * `null` and `""` for an optional field that was meant to be absent.
  */
+import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
-import { readText, type Shape, type TextStep, textSteps } from "./jsonText.ts"
-import { fitValue, type ValueStep, valueSteps } from "./value.ts"
+import { isDeep } from "../data/Foreign.ts"
+import { once } from "../data/Once.ts"
+import { type Failing, failingIn } from "./failing.ts"
+import { isOf, mendText, parseJson, type Shape, type TextStep, textSteps } from "./jsonText.ts"
+import * as Numbers from "./number.ts"
+
+/** The steps on JSON that does not decode, in order. Each is taken at all failing places at once, so their number costs no decode. */
+const valueSteps = ["unwrap-json", "convert-number", "drop-empty"] as const
+
+type ValueStep = (typeof valueSteps)[number]
 
 /** The name of one way to mend: of the text, or of a value that is read from it. */
 export type Step = TextStep | ValueStep
@@ -37,12 +46,31 @@ export interface Parsed {
 /** What is looked for in a text that is no JSON. */
 export type { Shape } from "./jsonText.ts"
 
-/** The value of a text, or why it is no JSON. Valid JSON passes as it is. */
+/**
+ * The value of a text, or why it is no JSON. Any JSON passes as it is. What steps make of other text has to have the shape: prose is
+ * never taken for a string.
+ */
 export const parse = (
   text: string,
   ladder: ReadonlyArray<Step> = steps,
   shape: Shape = "object"
-): Result.Result<Parsed, string> => readText(text, ladder, shape)
+): Result.Result<Parsed, string> => {
+  const first = parseJson(text)
+  if (Result.isSuccess(first)) return Result.succeed({ value: first.success, text, changes: [] })
+  const changes: Array<Change> = []
+  let current = text
+  for (const step of textSteps) {
+    const after = ladder.includes(step) ? mendText[step](current, shape) : undefined
+    if (after === undefined || after === current) continue
+    changes.push({ step, path: [], before: current, after })
+    current = after
+    const parsed = parseJson(current)
+    if (Result.isSuccess(parsed) && isOf[shape](parsed.success)) {
+      return Result.succeed({ value: parsed.success, text: current, changes })
+    }
+  }
+  return Result.fail(first.failure)
+}
 
 /** A value that fits its schema, and what had to be changed for that. */
 export interface Decoded<A> {
@@ -52,17 +80,117 @@ export interface Decoded<A> {
   readonly changes: ReadonlyArray<Change>
 }
 
+/** A list within an object within the arguments is unwrapped three times; further down nothing is. */
+const rounds: Record<ValueStep, number> = { "unwrap-json": 3, "convert-number": 1, "drop-empty": 1 }
+
 /**
  * Decodes what was parsed. A value that decodes is not looked at; one that cannot be mended fails with the issue of the
  * value as it came, never of one that is mended by half. `decode` is called a bounded number of times.
  */
 export const decode = <A>(
-  { changes, text, value }: Parsed,
+  { changes: before, text, value }: Parsed,
   decodeValue: (value: Schema.Json) => Result.Result<A, SchemaIssue.Issue>,
   ladder: ReadonlyArray<Step> = steps
 ): Result.Result<Decoded<A>, SchemaIssue.Issue> => {
   const first = decodeValue(value)
-  if (Result.isSuccess(first)) return Result.succeed({ decoded: first.success, value, changes })
-  const fitted = fitValue(value, text, first.failure, decodeValue, ladder)
-  return Result.map(fitted, (fit) => (changes.length === 0 ? fit : { ...fit, changes: [...changes, ...fit.changes] }))
+  if (Result.isSuccess(first)) return Result.succeed({ decoded: first.success, value, changes: before })
+  const texts: Texts = { isWhole: text !== undefined, all: text === undefined ? [] : [text] }
+  const changes = [...before]
+  let current = value
+  let failing = failingIn(first.failure)
+  for (const step of valueSteps) {
+    for (let round = ladder.includes(step) ? rounds[step] : 0; round > 0; round--) {
+      const all = mend(step, texts, current, failing, undefined)
+      if (all.changes.length === 0) break
+      let taken = all
+      let decoded = decodeValue(all.value)
+      if (Result.isFailure(decoded)) {
+        taken = mend(step, texts, current, failing, failingIn(decoded.failure))
+        if (taken.changes.length === 0) break
+        if (taken.changes.length < all.changes.length) decoded = decodeValue(taken.value)
+      }
+      for (const change of taken.changes) changes.push(change)
+      if (Result.isSuccess(decoded)) {
+        // the gate has measured the arguments before a text in them was unwrapped
+        const isUnwrapped = changes.some(({ step }) => step === "unwrap-json")
+        if (isUnwrapped && isDeep(taken.value)) return Result.fail(first.failure)
+        return Result.succeed({ decoded: decoded.success, value: taken.value, changes })
+      }
+      current = taken.value
+      failing = failingIn(decoded.failure)
+    }
+  }
+  return Result.fail(first.failure)
+}
+
+/** The texts from which a value was read; whether that of the whole is among them. */
+interface Texts {
+  readonly isWhole: boolean
+  readonly all: Array<string>
+}
+
+const dropped: unique symbol = Symbol("dropped")
+
+interface Mended {
+  readonly value: Schema.Json
+  readonly changes: ReadonlyArray<Change>
+}
+
+/** Takes one step at every failing place, but not where `undone` says that the value did not fit after it either. */
+const mend = (
+  step: ValueStep,
+  texts: Texts,
+  root: Schema.Json,
+  failing: Failing,
+  undone: Failing | undefined
+): Mended => {
+  const changes: Array<Change> = []
+  const path: Array<string | number> = []
+  const spellings = once(() => Numbers.spellingsIn(texts.all))
+  const visit = (value: unknown, at: Failing, undone: Failing | undefined): unknown => {
+    if (at.isWrong && undone?.isWrong !== true && undone?.isMissing !== true) {
+      const after = change[step](value, at, texts, spellings)
+      if (after !== value) {
+        changes.push({ step, path: [...path], before: value, after: after === dropped ? undefined : after })
+        return after
+      }
+    }
+    if (at.keys.size === 0 || !Predicate.isObjectOrArray(value)) return value
+    let copy: object | undefined
+    for (const [key, child] of at.keys) {
+      if (Predicate.isSymbol(key) || !Object.hasOwn(value, key)) continue
+      const before: unknown = Reflect.get(value, key)
+      path.push(key)
+      const after = visit(before, child, undone?.keys.get(key))
+      path.pop()
+      if (after === before) continue
+      copy ??= Array.isArray(value) ? [...value] : { ...value }
+      if (after === dropped) Reflect.deleteProperty(copy, key)
+      else Reflect.set(copy, key, after)
+    }
+    return copy ?? value
+  }
+  // steps make JSON of JSON, and the root is no field to be dropped
+  const value = visit(root, failing, undone) as Schema.Json
+  return { value, changes }
+}
+
+/** What a step makes of a value that does not fit; the value itself if that is nothing. */
+const change: Record<
+  ValueStep,
+  (value: unknown, at: Failing, texts: Texts, spellings: () => Numbers.Spellings) => unknown
+> = {
+  "unwrap-json": (value, _at, texts) => {
+    if (!Predicate.isString(value) || !/^\s*[[{]/.test(value)) return value
+    const parsed = parseJson(value)
+    if (Result.isFailure(parsed) || isDeep(parsed.success)) return value
+    texts.all.push(value)
+    return parsed.success
+  },
+  "convert-number": (value, at, texts, spellings) => {
+    if (Predicate.isString(value)) return Numbers.numberOf(value) ?? value
+    if (!Predicate.isNumber(value) || !at.isPlain) return value
+    return Numbers.textOf(value, spellings(), texts.isWhole) ?? value
+  },
+  "drop-empty": (value, at) => (at.isField && (value === null || value === "") ? dropped : value)
 }

@@ -2,14 +2,13 @@
 import type * as Schema from "effect/Schema"
 import type * as SchemaIssue from "effect/SchemaIssue"
 import * as Issue from "../data/Issue.ts"
-import type { Step } from "./Coercion.ts"
 import { failingIn, isAbsence } from "./failing.ts"
 
 /** All that is wrong, without what the step `drop-empty` takes for absent anyway, unless that is all. */
 export const issuesOf = (
   failure: SchemaIssue.Issue,
   value: Schema.Json,
-  ladder: ReadonlyArray<Step>
+  ladder: ReadonlyArray<string>
 ): ReadonlyArray<Issue.Issue> => {
   const all = Issue.fromSchema(failure, value)
   if (!ladder.includes("drop-empty")) return all

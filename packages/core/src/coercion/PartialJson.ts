@@ -32,7 +32,11 @@ interface Frame {
   isStuck: boolean
 }
 
-type Expecting = "value" | "value-or-end" | "key" | "key-or-end" | "colon" | "comma-or-end"
+/** What comes next; `canEnd`: or the end of the innermost object or list. */
+interface Expecting {
+  readonly what: "value" | "key" | "colon" | "comma"
+  readonly canEnd?: boolean
+}
 type Mode = "outside" | "between" | "string" | "token" | "done" | "broken"
 
 const raw: Growth = { kind: "whole", decode: (json) => Result.succeed(json) }
@@ -42,7 +46,7 @@ export class PartialJson {
   readonly #open: string
   readonly #stack: Array<Frame> = []
   #mode: Mode = "outside"
-  #expecting: Expecting = "value"
+  #expecting: Expecting = { what: "value" }
   /** The string or token that is being read, and whether the string is a key. */
   #text = ""
   /** Its last code unit: to look it up in a text that grows would cost as much as the text is long. */
@@ -82,7 +86,7 @@ export class PartialJson {
   get seen(): unknown {
     if (this.#mode === "done") return this.#result
     let inner: { readonly value: unknown } | undefined =
-      this.#mode === "string" && !this.#isKey && this.#growth?.kind === "text" ? { value: this.#shown() } : undefined
+      this.#mode === "string" && this.#isTextSeen() ? { value: this.#text.slice(0, this.#shownLength()) } : undefined
     for (let index = this.#stack.length - 1; index >= 0; index--) {
       const frame = this.#stack[index]
       if (frame === undefined || !isSeen(frame)) {
@@ -107,33 +111,15 @@ export class PartialJson {
     const char = piece[start] ?? ""
     const next = start + 1
     if (char === " " || char === "\n" || char === "\t" || char === "\r") return next
-    const frame = this.#stack.at(-1)
-    switch (this.#expecting) {
-      case "colon":
-        if (char !== ":") return this.#break(next)
-        this.#expecting = "value"
-        return next
-      case "comma-or-end":
-        if (char === ",") {
-          this.#expecting = Array.isArray(frame?.value) ? "value" : "key"
-          return next
-        }
-        return this.#close(char, next)
-      case "key":
-      case "key-or-end":
-        if (char === '"') {
-          this.#isKey = true
-          this.#mode = "string"
-          this.#text = ""
-          return next
-        }
-        return this.#expecting === "key-or-end" ? this.#close(char, next) : this.#break(next)
-      case "value-or-end":
-        if (char === "]") return this.#close(char, next)
-        return this.#begin(char, start)
-      case "value":
-        return this.#begin(char, start)
-    }
+    const { canEnd, what } = this.#expecting
+    if (canEnd && (char === "]" || char === "}")) return this.#close(char, next)
+    if (what === "value") return this.#begin(char, start)
+    if (char !== signs[what]) return this.#break(next)
+    if (what === "key") {
+      this.#isKey = true
+      this.#mode = "string"
+    } else this.#expecting = { what: what === "comma" && !Array.isArray(this.#stack.at(-1)?.value) ? "key" : "value" }
+    return next
   }
 
   #begin(char: string, start: number): number {
@@ -142,12 +128,11 @@ export class PartialJson {
       const value = char === "{" ? {} : []
       const frame: Frame = { growth, value, isShared: false, key: "", count: 0, isStuck: false }
       this.#stack.push(frame)
-      this.#expecting = char === "{" ? "key-or-end" : "value-or-end"
+      this.#expecting = { what: char === "{" ? "key" : "value", canEnd: true }
       if (isSeen(frame)) this.#isChanged = true
       return start + 1
     }
     this.#growth = growth
-    this.#text = ""
     if (char === '"') {
       this.#isKey = false
       this.#mode = "string"
@@ -177,9 +162,7 @@ export class PartialJson {
       if (code === quote || code === backslash || code < 0x20) break
       at++
     }
-    if (at > start) {
-      this.#append(piece.slice(start, at))
-    }
+    if (at > start) this.#append(piece.slice(start, at))
     if (at === piece.length) return at
     const code = piece.charCodeAt(at)
     if (code === quote) this.#endString()
@@ -211,10 +194,6 @@ export class PartialJson {
   }
 
   /** Without the first half of a character whose second is to come. */
-  #shown(): string {
-    return this.#text.slice(0, this.#shownLength())
-  }
-
   #shownLength(): number {
     const isHalf = this.#text !== "" && this.#last >= 0xd800 && this.#last <= 0xdbff
     return this.#text.length - (isHalf ? 1 : 0)
@@ -229,7 +208,7 @@ export class PartialJson {
     const frame = this.#stack.at(-1)
     if (this.#isKey && frame !== undefined) {
       frame.key = text
-      this.#expecting = "colon"
+      this.#expecting = { what: "colon" }
     } else this.#end(text, this.#growth)
   }
 
@@ -239,6 +218,7 @@ export class PartialJson {
     this.#text += piece.slice(start, at)
     if (at === piece.length) return at
     const read = parseJson(this.#text)
+    this.#text = ""
     if (Result.isFailure(read)) return this.#break(at)
     this.#mode = "between"
     this.#end(read.success, this.#growth)
@@ -256,7 +236,7 @@ export class PartialJson {
 
   /** A value is complete. */
   #end(value: unknown, growth: Growth | undefined): void {
-    this.#expecting = "comma-or-end"
+    this.#expecting = { what: "comma", canEnd: true }
     const frame = this.#stack.at(-1)
     const isRaw = frame?.growth?.kind === "whole"
     // what is decoded is JSON that was read here
@@ -283,6 +263,8 @@ export class PartialJson {
     return at
   }
 }
+
+const signs = { key: '"', colon: ":", comma: "," } as const
 
 const quote = 0x22
 const backslash = 0x5c

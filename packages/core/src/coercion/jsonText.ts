@@ -4,48 +4,10 @@ import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
 import { repair } from "./repair.ts"
 
-/** In order. */
-export const textSteps = ["strip-fences", "first-block", "repair"] as const
-
-export type TextStep = (typeof textSteps)[number]
-
-export interface TextChange {
-  readonly step: TextStep
-  readonly path: readonly []
-  readonly before: string
-  readonly after: string
-}
-
-export interface Read {
-  readonly value: Schema.Json
-  /** The JSON that was parsed. */
-  readonly text: string
-  readonly changes: ReadonlyArray<TextChange>
-}
-
 /** Arguments are objects; an answer may be a list. */
 export type Shape = "object" | "list"
 
-const unchanged: Read["changes"] = []
-
-/** Any JSON passes as it is. What steps make of other text has to have the shape: prose is never taken for a string. */
-export const readText = (text: string, ladder: ReadonlyArray<string>, shape: Shape): Result.Result<Read, string> => {
-  const first = parseJson(text)
-  if (Result.isSuccess(first)) return Result.succeed({ value: first.success, text, changes: unchanged })
-  const changes: Array<TextChange> = []
-  let current = text
-  for (const step of textSteps) {
-    const after = ladder.includes(step) ? apply[step](current, brackets[shape]) : undefined
-    if (after === undefined || after === current) continue
-    changes.push({ step, path: [], before: current, after })
-    current = after
-    const parsed = parseJson(current)
-    if (Result.isSuccess(parsed) && isOf[shape](parsed.success)) {
-      return Result.succeed({ value: parsed.success, text: current, changes })
-    }
-  }
-  return Result.fail(first.failure)
-}
+export const isOf: Record<Shape, (value: Schema.Json) => boolean> = { object: Predicate.isObject, list: Array.isArray }
 
 export const parseJson = (text: string): Result.Result<Schema.Json, string> =>
   Result.try({
@@ -54,19 +16,15 @@ export const parseJson = (text: string): Result.Result<Schema.Json, string> =>
     catch: (error) => (error instanceof Error ? error.message : String(error))
   })
 
-const isOf: Record<Shape, (value: Schema.Json) => boolean> = { object: Predicate.isObject, list: Array.isArray }
+/** In order. */
+export const textSteps = ["strip-fences", "first-block", "repair"] as const
 
-interface Brackets {
-  readonly open: string
-  readonly close: string
-}
+export type TextStep = (typeof textSteps)[number]
 
-const brackets: Record<Shape, Brackets> = { object: { open: "{", close: "}" }, list: { open: "[", close: "]" } }
-
-const apply: Record<TextStep, (text: string, brackets: Brackets) => string | undefined> = {
+export const mendText: Record<TextStep, (text: string, shape: Shape) => string | undefined> = {
   "strip-fences": (text) => withoutFence(text.trim()),
-  "first-block": firstBlock,
-  repair: (text, { open }) => (text.includes(open) ? repair(text) : undefined)
+  "first-block": (text, shape) => (shape === "object" ? firstBlock(text, "{", "}") : firstBlock(text, "[", "]")),
+  repair: (text, shape) => (text.includes(shape === "object" ? "{" : "[") ? repair(text) : undefined)
 }
 
 const fence = "```"
@@ -82,7 +40,7 @@ const withoutFence = (text: string): string | undefined => {
 }
 
 /** The first `{…}`, or `[…]`, whose brackets balance outside of strings. */
-function firstBlock(text: string, { close, open }: Brackets): string | undefined {
+const firstBlock = (text: string, open: string, close: string): string | undefined => {
   const start = text.indexOf(open)
   if (start < 0) return undefined
   let depth = 0

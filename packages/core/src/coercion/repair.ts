@@ -3,8 +3,7 @@
  * quotes and the like are mended. A value, a bracket or the end of a text that is missing is not: such a text was cut off, and half
  * an argument is not what the model meant.
  */
-import * as Result from "effect/Result"
-import { type Quoted, readString } from "./quoted.ts"
+import { quietly } from "../data/Foreign.ts"
 
 /** What may be JSON now; nothing where the text cannot be mended. */
 export const repair = (text: string): string | undefined => {
@@ -17,10 +16,7 @@ const escaped = /^\s*[{[](?:\s|\\[nrt])*\\"/
 
 const unescaped = (text: string): string | undefined => {
   const line = text.replaceAll("\n", "\\n").replaceAll("\r", "\\r").replaceAll("\t", "\\t")
-  return Result.getOrElse(
-    Result.try(() => String(JSON.parse(`"${line}"`))),
-    () => undefined
-  )
+  return quietly<string | undefined>(() => String(JSON.parse(`"${line}"`)), undefined)
 }
 
 type Expecting = "root" | "key" | "colon" | "value" | "item" | "next" | "end"
@@ -126,7 +122,7 @@ class Repair {
     const name = this.#find(literal)
     if (name !== undefined) {
       this.#at += name.length
-      return this.#emit(literals.get(name) ?? name, "next")
+      return this.#emit(literals[name] ?? name, "next")
     }
     const number = this.#find(numeral)
     if (number !== undefined && endOfNumber.test(this.#text.charAt(this.#at + number.length))) {
@@ -182,15 +178,8 @@ class Repair {
       if (blank !== undefined) {
         this.#at += blank.length
         this.#out.push(blank.replaceAll(/[^ \t\r\n]/g, " "))
-      } else if (this.#text.startsWith("//", this.#at)) this.#skipTo("\n", 0)
-      else if (this.#text.startsWith("/*", this.#at)) this.#skipTo("*/", 2)
-      else return
+      } else if (!this.#skip(comment)) return
     }
-  }
-
-  #skipTo(end: string, length: number): void {
-    const at = this.#text.indexOf(end, this.#at + 2)
-    this.#at = at === -1 ? this.#text.length : at + length
   }
 
   #skip(what: RegExp): boolean {
@@ -205,6 +194,8 @@ class Repair {
   }
 }
 
+/** One that does not end goes to the end of the text. */
+const comment = /\/\/[^\n]*|\/\*(?:[^]*?\*\/|[^]*)/y
 const blanks = /[\s\u180e\u200b]+/y
 const fence = /```\w*/y
 const ellipsis = /\.\.\.(?:\s*,)?/y
@@ -222,12 +213,7 @@ const quotedTextEnd = /"(?=\s*[,\]}])/y
 const addition = /\s*\+\s*/y
 
 const literal = /(?:true|false|null|True|False|None|undefined)(?![\w$])/y
-const literals: ReadonlyMap<string, string> = new Map([
-  ["True", "true"],
-  ["False", "false"],
-  ["None", "null"],
-  ["undefined", "null"]
-])
+const literals: Readonly<Record<string, string>> = { True: "true", False: "false", None: "null", undefined: "null" }
 
 const numeral = /-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d*)?/y
 const endOfNumber = /^$|[\s,:[\]{}()+/]/
@@ -240,3 +226,123 @@ const numberOf = (text: string): string =>
         .replace(/^(-?)\./, (_, sign: string) => `${sign}0.`)
         .replace(/\.(?=[eE]|$)/, ".0")
         .replace(/[eE][+-]?$/, (exponent) => `${exponent}0`)
+
+/** A text in quotes of any kind, in which quotes and line ends may stand that are not escaped. Each character is looked at a few times. */
+interface Quoted {
+  /** As it stands in JSON, without the quotes. */
+  readonly content: string
+  /** Where what follows begins. */
+  readonly end: number
+}
+
+const doubles = '"“”'
+const singles = "'‘’`´"
+
+/** Which quotes end a text that begins with this one. */
+const endsOf = (quote: string): string | undefined => {
+  if (quote === "") return undefined
+  if (quote === '"' || quote === "'") return quote
+  if (doubles.includes(quote)) return doubles
+  return singles.includes(quote) ? singles : undefined
+}
+
+const isQuote = (char: string): boolean => doubles.includes(char) || singles.includes(char)
+
+/** What stands before or after a text. */
+const delimiters = ",:[]/{}()\n+"
+
+const opens = "([{"
+const closes = ")]}"
+
+/** A text that begins here: nothing where none does, and `cut` where its end is missing. */
+const readString = (text: string, at: number): Quoted | "cut" | undefined => {
+  const ends = endsOf(text.charAt(at))
+  if (ends === undefined) return undefined
+  const parts: Array<string> = []
+  /** How many brackets of each kind are open within the text. */
+  const open = [0, 0, 0]
+  /** Where the last comma stands, and what came before it. */
+  let comma = { at: 0, start: 0, parts: 0 }
+  /** The last character that is no blank. */
+  let solid = ""
+  let start = at + 1
+  let i = at + 1
+  const put = (instead: string, length: number) => {
+    parts.push(text.slice(start, i), instead)
+    i += length
+    start = i
+  }
+  while (i < text.length) {
+    const run = after(text, i, ordinary)
+    if (run > i) {
+      const word = text.slice(i, run).trimEnd()
+      if (word !== "") solid = word.slice(-1)
+      i = run
+      continue
+    }
+    const char = text.charAt(i)
+    if (ends.includes(char)) {
+      if (isEnd(text, i, open)) return { content: parts.join("") + text.slice(start, i), end: i + 1 }
+      if (solid === ",") {
+        // a quote after a comma begins the next text: the end of this one is missing
+        const before = parts.slice(0, comma.parts).join("") + text.slice(comma.start, comma.at)
+        return { content: before.trimEnd(), end: comma.at }
+      }
+      if (solid !== "" && delimiters.includes(solid)) return "cut"
+      put(char === '"' ? '\\"' : char, 1)
+    } else if (char === "\\") {
+      const escape = lengthOfEscape(text, i)
+      if (escape === undefined) return "cut"
+      if (escape > 1) i += escape
+      else if (text[i + 1] === "\n") put("\\n", 2)
+      else {
+        // one that JSON does not know means the character itself
+        put("", 1)
+        i++
+      }
+    } else if (char === '"') put('\\"', 1)
+    else if (char < " ") put(JSON.stringify(char).slice(1, -1), 1)
+    else {
+      if (opens.includes(char)) open[opens.indexOf(char)]! += 1
+      else if (closes.includes(char)) open[closes.indexOf(char)]! -= 1
+      if (char === ",") comma = { at: i, start, parts: parts.length }
+      i++
+    }
+    // what is left are control characters, some of which are blanks
+    if (char.trim() !== "") solid = char
+  }
+  return "cut"
+}
+
+/** Whether a quote is the end of its text, by what follows it. */
+const isEnd = (text: string, at: number, open: ReadonlyArray<number>): boolean => {
+  const next = after(text, at + 1, blanksInLine)
+  const char = text.charAt(next)
+  const bracket = char === "" ? -1 : closes.indexOf(char)
+  if (bracket !== -1) return (open[bracket] ?? 0) <= 0
+  if (char === "" || delimiters.includes(char) || /\d/.test(char)) return true
+  if (!isQuote(char)) return false
+  // the next quote is the end, where nothing but the end can follow it
+  const following = text.charAt(after(text, next + 1, blanksAndLines))
+  return following !== "" && !delimiters.includes(following)
+}
+
+const blanksInLine = /[^\S\n]*/y
+const blanksAndLines = /\s*/y
+
+/** What means nothing in a text. */
+const ordinary = /[^"“”'‘’`´\\()[\]{},\p{Cc}]*/uy
+
+const after = (text: string, at: number, what: RegExp): number => {
+  what.lastIndex = at
+  what.test(text)
+  return what.lastIndex
+}
+
+/** 1 for an escape that JSON does not know, nothing for one that is broken off. */
+const lengthOfEscape = (text: string, at: number): number | undefined => {
+  const char = text.charAt(at + 1)
+  if (char === "") return undefined
+  if (char === "u") return /^[\da-f]{4}$/i.test(text.slice(at + 2, at + 6)) ? 6 : undefined
+  return '"\\/bfnrt'.includes(char) ? 2 : 1
+}
