@@ -50,6 +50,7 @@ export const coreCoercion: Table = {
   },
   "core/src/coercion/PartialJson.ts": { PartialJson: grows(texts, (text) => readers.map((one) => one(text))) },
   "core/src/coercion/failing.ts": {
+    ...each(reached, "Failing"),
     failingIn: grows(misfits, ({ issue }) => failingIn(issue)),
     isAbsence: grows(misfits, ({ input, issue }) => isAbsence(failingIn(issue), input, ["k0"]))
   },

@@ -4,31 +4,22 @@ import * as SchemaAST from "effect/SchemaAST"
 import type * as SchemaIssue from "effect/SchemaIssue"
 
 /** One place in the value. */
-export interface Failing {
+export class Failing {
   /** The value here is not what was expected; what is only wrong further down does not count. */
-  isWrong: boolean
+  isWrong = false
   /** A value was expected that is no wire form of something else, as the text of a date is. */
-  isPlain: boolean
+  isPlain = false
   /** A required key is absent. */
-  isMissing: boolean
+  isMissing = false
   /** The key is a field of a struct, not one of a record. */
-  isField: boolean
+  isField = false
   /** A struct of which it is a field demands it. */
-  isRequired: boolean
-  readonly keys: Map<PropertyKey, Failing>
+  isRequired = false
+  readonly keys = new Map<PropertyKey, Failing>()
 }
 
-const make = (): Failing => ({
-  isWrong: false,
-  isPlain: false,
-  isMissing: false,
-  isField: false,
-  isRequired: false,
-  keys: new Map()
-})
-
 export const failingIn = (issue: SchemaIssue.Issue): Failing => {
-  const root = make()
+  const root = new Failing()
   enter(issue, root, true)
   return root
 }
@@ -74,7 +65,7 @@ const mark = (at: Failing, isPlain: boolean): void => {
 const childOf = (at: Failing, key: PropertyKey): Failing => {
   const known = at.keys.get(key)
   if (known !== undefined) return known
-  const child = make()
+  const child = new Failing()
   at.keys.set(key, child)
   return child
 }

@@ -4,26 +4,14 @@ import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import { quietly } from "../data/Foreign.ts"
-import { Capability, type Origin, type ServiceOrigin, spoken, told } from "./llmOrigin.ts"
+import { Capability, ofResponse, type Origin, type ServiceOrigin, spoken, told } from "./llmOrigin.ts"
 import { advised } from "./RecoveryAdvice.ts"
 import * as RetryAfter from "../data/RetryAfter.ts"
-import * as Usage from "../data/Usage.ts"
 
 export { Capability, type Origin, type ServiceOrigin } from "./llmOrigin.ts"
 
 const originFields = {
-  provider: Schema.optionalKey(Schema.String),
-  /** The provider's own id of the request, to quote to its support. */
-  requestId: Schema.optionalKey(Schema.String),
-  status: Schema.optionalKey(Schema.Finite),
-  /** How long the server asked to wait. A floor: never shortened. */
-  retryAfter: Schema.optionalKey(Schema.Duration),
-  /** What the server said of sending the same request again, where it did: `false` forbids it. */
-  shouldRetry: Schema.optionalKey(Schema.Boolean),
-  /** The provider's own words, capped and masked. */
-  detail: Schema.optionalKey(Schema.String),
-  /** What the attempt had used up by then, where the provider said so. */
-  usage: Schema.optionalKey(Usage.Usage),
+  ...ofResponse,
   /** The text of the reply that broke off, as far as it had come; absent where there was none. Of a streamed reply it was shown. */
   partial: Schema.optionalKey(Schema.String),
   /** Why other models failed that were asked before this one, oldest first: see `reasonsOf`. */
@@ -160,7 +148,7 @@ export class CapabilityMismatchError extends advised<CapabilityMismatchError>()(
     capability: Capability,
     from: Origin = {}
   ): CapabilityMismatchError {
-    const what = `Model '${model}' of ${provider} does not support ${spoken[capability]}`
+    const what = `Model '${model}' of ${provider} does not support ${spoken[capability] ?? capability}`
     // the clause has named the provider
     const rest = told("CapabilityMismatchError", what, { ...from, provider: "" })
     return new CapabilityMismatchError({ ...rest, model, provider, capability })

@@ -239,13 +239,7 @@ export class ToolTimeoutError extends advised<ToolTimeoutError>()("ToolTimeoutEr
     limit: Duration.Input,
     known: Partial<Pick<ToolTimeoutError, "callId" | "sideEffects" | "tookEffect">> = {}
   ): ToolTimeoutError {
-    const { callId = "", sideEffects = "none", tookEffect } = known
-    const timeout = Duration.fromInputUnsafe(limit)
-    const late = `Tool '${tool}' did not end within ${Duration.format(timeout)}`
-    const what = tookEffect === undefined ? late : `${late}, and took no effect`
-    const message = sentence("ToolTimeoutError", { what, where: whereOf(callId) })
-    const lookedUp = tookEffect === undefined ? {} : { tookEffect }
-    return new ToolTimeoutError({ tool, callId, timeout, sideEffects, message, ...lookedUp })
+    return timedOut(tool, "end", limit, known.tookEffect === undefined ? "" : ", and took no effect", known)
   }
   /** The time of the call was over before the tool began; `isAsked`: while somebody was asked for approval. */
   static notStarted(
@@ -253,13 +247,21 @@ export class ToolTimeoutError extends advised<ToolTimeoutError>()("ToolTimeoutEr
     limit: Duration.Input,
     known: Partial<Pick<ToolTimeoutError, "callId" | "sideEffects">> & { readonly isAsked?: boolean } = {}
   ): ToolTimeoutError {
-    const { callId = "", isAsked = false, sideEffects = "none" } = known
-    const timeout = Duration.fromInputUnsafe(limit)
+    const { isAsked = false, ...call } = known
     const why = isAsked ? ", as nobody had approved of the call" : ""
-    const what = `Tool '${tool}' did not begin within ${Duration.format(timeout)}${why}`
-    const message = sentence("ToolTimeoutError", { what, where: whereOf(callId) })
-    return new ToolTimeoutError({ tool, callId, timeout, sideEffects, message, tookEffect: false })
+    return timedOut(tool, "begin", limit, why, { ...call, tookEffect: false })
   }
+}
+
+type TimedOut = Partial<Pick<ToolTimeoutError, "callId" | "sideEffects" | "tookEffect">>
+
+const timedOut = (tool: string, missed: string, limit: Duration.Input, why: string, known: TimedOut) => {
+  const { callId = "", sideEffects = "none", tookEffect } = known
+  const timeout = Duration.fromInputUnsafe(limit)
+  const what = `Tool '${tool}' did not ${missed} within ${Duration.format(timeout)}${why}`
+  const message = sentence("ToolTimeoutError", { what, where: whereOf(callId) })
+  const lookedUp = tookEffect === undefined ? {} : { tookEffect }
+  return new ToolTimeoutError({ tool, callId, timeout, sideEffects, message, ...lookedUp })
 }
 
 /** The call was refused, by a policy or by a person. */

@@ -13,15 +13,17 @@ const recoveryKinds = ["resend", "repair", "shrink", "fallback", "escalate", "no
 export type RecoveryKind = (typeof recoveryKinds)[number]
 
 /** What to do after an error: whether, when and how often the same input may be sent again. */
-export interface Outlook {
+export interface Outlook extends Schema.Schema.Type<typeof Outlook> {}
+
+const Outlook = Schema.Struct({
   /** Whether sending the same input again is safe and sensible. */
-  readonly isRetryable: boolean
-  readonly recovery: RecoveryKind
+  isRetryable: Schema.Boolean,
+  recovery: Schema.Literals(recoveryKinds),
   /** How long to wait before the next attempt; zero unless retryable. */
-  readonly suggestedDelay: Duration.Duration
+  suggestedDelay: Schema.Duration,
   /** How many attempts make sense in all, the first included; 1 unless retryable. */
-  readonly maxAttempts: number
-}
+  maxAttempts: Schema.Finite
+})
 
 /** Sending the same input again does not help. */
 export const final = (recovery: RecoveryKind): Outlook => ({
@@ -77,14 +79,7 @@ export interface Lent extends Schema.Schema.Type<typeof Lent> {}
 
 export const Lent = Schema.Struct({
   code: Schema.optionalKey(Schema.String),
-  outlook: Schema.optionalKey(
-    Schema.Struct({
-      isRetryable: Schema.Boolean,
-      recovery: Schema.Literals(recoveryKinds),
-      suggestedDelay: Schema.Duration,
-      maxAttempts: Schema.Finite
-    })
-  )
+  outlook: Schema.optionalKey(Outlook)
 })
 
 /** What was lent comes first, then the status; a failure of a model advises for itself; else the category decides. */
@@ -161,10 +156,9 @@ interface Timed {
   readonly timeout: Duration.Duration
 }
 
-interface TimedTool extends Timed {
-  readonly sideEffects: string
-  readonly tookEffect?: false
-}
+/** Whether a tool that took too long may run again. */
+const isHarmless = ({ sideEffects, tookEffect }: { readonly sideEffects: string; readonly tookEffect?: false }) =>
+  sideEffects === "none" || sideEffects === "idempotent" || tookEffect === false
 
 export const facts = {
   ModelNotFoundError: fixed("KINTSUGI-MODEL-NOT-FOUND", 502, final("fallback")),
@@ -202,10 +196,8 @@ export const facts = {
   ToolTimeoutError: varying(
     "KINTSUGI-TOOL-TIMEOUT",
     504,
-    (error: TimedTool) =>
-      error.sideEffects === "none" || error.sideEffects === "idempotent" || error.tookEffect === false
-        ? resend(halfOf(error.timeout), 4)
-        : final("escalate"),
+    (error: Timed & Parameters<typeof isHarmless>[0]) =>
+      isHarmless(error) ? resend(halfOf(error.timeout), 4) : final("escalate"),
     resend("5 seconds", 4)
   ),
   ToolDeniedError: fixed("KINTSUGI-TOOL-DENIED", 403, final("none")),

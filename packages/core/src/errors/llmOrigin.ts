@@ -1,20 +1,27 @@
 /** Where a failure of a model comes from, what a model may lack, and how messages tell that. */
-import type * as Duration from "effect/Duration"
 import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
-import type { Usage } from "../data/Usage.ts"
+import * as Usage from "../data/Usage.ts"
 import type { Tag } from "./RecoveryAdvice.ts"
 import { sentence } from "./sentence.ts"
 
+export const ofResponse = {
+  provider: Schema.optionalKey(Schema.String),
+  /** The provider's own id of the request, to quote to its support. */
+  requestId: Schema.optionalKey(Schema.String),
+  status: Schema.optionalKey(Schema.Finite),
+  /** How long the server asked to wait. A floor: never shortened. */
+  retryAfter: Schema.optionalKey(Schema.Duration),
+  /** What the server said of sending the same request again, where it did: `false` forbids it. */
+  shouldRetry: Schema.optionalKey(Schema.Boolean),
+  /** The provider's own words, capped and masked. */
+  detail: Schema.optionalKey(Schema.String),
+  /** What the attempt had used up by then, where the provider said so. */
+  usage: Schema.optionalKey(Usage.Usage)
+}
+
 /** What is known of the response that carried the failure; each field is absent when nothing was said. */
-export interface Origin {
-  readonly provider?: string
-  readonly requestId?: string
-  readonly status?: number
-  readonly retryAfter?: Duration.Duration
-  readonly shouldRetry?: boolean
-  readonly detail?: string
-  readonly usage?: Usage
+export interface Origin extends Schema.Struct.Type<typeof ofResponse> {
   readonly cause?: unknown
 }
 
@@ -53,15 +60,11 @@ export const Capability = Schema.Literals([
 ])
 export type Capability = typeof Capability.Type
 
-/** In words, behind "does not support". */
-export const spoken: Readonly<Record<Capability, string>> = {
-  streaming: "streaming",
+/** In words, behind "does not support"; the others are words. */
+export const spoken: Readonly<Partial<Record<Capability, string>>> = {
   vision: "images",
-  files: "files",
   structuredOutput: "structured output",
   tools: "tool calls",
   toolChoice: "this choice of tools",
-  thinking: "thinking",
-  chat: "chat",
   other: "what the request asks for"
 }
