@@ -57,25 +57,17 @@ export const digestOfRequest = (
 export const canonical = (value: Schema.Json): string => {
   let text = ""
   /** What is still to be written, the next one last: texts as they are, and values. */
-  const open: Array<string | { readonly value: Schema.Json }> = [{ value }]
+  const open: Array<string | { readonly value: unknown }> = [{ value }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (Predicate.isString(next)) text += next
-    else if (Array.isArray(next.value)) {
-      const items: ReadonlyArray<Schema.Json> = next.value
-      text += "["
-      open.push("]")
-      for (let at = items.length - 1; at >= 0; at--) {
-        // below the length: an item
-        open.push({ value: items[at] as Schema.Json })
-        if (at > 0) open.push(",")
-      }
-    } else if (Predicate.isObject(next.value)) {
-      // an object of JSON holds JSON; the last one first
-      const fields = Object.entries(next.value as Schema.JsonObject).toSorted(([a], [b]) => (a < b ? 1 : -1))
-      text += "{"
-      open.push("}")
-      for (const [at, [key, field]] of fields.entries()) {
-        open.push({ value: field }, `${at < fields.length - 1 ? "," : ""}${JSON.stringify(key)}:`)
+    else if (Predicate.isObjectOrArray(next.value)) {
+      const isList = Array.isArray(next.value)
+      const fields = Object.entries(next.value)
+      if (!isList) fields.sort(([a], [b]) => (a < b ? -1 : 1))
+      text += isList ? "[" : "{"
+      open.push(isList ? "]" : "}")
+      for (const [at, [key, field]] of [...fields.entries()].toReversed()) {
+        open.push({ value: field }, `${at > 0 ? "," : ""}${isList ? "" : `${JSON.stringify(key)}:`}`)
       }
     } else text += JSON.stringify(next.value)
   }
