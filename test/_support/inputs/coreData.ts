@@ -154,14 +154,11 @@ export const coreData: Table = {
   "core/src/data/Usage.ts": each(fixed, "make", "add", "total", "isSound", "isAmount", "sum"),
   "core/src/data/credentialPlaces.ts": each(reached, "placesIn"),
   "core/src/data/keyFormats.ts": {
-    ...each(reached, "keysIn"),
-    ...each(none("takes a format of the developer"), "add")
+    ...each(reached, "isIn", "isLetterOrDigit", "isStart", "keysIn", "merged", "Runs"),
+    ...each(none("takes a format of the developer"), "add"),
+    ...each(none("takes one of our own lists of characters"), "alphabetOf")
   },
   "core/src/data/messageRepair.ts": { repair: grows({ ...any, ...histories }, repair) },
-  "core/src/data/textRuns.ts": {
-    ...each(none("takes one of our own lists of characters"), "alphabetOf"),
-    ...each(reached, "isIn", "isLetterOrDigit", "isStart", "Runs", "merged")
-  },
   "core/src/event/Snapshot.ts": {
     fromJson: grows({ ...documentsOfRuns, ...any }, (document) => Effect.runSyncExit(Snapshot.fromJson(document))),
     ...each(none("writes what fromJson has read, or a run of this process"), "toJson", "sign", "requestsOf"),

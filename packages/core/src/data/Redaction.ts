@@ -6,8 +6,7 @@
  */
 import * as Redacted from "effect/Redacted"
 import { placesIn } from "./credentialPlaces.ts"
-import { add, type KeyFormat, keysIn } from "./keyFormats.ts"
-import { merged, type Range, Runs } from "./textRuns.ts"
+import { add, type KeyFormat, keysIn, merged, type Range, Runs } from "./keyFormats.ts"
 
 export {
   /**

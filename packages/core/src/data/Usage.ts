@@ -1,6 +1,6 @@
 /** Tokens that a model call consumed: a commutative monoid under `add`, with `empty` as its identity. */
+import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { property } from "./Foreign.ts"
 
 /**
  * Token counts of one reply, or of many added up. `inputTokens` holds the whole prompt, cached part included;
@@ -34,7 +34,10 @@ export const make = (reported: Partial<Usage>): Usage => ({ ...empty, ...reporte
  * other, see `Ledger.Entry`.
  */
 export const isSound = (usage: unknown): usage is Usage =>
-  Object.keys(empty).every((kind) => isAmount(property(usage, kind)))
+  Result.getOrElse(
+    Result.try(() => Object.keys(empty).every((kind) => isAmount(Reflect.get(Object(usage), kind)))),
+    () => false
+  )
 
 /**
  * Whether a value is a number of something that was spent: finite and at least 0.

@@ -1,5 +1,5 @@
 /** Places of foreign texts in which a credential stands: headers, user info of URLs, parameters, fields of JSON. */
-import { alphabetOf, alphabets, isIn, isLetterOrDigit, isStart, type Range, type Runs } from "./textRuns.ts"
+import { alphabetOf, alphabets, isIn, isLetterOrDigit, isStart, type Range, type Runs } from "./keyFormats.ts"
 
 const printable = Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index)).join("")
 
