@@ -10,7 +10,7 @@ import * as Problem from "../../../packages/core/src/errors/Problem.ts"
 import * as RecoveryAdvice from "../../../packages/core/src/errors/RecoveryAdvice.ts"
 import * as RunError from "../../../packages/core/src/errors/RunError.ts"
 import * as ToolError from "../../../packages/core/src/errors/ToolError.ts"
-import * as Execution from "../../../packages/core/src/errors/execution.ts"
+import * as Facts from "../../../packages/core/src/errors/facts.ts"
 import { sentence } from "../../../packages/core/src/errors/sentence.ts"
 import * as Render from "../../../packages/core/src/recovery/Render.ts"
 import { misfits, texts, values } from "./data.ts"
@@ -111,14 +111,13 @@ export const coreErrors: Table = {
     ToolExecutionError: made((text) => ToolError.ToolExecutionError.raised("fixer", text)),
     isToolError: grows(values, ToolError.isToolError)
   },
-  "core/src/errors/execution.ts": {
-    categoryOf: grows(texts, (text) => Execution.categoryOf({ category: text, _tag: text }, Schema.is(Schema.String))),
-    ...each(fixed, "categoryOfStatus"),
-    lentBy: grows(texts, (text) => Execution.lentBy({ code: text })),
-    ...each(reached, "sayingOf")
-  },
   "core/src/errors/llmOrigin.ts": each(reached, "told"),
-  "core/src/errors/facts.ts": each(fixed, "final", "outlookOf"),
+  "core/src/errors/facts.ts": {
+    ...each(fixed, "categoryOfStatus", "final", "outlookOf"),
+    ...each(reached, "sayingOf"),
+    categoryOf: grows(texts, (text) => Facts.categoryOf({ category: text, _tag: text }, Schema.is(Schema.String))),
+    lentBy: grows(texts, (text) => Facts.lentBy({ code: text }))
+  },
   "core/src/errors/sentence.ts": {
     sentence: grows(texts, (text) => sentence("ServerError", { what: text, where: [text], words: text }))
   },

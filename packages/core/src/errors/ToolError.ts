@@ -4,10 +4,9 @@ import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Issue from "../data/Issue.ts"
-import { categories, Lent, ofCategory } from "./facts.ts"
+import { categories, categoryOf, categoryOfStatus, Lent, lentBy, ofCategory, sayingOf } from "./facts.ts"
 import { stackless } from "./stackless.ts"
 import { sentence } from "./sentence.ts"
-import * as Execution from "./execution.ts"
 import { InputTooLargeError } from "./DoorError.ts"
 import { isLlmError, LlmError } from "./LlmError.ts"
 import * as Message from "../data/Message.ts"
@@ -109,9 +108,9 @@ export class ExecutionError extends advised<ExecutionError>()("ExecutionError", 
    */
   static wrap({ category: given, kind, tool, ...call }: Wrapping & Required<CallOf>, cause: unknown): ExecutionError {
     if (cause instanceof ExecutionError) return cause.callId === "" ? cause.inCall(call) : cause
-    const lent = Execution.lentBy(cause)
-    const category = given ?? Execution.categoryOf(cause, isLlmError)
-    const message = Execution.sayingOf(cause, category)
+    const lent = lentBy(cause)
+    const category = given ?? categoryOf(cause, isLlmError)
+    const message = sayingOf(cause, category)
     const lends = lent === undefined ? {} : { lent }
     return new ExecutionError({ tool, kind, category, message, ...call, ...lends, cause })
   }
@@ -131,7 +130,7 @@ export class ExecutionError extends advised<ExecutionError>()("ExecutionError", 
     call?: CallOf
   ): ExecutionError {
     const said = message === "" ? `status ${status}` : `${message} (status ${status})`
-    return ExecutionError.of(tool, kind, Execution.categoryOfStatus(status), said, cause, call, status)
+    return ExecutionError.of(tool, kind, categoryOfStatus(status), said, cause, call, status)
   }
   static fromLlmError(tool: string, kind: Kind, cause: LlmError, call?: CallOf): ExecutionError {
     return ExecutionError.of(tool, kind, "llm", "", cause, call)
@@ -158,7 +157,7 @@ export class ExecutionError extends advised<ExecutionError>()("ExecutionError", 
       args,
       kind,
       category,
-      message: message === "" ? Execution.sayingOf(cause, category) : Redaction.foreign(message),
+      message: message === "" ? sayingOf(cause, category) : Redaction.foreign(message),
       ...(status === undefined || !Number.isFinite(status) ? {} : { status }),
       ...(cause === undefined ? {} : { cause })
     })

@@ -1,11 +1,13 @@
 /**
  * The facts: whatever is fixed for a kind of error stands here and nowhere else. What may be done after it can depend on its own
- * data.
+ * data, and an `ExecutionError` draws some of that from the failure beneath it.
  */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { property } from "../data/Foreign.ts"
+import * as ErrorCause from "../data/ErrorCause.ts"
+import { property, quietly } from "../data/Foreign.ts"
+import * as Redaction from "../data/Redaction.ts"
 
 const recoveryKinds = ["resend", "repair", "shrink", "fallback", "escalate", "none"] as const
 
@@ -61,7 +63,7 @@ export const categories = [
   "unknown"
 ] as const
 
-export type Category = (typeof categories)[number]
+type Category = (typeof categories)[number]
 
 /** After a failure that says no more than that it will pass. */
 const again = resend("1 second", 4)
@@ -75,7 +77,7 @@ export interface Categorised {
 }
 
 /** What a failure of a tool lends to the error that is put around it, as it is written down. */
-export interface Lent extends Schema.Schema.Type<typeof Lent> {}
+interface Lent extends Schema.Schema.Type<typeof Lent> {}
 
 export const Lent = Schema.Struct({
   code: Schema.optionalKey(Schema.String),
@@ -126,6 +128,37 @@ export const outlookOf = (value: unknown): Outlook | undefined => {
 }
 
 const isRecoveryKind = (value: unknown): value is RecoveryKind => recoveryKinds.some((kind) => kind === value)
+
+const isCategory = (value: unknown): value is Category => Predicate.isString(value) && Object.hasOwn(ofCategory, value)
+
+/** Its own category where it has one; a model's failure and a broken contract are known by their class. */
+export const categoryOf = (cause: unknown, isLlmError: (cause: unknown) => boolean): Category => {
+  const category = property(cause, "category")
+  if (isCategory(category)) return category
+  if (quietly(() => isLlmError(cause), false)) return "llm"
+  return ErrorCause.tagOf(cause) === "SchemaError" ? "validation" : "unknown"
+}
+
+export const categoryOfStatus = (status: number): Category => {
+  if (status >= 400 && status < 500) return "client"
+  return status >= 500 && status < 600 ? "server" : "unknown"
+}
+
+/** The code and the advice that a failure carries itself; `undefined` for one that carries neither. */
+export const lentBy = (cause: unknown): Lent | undefined => {
+  const own = property(cause, "code")
+  const code = Predicate.isString(own) ? Redaction.foreign(own, 100) : ""
+  const outlook = outlookOf(cause)
+  if (code === "" && outlook === undefined) return undefined
+  return { ...(code === "" ? {} : { code }), ...(outlook === undefined ? {} : { outlook }) }
+}
+
+/** What the cause says for itself; without a cause, the category. */
+export const sayingOf = (cause: unknown, category: Category): string => {
+  if (cause === undefined) return ofCategory[category].label
+  const { message, name } = ErrorCause.summarise(cause)
+  return message === "" ? name : message
+}
 
 export interface Facts<in Error, out Code extends string = string> {
   readonly code: Code
