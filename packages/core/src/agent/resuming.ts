@@ -1,7 +1,7 @@
 /** What stands before a run that goes on from a snapshot: whose it is, whether it is unaltered, and that it goes on once. */
 import * as Effect from "effect/Effect"
 import { canonical, digestOf } from "../data/Digest.ts"
-import * as Identifier from "../data/Identifier.ts"
+import * as RunContext from "../event/RunContext.ts"
 import { genuine } from "../event/Genuine.ts"
 import { refused } from "../event/Refused.ts"
 import * as Snapshot from "../event/Snapshot.ts"
@@ -28,6 +28,6 @@ export const admit: Admit = (agent, { again, audience, decisions = [], from }) =
     // older snapshots have no id
     const snapshot = from.id ?? (yield* digestOf(Snapshot.toJson(from)))
     // drawn where the run is: a replay of a durable run draws the same
-    const isMine = yield* claim({ snapshot, claimant: yield* Identifier.make })
+    const isMine = yield* claim({ snapshot, claimant: yield* RunContext.makeId })
     if (!isMine && again !== true) return yield* refused("already-resumed", what)
   })

@@ -8,6 +8,7 @@ import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
 import * as Tracer from "effect/Tracer"
 import type { Ledger } from "../budget/Ledger.ts"
 import { end, Exceeded, type Meter } from "../budget/Meter.ts"
@@ -250,3 +251,28 @@ export class Done {
     return last
   }
 }
+
+/**
+ * About a hundred bits from `Random`: idempotency keys are made of it, and must differ over all runs that ever were.
+ *
+ * @internal
+ */
+export const drawId = (fiber: Fiber.Fiber<unknown, unknown>): string => {
+  const random = fiber.getRef(Random.Random)
+  return base36(random.nextIntUnsafe()) + base36(random.nextIntUnsafe())
+}
+
+/**
+ * An identifier that no other run draws.
+ *
+ * @internal
+ */
+export const makeId: Effect.Effect<string> = Effect.withFiber((fiber) => Effect.succeed(drawId(fiber)))
+
+/** In two halves, because only small integers are quick to write down. */
+const base36 = (draw: number): string => {
+  const bits = Math.abs(draw)
+  return Math.floor(bits / half).toString(36) + (bits % half).toString(36)
+}
+
+const half = 2 ** 27

@@ -11,7 +11,6 @@ import * as RunContext from "../event/RunContext.ts"
 import type { Nesting } from "../tool/ToolDefinition.ts"
 import { Meter, type OnExceeded } from "../budget/Meter.ts"
 import { Suspension } from "./Start.ts"
-import * as Identifier from "../data/Identifier.ts"
 import { Done } from "../event/RunContext.ts"
 import * as Listening from "../event/Listening.ts"
 import * as Emitting from "../event/Listening.ts"
@@ -75,7 +74,7 @@ export const within = <A, E, R>(
     const observers = Emitting.around(fiber, parent, frame.sink)
     const begin = (restore: Restore) => {
       const { agent, input, listeners, mode, resumed, state } = frame
-      const runId = resumed?.runId ?? `run-${Identifier.draw(fiber)}`
+      const runId = resumed?.runId ?? `run-${RunContext.drawId(fiber)}`
       const losses = parent?.losses ?? { events: 0 }
       return Listening.heard({ agent, listeners, runId, losses }, restore, (listening) => {
         const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()

@@ -1,10 +1,16 @@
 /** How a run ends at its limits: at the end of its time, and when a limit of its own, or of a run above, was reached. */
+import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import { end, type Exceeded, type Meter } from "../budget/Meter.ts"
+import * as ErrorCause from "../data/ErrorCause.ts"
 import type * as Message from "../data/Message.ts"
 import { BudgetExceededError } from "../errors/RunError.ts"
-import type * as RunContext from "../event/RunContext.ts"
+import * as RunContext from "../event/RunContext.ts"
+import type { Effected } from "../event/RunContext.ts"
+import * as Interception from "../model/Interception.ts"
+import { untouchable } from "../recovery/Layer.ts"
 import { extended } from "./budget.ts"
 import { Suspension } from "./Start.ts"
 
@@ -80,3 +86,39 @@ export const ending =
       onFailure: (cause): Effect.Effect<B, E | E2, R2> => ended() ?? Effect.failCause(cause)
     })
   }
+
+/**
+ * When a run fails, undoes what was done in this run and below it, the last thing first, each at most once; then the run fails as it
+ * would have. A compensation that fails or dies is emitted and logged; the others are done all the same, and the run keeps its failure.
+ */
+export const undoing =
+  (run: RunContext.RunContext) =>
+  <A, E, R>(working: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.catchCause(working, (cause) => {
+      const first = untouchable(cause) === undefined ? run.done.take() : undefined
+      return first === undefined ? Effect.failCause(cause) : Effect.andThen(undo(run, first), Effect.failCause(cause))
+    })
+
+const undo = Effect.fnUntraced(function* (run: RunContext.RunContext, first: Effected): Effect.fn.Return<void> {
+  for (let one: Effected | undefined = first; one !== undefined; one = run.done.take()) {
+    const { callId, key, tool, undo: compensation } = one
+    const exit: Exit.Exit<void, unknown> = yield* Effect.exit(
+      Interception.step<void, unknown, never>(
+        () => ({ kind: "compensation", tool, callId, idempotencyKey: key }),
+        () => compensation
+      )
+    )
+    if (Exit.isSuccess(exit)) {
+      yield* RunContext.emit(run, () => ({ type: "tool-compensated", callId, tool, key }))
+      continue
+    }
+    // no typed failure is left in a cause that is passed on
+    if (Cause.hasInterrupts(exit.cause)) return yield* Effect.failCause(exit.cause as Cause.Cause<never>)
+    const error = Cause.squash(exit.cause)
+    yield* Effect.logWarning(
+      `What tool '${tool}' has done could not be undone, key '${key}'`,
+      ErrorCause.logged(exit.cause)
+    )
+    yield* RunContext.emit(run, () => ({ type: "tool-compensated", callId, tool, key, error }))
+  }
+})

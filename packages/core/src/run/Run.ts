@@ -6,9 +6,9 @@ import type { Plan } from "./plan.ts"
 import { answer } from "./turn.ts"
 import type { Loop } from "./running.ts"
 import { safePoint } from "./turn.ts"
-import { resume, settle } from "./settle.ts"
+import { settle } from "./settle.ts"
 import type { Start } from "./Start.ts"
-import { within } from "./beginning.ts"
+import { resume, within } from "./beginning.ts"
 
 export type { OnPartial, Plain, Plan, ReadInput, Siblings, Skilled, Work } from "./plan.ts"
 

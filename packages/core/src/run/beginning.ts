@@ -11,17 +11,17 @@ import type { Snapshot } from "../event/Snapshot.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Model from "../model/Model.ts"
 import * as RunBudget from "./budget.ts"
-import { capture, ending, restore, resumedOf } from "./checkpoint.ts"
+import { capture, endAt, restore, resumedOf } from "./checkpoint.ts"
 import * as Frame from "./Frame.ts"
 import * as Limits from "./Limits.ts"
 import type { Choice, Loop as Looped, Plain, Plan, ReadInput, Said, Skilled } from "./plan.ts"
 import * as Router from "./Router.ts"
 import type { Choice as Chosen, Place } from "./routerPlace.ts"
-import type { Beginning, End, Loop, Running } from "./running.ts"
+import type { Beginning, End, Loop, Looping, Running } from "./running.ts"
 import type { Start } from "./Start.ts"
+import { settleAdmitted } from "./settle.ts"
 import { RunState } from "./state.ts"
 import { read, turn } from "./turn.ts"
-import { undoing } from "./Undoing.ts"
 
 interface Resumed {
   readonly agent: string
@@ -71,11 +71,7 @@ const limitsOf = (start: Start): Budget.Limits | undefined =>
   start.kind === "resumption" ? start.resumption.budget : undefined
 
 /** The answer of a conversation that ends with one, and to which nothing was added. */
-export const answeredBy = (
-  start: Start,
-  from: Snapshot | undefined,
-  messages: Message.Transcript
-): string | undefined => {
+const answeredBy = (start: Start, from: Snapshot | undefined, messages: Message.Transcript): string | undefined => {
   const last = messages.at(-1)
   // whatever was said before, calls are open
   if (start.kind === "input" || from?.open !== undefined || last?.role !== "assistant" || last.paused === true)
@@ -105,7 +101,7 @@ export const within = (
         plan: limits === undefined ? plan : { ...plan, budget },
         start,
         beginning,
-        resumed: resumedOf(start, from),
+        resumed: from?.open === undefined ? undefined : resumedOf(start, from.open),
         state,
         run,
         mode
@@ -113,7 +109,11 @@ export const within = (
       if (from !== undefined) restore(run, from, limits ?? {})
       mode.started?.({ state, run })
       mode.nesting?.started(capture(running))
-      return work(running, loop).pipe(Limits.inTime(run), ending(running), undoing(run))
+      return work(running, loop).pipe(
+        Limits.inTime(run),
+        Limits.ending(run, state, (exceeded, isOwn) => endAt(exceeded, isOwn, running)),
+        Limits.undoing(run)
+      )
     })
   })
 
@@ -222,4 +222,18 @@ const take = ({ beginning, run, state }: Running, { works }: Choice, chosen: Cho
     return skilled
   }
   return RunContext.record(run, begin, () => ({ type: "skill-chosen", ...chosen, prompt }))
+}
+
+/** The first step of a run that goes on: the answer with which its conversation ends, if it fits, or the calls that were open. */
+export const resume = (running: Looping): Effect.Effect<End, unknown> => {
+  const { beginning, run, start, state } = running
+  const open = beginning.from?.open
+  if (open !== undefined) {
+    const wanted = Math.min(Message.callsOf(open.reply).length, open.inARow)
+    return settleAdmitted(running, open.reply, open, open.admitted < wanted ? RunBudget.callsExceeded(run) : undefined)
+  }
+  const said = answeredBy(start, beginning.from, state.messages)
+  if (said === undefined) return Effect.undefined
+  state.partial = said
+  return read(running)
 }

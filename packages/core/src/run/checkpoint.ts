@@ -1,25 +1,25 @@
 /** A run that waits: when it is suspended, what is kept of it, and how it goes on. */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { Meter } from "../budget/Meter.ts"
-import * as Identifier from "../data/Identifier.ts"
+import type { Exceeded, Meter } from "../budget/Meter.ts"
+import * as RunContext from "../event/RunContext.ts"
 import type { BudgetExceededError } from "../errors/RunError.ts"
-import type { RunContext } from "../event/RunContext.ts"
-import type { Snapshot } from "../event/Snapshot.ts"
+import type { Open, Snapshot } from "../event/Snapshot.ts"
 import type { Resumed } from "../tool/ToolDefinition.ts"
 import type { Slot } from "../tool/CallSite.ts"
 import type { Place } from "../tool/CallSite.ts"
-import * as Limits from "./Limits.ts"
+import { errorOf } from "./Limits.ts"
 import type { Running } from "./running.ts"
 import { type Start, Suspension } from "./Start.ts"
 
-/** When a limit was reached, the run is suspended, if that was decided about the limit; otherwise it fails. */
-export const ending = (running: Running) => {
-  const { run, state } = running
-  return Limits.ending(run, state, (exceeded, isOwn): Effect.Effect<Suspension, BudgetExceededError> | undefined => {
-    if (isCheckpoint(running)) return suspend(running)
-    return isOwn ? Effect.fail(Limits.errorOf(exceeded, run, state)) : undefined
-  })
+/** When a limit was reached, the run is suspended, if that was decided about the limit; otherwise it fails, if the limit is its own. */
+export const endAt = (
+  exceeded: Exceeded,
+  isOwn: boolean,
+  running: Running
+): Effect.Effect<Suspension, BudgetExceededError> | undefined => {
+  if (isCheckpoint(running)) return suspend(running)
+  return isOwn ? Effect.fail(errorOf(exceeded, running.run, running.state)) : undefined
 }
 
 /** Whether the limit that was reached, of this run or of one above that is suspended with it, asks for a checkpoint. */
@@ -39,7 +39,7 @@ export const suspend = ({ mode, run, state }: Running): Effect.Effect<Suspension
   Effect.withFiber((fiber) => {
     const snapshot = state.snapshot(run, fiber.getRef(Clock.Clock).currentTimeMillisUnsafe())
     const isOutermost = mode.nesting === undefined
-    return Effect.succeed(new Suspension(isOutermost ? { ...snapshot, id: Identifier.draw(fiber) } : snapshot))
+    return Effect.succeed(new Suspension(isOutermost ? { ...snapshot, id: RunContext.drawId(fiber) } : snapshot))
   })
 
 /** How this run would be suspended as it stands, for a run above that is. */
@@ -49,7 +49,7 @@ export const capture =
     canGoOn(running) ? running.state.snapshot(running.run, now) : undefined
 
 /** The counts and limits with which a run goes on; `given` are the limits that were given anew. */
-export const restore = ({ ledger, meter }: RunContext, from: Snapshot, given: object): void => {
+export const restore = ({ ledger, meter }: RunContext.RunContext, from: Snapshot, given: object): void => {
   ledger.restore(from.ledger)
   meter.restore(from.runId, from.spent)
   meter.warnedBefore(from.warned ?? [])
@@ -66,10 +66,8 @@ const paid = (meter: Meter, { open }: Snapshot): void => {
 }
 
 /** What is known of the calls that were open when the run was suspended. */
-export const resumedOf = (start: Start, from: Snapshot | undefined): Resumed | undefined =>
-  start.kind === "input" || from?.open === undefined
-    ? undefined
-    : start.recall(from.open, start.resumption.decisions ?? [])
+export const resumedOf = (start: Start, open: Open): Resumed | undefined =>
+  start.kind === "input" ? undefined : start.recall(open, start.resumption.decisions ?? [])
 
 /** Where the sub-agent of a call is suspended with the run, or goes on with it. */
 export const placeOf = (running: Running, slot: Slot, key: string): Place | undefined => {

@@ -167,7 +167,7 @@ interface ModelCall {
 }
 
 /** No attempt is at work. */
-export interface Idle {
+interface Idle {
   readonly type: "Idle"
   /** How many attempts there were so far, of all models that the model is made of. */
   readonly attempts: number

@@ -8,13 +8,12 @@ import * as Interception from "../model/Interception.ts"
 import { trailOf } from "../recovery/Decisions.ts"
 import type { CallSite, Slot } from "../tool/CallSite.ts"
 import * as Toolset from "../tool/Toolset.ts"
-import * as Beginning from "./beginning.ts"
 import * as RunBudget from "./budget.ts"
 import { isCheckpoint, placeOf, suspend } from "./checkpoint.ts"
 import type { Replied } from "./modelCall.ts"
 import type { End, Looping } from "./running.ts"
 import type { Admission } from "./state.ts"
-import { close, read } from "./turn.ts"
+import { close } from "./turn.ts"
 
 /** Settles the calls of a reply. The run ends with a failure that no table handles, and with the value of a built-in tool. */
 export const settle = (running: Looping, { calls, reply }: Replied): Effect.Effect<End, unknown> =>
@@ -22,20 +21,6 @@ export const settle = (running: Looping, { calls, reply }: Replied): Effect.Effe
     const { run } = running
     return settleAdmitted(running, reply, admission, admission.isOver ? RunBudget.callsExceeded(run) : undefined)
   })
-
-/** The first step of a run that goes on: the answer with which its conversation ends, if it fits, or the calls that were open. */
-export const resume = (running: Looping): Effect.Effect<End, unknown> => {
-  const { beginning, run, start, state } = running
-  const open = beginning.from?.open
-  if (open !== undefined) {
-    const wanted = Math.min(Message.callsOf(open.reply).length, open.inARow)
-    return settleAdmitted(running, open.reply, open, open.admitted < wanted ? RunBudget.callsExceeded(run) : undefined)
-  }
-  const said = Beginning.answeredBy(start, beginning.from, state.messages)
-  if (said === undefined) return Effect.undefined
-  state.partial = said
-  return read(running)
-}
 
 const admit = (
   { run, state }: Looping,
@@ -50,7 +35,8 @@ const admit = (
   })
 }
 
-const settleAdmitted = (
+/** Settles the calls that may run; `tooMany` is the limit that forbids the others. */
+export const settleAdmitted = (
   running: Looping,
   reply: Message.Reply,
   admission: Admission,

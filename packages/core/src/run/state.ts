@@ -28,7 +28,8 @@ interface Start {
 export class RunState implements State {
   readonly #agent: string
   readonly #maxInARow: number
-  readonly history: FailureHistory.FailureHistory
+  readonly #repeatedFailures: Budget.Budget["repeatedFailures"]
+  #history: FailureHistory.FailureHistory | undefined
   /** What the run was asked, as it stands among its messages. */
   readonly asked: Message.User
   /** Grows in place: requests lend it to the model. */
@@ -58,10 +59,20 @@ export class RunState implements State {
   constructor(agent: string, budget: Budget.Budget, { from, said }: Start, messages: Array<Message.Message>) {
     this.#agent = agent
     this.#maxInARow = budget.maxConsecutiveSameTool
-    this.history = new FailureHistory.FailureHistory(budget.repeatedFailures)
+    this.#repeatedFailures = budget.repeatedFailures
     this.messages = messages
     this.asked = said.message
     if (from !== undefined) this.#restore(from)
+  }
+
+  /** What the run remembers of its failing calls. */
+  get history(): FailureHistory.FailureHistory {
+    return (this.#history ??= new FailureHistory.FailureHistory(this.#repeatedFailures))
+  }
+
+  /** Whether no tool is withheld, and tools are not off: requests are made as usual. */
+  get isCalm(): boolean {
+    return this.#history?.isCalm ?? true
   }
 
   /** Goes on where a run was suspended. */

@@ -39,10 +39,9 @@ export const turn = ({ run, state }: Pick<Looping, "run" | "state">): Effect.Eff
   })
 
 const requestOf = ({ plan: { output }, state, toolset }: Looping): Model.Request => {
-  const { history } = state
   const plain: Model.Request = { messages: state.visible, tools: toolset.specs, toolChoice: "auto" }
   const usual = output === undefined ? plain : asking(plain, output)
-  return history.isCalm ? usual : restricted(usual, history)
+  return state.isCalm ? usual : restricted(usual, state.history)
 }
 
 const restricted = (usual: Model.Request, { isToolsOff, withheld }: FailureHistory.FailureHistory): Model.Request =>

@@ -3,7 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Schema from "effect/Schema"
-import * as Identifier from "../data/Identifier.ts"
+import * as RunContext from "../event/RunContext.ts"
 import * as Approving from "./approving.ts"
 import * as Call from "./call.ts"
 import * as Complete from "./complete.ts"
@@ -256,7 +256,7 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
   const { definition } = self
   let attempt = 0
   let callId: string | undefined
-  const run = Effect.flatMap(Identifier.make, (draw) => {
+  const run = Effect.flatMap(RunContext.makeId, (draw) => {
     const id = (callId ??= `${self.name}-${draw}`)
     const toolCall: Message.ToolCall = { type: "tool-call", id, name: self.name, arguments: rawArguments }
     return Effect.flatMap(Effect.fromResult(Call.decode(definition, toolCall)), (decoded) =>

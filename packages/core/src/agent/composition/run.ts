@@ -10,7 +10,6 @@ import { Shown } from "./shown.ts"
 import type { Output } from "../../run/Output.ts"
 import * as Limits from "../../run/Limits.ts"
 import * as Frame from "../../run/Frame.ts"
-import * as Undoing from "../../run/Undoing.ts"
 import { type Cost, type Estimated, free } from "../../recovery/Cost.ts"
 
 /** Runs an agent; its events go to the sink, if there is one, and to the run around it. */
@@ -112,7 +111,7 @@ export const runner =
             ? Effect.as(place.discard(answer), answer.value)
             : Effect.succeed(answer.value)
         })
-        return withinLimits(working, run, budget, state).pipe(Undoing.undoing(run))
+        return withinLimits(working, run, budget, state).pipe(Limits.undoing(run))
       })
     })
 
