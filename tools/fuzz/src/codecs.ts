@@ -21,7 +21,7 @@ import type { Failure } from "../../../packages/providers/src/transport/Failure.
 import { type Api, at } from "../../../test/_support/wireFixtures.ts"
 
 /** Among the words that inputs are made of, so that servers repeat it. */
-export const secret = "sk-planted-0123456789abcdef"
+export const secret = "sk-planted-9f3Kc7Qw2mXv5TzR"
 
 const source: Source.Source = { provider: "p", model: "m", secrets: [Redacted.make(secret)] }
 
