@@ -47,3 +47,15 @@ export const only = <const Type extends AgentEvent.AgentEvent["type"]>(
   type: Type
 ): ReadonlyArray<AgentEvent.OfType<Type>> =>
   events.filter((event): event is AgentEvent.OfType<Type> => event.type === type)
+
+/** The checkpoints of the calls that wait. */
+export const waitingCalls = ({ open }: Snapshot.Snapshot): ReadonlyArray<Snapshot.CallCheckpoint> =>
+  (open?.calls ?? []).flatMap((call) => (call.type === "settled" ? [] : call))
+
+/** The sub-agents of these calls, suspended with them. */
+export const suspendedAgents = (from: Snapshot.Snapshot): ReadonlyArray<Snapshot.Snapshot> =>
+  waitingCalls(from).flatMap((call) => (call.type === "agent" ? call.snapshot : []))
+
+/** How a call of a suspended run is settled; `undefined` while it waits. */
+export const kindOf = (call: Snapshot.OpenReply["calls"][number]) =>
+  call.type === "settled" ? call.settlement.kind : undefined

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { AgentEvent, LlmError } from "@kintsugi/core"
+import { AgentEvent, LlmError, Snapshot } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Deferred, Effect, Stream } from "effect"
 import { modelOf, raw, serving } from "./_support/backendServer.ts"
@@ -47,7 +47,7 @@ it.effect("backend: a stream that ends with a question has put the run away by t
     const last = seen.at(-1)
     assert(last?.type === "run-suspended")
     const { requests } = yield* client.approvals.show({ params: { runId: last.runId } })
-    assert.deepStrictEqual(requests, last.snapshot.open?.requests)
+    assert.deepStrictEqual(requests, Snapshot.requestsOf(last.snapshot))
   })
 )
 

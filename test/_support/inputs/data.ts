@@ -63,7 +63,7 @@ const waiting = (size: number, callOf: (n: number) => string): Schema.JsonObject
   const ids = many(size, 100, callOf)
   const none = { tool: "", calls: 0 }
   return {
-    version: 3,
+    version: 4,
     id: "s1",
     runId: "r1",
     agent: "clerk",
@@ -79,14 +79,13 @@ const waiting = (size: number, callOf: (n: number) => string): Schema.JsonObject
     inARow: none,
     open: {
       reply: { content: ids.map((id) => call(id)), finish: "tool-calls", usage },
-      settlements: ids.map(() => null),
-      settled: ids.map(() => null),
       admitted: ids.length,
       inARow: ids.length,
       wasOff: false,
-      requests: ids.map((callId, index) => {
-        const about = { runId: "r1", agent: "clerk", tool: "look", callId, key: `r1/1/${index}` }
-        return { ...about, arguments: {}, reason: "asked", digest: `d${index}`, expiresAt: 1 }
+      calls: ids.map((callId, index) => {
+        const about = { runId: "r1", agent: "clerk", tool: "look", callId, key: `r1/1/${index}`, schema: "s" }
+        const request = { ...about, arguments: {}, reason: "asked", digest: `d${index}`, expiresAt: 1 }
+        return { type: "decision", request }
       })
     }
   }

@@ -3,7 +3,7 @@ import { Approval, KintsugiError } from "@kintsugi/core"
 import { through } from "../_support/json.ts"
 
 it("a request for approval is data that survives JSON, and no error [T30]", () => {
-  const what = { tool: "transfer", callId: "c1", reason: "more than 100", digest: "d" }
+  const what = { tool: "transfer", callId: "c1", reason: "more than 100", schema: "s", digest: "d" }
   const fields = { ...what, runId: "r", key: "r/1/0", agent: "clerk", arguments: { amount: 101 }, expiresAt: 1000 }
   const request = new Approval.Request(fields)
   assert.deepInclude(through(Approval.Request, request), fields)

@@ -66,11 +66,11 @@ const asking = new Approval.Request({
   key: "r/1/0",
   arguments: { n: 1 },
   reason: "why",
+  schema: "s",
   digest: "d",
   expiresAt: 9
 })
-const standing: Snapshot.Standing = {
-  key: "r/1/0",
+const progress: Snapshot.CallProgress = {
   position: {
     version: 1,
     attempts: 2,
@@ -95,7 +95,7 @@ const standing: Snapshot.Standing = {
   ]
 }
 const snapshot: Required<Snapshot.Snapshot> = {
-  version: 3,
+  version: 4,
   id: "s1",
   runId: "r",
   agent: "a",
@@ -106,13 +106,10 @@ const snapshot: Required<Snapshot.Snapshot> = {
   asked: 0,
   open: {
     reply,
-    settlements: [null],
-    settled: [null],
+    calls: [{ type: "decision", request: asking, progress }],
     admitted: 1,
     inARow: 1,
-    wasOff: false,
-    requests: [asking],
-    standings: [standing]
+    wasOff: false
   },
   limits: { maxTurns: 8, maxToolCalls: 32, maxTokens: Infinity, maxCost: Infinity, maxDuration: 300_000 },
   turn: 1,

@@ -55,11 +55,13 @@ it.effect("a later expiry, written into the snapshot, makes no decision count [P
     const model = yield* make(pay)
     const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
     const { decisions } = deciding(from)
-    const requests = Snapshot.requestsOf(from).map(
-      (request) => new Approval.Request({ ...request, expiresAt: request.expiresAt + 1e9 })
-    )
     assert(from.open !== undefined)
-    const changed = { ...from, open: { ...from.open, requests } }
+    const later = (request: Approval.Request) =>
+      new Approval.Request({ ...request, expiresAt: request.expiresAt + 1e9 })
+    const waiting = from.open.calls.map((call) =>
+      call.type === "decision" ? { ...call, request: later(call.request) } : call
+    )
+    const changed = { ...from, open: { ...from.open, calls: waiting } }
     yield* TestClock.adjust("2 hours")
     const again = yield* outcomeOf(Agent.resume(agent), { from: changed, decisions }, model)
     assert.strictEqual(again._tag, "Suspended")
@@ -110,15 +112,19 @@ it.effect("a document whose numbers, places or requests no run could have fails,
       [["ledger", 0, "cost"], -1],
       [["open", "admitted"], -3.5],
       [["open", "inARow"], -1],
-      [["open", "settlements"], []],
-      [["open", "settled"], [null]],
+      [["open", "calls"], []],
+      [["open", "calls", 1], { type: "decision" }],
+      [["open", "calls", 1], { type: "agent" }],
       [["open", "reply", "content"], []],
-      [["open", "settlements", 1], { kind: "result", text: "paid" }],
-      [["open", "requests", 0, "key"], "another/1/0"],
-      [["open", "requests", 0, "expiresAt"], 1e15],
-      [["open", "requests", 0, "arguments"], { cents: 6 }],
+      [["open", "calls", 1, "request", "key"], "another/1/0"],
+      [["open", "calls", 1, "request", "runId"], "another"],
+      [["open", "calls", 1, "request", "callId"], "c1"],
+      [["open", "calls", 1, "request", "tool"], "look"],
+      [["open", "calls", 1, "request", "schema"], undefined],
+      [["open", "calls", 1, "request", "expiresAt"], 1e15],
+      [["open", "calls", 1, "request", "arguments"], { cents: 6 }],
       [["open", "reply", "content", 1, "arguments"], { cents: 9999 }],
-      [["open", "requests", 0, "arguments"], deep]
+      [["open", "calls", 1, "request", "arguments"], deep]
     ] as const) {
       const exit = yield* Effect.exit(Snapshot.fromJson(changed(document, path, value)))
       assert(Exit.isFailure(exit), path.join("."))

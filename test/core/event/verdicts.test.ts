@@ -17,7 +17,7 @@ import { Effect, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { it } from "../../_support/run.ts"
 import { agentWith, asHard, batch, busy, eventLog, scripted } from "../../_support/dialogue.ts"
-import { deciding, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
+import { deciding, outcomeOf, snapshotOf, waitingCalls } from "../../_support/suspension.ts"
 
 const codec = Schema.fromJsonString(AgentEvent.AgentEvent)
 
@@ -108,15 +108,15 @@ it.run(
     Effect.gen(function* () {
       const { model, resumed, text } = yield* waiting
       const from = yield* Snapshot.fromJson(JSON.parse(text))
-      const [standing] = from.open?.standings ?? []
-      assert.deepStrictEqual(standing?.trail.map(decidedOf), [
+      const progress = waitingCalls(from)[0]?.progress
+      assert.deepStrictEqual(progress?.trail.map(decidedOf), [
         decided("retry"),
         decided("retry", true),
         decided("fix", false, 1)
       ])
       const seen = { _tag: "Busy", message: "busy" }
-      assert.deepInclude(standing?.position, { version: 1, attempts: 2, rounds: 1 })
-      assert.deepStrictEqual(standing?.position.slots, [
+      assert.deepInclude(progress?.position, { version: 1, attempts: 2, rounds: 1 })
+      assert.deepStrictEqual(progress?.position.slots, [
         { row: "tool.Busy", rungs: [], kind: "ladder", count: 1, steps: [] },
         { row: "tool.Busy", rungs: [0], kind: "retry", count: 0, steps: [0, 0].map((at) => ({ at, seen })) },
         { row: "tool.Busy", rungs: [1], kind: "fix", count: 1, steps: [] }
@@ -139,9 +139,13 @@ it.effect("a document with a position that no run could have, or of another vers
       [
         place,
         '"position":{"version":2,',
-        'Expected a position of version 1\n  at ["open"]["standings"][0]["position"]["version"]'
+        'Expected a position of version 1\n  at ["open"]["calls"][0]["progress"]["position"]["version"]'
       ],
-      [place, '"position":{', 'Expected a position of version 1\n  at ["open"]["standings"][0]["position"]["version"]'],
+      [
+        place,
+        '"position":{',
+        'Expected a position of version 1\n  at ["open"]["calls"][0]["progress"]["position"]["version"]'
+      ],
       ['"kind":"ladder","count":1', '"kind":"ladder","count":-1', '["slots"][0]["count"]'],
       ['"kind":"fix","count":1', '"kind":"fix","count":0.5', '["slots"][2]["count"]'],
       ['"rungs":[0]', '"rungs":[-1]', '["slots"][1]["rungs"][0]'],

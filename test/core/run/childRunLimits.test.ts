@@ -5,8 +5,8 @@ import { ScriptedModel } from "@kintsugi/core/testing"
 import { Cause, Effect, Exit, Fiber, Queue, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { it } from "../../_support/run.ts"
-import { busy, calm, done, read, scripted, settlements } from "../../_support/dialogue.ts"
-import { outcomeOf, snapshotOf } from "../../_support/suspension.ts"
+import { busy, calm, done, overADay, read, scripted, settlements } from "../../_support/dialogue.ts"
+import { kindOf, outcomeOf, snapshotOf, suspendedAgents, waitingCalls } from "../../_support/suspension.ts"
 import { asking, family, look, looks } from "./_support/family.ts"
 
 const { call, calls, make, text } = ScriptedModel
@@ -20,7 +20,10 @@ it.effect(
       const model = yield* make(calls(asking()), look, look, look, text("sub done"), done)
       const from = yield* snapshotOf(yield* outcomeOf(agent, "go", model))
       assert.strictEqual(looked.length, 2)
-      assert.deepStrictEqual(from.open?.settlements, [null])
+      assert.deepStrictEqual(
+        from.open?.calls.map(({ type }) => type),
+        ["agent"]
+      )
       const again = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), { from }, model))
       assert.deepInclude(again.spent, { turns: 3, toolCalls: 3 })
       const end = yield* outcomeOf(Agent.resume(agent), { from: again, budget: { maxTurns: 6 } }, model)
@@ -44,14 +47,34 @@ it.effect("so is the end of its time; what the sub-agent was at is settled as cu
     yield* Queue.take(began)
     yield* TestClock.adjust("10 seconds")
     const from = yield* snapshotOf(yield* Fiber.join(fiber))
-    const [nested] = from.open?.nested ?? []
-    assert.deepStrictEqual(settlements(nested?.snapshot.transcript ?? []), [
+    const [nested] = suspendedAgents(from)
+    assert.deepStrictEqual(settlements(nested?.transcript ?? []), [
       "interrupted: The call was interrupted before it ended."
     ])
     const end = yield* outcomeOf(Agent.resume(boss), { from, budget: { maxDuration: "1 minute" } }, model)
     assert.strictEqual(end._tag, "Completed")
     assert.strictEqual(slow.runs.length, 1)
     assert.deepStrictEqual(read(model), ["result: sub done"])
+  })
+)
+
+it.effect("a call whose sub-agent is at work at that end keeps the attempts that it has made [A909 P1104]", () =>
+  Effect.gen(function* () {
+    const slow = scripted("look", Effect.fail(busy()), Effect.never, Effect.fail(busy()))
+    const sub = Agent.make("sub", { skills: [Skill.make("s", { description: "S.", tools: [slow.tool] })] })
+    const tool = Agent.asTool(sub, { description: "S." }).pipe(Tool.onError({ Busy: Recovery.retry({ retries: 1 }) }))
+    const boss = Agent.make("boss", {
+      budget: { maxDuration: "1 minute" },
+      skills: [Skill.make("b", { description: "B.", tools: [tool] })]
+    }).pipe(Agent.onBudgetExceeded(() => Budget.checkpoint))
+    const model = yield* make(calls(asking()), look, look, look)
+    const from = yield* Effect.flatMap(yield* overADay(outcomeOf(boss, "go", model)), snapshotOf)
+    assert.deepInclude(waitingCalls(from)[0]?.progress, { runs: 1 })
+    assert.deepInclude(waitingCalls(from)[0]?.progress?.position, { attempts: 1 })
+    const resumed = outcomeOf(Agent.resume(boss), { from, budget: { maxDuration: "3 days" } }, model)
+    const error = yield* Effect.flip(Effect.flatten(overADay(resumed)))
+    assert.deepInclude(error, { _tag: "ToolExecutionError", tool: "sub" })
+    assert.strictEqual(slow.runs.length, 3)
   })
 )
 
@@ -207,10 +230,7 @@ it.effect("what is known of calls that were settled beside a sub-agent counts wh
     yield* Queue.take(began)
     yield* TestClock.adjust("10 seconds")
     const from = yield* snapshotOf(yield* Fiber.join(fiber))
-    assert.deepStrictEqual(
-      from.open?.settlements.map((settlement) => settlement?.kind),
-      [undefined, "told", "denied"]
-    )
+    assert.deepStrictEqual(from.open?.calls.map(kindOf), [undefined, "told", "denied"])
     const end = yield* outcomeOf(Agent.resume(boss), { from, budget: { maxDuration: "1 minute" } }, model)
     assert.strictEqual(end._tag, "Completed")
     assert.deepStrictEqual(counts, [

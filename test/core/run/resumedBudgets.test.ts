@@ -6,7 +6,7 @@ import { Effect, Fiber, Queue, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { it } from "../../_support/run.ts"
 import { agentWith, batch, done, read, scripted } from "../../_support/dialogue.ts"
-import { deciding, outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
+import { deciding, kindOf, outcomeOf, paying, snapshotOf } from "../../_support/suspension.ts"
 
 const { call, calls, make, text } = ScriptedModel
 
@@ -137,10 +137,7 @@ it.effect("a checkpoint by time keeps what somebody was asked; what was cut off 
     yield* TestClock.adjust("1 second")
     const from = yield* snapshotOf(yield* Fiber.join(fiber))
     assert.strictEqual(Snapshot.requestsOf(from).length, 1)
-    assert.deepStrictEqual(
-      from.open?.settlements.map((settlement) => settlement?.kind),
-      ["result", "interrupted", undefined]
-    )
+    assert.deepStrictEqual(from.open?.calls.map(kindOf), ["result", "interrupted", undefined])
     const end = yield* outcomeOf(Agent.resume(agent), { ...deciding(from), budget: { maxDuration: "1 minute" } }, model)
     assert.strictEqual(end._tag, "Completed")
     assert.deepStrictEqual(runs, [5])

@@ -4,7 +4,7 @@ import { Agent, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Schema, Stream } from "effect"
 import { batch, busy, scripted, settlements } from "../../_support/dialogue.ts"
-import { deciding, only, outcomeOf, snapshotOf } from "../../_support/suspension.ts"
+import { deciding, only, outcomeOf, snapshotOf, waitingCalls } from "../../_support/suspension.ts"
 
 it.effect(
   "what was settled before is not run again, and what is skipped is told once, at the end [P902 P401 A1203]",
@@ -60,7 +60,7 @@ it.effect(
       const repaired = yield* snapshotOf(yield* outcomeOf(Agent.resume(agent), deciding(asked), model))
       assert.strictEqual(Snapshot.requestsOf(repaired).length, 3)
       assert.deepStrictEqual(
-        repaired.open?.standings?.map(({ position }) => position.slots),
+        waitingCalls(repaired).map(({ progress }) => progress?.position.slots),
         ["tool.Busy", "agent.Busy", "defaults.Busy"].map((row) => [
           { row, rungs: [], kind: "fix" as const, count: 1, steps: [] }
         ])

@@ -24,9 +24,9 @@ export const targets: ReadonlyArray<Target> = [
   { name: "Budget", matches: core("budget/(?:Budget|Meter)", "run/(?:budget|Limits)") },
   {
     name: "Toolset",
-    matches: core("tool/(?:Toolset|CallSite|attempt|callState|endings|entry|levels|settling|standing)")
+    matches: core("tool/(?:Toolset|CallSite|attempt|callState|checkpoint|endings|levels|settling)")
   },
-  { name: "Turn", matches: core("run/(?:Run|batch|checkpoint|modelAttempt|modelCall|safePoint|settle|within|work)") },
+  { name: "Turn", matches: core("run/(?:Run|beginning|checkpoint|modelCall|settle|turn)") },
   {
     name: "Agent",
     matches: core("agent/(?!Composition)\\w+", "recovery/(?:Explain|explainRows)"),

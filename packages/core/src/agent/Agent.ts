@@ -11,7 +11,7 @@ import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } fr
 import { explainRun } from "../recovery/Explain.ts"
 import type * as AgentSkills from "./skills.ts"
 import type { Running } from "./skills.ts"
-import { recall } from "../tool/Resumed.ts"
+import { decisionsOf } from "../tool/Decisions.ts"
 import { admit } from "./resuming.ts"
 import type { SnapshotRefusedError } from "../errors/DoorError.ts"
 import type { Resumption } from "../run/Start.ts"
@@ -261,7 +261,7 @@ export const secrets =
 export const resume = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
   self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
 ): Agent<Resumption<I>, O, E | SnapshotRefusedError, R, T, ByTool, Defaults, ModelTable, Choice> =>
-  fromDefinition({ ...self[TypeId].definition, going: { admit, recall } })
+  fromDefinition({ ...self[TypeId].definition, going: { admit, decisionsOf } })
 
 /** What `explain` cannot read off an agent. */
 export interface ExplainOptions extends Model.ExplainOptions {

@@ -106,7 +106,7 @@ export interface Definition {
   readonly policies: ReadonlyArray<ToolPolicy.Policy>
   readonly listeners: ReadonlyArray<Frame.Listener>
   readonly onExceeded: OnExceeded | undefined
-  /** Where its input says where to go on: whether it may, and how the run recalls what was open there. */
+  /** Where its input says where to go on: whether it may, and what was decided about it. */
   readonly going: Going | undefined
   readonly readInput: ReadInput
   readonly output: Output | undefined
@@ -198,10 +198,7 @@ const nesting = (definition: Definition): Nest | undefined => {
   const plan = once(() => planOf(definition))
   return (input, nesting) => {
     const { isSuspendable, resumption } = nesting
-    const start: Start =
-      resumption === undefined
-        ? { kind: "input", input }
-        : { kind: "resumption", resumption, recall: resumption.recall }
+    const start: Start = resumption === undefined ? { kind: "input", input } : { kind: "resumption", ...resumption }
     return Run.run(plan(), start, undefined, { isStreamed: false, isSuspendable, nesting })
   }
 }
@@ -255,7 +252,8 @@ const runner = (definition: Definition): Runner => {
     : (input, sink, mode) => {
         // by its type, the input says where to go on
         const resumption = input as Resumption<unknown>
-        const running = Run.run(plan, { kind: "resumption", resumption, recall: going.recall }, sink, mode)
+        const decisions = going.decisionsOf(resumption.decisions ?? [])
+        const running = Run.run(plan, { ...resumption, kind: "resumption", decisions }, sink, mode)
         const admitted = going.admit(name, resumption)
         // the fiber of a handle lets no interruption through until its run begins, and claims may wait for a store
         return Effect.andThen(mode.isForked === true ? Effect.interruptible(admitted) : admitted, running)

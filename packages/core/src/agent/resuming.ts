@@ -1,6 +1,6 @@
 /** What stands before a run that goes on from a snapshot: whose it is, whether it is unaltered, and that it goes on once. */
 import * as Effect from "effect/Effect"
-import { canonical, digestOf } from "../data/Digest.ts"
+import { canonical } from "../data/Digest.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { genuine } from "../event/Genuine.ts"
 import { refused } from "../event/Refused.ts"
@@ -13,8 +13,7 @@ export const admit: Admit = (agent, { again, audience, decisions = [], from }) =
     if (!("version" in from)) return
     const what = `The snapshot of run '${from.runId}'`
     // that of a sub-agent has no id: it goes on with the run that it is part of, and never apart from it
-    const isPart = from.version === 3 && from.id === undefined
-    if (from.agent !== agent || isPart) return yield* refused("other-agent", what)
+    if (from.agent !== agent || from.id === undefined) return yield* refused("other-agent", what)
     if ((yield* Snapshot.Signing) !== undefined && !genuine.has(from)) return yield* refused("unsigned", what)
     const verifiedFor = genuine.get(from)
     if (audience !== undefined && verifiedFor !== undefined && canonical(audience) !== canonical(verifiedFor)) {
@@ -25,9 +24,7 @@ export const admit: Admit = (agent, { again, audience, decisions = [], from }) =
       yield* Snapshot.verifyDecision(decided, known === undefined ? {} : { audience: known })
     }
     const { claim } = yield* Snapshot.Claims
-    // older snapshots have no id
-    const snapshot = from.id ?? (yield* digestOf(Snapshot.toJson(from)))
     // drawn where the run is: a replay of a durable run draws the same
-    const isMine = yield* claim({ snapshot, claimant: yield* RunContext.makeId })
+    const isMine = yield* claim({ snapshot: from.id, claimant: yield* RunContext.makeId })
     if (!isMine && again !== true) return yield* refused("already-resumed", what)
   })

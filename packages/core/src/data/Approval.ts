@@ -17,8 +17,8 @@ export class Request extends Schema.Class<Request>("ApprovalRequest")({
   arguments: Schema.Json,
   /** Why this call needs a decision. */
   reason: Schema.String,
-  /** Identifies the schema of the tool; absent in older documents, about which somebody is asked again. */
-  schema: Schema.optionalKey(Schema.String),
+  /** Identifies the schema of the tool. */
+  schema: Schema.String,
   /**
    * Identifies what is decided on: the run, the call as the model wrote it, the tool, its arguments and schema, and until when. A
    * decision holds for this digest and for no other.

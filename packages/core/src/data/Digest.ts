@@ -49,7 +49,7 @@ type Request = Omit<Approval.Request, "agent" | "reason" | "digest">
  * no other request, not even for the next one about the same call.
  */
 export const digestOfRequest = (
-  { arguments: args, callId, expiresAt, key, runId, schema = "", tool }: Request,
+  { arguments: args, callId, expiresAt, key, runId, schema, tool }: Request,
   written: Schema.Json
 ): Effect.Effect<string> => digestOf({ runId, key, callId, tool, arguments: args, schema, expiresAt, written })
 

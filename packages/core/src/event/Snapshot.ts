@@ -5,129 +5,25 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import * as Approval from "../data/Approval.ts"
-import * as FailureHistory from "../budget/FailureHistory.ts"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as Budget from "../budget/Budget.ts"
 import { shared } from "../budget/Meter.ts"
+import * as Approval from "../data/Approval.ts"
+import { digestOfRequest } from "../data/Digest.ts"
 import { isDeep } from "../data/Foreign.ts"
 import { freeze } from "../data/Frozen.ts"
 import { genuine } from "./Genuine.ts"
+import * as Message from "../data/Message.ts"
 import { Signature } from "../data/Signature.ts"
 import * as Signing from "../data/Signing.ts"
 import { refused } from "./Refused.ts"
+import { keyOf, Snapshot } from "./Checkpoint.ts"
 import type { SnapshotRefusedError } from "../errors/DoorError.ts"
-import { Seen } from "../recovery/Position.ts"
-import * as Check from "./snapshotChecks.ts"
-import * as Message from "../data/Message.ts"
-import * as Trail from "../errors/Trail.ts"
 
+export { type CallCheckpoint, type OpenReply, CallProgress, Snapshot } from "./Checkpoint.ts"
 export { type Claim, Claims, claimsOfProcess } from "./claims.ts"
 export { Signature } from "../data/Signature.ts"
 export { type Audience, type Refusal, type Signer, Signing } from "../data/Signing.ts"
-
-/** How far a call had come with its ladder when it had to wait for a decision: it goes on with the same counts. */
-export interface Standing extends Schema.Schema.Type<typeof Standing> {}
-
-export const Standing = Schema.Struct({
-  /** That of its request. */
-  key: Schema.String,
-  /** Rungs, attempts and waits so far. The attempt that waits for the decision is not among them. */
-  position: Check.Place,
-  /** How often the tool itself has run. */
-  runs: Check.Count,
-  /** Whether one of these runs may have taken effect. */
-  isOpen: Schema.Boolean,
-  /** Every error on the way, and what was decided about them. */
-  failures: Schema.Array(Seen),
-  trail: Trail.Trail
-})
-
-const openFields = {
-  reply: Message.Reply,
-  /** In the order of its calls; `null` for one that is open. */
-  settlements: Schema.Array(Schema.NullOr(Message.Settlement)),
-  /** What is known of those that are settled. */
-  settled: Schema.Array(Schema.NullOr(FailureHistory.Settled)),
-  /** How many of its calls the budget admits, and how many come before one tool was called too often in a row. */
-  admitted: Check.Count,
-  inARow: Check.Count,
-  /** Whether tools were switched off when the model was asked. */
-  wasOff: Schema.Boolean,
-  /** What has to be decided before the run can go on, here or in a sub-agent. */
-  requests: Schema.Array(Approval.Request),
-  /** Of the calls that wait, those that had failed before; absent in version 1, where such a call counts from the beginning. */
-  standings: Schema.optionalKey(Schema.Array(Standing))
-}
-
-/** A call whose sub-agent waits: it goes on from there. */
-export interface Nested {
-  /** That of the call, as in a request. */
-  readonly key: string
-  /** What the tool was called with. */
-  readonly arguments: Schema.Json
-  readonly snapshot: Snapshot
-}
-
-const nested = Schema.Struct({
-  key: Schema.String,
-  arguments: Schema.Json,
-  snapshot: Schema.suspend((): Schema.Codec<Snapshot, unknown> => Snapshot)
-})
-
-/** A reply whose calls are not all settled. */
-export interface Open extends Schema.Struct.Type<typeof openFields> {
-  readonly nested?: ReadonlyArray<Nested>
-}
-
-const open = Schema.Struct({
-  ...openFields,
-  /** Of the calls that wait, those whose sub-agents do. */
-  nested: Schema.optionalKey(Schema.Array(nested))
-})
-
-const fields = {
-  /** 3 is what is written. 2 has no `id`, 1 has neither `standings` nor `warned` besides; both are still read. */
-  version: Schema.Literals([1, 2, 3]),
-  /** Which snapshot it is: it is resumed once. Absent in older versions, and in the snapshots of sub-agents. */
-  id: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
-  runId: Schema.String,
-  agent: Schema.String,
-  /** The skill that was chosen, where there was a choice. */
-  skill: Schema.optionalKey(Schema.String),
-  /** Whole messages, every call settled. */
-  transcript: Message.Transcript,
-  /**
-   * Where the conversation had been too long for the model: it reads `head` and then the transcript `from` that place. Absent
-   * where it reads all of it.
-   */
-  compacted: Schema.optionalKey(Schema.Struct({ head: Message.Transcript, from: Check.Count })),
-  /** The place in the transcript of what the run was asked; absent in older ones, where that is the last user message. */
-  asked: Schema.optionalKey(Check.Count),
-  turn: Check.Count,
-  spent: Schema.Struct({ turns: Check.Count, toolCalls: Check.Count, millis: Check.Amount }),
-  /** As they are now: `onBudgetExceeded` may have extended them. */
-  limits: Schema.Struct({
-    maxTurns: Check.Limit,
-    maxToolCalls: Check.Limit,
-    maxTokens: Check.Limit,
-    maxCost: Check.Limit,
-    maxDuration: Check.Limit
-  }),
-  /** The limits that were told of as near; absent in version 1. */
-  warned: Schema.optionalKey(Schema.Array(Schema.Literals(shared))),
-  ledger: Schema.Array(Check.Entry),
-  failures: Check.Failures,
-  callsWhileOff: Check.Count,
-  /** Answers that did not fit, and were asked for again. */
-  outputsRejected: Check.Count,
-  inARow: Schema.Struct({ tool: Schema.String, calls: Check.Count })
-}
-
-/** A suspended run, as data. It holds the whole conversation. */
-export interface Snapshot extends Schema.Struct.Type<typeof fields> {
-  readonly open?: Open
-}
-
-export const Snapshot = Schema.Struct({ ...fields, open: Schema.optionalKey(open) })
 
 /** Whether a value is a `Snapshot`, by its shape. */
 export const isSnapshot: (value: unknown) => value is Snapshot = Schema.is(Snapshot)
@@ -170,7 +66,7 @@ export const fromJson = (
   { audience = {} }: SignOptions = {}
 ): Effect.Effect<Snapshot, Schema.SchemaError | SnapshotRefusedError> =>
   Effect.gen(function* () {
-    if (isDeep(document)) return yield* Check.tooDeep
+    if (isDeep(document)) return yield* tooDeep
     const isSigned = Predicate.hasProperty(document, "signature")
     const { signature, snapshot: content } = isSigned
       ? yield* decodeSigned(document)
@@ -178,14 +74,56 @@ export const fromJson = (
     const refusal = yield* Signing.refusalOf("snapshot", content, signature, audience)
     if (refusal !== undefined) return yield* refused(refusal, "The document")
     const snapshot = yield* decode(content)
-    yield* Check.whole(snapshot)
-    if (snapshot.version === 3 && snapshot.id === undefined) return yield* Check.withoutId
+    yield* whole(snapshot)
+    if (snapshot.id === undefined) return yield* withoutId
     if ((yield* Signing.Signing) === undefined) return snapshot
     // what was verified stays as it is
     freeze(snapshot)
     genuine.set(snapshot, audience)
     return snapshot
   })
+
+type Path = ReadonlyArray<PropertyKey>
+
+/**
+ * Fails where a document does not fit together, so that nothing in it takes a bound away: its limits are such as budgets have, each call
+ * has its place, and each request is what was shown about its call.
+ */
+const whole = (self: Snapshot, path: Path = []): Effect.Effect<void, Schema.SchemaError> => {
+  const { limits, open, runId, turn } = self
+  const odd = shared.find((name) => !Budget.isLimit(name, limits[name]))
+  if (odd !== undefined) return misfit([...path, "limits", odd], "Expected a limit that a budget takes")
+  if (open === undefined) return Effect.void
+  const calls = Message.callsOf(open.reply)
+  if (calls.length === 0) return misfit([...path, "open", "reply"], "Expected a reply with calls")
+  if (open.calls.length !== calls.length) return misfit([...path, "open", "calls"], `Expected ${calls.length} of them`)
+  return Effect.gen(function* () {
+    for (const [index, call] of calls.entries()) {
+      const found = open.calls[index]
+      const at = [...path, "open", "calls", index]
+      if (found?.type === "agent") yield* whole(found.snapshot, [...at, "snapshot"])
+      if (found?.type !== "decision") continue
+      if (yield* isIntact(found.request, { runId, key: keyOf(runId, turn, index), call })) continue
+      return yield* misfit([...at, "request"], "Expected a request as it was shown, about the call as it was made")
+    }
+  })
+}
+
+/** Whether a request says of its call what was shown when its digest was made. */
+const isIntact = (
+  request: Approval.Request,
+  { call, key, runId }: { readonly runId: string; readonly key: string; readonly call: Message.ToolCall }
+): Effect.Effect<boolean> =>
+  request.runId !== runId || request.key !== key || request.callId !== call.id || request.tool !== call.name
+    ? Effect.succeed(false)
+    : Effect.map(digestOfRequest(request, call.arguments), (digest) => digest === request.digest)
+
+const misfit = (path: Path, message: string): Effect.Effect<never, Schema.SchemaError> =>
+  Effect.fail(new Schema.SchemaError(new SchemaIssue.Pointer(path, new SchemaIssue.InvalidValue({ message }))))
+
+const tooDeep = misfit([], "Expected a document that is not nested so deeply")
+
+const withoutId = misfit(["id"], "Expected an id")
 
 const decode = Schema.decodeUnknownEffect(Schema.toCodecJson(Snapshot), { errors: "all" })
 
@@ -224,4 +162,7 @@ const encodeDecided = Schema.encodeUnknownSync(Schema.toCodecJson(Approval.Decid
 ) => Approval.Decided & Schema.JsonObject
 
 /** What has to be decided before the run can go on; nothing where it waits for a larger budget. */
-export const requestsOf = ({ open }: Snapshot): ReadonlyArray<Approval.Request> => open?.requests ?? []
+export const requestsOf = ({ open }: Snapshot): ReadonlyArray<Approval.Request> =>
+  (open?.calls ?? []).flatMap((call) =>
+    call.type === "settled" ? [] : call.type === "decision" ? [call.request] : requestsOf(call.snapshot)
+  )

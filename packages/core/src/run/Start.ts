@@ -6,8 +6,8 @@ import type { SnapshotRefusedError } from "../errors/DoorError.ts"
 import { genuine } from "../event/Genuine.ts"
 import type * as Message from "../data/Message.ts"
 import type { Audience } from "../data/Signing.ts"
-import type { Snapshot } from "../event/Snapshot.ts"
-import type { Recall } from "../tool/ToolDefinition.ts"
+import type { Snapshot } from "../event/Checkpoint.ts"
+import type { Decisions } from "../tool/ToolDefinition.ts"
 
 /** Goes on where a run was suspended, or after what was said. */
 export interface Resumption<out I> {
@@ -40,15 +40,14 @@ export type Admit = (agent: string, resumption: Resumption<unknown>) => Effect.E
 /** What `Agent.resume` brings along for agents that go on. */
 export interface Going {
   readonly admit: Admit
-  readonly recall: Recall
+  readonly decisionsOf: (decisions: ReadonlyArray<Approval.Decided>) => Decisions
 }
 
 export type Start = { readonly kind: "input"; readonly input: unknown } | Resuming
 
-export interface Resuming {
+interface Resuming extends Pick<Resumption<unknown>, "from" | "input" | "budget"> {
   readonly kind: "resumption"
-  readonly resumption: Resumption<unknown>
-  readonly recall: Recall
+  readonly decisions: Decisions
 }
 
 /** A run that ends neither with an answer nor with a failure: it waits. */

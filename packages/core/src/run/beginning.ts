@@ -7,11 +7,11 @@ import * as Budget from "../budget/Budget.ts"
 import { end, Exceeded } from "../budget/Meter.ts"
 import * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
-import type { Snapshot } from "../event/Snapshot.ts"
+import type { Snapshot } from "../event/Checkpoint.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Model from "../model/Model.ts"
 import * as RunBudget from "./budget.ts"
-import { capture, endAt, restore, resumedOf } from "./checkpoint.ts"
+import { capture, endAt, restore } from "./checkpoint.ts"
 import * as Frame from "./Frame.ts"
 import * as Limits from "./Limits.ts"
 import type { Choice, Loop as Looped, Plain, Plan, ReadInput, Said, Skilled } from "./plan.ts"
@@ -35,7 +35,7 @@ const of = (start: Start, { agent, readInput }: Resumed): Beginning => {
     const messages = (prompt: string) => headed(prompt, [said.message])
     return { said, from: undefined, isNew: true, messages, messagesFor: messages }
   }
-  const { from, input } = start.resumption
+  const { from, input } = start
   const snapshot = "version" in from ? from : undefined
   if (snapshot !== undefined && snapshot.agent !== agent) {
     throw new TypeError(`Agent '${agent}' cannot go on with a run of agent '${snapshot.agent}'`)
@@ -67,8 +67,7 @@ const lastOf = (transcript: Message.Transcript, asked = -1): Said => {
 }
 
 /** The limits that whoever resumes an agent gives in the place of its own. */
-const limitsOf = (start: Start): Budget.Limits | undefined =>
-  start.kind === "resumption" ? start.resumption.budget : undefined
+const limitsOf = (start: Start): Budget.Limits | undefined => (start.kind === "resumption" ? start.budget : undefined)
 
 /** The answer of a conversation that ends with one, and to which nothing was added. */
 const answeredBy = (start: Start, from: Snapshot | undefined, messages: Message.Transcript): string | undefined => {
@@ -101,7 +100,6 @@ export const within = (
         plan: limits === undefined ? plan : { ...plan, budget },
         start,
         beginning,
-        resumed: from?.open === undefined ? undefined : resumedOf(start, from.open),
         state,
         run,
         mode

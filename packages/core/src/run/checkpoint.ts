@@ -4,13 +4,12 @@ import * as Effect from "effect/Effect"
 import type { Exceeded, Meter } from "../budget/Meter.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { BudgetExceededError } from "../errors/RunError.ts"
-import type { Open, Snapshot } from "../event/Snapshot.ts"
-import type { Resumed } from "../tool/ToolDefinition.ts"
-import type { Slot } from "../tool/CallSite.ts"
-import type { Place } from "../tool/CallSite.ts"
+import type { CallCheckpoint, Snapshot } from "../event/Checkpoint.ts"
+import type { NestingOf, Slot } from "../tool/CallSite.ts"
+import type { Capture } from "../tool/ToolDefinition.ts"
 import { errorOf } from "./Limits.ts"
 import type { Running } from "./running.ts"
-import { type Start, Suspension } from "./Start.ts"
+import { Suspension } from "./Start.ts"
 
 /** When a limit was reached, the run is suspended, if that was decided about the limit; otherwise it fails, if the limit is its own. */
 export const endAt = (
@@ -52,48 +51,45 @@ export const capture =
 export const restore = ({ ledger, meter }: RunContext.RunContext, from: Snapshot, given: object): void => {
   ledger.restore(from.ledger)
   meter.restore(from.runId, from.spent)
-  meter.warnedBefore(from.warned ?? [])
+  meter.warnedBefore(from.warned)
   meter.takeOver(from.limits, given)
   paid(meter, from)
 }
 
 /** What the sub-agents had spent that are suspended with it is among what the run had spent. */
 const paid = (meter: Meter, { open }: Snapshot): void => {
-  for (const { snapshot } of open?.nested ?? []) {
+  for (const call of open?.calls ?? []) {
+    if (call.type !== "agent") continue
+    const { snapshot } = call
     meter.paidFor(snapshot.runId, snapshot.spent)
     paid(meter, snapshot)
   }
 }
 
-/** What is known of the calls that were open when the run was suspended. */
-export const resumedOf = (start: Start, open: Open): Resumed | undefined =>
-  start.kind === "input" ? undefined : start.recall(open, start.resumption.decisions ?? [])
+/** Where a call of the present turn goes on. */
+export const callOf = ({ beginning: { from }, state }: Running, index: number): CallCheckpoint | undefined => {
+  const call = from?.turn === state.turn ? from.open?.calls[index] : undefined
+  return call?.type === "settled" ? undefined : call
+}
 
-/** Where the sub-agent of a call is suspended with the run, or goes on with it. */
-export const placeOf = (running: Running, slot: Slot, key: string): Place | undefined => {
-  const { beginning, mode, run, start } = running
-  const nested = beginning.from?.open?.nested?.find((one) => one.key === key)
-  if (!mode.isSuspendable && nested === undefined) return undefined
-  return {
-    nested,
-    nesting: (from, args) => ({
-      isSuspendable: mode.isSuspendable,
-      above: [run.meter, ...(mode.nesting?.above ?? [])],
-      resumption:
-        from === undefined || start.kind === "input"
-          ? undefined
-          : { from, decisions: start.resumption.decisions ?? [], recall: start.recall },
-      started: (capture) => {
-        const captured: Slot["capture"] = (now) => {
-          const snapshot = capture(now)
-          if (snapshot === undefined) return undefined
-          return { requests: snapshot.open?.requests ?? [], nested: { key, arguments: args, snapshot } }
-        }
-        slot.capture = captured
+/** How the sub-agent of a call is suspended with the run, and goes on with it. */
+export const nestingOf = (
+  { mode, run, start }: Running,
+  slot: Slot,
+  from: CallCheckpoint | undefined
+): NestingOf | undefined => {
+  const { isSuspendable } = mode
+  if (!isSuspendable && from?.type !== "agent") return undefined
+  const above = [run.meter, ...(mode.nesting?.above ?? [])]
+  return (from, checkpointOf) => {
+    const started = (capture: Capture) => {
+      const checkpoint: Slot["checkpoint"] = (now) => {
+        const snapshot = capture(now)
+        return snapshot && checkpointOf(snapshot)
       }
-    }),
-    over: () => {
-      slot.capture = undefined
+      slot.checkpoint = checkpoint
     }
+    const resumption = from === undefined || start.kind === "input" ? undefined : { from, decisions: start.decisions }
+    return { isSuspendable, above, resumption, started }
   }
 }

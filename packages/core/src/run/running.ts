@@ -2,9 +2,8 @@
 import type * as Effect from "effect/Effect"
 import type * as Message from "../data/Message.ts"
 import type { RunContext } from "../event/RunContext.ts"
-import type { Snapshot } from "../event/Snapshot.ts"
+import type { Snapshot } from "../event/Checkpoint.ts"
 import type * as Model from "../model/Model.ts"
-import type { Resumed } from "../tool/ToolDefinition.ts"
 import type { Toolset } from "../tool/Toolset.ts"
 import type { Mode } from "./Frame.ts"
 import type { Plan, Said } from "./plan.ts"
@@ -29,8 +28,6 @@ export interface Running {
   readonly plan: Plan
   readonly start: Start
   readonly beginning: Beginning
-  /** What is known of the calls that were open when the run was suspended; absent for a run that was not. */
-  readonly resumed: Resumed | undefined
   readonly state: RunState
   readonly run: RunContext
   readonly mode: Mode

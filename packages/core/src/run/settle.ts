@@ -3,13 +3,14 @@ import * as Effect from "effect/Effect"
 import type * as Budget from "../budget/Budget.ts"
 import { end, Exceeded } from "../budget/Meter.ts"
 import * as Message from "../data/Message.ts"
+import { keyOf } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import { trailOf } from "../recovery/Decisions.ts"
 import type { CallSite, Slot } from "../tool/CallSite.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import * as RunBudget from "./budget.ts"
-import { isCheckpoint, placeOf, suspend } from "./checkpoint.ts"
+import { callOf, isCheckpoint, nestingOf, suspend } from "./checkpoint.ts"
 import type { Replied } from "./modelCall.ts"
 import type { End, Looping } from "./running.ts"
 import type { Admission } from "./state.ts"
@@ -133,10 +134,10 @@ const settleAll = (running: Looping, reply: Message.Reply, admitted: number): Ef
       const failures = outcomes.flatMap(({ failure }) => failure ?? [])
       // a limit that was reached is known anyhow
       const failure = failures.find(({ error }) => !RunContext.isLimit(error)) ?? failures[0]
-      const isWaiting = outcomes.some((outcome) => outcome.pending !== undefined)
+      const isWaiting = outcomes.some((outcome) => outcome.checkpoint !== undefined)
       if (failure === undefined) return over({ outcomes, isWaiting, output: outcomes[0]?.output })
       // no decision is asked for any more
-      for (const { slot } of sites) slot.isBegun &&= slot.pending === undefined
+      for (const { slot } of sites) slot.isBegun &&= slot.checkpoint === undefined
       return over({ outcomes, isWaiting, failure })
     },
     onFailure: ({ failure }) => over({ outcomes: [], isWaiting: false, failure })
@@ -144,9 +145,10 @@ const settleAll = (running: Looping, reply: Message.Reply, admitted: number): Ef
 }
 
 const siteOf = (running: Looping, call: Message.ToolCall, index: number): CallSite => {
-  const { mode, resumed, run, state } = running
+  const { mode, run, start, state } = running
   // call ids repeat over turns, and with some models within one
-  const key = `${run.runId}/${run.turn()}/${index}`
+  const key = keyOf(run.runId, run.turn(), index)
+  const from = callOf(running, index)
   // there is one for each call
   const slot = state.slots[index] as Slot
   return {
@@ -155,8 +157,9 @@ const siteOf = (running: Looping, call: Message.ToolCall, index: number): CallSi
     run: { ...run, callId: call.id, callKey: key },
     history: state.history,
     isSuspendable: mode.isSuspendable,
-    resumed,
-    place: placeOf(running, slot, key),
+    from,
+    decisions: start.kind === "input" ? undefined : start.decisions,
+    nesting: nestingOf(running, slot, from),
     slot
   }
 }
@@ -182,8 +185,8 @@ const inTurn = (
     return Effect.map(Toolset.settle(toolset, site), (outcome) => {
       slot.settlement = outcome.settlement
       slot.settled = outcome.settled
-      slot.pending = outcome.pending
-      slot.capture = undefined
+      const { checkpoint } = outcome
+      slot.checkpoint = checkpoint && (() => checkpoint)
       return outcome
     })
   })

@@ -4,7 +4,7 @@ import * as FailureHistory from "../budget/FailureHistory.ts"
 import * as Message from "../data/Message.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import { ToolExecutionError } from "../errors/ToolError.ts"
-import type { Open, Snapshot } from "../event/Snapshot.ts"
+import type { OpenReply, Snapshot } from "../event/Checkpoint.ts"
 import { Slot } from "../tool/CallSite.ts"
 import type { Failure } from "../tool/Toolset.ts"
 import type { State } from "./Frame.ts"
@@ -91,8 +91,10 @@ export class RunState implements State {
     if (open === undefined) return
     this.open(open.reply)
     for (const [index, slot] of this.slots.entries()) {
-      slot.settlement = open.settlements[index] ?? undefined
-      slot.settled = open.settled[index] ?? undefined
+      const call = open.calls[index]
+      if (call?.type !== "settled") continue
+      slot.settlement = call.settlement
+      slot.settled = call.settled
     }
   }
 
@@ -107,7 +109,7 @@ export class RunState implements State {
     const { counts } = run.meter
     run.meter.suspended(run.runId, counts)
     return {
-      version: 3,
+      version: 4,
       runId: run.runId,
       agent: this.#agent,
       transcript: open === undefined ? this.transcript() : [...this.messages],
@@ -127,25 +129,16 @@ export class RunState implements State {
     }
   }
 
-  #open(now: number): Open | undefined {
+  #open(now: number): OpenReply | undefined {
     const reply = this.#reply
     if (reply === undefined || this.admission === undefined) return undefined
-    const waits = this.slots.map(({ capture, pending }) => pending ?? capture?.(now))
-    if (waits.every((wait) => wait === undefined)) return undefined
-    const requests = waits.flatMap((wait) => wait?.requests ?? [])
-    const standings = waits.flatMap((wait) => wait?.standing ?? [])
-    const nested = waits.flatMap((wait) => wait?.nested ?? [])
-    return {
-      ...this.admission,
-      reply,
-      settlements: waits.map((wait, index) =>
-        wait === undefined ? (this.slots[index]?.settlement ?? Message.notRun) : null
-      ),
-      settled: waits.map((wait, index) => (wait === undefined ? (this.slots[index]?.settled ?? null) : null)),
-      requests,
-      standings,
-      ...(nested.length === 0 ? {} : { nested })
-    }
+    const waiting = this.slots.map(({ checkpoint }) => checkpoint?.(now))
+    if (waiting.every((checkpoint) => checkpoint === undefined)) return undefined
+    const calls = this.slots.map(
+      ({ settled, settlement = Message.notRun }, index) =>
+        waiting[index] ?? { type: "settled" as const, settlement, ...(settled === undefined ? {} : { settled }) }
+    )
+    return { ...this.admission, reply, calls }
   }
 
   /** Takes a reply in; gives its calls. */

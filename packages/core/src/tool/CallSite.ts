@@ -1,11 +1,9 @@
 /** Where a tool call stands in its run: made once for each call, and passed on as it is. */
-import type * as Schema from "effect/Schema"
 import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Message from "../data/Message.ts"
-import type { Nested, Snapshot } from "../event/Snapshot.ts"
+import type { CallCheckpoint, Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
-import type { Pending } from "./outcome.ts"
-import type { Nesting, Resumed } from "./ToolDefinition.ts"
+import type { Decisions, Nesting } from "./ToolDefinition.ts"
 
 export interface CallSite {
   readonly call: Message.ToolCall
@@ -16,10 +14,12 @@ export interface CallSite {
   readonly history: FailureHistory.FailureHistory
   /** Whether its run is suspended for a decision; otherwise it asks the `Approver`, and waits. */
   readonly isSuspendable: boolean
-  /** What is known of the calls of a run that goes on. */
-  readonly resumed: Resumed | undefined
-  /** Where its sub-agent is suspended; absent where none can be. */
-  readonly place: Place | undefined
+  /** Where it goes on; absent where it begins. */
+  readonly from: CallCheckpoint | undefined
+  /** What was decided while its run was suspended. */
+  readonly decisions: Decisions | undefined
+  /** How its sub-agent is suspended with its run, and goes on with it; absent where that cannot be. */
+  readonly nesting: NestingOf | undefined
   readonly slot: Slot
 }
 
@@ -31,20 +31,12 @@ export class Slot {
   settlement: Message.Settlement | undefined
   /** What later calls are to know of it, once it is settled. */
   settled: FailureHistory.Settled | undefined
-  /** What it waits for. */
-  pending: Pending | undefined
-  /** What it would wait for, were its run suspended now: its sub-agent is at work. */
-  capture: ((now: number) => Pending | undefined) | undefined
+  /** Of a call that waits, or whose sub-agent is at work: its checkpoint, were its run suspended now; nothing where it cannot go on. */
+  checkpoint: ((now: number) => CallCheckpoint | undefined) | undefined
 }
 
-/** Where the sub-agent of a call is suspended. */
-export interface Place {
-  /** Where its sub-agent was suspended, with the arguments of the call. */
-  readonly nested: Nested | undefined
-  readonly nesting: (from: Snapshot | undefined, args: Schema.Json) => Nesting
-  /** Its sub-agent is not at work any more. */
-  readonly over: () => void
-}
+/** Of a sub-agent that goes on from a snapshot, or begins: its call has this checkpoint while it is at work. */
+export type NestingOf = (from: Snapshot | undefined, checkpointOf: (snapshot: Snapshot) => CallCheckpoint) => Nesting
 
 /** The run of a sub-agent was suspended: the call of it waits. */
 export class Waits {

@@ -11,7 +11,7 @@ import type * as Coercion from "../coercion/Coercion.ts"
 import type * as Approval from "../data/Approval.ts"
 import type * as Issue from "../data/Issue.ts"
 import type * as Message from "../data/Message.ts"
-import type { Open, Snapshot, Standing } from "../event/Snapshot.ts"
+import type { Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
@@ -74,7 +74,7 @@ export interface CallAtGate {
   /** The request for approval that suspended the run: it needs a decision, even if the tool no longer needs approval. */
   readonly asked: Approval.Request | undefined
   /** The decision about the request with this digest, made while the run was suspended. */
-  readonly decided: ((digest: string) => Approval.Decision | undefined) | undefined
+  readonly decisions: Decisions | undefined
   /** Whether a call without a decision suspends the run; otherwise the run asks the `Approver` and waits. */
   readonly isSuspendable: boolean
   /** The arguments as the model wrote them, and as the tool would get them. */
@@ -124,25 +124,14 @@ export interface Nesting {
   /** The runs above that are suspended with it, nearest first. */
   readonly above: ReadonlyArray<Meter>
   /** Where it was suspended, and what was decided since; absent where it begins. */
-  readonly resumption: Resumption | undefined
+  readonly resumption: { readonly from: Snapshot; readonly decisions: Decisions } | undefined
   readonly started: (capture: Capture) => void
 }
 
-interface Resumption {
-  readonly from: Snapshot
-  readonly decisions: ReadonlyArray<Approval.Decided>
-  readonly recall: Recall
-}
-
-/** What a resumed run knows of the calls that were open when it was suspended. Keys are the idempotency keys of calls. */
-export interface Resumed {
-  /** The request for approval of a call, and the gate for a tool that no longer needs approval. */
-  readonly asked: (key: string) => { readonly request: Approval.Request; readonly gate: ApprovalGate } | undefined
+/** What was decided while a run was suspended. `resume` brings it along, so a bundle without `resume` does not contain it. */
+export interface Decisions {
   /** The decision about the request with this digest. */
-  readonly decided: (digest: string) => Approval.Decision | undefined
-  /** The checkpoint of a call. */
-  readonly stood: (key: string) => Standing | undefined
+  readonly about: (digest: string) => Approval.Decision | undefined
+  /** The gate of a call that was asked about, of a tool that no longer needs approval. */
+  readonly gate: ApprovalGate
 }
-
-/** Reads a snapshot. `resume` brings it along, so a bundle without `resume` does not contain it. */
-export type Recall = (open: Open, decisions: ReadonlyArray<Approval.Decided>) => Resumed

@@ -111,9 +111,9 @@ const aDecision: Returned.Kind = { name: "a decision", is: (value) => Predicate.
 /** Takes a decision made while the run was suspended. Else the run is suspended again, or asks the `Approver` and waits. */
 const decide = (
   request: Approval.Request,
-  { decided, isSuspendable, run: { agent } }: CallAtGate
+  { decisions, isSuspendable, run: { agent } }: CallAtGate
 ): Effect.Effect<Approval.Decision | undefined> => {
-  const decision = decided?.(request.digest)
+  const decision = decisions?.about(request.digest)
   if (decision !== undefined || isSuspendable) return Effect.succeed(decision)
   return Effect.flatMap(
     Effect.serviceOption(Approver),

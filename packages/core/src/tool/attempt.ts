@@ -33,7 +33,7 @@ import {
 } from "./callState.ts"
 import { Waits } from "./CallSite.ts"
 import * as ToolRun from "./run.ts"
-import { checkpointOf } from "./standing.ts"
+import { checkpointOf } from "./checkpoint.ts"
 import type { ApprovalGate, CallAtGate, ToolContext } from "./ToolDefinition.ts"
 import * as ToolPolicy from "./ToolPolicy.ts"
 
@@ -91,7 +91,7 @@ const oversizedOf = ({ entry, gates, site }: ToolCall, { args }: Raw | Decoded) 
 const ask = (self: ToolCall, state: Decoded): Attempt => {
   const { entry, gates, site } = self
   const { approval, name: tool, sideEffects } = entry.tool
-  const gate = approval ?? site.resumed?.asked(site.key)?.gate
+  const gate = approval ?? (site.from?.type === "decision" ? site.decisions?.gate : undefined)
   const approved = Effect.suspend(() =>
     gate === undefined ? start(self, admitted(state)) : approve(self, state, gate)
   )
@@ -105,7 +105,7 @@ const ask = (self: ToolCall, state: Decoded): Attempt => {
 
 const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt => {
   const { entry, site } = self
-  const { call, isSuspendable, key, resumed, run } = site
+  const { call, decisions, from, isSuspendable, key, run } = site
   const { decoded } = state
   const atGate: CallAtGate = {
     tool: entry.tool,
@@ -117,15 +117,17 @@ const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt =>
     run,
     isSuspendable,
     edited: state.edited,
-    asked: resumed?.asked(key)?.request,
-    decided: resumed?.decided,
+    asked: from?.type === "decision" ? from.request : undefined,
+    decisions,
     waiting: (decided) => wait(self, state, decided)
   }
   return Effect.flatMap(gate.pass(atGate), (passed) => {
     if ("open" in passed) {
       // the run waits for a decision elsewhere: this call is neither settled nor failed
-      const pending = { requests: [passed.open], standing: checkpointOf(self, state.runs) }
-      self.state = over(state, { type: "waits", pending })
+      self.state = over(state, {
+        type: "waits",
+        checkpoint: checkpointOf(self, state.runs, { type: "decision", request: passed.open })
+      })
       return Effect.fail(passed.open)
     }
     const { decision } = passed
@@ -170,7 +172,7 @@ const deny = (self: ToolCall, error: ToolDeniedError): Attempt => {
 
 const start = (self: ToolCall, state: Admitted): Attempt => {
   const { entry, site } = self
-  const { call, key, place, run } = site
+  const { call, key, run } = site
   const context: ToolContext = {
     attempt: state.runs + 1,
     callId: call.id,
@@ -186,7 +188,9 @@ const start = (self: ToolCall, state: Admitted): Attempt => {
   const onCleared = () => {
     self.state = cleared(running(state, context))
   }
-  const nesting = place?.nesting(state.nested?.snapshot, state.args)
+  const nesting = site.nesting?.(state.suspended, (snapshot) =>
+    checkpointOf(self, state.runs, { type: "agent", arguments: state.args, snapshot })
+  )
   const { tool } = entry
   const ran = Effect.suspend(() => ToolRun.run({ tool, decoded: state.decoded, context, nesting, onCleared }))
   return entry.tool.sideEffects === "unsafe" ? watch(self, ran) : ran

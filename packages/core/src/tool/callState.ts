@@ -1,13 +1,12 @@
 /** The states of a tool call on its way to its settlement: each has what is known in it. */
 import type * as Message from "../data/Message.ts"
 import type { ToolDeniedError } from "../errors/ToolError.ts"
-import type { Nested, Standing } from "../event/Snapshot.ts"
+import type { CallCheckpoint, CallProgress, Snapshot } from "../event/Checkpoint.ts"
 import type { Progress } from "../recovery/Layer.ts"
 import type { Fix } from "../recovery/Node.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Call from "./call.ts"
 import type { CallSite } from "./CallSite.ts"
-import type { Pending } from "./outcome.ts"
 import type { Unverifiable } from "./run.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type * as ToolPolicy from "./ToolPolicy.ts"
@@ -45,11 +44,11 @@ export interface Admitted extends Known {
   /** Whether it was looked up, after the last run, that the tool has not taken effect. */
   readonly isCleared: boolean
   /** Where its sub-agent was suspended, until that has gone on. */
-  readonly nested?: Nested | undefined
+  readonly suspended?: Snapshot | undefined
 }
 
 /** The tool runs; or its run was stopped, and has not ended by itself. */
-export interface Running extends Omit<Admitted, "type" | "nested"> {
+export interface Running extends Omit<Admitted, "type" | "suspended"> {
   readonly type: "Running"
   readonly context: ToolContext
 }
@@ -70,7 +69,7 @@ export interface Over extends Known {
 export type Why =
   | { readonly type: "denied"; readonly error: ToolDeniedError }
   /** It waits for a decision, or its sub-agent does: it is not settled. */
-  | { readonly type: "waits"; readonly pending: Pending }
+  | { readonly type: "waits"; readonly checkpoint: CallCheckpoint }
   | { readonly type: "unverifiable"; readonly error: Unverifiable }
 
 export type CallState = Raw | Decoded | Admitted | Running | Waiting | Over
@@ -95,8 +94,8 @@ export interface ToolCall {
 /** The state in which a call begins, or goes on. What was decided on goes on, not what the model wrote before it was repaired. */
 export const beginning = (
   args: Message.ToolCall["arguments"],
-  standing: Pick<Standing, "runs" | "isOpen"> | undefined
-): Raw => ({ type: "Raw", args, runs: standing?.runs ?? 0, isOpen: standing?.isOpen ?? false })
+  progress: Pick<CallProgress, "runs" | "isOpen"> | undefined
+): Raw => ({ type: "Raw", args, runs: progress?.runs ?? 0, isOpen: progress?.isOpen ?? false })
 
 export const decodedOf = (state: CallState): Call.Decoded | undefined =>
   state.type === "Raw" ? undefined : state.decoded
@@ -134,12 +133,12 @@ export const admitted = (from: Exclude<CallState, Raw>): Admitted =>
       }
 
 /** A call whose sub-agent goes on has passed every gate before. */
-export const readmitted = (from: Raw, nested: Nested, decoded: Call.Decoded | undefined): Admitted => ({
+export const readmitted = (from: Raw, suspended: Snapshot, decoded: Call.Decoded | undefined): Admitted => ({
   ...from,
   type: "Admitted",
   decoded,
   isCleared: false,
-  nested
+  suspended
 })
 
 export const running = (from: Admitted, context: ToolContext): Running => ({

@@ -6,6 +6,7 @@ import * as FailureHistory from "../budget/FailureHistory.ts"
 import type { Exceeded } from "../budget/Meter.ts"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
+import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import * as Redaction from "../data/Redaction.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
 import { limitOf } from "../errors/Limit.ts"
@@ -22,7 +23,7 @@ import type { Ends, Leaves, Says, Trace } from "../recovery/Layer.ts"
 import type { Afterwards } from "../recovery/Node.ts"
 import * as Render from "../recovery/Render.ts"
 import { decodedOf, type ToolCall, type Why } from "./callState.ts"
-import type { Failure, How, Outcome, Pending } from "./outcome.ts"
+import type { Failure, How, Outcome } from "./outcome.ts"
 import { rendered } from "./rendering.ts"
 import * as ToolRun from "./run.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
@@ -100,7 +101,7 @@ const over = (self: ToolCall, why: Why): Effect.Effect<Outcome> => {
       )
     }
     case "waits":
-      return Effect.succeed(pending(self, why.pending))
+      return Effect.succeed(waits(self, why.checkpoint))
     case "unverifiable": {
       const { error, why: reason } = why.error
       const settlement: Message.Settlement = { kind: "unknown", text: Redaction.own(Render.unverifiable(name, reason)) }
@@ -110,14 +111,14 @@ const over = (self: ToolCall, why: Why): Effect.Effect<Outcome> => {
 }
 
 /** There is nothing to settle yet, unless the run ends before the decision. */
-const pending = ({ entry: { tool } }: ToolCall, pending: Pending): Outcome => {
-  const { nested, standing } = pending
-  const hasRun = nested !== undefined || (standing !== undefined && standing.runs > 0)
+const waits = ({ entry: { tool } }: ToolCall, checkpoint: CallCheckpoint): Outcome => {
+  const { progress, type } = checkpoint
+  const hasRun = type === "agent" || (progress !== undefined && progress.runs > 0)
   const cutOff = hasRun ? Message.interrupted : Message.unapproved
   return {
-    settlement: standing?.isOpen === true ? Message.unknown : cutOff,
+    settlement: progress?.isOpen === true ? Message.unknown : cutOff,
     settled: { tool: tool.name, isError: false },
-    pending
+    checkpoint
   }
 }
 

@@ -7,12 +7,12 @@ import * as Call from "./call.ts"
 import { admitted, decodedOf, over, type ToolCall, type Why } from "./callState.ts"
 import { Waits } from "./CallSite.ts"
 import * as ToolRun from "./run.ts"
-import { checkpointOf } from "./standing.ts"
+import { checkpointOf } from "./checkpoint.ts"
 
 /** The first row that guards a failure: those of the tool come first, then those of the agent, then its defaults. */
 export const rowOf = (self: ToolCall, error: unknown): Row | undefined => {
   const { entry, site } = self
-  site.slot.capture = undefined
+  site.slot.checkpoint = undefined
   if (self.state.type === "Over") return undefined
   const why = whyOver(self, error)
   if (why !== undefined) {
@@ -35,13 +35,14 @@ export const rowOf = (self: ToolCall, error: unknown): Row | undefined => {
 }
 
 const whyOver = (self: ToolCall, error: unknown): Why | undefined => {
-  const { site, state } = self
+  const { state } = self
   if (error instanceof Waits) {
-    const { snapshot } = error
-    const nested = { key: site.key, arguments: state.args, snapshot }
     // the run that was begun is not over
-    const standing = checkpointOf(self, state.runs - 1)
-    return { type: "waits", pending: { requests: snapshot.open?.requests ?? [], nested, standing } }
+    const { snapshot } = error
+    return {
+      type: "waits",
+      checkpoint: checkpointOf(self, state.runs - 1, { type: "agent", arguments: state.args, snapshot })
+    }
   }
   return error instanceof ToolRun.Unverifiable ? { type: "unverifiable", error } : undefined
 }

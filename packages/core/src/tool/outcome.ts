@@ -1,9 +1,8 @@
 /** What became of a call, and what is said of it. */
-import type * as Approval from "../data/Approval.ts"
 import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Message from "../data/Message.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
-import type { Nested, Standing } from "../event/Snapshot.ts"
+import type { CallCheckpoint } from "../event/Checkpoint.ts"
 
 /** What ends a run. Our own final errors take its transcript along; a user's leaves as itself, the very same object. */
 export interface Failure {
@@ -24,18 +23,9 @@ export interface Outcome {
   /** What later calls are to know of it. */
   readonly settled: FailureHistory.Settled
   /** It has to wait, and is not settled. */
-  readonly pending?: Pending
+  readonly checkpoint?: CallCheckpoint
   /** What was decided about it, if anything had to be. */
   readonly trail?: ReadonlyArray<Recovery.Decision>
-}
-
-/** What a call waits for. */
-export interface Pending {
-  /** What has to be decided; nothing where its sub-agent waits for a larger budget. */
-  readonly requests: ReadonlyArray<Approval.Request>
-  /** How far it had come by then. */
-  readonly standing?: Standing | undefined
-  readonly nested?: Nested
 }
 
 /** How a call came to its settlement. */

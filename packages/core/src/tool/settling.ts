@@ -18,23 +18,23 @@ import { fix } from "./fixing.ts"
 import type { Gates } from "./callState.ts"
 import { rowOf } from "./levels.ts"
 import type { Outcome } from "./outcome.ts"
-import * as Standings from "./standing.ts"
+import { leftOf, originOf } from "./checkpoint.ts"
 
 /** Settles one call, within the time that it has. */
 export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effect<Outcome> => {
-  const standing = site.resumed?.stood(site.key)
-  if (standing?.isOpen === true) site.slot.settlement = Message.unknown
-  const self = begin(entry, gates, site, standing)
+  const progress = site.from?.progress
+  if (progress?.isOpen === true) site.slot.settlement = Message.unknown
+  const self = begin(entry, gates, site)
   const driven =
-    standing === undefined
+    progress === undefined
       ? Driver.drive(layerOf(self))
-      : Effect.flatMap(Standings.originOf(standing), (from) => Driver.drive(layerOf(self), from))
+      : Effect.flatMap(originOf(progress), (from) => Driver.drive(layerOf(self), from))
   const { callTimeout } = entry.tool
   const inTime =
     callTimeout === undefined
       ? driven
       : Effect.timeoutOrElse(driven, {
-          duration: Standings.leftOf(callTimeout, standing),
+          duration: leftOf(callTimeout, progress),
           orElse: () => late(self, callTimeout)
         })
   // the end of a run is an ending of the call: the other calls of the reply are settled as its siblings are
@@ -47,12 +47,12 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
 }
 
 /** What was decided on goes on, not what the model wrote before it was repaired. */
-const begin = (entry: Entry, gates: Gates, site: CallSite, standing: Standings.Kept | undefined): ToolCall => {
-  const nested = site.place?.nested
-  const args = site.resumed?.asked(site.key)?.request.arguments ?? nested?.arguments ?? site.call.arguments
-  const raw = beginning(args, standing)
+const begin = (entry: Entry, gates: Gates, site: CallSite): ToolCall => {
+  const { from } = site
+  const args = (from?.type === "decision" ? from.request : (from ?? site.call)).arguments
+  const raw = beginning(args, from?.progress)
   const decoded = () => Result.getOrUndefined(Call.decode(entry.tool, { ...site.call, arguments: args }))
-  const state = nested === undefined ? raw : readmitted(raw, nested, decoded())
+  const state = from?.type === "agent" ? readmitted(raw, from.snapshot, decoded()) : raw
   return { entry, gates, site, state, progress: undefined }
 }
 
@@ -65,7 +65,7 @@ type ToolLayer = Layer<
 >
 
 const layerOf = (self: ToolCall): ToolLayer => {
-  const { place, run } = self.site
+  const { isSuspendable, run } = self.site
   return {
     attempt: (count, progress) => {
       self.progress = progress
@@ -74,7 +74,7 @@ const layerOf = (self: ToolCall): ToolLayer => {
     row: (error) => rowOf(self, error),
     repairs: { fix: (rung, seen, round) => fix(self, rung, seen, round) },
     // Mutant `true` survives: memory only. Where no run can be suspended, no code reads what is kept
-    bounds: { ...RunContext.bounds(run), wait: Interception.wait, keep: place === undefined ? undefined : seenOf },
+    bounds: { ...RunContext.bounds(run), wait: Interception.wait, keep: isSuspendable ? seenOf : undefined },
     observe: (decision) => emit(self, () => ({ type: "verdict", layer: "tool", ...decision })),
     end: endsOf(self)
   }

@@ -2,16 +2,16 @@ import { assert, it } from "@effect/vitest"
 import type { Recovery } from "@kintsugi/core"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { leftOf, originOf } from "../../../packages/core/src/tool/standing.ts"
+import { leftOf, originOf } from "../../../packages/core/src/tool/checkpoint.ts"
 
 const begun: Recovery.Position = { version: 1, attempts: 0, rounds: 0, startedAt: 0, wakeAt: 0, slots: [] }
 
 it("of the time of a call is left what it had not used when its run was suspended [A906]", () => {
   const limit = Duration.seconds(10)
   const position = { ...begun, attempts: 1, startedAt: 5000, wakeAt: 8000 }
-  const standing = { key: "1/1/0", runs: 1, isOpen: false, position, failures: [], trail: [] }
+  const progress = { runs: 1, isOpen: false, position, failures: [], trail: [] }
   assert.strictEqual(Duration.toMillis(leftOf(limit, undefined)), 10_000)
-  assert.strictEqual(Duration.toMillis(leftOf(limit, standing)), 7000)
+  assert.strictEqual(Duration.toMillis(leftOf(limit, progress)), 7000)
 })
 
 it.effect(
@@ -30,7 +30,7 @@ it.effect(
         delay: Duration.zero
       } as const
       const trail = [{ ...decision, message: "later" }]
-      const origin = yield* originOf({ key: "1/1/0", runs: 3, isOpen: false, position, failures: [before], trail })
+      const origin = yield* originOf({ runs: 3, isOpen: false, position, failures: [before], trail })
       assert.deepStrictEqual(origin, {
         position: { ...position, startedAt: 57_000, wakeAt: 60_000 },
         failures: [before],

@@ -1,0 +1,169 @@
+/**
+ * The checkpoint of a run that waits, and of each of its calls that do: all that they need to go on, as JSON. There is one codec, with a
+ * version; a `Snapshot` is the document of it.
+ */
+import * as Schema from "effect/Schema"
+import * as FailureHistory from "../budget/FailureHistory.ts"
+import * as Ledger from "../budget/Ledger.ts"
+import { shared } from "../budget/Meter.ts"
+import * as Approval from "../data/Approval.ts"
+import * as Message from "../data/Message.ts"
+import * as Trail from "../errors/Trail.ts"
+import { Position, Seen } from "../recovery/Position.ts"
+
+/** A whole number of at least 0. */
+const Count = Schema.Finite.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
+
+/** A number of at least 0. */
+const Amount = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** A number above 0, or none at all. What a budget takes for a limit is looked at besides. */
+const Limit = Schema.Number.check(Schema.isGreaterThan(0))
+
+/** How far a call had come with its table of recovery: it goes on with the same counts. */
+export interface CallProgress extends Schema.Schema.Type<typeof CallProgress> {}
+
+export const CallProgress = Schema.Struct({
+  /** Attempts, repair rounds and waits so far. The attempt that waits is not among them. */
+  position: Schema.Struct({
+    ...Position.fields,
+    attempts: Count,
+    rounds: Count,
+    slots: Schema.Array(
+      Schema.Struct({ ...Position.fields.slots.value.fields, rungs: Schema.Array(Count), count: Count })
+    )
+  }),
+  /** How often the tool itself has run. */
+  runs: Count,
+  /** Whether one of these runs may have taken effect. */
+  isOpen: Schema.Boolean,
+  /** Every error on the way, and what was decided about them. */
+  failures: Schema.Array(Seen),
+  trail: Trail.Trail
+})
+
+/** A call that waits for a decision about it. */
+const ForDecision = Schema.Struct({
+  type: Schema.tag("decision"),
+  request: Approval.Request,
+  /** Of a call that had failed before. */
+  progress: Schema.optionalKey(CallProgress)
+})
+
+const forAgentFields = {
+  type: Schema.tag("agent"),
+  /** What the tool was called with. */
+  arguments: Schema.Json,
+  /** Of a call that had failed before. */
+  progress: Schema.optionalKey(CallProgress)
+}
+
+/** A call whose sub-agent waits: it goes on from there. */
+interface ForAgent extends Schema.Struct.Type<typeof forAgentFields> {
+  readonly snapshot: Snapshot
+}
+
+/** A call that waits. */
+export type CallCheckpoint = typeof ForDecision.Type | ForAgent
+
+/** A call that is settled, and what later calls are to know of it. */
+const Settled = Schema.Struct({
+  type: Schema.tag("settled"),
+  settlement: Message.Settlement,
+  settled: Schema.optionalKey(FailureHistory.Settled)
+})
+
+const openFields = {
+  reply: Message.Reply,
+  /** How many of its calls the budget admits, and how many come before one tool was called too often in a row. */
+  admitted: Count,
+  inARow: Count,
+  /** Whether tools were switched off when the model was asked. */
+  wasOff: Schema.Boolean
+}
+
+/** A reply of which some calls wait. */
+export interface OpenReply extends Schema.Struct.Type<typeof openFields> {
+  /** One for each call, in their order. */
+  readonly calls: ReadonlyArray<typeof Settled.Type | CallCheckpoint>
+}
+
+const fields = {
+  version: Schema.Literal(4),
+  /** Which snapshot it is: it is resumed once. Absent in those of sub-agents: they go on with the run that they are part of. */
+  id: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(100))),
+  runId: Schema.String,
+  agent: Schema.String,
+  /** The skill that was chosen, where there was a choice. */
+  skill: Schema.optionalKey(Schema.String),
+  /** Whole messages, every call settled. */
+  transcript: Message.Transcript,
+  /**
+   * Where the conversation had been too long for the model: it reads `head` and then the transcript `from` that place. Absent
+   * where it reads all of it.
+   */
+  compacted: Schema.optionalKey(Schema.Struct({ head: Message.Transcript, from: Count })),
+  /** The place in the transcript of what the run was asked; absent where it was asked nothing. */
+  asked: Schema.optionalKey(Count),
+  turn: Count,
+  spent: Schema.Struct({ turns: Count, toolCalls: Count, millis: Amount }),
+  /** As they are now: `onBudgetExceeded` may have extended them. */
+  limits: Schema.Struct({
+    maxTurns: Limit,
+    maxToolCalls: Limit,
+    maxTokens: Limit,
+    maxCost: Limit,
+    maxDuration: Limit
+  }),
+  /** The limits that were told of as near. */
+  warned: Schema.Array(Schema.Literals(shared)),
+  ledger: Schema.Array(
+    Schema.Struct({
+      ...Ledger.Entry.fields,
+      usage: Schema.Struct({
+        inputTokens: Amount,
+        outputTokens: Amount,
+        cachedInputTokens: Amount,
+        cacheWriteTokens: Amount,
+        reasoningTokens: Amount
+      }),
+      cost: Schema.optionalKey(Amount)
+    })
+  ),
+  failures: Schema.Struct({
+    ...FailureHistory.Failures.fields,
+    failingBatches: Count,
+    streaks: Schema.Array(
+      Schema.Struct({
+        tool: Schema.String,
+        failures: Count,
+        repeats: Count,
+        signature: Schema.optionalKey(Schema.String)
+      })
+    )
+  }),
+  callsWhileOff: Count,
+  /** Answers that did not fit, and were asked for again. */
+  outputsRejected: Count,
+  inARow: Schema.Struct({ tool: Schema.String, calls: Count })
+}
+
+/** A suspended run, as data. It holds the whole conversation. */
+export interface Snapshot extends Schema.Struct.Type<typeof fields> {
+  readonly open?: OpenReply
+}
+
+const ForAgent = Schema.Struct({
+  ...forAgentFields,
+  snapshot: Schema.suspend((): Schema.Codec<Snapshot, unknown> => Snapshot)
+})
+
+const Call = Schema.Union([Settled, ForDecision, ForAgent])
+
+export const Snapshot = Schema.Struct({
+  ...fields,
+  open: Schema.optionalKey(Schema.Struct({ ...openFields, calls: Schema.Array(Call) }))
+})
+
+/** The idempotency key of a call, by its place in its reply. */
+export const keyOf = (runId: string, turn: number, index: number): string => `${runId}/${turn}/${index}`
