@@ -6,7 +6,6 @@ import * as Completion from "../../../packages/core/src/data/Completion.ts"
 import * as Digest from "../../../packages/core/src/data/Digest.ts"
 import * as ErrorCause from "../../../packages/core/src/data/ErrorCause.ts"
 import * as Foreign from "../../../packages/core/src/data/Foreign.ts"
-import * as Frozen from "../../../packages/core/src/data/Frozen.ts"
 import * as Issue from "../../../packages/core/src/data/Issue.ts"
 import * as Message from "../../../packages/core/src/data/Message.ts"
 import * as Redaction from "../../../packages/core/src/data/Redaction.ts"
@@ -112,9 +111,9 @@ export const coreData: Table = {
   "core/src/data/Foreign.ts": {
     ...each(effectOnly, "quietly"),
     ...each(looksOnce, "property", "approachable"),
-    isDeep: grows(any, (value) => Foreign.isDeep(value, Infinity))
+    isDeep: grows(any, (value) => Foreign.isDeep(value, Infinity)),
+    freeze: grows(any, Foreign.freeze)
   },
-  "core/src/data/Frozen.ts": { freeze: grows(any, Frozen.freeze) },
   "core/src/data/Identifier.ts": each(fixed, "draw"),
   "core/src/data/Issue.ts": {
     fromSchema: grows(misfits, ({ input, issue }) => Issue.fromSchema(issue, input)),

@@ -4,9 +4,7 @@ import * as Effect from "effect/Effect"
 import type { Exceeded, Meter } from "../budget/Meter.ts"
 import * as RunContext from "../event/RunContext.ts"
 import type { BudgetExceededError } from "../errors/RunError.ts"
-import type { CallCheckpoint, Snapshot } from "../event/Checkpoint.ts"
-import type { NestingOf, Slot } from "../tool/CallSite.ts"
-import type { Capture } from "../tool/ToolDefinition.ts"
+import type { Snapshot } from "../event/Checkpoint.ts"
 import { errorOf } from "./Limits.ts"
 import type { Running } from "./running.ts"
 import { Suspension } from "./Start.ts"
@@ -63,33 +61,5 @@ const paid = (meter: Meter, { open }: Snapshot): void => {
     const { snapshot } = call
     meter.paidFor(snapshot.runId, snapshot.spent)
     paid(meter, snapshot)
-  }
-}
-
-/** Where a call of the present turn goes on. */
-export const callOf = ({ beginning: { from }, state }: Running, index: number): CallCheckpoint | undefined => {
-  const call = from?.turn === state.turn ? from.open?.calls[index] : undefined
-  return call?.type === "settled" ? undefined : call
-}
-
-/** How the sub-agent of a call is suspended with the run, and goes on with it. */
-export const nestingOf = (
-  { mode, run, start }: Running,
-  slot: Slot,
-  from: CallCheckpoint | undefined
-): NestingOf | undefined => {
-  const { isSuspendable } = mode
-  if (!isSuspendable && from?.type !== "agent") return undefined
-  const above = [run.meter, ...(mode.nesting?.above ?? [])]
-  return (from, checkpointOf) => {
-    const started = (capture: Capture) => {
-      const checkpoint: Slot["checkpoint"] = (now) => {
-        const snapshot = capture(now)
-        return snapshot && checkpointOf(snapshot)
-      }
-      slot.checkpoint = checkpoint
-    }
-    const resumption = from === undefined || start.kind === "input" ? undefined : { from, decisions: start.decisions }
-    return { isSuspendable, above, resumption, started }
   }
 }

@@ -3,16 +3,17 @@ import * as Effect from "effect/Effect"
 import type * as Budget from "../budget/Budget.ts"
 import { end, Exceeded } from "../budget/Meter.ts"
 import * as Message from "../data/Message.ts"
-import { keyOf } from "../event/Checkpoint.ts"
+import { type CallCheckpoint, keyOf } from "../event/Checkpoint.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import { trailOf } from "../recovery/Decisions.ts"
-import type { CallSite, Slot } from "../tool/CallSite.ts"
+import type { CallSite, NestingOf, Slot } from "../tool/CallSite.ts"
+import type { Capture } from "../tool/ToolDefinition.ts"
 import * as Toolset from "../tool/Toolset.ts"
 import * as RunBudget from "./budget.ts"
-import { callOf, isCheckpoint, nestingOf, suspend } from "./checkpoint.ts"
+import { isCheckpoint, suspend } from "./checkpoint.ts"
 import type { Replied } from "./modelCall.ts"
-import type { End, Looping } from "./running.ts"
+import type { End, Looping, Running } from "./running.ts"
 import type { Admission } from "./state.ts"
 import { close } from "./turn.ts"
 
@@ -161,6 +162,34 @@ const siteOf = (running: Looping, call: Message.ToolCall, index: number): CallSi
     decisions: start.kind === "input" ? undefined : start.decisions,
     nesting: nestingOf(running, slot, from),
     slot
+  }
+}
+
+/** Where a call of the present turn goes on. */
+const callOf = ({ beginning: { from }, state }: Running, index: number): CallCheckpoint | undefined => {
+  const call = from?.turn === state.turn ? from.open?.calls[index] : undefined
+  return call?.type === "settled" ? undefined : call
+}
+
+/** How the sub-agent of a call is suspended with the run, and goes on with it. */
+const nestingOf = (
+  { mode, run, start }: Running,
+  slot: Slot,
+  from: CallCheckpoint | undefined
+): NestingOf | undefined => {
+  const { isSuspendable } = mode
+  if (!isSuspendable && from?.type !== "agent") return undefined
+  const above = [run.meter, ...(mode.nesting?.above ?? [])]
+  return (from, checkpointOf) => {
+    const started = (capture: Capture) => {
+      const checkpoint: Slot["checkpoint"] = (now) => {
+        const snapshot = capture(now)
+        return snapshot && checkpointOf(snapshot)
+      }
+      slot.checkpoint = checkpoint
+    }
+    const resumption = from === undefined || start.kind === "input" ? undefined : { from, decisions: start.decisions }
+    return { isSuspendable, above, resumption, started }
   }
 }
 

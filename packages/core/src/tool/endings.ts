@@ -1,4 +1,5 @@
 /** What becomes of a call once it is decided: the settlement that the model reads, the event, and what ends the run. */
+import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -8,8 +9,10 @@ import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Message from "../data/Message.ts"
 import type { CallCheckpoint } from "../event/Checkpoint.ts"
 import * as Redaction from "../data/Redaction.ts"
+import * as Returned from "../data/Returned.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
 import { limitOf } from "../errors/Limit.ts"
+import { labelsOf } from "../errors/RecoveryAdvice.ts"
 import {
   DeserializationError,
   ExecutionError,
@@ -19,12 +22,11 @@ import {
 } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { trailOf } from "../recovery/Decisions.ts"
-import type { Ends, Leaves, Says, Trace } from "../recovery/Layer.ts"
-import type { Afterwards } from "../recovery/Node.ts"
+import { type Ends, type Leaves, type Says, type Trace, untouchable } from "../recovery/Layer.ts"
+import type { Afterwards, FailureContext, Renderer } from "../recovery/Node.ts"
 import * as Render from "../recovery/Render.ts"
 import { decodedOf, type ToolCall, type Why } from "./callState.ts"
 import type { Failure, How, Outcome } from "./outcome.ts"
-import { rendered } from "./rendering.ts"
 import * as ToolRun from "./run.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
@@ -267,3 +269,46 @@ const signatureOf = (error: unknown): string => {
   }
   return FailureHistory.signatureOf(tag, ErrorCause.messageOf(error))
 }
+
+interface Told {
+  readonly render: Renderer | undefined
+  readonly seen: unknown
+  readonly context: FailureContext
+}
+
+/** The text of the renderer; `byDefault` when there is none, when it says nothing, or when it fails. Interruption and defects pass. */
+export const rendered = (
+  { context, render, seen }: Told,
+  run: RunContext.RunContext,
+  byDefault: (error: unknown, context: FailureContext) => string
+): Effect.Effect<string> => {
+  if (render === undefined) return Effect.sync(() => byDefault(seen, context))
+  const rendering = Effect.suspend(() => {
+    return Returned.valueOf(render(seen, context), Returned.aText, "The renderer for tool", context.tool)
+  })
+  return Effect.matchCauseEffect(rendering, {
+    onSuccess: (text) => Effect.succeed(text.trim() === "" ? byDefault(seen, context) : text),
+    onFailure: (cause) => {
+      const passing = untouchable(cause)
+      if (passing !== undefined) return Effect.failCause(passing)
+      return Effect.as(complain(cause, seen, context, run), byDefault(seen, context))
+    }
+  })
+}
+
+/** A renderer that fails is somebody's mistake, but a model must read something. */
+const complain = (
+  cause: Cause.Cause<unknown>,
+  error: unknown,
+  { callId, tool }: FailureContext,
+  { agent, runId }: RunContext.RunContext
+): Effect.Effect<void> =>
+  Effect.annotateLogs(
+    Effect.logWarning(`A renderer failed on a failure of tool '${tool ?? ""}'`, ErrorCause.logged(cause)),
+    {
+      ...labelsOf(error),
+      runId,
+      agent,
+      ...(callId === undefined ? {} : { callId })
+    }
+  )

@@ -7,12 +7,11 @@ import type * as Recovery from "../recovery/Recovery.ts"
 import * as Render from "../recovery/Render.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { ToolExecutionError, UnknownToolError } from "../errors/ToolError.ts"
-import { wishOf } from "./endings.ts"
+import { rendered, wishOf } from "./endings.ts"
 import type { Outcome } from "./outcome.ts"
 import type { CallSite } from "./CallSite.ts"
 import * as Driver from "../recovery/Driver.ts"
 import type { Trace } from "../recovery/Layer.ts"
-import { rendered } from "./rendering.ts"
 import { trailOf } from "../recovery/Decisions.ts"
 
 /** The row's key: only the defaults of an agent have it. */
