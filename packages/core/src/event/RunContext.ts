@@ -259,7 +259,8 @@ export class Done {
  */
 export const drawId = (fiber: Fiber.Fiber<unknown, unknown>): string => {
   const random = fiber.getRef(Random.Random)
-  return base36(random.nextIntUnsafe()) + base36(random.nextIntUnsafe())
+  const drawn = () => Math.abs(random.nextIntUnsafe()).toString(36)
+  return drawn() + drawn()
 }
 
 /**
@@ -268,11 +269,3 @@ export const drawId = (fiber: Fiber.Fiber<unknown, unknown>): string => {
  * @internal
  */
 export const makeId: Effect.Effect<string> = Effect.withFiber((fiber) => Effect.succeed(drawId(fiber)))
-
-/** In two halves, because only small integers are quick to write down. */
-const base36 = (draw: number): string => {
-  const bits = Math.abs(draw)
-  return Math.floor(bits / half).toString(36) + (bits % half).toString(36)
-}
-
-const half = 2 ** 27

@@ -262,37 +262,7 @@ const denied = (
 
 const isWithin = (raw: Message.ToolCall["arguments"], max: number): boolean => {
   if (raw === null || max === Infinity) return true
-  if (Predicate.isString(raw)) return isShort(raw, max)
-  // what is short by any measure needs not be written down to be measured
-  return room(raw, max) >= 0 || isShort(JSON.stringify(raw), max)
-}
-
-const isShort = (text: string, max: number): boolean =>
-  text.length * 3 <= max || (text.length <= max && byteLength(text) <= max)
-
-const byteLength = (text: string): number => {
-  let bytes = 0
-  for (const char of text) {
-    const code = char.codePointAt(0) ?? 0
-    bytes += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
-  }
-  return bytes
-}
-
-/** No character takes more when it is written as JSON, and no number, mark or literal does. */
-const mostPerChar = 6
-const mostPerNode = 26
-
-/** How much of `max` is left at least when a value is written as JSON; stops at the first that does not fit. */
-const room = (value: unknown, max: number): number => {
-  let left = max - mostPerNode
-  if (Predicate.isString(value)) return left - value.length * mostPerChar
-  if (Array.isArray(value)) {
-    for (const item of value) if ((left = room(item, left)) < 0) return left
-  } else if (Predicate.isObject(value)) {
-    for (const [key, item] of Object.entries(value)) {
-      if ((left = room(item, left - key.length * mostPerChar)) < 0) return left
-    }
-  }
-  return left
+  const text = Predicate.isString(raw) ? raw : JSON.stringify(raw)
+  // a character has at least one byte, and at most three
+  return text.length * 3 <= max || (text.length <= max && new TextEncoder().encode(text).length <= max)
 }
