@@ -54,24 +54,25 @@ const longest = 2 ** 31 - 1
  * A schedule of at most that many attempts. Its input is the error, whose `retryAfter` (or that of its `cause`) is the
  * hint; its output is the wait. Refuses senseless options with a `RangeError` at construction.
  */
-export const make = (options: Options): Schedule.Schedule<Duration.Duration, unknown> => fromPlan(plan(options))
+export const make = (options: Options): Schedule.Schedule<Duration.Duration, unknown> => {
+  const limits = plan(options)
+  return waiting(limits, (attempt) =>
+    attempt < limits.maxAttempts ? jittered(grown(limits, attempt), limits) : undefined
+  )
+}
 
 /**
  * As `make`, for services that say how long to wait: five attempts, full jitter, from 1 second up to 30. Where only one of
  * `initialBackoff` and `maxBackoff` is given, the other gives way to it.
  */
-export const honouringHints = (options?: Partial<Count> & Delays): Schedule.Schedule<Duration.Duration, unknown> => {
-  const { maxAttempts, retries, ...delays } = options ?? {}
-  const count: Count =
-    retries !== undefined && maxAttempts === undefined ? { retries } : { maxAttempts: checkedOne(maxAttempts, retries) }
+export const honouringHints = (
+  options: Partial<Count> & Delays = {}
+): Schedule.Schedule<Duration.Duration, unknown> => {
+  const { maxAttempts, retries, ...delays } = options
+  const runs = maxAttempts === undefined && retries === undefined ? 5 : attempts(options)
   const initialBackoff = delays.initialBackoff ?? Math.min(1000, millis("maxBackoff", delays.maxBackoff ?? 1000))
   const maxBackoff = delays.maxBackoff ?? Math.max(30_000, millis("initialBackoff", initialBackoff))
-  return make({ jitter: "full", ...delays, initialBackoff, maxBackoff, ...count })
-}
-
-const checkedOne = (maxAttempts: number | undefined, retries: number | undefined): number => {
-  if (retries !== undefined) return refuse("retries", "must not stand beside maxAttempts", retries)
-  return maxAttempts ?? 5
+  return make({ jitter: "full", ...delays, initialBackoff, maxBackoff, maxAttempts: runs })
 }
 
 /**
@@ -80,31 +81,31 @@ const checkedOne = (maxAttempts: number | undefined, retries: number | undefined
  */
 export const suggested = (
   options?: Pick<Delays, "maxHint" | "deadline">
-): Schedule.Schedule<Duration.Duration, unknown> => suggestedFromPlan(plan({ maxAttempts: 1, ...options }))
+): Schedule.Schedule<Duration.Duration, unknown> =>
+  waiting(plan({ maxAttempts: 1, ...options }), (attempt, error) => {
+    const advice = adviceOf(error)
+    if (advice === undefined || !(attempt < advice.maxAttempts)) return undefined
+    return Effect.succeed(Math.min(Duration.toMillis(advice.suggestedDelay), longest))
+  })
 
-const suggestedFromPlan = (limits: Plan): Schedule.Schedule<Duration.Duration, unknown> =>
-  heeding(
-    Schedule.fromStepWithMetadata(
-      Effect.succeed(({ attempt, input, now }: Schedule.InputMetadata<unknown>) => {
-        const advice = adviceOf(input)
-        if (advice === undefined || !(attempt < advice.maxAttempts)) return Cause.done(Duration.zero)
-        return admit(Math.min(Duration.toMillis(advice.suggestedDelay), longest), hintOf(input), now, limits)
-      })
-    ),
-    limits.maxHint
-  )
+/** Waits as long as `waitOf` says, or as the hint of the error, which may be longer; ends where `waitOf` says nothing. */
+const waiting = (
+  { deadline, maxHint }: Plan,
+  waitOf: (attempt: number, error: unknown) => Effect.Effect<number> | undefined
+): Schedule.Schedule<Duration.Duration, unknown> => {
+  const step = ({ attempt, input, now }: Schedule.InputMetadata<unknown>) => {
+    const hint = hintOf(input) ?? 0
+    return Effect.flatMap(waitOf(attempt, input) ?? ended, (wait) => {
+      const delay = Math.max(wait, hint)
+      if (hint > maxHint || now + delay > deadline) return ended
+      const duration = Duration.millis(delay)
+      return Effect.succeed<[Duration.Duration, Duration.Duration]>([duration, duration])
+    })
+  }
+  return heeding(Schedule.fromStepWithMetadata(Effect.succeed(step)), maxHint)
+}
 
-const fromPlan = (limits: Plan): Schedule.Schedule<Duration.Duration, unknown> =>
-  heeding(
-    Schedule.fromStepWithMetadata(
-      Effect.succeed(({ attempt, input, now }: Schedule.InputMetadata<unknown>) =>
-        attempt >= limits.maxAttempts
-          ? Cause.done(Duration.zero)
-          : Effect.flatMap(jittered(grown(limits, attempt), limits), (wait) => admit(wait, hintOf(input), now, limits))
-      )
-    ),
-    limits.maxHint
-  )
+const ended = Cause.done(Duration.zero)
 
 /** Raises any schedule's waits to the hints of its errors, and ends it where a hint is beyond `maxHint`. */
 export const withHints = <Output, Input, Error, Env>(
@@ -136,6 +137,15 @@ const heeding = <S extends Schedule.Schedule<unknown, never, unknown, unknown>>(
   self: S,
   maxHint: number | undefined
 ): S => Object.assign(self, { [MaxHint]: maxHint })
+
+/**
+ * The schedule, which heeds hints: with the `maxHint` that it was made with, where it comes from here.
+ *
+ * @internal
+ */
+export const hinted = <Output, Input, Error, Env>(
+  self: Schedule.Schedule<Output, Input, Error, Env>
+): Schedule.Schedule<Output, Input, Error, Env> => (maxHintOf(self) === undefined ? withHints(self) : self)
 
 /**
  * Says of a schedule that it heeds the hints that another one heeds.
@@ -186,14 +196,6 @@ const jittered = (wait: number, limits: Plan): Effect.Effect<number> => {
       return Effect.map(Random.next, (draw) => Math.min(wait * (1 - share + 2 * share * draw), limits.cap, longest))
     }
   }
-}
-
-const admit = (wait: number, hint: number | undefined, now: number, limits: Plan) => {
-  if (hint !== undefined && hint > limits.maxHint) return Cause.done(Duration.zero)
-  const delay = Math.max(wait, hint ?? 0)
-  if (now + delay > limits.deadline) return Cause.done(Duration.zero)
-  const duration = Duration.millis(delay)
-  return Effect.succeed<[Duration.Duration, Duration.Duration]>([duration, duration])
 }
 
 const adviceOf = (

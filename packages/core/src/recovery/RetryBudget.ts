@@ -72,7 +72,7 @@ export const sharing: {
 } = dual(
   2,
   <Output, Input, Error, Env>(self: Schedule.Schedule<Output, Input, Error, Env>, { withdraw }: RetryBudget) => {
-    const alone = Backoff.maxHintOf(self) === undefined ? Backoff.withHints(self) : self
+    const alone = Backoff.hinted(self)
     // asked only where the schedule itself goes on
     return Backoff.alsoHeeding(
       Schedule.while(alone, ({ duration, now }) =>

@@ -18,15 +18,6 @@ export type { Decision, FailureContext, Rows, SideEffects } from "./Node.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Recovery")
 
-const variance = {
-  _E: () => {},
-  _A: absurd,
-  _Err: absurd,
-  _R: absurd,
-  _End: absurd,
-  _Acts: absurd
-}
-
 /**
  * What to do about a failure of type `E`. Handled by it: `A` may answer in place of the result, `Err` and `R` are the
  * failures and requirements of its own handlers, `End` is how it may end, and `Acts` is what it may do on the way:
@@ -92,13 +83,10 @@ export function retry(
   input: (RetryOptions & Partial<Acknowledged>) | Schedule.Schedule<unknown, never, unknown, unknown>,
   options?: Acknowledged
 ): Retry<never, unknown, unknown, unknown> {
-  return Schedule.isSchedule(input)
-    ? verdict({
-        kind: "retry",
-        schedule: withHints(eraseSchedule(input)),
-        acknowledged: options?.acknowledge !== undefined
-      })
-    : verdict({ kind: "retry", schedule: Backoff.make(input), acknowledged: input.acknowledge !== undefined })
+  const isSchedule = Schedule.isSchedule(input)
+  // the driver hands a schedule only the errors that its row admits
+  const schedule = isSchedule ? Backoff.hinted(input as Schedule.Schedule<unknown, unknown>) : Backoff.make(input)
+  return verdict({ kind: "retry", schedule, acknowledged: (isSchedule ? options : input)?.acknowledge !== undefined })
 }
 
 /** A `retry` verdict: the one kind that a schedule can express as well. */
@@ -112,10 +100,6 @@ export interface Retry<in E, out Err = never, out R = never, out Acts = never> e
 > {
   readonly kind: "retry"
 }
-
-// one of `Backoff` keeps the `maxHint` that it was made with
-const withHints = (schedule: Schedule.Schedule<unknown, unknown>): Schedule.Schedule<unknown, unknown> =>
-  Backoff.maxHintOf(schedule) === undefined ? Backoff.withHints(schedule) : schedule
 
 /** The schedule of a retry verdict: `Effect.retry` with it makes the same attempts at the same instants. */
 export const toSchedule = <E, Err, R, Acts>(self: Retry<E, Err, R, Acts>): Schedule.Schedule<unknown, E, Err, R> => {
@@ -306,11 +290,7 @@ export const ladder = <
   Given<R1 | R2 | R3 | R4>,
   Given<Then<Then<Then<Z1, Z2>, Z3>, Z4>>,
   Given<P1 | P2 | P3 | P4>
-> =>
-  verdict({
-    kind: "ladder",
-    rungs: [first, ...others].map(nodeOf)
-  })
+> => verdict({ kind: "ladder", rungs: [first, ...others].map(nodeOf) })
 
 /** The end of a rung that is not there. */
 type Absent = "absent"
@@ -325,13 +305,9 @@ type Then<First, Second> = Absent extends Second ? First : Exclude<First, "exhau
  */
 export const isVerdict = (value: unknown): value is AnyVerdict => Predicate.hasProperty(value, TypeId)
 
-function absurd(): never {
-  throw new TypeError("Recovery: type parameters have no values")
-}
-
 // every type parameter is carried by the type alone: `verdict` and `nodeOf` are the two ends of that
 function verdict<V extends AnyVerdict>(node: Internal.Node): V {
-  return { ...node, [TypeId]: variance } as unknown as V
+  return { ...node, [TypeId]: TypeId } as unknown as V
 }
 
 /**
@@ -342,10 +318,6 @@ function verdict<V extends AnyVerdict>(node: Internal.Node): V {
 export function nodeOf(self: AnyVerdict): Internal.Node {
   return self as unknown as Internal.Node
 }
-
-// the driver hands a schedule only the errors that its row admits
-const eraseSchedule = (schedule: Schedule.Schedule<unknown, never, unknown, unknown>) =>
-  schedule as Schedule.Schedule<unknown, unknown>
 
 // the driver hands a callback only the errors that its row admits
 const erase = <E, B>(f: (error: E, context: FailureContext) => B) => f as (error: unknown, context: FailureContext) => B
