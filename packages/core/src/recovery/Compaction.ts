@@ -4,7 +4,6 @@
  */
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { droppedIn } from "./compactionKeeping.ts"
 import { truncated } from "./truncation.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Message from "../data/Message.ts"
@@ -72,6 +71,23 @@ export const dropOldest = ({ keepLast }: Keeping): Compaction => {
   })
 }
 
+/** The places of the messages that go, in order. `isHeaded`: a reply that would be the first of all goes too. */
+const droppedIn = ({ input, transcript }: Overflow, keepLast: number, isHeaded: boolean): ReadonlySet<number> => {
+  const lastUser = transcript.findLastIndex(({ role }) => role === "user")
+  const talk = [...transcript.keys()].filter((index) => transcript[index]?.role !== "system")
+  const young = new Set(talk.slice(Math.max(0, talk.length - keepLast)))
+  const isKept = (index: number) => young.has(index) || index === lastUser || isAsked(transcript[index], input)
+  const firstUser = talk.find((index) => transcript[index]?.role === "user" && isKept(index))
+  const isOrphan = (index: number) => isHeaded && firstUser !== undefined && index < firstUser
+  return new Set(talk.filter((index) => !isKept(index) || isOrphan(index)))
+}
+
+/** What was read back from a snapshot is another object, and says the same. */
+const isAsked = (message: Message.Message | undefined, input: Message.User | undefined): boolean =>
+  input !== undefined &&
+  message?.role === "user" &&
+  (message === input || JSON.stringify(message) === JSON.stringify(input))
+
 /** Any function from a text to the effect of a text. Agents are such functions. */
 export type Summariser<E, R> = (transcript: string) => Effect.Effect<string, E, R>
 
@@ -107,8 +123,9 @@ const summaryHead = "A part of this conversation was left out. This is a summary
 export const shrinkLargestResult = ({ maxLength }: { readonly maxLength: number }): Compaction => {
   const max = checked("maxLength", maxLength)
   return make("shrinkLargestResult", ({ transcript }) => {
-    const lengths = transcript.flatMap((message) => settledIn(message).map(({ settlement }) => settlement.text.length))
-    const largest = Math.max(0, ...lengths)
+    const parts = transcript.flatMap((message) => (message.role === "assistant" ? message.content : []))
+    const settled = parts.filter((part) => part.type === "settled-call")
+    const largest = Math.max(0, ...settled.map(({ settlement }) => settlement.text.length))
     let isFound = false
     return transcript.map((message) => {
       if (isFound || message.role !== "assistant") return message
@@ -121,9 +138,6 @@ export const shrinkLargestResult = ({ maxLength }: { readonly maxLength: number 
     })
   })
 }
-
-const settledIn = (message: Message.Message): ReadonlyArray<Message.SettledCall> =>
-  message.role === "assistant" ? message.content.filter((part) => part.type === "settled-call") : []
 
 /** A conversation as a text for people and models: what was said, by whom, and how each call ended. */
 export const toText = (transcript: Message.Transcript): string => transcript.map(lineOf).join("\n")

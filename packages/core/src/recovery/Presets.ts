@@ -43,33 +43,23 @@ export interface KaniOptions<R = never> {
 export const kani = <R = never>(options: KaniOptions<R> = {}) => {
   const { message, shouldRetry } = options
   const retryAttempts = wholeNumber("retryAttempts", options.retryAttempts ?? 1)
-  const telling = <E>(byDefault: (error: E) => string, then: "continue" | "tools-off") =>
-    Verdict.tell(
-      (error: E, context): string | Effect.Effect<string, unknown, R> => {
-        const text = byDefault(error)
-        return message === undefined ? text : message(callOf(context), error, context.failingBatches, text)
-      },
-      { then }
-    )
-  const again = telling(ErrorCause.sayingOf, "continue")
-  const last = telling(ErrorCause.sayingOf, "tools-off")
-  const undefinedAgain = telling(notDefined, "continue")
-  const undefinedLast = telling(notDefined, "tools-off")
-  return {
-    orElse: Verdict.when(
-      (error: unknown, context) => {
+  const telling = <E>(byDefault: (error: E) => string, mayRetry: typeof shouldRetry) => {
+    const render = (error: E, context: Verdict.FailureContext): string | Effect.Effect<string, unknown, R> => {
+      const text = byDefault(error)
+      return message === undefined ? text : message(callOf(context), error, context.failingBatches, text)
+    }
+    const again = Verdict.tell(render, { then: "continue" })
+    const last = Verdict.tell(render, { then: "tools-off" })
+    return Verdict.when(
+      (error: E, context) => {
         const attempt = context.failingBatches
-        const isWithin = attempt < retryAttempts
-        return isWithin && (shouldRetry?.(callOf(context), error, attempt, isWithin) ?? true) ? again : last
+        return attempt < retryAttempts && (mayRetry?.(callOf(context), error, attempt, true) ?? true) ? again : last
       },
       { among: [again, last] }
-    ),
-    UnknownToolError: Verdict.when(
-      (_error: UnknownToolError, { failingBatches }) =>
-        failingBatches < retryAttempts ? undefinedAgain : undefinedLast,
-      { among: [undefinedAgain, undefinedLast] }
     )
   }
+  // `shouldRetry` is asked of failed calls only
+  return { orElse: telling(ErrorCause.sayingOf, shouldRetry), UnknownToolError: telling(notDefined, undefined) }
 }
 
 const notDefined = ({ tool }: UnknownToolError): string =>
@@ -87,19 +77,17 @@ export interface TellModelOptions {
  */
 export const tellModel = (options: TellModelOptions = {}) => {
   const retries = wholeNumber("retries", options.retries ?? 1)
-  const telling = <E>(render: (error: E, context: Verdict.FailureContext) => string) =>
-    Verdict.tell((error: E, context) => Render.triesLeft(render(error, context), retries - context.failuresInARow))
-  const tellFailure = telling(Render.labelled)
-  const tellNames = telling(({ known, tool }: UnknownToolError) => Render.unknownTool(tool, known))
-  return {
-    orElse: Verdict.when(
-      (_error: unknown, { failuresInARow }) => (failuresInARow < retries ? tellFailure : Verdict.raise),
-      { among: [tellFailure, Verdict.raise] }
-    ),
-    UnknownToolError: Verdict.when(
-      (_error: UnknownToolError, { failuresInARow }) => (failuresInARow < retries ? tellNames : Verdict.raise),
-      { among: [tellNames, Verdict.raise] }
+  const telling = <E>(render: (error: E, context: Verdict.FailureContext) => string) => {
+    const again = Verdict.tell((error: E, context) =>
+      Render.triesLeft(render(error, context), retries - context.failuresInARow)
     )
+    return Verdict.when((_error: E, { failuresInARow }) => (failuresInARow < retries ? again : Verdict.raise), {
+      among: [again, Verdict.raise]
+    })
+  }
+  return {
+    orElse: telling(Render.labelled),
+    UnknownToolError: telling(({ known, tool }: UnknownToolError) => Render.unknownTool(tool, known))
   }
 }
 

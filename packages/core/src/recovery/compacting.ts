@@ -1,19 +1,13 @@
 /** Shortens the conversation of a request that was too long. */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import { type Compaction, type Overflow, sizeOf } from "./Compaction.ts"
+import { sizeOf } from "./Compaction.ts"
 import * as Returned from "../data/Returned.ts"
-import type * as Message from "../data/Message.ts"
-import type { Compact, Compacted, CompactEvent, Helping } from "./Node.ts"
+import type { Compact, Compacted } from "./Node.ts"
 import { untouchable } from "./Layer.ts"
 
 /** Hands on a conversation that has become shorter. A limit of the run is no failure of the compaction: it ends the run. */
-export const run: Compact["run"] = (
-  { compact, name }: Compaction,
-  overflow: Overflow,
-  helping: Helping<CompactEvent>,
-  take: (messages: Message.Transcript) => void
-): Effect.Effect<Compacted> => {
+export const run: Compact["run"] = ({ compact, name }, overflow, helping, take) => {
   // one whose own conversation is too long is not started within itself
   if (helping.isAtWork) return Effect.succeed(gaveUp)
   const { transcript } = overflow
@@ -34,9 +28,9 @@ export const run: Compact["run"] = (
       },
       onFailure: (cause): Effect.Effect<Compacted> => {
         const passing = untouchable(cause)
-        if (passing !== undefined) return Effect.failCause(passing)
-        const error = Cause.squash(cause)
-        return Effect.succeed({ type: "gave up", error })
+        return passing === undefined
+          ? Effect.succeed({ type: "gave up", error: Cause.squash(cause) })
+          : Effect.failCause(passing)
       }
     }
   )
