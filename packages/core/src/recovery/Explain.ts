@@ -90,33 +90,29 @@ const perTurn = (
   { model, onLlmError, work }: Pick<Plan, "model" | "onLlmError" | "work">,
   below = explained(model, [])
 ): number | undefined => {
-  let most = isLooping(work) ? explain(onLlmError, { below }).worst.requests : 0
-  if (work.kind === "choice") most = Math.max(most, explain(work.router.rows, { below }).worst.requests)
-  most = Math.max(most, below.worst.modelCalls)
-  // what a compaction asks spends turns of the run as well
-  for (const node of onLlmError.values()) most = Math.max(most, mostOf(node) ?? 0)
-  for (const { levels, tool } of entriesOf(work).values()) {
-    most = Math.max(most, costOf(tool.run).perTurn)
-    for (const { rows } of levels) {
-      for (const node of rows.values()) {
-        const ofNode = mostOf(node)
-        if (ofNode === undefined) return undefined
-        most = Math.max(most, ofNode)
-      }
-    }
-  }
-  return most
+  const entries = [...entriesOf(work).values()]
+  const tables = entries.flatMap(({ levels }) => levels.map(({ rows }) => rows))
+  return greatest([
+    isLooping(work) ? explain(onLlmError, { below }).worst.requests : 0,
+    work.kind === "choice" ? explain(work.router.rows, { below }).worst.requests : 0,
+    below.worst.modelCalls,
+    // what a compaction asks spends turns of the run as well
+    ...[...onLlmError.values()].map((node) => mostOf(node) ?? 0),
+    ...entries.map(({ tool }) => costOf(tool.run).perTurn),
+    ...tables.flatMap((rows) => [...rows.values()].map(mostOf))
+  ])
 }
 
 const mostOf = (node: Node): number | undefined => {
   if (node.kind === "fix") return costOf(node.fixer).perTurn
   if (node.kind === "compact") return costOf(node.compaction.agent).perTurn
   const nodes = node.kind === "ladder" ? node.rungs : node.kind === "when" ? node.among : []
-  return nodes?.reduce<number | undefined>((most, next) => {
-    const ofNext = mostOf(next)
-    return most === undefined || ofNext === undefined ? undefined : Math.max(most, ofNext)
-  }, 0)
+  return nodes && greatest(nodes.map(mostOf))
 }
+
+/** Unknown if one of them is. */
+const greatest = (counts: ReadonlyArray<number | undefined>): number | undefined =>
+  counts.every((count) => count !== undefined) ? Math.max(0, ...counts) : undefined
 
 const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): Explanation.Explanation => {
   const { callTimeout, timeout } = tool

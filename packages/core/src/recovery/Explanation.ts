@@ -72,16 +72,10 @@ export interface Run {
 }
 
 /** Bounds of a run: what its budget admits, times what each turn and each call is at worst. */
-export interface WorstRun {
+export interface WorstRun extends Bounds {
   readonly turns: number
   readonly toolCalls: number
-  /** Those of all its fixers included. */
-  readonly modelCalls: number
-  /** What the transport sends for these, where it is known how often it sends again. */
-  readonly requests: number
   readonly fixerRuns: number
-  /** All waits, when servers ask for as much as is granted, and the tools that have a timeout. */
-  readonly time: Duration.Duration
 }
 
 /** What one run of any agent is at worst, also of one that is made of others. */

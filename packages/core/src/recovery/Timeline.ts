@@ -60,10 +60,8 @@ interface Step {
   readonly millis: number
 }
 
-interface Drawing {
-  readonly layer: Layer
-  readonly row: Row | undefined
-  readonly steps: ReadonlyArray<Step>
+/** A lane that grows. */
+interface Drawing extends Lane {
   readonly attempts: Array<Attempt>
   readonly pauses: Array<Pause>
 }
@@ -79,37 +77,34 @@ export const make = (
   if (!Number.isSafeInteger(maxAttempts) || maxAttempts < 1) {
     throw new RangeError(`Timeline.make: maxAttempts must be a whole number of at least 1, got ${maxAttempts}`)
   }
-  const drawings = layers.map((layer): Drawing => {
-    const row = rowOf(layer)
-    return { layer, row, steps: row === undefined ? [] : stepsOf(row, waits), attempts: [], pauses: [] }
-  })
+  const rows = layers.map(rowOf)
+  const steps = rows.map((row) => (row === undefined ? [] : stepsOf(row, waits)))
+  const lanes = layers.map(({ name }, depth): Drawing => ({ name, ...shownOf(rows[depth]), attempts: [], pauses: [] }))
   let now = 0
   let left = maxAttempts
   let isCut = false
   const draw = (depth: number): void => {
-    const drawing = drawings[depth]
-    if (drawing === undefined) return void left--
+    const lane = lanes[depth]
+    if (lane === undefined) return void left--
     for (let number = 1; ; number++) {
       if (left === 0) return void (isCut = true)
-      drawing.attempts.push({ at: now, number })
+      lane.attempts.push({ at: now, number })
       draw(depth + 1)
-      const step = drawing.steps[number - 1]
+      const step = steps[depth]?.[number - 1]
       if (isCut || step === undefined) return
       if (left === 0) return void (isCut = true)
-      drawing.pauses.push({ from: now, to: now + step.millis, verdict: step.verdict })
+      lane.pauses.push({ from: now, to: now + step.millis, verdict: step.verdict })
       now += step.millis
     }
   }
   draw(0)
-  return { lanes: drawings.map(laneOf), end: now, isCut }
+  return { lanes, end: now, isCut }
 }
 
 const rowOf = ({ explanation: { rows }, name, row }: Layer): Row | undefined => {
   if (row === undefined) {
-    return rows.reduce<Row | undefined>(
-      (most, one) => (most === undefined || again(one) > again(most) ? one : most),
-      undefined
-    )
+    const most = Math.max(...rows.map(again))
+    return rows.find((one) => again(one) === most)
   }
   const found = rows.find(({ key }) => key === row)
   if (found !== undefined) return found
@@ -118,32 +113,26 @@ const rowOf = ({ explanation: { rows }, name, row }: Layer): Row | undefined => 
   )
 }
 
-const again = (row: Row): number => row.rungs.reduce((sum, rung) => sum + repeatsOf(rung), 0)
+const again = ({ rungs }: Row): number => rungs.reduce((sum, rung) => sum + rung.waits.length + mended(rung), 0)
 
-const repeatsOf = ({ compactions = 0, fixerRuns, isRunAgain, waits }: Rung): number =>
-  waits.length + (isRunAgain ? fixerRuns : 0) + compactions
+/** How often a rung runs it again at once. */
+const mended = ({ compactions = 0, fixerRuns, isRunAgain }: Rung): number => compactions + (isRunAgain ? fixerRuns : 0)
 
 const stepsOf = ({ rungs }: Row, bound: "least" | "most"): ReadonlyArray<Step> =>
   rungs.flatMap((rung) => {
-    const { compactions = 0, fixerRuns, isRunAgain, unknown, verdict, waits } = rung
+    const { unknown, verdict, waits } = rung
     // what only caps bound is no plan
     if (unknown !== undefined) return []
-    const mended = compactions + (isRunAgain ? fixerRuns : 0)
     return [
       ...waits.map((wait) => ({ verdict, millis: Duration.toMillis(wait[bound]) })),
-      ...Array.from({ length: mended }, () => ({ verdict, millis: 0 }))
+      ...Array.from({ length: mended(rung) }, () => ({ verdict, millis: 0 }))
     ]
   })
 
-const laneOf = ({ attempts, layer: { name }, pauses, row }: Drawing): Lane => {
-  const unknown = row?.rungs.find((rung) => rung.unknown !== undefined)?.unknown
-  return {
-    name,
-    ...(row === undefined ? {} : { row: row.key }),
-    attempts,
-    pauses,
-    ...(unknown === undefined ? {} : { unknown })
-  }
+const shownOf = (row: Row | undefined): Pick<Lane, "row" | "unknown"> => {
+  if (row === undefined) return {}
+  const unknown = row.rungs.find((rung) => rung.unknown !== undefined)?.unknown
+  return { row: row.key, ...(unknown === undefined ? {} : { unknown }) }
 }
 
 /**

@@ -29,13 +29,8 @@ export const explainRows = (rows: Rows, options: Options, costOf: (agent: unknow
     key,
     rungs: climb(node, { samples: samplesFor(key, options.errors), ...admittedTo(key, options), costOf }).rungs
   }))
-  return {
-    rows: explained,
-    worst: worstOf(
-      explained.flatMap(({ rungs }) => rungs),
-      options
-    )
-  }
+  const all = explained.flatMap(({ rungs }) => rungs)
+  return { rows: explained, worst: worstOf(all, options) }
 }
 
 /** After these failures the tool has not run, or a lookup says that it had no effect: it may run in spite of its side effects. */
@@ -72,11 +67,9 @@ const climb = (node: Node, reach: Reach): Climb => {
     case "ladder":
       return up(node.rungs.map((rung) => climb(rung, reach)))
     case "retry":
-      return { rungs: [retrying("retry", [node], reach)], ends: false }
     case "fix":
-      return { rungs: [fixing("fix", [node], reach)], ends: false }
     case "compact":
-      return { rungs: [compacting([node], reach)], ends: false }
+      return { rungs: mending([node], reach), ends: false }
     case "when":
       return node.among === undefined ? anything : choosing(node.among, reach)
     default:
@@ -118,9 +111,6 @@ const anything: Climb = {
  */
 const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
   const nodes = among.flatMap(flat)
-  const retries = nodes.filter((node) => node.kind === "retry")
-  const fixes = nodes.filter((node) => node.kind === "fix")
-  const compacts = nodes.filter((node) => node.kind === "compact")
   const ladders = nodes.filter((node) => node.kind === "ladder")
   const others = nodes.filter(({ kind }) => !["retry", "fix", "compact", "ladder", "when"].includes(kind))
   const depth = Math.max(0, ...ladders.map(({ rungs }) => rungs.length))
@@ -134,9 +124,7 @@ const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
   const isOpen = nodes.some(({ kind }) => kind === "when")
   return {
     rungs: [
-      ...(retries.length === 0 ? [] : labelled([retrying("retry", retries, reach)])),
-      ...(fixes.length === 0 ? [] : labelled([fixing("fix", fixes, reach)])),
-      ...(compacts.length === 0 ? [] : labelled([compacting(compacts, reach)])),
+      ...labelled(mending(nodes, reach)),
       ...merged.flatMap(({ rungs }) => rungs),
       ...labelled([...new Set(others.map(({ kind }) => kind))].map((verdict) => ({ ...quiet, verdict }))),
       ...(isOpen ? anything.rungs : [])
@@ -148,43 +136,49 @@ const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
 const flat = (node: Node): ReadonlyArray<Node> =>
   node.kind === "when" && node.among !== undefined ? node.among.flatMap(flat) : [node]
 
-const retrying = (verdict: string, nodes: ReadonlyArray<Retry>, { repeats, samples }: Reach): Rung => {
-  const admitted = nodes.filter(({ acknowledged }) => acknowledged || repeats)
-  return admitted.length === 0
-    ? { ...quiet, verdict }
-    : {
-        ...quiet,
-        verdict,
-        ...steps(
-          admitted.map(({ schedule }) => schedule),
-          samples
-        )
-      }
+/** One rung for all retries, one for all fixers and one for all compactions, where there are any. */
+const mending = (nodes: ReadonlyArray<Node>, reach: Reach): ReadonlyArray<Rung> => {
+  const retries = nodes.filter((node) => node.kind === "retry")
+  const fixes = nodes.filter((node) => node.kind === "fix")
+  const compacts = nodes.filter((node) => node.kind === "compact")
+  return [
+    ...(retries.length === 0 ? [] : [retrying(retries, reach)]),
+    ...(fixes.length === 0 ? [] : [fixing(fixes, reach)]),
+    ...(compacts.length === 0 ? [] : [compacting(compacts, reach)])
+  ]
 }
 
-const fixing = (verdict: string, nodes: ReadonlyArray<Fix>, { costOf, repairs }: Reach): Rung => {
+const retrying = (nodes: ReadonlyArray<Retry>, { repeats, samples }: Reach): Rung => {
+  const admitted = nodes.filter(({ acknowledged }) => acknowledged || repeats)
+  const schedules = admitted.map(({ schedule }) => schedule)
+  return { ...quiet, verdict: "retry", ...(schedules.length === 0 ? {} : steps(schedules, samples)) }
+}
+
+const fixing = (nodes: ReadonlyArray<Fix>, { costOf, repairs }: Reach): Rung => {
   const admitted = nodes.filter(({ acknowledged, as }) => acknowledged || repairs || as === "result")
-  const costs = admitted.map(({ fixer }) => costOf(fixer))
   return {
     ...quiet,
-    verdict: `${verdict} ${[...new Set(nodes.map(({ fixer }) => fixer.name))].join(" or ")}`.trimEnd(),
+    ...dearestOf(admitted.map(({ fixer }) => costOf(fixer))),
+    verdict: `fix ${named(nodes.map(({ fixer }) => fixer))}`.trimEnd(),
     fixerRuns: Math.min(maxRepairRounds, Math.max(0, ...admitted.map(({ maxRuns }) => maxRuns))),
-    modelCalls: Math.max(0, ...costs.map(({ modelCalls }) => modelCalls)),
-    fixerTime: Duration.millis(Math.max(0, ...costs.map(({ millis }) => millis))),
     isRunAgain: admitted.some(({ as }) => as === "arguments")
   }
 }
 
-const compacting = (nodes: ReadonlyArray<Compact>, { costOf }: Reach): Rung => {
-  const costs = nodes.map(({ compaction }) => costOf(compaction.agent))
-  return {
-    ...quiet,
-    verdict: `compact ${[...new Set(nodes.map(({ compaction }) => compaction.name))].join(" or ")}`,
-    compactions: maxCompactions,
-    modelCalls: Math.max(...costs.map(({ modelCalls }) => modelCalls)),
-    fixerTime: Duration.millis(Math.max(...costs.map(({ millis }) => millis)))
-  }
-}
+const compacting = (nodes: ReadonlyArray<Compact>, { costOf }: Reach): Rung => ({
+  ...quiet,
+  ...dearestOf(nodes.map(({ compaction }) => costOf(compaction.agent))),
+  verdict: `compact ${named(nodes.map(({ compaction }) => compaction))}`,
+  compactions: maxCompactions
+})
+
+const named = (all: ReadonlyArray<{ readonly name: string }>): string =>
+  [...new Set(all.map(({ name }) => name))].join(" or ")
+
+const dearestOf = (costs: ReadonlyArray<Cost>): Pick<Rung, "modelCalls" | "fixerTime"> => ({
+  modelCalls: Math.max(0, ...costs.map(({ modelCalls }) => modelCalls)),
+  fixerTime: Duration.millis(Math.max(0, ...costs.map(({ millis }) => millis)))
+})
 
 /** Each compaction gives up once at most, and the last one that is asked may be the dearest: that is one more than there are. */
 const compactionsAtWorst = (rungs: ReadonlyArray<Rung>, of: (rung: Rung) => number): number => {
@@ -201,13 +195,10 @@ const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, below }: Options): Worst
   const attempts = isOpen
     ? maxAttemptsPerCall
     : Math.min(maxAttemptsPerCall, 1 + retries + Math.min(maxRepairRounds, runsAgain) + compacted)
-  const dearest = (of: (rung: Rung) => number): number =>
-    sum(
-      rounds
-        .map(of)
-        .toSorted((a, b) => b - a)
-        .slice(0, maxRepairRounds)
-    )
+  const dearest = (of: (rung: Rung) => number): number => {
+    const costs = rounds.map(of).toSorted((a, b) => b - a)
+    return sum(costs.slice(0, maxRepairRounds))
+  }
   const waits = rungs.flatMap((rung) => rung.waits.map(({ most }) => millis(most)))
   const stretched = rungs.flatMap((rung) => rung.waits.map(({ most }) => Math.max(millis(most), millis(rung.maxHint))))
   const each = attempt === undefined ? millis(below?.worst.time ?? Duration.zero) : millis(attempt)
