@@ -13,7 +13,6 @@ import type { LlmError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
 import type * as Model from "./Model.ts"
 import { Collector } from "./parts.ts"
-import { sound } from "./ModelCall.ts"
 import * as ModelCall from "./ModelCall.ts"
 
 /** What a run is about to do. */
@@ -124,7 +123,7 @@ export const model = (self: Model.Service): Model.Service => ({
   generate: (request) =>
     step<Message.Reply, LlmError, never>(
       () => ({ kind: "model call", model: self.name, request, isStreamed: false }),
-      () => Effect.map(ModelCall.generate(self, request), (reply) => sound(reply, request, reply.content))
+      () => Effect.map(ModelCall.generate(self, request), (reply) => ModelCall.sound(reply, request, reply.content))
     ),
   stream: (request) =>
     Stream.unwrap(
@@ -151,7 +150,7 @@ const soundParts = (
   Stream.suspend(() => {
     const collector = new Collector()
     return Stream.map(parts, (part) => {
-      if (part.type === "usage" || part.type === "finish") return sound(part, request, collector.content)
+      if (part.type === "usage" || part.type === "finish") return ModelCall.sound(part, request, collector.content)
       collector.push(part)
       return part
     })

@@ -54,8 +54,7 @@ export interface HandlerOptions {
 /** Rows after those that were there: those of a table are added, a function takes the place of all. */
 export const rowsAfter = (earlier: Recovery.Rows, given: object, { among }: HandlerOptions = {}): Recovery.Rows => {
   if (!isHandler(given)) return new Map([...earlier, ...Recovery.rowsOf(given)])
-  const orElse = Recovery.when(given, among && { among })
-  return Recovery.rowsOf({ orElse })
+  return Recovery.rowsOf({ orElse: Recovery.when(given, among && { among }) })
 }
 
 const isHandler = (given: object): given is LlmHandler<unknown> => typeof given === "function"

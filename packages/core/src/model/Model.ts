@@ -6,20 +6,13 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { Explanation } from "../recovery/Explanation.ts"
-import { explained, over } from "../recovery/Explained.ts"
-import { explaining } from "./explaining.ts"
+import { explained, explaining, over } from "../recovery/Explained.ts"
 import { explainsAll, fallback as inOrder } from "./fallback.ts"
 import { around as surrounded } from "./compose.ts"
 import type { Surrounding } from "./parts.ts"
 import { explainsTable, guarded } from "./recovery.ts"
-import {
-  type CheckRows,
-  type HandlerOptions,
-  type LlmHandler,
-  type LlmRows,
-  rowsAfter,
-  type TableOf
-} from "./LlmTable.ts"
+import type { CheckRows, HandlerOptions, LlmHandler, LlmRows, TableOf } from "./LlmTable.ts"
+import { rowsAfter } from "./LlmTable.ts"
 import type { Part, Request, Service } from "./service.ts"
 import type * as LlmError from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
@@ -58,8 +51,10 @@ export interface Guarded<E, R> {
   readonly stream: (request: Request) => Stream.Stream<Part, E, R>
 }
 
+type AnyLayer = Layer.Layer<Model, unknown, unknown>
+
 /** A model, or a layer of one. */
-export type AnyModel = Service | Layer.Layer<Model, unknown, unknown>
+export type AnyModel = Service | AnyLayer
 
 /** What becomes of a model, or of its layer, behind a table. */
 export type OnError<M, Table> =
@@ -68,12 +63,11 @@ export type OnError<M, Table> =
     : Guarded<Recovery.Residue<LlmError.LlmError, Table>, Recovery.ServicesOf<Table[keyof Table]>>
 
 /** A layer's model fails with `LlmError`s, whatever its handlers do. */
-type Fitting<M, Table> =
-  M extends Layer.Layer<Model, unknown, unknown>
-    ? [Recovery.ErrorOf<Table[keyof Table]>] extends [LlmError.LlmError]
-      ? unknown
-      : never
-    : unknown
+type Fitting<M, Table> = M extends AnyLayer
+  ? [Recovery.ErrorOf<Table[keyof Table]>] extends [LlmError.LlmError]
+    ? unknown
+    : never
+  : unknown
 
 /**
  * A table, or a function, for a model itself, with the words of `Agent.onLlmError`; `respondWith` gives a reply. Whoever asks the model sees
@@ -100,11 +94,10 @@ export const onError: {
   (self: AnyModel, given: object, options?: HandlerOptions) => {
     const rows = rowsAfter(new Map(), given, options)
     if (!isLayer(self)) return guarded(self, rows)
-    const layer = Layer.effect(
-      Model,
-      Effect.flatMap(built(self), (model) => Effect.map(Effect.context<never>(), (here) => guarded(model, rows, here)))
+    const made = Effect.flatMap(built(self), (model) =>
+      Effect.map(Effect.context<never>(), (here) => guarded(model, rows, here))
     )
-    return explaining(layer, explainsTable(self, rows))
+    return explaining(Layer.effect(Model, made), explainsTable(self, rows))
   }
 )
 
@@ -115,14 +108,13 @@ export interface FallbackOptions {
 }
 
 /** The layer of an order of models. */
-export type FallbackLayer<Layers extends ReadonlyArray<Layer.Layer<Model, unknown, unknown>>> = Layer.Layer<
+export type FallbackLayer<Layers extends ReadonlyArray<AnyLayer>> = Layer.Layer<
   Model,
   Layers[number] extends Layer.Layer<Model, infer E, unknown> ? E : never,
   Layers[number] extends Layer.Layer<Model, unknown, infer R> ? R : never
 >
 
-type Services = readonly [Service, ...Array<Service>]
-type Layers = readonly [Layer.Layer<Model, unknown, unknown>, ...Array<Layer.Layer<Model, unknown, unknown>>]
+type Several<M> = readonly [M, ...Array<M>]
 
 /**
  * Models in an order: the next one is asked when one has failed with an error that `when` admits. By default these are errors
@@ -134,25 +126,21 @@ type Layers = readonly [Layer.Layer<Model, unknown, unknown>, ...Array<Layer.Lay
  * Each call begins with the first model again.
  */
 export const fallback: {
-  <const M extends Services>(...models: M): Service
-  <const M extends Services>(...modelsAndOptions: readonly [...models: M, options: FallbackOptions]): Service
-  <const M extends Layers>(...models: M): FallbackLayer<M>
-  <const M extends Layers>(...modelsAndOptions: readonly [...models: M, options: FallbackOptions]): FallbackLayer<M>
+  <const M extends Several<Service>>(...models: M): Service
+  <const M extends Several<Service>>(...modelsAndOptions: readonly [...models: M, options: FallbackOptions]): Service
+  <const M extends Several<AnyLayer>>(...models: M): FallbackLayer<M>
+  <const M extends Several<AnyLayer>>(
+    ...modelsAndOptions: readonly [...models: M, options: FallbackOptions]
+  ): FallbackLayer<M>
 } = (...given: ReadonlyArray<AnyModel | FallbackOptions>): never => {
   const models = given.filter(isModel)
   const { when } = given.find((one): one is FallbackOptions => !isModel(one)) ?? {}
-  const made = models.some(isLayer)
-    ? explaining(
-        Layer.effect(
-          Model,
-          Effect.map(Effect.forEach(models, built), (services) => inOrder(services, when))
-        ),
-        explainsAll(models)
-      )
-    : inOrder(
-        models.filter((one): one is Service => !isLayer(one)),
-        when
-      )
+  const services = models.filter((one): one is Service => !isLayer(one))
+  const ofAll = Effect.map(Effect.forEach(models, built), (all) => inOrder(all, when))
+  const made =
+    services.length === models.length
+      ? inOrder(services, when)
+      : explaining(Layer.effect(Model, ofAll), explainsAll(models))
   // the overloads compute what it is from what is given
   return made as never
 }
@@ -167,11 +155,8 @@ export const around: {
   <M extends AnyModel>(self: M, surrounding: Surrounding): Around<M>
 } = dual(2, (self: AnyModel, surrounding: Surrounding): AnyModel => {
   if (!isLayer(self)) return surrounded(self, surrounding)
-  const layer = Layer.effect(
-    Model,
-    Effect.map(Model, (model) => surrounded(model, surrounding))
-  )
-  return explaining(Layer.provide(layer, self), (errors) => explained(self, errors))
+  const made = Effect.map(Model, (model) => surrounded(model, surrounding))
+  return explaining(Layer.provide(Layer.effect(Model, made), self), (errors) => explained(self, errors))
 })
 
 /** A service, or a layer of the same failures and needs. */
@@ -194,8 +179,7 @@ export const explain = (model: Guarded<unknown, unknown> | AnyModel, options: Ex
   over(explained(model, options.errors ?? []), options.transport)
 
 // whatever is a layer here is one of a model
-const isLayer = (given: AnyModel | FallbackOptions): given is Layer.Layer<Model, unknown, unknown> =>
-  Layer.isLayer(given)
+const isLayer = (given: AnyModel | FallbackOptions): given is AnyLayer => Layer.isLayer(given)
 
 const isModel = (given: AnyModel | FallbackOptions): given is AnyModel => isLayer(given) || "generate" in given
 

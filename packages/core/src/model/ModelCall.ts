@@ -1,5 +1,5 @@
 /** One call of a model: each of the models that it is made of is asked by itself. */
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import { property, quietly } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
@@ -7,10 +7,9 @@ import * as Returned from "../data/Returned.ts"
 import * as Usage from "../data/Usage.ts"
 import { ContentFilteredError, type LlmError, NetworkError } from "../errors/LlmError.ts"
 import type { Part, Request, Service } from "./service.ts"
+import { type Asker, compositionOf, type Counted, withPartial, streamed } from "./parts.ts"
 
-import { type Asker, compositionOf, withPartial, streamed } from "./parts.ts"
-
-export type { Asker } from "./parts.ts"
+export type { Asker, Counted } from "./parts.ts"
 export { withPartial } from "./parts.ts"
 
 /** The single models that it may ask: itself, unless it is made of others. */
@@ -25,7 +24,7 @@ export const ask = <A, R>(model: Service, request: Request, asker: Asker<A, R>):
 
 /** The reply of a single model. */
 export const generate = (model: Service, request: Request): Effect.Effect<Message.Reply, LlmError> =>
-  Returned.effect(model.generate(request), "The generate of model", model.name)
+  Effect.suspend(() => Returned.effect(model.generate(request), "The generate of model", model.name))
 
 /** The parts of a single model's reply. */
 export const stream = (model: Service, request: Request): Stream.Stream<Part, LlmError> =>
@@ -51,9 +50,6 @@ export const cutOff = (model: Service): NetworkError =>
     provider: model.provider,
     model: model.name
   })
-
-/** What is said of the tokens and the cost of a reply, or of a part of it. */
-export type Counted = Pick<Message.Reply, "usage" | "cost" | "isEstimated">
 
 /**
  * The same, where it can be counted. A usage that is negative, infinite or no number is replaced by an estimate, and a cost like that

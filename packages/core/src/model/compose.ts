@@ -7,14 +7,11 @@ import * as Stream from "effect/Stream"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Returned from "../data/Returned.ts"
 import type * as Message from "../data/Message.ts"
-import { collected, Collector, partsOf } from "./parts.ts"
-import { type Asker, compositionOf, marked, type Strategy, type Surrounding } from "./parts.ts"
-import { explained, type Explains } from "../recovery/Explained.ts"
-import { explaining } from "./explaining.ts"
+import type { Asker, Strategy, Surrounding } from "./parts.ts"
+import { collected, Collector, compositionOf, marked, partsOf, streamed, withPartial } from "./parts.ts"
+import { explained, explaining, type Explains } from "../recovery/Explained.ts"
 import { cutOff, generate, named, refused, stream } from "./ModelCall.ts"
-import { withPartial } from "./parts.ts"
 import type { Part, Request, Service } from "./service.ts"
-import { streamed } from "./parts.ts"
 
 /** A model that is made of others. */
 export const compose = (members: ReadonlyArray<Service>, strategy: Strategy, explains: Explains): Service => {
@@ -37,18 +34,11 @@ export const around = (model: Service, given: Surrounding): Service => {
   }
   const service: Service = {
     ...model,
-    generate: (request) =>
-      surrounding.generate(
-        Effect.suspend(() => generate(model, request)),
-        request,
-        model
-      ),
-    stream: (request) =>
-      surrounding.stream(
-        Stream.suspend(() => stream(model, request)),
-        request,
-        model
-      )
+    generate: (request) => surrounding.generate(generate(model, request), request, model),
+    stream: (request) => {
+      const parts = Stream.suspend(() => stream(model, request))
+      return surrounding.stream(parts, request, model)
+    }
   }
   const composition = compositionOf(model)
   if (composition === undefined) return service
@@ -62,13 +52,10 @@ export const around = (model: Service, given: Surrounding): Service => {
 
 const whole: Omit<Asker<Message.Reply, never>, "compactions"> = {
   ask: (model, request) =>
-    Effect.flatMap(
-      Effect.suspend(() => generate(model, request)),
-      (reply) => {
-        const refusal = refused(model, reply)
-        return refusal === undefined ? Effect.succeed(named(model, collected(reply))) : Effect.fail(refusal)
-      }
-    ),
+    Effect.flatMap(generate(model, request), (reply) => {
+      const refusal = refused(model, reply)
+      return refusal === undefined ? Effect.succeed(named(model, collected(reply))) : Effect.fail(refusal)
+    }),
   given: (reply) => reply,
   isShown: () => false,
   within: (model, asking, { generate }, request) => generate(asking, request, model)
@@ -87,19 +74,15 @@ const opened = (
   model: Service,
   stream: Stream.Stream<Part, LlmError>
 ): Effect.Effect<Stream.Stream<Part, LlmError>, LlmError, Scope.Scope> =>
-  Effect.flatMap(Effect.scope, (above) =>
-    Effect.flatMap(Scope.fork(above), (scope) => {
-      const opening = Effect.flatMap(Scope.provide(Stream.toPull(stream), scope), (pull) =>
-        Pull.matchEffect(pull, {
-          onSuccess: (first) =>
-            Effect.succeed(Stream.concat(Stream.fromArray(first), Stream.fromPull(Effect.succeed(pull)))),
-          onFailure: (cause) => Effect.failCause(cause),
-          onDone: () => Effect.fail(cutOff(model))
-        })
+  Effect.flatMap(Effect.flatMap(Effect.scope, Scope.fork), (scope) => {
+    const opening = Effect.flatMap(Scope.provide(Stream.toPull(stream), scope), (pull) => {
+      const begun = Effect.map(pull, (first) =>
+        Stream.concat(Stream.fromArray(first), Stream.fromPull(Effect.succeed(pull)))
       )
-      return Effect.onExit(opening, (exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
+      return Pull.catchDone(begun, () => Effect.fail(cutOff(model)))
     })
-  )
+    return Effect.onExit(opening, (exit) => (Exit.isSuccess(exit) ? Effect.void : Scope.close(scope, exit)))
+  })
 
 /** The parts of one model up to its end, and what is wrong with them as a failure with the text so far. */
 const parts = (model: Service, request: Request): Stream.Stream<Part, LlmError> =>

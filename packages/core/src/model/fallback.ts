@@ -8,11 +8,8 @@ import type { Request, Service } from "./service.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { compose } from "./compose.ts"
 import { ask } from "./ModelCall.ts"
-import { type Asker } from "./parts.ts"
-import { explained, type Explains } from "../recovery/Explained.ts"
-import { inTurn } from "./explaining.ts"
-import { withEarlier } from "./parts.ts"
-import type { Decision } from "../recovery/Verdict.ts"
+import { type Asker, withEarlier } from "./parts.ts"
+import { explained, type Explains, inTurn } from "../recovery/Explained.ts"
 import { untouchable } from "../recovery/Layer.ts"
 
 export type Admits = (error: LlmError) => boolean
@@ -52,17 +49,18 @@ const from = <A, R>(
           const error = Cause.squash(cause) as LlmError
           if (others.length === 0 || asker.isShown() || !admits(error)) return Effect.fail(withEarlier(error, earlier))
           const rung = earlier.length
-          const decision: Decision = {
-            tag: tagOf(error),
-            verdict: "fallback",
-            gaveUp: false,
-            rung,
-            attempt: rung + 1,
-            delay: Duration.zero,
-            error
-          }
           return Effect.andThen(
-            RunContext.emit(run, () => ({ type: "verdict", layer: "model", ...decision })),
+            RunContext.emit(run, () => ({
+              type: "verdict",
+              layer: "model",
+              tag: tagOf(error),
+              verdict: "fallback",
+              gaveUp: false,
+              rung,
+              attempt: rung + 1,
+              delay: Duration.zero,
+              error
+            })),
             from(others, admits, request, asker, run, [...earlier, error])
           )
         }

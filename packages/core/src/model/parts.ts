@@ -45,6 +45,9 @@ export interface Surrounding {
   ) => Stream.Stream<Part, LlmError>
 }
 
+/** What is said of the tokens and the cost of a reply, or of a part of it. */
+export type Counted = Pick<Message.Reply, "usage" | "cost" | "isEstimated">
+
 /** Which models are asked, in which order, and what is done about their failures. */
 export type Strategy = <A, R>(request: Request, asker: Asker<A, R>) => Effect.Effect<A, LlmError, R>
 
@@ -134,9 +137,7 @@ export class Collector {
   }
 
   /** What the provider is known to have counted so far. */
-  get spent():
-    | (Pick<Message.Reply, "usage" | "cost" | "isEstimated"> & { readonly content: Message.Reply["content"] })
-    | undefined {
+  get spent(): (Counted & { readonly content: Message.Reply["content"] }) | undefined {
     if (this.#counted === undefined) return undefined
     const { cost, isEstimated, usage } = this.#counted
     return {

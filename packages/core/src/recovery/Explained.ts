@@ -1,4 +1,4 @@
-/** What one call of a model is at worst: a model that is made of others says it of itself. */
+/** What one call of a model is at worst: a model that is made of others, or a layer of one, says it of itself. */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import type { Explanation } from "./Explanation.ts"
@@ -9,7 +9,11 @@ export interface Explains {
 }
 
 /** Where a model that is made of others, or a layer of one, says what its calls are at worst. */
-export const Mark: unique symbol = Symbol.for("~@kintsugi/core/Model/Explains")
+const Mark: unique symbol = Symbol.for("~@kintsugi/core/Model/Explains")
+
+/** Says of a model, or of its layer, what its calls are at worst. Not enumerable: a copy may do anything. */
+export const explaining = <M extends object>(model: M, explains: Explains): M =>
+  Object.defineProperty(model, Mark, { value: explains })
 
 /** A call of a single model: one request, and nothing else that is known of it. */
 const single: Explanation = {
@@ -36,6 +40,23 @@ export const over = (model: Explanation, transport: Explanation | undefined): Ex
       requests: requests * worst.requests,
       modelCalls: model.worst.modelCalls + requests * worst.modelCalls,
       time: Duration.sum(time, Duration.times(worst.time, requests))
+    }
+  }
+}
+
+/** One after the other, each of which fails. */
+export const inTurn = (all: ReadonlyArray<Explanation>): Explanation => {
+  const sum = (of: (worst: Explanation["worst"]) => number): number =>
+    all.reduce((total, { worst }) => total + of(worst), 0)
+  return {
+    rows: all.flatMap(({ rows }) => rows),
+    worst: {
+      attempts: sum(({ attempts }) => attempts),
+      requests: sum(({ requests }) => requests),
+      fixerRuns: sum(({ fixerRuns }) => fixerRuns),
+      modelCalls: sum(({ modelCalls }) => modelCalls),
+      waits: Duration.millis(sum(({ waits }) => Duration.toMillis(waits))),
+      time: Duration.millis(sum(({ time }) => Duration.toMillis(time)))
     }
   }
 }
