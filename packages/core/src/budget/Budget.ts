@@ -4,7 +4,6 @@
  */
 import * as Duration from "effect/Duration"
 import * as Option from "effect/Option"
-import { defaults as repeatedFailures, type RepeatedFailures } from "./repeatedFailures.ts"
 import type * as Price from "./Price.ts"
 
 /** All limits of a run, its defaults filled in. */
@@ -35,18 +34,24 @@ export interface Budget {
   readonly repeatedFailures: RepeatedFailures
 }
 
-export type { RepeatedFailures } from "./repeatedFailures.ts"
-
-type Numbers = Omit<Budget, "repeatedFailures" | "prices">
+/** After how many equal failures of a tool in a row what is done about them. */
+export interface RepeatedFailures {
+  /** From here on the model is told that it repeats itself; 3 by default. */
+  readonly hint: number
+  /** The tool is withheld for one turn; 4 by default. */
+  readonly withhold: number
+  /** The run ends; 5 by default. */
+  readonly stop: number
+}
 
 /** What a user gives: the rest is filled in. */
-export type Limits = Partial<Omit<Numbers, "maxDuration">> & {
+export type Limits = Partial<Omit<Budget, "maxDuration" | "prices" | "repeatedFailures">> & {
   readonly maxDuration?: Duration.Input
   readonly prices?: Price.Prices
   readonly repeatedFailures?: Partial<RepeatedFailures>
 }
 
-const defaults: Numbers = {
+const defaults: Budget = {
   maxTurns: 8,
   maxToolCalls: 32,
   maxDuration: 5 * 60_000,
@@ -56,7 +61,10 @@ const defaults: Numbers = {
   maxDepth: 16,
   maxArgsBytes: 1024 * 1024,
   toolConcurrency: Infinity,
-  warnAt: 0.8
+  warnAt: 0.8,
+  prices: undefined,
+  // a hint after 3 equal failures in a row, the tool withheld after 4, the end of the run after 5
+  repeatedFailures: { hint: 3, withhold: 4, stop: 5 }
 }
 
 /** What may be left without a limit: none of it makes a run go on for ever, as long as turns have one. */
@@ -73,8 +81,7 @@ const mayBeInfinite: ReadonlySet<string> = new Set([
 ])
 
 /** Fills in the defaults. Refuses what is no limit with a `RangeError`: counts have to be whole numbers of at least 1. */
-export const make = (limits?: Limits): Budget =>
-  over({ ...defaults, prices: undefined, repeatedFailures }, limits ?? {})
+export const make = (limits: Limits = {}): Budget => over(defaults, limits)
 
 /**
  * The same budget with these limits in the place of its own, and all others as they are; refuses what `make` refuses.
@@ -111,9 +118,7 @@ export const unlimited: Budget = {
   maxTurns: Infinity,
   maxToolCalls: Infinity,
   maxDuration: Infinity,
-  maxDepth: Infinity,
-  prices: undefined,
-  repeatedFailures
+  maxDepth: Infinity
 }
 
 /** Cost and time are amounts above 0, everything else is counted. */

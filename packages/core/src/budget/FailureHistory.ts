@@ -4,10 +4,12 @@
  */
 
 import * as Schema from "effect/Schema"
-import type { RepeatedFailures } from "./repeatedFailures.ts"
+import type { RepeatedFailures } from "./Budget.ts"
 
 /** Failures of one tool in a row. */
-const StreakState = Schema.Struct({
+interface Streak extends Schema.Schema.Type<typeof Streak> {}
+
+const Streak = Schema.Struct({
   tool: Schema.String,
   failures: Schema.Finite,
   repeats: Schema.Finite,
@@ -19,7 +21,7 @@ export const Failures = Schema.Struct({
   failingBatches: Schema.Finite,
   isToolsOff: Schema.Boolean,
   withheld: Schema.Array(Schema.String),
-  streaks: Schema.Array(StreakState)
+  streaks: Schema.Array(Streak)
 })
 
 /** How a call of a batch ended, as far as later calls are concerned. */
@@ -39,12 +41,6 @@ export const Settled = Schema.Struct({
 
 /** The bucket of all names that are no tool. */
 export const unknownTool = ""
-
-interface Streak {
-  failures: number
-  signature: string | undefined
-  repeats: number
-}
 
 const none: ReadonlySet<string> = new Set()
 
@@ -70,17 +66,11 @@ export class FailureHistory {
 
   /** What it remembers, as data. */
   get state(): typeof Failures.Type {
-    const streaks = [...this.#streaks].map(([tool, { failures, repeats, signature }]) => ({
-      tool,
-      failures,
-      repeats,
-      ...(signature === undefined ? {} : { signature })
-    }))
     return {
       failingBatches: this.#failingBatches,
       isToolsOff: this.#isToolsOff,
       withheld: [...this.#withheld],
-      streaks
+      streaks: [...this.#streaks.values()]
     }
   }
 
@@ -88,9 +78,7 @@ export class FailureHistory {
     this.#failingBatches = failingBatches
     this.#isToolsOff = isToolsOff
     this.#withheld = new Set(withheld)
-    for (const { failures, repeats, signature, tool } of streaks) {
-      this.#streaks.set(tool, { failures, repeats, signature })
-    }
+    for (const streak of streaks) this.#streaks.set(streak.tool, streak)
   }
 
   /** Batches with at least one failure, in a row, the last one included. */
@@ -151,17 +139,14 @@ export class FailureHistory {
   }
 
   #count(tool: string, signatures: ReadonlyArray<string>): void {
-    const streak = this.#streaks.get(tool) ?? { failures: 0, signature: undefined, repeats: 0 }
-    this.#streaks.set(tool, streak)
-    streak.failures++
+    const before: Streak = this.#streaks.get(tool) ?? { tool, failures: 0, repeats: 0 }
+    const failures = before.failures + 1
     const [first] = signatures
-    if (first === undefined) return
-    if (streak.signature !== undefined && signatures.includes(streak.signature)) streak.repeats++
-    else {
-      streak.signature = first
-      streak.repeats = 1
-    }
-    if (streak.repeats === this.#limits.withhold) this.#withheld = new Set([...this.#withheld, toolOf(tool)])
+    if (first === undefined) return void this.#streaks.set(tool, { ...before, failures })
+    const isSame = before.signature !== undefined && signatures.includes(before.signature)
+    const repeats = isSame ? before.repeats + 1 : 1
+    this.#streaks.set(tool, { ...before, failures, repeats, ...(isSame ? {} : { signature: first }) })
+    if (repeats === this.#limits.withhold) this.#withheld = new Set([...this.#withheld, toolOf(tool)])
   }
 
   #worst() {

@@ -86,12 +86,10 @@ export class Ledger {
 }
 
 /** Equal for an entry and for the same one out of a document. */
-const keyOf = (entry: Entry): string => {
-  const { agent, attempt, cost, layer, model, outcome, provider, runId, turn, usage } = entry
-  const { cacheWriteTokens, cachedInputTokens, inputTokens, outputTokens, reasoningTokens } = usage
-  const tokens = [inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens, reasoningTokens]
-  return JSON.stringify([runId, agent, turn, attempt, model, provider, layer, outcome, cost ?? null, ...tokens])
-}
+const keyOf = (entry: Entry): string => JSON.stringify(entry, fields)
+
+/** In this order, whatever that of an entry is. */
+const fields = [...Object.keys(Entry.fields), ...Object.keys(Usage.Usage.fields)]
 
 /** Sums of usage and cost by what entries have in common: `sumBy(ledger.entries, ({ model }) => model)`. */
 export const sumBy = (

@@ -39,11 +39,7 @@ export interface SharedExceeded extends Exceeded {
   readonly reason: Shared
 }
 
-export interface Warning {
-  readonly reason: Shared
-  readonly limit: number
-  readonly spent: number
-}
+export type Warning = Pick<SharedExceeded, "reason" | "limit" | "spent">
 
 /** Decides about a limit that was reached; nothing decides where nobody was asked. */
 export type OnExceeded = (exceeded: Exceeded) => Effect.Effect<Budget.Decision>
@@ -141,7 +137,7 @@ export class Meter {
 
   /** Remembers what the runs above have spent by a run below them, which may go on later. */
   suspended(runId: string, spent: Counts): void {
-    for (let { above } = this as Meter; above !== undefined; above = above.above) above.paidFor(runId, spent)
+    this.above?.chain.forEach((meter) => meter.paidFor(runId, spent))
   }
 
   /** What a run with this id has spent is among what was spent here. */
@@ -191,17 +187,16 @@ export class Meter {
   }
 
   spent(reason: Shared, now: number): number {
-    switch (reason) {
-      case "maxTurns":
-        return this.#turns
-      case "maxToolCalls":
-        return this.#toolCalls
-      case "maxTokens":
-        return Usage.total(this.ledger.usage)
-      case "maxCost":
-        return this.ledger.cost
-      case "maxDuration":
-        return now - this.#start
+    return this.#spent(now)[reason]
+  }
+
+  #spent(now: number): Readonly<Record<Shared, number>> {
+    return {
+      maxTurns: this.#turns,
+      maxToolCalls: this.#toolCalls,
+      maxTokens: Usage.total(this.ledger.usage),
+      maxCost: this.ledger.cost,
+      maxDuration: now - this.#start
     }
   }
 
@@ -275,15 +270,11 @@ export class Meter {
   #warnings(now: number): ReadonlyArray<Warning> {
     const { warnAt } = this.budget
     if (warnAt >= 1) return []
-    return shared
-      .filter((reason) => {
-        const isNear = this.spent(reason, now) >= warnAt * this.#limits[reason]
-        return isNear && this.#warned?.has(reason) !== true
-      })
-      .map((reason) => {
-        ;(this.#warned ??= new Set()).add(reason)
-        return { reason, limit: this.#limits[reason], spent: this.spent(reason, now) }
-      })
+    const spent = this.#spent(now)
+    const near = shared.filter((reason) => spent[reason] >= warnAt * this.#limits[reason])
+    const news = near.filter((reason) => this.#warned?.has(reason) !== true)
+    this.warnedBefore(news)
+    return news.map((reason) => ({ reason, limit: this.#limits[reason], spent: spent[reason] }))
   }
 
   #exceeded(reason: Shared, spent: number): SharedExceeded {
