@@ -34,16 +34,15 @@ export interface Options {
 export const make = (schema: RawSchema, options?: Options): Schema.Codec<Schema.Json, unknown> => {
   const error = tooLarge(schema, options)
   if (error !== undefined) throw error
-  const { definitions, schema: root } = documentOf(schema)
-  const codec = Result.getOrElse(imported(root, definitions), () => openedUp(root, definitions))
+  const document = documentOf(schema)
+  const codec = Result.getOrElse(imported(document), () => openedUp(document))
   return shownAs(codec, schema)
 }
 
 /** The same, of a JSON Schema that can be read as a whole and is within the default bounds; `undefined` for any other. */
 export const whole = (schema: RawSchema): Schema.Codec<Schema.Json, unknown> | undefined => {
   if (tooLarge(schema) !== undefined) return undefined
-  const { definitions, schema: root } = documentOf(schema)
-  const codec = Result.getOrUndefined(imported(root, definitions))
+  const codec = Result.getOrUndefined(imported(documentOf(schema)))
   return codec === undefined ? undefined : shownAs(codec, schema)
 }
 
@@ -66,6 +65,7 @@ export const shownAs = <A>(codec: Schema.Codec<A, unknown>, schema: RawSchema): 
 /** The JSON Schema of which a codec was made; `undefined` for a codec that was not made of one. */
 export const of = (codec: Schema.Top): RawSchema | undefined => SchemaAST.resolveAt<RawSchema>(TypeId)(codec.ast)
 
+type Codec = Schema.Codec<Schema.Json, unknown>
 type Document = JsonSchema.Document<"draft-2020-12">
 
 const documentOf = (schema: RawSchema): Document => {
@@ -74,28 +74,17 @@ const documentOf = (schema: RawSchema): Document => {
   return isOld ? JsonSchema.fromSchemaDraft07(schema) : JsonSchema.fromSchemaDraft2020_12(schema)
 }
 
-const imported = (
-  schema: JsonSchema.JsonSchema,
-  definitions: Document["definitions"]
-): Result.Result<Schema.Codec<Schema.Json, unknown>, unknown> =>
-  Result.try(() => {
-    const document: Document = { dialect: "draft-2020-12", schema, definitions }
-    // what a JSON Schema admits is JSON, and it needs no service
-    return SchemaRepresentation.fromJsonSchemaDocument(document, { patterns: "ignore" }) as Schema.Codec<
-      Schema.Json,
-      unknown
-    >
-  })
+const imported = (document: Document): Result.Result<Codec, unknown> =>
+  // what a JSON Schema admits is JSON, and it needs no service
+  Result.try(() => SchemaRepresentation.fromJsonSchemaDocument(document, { patterns: "ignore" }) as Codec)
 
 /** An object of which the fields that cannot be read are open. */
-const openedUp = (
-  { properties, required }: JsonSchema.JsonSchema,
-  definitions: Document["definitions"]
-): Schema.Codec<Schema.Json, unknown> => {
+const openedUp = (document: Document): Codec => {
+  const { properties, required } = document.schema
   const needed = new Set(Array.isArray(required) ? required : [])
   const fields = Object.entries(Predicate.isObject(properties) ? properties : {}).map(([name, property]) => {
     const part = Predicate.isObject(property)
-      ? Result.getOrElse(imported({ ...property }, definitions), () => Schema.Json)
+      ? Result.getOrElse(imported({ ...document, schema: { ...property } }), () => Schema.Json)
       : Schema.Json
     return [name, needed.has(name) ? part : Schema.optionalKey(part)] as const
   })

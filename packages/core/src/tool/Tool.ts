@@ -18,14 +18,8 @@ import * as Returned from "../data/Returned.ts"
 import { KintsugiError } from "../errors/KintsugiError.ts"
 import type * as Message from "../data/Message.ts"
 import * as Recovery from "../recovery/Recovery.ts"
-import {
-  type DeserializationError,
-  EscalationError,
-  type ExecutionError,
-  type InvalidArgs,
-  Severity,
-  ToolExecutionError
-} from "../errors/ToolError.ts"
+import type { DeserializationError, ExecutionError, InvalidArgs } from "../errors/ToolError.ts"
+import { EscalationError, Severity, ToolExecutionError } from "../errors/ToolError.ts"
 
 export type { Limits, NoVerify, Options, Stored, Verify } from "./define.ts"
 export type { Compensate, Settled, ToolContext } from "./ToolDefinition.ts"
@@ -170,10 +164,7 @@ export const onError =
   <Name extends string, Params, R, T0>(
     self: Tool<Name, Params, A, E, R, T0, S>
   ): Tool<Name, Params, A, E, R, Recovery.Merge<T0, T>, S> =>
-    fromDefinition({
-      ...self.definition,
-      rows: new Map([...self.definition.rows, ...Recovery.rowsOf(table)])
-    })
+    fromDefinition({ ...self.definition, rows: new Map([...self.definition.rows, ...Recovery.rowsOf(table)]) })
 
 /** Marks, in the table of a tool, that somebody has to approve of its calls. */
 export declare const NeedsApproval: unique symbol
@@ -209,16 +200,17 @@ export const requireApproval =
     }
     return fromDefinition({
       ...self.definition,
-      approval: Approving.gate({
-        reason: before === undefined ? reason : `${before.reason}; ${reason}`,
-        validFor: before === undefined ? holds : Duration.min(holds, before.validFor),
-        // each may ask for it
-        when:
-          before === undefined
-            ? asks
-            : (params) =>
+      approval: Approving.gate(
+        before === undefined
+          ? { reason, validFor: holds, when: asks }
+          : {
+              reason: `${before.reason}; ${reason}`,
+              validFor: Duration.min(holds, before.validFor),
+              // each may ask for it
+              when: (params) =>
                 Effect.flatMap(before.when(params), (isNeeded) => (isNeeded ? Effect.succeed(true) : asks(params)))
-      })
+            }
+      )
     })
   }
 
@@ -264,13 +256,7 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
         ToolRun.runAlone({
           tool: definition,
           decoded,
-          context: {
-            attempt: ++attempt,
-            callId: id,
-            idempotencyKey: id,
-            agent: "",
-            progress: () => Effect.void
-          }
+          context: { attempt: ++attempt, callId: id, idempotencyKey: id, agent: "", progress: () => Effect.void }
         }),
         // dies of a value that its own schema refuses; its caller reads the value, not the text
         (value) => Effect.ignore(definition.encode(value))
@@ -306,65 +292,54 @@ export const errorSchema = <T extends AnyTool>(
   return schema as Schema.Codec<ErrorOf<T> | InvalidArgs | DeserializationError, unknown>
 }
 
+type BuiltIn<Name extends string, Params, A, E> = Tool<Name, Params, A, E, never, {}, "builtin">
+
+/** A built-in tool that ends the agent with a failure: the text of arguments that cannot be read is its reason. */
+function ending<Name extends string, Params, E>(options: {
+  readonly name: Name
+  readonly description: string
+  readonly parameters: Schema.Codec<Params, unknown>
+  readonly errorOf: (params: Params, agent: string) => E
+}): BuiltIn<Name, Params, never, E> {
+  const { description, errorOf, name, parameters } = options
+  const run = (params: Params, { agent }: ToolContext) => Effect.fail(errorOf(params, agent))
+  return fromDefinition(define(name, { description, parameters, success: Schema.Never, run }, { words: "reason" }))
+}
+
 /**
  * Built in, inactive until a skill lists it: ends the agent with `EscalationError`. As a fixer's end that is told to the model
  * that made the call; of an agent that is a tool it is a failure of that tool, for its rows.
  */
-export const escalate: Tool<
+export const escalate: BuiltIn<
   "escalate",
   { readonly reason?: string; readonly severity?: string },
   never,
-  EscalationError,
-  never,
-  {},
-  "builtin"
-> = fromDefinition(
-  define(
-    "escalate",
-    {
-      description:
-        "Give the task back to the caller, who will read the reason and try again. Put what would correct the problem into the reason.",
-      parameters: Schema.Struct({
-        reason: Schema.optionalKey(Schema.String),
-        severity: Schema.optionalKey(Schema.String.annotate({ description: `One of ${Severity.literals.join(", ")}` }))
-      }),
-      success: Schema.Never,
-      run: (params, context) =>
-        Effect.fail(EscalationError.of(context.agent, reasonOf(params.reason), severityOf(params.severity)))
-    },
-    { words: "reason" }
-  )
-)
+  EscalationError
+> = ending({
+  name: "escalate",
+  description:
+    "Give the task back to the caller, who will read the reason and try again. Put what would correct the problem into the reason.",
+  parameters: Schema.Struct({
+    reason: Schema.optionalKey(Schema.String),
+    severity: Schema.optionalKey(Schema.String.annotate({ description: `One of ${Severity.literals.join(", ")}` }))
+  }),
+  errorOf: ({ reason, severity }, agent) => EscalationError.of(agent, reasonOf(reason), severityOf(severity))
+})
 
 /** Built in, inactive until a skill lists it: ends the agent with `ToolExecutionError`, and the pipeline around it. */
-export const throwException: Tool<
-  "throwException",
-  { readonly reason?: string },
-  never,
-  ToolExecutionError,
-  never,
-  {},
-  "builtin"
-> = fromDefinition(
-  define(
-    "throwException",
-    {
-      description: "Give up for good: nothing that the caller could correct would help. Ends the whole pipeline.",
-      parameters: Schema.Struct({ reason: Schema.optionalKey(Schema.String) }),
-      success: Schema.Never,
-      run: (params, context) => Effect.fail(ToolExecutionError.raised(context.agent, reasonOf(params.reason)))
-    },
-    { words: "reason" }
-  )
-)
+export const throwException: BuiltIn<"throwException", { readonly reason?: string }, never, ToolExecutionError> =
+  ending({
+    name: "throwException",
+    description: "Give up for good: nothing that the caller could correct would help. Ends the whole pipeline.",
+    parameters: Schema.Struct({ reason: Schema.optionalKey(Schema.String) }),
+    errorOf: ({ reason }, agent) => ToolExecutionError.raised(agent, reasonOf(reason))
+  })
 
 /**
  * Built in, inactive until a skill lists it: ends the agent with a `Completion`, which is a value of its output and no error.
  * `success: false` says that the task cannot be done; that is no failure either.
  */
-export const complete: Tool<"complete", Complete.Params, Completion, never, never, {}, "builtin"> = fromDefinition(
-  Complete.definition
-)
+export const complete: BuiltIn<"complete", Complete.Params, Completion, never> = fromDefinition(Complete.definition)
 
 const reasonOf = (text: string | undefined): string =>
   text === undefined || text.trim() === "" ? "no reason was given" : text

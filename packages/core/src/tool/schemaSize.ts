@@ -1,6 +1,7 @@
 /** How large a JSON Schema becomes when its references are followed: counted before anything follows them. */
 import * as Predicate from "effect/Predicate"
 import * as Bounds from "../data/Bounds.ts"
+import { quietly } from "../data/Foreign.ts"
 
 type Node = { readonly [key: string]: unknown }
 
@@ -124,7 +125,9 @@ class Expansion {
     if (!ref.startsWith("#")) return undefined
     let node: unknown = this.#root
     for (const token of ref.slice(1).split("/").slice(1)) {
-      const key = decoded(token).replaceAll("~1", "/").replaceAll("~0", "~")
+      const key = quietly(() => decodeURIComponent(token), token)
+        .replaceAll("~1", "/")
+        .replaceAll("~0", "~")
       node = Predicate.isObjectOrArray(node) && Object.hasOwn(node, key) ? Reflect.get(node, key) : undefined
     }
     return isNode(node) ? node : undefined
@@ -139,14 +142,6 @@ const isNode = (value: unknown): value is Node => Predicate.isObject(value)
 const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
 const mapOf = (value: unknown): Node => (isNode(value) ? value : {})
-
-const decoded = (token: string): string => {
-  try {
-    return decodeURIComponent(token)
-  } catch {
-    return token
-  }
-}
 
 /** The reference that schemas are, if they are nothing else: what stands beside it describes, or is a list of one. */
 const onlyReference = (schemas: ReadonlyArray<unknown>): string | undefined => {

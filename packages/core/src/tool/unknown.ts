@@ -23,16 +23,28 @@ export const settle = (
   { call, history, run }: CallSite
 ): Effect.Effect<Outcome> => {
   const byDefault = Render.unknownTool(call.name, known)
+  const told = (text: string, trace?: Trace, wantsToolsOff?: boolean): Effect.Effect<Outcome> => {
+    const settlement: Message.Settlement = { kind: "told", text: Redaction.own(text) }
+    const signature = FailureHistory.signatureOf(key, call.name)
+    const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
+    return Effect.as(
+      RunContext.emit(run, () => ({ type: "tool-refused", callId: call.id, tool: call.name, settlement })),
+      {
+        settlement,
+        settled: { tool: FailureHistory.unknownTool, isError: true, signature, ...wish },
+        ...(trace === undefined ? {} : { trail: trace.trail })
+      }
+    )
+  }
   const verdict = rows.get(key)
-  if (verdict === undefined) return told(call, run, byDefault)
+  if (verdict === undefined) return told(byDefault)
   const error = UnknownToolError.of(call.name, call.id, known)
-  const { unknownTool } = FailureHistory
   const about = {
     tool: call.name,
     callId: call.id,
     arguments: call.arguments,
     failingBatches: history.failingBatches,
-    failuresInARow: history.failuresInARow(unknownTool)
+    failuresInARow: history.failuresInARow(FailureHistory.unknownTool)
   }
   return Driver.drive<never, Outcome, never, never>({
     attempt: () => Effect.fail(error),
@@ -42,47 +54,22 @@ export const settle = (
     observe: (decision) =>
       RunContext.emit(run, () => ({ type: "verdict", layer: "tool", callId: call.id, tool: call.name, ...decision })),
     end: {
-      succeeded: () => told(call, run, byDefault),
-      answered: (_, trace) => told(call, run, byDefault, trace),
-      left: (_, trace) => told(call, run, byDefault, trace),
-      told: (ending, trace) =>
-        Effect.flatMap(
-          rendered(ending, run, () => byDefault),
-          (text) => told(call, run, text, trace, wishOf(ending.afterwards))
-        ),
-      escalated: ({ severity }, trace) => told(call, run, Render.escalation(call.name, byDefault, severity), trace),
+      succeeded: () => told(byDefault),
+      answered: (_, trace) => told(byDefault, trace),
+      left: (_, trace) => told(byDefault, trace),
+      told: (ending, trace) => {
+        const text = rendered(ending, run, () => byDefault)
+        return Effect.flatMap(text, (said) => told(said, trace, wishOf(ending.afterwards)))
+      },
+      escalated: ({ severity }, trace) => told(Render.escalation(call.name, byDefault, severity), trace),
       raised: (_, { failures: attempts, trail }) => {
         const fields = { tool: call.name, callId: call.id, message: error.message, attempts, cause: error }
         return Effect.succeed({
           settlement: { kind: "told", text: Redaction.own(byDefault) },
           failure: { error: new ToolExecutionError({ ...fields, trail: trailOf(trail) }), isOurs: true },
-          settled: { tool: unknownTool, isError: true }
+          settled: { tool: FailureHistory.unknownTool, isError: true }
         })
       }
     }
   })
-}
-
-const told = (
-  call: Message.ToolCall,
-  run: RunContext.RunContext,
-  text: string,
-  trace?: Trace,
-  wantsToolsOff?: boolean
-): Effect.Effect<Outcome> => {
-  const settlement: Message.Settlement = { kind: "told", text: Redaction.own(text) }
-  const signature = FailureHistory.signatureOf(key, call.name)
-  return Effect.as(
-    RunContext.emit(run, () => ({ type: "tool-refused", callId: call.id, tool: call.name, settlement })),
-    {
-      settlement,
-      settled: {
-        tool: FailureHistory.unknownTool,
-        isError: true,
-        signature,
-        ...(wantsToolsOff === undefined ? {} : { wantsToolsOff })
-      },
-      ...(trace === undefined ? {} : { trail: trace.trail })
-    }
-  )
 }
