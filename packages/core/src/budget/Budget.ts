@@ -67,18 +67,8 @@ const defaults: Budget = {
   repeatedFailures: { hint: 3, withhold: 4, stop: 5 }
 }
 
-/** What may be left without a limit: none of it makes a run go on for ever, as long as turns have one. */
-const mayBeInfinite: ReadonlySet<string> = new Set([
-  "maxDuration",
-  "maxTokens",
-  "maxCost",
-  "maxConsecutiveSameTool",
-  "toolConcurrency",
-  "maxArgsBytes",
-  "hint",
-  "withhold",
-  "stop"
-])
+/** What must have a limit: nothing else makes a run go on for ever, as long as turns have one. */
+const mustEnd: ReadonlySet<string> = new Set(["maxTurns", "maxToolCalls", "maxDepth"])
 
 /** Fills in the defaults. Refuses what is no limit with a `RangeError`: counts have to be whole numbers of at least 1. */
 export const make = (limits: Limits = {}): Budget => over(defaults, limits)
@@ -130,11 +120,7 @@ const amounts: ReadonlySet<string> = new Set(["maxCost", "maxDuration"])
  * @internal
  */
 export const isLimit = (name: string, limit: number): boolean =>
-  limit === Infinity
-    ? mayBeInfinite.has(name)
-    : amounts.has(name)
-      ? limit > 0
-      : Number.isSafeInteger(limit) && limit >= 1
+  limit === Infinity ? !mustEnd.has(name) : amounts.has(name) ? limit > 0 : Number.isSafeInteger(limit) && limit >= 1
 
 /**
  * Throws a `RangeError` on a number that cannot be this limit.

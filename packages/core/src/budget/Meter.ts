@@ -206,8 +206,8 @@ export class Meter {
 
   /** What is left of a limit, here and above. */
   left(reason: "maxTurns" | "maxToolCalls"): number {
-    const own = Math.max(0, this.#limits[reason] - this.spent(reason, 0))
-    return this.above === undefined ? own : Math.min(own, this.above.left(reason))
+    const left = this.chain.map((meter) => meter.#limits[reason] - meter.spent(reason, 0))
+    return Math.max(0, Math.min(...left))
   }
 
   /** The instant at which the run's own time is over. */
@@ -258,13 +258,11 @@ export class Meter {
 
   /** Tells of each limit that is near, here and above: once for each. */
   warn(now: number): Effect.Effect<void> {
-    let told: Effect.Effect<void> = Effect.void
-    for (const meter of this.chain) {
+    const told = this.chain.flatMap((meter) => {
       const { announce } = meter
-      if (announce === undefined) continue
-      for (const warning of meter.#warnings(now)) told = Effect.andThen(told, announce(warning))
-    }
-    return told
+      return announce === undefined ? [] : meter.#warnings(now).map((warning) => announce(warning))
+    })
+    return told.length === 0 ? Effect.void : Effect.all(told, { discard: true })
   }
 
   #warnings(now: number): ReadonlyArray<Warning> {

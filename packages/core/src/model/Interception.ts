@@ -86,16 +86,15 @@ export const step = <A, E, R>(describe: () => Step, self: () => Effect.Effect<A,
   Effect.withFiber((fiber) => {
     const interceptor = fiber.getRef(Current)
     if (interceptor === undefined) return self()
-    return Effect.contextWith(
-      (context: Context.Context<R>) =>
-        // by its contract it gives and fails with nothing else
-        interceptor.intercept(describe(), inPlace(self, context)) as Effect.Effect<A, E>
-    )
+    return Effect.contextWith((context: Context.Context<R>) => {
+      // with all that it needs, and with whatever it is given where it is done in the end
+      const inPlace = Effect.updateContext(Effect.suspend(self), (around: Context.Context<never>) =>
+        Context.merge(context, around)
+      )
+      // by its contract it gives and fails with nothing else
+      return interceptor.intercept(describe(), inPlace) as Effect.Effect<A, E>
+    })
   })
-
-/** The step with all that it needs, and with whatever it is given where it is done in the end. */
-const inPlace = <A, E, R>(self: () => Effect.Effect<A, E, R>, context: Context.Context<R>): Effect.Effect<A, E> =>
-  Effect.updateContext(Effect.suspend(self), (around: Context.Context<never>) => Context.merge(context, around))
 
 /**
  * Waits before another attempt, as whoever intercepts does that.

@@ -37,15 +37,7 @@ export interface Delays {
 export type Options = Count & Delays
 
 /** Checked and in milliseconds: all that is needed to compute a wait. */
-interface Plan {
-  readonly maxAttempts: number
-  readonly initial: number
-  readonly factor: number
-  readonly cap: number
-  readonly jitter: "none" | "full" | "equal" | number
-  readonly maxHint: number
-  readonly deadline: number
-}
+type Plan = Readonly<ReturnType<typeof plan>>
 
 /** The longest wait that a timer can keep: about 24.8 days. */
 const longest = 2 ** 31 - 1
@@ -83,9 +75,10 @@ export const suggested = (
   options?: Pick<Delays, "maxHint" | "deadline">
 ): Schedule.Schedule<Duration.Duration, unknown> =>
   waiting(plan({ maxAttempts: 1, ...options }), (attempt, error) => {
-    const advice = adviceOf(error)
-    if (advice === undefined || !(attempt < advice.maxAttempts)) return undefined
-    return Effect.succeed(Math.min(Duration.toMillis(advice.suggestedDelay), longest))
+    const delay = property(error, "suggestedDelay")
+    const runs = property(error, "maxAttempts")
+    const isAdvised = property(error, "isRetryable") === true && Duration.isDuration(delay) && Predicate.isNumber(runs)
+    return isAdvised && attempt < runs ? Effect.succeed(Math.min(Duration.toMillis(delay), longest)) : undefined
   })
 
 /** Waits as long as `waitOf` says, or as the hint of the error, which may be longer; ends where `waitOf` says nothing. */
@@ -93,15 +86,14 @@ const waiting = (
   { deadline, maxHint }: Plan,
   waitOf: (attempt: number, error: unknown) => Effect.Effect<number> | undefined
 ): Schedule.Schedule<Duration.Duration, unknown> => {
-  const step = ({ attempt, input, now }: Schedule.InputMetadata<unknown>) => {
-    const hint = hintOf(input) ?? 0
-    return Effect.flatMap(waitOf(attempt, input) ?? ended, (wait) => {
+  const step = ({ attempt, input, now }: Schedule.InputMetadata<unknown>) =>
+    Effect.flatMap(waitOf(attempt, input) ?? ended, (wait) => {
+      const hint = hintOf(input) ?? 0
       const delay = Math.max(wait, hint)
       if (hint > maxHint || now + delay > deadline) return ended
       const duration = Duration.millis(delay)
       return Effect.succeed<[Duration.Duration, Duration.Duration]>([duration, duration])
     })
-  }
   return heeding(Schedule.fromStepWithMetadata(Effect.succeed(step)), maxHint)
 }
 
@@ -183,33 +175,16 @@ export const hintFrom = (error: unknown): { readonly retryAfter: Duration.Durati
 const grown = (limits: Plan, attempt: number): number =>
   limits.initial === 0 ? 0 : Math.min(limits.initial * Math.pow(limits.factor, attempt - 1), limits.cap, longest)
 
-const jittered = (wait: number, limits: Plan): Effect.Effect<number> => {
-  switch (limits.jitter) {
-    case "none":
-      return Effect.succeed(wait)
-    case "full":
-      return Effect.map(Random.next, (draw) => wait * draw)
-    case "equal":
-      return Effect.map(Random.next, (draw) => (wait / 2) * (1 + draw))
-    default: {
-      const share = limits.jitter
-      return Effect.map(Random.next, (draw) => Math.min(wait * (1 - share + 2 * share * draw), limits.cap, longest))
-    }
-  }
+const jittered = (wait: number, { cap, jitter }: Plan): Effect.Effect<number> => {
+  if (jitter === "none") return Effect.succeed(wait)
+  return Effect.map(Random.next, (draw) => {
+    if (jitter === "full") return wait * draw
+    if (jitter === "equal") return (wait / 2) * (1 + draw)
+    return Math.min(wait * (1 - jitter + 2 * jitter * draw), cap, longest)
+  })
 }
 
-const adviceOf = (
-  error: unknown
-): { readonly suggestedDelay: Duration.Duration; readonly maxAttempts: number } | undefined => {
-  if (property(error, "isRetryable") !== true) return undefined
-  const suggestedDelay = property(error, "suggestedDelay")
-  const maxAttempts = property(error, "maxAttempts")
-  return Duration.isDuration(suggestedDelay) && Predicate.isNumber(maxAttempts)
-    ? { suggestedDelay, maxAttempts }
-    : undefined
-}
-
-const plan = (options: Options): Plan => {
+const plan = (options: Options) => {
   const initial = millis("initialBackoff", options.initialBackoff ?? 0)
   const cap = options.maxBackoff === undefined ? longest : millis("maxBackoff", options.maxBackoff)
   if (cap < initial) return refuse("maxBackoff", "must not be below initialBackoff", cap)
@@ -232,14 +207,9 @@ export const attempts = (count: { readonly retries?: number; readonly maxAttempt
   if (retries !== undefined && maxAttempts !== undefined) {
     return refuse("retries", "must not stand beside maxAttempts", retries)
   }
-  if (retries !== undefined) {
-    return Number.isSafeInteger(retries) && retries >= 0
-      ? retries + 1
-      : refuse("retries", "must be a whole number of at least 0", retries)
-  }
-  return maxAttempts !== undefined && Number.isSafeInteger(maxAttempts) && maxAttempts >= 1
-    ? maxAttempts
-    : refuse("maxAttempts", "must be a whole number of at least 1", maxAttempts)
+  const [name, given, least] = retries === undefined ? ["maxAttempts", maxAttempts, 1] : ["retries", retries, 0]
+  if (given !== undefined && Number.isSafeInteger(given) && given >= least) return given - least + 1
+  return refuse(name, `must be a whole number of at least ${least}`, given)
 }
 
 const millis = (name: string, input: Duration.Input): number => {

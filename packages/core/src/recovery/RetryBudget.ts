@@ -91,12 +91,6 @@ export const sharing: {
  */
 export const Latest = Context.Reference<number>("@kintsugi/core/RetryBudget/Latest", { defaultValue: () => Infinity })
 
-interface Limits {
-  readonly ratio: number
-  readonly reserve: number
-  readonly window: number
-}
-
 /** The window is counted in so many slots. */
 const slots = 10
 
@@ -106,7 +100,7 @@ interface Slot {
   retries: number
 }
 
-const fromLimits = ({ ratio, reserve, window }: Limits): RetryBudget => {
+const fromLimits = ({ ratio, reserve, window }: ReturnType<typeof check>): RetryBudget => {
   const width = window / slots
   const kept: Array<Slot> = []
   /** The slot of this instant, the last of those that are kept. */
@@ -140,7 +134,7 @@ const fromLimits = ({ ratio, reserve, window }: Limits): RetryBudget => {
   }
 }
 
-const check = ({ ratio = 0.2, reserve = 10, window = "10 seconds" }: Options = {}): Limits => {
+const check = ({ ratio = 0.2, reserve = 10, window = "10 seconds" }: Options = {}) => {
   const duration = Option.getOrUndefined(Duration.fromInput(window))
   const millis = duration === undefined || Number.isNaN(window) ? Number.NaN : Duration.toMillis(duration)
   if (!(millis >= 1 && Number.isFinite(millis))) return refuse("window", "a finite duration of at least 1 ms", window)

@@ -150,7 +150,7 @@ export function fix(
     kind: "fix",
     // the fixer's requirements are in the verdict's type
     fixer: fixer as Fixer<unknown, never>,
-    maxRuns: fixerRuns(options),
+    maxRuns: options?.retries === undefined && options?.maxAttempts === undefined ? 1 : Backoff.attempts(options) - 1,
     as: options?.as ?? "arguments",
     // the driver hands it only the errors that its row admits
     input: options?.input as Internal.Fix["input"],
@@ -158,9 +158,6 @@ export function fix(
     run: Fixing.run
   })
 }
-
-const fixerRuns = (options: Partial<Backoff.Count> | undefined): number =>
-  options?.retries === undefined && options?.maxAttempts === undefined ? 1 : Backoff.attempts(options) - 1
 
 /**
  * Soft: the model reads the failure as the result of its call, flagged as an error. Without `render`, or when that fails or

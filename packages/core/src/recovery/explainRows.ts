@@ -1,7 +1,7 @@
 /** What a policy would do at worst: its rungs, and the script of failures that keeps it going for longest. */
 import * as Duration from "effect/Duration"
 import type { Explanation, Row, Rung, Worst } from "./Explanation.ts"
-import { type Samples, samplesFor, steps } from "./explainSchedule.ts"
+import { samplesFor, steps } from "./explainSchedule.ts"
 import type { Compact, Fix, Node, Retry, Rows } from "./Node.ts"
 import { maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts"
 import type { Cost } from "./Cost.ts"
@@ -50,7 +50,7 @@ const admittedTo = (
 
 /** The failures that reach a row, and what the row may do about them without an acknowledgement. */
 interface Reach {
-  readonly samples: Samples
+  readonly samples: ReadonlyArray<unknown>
   readonly repeats: boolean
   readonly repairs: boolean
   readonly costOf: (agent: unknown) => Cost

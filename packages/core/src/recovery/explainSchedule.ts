@@ -14,14 +14,11 @@ import { Latest } from "./RetryBudget.ts"
 import type { Retry } from "./Node.ts"
 import { maxAttemptsPerCall } from "./bounds.ts"
 
-/** Failures that a row may meet. */
-export type Samples = ReadonlyArray<unknown>
-
 /** The rows that more than one tag can reach. */
 const wide: ReadonlySet<string> = new Set(["orElse", "ExecutionError", "InvalidArgs"])
 
 /** Those of a user that may reach the row, else the most generous advice that goes with its tag. */
-export const samplesFor = (key: string, errors: ReadonlyArray<unknown> = []): Samples => {
+export const samplesFor = (key: string, errors: ReadonlyArray<unknown> = []): ReadonlyArray<unknown> => {
   const own = wide.has(key) ? errors : errors.filter((error) => tagOf(error) === key)
   return own.length > 0 ? own : [{ _tag: key, ...mostFor(key) }]
 }
@@ -29,7 +26,7 @@ export const samplesFor = (key: string, errors: ReadonlyArray<unknown> = []): Sa
 /** The waits of these schedules, whichever of them is chosen, whatever of the samples is met, however the dice fall. */
 export const steps = (
   schedules: ReadonlyArray<Retry["schedule"]>,
-  samples: Samples
+  samples: ReadonlyArray<unknown>
 ): Pick<Rung, "waits" | "maxHint" | "unknown"> => {
   const runs = schedules.flatMap((schedule) =>
     samples.flatMap((sample) => draws.map((draw) => waitsOf(schedule, sample, draw)))

@@ -1,7 +1,7 @@
 /** A tool: a name, a schema and an effect. Its failures are typed, and its recovery is a table. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { type Pipeable, pipeArguments } from "effect/Pipeable"
+import * as Pipeable from "effect/Pipeable"
 import * as Schema from "effect/Schema"
 import * as RunContext from "../event/RunContext.ts"
 import * as Approving from "./approving.ts"
@@ -28,25 +28,12 @@ export type { Admits, CallError, RowInput, RowKeys, Rows, ToolEnd } from "./rows
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Tool")
 
-const proto = {
-  pipe() {
-    return pipeArguments(this, arguments)
-  }
-}
-
 /**
  * `Params` is what `run` takes, `A` what it gives, `E` its failures before any recovery, `R` what it needs, `Table` the
  * rows of `onError` so far, `S` the declared side effects.
  */
-export interface Tool<
-  out Name extends string,
-  in out Params,
-  out A,
-  out E,
-  out R,
-  out Table = {},
-  out S = "undeclared"
-> extends Pipeable {
+export interface Tool<out Name extends string, in out Params, out A, out E, out R, out Table = {}, out S = "undeclared">
+  extends Pipeable.Pipeable {
   readonly [TypeId]: {
     readonly _Params: (_: Params) => Params
     readonly _A: () => A
@@ -355,5 +342,5 @@ const severityOf = (text: string | undefined): Severity => {
  * @internal
  */
 export function fromDefinition<T>(definition: ToolDefinition): T {
-  return Object.assign(Object.create(proto), { name: definition.name, definition, [TypeId]: TypeId })
+  return Object.assign(Object.create(Pipeable.Prototype), { name: definition.name, definition, [TypeId]: TypeId })
 }
