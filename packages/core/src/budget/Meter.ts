@@ -18,15 +18,15 @@ export type Shared = (typeof shared)[number]
  * The end of a run whose limit was reached, as the defect with which its effects end; `meter` is that of the run to which the limit
  * belongs. The meter knows of it first: what a program makes of the defect does not matter.
  */
-export class Exceeded {
+export class Exceeded<Reason extends BudgetReason = BudgetReason> {
   readonly meter: Meter
-  readonly reason: BudgetReason
+  readonly reason: Reason
   readonly limit: number
   readonly spent: number
   readonly trail: Trail | undefined
   /** What the innermost run had said that the limit has stopped. */
   said: { readonly transcript: Message.Transcript; readonly partial: string } | undefined
-  constructor(meter: Meter, reason: BudgetReason, limit: number, spent: number, trail?: Trail) {
+  constructor(meter: Meter, reason: Reason, limit: number, spent: number, trail?: Trail) {
     this.meter = meter
     this.reason = reason
     this.limit = limit
@@ -35,9 +35,7 @@ export class Exceeded {
   }
 }
 
-export interface SharedExceeded extends Exceeded {
-  readonly reason: Shared
-}
+export type SharedExceeded = Exceeded<Shared>
 
 export type Warning = Pick<SharedExceeded, "reason" | "limit" | "spent">
 
@@ -276,8 +274,7 @@ export class Meter {
   }
 
   #exceeded(reason: Shared, spent: number): SharedExceeded {
-    // its reason is the one that is given
-    return new Exceeded(this, reason, this.#limits[reason], spent) as SharedExceeded
+    return new Exceeded(this, reason, this.#limits[reason], spent)
   }
 }
 

@@ -110,8 +110,8 @@ export interface FallbackOptions {
 /** The layer of an order of models. */
 export type FallbackLayer<Layers extends ReadonlyArray<AnyLayer>> = Layer.Layer<
   Model,
-  Layers[number] extends Layer.Layer<Model, infer E, unknown> ? E : never,
-  Layers[number] extends Layer.Layer<Model, unknown, infer R> ? R : never
+  Layer.Error<Layers[number]>,
+  Layer.Services<Layers[number]>
 >
 
 type Several<M> = readonly [M, ...Array<M>]

@@ -40,28 +40,25 @@ const from = <A, R>(
 ): Effect.Effect<A, LlmError, R> =>
   model === undefined
     ? Effect.die(new TypeError("Model.fallback: it needs a model"))
-    : Effect.matchCauseEffect(ask(model, request, asker), {
-        onSuccess: Effect.succeed,
-        onFailure: (cause) => {
-          const passing = untouchable(cause)
-          if (passing !== undefined) return Effect.failCause(passing)
-          // models fail with nothing else
-          const error = Cause.squash(cause) as LlmError
-          if (others.length === 0 || asker.isShown() || !admits(error)) return Effect.fail(withEarlier(error, earlier))
-          const rung = earlier.length
-          return Effect.andThen(
-            RunContext.emit(run, () => ({
-              type: "verdict",
-              layer: "model",
-              tag: tagOf(error),
-              verdict: "fallback",
-              gaveUp: false,
-              rung,
-              attempt: rung + 1,
-              delay: Duration.zero,
-              error
-            })),
-            from(others, admits, request, asker, run, [...earlier, error])
-          )
-        }
+    : Effect.catchCause(ask(model, request, asker), (cause) => {
+        const passing = untouchable(cause)
+        if (passing !== undefined) return Effect.failCause(passing)
+        // models fail with nothing else
+        const error = Cause.squash(cause) as LlmError
+        if (others.length === 0 || asker.isShown() || !admits(error)) return Effect.fail(withEarlier(error, earlier))
+        const rung = earlier.length
+        return Effect.andThen(
+          RunContext.emit(run, () => ({
+            type: "verdict",
+            layer: "model",
+            tag: tagOf(error),
+            verdict: "fallback",
+            gaveUp: false,
+            rung,
+            attempt: rung + 1,
+            delay: Duration.zero,
+            error
+          })),
+          from(others, admits, request, asker, run, [...earlier, error])
+        )
       })

@@ -71,7 +71,7 @@ const climb = (node: Node, reach: Reach): Climb => {
     case "compact":
       return { rungs: mending([node], reach), ends: false }
     case "when":
-      return node.among === undefined ? anything : choosing(node.among, reach)
+      return node.among === undefined ? { rungs: [anything], ends: false } : choosing(node.among, reach)
     default:
       return { rungs: [{ ...quiet, verdict: node.kind }], ends: true }
   }
@@ -92,17 +92,12 @@ const quiet: Omit<Rung, "verdict"> = {
   isRunAgain: false
 }
 
-const anything: Climb = {
-  rungs: [
-    {
-      ...quiet,
-      verdict: "when",
-      fixerRuns: maxRepairRounds,
-      isRunAgain: true,
-      unknown: "chosen at each failure, bounded by the caps of a call alone"
-    }
-  ],
-  ends: false
+const anything: Rung = {
+  ...quiet,
+  verdict: "when",
+  fixerRuns: maxRepairRounds,
+  isRunAgain: true,
+  unknown: "chosen at each failure, bounded by the caps of a call alone"
 }
 
 /**
@@ -114,20 +109,18 @@ const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
   const ladders = nodes.filter((node) => node.kind === "ladder")
   const others = nodes.filter(({ kind }) => !["retry", "fix", "compact", "ladder", "when"].includes(kind))
   const depth = Math.max(0, ...ladders.map(({ rungs }) => rungs.length))
-  const merged = Array.from({ length: depth }, (_, index) =>
-    choosing(
-      ladders.flatMap(({ rungs }) => rungs[index] ?? []),
-      reach
-    )
-  )
+  const merged = Array.from({ length: depth }, (_, index) => {
+    const there = ladders.flatMap(({ rungs }) => rungs[index] ?? [])
+    return choosing(there, reach).rungs
+  })
   const labelled = (rungs: ReadonlyArray<Rung>) => rungs.map((rung) => ({ ...rung, verdict: `when → ${rung.verdict}` }))
   const isOpen = nodes.some(({ kind }) => kind === "when")
   return {
     rungs: [
       ...labelled(mending(nodes, reach)),
-      ...merged.flatMap(({ rungs }) => rungs),
+      ...merged.flat(),
       ...labelled([...new Set(others.map(({ kind }) => kind))].map((verdict) => ({ ...quiet, verdict }))),
-      ...(isOpen ? anything.rungs : [])
+      ...(isOpen ? [anything] : [])
     ],
     ends: nodes.length > 0 && others.length === nodes.length
   }

@@ -235,20 +235,16 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
   const { definition } = self
   let attempt = 0
   let callId: string | undefined
-  const run = Effect.flatMap(RunContext.makeId, (draw) => {
+  const run = Effect.gen(function* () {
+    const draw = yield* RunContext.makeId
     const id = (callId ??= `${self.name}-${draw}`)
     const toolCall: Message.ToolCall = { type: "tool-call", id, name: self.name, arguments: rawArguments }
-    return Effect.flatMap(Effect.fromResult(Call.decode(definition, toolCall)), (decoded) =>
-      Effect.tap(
-        ToolRun.runAlone({
-          tool: definition,
-          decoded,
-          context: { attempt: ++attempt, callId: id, idempotencyKey: id, agent: "", progress: () => Effect.void }
-        }),
-        // dies of a value that its own schema refuses; its caller reads the value, not the text
-        (value) => Effect.ignore(definition.encode(value))
-      )
-    )
+    const decoded = yield* Effect.fromResult(Call.decode(definition, toolCall))
+    const context = { attempt: ++attempt, callId: id, idempotencyKey: id, agent: "", progress: () => Effect.void }
+    const value = yield* ToolRun.runAlone({ tool: definition, decoded, context })
+    // dies of a value that its own schema refuses; its caller reads the value, not the text
+    yield* Effect.ignore(definition.encode(value))
+    return value
   })
   // the definition is blind to the types that the tool carries
   return run as Effect.Effect<A, InvalidArgs | DeserializationError | E, R>
