@@ -104,23 +104,14 @@ export class Collector {
   #text = ""
 
   push(part: Part): void {
-    switch (part.type) {
-      case "text-delta":
-        this.#text += part.text
-        return
-      case "reasoning-delta":
-        return this.#reason(part)
-      case "tool-call":
-      case "provider-item":
-        this.#closeText()
-        this.#content.push(readable(part))
-        return
-      case "usage":
-        this.#counted = part
-        return
-      case "finish":
-        this.#counted = part
-        this.#end = part
+    if (part.type === "text-delta") this.#text += part.text
+    else if (part.type === "reasoning-delta") this.#reason(part)
+    else if (part.type === "tool-call" || part.type === "provider-item") {
+      this.#closeText()
+      this.#content.push(readable(part))
+    } else if (part.type === "usage" || part.type === "finish") {
+      this.#counted = part
+      if (part.type === "finish") this.#end = part
     }
   }
 
@@ -205,13 +196,6 @@ export const partsOf = ({ content, ...end }: Message.Reply): ReadonlyArray<Part>
 ]
 
 const toPart = (part: Content): Part => {
-  switch (part.type) {
-    case "text":
-      return { type: "text-delta", text: part.text }
-    case "reasoning":
-      return { ...part, type: "reasoning-delta" }
-    case "tool-call":
-    case "provider-item":
-      return part
-  }
+  if (part.type === "text") return { type: "text-delta", text: part.text }
+  return part.type === "reasoning" ? { ...part, type: "reasoning-delta" } : part
 }
