@@ -124,21 +124,15 @@ export const model = (self: Model.Service): Model.Service => ({
       () => ({ kind: "model call", model: self.name, request, isStreamed: false }),
       () => Effect.map(ModelCall.generate(self, request), (reply) => ModelCall.sound(reply, request, reply.content))
     ),
-  stream: (request) =>
-    Stream.unwrap(
-      step(
-        () => ({ kind: "model call", model: self.name, request, isStreamed: true }),
-        () =>
-          Effect.succeed(
-            Stream.mapEffect(soundParts(ModelCall.stream(self, request), request), (part) =>
-              step<Model.Part, LlmError, never>(
-                () => ({ kind: "stream part", model: self.name, part }),
-                () => Effect.succeed(part)
-              )
-            )
-          )
+  stream: (request) => {
+    const shown = (part: Model.Part) =>
+      step<Model.Part, LlmError, never>(
+        () => ({ kind: "stream part", model: self.name, part }),
+        () => Effect.succeed(part)
       )
-    )
+    const parts = () => Effect.succeed(Stream.mapEffect(soundParts(ModelCall.stream(self, request), request), shown))
+    return Stream.unwrap(step(() => ({ kind: "model call", model: self.name, request, isStreamed: true }), parts))
+  }
 })
 
 /** An interceptor of a step may write down what it gives: no count in there is out of bounds. */
