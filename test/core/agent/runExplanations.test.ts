@@ -128,7 +128,7 @@ it("fixers and compactions spend the turns of their run, each as dear as its dea
   const fix = (attempts: number) => Recovery.fix(asking(3, attempts), { retries: 2 })
   const modelCalls = (verdict: Recovery.AnyVerdict) =>
     // any verdict will do: nothing of it is run
-    Agent.explain(workerWith(failing().pipe(Tool.onError({ Busy: verdict } as never)))).worst.modelCalls
+    Agent.explain(workerWith(failing().pipe(Tool.onError({ Busy: verdict } as {})))).worst.modelCalls
   assert.strictEqual(modelCalls(Recovery.tell()), 2)
   assert.strictEqual(modelCalls(fix(4)), 2 * 4)
   assert.strictEqual(modelCalls(Recovery.ladder(Recovery.retry({ retries: 1 }), fix(4), fix(3))), 2 * 4)
@@ -216,7 +216,7 @@ it("what a nearer table has caught reaches no farther one [P1102]", () => {
   const keys = (near: object, far: object) =>
     Agent.explain(
       // any table will do: nothing of it is run
-      workerWith(failing().pipe(Tool.onError(near as never))).pipe(Agent.toolDefaults(far as never))
+      workerWith(failing().pipe(Tool.onError(near as {}))).pipe(Agent.toolDefaults(far as never))
     )
       .tools.get("fetch")
       ?.rows.map(({ key }) => key)

@@ -38,15 +38,19 @@ export const onToolError =
   }
 
 /** Tables by tool name, merged: the later row wins. */
-type MergeTables<First, Second> = {
-  readonly [N in keyof First | keyof Second]: N extends keyof Second
-    ? N extends keyof First
-      ? Recovery.Merge<First[N], Second[N]>
-      : Second[N]
-    : N extends keyof First
-      ? First[N]
-      : never
-}
+type MergeTables<First, Second> = Second extends unknown
+  ? First extends unknown
+    ? {
+        readonly [N in keyof First | keyof Second]: N extends keyof Second
+          ? N extends keyof First
+            ? Recovery.Merge<First[N], Second[N]>
+            : Second[N]
+          : N extends keyof First
+            ? First[N]
+            : never
+      }
+    : never
+  : never
 
 /** A name that is no tool can be told or raised; nothing else would have a call to be about. */
 interface UnknownRow {

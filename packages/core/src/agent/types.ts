@@ -28,14 +28,13 @@ type UnknownNames<Defaults> = Defaults extends { readonly UnknownToolError: infe
   : never
 
 /** What the calls of these tools need, the handlers in the agent's tables included. */
-export type CallServices<T, ByTool, Defaults> =
-  | (T extends Tool.AnyTool
-      ?
-          | Tool.ServicesOf<T>
-          | Recovery.ServicesOf<RowsOf<Tool.TableOf<T>>>
-          | Recovery.ServicesOf<RowsOf<TableFor<ByTool, Tool.NameOf<T>>>>
-      : never)
-  | ([T] extends [never] ? never : Recovery.ServicesOf<RowsOf<Defaults>>)
+export type CallServices<T, ByTool, Defaults> = T extends Tool.AnyTool
+  ?
+      | Tool.ServicesOf<T>
+      | Recovery.ServicesOf<Recovery.RowsOf<Tool.TableOf<T>>>
+      | Recovery.ServicesOf<Recovery.RowsOf<TableFor<ByTool, Tool.NameOf<T>>>>
+      | Recovery.ServicesOf<Recovery.RowsOf<Defaults>>
+  : never
 
 /** Whoever decides about calls of these tools, where the run waits for that. */
 export type Deciders<T> = T extends Tool.AnyTool
@@ -44,9 +43,14 @@ export type Deciders<T> = T extends Tool.AnyTool
     : never
   : never
 
-type RowsOf<Table> = Table[keyof Table]
-
-type TableFor<ByTool, Name> = Name extends keyof ByTool ? ByTool[Name] : {}
+/** The rows for a tool of this name; of a name that is only `string`, any rows or none. */
+type TableFor<ByTool, Name> = ByTool extends unknown
+  ? Name extends keyof ByTool
+    ? ByTool[Name]
+    : string extends Name
+      ? {} | ByTool[keyof ByTool]
+      : {}
+  : never
 
 /** The first level that has a row for an error settles it; where none has, it leaves as itself. */
 type Through<E, First, Second, Third> = E extends unknown
@@ -72,16 +76,26 @@ type Settled<E, V> =
 export type ModelError<Table> = Table extends object
   ? [keyof Table] extends [never]
     ? LlmError // unresolved, so that hovers show its name
-    : Recovery.Residue<LlmError, Table>
+    : Whole<Recovery.Residue<LlmError, Table>>
   : never
 
+/** By its name where none of it is handled. */
+type Whole<E> = [LlmError] extends [E] ? LlmError | Exclude<E, LlmError> : E
+
 /** What the handlers in the table for model calls need. */
-export type ModelServices<Table> = Table extends object ? Recovery.ServicesOf<RowsOf<Table>> : never
+export type ModelServices<Table> = Table extends object ? Recovery.ServicesOf<Recovery.RowsOf<Table>> : never
 
 /** The tools that tables are for: all but the built-in ones. */
 export type Guarded<T> = T extends Tool.AnyTool ? (Tool.SideEffectsOf<T> extends "builtin" ? never : T) : never
 
-export type Named<T, Name> = Extract<T, { readonly name: Name }>
+/** The tools that a name may mean: those that have it, and those whose name is only `string`. */
+export type Named<T, Name> = T extends { readonly name: infer Own }
+  ? string extends Own
+    ? T
+    : Name extends Own
+      ? T
+      : never
+  : never
 
 /** The answer that fits every one of these tools. */
 export type CommonAnswer<T> = (T extends Tool.AnyTool ? (answer: Tool.SuccessOf<T>) => void : never) extends (

@@ -59,12 +59,12 @@ export type AnyModel = Service | AnyLayer
 /** What becomes of a model, or of its layer, behind a table. */
 export type OnError<M, Table> =
   M extends Layer.Layer<Model, infer E, infer R>
-    ? Layer.Layer<Model, E, R | Recovery.ServicesOf<Table[keyof Table]>>
-    : Guarded<Recovery.Residue<LlmError.LlmError, Table>, Recovery.ServicesOf<Table[keyof Table]>>
+    ? Layer.Layer<Model, E, R | Recovery.ServicesOf<Recovery.RowsOf<Table>>>
+    : Guarded<Recovery.Residue<LlmError.LlmError, Table>, Recovery.ServicesOf<Recovery.RowsOf<Table>>>
 
 /** A layer's model fails with `LlmError`s, whatever its handlers do. */
 type Fitting<M, Table> = M extends AnyLayer
-  ? [Recovery.ErrorOf<Table[keyof Table]>] extends [LlmError.LlmError]
+  ? [Recovery.ErrorOf<Recovery.RowsOf<Table>>] extends [LlmError.LlmError]
     ? unknown
     : never
   : unknown

@@ -48,14 +48,18 @@ export type Table<E> = {
 export type Check<T, Keys> = { readonly [K in keyof T]: K extends Keys ? unknown : never }
 
 /** The row of a table under a key, or else `Else`; both where the row may be absent. */
-export type Row<T, K, Else> = K extends keyof T
-  ? Exclude<T[K], undefined> | (undefined extends T[K] ? Else : never)
-  : Else
+export type Row<T, K, Else> = T extends unknown
+  ? K extends keyof T
+    ? Exclude<T[K], undefined> | (undefined extends T[K] ? Else : never)
+    : Else
+  : never
 
-/** Two tables as one: the later row wins. */
-export type Merge<Old, New> = {
-  readonly [K in keyof Old | keyof New]: Row<New, K, K extends keyof Old ? Old[K] : undefined>
-}
+/** Two tables as one: the later row wins. Of tables that may be one of several, each that they may make together. */
+export type Merge<Old, New> = New extends unknown
+  ? Old extends unknown
+    ? { readonly [K in keyof Old | keyof New]: Row<New, K, K extends keyof Old ? Old[K] : undefined> }
+    : never
+  : never
 
 /** What is left of the failures `E` behind a table, on a plain effect: where no row is, they leave as themselves. */
 export type Residue<E, T> = E extends unknown
@@ -83,7 +87,10 @@ export const onError: {
 )
 
 /** An effect behind a table. */
-export type Recovered<A, E, R, T> = Effect.Effect<A | AnswerOf<T[keyof T]>, Residue<E, T>, R | ServicesOf<T[keyof T]>>
+export type Recovered<A, E, R, T> = Effect.Effect<A | AnswerOf<RowsOf<T>>, Residue<E, T>, R | ServicesOf<RowsOf<T>>>
+
+/** All rows of a table; of each table, where it may be one of several. */
+export type RowsOf<T> = T extends unknown ? T[keyof T] : never
 
 export { Position } from "./Position.ts"
 

@@ -46,7 +46,7 @@ export interface Router<
 type AnyRouter = Router<string | undefined, unknown, unknown, unknown>
 
 /** The names that a router is known to give: of a text that could be any, nothing is known. */
-export type NameOf<Said, Table> = Literal<Exclude<Said, undefined> | Recovery.AnswerOf<Table[keyof Table]>>
+export type NameOf<Said, Table> = Literal<Exclude<Said, undefined> | Recovery.AnswerOf<Recovery.RowsOf<Table>>>
 
 type Literal<Name> = Name extends string ? (string extends Name ? never : Name) : never
 
@@ -55,10 +55,16 @@ export type ErrorOf<Said, E, Table> =
   | E
   | (undefined extends Said ? RoutingError | Left<Table> : string extends Said ? RoutingError : never)
 
-type Left<Table> = [keyof Table] extends [never] ? LlmError : Recovery.Residue<LlmError, Table>
+type Left<Table> = Table extends unknown
+  ? [keyof Table] extends [never]
+    ? LlmError
+    : Recovery.Residue<LlmError, Table>
+  : never
 
 /** What it needs besides a model. */
-export type ServicesOf<Said, R, Table> = R | (undefined extends Said ? Recovery.ServicesOf<Table[keyof Table]> : never)
+export type ServicesOf<Said, R, Table> =
+  | R
+  | (undefined extends Said ? Recovery.ServicesOf<Recovery.RowsOf<Table>> : never)
 
 /** How the model is asked, where no rule has chosen. */
 export interface Options {

@@ -32,23 +32,31 @@ const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Tool")
  * `Params` is what `run` takes, `A` what it gives, `E` its failures before any recovery, `R` what it needs, `Table` the
  * rows of `onError` so far, `S` the declared side effects.
  */
-export interface Tool<out Name extends string, in out Params, out A, out E, out R, out Table = {}, out S = "undeclared">
+export interface Tool<
+  out Name extends string,
+  in out Params,
+  out A,
+  out E,
+  out R,
+  in out Table = {},
+  out S = "undeclared"
+>
   extends Pipeable.Pipeable {
   readonly [TypeId]: {
     readonly _Params: (_: Params) => Params
     readonly _A: () => A
     readonly _E: () => E
     readonly _R: () => R
-    readonly _Table: () => Table
+    readonly _Table: (_: Table) => Table
     readonly _S: () => S
   }
   readonly name: Name
   readonly definition: ToolDefinition
 }
 
-/** Any tool. `Params` is invariant, so nothing but `any` stands for all of them. */
+/** Any tool. `Params` and `Table` are invariant, so nothing but `any` stands for all of them. */
 // oxlint-disable-next-line typescript/no-explicit-any -- see above
-export type AnyTool = Tool<string, any, unknown, unknown, unknown, unknown, unknown>
+export type AnyTool = Tool<string, any, unknown, unknown, unknown, any, unknown>
 
 /** The name of a tool. */
 export type NameOf<T> = T extends { readonly name: infer Name } ? Name : never

@@ -49,7 +49,9 @@ export const fromToolkit = (
     handled.map((tool) => {
       const name: string = tool.name
       const made = toolOf(tool, sideEffects[name] ?? sideEffectsOf(tool), inner)
-      const told = tool.failureMode === "return" ? made.pipe(Tool.onError({ orElse: tell(encodedBy(tool)) })) : made
+      // what the tables of these tools leave is computed from the toolkit
+      const told: Tool.AnyTool =
+        tool.failureMode === "return" ? made.pipe(Tool.onError({ orElse: tell(encodedBy(tool)) })) : made
       return [name, approvals.includes(name) ? told.pipe(Tool.requireApproval({ when: asking(tool) })) : told]
     })
   )
