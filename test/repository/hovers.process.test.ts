@@ -37,6 +37,15 @@ const hovers = (): ReadonlyMap<string, string> => {
 describe("hovers", () => {
   const all = hovers()
   const errors = "BudgetExceededError | ToolExecutionError | LlmError"
+  it("an agent of one to six services shows each of them by its name, and `LlmError` by one name [P1305]", () => {
+    for (let count = 1; count <= 6; count++) {
+      const [errors, needs] = /^Effect<string, (.*), (.*)>$/.exec(all.get(`needs${count}`) ?? "")?.slice(1) ?? []
+      const services = Array.from({ length: count }, (_, index) => `S${index + 1}`)
+      assert.sameMembers(needs?.split(" | ") ?? [], ["Model", ...services])
+      assert.strictEqual(errors, "BudgetExceededError | LlmError")
+    }
+  })
+
   for (const [name, type] of [
     ["called", "Effect<number, DeserializationError | InvalidArgs | NoKeys, never>"],
     ["run", `Effect<string, ${errors}, Model>`],

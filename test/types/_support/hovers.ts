@@ -1,6 +1,7 @@
 /** Values without annotations: `test/repository/hovers.process.test.ts` looks at how the compiler prints their types. */
 import { Agent, AgentEvent, KintsugiError, LlmError, Recovery, RunError, Skill, Tool, ToolError } from "@kintsugi/core"
-import { Effect, Schema } from "effect"
+import { type Context, Effect, Schema } from "effect"
+import { S1, S2, S3, S4, S5, S6 } from "./services.ts"
 
 class NoKeys extends Schema.TaggedError<NoKeys>()("NoKeys", { json: Schema.String }) {}
 
@@ -43,3 +44,49 @@ export const inOrder = Agent.fallback(analyst, Agent.make("other", {}))("go")
 export const racing = Agent.firstOf(analyst, measure)("go")
 export const hedged = Agent.speculative(analyst, 2, { hedgeAfter: "1 second" })("go")
 export const guarded = analyst.pipe(Agent.onLlmError(() => Recovery.respondWith("later")))("go")
+
+const needing = <const Name extends string, I, S>(name: Name, service: Context.Service<I, S>) =>
+  Tool.make(name, {
+    description: "Needs a service.",
+    parameters: Schema.Struct({}),
+    success: Schema.String,
+    run: () => Effect.as(service, "")
+  })
+
+const [t1, t2, t3] = [needing("t1", S1), needing("t2", S2), needing("t3", S3)]
+const [t4, t5, t6] = [needing("t4", S4), needing("t5", S5), needing("t6", S6)]
+
+const told = { InvalidArgs: Recovery.tell(), DeserializationError: Recovery.tell() }
+const again = { ServerError: Recovery.retry({ retries: 1 }) }
+const skill = <const T extends ReadonlyArray<Tool.AnyTool>>(...tools: T) =>
+  Skill.make("all", { description: "All.", tools })
+
+export const needs1 = Agent.make("needing", { skills: [skill(t1)] }).pipe(
+  Agent.toolDefaults(told),
+  Agent.onLlmError(again)
+)("go")
+
+export const needs2 = Agent.make("needing", { skills: [skill(t1, t2)] }).pipe(
+  Agent.toolDefaults(told),
+  Agent.onLlmError(again)
+)("go")
+
+export const needs3 = Agent.make("needing", { skills: [skill(t1, t2, t3)] }).pipe(
+  Agent.toolDefaults(told),
+  Agent.onLlmError(again)
+)("go")
+
+export const needs4 = Agent.make("needing", { skills: [skill(t1, t2, t3, t4)] }).pipe(
+  Agent.toolDefaults(told),
+  Agent.onLlmError(again)
+)("go")
+
+export const needs5 = Agent.make("needing", { skills: [skill(t1, t2, t3, t4, t5)] }).pipe(
+  Agent.toolDefaults(told),
+  Agent.onLlmError(again)
+)("go")
+
+export const needs6 = Agent.make("needing", { skills: [skill(t1, t2, t3, t4, t5, t6)] }).pipe(
+  Agent.toolDefaults(told),
+  Agent.onLlmError(again)
+)("go")
