@@ -109,6 +109,81 @@ describe("an installation", () => {
   })
 })
 
+describe("a library that exports what it makes of the tarballs", () => {
+  const sources = join(root, "test/repository/_support/library")
+  const library = join(consumer, "node_modules/library")
+  // in every run the compiler of today; in CI the one that most programs have, too
+  const compilers = process.env["CI"] === undefined ? ["typescript"] : ["typescript", "typescript-5.9"]
+  const options = {
+    target: "es2024",
+    lib: ["es2024", "dom"],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    types: []
+  }
+  const tsc = (compiler: string, project: string) =>
+    node(binary(compiler, "tsc"), ["-p", project, "--pretty", "false"], consumer)
+  const exportsIn = (text: string) => [...text.matchAll(/^export (?:declare )?(?:const|class|function) (\w+)/gm)]
+
+  describe.each(compilers)("with %s", (compiler) => {
+    it("emits declarations that name nothing but public modules [P1301]", { timeout: 120_000 }, () => {
+      rmSync(library, { recursive: true, force: true })
+      mkdirSync(join(library, "src"), { recursive: true })
+      cpSync(join(sources, "index.ts"), join(library, "src/index.ts"))
+      const emitting = { declaration: true, composite: true, module: "nodenext", rootDir: "src", outDir: "dist" }
+      writeFileSync(
+        join(library, "tsconfig.json"),
+        JSON.stringify({ compilerOptions: { ...options, ...emitting }, include: ["src"] })
+      )
+      writeFileSync(
+        join(library, "package.json"),
+        JSON.stringify({ name: "library", type: "module", exports: { ".": "./dist/index.js" } })
+      )
+      const { output, status } = tsc(compiler, library)
+      expect(status, output).toBe(0)
+      const declarations = readFileSync(join(library, "dist/index.d.ts"), "utf8")
+      const source = readFileSync(join(sources, "index.ts"), "utf8")
+      expect(exportsIn(source).length).toBeGreaterThan(30)
+      expect(exportsIn(declarations).map(([, name]) => name)).toEqual(exportsIn(source).map(([, name]) => name))
+      const exported = new Set(packages.flatMap((name) => [...exportsOf(name).keys()]))
+      const specifiers = [...declarations.matchAll(/(?:from |import\()"([^"]*)"/g)].map(
+        ([, specifier = ""]) => specifier
+      )
+      expect(specifiers).toContain("@kintsugi/core")
+      expect(specifiers.filter((one) => !/^effect(\/|$)/.test(one) && !exported.has(one))).toEqual([])
+    })
+
+    it.each(
+      [
+        { module: "nodenext", skipLibCheck: true },
+        { module: "nodenext", skipLibCheck: false },
+        { module: "node16", skipLibCheck: true },
+        { module: "es2022", moduleResolution: "bundler", skipLibCheck: true },
+        { module: "es2022", moduleResolution: "bundler", skipLibCheck: false }
+      ].filter(({ module }) => process.env["CI"] !== undefined || module === "es2022")
+    )("is what it was to a program with $module, skipLibCheck $skipLibCheck [P1301]", { timeout: 120_000 }, (how) => {
+      const app = join(consumer, "app")
+      mkdirSync(app, { recursive: true })
+      const program = readFileSync(join(sources, "app.ts"), "utf8")
+      const outside = program
+        .replace("./index.ts", "library")
+        .replace("../../../types/_support/Identity.ts", "./Identity.js")
+      writeFileSync(join(app, "app.ts"), outside)
+      cpSync(join(root, "test/types/_support/Identity.ts"), join(app, "Identity.ts"))
+      writeFileSync(
+        join(app, "tsconfig.json"),
+        JSON.stringify({ compilerOptions: { ...options, ...how, noEmit: true }, files: ["app.ts"] })
+      )
+      const { output, status } = tsc(compiler, app)
+      expect(status, output).toBe(0)
+      // a type that is not kept does not compile
+      if (how.module === "nodenext" || !how.skipLibCheck) return
+      writeFileSync(join(app, "app.ts"), outside.replaceAll("lib.Mail", "never"))
+      expect(tsc(compiler, app).output).toMatch(/app\.ts\(\d+,\d+\): error TS2554/)
+    })
+  })
+})
+
 describe("a project that installs the tarballs", () => {
   it("type-checks, declarations of dependencies included", { timeout: 60_000 }, () => {
     const { output, status } = node(binary("typescript", "tsc"), ["-p", ".", "--pretty", "false"], consumer)

@@ -51,7 +51,7 @@ interface ErrorSchemaMisses<E> {
 type Unstorable<T> = T extends Tool.AnyTool
   ? [Foreign<Tool.ErrorOf<T>>] extends [never]
     ? never
-    : Tool.TableOf<T> extends { readonly [Tool.StoredFailures]: true }
+    : Tool.TableOf<T> extends Tool.StoredFailures
       ? never
       : Tool.NameOf<T>
   : never

@@ -26,11 +26,14 @@ import type * as Tool from "../tool/Tool.ts"
 import type * as ToolPolicy from "../tool/ToolPolicy.ts"
 import type * as Usage from "../data/Usage.ts"
 
-export type { Agent } from "./definition.ts"
+export type { Agent, Inside } from "./definition.ts"
+// what the types of agents are made of: declarations of programs name it
+export type { Choosing, EndOf, OnlyFunctions, OutputOf } from "./skills.ts"
+export type { Adapted, Composed, HasUnsafe, MadeOf, Part } from "./partTypes.ts"
 export type { Completed, Outcome, Run, Suspended } from "../run/Handle.ts"
 export type { Resumption } from "../run/Start.ts"
 export { asTool } from "./asTool.ts"
-export type { ToolInput, ToolOptions } from "./asTool.ts"
+export type { TextInput, ToolInput, ToolOptions } from "./asTool.ts"
 export {
   type Escaped,
   type ListenerOptions,

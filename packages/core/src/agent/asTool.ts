@@ -18,7 +18,7 @@ import { mayBeUnsafe } from "../tool/Unsafe.ts"
 import { Cost, costOf, type Estimate } from "../recovery/Cost.ts"
 
 /** What a model says to an agent that takes text. */
-interface TextInput {
+export interface TextInput {
   readonly input: string
 }
 

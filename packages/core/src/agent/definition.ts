@@ -80,14 +80,17 @@ export interface Agent<
     R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Scope.Scope
   >
   readonly name: string
-  readonly [TypeId]: {
-    readonly _T: () => T
-    readonly _ModelTable: () => ModelTable
-    readonly _Choice: () => Choice
-    readonly definition: Definition
-    readonly part: Part
-    readonly nest?: Nest | undefined
-  }
+  readonly [TypeId]: Inside<T, ModelTable, Choice>
+}
+
+/** What an agent carries besides its function: types of its parts, and what it is at run time. */
+export interface Inside<out T, out ModelTable, out Choice> {
+  readonly _T: () => T
+  readonly _ModelTable: () => ModelTable
+  readonly _Choice: () => Choice
+  readonly definition: Definition
+  readonly part: Part
+  readonly nest?: Nest | undefined
 }
 
 /** What an agent is at run time. */

@@ -16,7 +16,7 @@ export type CallError<T, ByTool, Defaults> = T extends Tool.AnyTool
             TableFor<ByTool, Tool.NameOf<T>>,
             Defaults
           >
-        | (Tool.TableOf<T> extends { readonly [Tool.CallTimeout]: true } ? ToolExecutionError : never)
+        | (Tool.TableOf<T> extends Tool.CallTimeout ? ToolExecutionError : never)
         | UnknownNames<Defaults>
   : never
 
@@ -38,7 +38,7 @@ export type CallServices<T, ByTool, Defaults> = T extends Tool.AnyTool
 
 /** Whoever decides about calls of these tools, where the run waits for that. */
 export type Deciders<T> = T extends Tool.AnyTool
-  ? Tool.TableOf<T> extends { readonly [Tool.NeedsApproval]: true }
+  ? Tool.TableOf<T> extends Tool.NeedsApproval
     ? Approver
     : never
   : never

@@ -108,20 +108,20 @@ export const make = <
 }
 
 /** Marks, in the table of a tool, that its calls have a time limit: what ends them then is no row's. */
-export declare const CallTimeout: unique symbol
+export interface CallTimeout {
+  readonly "~callTimeout": true
+}
 
 /** The mark of a tool with a `callTimeout`. */
-export type CallLimit<C> = [C] extends [undefined] ? {} : { readonly [CallTimeout]: true }
+export type CallLimit<C> = [C] extends [undefined] ? {} : CallTimeout
 
 /** Marks, in the table of a tool, that its own failures can be stored. */
-export declare const StoredFailures: unique symbol
+export interface StoredFailures {
+  readonly "~storedFailures": true
+}
 
 /** The mark of a tool with a schema of its failures. */
-export type Storable<E, F> = [E] extends [never]
-  ? {}
-  : [F] extends [undefined]
-    ? {}
-    : { readonly [StoredFailures]: true }
+export type Storable<E, F> = [E] extends [never] ? {} : [F] extends [undefined] ? {} : StoredFailures
 
 /**
  * A tool out of a function that may throw, or give a promise: whatever it throws or rejects with is an `ExecutionError`,
@@ -162,7 +162,9 @@ export const onError =
     fromDefinition({ ...self.definition, rows: new Map([...self.definition.rows, ...Recovery.rowsOf(table)]) })
 
 /** Marks, in the table of a tool, that somebody has to approve of its calls. */
-export declare const NeedsApproval: unique symbol
+export interface NeedsApproval {
+  readonly "~needsApproval": true
+}
 
 /** Which calls need approval, and for how long a decision holds. */
 export interface ApprovalOptions<in Params, R> {
@@ -183,7 +185,7 @@ export const requireApproval =
   <Params, R2 = never>(options: ApprovalOptions<Params, R2> = {}) =>
   <Name extends string, A, E, R, T, S>(
     self: Tool<Name, Params, A, E, R, T, S>
-  ): Tool<Name, Params, A, E, R | R2, Recovery.Merge<T, { readonly [NeedsApproval]: true }>, S> => {
+  ): Tool<Name, Params, A, E, R | R2, Recovery.Merge<T, NeedsApproval>, S> => {
     const { reason = `Tool '${self.name}' runs only with approval`, validFor = "1 day", when } = options
     const { approval: before } = self.definition
     const holds = limitOf(self.name, "validFor", validFor) ?? Duration.days(1)
@@ -273,7 +275,7 @@ export const errorSchema = <T extends AnyTool>(
   self: T &
     ([OwnErrorOf<T>] extends [never]
       ? unknown
-      : TableOf<T> extends { readonly [StoredFailures]: true }
+      : TableOf<T> extends StoredFailures
         ? unknown
         : ToolNeedsAFailureSchema<OwnErrorOf<T>>)
 ): Schema.Codec<ErrorOf<T> | InvalidArgs | DeserializationError, unknown> => {

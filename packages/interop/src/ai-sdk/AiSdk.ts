@@ -60,15 +60,7 @@ export type AiTool<
   Out,
   S extends Recovery.SideEffects = "undeclared",
   Approval extends boolean = false
-> = Tool.Tool<
-  Name,
-  In,
-  Answer<Out>,
-  ExecutionError,
-  never,
-  Approval extends true ? { readonly [Tool.NeedsApproval]: true } : {},
-  S
->
+> = Tool.Tool<Name, In, Answer<Out>, ExecutionError, never, Approval extends true ? Tool.NeedsApproval : {}, S>
 
 /**
  * One tool. Values that it yields before the last one are its progress. Throws a `TypeError` for a tool without `execute`, for one

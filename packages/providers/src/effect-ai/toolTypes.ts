@@ -51,7 +51,7 @@ type Made<T extends AiTool.Any, S, Approval> = Tool.Tool<
   AiTool.Success<T>,
   AiTool.Failure<T> | ExecutionError,
   AiTool.Handler<T["name"]> | AiTool.Requirements<T>,
-  Recovery.Merge<{ readonly [Tool.StoredFailures]: true }, Recovery.Merge<Told<T>, Approval>>,
+  Recovery.Merge<Tool.StoredFailures, Recovery.Merge<Told<T>, Approval>>,
   S
 >
 
@@ -78,6 +78,6 @@ type EffectsOf<O, Name> = O extends { readonly sideEffects: infer Said }
 
 type Approval<O, Name> = O extends { readonly approvals: ReadonlyArray<infer Named> }
   ? Name extends Named
-    ? { readonly [Tool.NeedsApproval]: true }
+    ? Tool.NeedsApproval
     : {}
   : {}

@@ -1,0 +1,104 @@
+/** What a package of a team exports: tools, skills, agents and compositions of every kind. Nothing here has a type written by hand. */
+import { Agent, Budget, Completion, Model, Recovery, Router, Skill, Tool, ToolPolicy } from "@kintsugi/core"
+import { OpenAi } from "@kintsugi/providers"
+import { Context, Data, Effect, Layer, Schema } from "effect"
+
+export class Busy extends Data.TaggedError("Busy")<{ readonly message: string }> {}
+export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
+export class Db extends Context.Service<Db, { readonly rows: number }>()("lib/Db") {}
+export class Mail extends Context.Service<Mail, { readonly sent: number }>()("lib/Mail") {}
+
+const parameters = Schema.Struct({ id: Schema.String })
+const success = Schema.Finite
+const run = ({ id }: { readonly id: string }): Effect.Effect<number, Busy, Db> =>
+  Effect.flatMap(Db, ({ rows }) => (id === "" ? Effect.fail(new Busy({ message: "no id" })) : Effect.succeed(rows)))
+
+// tools of every kind
+export const plain = Tool.make("plain", { description: "d", parameters, success, run })
+export const limited = Tool.make("limited", { description: "d", parameters, success, callTimeout: "5 seconds", run })
+export const timed = Tool.make("timed", { description: "d", parameters, success, timeout: "5 seconds", run })
+export const approved = plain.pipe(Tool.requireApproval({ when: ({ id }) => id !== "" }))
+export const stored = Tool.make("stored", {
+  description: "d",
+  parameters,
+  success,
+  failure: Broken,
+  run: () => Effect.fail(new Broken({ message: "b" }))
+})
+export const unsafe = Tool.make("unsafe", {
+  description: "d",
+  parameters,
+  success,
+  sideEffects: "unsafe",
+  timeout: "1 second",
+  verify: () => Effect.as(Mail, undefined as never),
+  run
+})
+export const guarded = plain.pipe(
+  Tool.onError({ Busy: Recovery.respondWith(() => Effect.map(Mail, ({ sent }) => sent)) })
+)
+export const foreign = Tool.fromFunction("foreign", { description: "d", parameters, success, run: () => 1 })
+
+// skills
+export const asking = Skill.make("asking", { description: "d", tools: [guarded, limited] })
+export const naming = Skill.make("naming", { description: "d", tools: [stored] })
+export const echoing = Skill.deterministic("echoing", {
+  description: "d",
+  run: (text: string) => Effect.succeed(text.length)
+})
+
+// agents
+export const bare = Agent.make("bare", {})
+export const one = Agent.make("one", { skills: [asking] })
+export const two = Agent.make("two", { skills: [asking, naming, echoing] })
+export const routed = two.pipe(Agent.route(Router.byRule((text) => (text === "" ? "asking" : "naming"))))
+export const tabled = one.pipe(
+  Agent.toolDefaults({ Busy: Recovery.raise }),
+  Agent.onToolError({ limited: { orElse: Recovery.tell() } }),
+  Agent.onLlmError({ ServerError: Recovery.retry({ retries: 1 }) })
+)
+export const answering = Agent.make("answering", { output: Schema.Struct({ total: Schema.Finite }) })
+export const shaped = Agent.make("shaped", { input: Schema.Struct({ q: Schema.String }) })
+export const waiting = Agent.make("waiting", { skills: [Skill.make("w", { description: "d", tools: [approved] })] })
+export const closing = Agent.make("closing", {
+  skills: [Skill.make("c", { description: "d", tools: [Tool.complete] })]
+})
+export const deterministic = Agent.deterministic("det", (text: string) =>
+  Effect.map(Db, ({ rows }) => `${text}${rows}`)
+)
+export const resumed = Agent.resume(waiting)
+export const own = Agent.make("own", { model: OpenAi.model("gpt-5") })
+
+// compositions
+export const inTurn = Agent.andThen(one, bare)
+export const together = Agent.parallel({ a: one, b: echo() })
+function echo() {
+  return Agent.deterministic("echo", (text: string) => Effect.succeed(text))
+}
+class Order extends Schema.TaggedClass<Order>()("Order", { id: Schema.String }) {}
+class Question extends Schema.TaggedClass<Question>()("Question", { text: Schema.String }) {}
+const sorting = Agent.make("sorting", { output: Schema.Union([Order, Question]) })
+export const branched = Agent.branch(sorting, {
+  Order: Agent.deterministic("order", ({ id }: Order) => Effect.succeed(id)),
+  Question: Agent.deterministic("question", ({ text }: Question) => Effect.succeed(text))
+})
+export const ordered = Agent.fallback(one, two)
+export const racing = Agent.firstOf(one, deterministic)
+export const hedged = Agent.speculative(one, 2, { hedgeAfter: "1 second" })
+export const looping = Agent.loopUntil(bare, (text) => text === "", {
+  maxIterations: 3,
+  feedback: (text) => `again: ${text}`
+})
+export const tooled = Agent.asTool(one, { name: "ask", description: "d" })
+export const mapped = one.pipe(Agent.map((text) => text.length))
+export const provided = one.pipe(Agent.provide(Layer.succeed(Db, { rows: 1 })))
+export const budgeted = one.pipe(Agent.withBudget({ maxTurns: 3 }))
+
+// models
+export const model = OpenAi.model("gpt-5")
+export const behind = Model.fallback(model, OpenAi.model("gpt-5-mini"))
+export const table = Recovery.presets
+export const explained = Agent.explain(one)
+export const limits = Budget.make({ maxTurns: 3 })
+export const policy = ToolPolicy.allow
+export const completion = Completion.Completion
