@@ -1,6 +1,6 @@
 /** Tokens that a model call consumed: a commutative monoid under `add`, with `empty` as its identity. */
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import { quietly } from "./Foreign.ts"
 
 /**
  * Token counts of one reply, or of many added up. `inputTokens` holds the whole prompt, cached part included;
@@ -34,10 +34,9 @@ export const make = (reported: Partial<Usage>): Usage => ({ ...empty, ...reporte
  * other, see `Ledger.Entry`.
  */
 export const isSound = (usage: unknown): usage is Usage =>
-  Result.getOrElse(
-    Result.try(() => Object.keys(empty).every((kind) => isAmount(Reflect.get(Object(usage), kind)))),
-    () => false
-  )
+  quietly(() => kinds.every((kind) => isAmount(Reflect.get(Object(usage), kind))), false)
+
+const kinds = Object.keys(empty)
 
 /**
  * Whether a value is a number of something that was spent: finite and at least 0.

@@ -75,14 +75,14 @@ export const bounds = (run: RunContext | undefined): Bounds =>
       }
 
 /**
- * Ends at once if a limit of this run, or of one above, was reached: each step of a run begins with this.
+ * Goes on with `next`, unless a limit of this run, or of one above, was reached: each step of a run begins with this.
  *
  * @internal
  */
-export const alive = (run: RunContext | undefined): Effect.Effect<void> =>
+export const alive = <A, E, R>(run: RunContext, next: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.suspend(() => {
-    const ended = run?.meter.ended
-    return ended === undefined ? Effect.void : Effect.die(ended)
+    const { ended } = run.meter
+    return ended === undefined ? next() : Effect.die(ended)
   })
 
 /** Whether a defect is the end of a run whose limit was reached: what stands in the place of a step passes it on. */
@@ -118,7 +118,7 @@ export const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
     const run = fiber.getRef(Current)
     if (run === undefined) return Effect.sleep(duration)
     const wakes = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe() + Duration.toMillis(duration)
-    return wakes <= deadline(run) ? Effect.andThen(alive(run), Effect.sleep(duration)) : endOfTime(run)
+    return wakes <= deadline(run) ? alive(run, () => Effect.sleep(duration)) : endOfTime(run)
   })
 
 /**
@@ -259,9 +259,16 @@ export class Done {
  */
 export const drawId = (fiber: Fiber.Fiber<unknown, unknown>): string => {
   const random = fiber.getRef(Random.Random)
-  const drawn = () => Math.abs(random.nextIntUnsafe()).toString(36)
-  return drawn() + drawn()
+  return base36(random.nextIntUnsafe()) + base36(random.nextIntUnsafe())
 }
+
+/** In two halves, because only small integers are quick to write down. */
+const base36 = (draw: number): string => {
+  const bits = Math.abs(draw)
+  return Math.floor(bits / half).toString(36) + (bits % half).toString(36)
+}
+
+const half = 2 ** 27
 
 /**
  * An identifier that no other run draws.

@@ -20,26 +20,34 @@ type Driven<A, B, E, R> = Layer<A, B, E, R, Ends<A, B, E, R> & Partial<Says<B, E
 export const drive = <A, B, E, R>(layer: Driven<A, B, E, R>, from?: Origin): Effect.Effect<B, E, R> =>
   Clock.clockWith((clock) => {
     const now = clock.currentTimeMillisUnsafe()
-    const policy = new Policy(layer, clock, from?.position.startedAt ?? now, from)
-    const attempting = attempts(layer, policy)
-    return from === undefined ? attempting : Effect.andThen(Effect.sleep(from.position.wakeAt - now), attempting)
+    // what succeeds at once needs no policy
+    if (from === undefined) return attempts(layer, () => new Policy(layer, clock, now))
+    const { startedAt, wakeAt } = from.position
+    const policy = new Policy(layer, clock, startedAt, from)
+    const slept = Effect.sleep(wakeAt - now)
+    return Effect.flatMap(slept, () => attempts(layer, () => policy, policy))
   })
 
-const attempts = <A, B, E, R>(layer: Driven<A, B, E, R>, policy: Policy<R>): Effect.Effect<B, E, R> =>
-  Effect.matchCauseEffect(
-    Effect.suspend(() => layer.attempt(policy.next(), policy)),
-    {
-      onSuccess: (value) => layer.end.succeeded(value, policy.trace()),
-      onFailure: (cause) => {
-        const passing = untouchable(cause)
-        if (passing !== undefined) return Effect.failCause(passing)
-        const error = Cause.squash(cause)
-        return Effect.flatMap(policy.decide(error, layer.row(error)), (step) =>
-          step.type === "again" ? attempts(layer, policy) : ended(layer, step, policy.trace())
-        )
-      }
+const attempts = <A, B, E, R>(
+  layer: Driven<A, B, E, R>,
+  make: () => Policy<R>,
+  made?: Policy<R>
+): Effect.Effect<B, E, R> =>
+  Effect.matchCauseEffect(layer.attempt(made?.next() ?? 1, made), {
+    onSuccess: (value) => layer.end.succeeded(value, made?.trace() ?? atOnce),
+    onFailure: (cause) => {
+      const passing = untouchable(cause)
+      if (passing !== undefined) return Effect.failCause(passing)
+      const error = Cause.squash(cause)
+      const policy = made ?? make()
+      return Effect.flatMap(policy.decide(error, layer.row(error, policy)), (step) =>
+        step.type === "again" ? attempts(layer, make, policy) : ended(layer, step, policy.trace())
+      )
     }
-  )
+  })
+
+/** The trace of a call whose first attempt succeeds. */
+const atOnce: Trace = { attempts: 1, failures: [], trail: [] }
 
 const ended = <A, B, E, R>({ end }: Driven<A, B, E, R>, ending: Ending, trace: Trace): Effect.Effect<B, E, R> => {
   // what a layer has no meaning for does not compile there: to an untyped program it is as if there were no row

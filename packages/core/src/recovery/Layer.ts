@@ -23,10 +23,10 @@ import type { Position, Seen } from "./Position.ts"
 
 /** One layer. `End` has the endings that its tables admit. */
 export interface Layer<A, B, E, R, End = Ends<A, B, E, R>> {
-  /** One attempt, counted from 1. `progress` is that of the whole call. */
-  readonly attempt: (attempt: number, progress: Progress) => Effect.Effect<A, unknown, R>
+  /** One attempt, counted from 1. `progress` is that of the whole call, once it has failed. */
+  readonly attempt: (attempt: number, progress: Progress | undefined) => Effect.Effect<A, unknown, R>
   /** The row that guards a failure; without one, the failure leaves. */
-  readonly row: (error: unknown) => Row | undefined
+  readonly row: (error: unknown, progress: Progress) => Row | undefined
   /** How what the next attempt gets is changed; a rung that needs another way than these gives up. */
   readonly repairs: Repairs<R>
   /** The time and the budget of the run around it. */

@@ -12,7 +12,6 @@ import { maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts
 import {
   type Answered,
   type Bounds,
-  type Compactions,
   type Leaves,
   type Origin,
   type Progress,
@@ -72,7 +71,6 @@ export class Policy<R> implements Progress {
   readonly #failures: Array<unknown>
   readonly #trail: Array<Decision>
   readonly #slots = new Map<string, Slot>()
-  readonly #compactions: Compactions
   #attempts: number
   #rounds: number
   /** Where the failure that is being decided about stands among all. */
@@ -80,13 +78,13 @@ export class Policy<R> implements Progress {
 
   constructor(layer: Guarded<R>, clock: Clock.Clock, start: number, from?: Origin) {
     this.#layer = layer
-    this.#compactions = layer.repairs.compactions ?? { made: 0 }
     this.#clock = clock
     this.#start = start
     const { failures = [], position, trail = [] } = from ?? {}
     this.#failures = [...failures]
     this.#trail = [...trail]
-    this.#attempts = position?.attempts ?? 0
+    // it is made once the first attempt has failed
+    this.#attempts = position?.attempts ?? 1
     this.#rounds = position?.rounds ?? 0
     for (const { count, kind, row, rungs, steps } of position?.slots ?? []) {
       Object.assign(this.#slot(kind, row, rungs), { count, steps })
@@ -222,12 +220,12 @@ export class Policy<R> implements Progress {
   }
 
   #compact(node: Compact, failure: Failure): Effect.Effect<Step, never, R> {
-    const { compact } = this.#layer.repairs
-    const isCapped = this.#compactions.made >= maxCompactions || this.#attempts >= maxAttemptsPerCall
+    const { compact, compactions = { made: 0 } } = this.#layer.repairs
+    const isCapped = compactions.made >= maxCompactions || this.#attempts >= maxAttemptsPerCall
     if (compact === undefined || isCapped) return this.#gaveUp(node, failure)
     return Effect.flatMap(compact(node, failure.error), (compacted) => {
       if (compacted.type === "shorter") {
-        this.#compactions.made++
+        compactions.made++
         return this.#then(node.kind, failure, Effect.succeed(again))
       }
       if ("error" in compacted) this.#failures.push(compacted.error)

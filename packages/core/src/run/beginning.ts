@@ -201,11 +201,9 @@ const asking = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Skilled, unknown> {
   const { run } = running
   RunBudget.demandPrice(run, model)
-  yield* turn(running)
-  yield* RunContext.emit(run, () => ({ type: "turn-start" }))
+  yield* turn(running, () => Effect.void)
   const chosen = yield* Router.ask(choice.router, model, place)
-  yield* RunBudget.spent(run)
-  yield* RunBudget.warn(run)
+  yield* RunBudget.spent(run, () => RunBudget.warn(run))
   return yield* take(running, choice, chosen)
 })
 

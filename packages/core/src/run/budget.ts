@@ -53,28 +53,31 @@ const asking = (
 
 type Check = () => SharedExceeded | undefined
 
-/** The limit that forbids something; `undefined` once it is extended far enough for the check. */
-const forbidding = (check: Check, run: RunContext.RunContext): Effect.Effect<SharedExceeded | undefined> =>
+/** Goes on once a check is passed, the limit extended if need be; with `otherwise` where a limit forbids it. */
+const passing = <A>(
+  check: Check,
+  run: RunContext.RunContext,
+  next: () => Effect.Effect<A>,
+  otherwise: (exceeded: SharedExceeded) => Effect.Effect<A> = end
+): Effect.Effect<A> =>
   Effect.suspend(() => {
     const exceeded = check()
-    if (exceeded === undefined) return Effect.undefined
+    if (exceeded === undefined) return next()
     return Effect.flatMap(extended(exceeded, run), (isExtended) =>
-      isExtended ? forbidding(check, run) : Effect.succeed(exceeded)
+      isExtended ? passing(check, run, next, otherwise) : otherwise(exceeded)
     )
   })
-
-/** Goes on once a check is passed; ends the run otherwise. */
-const passing = (check: Check, run: RunContext.RunContext): Effect.Effect<void> =>
-  Effect.flatMap(forbidding(check, run), (exceeded) => (exceeded === undefined ? Effect.void : end(exceeded)))
 
 const spending = ["maxTokens", "maxCost"] as const
 const counting = ["maxToolCalls"] as const
 
-/** Counts a turn, unless a limit forbids it. */
-export const takeTurn = (run: RunContext.RunContext): Effect.Effect<void> => passing(() => run.meter.takeTurn(), run)
+/** Counts a turn, and goes on with it, unless a limit forbids it. */
+export const takeTurn = <A>(run: RunContext.RunContext, next: () => Effect.Effect<A>): Effect.Effect<A> =>
+  passing(() => run.meter.takeTurn(), run, next)
 
-/** Ends the run if what a reply has used up passes a limit. */
-export const spent = (run: RunContext.RunContext): Effect.Effect<void> => passing(() => run.meter.passed(spending), run)
+/** Goes on, unless what a reply has used up passes a limit. */
+export const spent = <A>(run: RunContext.RunContext, next: () => Effect.Effect<A>): Effect.Effect<A> =>
+  passing(() => run.meter.passed(spending), run, next)
 
 /** Counts the calls of a reply; gives how many of them may run. */
 export const takeCalls = (run: RunContext.RunContext, calls: number): Effect.Effect<number> =>
@@ -83,10 +86,8 @@ export const takeCalls = (run: RunContext.RunContext, calls: number): Effect.Eff
     const admitted = meter.takeCalls(calls)
     if (admitted === calls) return Effect.succeed(admitted)
     // a limit that was extended, but not far enough, admits more than before
-    return Effect.map(
-      forbidding(() => callsExceeded(run), run),
-      () => Math.max(admitted, meter.admitted(calls))
-    )
+    const now = () => Effect.sync(() => Math.max(admitted, meter.admitted(calls)))
+    return passing(() => callsExceeded(run), run, now, now)
   })
 
 /** The limit of calls that was passed. */

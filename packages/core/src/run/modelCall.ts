@@ -26,8 +26,18 @@ import {
   withPartial
 } from "../model/ModelCall.ts"
 import * as Driver from "../recovery/Driver.ts"
-import { type Compactions, type Layer, rowOf, untouchable } from "../recovery/Layer.ts"
-import type { CompactEvent } from "../recovery/Node.ts"
+import {
+  type Bounds,
+  type Compactions,
+  type Ends,
+  type Layer,
+  type Leaves,
+  type Repairs,
+  type Row,
+  rowOf,
+  untouchable
+} from "../recovery/Layer.ts"
+import type { Compact, Compacted, CompactEvent, Decision } from "../recovery/Node.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import * as RunBudget from "./budget.ts"
 import type { OnPartial } from "./plan.ts"
@@ -53,80 +63,115 @@ export const callModel = (running: Looping, request: Model.Request): Effect.Effe
   const input = beginning.said.message
   const compacted = (messages: Message.Transcript) => state.compact(messages)
   const asking = ask({ model, request, rows, onPartial, isStreamed, run, input, compacted })
-  return Effect.flatMap(asking, (answer): Effect.Effect<Asked, unknown> =>
-    answer.type === "answered"
-      ? Effect.succeed(answer)
-      : Effect.as(RunBudget.spent(run), { ...answer, calls: state.open(answer.reply) })
-  )
+  return Effect.flatMap(asking, (answer): Effect.Effect<Asked, unknown> => {
+    if (answer.type === "answered") return Effect.succeed(answer)
+    const calls = state.open(answer.reply)
+    return RunBudget.spent(run, () => Effect.succeed({ ...answer, calls }))
+  })
 }
 
 /** Asks, and recovers by the table; each attempt's usage is booked. */
 export const ask = (asking: Asking): Effect.Effect<Answer, unknown> =>
   Effect.flatMap(Interception.Current, (interceptor) =>
     // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
-    Driver.drive(layerOf({ asking, isIntercepted: interceptor !== undefined, state: idle }))
+    Driver.drive(new ModelLayer({ asking, isIntercepted: interceptor !== undefined, state: idle }))
   )
 
 const idle = { type: "Idle", attempts: 0, shown: undefined } as const
 
-const layerOf = (call: ModelCall): Layer<Message.Reply, Answer, unknown, never> => {
-  const { asking } = call
-  const { input, model, rows, run } = asking
-  const compactions: Compactions = { made: 0 }
+/** The layer of one model call, which also asks each of the models that the model of the run is made of. */
+class ModelLayer implements Layer<Message.Reply, Answer, unknown, never>, Asker<Message.Reply, never> {
+  readonly call: ModelCall
+  readonly compactions: Compactions = { made: 0 }
   /** With what the model reads of the conversation by now. */
-  let request = asking.request
+  request: Model.Request
   /** The last failure that no row was for. */
-  let unguarded: unknown
-  const asker: Asker<Message.Reply, never> = {
-    ask: (model, request) => attempt(call, model, request),
-    given: (reply) => reply,
-    isShown: () => call.state.shown !== undefined,
-    compactions,
-    within: (model, asking, { generate }, request) => generate(asking, request, model)
+  unguarded: unknown
+
+  constructor(call: ModelCall) {
+    this.call = call
+    this.request = call.asking.request
   }
-  return {
-    attempt: () => askEach(model, request, asker),
-    row: (error) => {
-      const row = rowOf(rows, error, () => admits(call))
-      if (row === undefined) unguarded = error
-      return row
-    },
-    repairs: {
-      compactions,
-      compact: ({ compaction, run: compact }, error) => {
-        if (!admits(call)) return Effect.succeed({ type: "gave up" })
-        // rows see nothing but failures of models
-        // Mutant `false` survives: the compaction reads `input: undefined` and a missing key alike
-        const overflow = {
-          transcript: request.messages,
-          error: error as LlmError,
-          ...(input === undefined ? {} : { input })
-        }
-        const within = helping<CompactEvent>(compaction, run, { isCompacting: true }, (event) => event)
-        return compact(compaction, overflow, within, (messages) => {
-          request = { ...request, messages }
-          asking.compacted?.(messages)
-        })
-      }
-    },
-    bounds: { ...RunContext.bounds(run), wait: Interception.wait },
-    observe: (decision) => {
-      const decided = RunContext.emit(run, () => ({ type: "verdict", layer: "model", ...decision }))
-      const isAgain = !decision.gaveUp && (decision.verdict === "retry" || decision.verdict === "compact")
-      return isAgain ? Effect.andThen(decided, discard(call)) : decided
-    },
-    end: {
-      succeeded: (reply) => Effect.succeed({ type: "reply", reply }),
-      answered: ({ value }) => Effect.as(discard(call), { type: "answered", value }),
-      left: ({ error, isLate, why }) => {
-        // not the policy has given up, the run is over
-        if (isLate === true) return RunContext.endOfTime(run)
-        const rejected = why === "rethrown" && error === unguarded ? rejectedCall(error, asking) : undefined
-        if (rejected === undefined) return Effect.fail(error)
-        const reply: Message.Reply = { content: [rejected], finish: "tool-calls", usage: Usage.empty }
-        return Effect.as(discard(call), { type: "reply", reply })
-      }
+
+  ask(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
+    return attempt(this.call, model, request)
+  }
+
+  given(reply: Message.Reply): Message.Reply {
+    return reply
+  }
+
+  isShown(): boolean {
+    return this.call.state.shown !== undefined
+  }
+
+  within(
+    model: Model.Service,
+    asking: Effect.Effect<Message.Reply, LlmError>,
+    { generate }: Model.Surrounding,
+    request: Model.Request
+  ): Effect.Effect<Message.Reply, LlmError> {
+    return generate(asking, request, model)
+  }
+
+  attempt(): Effect.Effect<Message.Reply, LlmError> {
+    return askEach(this.call.asking.model, this.request, this)
+  }
+
+  row(error: unknown): Row | undefined {
+    const row = rowOf(this.call.asking.rows, error, () => admits(this.call))
+    if (row === undefined) this.unguarded = error
+    return row
+  }
+
+  get repairs(): Repairs<never> {
+    return { compactions: this.compactions, compact: (rung, error) => this.#compact(rung, error) }
+  }
+
+  #compact({ compaction, run: compact }: Compact, error: unknown): Effect.Effect<Compacted> {
+    const { compacted, input, run } = this.call.asking
+    if (!admits(this.call)) return Effect.succeed({ type: "gave up" })
+    const overflow = {
+      transcript: this.request.messages,
+      // rows see nothing but failures of models
+      error: error as LlmError,
+      // Mutant `false` survives: the compaction reads `input: undefined` and a missing key alike
+      ...(input === undefined ? {} : { input })
     }
+    const within = helping<CompactEvent>(compaction, run, { isCompacting: true }, (event) => event)
+    return compact(compaction, overflow, within, (messages) => {
+      this.request = { ...this.request, messages }
+      compacted?.(messages)
+    })
+  }
+
+  get bounds(): Bounds {
+    return { ...RunContext.bounds(this.call.asking.run), wait: Interception.wait }
+  }
+
+  observe(decision: Decision): Effect.Effect<void> {
+    const { asking } = this.call
+    const decided = RunContext.emit(asking.run, () => ({ type: "verdict", layer: "model", ...decision }))
+    const isAgain = !decision.gaveUp && (decision.verdict === "retry" || decision.verdict === "compact")
+    return isAgain ? Effect.andThen(decided, discard(this.call)) : decided
+  }
+
+  get end(): Ends<Message.Reply, Answer, unknown, never> {
+    return {
+      succeeded: (reply) => Effect.succeed({ type: "reply", reply }),
+      answered: ({ value }) => Effect.as(discard(this.call), { type: "answered", value }),
+      left: (ending) => this.#left(ending)
+    }
+  }
+
+  #left({ error, isLate, why }: Leaves): Effect.Effect<Answer, unknown> {
+    const { asking } = this.call
+    // not the policy has given up, the run is over
+    if (isLate === true) return RunContext.endOfTime(asking.run)
+    const rejected = why === "rethrown" && error === this.unguarded ? rejectedCall(error, asking) : undefined
+    if (rejected === undefined) return Effect.fail(error)
+    const reply: Message.Reply = { content: [rejected], finish: "tool-calls", usage: Usage.empty }
+    return Effect.as(discard(this.call), { type: "reply", reply })
   }
 }
 
@@ -198,7 +243,7 @@ const attempt = (
     const attempts = call.state.attempts + 1
     const begun: Attempting = { type: "Attempting", attempts, shown: undefined, model, request, spent: nothingSpent }
     const within = isIntercepted ? Interception.model(model) : model
-    const whole = isStreamed ? streamed(call, begun, within) : Effect.suspend(() => generate(within, request))
+    const whole = isStreamed ? streamed(call, begun, within) : generate(within, request)
     const replied = Effect.flatMap(whole, (came) => {
       const put = isStreamed ? came : Model.collected(came)
       const counted = sound(put, request, put.content)

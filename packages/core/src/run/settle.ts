@@ -30,11 +30,14 @@ const admit = (
 ): Effect.Effect<Admission & { readonly isOver: boolean }> => {
   const inARow = state.inARow(calls)
   const wasOff = state.history.isToolsOff
-  return Effect.gen(function* () {
-    const admitted = yield* RunBudget.takeCalls(run, calls.length)
-    yield* RunBudget.warn(run)
-    return { admitted: Math.min(admitted, inARow), inARow, wasOff, isOver: admitted < calls.length }
-  })
+  return Effect.flatMap(RunBudget.takeCalls(run, calls.length), (admitted) =>
+    Effect.as(RunBudget.warn(run), {
+      admitted: Math.min(admitted, inARow),
+      inARow,
+      wasOff,
+      isOver: admitted < calls.length
+    })
+  )
 }
 
 /** Settles the calls that may run; `tooMany` is the limit that forbids the others. */
@@ -114,7 +117,8 @@ const settleAll = (running: Looping, reply: Message.Reply, admitted: number): Ef
   const sites = Message.callsOf(reply).map((call, index) => siteOf(running, call, index))
   const over = (found: Pick<Batch, "outcomes" | "isWaiting"> & Partial<Batch>): Effect.Effect<Batch> => {
     const batch = { message: Message.settle(reply, state.settlements()), calls: sites.length, ...found }
-    return batch.isWaiting && batch.failure === undefined ? Effect.succeed(batch) : Effect.as(skip(sites, run), batch)
+    const isOpen = batch.isWaiting && batch.failure === undefined
+    return isOpen ? Effect.succeed(batch) : skipped(sites, run, Effect.succeed(batch))
   }
   if (reply.finish === "length" || reply.finish === "filtered") {
     for (const { slot } of sites) slot.settlement = Message.truncated
@@ -123,13 +127,12 @@ const settleAll = (running: Looping, reply: Message.Reply, admitted: number): Ef
   // a built-in tool ends the run: it is settled first, and alone
   const builtIn = sites.find(({ call }) => Toolset.isBuiltIn(toolset, call))
   const started = builtIn === undefined ? sites.slice(0, admitted) : [builtIn]
-  const { toolConcurrency: concurrency } = plan.budget
-  const settleOne = (site: CallSite, offset: number): Effect.Effect<Toolset.Outcome, Ended> =>
-    Effect.flatMap(inTurn(toolset, site, offset, concurrency), (outcome) =>
-      plan.siblings === "interrupt" && started.length > 1 && outcome.failure !== undefined
-        ? Effect.fail({ failure: outcome.failure })
-        : Effect.succeed(outcome)
-    )
+  const concurrency = Math.min(plan.budget.toolConcurrency, started.length)
+  const isCutShort = plan.siblings === "interrupt" && started.length > 1
+  const settleOne = (site: CallSite, offset: number): Effect.Effect<Toolset.Outcome, Ended> => {
+    const settled = inTurn(toolset, site, offset, concurrency)
+    return isCutShort ? Effect.flatMap(settled, endedBy) : settled
+  }
   return Effect.matchEffect(Effect.forEach(started, settleOne, { concurrency }), {
     onSuccess: (outcomes) => {
       const failures = outcomes.flatMap(({ failure }) => failure ?? [])
@@ -234,17 +237,22 @@ const notBegun = ({ name: tool }: Message.ToolCall, error: unknown): Toolset.Out
   settled: { tool, isError: false }
 })
 
-/** Emits the calls that were not run. */
-const skip = (sites: ReadonlyArray<CallSite>, run: RunContext.RunContext): Effect.Effect<void> =>
-  Effect.forEach(
-    sites.filter(({ slot }) => !slot.isBegun),
-    ({ call: { id: callId, name: tool }, slot: { settlement = Message.notRun } }) =>
-      RunContext.emit(run, () => ({ type: "tool-skipped", callId, tool, settlement })),
-    // Mutants `{}`, `false` survive: `Effect.as` drops the value of the loop
-    { discard: true }
-  )
+/** Emits the calls that were not run, and goes on with `next`. */
+const skipped = (
+  sites: ReadonlyArray<CallSite>,
+  run: RunContext.RunContext,
+  next: Effect.Effect<Batch>
+): Effect.Effect<Batch> =>
+  sites.reduceRight((next, { call: { id: callId, name: tool }, slot: { isBegun, settlement = Message.notRun } }) => {
+    if (isBegun) return next
+    const emitted = RunContext.emit(run, () => ({ type: "tool-skipped", callId, tool, settlement }))
+    return Effect.andThen(emitted, next)
+  }, next)
 
 /** A batch that is over before all of its calls are. */
 interface Ended {
   readonly failure: Toolset.Failure
 }
+
+const endedBy = (outcome: Toolset.Outcome): Effect.Effect<Toolset.Outcome, Ended> =>
+  outcome.failure === undefined ? Effect.succeed(outcome) : Effect.fail({ failure: outcome.failure })

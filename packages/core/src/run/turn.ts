@@ -21,21 +21,18 @@ import type { End, Looping, Running } from "./running.ts"
  */
 export const safePoint = (running: Looping): Effect.Effect<Model.Request> => {
   const { run } = running
-  return Effect.andThen(
-    Effect.andThen(RunContext.alive(run), turn(running)),
-    RunContext.emitThen(
-      run,
-      () => ({ type: "turn-start" }),
-      () => Effect.succeed(requestOf(running))
-    )
-  )
+  return RunContext.alive(run, () => turn(running, () => Effect.succeed(requestOf(running))))
 }
 
-/** Begins a turn, unless a limit forbids it. */
-export const turn = ({ run, state }: Pick<Looping, "run" | "state">): Effect.Effect<void> =>
-  Effect.map(RunBudget.takeTurn(run), () => {
+/** Begins a turn, for listeners too, and goes on with it, unless a limit forbids it. */
+export const turn = <A>(
+  { run, state }: Pick<Looping, "run" | "state">,
+  next: () => Effect.Effect<A>
+): Effect.Effect<A> =>
+  RunBudget.takeTurn(run, () => {
     state.turn++
     state.finish = undefined
+    return RunContext.emitThen(run, () => ({ type: "turn-start" }), next)
   })
 
 const requestOf = ({ plan: { output }, state, toolset }: Looping): Model.Request => {

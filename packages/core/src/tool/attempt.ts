@@ -42,10 +42,7 @@ type Attempt = Effect.Effect<unknown, unknown>
 /** Goes on where the call is: what has passed the gates runs again at once. */
 export const attempt = (self: ToolCall, attempt: number): Attempt =>
   Effect.tapError(
-    Effect.andThen(
-      RunContext.alive(self.site.run),
-      Effect.suspend(() => next(self))
-    ),
+    RunContext.alive(self.site.run, () => next(self)),
     (error) =>
       // what is over without its tables, or waits, has not failed
       self.state.type === "Over" || error instanceof Waits
@@ -72,10 +69,13 @@ const decode = (self: ToolCall, state: Raw): Attempt => {
   if (Result.isFailure(read)) return Effect.fail(read.failure)
   const now = decoded(state, read.success)
   self.state = now
-  return Effect.andThen(
-    emitChanges(self, read.success),
-    Effect.suspend(() => ask(self, now))
-  )
+  const { changes } = read.success
+  return changes.length === 0
+    ? ask(self, now)
+    : Effect.andThen(
+        emitChanges(self, changes),
+        Effect.suspend(() => ask(self, now))
+      )
 }
 
 /** Arguments that were repaired or edited pass the gates as those of the model do. */
@@ -181,7 +181,7 @@ const start = (self: ToolCall, state: Admitted): Attempt => {
     progress: (data) =>
       Effect.andThen(
         emit(self, () => ({ type: "tool-progress", data })),
-        RunContext.alive(run)
+        RunContext.alive(run, () => Effect.void)
       )
   }
   self.state = running(state, context)
@@ -217,10 +217,10 @@ export const accept = (self: ToolCall, rung: Fix, answer: string): Effect.Effect
     return Effect.succeed(read.failure)
   }
   self.state = repaired(self.state, answer, read.success)
-  return Effect.as(emitChanges(self, read.success), undefined)
+  return Effect.as(emitChanges(self, read.success.changes), undefined)
 }
 
-const emitChanges = (self: ToolCall, { changes }: Call.Decoded): Effect.Effect<void> =>
+const emitChanges = (self: ToolCall, changes: Call.Decoded["changes"]): Effect.Effect<void> =>
   // Mutants `{}`, `false` survive: all callers drop the value of the loop
   Effect.forEach(changes, (change) => emit(self, () => ({ type: "arguments-coerced", change })), { discard: true })
 

@@ -8,8 +8,8 @@ import { ExecutionError } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Driver from "../recovery/Driver.ts"
-import type { Ends, Layer, Row, Says } from "../recovery/Layer.ts"
-import type { Fix, Retry } from "../recovery/Node.ts"
+import type { Bounds, Ends, Layer, Progress, Repairs, Row, Says } from "../recovery/Layer.ts"
+import type { Decision, Fix, Retry } from "../recovery/Node.ts"
 import { seenOf } from "../recovery/Position.ts"
 import { attempt, emit } from "./attempt.ts"
 import * as Call from "./call.ts"
@@ -38,8 +38,8 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
   const self = begin(entry, gates, site)
   const driven =
     progress === undefined
-      ? Driver.drive(layerOf(self))
-      : Effect.flatMap(originOf(progress), (from) => Driver.drive(layerOf(self), from))
+      ? Driver.drive(new ToolLayer(self))
+      : Effect.flatMap(originOf(progress), (from) => Driver.drive(new ToolLayer(self), from))
   const { callTimeout } = entry.tool
   const inTime =
     callTimeout === undefined
@@ -67,27 +67,42 @@ const begin = (entry: Entry, gates: Gates, site: CallSite): ToolCall => {
   return { entry, gates, site, state, progress: undefined }
 }
 
-type ToolLayer = Layer<
-  unknown,
-  Outcome,
-  never,
-  never,
-  Ends<unknown, Outcome, never, never> & Says<Outcome, never, never>
->
+type ToolEnds = Ends<unknown, Outcome, never, never> & Says<Outcome, never, never>
 
-const layerOf = (self: ToolCall): ToolLayer => {
-  const { isSuspendable, run } = self.site
-  return {
-    attempt: (count, progress) => {
-      self.progress = progress
-      return attempt(self, count)
-    },
-    row: (error) => rowOf(self, error),
-    repairs: { fix: (rung, seen, round) => fix(self, rung, seen, round) },
+/** The layer of one tool call. */
+class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
+  readonly call: ToolCall
+
+  constructor(call: ToolCall) {
+    this.call = call
+  }
+
+  attempt(count: number, progress: Progress | undefined): Effect.Effect<unknown, unknown> {
+    this.call.progress = progress
+    return attempt(this.call, count)
+  }
+
+  row(error: unknown, progress: Progress): Row | undefined {
+    this.call.progress = progress
+    return rowOf(this.call, error)
+  }
+
+  get repairs(): Repairs<never> {
+    return { fix: (rung, seen, round) => fix(this.call, rung, seen, round) }
+  }
+
+  get bounds(): Bounds {
+    const { isSuspendable, run } = this.call.site
     // Mutant `true` survives: memory only. Where no run can be suspended, no code reads what is kept
-    bounds: { ...RunContext.bounds(run), wait: Interception.wait, keep: isSuspendable ? seenOf : undefined },
-    observe: (decision) => emit(self, () => ({ type: "verdict", layer: "tool", ...decision })),
-    end: endsOf(self)
+    return { ...RunContext.bounds(run), wait: Interception.wait, keep: isSuspendable ? seenOf : undefined }
+  }
+
+  observe(decision: Decision): Effect.Effect<void> {
+    return emit(this.call, () => ({ type: "verdict", layer: "tool", ...decision }))
+  }
+
+  get end(): ToolEnds {
+    return endsOf(this.call)
   }
 }
 
