@@ -165,15 +165,20 @@ export const emitThen = <A, E, R>(
       })
 
 /**
- * Does something and emits its event in one step: no interruption comes between the two.
+ * Does something, emits its event, and goes on with `next`, in one step: no interruption comes in between.
  *
  * @internal
  */
-export const record = <A>(run: RunContext, act: () => A, make: (done: A) => AgentEvent.Happening): Effect.Effect<A> =>
+export const record = <A, B, E, R>(
+  run: RunContext,
+  act: () => A,
+  make: (done: A) => AgentEvent.Happening,
+  next: (done: A) => Effect.Effect<B, E, R>
+): Effect.Effect<B, E, R> =>
   Effect.withFiber((fiber) => {
     const done = act()
     tell(run, fiber, () => make(done))
-    return Effect.succeed(done)
+    return next(done)
   })
 
 /**

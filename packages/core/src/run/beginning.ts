@@ -217,7 +217,7 @@ const take = ({ beginning, run, state }: Running, { works }: Choice, chosen: Cho
     state.begin(beginning.messagesFor(prompt))
     return skilled
   }
-  return RunContext.record(run, begin, () => ({ type: "skill-chosen", ...chosen, prompt }))
+  return RunContext.record(run, begin, () => ({ type: "skill-chosen", ...chosen, prompt }), Effect.succeed)
 }
 
 /** The first step of a run that goes on: the answer with which its conversation ends, if it fits, or the calls that were open. */

@@ -53,14 +53,14 @@ const asking = (
 
 type Check = () => SharedExceeded | undefined
 
-/** Goes on once a check is passed, the limit extended if need be; with `otherwise` where a limit forbids it. */
+/** Goes on once a check is passed, the limit extended if need be; with `otherwise` where a limit forbids it. A run that is over ends. */
 const passing = <A>(
   check: Check,
   run: RunContext.RunContext,
   next: () => Effect.Effect<A>,
   otherwise: (exceeded: SharedExceeded) => Effect.Effect<A> = end
 ): Effect.Effect<A> =>
-  Effect.suspend(() => {
+  RunContext.alive(run, () => {
     const exceeded = check()
     if (exceeded === undefined) return next()
     return Effect.flatMap(extended(exceeded, run), (isExtended) =>
@@ -104,4 +104,6 @@ export const demandPrice = ({ agent, meter }: RunContext.RunContext, model: Mode
 
 /** Tells of the limits that are near, to those who listen. */
 export const warn = (run: RunContext.RunContext): Effect.Effect<void> =>
-  Effect.withFiber((fiber) => run.meter.warn(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()))
+  run.emit === undefined
+    ? Effect.void
+    : Effect.withFiber((fiber) => run.meter.warn(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()))

@@ -72,10 +72,11 @@ export const callModel = (running: Looping, request: Model.Request): Effect.Effe
 
 /** Asks, and recovers by the table; each attempt's usage is booked. */
 export const ask = (asking: Asking): Effect.Effect<Answer, unknown> =>
-  Effect.flatMap(Interception.Current, (interceptor) =>
+  Effect.withFiber((fiber) => {
     // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
-    Driver.drive(new ModelLayer({ asking, isIntercepted: interceptor !== undefined, state: idle }))
-  )
+    const isIntercepted = fiber.getRef(Interception.Current) !== undefined
+    return Driver.drive(new ModelLayer({ asking, isIntercepted, state: idle }))
+  })
 
 const idle = { type: "Idle", attempts: 0, shown: undefined } as const
 
@@ -251,12 +252,12 @@ const attempt = (
       const spent = { ...begun, shown: call.state.shown, spent: reply }
       const refusal = refused(model, reply)
       return refusal === undefined
-        ? Effect.as(
-            book(call, spent, "used", (asked) => ({ type: "model-end", reply, ...asked })),
-            reply
-          )
-        : Effect.andThen(
-            book(call, spent, "failed", (asked) => ({ type: "model-failed", error: refusal, ...asked })),
+        ? book(call, spent, "used", (asked) => ({ type: "model-end", reply, ...asked }), Effect.succeed(reply))
+        : book(
+            call,
+            spent,
+            "failed",
+            (asked) => ({ type: "model-failed", error: refusal, ...asked }),
             Effect.fail(refusal)
           )
     })
@@ -292,21 +293,23 @@ const discard = (call: ModelCall): Effect.Effect<void> =>
 const broken = (call: ModelCall, state: Attempting, cause: Cause.Cause<LlmError>): Effect.Effect<unknown> => {
   // a wait that the run has no time for ends the attempt as the end of its time would
   if (Cause.hasInterrupts(cause) || RunContext.isLimit(Cause.squash(cause))) {
-    return book(call, state, "interrupted", (asked) => ({ type: "model-interrupted", ...asked }))
+    return book(call, state, "interrupted", (asked) => ({ type: "model-interrupted", ...asked }), Effect.void)
   }
   const error = approachable(Cause.squash(untouchable(cause) ?? cause))
   const isDiscarded = !Cause.hasDies(cause) && state.shown !== undefined && admits(call)
   const spent = isLlmError(error) && error.usage !== undefined ? { ...state, spent: { usage: error.usage } } : state
-  return book(call, spent, isDiscarded ? "discarded" : "failed", (asked) => ({ type: "model-failed", error, ...asked }))
+  const outcome = isDiscarded ? "discarded" : "failed"
+  return book(call, spent, outcome, (asked) => ({ type: "model-failed", error, ...asked }), Effect.void)
 }
 
 /** Books an attempt and emits its end in one step: an interruption in between would leave one without the other. */
-const book = (
+const book = <A, E>(
   call: ModelCall,
   state: Attempting,
   outcome: Ledger.Outcome,
-  make: (asked: AgentEvent.Asked) => AgentEvent.Happening
-): Effect.Effect<unknown> => {
+  make: (asked: AgentEvent.Asked) => AgentEvent.Happening,
+  next: Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
   const { attempts, model, shown } = state
   const record = () => {
     const entry = entryOf(call, state, outcome)
@@ -314,7 +317,12 @@ const book = (
     call.asking.run.ledger.record(entry)
     return entry
   }
-  return RunContext.record(call.asking.run, record, (spent) => make({ model: model.name, attempt: attempts, spent }))
+  return RunContext.record(
+    call.asking.run,
+    record,
+    (spent) => make({ model: model.name, attempt: attempts, spent }),
+    () => next
+  )
 }
 
 const entryOf = (

@@ -59,7 +59,7 @@ export const settleAdmitted = (
       // a request for approval is not lost to a limit: the run is suspended
       else if (isWaiting) return Effect.die(ended)
     }
-    return Effect.flatMap(close(running, batch.message), () => endOf(running, batch, admission, tooMany))
+    return close(running, batch.message, () => endOf(running, batch, admission, tooMany))
   })
 }
 

@@ -19,10 +19,8 @@ import type { End, Looping, Running } from "./running.ts"
  * begins for listeners; (3) the request is made: of what the model reads of the conversation, without tools that are withheld, and with
  * the demand to call none where tools are off.
  */
-export const safePoint = (running: Looping): Effect.Effect<Model.Request> => {
-  const { run } = running
-  return RunContext.alive(run, () => turn(running, () => Effect.succeed(requestOf(running))))
-}
+export const safePoint = (running: Looping): Effect.Effect<Model.Request> =>
+  turn(running, () => Effect.succeed(requestOf(running)))
 
 /** Begins a turn, for listeners too, and goes on with it, unless a limit forbids it. */
 export const turn = <A>(
@@ -57,14 +55,9 @@ export const answer = (running: Looping, reply: Message.Reply): Effect.Effect<En
   Effect.suspend(() => {
     const { run, state } = running
     state.finish = reply.finish
-    const closed = Effect.andThen(RunBudget.warn(run), close(running, Message.settle(reply, [])))
-    // the provider is at work on its own side, and wants the reply back
-    return reply.finish === "paused"
-      ? Effect.as(closed, undefined)
-      : Effect.andThen(
-          closed,
-          Effect.suspend(() => read(running))
-        )
+    // a provider that is at work on its own side wants the reply back
+    const next = () => (reply.finish === "paused" ? Effect.undefined : read(running))
+    return Effect.andThen(RunBudget.warn(run), close(running, Message.settle(reply, []), next))
   })
 
 /** The last text as the output; `undefined` where the model has been told what does not fit, and has another turn. */
@@ -95,18 +88,25 @@ export const read = ({ plan, run, state }: Running): Effect.Effect<End, InvalidO
     state.add(message)
     return message
   }
-  return Effect.as(
-    RunContext.record(run, demand, (message) => ({ ...rejected, message })),
-    undefined
+  return RunContext.record(
+    run,
+    demand,
+    (message) => ({ ...rejected, message }),
+    () => Effect.undefined
   )
 }
 
-/** Takes the message of a turn into the transcript, and ends the turn. */
-export const close = ({ run, state }: Running, message: Message.Assistant): Effect.Effect<Message.Assistant> =>
+/** Takes the message of a turn into the transcript, ends the turn, and goes on with `next`. */
+export const close = <A, E>(
+  { run, state }: Running,
+  message: Message.Assistant,
+  next: () => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
   RunContext.record(
     run,
     () => state.close(message),
-    () => ({ type: "turn-end", message })
+    () => ({ type: "turn-end", message }),
+    next
   )
 
 /** Of a text that was cut off, a number may lack digits, and a block within another is not the answer. */

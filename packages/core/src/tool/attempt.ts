@@ -92,14 +92,12 @@ const ask = (self: ToolCall, state: Decoded): Attempt => {
   const { entry, gates, site } = self
   const { approval, name: tool, sideEffects } = entry.tool
   const gate = approval ?? (site.from?.type === "decision" ? site.decisions?.gate : undefined)
-  const approved = Effect.suspend(() =>
-    gate === undefined ? start(self, admitted(state)) : approve(self, state, gate)
-  )
-  if (gates.policies.length === 0) return approved
+  const approved = () => (gate === undefined ? start(self, admitted(state)) : approve(self, state, gate))
+  if (gates.policies.length === 0) return approved()
   const { agent, depth } = site.run
   const call = { agent, tool, callId: site.call.id, arguments: state.args, sideEffects, depth }
   return Effect.flatMap(denied(gates, call, state.decoded), (denial) =>
-    denial === undefined ? approved : deny(self, denial)
+    denial === undefined ? approved() : deny(self, denial)
   )
 }
 
@@ -192,7 +190,7 @@ const start = (self: ToolCall, state: Admitted): Attempt => {
     checkpointOf(self, state.runs, { type: "agent", arguments: state.args, snapshot })
   )
   const { tool } = entry
-  const ran = Effect.suspend(() => ToolRun.run({ tool, decoded: state.decoded, context, nesting, onCleared }))
+  const ran = ToolRun.run({ tool, decoded: state.decoded, context, nesting, onCleared })
   return entry.tool.sideEffects === "unsafe" ? watch(self, ran) : ran
 }
 
