@@ -185,16 +185,17 @@ export class Meter {
   }
 
   spent(reason: Shared, now: number): number {
-    return this.#spent(now)[reason]
-  }
-
-  #spent(now: number): Readonly<Record<Shared, number>> {
-    return {
-      maxTurns: this.#turns,
-      maxToolCalls: this.#toolCalls,
-      maxTokens: Usage.total(this.ledger.usage),
-      maxCost: this.ledger.cost,
-      maxDuration: now - this.#start
+    switch (reason) {
+      case "maxTurns":
+        return this.#turns
+      case "maxToolCalls":
+        return this.#toolCalls
+      case "maxTokens":
+        return Usage.total(this.ledger.usage)
+      case "maxCost":
+        return this.ledger.cost
+      case "maxDuration":
+        return now - this.#start
     }
   }
 
@@ -266,11 +267,10 @@ export class Meter {
   #warnings(now: number): ReadonlyArray<Warning> {
     const { warnAt } = this.budget
     if (warnAt >= 1) return []
-    const spent = this.#spent(now)
-    const near = shared.filter((reason) => spent[reason] >= warnAt * this.#limits[reason])
+    const near = shared.filter((reason) => this.spent(reason, now) >= warnAt * this.#limits[reason])
     const news = near.filter((reason) => this.#warned?.has(reason) !== true)
     this.warnedBefore(news)
-    return news.map((reason) => ({ reason, limit: this.#limits[reason], spent: spent[reason] }))
+    return news.map((reason) => ({ reason, limit: this.#limits[reason], spent: this.spent(reason, now) }))
   }
 
   #exceeded(reason: Shared, spent: number): SharedExceeded {

@@ -20,7 +20,8 @@ export const approachable = (value: unknown): unknown =>
  * By default it is about levels that are so many that writing the value down would reach the end of the stack.
  */
 export const isDeep = (value: unknown, levels = 1000): boolean => {
-  let level = new Set([value].filter(Predicate.isObjectOrArray))
+  if (!Predicate.isObjectOrArray(value)) return false
+  let level = new Set([value])
   for (let depth = 1; level.size > 0; depth++) {
     if (depth > levels) return true
     const below: typeof level = new Set()
