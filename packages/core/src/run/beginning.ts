@@ -203,7 +203,7 @@ const asking = Effect.fnUntraced(function* (
   RunBudget.demandPrice(run, model)
   yield* turn(running, () => Effect.void)
   const chosen = yield* Router.ask(choice.router, model, place)
-  yield* RunBudget.spent(run, () => RunBudget.warn(run))
+  yield* RunBudget.spent(run, () => RunBudget.warn(run, () => Effect.void))
   return yield* take(running, choice, chosen)
 })
 

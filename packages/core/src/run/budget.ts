@@ -54,12 +54,12 @@ const asking = (
 type Check = () => SharedExceeded | undefined
 
 /** Goes on once a check is passed, the limit extended if need be; with `otherwise` where a limit forbids it. A run that is over ends. */
-const passing = <A>(
+const passing = <A, E>(
   check: Check,
   run: RunContext.RunContext,
-  next: () => Effect.Effect<A>,
-  otherwise: (exceeded: SharedExceeded) => Effect.Effect<A> = end
-): Effect.Effect<A> =>
+  next: () => Effect.Effect<A, E>,
+  otherwise: (exceeded: SharedExceeded) => Effect.Effect<A, E> = end
+): Effect.Effect<A, E> =>
   RunContext.alive(run, () => {
     const exceeded = check()
     if (exceeded === undefined) return next()
@@ -79,16 +79,19 @@ export const takeTurn = <A>(run: RunContext.RunContext, next: () => Effect.Effec
 export const spent = <A>(run: RunContext.RunContext, next: () => Effect.Effect<A>): Effect.Effect<A> =>
   passing(() => run.meter.passed(spending), run, next)
 
-/** Counts the calls of a reply; gives how many of them may run. */
-export const takeCalls = (run: RunContext.RunContext, calls: number): Effect.Effect<number> =>
-  Effect.suspend(() => {
-    const { meter } = run
-    const admitted = meter.takeCalls(calls)
-    if (admitted === calls) return Effect.succeed(admitted)
-    // a limit that was extended, but not far enough, admits more than before
-    const now = () => Effect.sync(() => Math.max(admitted, meter.admitted(calls)))
-    return passing(() => callsExceeded(run), run, now, now)
-  })
+/** Counts the calls of a reply, and goes on with how many of them may run. */
+export const takeCalls = <A, E>(
+  run: RunContext.RunContext,
+  calls: number,
+  next: (admitted: number) => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
+  const { meter } = run
+  const admitted = meter.takeCalls(calls)
+  if (admitted === calls) return next(admitted)
+  // a limit that was extended, but not far enough, admits more than before
+  const now = () => next(Math.max(admitted, meter.admitted(calls)))
+  return passing(() => callsExceeded(run), run, now, now)
+}
 
 /** The limit of calls that was passed. */
 export const callsExceeded = ({ meter }: RunContext.RunContext): SharedExceeded | undefined => meter.passed(counting)
@@ -102,8 +105,10 @@ export const demandPrice = ({ agent, meter }: RunContext.RunContext, model: Mode
   }
 }
 
-/** Tells of the limits that are near, to those who listen. */
-export const warn = (run: RunContext.RunContext): Effect.Effect<void> =>
+/** Tells of the limits that are near, to those who listen, and goes on with `next`. */
+export const warn = <A, E>(run: RunContext.RunContext, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> =>
   run.emit === undefined
-    ? Effect.void
-    : Effect.withFiber((fiber) => run.meter.warn(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()))
+    ? next()
+    : Effect.withFiber((fiber) =>
+        Effect.flatMap(run.meter.warn(fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()), next)
+      )

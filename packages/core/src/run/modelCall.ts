@@ -72,11 +72,7 @@ export const callModel = (running: Looping, request: Model.Request): Effect.Effe
 
 /** Asks, and recovers by the table; each attempt's usage is booked. */
 export const ask = (asking: Asking): Effect.Effect<Answer, unknown> =>
-  Effect.withFiber((fiber) => {
-    // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
-    const isIntercepted = fiber.getRef(Interception.Current) !== undefined
-    return Driver.drive(new ModelLayer({ asking, isIntercepted, state: idle }))
-  })
+  Effect.suspend(() => Driver.drive(new ModelLayer({ asking, state: idle })))
 
 const idle = { type: "Idle", attempts: 0, shown: undefined } as const
 
@@ -207,8 +203,6 @@ export interface Asking {
 /** A model call at work. Its state is all of it that changes with its attempts. */
 interface ModelCall {
   readonly asking: Asking
-  /** Whether an interceptor may stand in the place of each model that is called. */
-  readonly isIntercepted: boolean
   state: Idle | Attempting
 }
 
@@ -236,14 +230,15 @@ const attempt = (
   model: Model.Service,
   request: Model.Request
 ): Effect.Effect<Message.Reply, LlmError> =>
-  Effect.suspend(() => {
-    const { asking, isIntercepted } = call
+  Effect.withFiber((fiber) => {
+    const { asking } = call
     const { isStreamed, run } = asking
     const { ended } = run.meter
     if (ended !== undefined) return Effect.die(ended)
     const attempts = call.state.attempts + 1
     const begun: Attempting = { type: "Attempting", attempts, shown: undefined, model, request, spent: nothingSpent }
-    const within = isIntercepted ? Interception.model(model) : model
+    // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
+    const within = fiber.getRef(Interception.Current) === undefined ? model : Interception.model(model)
     const whole = isStreamed ? streamed(call, begun, within) : generate(within, request)
     const replied = Effect.flatMap(whole, (came) => {
       const put = isStreamed ? came : Model.collected(came)

@@ -19,26 +19,16 @@ import { close } from "./turn.ts"
 
 /** Settles the calls of a reply. The run ends with a failure that no table handles, and with the value of a built-in tool. */
 export const settle = (running: Looping, { calls, reply }: Replied): Effect.Effect<End, unknown> =>
-  Effect.flatMap(admit(running, calls), (admission) => {
-    const { run } = running
-    return settleAdmitted(running, reply, admission, admission.isOver ? RunBudget.callsExceeded(run) : undefined)
-  })
-
-const admit = (
-  { run, state }: Looping,
-  calls: ReadonlyArray<Message.ToolCall>
-): Effect.Effect<Admission & { readonly isOver: boolean }> => {
-  const inARow = state.inARow(calls)
-  const wasOff = state.history.isToolsOff
-  return Effect.flatMap(RunBudget.takeCalls(run, calls.length), (admitted) =>
-    Effect.as(RunBudget.warn(run), {
-      admitted: Math.min(admitted, inARow),
-      inARow,
-      wasOff,
-      isOver: admitted < calls.length
+  Effect.suspend(() => {
+    const { run, state } = running
+    const inARow = state.inARow(calls)
+    const wasOff = state.history.isToolsOff
+    return RunBudget.takeCalls(run, calls.length, (taken) => {
+      const tooMany = taken < calls.length ? RunBudget.callsExceeded(run) : undefined
+      const admission = { admitted: Math.min(taken, inARow), inARow, wasOff }
+      return RunBudget.warn(run, () => settleAdmitted(running, reply, admission, tooMany))
     })
-  )
-}
+  })
 
 /** Settles the calls that may run; `tooMany` is the limit that forbids the others. */
 export const settleAdmitted = (
@@ -47,9 +37,8 @@ export const settleAdmitted = (
   admission: Admission,
   tooMany: Exceeded | undefined
 ): Effect.Effect<End, unknown> => {
-  const { admitted, inARow, wasOff } = admission
-  running.state.admission = { admitted, inARow, wasOff }
-  return Effect.flatMap(settleAll(running, reply, admitted), (batch): Effect.Effect<End, unknown> => {
+  running.state.admission = admission
+  return Effect.flatMap(settleAll(running, reply, admission.admitted), (batch): Effect.Effect<End, unknown> => {
     const { failure, isWaiting } = batch
     if (isWaiting && failure === undefined) return Effect.map(suspend(running), (value) => ({ value }))
     const { ended } = running.run.meter

@@ -57,7 +57,7 @@ export const answer = (running: Looping, reply: Message.Reply): Effect.Effect<En
     state.finish = reply.finish
     // a provider that is at work on its own side wants the reply back
     const next = () => (reply.finish === "paused" ? Effect.undefined : read(running))
-    return Effect.andThen(RunBudget.warn(run), close(running, Message.settle(reply, []), next))
+    return RunBudget.warn(run, () => close(running, Message.settle(reply, []), next))
   })
 
 /** The last text as the output; `undefined` where the model has been told what does not fit, and has another turn. */
