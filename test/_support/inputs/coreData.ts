@@ -114,7 +114,6 @@ export const coreData: Table = {
     isDeep: grows(any, (value) => Foreign.isDeep(value, Infinity)),
     freeze: grows(any, Foreign.freeze)
   },
-  "core/src/data/Identifier.ts": each(fixed, "draw"),
   "core/src/data/Issue.ts": {
     fromSchema: grows(misfits, ({ input, issue }) => Issue.fromSchema(issue, input)),
     ...each(reached, "format"),
@@ -164,7 +163,6 @@ export const coreData: Table = {
     ...each(none("signs a decision of a few fields"), "signDecision", "verifyDecision"),
     ...each(schema, "isSnapshot")
   },
-  "core/src/event/snapshotChecks.ts": each(reached, "whole"),
   "core/src/tool/RawSchema.ts": {
     make: grows({ ...schemas, ...bombs }, (json) =>
       Result.try(() => Schema.decodeUnknownResult(RawSchema.make(json, { bounds: wide }))({ a: "a" }))
