@@ -192,26 +192,21 @@ export const tell = (run: RunContext, fiber: Fiber.Fiber<unknown, unknown>, make
   run.emit({ ...originOf(run, at), ...make() })
 }
 
-/**
- * Emits the event with which `body` begins, and does `act` in the same step. `body` runs within the span that an observer has answered
- * with, if one has.
- */
+/** Emits the event with which `body` begins. `body` runs within the span that an observer has answered with, if one has. */
 export const begin = <A, E, R>(
   run: RunContext,
   make: () => AgentEvent.Happening,
-  body: Effect.Effect<A, E, R>,
-  act: () => void = nothing
-): Effect.Effect<A, E, R> =>
-  Effect.withFiber((fiber) => {
-    act()
-    if (run.emit === undefined) return body
+  body: Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => {
+  const { emit } = run
+  if (emit === undefined) return body
+  return Effect.withFiber((fiber) => {
     const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-    const span = run.emit({ ...originOf(run, at), ...make() }, fiber.context)
+    const span = emit({ ...originOf(run, at), ...make() }, fiber.context)
     if (span === undefined) return body
     return Effect.updateContext(body, (context: Context.Context<R>) => Context.add(context, Tracer.ParentSpan, span))
   })
-
-const nothing = () => {}
+}
 
 /** Emits one event of the run that the effect is part of. */
 export const emitCurrent = (make: () => AgentEvent.Happening): Effect.Effect<void> =>

@@ -1,5 +1,5 @@
 /** One call of a model: each of the models that it is made of is asked by itself. */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import { property, quietly } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
@@ -24,7 +24,7 @@ export const ask = <A, R>(model: Service, request: Request, asker: Asker<A, R>):
 
 /** The reply of a single model. */
 export const generate = (model: Service, request: Request): Effect.Effect<Message.Reply, LlmError> =>
-  Effect.suspend(() => Returned.effect(model.generate(request), "The generate of model", model.name))
+  Returned.effect(model.generate(request), "The generate of model", model.name)
 
 /** The parts of a single model's reply. */
 export const stream = (model: Service, request: Request): Stream.Stream<Part, LlmError> =>

@@ -34,7 +34,10 @@ export const around = (model: Service, given: Surrounding): Service => {
   }
   const service: Service = {
     ...model,
-    generate: (request) => surrounding.generate(generate(model, request), request, model),
+    generate: (request) => {
+      const reply = Effect.suspend(() => generate(model, request))
+      return surrounding.generate(reply, request, model)
+    },
     stream: (request) => {
       const parts = Stream.suspend(() => stream(model, request))
       return surrounding.stream(parts, request, model)
@@ -52,10 +55,13 @@ export const around = (model: Service, given: Surrounding): Service => {
 
 const whole: Omit<Asker<Message.Reply, never>, "compactions"> = {
   ask: (model, request) =>
-    Effect.flatMap(generate(model, request), (reply) => {
-      const refusal = refused(model, reply)
-      return refusal === undefined ? Effect.succeed(named(model, collected(reply))) : Effect.fail(refusal)
-    }),
+    Effect.flatMap(
+      Effect.suspend(() => generate(model, request)),
+      (reply) => {
+        const refusal = refused(model, reply)
+        return refusal === undefined ? Effect.succeed(named(model, collected(reply))) : Effect.fail(refusal)
+      }
+    ),
   given: (reply) => reply,
   isShown: () => false,
   within: (model, asking, { generate }, request) => generate(asking, request, model)

@@ -22,7 +22,7 @@ export const guarded = (model: Service, rows: Recovery.Rows, services?: Context.
     [model],
     (request, asker) => {
       const driving = Effect.flatMap(RunContext.Current, (run) =>
-        Driver.drive(layerOf(model, rows, request, asker, run))
+        Driver.drive(() => layerOf(model, rows, request, asker, run))
       )
       return services === undefined
         ? driving

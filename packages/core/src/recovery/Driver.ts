@@ -17,8 +17,9 @@ type Driven<A, B, E, R> = Layer<A, B, E, R, Ends<A, B, E, R> & Partial<Says<B, E
  * Attempts, and on failure follows the table to its end. Interruption and defects pass untouched. `from` is where the policy waited:
  * the call goes on with the rest of that wait, then with the next attempt.
  */
-export const drive = <A, B, E, R>(layer: Driven<A, B, E, R>, from?: Origin): Effect.Effect<B, E, R> =>
+export const drive = <A, B, E, R>(layerOf: () => Driven<A, B, E, R>, from?: Origin): Effect.Effect<B, E, R> =>
   Clock.clockWith((clock) => {
+    const layer = layerOf()
     const now = clock.currentTimeMillisUnsafe()
     // what succeeds at once needs no policy
     if (from === undefined) return attempts(layer, () => new Policy(layer, clock, now))

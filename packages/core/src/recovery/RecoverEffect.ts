@@ -18,7 +18,7 @@ export const recoverEffect = <R>(
   keeping?: Keeping
 ): Effect.Effect<unknown, unknown, R> =>
   Driver.drive(
-    {
+    () => ({
       attempt: () => self,
       row: (error) => rowOf(rows, error),
       repairs: {},
@@ -29,6 +29,6 @@ export const recoverEffect = <R>(
         answered: ({ value }) => Effect.succeed(value),
         left: ({ error }) => Effect.fail(error)
       }
-    },
+    }),
     keeping?.from === undefined ? undefined : { position: keeping.from }
   )

@@ -130,11 +130,10 @@ const working = (running: Running, skilled: Skilled, loop: Loop): Effect.Effect<
 
 const applying = ({ beginning }: Running, { run }: Plain) => Effect.suspend(() => run(beginning.said.text))
 
-const looping = (running: Running, { toolset }: Looped, loop: Loop, model: Model.Service) =>
-  Effect.suspend(() => {
-    RunBudget.demandPrice(running.run, model)
-    return loop({ ...running, toolset, model })
-  })
+const looping = (running: Running, { toolset }: Looped, loop: Loop, model: Model.Service) => {
+  RunBudget.demandPrice(running.run, model)
+  return loop({ ...running, toolset, model })
+}
 
 const withModel = <A, E>(
   { model }: Plan,

@@ -72,7 +72,7 @@ export const callModel = (running: Looping, request: Model.Request): Effect.Effe
 
 /** Asks, and recovers by the table; each attempt's usage is booked. */
 export const ask = (asking: Asking): Effect.Effect<Answer, unknown> =>
-  Effect.suspend(() => Driver.drive(new ModelLayer({ asking, state: idle })))
+  Driver.drive(() => new ModelLayer({ asking, state: idle }))
 
 const idle = { type: "Idle", attempts: 0, shown: undefined } as const
 
@@ -239,7 +239,7 @@ const attempt = (
     const begun: Attempting = { type: "Attempting", attempts, shown: undefined, model, request, spent: nothingSpent }
     // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
     const within = fiber.getRef(Interception.Current) === undefined ? model : Interception.model(model)
-    const whole = isStreamed ? streamed(call, begun, within) : generate(within, request)
+    const whole = isStreamed ? streamed(call, begun, within) : Effect.suspend(() => generate(within, request))
     const replied = Effect.flatMap(whole, (came) => {
       const put = isStreamed ? came : Model.collected(came)
       const counted = sound(put, request, put.content)
@@ -257,13 +257,11 @@ const attempt = (
           )
     })
     const { name, provider } = model
+    call.state = begun
     const started = RunContext.begin(
       run,
       () => ({ type: "model-start", model: name, provider, attempt: attempts }),
-      replied,
-      () => {
-        call.state = begun
-      }
+      replied
     )
     return Effect.onExitPrimitive(started, (exit) =>
       Exit.isFailure(exit) && call.state.type === "Attempting" ? broken(call, call.state, exit.cause) : undefined

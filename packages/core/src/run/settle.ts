@@ -116,13 +116,18 @@ const settleAll = (running: Looping, reply: Message.Reply, admitted: number): Ef
   // a built-in tool ends the run: it is settled first, and alone
   const builtIn = sites.find(({ call }) => Toolset.isBuiltIn(toolset, call))
   const started = builtIn === undefined ? sites.slice(0, admitted) : [builtIn]
-  const concurrency = Math.min(plan.budget.toolConcurrency, started.length)
+  const { toolConcurrency: concurrency } = plan.budget
   const isCutShort = plan.siblings === "interrupt" && started.length > 1
   const settleOne = (site: CallSite, offset: number): Effect.Effect<Toolset.Outcome, Ended> => {
     const settled = inTurn(toolset, site, offset, concurrency)
     return isCutShort ? Effect.flatMap(settled, endedBy) : settled
   }
-  return Effect.matchEffect(Effect.forEach(started, settleOne, { concurrency }), {
+  const [first, ...others] = started
+  const settled =
+    first !== undefined && others.length === 0
+      ? Effect.map(settleOne(first, 0), (outcome) => [outcome])
+      : Effect.forEach(started, settleOne, { concurrency })
+  return Effect.matchEffect(settled, {
     onSuccess: (outcomes) => {
       const failures = outcomes.flatMap(({ failure }) => failure ?? [])
       // a limit that was reached is known anyhow

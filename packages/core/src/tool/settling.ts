@@ -38,8 +38,8 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
   const self = begin(entry, gates, site)
   const driven =
     progress === undefined
-      ? Driver.drive(new ToolLayer(self))
-      : Effect.flatMap(originOf(progress), (from) => Driver.drive(new ToolLayer(self), from))
+      ? Driver.drive(() => new ToolLayer(self))
+      : Effect.flatMap(originOf(progress), (from) => Driver.drive(() => new ToolLayer(self), from))
   const { callTimeout } = entry.tool
   const inTime =
     callTimeout === undefined

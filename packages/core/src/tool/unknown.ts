@@ -46,7 +46,7 @@ export const settle = (
     failingBatches: history.failingBatches,
     failuresInARow: history.failuresInARow(FailureHistory.unknownTool)
   }
-  return Driver.drive<never, Outcome, never, never>({
+  return Driver.drive<never, Outcome, never, never>(() => ({
     attempt: () => Effect.fail(error),
     row: () => ({ key, verdict, seen: error, about, admits: () => false }),
     repairs: {},
@@ -71,5 +71,5 @@ export const settle = (
         })
       }
     }
-  })
+  }))
 }
