@@ -34,7 +34,7 @@ it.effect("a law of policies says the seed, the policy, the script and the trace
     const { cause, counterexample, message, seed: told } = yield* Effect.flip(broken)
     assert.strictEqual(told, seed)
     const [head = "", drawn, said, ...trace] = message.split("\n")
-    assert.match(head, new RegExp(`^seed ${seed}, case \\d+, shrunk \\d+ times$`))
+    assert.match(head, new RegExp(`^seed ${seed}, path "[\\d:]+", case \\d+, shrunk \\d+ times$`))
     // nothing is left of it but what makes it fail
     assert.deepStrictEqual(counterexample, {
       options: { maxAttempts: 1 },
@@ -73,7 +73,7 @@ for (const [way, run] of Object.entries(runners)) {
       const { counterexample, message } = yield* Effect.flip(holding(words, broken, undefined, { runs, seed }))
       assert.deepStrictEqual(counterexample, ["wrong"])
       const [head, drawn, said, ...events] = message.split("\n")
-      assert.match(head ?? "", new RegExp(`^seed ${seed}, case \\d+, shrunk \\d+ times$`))
+      assert.match(head ?? "", new RegExp(`^seed ${seed}, path "[\\d:]+", case \\d+, shrunk \\d+ times$`))
       assert.strictEqual(drawn, 'case ["wrong"]')
       assert.strictEqual(said, "expected 'wrong' to not include 'wrong'")
       assert.deepStrictEqual(events, [

@@ -1,9 +1,9 @@
 import { assert, it } from "@effect/vitest"
 import { Explanation, LlmError, Recovery } from "@kintsugi/core"
-import { assertWithin, FailureScript, PolicyData, trace, Trace } from "@kintsugi/core/testing"
+import { assertThat, assertWithin, FailureScript, PolicyData, trace, Trace } from "@kintsugi/core/testing"
 import * as Arbitraries from "@kintsugi/core/testing/Arbitraries"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
-import { Duration, Effect } from "effect"
+import { Context, Duration, Effect, Random, Schedule } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import fc from "fast-check"
 
@@ -75,7 +75,7 @@ it.effect(
       const error = yield* Effect.flip(wrong)
       assert.strictEqual(error._tag, "CounterexampleError")
       assert.strictEqual(error.seed, 1)
-      assert.match(error.message, /^seed 1, case \d+, shrunk \d+ times\ncase {"steps":\[/)
+      assert.match(error.message, /^seed 1, path "[\d:]+", case \d+, shrunk \d+ times\ncase {"steps":\[/)
       assert.include(error.message, "more than")
       assert.include(error.message, "\nattempt 1 at 0 ms: fail")
       assert.strictEqual((error.cause as Trace.ExceededError)._tag, "ExceededError")
@@ -169,5 +169,80 @@ it.effect("scripts and policies of Effect's own arbitraries are no others [P1105
       { runs: 100, seed: "4711" }
     )
     assert.isUndefined(Arbitrary.formatCheckFailure(result))
+  })
+)
+
+// --- policies that need something
+
+class Stock extends Context.Service<Stock, { readonly answer: string }>()("Stock") {}
+
+const fromStock = {
+  orElse: Recovery.respondWith(() => Effect.map(Stock, ({ answer }) => answer))
+}
+
+it.effect("a trace has the services that its policy needs, also within a property [P1105]", () =>
+  Effect.gen(function* () {
+    const script = always(fails("Down"))
+    assert.strictEqual((yield* trace(fromStock, script)).exit, "success from stock")
+    yield* FastCheck.check(
+      FastCheck.allFailing(["Down"]),
+      (script, { trace }) => Effect.map(trace(fromStock, script), ({ exit }) => exit === "success from stock"),
+      { runs: 20 }
+    )
+  }).pipe(Effect.provideService(Stock, { answer: "from stock" }))
+)
+
+it.effect("a schedule makes the trace that its retry makes, and the attempts that Effect makes of it [P1105]", () =>
+  FastCheck.check(
+    fc.record({
+      script: FastCheck.allFailing(["Down"], fc.constant(undefined)),
+      retries: fc.nat({ max: 5 }),
+      factor: fc.constantFrom(1, 1.5, 2),
+      isJittered: fc.boolean()
+    }),
+    ({ factor, isJittered, retries, script }) =>
+      Effect.gen(function* () {
+        const growing = Schedule.upTo(Schedule.exponential("100 millis", factor), { times: retries })
+        const schedule = isJittered ? Schedule.jittered(growing) : growing
+        const seen = yield* Random.withSeed(trace(schedule, script), 1)
+        assert.deepStrictEqual(
+          { ...seen, policy: 0 },
+          { ...(yield* Random.withSeed(trace(Recovery.retry(schedule), script), 1)), policy: 0 }
+        )
+        const plain = yield* Random.withSeed(Trace.play(script, Effect.retry(schedule)), 1)
+        assert.deepStrictEqual(plain, {
+          attempts: seen.attempts,
+          end: seen.end,
+          exit: seen.exit,
+          resources: seen.resources
+        })
+      }),
+    { runs: 50 }
+  )
+)
+
+it.effect("a sentence that a trace breaks is told with policy, script and trace, once [P1105]", () =>
+  Effect.gen(function* () {
+    const policy = Recovery.retry({ retries: 2, initialBackoff: "1 second" })
+    const waitsLittle = assertThat("it waits at most 2 seconds", (seen) => Trace.waited(seen) <= 2_000)
+    const held = yield* Effect.flatMap(trace(policy, make([fails("Down", { takes: 5_000 })])), waitsLittle)
+    assert.strictEqual(Trace.waited(held), 1_000)
+    const script = always(fails("Down"))
+    const { message } = yield* Effect.flip(Effect.flatMap(trace(policy, script), waitsLittle))
+    const report = [
+      "it does not hold that it waits at most 2 seconds",
+      `policy\n${Explanation.format(Recovery.explain(policy))}\n`,
+      `script ${fc.stringify(script)}`,
+      "trace\nattempt 1 at 0 ms: fail\nattempt 2 at 1000 ms: fail\nattempt 3 at 3000 ms: fail",
+      "failure Down of attempt 3, at 3000 ms"
+    ].join("\n")
+    assert.strictEqual(message, report)
+    const checked = FastCheck.check(
+      fc.constant(1),
+      (_, { trace }) => Effect.flatMap(trace(policy, script), waitsLittle),
+      { seed: 1 }
+    )
+    const told = (yield* Effect.flip(checked)).message
+    assert.strictEqual(told, `seed 1, path "0", case 1, shrunk 0 times\ncase 1\n${report}`)
   })
 )

@@ -1,7 +1,7 @@
 /**
- * Arbitraries of Effect, drawn from schemas: errors of every class of this library, transcripts, arguments of tools, scripts of
- * failures, policies. Made of `effect/Arbitrary`, which is not stable in Effect yet: so this stands apart from the rest of the kit.
- * `FastCheck.fromEffect` gives each of them to fast-check.
+ * Arbitraries of Effect, for `it.effect.prop` of `@effect/vitest`: errors of every class of this library, transcripts, arguments of
+ * tools, scripts of failures, policies, tables. Made of `effect/Arbitrary`, which is not stable in Effect yet: so this stands apart from
+ * the rest of the kit. `FastCheck` has the same names for fast-check.
  */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Duration from "effect/Duration"
@@ -15,8 +15,8 @@ import * as RecoveryAdvice from "../errors/RecoveryAdvice.ts"
 import * as RunError from "../errors/RunError.ts"
 import type * as Tool from "../tool/Tool.ts"
 import * as ToolError from "../errors/ToolError.ts"
-import type { FailureScript, Step } from "./FailureScript.ts"
-import type { PolicyData } from "./PolicyData.ts"
+
+export * from "./policyArbitraries.ts"
 
 // --- conversations
 
@@ -155,43 +155,3 @@ export const error: Arbitrary.Arbitrary<KintsugiError.KintsugiError> = Arbitrary
   Arbitrary.schema(Schema.Literals(RecoveryAdvice.tags)),
   errorOf
 )
-
-// --- scripts and policies
-
-const millis = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20_000 }))
-
-/** Scripts of failures with these tags, with a success, a defect, an interruption or no end at all here and there. */
-export const script = <const Tag extends string>(
-  tags: readonly [Tag, ...ReadonlyArray<Tag>]
-): Arbitrary.Arbitrary<FailureScript<Tag>> => {
-  const tag = Schema.Literals(tags)
-  const step = Schema.Union([
-    Schema.Struct({ takes: millis, does: Schema.Literal("fail"), tag, hint: Schema.optionalKey(millis) }),
-    Schema.Struct({ takes: millis, does: Schema.Literals(["fail and die", "fail and interrupt"]), tag }),
-    Schema.Struct({ takes: millis, does: Schema.Literal("succeed"), value: Schema.Literal("fine") }),
-    Schema.Struct({ takes: millis, does: Schema.Literals(["die", "interrupt", "never"]) })
-  ])
-  const drawn = Arbitrary.schema(Schema.Struct({ steps: Schema.Array(step), rest: step }))
-  // the schema is that of the type, for these tags
-  return drawn as Arbitrary.Arbitrary<{ readonly steps: ReadonlyArray<Step<Tag>>; readonly rest: Step<Tag> }>
-}
-
-const retries = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5 }))
-
-/** Policies without a `when`: retries, answers, and ladders of these. */
-export const policy: Arbitrary.Arbitrary<PolicyData> = (() => {
-  const rung = Schema.Union([
-    Schema.Struct({
-      kind: Schema.Literal("retry"),
-      options: Schema.Struct({ retries, initialBackoff: millis, factor: Schema.Literals([1, 1.5, 2, 3]) })
-    }),
-    Schema.Struct({
-      kind: Schema.Literal("respondWith"),
-      after: millis,
-      handler: Schema.Literals(["succeeds", "fails", "dies"])
-    }),
-    Schema.Struct({ kind: Schema.Literal("rethrow") })
-  ])
-  const rungs = Schema.Array(rung).check(Schema.isMinLength(1), Schema.isMaxLength(4))
-  return Arbitrary.schema(Schema.Union([rung, Schema.Struct({ kind: Schema.Literal("ladder"), rungs })]))
-})()

@@ -3,145 +3,102 @@
  * case all that there is to know. Needs the package `fast-check`, an optional peer.
  */
 import * as EffectArbitrary from "effect/Arbitrary"
-import type * as Context from "effect/Context"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
-import * as Result from "effect/Result"
 import fc from "fast-check"
+import type * as Message from "../data/Message.ts"
+import type * as KintsugiError from "../errors/KintsugiError.ts"
 import type * as Backoff from "../recovery/Backoff.ts"
-import * as Explanation from "../recovery/Explanation.ts"
-import * as Recovery from "../recovery/Recovery.ts"
+import type * as Tool from "../tool/Tool.ts"
+import * as Arbitraries from "./Arbitraries.ts"
 import type { FailureScript, Step } from "./FailureScript.ts"
 import type { Options, PolicyData, TableData } from "./PolicyData.ts"
-import * as Trace from "./Trace.ts"
 
-// --- checking
+export * from "./checking.ts"
 
-/** As `trace` and `play`, and remembered for the report of a case that fails. */
-export interface Tools {
-  readonly trace: typeof Trace.trace
-  readonly play: typeof Trace.play
-}
+// --- arbitraries of Effect
 
-/** How many cases are tried, and which. */
-export interface CheckOptions {
-  /** How many cases; 1,000 by default. */
-  readonly runs?: number
-  /** Where they start; a random number by default. A failing case says its own. */
-  readonly seed?: number
-}
-
-/** A case that fails, shrunk. */
-export class CounterexampleError extends Data.TaggedError("CounterexampleError")<{
-  readonly message: string
-  readonly counterexample: unknown
+/** A value of an arbitrary of Effect: what it was drawn from, and which of the smaller values it is, at each step down from there. */
+interface Place {
   readonly seed: number
-  /** The failure, or the defect, of the property. */
-  readonly cause: unknown
-}> {}
-
-/**
- * Checks a property on many cases. A failing one is told with its seed, the case itself, and every trace that was made of it: with
- * what the policy is explained to do, and the script, where the case does not say it.
- */
-export const check = <T, E, R>(
-  arbitrary: fc.Arbitrary<T>,
-  property: (value: T, tools: Tools) => Effect.Effect<unknown, E, R>,
-  { runs = 1_000, seed }: CheckOptions = {}
-): Effect.Effect<void, CounterexampleError, R> =>
-  Effect.contextWith((context: Context.Context<R>) => {
-    let failing: { readonly error: unknown; readonly traces: ReadonlyArray<Traced> } | undefined
-    const holds = fc.asyncProperty(arbitrary, (value) => {
-      const traces: Array<Traced> = []
-      const remember = (script: FailureScript, policy?: Trace.Policy) => (trace: Trace.Trace) =>
-        Effect.sync(() => traces.push({ trace, script, ...(policy === undefined ? {} : { policy }) }))
-      const tools: Tools = {
-        trace: (policy, script) => Effect.tap(Trace.trace(policy, script), remember(script, policy)),
-        play: (script, ...others) => Effect.tap(Trace.play(script, ...others), remember(script))
-      }
-      const checked = Effect.suspend(() => property(value, tools))
-      return Effect.runPromiseWith(context)(Effect.asVoid(checked)).catch((error: unknown) => {
-        failing = { error, traces }
-        throw error
-      })
-    })
-    const checking = Effect.promise(async () =>
-      fc.check(holds, { numRuns: runs, ...(seed === undefined ? {} : { seed }) })
-    )
-    return Effect.flatMap(checking, (result) => {
-      if (!result.failed) return Effect.void
-      const counterexample = result.counterexample?.[0]
-      const said = messageOf(failing?.error ?? result.errorInstance)
-      const drawn = show(counterexample)
-      const message = [
-        `seed ${result.seed}, case ${result.numRuns}, shrunk ${result.numShrinks} times`,
-        `case ${drawn}`,
-        said,
-        ...(failing?.traces ?? []).flatMap((traced) => tell(traced, [drawn, said]))
-      ].join("\n")
-      return Effect.fail(new CounterexampleError({ message, counterexample, seed: result.seed, cause: failing?.error }))
-    })
-  })
-
-/** A trace, and what it is of. */
-interface Traced {
-  readonly trace: Trace.Trace
-  readonly script: FailureScript
-  readonly policy?: Trace.Policy
-}
-
-/** What is not said yet. */
-const tell = ({ policy, script, trace }: Traced, said: ReadonlyArray<string>): ReadonlyArray<string> => {
-  const isNew = (text: string) => !said.some((one) => one.includes(text))
-  const explained = policy === undefined ? [] : [explainedOf(policy)]
-  const played = [fc.stringify(script)]
-  const seen = [Trace.format(trace)]
-  return [
-    ...explained.filter(isNew).map((text) => `policy\n${text}\n`),
-    ...played.filter(isNew).map((text) => `script ${text}`),
-    ...seen.filter(isNew).map((text) => `trace\n${text}`)
-  ]
-}
-
-/** Whatever else is wrong with it, the failure is told. */
-const explainedOf = (policy: Trace.Policy): string =>
-  Result.match(
-    Result.try(() => Explanation.format(Recovery.explain(policy))),
-    { onFailure: (error) => `it cannot be explained: ${messageOf(error)}`, onSuccess: (text) => text }
-  )
-
-const messageOf = (error: unknown): string => {
-  if (typeof error === "string") return error
-  if (!(error instanceof Error)) return show(error)
-  // an error of ours says by its tag what happened; what a trace exceeds says it all
-  return Predicate.hasProperty(error, "_tag") && !(error instanceof Trace.ExceededError) ? String(error) : error.message
-}
-
-const show = (value: unknown): string => fc.stringify(legible(value, []))
-
-/** Tagged errors as plain objects, for fast-check shows of an error its message alone. */
-const legible = (value: unknown, above: ReadonlyArray<unknown>): unknown => {
-  // fast-check stops at a circle by itself
-  if (above.includes(value)) return value
-  const within = [...above, value]
-  if (Array.isArray(value)) return value.map((one) => legible(one, within))
-  if (!Predicate.isObject(value)) return value
-  const isTagged = value instanceof Error && Predicate.hasProperty(value, "_tag")
-  if (!isTagged && Object.getPrototypeOf(value) !== Object.prototype) return value
-  const fields = Object.entries(value).map(([name, field]) => [name, legible(field, within)])
-  return Object.fromEntries(isTagged ? [["_tag", value._tag], ...fields] : fields)
+  readonly size: number
+  readonly path: ReadonlyArray<number>
 }
 
 /**
- * An arbitrary of Effect, or one that a schema has, as one of fast-check. A case shrinks by its size, not by its parts.
+ * The value at that place, and the next smaller ones. Effect's runner has the tree of smaller values and does not show it, so this is a
+ * property that leads the runner along the path: it is false there, and true beside it.
  */
-export const fromEffect = <A>(arbitrary: EffectArbitrary.Arbitrary<A>): fc.Arbitrary<A> =>
-  fc.record({ size: fc.nat({ max: 30 }), seed: fc.nat() }).map(({ seed, size }) => {
-    const [value] = Effect.runSync(EffectArbitrary.sampleEffect(arbitrary, { count: 1, size, seed }))
-    // it was asked for one
-    return value as A
-  })
+const lookUp = <A>(
+  arbitrary: EffectArbitrary.Arbitrary<A>,
+  { path, seed, size }: Place,
+  maxShrinks: number
+): { readonly value: A; readonly smaller: ReadonlyArray<A> } => {
+  const seen: Array<A> = []
+  const smaller: Array<A> = []
+  let beside = 0
+  const lead = (value: A): boolean => {
+    if (seen.length > path.length) return smaller.push(value) > 0
+    if (seen.length > 0 && beside++ < path[seen.length - 1]!) return true
+    beside = 0
+    seen.push(value)
+    return false
+  }
+  const result = Effect.runSync(EffectArbitrary.checkEffect(arbitrary, lead, { runs: 1, seed, size, maxShrinks }))
+  const value = seen.at(-1)
+  if (value === undefined && seen.length === 0) throw new Error(EffectArbitrary.formatCheckFailure(result))
+  // it was seen
+  return { value: value as A, smaller }
+}
+
+/** No value has that many smaller ones on the way to the smallest. */
+const allShrinks = 1_000_000
+
+class FromEffect<A> extends fc.Arbitrary<A> {
+  readonly arbitrary: EffectArbitrary.Arbitrary<A>
+  constructor(arbitrary: EffectArbitrary.Arbitrary<A>) {
+    super()
+    this.arbitrary = arbitrary
+  }
+  generate(random: fc.Random): fc.Value<A> {
+    const place: Place = { size: random.nextInt(0, 30), seed: random.nextInt(), path: [] }
+    return new fc.Value(lookUp(this.arbitrary, place, 0).value, place)
+  }
+  canShrinkWithoutContext(_value: unknown): _value is A {
+    return false
+  }
+  shrink(_: A, context: unknown): fc.Stream<fc.Value<A>> {
+    // made above, or here
+    const place = context as Place
+    const { smaller } = lookUp(this.arbitrary, place, allShrinks)
+    const values = smaller.map((value, index) => new fc.Value(value, { ...place, path: [...place.path, index] }))
+    return fc.stream(values.values())
+  }
+}
+
+/** An arbitrary of Effect, or one that a schema has, as one of fast-check. A case shrinks as Effect shrinks it. */
+export const fromEffect = <A>(arbitrary: EffectArbitrary.Arbitrary<A>): fc.Arbitrary<A> => new FromEffect(arbitrary)
+
+/** Any conversation: every call in it is settled, and nothing else is promised. */
+export const transcript: fc.Arbitrary<Message.Transcript> = fromEffect(Arbitraries.transcript)
+
+/** What a model may say in a call of this tool that fits its schema: as JSON text, or as an object. */
+export const toolArguments = (tool: Tool.AnyTool): fc.Arbitrary<Message.ToolCall["arguments"]> =>
+  fromEffect(Arbitraries.toolArguments(tool))
+
+/** The JSON text of such a call, cut off somewhere, as by the limit of a reply. */
+export const brokenArguments = (tool: Tool.AnyTool): fc.Arbitrary<string> =>
+  fromEffect(Arbitraries.brokenArguments(tool))
+
+/** What lies beneath an error: foreign things of all kinds, our own errors, and those around others, three levels down. */
+export const cause: fc.Arbitrary<unknown> = fromEffect(Arbitraries.cause)
+
+/** Errors of one class, with fields drawn from its schema; optional ones are there or not. Throws where no class has the tag. */
+export const errorOf = <const Tag extends KintsugiError.KintsugiError["_tag"]>(
+  tag: Tag
+): fc.Arbitrary<Extract<KintsugiError.KintsugiError, { readonly _tag: Tag }>> => fromEffect(Arbitraries.errorOf(tag))
+
+/** Errors of every class of this library. */
+export const error: fc.Arbitrary<KintsugiError.KintsugiError> = fromEffect(Arbitraries.error)
 
 // --- scripts
 

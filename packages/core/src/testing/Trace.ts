@@ -6,6 +6,8 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
 import * as TestClock from "effect/testing/TestClock"
 import * as Explanation from "../recovery/Explanation.ts"
 import { recoverEffect } from "../recovery/RecoverEffect.ts"
@@ -40,10 +42,21 @@ export type Guard<E = never, Tag extends string = string, R = never> = (
 /** A trace, and what it is of. */
 export interface Traced extends Trace {
   readonly script: FailureScript
+  readonly policy: Policy
 }
 
-/** A verdict for all failures, or a table; `Recovery.explain` takes the same. */
-export type Policy = Recovery.AnyVerdict | { readonly [row: string]: Recovery.AnyVerdict | undefined }
+type AnySchedule = Schedule.Schedule<unknown, never, unknown, unknown>
+
+/** A schedule, a verdict for all failures, or a table. */
+export type Policy = AnySchedule | Recovery.AnyVerdict | { readonly [row: string]: Recovery.AnyVerdict | undefined }
+
+/** What the schedules and the handlers of a policy need; of one of several policies, what any of them needs. */
+export type ServicesOf<P> =
+  P extends Schedule.Schedule<unknown, never, unknown, infer R>
+    ? R
+    : P extends Recovery.AnyVerdict
+      ? Recovery.ServicesOf<P>
+      : Recovery.ServicesOf<P[keyof P]>
 
 /** Every script is bounded: a policy that makes more attempts than this dies of it. */
 const runaway = 20_000
@@ -52,18 +65,35 @@ const runaway = 20_000
 const ages = Duration.days(100_000)
 
 /**
- * What a policy makes of a script. What needs somebody to talk to (`tell`, `escalate`, `fix`, `raise`) has no meaning here: it
- * is a defect.
+ * What a policy makes of a script, with what its schedules and handlers need. A schedule is the same as `Recovery.retry(schedule)`.
+ * What needs a model to talk to (`tell`, `escalate`, `fix`, `raise`) has no meaning here: it is a defect.
+ *
+ * ```ts
+ * import { FailureScript, trace } from "@kintsugi/core/testing"
+ * import { Effect, Schedule } from "effect"
+ *
+ * const schedule = Schedule.exponential("1 second").pipe(Schedule.upTo({ times: 2 }))
+ * const seen = trace(schedule, FailureScript.always(FailureScript.fails("Down")))
+ *
+ * Effect.runPromise(Effect.map(seen, ({ attempts }) => attempts.map(({ start }) => start))) // => [0, 1000, 3000]
+ * ```
  */
-export const trace = (policy: Policy, script: FailureScript): Effect.Effect<Traced> => {
+export const trace = <const P extends Policy>(
+  policy: P,
+  script: FailureScript
+): Effect.Effect<Traced, never, ServicesOf<P>> => {
+  const verdicts = verdictsOf(policy)
+  // failures of handlers are part of the trace, whatever their type; what the handlers need is in the type of the policy
   const guard = (scripted: Effect.Effect<string, Failure>) =>
-    // failures of handlers are part of the trace, whatever their type
-    recoverEffect(Recovery.rowsOf(Recovery.isVerdict(policy) ? { orElse: policy } : policy), scripted) as Effect.Effect<
-      string,
-      Failure
-    >
-  return Effect.map(play(script, guard), (seen) => ({ ...seen, script }))
+    recoverEffect(
+      Recovery.rowsOf(Recovery.isVerdict(verdicts) ? { orElse: verdicts } : verdicts),
+      scripted
+    ) as Effect.Effect<string, Failure, ServicesOf<P>>
+  return Effect.map(play(script, guard), (seen) => ({ ...seen, script, policy }))
 }
+
+const verdictsOf = (policy: Policy): Exclude<Policy, AnySchedule> =>
+  Schedule.isSchedule(policy) ? Recovery.retry(policy) : (policy as Exclude<Policy, AnySchedule>)
 
 /**
  * As `trace`, for anything that can be put round an effect; `interruptAt` is the instant of an interruption from outside, in
@@ -172,12 +202,72 @@ export const failed = (tag: string, attempt: number): string => `failure ${tag} 
 export const waitsOf = (script: FailureScript, { attempts }: Trace): ReadonlyArray<number> =>
   attempts.slice(1).map(({ start }, index) => start - (attempts[index]!.start + stepOf(script, index + 1).takes))
 
+/** How long a policy has waited in all, in milliseconds: without the time that attempts took. */
+export const waited = (seen: Traced): number => waitsOf(seen.script, seen).reduce((sum, wait) => sum + wait, 0)
+
 /** For people: one line for each attempt, and one for the end. */
 export const format = ({ attempts, end, exit }: Trace): string =>
   [
     ...attempts.map(({ attempt, outcome, start }) => `attempt ${attempt} at ${start} ms: ${outcome}`),
     end === undefined ? exit : `${exit}, at ${end} ms`
   ].join("\n")
+
+/**
+ * The script as reports show it.
+ *
+ * @internal
+ */
+export const formatScript = (script: FailureScript): string => JSON.stringify(script)
+
+/**
+ * What a policy is explained to do, or why it cannot be explained.
+ *
+ * @internal
+ */
+export const explained = (policy: Policy): string =>
+  Result.match(
+    Result.try(() => Explanation.format(Recovery.explain(verdictsOf(policy)))),
+    { onFailure: (error) => `it cannot be explained: ${String(error)}`, onSuccess: (text) => text }
+  )
+
+/** A trace of which a sentence does not hold. */
+export class UnexpectedTraceError extends Data.TaggedError("UnexpectedTraceError")<{
+  /** The sentence, what the policy is explained to do, the script, and the trace. */
+  readonly message: string
+  readonly trace: Traced
+}> {}
+
+/**
+ * Holds a trace against a sentence of your own. Where it does not hold, the failure shows the policy, the script and the trace, in
+ * every test runner.
+ *
+ * ```ts
+ * import { Recovery } from "@kintsugi/core"
+ * import { assertThat, FailureScript, trace, Trace } from "@kintsugi/core/testing"
+ * import { Effect } from "effect"
+ *
+ * const policy = Recovery.retry({ retries: 2, initialBackoff: "1 second" })
+ *
+ * const seen = trace(policy, FailureScript.always(FailureScript.fails("Down"))).pipe(
+ *   Effect.flatMap(assertThat("it waits at most 5 seconds", (seen) => Trace.waited(seen) <= 5_000)),
+ *   Effect.map(({ end }) => end)
+ * )
+ *
+ * Effect.runPromise(seen) // => 3000
+ * ```
+ */
+export const assertThat =
+  (sentence: string, holds: (seen: Traced) => boolean) =>
+  (seen: Traced): Effect.Effect<Traced, UnexpectedTraceError> => {
+    if (holds(seen)) return Effect.succeed(seen)
+    const message = [
+      `it does not hold that ${sentence}`,
+      `policy\n${explained(seen.policy)}\n`,
+      `script ${formatScript(seen.script)}`,
+      `trace\n${format(seen)}`
+    ].join("\n")
+    return Effect.fail(new UnexpectedTraceError({ message, trace: seen }))
+  }
 
 /** A trace that goes beyond what its policy is explained to do. */
 export class ExceededError extends Data.TaggedError("ExceededError")<{
@@ -198,12 +288,12 @@ export const assertWithin =
   (explanation: Explanation.Explanation) =>
   (seen: Traced): Effect.Effect<Traced, ExceededError> => {
     const { attempts, time, waits } = explanation.worst
-    const waited = waitsOf(seen.script, seen).reduce((sum, wait) => sum + wait, 0)
+    const inAll = waited(seen)
     const isHinted = seen.attempts.some(({ attempt }) => "hint" in stepOf(seen.script, attempt))
     const most = Duration.toMillis(isHinted ? time : waits)
     const found = [
       ...(seen.attempts.length > attempts ? [`${seen.attempts.length} attempts, more than ${attempts}`] : []),
-      ...(waited > most + slack ? [`${waited} ms of waits, more than ${most}`] : [])
+      ...(inAll > most + slack ? [`${inAll} ms of waits, more than ${most}`] : [])
     ]
     if (found.length === 0) return Effect.succeed(seen)
     const message = [found.join("; "), Explanation.format(explanation), format(seen)].join("\n\n")

@@ -1,0 +1,221 @@
+/** Arbitraries of Effect for scripts of failures and policies. `FastCheck` has the same names. */
+import * as Arbitrary from "effect/Arbitrary"
+import * as Schema from "effect/Schema"
+import type * as Backoff from "../recovery/Backoff.ts"
+import type { FailureScript, Step } from "./FailureScript.ts"
+import type { Options, PolicyData, TableData } from "./PolicyData.ts"
+
+// --- what Effect's arbitraries lack
+
+const integer = (minimum: number, maximum: number): Arbitrary.Arbitrary<number> =>
+  Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })))
+
+/** Shrinks to the first in one step, as a check tries few smaller cases. */
+const indexBelow = (length: number): Arbitrary.Arbitrary<number> =>
+  Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: length - 1 })), {
+    shrink: (index) => (index === 0 ? [] : [0])
+  })
+
+const constantFrom = <const A>(...values: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>
+  // an index of theirs
+  Arbitrary.map(indexBelow(values.length), (index) => values[index] as A)
+
+/** One of these by weight; shrinks to the first. */
+const oneOf = <A>(...weighted: ReadonlyArray<readonly [weight: number, member: Arbitrary.Arbitrary<A>]>) => {
+  const members = weighted.flatMap(([weight, member]) => Array.from({ length: weight }, () => member))
+  const first = weighted[0]?.[0] ?? 0
+  const index = Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: members.length - 1 })), {
+    shrink: (index) => (index < first ? [] : [0])
+  })
+  return Arbitrary.flatMap(index, (index) => members[index]!)
+}
+
+const orAbsent = <A>(weight: number, member: Arbitrary.Arbitrary<A>): Arbitrary.Arbitrary<A | undefined> =>
+  oneOf<A | undefined>([weight, Arbitrary.Constant(undefined)], [1, member])
+
+/** Without the keys that are absent. */
+const given = <A extends object>(fields: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> } =>
+  // those that are there
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    readonly [K in keyof A]?: Exclude<A[K], undefined>
+  }
+
+/** A seed for `Random.withSeed`: with it a property of a jitter is the same again for the same case. It does not shrink. */
+export const seed: Arbitrary.Arbitrary<number> = Arbitrary.schema(
+  Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 0x7fff_ffff })),
+  { shrink: () => [] }
+)
+
+// --- scripts
+
+/** Milliseconds that an attempt takes, from none to 20 seconds. */
+export const takes: Arbitrary.Arbitrary<number> = oneOf([1, Arbitrary.Constant(0)], [1, integer(0, 20_000)])
+
+/** What a server asks for, in milliseconds: absent, none, small, or beyond the default `maxHint`. Shrinks to absent. */
+export const hint: Arbitrary.Arbitrary<number | undefined> = oneOf<number | undefined>(
+  [3, Arbitrary.Constant(undefined)],
+  [1, Arbitrary.Constant(0)],
+  [2, integer(1, 5_000)],
+  [1, integer(60_001, 10 ** 9)]
+)
+
+/** A failing step, with one of these tags. */
+export const failing = <const Tag extends string>(
+  tags: ReadonlyArray<Tag>,
+  hints: Arbitrary.Arbitrary<number | undefined> = hint
+): Arbitrary.Arbitrary<Step<Tag> & { readonly does: "fail" }> =>
+  Arbitrary.map(Arbitrary.all({ takes, tag: constantFrom(...tags), hint: hints }), ({ hint, tag, takes }) => ({
+    does: "fail",
+    takes,
+    tag,
+    ...(hint === undefined ? {} : { hint })
+  }))
+
+/** A step that succeeds. */
+export const succeeding: Arbitrary.Arbitrary<Step<never>> = Arbitrary.map(takes, (takes) => ({
+  does: "succeed",
+  takes,
+  value: "fine"
+}))
+
+/** A defect or an interruption. */
+export const ending: Arbitrary.Arbitrary<Step<never>> = Arbitrary.map(
+  Arbitrary.all({ takes, does: constantFrom("die", "interrupt") }),
+  ({ does, takes }) => ({ does, takes })
+)
+
+/** A step that no policy may handle: `ending`, or one of these beside a failure. */
+export const deadly = <const Tag extends string>(tags: ReadonlyArray<Tag>): Arbitrary.Arbitrary<Step<Tag>> =>
+  oneOf<Step<Tag>>(
+    [1, ending],
+    [
+      1,
+      Arbitrary.map(
+        Arbitrary.all({ takes, does: constantFrom("fail and die", "fail and interrupt"), tag: constantFrom(...tags) }),
+        ({ does, tag, takes }) => ({ does, takes, tag })
+      )
+    ]
+  )
+
+const never: Arbitrary.Arbitrary<Step<never>> = Arbitrary.map(takes, (takes) => ({ does: "never", takes }))
+
+const scriptOf = <Tag extends string>(
+  step: Arbitrary.Arbitrary<Step<Tag>>,
+  rest: Arbitrary.Arbitrary<Step<Tag>>
+): Arbitrary.Arbitrary<FailureScript<Tag>> =>
+  Arbitrary.map(Arbitrary.all({ steps: Arbitrary.array(step, { maxLength: 12 }), rest }), ({ rest, steps }) => ({
+    steps,
+    rest
+  }))
+
+/** A script of failures with these tags, mostly: `ends` is what else may come, by default all that no policy may handle. */
+export const script = <const Tag extends string>(
+  tags: ReadonlyArray<Tag>,
+  ends: Arbitrary.Arbitrary<Step<Tag>> = deadly(tags)
+): Arbitrary.Arbitrary<FailureScript<Tag>> =>
+  scriptOf(
+    oneOf<Step<Tag>>([12, failing(tags)], [1, succeeding], [1, ends], [1, never]),
+    oneOf<Step<Tag>>([1, succeeding], [1, failing(tags)], [1, ends])
+  )
+
+/** A script in which every attempt fails, with one of these tags. */
+export const allFailing = <const Tag extends string>(
+  tags: ReadonlyArray<Tag>,
+  hints?: Arbitrary.Arbitrary<number | undefined>
+): Arbitrary.Arbitrary<FailureScript<Tag>> => scriptOf(failing(tags, hints), failing(tags, hints))
+
+// --- policies
+
+/** Up to 5 retries, said as `retries` or as `maxAttempts`. */
+export const count: Arbitrary.Arbitrary<Backoff.Count> = Arbitrary.map(
+  Arbitrary.all({ retries: integer(0, 5), isExtra: constantFrom(true, false) }),
+  ({ isExtra, retries }) => (isExtra ? { retries } : { maxAttempts: retries + 1 })
+)
+
+/** Waits that grow, with and without a cap and a limit for hints; no jitter. */
+export const delays: Arbitrary.Arbitrary<Omit<Options, "retries" | "maxAttempts">> = Arbitrary.map(
+  Arbitrary.all({
+    initialBackoff: orAbsent(1, oneOf([1, constantFrom(0, 1, 500)], [1, integer(0, 5_000)])),
+    factor: orAbsent(1, constantFrom(1, 1.5, 2, 3)),
+    cap: orAbsent(1, integer(0, 20_000)),
+    maxHint: orAbsent(1, integer(0, 120_000))
+  }),
+  ({ cap, ...some }) => ({
+    ...given(some),
+    ...(cap === undefined ? {} : { maxBackoff: (some.initialBackoff ?? 0) + cap })
+  })
+)
+
+/** Options of a retry, without jitter. */
+export const options: Arbitrary.Arbitrary<Options> = Arbitrary.map(
+  Arbitrary.all({ count, delays }),
+  ({ count, delays }) => ({ ...count, ...delays })
+)
+
+/** Every kind of jitter. */
+export const jitter: Arbitrary.Arbitrary<"full" | "equal" | number> = oneOf<"full" | "equal" | number>(
+  [1, constantFrom("full", "equal")],
+  [1, Arbitrary.schema(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })))]
+)
+
+/** Options of a retry, with jitter. */
+export const jittered: Arbitrary.Arbitrary<Options> = Arbitrary.map(
+  Arbitrary.all({ options, jitter }),
+  ({ jitter, options }) => ({ ...options, jitter })
+)
+
+/** A retry, with or without jitter. */
+export const retry: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
+  oneOf([1, options], [1, jittered]),
+  (options) => ({ kind: "retry", options }) as const
+)
+
+/** A handler that answers at once or late, fails, or dies. */
+export const respondWith: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
+  Arbitrary.all({
+    after: oneOf([1, Arbitrary.Constant(0)], [1, integer(1, 5_000)]),
+    handler: constantFrom("succeeds", "succeeds", "fails", "dies")
+  }),
+  ({ after, handler }) => ({ kind: "respondWith", after, handler }) as const
+)
+
+/** A verdict that ends the call. */
+export const final: Arbitrary.Arbitrary<PolicyData> = oneOf<PolicyData>(
+  [1, Arbitrary.Constant({ kind: "rethrow" })],
+  [1, respondWith]
+)
+
+const rung: Arbitrary.Arbitrary<PolicyData> = oneOf([3, retry], [1, final])
+
+/** A ladder of one to four of these. */
+export const laddersOf = (rungs: Arbitrary.Arbitrary<PolicyData>): Arbitrary.Arbitrary<PolicyData> =>
+  Arbitrary.map(Arbitrary.array(rungs, { minLength: 1, maxLength: 4 }), (rungs) => ({ kind: "ladder", rungs }) as const)
+
+/** A ladder, which may hold ladders. */
+export const ladder: Arbitrary.Arbitrary<PolicyData> = laddersOf(oneOf([4, rung], [1, laddersOf(rung)]))
+
+/** A choice of two policies by the number of the attempt. */
+export const when: Arbitrary.Arbitrary<PolicyData> = Arbitrary.map(
+  // a row keeps one count: two branches that count would share it
+  Arbitrary.all({ until: integer(0, 6), first: oneOf([1, retry], [1, ladder]), second: final }),
+  ({ first, second, until }) => ({ kind: "when", until, first, second }) as const
+)
+
+/** Any policy. */
+export const policy: Arbitrary.Arbitrary<PolicyData> = oneOf(
+  [4, retry],
+  [2, ladder],
+  [1, when],
+  [1, final],
+  [1, laddersOf(oneOf([1, rung], [1, when]))]
+)
+
+/** A table over some of these tags, with or without `orElse`, in any order of its rows. */
+export const table = <const Tag extends string>(tags: ReadonlyArray<Tag>): Arbitrary.Arbitrary<TableData<Tag>> =>
+  Arbitrary.map(
+    Arbitrary.array(Arbitrary.all([constantFrom<Tag | "orElse">(...tags, "orElse"), policy]), {
+      maxLength: tags.length + 1
+    }),
+    // the keys are those
+    (rows) => Object.fromEntries(rows) as TableData<Tag>
+  )
