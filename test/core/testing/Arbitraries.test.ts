@@ -136,6 +136,7 @@ for (const side of ["fast-check", "Effect"] as const) {
         assert.deepStrictEqual(yield* hints, ["asked", "beyond", "none"])
         const kinds = ["ladder", "respondWith", "rethrow", "retry", "when"]
         assert.deepStrictEqual(yield* shownBy(policy[side], kindsOf), kinds)
+        assert.deepStrictEqual(yield* shownBy(policy[side], ({ kind }) => [kind]), kinds)
         const rows = shownBy(tableAndScript[side], ({ table }) => Object.keys(table))
         assert.deepStrictEqual(yield* rows, ["Busy", "Down", "orElse"])
         const names = ["factor", "initialBackoff", "jitter", "maxAttempts", "maxBackoff", "maxHint", "retries"]

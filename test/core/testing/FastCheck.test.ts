@@ -58,6 +58,18 @@ it.effect("a defect of an arbitrary, a path that is none, and cases that are all
     assert.strictEqual(yield* defectOf(refusing), "Error: seed 1: 0 cases ran, and 201 were refused by fc.pre")
     const some = FastCheck.check(fc.nat(), (n) => Effect.sync(() => fc.pre(n % 2 === 0)), { runs: 20 })
     yield* some
+    // a smaller case that is refused hides no failure
+    const odd = FastCheck.check(
+      fc.nat(),
+      (n) => {
+        fc.pre(n % 2 === 1)
+        return n > 50 ? Effect.fail("too large") : Effect.void
+      },
+      { seed: 1 }
+    )
+    const { cause, counterexample } = yield* Effect.flip(odd)
+    assert.strictEqual(cause, "too large")
+    assert.isTrue(counterexample > 50 && counterexample % 2 === 1)
   })
 )
 

@@ -51,7 +51,7 @@ type AnySchedule = Schedule.Schedule<unknown, never, unknown, unknown>
 export type Policy = AnySchedule | Recovery.AnyVerdict | { readonly [row: string]: Recovery.AnyVerdict | undefined }
 
 /** What the schedules and the handlers of a policy need; of one of several policies, what any of them needs. */
-export type ServicesOf<P> =
+export type PolicyServices<P> =
   P extends Schedule.Schedule<unknown, never, unknown, infer R>
     ? R
     : P extends Recovery.AnyVerdict
@@ -81,14 +81,14 @@ const ages = Duration.days(100_000)
 export const trace = <const P extends Policy>(
   policy: P,
   script: FailureScript
-): Effect.Effect<Traced, never, ServicesOf<P>> => {
+): Effect.Effect<Traced, never, PolicyServices<P>> => {
   const verdicts = verdictsOf(policy)
   // failures of handlers are part of the trace, whatever their type; what the handlers need is in the type of the policy
   const guard = (scripted: Effect.Effect<string, Failure>) =>
     recoverEffect(
       Recovery.rowsOf(Recovery.isVerdict(verdicts) ? { orElse: verdicts } : verdicts),
       scripted
-    ) as Effect.Effect<string, Failure, ServicesOf<P>>
+    ) as Effect.Effect<string, Failure, PolicyServices<P>>
   return Effect.map(play(script, guard), (seen) => ({ ...seen, script, policy }))
 }
 
@@ -198,9 +198,13 @@ const nameOf = (error: unknown, errors: ReadonlyArray<unknown>): string => {
 /** What a failed attempt fails with, as traces name it: the very object of that attempt. */
 export const failed = (tag: string, attempt: number): string => `failure ${tag} of attempt ${attempt}`
 
-/** The wait before each attempt but the first, in milliseconds; exact when all instants are whole. */
+/** The wait before each attempt but the first, in milliseconds, to the nanosecond that clocks know. */
 export const waitsOf = (script: FailureScript, { attempts }: Trace): ReadonlyArray<number> =>
-  attempts.slice(1).map(({ start }, index) => start - (attempts[index]!.start + stepOf(script, index + 1).takes))
+  attempts
+    .slice(1)
+    .map(({ start }, index) => toNanosecond(start - (attempts[index]!.start + stepOf(script, index + 1).takes)))
+
+const toNanosecond = (millis: number): number => (Number.isInteger(millis) ? millis : Math.round(millis * 1e6) / 1e6)
 
 /** How long a policy has waited in all, in milliseconds: without the time that attempts took. */
 export const waited = (seen: Traced): number => waitsOf(seen.script, seen).reduce((sum, wait) => sum + wait, 0)
