@@ -8,6 +8,8 @@
  *   there. The comment may stand on the line below, and go on over several comment lines.
  * - `//    ^? Type` under the name of a constant: its inferred type must be identical to the one shown.
  *
+ * An example that imports `@effect/vitest` is a test file: Vitest runs it, and each of its tests must pass.
+ *
  *   node scripts/launch.mjs scripts/doctest.ts [path…]
  */
 import { spawnSync } from "node:child_process"
@@ -95,6 +97,9 @@ export interface Generated {
   readonly problems: ReadonlyArray<Problem>
 }
 
+/** Whether Vitest runs it. */
+const isTestFile = ({ code }: Example): boolean => code.includes('from "@effect/vitest"')
+
 /** What the parser says against a text, nothing if it parses. */
 const syntaxError = (text: string): string | undefined => {
   try {
@@ -169,6 +174,8 @@ export const generate = (example: Example, homes: TypeHomes): Generated => {
     if (!read.has(index)) report(index, "this assertion does not follow a top-level statement")
   }
 
+  if (isTestFile(example) && read.size > 0) report(0, "a test file has its assertions in its tests")
+
   let offset = 0
   let above = { offset: 0, line: "" }
   for (const line of code.split("\n")) {
@@ -231,6 +238,39 @@ const compilerErrors = (output: string) => {
   return errors
 }
 
+interface TestReport {
+  readonly testResults: ReadonlyArray<{
+    readonly name: string
+    readonly status: string
+    readonly message: string
+    readonly assertionResults: ReadonlyArray<{ readonly failureMessages: ReadonlyArray<string> }>
+  }>
+}
+
+/** What Vitest says against test files, in their order; of a file that has tests, and each passes, nothing. */
+const failuresOfTests = (
+  folder: string,
+  files: ReadonlyArray<string>,
+  env: NodeJS.ProcessEnv
+): ReadonlyArray<string | undefined> => {
+  if (files.length === 0) return []
+  const options = ["run", "--root", folder, "--no-color", "--reporter=json", "--outputFile=tests.json"]
+  const ran = spawnSync(process.execPath, [binary("vitest"), ...options, ...files], {
+    cwd: folder,
+    encoding: "utf8",
+    env
+  })
+  const path = join(folder, "tests.json")
+  if (!existsSync(path)) throw new Error(`Vitest said: ${ran.stdout}${ran.stderr}`)
+  const { testResults }: TestReport = JSON.parse(readFileSync(path, "utf8"))
+  return files.map((file) => {
+    const result = testResults.find(({ name }) => posix.basename(name) === posix.basename(file))
+    if (result?.status === "passed") return undefined
+    const said = [result?.message ?? "", ...(result?.assertionResults ?? []).flatMap((test) => test.failureMessages)]
+    return `Vitest said: ${said.join("\n").replaceAll(join(folder, file), "example.test.ts")}`
+  })
+}
+
 /** The problems of each example, in the order of the examples: all are compiled at once, then run in one process. */
 export const check = (examples: ReadonlyArray<Example>, homes: TypeHomes): ReadonlyArray<ReadonlyArray<Problem>> => {
   if (examples.length === 0) return []
@@ -238,7 +278,7 @@ export const check = (examples: ReadonlyArray<Example>, homes: TypeHomes): Reado
   const folder = mkdtempSync(join(root, ".cache", "doctest-"))
   try {
     const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
-    const files = examples.map((_, index) => `./example${index}.ts`)
+    const files = examples.map((example, index) => `./example${index}${isTestFile(example) ? ".test" : ""}.ts`)
     const generated = examples.map((example) => generate(example, homes))
     generated.forEach(({ source }, index) => write(files[index]!, source))
     write("tsconfig.json", JSON.stringify(tsconfig))
@@ -254,8 +294,9 @@ export const check = (examples: ReadonlyArray<Example>, homes: TypeHomes): Reado
       problems[index]?.push({ line: examples[index]!.line + line - 1, message })
     }
 
-    const running = examples.flatMap(({ line, runs }, index) =>
-      runs && problems[index]?.length === 0 ? [{ file: files[index]!, line, index }] : []
+    const isSound = examples.map(({ runs }, index) => runs && problems[index]?.length === 0)
+    const running = examples.flatMap((example, index) =>
+      isSound[index] && !isTestFile(example) ? [{ file: files[index]!, line: example.line, index }] : []
     )
     write(
       "run.ts",
@@ -269,6 +310,14 @@ export const check = (examples: ReadonlyArray<Example>, homes: TypeHomes): Reado
       const result = results[position]
       if (result) problems[index]?.push(...JSON.parse(result).failures)
       else problems[index]?.push({ line, message: `the process ended before this example did\n${ran.stderr}` })
+    }
+    const tests = files.flatMap((file, index) =>
+      isSound[index] && isTestFile(examples[index]!) ? [{ file, index }] : []
+    )
+    const names = tests.map(({ file }) => file)
+    for (const [position, message] of failuresOfTests(folder, names, env).entries()) {
+      const { index } = tests[position]!
+      if (message !== undefined) problems[index]?.push({ line: examples[index]!.line, message })
     }
     return problems
   } finally {

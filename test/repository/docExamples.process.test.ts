@@ -130,6 +130,18 @@ describe("check", () => {
     anyHover: example("const a = JSON.parse('1')", "//    ^? number"),
     broken: example("const = 1"),
     notRun: { ...example('throw new Error("no")'), runs: false },
+    tested: example(
+      'import { assert, it } from "@effect/vitest"',
+      'import { Effect } from "effect"',
+      "it.effect('holds', () => Effect.sync(() => assert.strictEqual(1, 1)))"
+    ),
+    failingTest: example(
+      'import { it } from "@effect/vitest"',
+      'import { Effect, Schema } from "effect"',
+      "it.effect.prop('does not hold', [Schema.Int], ([n]) => Effect.succeed(n < 0))"
+    ),
+    noTest: example('import { it } from "@effect/vitest"', "void it"),
+    testWithAssertion: example('import { it } from "@effect/vitest"', "void it", "1 // => 2"),
     exits: example("process.exit(0)"),
     last: example("1 // => 1")
   }
@@ -150,6 +162,10 @@ describe("check", () => {
     ["hover", ["1 TS2322: Type 'boolean' is not assignable to type '{ inferred: string; shown: number; }'."]],
     ["anyHover", ["1 TS2322: Type 'boolean' is not assignable to type '{ inferred: any; shown: number; }'."]],
     ["notRun", []],
+    ["tested", []],
+    ["failingTest", ["1 Vitest said: "]],
+    ["noTest", ["1 Vitest said: No test suite found in file example.test.ts"]],
+    ["testWithAssertion", ["1 a test file has its assertions in its tests"]],
     ["exits", ["1 the process ended before this example did"]],
     ["last", ["1 the process ended before this example did"]]
   ])("%s", (name, expected) => {
