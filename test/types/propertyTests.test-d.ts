@@ -1,9 +1,7 @@
-/** What the kit for properties of policies keeps of their types: needs of handlers and schedules, failures of properties. */
+/** What traces keep of the types of policies: the needs of handlers and schedules. */
 import { Recovery } from "@kintsugi/core"
 import { assertWithin, type FailureScript, PolicyData, trace, type Trace } from "@kintsugi/core/testing"
-import * as FastCheck from "@kintsugi/core/testing/FastCheck"
-import { type Cause, Effect, Schedule } from "effect"
-import fc from "fast-check"
+import { Effect, Schedule } from "effect"
 import { describe, it } from "vitest"
 import { sameType } from "./_support/Identity.ts"
 import { type Db, type Oops } from "./_support/subjects.ts"
@@ -55,26 +53,5 @@ describe("a trace needs what the policy needs", () => {
         script
       )
     sameType<Seen<Db>>()(ofHandler(looked))
-  })
-})
-
-describe("check", () => {
-  it("needs what the property needs, and its error keeps the types of case and failure [P1105]", () => {
-    const checked = FastCheck.check(fc.nat(), (n, { trace }) =>
-      n === 0 ? Effect.asVoid(trace(answering, script)) : Effect.asVoid(looked)
-    )
-    sameType<Effect.Effect<void, FastCheck.CounterexampleError<number, Oops>, Db>>()(checked)
-    Effect.catchTag(checked, "CounterexampleError", ({ counterexample, failure }) => {
-      sameType<number>()(counterexample)
-      sameType<Cause.Cause<Oops>>()(failure)
-      return Effect.void
-    })
-    const holds = FastCheck.check(fc.nat(), (n) => Effect.succeed(n >= 0))
-    sameType<Effect.Effect<void, FastCheck.CounterexampleError<number, never>>>()(holds)
-  })
-
-  it("takes effects alone [P1105]", () => {
-    // @ts-expect-error: a boolean is no effect
-    FastCheck.check(fc.nat(), (n) => n >= 0)
   })
 })

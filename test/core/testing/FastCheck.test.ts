@@ -5,6 +5,11 @@ import { FailureScript, Trace } from "@kintsugi/core/testing"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Random, Ref } from "effect"
 import fc from "fast-check"
+import { sameType } from "../../types/_support/Identity.ts"
+
+class Db extends Context.Service<Db, { readonly isOpen: Ref.Ref<boolean> }>()("Db") {}
+
+const fromDb = Effect.flatMap(Db, ({ isOpen }) => Effect.map(Ref.get(isOpen), String))
 
 // --- verdicts
 
@@ -72,6 +77,22 @@ it.effect("a defect of an arbitrary, a path that is none, and cases that are all
     assert.isTrue(counterexample > 50 && counterexample % 2 === 1)
   })
 )
+
+it("check needs what the property needs, and its error keeps the types of case and failure [P1105]", () => {
+  const needy = (n: number, { trace }: FastCheck.Tools) =>
+    n === 0
+      ? Effect.asVoid(trace({ orElse: Recovery.respondWith(() => fromDb) }, FailureScript.always(FailureScript.dies)))
+      : Effect.fail("none" as const)
+  const checked = FastCheck.check(fc.nat(), needy)
+  sameType<Effect.Effect<void, FastCheck.CounterexampleError<number, "none">, Db>>()(checked)
+  void Effect.catchTag(checked, "CounterexampleError", ({ counterexample, failure }) => {
+    sameType<number>()(counterexample)
+    sameType<Cause.Cause<"none">>()(failure)
+    return Effect.void
+  })
+  // @ts-expect-error: a boolean is no effect
+  void FastCheck.check(fc.nat(), (n) => n >= 0)
+})
 
 // --- seeds
 
@@ -147,8 +168,6 @@ it.effect("each case draws numbers of its own; without a seed they follow from E
 )
 
 // --- interruption
-
-class Db extends Context.Service<Db, { readonly isOpen: Ref.Ref<boolean> }>()("Db") {}
 
 it.effect("an interrupted check begins no further case, and awaits the one that runs [P1105]", () =>
   Effect.gen(function* () {
