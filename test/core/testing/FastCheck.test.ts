@@ -1,6 +1,6 @@
 /** What `check` does with a property: when it holds, how a case is replayed, and what an interruption does. */
 import { assert, it } from "@effect/vitest"
-import { Recovery } from "@kintsugi/core"
+import { Recovery, Snapshot } from "@kintsugi/core"
 import { FailureScript, Trace } from "@kintsugi/core/testing"
 import * as FastCheck from "@kintsugi/core/testing/FastCheck"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Random, Ref } from "effect"
@@ -228,5 +228,24 @@ it.effect("what a case has forked ends with the case [P1105]", () =>
       assert.strictEqual(open, 1)
     })
     yield* FastCheck.check(fc.nat(), () => forking, { runs: 5 })
+  })
+)
+
+it.effect("each case resumes what another case of the same ids has resumed, and once only [P1105 P1506]", () =>
+  Effect.gen(function* () {
+    const claims = yield* Snapshot.Claims
+    yield* FastCheck.check(
+      fc.nat(),
+      (n) =>
+        Effect.gen(function* () {
+          const { claim } = yield* Snapshot.Claims
+          const asked = { snapshot: "s", claimant: `first of ${n}` }
+          assert.isTrue(yield* claim(asked))
+          assert.isTrue(yield* claim(asked))
+          assert.isFalse(yield* claim({ ...asked, claimant: "second" }))
+        }),
+      { runs: 20 }
+    )
+    assert.isTrue(yield* claims.claim({ snapshot: "s", claimant: "outside" }))
   })
 )

@@ -8,6 +8,7 @@ import * as Predicate from "effect/Predicate"
 import * as Queue from "effect/Queue"
 import * as Random from "effect/Random"
 import fc from "fast-check"
+import { type Claim, Claims } from "../event/Snapshot.ts"
 import type { FailureScript } from "./FailureScript.ts"
 import * as Trace from "./Trace.ts"
 
@@ -76,7 +77,7 @@ export const seed: fc.Arbitrary<number> = fc.noShrink(fc.noBias(fc.nat()))
  * and the script, where the case does not say it.
  *
  * Each case has random numbers of its own (`Random`) that follow from the seed, so that a case with jitter fails again in the same
- * way, also while it is shrunk. Each case runs in a fiber of its own: an interruption of `check` interrupts it, waits for its
+ * way, also while it is shrunk; and `Snapshot.Claims` of its own, for its ids follow from the seed too. Each case runs in a fiber of its own: an interruption of `check` interrupts it, waits for its
  * finalizers, and no further case begins. A defect of the arbitrary is a defect of `check`.
  *
  * ```ts
@@ -129,9 +130,9 @@ export const check = <T, E, R>(
       const { draws, fails, holds, value } = message.drawn
       const { tools, traces } = remembering()
       const exit = yield* inOwnFiber(
-        Random.withSeed(
-          Effect.suspend(() => property(value, tools)),
-          draws
+        Effect.suspend(() => property(value, tools)).pipe(
+          Random.withSeed(draws),
+          Effect.provideService(Claims, claimsOfCase())
         )
       )
       const failure = failureOf(exit)
@@ -144,6 +145,17 @@ export const check = <T, E, R>(
       else holds()
     }
   })
+
+/** Ids follow from the seed of a case, and a smaller case has the same ones: what one case has resumed, the next one may resume. */
+const claimsOfCase = (): Claims => {
+  const claimants = new Map<string, string>()
+  const take = ({ claimant, snapshot }: Claim) => {
+    const first = claimants.get(snapshot) ?? claimant
+    claimants.set(snapshot, first)
+    return first === claimant
+  }
+  return { claim: (claim) => Effect.sync(() => take(claim)) }
+}
 
 /** Interrupts and awaits the fiber when the caller is interrupted; what a case forks ends with the case. */
 const inOwnFiber = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<Exit.Exit<A, E>, never, R> =>
