@@ -88,7 +88,7 @@ export class Ledger {
 /** Equal for an entry and for the same one out of a document. */
 const keyOf = (entry: Entry): string => JSON.stringify(entry, fields)
 
-/** In this order, whatever that of an entry is. */
+/** In this order, not in that of the entry. */
 const fields = [...Object.keys(Entry.fields), ...Object.keys(Usage.Usage.fields)]
 
 /** Sums of usage and cost by what entries have in common: `sumBy(ledger.entries, ({ model }) => model)`. */

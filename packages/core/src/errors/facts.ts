@@ -1,5 +1,5 @@
 /**
- * The facts: whatever is fixed for a kind of error stands here and nowhere else. What may be done after it can depend on its own
+ * The facts: all that is fixed for a kind of error stands here and nowhere else. What may be done after it can depend on its own
  * data, and an `ExecutionError` draws some of that from the failure beneath it.
  */
 import * as Duration from "effect/Duration"
@@ -108,7 +108,7 @@ export const ofCategory: Readonly<Record<Category, { readonly label: string; rea
 }
 
 /**
- * The advice that a value carries itself, if it carries one. Whatever is senseless in it is filled in.
+ * The advice that a value carries itself, if it carries one. What is senseless in it is filled in.
  *
  * @internal
  */

@@ -13,7 +13,6 @@ import { Meter, type OnExceeded } from "../budget/Meter.ts"
 import { Suspension } from "./Start.ts"
 import { Done } from "../event/RunContext.ts"
 import * as Listening from "../event/Listening.ts"
-import * as Emitting from "../event/Listening.ts"
 import * as Limits from "./Limits.ts"
 
 export type { Listener } from "../event/Listening.ts"
@@ -71,7 +70,7 @@ export const within = <A, E, R>(
 ): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const parent = fiber.getRef(RunContext.Current)
-    const observers = Emitting.around(fiber, parent, frame.sink)
+    const observers = Listening.around(fiber, parent, frame.sink)
     const begin = (restore: Restore) => {
       const { agent, input, listeners, mode, resumed, state } = frame
       const runId = resumed?.runId ?? `run-${RunContext.drawId(fiber)}`
@@ -82,7 +81,7 @@ export const within = <A, E, R>(
         // who has started it can ask it at once, before it does anything
         const working = mode.isForked === true ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
         const running = restore(RunContext.within(run, working))
-        return Emitting.reported(
+        return Listening.reported(
           run,
           () => ({ type: "run-start", input, transcript: state.said() }),
           (exit) => last(frame, run, exit),
@@ -122,13 +121,13 @@ const contextOf = (
     onUnsafe: parent?.onUnsafe,
     isCompacting: parent?.isCompacting,
     repairing: parent?.repairing,
-    emit: Emitting.joined(runId, observers),
+    emit: Listening.joined(runId, observers),
     parent: parent === undefined ? undefined : startedBy(parent),
     callId: undefined,
     callKey: undefined,
     startedIn: parent?.callKey
   }
-  if (frame.budget !== undefined) Emitting.announcing(run, meter)
+  if (frame.budget !== undefined) Listening.announcing(run, meter)
   return run
 }
 

@@ -63,7 +63,7 @@ export const errorOf = (
   })
 
 /**
- * Ends a run with `end` when a limit was reached, whatever its effects have made of that: a limit of its own, or of a run above. Where
+ * Ends a run with `end` when a limit was reached, also where its effects have caught that: a limit of its own, or of a run above. Where
  * `end` gives nothing, the run above ends, and this one only says what it has said.
  */
 export const ending =

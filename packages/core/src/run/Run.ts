@@ -3,9 +3,8 @@ import * as Effect from "effect/Effect"
 import { callModel } from "./modelCall.ts"
 import type * as Frame from "./Frame.ts"
 import type { Plan } from "./plan.ts"
-import { answer } from "./turn.ts"
 import type { Loop } from "./running.ts"
-import { safePoint } from "./turn.ts"
+import { answer, safePoint } from "./turn.ts"
 import { settle } from "./settle.ts"
 import type { Start } from "./Start.ts"
 import { resume, within } from "./beginning.ts"
@@ -23,7 +22,7 @@ export const run = (plan: Plan, start: Start, sink: Frame.Sink | undefined, mode
  * - A tool that fails and is told: its call is settled with the text of the failure, and the model reads that in the next turn.
  * - A failure that no table handles: all calls of the reply are settled, and the run fails with it.
  * - A reply without a call is the output. Where it does not fit the output schema, the model reads why, and has another turn.
- * - A limit that is reached ends the run at the safe point, or where the model's reply has passed it.
+ * - A limit that is reached ends the run: at the safe point, where the model's reply has passed it, or within a call or a wait.
  */
 const loop: Loop = Effect.fnUntraced(function* (running) {
   // a run that goes on has calls that are not settled, or its answer

@@ -179,7 +179,7 @@ const choosing = Effect.fnUntraced(function* (
   )
 })
 
-/** An answer that fits is one, whatever gave it; another one is asked for again, by the skill that is chosen. */
+/** An answer that fits is one, from a model or a function; another one is asked for again, by the skill that is chosen. */
 const answered = (running: Running): Effect.Effect<End, unknown> => {
   const { beginning, plan, start, state } = running
   const { output } = plan

@@ -1,4 +1,4 @@
-/** What a run does about its limits: it asks whoever decides about them, and it ends with the time that it has. */
+/** What a run does about its limits: it asks the function that decides about them, and it ends with the time that it has. */
 import * as Clock from "effect/Clock"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -96,7 +96,7 @@ export const takeCalls = <A, E>(
 /** The limit of calls that was passed. */
 export const callsExceeded = ({ meter }: RunContext.RunContext): SharedExceeded | undefined => meter.passed(counting)
 
-/** A limit of cost is none for a model of which nobody knows the price: that is a mistake of whoever set it. */
+/** A limit of cost is none for a model of which nobody knows the price: that is a mistake where the limit was set. */
 export const demandPrice = ({ agent, meter }: RunContext.RunContext, model: Model.Service): void => {
   if (!meter.limitsCost) return
   for (const { name } of leavesOf(model)) {

@@ -91,7 +91,7 @@ export interface ToolCall {
   progress: Progress | undefined
 }
 
-/** The state in which a call begins, or goes on. What was decided on goes on, not what the model wrote before it was repaired. */
+/** The state in which a call begins, or goes on with these runs behind it. */
 export const beginning = (
   args: Message.ToolCall["arguments"],
   progress: Pick<CallProgress, "runs" | "isOpen"> | undefined

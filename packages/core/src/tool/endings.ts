@@ -247,7 +247,7 @@ const result = (tool: ToolDefinition, value: unknown, text: string): Message.Set
   text: tool.maxResultChars === undefined ? text : Render.truncated(text, tool.maxResultChars)
 })
 
-/** Whether whoever told a failure wants tools to be switched off; nothing for one who did not say. */
+/** Whether the row that told a failure wants tools to be switched off; nothing where it does not say. */
 export const wishOf = (afterwards: Afterwards | undefined): boolean | undefined =>
   afterwards === undefined ? undefined : afterwards === "tools-off"
 
@@ -296,7 +296,7 @@ export const rendered = (
   })
 }
 
-/** A renderer that fails is somebody's mistake, but a model must read something. */
+/** A renderer that fails is a mistake of the program, but a model must read something. */
 const complain = (
   cause: Cause.Cause<unknown>,
   error: unknown,
