@@ -50,7 +50,7 @@ export const only = <const Type extends AgentEvent.AgentEvent["type"]>(
 
 /** The checkpoints of the calls that wait. */
 export const waitingCalls = ({ open }: Snapshot.Snapshot): ReadonlyArray<Snapshot.CallCheckpoint> =>
-  (open?.calls ?? []).flatMap((call) => (call.type === "settled" ? [] : call))
+  (open?.calls ?? []).flatMap((call) => (call.type === "decision" || call.type === "agent" ? call : []))
 
 /** The sub-agents of these calls, suspended with them. */
 export const suspendedAgents = (from: Snapshot.Snapshot): ReadonlyArray<Snapshot.Snapshot> =>

@@ -55,7 +55,7 @@ const guarded = (
   Tool.make("work", {
     ...about,
     ...limits,
-    run: (): Effect.Effect<string, Failing | ToolError.ToolTimeoutError> => attempt
+    run: () => attempt
   }).pipe(Tool.onError<Failing | ToolError.ToolTimeoutError, string, "undeclared", Rows>(rows))
 
 /** A call by hand, of arguments that fit. */

@@ -20,7 +20,8 @@ import {
   type Row,
   type Table,
   table,
-  verdictOf
+  verdictOf,
+  verdictsOf
 } from "./_support/policies.ts"
 import {
   allFailing,
@@ -46,6 +47,22 @@ const patient = options.map((options) => ({ ...options, maxHint: 10 ** 9 }))
 const shortRetry: fc.Arbitrary<Policy> = fc
   .integer({ min: 0, max: 3 })
   .map((retries) => ({ kind: "retry", options: { retries } }) as const)
+
+/** The same policy, in which nothing ends the call but an answer. */
+const withoutEnds = (policy: Policy): Policy => {
+  switch (policy.kind) {
+    case "rethrow":
+      return { kind: "retry", options: { retries: 1 } }
+    case "respondWith":
+      return { ...policy, handler: "succeeds" }
+    case "ladder":
+      return { ...policy, rungs: policy.rungs.map(withoutEnds) }
+    case "when":
+      return { ...policy, first: withoutEnds(policy.first), second: withoutEnds(policy.second) }
+    case "retry":
+      return policy
+  }
+}
 
 const tag = fc.constantFrom(...tags)
 
@@ -296,6 +313,33 @@ law(
     const answer: Policy = { kind: "respondWith", after: 0, handler: "succeeds" }
     const answering: Table = { ...table, [tag]: ladder(...before, answer) }
     return Effect.map(play(script, drawing(draw, guarded(answering))), ({ exit }) =>
+      assert.isFalse(exit.startsWith(`failure ${tag} `), exit)
+    )
+  }
+)
+
+/** Ladders of any length whose last rung answers. */
+const answering: fc.Arbitrary<Policy> = fc
+  .array(policy.map(withoutEnds), { maxLength: 3 })
+  .map((before) => ladder(...before, { kind: "respondWith", after: 0, handler: "succeeds" }))
+
+law(
+  "whatever answering ladders a handler chooses, one after the other, its tag is never in the exit [L610 P1324]",
+  fc.record({
+    choices: fc.array(answering, { minLength: 1, maxLength: 5 }),
+    asRung: fc.boolean(),
+    tag,
+    table,
+    script: fc.oneof(script, allFailing()),
+    draw
+  }),
+  ({ asRung, choices, draw, script, table, tag }, play) => {
+    let asked = 0
+    const choose: (failure: Failure) => ReturnType<typeof verdictOf> = () =>
+      verdictOf(choices[asked++ % choices.length]!)
+    const row = Recovery.when(choose)
+    const verdicts = { ...verdictsOf(table), [tag]: asRung ? Recovery.ladder(row) : row }
+    return Effect.map(play(script, drawing(draw, guardedBy(verdicts))), ({ exit }) =>
       assert.isFalse(exit.startsWith(`failure ${tag} `), exit)
     )
   }

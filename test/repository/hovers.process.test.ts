@@ -1,6 +1,6 @@
 /** The compiler prints inferred types in declarations as it shows them under the cursor. */
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { root } from "../../scripts/files.ts"
@@ -34,6 +34,38 @@ const hovers = (): ReadonlyMap<string, string> => {
   }
 }
 
+/** What the compiler says where effects of `test/types/_support/hovers.ts` are run without what they need. */
+const edges = (names: ReadonlyArray<string>): string => {
+  mkdirSync(join(root, ".cache"), { recursive: true })
+  const folder = mkdtempSync(join(root, ".cache/edges-"))
+  try {
+    const lines = names.map((name) => `export const ${name}Run = Effect.runPromise(hovers.${name})`)
+    const imports = [
+      'import { Effect } from "effect"',
+      'import * as hovers from "../../test/types/_support/hovers.ts"',
+      ""
+    ]
+    writeFileSync(join(folder, "edges.ts"), [...imports, ...lines].join("\n"))
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ extends: "../../tsconfig.json", files: ["edges.ts"], include: [] })
+    )
+    const tsc = [binary("typescript", "tsc"), "-p", folder, "--noEmit", "--pretty", "false"]
+    return spawnSync(process.execPath, tsc, { cwd: root, encoding: "utf8" }).stdout
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+it("the error at the edge names each of one to six services that are missing [P1305]", () => {
+  const counts = [1, 2, 3, 4, 5, 6]
+  const said = edges(counts.map((count) => `needs${count}`))
+  for (const count of counts) {
+    const services = Array.from({ length: count }, (_, index) => `S${index + 1}`)
+    assert.include(said, `Type '${["Model", ...services].join(" | ")}' is not assignable to type 'never'`)
+  }
+})
+
 describe("hovers", () => {
   const all = hovers()
   const errors = "BudgetExceededError | ToolExecutionError | LlmError"
@@ -44,6 +76,10 @@ describe("hovers", () => {
       assert.sameMembers(needs?.split(" | ") ?? [], ["Model", ...services])
       assert.strictEqual(errors, "BudgetExceededError | LlmError")
     }
+  })
+
+  it("a sealed agent shows what it takes, gives, fails with and needs, and no other type [P1306]", () => {
+    assert.strictEqual(all.get("sealed"), `Any<string, string, ${errors}, Model>`)
   })
 
   for (const [name, type] of [

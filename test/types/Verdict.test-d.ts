@@ -153,8 +153,6 @@ describe("verdicts as values", () => {
     })
     // @ts-expect-error it answers with a verdict
     Recovery.when(() => "retry")
-    // @ts-expect-error it answers at once
-    Recovery.when(() => Effect.succeed(Recovery.rethrow))
   })
 
   it("toSchedule gives the schedule of a retry, with its input, failures and needs [A516]", () => {

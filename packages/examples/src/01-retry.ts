@@ -2,7 +2,7 @@
  * A tool that fails for a while. Its row runs it again, and the model hears nothing of it. When all runs fail, the run ends
  * with `ToolExecutionError`, which holds every failure.
  */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { Context, type Effect, Schema } from "effect"
 
 export class Unavailable extends Schema.TaggedError<Unavailable>()("Unavailable", { message: Schema.String }) {}
@@ -26,7 +26,7 @@ export const quote = Tool.make("quote", {
 
 export const broker = Agent.make("broker", {
   prompt: "Answer questions about shares. Use the quote tool for prices.",
-  skills: [Skill.make("prices", { description: "Knows prices", tools: [quote] })]
+  tools: [quote]
 })
 
 /** `Unavailable` is gone: its row handles it. Bad arguments have no row, so they are still there. */

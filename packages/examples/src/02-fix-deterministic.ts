@@ -2,7 +2,7 @@
  * Arguments that do not fit, repaired by a plain function. No model is asked, and the tool does not run before they fit.
  * Coercion does not guess about dates: that is knowledge of this program.
  */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { Context, Effect, Schema } from "effect"
 
 /** The rooms of a hotel. */
@@ -33,7 +33,7 @@ export const freeRooms = Tool.make("freeRooms", {
 
 export const receptionist = Agent.make("receptionist", {
   prompt: "Answer questions about free rooms.",
-  skills: [Skill.make("rooms", { description: "Knows the rooms", tools: [freeRooms] })]
+  tools: [freeRooms]
 })
 
 export const program = receptionist("Is there a room on the 9th of March 2027?")

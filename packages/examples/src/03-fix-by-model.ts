@@ -2,7 +2,7 @@
  * The JSON key counter. A second agent reads the call that failed and escalates with corrected JSON; the agent that made the
  * call reads that, and calls again.
  */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { Effect, Schema } from "effect"
 
 export class NoKeys extends Schema.TaggedError<NoKeys>()("NoKeys", {
@@ -25,7 +25,7 @@ export const countKeys = Tool.make("calculateNumberOfKeys", {
 export const fixer = Agent.make("json-fixer", {
   prompt: "You receive a tool call that failed. Call escalate with a reason that contains the corrected JSON.",
   budget: { maxTurns: 3 },
-  skills: [Skill.make("fix", { description: "Analyse and escalate JSON errors", tools: [Tool.escalate] })]
+  tools: [Tool.escalate]
 })
 
 const counted = countKeys.pipe(Tool.onError({ NoKeys: Recovery.fix(fixer, { retries: 2 }) }))
@@ -33,7 +33,7 @@ const counted = countKeys.pipe(Tool.onError({ NoKeys: Recovery.fix(fixer, { retr
 export const analyst = Agent.make("json-analyst", {
   prompt: "Use the tool to count keys. If it returns an ERROR, read it: it contains corrected JSON. Retry with that.",
   budget: { maxTurns: 10 },
-  skills: [Skill.make("solve", { description: "Analyse JSON with tools", tools: [counted] })]
+  tools: [counted]
 })
 
 /** `ToolExecutionError` is what is left of `NoKeys`, for a fixer that finds no way. */

@@ -2,7 +2,7 @@
  * A failure that only the model can correct, because it chose the arguments. `escalate` makes the failure the result of the
  * call, with the request to try again; the tag leaves the type.
  */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { Effect, Schema } from "effect"
 
 /** A message that names what would be right is half of the correction. */
@@ -35,7 +35,7 @@ export const nextTrain = Tool.make("nextTrain", {
 
 export const conductor = Agent.make("conductor", {
   prompt: "Answer questions about trains.",
-  skills: [Skill.make("timetable", { description: "Knows the timetable", tools: [nextTrain] })]
+  tools: [nextTrain]
 })
 
 /** Nothing of the tool is left: its failures are the model's to correct, within the budget of the run. */

@@ -2,7 +2,7 @@
  * What Kani does by itself, as a table: a failure is told, and the model may try again once; then tools are switched off and
  * it answers in words. The message is the one of Kani's own example.
  */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { Effect, Schema } from "effect"
 
 export class Offline extends Schema.TaggedError<Offline>()("Offline", { message: Schema.String }) {}
@@ -16,7 +16,7 @@ export const getTime = Tool.make("get_time", {
 })
 
 export const kani = Agent.make("kani", {
-  skills: [Skill.make("time", { description: "Tells the time", tools: [getTime] })]
+  tools: [getTime]
 }).pipe(
   Agent.toolDefaults(
     Recovery.presets.kani({

@@ -2,7 +2,7 @@
  * The labels of the C.W.K. lesson: every failure is told as transient or permanent, so that the model knows whether to call
  * again or to ask the user. An error says by itself which it is. A passing one is retried before anybody is told.
  */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { Context, type Effect, Schema } from "effect"
 
 export class Overloaded extends Schema.TaggedError<Overloaded>()("Overloaded", { message: Schema.String }) {
@@ -36,7 +36,7 @@ export const orderStatus = Tool.make("orderStatus", {
 
 export const clerk = Agent.make("clerk", {
   prompt: "Answer questions about orders. Repeat what is transient, ask the user about what is permanent.",
-  skills: [Skill.make("orders", { description: "Knows the orders", tools: [orderStatus] })]
+  tools: [orderStatus]
 }).pipe(Agent.toolDefaults(Recovery.presets.cwk))
 
 export const program = clerk("Where is my order 4711?")

@@ -2,7 +2,7 @@
  * A payment must not happen twice. When a run is cut off, `verify` looks up by the key of the call whether it took effect;
  * only a run that did not may be repeated.
  */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { Context, type Effect, type Option, Schema } from "effect"
 
 export class Declined extends Schema.TaggedError<Declined>()("Declined", { message: Schema.String }) {}
@@ -44,7 +44,7 @@ export const pay = Tool.make("pay", {
 
 export const bookkeeper = Agent.make("bookkeeper", {
   prompt: "Pay the invoices that you are given.",
-  skills: [Skill.make("payments", { description: "Pays", tools: [pay] })]
+  tools: [pay]
 })
 
 /** When the lookup fails too, the model reads that nobody knows: this is no error of the program. */

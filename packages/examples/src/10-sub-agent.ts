@@ -2,7 +2,7 @@
  * An editor that asks a researcher, who is an agent of its own. The researcher's failures are the tool's: one is told, and
  * leaves the type. The researcher ends with a completion, so the editor reads what was found, or why nothing was.
  */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { Context, type Effect, Schema } from "effect"
 
 export class ArchiveClosed extends Schema.TaggedError<ArchiveClosed>()("ArchiveClosed", { message: Schema.String }) {}
@@ -23,7 +23,7 @@ export const search = Tool.make("search", {
 export const researcher = Agent.make("researcher", {
   prompt: "Find out what you are asked. Then call complete: with success false if the archive has nothing.",
   budget: { maxTurns: 4 },
-  skills: [Skill.make("research", { description: "Searches the archive", tools: [search, Tool.complete] })]
+  tools: [search, Tool.complete]
 })
 
 /** What the researcher itself gives: an answer in words, or a completion. */
@@ -45,7 +45,7 @@ export const research = Agent.asTool(researcher, {
 
 export const editor = Agent.make("editor", {
   prompt: "Write one sentence about what you are asked. Have facts researched.",
-  skills: [Skill.make("write", { description: "Writes", tools: [research] })]
+  tools: [research]
 })
 
 /** What is left are the failures of models, the researcher's among them. */

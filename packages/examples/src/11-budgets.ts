@@ -2,7 +2,7 @@
  * A run may spend so much and no more. It is let go on once when it runs out of turns, and never when it costs too much.
  * However it ends, its ledger says what each model has cost.
  */
-import { Agent, Budget, Ledger, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Budget, Ledger, Recovery, Tool } from "@kintsugi/core"
 import { Context, Effect, Schema } from "effect"
 
 export class Library extends Context.Service<Library, { readonly look: (topic: string) => Effect.Effect<string> }>()(
@@ -28,7 +28,7 @@ export const reader = Agent.make("reader", {
     // per million tokens; `*` is every model that has no price of its own
     prices: { "gpt-5": { input: 1.25, output: 10 }, "*": { input: 5, output: 25 } }
   },
-  skills: [Skill.make("read", { description: "Looks topics up", tools: [look] })]
+  tools: [look]
 }).pipe(
   // asked again about a limit that was extended, it sees the new one
   Agent.onBudgetExceeded(({ limit, reason }) =>

@@ -2,7 +2,7 @@
  * Large payments need the word of a person. Somebody at a desk decides while the run waits; where nobody is there, the run is
  * put away as JSON and goes on when a decision has come, perhaps in another process.
  */
-import { Agent, Approval, Approver, Recovery, Skill, Snapshot, Tool } from "@kintsugi/core"
+import { Agent, Approval, Approver, Recovery, Snapshot, Tool } from "@kintsugi/core"
 import { Context, Effect, Schema } from "effect"
 
 export class Bank extends Context.Service<
@@ -23,7 +23,7 @@ export const transfer = Tool.make("transfer", {
 
 export const clerk = Agent.make("clerk", {
   prompt: "Pay the bills that you are given.",
-  skills: [Skill.make("pay", { description: "Pays bills", tools: [transfer] })]
+  tools: [transfer]
 })
 
 /** An agent whose tools need approval does not run without an `Approver`. */

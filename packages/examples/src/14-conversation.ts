@@ -2,7 +2,7 @@
  * A conversation is a transcript that each turn goes on from. When a budget ends a turn, the error has kept what was said
  * and done until then, and the turn goes on with more: no tool runs twice.
  */
-import { Agent, type Message, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, type Message, Recovery, Tool } from "@kintsugi/core"
 import { Context, Effect, Schema } from "effect"
 
 export class Timetable extends Context.Service<
@@ -21,7 +21,7 @@ export const nextTrain = Tool.make("nextTrain", {
 export const guide = Agent.make("guide", {
   prompt: "Answer questions about trains.",
   budget: { maxTurns: 2 },
-  skills: [Skill.make("trains", { description: "Knows the trains", tools: [nextTrain] })]
+  tools: [nextTrain]
 })
 
 const going = Agent.resume(guide)

@@ -2,7 +2,7 @@
  * What operators see: the runs of an agent as traces, metrics and logs, sent to a collector. The agent knows nothing of it. Its
  * tool writes a line into the log, which stands in the trace where it was written.
  */
-import { Agent, Recovery, Skill, Telemetry, Tool } from "@kintsugi/core"
+import { Agent, Recovery, Telemetry, Tool } from "@kintsugi/core"
 import { Transport } from "@kintsugi/providers"
 import { Context, Effect, Layer, Schema } from "effect"
 import { Otlp } from "effect/observability"
@@ -34,7 +34,7 @@ export const stock = Tool.make("stock", {
 
 export const clerk = Agent.make("clerk", {
   prompt: "Say how much of something there is.",
-  skills: [Skill.make("count", { description: "Counts", tools: [stock] })]
+  tools: [stock]
 })
 
 /** For a whole program, once: whatever runs in it is seen. */

@@ -2,7 +2,7 @@
  * Two models in an order, a conversation that is kept short, and an answer for the worst case. The first model is asked
  * again a few times; then the second is. A conversation that is too long for both is summed up by a smaller model.
  */
-import { Agent, Compaction, Model, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Compaction, Model, Recovery, Tool } from "@kintsugi/core"
 import { Context, Effect, Layer, Schema } from "effect"
 
 export class Archive extends Context.Service<Archive, { readonly read: (page: number) => Effect.Effect<string> }>()(
@@ -49,7 +49,7 @@ export const summariser = Agent.make("summariser", {
 
 export const reader = Agent.make("reader", {
   prompt: "Read the pages that you need, then answer.",
-  skills: [Skill.make("read", { description: "Reads pages", tools: [read] })]
+  tools: [read]
 }).pipe(
   Agent.onLlmError({
     ContextTooLongError: Recovery.ladder(

@@ -359,12 +359,12 @@ it.effect(
       const writer = Agent.make("writer", { output: Note })
       const sub = Agent.deterministic("sub", (_said: string) => Effect.succeed({ t: "s" }))
       const seen = (
-        agent: Agent.Agent<string, typeof Note.Type, unknown, Model.Model>,
+        agent: Agent.Any<string, typeof Note.Type, unknown, Model.Model>,
         ...steps: ReadonlyArray<ScriptedModel.Step>
       ) => collect(Agent.partials(agent)("go"), ...steps)
       const provided = writer.pipe(Agent.provide(Layer.empty))
-      const limited = provided.pipe(Agent.withBudget({ maxTurns: 5 }), Agent.named("limited"))
-      for (const agent of [provided, limited, Agent.fallback(limited), Agent.fallback(provided, sub)]) {
+      const limited = Agent.fallback(provided).pipe(Agent.withBudget({ maxTurns: 5 }), Agent.named("limited"))
+      for (const agent of [Agent.seal(provided), limited, Agent.fallback(limited), Agent.fallback(provided, sub)]) {
         assert.deepStrictEqual(yield* seen(agent, pieces(...parts)), growing)
       }
       const overloaded = ScriptedModel.fails(LlmError.ModelOverloadedError.modelOverloaded("m"), {

@@ -216,7 +216,7 @@ it("what a nearer table has caught reaches no farther one [P1102]", () => {
   const keys = (near: object, far: object) =>
     Agent.explain(
       // any table will do: nothing of it is run
-      workerWith(failing().pipe(Tool.onError(near as {}))).pipe(Agent.toolDefaults(far as never))
+      workerWith(failing().pipe(Tool.onError(near as {}))).pipe(Agent.toolDefaults(far as {}))
     )
       .tools.get("fetch")
       ?.rows.map(({ key }) => key)

@@ -137,13 +137,29 @@ it.effect("the first limit that ends a run ends it and those below it, and no ot
     const below = meter({ maxTurns: 9 }, { above })
     const beside = meter({})
     const exceeded = new Exceeded(above, "maxTurns", 1, 1)
-    const exit = yield* Effect.exit(end(exceeded))
+    const exit = yield* Effect.exit(end(below, exceeded))
     assert(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
     assert.strictEqual(Cause.squash(exit.cause), exceeded)
-    yield* Effect.exit(end(new Exceeded(above, "maxTokens", 5, 6)))
+    yield* Effect.exit(end(above, new Exceeded(above, "maxTokens", 5, 6)))
     assert.deepStrictEqual([above.ended, below.ended, beside.ended], [exceeded, exceeded, undefined])
     const own = new Exceeded(below, "maxTurns", 9, 9)
-    yield* Effect.exit(end(own))
+    yield* Effect.exit(end(below, own))
     assert.deepStrictEqual([above.ended, below.ended], [exceeded, own])
+  })
+)
+
+it.effect("a limit that a contender of a race reaches ends the contender alone [P1308]", () =>
+  Effect.gen(function* () {
+    const above = meter({ maxTurns: 1 })
+    const contender = above.contender()
+    const below = meter({ maxTurns: 9 }, { above: contender })
+    const exceeded = new Exceeded(above, "maxTurns", 1, 1)
+    yield* Effect.exit(end(below, exceeded))
+    assert.deepStrictEqual(
+      [above.ended, above.contender().ended, contender.ended, below.ended],
+      [undefined, undefined, exceeded, exceeded]
+    )
+    yield* Effect.exit(end(above, exceeded))
+    assert.strictEqual(above.contender().ended, exceeded)
   })
 )

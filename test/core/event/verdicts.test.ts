@@ -191,7 +191,8 @@ it.effect("a policy around any effect keeps its position as such data, and reads
           rungs: [rung],
           steps: [{ at: 0, seen: { _tag: "Busy", message: "" } }]
         })),
-        { ...slot, row: "orElse", rungs: [], steps: [{ at: 1000, seen: { _tag: tag, message: "" } }] }
+        // of options that a handler has chosen, the failures are kept once: with the handler
+        { ...slot, kind: "when", row: "orElse", rungs: [], steps: [{ at: 1000, seen: { _tag: tag, message: "" } }] }
       ]
     })
     const read = Schema.decodeUnknownEffect(json)

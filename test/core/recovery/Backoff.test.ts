@@ -155,7 +155,7 @@ describe("options", () => {
     // @ts-expect-error neither of them
     const neither = () => Backoff.make({ initialBackoff: 1 })
     assert.throws(both, /retries must not stand beside maxAttempts, got 1/)
-    assert.throws(neither, /maxAttempts must be a whole number of at least 1, got undefined/)
+    assert.throws(neither, /retries \(extra runs\) or maxAttempts \(all runs\) must be given, got initialBackoff/)
     assert.throws(
       () => Backoff.honouringHints({ retries: 1, maxAttempts: 2 } as never),
       /^Backoff: retries must not stand beside maxAttempts, got 1$/

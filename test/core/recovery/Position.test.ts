@@ -1,6 +1,6 @@
 import { assert, it } from "@effect/vitest"
 import { Recovery } from "@kintsugi/core"
-import { Duration, Option, Schema } from "effect"
+import { Duration, Effect, Option, Schedule, Schema } from "effect"
 import { asOfNow, Seen, seenOf } from "../../../packages/core/src/recovery/Position.ts"
 
 it("of a failure is kept what a schedule may have read of it, where it makes sense [P1104]", () => {
@@ -90,7 +90,13 @@ it("a policy whose time stood still goes on as if it had waited until now [P1104
   })
 })
 
-it("a table has a row for each verdict in it, and none for anything else", () => {
-  const table = { Busy: Recovery.rethrow, orElse: undefined, _tag: "text" }
-  assert.deepStrictEqual([...Recovery.rowsOf(table).keys()], ["Busy"])
+it("a table has a row for each verdict, schedule and handler in it, and none where there is nothing [P1320]", () => {
+  const table = { Busy: Recovery.rethrow, Gone: Schedule.forever, Lost: () => Effect.void, orElse: undefined }
+  assert.deepStrictEqual([...Recovery.rowsOf(table).keys()], ["Busy", "Gone", "Lost"])
+})
+
+it("a row that is anything else is refused, by its key [P1320]", () => {
+  for (const row of ["retry", 3, null, {}, [], true, new Date(0)]) {
+    assert.throws(() => Recovery.rowsOf({ Busy: Recovery.rethrow, Gone: row }), TypeError, "The row 'Gone' of a table")
+  }
 })

@@ -1,20 +1,38 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Recovery } from "@kintsugi/core"
-import { Effect, Exit, Schedule } from "effect"
+import { LlmError, Message, Model, Recovery } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
+import { Clock, Effect, Exit, Schedule, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import {
   Broken,
   type Busy,
   busy,
   fails,
-  type Failure,
   fine,
-  type Gone,
   gone,
   odd,
   overADay,
   scripted
 } from "./_support/scriptedEffect.ts"
+
+const many = Recovery.retry({ retries: 1_000_000 })
+const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
+const denied = LlmError.AuthenticationError.authenticationFailed("m", "no")
+const said = (text: string) => ScriptedModel.reply({ content: [Message.text(text)] })
+
+/** A model that fails each time, behind a table. */
+const asking = (failureOf: (attempt: number) => LlmError.LlmError) => {
+  let asked = 0
+  const service: Model.Service = {
+    name: "m",
+    provider: "p",
+    generate: () => Effect.suspend(() => Effect.fail(failureOf(++asked))),
+    stream: () => Stream.empty
+  }
+  return { asked: () => asked, service }
+}
+
+const request: Model.Request = { messages: [], tools: [], toolChoice: "auto" }
 
 describe("retry", () => {
   it.effect("retries: n runs it at most 1 + n times, and the first success ends it [A201]", () =>
@@ -145,32 +163,60 @@ describe("retry", () => {
     })
   )
 
-  it.effect("rows with absurd counts end at 10,000 attempts, with the last error [A210]", () =>
-    Effect.gen(function* () {
-      let runs = 0
-      const counting = Effect.suspend((): Effect.Effect<string, Busy | Gone> => {
-        runs++
-        return Effect.fail(runs % 2 === 0 ? gone(runs) : busy(runs))
+  it.effect(
+    "around a model call rows with absurd counts end at 10,000 attempts, with the last error [A210 P1325]",
+    () =>
+      Effect.gen(function* () {
+        const { asked, service } = asking((n) => (n % 2 === 0 ? denied : overloaded))
+        const guarded = Model.onError(service, { ModelOverloadedError: many, AuthenticationError: many })
+        const left = yield* Effect.flip(guarded.generate(request))
+        assert.deepStrictEqual([left._tag, asked()], ["AuthenticationError", 10_000])
       })
-      const many = Recovery.retry({ retries: 1_000_000 })
-      const left = yield* Effect.flip(counting.pipe(Recovery.onError({ Busy: many, Gone: many })))
-      assert.deepStrictEqual([left._tag, left.n, runs], ["Gone", 10_000, 10_000])
-    })
   )
 
   it.effect("at that cap a ladder goes on to its next rung, and a row that answers still answers [A210 P1101]", () =>
     Effect.gen(function* () {
+      const ladder = asking(() => overloaded)
+      const row = Recovery.ladder(many, Recovery.respondWith(said("next rung")))
+      const reply = yield* Model.onError(ladder.service, { ModelOverloadedError: row }).generate(request)
+      assert.deepStrictEqual([reply, ladder.asked()], [said("next rung"), 10_000])
+      const other = asking((n) => (n < 10_000 ? overloaded : denied))
+      const own = Recovery.respondWith(said("row of its own"))
+      const guarded = Model.onError(other.service, { ModelOverloadedError: many, AuthenticationError: own })
+      const answer = yield* guarded.generate(request)
+      assert.deepStrictEqual([answer, other.asked()], [said("row of its own"), 10_000])
+    })
+  )
+
+  it.effect("around a plain effect nothing caps the attempts, as with Effect.retry [P1325]", () =>
+    Effect.gen(function* () {
       let runs = 0
-      const counting = (last: Failure) =>
-        Effect.suspend((): Effect.Effect<string, Failure> => Effect.fail(++runs < 10_000 ? busy(runs) : last))
-      const many = Recovery.retry<Busy>({ retries: 1_000_000 })
-      const ladder = { Busy: Recovery.ladder(many, Recovery.respondWith("next rung")) }
-      assert.strictEqual(yield* counting(busy(0)).pipe(Recovery.onError(ladder), Effect.orDie), "next rung")
-      assert.strictEqual(runs, 10_000)
-      runs = 0
-      const table = { Busy: many, Gone: Recovery.respondWith("row of its own") }
-      assert.strictEqual(yield* counting(gone(0)).pipe(Recovery.onError(table), Effect.orDie), "row of its own")
-      assert.strictEqual(runs, 10_000)
+      const counting = Effect.suspend(() => (++runs <= 10_050 ? Effect.fail(busy(runs)) : Effect.succeed("at last")))
+      assert.strictEqual(yield* counting.pipe(Recovery.onError({ Busy: Schedule.forever })), "at last")
+      assert.strictEqual(runs, 10_051)
+    })
+  )
+
+  it.effect("around a plain effect each attempt knows the step of the schedule, as with Effect.retry [P1325]", () =>
+    Effect.gen(function* () {
+      const schedule = Schedule.max([Schedule.exponential("1 second"), Schedule.recurs(3)])
+      const watched = () => {
+        const seen: Array<Schedule.Metadata> = []
+        const effect = Effect.flatMap(Schedule.CurrentMetadata, (metadata) => {
+          seen.push(metadata)
+          return Effect.delay(Effect.fail(busy(seen.length)), "5 seconds")
+        })
+        return { effect, seen }
+      }
+      const [ours, theirs] = [watched(), watched()]
+      const start = yield* Clock.currentTimeMillis
+      yield* overADay(ours.effect.pipe(Recovery.onError({ Busy: schedule })))
+      const between = yield* Clock.currentTimeMillis
+      yield* overADay(theirs.effect.pipe(Effect.retry(schedule)))
+      const since = (all: ReadonlyArray<Schedule.Metadata>, from: number) =>
+        all.map((one) => (one.attempt === 0 ? one : { ...one, start: one.start - from, now: one.now - from }))
+      assert.deepStrictEqual(since(ours.seen, start), since(theirs.seen, between))
+      assert.strictEqual(ours.seen.length, 4)
     })
   )
 

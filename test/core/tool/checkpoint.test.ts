@@ -2,17 +2,9 @@ import { assert, it } from "@effect/vitest"
 import type { Recovery } from "@kintsugi/core"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { leftOf, originOf } from "../../../packages/core/src/tool/checkpoint.ts"
+import { originOf } from "../../../packages/core/src/tool/checkpoint.ts"
 
 const begun: Recovery.Position = { version: 1, attempts: 0, rounds: 0, startedAt: 0, wakeAt: 0, slots: [] }
-
-it("of the time of a call is left what it had not used when its run was suspended [A906]", () => {
-  const limit = Duration.seconds(10)
-  const position = { ...begun, attempts: 1, startedAt: 5000, wakeAt: 8000 }
-  const progress = { runs: 1, isOpen: false, position, failures: [], trail: [] }
-  assert.strictEqual(Duration.toMillis(leftOf(limit, undefined)), 10_000)
-  assert.strictEqual(Duration.toMillis(leftOf(limit, progress)), 7000)
-})
 
 it.effect(
   "a call that was at work when its run was suspended knows its failures, as if no time had passed [P1104]",

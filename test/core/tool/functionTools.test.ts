@@ -3,7 +3,7 @@ import { LlmError, Recovery, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Fiber, Schema } from "effect"
 import { it } from "../../_support/run.ts"
-import { agentWith, callingOnce, calm, done, read } from "../../_support/dialogue.ts"
+import { agentWith, busy, callingOnce, calm, done, read } from "../../_support/dialogue.ts"
 
 const { call, calls, make } = ScriptedModel
 
@@ -133,8 +133,8 @@ it.run("maxResultChars cuts the text of a success, and no error text [K25]", (ru
       parameters: Schema.Struct({}),
       success: Schema.String,
       maxResultChars: 20,
-      run: () => Effect.fail(ToolError.ToolDeniedError.of("fail", "c", long))
-    }).pipe(Tool.onError({ ToolDeniedError: Recovery.tell((error) => error.reason) }))
+      run: () => Effect.fail(busy(long))
+    }).pipe(Tool.onError({ Busy: Recovery.tell((error) => error.message) }))
     const model = yield* callingOnce("look", "fail")
     yield* run(agentWith(succeeding, failing), "go").pipe(Effect.provide(model.layer))
     assert.deepStrictEqual(read(model), ["result: word word word...", `told: ${long}`])

@@ -41,7 +41,7 @@ export type Verdicts = { readonly [K in Row]?: Verdict }
 
 export const { ladderOf } = PolicyData
 
-/** As that of the kit, but a `when` makes a new verdict at each failure: counts belong to the row, not to the value. */
+/** As that of the kit, but a `when` makes a new verdict at each failure: its options and ladders count by what they say. */
 export const verdictOf = (policy: Policy): Verdict => {
   if (policy.kind === "ladder") return ladderOf(policy.rungs.map(verdictOf))
   if (policy.kind !== "when") return PolicyData.verdictOf(policy)
@@ -125,7 +125,7 @@ const asker = (policy: Policy, draw: number): Asked => {
       return () => ({ exit: answers[policy.handler], after: policy.after })
     case "retry": {
       let used = 0
-      return ({ hint }) => (++used > retriesOf(policy.options) ? "gave up" : waitOf(policy.options, used, draw, hint))
+      return (failure) => retryOf(policy.options, ++used, draw, failure)
     }
     case "ladder": {
       const rungs = policy.rungs.map((rung) => asker(rung, draw))
@@ -138,11 +138,23 @@ const asker = (policy: Policy, draw: number): Asked => {
       }
     }
     case "when": {
-      const [first, second] = [asker(policy.first, draw), asker(policy.second, draw)]
-      return (failure, attempt) => (attempt <= policy.until ? first : second)(failure, attempt)
+      const parts = new Map<string, Asked>()
+      let asked = 0
+      return (failure, attempt) => {
+        asked++
+        const chosen = attempt <= policy.until ? policy.first : policy.second
+        if (chosen.kind === "retry") return retryOf(chosen.options, asked, draw, failure)
+        const name = JSON.stringify(chosen)
+        const part = parts.get(name) ?? asker(chosen, draw)
+        parts.set(name, part)
+        return part(failure, attempt)
+      }
     }
   }
 }
+
+const retryOf = (options: Options, k: number, draw: number, { hint }: Step): number | "gave up" =>
+  k > retriesOf(options) ? "gave up" : waitOf(options, k, draw, hint)
 
 const answers = {
   succeeds: "success answer",

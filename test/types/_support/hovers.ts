@@ -90,3 +90,5 @@ export const needs6 = Agent.make("needing", { skills: [skill(t1, t2, t3, t4, t5,
   Agent.toolDefaults(told),
   Agent.onLlmError(again)
 )("go")
+
+export const sealed = Agent.seal(analyst.pipe(Agent.toolDefaults({ InvalidArgs: Recovery.raise })))

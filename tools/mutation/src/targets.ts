@@ -20,7 +20,7 @@ const codec = (name: string, ...paths: ReadonlyArray<string>): Target => ({
 
 export const targets: ReadonlyArray<Target> = [
   { name: "Backoff", matches: core("recovery/Backoff") },
-  { name: "Recovery", matches: core("recovery/(?:Recovery|Driver|Layer|Position|policy)") },
+  { name: "Recovery", matches: core("recovery/(?:Recovery|Driver|Layer|Position|names|policy|slots)") },
   { name: "Budget", matches: core("budget/(?:Budget|Meter)", "run/(?:budget|Limits)") },
   {
     name: "Toolset",

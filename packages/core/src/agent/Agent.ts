@@ -5,6 +5,9 @@ import type * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import * as Redaction from "../data/Redaction.ts"
 import * as Budget from "../budget/Budget.ts"
+import * as LlmTable from "../model/LlmTable.ts"
+import * as Recovery from "../recovery/Recovery.ts"
+import type { CheckDefaults, DefaultRows } from "./tables.ts"
 import * as Returned from "../data/Returned.ts"
 import type * as Explanation from "../recovery/Explanation.ts"
 import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } from "./definition.ts"
@@ -28,8 +31,11 @@ import type * as Usage from "../data/Usage.ts"
 
 export type { Agent, Inside } from "./definition.ts"
 // what the types of agents are made of: declarations of programs name it
-export type { Choosing, EndOf, OnlyFunctions, OutputOf } from "./skills.ts"
+export type { Choosing, EndOf, OnlyFunctions, OutputOf, Running } from "./skills.ts"
+export type { Answers, FitByName, FitsAll, FitsOutput, HasTools, NoTool } from "./fitting.ts"
+export type { CommonAnswer, Guarded, Named } from "./types.ts"
 export type { Adapted, Composed, HasUnsafe, MadeOf, Part } from "./partTypes.ts"
+export type { ChoiceWith, Provided, TableWith, ToolWith } from "./providing.ts"
 export type { Completed, Outcome, Run, Suspended } from "../run/Handle.ts"
 export type { Resumption } from "../run/Start.ts"
 export { asTool } from "./asTool.ts"
@@ -43,17 +49,35 @@ export {
   onToolUse,
   type ToolResult
 } from "./hooks.ts"
+export { type Any, isAgent, seal } from "./sealing.ts"
 export { type Partially, partials, type PartialsOptions } from "./partials.ts"
-export { type LlmErrorOptions, onLlmError, onToolError, toolDefaults } from "./tables.ts"
+export { type DefaultRows, type LlmErrorOptions, onLlmError, onToolError, toolDefaults } from "./tables.ts"
 export * from "./Composition.ts"
 export type { Siblings } from "../run/Run.ts"
 
 /** What an agent is made of. Each part may be left out. */
-export interface Options<Skills, ModelLayer, Input = undefined, Output = undefined> {
+export interface Options<
+  Skills,
+  ModelLayer,
+  Input = undefined,
+  Output = undefined,
+  Tools = readonly [],
+  Defaults = {},
+  ModelRows = {}
+> {
   /** The system prompt; none by default. */
   readonly prompt?: string
-  /** What it can do; without any, it has no tools. Of several, one is chosen at the start of a run: see `route`. */
+  /** What it can call; nothing by default. */
+  readonly tools?: Tools
+  /**
+   * In the place of `tools`, for an agent that chooses: what it can do. Of several skills, one is chosen at the start of a run: see
+   * `route`.
+   */
   readonly skills?: Skills
+  /** The first rows of `Agent.toolDefaults`, for these `tools`: a later row for the same tag takes their place. */
+  readonly toolDefaults?: Defaults
+  /** The first rows of `Agent.onLlmError`, or a function in their place. */
+  readonly onLlmError?: ModelRows
   /** Limits of one run; see `Budget` for the defaults. */
   readonly budget?: Budget.Limits
   /** What happens to the other calls of a reply when one ends the run: they end by themselves, or are interrupted. */
@@ -80,27 +104,53 @@ type TypeOf<S> = S extends AnySchema ? S["Type"] : string
 type LayerError<L> = L extends Layer.Layer<Model.Model, infer E, unknown> ? E : never
 type LayerServices<L> = L extends Layer.Layer<Model.Model, unknown, infer R> ? R : Model.Model
 
+/** What the handlers in the tables see. */
+interface Seen<T extends Tool.AnyTool, Answer> {
+  readonly toolDefaults?: DefaultRows<T>
+  readonly onLlmError?: LlmTable.LlmRows<Answer> | LlmTable.LlmHandler<Answer>
+}
+
+/** What an agent is made of that has no tools and no skills, or one of the two. */
+type OneOf<Skills, Tools> = Skills extends readonly []
+  ? unknown
+  : Tools extends readonly []
+    ? unknown
+    : { readonly tools: "an agent takes tools, or skills that have them" }
+
 /**
  * An agent whose model answers, and calls tools until it does. Its last text is its output; that of a deterministic skill is
- * the value of its function. With several skills, one is chosen first.
+ * the value of its function. With several skills, one is chosen first. Throws a `TypeError` on tools beside skills.
  */
 export const make = <
   const Skills extends ReadonlyArray<Skill.AnySkill> = readonly [],
   ModelLayer extends Layer.Layer<Model.Model, unknown, unknown> | undefined = undefined,
   Input extends AnySchema | undefined = undefined,
-  Output extends AnySchema | undefined = undefined
+  Output extends AnySchema | undefined = undefined,
+  const Tools extends ReadonlyArray<Tool.AnyTool> = readonly [],
+  const Defaults extends DefaultRows<Tools[number]> = {},
+  const ModelRows extends LlmTable.LlmRows<TypeOf<Output>> | LlmTable.LlmHandler<TypeOf<Output>> = {}
 >(
   name: string,
-  options: Options<Skills, ModelLayer, Input, Output>
+  options: Options<
+    Skills,
+    ModelLayer,
+    Input,
+    Output,
+    Tools,
+    Defaults & CheckDefaults<Tools[number], Defaults>,
+    ModelRows & LlmTable.CheckRows<ModelRows>
+  > &
+    OneOf<Skills, Tools> &
+    Seen<Tools[number], TypeOf<Output>>
 ): Agent<
   TypeOf<Input>,
-  AgentSkills.OutputOf<Skills, TypeOf<Output>> | AgentSkills.EndOf<Skills>, // one by one, so that hovers show them
+  AgentSkills.OutputOf<Skills, TypeOf<Output>> | AgentSkills.EndOf<AgentSkills.ToolsOf<Skills> | Tools[number]>, // one by one, so that hovers show them
   BudgetExceededError | LayerError<ModelLayer> | AgentSkills.ErrorOf<Skills> | AgentSkills.InvalidOf<Skills, Output>,
   AgentSkills.ServicesOf<Skills, LayerServices<ModelLayer>>,
-  AgentSkills.ToolsOf<Skills>,
+  AgentSkills.ToolsOf<Skills> | Tools[number],
   {},
-  {},
-  AgentSkills.ModelTableOf<Skills>,
+  Defaults,
+  LlmTable.First<AgentSkills.ModelTableOf<Skills>, ModelRows>,
   AgentSkills.ChoiceOf<Skills, LayerServices<ModelLayer>>
 > =>
   fromDefinition({
@@ -110,10 +160,25 @@ export const make = <
     siblings: options.siblings,
     // its needs are in the agent's type
     model: options.model as Layer.Layer<Model.Model, unknown> | undefined,
-    skills: options.skills ?? [],
+    skills: skillsOf(name, options),
+    ...(options.toolDefaults === undefined ? {} : { defaults: Recovery.rowsOf(options.toolDefaults) }),
+    ...(options.onLlmError === undefined ? {} : { onLlmError: LlmTable.rowsAfter(new Map(), options.onLlmError) }),
     ...(options.input === undefined ? {} : { readInput: reader(name, options.input) }),
     ...(options.output === undefined ? {} : { output: outputOf(name, options.output) })
   })
+
+/** Tools are a skill that needs no name. */
+const skillsOf = (
+  name: string,
+  {
+    skills = [],
+    tools = []
+  }: { readonly skills?: ReadonlyArray<Skill.AnySkill>; readonly tools?: ReadonlyArray<Tool.AnyTool> }
+): ReadonlyArray<Skill.AnySkill> => {
+  if (tools.length === 0) return skills
+  if (skills.length === 0) return [{ name, description: "", tools }]
+  throw new TypeError(`Agent '${name}': an agent takes tools, or skills that have them`)
+}
 
 /** An agent that is a plain function: no loop, no model call. The cheapest fixer. */
 export const deterministic = <I, O, E, R>(
@@ -121,7 +186,7 @@ export const deterministic = <I, O, E, R>(
   body: (input: I) => Effect.Effect<O, E, R>
 ): Agent<I, O, E, R> =>
   // input, failures and needs are in the agent's type
-  fromDefinition({ ...blank(name), body: body as Definition["body"] })
+  fromDefinition({ ...blank(name), body: body as NonNullable<Definition["body"]> })
 
 /**
  * Chooses among the skills of an agent that has several, in the place of `Router.byModel()`. A router that is known to name a
@@ -182,17 +247,15 @@ export const onBudgetExceeded =
       ...definition,
       onExceeded: ({ limit, meter, reason, spent }) =>
         Effect.suspend(() => {
-          const decision = decide({ agent: definition.name, reason, limit, spent, usage: meter.ledger.usage })
-          return Returned.valueOf(
-            // its needs are in the agent's type
-            decision as Budget.Decision | Effect.Effect<Budget.Decision>,
-            aDecision,
-            "The function of Agent.onBudgetExceeded of agent",
-            definition.name
-          )
+          const exceeded = { agent: definition.name, reason, limit, spent, usage: meter.ledger.usage }
+          // its needs are in the agent's type
+          const decision = decide(exceeded) as Budget.Decision | Effect.Effect<Budget.Decision>
+          return Returned.valueOf(decision, aDecision, decides, definition.name)
         })
     })
   }
+
+const decides = "The function of Agent.onBudgetExceeded of agent"
 
 const aDecision = Returned.decision("kind", ["stop", "extend", "checkpoint"])
 

@@ -5,13 +5,13 @@
  *
  * `Agent` has all of it.
  */
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import { jsonOf } from "../event/Json.ts"
 import * as Returned from "../data/Returned.ts"
-import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
+import { compose, costsOf, definitionOf, partOf, readReports, sequence, stepsOf } from "./parts.ts"
 import {
   checkedCount,
   checkedMillis,
@@ -23,12 +23,14 @@ import {
 } from "./composition/run.ts"
 import * as Trying from "./composition/trying.ts"
 import type * as Types from "./partTypes.ts"
-import type { Estimated } from "../recovery/Cost.ts"
+import type { ExplainOptions } from "../model/Model.ts"
+import { type Estimated, free } from "../recovery/Cost.ts"
+import { estimate } from "../recovery/Explain.ts"
+import type { Bounds } from "../recovery/Explanation.ts"
 import type { Acknowledged } from "../recovery/Recovery.ts"
 import { LoopExhaustedError } from "../errors/RunError.ts"
 
 export { map, mapInput, named, provide, withBudget, withModel } from "./adapting.ts"
-export { bounds } from "./compositionBounds.ts"
 export type { AnyPart, HasUnsafe } from "./partTypes.ts"
 
 // --- one after the other
@@ -41,13 +43,7 @@ export const andThen: {
   <A, B extends Types.Part<Types.OutputOf<A>, unknown, unknown, unknown>>(self: A & Types.AnyPart, next: B): Then<A, B>
 } = dual(2, (self: Types.AnyPart, next: Types.AnyPart) => sequence("andThen", [...stepsOf(self), ...stepsOf(next)]))
 
-type Then<A, B> = Types.Composed<
-  Types.InputOf<A>,
-  Types.OutputOf<B>,
-  Types.ErrorOf<A | B>,
-  Types.ServicesOf<A | B>,
-  A | B
->
+type Then<A, B> = Types.Adapted<A | B, Types.InputOf<A>, Types.OutputOf<B>>
 
 interface Tagged {
   readonly _tag: string
@@ -72,7 +68,7 @@ export const branch: {
   ): Branched<A, Bs>
 } = dual(2, (self: Types.AnyPart, branches: Types.Named) => {
   const first = partOf(self)
-  const byTag = new Map(Object.entries(branches).map(([tag, agent]) => [tag, partOf(agent)]))
+  const byTag = partsOf(branches)
   const parts = [...byTag.values()]
   return compose("branch", {
     parts: [first, ...parts],
@@ -102,13 +98,7 @@ interface ThereAreNoOutputsWithTheTags<Tags> {
 /** Refuses agents for tags that there are not. */
 type Only<Bs, O extends Tagged> = { readonly [K in keyof Bs]: K extends O["_tag"] ? unknown : never }
 
-type Branched<A, Bs> = Types.Composed<
-  Types.InputOf<A>,
-  Types.OutputOf<Bs[keyof Bs]>,
-  Types.ErrorOf<A | Bs[keyof Bs]>,
-  Types.ServicesOf<A | Bs[keyof Bs]>,
-  A | Bs[keyof Bs]
->
+type Branched<A, Bs> = Types.Adapted<A | Bs[keyof Bs], Types.InputOf<A>, Types.OutputOf<Bs[keyof Bs]>>
 
 /**
  * How often a loop runs its agent, and with which input the next time. An output that is never accepted ends as
@@ -154,18 +144,19 @@ export const loopUntil: {
     checkedCount("Agent.loopUntil: maxIterations", maxIterations)
     return compose("loopUntil", {
       parts: [part],
-      readsReport: part.readsReport,
       cost: (estimate) => costInTurn(Array.from({ length: maxIterations }, () => part.cost))(estimate),
       body: Effect.fnUntraced(function* (first: unknown, place: Place) {
         let input = first
         for (let iteration = 1; ; iteration++) {
           const answer = yield* place.ask(part, input)
+          // a plain value, or that of an effect, whose failures and needs are in the agent's type
           const isAccepted = ok(answer.value, iteration) as boolean | Effect.Effect<boolean, unknown>
           if (yield* Returned.valueOf(isAccepted, Returned.aBoolean, "The condition of Agent.loopUntil")) return answer
           if (iteration === maxIterations) {
             return yield* Effect.fail(LoopExhaustedError.of(iteration, jsonOf(answer.value) ?? null))
           }
-          input = yield* valueOf(() => feedback(answer.value, iteration))
+          const next = feedback(answer.value, iteration) as Effect.Effect<unknown, unknown>
+          input = yield* Returned.valueOf(next, anInput, "The feedback of Agent.loopUntil")
         }
       })
     })
@@ -180,30 +171,23 @@ type Looped<A, E, R> = Types.Adapted<
   Types.ServicesOf<A> | R
 >
 
-/** A plain value, or that of an effect, whose failures and needs are in the agent's type. */
-const valueOf = <A>(make: () => A | Effect.Effect<A, unknown, unknown>): Effect.Effect<A, unknown> =>
-  Effect.suspend(() => {
-    const value = make()
-    return Effect.isEffect(value) ? (value as Effect.Effect<A, unknown>) : Effect.succeed(value)
-  })
+/** Only the agent knows what an input of it may be. */
+const anInput: Returned.Kind = { name: "an input", is: () => true }
 
 // --- at the same time
 
 /** All get the same input, at the same time; the answers have the names of the agents. The first failure interrupts the others. */
 export const parallel = <const As extends Types.Named>(
   agents: As & Types.SameInputs<As>
-): Types.Composed<
+): Types.Adapted<
+  As[keyof As],
   Types.InputOf<As[keyof As]>,
-  { readonly [K in keyof As]: Types.OutputOf<As[K]> }, // not by a name, so that hovers show it
-  Types.ErrorOf<As[keyof As]>,
-  Types.ServicesOf<As[keyof As]>,
-  As[keyof As]
+  { readonly [K in keyof As]: Types.OutputOf<As[K]> } // not by a name, so that hovers show it
 > => {
-  const named = entriesOf(agents)
-  const parts = named.map(([, part]) => part)
+  const named = partsOf(agents)
+  const parts = [...named.values()]
   return compose("parallel", {
     parts,
-    readsReport: readReports(parts),
     cost: costAtOnce(costsOf(parts)),
     body: (input, place) => Effect.map(together(named, input, place), (value) => ({ value }))
   })
@@ -225,15 +209,9 @@ export const forum = <
 >(
   participants: As,
   captain: C & Types.SameInput<As[keyof As]>
-): Types.Composed<
-  Types.InputOf<As[keyof As]>,
-  Types.OutputOf<C>,
-  Types.ErrorOf<As[keyof As] | C>,
-  Types.ServicesOf<As[keyof As] | C>,
-  As[keyof As] | C
-> => {
-  const named = entriesOf(participants)
-  const parts = named.map(([, part]) => part)
+): Types.Adapted<As[keyof As] | C, Types.InputOf<As[keyof As]>, Types.OutputOf<C>> => {
+  const named = partsOf(participants)
+  const parts = [...named.values()]
   const last = partOf(captain)
   return compose("forum", {
     parts: [...parts, last],
@@ -244,7 +222,7 @@ export const forum = <
   })
 }
 
-const together = (named: ReadonlyArray<readonly [string, Part]>, input: unknown, place: Place) =>
+const together = (named: ReadonlyMap<string, Part>, input: unknown, place: Place) =>
   Effect.map(
     Effect.forEach(named, ([key, part]) => Effect.map(place.ask(part, input), ({ value }) => [key, value] as const), {
       concurrency: "unbounded"
@@ -268,7 +246,6 @@ export const firstOf: {
   return compose<never>("firstOf", {
     isOneOf: true,
     parts,
-    readsReport: readReports(parts),
     cost: costAtOnce(costsOf(parts)),
     body: (input, place) => {
       const contenders = parts.map((part) => ({ part: { ...part }, after: 0 }))
@@ -277,13 +254,7 @@ export const firstOf: {
   })
 }
 
-type OneOf<Ps extends Types.Parts> = Types.Composed<
-  Types.InputOf<Ps[number]>,
-  Types.OutputOf<Ps[number]>,
-  Types.ErrorOf<Ps[number]>,
-  Types.ServicesOf<Ps[number]>,
-  Ps[number]
->
+type OneOf<Ps extends Types.Parts> = Types.Adapted<Ps[number]>
 
 /** When the copies of a speculative agent start. */
 export interface Hedge {
@@ -309,8 +280,8 @@ export const speculative: {
   return compose("speculative", {
     isOneOf: true,
     parts: [part],
-    readsReport: part.readsReport,
-    cost: (estimate) => costAtOnce(Array.from({ length: n }, (_, k) => late(part.cost, k * millis)))(estimate),
+    cost: (estimate) =>
+      costAtOnce(Array.from({ length: n }, (_, k) => costInTurn([waiting(k * millis), part.cost])))(estimate),
     body: (input, place) => {
       const copies = Array.from({ length: n }, (_, k) => ({ part: { ...part }, after: k * millis }))
       return Trying.atOnce(copies, input, place, Trying.isHopeless)
@@ -318,12 +289,9 @@ export const speculative: {
   })
 })
 
-const late =
-  (cost: Estimated, after: number): Estimated =>
-  (estimate) => {
-    const { millis, ...each } = cost(estimate)
-    return { ...each, millis: millis + after }
-  }
+const waiting =
+  (millis: number): Estimated =>
+  () => ({ ...free, millis })
 
 /** When an agent is asked in the place of one that has failed. */
 export interface FallbackOptions<in E = unknown> extends Partial<Acknowledged> {
@@ -353,8 +321,6 @@ export const fallback: {
   return compose<never>("fallback", {
     parts,
     passes: given.filter(isAgent).map(definitionOf),
-    readsReport: readReports(parts),
-    cost: costInTurn(costsOf(parts)),
     body: (input, place) => Trying.inOrder(parts, input, place, admits, mayRunTwice)
   })
 }
@@ -379,9 +345,21 @@ const demandSafe = (what: string, parts: ReadonlyArray<Part>): void => {
   )
 }
 
-const costsOf = (parts: ReadonlyArray<Part>) => parts.map(({ cost }) => cost)
+const partsOf = (agents: Types.Named): ReadonlyMap<string, Part> =>
+  new Map(Object.entries(agents).map(([key, agent]) => [key, partOf(agent)]))
 
-/** As a fixer it reads a report if all of those do that read its input. */
-const readReports = (parts: ReadonlyArray<Part>): boolean => parts.every(({ readsReport }) => readsReport)
+// --- at worst
 
-const entriesOf = (agents: Types.Named) => Object.entries(agents).map(([key, agent]) => [key, partOf(agent)] as const)
+/**
+ * What one run of any agent is at worst, a composition above all: the model calls of all its parts, their waits and timeouts.
+ * Nothing is run. Plain functions count none, as nobody knows what they do; `Agent.explain` says more of an agent with a loop.
+ */
+export const bounds = (self: Types.AnyPart, { transport }: Pick<ExplainOptions, "transport"> = {}): Bounds => {
+  const { millis, modelCalls } = partOf(self).cost(estimate)
+  const { requests, time } = transport?.worst ?? { requests: 1, time: Duration.zero }
+  return {
+    modelCalls,
+    requests: modelCalls * requests,
+    time: Duration.millis(millis + modelCalls * Duration.toMillis(time))
+  }
+}

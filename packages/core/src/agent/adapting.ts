@@ -1,5 +1,4 @@
 /** The same agent with something else around it: what goes in, what comes out, what it needs, what it may spend. */
-import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import type * as Layer from "effect/Layer"
 import * as Budget from "../budget/Budget.ts"
@@ -10,6 +9,7 @@ import { type Agent, fromDefinition } from "./definition.ts"
 import type { Choosing } from "./skills.ts"
 import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
 import type * as Types from "./partTypes.ts"
+import type * as Providing from "./providing.ts"
 
 /** The same agent, giving what the function makes of its output. */
 export const map: {
@@ -28,34 +28,37 @@ export const mapInput: {
   <A, I2>(self: A & Types.AnyPart, f: (input: I2) => Types.InputOf<A>): Types.Adapted<A, Types.Given<I2>>
 } = dual(2, (self: Types.AnyPart, f: (input: never) => unknown) => sequence(self.name, [f, ...stepsOf(self)]))
 
-/** What a layer gives, its failures and its needs. */
-type Provided<A, L, E, R> = Types.Adapted<
-  A,
-  Types.InputOf<A>,
-  Types.OutputOf<A>,
-  Types.ErrorOf<A> | E,
-  Exclude<Types.ServicesOf<A>, L> | R
->
-
 /**
- * The same agent with a layer that is built for each of its runs, and for all that runs below. `Effect.provide` does it for one
- * call; this gives an agent again.
+ * The same agent with a layer that is built for each of its runs, and for all that runs below: its tools, handlers, listeners and
+ * model. `Effect.provide` does it for one call; this gives the same agent again, with its tables, which streams and is
+ * suspended as before. The layer is built before the run begins: of one that fails there are no events.
+ *
+ * @example
+ * ```ts
+ * import { Agent, Recovery } from "@kintsugi/core"
+ * import { ScriptedModel } from "@kintsugi/core/testing"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const model = yield* ScriptedModel.make(ScriptedModel.text("at your service"))
+ *   const agent = Agent.make("clerk", {}).pipe(
+ *     Agent.provide(model.layer),
+ *     Agent.onLlmError({ RateLimitError: Recovery.retry({ retries: 2 }) })
+ *   )
+ *   return yield* agent("hello")
+ * })
+ * await Effect.runPromise(Effect.scoped(program)) // => "at your service"
+ * ```
  */
 export const provide: {
-  <L, E, R>(layer: Layer.Layer<L, E, R>): <A extends Types.AnyPart>(self: A) => Provided<A, L, E, R>
+  <L, E, R>(layer: Layer.Layer<L, E, R>): <A extends Types.AnyPart>(self: A) => Providing.Provided<A, L, E, R>
   <A extends Types.AnyPart, L, E, R>(
     self: A,
     layer: Layer.Layer<L, E, R>
-  ): Provided<A, L, Types.Given<E>, Types.Given<R>>
+  ): Providing.Provided<A, L, Types.Given<E>, Types.Given<R>>
 } = dual(2, (self: Types.AnyPart, layer: Layer.Layer<unknown, unknown>) => {
-  const part = partOf(self)
-  return compose(self.name, {
-    parts: [part],
-    readsReport: part.readsReport,
-    cost: part.cost,
-    passes: [definitionOf(self)],
-    body: (input, place) => Effect.provide(place.ask(part, input), layer)
-  })
+  const definition = definitionOf(self)
+  return fromDefinition({ ...definition, layers: [...definition.layers, layer] })
 })
 
 /** The choice of a skill is asked of the agent's model. */
@@ -96,8 +99,6 @@ export const withBudget =
     const part = partOf(self)
     return compose(definition.name, {
       parts: [part],
-      readsReport: part.readsReport,
-      cost: part.cost,
       budget: merged(Budget.unlimited, limits),
       passes: [definition],
       body: (input, place) => place.ask(part, input)
@@ -106,10 +107,8 @@ export const withBudget =
 
 /** Those that are named are checked as those of any budget. */
 const merged = (base: Budget.Budget, limits: Budget.Limits): Budget.Budget => {
-  const made = Budget.make(limits)
-  const names = new Set(Object.keys(limits))
-  const chosen = Object.fromEntries(Object.entries(made).filter(([name]) => names.has(name)))
-  return { ...base, ...chosen }
+  const named = Object.entries(Budget.make(limits)).filter(([name]) => Object.hasOwn(limits, name))
+  return { ...base, ...Object.fromEntries(named) }
 }
 
 /** A composition under another name: in events, in errors about its limits, and as a tool. */
@@ -120,7 +119,5 @@ export const named =
   ): Agent<I, O, E, R, T, {}, {}, ModelTable> => {
     const definition = definitionOf(self)
     const { composed } = definition
-    return composed === undefined
-      ? fromDefinition({ ...definition, name })
-      : fromDefinition({ ...definition, name, composed: { ...composed, steps: undefined } })
+    return fromDefinition({ ...definition, name, ...(composed && { composed: { ...composed, steps: undefined } }) })
   }

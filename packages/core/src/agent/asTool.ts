@@ -11,7 +11,7 @@ import * as Tool from "../tool/Tool.ts"
 import { type Nest, TypeId } from "./definition.ts"
 import type { EffectsOf, Part } from "./partTypes.ts"
 import { Suspension } from "../run/Start.ts"
-import type { ToolDefinition } from "../tool/ToolDefinition.ts"
+import type { Nested } from "../tool/ToolDefinition.ts"
 import { Waits } from "../tool/CallSite.ts"
 import type { ServicesOfVerify, TimeoutOf } from "../tool/Residue.ts"
 import { mayBeUnsafe } from "../tool/Unsafe.ts"
@@ -143,14 +143,16 @@ export const asTool: AsTool = (
 }
 
 /** An agent that waits makes its call wait. One that goes on has its input already: the parameters may be others by now. */
-const nestedIn =
-  (nest: Nest, toInput: (params: unknown) => unknown): NonNullable<ToolDefinition["nested"]> =>
-  (params, _, nesting) => {
-    const running = Effect.suspend(() => nest(nesting.resumption === undefined ? toInput(params) : undefined, nesting))
+const nestedIn = ({ fits, run }: Nest, toInput: (params: unknown) => unknown): Nested => ({
+  fits,
+  run: (params, nesting) => {
+    const running = Effect.suspend(() => run(nesting.resumption === undefined ? toInput(params) : undefined, nesting))
+    // the needs of an agent are in the type of its tool
     return Effect.flatMap(running, (value) =>
       value instanceof Suspension ? Effect.fail(new Waits(value.snapshot)) : Effect.succeed(value)
     ) as Effect.Effect<unknown, unknown>
   }
+})
 
 type Limit = Duration.Input | undefined
 

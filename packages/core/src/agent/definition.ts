@@ -1,32 +1,28 @@
 /** What an agent is made of: its type, its definition, and the function that a definition becomes. */
 import * as Effect from "effect/Effect"
+import * as Inspectable from "effect/Inspectable"
 import type * as Layer from "effect/Layer"
-import { type Pipeable, pipeArguments } from "effect/Pipeable"
+import { type Pipeable, Prototype } from "effect/Pipeable"
 import * as Queue from "effect/Queue"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as Budget from "../budget/Budget.ts"
+import type { Snapshot } from "../event/Checkpoint.ts"
 import type * as Model from "../model/Model.ts"
-import type * as Recovery from "../recovery/Recovery.ts"
-import type * as Router from "../run/Router.ts"
 import * as Run from "../run/Run.ts"
 import * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
-import type * as ToolPolicy from "../tool/ToolPolicy.ts"
-import { type ChoiceError, type ChoiceServices, workOf } from "./skills.ts"
-import type { OnExceeded } from "../budget/Meter.ts"
+import { type ChoiceError, type ChoiceServices, type Skilled, toolsOf, workOf } from "./skills.ts"
 import type { CallError, CallServices, ModelError, ModelServices, Deciders } from "./types.ts"
 import type { Composed, Part, Runner } from "./composition/run.ts"
 import { ReadsReport } from "../recovery/ReadsReport.ts"
 import * as Handle from "../run/Handle.ts"
 import type { Going, Resumption, Start } from "../run/Start.ts"
-import type { Nesting } from "../tool/ToolDefinition.ts"
+import type { Nested, Nesting } from "../tool/ToolDefinition.ts"
 import * as Frame from "../run/Frame.ts"
-import type { ReadInput } from "../run/Run.ts"
 import * as Message from "../data/Message.ts"
-import type { Output } from "../run/Output.ts"
 import * as Returned from "../data/Returned.ts"
 import { once } from "../data/Once.ts"
 import { areUnsafe, MayBeUnsafe } from "../tool/Unsafe.ts"
@@ -94,32 +90,18 @@ export interface Inside<out T, out ModelTable, out Choice> {
 }
 
 /** What an agent is at run time. */
-export interface Definition {
-  readonly name: string
-  readonly prompt: string
+export interface Definition extends Skilled, Omit<Run.Plan, "agent" | "work"> {
   readonly budget: Budget.Budget
-  readonly model: Layer.Layer<Model.Model, unknown> | undefined
-  readonly skills: ReadonlyArray<Skill.AnySkill>
-  readonly router: Router.Definition | undefined
-  readonly byTool: ReadonlyMap<string, Recovery.Rows>
-  readonly defaults: Recovery.Rows
-  readonly onLlmError: Recovery.Rows
-  readonly onPartial: Run.OnPartial
-  readonly siblings: Run.Siblings | undefined
-  readonly policies: ReadonlyArray<ToolPolicy.Policy>
-  readonly listeners: ReadonlyArray<Frame.Listener>
-  readonly onExceeded: OnExceeded | undefined
   /** Where its input says where to go on: whether it may, and what was decided about it. */
-  readonly going: Going | undefined
-  readonly readInput: ReadInput
-  readonly output: Output | undefined
-  readonly outputRetries: number
+  readonly going?: Going
   /** Held as long as the agent is: see `Agent.secrets`. */
   readonly secrets: ReadonlyArray<Redacted.Redacted>
+  /** Each is built for a run, around all of it: the first is the innermost. */
+  readonly layers: ReadonlyArray<Layer.Layer<unknown, unknown>>
   /** In the place of the loop, for agents that need no model. */
-  readonly body: ((input: unknown) => Effect.Effect<unknown, unknown>) | undefined
+  readonly body?: (input: unknown) => Effect.Effect<unknown, unknown>
   /** In the place of the loop, for agents that are made of others. */
-  readonly composed: Composed | undefined
+  readonly composed?: Composed
 }
 
 /** An agent that has nothing but a name. */
@@ -131,7 +113,6 @@ export const blank = (name: string): Definition => ({
   budget: Budget.make(),
   model: undefined,
   skills: [],
-  router: undefined,
   byTool: new Map(),
   defaults: new Map(),
   onLlmError: new Map(),
@@ -140,84 +121,107 @@ export const blank = (name: string): Definition => ({
   policies: [],
   listeners: [],
   onExceeded: undefined,
-  going: undefined,
   readInput: plain,
   output: undefined,
   outputRetries: 1,
   secrets: [],
-  body: undefined,
-  composed: undefined
+  layers: []
 })
 
 /** Without an input schema, the input is the text. */
-const plain: ReadInput = (input) => {
+const plain: Run.ReadInput = (input) => {
   const text = String(input)
   return { message: Message.user(text), text }
 }
 
 // an agent's type parameters are carried by its type alone
 export function fromDefinition<A>(definition: Definition): A {
-  const run = runner(definition)
-  const agent = (input: unknown) => run(input, undefined, whole)
-  const stream = (input: unknown) =>
-    Stream.callback<AgentEvent.AgentEvent, unknown, Model.Model>((queue) =>
-      Effect.matchCauseEffect(
-        run(
-          input,
-          (event) => {
-            Queue.offerUnsafe(queue, event)
-          },
-          streamed
-        ),
-        { onSuccess: () => Queue.end(queue), onFailure: (cause) => Queue.failCause(queue, cause) }
-      )
-    )
-  const start = (input: unknown) => Handle.start((sink, mode) => run(input, sink, mode))
-  Object.defineProperty(agent, "name", { value: definition.name })
+  const { body, composed, name, skills } = definition
+  const run = within(definition.layers, runner(definition))
   const cost = estimated(definition)
-  Object.defineProperty(agent, Cost, { value: cost })
   const isUnsafe = () => mayBeUnsafe(definition)
-  Object.defineProperty(agent, MayBeUnsafe, { get: isUnsafe })
-  const { composed, name } = definition
-  const isPlain = definition.body !== undefined || isAllPlain(definition.skills)
+  const isPlain = body !== undefined || (skills.length > 0 && skills.every(Skill.isDeterministic))
   const readsReport = composed === undefined ? !isPlain : composed.readsReport
   const part: Part = { name, run, cost, mayBeUnsafe: isUnsafe, readsReport }
-  return Object.assign(agent, {
-    stream,
-    start,
-    pipe,
-    [TypeId]: { definition, part, nest: nesting(definition) },
-    [ReadsReport]: readsReport
-  }) as A
+  const agent = (input: unknown) => run(input, undefined, whole)
+  const stream = (input: unknown) =>
+    Stream.callback<AgentEvent.AgentEvent, unknown, Model.Model>((queue) => {
+      const sink: Frame.Sink = (event) => void Queue.offerUnsafe(queue, event)
+      return Queue.into(run(input, sink, streamed), queue)
+    })
+  const start = (input: unknown) => Handle.start((sink, mode) => run(input, sink, mode))
+  Object.defineProperties(agent, { name: { value: name }, [Cost]: { value: cost }, [MayBeUnsafe]: { get: isUnsafe } })
+  const inside = { definition, part, nest: nesting(definition) }
+  return Object.assign(agent, { ...Proto, stream, start, [TypeId]: inside, [ReadsReport]: readsReport }) as A
 }
 
-/** Runs an agent below another, that it is suspended with. */
-export type Nest = (input: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown, Model.Model>
+const Proto = {
+  ...Inspectable.BaseProto,
+  ...Prototype,
+  toJSON(this: { readonly [TypeId]: { readonly definition: Definition } }) {
+    const { composed, name, skills } = this[TypeId].definition
+    return composed === undefined
+      ? { _id: "Agent", name, skills: skills.map(shown) }
+      : { _id: "Agent", name, parts: composed.parts.map((part) => part.name) }
+  }
+}
+
+const shown = (skill: Skill.AnySkill) => ({ name: skill.name, tools: toolsOf(skill).map(({ name }) => name) })
+
+/** An agent below another, that it is suspended with. */
+export interface Nest extends Pick<Nested, "fits"> {
+  readonly run: (input: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown, Model.Model>
+}
+
+/** The run of an agent with what it is provided with. */
+const within = (layers: Definition["layers"], run: Runner): Runner =>
+  layers.length === 0
+    ? run
+    : (input, sink, mode) => {
+        const running = provided(layers, run(input, sink, mode))
+        // the fiber of a handle lets no interruption through until its run begins, and a layer may take its time
+        return mode.isForked === true ? Effect.interruptible(running) : running
+      }
+
+const provided = (layers: Definition["layers"], running: ReturnType<Runner>): ReturnType<Runner> =>
+  layers.reduce<ReturnType<Runner>>((inner, layer) => Effect.provide(inner, layer), running)
 
 /** Nothing for agents that cannot be suspended: those that are one function or a composition, or go on themselves. */
 const nesting = (definition: Definition): Nest | undefined => {
-  const { body, composed, going } = definition
+  const { body, composed, going, layers } = definition
   if (body !== undefined || composed !== undefined || going !== undefined) return undefined
   const plan = once(() => planOf(definition))
-  return (input, nesting) => {
-    const { isSuspendable, resumption } = nesting
-    const start: Start = resumption === undefined ? { kind: "input", input } : { kind: "resumption", ...resumption }
-    return Run.run(plan(), start, undefined, { isStreamed: false, isSuspendable, nesting })
+  return {
+    fits: fitting(definition),
+    run: (input, nesting) => {
+      const { isSuspendable, resumption } = nesting
+      const start: Start = resumption === undefined ? { kind: "input", input } : { kind: "resumption", ...resumption }
+      return provided(layers, Run.run(plan(), start, undefined, { isStreamed: false, isSuspendable, nesting }))
+    }
   }
 }
+
+/** Whether a snapshot is one of a run of this agent, and those within it of its sub-agents. */
+const fitting =
+  ({ name, skills }: Definition) =>
+  ({ agent, open }: Snapshot): boolean => {
+    if (agent !== name) return false
+    const tools = skills.flatMap(toolsOf)
+    const made = open === undefined ? [] : Message.callsOf(open.reply)
+    return (open?.calls ?? []).every((call, index) => {
+      if (call.type !== "agent") return true
+      return tools.find((tool) => tool.name === made[index]?.name)?.nested?.fits(call.snapshot) === true
+    })
+  }
 
 /** Its tools, those of its fixers and of whoever shortens its conversations, and all parts of a composition. */
 const mayBeUnsafe = ({ byTool, composed, defaults, onLlmError, router, skills }: Definition): boolean => {
   if (composed !== undefined) return composed.parts.some((part) => part.mayBeUnsafe())
-  const tools = skills.flatMap((skill) => (Skill.isDeterministic(skill) ? [] : skill.tools))
   return (
-    tools.some(({ definition: { rows, sideEffects } }) => sideEffects === "unsafe" || areUnsafe(rows)) ||
+    skills.flatMap(toolsOf).some(({ rows, sideEffects }) => sideEffects === "unsafe" || areUnsafe(rows)) ||
     areUnsafe(defaults, onLlmError, ...byTool.values(), ...(router === undefined ? [] : [router.rows]))
   )
 }
-
-const isAllPlain = (skills: ReadonlyArray<Skill.AnySkill>): boolean =>
-  skills.length > 0 && skills.every(Skill.isDeterministic)
 
 const estimated =
   (definition: Definition): Estimated =>
@@ -230,10 +234,6 @@ const estimated =
     const turns = each.perTurn === 0 ? 0 : (budget?.maxTurns ?? Infinity) * each.perTurn
     return { ...each, modelCalls: Math.min(modelCalls, turns) }
   }
-
-function pipe(this: unknown) {
-  return pipeArguments(this, arguments)
-}
 
 const whole: Frame.Mode = { isStreamed: false, isSuspendable: false }
 const streamed: Frame.Mode = { isStreamed: true, isSuspendable: false }
@@ -250,6 +250,7 @@ const runner = (definition: Definition): Runner => {
       })
   }
   const plan = planOf(definition)
+  const fits = fitting(definition)
   return going === undefined
     ? (input, sink, mode) => Run.run(plan, { kind: "input", input }, sink, mode)
     : (input, sink, mode) => {
@@ -257,7 +258,7 @@ const runner = (definition: Definition): Runner => {
         const resumption = input as Resumption<unknown>
         const decisions = going.decisionsOf(resumption.decisions ?? [])
         const running = Run.run(plan, { ...resumption, kind: "resumption", decisions }, sink, mode)
-        const admitted = going.admit(name, resumption)
+        const admitted = going.admit(fits, resumption)
         // the fiber of a handle lets no interruption through until its run begins, and claims may wait for a store
         return Effect.andThen(mode.isForked === true ? Effect.interruptible(admitted) : admitted, running)
       }

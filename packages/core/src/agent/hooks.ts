@@ -89,9 +89,7 @@ export interface OnEvent {
  */
 export const onEvent: OnEvent =
   <R2>(handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>, options?: ListenerOptions) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> =>
+  <A>(self: AnyAgent): A =>
     listening(self, "tree", handle, options?.scope)
 
 /** What left a run: by what it can be alerted on, and what the run had said and spent by then. */
@@ -127,12 +125,12 @@ export const onFailure =
       return handle({ error, isDefect, ...tried, code, isRetryable, runId, agent, transcript, usage })
     })
 
-const listening = <A extends AnyAgent, B, R2>(
-  self: A,
+const listening = <A, R2>(
+  self: AnyAgent,
   hears: Frame.Listener["hears"],
   handler: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>,
   scope?: Scope.Scope
-): B => {
+): A => {
   const { definition } = self[TypeId]
   const handle = (event: AgentEvent.AgentEvent) =>
     Interception.step(

@@ -61,14 +61,14 @@ export type EffectsOf<Inside, S> = S extends "undeclared" ? ([UnsafeIn<Inside>] 
 /** The mark of a composition of these agents. */
 type MarkOf<Unsafe> = [Unsafe] extends [never] ? undefined : HasUnsafe
 
-/** An agent made of agents `A`. */
-export type Composed<I, O, E, R, A> = Agent<I, O, E, R, never, {}, {}, MarkOf<UnsafeOf<A>>>
-
 /** An agent made of one, of which this is inside. */
 export type MadeOf<Inside, I, O, E, R> = Agent<I, O, E, R, never, {}, {}, MarkOf<UnsafeIn<Inside>>>
 
-/** The same agent, with these failures and needs besides. */
+/** An agent made of agents `A`: of one, the same agent with what is given in the place of its own. */
 export type Adapted<A, I = InputOf<A>, O = OutputOf<A>, E = ErrorOf<A>, R = ServicesOf<A>> = Composed<I, O, E, R, A>
+
+/** An agent from `I` to `O` that is made of agents `A`. */
+export type Composed<I, O, E, R, A> = Agent<I, O, E, R, never, {}, {}, MarkOf<UnsafeOf<A>>>
 
 /** An agent that does not compile where it may run twice: one of its tools has unsafe side effects. */
 export type Safe<A> = [UnsafeOf<A>] extends [never] ? unknown : UnsafeToolsNeedAcknowledgement

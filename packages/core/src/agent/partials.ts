@@ -2,6 +2,7 @@
 import type * as Brand from "effect/Brand"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { memoize } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -93,8 +94,7 @@ export const partials = <I, O, E, R>(
   return (input) => {
     const running = Effect.suspend(() => {
       const progress = new Progress(interval)
-      const watcher = new Watcher(definition, progress)
-      const run = part.run(input, (event) => watcher.hear(event), { isStreamed: true, isSuspendable: false })
+      const run = part.run(input, watching(definition, progress), { isStreamed: true, isSuspendable: false })
       const ended = Effect.onExit(run, (exit) => Effect.sync(() => progress.end(exit)))
       return Effect.as(Effect.forkScoped(ended), Stream.fromPull(Effect.succeed(progress.next)))
     })
@@ -117,31 +117,22 @@ interface Watched {
   started: number
 }
 
-class Watcher {
-  readonly #agent: Passing
-  readonly #progress: Progress
+/** Tells the progress what the events of a run say about its output. */
+const watching = (agent: Passing, progress: Progress): ((event: AgentEvent.AgentEvent) => void) => {
   /** The run itself, then those below it whose output is its own, each below the one before it. */
-  readonly #watched: Array<Watched> = []
-
-  constructor(agent: Passing, progress: Progress) {
-    this.#agent = agent
-    this.#progress = progress
-  }
-
-  hear(event: AgentEvent.AgentEvent): void {
-    if (event.type === "run-start") this.#started(event)
-    const { runId, type } = event
-    if (type === "run-completed" && runId === this.#watched[0]?.runId) this.#progress.complete(event.output)
-    const writing = this.#watched.at(-1)
+  const watched: Array<Watched> = []
+  return (event) => {
+    const { parent, runId, type } = event
+    if (type === "run-start") {
+      const above = watched.find((one) => one.runId === parent?.runId)
+      const of = watched.length === 0 ? agent : above?.of.composed?.passes?.[above.started++]
+      if (of !== undefined) watched.push({ runId, of, started: 0 })
+    }
+    if (type === "run-completed" && runId === watched[0]?.runId) progress.complete(event.output)
+    const writing = watched.at(-1)
     if (runId !== writing?.runId) return
-    if (type === "model-start") this.#progress.begin(readerOf(writing.of.output))
-    if (type === "text-delta" && event.text !== "") this.#progress.add(event.text, event.at)
-  }
-
-  #started({ parent, runId }: AgentEvent.AgentEvent): void {
-    const above = this.#watched.find((one) => one.runId === parent?.runId)
-    const of = this.#watched.length === 0 ? this.#agent : above?.of.composed?.passes?.[above.started++]
-    if (of !== undefined) this.#watched.push({ runId, of, started: 0 })
+    if (type === "model-start") progress.begin(readerOf(writing.of.output))
+    if (type === "text-delta" && event.text !== "") progress.add(event.text, event.at)
   }
 }
 
@@ -167,34 +158,19 @@ const asItIs = (): Reader => {
 
 const never: Growth = { kind: "whole", decode: decoder(Schema.Never) }
 
-const growths = new WeakMap<SchemaAST.AST, Grown>()
-
 /** A schema is looked at once. */
-const grow = (ast: SchemaAST.AST): Grown => {
-  const before = growths.get(ast)
-  if (before !== undefined) return before
-  const grown = growthOf(ast)
-  // Mutant `;` survives: speed only. The walk looks at a schema again for each value, with the same result
-  growths.set(ast, grown)
-  return grown
-}
-
-const growthOf = (ast: SchemaAST.AST): Grown => {
+const grow = memoize((ast: SchemaAST.AST): Grown => {
   if (ast.encoding !== undefined) return always(wholeOf(ast))
   if (SchemaAST.isString(ast)) return always({ kind: "text" })
   if (SchemaAST.isSuspend(ast)) return (first) => grow(ast.thunk())(first)
   if (SchemaAST.isObjects(ast)) return always(objectOf(ast))
   if (SchemaAST.isArrays(ast) && ast.rest.length <= 1) {
-    return always({
-      kind: "list",
-      item: (index) => {
-        const item = ast.elements[index] ?? ast.rest[0]
-        return item === undefined ? undefined : grow(item)
-      }
-    })
+    return always({ kind: "list", item: (index) => growIfAny(ast.elements[index] ?? ast.rest[0]) })
   }
   return SchemaAST.isUnion(ast) ? among(ast) : always(wholeOf(ast))
-}
+})
+
+const growIfAny = (ast: SchemaAST.AST | undefined) => (ast === undefined ? undefined : grow(ast))
 
 const always =
   (growth: Growth): Grown =>
@@ -215,13 +191,7 @@ const objectOf = (ast: SchemaAST.Objects): Growth => {
   const index = ast.indexSignatures.find(
     ({ parameter }) => SchemaAST.isString(parameter) && parameter.encoding === undefined
   )
-  return {
-    kind: "object",
-    field: (key) => {
-      const field = fields.get(key) ?? index?.type
-      return field === undefined ? undefined : grow(field)
-    }
-  }
+  return { kind: "object", field: (key) => growIfAny(fields.get(key) ?? index?.type) }
 }
 
 /** Of a union, what begins as no other member does grows; for all else it has to be complete. */

@@ -5,12 +5,7 @@ import { type Agent, blank, type Definition, fromDefinition, TypeId } from "./de
 import { type Answer, type Composing, costInTurn, type Part, runner, type Step } from "./composition/run.ts"
 import type { AnyPart } from "./partTypes.ts"
 
-interface Inside {
-  readonly definition: Definition
-  readonly part: Part
-}
-
-const insideOf = (agent: AnyPart): Inside =>
+const insideOf = (agent: AnyPart) =>
   // whatever has the mark was made by `fromDefinition`
   agent[TypeId] as Agent<never, unknown, unknown, unknown>[typeof TypeId]
 
@@ -20,14 +15,22 @@ export const definitionOf = (agent: AnyPart): Definition => insideOf(agent).defi
 
 /** A sequence to which nobody listens and that has no limits of its own is as good as its steps. */
 export const stepsOf = (agent: AnyPart): ReadonlyArray<Step> => {
-  const { composed, listeners, secrets } = definitionOf(agent)
-  const isOpen = composed?.budget === undefined && listeners.length === 0 && secrets.length === 0
+  const { composed, layers, listeners, secrets } = definitionOf(agent)
+  const isOpen = composed?.budget === undefined && [layers, listeners, secrets].every(({ length }) => length === 0)
   return isOpen && composed?.steps !== undefined ? composed.steps : [partOf(agent)]
 }
 
-/** An agent that is made of others. */
-export const compose = <A>(name: string, composing: Composing): A =>
-  fromDefinition<A>({ ...blank(name), composed: { ...composing, runner } })
+export const costsOf = (parts: ReadonlyArray<Part>) => parts.map(({ cost }) => cost)
+
+/** As a fixer it reads a report if all of those do that read its input. */
+export const readReports = (parts: ReadonlyArray<Part>): boolean => parts.every(({ readsReport }) => readsReport)
+
+/** An agent that is made of others. Unless it says otherwise, all of them read its input, and run one after the other. */
+export const compose = <A>(name: string, composing: Composing): A => {
+  const { parts } = composing
+  const defaults = { cost: costInTurn(costsOf(parts)), readsReport: readReports(parts) }
+  return fromDefinition<A>({ ...blank(name), composed: { ...defaults, ...composing, runner } })
+}
 
 /** Agents and functions, one after the other: a run with those of the agents below. */
 export const sequence = <A>(name: string, steps: ReadonlyArray<Step>): A => {
@@ -37,7 +40,6 @@ export const sequence = <A>(name: string, steps: ReadonlyArray<Step>): A => {
     parts,
     steps,
     readsReport: first !== undefined && !Predicate.isFunction(first) && first.readsReport,
-    cost: costInTurn(parts.map(({ cost }) => cost)),
     body: Effect.fnUntraced(function* (input, place) {
       let answer: Answer = { value: input }
       for (const step of steps) {

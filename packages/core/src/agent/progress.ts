@@ -93,19 +93,13 @@ export class Progress {
     if (this.#exit !== undefined) return Exit.isSuccess(this.#exit) ? Cause.done() : Effect.failCause(this.#exit.cause)
     this.#isTimed = this.#hasNews
     const duration = this.#isTimed ? this.#shownAt + this.#interval - at : Infinity
-    const woken =
-      duration === Infinity
-        ? this.#waiting
-        : Effect.timeoutOrElse(this.#waiting, { duration, orElse: () => Effect.void })
+    const woken = duration === Infinity ? this.#waiting : Effect.timeoutOption(this.#waiting, duration)
     return Effect.flatMap(woken, () => this.next)
   })
 
   readonly #waiting = Effect.callback<void>((resume) => {
     if (this.#isCalled) return resume(Effect.void)
-    const wake = () => {
-      this.#wake = undefined
-      resume(Effect.void)
-    }
+    const wake = () => resume(Effect.void)
     this.#wake = wake
     return Effect.sync(() => {
       this.#wake = undefined
@@ -113,8 +107,10 @@ export class Progress {
   })
 
   #call(): void {
-    if (this.#wake === undefined) this.#isCalled = true
-    else this.#wake()
+    const wake = this.#wake
+    this.#wake = undefined
+    if (wake === undefined) this.#isCalled = true
+    else wake()
   }
 
   #isDue(at: number): boolean {

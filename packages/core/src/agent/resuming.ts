@@ -1,19 +1,24 @@
 /** What stands before a run that goes on from a snapshot: whose it is, whether it is unaltered, and that it goes on once. */
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { canonical } from "../data/Digest.ts"
+import * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { genuine } from "../event/Genuine.ts"
 import { refused } from "../event/Refused.ts"
 import * as Snapshot from "../event/Snapshot.ts"
 import type { Admit } from "../run/Start.ts"
 
+const isTranscript = Schema.is(Message.Transcript)
+
 /** Looks first, and claims last: what is refused for another reason can still be resumed. */
-export const admit: Admit = (agent, { again, audience, decisions = [], from }) =>
+export const admit: Admit = (fits, { again, audience, decisions = [], from }) =>
   Effect.gen(function* () {
-    if (!("version" in from)) return
+    if (isTranscript(from)) return
+    if (!genuine.has(from) && !Snapshot.isSnapshot(from)) return yield* refused("malformed", "The value")
     const what = `The snapshot of run '${from.runId}'`
     // that of a sub-agent has no id: it goes on with the run that it is part of, and never apart from it
-    if (from.agent !== agent || from.id === undefined) return yield* refused("other-agent", what)
+    if (!fits(from) || from.id === undefined) return yield* refused("other-agent", what)
     if ((yield* Snapshot.Signing) !== undefined && !genuine.has(from)) return yield* refused("unsigned", what)
     const verifiedFor = genuine.get(from)
     if (audience !== undefined && verifiedFor !== undefined && canonical(audience) !== canonical(verifiedFor)) {

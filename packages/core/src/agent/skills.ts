@@ -15,13 +15,15 @@ import type { ToolDefinition } from "../tool/ToolDefinition.ts"
 type AnySkills = ReadonlyArray<Skill.AnySkill>
 type AnyLoop = Skill.Skill<Tool.AnyTool>
 
-export type ToolsOf<Skills extends AnySkills> = Skills[number] extends infer S
-  ? S extends Skill.Skill<infer T>
-    ? T
-    : never
-  : never
+type ToolOf<S> = S extends Skill.Skill<infer T> ? T : never
 
-type NameOf<Skills extends AnySkills> = Skills[number]["name"]
+export type ToolsOf<Skills extends AnySkills> = ToolOf<Skills[number]>
+
+/** The type arguments of a skill that is a function. */
+type FunctionOf<S> =
+  S extends Skill.Deterministic<string, infer O, infer E, infer R>
+    ? { readonly output: O; readonly error: E; readonly services: R }
+    : never
 
 /** Whether a model may have to work at one of them; without any skill it works without tools. */
 type Loops<Skills extends AnySkills> = Skills extends readonly []
@@ -33,39 +35,25 @@ type Loops<Skills extends AnySkills> = Skills extends readonly []
 /** What its model's answer becomes, and the values of its functions. */
 export type OutputOf<Skills extends AnySkills, OfModel = string> =
   | (Loops<Skills> extends true ? OfModel : never)
-  | (Skills[number] extends infer S
-      ? S extends Skill.Deterministic<string, infer O, unknown, unknown>
-        ? O
-        : never
-      : never)
+  | FunctionOf<Skills[number]>["output"]
 
 /** A model's answer may fit no schema. */
 export type InvalidOf<Skills extends AnySkills, Output> =
   Output extends Schema.Codec<unknown, unknown> ? (Loops<Skills> extends true ? InvalidOutputError : never) : never
-/** The values with which their built-in tools end a run; no other tool's value is an output. */
-export type EndOf<Skills extends AnySkills> =
-  ToolsOf<Skills> extends infer T
-    ? T extends Tool.AnyTool
-      ? Tool.SideEffectsOf<T> extends "builtin"
-        ? Tool.SuccessOf<T>
-        : never
-      : never
-    : never
 
-export type ErrorOf<Skills extends AnySkills> = Skills[number] extends infer S
-  ? S extends Skill.Deterministic<string, unknown, infer E, unknown>
-    ? E
+/** The values with which the built-in tools among these end a run; no other tool's value is an output. */
+export type EndOf<T extends Tool.AnyTool> = T extends unknown
+  ? Tool.SideEffectsOf<T> extends "builtin"
+    ? Tool.SuccessOf<T>
     : never
   : never
+
+export type ErrorOf<Skills extends AnySkills> = FunctionOf<Skills[number]>["error"]
 
 /** Those of its functions, and those of its model if it is not only for choosing. */
 export type ServicesOf<Skills extends AnySkills, OfModel> =
   | (Loops<Skills> extends true ? OfModel : never)
-  | (Skills[number] extends infer S
-      ? S extends Skill.Deterministic<string, unknown, unknown, infer R>
-        ? R
-        : never
-      : never)
+  | FunctionOf<Skills[number]>["services"]
 
 /** The table for model calls: an agent that is nothing but functions has none, and says so. */
 export type ModelTableOf<Skills extends AnySkills> = Loops<Skills> extends true ? {} : OnlyFunctions
@@ -90,7 +78,7 @@ export interface Choosing<in Name extends string, out E, out R, out OfModel> {
 /** With less than two skills there is nothing to choose. */
 export type ChoiceOf<Skills extends AnySkills, OfModel> = Skills extends readonly [] | readonly [unknown]
   ? undefined
-  : Choosing<NameOf<Skills>, RoutingError | LlmError, OfModel, OfModel>
+  : Choosing<Skills[number]["name"], RoutingError | LlmError, OfModel, OfModel>
 
 /** The same agent with a router that may say this, fails with `E` and needs `R`. */
 export type Routed<Choice, Said, E, R> =
@@ -109,7 +97,7 @@ export interface Skilled extends Toolset.Tables {
   readonly name: string
   readonly prompt: string
   readonly skills: AnySkills
-  readonly router: Router.Definition | undefined
+  readonly router?: Router.Definition
   readonly policies: ReadonlyArray<ToolPolicy.Policy>
   readonly budget: { readonly maxArgsBytes: number }
 }
@@ -150,7 +138,7 @@ const runOf =
     // its failures and needs are in the agent's type
     Returned.effect(run(input) as Effect.Effect<unknown, unknown>, "The function of skill", name)
 
-const toolsOf = (skill: Skill.AnySkill): ReadonlyArray<ToolDefinition> =>
+export const toolsOf = (skill: Skill.AnySkill): ReadonlyArray<ToolDefinition> =>
   Skill.isDeterministic(skill) ? [] : skill.tools.map((tool) => tool.definition)
 
 const toolsetOf = (

@@ -3,7 +3,8 @@ import * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { UnknownToolError } from "../errors/ToolError.ts"
 import type { OnPartial } from "../run/Run.ts"
-import { type Agent, fromDefinition, TypeId } from "./definition.ts"
+import { type Agent, type Definition, fromDefinition, TypeId } from "./definition.ts"
+import type * as Fitting from "./fitting.ts"
 import type { Running } from "./skills.ts"
 import type { CommonAnswer, Guarded, Named } from "./types.ts"
 import * as LlmTable from "../model/LlmTable.ts"
@@ -13,22 +14,24 @@ export const onToolError =
   <
     T extends Tool.AnyTool,
     const Table extends {
-      readonly [N in Guarded<T>["name"]]?: Tool.Rows<
+      readonly [N in Guarded<T>["name"]]?: Tool.Table<
         Tool.ErrorOf<Named<T, N>>,
         Tool.SuccessOf<Named<T, N>>,
         Tool.SideEffectsOf<Named<T, N>>
       >
-    }
+    } & object
   >(
     table: Table & {
       readonly [N in keyof Table]-?: N extends Guarded<T>["name"]
-        ? Recovery.Check<Table[N], Tool.RowKeys<Tool.ErrorOf<Named<T, N>>>>
-        : never
+        ? Tool.CheckKeys<Table[N], Tool.ErrorOf<Named<T, N>>>
+        : Fitting.NoTool<N>
     }
   ) =>
-  <I, O, E, R, ByTool, Defaults, ModelTable, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R, T, MergeTables<ByTool, Table>, Defaults, ModelTable, Choice> => {
+  <I, O, E, R, T2 extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
+    self: Agent<I, O, E, R, T2, ByTool, Defaults, ModelTable, Choice> &
+      Fitting.HasTools<T> &
+      Fitting.FitByName<T, Table, T2>
+  ): Agent<I, O, E, R, T2, MergeTables<ByTool, Table>, Defaults, ModelTable, Choice> => {
     const { definition } = self[TypeId]
     const byTool = new Map(definition.byTool)
     for (const [name, rows] of Object.entries<object>(table)) {
@@ -57,20 +60,45 @@ interface UnknownRow {
   readonly UnknownToolError?: Recovery.Verdict<UnknownToolError, never, never, unknown, "told" | "raise">
 }
 
+/** Rows for all of these tools, with the one for names that are no tool. */
+export type DefaultRows<T> = Tool.Rows<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared"> & UnknownRow
+
+export type CheckDefaults<T, Table> = Recovery.Check<Table, Tool.RowKeys<Tool.ErrorOf<Guarded<T>>> | keyof UnknownRow>
+
 /** Rows for all tools of the agent: asked last. Here, and nowhere else, stands the row for names that are no tool. */
-export const toolDefaults =
-  <
-    T extends Tool.AnyTool,
-    const Table extends Tool.Rows<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared"> & UnknownRow
-  >(
-    table: Table & Recovery.Check<Table, Tool.RowKeys<Tool.ErrorOf<Guarded<T>>> | keyof UnknownRow>
-  ) =>
-  <I, O, E, R, ByTool, Defaults, ModelTable extends Running, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice> => {
+export const toolDefaults: ToolDefaults =
+  (table: object) =>
+  <A>(self: Definable): A => {
     const { definition } = self[TypeId]
     return fromDefinition({ ...definition, defaults: new Map([...definition.defaults, ...Recovery.rowsOf(table)]) })
   }
+
+interface Definable {
+  readonly [TypeId]: { readonly definition: Definition }
+}
+
+interface ToolDefaults {
+  <
+    T extends Tool.AnyTool,
+    const Table extends Tool.Table<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared"> & UnknownRow
+  >(
+    table: Table & Tool.CheckKeys<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>>
+  ): <I, O, E, R, T2 extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
+    self: Agent<I, O, E, R, T2, ByTool, Defaults, ModelTable, Choice> &
+      Fitting.HasTools<T> &
+      Fitting.FitsAll<T, Omit<Table, keyof UnknownRow>, T2>
+  ) => Agent<I, O, E, R, T2, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice>
+  /** For an agent that is a type parameter. */
+  <
+    T extends Tool.AnyTool,
+    const Table extends Tool.TableOfAny<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared"> & UnknownRow
+  >(
+    table: Table &
+      Tool.CheckAny<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared">
+  ): <I, O, E, R, ByTool, Defaults, ModelTable extends Running, Choice>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ) => Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice>
+}
 
 /** What a table of `onLlmError` may be given besides. */
 export interface LlmErrorOptions extends LlmTable.HandlerOptions {
@@ -88,9 +116,11 @@ export const onLlmError =
     given: Given & LlmTable.CheckRows<Given>,
     options: LlmErrorOptions = {}
   ) =>
-  <I, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R, T, ByTool, Defaults, LlmTable.After<ModelTable, Given>, Choice> => {
+  <I, O2, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
+    self: Agent<I, O2, E, R, T, ByTool, Defaults, ModelTable, Choice> &
+      Fitting.Answers<O> &
+      Fitting.FitsOutput<Given, O2>
+  ): Agent<I, O2, E, R, T, ByTool, Defaults, LlmTable.After<ModelTable, Given>, Choice> => {
     const { definition } = self[TypeId]
     return fromDefinition({
       ...definition,

@@ -78,6 +78,7 @@ export class Meter {
   /** The decision about the limit that was reached is to suspend the run, where that is possible. */
   isCheckpoint = false
   #ended: Exceeded | undefined
+  #endsAlone = false
 
   constructor(
     agent: string,
@@ -96,6 +97,13 @@ export class Meter {
     this.prices = prices ?? above?.prices
     this.#start = now - elapsed
     this.#limits = { maxTurns, maxToolCalls, maxTokens, maxCost, maxDuration }
+  }
+
+  /** One below this one, for a contender of a race: a limit that ends the contender does not end the others. */
+  contender(): Meter {
+    const meter = new Meter(this.agent, Budget.unlimited, this.ledger, 0, 0, this)
+    meter.#endsAlone = true
+    return meter
   }
 
   /** The limits about which somebody was asked, and the answer; nothing where whoever asked was stopped first. */
@@ -226,9 +234,10 @@ export class Meter {
     return this.#ended ?? this.above?.ended
   }
 
-  /** The first limit counts. `undefined`: in a race, another contender has answered all the same. */
-  endWith(exceeded: Exceeded | undefined): void {
-    this.#ended = exceeded === undefined ? undefined : (this.#ended ?? exceeded)
+  /** Ends the run to which the limit belongs, or the contender below it that has reached the limit. The first limit counts. */
+  endWith(exceeded: Exceeded): void {
+    const owner = this.chain.find((meter) => meter.#endsAlone || meter === exceeded.meter)
+    if (owner !== undefined) owner.#ended ??= exceeded
   }
 
   late(now: number): SharedExceeded {
@@ -278,9 +287,9 @@ export class Meter {
   }
 }
 
-/** Ends the run to which a limit belongs. */
-export const end = (exceeded: Exceeded): Effect.Effect<never> =>
+/** Ends the run to which a limit belongs, on behalf of the run with this meter, which has reached it. */
+export const end = (meter: Meter, exceeded: Exceeded): Effect.Effect<never> =>
   Effect.suspend(() => {
-    exceeded.meter.endWith(exceeded)
+    meter.endWith(exceeded)
     return Effect.die(exceeded)
   })

@@ -1,8 +1,13 @@
 /** Looking at values that nobody vouches for: foreign objects may throw when they are looked at. */
 import * as Predicate from "effect/Predicate"
-import * as Result from "effect/Result"
 
-export const quietly = <A>(look: () => A, otherwise: A): A => Result.getOrElse(Result.try(look), () => otherwise)
+export const quietly = <A>(look: () => A, otherwise: A): A => {
+  try {
+    return look()
+  } catch {
+    return otherwise
+  }
+}
 
 /** A property of anything, or `undefined`. */
 export const property = (value: unknown, key: string): unknown =>
@@ -39,14 +44,22 @@ export const isDeep = (value: unknown, levels = 1000): boolean => {
 export const freeze = (root: unknown): boolean => {
   let isAll = true
   const open = [root]
-  const met = new Set<unknown>()
+  // most values are flat
+  let met: Set<unknown> | undefined
   while (open.length > 0) {
     const current = open.pop()
     if (Predicate.isFunction(current)) isAll = false
-    if (!Predicate.isObjectOrArray(current) || met.has(current)) continue
-    met.add(current)
-    if (isPlain(current)) for (const value of Object.values(Object.freeze(current))) open.push(value)
-    else isAll = false
+    if (!Predicate.isObjectOrArray(current) || met?.has(current) === true) continue
+    if (!isPlain(current)) {
+      isAll = false
+      continue
+    }
+    met?.add(current)
+    for (const value of Object.values(Object.freeze(current))) {
+      if (!Predicate.isObjectOrArray(value) && !Predicate.isFunction(value)) continue
+      met ??= new Set([current])
+      open.push(value)
+    }
   }
   return isAll
 }

@@ -34,9 +34,17 @@ export const make = (reported: Partial<Usage>): Usage => ({ ...empty, ...reporte
  * other, see `Ledger.Entry`.
  */
 export const isSound = (usage: unknown): usage is Usage =>
-  quietly(() => kinds.every((kind) => isAmount(Reflect.get(Object(usage), kind))), false)
-
-const kinds = Object.keys(empty)
+  quietly(() => {
+    // each field of it may be anything
+    const { cacheWriteTokens, cachedInputTokens, inputTokens, outputTokens, reasoningTokens } = usage as Usage
+    return (
+      isAmount(inputTokens) &&
+      isAmount(outputTokens) &&
+      isAmount(cachedInputTokens) &&
+      isAmount(cacheWriteTokens) &&
+      isAmount(reasoningTokens)
+    )
+  }, false)
 
 /**
  * Whether a value is a number of something that was spent: finite and at least 0.

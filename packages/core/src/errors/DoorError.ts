@@ -48,7 +48,7 @@ export class RunLostError extends advised<RunLostError>()("RunLostError", {
 /** A snapshot, or a decision about one of its requests, is not what a run may go on with. Nothing was run. */
 export class SnapshotRefusedError extends advised<SnapshotRefusedError>()("SnapshotRefusedError", {
   message: Schema.String,
-  reason: Schema.Literals(["unsigned", "bad-signature", "unknown-key", "already-resumed", "other-agent"])
+  reason: Schema.Literals(["unsigned", "bad-signature", "unknown-key", "already-resumed", "other-agent", "malformed"])
 }) {
   /** `what` is a clause: it names the snapshot or the decision, and says what is wrong. */
   static of(reason: SnapshotRefusedError["reason"], what: string): SnapshotRefusedError {

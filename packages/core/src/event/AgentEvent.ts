@@ -197,7 +197,10 @@ export interface Decision extends Recovery.Decision {
   readonly layer: Layer
 }
 
-/** A call that ended with something for the model to read. */
+/**
+ * A call that ended with something for the model to read. A call that ends its run, or that a limit of the run cuts off, has no such
+ * event: its settlement is in the transcript of the last event.
+ */
 export interface ToolUse {
   readonly arguments: Message.ToolCall["arguments"]
   /** The decoded parameters of the last attempt; absent when none decoded. */

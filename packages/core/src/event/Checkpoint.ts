@@ -42,20 +42,21 @@ export const CallProgress = Schema.Struct({
   trail: Trail.Trail
 })
 
-/** A call that waits for a decision about it. */
-const ForDecision = Schema.Struct({
-  type: Schema.tag("decision"),
-  request: Approval.Request,
+const waitingFields = {
   /** Of a call that had failed before. */
-  progress: Schema.optionalKey(CallProgress)
-})
+  progress: Schema.optionalKey(CallProgress),
+  /** For how many milliseconds it has been at work; absent where that has no limit. */
+  elapsed: Schema.optionalKey(Amount)
+}
+
+/** A call that waits for a decision about it. */
+const ForDecision = Schema.Struct({ type: Schema.tag("decision"), request: Approval.Request, ...waitingFields })
 
 const forAgentFields = {
   type: Schema.tag("agent"),
   /** What the tool was called with. */
   arguments: Schema.Json,
-  /** Of a call that had failed before. */
-  progress: Schema.optionalKey(CallProgress)
+  ...waitingFields
 }
 
 /** A call whose sub-agent waits: it goes on from there. */
@@ -73,6 +74,9 @@ const Settled = Schema.Struct({
   settled: Schema.optionalKey(FailureHistory.Settled)
 })
 
+/** A call whose turn has not come. */
+const NotBegun = Schema.Struct({ type: Schema.tag("not-begun") })
+
 const openFields = {
   reply: Message.Reply,
   /** How many of its calls the budget admits, and how many come before one tool was called too often in a row. */
@@ -82,10 +86,10 @@ const openFields = {
   wasOff: Schema.Boolean
 }
 
-/** A reply of which some calls wait. */
+/** A reply of which some calls are not settled. */
 export interface OpenReply extends Schema.Struct.Type<typeof openFields> {
   /** One for each call, in their order. */
-  readonly calls: ReadonlyArray<typeof Settled.Type | CallCheckpoint>
+  readonly calls: ReadonlyArray<typeof Settled.Type | typeof NotBegun.Type | CallCheckpoint>
 }
 
 const fields = {
@@ -158,7 +162,7 @@ const ForAgent = Schema.Struct({
   snapshot: Schema.suspend((): Schema.Codec<Snapshot, unknown> => Snapshot)
 })
 
-const Call = Schema.Union([Settled, ForDecision, ForAgent])
+const Call = Schema.Union([Settled, NotBegun, ForDecision, ForAgent])
 
 export const Snapshot = Schema.Struct({
   ...fields,

@@ -13,6 +13,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import { identity } from "effect/Function"
 import * as Scope from "effect/Scope"
 import type { Meter } from "../budget/Meter.ts"
 import * as AgentEvent from "./AgentEvent.ts"
@@ -28,12 +29,18 @@ export interface Listener {
   readonly attached?: Attached
 }
 
+type Observer = RunContext.Observer
+
 /** A run, as far as its listeners concern it. */
 export interface Audience {
   readonly agent: string
   readonly runId: string
+  /** Those around the run. */
+  readonly observers: ReadonlyArray<Observer>
   readonly listeners: ReadonlyArray<Listener>
   readonly losses: RunContext.Losses
+  /** It has a fiber of its own, which no interruption has reached yet. */
+  readonly isForked: boolean
 }
 
 type Restore = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
@@ -41,14 +48,29 @@ type Restore = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 /** How long is waited for listeners that are at work when a run, or the scope to which they are attached, has ended. */
 const grace = "1 second"
 
-/** Gives `body` the observers that pass events on to the listeners, and ends with these. The region around it is uninterruptible. */
+/**
+ * Gives `body` all observers, those too that pass events on to the listeners, and ends with these. A run whose first event was emitted
+ * emits its terminal event: no interruption comes between the two, but for what `body` restores.
+ */
 export const heard = <A, E, R>(
-  { agent, listeners, losses, runId }: Audience,
-  restore: Restore,
-  body: (observers: ReadonlyArray<RunContext.Observer>) => Effect.Effect<A, E, R>
+  audience: Audience,
+  body: (observers: ReadonlyArray<Observer>, restore: Restore) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => {
-  if (listeners.length === 0) return body([])
-  return Effect.gen(function* () {
+  const { isForked, listeners, observers } = audience
+  const begin = (restore: Restore) =>
+    listeners.length === 0 ? body(observers, restore) : listened(audience, restore, body)
+  if (isForked) return begin(Effect.interruptible)
+  const isHeard = listeners.length > 0 || observers.length > 0
+  return isHeard ? Effect.uninterruptibleMask(begin) : begin(identity)
+}
+
+/** Passes events on to the listeners of the run, and ends with these. */
+const listened = <A, E, R>(
+  { agent, listeners, losses, observers, runId }: Audience,
+  restore: Restore,
+  body: (observers: ReadonlyArray<Observer>, restore: Restore) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.gen(function* () {
     // a listener is no part of a run
     const context = Context.add(yield* Effect.context<never>(), RunContext.Current, undefined)
     const lost = new Lost(losses)
@@ -74,7 +96,7 @@ export const heard = <A, E, R>(
       for (const receive of receivers) receive(event)
       handing ??= Effect.runForkWith(context)(later)
     }
-    return yield* Effect.onExit(body([hear]), (exit) => {
+    return yield* Effect.onExit(body([...observers, hear], restore), (exit) => {
       handing?.interruptUnsafe()
       handOver(inboxes)
       const isInterrupted = Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
@@ -83,7 +105,6 @@ export const heard = <A, E, R>(
       return Effect.provideContext(end, context)
     })
   })
-}
 
 /** Each event is handed to all listeners that are not at work, in the order in which they were attached, before the next one is. */
 const handOver = (inboxes: ReadonlyArray<Inbox>): void => {
@@ -135,17 +156,15 @@ export class Attached {
   }
 }
 
-type Observer = RunContext.Observer
-
 /** The observers around a run: that of the run above, or those of the program; and one of its own. */
 export const around = (
   fiber: Fiber.Fiber<unknown, unknown>,
   parent: RunContext.RunContext | undefined,
   own: Observer | undefined
 ): ReadonlyArray<Observer> => {
-  const above =
-    parent === undefined ? fiber.getRef(RunContext.Observers).map((make) => make(fiber.context)) : [parent.emit]
-  return [...above, own].filter((observer) => observer !== undefined)
+  const made = parent === undefined ? fiber.getRef(RunContext.Observers).map((make) => make(fiber.context)) : []
+  const above = parent?.emit === undefined ? made : [parent.emit]
+  return own === undefined ? above : [...above, own]
 }
 
 /** One observer for all; nothing where there is none. The terminal event of the run is its last. */

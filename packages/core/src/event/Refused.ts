@@ -7,6 +7,7 @@ const clauses = {
   "bad-signature": "does not have the signature of its content and audience",
   "unknown-key": "was signed with a key that is not known",
   "already-resumed": "was resumed before",
+  malformed: "is not what a run of this version goes on with: read a document with Snapshot.fromJson",
   "other-agent": "is about a run of another agent"
 } as const
 

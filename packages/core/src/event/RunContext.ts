@@ -75,15 +75,14 @@ export const bounds = (run: RunContext | undefined): Bounds =>
       }
 
 /**
- * Goes on with `next`, unless a limit of this run, or of one above, was reached: each step of a run begins with this.
+ * Goes on with `next`, unless a limit of this run, or of one above, was reached: each step of a run begins with this. It looks at once.
  *
  * @internal
  */
-export const alive = <A, E, R>(run: RunContext, next: () => Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.suspend(() => {
-    const { ended } = run.meter
-    return ended === undefined ? next() : Effect.die(ended)
-  })
+export const alive = <A, E, R>(
+  { meter: { ended } }: RunContext,
+  next: () => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> => (ended === undefined ? next() : Effect.die(ended))
 
 /** Whether a defect is the end of a run whose limit was reached: what stands in the place of a step passes it on. */
 export const isLimit = (defect: unknown): boolean => approachable(defect) instanceof Exceeded
@@ -93,7 +92,7 @@ export const endOfTime = ({ meter }: RunContext): Effect.Effect<never> => {
   const over = meter.deadline
   return over === undefined
     ? Effect.die(new TypeError("RunContext.endOfTime: the run has no end"))
-    : end(over.late(over.ownDeadline))
+    : end(meter, over.late(over.ownDeadline))
 }
 
 /** The present run, or `undefined` outside of one. */
@@ -165,7 +164,8 @@ export const emitThen = <A, E, R>(
       })
 
 /**
- * Does something, emits its event, and goes on with `next`, in one step: no interruption comes in between.
+ * Does something, emits its event, and goes on with `next`, in one step: no interruption comes in between. Where nobody listens, it does
+ * so at once.
  *
  * @internal
  */
@@ -175,11 +175,13 @@ export const record = <A, B, E, R>(
   make: (done: A) => AgentEvent.Happening,
   next: (done: A) => Effect.Effect<B, E, R>
 ): Effect.Effect<B, E, R> =>
-  Effect.withFiber((fiber) => {
-    const done = act()
-    tell(run, fiber, () => make(done))
-    return next(done)
-  })
+  run.emit === undefined
+    ? next(act())
+    : Effect.withFiber((fiber) => {
+        const done = act()
+        tell(run, fiber, () => make(done))
+        return next(done)
+      })
 
 /**
  * Emits one event of a run from within its fiber.
@@ -207,6 +209,19 @@ export const begin = <A, E, R>(
     return Effect.updateContext(body, (context: Context.Context<R>) => Context.add(context, Tracer.ParentSpan, span))
   })
 }
+
+/** The same effect; its failure is emitted where somebody listens. `make` gives nothing for a failure that is no event. */
+export const emitFailure = <A, E, R>(
+  run: RunContext,
+  self: Effect.Effect<A, E, R>,
+  make: (error: E) => AgentEvent.Happening | undefined
+): Effect.Effect<A, E, R> =>
+  run.emit === undefined
+    ? self
+    : Effect.tapError(self, (error) => {
+        const happening = make(error)
+        return happening === undefined ? Effect.void : emit(run, () => happening)
+      })
 
 /** Emits one event of the run that the effect is part of. */
 export const emitCurrent = (make: () => AgentEvent.Happening): Effect.Effect<void> =>

@@ -163,5 +163,5 @@ const encodeDecided = Schema.encodeUnknownSync(Schema.toCodecJson(Approval.Decid
 /** What has to be decided before the run can go on; nothing where it waits for a larger budget. */
 export const requestsOf = ({ open }: Snapshot): ReadonlyArray<Approval.Request> =>
   (open?.calls ?? []).flatMap((call) =>
-    call.type === "settled" ? [] : call.type === "decision" ? [call.request] : requestsOf(call.snapshot)
+    call.type === "decision" ? [call.request] : call.type === "agent" ? requestsOf(call.snapshot) : []
   )

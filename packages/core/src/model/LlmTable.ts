@@ -2,46 +2,41 @@
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 
-/** What may be done about failures `E` of a model; answers stand in for what the call is asked for. */
-export type LlmVerdict<E, Answer> = Recovery.Verdict<
-  E,
-  Answer,
-  unknown,
-  unknown,
-  "exhausted" | "rethrow",
-  "repeats" | "compacts"
->
-
 /** A table for model calls. */
 export type LlmRows<Answer> = {
-  readonly [K in LlmError["_tag"] | "orElse"]?: LlmVerdict<
+  readonly [K in LlmError["_tag"] | "orElse"]?: Recovery.RowOf<
     K extends "orElse" ? LlmError : Extract<LlmError, { readonly _tag: K }>,
-    Answer
+    Answer,
+    "exhausted" | "rethrow",
+    "repeats" | "compacts"
   >
 }
 
 /** A function in the place of a table: asked at every failure, see `Recovery.when`. */
-export type LlmHandler<Answer> = (error: LlmError, context: Recovery.FailureContext) => LlmVerdict<LlmError, Answer>
+export type LlmHandler<Answer> = Recovery.Handler<LlmError, Answer, "exhausted" | "rethrow", "repeats" | "compacts">
 
 /** Refuses keys that are no row. */
 export type CheckRows<Given> = Given extends AnyHandler ? unknown : Recovery.Check<Given, LlmError["_tag"] | "orElse">
 
 /** The table that is meant: a function stands for one row that all failures have. */
-export type TableOf<Given> = Given extends (...args: never) => infer V
+export type TableOf<Given> = Given extends AnyHandler
   ? {
       readonly orElse: Recovery.Verdict<
         LlmError,
-        Recovery.AnswerOf<V>,
-        Recovery.ErrorOf<V>,
-        Recovery.ServicesOf<V>,
-        Recovery.EndOf<V>,
-        Recovery.ActsOf<V>
+        Recovery.AnswerOf<Given>,
+        Recovery.ErrorOf<Given>,
+        Recovery.ServicesOf<Given>,
+        Recovery.EndOf<Given>,
+        Recovery.ActsOf<Given>
       >
     }
   : Given
 
 /** A table after an earlier one: its rows are added, while a function takes the place of all. */
 export type After<Earlier, Given> = Given extends AnyHandler ? TableOf<Given> : Recovery.Merge<Earlier, Given>
+
+/** A table that an agent has from the start; where it has no model, it has no table. */
+export type First<Table, Given> = Table extends object ? After<Table, Given> : Table
 
 type AnyHandler = (...args: never) => unknown
 

@@ -5,7 +5,7 @@ import { property, quietly } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
 import * as Usage from "../data/Usage.ts"
-import { ContentFilteredError, type LlmError, NetworkError } from "../errors/LlmError.ts"
+import { ContentFilteredError, type LlmError, MalformedToolCallError, NetworkError } from "../errors/LlmError.ts"
 import type { Part, Request, Service } from "./service.ts"
 import { type Asker, compositionOf, type Counted, withPartial, streamed } from "./parts.ts"
 
@@ -44,6 +44,17 @@ export const refused = (model: Service, reply: Message.Reply): LlmError | undefi
         Message.textOf(reply)
       )
     : undefined
+
+/**
+ * A call that the provider itself rejected, as the model wrote it: without a row for that it is settled like any other bad
+ * call, by the rows of its tool.
+ */
+export const rejected = (error: unknown, { tools }: Request, turn: number): Message.ToolCall | undefined => {
+  if (!(error instanceof MalformedToolCallError) || error.rawArgs === undefined) return undefined
+  const { rawArgs, tool: name } = error
+  if (!tools.some((tool) => tool.name === name)) return undefined
+  return { type: "tool-call", id: `rejected-${turn}`, name, arguments: rawArgs }
+}
 
 export const cutOff = (model: Service): NetworkError =>
   NetworkError.connectionFailed({ host: model.provider }, `The stream of model '${model.name}' ended before its end`, {

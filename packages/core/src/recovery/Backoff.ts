@@ -207,6 +207,9 @@ export const attempts = (count: { readonly retries?: number; readonly maxAttempt
   if (retries !== undefined && maxAttempts !== undefined) {
     return refuse("retries", "must not stand beside maxAttempts", retries)
   }
+  if (retries === undefined && maxAttempts === undefined) {
+    throw new RangeError(`Backoff: retries (extra runs) or maxAttempts (all runs) must be given, got ${shown(count)}`)
+  }
   const [name, given, least] = retries === undefined ? ["maxAttempts", maxAttempts, 1] : ["retries", retries, 0]
   if (given !== undefined && Number.isSafeInteger(given) && given >= least) return given - least + 1
   return refuse(name, `must be a whole number of at least ${least}`, given)
@@ -219,6 +222,9 @@ const millis = (name: string, input: Duration.Input): number => {
   const value = duration === undefined ? Number.NaN : Duration.toMillis(duration)
   return Number.isFinite(value) && value >= 0 ? value : refuse(name, "must be a finite duration of at least 0", input)
 }
+
+/** The names of the options, which are what was mistaken. */
+const shown = (options: object): string => Object.keys(options).join(", ") || "neither"
 
 const refuse = (name: string, rule: string, value: unknown): never => {
   throw new RangeError(`Backoff: ${name} ${rule}, got ${String(value)}`)

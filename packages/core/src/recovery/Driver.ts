@@ -18,7 +18,8 @@ type Driven<A, B, E, R> = Layer<A, B, E, R, Ends<A, B, E, R> & Partial<Says<B, E
  * the call goes on with the rest of that wait, then with the next attempt.
  */
 export const drive = <A, B, E, R>(layerOf: () => Driven<A, B, E, R>, from?: Origin): Effect.Effect<B, E, R> =>
-  Clock.clockWith((clock) => {
+  Effect.withFiber((fiber) => {
+    const clock = fiber.getRef(Clock.Clock)
     const layer = layerOf()
     const now = clock.currentTimeMillisUnsafe()
     // what succeeds at once needs no policy

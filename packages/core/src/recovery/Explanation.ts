@@ -31,7 +31,9 @@ export interface Rung {
   readonly isRunAgain: boolean
   /** How often the conversation may be shortened, and the model asked again; absent where the rung is no compaction. */
   readonly compactions?: number
-  /** Why nothing but the caps of one call bounds this rung; absent where its own counts do. */
+  /** How often a handler may run something again, where it says so: the waits before that are not known. */
+  readonly atMost?: number
+  /** What is not known of this rung, so that nothing but its `atMost` and the caps of a call bound it; absent elsewhere. */
   readonly unknown?: string
 }
 
@@ -47,6 +49,8 @@ export interface Wait {
 export interface Worst {
   /** Runs of what is guarded, the first included. */
   readonly attempts: number
+  /** Where the cap of a call alone bounds the attempts: around a plain effect they are unbounded. Absent elsewhere. */
+  readonly isUnbounded?: true
   /** What the layer below does for these attempts: its own worst case each time, or one thing. */
   readonly requests: number
   readonly fixerRuns: number
@@ -126,9 +130,9 @@ export const format = ({ rows, worst }: Explanation): string => {
 }
 
 /** The bounds in one line. */
-const formatWorst = ({ attempts, fixerRuns, modelCalls, requests, time, waits }: Worst): string =>
+const formatWorst = ({ attempts, fixerRuns, isUnbounded, modelCalls, requests, time, waits }: Worst): string =>
   [
-    counted(attempts, "attempt"),
+    `${counted(attempts, "attempt")}${isUnbounded === true ? " (the cap of a call; unbounded around a plain effect)" : ""}`,
     ...(requests === attempts ? [] : [counted(requests, "request")]),
     ...(fixerRuns === 0 ? [] : [counted(fixerRuns, "fixer run")]),
     ...(modelCalls === 0 ? [] : [counted(modelCalls, "model call")]),
@@ -137,11 +141,11 @@ const formatWorst = ({ attempts, fixerRuns, modelCalls, requests, time, waits }:
   ].join(", ")
 
 const cells = (
-  { compactions = 0, fixerRuns, modelCalls, unknown, verdict, waits }: Rung,
+  { atMost = 0, compactions = 0, fixerRuns, modelCalls, unknown, verdict, waits }: Rung,
   index: number
 ): ReadonlyArray<string> => [
   `${index + 1} ${verdict}`,
-  numbered(waits.length + fixerRuns + compactions),
+  numbered(atMost > 0 ? atMost : waits.length + fixerRuns + compactions),
   unknown ?? formatWaits(waits),
   numbered(fixerRuns),
   numbered((fixerRuns + compactions) * modelCalls)

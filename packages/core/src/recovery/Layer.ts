@@ -2,6 +2,7 @@
 import * as Cause from "effect/Cause"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import type * as Schedule from "effect/Schedule"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import type { Severity } from "../errors/ToolError.ts"
 import type { Left } from "../errors/Trail.ts"
@@ -76,6 +77,8 @@ export interface Bounds {
   readonly wait: (delay: Duration.Duration) => Effect.Effect<void>
   /** What is kept of a failure that a schedule has seen; only where a position is asked for. */
   readonly keep?: ((error: unknown) => Seen) | undefined
+  /** In the place of the cap of a call. */
+  readonly maxAttempts?: number
   /** Hears where the policy stands, before each wait. */
   readonly onWait?: ((position: Position) => Effect.Effect<void>) | undefined
 }
@@ -104,7 +107,7 @@ export interface Leaves {
 }
 
 /** Endings that only a tool call has: its model hears of them, or its run ends. */
-interface Spoken {
+export interface Spoken {
   readonly told: {
     readonly type: "told"
     readonly render: Renderer | undefined
@@ -147,6 +150,8 @@ export interface Trace {
 export interface Progress {
   readonly trace: () => Trace
   readonly position: () => Position
+  /** What a schedule knew when it let the next attempt be made. */
+  readonly metadata: () => Schedule.Metadata
 }
 
 /** Where a call goes on, and what is known of the part that came before. */

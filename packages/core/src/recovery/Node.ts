@@ -10,6 +10,8 @@ import type { Left, VerdictKind } from "../errors/Trail.ts"
 export interface Retry {
   readonly kind: "retry"
   readonly schedule: Schedule.Schedule<unknown, unknown, unknown>
+  /** The options or the schedule as they were given. */
+  readonly madeOf: object
   readonly acknowledged: boolean
 }
 
@@ -126,12 +128,17 @@ export type Node =
   | RespondWith
   | { readonly kind: "raise" }
   | { readonly kind: "rethrow" }
-  | {
-      readonly kind: "when"
-      readonly choose: (error: unknown, context: FailureContext) => Node
-      /** All that it may choose, where that was said. */
-      readonly among: ReadonlyArray<Node> | undefined
-    }
+  | When
+
+/** A handler. */
+export interface When {
+  readonly kind: "when"
+  readonly choose: (error: unknown, context: FailureContext) => Node
+  /** All that it may choose, where that was said. */
+  readonly among: ReadonlyArray<Node> | undefined
+  /** How often it may run something again, where that was said. */
+  readonly atMost: number | undefined
+}
 
 /** The text that a model reads of a failure. */
 export type Renderer = (error: unknown, context: FailureContext) => string | Effect.Effect<string, unknown>

@@ -19,14 +19,16 @@ export const Seen = Schema.Struct({
 
 export type Seen = typeof Seen.Type
 
-/** One count or schedule of a policy, by its place in the table: a row, then rung by rung, one number for each ladder. */
+/** One count or schedule of a policy, by its place in the table: a row, then rung by rung, one number for each ladder, and by what handlers have chosen. */
 const slot = Schema.Struct({
   row: Schema.String,
   rungs: Schema.Array(Schema.Finite),
-  kind: Schema.Literals(["ladder", "fix", "retry"]),
-  /** The rung that a ladder has reached, or the runs of a fixer; 0 of a schedule. */
+  /** What handlers have chosen on the way down from the row; absent where there is none. */
+  chosen: Schema.optionalKey(Schema.Array(Schema.String)),
+  kind: Schema.Literals(["ladder", "fix", "retry", "when"]),
+  /** The rung that a ladder has reached, or the runs of a fixer; 0 of a schedule and of a handler. */
   count: Schema.Finite,
-  /** The steps that a schedule has made: it makes them again. */
+  /** The steps that a schedule has made: it makes them again. Of a handler, the failures about which it was asked. */
   steps: Schema.Array(Schema.Struct({ at: Schema.Finite, seen: Seen }))
 })
 

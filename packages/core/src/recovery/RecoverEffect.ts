@@ -1,5 +1,6 @@
-/** The driver on any effect: a used-up retry leaves the last error, and what needs a model has no meaning. */
+/** The driver on any effect, as with `Effect.retry`: nothing caps its attempts, and a used-up retry leaves the last error. */
 import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import * as Driver from "./Driver.ts"
 import { rowOf, unbounded } from "./Layer.ts"
 import type { Rows } from "./Node.ts"
@@ -12,6 +13,8 @@ export interface Keeping {
   readonly keep: (error: unknown) => Seen
 }
 
+const atFirst = Schedule.CurrentMetadata.defaultValue()
+
 export const recoverEffect = <R>(
   rows: Rows,
   self: Effect.Effect<unknown, unknown, R>,
@@ -19,10 +22,10 @@ export const recoverEffect = <R>(
 ): Effect.Effect<unknown, unknown, R> =>
   Driver.drive(
     () => ({
-      attempt: () => self,
+      attempt: (_, progress) => Effect.provideService(self, Schedule.CurrentMetadata, progress?.metadata() ?? atFirst),
       row: (error) => rowOf(rows, error),
       repairs: {},
-      bounds: { ...unbounded, keep: keeping?.keep, onWait: keeping?.onWait },
+      bounds: { ...unbounded, maxAttempts: Infinity, keep: keeping?.keep, onWait: keeping?.onWait },
       observe: () => Effect.void,
       end: {
         succeeded: Effect.succeed,

@@ -14,13 +14,15 @@ import type * as Internal from "./Node.ts"
 import {
   type EndOf,
   type AnswerOf,
+  type AnyRow,
   type AnyVerdict,
   type ErrorOf,
   isVerdict,
   nodeOf,
   type rethrow,
-  type ServicesOf,
-  type Verdict
+  rowNode,
+  type RowOf,
+  type ServicesOf
 } from "./Verdict.ts"
 
 export * from "./Verdict.ts"
@@ -34,10 +36,8 @@ type TagOf<E> = E extends Tagged ? E["_tag"] : never
 
 /** A table for any effect with tagged errors: one row per tag, and `orElse` for the rest. */
 export type Table<E> = {
-  readonly [K in TagOf<E> | "orElse"]?: Verdict<
+  readonly [K in TagOf<E> | "orElse"]?: RowOf<
     K extends "orElse" ? E : Extract<E, { readonly _tag: K }>,
-    unknown,
-    unknown,
     unknown,
     "exhausted" | "rethrow",
     "repeats"
@@ -126,7 +126,7 @@ export type { Options as ExplainOptions } from "./explainRows.ts"
  * a function that is no agent counts none.
  */
 export const explain = (
-  policy: AnyVerdict | { readonly [row: string]: AnyVerdict | undefined },
+  policy: AnyVerdict | { readonly [row: string]: AnyRow | undefined },
   options?: ExplainOptions
 ): Explanation => explaining(isVerdict(policy) ? new Map([["orElse", nodeOf(policy)]]) : rowsOf(policy), options)
 
@@ -137,6 +137,6 @@ export const explain = (
  */
 export const rowsOf = (table: object): Internal.Rows => {
   const rows = new Map<string, Internal.Node>()
-  for (const [key, row] of Object.entries(table)) if (isVerdict(row)) rows.set(key, nodeOf(row))
+  for (const [key, row] of Object.entries(table)) if (row !== undefined) rows.set(key, rowNode(key, row))
   return rows
 }

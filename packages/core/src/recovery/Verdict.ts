@@ -12,46 +12,25 @@ import type * as Internal from "./Node.ts"
 import type { FailureContext } from "./Node.ts"
 import * as Returned from "../data/Returned.ts"
 import type { DeserializationError, InvalidArgs, Severity, ToolExecutionError } from "../errors/ToolError.ts"
+import { type AnyVerdict, type OfVerdict, type Retry, type Said, TypeId, type Verdict } from "./verdictTypes.ts"
 
+export type {
+  ActsOf,
+  AnswerOf,
+  AnyRow,
+  AnyVerdict,
+  EndOf,
+  ErrorOf,
+  Handler,
+  OfVerdict,
+  Retry,
+  RowOf,
+  Said,
+  ServicesOf,
+  Verdict
+} from "./verdictTypes.ts"
 export type { Severity } from "../errors/ToolError.ts"
 export type { Decision, FailureContext, Rows, SideEffects } from "./Node.ts"
-
-const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Recovery")
-
-/**
- * What to do about a failure of type `E`. Handled by it: `A` may answer in place of the result, `Err` and `R` are the
- * failures and requirements of its own handlers, `End` is how it may end, and `Acts` is what it may do on the way:
- * `"repeats"`, run something again, `"repairs"`, change the arguments, and `"compacts"`, shorten what a model reads.
- */
-export interface Verdict<in E, out A = never, out Err = never, out R = never, out End = never, out Acts = never> {
-  readonly [TypeId]: {
-    readonly _E: (error: E) => void
-    readonly _A: () => A
-    readonly _Err: () => Err
-    readonly _R: () => R
-    readonly _End: () => End
-    readonly _Acts: () => Acts
-  }
-  readonly kind: Internal.Node["kind"]
-}
-
-/** A verdict of which nothing is known. */
-export type AnyVerdict = Verdict<never, unknown, unknown, unknown, unknown, unknown>
-
-/** What the handlers of a verdict may answer. */
-export type AnswerOf<V> = V extends Verdict<never, infer A, unknown, unknown, unknown, unknown> ? A : never
-
-/** What the handlers of a verdict may fail with. */
-export type ErrorOf<V> = V extends Verdict<never, unknown, infer Err, unknown, unknown, unknown> ? Err : never
-
-/** What the handlers of a verdict need. */
-export type ServicesOf<V> = V extends Verdict<never, unknown, unknown, infer R, unknown, unknown> ? R : never
-
-/** How a verdict may end. */
-export type EndOf<V> = V extends Verdict<never, unknown, unknown, unknown, infer End, unknown> ? End : never
-
-/** What a verdict may do on the way. */
-export type ActsOf<V> = V extends Verdict<never, unknown, unknown, unknown, unknown, infer P> ? P : never
 
 /**
  * `T`, but nothing is inferred for it from the place where the verdict stands: else a row would answer for its verdict.
@@ -84,21 +63,15 @@ export function retry(
   options?: Acknowledged
 ): Retry<never, unknown, unknown, unknown> {
   const isSchedule = Schedule.isSchedule(input)
+  if (!isSchedule && !Predicate.isObject(input)) {
+    throw new TypeError(
+      `Recovery.retry takes options or a schedule, not ${String(input)}: { retries: n } counts the extra runs, { maxAttempts: n } all runs`
+    )
+  }
   // the driver hands a schedule only the errors that its row admits
   const schedule = isSchedule ? Backoff.hinted(input as Schedule.Schedule<unknown, unknown>) : Backoff.make(input)
-  return verdict({ kind: "retry", schedule, acknowledged: (isSchedule ? options : input)?.acknowledge !== undefined })
-}
-
-/** A `retry` verdict: the one kind that a schedule can express as well. */
-export interface Retry<in E, out Err = never, out R = never, out Acts = never> extends Verdict<
-  E,
-  never,
-  Err,
-  R,
-  "exhausted",
-  Acts
-> {
-  readonly kind: "retry"
+  const acknowledged = (isSchedule ? options : input)?.acknowledge !== undefined
+  return verdict({ kind: "retry", schedule, madeOf: input, acknowledged })
 }
 
 /** The schedule of a retry verdict: `Effect.retry` with it makes the same attempts at the same instants. */
@@ -223,24 +196,64 @@ export const raise: Verdict<unknown, never, never, never, "raise"> = verdict({ k
 /** The failure leaves as itself, and no other row or level is asked. */
 export const rethrow: Verdict<unknown, never, never, never, "rethrow"> = verdict({ kind: "rethrow" })
 
+/** What is known of a handler beforehand. */
+export interface HandlerOptions {
+  /** All verdicts that it may choose; choosing anything else is a defect. */
+  readonly among?: ReadonlyArray<AnyVerdict>
+  /** How often it may run something again in one call: beyond that a verdict that would do so gives up instead. */
+  readonly atMost?: number
+}
+
 /**
- * Asked again at every failure. Its verdicts share one slot: counts go on from where they were, and a retry keeps the
- * schedule of the first retry that was chosen, whichever is chosen later. What it may choose is not known beforehand, so
- * `explain` has nothing but the caps of a call to go by, unless `among` names all of it; choosing anything else is a defect.
+ * A handler as a verdict, for a rung of a ladder or with options: asked again at every failure. The options of a retry are read
+ * against the failures that the handler has been asked about in this call; a schedule, a fixer and a ladder keep their state for as
+ * long as the same one is chosen. What it may choose is not known beforehand, so `explain` counts attempts up to the cap of a call,
+ * unless `among` names all verdicts, or `atMost` says how often it runs something again.
+ *
+ * @example
+ * const polite = Recovery.when((error: Busy) => (error.isShort ? Recovery.retry({ retries: 9 }) : Recovery.tell()), {
+ *   atMost: 3
+ * })
  */
-export const when = <E, V extends Verdict<E, unknown, unknown, unknown, unknown, unknown>>(
+export const when = <
+  E,
+  V extends Verdict<E, unknown, unknown, unknown, unknown, unknown> | Effect.Effect<unknown, unknown, unknown>,
+  const O extends HandlerOptions = {}
+>(
   choose: (error: E, context: FailureContext) => V,
-  options?: { readonly among: ReadonlyArray<AnyVerdict> }
-): Verdict<E, AnswerOf<V>, ErrorOf<V>, ServicesOf<V>, EndOf<V>, ActsOf<V>> =>
-  verdict({
-    kind: "when",
-    choose: erase((error: E, context) => {
-      const chosen = choose(error, context)
-      if (isVerdict(chosen)) return nodeOf(chosen)
-      throw Returned.wrong(chosen, "a verdict", "The function of Recovery.when")
-    }),
-    among: options?.among.map(nodeOf)
-  })
+  options?: O
+): Verdict<
+  E,
+  OfVerdict<Said<V>>["answer"],
+  OfVerdict<Said<V>>["error"],
+  OfVerdict<Said<V>>["services"],
+  OfVerdict<Said<V>>["end"] | (O extends { readonly atMost: number } ? "exhausted" : never),
+  OfVerdict<Said<V>>["acts"]
+> => verdict(handled(erase(choose), "The function of Recovery.when", undefined, options))
+
+/** A handler: what it gives is looked at when it has given it. */
+const handled = (
+  choose: (error: unknown, context: FailureContext) => unknown,
+  whose: string,
+  name?: string,
+  { among, atMost }: HandlerOptions = {}
+): Internal.When => ({
+  kind: "when",
+  choose: (error, context) => {
+    const chosen = choose(error, context)
+    if (isVerdict(chosen)) return nodeOf(chosen)
+    if (Effect.isEffect(chosen)) return answering(chosen)
+    throw Returned.wrong(chosen, "a verdict or an Effect", whose, name)
+  },
+  among: among?.map(nodeOf),
+  atMost: atMost === undefined ? undefined : Backoff.attempts({ retries: atMost }) - 1
+})
+
+/** The answer of a handler, whose failures and needs are in the type of its row. */
+const answering = (answer: Effect.Effect<unknown, unknown, unknown>): Internal.RespondWith => ({
+  kind: "respondWith",
+  answer: () => answer as Effect.Effect<unknown, unknown>
+})
 
 /**
  * Rungs, first to last: the next one is asked when one gives up, with the failure that made it give up. No rung is asked
@@ -301,6 +314,21 @@ type Then<First, Second> = Absent extends Second ? First : Exclude<First, "exhau
  * @internal
  */
 export const isVerdict = (value: unknown): value is AnyVerdict => Predicate.hasProperty(value, TypeId)
+
+/**
+ * What a row is made of, whichever form it has; throws a `TypeError` that names the row on what is none.
+ *
+ * @internal
+ */
+export const rowNode = (key: string, row: unknown): Internal.Node => {
+  if (isVerdict(row)) return nodeOf(row)
+  // any error; what it fails with and needs is in the type of the row
+  if (Schedule.isSchedule(row)) return nodeOf(retry(row as Schedule.Schedule<unknown, unknown>))
+  // what it takes and gives is in the type of the row
+  if (Predicate.isFunction(row)) return handled(row as Parameters<typeof handled>[0], "The handler of row", key)
+  const given = row === null ? "null" : typeof row
+  throw new TypeError(`The row '${key}' of a table is ${given}, not a verdict, a schedule or a handler`)
+}
 
 // every type parameter is carried by the type alone: `verdict` and `nodeOf` are the two ends of that
 function verdict<V extends AnyVerdict>(node: Internal.Node): V {

@@ -2,7 +2,8 @@
 import * as Duration from "effect/Duration"
 import type { Explanation, Row, Rung, Worst } from "./Explanation.ts"
 import { samplesFor, steps } from "./explainSchedule.ts"
-import type { Compact, Fix, Node, Retry, Rows } from "./Node.ts"
+import type { Compact, Fix, Node, Retry, Rows, When } from "./Node.ts"
+import { isOptions, Names } from "./names.ts"
 import { maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts"
 import type { Cost } from "./Cost.ts"
 
@@ -71,7 +72,7 @@ const climb = (node: Node, reach: Reach): Climb => {
     case "compact":
       return { rungs: mending([node], reach), ends: false }
     case "when":
-      return node.among === undefined ? { rungs: [anything], ends: false } : choosing(node.among, reach)
+      return node.among === undefined ? { rungs: [anything(node)], ends: false } : choosing(node.among, reach)
     default:
       return { rungs: [{ ...quiet, verdict: node.kind }], ends: true }
   }
@@ -92,39 +93,49 @@ const quiet: Omit<Rung, "verdict"> = {
   isRunAgain: false
 }
 
-const anything: Rung = {
-  ...quiet,
-  verdict: "when",
-  fixerRuns: maxRepairRounds,
-  isRunAgain: true,
-  unknown: "chosen at each failure, bounded by the caps of a call alone"
-}
+const anything = ({ atMost }: Pick<When, "atMost">): Rung =>
+  atMost === undefined
+    ? {
+        ...quiet,
+        verdict: "when",
+        fixerRuns: maxRepairRounds,
+        isRunAgain: true,
+        unknown: "chosen at each failure, bounded by the caps of a call alone"
+      }
+    : {
+        ...quiet,
+        verdict: "when",
+        atMost,
+        fixerRuns: maxRepairRounds,
+        unknown: "chosen at each failure, as often as it says"
+      }
 
 /**
- * What a `when` chooses among shares one slot: one schedule for all its retries, one count for all its fixers, one position
- * for all its ladders.
+ * What a handler chooses among counts each by itself, but for options of retries: these are read against the same failures, so the
+ * longest of them bounds them all.
  */
 const choosing = (among: ReadonlyArray<Node>, reach: Reach): Climb => {
-  const nodes = among.flatMap(flat)
-  const ladders = nodes.filter((node) => node.kind === "ladder")
-  const others = nodes.filter(({ kind }) => !["retry", "fix", "compact", "ladder", "when"].includes(kind))
-  const depth = Math.max(0, ...ladders.map(({ rungs }) => rungs.length))
-  const merged = Array.from({ length: depth }, (_, index) => {
-    const there = ladders.flatMap(({ rungs }) => rungs[index] ?? [])
-    return choosing(there, reach).rungs
-  })
-  const labelled = (rungs: ReadonlyArray<Rung>) => rungs.map((rung) => ({ ...rung, verdict: `when → ${rung.verdict}` }))
-  const isOpen = nodes.some(({ kind }) => kind === "when")
+  const names = new Names()
+  const nodes = [...new Map(among.flatMap(flat).map((node) => [names.of(node), node])).values()]
+  const options = nodes.filter((node) => node.kind === "retry" && isOptions(node))
+  const counting = nodes.filter((node) => isCounting(node) && !options.includes(node))
+  const others = nodes.filter(({ kind }) => !isCounting({ kind }) && kind !== "ladder" && kind !== "when")
+  const rungs = [
+    ...mending(options, reach),
+    ...counting.flatMap((node) => mending([node], reach)),
+    ...nodes.flatMap((node) => (node.kind === "ladder" ? climb(node, reach).rungs : [])),
+    ...others.map(({ kind }) => ({ ...quiet, verdict: kind }))
+  ]
   return {
     rungs: [
-      ...labelled(mending(nodes, reach)),
-      ...merged.flat(),
-      ...labelled([...new Set(others.map(({ kind }) => kind))].map((verdict) => ({ ...quiet, verdict }))),
-      ...(isOpen ? [anything] : [])
+      ...rungs.map((rung) => ({ ...rung, verdict: `when → ${rung.verdict}` })),
+      ...nodes.flatMap((node) => (node.kind === "when" ? [anything(node)] : []))
     ],
     ends: nodes.length > 0 && others.length === nodes.length
   }
 }
+
+const isCounting = ({ kind }: Pick<Node, "kind">): boolean => kind === "retry" || kind === "fix" || kind === "compact"
 
 const flat = (node: Node): ReadonlyArray<Node> =>
   node.kind === "when" && node.among !== undefined ? node.among.flatMap(flat) : [node]
@@ -180,14 +191,14 @@ const compactionsAtWorst = (rungs: ReadonlyArray<Rung>, of: (rung: Rung) => numb
 }
 
 const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, below }: Options): Worst => {
-  const isOpen = rungs.some(({ unknown }) => unknown !== undefined)
-  const retries = sum(rungs.map(({ waits }) => waits.length))
+  const isOpen = rungs.some(({ atMost, unknown }) => unknown !== undefined && atMost === undefined)
+  const isWaitUnknown = rungs.some(({ unknown }) => unknown !== undefined)
+  const retries = sum(rungs.map(({ atMost = 0, waits }) => waits.length + atMost))
   const rounds = rungs.flatMap((rung) => Array.from({ length: rung.fixerRuns }, () => rung))
   const runsAgain = rounds.filter(({ isRunAgain }) => isRunAgain).length
   const compacted = Math.min(maxCompactions, sum(rungs.map(({ compactions = 0 }) => compactions)))
-  const attempts = isOpen
-    ? maxAttemptsPerCall
-    : Math.min(maxAttemptsPerCall, 1 + retries + Math.min(maxRepairRounds, runsAgain) + compacted)
+  const counted = isOpen ? Infinity : 1 + retries + Math.min(maxRepairRounds, runsAgain) + compacted
+  const attempts = Math.min(maxAttemptsPerCall, counted)
   const dearest = (of: (rung: Rung) => number): number => {
     const costs = rounds.map(of).toSorted((a, b) => b - a)
     return sum(costs.slice(0, maxRepairRounds))
@@ -199,14 +210,15 @@ const worstOf = (rungs: ReadonlyArray<Rung>, { attempt, below }: Options): Worst
   const fixing = dearest(timeOf) + compactionsAtWorst(rungs, timeOf)
   return {
     attempts,
+    ...(retries < maxAttemptsPerCall - 1 && !isOpen ? {} : { isUnbounded: true }),
     requests: attempts * (below?.worst.requests ?? 1),
     fixerRuns: Math.min(maxRepairRounds, rounds.length),
     modelCalls:
       dearest(({ modelCalls }) => modelCalls) +
       compactionsAtWorst(rungs, ({ modelCalls }) => modelCalls) +
       attempts * (below?.worst.modelCalls ?? 0),
-    waits: Duration.millis(isOpen ? Infinity : sum(waits)),
-    time: Duration.millis((isOpen ? Infinity : sum(stretched) + fixing) + attempts * each)
+    waits: Duration.millis(isWaitUnknown ? Infinity : sum(waits)),
+    time: Duration.millis((isWaitUnknown ? Infinity : sum(stretched) + fixing) + attempts * each)
   }
 }
 

@@ -21,9 +21,11 @@ import {
   type Trace,
   untouchable
 } from "./Layer.ts"
-import type { Compact, Decision, FailureContext, Fix, Ladder, Node, RespondWith, Retry } from "./Node.ts"
+import { isOptions, Names } from "./names.ts"
+import type { Compact, Decision, FailureContext, Fix, Ladder, Node, RespondWith, Retry, When } from "./Node.ts"
 import type { Position } from "./Position.ts"
 import { Latest } from "./RetryBudget.ts"
+import { begun, type Kept, type Place, replayed, type Seen, type Slot, type Stepper } from "./slots.ts"
 
 type Spoken = Says<unknown, unknown, unknown>
 
@@ -46,22 +48,11 @@ interface Failure {
   readonly error: unknown
   readonly row: Row
   readonly rungs: ReadonlyArray<number>
+  /** What handlers have chosen on the way down. */
+  readonly chosen?: ReadonlyArray<string> | undefined
+  /** Where a handler has chosen options of a retry: all failures about which it was asked. */
+  readonly asked?: ReadonlyArray<Seen> | undefined
 }
-
-type Kept = Position["slots"][number]
-
-/** What is counted at a place of the table. */
-interface Slot extends Omit<Kept, "count" | "steps"> {
-  /** Fixer runs, or the rung that was reached. */
-  count: number
-  /** The schedule, once its first failure has come. */
-  stepper: Stepper | undefined
-  /** Its steps, where a position is asked for. */
-  steps: Kept["steps"]
-}
-
-/** A schedule at work: gives the next wait, or nothing when it is done. */
-type Stepper = (now: number, seen: unknown) => Pull.Pull<readonly [unknown, Duration.Duration], unknown, unknown>
 
 /** Counts, schedules and errors of one call. */
 export class Policy<R> implements Progress {
@@ -71,8 +62,11 @@ export class Policy<R> implements Progress {
   readonly #failures: Array<unknown>
   readonly #trail: Array<Decision>
   readonly #slots = new Map<string, Slot>()
+  readonly #names = new Names()
+  readonly #maxAttempts: number
   #attempts: number
   #rounds: number
+  #metadata = Schedule.CurrentMetadata.defaultValue()
   /** Where the failure that is being decided about stands among all. */
   #present = 0
 
@@ -80,19 +74,26 @@ export class Policy<R> implements Progress {
     this.#layer = layer
     this.#clock = clock
     this.#start = start
+    this.#maxAttempts = layer.bounds.maxAttempts ?? maxAttemptsPerCall
     const { failures = [], position, trail = [] } = from ?? {}
     this.#failures = [...failures]
     this.#trail = [...trail]
     // it is made once the first attempt has failed
     this.#attempts = position?.attempts ?? 1
     this.#rounds = position?.rounds ?? 0
-    for (const { count, kind, row, rungs, steps } of position?.slots ?? []) {
-      Object.assign(this.#slot(kind, row, rungs), { count, steps })
+    for (const { count, steps, ...place } of position?.slots ?? []) {
+      const asked: ReadonlyArray<Seen> = place.kind === "when" ? steps : []
+      Object.assign(this.#slot(place), { count, steps, asked: [...asked] })
     }
   }
 
   trace(): Trace {
     return { attempts: this.#attempts, failures: this.#failures, trail: this.#trail }
+  }
+
+  /** Of the schedule that let the next attempt be made. */
+  metadata(): Schedule.Metadata {
+    return this.#metadata
   }
 
   next(): number {
@@ -107,9 +108,10 @@ export class Policy<R> implements Progress {
       rounds: this.#rounds,
       startedAt: this.#start,
       wakeAt: this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay),
-      slots: Array.from(this.#slots.values()).flatMap(({ count, kind, row, rungs, steps }) =>
-        count === 0 && steps.length === 0 ? [] : [{ row, rungs, kind, count, steps }]
-      )
+      slots: Array.from(this.#slots.values()).flatMap(({ chosen, count, kind, row, rungs, steps }) => {
+        const place = { row, rungs, ...(chosen === undefined ? {} : { chosen }), kind }
+        return count === 0 && steps.length === 0 ? [] : [{ ...place, count, steps }]
+      })
     }
   }
 
@@ -127,12 +129,7 @@ export class Policy<R> implements Progress {
       case "ladder":
         return this.#climb(node, failure)
       case "when":
-        return Effect.suspend(() => {
-          const chosen = node.choose(seen, this.#context(failure))
-          return node.among?.includes(chosen) === false
-            ? Effect.die(new TypeError("Recovery.when: it chose a verdict that is not among those that it named"))
-            : this.#follow(chosen, failure)
-        })
+        return Effect.suspend(() => this.#ask(node, failure))
       case "retry":
         return this.#retry(node, failure)
       case "fix":
@@ -174,6 +171,40 @@ export class Policy<R> implements Progress {
     }
   }
 
+  #ask(node: When, failure: Failure): Effect.Effect<Step, never, R> {
+    const chosen = node.choose(failure.row.seen, this.#context(failure))
+    if (node.among?.includes(chosen) === false) {
+      return Effect.die(new TypeError("Recovery.when: it chose a verdict that is not among those that it named"))
+    }
+    const slot = this.#slotOf("when", failure)
+    if (slot.count >= (node.atMost ?? Infinity) && isRunningAgain(chosen)) {
+      return Effect.succeed({ type: "left", why: "exhausted", error: failure.error })
+    }
+    return Effect.map(this.#follow(chosen, this.#chosen(chosen, failure, slot)), (step) => {
+      if (step.type === "again") slot.count++
+      return step
+    })
+  }
+
+  /**
+   * What a handler has chosen counts by itself, by what it is made of. Options are read against all failures that
+   * the handler was asked about; a schedule sees those for which it was chosen.
+   */
+  #chosen(node: Node, failure: Failure, slot: Slot): Failure {
+    const { seen } = failure.row
+    const { asked } = this.#kept(slot, seen)
+    asked.push({ at: this.#clock.currentTimeMillisUnsafe(), seen })
+    const chosen = [...(failure.chosen ?? []), this.#names.of(node)]
+    return { ...failure, chosen, asked: node.kind === "retry" && isOptions(node) ? asked : undefined }
+  }
+
+  /** Notes a failure at a slot, where a position may be asked for. */
+  #kept(slot: Slot, error: unknown): Slot {
+    const seen = this.#layer.bounds.keep?.(error)
+    if (seen !== undefined) slot.steps = [...slot.steps, { at: this.#clock.currentTimeMillisUnsafe(), seen }]
+    return slot
+  }
+
   /** Goes on with the rung that was reached; one that gave up is never asked again. */
   #climb(ladder: Ladder, failure: Failure): Effect.Effect<Step, never, R> {
     const slot = this.#slotOf("ladder", failure)
@@ -191,10 +222,15 @@ export class Policy<R> implements Progress {
 
   #retry(node: Retry, failure: Failure): Effect.Effect<Step, never, R> {
     if (!failure.row.admits(node)) return this.#gaveUp(node, failure)
-    if (this.#attempts >= maxAttemptsPerCall) return this.#gaveUp(node, failure, attemptCap)
+    if (this.#attempts >= this.#maxAttempts) return this.#gaveUp(node, failure, attemptCap)
     const slot = this.#slotOf("retry", failure)
     const stepper = slot.stepper === undefined ? begun(node, slot) : Effect.succeed(slot.stepper)
-    return Effect.flatMap(stepper, (stepper) => this.#step(stepper, slot, node, failure))
+    return Effect.flatMap(stepper, (stepper) => {
+      const missed = failure.asked?.slice(slot.read, -1) ?? []
+      if (failure.asked === undefined) this.#kept(slot, failure.row.seen)
+      else slot.read = failure.asked.length
+      return Effect.flatMap(replayed(stepper, missed), () => this.#step(stepper, slot, node, failure))
+    })
   }
 
   #step(stepper: Stepper, slot: Slot, node: Retry, failure: Failure): Effect.Effect<Step, never, R> {
@@ -202,14 +238,13 @@ export class Policy<R> implements Progress {
     const { seen } = failure.row
     const at = this.#clock.currentTimeMillisUnsafe()
     const deadline = bounds.deadline()
-    const kept = bounds.keep?.(seen)
-    if (kept !== undefined) slot.steps = [...slot.steps, { at, seen: kept }]
     // what the run has no time for is not made
     return Pull.matchEffect(Effect.provideService(stepper(at, seen), Latest, deadline), {
-      onSuccess: ([, delay]) => {
+      onSuccess: ([output, delay]) => {
         if (this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay) > deadline) {
           return this.#gaveUp(node, failure, undefined, true)
         }
+        if (slot.last !== undefined) this.#metadata = { ...slot.last, output, duration: delay }
         const position = Effect.suspend(() => bounds.onWait?.(this.position(delay)) ?? Effect.void)
         const waited = Effect.suspend(() => (Duration.isZero(delay) ? Effect.void : bounds.wait(delay)))
         return this.#then(node.kind, failure, Effect.as(Effect.andThen(position, waited), again), { delay })
@@ -319,31 +354,25 @@ export class Policy<R> implements Progress {
     }
   }
 
-  #slotOf(kind: Kept["kind"], { row, rungs }: Failure): Slot {
-    return this.#slot(kind, row.key, rungs)
+  #slotOf(kind: Kept["kind"], { chosen, row, rungs }: Failure): Slot {
+    return this.#slot({ kind, row: row.key, rungs, ...(chosen === undefined ? {} : { chosen }) })
   }
 
-  #slot(kind: Kept["kind"], row: string, rungs: ReadonlyArray<number>): Slot {
-    const key = JSON.stringify([kind, row, rungs])
+  #slot(place: Place): Slot {
+    const key = JSON.stringify([place.kind, place.row, place.rungs, place.chosen])
     const known = this.#slots.get(key)
     if (known !== undefined) return known
-    const slot: Slot = { row, rungs, kind, count: 0, stepper: undefined, steps: [] }
+    const slot: Slot = { ...place, count: 0, stepper: undefined, steps: [], last: undefined, asked: [], read: 0 }
     this.#slots.set(key, slot)
     return slot
   }
 }
 
-const attemptCap = `${maxAttemptsPerCall} attempts per call`
+/** Whether a verdict may run something again; a ladder may by its rungs. */
+const isRunningAgain = (node: Node): boolean =>
+  node.kind === "ladder" ? node.rungs.some(isRunningAgain) : ["retry", "fix", "compact", "when"].includes(node.kind)
 
-/** The schedule of a slot starts with the first failure that reaches it, and serves the slot from then on. */
-const begun = (node: Retry, slot: Slot): Effect.Effect<Stepper> =>
-  Effect.flatMap(Schedule.toStep(node.schedule), (stepper) => {
-    slot.stepper = stepper
-    // what ended it before the restart would have ended the call, and what was withdrawn is withdrawn
-    // Mutants `{}`, `false` survive: `Effect.as` drops the value of the loop
-    const again = Effect.forEach(slot.steps, ({ at, seen }) => Effect.exit(stepper(at, seen)), { discard: true })
-    return Effect.as(Effect.provideService(again, Latest, -Infinity), stepper)
-  })
+const attemptCap = `${maxAttemptsPerCall} attempts per call`
 
 const answerOf = ({ answer }: RespondWith, { error, row }: Failure): Effect.Effect<unknown, unknown> =>
   Effect.suspend(() => Returned.effect(answer(row.seen), "The function of Recovery.respondWith for", tagOf(error)))

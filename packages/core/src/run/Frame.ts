@@ -70,30 +70,24 @@ export const within = <A, E, R>(
 ): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const parent = fiber.getRef(RunContext.Current)
-    const observers = Listening.around(fiber, parent, frame.sink)
-    const begin = (restore: Restore) => {
-      const { agent, input, listeners, mode, resumed, state } = frame
-      const runId = resumed?.runId ?? `run-${RunContext.drawId(fiber)}`
-      const losses = parent?.losses ?? { events: 0 }
-      return Listening.heard({ agent, listeners, runId, losses }, restore, (listening) => {
-        const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
-        const run = contextOf(frame, runId, parent, [...observers, ...listening], losses, now)
-        // who has started it can ask it at once, before it does anything
-        const working = mode.isForked === true ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
-        const running = restore(RunContext.within(run, working))
-        return Listening.reported(
-          run,
-          () => ({ type: "run-start", input, transcript: state.said() }),
-          (exit) => last(frame, run, exit),
-          running
-        )
-      })
-    }
-    // a run whose first event was emitted emits its terminal event: no interruption comes between the two
-    return frame.mode.isForked === true ? begin(Effect.interruptible) : Effect.uninterruptibleMask(begin)
+    const { agent, input, listeners, mode, resumed, sink, state } = frame
+    const { isForked = false } = mode
+    const runId = resumed?.runId ?? `run-${RunContext.drawId(fiber)}`
+    const losses = parent?.losses ?? { events: 0 }
+    const observers = Listening.around(fiber, parent, sink)
+    return Listening.heard({ agent, runId, observers, listeners, losses, isForked }, (observers, restore) => {
+      const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+      const run = contextOf(frame, runId, parent, observers, losses, now)
+      // who has started it can ask it at once, before it does anything
+      const working = isForked ? Effect.andThen(Effect.yieldNow, body(run)) : body(run)
+      return Listening.reported(
+        run,
+        () => ({ type: "run-start", input, transcript: state.said() }),
+        (exit) => last(frame, run, exit),
+        restore(RunContext.within(run, working))
+      )
+    })
   })
-
-type Restore = <A, E, R>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 const contextOf = (
   frame: Frame,

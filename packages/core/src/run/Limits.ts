@@ -32,7 +32,7 @@ const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never
     now < meter.ownDeadline
       ? Effect.andThen(Effect.sleep(meter.ownDeadline - now), watching(meter, run))
       : Effect.flatMap(extended(meter.late(now), run), (isExtended) =>
-          isExtended ? watching(meter, run) : end(meter.late(now))
+          isExtended ? watching(meter, run) : end(meter, meter.late(now))
         )
   )
 

@@ -168,7 +168,7 @@ export const ask = (self: Definition, model: Model.Service, place: Place): Effec
   const messages = [Message.system(instructions(self.prompt, candidates)), Message.user(input)]
   const request: Model.Request = { messages, tools: [], toolChoice: "auto" }
   const guard = { rows: self.rows, onPartial: "fail", isStreamed: false, layer: "routing" } as const
-  return Effect.flatMap(ModelCall.ask({ model, request, run, ...guard }), (answer) => {
+  return ModelCall.ask({ model, request, run, ...guard }, (answer) => {
     if (answer.type === "answered") {
       const skill = String(answer.value)
       return known({ skill, by: "table" }, skill, place)

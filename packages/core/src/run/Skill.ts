@@ -1,6 +1,7 @@
 /** What an agent can do: a name, a description, and either the tools that are allowed for it or a plain function. */
 import type * as Effect from "effect/Effect"
-import type * as Tool from "../tool/Tool.ts"
+import * as Predicate from "effect/Predicate"
+import * as Tool from "../tool/Tool.ts"
 
 /** A skill at which the agent's model works, with these tools. */
 export interface Skill<out T extends Tool.AnyTool = never, out Name extends string = string> {
@@ -38,6 +39,16 @@ export const deterministic = <const Name extends string, O, E = never, R = never
   name: Name,
   options: { readonly description: string; readonly run: (input: string) => Effect.Effect<O, E, R> }
 ): Deterministic<Name, O, E, R> => ({ name: checked(name), description: options.description, run: options.run })
+
+/** Whether a value is a skill: a name, a description, and either tools or a function. */
+export const isSkill = (value: unknown): value is AnySkill =>
+  Predicate.hasProperty(value, "name") &&
+  Predicate.isString(value.name) &&
+  Predicate.hasProperty(value, "description") &&
+  Predicate.isString(value.description) &&
+  (Predicate.hasProperty(value, "tools")
+    ? Array.isArray(value.tools) && value.tools.every(Tool.isTool)
+    : Predicate.hasProperty(value, "run") && Predicate.isFunction(value.run))
 
 /**
  * Whether a skill is a function, which asks no model.

@@ -35,7 +35,10 @@ export interface Resumption<out I> {
 }
 
 /** Refuses to go on, before there is a run. */
-export type Admit = (agent: string, resumption: Resumption<unknown>) => Effect.Effect<void, SnapshotRefusedError>
+export type Admit = (
+  fits: (from: Snapshot) => boolean,
+  resumption: Resumption<unknown>
+) => Effect.Effect<void, SnapshotRefusedError>
 
 /** What `Agent.resume` brings along for agents that go on. */
 export interface Going {

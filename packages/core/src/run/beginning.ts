@@ -118,7 +118,7 @@ export const within = (
 /** Does the work of a run, `loop` where a model does it. */
 const work = (running: Running, loop: Loop): Effect.Effect<unknown, unknown, Model.Model> => {
   const { plan, run } = running
-  if (run.depth > run.deepest) return end(new Exceeded(run.meter, "maxDepth", run.deepest, run.depth))
+  if (run.depth > run.deepest) return end(run.meter, new Exceeded(run.meter, "maxDepth", run.deepest, run.depth))
   return plan.work.kind === "choice" ? choosing(running, plan.work, loop) : working(running, plan.work, loop)
 }
 

@@ -58,14 +58,24 @@ const passing = <A, E>(
   check: Check,
   run: RunContext.RunContext,
   next: () => Effect.Effect<A, E>,
-  otherwise: (exceeded: SharedExceeded) => Effect.Effect<A, E> = end
+  otherwise?: () => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
+  const { ended } = run.meter
+  if (ended !== undefined) return Effect.die(ended)
+  const exceeded = check()
+  return exceeded === undefined ? next() : forbidden(exceeded, check, run, next, otherwise)
+}
+
+const forbidden = <A, E>(
+  exceeded: SharedExceeded,
+  check: Check,
+  run: RunContext.RunContext,
+  next: () => Effect.Effect<A, E>,
+  otherwise: (() => Effect.Effect<A, E>) | undefined
 ): Effect.Effect<A, E> =>
-  RunContext.alive(run, () => {
-    const exceeded = check()
-    if (exceeded === undefined) return next()
-    return Effect.flatMap(extended(exceeded, run), (isExtended) =>
-      isExtended ? passing(check, run, next, otherwise) : otherwise(exceeded)
-    )
+  Effect.flatMap(extended(exceeded, run), (isExtended) => {
+    if (isExtended) return passing(check, run, next, otherwise)
+    return otherwise === undefined ? end(run.meter, exceeded) : otherwise()
   })
 
 const spending = ["maxTokens", "maxCost"] as const

@@ -3,19 +3,22 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Exceeded, Meter } from "../budget/Meter.ts"
 import * as RunContext from "../event/RunContext.ts"
-import type { BudgetExceededError } from "../errors/RunError.ts"
 import type { Snapshot } from "../event/Checkpoint.ts"
 import { errorOf } from "./Limits.ts"
 import type { Running } from "./running.ts"
 import { Suspension } from "./Start.ts"
 
-/** When a limit was reached, the run is suspended, if that was decided about the limit; otherwise it fails, if the limit is its own. */
+/**
+ * When a limit was reached, the run is suspended, if that was decided about the limit, or fails with what no table handles; otherwise it
+ * fails, if the limit is its own.
+ */
 export const endAt = (
   exceeded: Exceeded,
   isOwn: boolean,
   running: Running
-): Effect.Effect<Suspension, BudgetExceededError> | undefined => {
-  if (isCheckpoint(running)) return suspend(running)
+): Effect.Effect<Suspension, unknown> | undefined => {
+  const { unhandled } = running.state
+  if (isCheckpoint(running)) return unhandled === undefined ? suspend(running) : Effect.fail(unhandled.error)
   return isOwn ? Effect.fail(errorOf(exceeded, running.run, running.state)) : undefined
 }
 

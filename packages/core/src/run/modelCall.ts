@@ -7,7 +7,7 @@ import type * as Ledger from "../budget/Ledger.ts"
 import { approachable } from "../data/Foreign.ts"
 import type * as Message from "../data/Message.ts"
 import * as Usage from "../data/Usage.ts"
-import { isLlmError, type LlmError, MalformedToolCallError } from "../errors/LlmError.ts"
+import { isLlmError, type LlmError } from "../errors/LlmError.ts"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import { helping } from "../event/Helping.ts"
 import * as RunContext from "../event/RunContext.ts"
@@ -21,12 +21,14 @@ import {
   generate,
   named,
   refused,
+  rejected,
   sound,
   stream,
   withPartial
 } from "../model/ModelCall.ts"
 import * as Driver from "../recovery/Driver.ts"
 import {
+  type Answered,
   type Bounds,
   type Compactions,
   type Ends,
@@ -59,39 +61,44 @@ export interface Replied extends Extract<Answer, { readonly type: "reply" }> {
 export const callModel = (running: Looping, request: Model.Request): Effect.Effect<Asked, unknown> => {
   const { beginning, mode, model, plan, run, state } = running
   const { onLlmError: rows, onPartial } = plan
-  const { isStreamed } = mode
   const input = beginning.said.message
   const compacted = (messages: Message.Transcript) => state.compact(messages)
-  const asking = ask({ model, request, rows, onPartial, isStreamed, run, input, compacted })
-  return Effect.flatMap(asking, (answer): Effect.Effect<Asked, unknown> => {
-    if (answer.type === "answered") return Effect.succeed(answer)
-    const calls = state.open(answer.reply)
-    return RunBudget.spent(run, () => Effect.succeed({ ...answer, calls }))
-  })
+  return ask(
+    { model, request, rows, onPartial, isStreamed: mode.isStreamed, run, input, compacted },
+    (answer): Effect.Effect<Asked> => {
+      if (answer.type === "answered") return Effect.succeed(answer)
+      const { reply, type } = answer
+      const calls = state.open(reply)
+      return RunBudget.spent(run, () => Effect.succeed({ type, reply, calls }))
+    }
+  )
 }
 
-/** Asks, and recovers by the table; each attempt's usage is booked. */
-export const ask = (asking: Asking): Effect.Effect<Answer, unknown> =>
-  Driver.drive(() => new ModelLayer({ asking, state: idle }))
+/** Asks, recovers by the table, and goes on with `next`; each attempt's usage is booked. */
+export const ask = <A, E>(asking: Asking, next: (answer: Answer) => Effect.Effect<A, E>): Effect.Effect<A, unknown> =>
+  Driver.drive(() => new ModelCall(asking, next))
 
 const idle = { type: "Idle", attempts: 0, shown: undefined } as const
 
-/** The layer of one model call, which also asks each of the models that the model of the run is made of. */
-class ModelLayer implements Layer<Message.Reply, Answer, unknown, never>, Asker<Message.Reply, never> {
-  readonly call: ModelCall
+/** A model call at work: the layer that recovers it, and what asks each of the models that the model of the run is made of. */
+class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Message.Reply, never> {
+  readonly asking: Asking
+  readonly next: (answer: Answer) => Effect.Effect<A, unknown>
+  state: Idle | Attempting = idle
   readonly compactions: Compactions = { made: 0 }
   /** With what the model reads of the conversation by now. */
   request: Model.Request
   /** The last failure that no row was for. */
   unguarded: unknown
 
-  constructor(call: ModelCall) {
-    this.call = call
-    this.request = call.asking.request
+  constructor(asking: Asking, next: (answer: Answer) => Effect.Effect<A, unknown>) {
+    this.asking = asking
+    this.next = next
+    this.request = asking.request
   }
 
   ask(model: Model.Service, request: Model.Request): Effect.Effect<Message.Reply, LlmError> {
-    return attempt(this.call, model, request)
+    return attempt(this, model, request)
   }
 
   given(reply: Message.Reply): Message.Reply {
@@ -99,7 +106,7 @@ class ModelLayer implements Layer<Message.Reply, Answer, unknown, never>, Asker<
   }
 
   isShown(): boolean {
-    return this.call.state.shown !== undefined
+    return this.state.shown !== undefined
   }
 
   within(
@@ -112,76 +119,79 @@ class ModelLayer implements Layer<Message.Reply, Answer, unknown, never>, Asker<
   }
 
   attempt(): Effect.Effect<Message.Reply, LlmError> {
-    return askEach(this.call.asking.model, this.request, this)
+    return askEach(this.asking.model, this.request, this)
   }
 
   row(error: unknown): Row | undefined {
-    const row = rowOf(this.call.asking.rows, error, () => admits(this.call))
+    const row = rowOf(this.asking.rows, error, () => admits(this))
     if (row === undefined) this.unguarded = error
     return row
   }
 
   get repairs(): Repairs<never> {
-    return { compactions: this.compactions, compact: (rung, error) => this.#compact(rung, error) }
-  }
-
-  #compact({ compaction, run: compact }: Compact, error: unknown): Effect.Effect<Compacted> {
-    const { compacted, input, run } = this.call.asking
-    if (!admits(this.call)) return Effect.succeed({ type: "gave up" })
-    const overflow = {
-      transcript: this.request.messages,
-      // rows see nothing but failures of models
-      error: error as LlmError,
-      // Mutant `false` survives: the compaction reads `input: undefined` and a missing key alike
-      ...(input === undefined ? {} : { input })
-    }
-    const within = helping<CompactEvent>(compaction, run, { isCompacting: true }, (event) => event)
-    return compact(compaction, overflow, within, (messages) => {
-      this.request = { ...this.request, messages }
-      compacted?.(messages)
-    })
+    return { compactions: this.compactions, compact: (rung, error) => compact(this, rung, error) }
   }
 
   get bounds(): Bounds {
-    return { ...RunContext.bounds(this.call.asking.run), wait: Interception.wait }
+    return { ...RunContext.bounds(this.asking.run), wait: Interception.wait }
   }
 
   observe(decision: Decision): Effect.Effect<void> {
-    const { asking } = this.call
+    const { asking } = this
     const decided = RunContext.emit(asking.run, () => ({ type: "verdict", layer: "model", ...decision }))
     const isAgain = !decision.gaveUp && (decision.verdict === "retry" || decision.verdict === "compact")
-    return isAgain ? Effect.andThen(decided, discard(this.call)) : decided
+    return isAgain ? Effect.andThen(decided, discard(this)) : decided
   }
 
-  get end(): Ends<Message.Reply, Answer, unknown, never> {
-    return {
-      succeeded: (reply) => Effect.succeed({ type: "reply", reply }),
-      answered: ({ value }) => Effect.as(discard(this.call), { type: "answered", value }),
-      left: (ending) => this.#left(ending)
-    }
+  get end(): Ends<Message.Reply, A, unknown, never> {
+    return this
   }
 
-  #left({ error, isLate, why }: Leaves): Effect.Effect<Answer, unknown> {
-    const { asking } = this.call
+  succeeded(reply: Message.Reply): Effect.Effect<A, unknown> {
+    return this.next({ type: "reply", reply })
+  }
+
+  answered({ value }: Answered): Effect.Effect<A, unknown> {
+    return instead(this, { type: "answered", value })
+  }
+
+  left({ error, isLate, why }: Leaves): Effect.Effect<A, unknown> {
+    const { asking } = this
     // not the policy has given up, the run is over
     if (isLate === true) return RunContext.endOfTime(asking.run)
-    const rejected = why === "rethrown" && error === this.unguarded ? rejectedCall(error, asking) : undefined
-    if (rejected === undefined) return Effect.fail(error)
-    const reply: Message.Reply = { content: [rejected], finish: "tool-calls", usage: Usage.empty }
-    return Effect.as(discard(this.call), { type: "reply", reply })
+    const call =
+      why === "rethrown" && error === this.unguarded ? rejected(error, asking.request, asking.run.turn()) : undefined
+    if (call === undefined) return Effect.fail(error)
+    const reply: Message.Reply = { content: [call], finish: "tool-calls", usage: Usage.empty }
+    return instead(this, { type: "reply", reply })
   }
 }
 
-/**
- * A call that the provider itself rejected, as the model wrote it: without a row for that it is settled like any other bad
- * call, by the rows of its tool.
- */
-const rejectedCall = (error: unknown, { request, run }: Asking): Message.ToolCall | undefined => {
-  if (!(error instanceof MalformedToolCallError) || error.rawArgs === undefined) return undefined
-  const { rawArgs, tool: name } = error
-  if (!request.tools.some((tool) => tool.name === name)) return undefined
-  return { type: "tool-call", id: `rejected-${run.turn()}`, name, arguments: rawArgs }
+/** Shortens what the model reads. */
+const compact = (
+  call: ModelCall<unknown>,
+  { compaction, run: shorten }: Compact,
+  error: unknown
+): Effect.Effect<Compacted> => {
+  const { compacted, input, run } = call.asking
+  if (!admits(call)) return Effect.succeed({ type: "gave up" })
+  const overflow = {
+    transcript: call.request.messages,
+    // rows see nothing but failures of models
+    error: error as LlmError,
+    // Mutant `false` survives: the compaction reads `input: undefined` and a missing key alike
+    ...(input === undefined ? {} : { input })
+  }
+  const within = helping<CompactEvent>(compaction, run, { isCompacting: true }, (event) => event)
+  return shorten(compaction, overflow, within, (messages) => {
+    call.request = { ...call.request, messages }
+    compacted?.(messages)
+  })
 }
+
+/** Something else stands in for what was shown of the last attempt. */
+const instead = <A>(call: ModelCall<A>, answer: Answer): Effect.Effect<A, unknown> =>
+  Effect.flatMap(discard(call), () => call.next(answer))
 
 /** A question to a model, and what guards it. */
 export interface Asking {
@@ -198,12 +208,6 @@ export interface Asking {
   readonly compacted?: (messages: Message.Transcript) => void
   /** Which part of the run asks, where it is not its loop. */
   readonly layer?: Ledger.Layer
-}
-
-/** A model call at work. Its state is all of it that changes with its attempts. */
-interface ModelCall {
-  readonly asking: Asking
-  state: Idle | Attempting
 }
 
 /** No attempt is at work. */
@@ -226,7 +230,7 @@ interface Attempting extends Omit<Idle, "type"> {
 
 /** Makes an attempt of one of the models of which that of the run is made. */
 const attempt = (
-  call: ModelCall,
+  call: ModelCall<unknown>,
   model: Model.Service,
   request: Model.Request
 ): Effect.Effect<Message.Reply, LlmError> =>
@@ -236,7 +240,8 @@ const attempt = (
     const { ended } = run.meter
     if (ended !== undefined) return Effect.die(ended)
     const attempts = call.state.attempts + 1
-    const begun: Attempting = { type: "Attempting", attempts, shown: undefined, model, request, spent: nothingSpent }
+    const spent = { usage: Usage.empty }
+    const begun: Attempting = { type: "Attempting", attempts, shown: undefined, model, request, spent }
     // Mutant `true` survives: speed only. Each step of the model then looks for an interceptor, and finds none
     const within = fiber.getRef(Interception.Current) === undefined ? model : Interception.model(model)
     const whole = isStreamed ? streamed(call, begun, within) : Effect.suspend(() => generate(within, request))
@@ -244,7 +249,8 @@ const attempt = (
       const put = isStreamed ? came : Model.collected(came)
       const counted = sound(put, request, put.content)
       const reply = model === asking.model ? counted : named(model, counted)
-      const spent = { ...begun, shown: call.state.shown, spent: reply }
+      const { shown } = call.state
+      const spent: Attempting = { type: "Attempting", attempts, shown, model, request, spent: reply }
       const refusal = refused(model, reply)
       return refusal === undefined
         ? book(call, spent, "used", (asked) => ({ type: "model-end", reply, ...asked }), Effect.succeed(reply))
@@ -268,14 +274,12 @@ const attempt = (
     )
   })
 
-const nothingSpent = { usage: Usage.empty }
-
 /** Whether another attempt may be made after what a reader has seen of this one. */
-const admits = ({ asking: { onPartial }, state: { shown } }: ModelCall): boolean =>
+const admits = ({ asking: { onPartial }, state: { shown } }: ModelCall<unknown>): boolean =>
   shown === undefined || shown.text === "" || onPartial === "restart"
 
 /** Emits that what was shown of the last attempt does not count: something else stands in for it. */
-const discard = (call: ModelCall): Effect.Effect<void> =>
+const discard = (call: ModelCall<unknown>): Effect.Effect<void> =>
   Effect.suspend(() => {
     const { attempts: attempt, shown } = call.state
     if (shown === undefined) return Effect.void
@@ -283,21 +287,39 @@ const discard = (call: ModelCall): Effect.Effect<void> =>
     return RunContext.emit(call.asking.run, () => ({ type: "attempt-discarded", attempt, text: shown.text }))
   })
 
-const broken = (call: ModelCall, state: Attempting, cause: Cause.Cause<LlmError>): Effect.Effect<unknown> => {
+const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<LlmError>): Effect.Effect<unknown> => {
   // a wait that the run has no time for ends the attempt as the end of its time would
   if (Cause.hasInterrupts(cause) || RunContext.isLimit(Cause.squash(cause))) {
-    return book(call, state, "interrupted", (asked) => ({ type: "model-interrupted", ...asked }), Effect.void)
+    return book(
+      call,
+      countable(state, state.spent),
+      "interrupted",
+      (asked) => ({ type: "model-interrupted", ...asked }),
+      Effect.void
+    )
   }
   const error = approachable(Cause.squash(untouchable(cause) ?? cause))
   const isDiscarded = !Cause.hasDies(cause) && state.shown !== undefined && admits(call)
-  const spent = isLlmError(error) && error.usage !== undefined ? { ...state, spent: { usage: error.usage } } : state
+  const spent = isLlmError(error) && error.usage !== undefined ? { usage: error.usage } : state.spent
   const outcome = isDiscarded ? "discarded" : "failed"
-  return book(call, spent, outcome, (asked) => ({ type: "model-failed", error, ...asked }), Effect.void)
+  return book(
+    call,
+    countable(state, spent),
+    outcome,
+    (asked) => ({ type: "model-failed", error, ...asked }),
+    Effect.void
+  )
 }
+
+/** What came of an attempt that broke off may be counted wrongly as well. */
+const countable = (state: Attempting, spent: Attempting["spent"]): Attempting => ({
+  ...state,
+  spent: sound(spent, state.request, spent.content ?? [])
+})
 
 /** Books an attempt and emits its end in one step: an interruption in between would leave one without the other. */
 const book = <A, E>(
-  call: ModelCall,
+  call: ModelCall<unknown>,
   state: Attempting,
   outcome: Ledger.Outcome,
   make: (asked: AgentEvent.Asked) => AgentEvent.Happening,
@@ -319,13 +341,12 @@ const book = <A, E>(
 }
 
 const entryOf = (
-  { asking: { layer, run } }: ModelCall,
-  { attempts, model, request, spent }: Attempting,
+  { asking: { layer, run } }: ModelCall<unknown>,
+  { attempts, model, spent }: Attempting,
   outcome: Ledger.Outcome
 ): Ledger.Entry => {
   const { content = [] } = spent
-  // what came of an attempt that broke off may be counted wrongly as well
-  const { cost: told, isEstimated, usage } = sound(spent, request, content)
+  const { cost: told, isEstimated, usage } = spent
   const cost = run.meter.costOf(model.name, usage, content) ?? told
   return {
     runId: run.runId,
@@ -342,7 +363,11 @@ const entryOf = (
   }
 }
 
-const streamed = (call: ModelCall, begun: Attempting, model: Model.Service): Effect.Effect<Message.Reply, LlmError> =>
+const streamed = (
+  call: ModelCall<unknown>,
+  begun: Attempting,
+  model: Model.Service
+): Effect.Effect<Message.Reply, LlmError> =>
   Effect.suspend(() => {
     const { run } = call.asking
     const collector = new Model.Collector()

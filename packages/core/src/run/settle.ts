@@ -18,17 +18,16 @@ import type { Admission } from "./state.ts"
 import { close } from "./turn.ts"
 
 /** Settles the calls of a reply. The run ends with a failure that no table handles, and with the value of a built-in tool. */
-export const settle = (running: Looping, { calls, reply }: Replied): Effect.Effect<End, unknown> =>
-  Effect.suspend(() => {
-    const { run, state } = running
-    const inARow = state.inARow(calls)
-    const wasOff = state.history.isToolsOff
-    return RunBudget.takeCalls(run, calls.length, (taken) => {
-      const tooMany = taken < calls.length ? RunBudget.callsExceeded(run) : undefined
-      const admission = { admitted: Math.min(taken, inARow), inARow, wasOff }
-      return RunBudget.warn(run, () => settleAdmitted(running, reply, admission, tooMany))
-    })
+export const settle = (running: Looping, { calls, reply }: Replied): Effect.Effect<End, unknown> => {
+  const { run, state } = running
+  const inARow = state.inARow(calls)
+  const wasOff = state.history.isToolsOff
+  return RunBudget.takeCalls(run, calls.length, (taken) => {
+    const tooMany = taken < calls.length ? RunBudget.callsExceeded(run) : undefined
+    const admission = { admitted: Math.min(taken, inARow), inARow, wasOff }
+    return RunBudget.warn(run, () => settleAdmitted(running, reply, admission, tooMany))
   })
+}
 
 /** Settles the calls that may run; `tooMany` is the limit that forbids the others. */
 export const settleAdmitted = (
@@ -38,16 +37,9 @@ export const settleAdmitted = (
   tooMany: Exceeded | undefined
 ): Effect.Effect<End, unknown> => {
   running.state.admission = admission
-  return Effect.flatMap(settleAll(running, reply, admission.admitted), (batch): Effect.Effect<End, unknown> => {
-    const { failure, isWaiting } = batch
-    if (isWaiting && failure === undefined) return Effect.map(suspend(running), (value) => ({ value }))
-    const { ended } = running.run.meter
-    if (ended !== undefined && isCheckpoint(running)) {
-      // a failure that no table handles is not lost to a checkpoint
-      if (failure !== undefined && !RunContext.isLimit(failure.error)) ended.meter.endWith(undefined)
-      // a request for approval is not lost to a limit: the run is suspended
-      else if (isWaiting) return Effect.die(ended)
-    }
+  return settleAll(running, reply, admission.admitted, (batch): Effect.Effect<End, unknown> => {
+    // the reply stays open: what waits, and what has not begun, goes on with the run
+    if (goesOn(running, batch)) return Effect.map(suspend(running), (value) => ({ value }))
     return close(running, batch.message, () => endOf(running, batch, admission, tooMany))
   })
 }
@@ -60,18 +52,24 @@ const endOf = (
   tooMany: Exceeded | undefined
 ): Effect.Effect<End, unknown> => {
   const { ended } = run.meter
-  if (ended !== undefined) return Effect.die(ended)
-  if (batch.failure !== undefined) return Effect.fail(state.attach(batch.failure, run))
+  const { failure } = batch
+  if (ended !== undefined) {
+    // a checkpoint does not take the place of a failure that no table handles
+    if (isHard(failure)) state.unhandled = { error: state.attach(failure, run) }
+    return Effect.die(ended)
+  }
+  if (failure !== undefined) return Effect.fail(state.attach(failure, run))
   if (batch.output !== undefined) return Effect.succeed(batch.output)
-  if (tooMany !== undefined) return end(tooMany)
+  if (tooMany !== undefined) return end(run.meter, tooMany)
   if (inARow < batch.calls) {
     const limit = budget.maxConsecutiveSameTool
-    return end(new Exceeded(run.meter, "maxConsecutiveSameTool", limit, limit + 1))
+    return end(run.meter, new Exceeded(run.meter, "maxConsecutiveSameTool", limit, limit + 1))
   }
   // a model that calls tools although there are none is called once more
-  if (wasOff && ++state.callsWhileOff > 1) return end(new Exceeded(run.meter, "toolsOff", 1, state.callsWhileOff))
+  if (wasOff && ++state.callsWhileOff > 1)
+    return end(run.meter, new Exceeded(run.meter, "toolsOff", 1, state.callsWhileOff))
   const repeated = state.history.record(batch.outcomes.map(({ settled }) => settled))
-  return repeated === undefined ? Effect.undefined : end(repeatedFailure(budget, repeated, batch, run))
+  return repeated === undefined ? Effect.undefined : end(run.meter, repeatedFailure(budget, repeated, batch, run))
 }
 
 /** One tool failed too often in the same way: what was decided about its last failures comes along. */
@@ -99,15 +97,19 @@ interface Batch {
 
 /**
  * Settles the calls of a reply. When one of them ends the run, the others still end as they would have, or are interrupted, as
- * `siblings` says; a defect interrupts them. Calls beyond those that are `admitted` are not run.
+ * `siblings` says; a defect interrupts them. Calls beyond those that are `admitted` are not run. Goes on with `next`.
  */
-const settleAll = (running: Looping, reply: Message.Reply, admitted: number): Effect.Effect<Batch> => {
+const settleAll = <A, E>(
+  running: Looping,
+  reply: Message.Reply,
+  admitted: number,
+  next: (batch: Batch) => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
   const { plan, run, state, toolset } = running
   const sites = Message.callsOf(reply).map((call, index) => siteOf(running, call, index))
-  const over = (found: Pick<Batch, "outcomes" | "isWaiting"> & Partial<Batch>): Effect.Effect<Batch> => {
+  const over = (found: Pick<Batch, "outcomes" | "isWaiting"> & Partial<Batch>): Effect.Effect<A, E> => {
     const batch = { message: Message.settle(reply, state.settlements()), calls: sites.length, ...found }
-    const isOpen = batch.isWaiting && batch.failure === undefined
-    return isOpen ? Effect.succeed(batch) : skipped(sites, run, Effect.succeed(batch))
+    return goesOn(running, batch) ? next(batch) : skipped(sites, run, () => next(batch))
   }
   if (reply.finish === "length" || reply.finish === "filtered") {
     for (const { slot } of sites) slot.settlement = Message.truncated
@@ -117,30 +119,37 @@ const settleAll = (running: Looping, reply: Message.Reply, admitted: number): Ef
   const builtIn = sites.find(({ call }) => Toolset.isBuiltIn(toolset, call))
   const started = builtIn === undefined ? sites.slice(0, admitted) : [builtIn]
   const { toolConcurrency: concurrency } = plan.budget
-  const isCutShort = plan.siblings === "interrupt" && started.length > 1
+  const isCutShort = plan.siblings === "interrupt"
   const settleOne = (site: CallSite, offset: number): Effect.Effect<Toolset.Outcome, Ended> => {
     const settled = inTurn(toolset, site, offset, concurrency)
     return isCutShort ? Effect.flatMap(settled, endedBy) : settled
   }
+  const settled = (outcomes: ReadonlyArray<Toolset.Outcome>): Effect.Effect<A, E> => {
+    const failures = outcomes.flatMap(({ failure }) => failure ?? [])
+    // a limit that was reached is known anyhow
+    const failure = failures.find(isHard) ?? failures[0]
+    const isWaiting = outcomes.some((outcome) => outcome.checkpoint !== undefined)
+    return failure === undefined
+      ? over({ outcomes, isWaiting, output: outcomes[0]?.output })
+      : over({ outcomes, isWaiting, failure })
+  }
   const [first, ...others] = started
-  const settled =
-    first !== undefined && others.length === 0
-      ? Effect.map(settleOne(first, 0), (outcome) => [outcome])
-      : Effect.forEach(started, settleOne, { concurrency })
-  return Effect.matchEffect(settled, {
-    onSuccess: (outcomes) => {
-      const failures = outcomes.flatMap(({ failure }) => failure ?? [])
-      // a limit that was reached is known anyhow
-      const failure = failures.find(({ error }) => !RunContext.isLimit(error)) ?? failures[0]
-      const isWaiting = outcomes.some((outcome) => outcome.checkpoint !== undefined)
-      if (failure === undefined) return over({ outcomes, isWaiting, output: outcomes[0]?.output })
-      // no decision is asked for any more
-      for (const { slot } of sites) slot.isBegun &&= slot.checkpoint === undefined
-      return over({ outcomes, isWaiting, failure })
-    },
+  if (first !== undefined && others.length === 0) {
+    return Effect.flatMap(inTurn(toolset, first, 0, concurrency), (outcome) => settled([outcome]))
+  }
+  return Effect.matchEffect(Effect.forEach(started, settleOne, { concurrency }), {
+    onSuccess: settled,
     onFailure: ({ failure }) => over({ outcomes: [], isWaiting: false, failure })
   })
 }
+
+/** A failure that no table handles. A limit is none: the meter knows of it. */
+const isHard = (failure: Toolset.Failure | undefined): failure is Toolset.Failure =>
+  failure !== undefined && !RunContext.isLimit(failure.error)
+
+/** Whether the run is suspended now: the calls that are not settled go on with it. */
+const goesOn = (running: Looping, { failure, isWaiting }: Batch): boolean =>
+  running.run.meter.ended === undefined ? isWaiting && failure === undefined : isCheckpoint(running) && !isHard(failure)
 
 const siteOf = (running: Looping, call: Message.ToolCall, index: number): CallSite => {
   const { mode, run, start, state } = running
@@ -152,7 +161,8 @@ const siteOf = (running: Looping, call: Message.ToolCall, index: number): CallSi
   return {
     call,
     key,
-    run: { ...run, callId: call.id, callKey: key },
+    run: { ...run, callId: call.id, callKey: key, repairing: undefined },
+    repairing: run.repairing,
     history: state.history,
     isSuspendable: mode.isSuspendable,
     from,
@@ -165,7 +175,7 @@ const siteOf = (running: Looping, call: Message.ToolCall, index: number): CallSi
 /** Where a call of the present turn goes on. */
 const callOf = ({ beginning: { from }, state }: Running, index: number): CallCheckpoint | undefined => {
   const call = from?.turn === state.turn ? from.open?.calls[index] : undefined
-  return call?.type === "settled" ? undefined : call
+  return call?.type === "settled" || call?.type === "not-begun" ? undefined : call
 }
 
 /** How the sub-agent of a call is suspended with the run, and goes on with it. */
@@ -197,7 +207,7 @@ const inTurn = (
   offset: number,
   concurrency: number
 ): Effect.Effect<Toolset.Outcome> => {
-  const settling = Effect.suspend(() => {
+  const begin = (): Effect.Effect<Toolset.Outcome> => {
     const { call, run, slot } = site
     const { ended } = run.meter
     // the run is over: no further call begins
@@ -215,9 +225,9 @@ const inTurn = (
       slot.checkpoint = checkpoint && (() => checkpoint)
       return outcome
     })
-  })
-  if (offset < concurrency) return settling
-  const waited = Effect.andThen(Interception.turn(site.key), settling)
+  }
+  if (offset < concurrency) return begin()
+  const waited = Effect.flatMap(Interception.turn(site.key), begin)
   // `forEach` knows of a call that waited for its turn only once that waits for something: an interruption of the run that comes
   // from within the call would miss it
   // Mutants `true`, `concurrency >= 1` survive: only a yield more. One at a time, `forEach` runs the calls in the
@@ -231,17 +241,19 @@ const notBegun = ({ name: tool }: Message.ToolCall, error: unknown): Toolset.Out
   settled: { tool, isError: false }
 })
 
-/** Emits the calls that were not run, and goes on with `next`. */
-const skipped = (
+/** Emits the calls that were not run, those too that still wait, and goes on with `next`. */
+const skipped = <A, E>(
   sites: ReadonlyArray<CallSite>,
   run: RunContext.RunContext,
-  next: Effect.Effect<Batch>
-): Effect.Effect<Batch> =>
-  sites.reduceRight((next, { call: { id: callId, name: tool }, slot: { isBegun, settlement = Message.notRun } }) => {
-    if (isBegun) return next
-    const emitted = RunContext.emit(run, () => ({ type: "tool-skipped", callId, tool, settlement }))
-    return Effect.andThen(emitted, next)
-  }, next)
+  next: () => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  sites.reduceRight((next, { call: { id: callId, name: tool }, slot }) => {
+    const { settlement = Message.notRun } = slot
+    // of a call that waits, it is known what becomes of it: one that was at work was interrupted
+    const isWaiting = slot.checkpoint !== undefined && slot.settled !== undefined
+    if (slot.isBegun && !isWaiting) return next
+    return () => RunContext.emitThen(run, () => ({ type: "tool-skipped", callId, tool, settlement }), next)
+  }, next)()
 
 /** A batch that is over before all of its calls are. */
 interface Ended {

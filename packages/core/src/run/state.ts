@@ -52,6 +52,8 @@ export class RunState implements State {
   outputsRejected = 0
   /** Batches that were called with tools switched off. */
   callsWhileOff = 0
+  /** What the run fails with although its limit was to suspend it. */
+  unhandled: { readonly error: unknown } | undefined
   /** The tool that was called last, and how often with no other in between. */
   #last = ""
   #inARow = 0
@@ -132,13 +134,9 @@ export class RunState implements State {
   #open(now: number): OpenReply | undefined {
     const reply = this.#reply
     if (reply === undefined || this.admission === undefined) return undefined
-    const waiting = this.slots.map(({ checkpoint }) => checkpoint?.(now))
-    if (waiting.every((checkpoint) => checkpoint === undefined)) return undefined
-    const calls = this.slots.map(
-      ({ settled, settlement = Message.notRun }, index) =>
-        waiting[index] ?? { type: "settled" as const, settlement, ...(settled === undefined ? {} : { settled }) }
-    )
-    return { ...this.admission, reply, calls }
+    const calls = this.slots.map((slot) => callOf(slot, now))
+    const isOpen = calls.some(({ type }) => type !== "settled")
+    return isOpen ? { ...this.admission, reply, calls } : undefined
   }
 
   /** Takes a reply in; gives its calls. */
@@ -229,6 +227,12 @@ export class RunState implements State {
     })
   }
 }
+
+const callOf = ({ checkpoint, settled, settlement }: Slot, now: number): OpenReply["calls"][number] =>
+  checkpoint?.(now) ??
+  (settlement === undefined
+    ? { type: "not-begun" }
+    : { type: "settled", settlement, ...(settled === undefined ? {} : { settled }) })
 
 /** What stands in for the beginning of a conversation, and where the rest of it begins, which both have. */
 const abridged = (

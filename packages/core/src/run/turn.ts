@@ -51,14 +51,13 @@ const asking = (request: Model.Request, output: Output): Model.Request => {
 }
 
 /** A reply without a call: the output of the run, if it fits. */
-export const answer = (running: Looping, reply: Message.Reply): Effect.Effect<End, InvalidOutputError> =>
-  Effect.suspend(() => {
-    const { run, state } = running
-    state.finish = reply.finish
-    // a provider that is at work on its own side wants the reply back
-    const next = () => (reply.finish === "paused" ? Effect.undefined : read(running))
-    return RunBudget.warn(run, () => close(running, Message.settle(reply, []), next))
-  })
+export const answer = (running: Looping, reply: Message.Reply): Effect.Effect<End, InvalidOutputError> => {
+  const { run, state } = running
+  state.finish = reply.finish
+  // a provider that is at work on its own side wants the reply back
+  const next = () => (reply.finish === "paused" ? Effect.undefined : read(running))
+  return RunBudget.warn(run, () => close(running, Message.settle(reply, []), next))
+}
 
 /** The last text as the output; `undefined` where the model has been told what does not fit, and has another turn. */
 export const read = ({ plan, run, state }: Running): Effect.Effect<End, InvalidOutputError> => {

@@ -12,7 +12,7 @@ import { quietly } from "../data/Foreign.ts"
 /** An event with which an operation begins. */
 export type Beginning = AgentEvent.OfType<"run-start" | "model-start" | "tool-start">
 
-type Terminal = AgentEvent.OfType<"run-completed" | "run-suspended" | "run-failed" | "run-interrupted">
+export type Terminal = AgentEvent.OfType<"run-completed" | "run-suspended" | "run-failed" | "run-interrupted">
 
 export interface Ending {
   /** Nanoseconds since the epoch. */
@@ -99,8 +99,12 @@ export class Operations<Operation> {
       }
       case "tool-end":
         return this.#settle(open, event.callId, event.use.settlement, event, now)
-      case "tool-refused":
-        return callOf(open, event.callId) === undefined ? this.#note(open, event, now) : this.#deny(open, event, now)
+      case "tool-refused": {
+        const call = callOf(open, event.callId)
+        if (call === undefined) return this.#note(open, event, now)
+        call.failure = { error: ToolDeniedError.of(event.tool, event.callId, event.settlement.text) }
+        return this.#settle(open, event.callId, event.settlement, event, now)
+      }
       case "turn-end":
         for (const part of event.message.content) {
           if (part.type !== "settled-call") continue
@@ -123,11 +127,9 @@ export class Operations<Operation> {
     if (call !== undefined) {
       call.heard = now
       if (event.type === "tool-failed" || event.type === "fix-failed") call.failure = { error: event.error }
-      this.#watcher.within(call.operation, event, now)
-      return undefined
     }
-    this.#watcher.within((isOfModel(event) ? open.model : undefined) ?? open.run, event, now)
-    return undefined
+    const nearest = call?.operation ?? (isOfModel(event) ? open.model : undefined) ?? open.run
+    this.#watcher.within(nearest, event, now)
   }
 
   #endModel(open: OpenRun<Operation>, ending: Ending): undefined {
@@ -152,18 +154,8 @@ export class Operations<Operation> {
     if (isLate && (kind === "interrupted" || (kind === "unknown" && call.failure === undefined))) return undefined
     open.calls = open.calls.filter((one) => one !== call)
     const at = isLate && kind !== "result" ? call.heard : now
-    this.#watcher.end(
-      call.operation,
-      kind === "result" ? { at, how: "done", event } : { at, how: "failed", event, ...call.failure }
-    )
-    return undefined
-  }
-
-  #deny(open: OpenRun<Operation>, event: AgentEvent.OfType<"tool-refused">, now: bigint): undefined {
-    const call = callOf(open, event.callId)
-    const error = ToolDeniedError.of(event.tool, event.callId, event.settlement.text)
-    if (call !== undefined) call.failure = { error }
-    return this.#settle(open, event.callId, event.settlement, event, now)
+    const failed = { at, how: "failed", event, ...call.failure } as const
+    this.#watcher.end(call.operation, kind === "result" ? { at, how: "done", event } : failed)
   }
 
   #endRun(open: OpenRun<Operation>, event: Terminal, at: bigint): undefined {
@@ -176,7 +168,6 @@ export class Operations<Operation> {
     for (const { operation } of open.calls.toReversed()) this.#watcher.end(operation, cut)
     this.#endModel(open, cut)
     this.#watcher.end(open.run, ending)
-    return undefined
   }
 }
 

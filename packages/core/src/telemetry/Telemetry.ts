@@ -12,29 +12,7 @@ import { Operations } from "./Operations.ts"
 import * as Spans from "./spans.ts"
 import * as RunContext from "../event/RunContext.ts"
 
-/**
- * Counts every error that left a run, once, with the attributes `code` and `retryable`. One that passes from a run to the
- * run above it unchanged is the same error still. Completions, suspensions and interruptions are none.
- */
-export const errors = Metrics.errors
-
-/** Counts the decisions of recovery policies, with the attributes `layer`, `verdict`, `gave_up` and `code`. */
-export const verdicts = Metrics.verdicts
-
-/** Adds up what model calls cost, where the budget knows their prices. */
-export const cost = Metrics.cost
-
-/** `gen_ai.client.token.usage`: tokens of each attempt of a model call; `gen_ai.token.type` is `input` or `output`. */
-export const tokens = Metrics.tokens
-
-/** `gen_ai.client.operation.duration`: how long each attempt of a model call took, in seconds. */
-export const modelDuration = Metrics.modelDuration
-
-/** `gen_ai.execute_tool.duration`: how long tool calls took, with their retries and repairs, in seconds. */
-export const toolDuration = Metrics.toolDuration
-
-/** `gen_ai.invoke_agent.duration`: how long runs took, in seconds. */
-export const agentDuration = Metrics.agentDuration
+export { agentDuration, cost, errors, modelDuration, tokens, toolDuration, verdicts } from "./metrics.ts"
 
 /** What operators see. */
 export interface Options {
@@ -74,9 +52,7 @@ const spansOf =
 
 const durations: RunContext.MakeObserver = (context) => {
   const operations = new Operations(Metrics.watcher, context)
-  return (event, at) => {
-    operations.hear(event, at)
-  }
+  return (event, at) => void operations.hear(event, at)
 }
 
 /** `layerWith` as it is without options: spans and metrics, and nothing of what was said. */

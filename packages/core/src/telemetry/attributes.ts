@@ -6,70 +6,61 @@ import type * as Ledger from "../budget/Ledger.ts"
 import type * as Message from "../data/Message.ts"
 import { describe, labelsOf, tags } from "../errors/RecoveryAdvice.ts"
 import * as Usage from "../data/Usage.ts"
-import type { Beginning, Ending } from "./Operations.ts"
+import type { Ending, Terminal } from "./Operations.ts"
 
 export type Attributes = Readonly<Record<string, unknown>>
 
-export const ofBeginning = (event: Beginning): Attributes => {
-  switch (event.type) {
-    case "run-start":
-      return {
-        "gen_ai.operation.name": "invoke_agent",
-        "gen_ai.agent.name": event.agent,
-        "kintsugi.run.id": event.runId,
-        ...(event.parent === undefined ? {} : { "kintsugi.parent.run.id": event.parent.runId })
-      }
-    case "model-start":
-      return {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": event.provider,
-        "gen_ai.request.model": event.model,
-        "kintsugi.turn": event.turn,
-        "kintsugi.attempt": event.attempt
-      }
-    case "tool-start":
-      return {
-        "gen_ai.operation.name": "execute_tool",
-        "gen_ai.agent.name": event.agent,
-        "gen_ai.tool.name": event.tool,
-        "gen_ai.tool.call.id": event.callId,
-        "gen_ai.tool.type": "function",
-        "kintsugi.turn": event.turn
-      }
-  }
+/** What is known of events, by their types. */
+export type Table = {
+  readonly [Type in AgentEvent.AgentEvent["type"]]?: (event: AgentEvent.OfType<Type>) => Attributes
 }
 
-/** What is known of an operation by the event of its end. */
-export const ofEnd = (event: AgentEvent.AgentEvent): Attributes => {
-  switch (event.type) {
-    case "model-end": {
-      const { finish, model } = event.reply
-      return {
-        ...ofEntry(event.spent),
-        "gen_ai.response.finish_reasons": [finishReasons[finish]],
-        ...(model === undefined ? {} : { "gen_ai.response.model": model })
-      }
-    }
-    case "model-failed":
-      return ofEntry(event.spent)
-    case "tool-end": {
-      const { attempts, recoveredBy, settlement } = event.use
-      return {
-        "kintsugi.attempts": attempts,
-        "kintsugi.settlement": settlement.kind,
-        ...(recoveredBy === undefined ? {} : { "kintsugi.recovered_by": recoveredBy })
-      }
-    }
-    case "tool-refused":
-      return { "kintsugi.settlement": event.settlement.kind }
-    case "run-completed":
-    case "run-suspended":
-    case "run-failed":
-    case "run-interrupted":
-      return { ...ofUsage(event.usage), "kintsugi.turns": event.turn, ...ofCost(costOf(event.ledger)) }
-    default:
-      return {}
-  }
+/** What the table knows of an event; nothing of those that it does not name. */
+export const of = (table: Table, event: AgentEvent.AgentEvent): Attributes | undefined => {
+  // each function takes the events of the type at which it is
+  const known = table[event.type] as ((event: AgentEvent.AgentEvent) => Attributes) | undefined
+  return known?.(event)
+}
+
+/** What is known of an operation by the events of its beginning and its end. */
+export const ofOperation: Table = {
+  "run-start": ({ agent, parent, runId }) => ({
+    "gen_ai.operation.name": "invoke_agent",
+    "gen_ai.agent.name": agent,
+    "kintsugi.run.id": runId,
+    ...given("kintsugi.parent.run.id", parent?.runId)
+  }),
+  "model-start": ({ attempt, model, provider, turn }) => ({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": provider,
+    "gen_ai.request.model": model,
+    "kintsugi.turn": turn,
+    "kintsugi.attempt": attempt
+  }),
+  "tool-start": ({ agent, callId, tool, turn }) => ({
+    "gen_ai.operation.name": "execute_tool",
+    "gen_ai.agent.name": agent,
+    "gen_ai.tool.name": tool,
+    "gen_ai.tool.call.id": callId,
+    "gen_ai.tool.type": "function",
+    "kintsugi.turn": turn
+  }),
+  "model-end": ({ reply, spent }) => ({
+    ...ofEntry(spent),
+    "gen_ai.response.finish_reasons": [finishReasons[reply.finish]],
+    ...given("gen_ai.response.model", reply.model)
+  }),
+  "model-failed": ({ spent }) => ofEntry(spent),
+  "tool-end": ({ use }) => ({
+    "kintsugi.attempts": use.attempts,
+    "kintsugi.settlement": use.settlement.kind,
+    ...given("kintsugi.recovered_by", use.recoveredBy)
+  }),
+  "tool-refused": ({ settlement }) => ({ "kintsugi.settlement": settlement.kind }),
+  "run-completed": (event) => ofRun(event),
+  "run-suspended": (event) => ofRun(event),
+  "run-failed": (event) => ofRun(event),
+  "run-interrupted": (event) => ofRun(event)
 }
 
 const finishReasons: Record<Message.FinishReason, string> = {
@@ -83,10 +74,10 @@ const finishReasons: Record<Message.FinishReason, string> = {
 
 const ofEntry = ({ cost, isEstimated, layer, outcome, usage }: Ledger.Entry): Attributes => ({
   ...ofUsage(usage),
-  ...(isEstimated === undefined ? {} : { "kintsugi.usage.estimated": isEstimated }),
+  ...given("kintsugi.usage.estimated", isEstimated),
   "kintsugi.layer": layer,
   "kintsugi.ledger.outcome": outcome,
-  ...ofCost(cost)
+  ...given("kintsugi.cost", cost)
 })
 
 const ofUsage = (usage: Usage.Usage): Attributes => ({
@@ -100,7 +91,13 @@ const ofUsage = (usage: Usage.Usage): Attributes => ({
 /** A provider that reports no such tokens counts as zero. */
 const positive = (key: string, count: number): Attributes => (count > 0 ? { [key]: count } : {})
 
-const ofCost = (cost: number | undefined): Attributes => (cost === undefined ? {} : { "kintsugi.cost": cost })
+const given = (key: string, value: unknown): Attributes => (value === undefined ? {} : { [key]: value })
+
+const ofRun = ({ ledger, turn, usage }: Terminal): Attributes => ({
+  ...ofUsage(usage),
+  "kintsugi.turns": turn,
+  ...given("kintsugi.cost", costOf(ledger))
+})
 
 /** The sum of the costs that are known; nothing where none is. */
 const costOf = (ledger: ReadonlyArray<Ledger.Entry>): number | undefined =>
@@ -110,64 +107,43 @@ const costOf = (ledger: ReadonlyArray<Ledger.Entry>): number | undefined =>
   )
 
 /** What is noted of an event within an operation; nothing of those that say how far something is. */
-export const ofNote = (event: AgentEvent.AgentEvent): Attributes | undefined => {
-  switch (event.type) {
-    case "verdict":
-      return {
-        ...ofCode(event.error),
-        "kintsugi.layer": event.layer,
-        "kintsugi.verdict": event.verdict,
-        "kintsugi.gave_up": event.gaveUp,
-        "kintsugi.rung": event.rung,
-        "kintsugi.attempt": event.attempt,
-        "kintsugi.delay_ms": Duration.toMillis(event.delay),
-        ...(event.hint === undefined ? {} : { "kintsugi.hint_ms": Duration.toMillis(event.hint) })
-      }
-    case "tool-failed":
-      return { ...ofCode(event.error), "kintsugi.attempt": event.attempt }
-    case "fix-start":
-    case "fix-end":
-      return { "kintsugi.round": event.round }
-    case "fix-failed":
-      return { ...ofCode(event.error), "kintsugi.round": event.round }
-    case "attempt-discarded":
-      return { "kintsugi.attempt": event.attempt }
-    case "compacted":
-      return {
-        "kintsugi.compaction": event.compaction,
-        "kintsugi.characters_before": event.before.characters,
-        "kintsugi.characters_after": event.after.characters
-      }
-    case "arguments-coerced":
-    case "output-coerced":
-      return { "kintsugi.coercion": event.change.step }
-    case "output-rejected":
-      return { "kintsugi.issues": event.issues.length }
-    case "approval-requested":
-      return {}
-    case "approval-decided":
-      return { "kintsugi.decision": event.decision.type }
-    case "tool-refused":
-      return { "gen_ai.tool.name": event.tool, "gen_ai.tool.call.id": event.callId }
-    case "budget-warning":
-      return {
-        "kintsugi.limit": event.reason,
-        "kintsugi.limit.spent": event.spent,
-        "kintsugi.limit.value": event.limit
-      }
-    case "budget-exceeded":
-      return {
-        "kintsugi.limit": event.reason,
-        "kintsugi.limit.spent": event.spent,
-        "kintsugi.limit.value": event.limit,
-        "kintsugi.decision": event.decision
-      }
-    case "skill-chosen":
-      return { "kintsugi.skill": event.skill, "kintsugi.chosen_by": event.by }
-    default:
-      return undefined
-  }
+export const ofNote: Table = {
+  verdict: ({ attempt, delay, error, gaveUp, hint, layer, rung, verdict }) => ({
+    ...ofCode(error),
+    "kintsugi.layer": layer,
+    "kintsugi.verdict": verdict,
+    "kintsugi.gave_up": gaveUp,
+    "kintsugi.rung": rung,
+    "kintsugi.attempt": attempt,
+    "kintsugi.delay_ms": Duration.toMillis(delay),
+    ...given("kintsugi.hint_ms", hint && Duration.toMillis(hint))
+  }),
+  "tool-failed": ({ attempt, error }) => ({ ...ofCode(error), "kintsugi.attempt": attempt }),
+  "fix-start": ({ round }) => ({ "kintsugi.round": round }),
+  "fix-end": ({ round }) => ({ "kintsugi.round": round }),
+  "fix-failed": ({ error, round }) => ({ ...ofCode(error), "kintsugi.round": round }),
+  "attempt-discarded": ({ attempt }) => ({ "kintsugi.attempt": attempt }),
+  compacted: ({ after, before, compaction }) => ({
+    "kintsugi.compaction": compaction,
+    "kintsugi.characters_before": before.characters,
+    "kintsugi.characters_after": after.characters
+  }),
+  "arguments-coerced": ({ change }) => ({ "kintsugi.coercion": change.step }),
+  "output-coerced": ({ change }) => ({ "kintsugi.coercion": change.step }),
+  "output-rejected": ({ issues }) => ({ "kintsugi.issues": issues.length }),
+  "approval-requested": () => ({}),
+  "approval-decided": ({ decision }) => ({ "kintsugi.decision": decision.type }),
+  "tool-refused": ({ callId, tool }) => ({ "gen_ai.tool.name": tool, "gen_ai.tool.call.id": callId }),
+  "budget-warning": (event) => ofLimit(event),
+  "budget-exceeded": (event) => ({ ...ofLimit(event), "kintsugi.decision": event.decision }),
+  "skill-chosen": ({ by, skill }) => ({ "kintsugi.skill": skill, "kintsugi.chosen_by": by })
 }
+
+const ofLimit = ({ limit, reason, spent }: AgentEvent.OfType<"budget-warning" | "budget-exceeded">): Attributes => ({
+  "kintsugi.limit": reason,
+  "kintsugi.limit.spent": spent,
+  "kintsugi.limit.value": limit
+})
 
 const ofCode = (error: unknown): Attributes => ({ "kintsugi.code": labelsOf(error).code })
 

@@ -1,11 +1,8 @@
 /** What was said in a run, for spans that are to hold it: in the shape of the GenAI conventions, credentials masked. */
-import type * as AgentEvent from "../event/AgentEvent.ts"
-import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Redaction from "../data/Redaction.ts"
 import * as Message from "../data/Message.ts"
 import { jsonOf } from "../event/Json.ts"
-import type { Attributes, Report } from "./attributes.ts"
-import type { Beginning } from "./Operations.ts"
+import type { Table } from "./attributes.ts"
 
 /** The longest text in an attribute, in characters. */
 const longest = 16_384
@@ -13,34 +10,15 @@ const longest = 16_384
 const text = (value: unknown): string =>
   Redaction.foreign(typeof value === "string" ? value : (JSON.stringify(jsonOf(value)) ?? ""), longest)
 
-export const ofBeginning = (event: Beginning): Attributes => {
-  switch (event.type) {
-    case "run-start":
-      return { "gen_ai.input.messages": text(event.transcript.map(messageOf)) }
-    case "model-start":
-      return {}
-    case "tool-start":
-      return { "gen_ai.tool.call.arguments": text(event.arguments) }
-  }
+/** What was said with the events that begin and end operations. */
+export const ofOperation: Table = {
+  "run-start": ({ transcript }) => ({ "gen_ai.input.messages": text(transcript.map(messageOf)) }),
+  "tool-start": (event) => ({ "gen_ai.tool.call.arguments": text(event.arguments) }),
+  "model-end": ({ reply: { content, finish } }) => ({
+    "gen_ai.output.messages": text([{ role: "assistant", parts: content.map(partOf), finish_reason: finish }])
+  }),
+  "tool-end": ({ use }) => ({ "gen_ai.tool.call.result": text(use.settlement.text) })
 }
-
-export const ofEnd = (event: AgentEvent.AgentEvent): Attributes => {
-  switch (event.type) {
-    case "model-end": {
-      const { content, finish } = event.reply
-      return {
-        "gen_ai.output.messages": text([{ role: "assistant", parts: content.map(partOf), finish_reason: finish }])
-      }
-    }
-    case "tool-end":
-      return { "gen_ai.tool.call.result": text(event.use.settlement.text) }
-    default:
-      return {}
-  }
-}
-
-/** What an error says, in full. */
-export const reportOf = (error: unknown): Report => ErrorCause.summarise(error)
 
 const messageOf = (message: Message.Message) => ({
   role: message.role,

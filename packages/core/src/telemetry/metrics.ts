@@ -8,43 +8,38 @@ import type { Beginning, Ending, Watcher } from "./Operations.ts"
 
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
 
+const counter = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
+
 /** The exporters of Effect read the unit from the attribute `unit`. */
-const duration = (name: string, description: string, boundaries: ReadonlyArray<number>) =>
+const duration = (name: string, description: string, boundaries: ReadonlyArray<number> = seconds) =>
   Metric.histogram(name, { description, boundaries, attributes: { unit: "s" } })
 
-export const errors = Metric.counter("kintsugi.errors", {
-  description: "Errors that left a run",
-  incremental: true
-})
+/**
+ * Counts every error that left a run, once, with the attributes `code` and `retryable`. One that passes from a run to the
+ * run above it unchanged is the same error still. Completions, suspensions and interruptions are none.
+ */
+export const errors = counter("kintsugi.errors", "Errors that left a run")
 
-export const verdicts = Metric.counter("kintsugi.verdicts", {
-  description: "Decisions of recovery policies",
-  incremental: true
-})
+/** Counts the decisions of recovery policies, with the attributes `layer`, `verdict`, `gave_up` and `code`. */
+export const verdicts = counter("kintsugi.verdicts", "Decisions of recovery policies")
 
-export const cost = Metric.counter("kintsugi.cost", {
-  description: "Cost of model calls, where prices are known",
-  incremental: true
-})
+/** Adds up what model calls cost, where the budget knows their prices. */
+export const cost = counter("kintsugi.cost", "Cost of model calls, where prices are known")
 
+/** `gen_ai.client.token.usage`: tokens of each attempt of a model call; `gen_ai.token.type` is `input` or `output`. */
 export const tokens = Metric.histogram("gen_ai.client.token.usage", {
   description: "Tokens of model calls",
   boundaries: Array.from({ length: 14 }, (_, index) => 4 ** index),
   attributes: { unit: "{token}" }
 })
 
-export const modelDuration = duration(
-  "gen_ai.client.operation.duration",
-  "Duration of attempts of model calls",
-  seconds
-)
+/** `gen_ai.client.operation.duration`: how long each attempt of a model call took, in seconds. */
+export const modelDuration = duration("gen_ai.client.operation.duration", "Duration of attempts of model calls")
 
-export const toolDuration = duration(
-  "gen_ai.execute_tool.duration",
-  "Duration of tool calls, recovery included",
-  seconds
-)
+/** `gen_ai.execute_tool.duration`: how long tool calls took, with their retries and repairs, in seconds. */
+export const toolDuration = duration("gen_ai.execute_tool.duration", "Duration of tool calls, recovery included")
 
+/** `gen_ai.invoke_agent.duration`: how long runs took, in seconds. */
 export const agentDuration = duration(
   "gen_ai.invoke_agent.duration",
   "Duration of runs",

@@ -4,6 +4,7 @@ import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Tracer from "effect/Tracer"
+import * as ErrorCause from "../data/ErrorCause.ts"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as Attributes from "./attributes.ts"
 import * as Content from "./content.ts"
@@ -26,11 +27,11 @@ class Operation {
   /** The span has the tracer, the parent and the annotations that any span would have there. */
   constructor(event: Beginning, context: Context.Context<never>, now: bigint, hasContent: boolean) {
     const { kind, name } = titleOf(event)
-    const attributes = Attributes.ofBeginning(event)
+    const attributes = Attributes.of(Attributes.ofOperation, event)
     this.span = made(Effect.makeSpan(name, { kind, attributes }), context)
     this.#began = now
     this.#hasContent = hasContent
-    if (hasContent) this.#set(Content.ofBeginning(event))
+    if (hasContent) this.#set(Attributes.of(Content.ofOperation, event))
   }
 
   note(event: AgentEvent.AgentEvent, now: bigint): void {
@@ -46,21 +47,22 @@ class Operation {
       case "skill-chosen":
         this.#set({ "kintsugi.skill": event.skill })
     }
-    const attributes = Attributes.ofNote(event)
+    const attributes = Attributes.of(Attributes.ofNote, event)
     if (attributes !== undefined) this.span.event(`kintsugi.${event.type}`, now, attributes)
   }
 
   end(ending: Ending): void {
     const { at, event, how } = ending
-    this.#set({ ...(event === undefined ? {} : Attributes.ofEnd(event)), "kintsugi.outcome": how })
-    if (this.#hasContent && event !== undefined) this.#set(Content.ofEnd(event))
+    if (event !== undefined) this.#set(Attributes.of(Attributes.ofOperation, event))
+    this.#set({ "kintsugi.outcome": how })
+    if (this.#hasContent && event !== undefined) this.#set(Attributes.of(Content.ofOperation, event))
     if (how !== "failed") return this.span.end(at, how === "interrupted" ? Exit.interrupt() : Exit.void)
     this.#set(Attributes.ofError(ending))
-    const report = this.#hasContent ? Content.reportOf(ending.error) : Attributes.reportOf(ending)
+    const report = this.#hasContent ? ErrorCause.summarise(ending.error) : Attributes.reportOf(ending)
     this.span.end(at, ending.isDefect === true ? Exit.die(report) : Exit.failCause(Cause.fail(report)))
   }
 
-  #set(attributes: Attributes.Attributes): void {
+  #set(attributes: Attributes.Attributes = {}): void {
     for (const key of Object.keys(attributes)) this.span.attribute(key, attributes[key])
   }
 }

@@ -238,15 +238,14 @@ export const when: fc.Arbitrary<PolicyData> = fc.record({
   kind: fc.constant("when" as const),
   until: fc.integer({ min: 0, max: 6 }),
   first: fc.oneof(retry, ladder),
-  // a row keeps one count: two branches that count would share it
-  second: final
+  second: fc.oneof(retry, ladder, final)
 })
 
 /** Any policy. */
 export const policy: fc.Arbitrary<PolicyData> = fc.oneof(
   { weight: 4, arbitrary: retry },
   { weight: 2, arbitrary: ladder },
-  { weight: 1, arbitrary: when },
+  { weight: 2, arbitrary: when },
   { weight: 1, arbitrary: final },
   { weight: 1, arbitrary: laddersOf(fc.oneof(rung, when)) }
 )

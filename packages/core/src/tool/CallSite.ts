@@ -3,21 +3,23 @@ import type * as FailureHistory from "../budget/FailureHistory.ts"
 import type * as Message from "../data/Message.ts"
 import type { CallCheckpoint, Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
-import type { Decisions, Nesting } from "./ToolDefinition.ts"
+import type { Nesting, SiteAtGate } from "./ToolDefinition.ts"
 
-export interface CallSite {
+export interface CallSite extends SiteAtGate {
   readonly call: Message.ToolCall
   /** The idempotency key: equal for all attempts of the call, different between calls. */
   readonly key: string
-  /** The run, as what the call starts finds it. */
+  /** The run, as what the call starts finds it: that repairs nothing by itself. */
   readonly run: RunContext
+  /** For a call of a fixer: the failure that it is at work on. */
+  readonly repairing: RunContext["repairing"]
   readonly history: FailureHistory.FailureHistory
   /** Whether its run is suspended for a decision; otherwise it asks the `Approver`, and waits. */
   readonly isSuspendable: boolean
   /** Where it goes on; absent where it begins. */
   readonly from: CallCheckpoint | undefined
   /** What was decided while its run was suspended. */
-  readonly decisions: Decisions | undefined
+  readonly decisions: SiteAtGate["decisions"]
   /** How its sub-agent is suspended with its run, and goes on with it; absent where that cannot be. */
   readonly nesting: NestingOf | undefined
   readonly slot: Slot

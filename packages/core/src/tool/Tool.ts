@@ -1,30 +1,42 @@
 /** A tool: a name, a schema and an effect. Its failures are typed, and its recovery is a table. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Inspectable from "effect/Inspectable"
+import type * as Layer from "effect/Layer"
 import * as Pipeable from "effect/Pipeable"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as RunContext from "../event/RunContext.ts"
 import * as Approving from "./approving.ts"
 import * as Call from "./call.ts"
 import * as Complete from "./complete.ts"
+import * as Ending from "./ending.ts"
 import * as Foreign from "./function.ts"
+import * as Providing from "./providing.ts"
 import * as ToolRun from "./run.ts"
 import { type Covers, define, limitOf, type Limits, type NoVerify, type Options, type Stored } from "./define.ts"
 import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { OwnFailures } from "./failures.ts"
 import type { ServicesOfVerify, TimeoutOf } from "./Residue.ts"
-import type { RowKeys, Rows } from "./rows.ts"
+import type { CheckAny, CheckKeys, Fits, Kept, Table, TableOfAny } from "./table.ts"
 import type { Completion } from "../data/Completion.ts"
 import * as Returned from "../data/Returned.ts"
 import { KintsugiError } from "../errors/KintsugiError.ts"
 import type * as Message from "../data/Message.ts"
 import * as Recovery from "../recovery/Recovery.ts"
-import type { DeserializationError, ExecutionError, InvalidArgs } from "../errors/ToolError.ts"
-import { EscalationError, Severity, ToolExecutionError } from "../errors/ToolError.ts"
+import type {
+  DeserializationError,
+  EscalationError,
+  ExecutionError,
+  InvalidArgs,
+  ToolExecutionError
+} from "../errors/ToolError.ts"
 
 export type { Limits, NoVerify, Options, Stored, Verify } from "./define.ts"
 export type { Compensate, Settled, ToolContext } from "./ToolDefinition.ts"
 export type { TimeoutOf } from "./Residue.ts"
 export type { Admits, CallError, RowInput, RowKeys, Rows, ToolEnd } from "./rows.ts"
+export type { CheckAny, CheckKeys, Fits, Kept, NoRow, Table, TableOfAny } from "./table.ts"
 
 const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Tool")
 
@@ -52,6 +64,16 @@ export interface Tool<
   }
   readonly name: Name
   readonly definition: ToolDefinition
+}
+
+/** What is shown of a tool. */
+const Proto = {
+  ...Inspectable.BaseProto,
+  ...Pipeable.Prototype,
+  toJSON(this: AnyTool) {
+    const { description, kind, sideEffects } = this.definition
+    return { _id: "Tool", name: this.name, description, kind, sideEffects }
+  }
 }
 
 /** Any tool. `Params` and `Table` are invariant, so nothing but `any` stands for all of them. */
@@ -90,16 +112,17 @@ export const make = <
   T extends Duration.Input | undefined = undefined,
   C extends Duration.Input | undefined = undefined,
   VR = NoVerify,
-  F extends Schema.Codec<unknown, unknown> | undefined = undefined
+  F extends Schema.Codec<unknown, unknown> | undefined = undefined,
+  RD = never
 >(
   name: Name,
-  options: Options<Params, A, E, R, S> & Limits<T, C, A, VR> & Stored<F> & Covers<E, F>
+  options: Options<Params, A, E, R, S, RD> & Limits<T, C, A, VR> & Stored<F> & Covers<E, F> & OwnFailures<E>
 ): Tool<
   Name,
   Params,
   A,
   E | TimeoutOf<S, T, VR>,
-  R | ServicesOfVerify<VR>,
+  R | RD | ServicesOfVerify<VR>,
   CallLimit<C> & Storable<E, F>,
   NoInfer<S>
 > => {
@@ -135,14 +158,15 @@ export const fromFunction = <
   const S extends Recovery.SideEffects = "undeclared",
   T extends Duration.Input | undefined = undefined,
   C extends Duration.Input | undefined = undefined,
-  VR = NoVerify
+  VR = NoVerify,
+  RD = never
 >(
   name: Name,
-  options: Omit<Options<Params, A, never, never, S>, "run"> &
+  options: Omit<Options<Params, A, never, never, S, RD>, "run"> &
     Limits<T, C, A, VR> & {
       readonly run: (params: Params, context: ToolContext & { readonly signal: AbortSignal }) => A | Promise<A>
     }
-): Tool<Name, Params, A, ExecutionError | TimeoutOf<S, T, VR>, ServicesOfVerify<VR>, CallLimit<C>, NoInfer<S>> => {
+): Tool<Name, Params, A, ExecutionError | TimeoutOf<S, T, VR>, RD | ServicesOfVerify<VR>, CallLimit<C>, NoInfer<S>> => {
   const { run, ...others } = options
   return make(name, { ...others, run: Foreign.lift(name, { ...options, run }) })
 }
@@ -154,12 +178,29 @@ const reserved: ReadonlySet<string> = new Set(["escalate", "throwException", "co
  * Recovery for this tool: one row per tag. A second table wins per tag over the first; the other rows stay. It is nearer
  * than every table of an agent, whatever the order of the pipe.
  */
-export const onError =
-  <E, A, S extends Recovery.SideEffects, const T extends Rows<E, A, S>>(table: T & Recovery.Check<T, RowKeys<E>>) =>
-  <Name extends string, Params, R, T0>(
-    self: Tool<Name, Params, A, E, R, T0, S>
-  ): Tool<Name, Params, A, E, R, Recovery.Merge<T0, T>, S> =>
+export const onError: OnError =
+  (table: object) =>
+  <T>(self: AnyTool): T =>
     fromDefinition({ ...self.definition, rows: new Map([...self.definition.rows, ...Recovery.rowsOf(table)]) })
+
+interface OnError {
+  <E, A, S, const T extends Table<E, A, S>>(
+    table: T & CheckKeys<T, E>
+  ): <Name extends string, Params, A2, E2, R, T0, S2 extends Recovery.SideEffects>(
+    self: Tool<Name, Params, A2, E2, R, T0, S2> & Gives<A, E, S> & Fits<E, T, E2, A2, S2>
+  ) => Tool<Name, Params, A2, E2, R, Recovery.Merge<T0, T>, S2>
+  /** For a tool that is a type parameter. */
+  <E, A, S extends Recovery.SideEffects, const T extends TableOfAny<E, A, S>>(
+    table: T & CheckAny<T, E, A, S>
+  ): <Name extends string, Params, R, T0>(
+    self: Tool<Name, Params, A, E, R, T0, S>
+  ) => Tool<Name, Params, A, E, R, Recovery.Merge<T0, T>, S>
+}
+
+/** What the rows of a table are typed by: in a pipe it is read off the tool. */
+export interface Gives<out A, out E, out S> {
+  readonly [TypeId]: { readonly _A: () => A; readonly _E: () => E; readonly _S: () => S }
+}
 
 /** Marks, in the table of a tool, that somebody has to approve of its calls. */
 export interface NeedsApproval {
@@ -233,6 +274,34 @@ export const compensate =
   }
 
 /**
+ * The same tool with a layer around all that it does: the decoding of its parameters, `run`, `verify`, its compensation, and the `when` of `requireApproval`. The
+ * layer is built for each of these and released after it; a layer that fails is a failure of `run`, for the rows of the tool. The
+ * handlers of its table run outside of it. Tables, approval and limits stay as they are.
+ *
+ * @example
+ * ```ts
+ * import { Tool } from "@kintsugi/core"
+ * import { Context, Effect, Layer, Schema } from "effect"
+ *
+ * class Db extends Context.Service<Db, { readonly rows: number }>()("Db") {}
+ * const rows = Tool.make("rows", {
+ *   description: "Counts the rows.",
+ *   parameters: Schema.Struct({}),
+ *   success: Schema.Number,
+ *   run: () => Effect.map(Db, (db) => db.rows)
+ * }).pipe(Tool.provide(Layer.succeed(Db, { rows: 3 })))
+ * await Effect.runPromise(Tool.call(rows, {})) // => 3
+ * ```
+ */
+export const provide =
+  <L, E2, R2>(layer: Layer.Layer<L, E2, R2>) =>
+  <Name extends string, Params, A, E, R, T, S>(
+    self: Tool<Name, Params, A, E, R, T, S>
+  ): Tool<Name, Params, A, E | E2, Exclude<R, L> | R2, Kept<T, E2>, S> =>
+    // the failures and needs of the layer are in the tool's type
+    fromDefinition(Providing.provided(self.definition, layer as Layer.Layer<unknown>))
+
+/**
  * Decodes the raw arguments and runs the tool once, within its `timeout`. No table is consulted: recover with Effect's own
  * combinators, which know nothing of side effects, nor that arguments that do not fit will never fit. The effect is one call:
  * whoever runs it again, as `Effect.retry` does, makes another attempt with the same idempotency key. `callTimeout` is for
@@ -249,7 +318,7 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
     const draw = yield* RunContext.makeId
     const id = (callId ??= `${self.name}-${draw}`)
     const toolCall: Message.ToolCall = { type: "tool-call", id, name: self.name, arguments: rawArguments }
-    const decoded = yield* Effect.fromResult(Call.decode(definition, toolCall))
+    const decoded = yield* Call.decode(definition, toolCall, Effect.fromResult)
     const context = { attempt: ++attempt, callId: id, idempotencyKey: id, agent: "", progress: () => Effect.void }
     const value = yield* ToolRun.runAlone({ tool: definition, decoded, context })
     // dies of a value that its own schema refuses; its caller reads the value, not the text
@@ -287,18 +356,6 @@ export const errorSchema = <T extends AnyTool>(
 
 type BuiltIn<Name extends string, Params, A, E> = Tool<Name, Params, A, E, never, {}, "builtin">
 
-/** A built-in tool that ends the agent with a failure: the text of arguments that cannot be read is its reason. */
-function ending<Name extends string, Params, E>(options: {
-  readonly name: Name
-  readonly description: string
-  readonly parameters: Schema.Codec<Params, unknown>
-  readonly errorOf: (params: Params, agent: string) => E
-}): BuiltIn<Name, Params, never, E> {
-  const { description, errorOf, name, parameters } = options
-  const run = (params: Params, { agent }: ToolContext) => Effect.fail(errorOf(params, agent))
-  return fromDefinition(define(name, { description, parameters, success: Schema.Never, run }, { words: "reason" }))
-}
-
 /**
  * Built in, inactive until a skill lists it: ends the agent with `EscalationError`. As a fixer's end that is told to the model
  * that made the call; of an agent that is a tool it is a failure of that tool, for its rows.
@@ -308,25 +365,11 @@ export const escalate: BuiltIn<
   { readonly reason?: string; readonly severity?: string },
   never,
   EscalationError
-> = ending({
-  name: "escalate",
-  description:
-    "Give the task back to the caller, who will read the reason and try again. Put what would correct the problem into the reason.",
-  parameters: Schema.Struct({
-    reason: Schema.optionalKey(Schema.String),
-    severity: Schema.optionalKey(Schema.String.annotate({ description: `One of ${Severity.literals.join(", ")}` }))
-  }),
-  errorOf: ({ reason, severity }, agent) => EscalationError.of(agent, reasonOf(reason), severityOf(severity))
-})
+> = fromDefinition(Ending.escalate)
 
 /** Built in, inactive until a skill lists it: ends the agent with `ToolExecutionError`, and the pipeline around it. */
 export const throwException: BuiltIn<"throwException", { readonly reason?: string }, never, ToolExecutionError> =
-  ending({
-    name: "throwException",
-    description: "Give up for good: nothing that the caller could correct would help. Ends the whole pipeline.",
-    parameters: Schema.Struct({ reason: Schema.optionalKey(Schema.String) }),
-    errorOf: ({ reason }, agent) => ToolExecutionError.raised(agent, reasonOf(reason))
-  })
+  fromDefinition(Ending.throwException)
 
 /**
  * Built in, inactive until a skill lists it: ends the agent with a `Completion`, which is a value of its output and no error.
@@ -334,19 +377,14 @@ export const throwException: BuiltIn<"throwException", { readonly reason?: strin
  */
 export const complete: BuiltIn<"complete", Complete.Params, Completion, never> = fromDefinition(Complete.definition)
 
-const reasonOf = (text: string | undefined): string =>
-  text === undefined || text.trim() === "" ? "no reason was given" : text
-
-const severityOf = (text: string | undefined): Severity => {
-  const upper = text?.trim().toUpperCase()
-  return Severity.literals.find((severity) => severity === upper) ?? "HIGH"
-}
-
 /**
  * A tool of its definition: a tool's type parameters are carried by its type alone.
  *
  * @internal
  */
 export function fromDefinition<T>(definition: ToolDefinition): T {
-  return Object.assign(Object.create(Pipeable.Prototype), { name: definition.name, definition, [TypeId]: TypeId })
+  return Object.assign(Object.create(Proto), { name: definition.name, definition, [TypeId]: TypeId })
 }
+
+/** Whether a value is a tool. */
+export const isTool = (value: unknown): value is AnyTool => Predicate.hasProperty(value, TypeId)

@@ -5,17 +5,17 @@ import type * as Exit from "effect/Exit"
 import type * as Option from "effect/Option"
 import type * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
-import type * as SchemaIssue from "effect/SchemaIssue"
 import type { Meter } from "../budget/Meter.ts"
 import type * as Coercion from "../coercion/Coercion.ts"
 import type * as Approval from "../data/Approval.ts"
 import type * as Issue from "../data/Issue.ts"
 import type * as Message from "../data/Message.ts"
-import type { Snapshot } from "../event/Checkpoint.ts"
+import type { CallCheckpoint, Snapshot } from "../event/Checkpoint.ts"
 import type { RunContext } from "../event/RunContext.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
 import type { Kind } from "../errors/ToolError.ts"
+import type { Read } from "./reading.ts"
 
 export interface ToolDefinition {
   readonly name: string
@@ -31,13 +31,13 @@ export interface ToolDefinition {
   readonly spec: () => Message.ToolSpec
   readonly targetType: string
   readonly coercion: ReadonlyArray<Coercion.Step>
-  readonly decode: (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue>
+  readonly decode: Read
   readonly decodeResult: (text: string) => Result.Result<unknown, ReadonlyArray<Issue.Issue>>
   /** The text that the model reads; dies on a value that the tool's own schema refuses, and fails on one that is too deep for a text. */
   readonly encode: (value: unknown) => Exit.Exit<string, InputTooLargeError>
   readonly run: (params: unknown, context: ToolContext) => Effect.Effect<unknown, unknown>
   /** The run of a sub-agent that is suspended with the run that calls it; absent for all other tools. */
-  readonly nested?: (params: unknown, context: ToolContext, nesting: Nesting) => Effect.Effect<unknown, unknown>
+  readonly nested?: Nested
   readonly rows: Recovery.Rows
   /** How long one run may take, and the whole call with all its attempts and waits. */
   readonly timeout: Duration.Duration | undefined
@@ -69,24 +69,22 @@ export type Passed = { readonly decision: Approval.Decision } | { readonly open:
 /** A call that is about to run. */
 export interface CallAtGate {
   readonly tool: Pick<ToolDefinition, "name" | "spec">
-  readonly callId: string
-  readonly key: string
-  /** The request for approval that suspended the run: it needs a decision, even if the tool no longer needs approval. */
-  readonly asked: Approval.Request | undefined
-  /** The decision about the request with this digest, made while the run was suspended. */
-  readonly decisions: Decisions | undefined
-  /** Whether a call without a decision suspends the run; otherwise the run asks the `Approver` and waits. */
-  readonly isSuspendable: boolean
-  /** The arguments as the model wrote them, and as the tool would get them. */
-  readonly written: Schema.Json
-  readonly json: Schema.Json
-  /** Gives each reader parameters of its own. */
-  readonly params: () => unknown
+  readonly site: SiteAtGate
+  readonly decoded: { readonly json: Schema.Json; readonly params: () => unknown }
   /** The arguments that the approver has edited, as canonical JSON: they need no further approval. */
   readonly edited: string | undefined
-  readonly run: RunContext
   /** Wraps the wait for a decision. */
   readonly waiting: <A>(decided: Effect.Effect<A>) => Effect.Effect<A>
+}
+
+/** What a gate reads of the `CallSite` of a call. */
+export interface SiteAtGate {
+  readonly call: Message.ToolCall
+  readonly key: string
+  readonly run: RunContext
+  readonly isSuspendable: boolean
+  readonly from: CallCheckpoint | undefined
+  readonly decisions: Decisions | undefined
 }
 
 /** What a tool knows of its call besides its parameters. */
@@ -117,6 +115,13 @@ export type Compensate<in Params, in A, out R> = (settled: Settled<Params, A>) =
 
 /** How the run of a sub-agent would be suspended as it stands; nothing where it cannot be. */
 export type Capture = (now: number) => Snapshot | undefined
+
+/** A sub-agent that is suspended with the run that calls it. */
+export interface Nested {
+  /** Whether a snapshot is one of a run of this sub-agent. */
+  readonly fits: (from: Snapshot) => boolean
+  readonly run: (params: unknown, nesting: Nesting) => Effect.Effect<unknown, unknown>
+}
 
 /** What the run above says to that of a sub-agent. */
 export interface Nesting {

@@ -1,16 +1,16 @@
 /** A schema as a model sees it, and as what a model has sent is read by it. */
-import * as Cause from "effect/Cause"
-import * as Exit from "effect/Exit"
+import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import * as SchemaIssue from "effect/SchemaIssue"
+import type * as SchemaIssue from "effect/SchemaIssue"
 import type * as Message from "../data/Message.ts"
-import { once } from "../data/Once.ts"
-import { isOverflow } from "./overflow.ts"
 import * as RawSchema from "./RawSchema.ts"
+import { reader } from "./reading.ts"
 
-export const jsonSchemaOf = (schema: Schema.Codec<unknown, unknown>): Message.ToolSpec["parameters"] => {
+export const jsonSchemaOf = (
+  schema: Schema.Codec<unknown, unknown, unknown, unknown>
+): Message.ToolSpec["parameters"] => {
   const raw = RawSchema.of(schema)
   if (raw !== undefined) return raw
   const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
@@ -22,18 +22,11 @@ export const jsonSchemaOf = (schema: Schema.Codec<unknown, unknown>): Message.To
 /** Reads a value as the schema says, in the form that it has as JSON. */
 export type Decode = (value: Schema.Json) => Result.Result<unknown, SchemaIssue.Issue>
 
-const strict = { errors: "all", onExcessProperty: "error" } as const
-
 export const decoder = (schema: Schema.Codec<unknown, unknown>): Decode => {
-  const decode = once(() => Schema.decodeUnknownExit(Schema.toCodecJson(schema), strict))
+  const read = reader(schema)
   return (value) => {
-    const exit = decode()(value)
-    if (Exit.isSuccess(exit)) return Result.succeed(exit.value)
-    const error = Cause.squash(exit.cause)
-    if (Schema.isSchemaError(error)) return Result.fail(error.issue)
-    if (isOverflow(error)) return Result.fail(tooDeep)
-    throw error
+    const now = read(value)
+    // what is an effect may end at once all the same; one that has to wait is a defect
+    return Result.isResult(now) ? now : Effect.runSync(now)
   }
 }
-
-const tooDeep = new SchemaIssue.InvalidValue({ message: "Expected a value that is not nested so deeply" })

@@ -71,8 +71,7 @@ export const settle = (self: Toolset, site: CallSite): Effect.Effect<Outcome> =>
   if (history.isToolsOff) return refuse(site, Render.toolsOff)
   if (entry === undefined) return UnknownTool.settle([...self.entries.keys()], self.unknown, site)
   if (history.withheld.has(call.name)) return refuse(site, Render.withheld(call.name))
-  // what a tool starts repairs nothing by itself
-  return begin(site, RunContext.within({ ...site.run, repairing: undefined }, settleTool(entry, self.gates, site)))
+  return begin(site, RunContext.within(site.run, settleTool(entry, self.gates, site)))
 }
 
 /** What is known of a call that was settled before. */
@@ -99,10 +98,10 @@ const refuse = ({ call, run }: CallSite, text: string): Effect.Effect<Outcome> =
 }
 
 /** A built-in tool always ends the run: bad arguments do not stop it. */
-const settleBuiltIn = (tool: ToolDefinition, { call, key, run }: CallSite): Effect.Effect<Outcome> => {
-  const decoded = Call.decode(tool, call)
+const settleBuiltIn = (tool: ToolDefinition, { call, key, repairing, run }: CallSite): Effect.Effect<Outcome> => {
+  const decoded = decodedOf(tool, call)
   const params = Result.isSuccess(decoded) ? decoded.success.params() : salvaged(tool, decoded.failure, call)
-  const { agent, repairing } = run
+  const { agent } = run
   const context = { attempt: 1, callId: call.id, idempotencyKey: key, agent, progress: () => Effect.void }
   const changes = Result.isSuccess(decoded) ? decoded.success.changes : []
   const emitChanges = Effect.forEach(
@@ -128,6 +127,13 @@ const settleBuiltIn = (tool: ToolDefinition, { call, key, run }: CallSite): Effe
   return Effect.andThen(emitChanges, running)
 }
 
+/** Their schemas are those of this library: they decode at once. */
+const decodedOf = (tool: ToolDefinition, call: Message.ToolCall): Call.Read => {
+  const read = Call.decodeNow(tool, call)
+  if (read === undefined) throw new TypeError(`The built-in tool '${tool.name}' has to decode at once`)
+  return read
+}
+
 /** What fits of the bad arguments of a built-in tool; without its words among that, the whole is what it says. */
 const salvaged = (
   tool: ToolDefinition,
@@ -137,7 +143,7 @@ const salvaged = (
   const value = (error instanceof DeserializationError ? error.rawValue : undefined) ?? {}
   const fitting = Object.entries(value).map(([key, field]) => {
     // a part of what was parsed as JSON
-    const alone = Call.decode(tool, { ...call, arguments: { [key]: field as Schema.Json } })
+    const alone = decodedOf(tool, { ...call, arguments: { [key]: field as Schema.Json } })
     return Result.isSuccess(alone) ? alone.success.params() : {}
   })
   return Object.assign({ [tool.words]: Call.rawText(call.arguments) }, ...fitting)

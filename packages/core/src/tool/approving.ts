@@ -41,10 +41,13 @@ export const always: ApprovalGate = gate({
  */
 const request = (
   needs: NeedsApproval,
-  { asked, callId, json, key, params, run, tool, written }: CallAtGate
+  { decoded, site, tool }: CallAtGate
 ): Effect.Effect<Approval.Request | undefined> =>
   Effect.gen(function* () {
-    const isNeeded = asked !== undefined || (yield* asking(needs, params))
+    const { call, from, key, run } = site
+    // a request that suspended the run needs a decision, even if the tool no longer needs approval
+    const asked = from?.type === "decision" ? from.request : undefined
+    const isNeeded = asked !== undefined || (yield* asking(needs, () => decoded.params()))
     if (!isNeeded) return undefined
     const { agent, runId } = run
     const now = yield* Clock.currentTimeMillis
@@ -53,18 +56,18 @@ const request = (
       runId,
       agent,
       tool: tool.name,
-      callId,
+      callId: call.id,
       key,
-      arguments: json,
+      arguments: decoded.json,
       reason: Redaction.own(needs.reason),
       schema
     }
     if (asked !== undefined && now <= asked.expiresAt) {
-      const digest = yield* digestOfRequest({ ...subject, expiresAt: asked.expiresAt }, written)
+      const digest = yield* digestOfRequest({ ...subject, expiresAt: asked.expiresAt }, call.arguments)
       if (digest === asked.digest) return asked
     }
     const fresh = { ...subject, expiresAt: now + Duration.toMillis(needs.validFor) }
-    return new Approval.Request({ ...fresh, digest: yield* digestOfRequest(fresh, written) })
+    return new Approval.Request({ ...fresh, digest: yield* digestOfRequest(fresh, call.arguments) })
   })
 
 const asking = (needs: NeedsApproval, params: () => unknown): Effect.Effect<boolean> => {
@@ -82,7 +85,7 @@ const decided = (
     let current = asked
     while (true) {
       const { callId, tool } = current
-      yield* RunContext.emit(call.run, () => ({ type: "approval-requested", callId, tool, request: current }))
+      yield* RunContext.emit(call.site.run, () => ({ type: "approval-requested", callId, tool, request: current }))
       const asked = current
       const decision = yield* Interception.step(
         () => ({ kind: "approval", request: asked }),
@@ -90,7 +93,7 @@ const decided = (
       )
       if (decision === undefined) return undefined
       if ((yield* Clock.currentTimeMillis) <= current.expiresAt) {
-        yield* RunContext.emit(call.run, () => ({ type: "approval-decided", callId, tool, decision }))
+        yield* RunContext.emit(call.site.run, () => ({ type: "approval-decided", callId, tool, decision }))
         return decision
       }
       const renewed = yield* request(needs, call)
@@ -111,7 +114,7 @@ const aDecision: Returned.Kind = { name: "a decision", is: (value) => Predicate.
 /** Takes a decision made while the run was suspended. Else the run is suspended again, or asks the `Approver` and waits. */
 const decide = (
   request: Approval.Request,
-  { decisions, isSuspendable, run: { agent } }: CallAtGate
+  { site: { decisions, isSuspendable, run } }: CallAtGate
 ): Effect.Effect<Approval.Decision | undefined> => {
   const decision = decisions?.about(request.digest)
   if (decision !== undefined || isSuspendable) return Effect.succeed(decision)
@@ -119,7 +122,8 @@ const decide = (
     Effect.serviceOption(Approver),
     Option.match({
       // without a type that was cast away, this cannot be
-      onNone: () => Effect.die(new TypeError(`Agent '${agent}' has a tool that needs an Approver, and there is none`)),
+      onNone: () =>
+        Effect.die(new TypeError(`Agent '${run.agent}' has a tool that needs an Approver, and there is none`)),
       onSome: (approver) => {
         const whose = "The decide of the Approver"
         return Returned.valueOf(Returned.effect(approver.decide(request), whose), aDecision, whose)

@@ -18,6 +18,7 @@ import * as Call from "./call.ts"
 import {
   type Admitted,
   admitted,
+  askedAgain,
   cleared,
   type Decoded,
   decoded,
@@ -40,14 +41,15 @@ import * as ToolPolicy from "./ToolPolicy.ts"
 type Attempt = Effect.Effect<unknown, unknown>
 
 /** Goes on where the call is: what has passed the gates runs again at once. */
-export const attempt = (self: ToolCall, attempt: number): Attempt =>
-  Effect.tapError(
+export const attempt = (self: ToolCall, count: number): Attempt =>
+  RunContext.emitFailure(
+    self.site.run,
     RunContext.alive(self.site.run, () => next(self)),
     (error) =>
       // what is over without its tables, or waits, has not failed
       self.state.type === "Over" || error instanceof Waits
-        ? Effect.void
-        : emit(self, () => ({ type: "tool-failed", attempt, error }))
+        ? undefined
+        : { type: "tool-failed", attempt: count, error, callId: self.site.call.id, tool: self.site.call.name }
   )
 
 const next = (self: ToolCall): Attempt => {
@@ -57,25 +59,31 @@ const next = (self: ToolCall): Attempt => {
       return decode(self, state)
     case "Decoded":
       return pass(self, state)
-    default:
+    case "Admitted":
+    case "Running":
       return start(self, admitted(state))
+    case "Waiting":
+      return ask(self, askedAgain(state))
+    case "Over":
+      return Effect.fail(state.why)
   }
 }
 
 const decode = (self: ToolCall, state: Raw): Attempt => {
   const oversized = oversizedOf(self, state)
   if (oversized !== undefined) return deny(self, oversized)
-  const read = Call.decode(self.entry.tool, { ...self.site.call, arguments: state.args })
-  if (Result.isFailure(read)) return Effect.fail(read.failure)
-  const now = decoded(state, read.success)
-  self.state = now
-  const { changes } = read.success
-  return changes.length === 0
-    ? ask(self, now)
-    : Effect.andThen(
-        emitChanges(self, changes),
-        Effect.suspend(() => ask(self, now))
-      )
+  return Call.decode(self.entry.tool, { ...self.site.call, arguments: state.args }, (read) => {
+    if (Result.isFailure(read)) return Effect.fail(read.failure)
+    const now = decoded(state, read.success)
+    self.state = now
+    const { changes } = read.success
+    return changes.length === 0
+      ? ask(self, now)
+      : Effect.andThen(
+          emitChanges(self, changes),
+          Effect.suspend(() => ask(self, now))
+        )
+  })
 }
 
 /** Arguments that were repaired or edited pass the gates as those of the model do. */
@@ -103,23 +111,9 @@ const ask = (self: ToolCall, state: Decoded): Attempt => {
 
 const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt => {
   const { entry, site } = self
-  const { call, decisions, from, isSuspendable, key, run } = site
-  const { decoded } = state
-  const atGate: CallAtGate = {
-    tool: entry.tool,
-    callId: call.id,
-    key,
-    written: call.arguments,
-    json: decoded.json,
-    params: () => decoded.params(),
-    run,
-    isSuspendable,
-    edited: state.edited,
-    asked: from?.type === "decision" ? from.request : undefined,
-    decisions,
-    waiting: (decided) => wait(self, state, decided)
-  }
-  return Effect.flatMap(gate.pass(atGate), (passed) => {
+  const { decoded, edited } = state
+  const waiting: CallAtGate["waiting"] = (decided) => wait(self, state, decided)
+  return Effect.flatMap(gate.pass({ tool: entry.tool, site, decoded, edited, waiting }), (passed) => {
     if ("open" in passed) {
       // the run waits for a decision elsewhere: this call is neither settled nor failed
       self.state = over(state, {
@@ -131,7 +125,7 @@ const approve = (self: ToolCall, state: Decoded, gate: ApprovalGate): Attempt =>
     const { decision } = passed
     // everything but an approval refuses, also a value of another type: JSON that was not decoded
     if (decision.type !== "approve") {
-      return deny(self, ToolDeniedError.of(entry.tool.name, call.id, String(decision.reason)))
+      return deny(self, ToolDeniedError.of(entry.tool.name, site.call.id, String(decision.reason)))
     }
     return decision.arguments === undefined ? start(self, admitted(state)) : edit(self, state, decision.arguments)
   })
@@ -151,16 +145,16 @@ const wait = <A>(self: ToolCall, state: Decoded, decided: Effect.Effect<A>): Eff
   })
 
 /** Arguments that the approver has edited pass every gate again, but for the approval. */
-const edit = (self: ToolCall, state: Decoded, args: Schema.Json): Attempt => {
-  const read = Call.decode(self.entry.tool, { ...self.site.call, arguments: args })
-  if (Result.isFailure(read)) {
-    self.state = unread(state, args)
-    return Effect.fail(read.failure)
-  }
-  const now = repaired(state, args, read.success, canonical(read.success.json))
-  self.state = now
-  return pass(self, now)
-}
+const edit = (self: ToolCall, state: Decoded, args: Schema.Json): Attempt =>
+  Call.decode(self.entry.tool, { ...self.site.call, arguments: args }, (read) => {
+    if (Result.isFailure(read)) {
+      self.state = unread(state, args)
+      return Effect.fail(read.failure)
+    }
+    const now = repaired(state, args, read.success, canonical(read.success.json))
+    self.state = now
+    return pass(self, now)
+  })
 
 /** Denied is denied: no row is asked. */
 const deny = (self: ToolCall, error: ToolDeniedError): Attempt => {
@@ -179,7 +173,7 @@ const start = (self: ToolCall, state: Admitted): Attempt => {
     progress: (data) =>
       Effect.andThen(
         emit(self, () => ({ type: "tool-progress", data })),
-        RunContext.alive(run, () => Effect.void)
+        Effect.suspend(() => RunContext.alive(run, () => Effect.void))
       )
   }
   self.state = running(state, context)
@@ -201,22 +195,22 @@ const watch = (self: ToolCall, ran: Attempt): Attempt =>
     slot.settlement = Message.unknown
     return Effect.onExit(ran, (exit) => {
       if (Exit.isSuccess(exit) || Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause)) return Effect.void
-      self.state = failed(self.state, ToolRun.isOpen(Cause.squash(exit.cause)))
+      if (self.state.type === "Running") self.state = failed(self.state, ToolRun.isOpen(Cause.squash(exit.cause)))
       if (!self.state.isOpen) slot.settlement = Message.interrupted
       return Effect.void
     })
   })
 
 /** Takes a fixer's answer as the new arguments; gives the error of one that does not decode. */
-export const accept = (self: ToolCall, rung: Fix, answer: string): Effect.Effect<unknown> => {
-  const read = Call.decode(self.entry.tool, { ...self.site.call, arguments: answer })
-  if (Result.isFailure(read)) {
-    self.state = { ...self.state, draft: { rung, text: answer } }
-    return Effect.succeed(read.failure)
-  }
-  self.state = repaired(self.state, answer, read.success)
-  return Effect.as(emitChanges(self, read.success.changes), undefined)
-}
+export const accept = (self: ToolCall, rung: Fix, answer: string): Effect.Effect<unknown> =>
+  Call.decode<unknown, never>(self.entry.tool, { ...self.site.call, arguments: answer }, (read) => {
+    if (Result.isFailure(read)) {
+      self.state = { ...self.state, draft: { rung, text: answer } }
+      return Effect.succeed(read.failure)
+    }
+    self.state = repaired(self.state, answer, read.success)
+    return Effect.as(emitChanges(self, read.success.changes), undefined)
+  })
 
 const emitChanges = (self: ToolCall, changes: Call.Decoded["changes"]): Effect.Effect<void> =>
   // Mutants `{}`, `false` survive: all callers drop the value of the loop

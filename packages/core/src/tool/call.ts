@@ -1,4 +1,5 @@
 /** From the raw arguments of a call to the parameters of its tool. */
+import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Result from "effect/Result"
 import type * as Schema from "effect/Schema"
@@ -8,10 +9,11 @@ import type * as Message from "../data/Message.ts"
 import { DeserializationError, InvalidArgs } from "../errors/ToolError.ts"
 import { issuesOf } from "../coercion/Issues.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
+import type { Later } from "./reading.ts"
 
 /**
  * Decoded arguments. What a policy, a predicate or an approver has read is what runs, and what each attempt runs with: plain objects
- * and arrays are frozen, and parameters that hold anything else are decoded anew for each reader. To freeze is cheaper than to decode
+ * and arrays are frozen, and parameters that hold anything else are decoded anew for each reader, if their schema does so at once. To freeze is cheaper than to decode
  * for each reader, and the reader that writes hears of it.
  */
 export class Decoded {
@@ -39,8 +41,11 @@ export class Decoded {
       this.#isOpen = this.#isFrozen
       return this.#params
     }
+    const read = this.#tool.decode(this.json)
+    // nobody can wait here: all readers have what was decoded first
+    if (!Result.isResult(read)) return this.#params
     const again = Result.getOrThrowWith(
-      this.#tool.decode(this.json),
+      read,
       () => new TypeError(`Tool '${this.#tool.name}': the same arguments decode once and not again`)
     )
     freeze(again)
@@ -48,25 +53,84 @@ export class Decoded {
   }
 }
 
-/** Absent and blank arguments mean `{}`; an object is used as it is; text is parsed. Both are coerced if they fit nothing. */
-export const decode = (
+/** The arguments, or why they do not fit. */
+export type Read = Result.Result<Decoded, InvalidArgs | DeserializationError>
+
+/**
+ * Absent and blank arguments mean `{}`; an object is used as it is; text is parsed. Both are coerced if they fit nothing. `next` gets
+ * the result at once where the schema of the tool decodes at once.
+ */
+export const decode = <A, E>(
   tool: ToolDefinition,
-  call: Message.ToolCall
-): Result.Result<Decoded, InvalidArgs | DeserializationError> => {
+  call: Message.ToolCall,
+  next: (read: Read) => Effect.Effect<A, E>
+): Effect.Effect<A, E> => {
+  const read = tryToDecode(tool, call)
+  return read instanceof Open ? Effect.flatMap(settled(tool, call, read), next) : next(read)
+}
+
+/** The same for those that cannot wait: `undefined` where the schema of the tool has to wait, or needs services. */
+export const decodeNow = (tool: ToolDefinition, call: Message.ToolCall): Read | undefined => {
+  const read = tryToDecode(tool, call)
+  return read instanceof Open ? undefined : read
+}
+
+/** A step of the decoding has to wait: how many were made before it, and what it is. */
+class Open {
+  readonly step: number
+  readonly later: Later
+  constructor(step: number, later: Later) {
+    this.step = step
+    this.later = later
+  }
+}
+
+type Answers = ReadonlyMap<number, Effect.Success<Later>>
+
+const noAnswers: Answers = new Map()
+
+/** The steps are the same each time, so what one of them had to wait for answers it the next time. */
+const settled = (tool: ToolDefinition, call: Message.ToolCall, first: Open): Effect.Effect<Read> =>
+  Effect.gen(function* () {
+    const answers = new Map<number, Effect.Success<Later>>()
+    let read: Read | Open = first
+    while (read instanceof Open) {
+      answers.set(read.step, yield* Effect.catchDefect(read.later, (defect) => Effect.die(broken(tool, defect))))
+      read = tryToDecode(tool, call, answers)
+    }
+    return read
+  })
+
+const tryToDecode = (tool: ToolDefinition, call: Message.ToolCall, answers = noAnswers): Read | Open => {
   const parsed = parse(tool, call.arguments)
   if (Result.isFailure(parsed)) {
     return Result.fail(InvalidArgs.of(tool.name, call.id, rawText(call.arguments), parsed.failure))
   }
-  const decoded = Coercion.decode(parsed.success, tool.decode, tool.coercion)
-  if (Result.isSuccess(decoded)) {
-    const { changes, decoded: params, value: json } = decoded.success
-    return Result.succeed(new Decoded(tool, params, json, changes))
+  let step = 0
+  const decodeValue = (value: Schema.Json): Effect.Success<Later> => {
+    const now = answers.get(step) ?? tool.decode(value)
+    if (!Result.isResult(now)) throw new Open(step, now)
+    step++
+    return now
   }
-  // about what the model sent, not about a half-mended value
-  const { value } = parsed.success
-  const issues = issuesOf(decoded.failure, value, tool.coercion)
-  return Result.fail(DeserializationError.of(tool.name, call.id, value, tool.targetType, issues))
+  try {
+    const decoded = Coercion.decode(parsed.success, decodeValue, tool.coercion)
+    if (Result.isSuccess(decoded)) {
+      const { changes, decoded: params, value: json } = decoded.success
+      return Result.succeed(new Decoded(tool, params, json, changes))
+    }
+    // about what the model sent, not about a half-mended value
+    const { value } = parsed.success
+    const issues = issuesOf(decoded.failure, value, tool.coercion)
+    return Result.fail(DeserializationError.of(tool.name, call.id, value, tool.targetType, issues))
+  } catch (thrown) {
+    if (thrown instanceof Open) return thrown
+    throw broken(tool, thrown)
+  }
 }
+
+const broken = ({ name }: ToolDefinition, cause: unknown): TypeError =>
+  new TypeError(`The schema of the parameters of tool '${name}' did not decode, it threw`, { cause })
 
 /** The arguments as text: what the model wrote, or the JSON of what it sent as an object. */
 export const rawText = (raw: Message.ToolCall["arguments"]): string =>

@@ -89,6 +89,8 @@ export interface ToolCall {
   state: CallState
   /** Once the first attempt has begun. */
   progress: Progress | undefined
+  /** For how many milliseconds it has been at work, before its run was suspended too; absent where that has no limit. */
+  readonly elapsed: (() => number) | undefined
 }
 
 /** The state in which a call begins, or goes on with these runs behind it. */
@@ -102,7 +104,15 @@ export const decodedOf = (state: CallState): Call.Decoded | undefined =>
 
 const known = ({ args, draft, edited, isOpen, runs }: CallState): Known => ({ args, runs, isOpen, edited, draft })
 
-export const decoded = (from: Raw, decoded: Call.Decoded): Decoded => ({ ...known(from), type: "Decoded", decoded })
+export const decoded = ({ args, draft, edited, isOpen, runs }: Raw, decoded: Call.Decoded): Decoded => ({
+  type: "Decoded",
+  args,
+  runs,
+  isOpen,
+  edited,
+  draft,
+  decoded
+})
 
 /** Other arguments, by an approver or a fixer, pass every gate again. */
 export const repaired = (
@@ -121,16 +131,15 @@ export const unread = (from: Decoded, args: Message.ToolCall["arguments"]): Raw 
 
 export const waiting = (from: Decoded): Waiting => ({ ...from, type: "Waiting" })
 
+export const askedAgain = (from: Waiting): Decoded => ({ ...from, type: "Decoded" })
+
 /** What has passed the gates once may run again. */
-export const admitted = (from: Exclude<CallState, Raw>): Admitted =>
-  from.type === "Admitted"
-    ? from
-    : {
-        ...known(from),
-        type: "Admitted",
-        decoded: from.decoded,
-        isCleared: from.type === "Running" && from.isCleared
-      }
+export const admitted = (from: Decoded | Admitted | Running): Admitted => {
+  if (from.type === "Admitted") return from
+  const { args, decoded, draft, edited, isOpen, runs } = from
+  const isCleared = from.type === "Running" && from.isCleared
+  return { type: "Admitted", args, runs, isOpen, edited, draft, decoded, isCleared }
+}
 
 /** A call whose sub-agent goes on has passed every gate before. */
 export const readmitted = (from: Raw, suspended: Snapshot, decoded: Call.Decoded | undefined): Admitted => ({
@@ -141,12 +150,15 @@ export const readmitted = (from: Raw, suspended: Snapshot, decoded: Call.Decoded
   suspended
 })
 
-export const running = (from: Admitted, context: ToolContext): Running => ({
-  ...known(from),
+export const running = ({ args, decoded, draft, edited, isOpen }: Admitted, context: ToolContext): Running => ({
   type: "Running",
-  decoded: from.decoded,
-  context,
+  args,
   runs: context.attempt,
+  isOpen,
+  edited,
+  draft,
+  decoded,
+  context,
   isCleared: false
 })
 
@@ -154,7 +166,7 @@ export const running = (from: Admitted, context: ToolContext): Running => ({
 export const cleared = (from: Running): Running => ({ ...from, isCleared: true, isOpen: false })
 
 /** A run that has ended by itself, with a failure that may leave it open what it did. */
-export const failed = (from: CallState, isOpen: boolean): CallState => ({ ...from, isOpen: from.isOpen || isOpen })
+export const failed = (from: Running, isOpen: boolean): Running => ({ ...from, isOpen: from.isOpen || isOpen })
 
 export const over = (from: CallState, why: Why): Over => ({
   ...known(from),

@@ -1,6 +1,5 @@
 /** A call that waits, as data: what it waits for, how far it had come, and how it goes on from there. */
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type { CallCheckpoint, CallProgress } from "../event/Checkpoint.ts"
 import { trailOf } from "../recovery/Decisions.ts"
@@ -11,7 +10,12 @@ import type { ToolCall } from "./callState.ts"
 /** The checkpoint of a call of which this many `runs` are over. */
 export const checkpointOf = (self: ToolCall, runs: number, waiting: CallCheckpoint): CallCheckpoint => {
   const progress = progressOf(self, runs)
-  return progress === undefined ? waiting : { ...waiting, progress }
+  const { elapsed } = self
+  return {
+    ...waiting,
+    ...(progress === undefined ? {} : { progress }),
+    ...(elapsed === undefined ? {} : { elapsed: elapsed() })
+  }
 }
 
 /** Of a call that waits just before an attempt, which it has not made yet; absent where that is its first one. */
@@ -33,10 +37,3 @@ export const originOf = ({ failures, position, trail }: CallProgress): Effect.Ef
     const decisions = trail.map(({ message, ...entry }) => ({ ...entry, error: { _tag: entry.tag, message } }))
     return { position: asOfNow(position, now), failures, trail: decisions }
   })
-
-/** What is left of the time of a call. */
-export const leftOf = (callTimeout: Duration.Duration, progress: CallProgress | undefined): Duration.Duration => {
-  if (progress === undefined) return callTimeout
-  const { startedAt, wakeAt } = progress.position
-  return Duration.subtract(callTimeout, Duration.millis(wakeAt - startedAt))
-}

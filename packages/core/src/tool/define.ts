@@ -16,6 +16,7 @@ import type { Kind } from "../errors/ToolError.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import { isOverflow } from "./overflow.ts"
+import { reader } from "./reading.ts"
 import { decoder, jsonSchemaOf } from "./ToolSchema.ts"
 
 /** Looks up by its key whether a call that was cut off took effect: its result if so, nothing if not. */
@@ -40,10 +41,11 @@ export interface Limits<T, C, A, VR> {
 }
 
 /** What a tool is made of. */
-export interface Options<Params, A, E, R, S extends Recovery.SideEffects> {
+export interface Options<Params, A, E, R, S extends Recovery.SideEffects, RD = never> {
   /** What the tool does, for the model. */
   readonly description: string
-  readonly parameters: Schema.Codec<Params, unknown>
+  /** What `run` takes, out of the JSON of the model. A schema may wait, and need services: they are those of the tool. */
+  readonly parameters: Schema.Codec<Params, unknown, RD, unknown>
   readonly success: Schema.Codec<A, unknown>
   /** What running it twice would do; `undeclared` by default. */
   readonly sideEffects?: S
@@ -81,9 +83,9 @@ interface FailuresThatTheSchemaDoesNotKnow<E> {
 }
 
 /** Makes a definition of what a user wrote; schemas are compiled at first use. */
-export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
+export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
   name: string,
-  options: Options<Params, A, E, R, S> &
+  options: Options<Params, A, E, R, S, RD> &
     Limits<Duration.Input | undefined, Duration.Input | undefined, unknown, unknown> &
     Stored<unknown>,
   builtIn?: { readonly words: string }
@@ -106,7 +108,7 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects>(
   })),
   targetType: `${name} parameters`,
   coercion: options.coercion ?? Coercion.steps,
-  decode: decoder(options.parameters),
+  decode: reader(options.parameters),
   decodeResult: resultDecoder(options.success),
   encode: encoder(name, options.success),
   // `run` is only called with what `decode` gave; its failures and needs are in the tool's type

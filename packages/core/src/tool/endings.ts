@@ -22,7 +22,15 @@ import {
 } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import { trailOf } from "../recovery/Decisions.ts"
-import { type Ends, type Leaves, type Says, type Trace, untouchable } from "../recovery/Layer.ts"
+import {
+  type Answered,
+  type Ends,
+  type Leaves,
+  type Says,
+  type Spoken,
+  type Trace,
+  untouchable
+} from "../recovery/Layer.ts"
 import type { Afterwards, FailureContext, Renderer } from "../recovery/Node.ts"
 import * as Render from "../recovery/Render.ts"
 import { decodedOf, type ToolCall, type Why } from "./callState.ts"
@@ -31,31 +39,49 @@ import * as ToolRun from "./run.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
 /** What the tables of a call end it with. */
-export const endsOf = (self: ToolCall): Ends<unknown, Outcome, never, never> & Says<Outcome, never, never> => ({
-  succeeded: (value, { attempts, trail }) =>
-    value instanceof ToolRun.Found
-      ? valued(self, value.value, attempts, "verify")
-      : valued(self, value, attempts, trail.at(-1)?.verdict),
-  answered: ({ by, value }, { attempts }) => valued(self, value, attempts, by),
-  left: (ending, trace) => (self.state.type === "Over" ? over(self, self.state.why) : left(self, ending, trace)),
-  told: (ending, trace) =>
-    Effect.flatMap(rendered(ending, self.site.run, Render.labelled), (text) => {
+export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outcome, never, never> {
+  readonly call: ToolCall
+
+  constructor(call: ToolCall) {
+    this.call = call
+  }
+
+  succeeded(value: unknown, { attempts, trail }: Trace) {
+    return value instanceof ToolRun.Found
+      ? valued(this.call, value.value, attempts, "verify")
+      : valued(this.call, value, attempts, trail.at(-1)?.verdict)
+  }
+
+  answered({ by, value }: Answered, { attempts }: Trace) {
+    return valued(this.call, value, attempts, by)
+  }
+
+  left(ending: Leaves, trace: Trace) {
+    const { state } = this.call
+    return state.type === "Over" ? over(this.call, state.why) : left(this.call, ending, trace)
+  }
+
+  told(ending: Spoken["told"], trace: Trace) {
+    return Effect.flatMap(rendered(ending, this.call.site.run, Render.labelled), (text) => {
       const wantsToolsOff = wishOf(ending.afterwards)
       const wish = wantsToolsOff === undefined ? {} : { wantsToolsOff }
-      return told(self, ending.error, text, trace, { recoveredBy: "tell", ...wish })
-    }),
-  escalated: ({ by, error, reason, severity }, trace) => {
-    const { kind, name } = self.entry.tool
-    const said = typeof reason === "string" ? reason : Render.spoken(reason, kind)
-    return told(self, error, Render.escalation(name, said, severity), trace, { recoveredBy: by })
-  },
-  // the message of the error is kept exactly
-  raised: ({ error }, { failures: attempts, trail }) => {
-    const message = ErrorCause.sayingOf(error)
-    const fields = { ...callOf(self), message, attempts, cause: attempts.at(-1), trail: trailOf(trail) }
-    return hard(self, { error: new ToolExecutionError(fields), isOurs: true })
+      return told(this.call, ending.error, text, trace, { recoveredBy: "tell", ...wish })
+    })
   }
-})
+
+  escalated({ by, error, reason, severity }: Spoken["escalated"], trace: Trace) {
+    const { kind, name } = this.call.entry.tool
+    const said = typeof reason === "string" ? reason : Render.spoken(reason, kind)
+    return told(this.call, error, Render.escalation(name, said, severity), trace, { recoveredBy: by })
+  }
+
+  /** The message of the error is kept exactly. */
+  raised({ error }: Spoken["raised"], { failures: attempts, trail }: Trace) {
+    const message = ErrorCause.sayingOf(error)
+    const fields = { ...callOf(this.call), message, attempts, cause: attempts.at(-1), trail: trailOf(trail) }
+    return hard(this.call, { error: new ToolExecutionError(fields), isOurs: true })
+  }
+}
 
 /** The whole call took too long: it ends hard, unless what was cut off turns out to have taken effect. */
 export const late = (self: ToolCall, limit: Duration.Duration): Effect.Effect<Outcome> => {
@@ -64,7 +90,7 @@ export const late = (self: ToolCall, limit: Duration.Duration): Effect.Effect<Ou
   // an attempt that waits for its approval is none yet
   const attempts = state.type === "Waiting" ? trace.attempts - 1 : trace.attempts
   return Effect.matchEffect(stopped(self, limit), {
-    onSuccess: (value) => endsOf(self).succeeded(value, { ...trace, attempts }),
+    onSuccess: (value) => new ToolEnds(self).succeeded(value, { ...trace, attempts }),
     onFailure: (error) => {
       const cause = error instanceof ToolRun.Unverifiable ? error.error : error
       const why = `after ${Duration.format(limit)} for the whole call`
@@ -117,8 +143,10 @@ const waits = ({ entry: { tool } }: ToolCall, checkpoint: CallCheckpoint): Outco
   const { progress, type } = checkpoint
   const hasRun = type === "agent" || (progress !== undefined && progress.runs > 0)
   const cutOff = hasRun ? Message.interrupted : Message.unapproved
+  // what a sub-agent has done before it waits may have taken effect
+  const isOpen = progress?.isOpen === true || (type === "agent" && tool.sideEffects === "unsafe")
   return {
-    settlement: progress?.isOpen === true ? Message.unknown : cutOff,
+    settlement: isOpen ? Message.unknown : cutOff,
     settled: { tool: tool.name, isError: false },
     checkpoint
   }

@@ -8,13 +8,14 @@ import type { ToolContext } from "./ToolDefinition.ts"
 
 interface Foreign<Params, A> {
   readonly kind?: Kind
-  readonly parameters: Schema.Codec<Params, unknown>
+  readonly parameters: Schema.Codec<Params, unknown, unknown, unknown>
   readonly success: Schema.Codec<A, unknown>
   readonly run: (params: Params, context: ToolContext & { readonly signal: AbortSignal }) => A | Promise<A>
 }
 
 export const lift = <Params, A>(tool: string, { kind = "local", parameters, run, success }: Foreign<Params, A>) => {
-  const encode = Schema.encodeUnknownExit(Schema.toCodecJson(parameters))
+  // one that has to wait, or needs services, dies here: then there is nothing to show
+  const encode = Schema.encodeUnknownExit(Schema.toCodecJson(parameters as Schema.Codec<Params, unknown, unknown>))
   const fits = Schema.decodeUnknownResult(Schema.toType(success), { errors: "all" })
   return (params: Params, context: ToolContext): Effect.Effect<A, ExecutionError> => {
     const callOf = () => {

@@ -31,13 +31,16 @@ export type Admits<S, K> =
   | (K extends "InvalidArgs" | "DeserializationError" | "ToolTimeoutError"
       ? "repeats"
       : "unsafe" extends S
-        ? never
+        ? UnsafeRetry
         : "repeats")
+
+/** What the compiler says about a retry that could do harm: no verdict acts so. */
+export type UnsafeRetry = 'a tool with unsafe side effects runs again only with { acknowledge: "may run twice" }'
 
 /** How a row of a tool may end. */
 export type ToolEnd = "exhausted" | "told" | "rethrow" | "raise"
 
 /** A table for a tool that fails with `E`, gives `A` and has side effects `S`. */
 export type Rows<E, A, S> = {
-  readonly [K in RowKeys<E>]?: Recovery.Verdict<RowInput<E, K>, A, unknown, unknown, ToolEnd, Admits<S, K>>
+  readonly [K in RowKeys<E>]?: Recovery.RowOf<RowInput<E, K>, A, ToolEnd, Admits<S, K>>
 }

@@ -78,7 +78,7 @@ const started = ({ context, decoded, nesting, tool }: Execution): Effect.Effect<
       const params = decoded?.params()
       return nesting === undefined || tool.nested === undefined
         ? Returned.effect(tool.run(params, context), "The run of tool", tool.name)
-        : tool.nested(params, context, nesting)
+        : tool.nested.run(params, nesting)
     }
   )
 

@@ -1,5 +1,6 @@
 /** One tool call on its way to its settlement: attempted, recovered by the tables around it, settled. */
-import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as ErrorCause from "../data/ErrorCause.ts"
@@ -8,7 +9,7 @@ import { ExecutionError } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
 import * as Driver from "../recovery/Driver.ts"
-import type { Bounds, Ends, Layer, Progress, Repairs, Row, Says } from "../recovery/Layer.ts"
+import type { Bounds, Layer, Progress, Repairs, Row } from "../recovery/Layer.ts"
 import type { Decision, Fix, Retry } from "../recovery/Node.ts"
 import { seenOf } from "../recovery/Position.ts"
 import { attempt, emit } from "./attempt.ts"
@@ -25,49 +26,59 @@ import {
   type ToolCall,
   type Why
 } from "./callState.ts"
-import { cut, endsOf, late } from "./endings.ts"
+import { cut, late, ToolEnds } from "./endings.ts"
 import { fix } from "./fixing.ts"
 import type { Outcome } from "./outcome.ts"
 import * as ToolRun from "./run.ts"
-import { checkpointOf, leftOf, originOf } from "./checkpoint.ts"
+import { checkpointOf, originOf } from "./checkpoint.ts"
 
 /** Settles one call, within the time that it has. */
 export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effect<Outcome> => {
-  const progress = site.from?.progress
-  if (progress?.isOpen === true) site.slot.settlement = Message.unknown
-  const self = begin(entry, gates, site)
-  const driven =
-    progress === undefined
-      ? Driver.drive(() => new ToolLayer(self))
-      : Effect.flatMap(originOf(progress), (from) => Driver.drive(() => new ToolLayer(self), from))
   const { callTimeout } = entry.tool
-  const inTime =
-    callTimeout === undefined
-      ? driven
-      : Effect.timeoutOrElse(driven, {
-          duration: leftOf(callTimeout, progress),
-          orElse: () => late(self, callTimeout)
-        })
-  // the end of a run is an ending of the call: the other calls of the reply are settled as its siblings are
-  return Effect.catchCause(inTime, (cause) => {
-    const { ended } = site.run.meter
-    return ended !== undefined && RunContext.isLimit(Cause.squash(cause))
-      ? Effect.succeed(cut(self, ended))
-      : Effect.failCause(cause)
+  if (site.from?.progress?.isOpen === true) site.slot.settlement = Message.unknown
+  if (callTimeout === undefined) {
+    const self = begin(entry, gates, site)
+    return cutOff(self, driven(self))
+  }
+  return Clock.clockWith((clock) => {
+    // the time for which its run was suspended is none of the call's
+    const startedAt = clock.currentTimeMillisUnsafe() - (site.from?.elapsed ?? 0)
+    const elapsed = () => clock.currentTimeMillisUnsafe() - startedAt
+    const self = begin(entry, gates, site, elapsed)
+    const duration = Duration.subtract(callTimeout, Duration.millis(elapsed()))
+    return cutOff(self, Effect.timeoutOrElse(driven(self), { duration, orElse: () => late(self, callTimeout) }))
   })
 }
 
+/**
+ * The end of a run is an ending of the call, whatever its tool makes of that end: the other calls of the reply are settled as its
+ * siblings are.
+ */
+const cutOff = (self: ToolCall, settled: Effect.Effect<Outcome>): Effect.Effect<Outcome> =>
+  Effect.catchCause(settled, (cause) => {
+    const { ended } = self.site.run.meter
+    return ended === undefined ? Effect.failCause(cause) : Effect.succeed(cut(self, ended))
+  })
+
 /** What was decided on goes on, not what the model wrote before it was repaired. */
-const begin = (entry: Entry, gates: Gates, site: CallSite): ToolCall => {
+const begin = (entry: Entry, gates: Gates, site: CallSite, elapsed?: () => number): ToolCall => {
   const { from } = site
   const args = (from?.type === "decision" ? from.request : (from ?? site.call)).arguments
   const raw = beginning(args, from?.progress)
-  const decoded = () => Result.getOrUndefined(Call.decode(entry.tool, { ...site.call, arguments: args }))
+  const decoded = () => {
+    const read = Call.decodeNow(entry.tool, { ...site.call, arguments: args })
+    return read && Result.getOrUndefined(read)
+  }
   const state = from?.type === "agent" ? readmitted(raw, from.snapshot, decoded()) : raw
-  return { entry, gates, site, state, progress: undefined }
+  return { entry, gates, site, state, progress: undefined, elapsed }
 }
 
-type ToolEnds = Ends<unknown, Outcome, never, never> & Says<Outcome, never, never>
+const driven = (self: ToolCall): Effect.Effect<Outcome> => {
+  const progress = self.site.from?.progress
+  return progress === undefined
+    ? Driver.drive(() => new ToolLayer(self))
+    : Effect.flatMap(originOf(progress), (from) => Driver.drive(() => new ToolLayer(self), from))
+}
 
 /** The layer of one tool call. */
 class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
@@ -102,7 +113,7 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
   }
 
   get end(): ToolEnds {
-    return endsOf(this.call)
+    return new ToolEnds(this.call)
   }
 }
 

@@ -1,5 +1,5 @@
 /** The agent. It knows nothing of HTTP. */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Recovery, Tool } from "@kintsugi/core"
 import { Schema } from "effect"
 import { Order, Shop } from "./shop.ts"
 
@@ -32,6 +32,6 @@ const refund = Tool.make("refund", {
 
 export const desk = Agent.make("desk", {
   prompt: "You help customers of a shop. Look an order up before you pay anything back.",
-  skills: [Skill.make("orders", { description: "Orders and refunds", tools: [findOrder, refund] })],
+  tools: [findOrder, refund],
   budget: { maxTurns: 6, maxToolCalls: 10, maxTokens: 30_000, maxDuration: "1 minute" }
 }).pipe(Agent.toolDefaults({ InvalidArgs: Recovery.tell(), DeserializationError: Recovery.tell() }))

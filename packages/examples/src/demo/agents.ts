@@ -1,5 +1,5 @@
 /** The JSON key counter: an agent that counts keys, and two fixers for the calls that fail. */
-import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
+import { Agent, Recovery, Tool } from "@kintsugi/core"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -43,12 +43,7 @@ const fixer = Agent.make("json-fixer", {
     "You receive a tool call that failed. Call escalate with a reason that contains the corrected JSON. " +
     "If there is nothing to correct, as in binary garbage, call throwException.",
   budget: { maxTurns: 3 },
-  skills: [
-    Skill.make("fix", {
-      description: "Analyse and escalate JSON errors",
-      tools: [Tool.escalate, Tool.throwException]
-    })
-  ]
+  tools: [Tool.escalate, Tool.throwException]
 }).pipe(Agent.onLlmError(steady, { onPartial: "restart" }))
 
 /** A fixer that is a plain function: it costs no model call. */
@@ -68,5 +63,5 @@ export const analyst = Agent.make("json-analyst", {
     "Use the calculateNumberOfKeys tool to count the keys of JSON objects. " +
     "If it returns an ERROR, read it: it contains corrected JSON. Retry with that. Reply with ONLY the number.",
   budget: { maxTurns: 10 },
-  skills: [Skill.make("solve", { description: "Analyse JSON with tools", tools: [counted] })]
+  tools: [counted]
 }).pipe(Agent.onLlmError(steady, { onPartial: "restart" }))

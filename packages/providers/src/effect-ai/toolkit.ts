@@ -70,13 +70,21 @@ const asking = (definition: Definition, { when }: NonNullable<Definition["approv
   )
 }
 
-/** The arguments as the tool would get them, if it would. */
+/** The arguments as the tool would get them, if it would; nothing of a schema that has to wait. */
 const mended = ({ coercion, decode }: Definition, params: unknown): Coercion.Decoded<unknown> | undefined => {
   const given = jsonOf(params)
   const parsed = Predicate.isString(given)
     ? Coercion.parse(given, coercion)
     : Result.succeed<Coercion.Parsed>({ value: given, changes: [] })
-  return Result.isFailure(parsed) ? undefined : Result.getOrUndefined(Coercion.decode(parsed.success, decode, coercion))
+  if (Result.isFailure(parsed)) return undefined
+  let waits = false
+  const decodeNow = (json: Schema.Json) => {
+    const read = decode(json)
+    waits ||= !Result.isResult(read)
+    return Result.isResult(read) ? read : Result.succeed(undefined)
+  }
+  const decoded = Coercion.decode(parsed.success, decodeNow, coercion)
+  return waits ? undefined : Result.getOrUndefined(decoded)
 }
 
 const handler = (tool: Tool.AnyTool, failureMode: AiTool.FailureMode) => {

@@ -1,5 +1,5 @@
 /** A program over the library. `packaging.process.test.ts` compiles it against nothing but the declarations of that. */
-import { Agent, Recovery, Skill } from "@kintsugi/core"
+import { Agent, Recovery, Skill, Tool } from "@kintsugi/core"
 import type { Approver, LlmError, Model, RunError, ToolError } from "@kintsugi/core"
 import type { Config, Effect } from "effect"
 import { type IsAny, sameType } from "../../../types/_support/Identity.ts"
@@ -29,6 +29,13 @@ sameType<Effect.Effect<string, Own | RunError.LoopExhaustedError, Model.Model>>(
 sameType<Effect.Effect<number, One, Needs>>()(lib.mapped(""))
 sameType<Effect.Effect<string, One, Model.Model | lib.Mail>>()(lib.provided(""))
 sameType<Effect.Effect<string, One, Needs>>()(lib.budgeted(""))
+sameType<Agent.Any<string, string, One, Needs>>()(lib.sealed)
+sameType<Effect.Effect<number, BadArgs | lib.Busy>>()(Tool.call(lib.fromPool, {}))
+sameType<Effect.Effect<string, Own | Hard, Needs>>()(lib.calm(lib.one)(""))
+export const standing = Agent.make("standing", {
+  skills: [Skill.make("all", { description: "d", tools: [lib.standard(lib.plain)] })]
+})
+sameType<Effect.Effect<string, Own | Hard, Model.Model | lib.Db>>()(standing(""))
 sameType<Effect.Effect<string, Own | Config.ConfigError, never>>()(lib.own(""))
 
 /** The names of all exports of which a part is `any`. */

@@ -92,6 +92,15 @@ export const looping = Agent.loopUntil(bare, (text) => text === "", {
 export const tooled = Agent.asTool(one, { name: "ask", description: "d" })
 export const mapped = one.pipe(Agent.map((text) => text.length))
 export const provided = one.pipe(Agent.provide(Layer.succeed(Db, { rows: 1 })))
+export const sealed = Agent.seal(one)
+export const fromPool = plain.pipe(Tool.provide(Layer.succeed(Db, { rows: 1 })))
+export const calm = Agent.toolDefaults({ Busy: Recovery.tell(), InvalidArgs: Recovery.tell() })
+export const patient = Tool.onError({ Busy: Recovery.retry({ retries: 1 }) })
+export const later = Agent.onLlmError({ orElse: Recovery.respondWith("later") })
+export const byName = Agent.onToolError({ plain: { Busy: Recovery.tell() } })
+export const standard = <N extends string, P, A, E, R, T, S extends Recovery.SideEffects>(
+  tool: Tool.Tool<N, P, A, E, R, T, S>
+) => tool.pipe(Tool.onError({ orElse: Recovery.raise }))
 export const budgeted = one.pipe(Agent.withBudget({ maxTurns: 3 }))
 
 // models

@@ -10,7 +10,7 @@ import { Shown } from "./shown.ts"
 import type { Output } from "../../run/Output.ts"
 import * as Limits from "../../run/Limits.ts"
 import * as Frame from "../../run/Frame.ts"
-import { type Cost, type Estimated, free } from "../../recovery/Cost.ts"
+import { type Estimated, free } from "../../recovery/Cost.ts"
 
 /** Runs an agent; its events go to the sink, if there is one, and to the run around it. */
 export type Runner = (
@@ -52,8 +52,8 @@ export interface Place {
 export interface Composing {
   readonly parts: ReadonlyArray<Part>
   readonly body: (input: unknown, place: Place) => Effect.Effect<Answer, unknown, Model.Model>
-  readonly cost: Estimated
-  readonly readsReport: boolean
+  readonly cost?: Estimated
+  readonly readsReport?: boolean
   /** Whether its answer is that of one of its parts, and what others have shown does not count. */
   readonly isOneOf?: boolean
   /** The parts, in the order in which they run, whose output is its own as it is: who reads that while it is written reads theirs. */
@@ -66,32 +66,33 @@ export interface Composing {
 
 /** A composition brings along what runs it: an agent that is none does without. */
 export interface Composed extends Composing {
+  readonly cost: Estimated
+  readonly readsReport: boolean
   readonly runner: typeof runner
 }
 
 /** What is known of an agent whose output is read while it is written. */
 export interface Passing {
   readonly output: Output | undefined
-  readonly composed: Composed | undefined
+  readonly composed?: Composed
 }
 
 /** A part, or a function of the value before it. */
 export type Step = Part | ((value: never) => unknown)
 
 /** It says nothing itself: what is said, its parts say. */
-class State implements Frame.State {
-  readonly turn = 0
+interface State extends Frame.State {
   finish: Message.FinishReason | undefined
   reasons: ReadonlyArray<unknown> | undefined
-  transcript(): Message.Transcript {
-    return []
-  }
-  said(): Message.Transcript {
-    return []
-  }
-  unfinished(): undefined {
-    return undefined
-  }
+}
+
+const initial: State = {
+  turn: 0,
+  transcript: () => [],
+  said: () => [],
+  unfinished: () => undefined,
+  finish: undefined,
+  reasons: undefined
 }
 
 /** Everything of a run is made when it begins; nothing is shared between two. */
@@ -100,35 +101,25 @@ export const runner =
   (input, sink, mode) =>
     Effect.suspend(() => {
       const { body, budget } = composed
-      const state = new State()
+      const state = { ...initial }
       const around = { agent: name, input, state, sink, mode, listeners, ...(budget === undefined ? {} : { budget }) }
       return Frame.within(around, (run) => {
         mode.started?.({ state, run })
         const place = placeOf(run, state, mode)
         const working = Effect.flatMap(body(input, place), (answer) => {
           state.finish = answer.finish
-          return composed.isOneOf === true
-            ? Effect.as(place.discard(answer), answer.value)
-            : Effect.succeed(answer.value)
+          return Effect.as(composed.isOneOf === true ? place.discard(answer) : Effect.void, answer.value)
         })
-        return withinLimits(working, run, budget, state).pipe(Limits.undoing(run))
+        const inTime = budget === undefined ? working : Limits.inTime(run)(working)
+        const isTooDeep = run.depth > run.deepest
+        return (isTooDeep ? end(run.meter, new Exceeded(run.meter, "maxDepth", run.deepest, run.depth)) : inTime).pipe(
+          Limits.ending(run, state, (exceeded, isOwn) =>
+            isOwn ? Effect.fail(Limits.errorOf(exceeded, run, state)) : undefined
+          ),
+          Limits.undoing(run)
+        )
       })
     })
-
-const withinLimits = (
-  working: Effect.Effect<unknown, unknown, Model.Model>,
-  run: RunContext.RunContext,
-  budget: Budget.Budget | undefined,
-  state: State
-) => {
-  const inTime = budget === undefined ? working : Limits.inTime(run)(working)
-  const limited = run.depth > run.deepest ? end(new Exceeded(run.meter, "maxDepth", run.deepest, run.depth)) : inTime
-  return limited.pipe(
-    Limits.ending(run, state, (exceeded, isOwn) =>
-      isOwn ? Effect.fail(Limits.errorOf(exceeded, run, state)) : undefined
-    )
-  )
-}
 
 const placeOf = (run: RunContext.RunContext, state: State, { isStreamed }: Frame.Mode): Place => {
   const below = new Map<Part, Frame.State>()
@@ -138,10 +129,10 @@ const placeOf = (run: RunContext.RunContext, state: State, { isStreamed }: Frame
     ask: (part, input) =>
       Effect.suspend(() => {
         let ofPart: Frame.State | undefined
-        const one: Asked = { shown: isStreamed ? new Shown() : undefined, answer: undefined }
+        const shown = isStreamed ? new Shown() : undefined
+        const one: Asked = { shown, answer: undefined }
         asked.push(one)
-        const { shown } = one
-        const sink: Frame.Sink | undefined = shown === undefined ? undefined : (event) => shown.hear(event)
+        const sink: Frame.Sink | undefined = shown && ((event) => shown.hear(event))
         const started: Frame.Mode["started"] = (it) => {
           ofPart = it.state
           below.set(part, it.state)
@@ -179,34 +170,34 @@ interface Asked {
   answer: Answer | undefined
 }
 
+type Combine = (one: number, other: number) => number
+
+const sum: Combine = (one, other) => one + other
+
+/** The turn that costs most counts: it is one of a single part. */
+const combined =
+  (modelCalls: Combine, millis: Combine) =>
+  (costs: ReadonlyArray<Estimated>): Estimated =>
+  (estimate) =>
+    costs
+      .map((cost) => cost(estimate))
+      .reduce(
+        (before, cost) => ({
+          modelCalls: modelCalls(before.modelCalls, cost.modelCalls),
+          perTurn: Math.max(before.perTurn, cost.perTurn),
+          millis: millis(before.millis, cost.millis)
+        }),
+        free
+      )
+
 /** One after the other. */
-export const costInTurn = (costs: ReadonlyArray<Estimated>): Estimated =>
-  all(costs, (sum, cost) => ({
-    modelCalls: sum.modelCalls + cost.modelCalls,
-    perTurn: Math.max(sum.perTurn, cost.perTurn),
-    millis: sum.millis + cost.millis
-  }))
+export const costInTurn = combined(sum, sum)
 
 /** All at once. */
-export const costAtOnce = (costs: ReadonlyArray<Estimated>): Estimated =>
-  all(costs, (sum, cost) => ({
-    modelCalls: sum.modelCalls + cost.modelCalls,
-    perTurn: Math.max(sum.perTurn, cost.perTurn),
-    millis: Math.max(sum.millis, cost.millis)
-  }))
+export const costAtOnce = combined(sum, Math.max)
 
 /** One of them. */
-export const costOfOne = (costs: ReadonlyArray<Estimated>): Estimated =>
-  all(costs, (most, cost) => ({
-    modelCalls: Math.max(most.modelCalls, cost.modelCalls),
-    perTurn: Math.max(most.perTurn, cost.perTurn),
-    millis: Math.max(most.millis, cost.millis)
-  }))
-
-const all =
-  (costs: ReadonlyArray<Estimated>, and: (before: Cost, cost: Cost) => Cost): Estimated =>
-  (estimate) =>
-    costs.map((cost) => cost(estimate)).reduce(and, free)
+export const costOfOne = combined(Math.max, Math.max)
 
 /** Throws a `RangeError` on what is no count. */
 export const checkedCount = (what: string, count: number): number => {

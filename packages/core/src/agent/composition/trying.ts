@@ -5,6 +5,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import { end, type Meter } from "../../budget/Meter.ts"
 import type * as Model from "../../model/Model.ts"
 import { outlookOf } from "../../errors/RecoveryAdvice.ts"
 import * as RunContext from "../../event/RunContext.ts"
@@ -50,15 +51,14 @@ export const inOrder = (
         hasStarted = true
       })
       const exit = yield* Effect.exit(mayRunTwice ? place.ask(part, input) : watched)
-      if (Exit.isSuccess(exit)) return exit.value
-      const failure = failureOf(exit.cause, place)
-      if (failure === undefined) return yield* Effect.failCause(exit.cause)
+      const failure = failureOf(exit, place.run, place.run.meter)
+      if (failure === undefined) return yield* exit
       const { error, limit } = failure
       reasons.push(...place.reasonsOf(part, error))
       place.failed([...reasons])
-      const isLast = index === parts.length - 1
-      if (isLast || limit !== undefined || hasStarted) return yield* Effect.failCause(exit.cause)
-      if (!admits(error, { agent: part.name, tried: index + 1 })) return yield* Effect.failCause(exit.cause)
+      const tried = index + 1
+      if (tried === parts.length || limit !== undefined || hasStarted) return yield* exit
+      if (!admits(error, { agent: part.name, tried })) return yield* exit
       yield* place.discard()
     }
     return yield* Effect.die(new TypeError("Agent.fallback: there is no agent"))
@@ -81,12 +81,15 @@ export interface Contender {
   readonly after: number
 }
 
-/** What a part has failed with, the end of a budget too; nothing of a defect and of an interruption. */
-const failureOf = (cause: Cause.Cause<unknown>, { run }: Place) => {
-  const error = Cause.squash(cause)
-  const limit = RunContext.isLimit(error) ? run.meter.ended : undefined
+/**
+ * What a part with this meter has failed with, the end of a budget too, whatever the part has made of it; nothing of an answer, of a
+ * defect and of an interruption.
+ */
+const failureOf = (exit: Exit.Exit<unknown, unknown>, run: RunContext.RunContext, { ended: limit }: Meter) => {
   if (limit !== undefined) return { error: Limits.errorOf(limit, run, { transcript: () => [] }), limit }
-  return untouchable(cause) === undefined ? { error, limit } : undefined
+  if (Exit.isSuccess(exit)) return undefined
+  const error = Cause.squash(exit.cause)
+  return untouchable(exit.cause) === undefined ? { error, limit } : undefined
 }
 
 /**
@@ -107,8 +110,8 @@ export const atOnce = (
     const settled = yield* Deferred.make<Answer, unknown>()
     const reasons: Array<unknown> = []
     let failures = 0
-    const finish = (part: Part, exit: Exit.Exit<Answer, unknown>): Effect.Effect<unknown> => {
-      const failure = Exit.isSuccess(exit) ? undefined : failureOf(exit.cause, place)
+    const finish = (part: Part, meter: Meter, exit: Exit.Exit<Answer, unknown>): Effect.Effect<unknown> => {
+      const failure = failureOf(exit, place.run, meter)
       if (failure === undefined) return Deferred.done(settled, exit)
       const { error, limit } = failure
       reasons.push(...place.reasonsOf(part, error))
@@ -116,20 +119,20 @@ export const atOnce = (
       failures++
       // the time is over for all alike; who finds another limit used up leaves it to those who are at work already
       const endsAll = limit === undefined ? endsEverything(error) : limit.reason === "maxDuration"
-      if (endsAll) return Deferred.done(settled, exit)
-      if (failures < inTime.length) {
-        // others may still answer, or fail otherwise
-        limit?.meter.endWith(undefined)
-        return Effect.void
+      // others may still answer, or fail otherwise
+      if (!endsAll && failures < inTime.length) return Effect.void
+      if (!endsAll && inTime.length < contenders.length && deadline !== undefined) {
+        return Deferred.complete(settled, RunContext.endOfTime(place.run))
       }
-      return inTime.length < contenders.length && deadline !== undefined
-        ? Deferred.complete(settled, RunContext.endOfTime(place.run))
-        : Deferred.done(settled, exit)
+      return limit === undefined
+        ? Deferred.done(settled, exit)
+        : Deferred.complete(settled, end(place.run.meter, limit))
     }
     // interruption by this race settles nothing: it is settled already
     const run = ({ after, part }: Contender) => {
-      const asking = place.ask(part, input)
-      return Effect.onExit(after === 0 ? asking : Effect.delay(asking, after), (exit) => finish(part, exit))
+      const meter = place.run.meter.contender()
+      const asking = Effect.provideService(place.ask(part, input), RunContext.Current, { ...place.run, meter })
+      return Effect.onExit(after === 0 ? asking : Effect.delay(asking, after), (exit) => finish(part, meter, exit))
     }
     return yield* Effect.acquireUseRelease(
       Effect.forEach(inTime, (contender) => Effect.forkChild(run(contender), { startImmediately: true })),

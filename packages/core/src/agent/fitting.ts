@@ -1,0 +1,44 @@
+/** Tables that are written before their agent is known: how they are typed in a pipe, and compared outside of one. */
+import type * as Effect from "effect/Effect"
+import type * as LlmTable from "../model/LlmTable.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import type * as Tool from "../tool/Tool.ts"
+import type { TypeId } from "./definition.ts"
+import type { CommonAnswer, Guarded, Named } from "./types.ts"
+
+/** What tables for tools are typed by: in a pipe it is read off the agent. */
+export interface HasTools<out T> {
+  readonly [TypeId]: { readonly _T: () => T }
+}
+
+/** What the compiler says about a table for a tool that there is not. */
+export type NoTool<N> = `There is no table for '${N & string}': the agent has no tool of that name`
+
+/** Compares a table for all tools with those of an agent, where none was known when it was written. */
+export type FitsAll<Known, Table, T> =
+  unknown extends Tool.ErrorOf<Known>
+    ? Tool.Fits<unknown, Table, Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared">
+    : unknown
+
+/** Compares tables by name with the tools of an agent, where none was known when they were written. */
+export type FitByName<Known, Tables, T> =
+  unknown extends Tool.ErrorOf<Known>
+    ? [keyof Tables] extends [Tool.NameOf<Guarded<T>>]
+      ? Both<{ readonly [N in keyof Tables]: FitsOne<Tables[N], Named<T, N>> }>
+      : NoTool<Exclude<keyof Tables, Tool.NameOf<Guarded<T>>>>
+    : unknown
+
+type FitsOne<Table, T> = Tool.Fits<unknown, Table, Tool.ErrorOf<T>, Tool.SuccessOf<T>, Tool.SideEffectsOf<T>>
+
+/** Nothing, or the sentences among these. */
+type Both<Each> = [Extract<Each[keyof Each], string>] extends [never] ? unknown : Extract<Each[keyof Each], string>
+
+/** What the answers of a table for model calls are typed by: in a pipe it is read off the agent. */
+export interface Answers<out O> {
+  (input: never): Effect.Effect<O, unknown, unknown>
+}
+
+/** Compares the answers of a table for model calls with the output of an agent. */
+export type FitsOutput<Given, O> = [Recovery.AnswerOf<Recovery.RowsOf<LlmTable.TableOf<Given>>>] extends [O]
+  ? unknown
+  : "An answer of this table is no output of the agent"

@@ -1,0 +1,71 @@
+/** What a layer leaves of the needs in the types of an agent: of its own, its tools', its tables' and its choice's. */
+import type { Approver } from "../tool/Approver.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import type * as Tool from "../tool/Tool.ts"
+import type { Agent } from "./definition.ts"
+import type { Choosing } from "./skills.ts"
+
+/** The same agent without the needs `L`, with the failures and needs of the layer that gives them. */
+export type Provided<A, L, E2, R2> =
+  A extends Agent<
+    infer I,
+    infer O,
+    infer E,
+    infer R,
+    infer T,
+    infer ByTool,
+    infer Defaults,
+    infer ModelTable,
+    infer Choice
+  >
+    ? Agent<
+        I,
+        O,
+        E | E2,
+        Exclude<R, L> | R2,
+        ToolWith<T, L>,
+        { readonly [N in keyof ByTool]: TableWith<ByTool[N], L> },
+        TableWith<Defaults, L>,
+        TableWith<ModelTable, L>,
+        ChoiceWith<Choice, L>
+      >
+    : never
+
+/** A tool without the needs `L`. */
+export type ToolWith<T extends Tool.AnyTool, L> =
+  T extends Tool.Tool<infer Name, infer Params, infer A, infer E, infer R, infer Table, infer S>
+    ? Tool.Tool<Name, Params, A, E, Exclude<R, L>, TableWith<Table, L>, S>
+    : never
+
+/** A table without the needs `L`. Tables alone have rows: `undefined` and marks that are texts stay as they are. */
+export type TableWith<Table, L> = Table extends object
+  ? { readonly [K in keyof Table]: RowWith<K, Table[K], L> }
+  : Table
+
+type RowWith<K, V, L> =
+  V extends Recovery.Verdict<infer Input, infer A, infer E, infer R, infer End, infer Acts>
+    ? [Extract<R, L>] extends [never]
+      ? V
+      : Recovery.Verdict<Input, A, E, Exclude<R, L>, End, Acts>
+    : V extends Recovery.AnyRow
+      ? [Extract<Recovery.ServicesOf<V>, L>] extends [never]
+        ? V
+        : Recovery.Verdict<
+            never,
+            Recovery.AnswerOf<V>,
+            Recovery.ErrorOf<V>,
+            Exclude<Recovery.ServicesOf<V>, L>,
+            Recovery.EndOf<V>,
+            Recovery.ActsOf<V>
+          >
+      : K extends keyof Tool.NeedsApproval
+        ? [Extract<Approver, L>] extends [never]
+          ? V
+          : false
+        : V
+
+/** A choice of skills without the needs `L`. */
+export type ChoiceWith<Choice, L> =
+  Choice extends Choosing<infer Name, infer E, infer R, infer OfModel>
+    ? Choosing<Name, E, Exclude<R, L>, Exclude<OfModel, L>>
+    : Choice

@@ -1,0 +1,45 @@
+/** An agent of which its input, output, failures and needs are known, and nothing else: the type of a port. */
+import * as Predicate from "effect/Predicate"
+import { type Agent, TypeId } from "./definition.ts"
+import type * as Types from "./partTypes.ts"
+
+/**
+ * Any agent that takes `I`, gives `O`, fails with `E` and needs `R`: the type of a port, of a parameter or of a field. `Agent.seal`
+ * makes one of an agent with tools and tables; a composition and a plain function are such agents as they are. Nothing is known
+ * of its tools, so a race of it has to be acknowledged.
+ */
+export interface Any<in I, out O, out E = never, out R = never> extends Agent<
+  I,
+  O,
+  E,
+  R,
+  never,
+  {},
+  {},
+  Types.HasUnsafe | undefined
+> {}
+
+/**
+ * The same agent, of which types know only what it takes, gives, fails with and needs. It runs, streams and is suspended as
+ * before; a table comes before it, as there is nothing left in the type that a table could be for.
+ *
+ * @example
+ * ```ts
+ * import { Agent, type LlmError, type Model, Recovery, type RunError } from "@kintsugi/core"
+ *
+ * interface Desk {
+ *   readonly clerk: Agent.Any<string, string, LlmError.LlmError | RunError.BudgetExceededError, Model.Model>
+ * }
+ * const clerk = Agent.make("clerk", {}).pipe(Agent.onLlmError({ RateLimitError: Recovery.retry({ retries: 2 }) }))
+ * const desk: Desk = { clerk: Agent.seal(clerk) }
+ * desk.clerk.name // => "clerk"
+ * ```
+ */
+export const seal = <A extends Types.AnyPart>(
+  self: A
+): Any<Types.InputOf<A>, Types.OutputOf<A>, Types.ErrorOf<A>, Types.ServicesOf<A>> =>
+  // the same value: what it takes, gives, fails with and needs is read off its call
+  self as never
+
+/** Whether a value is an agent, of which nothing else is known. */
+export const isAgent = (value: unknown): value is Types.AnyPart => Predicate.hasProperty(value, TypeId)

@@ -1,0 +1,43 @@
+/** The built-in tools that end an agent with a failure: the text of arguments that cannot be read is its reason. */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { EscalationError, Severity, ToolExecutionError } from "../errors/ToolError.ts"
+import { define } from "./define.ts"
+import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+
+const ending = <Params, E>(options: {
+  readonly name: string
+  readonly description: string
+  readonly parameters: Schema.Codec<Params, unknown>
+  readonly errorOf: (params: Params, agent: string) => E
+}): ToolDefinition => {
+  const { description, errorOf, name, parameters } = options
+  const run = (params: Params, { agent }: ToolContext) => Effect.fail(errorOf(params, agent))
+  return define(name, { description, parameters, success: Schema.Never, run }, { words: "reason" })
+}
+
+export const escalate = ending({
+  name: "escalate",
+  description:
+    "Give the task back to the caller, who will read the reason and try again. Put what would correct the problem into the reason.",
+  parameters: Schema.Struct({
+    reason: Schema.optionalKey(Schema.String),
+    severity: Schema.optionalKey(Schema.String.annotate({ description: `One of ${Severity.literals.join(", ")}` }))
+  }),
+  errorOf: ({ reason, severity }, agent) => EscalationError.of(agent, reasonOf(reason), severityOf(severity))
+})
+
+export const throwException = ending({
+  name: "throwException",
+  description: "Give up for good: nothing that the caller could correct would help. Ends the whole pipeline.",
+  parameters: Schema.Struct({ reason: Schema.optionalKey(Schema.String) }),
+  errorOf: ({ reason }, agent) => ToolExecutionError.raised(agent, reasonOf(reason))
+})
+
+const reasonOf = (text: string | undefined): string =>
+  text === undefined || text.trim() === "" ? "no reason was given" : text
+
+const severityOf = (text: string | undefined): Severity => {
+  const upper = text?.trim().toUpperCase()
+  return Severity.literals.find((severity) => severity === upper) ?? "HIGH"
+}

@@ -1,0 +1,31 @@
+/** A tool with a layer around all that it does. */
+import * as Effect from "effect/Effect"
+import type * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
+import * as Result from "effect/Result"
+import * as Returned from "../data/Returned.ts"
+import { Cost } from "../recovery/Cost.ts"
+import * as Approving from "./approving.ts"
+import type { ToolDefinition } from "./ToolDefinition.ts"
+
+export const provided = (self: ToolDefinition, layer: Layer.Layer<unknown>): ToolDefinition => {
+  const { approval, compensate, decode, name, nested, run, verify } = self
+  const around = <A, E>(effect: Effect.Effect<A, E>) => Effect.provide(effect, layer)
+  const running: ToolDefinition["run"] = (params, context) =>
+    around(Returned.effect(run(params, context), "The run of tool", name))
+  // what the run of an agent costs is read off its function
+  if (Predicate.hasProperty(run, Cost)) Object.defineProperty(running, Cost, { value: run[Cost] })
+  return {
+    ...self,
+    decode: (value) => {
+      const read = decode(value)
+      return Result.isResult(read) ? read : around(read)
+    },
+    run: running,
+    ...(nested && { nested: { ...nested, run: (params, nesting) => around(nested.run(params, nesting)) } }),
+    verify: verify && ((key) => around(verify(key))),
+    // what it needs is in the tool's type
+    compensate: compensate && ((settled) => around(compensate(settled) as Effect.Effect<void, unknown>)),
+    approval: approval && Approving.gate({ ...approval, when: (params) => around(approval.when(params)) })
+  }
+}

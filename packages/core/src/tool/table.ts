@@ -1,0 +1,66 @@
+/** The types of a table for a tool that is known, for one of which nothing is known yet, and for any tool. */
+import type * as Recovery from "../recovery/Recovery.ts"
+import type { RowKeys, Rows, UnsafeRetry } from "./rows.ts"
+
+/**
+ * A table for a tool that fails with `E`, gives `A` and has side effects `S`. Where nothing is known of the tool, the table may
+ * have any rows: the tool that gets it is compared with them.
+ */
+export type Table<E, A, S> = Rows<E, A, unknown extends S ? "idempotent" : S> & object
+
+/** Refuses keys that are no row, unless nothing is known of the tool. */
+export type CheckKeys<T, E> = {
+  readonly [K in keyof T]: unknown extends E
+    ? T[K] extends Recovery.AnyRow
+      ? unknown
+      : "A row is a verdict, a schedule or a handler"
+    : K extends RowKeys<E>
+      ? unknown
+      : NoRow<K>
+}
+
+/** What the compiler says about a row for a failure that there is not. */
+export type NoRow<K> = `There is no row for '${K & string}': no call of this tool fails with that tag`
+
+/** The rows that a table for any tool may have. */
+type AnyToolKey = RowKeys<never>
+
+/** A table for any tool: its failures, its result and its side effects may be type parameters. */
+export type TableOfAny<E, A, S> = { readonly [K in AnyToolKey]?: Rows<E, A, S>[K] } & object
+
+/** Refuses rows that a tool cannot have, and says why: of this the compiler speaks last. */
+export type CheckAny<T, E, A, S> = {
+  readonly [K in keyof T]: K extends AnyToolKey
+    ? unknown
+    : K extends RowKeys<E>
+      ? T[K] extends Exclude<Rows<E, A, S>[K], undefined>
+        ? unknown
+        : Misfit<T[K], A, S>
+      : NoRow<K>
+}
+
+/** Why a row does not fit its tool. */
+type Misfit<V, A, S> =
+  "compacts" extends Recovery.ActsOf<V>
+    ? "Only a table for model calls has a conversation to compact"
+    : [Recovery.AnswerOf<V>] extends [A]
+      ? "repeats" extends Recovery.ActsOf<V>
+        ? "unsafe" extends S
+          ? UnsafeRetry
+          : RowMisfit
+        : RowMisfit
+      : "The answer of this row is no result of the tool"
+
+type RowMisfit = "This row does not fit the failure"
+
+/** Compares a table with a tool, where nothing was known of the tool when the table was written. */
+export type Fits<Known, T, E, A, S> = unknown extends Known
+  ? [keyof T] extends [RowKeys<E>]
+    ? [T] extends [Rows<E, A, S>]
+      ? unknown
+      : "A row of this table does not fit the tool: see its failures, its result and its side effects"
+    : NoRow<Exclude<keyof T, RowKeys<E>>>
+  : unknown
+
+/** The table of a tool with a layer around it: the failures of the layer are not in the schema of the tool's own. */
+export type Kept<T, E> = [E] extends [never] ? T : Omit<T, "~storedFailures">
