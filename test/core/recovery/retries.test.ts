@@ -3,17 +3,7 @@ import { LlmError, Message, Model, Recovery } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Clock, Effect, Exit, Schedule, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import {
-  Broken,
-  type Busy,
-  busy,
-  fails,
-  fine,
-  gone,
-  odd,
-  overADay,
-  scripted
-} from "./_support/scriptedEffect.ts"
+import { Broken, type Busy, busy, fails, fine, gone, odd, overADay, scripted } from "./_support/scriptedEffect.ts"
 
 const many = Recovery.retry({ retries: 1_000_000 })
 const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")

@@ -98,7 +98,9 @@ export const formatRun = ({ model, outputRetries = 0, routing, tools, worst }: R
   const sections = [
     ...(routing === undefined || routing.rows.length === 0 ? [] : [`routing\n${format(routing)}`]),
     ...(model.rows.length === 0 ? [] : [`model\n${format(model)}`]),
-    ...[...tools].filter(([, { rows }]) => rows.length > 0).map(([name, tool]) => `tool ${name}\n${format(tool)}`)
+    ...[...tools]
+      .filter(([, { rows, worst }]) => rows.length > 0 || worst.isUnbounded === true)
+      .map(([name, tool]) => `tool ${name}\n${format(tool)}`)
   ]
   const bounds = [
     counted(turns, "turn"),
@@ -126,7 +128,7 @@ export const format = ({ rows, worst }: Explanation): string => {
       .join("  ")
       .trimEnd()
   )
-  return [...text, "", `at worst: ${formatWorst(worst)}`].join("\n")
+  return [...(rows.length === 0 ? [] : [...text, ""]), `at worst: ${formatWorst(worst)}`].join("\n")
 }
 
 /** The bounds in one line. */

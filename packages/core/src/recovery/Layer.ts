@@ -26,6 +26,8 @@ import type { Position, Seen } from "./Position.ts"
 export interface Layer<A, B, E, R, End = Ends<A, B, E, R>> {
   /** One attempt, counted from 1. `progress` is that of the whole call, once it has failed. */
   readonly attempt: (attempt: number, progress: Progress | undefined) => Effect.Effect<A, unknown, R>
+  /** How many attempts were made below the table, beyond those that it has made itself: they count with them. */
+  readonly extra?: () => number
   /** The row that guards a failure; without one, the failure leaves. */
   readonly row: (error: unknown, progress: Progress) => Row | undefined
   /** How what the next attempt gets is changed; a rung that needs another way than these gives up. */

@@ -9,5 +9,8 @@ export const maxRepairRounds = 8
  */
 export const maxAttemptsPerCall = 10_000
 
+/** The same in the words of an error. */
+export const attemptCap = `${maxAttemptsPerCall} attempts per call`
+
 /** How often the conversation may be shortened within one call of a model, over all rows and rungs, and all tables around it. */
 export const maxCompactions = 2

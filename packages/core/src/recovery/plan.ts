@@ -30,6 +30,7 @@ interface Choice {
 export interface Entry {
   readonly tool: {
     readonly run: unknown
+    readonly around?: unknown
     readonly verify: unknown
     readonly sideEffects: string
     readonly timeout: Duration.Duration | undefined

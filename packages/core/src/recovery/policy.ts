@@ -8,7 +8,7 @@ import * as Schedule from "effect/Schedule"
 import { tagOf } from "../data/ErrorCause.ts"
 import * as Returned from "../data/Returned.ts"
 import { hintFrom, hintOf } from "./Backoff.ts"
-import { maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts"
+import { attemptCap, maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts"
 import {
   type Answered,
   type Bounds,
@@ -40,6 +40,7 @@ const again: Step = { type: "again" }
 export interface Guarded<R> {
   readonly repairs: Repairs<R>
   readonly bounds: Bounds
+  readonly extra?: () => number
   readonly observe: (decision: Decision) => Effect.Effect<void>
 }
 
@@ -88,7 +89,7 @@ export class Policy<R> implements Progress {
   }
 
   trace(): Trace {
-    return { attempts: this.#attempts, failures: this.#failures, trail: this.#trail }
+    return { attempts: this.#made, failures: this.#failures, trail: this.#trail }
   }
 
   /** Of the schedule that let the next attempt be made. */
@@ -97,14 +98,20 @@ export class Policy<R> implements Progress {
   }
 
   next(): number {
-    return ++this.#attempts
+    this.#attempts++
+    return this.#made
+  }
+
+  /** All attempts of the call so far. */
+  get #made(): number {
+    return this.#attempts + (this.#layer.extra?.() ?? 0)
   }
 
   /** Where the policy stands now, with so long to wait. */
   position(delay = Duration.zero): Position {
     return {
       version: 1,
-      attempts: this.#attempts,
+      attempts: this.#made,
       rounds: this.#rounds,
       startedAt: this.#start,
       wakeAt: this.#clock.currentTimeMillisUnsafe() + Duration.toMillis(delay),
@@ -222,7 +229,7 @@ export class Policy<R> implements Progress {
 
   #retry(node: Retry, failure: Failure): Effect.Effect<Step, never, R> {
     if (!failure.row.admits(node)) return this.#gaveUp(node, failure)
-    if (this.#attempts >= this.#maxAttempts) return this.#gaveUp(node, failure, attemptCap)
+    if (this.#made >= this.#maxAttempts) return this.#gaveUp(node, failure, attemptCap)
     const slot = this.#slotOf("retry", failure)
     const stepper = slot.stepper === undefined ? begun(node, slot) : Effect.succeed(slot.stepper)
     return Effect.flatMap(stepper, (stepper) => {
@@ -256,7 +263,7 @@ export class Policy<R> implements Progress {
 
   #compact(node: Compact, failure: Failure): Effect.Effect<Step, never, R> {
     const { compact, compactions = { made: 0 } } = this.#layer.repairs
-    const isCapped = compactions.made >= maxCompactions || this.#attempts >= maxAttemptsPerCall
+    const isCapped = compactions.made >= maxCompactions || this.#made >= maxAttemptsPerCall
     if (compact === undefined || isCapped) return this.#gaveUp(node, failure)
     return Effect.flatMap(compact(node, failure.error), (compacted) => {
       if (compacted.type === "shorter") {
@@ -278,7 +285,7 @@ export class Policy<R> implements Progress {
     const slot = this.#slotOf("fix", failure)
     const run = slot.count + 1
     if (run > node.maxRuns) return this.#gaveUp(node, failure)
-    if (this.#attempts >= maxAttemptsPerCall) return this.#gaveUp(node, failure, attemptCap)
+    if (this.#made >= maxAttemptsPerCall) return this.#gaveUp(node, failure, attemptCap)
     if (this.#rounds >= maxRepairRounds) {
       return this.#gaveUp(node, failure, `${maxRepairRounds} repair rounds per call`)
     }
@@ -335,7 +342,7 @@ export class Policy<R> implements Progress {
       verdict,
       gaveUp,
       rung: rungs.at(-1) ?? 0,
-      attempt: this.#attempts,
+      attempt: this.#made,
       delay,
       error,
       ...(left === undefined ? {} : { left }),
@@ -348,7 +355,7 @@ export class Policy<R> implements Progress {
   #context({ row }: Failure): FailureContext {
     return {
       ...row.about,
-      attempt: this.#attempts,
+      attempt: this.#made,
       previous: this.#failures.filter((_, index) => index !== this.#present),
       elapsed: Duration.millis(this.#clock.currentTimeMillisUnsafe() - this.#start)
     }
@@ -371,8 +378,6 @@ export class Policy<R> implements Progress {
 /** Whether a verdict may run something again; a ladder may by its rungs. */
 const isRunningAgain = (node: Node): boolean =>
   node.kind === "ladder" ? node.rungs.some(isRunningAgain) : ["retry", "fix", "compact", "when"].includes(node.kind)
-
-const attemptCap = `${maxAttemptsPerCall} attempts per call`
 
 const answerOf = ({ answer }: RespondWith, { error, row }: Failure): Effect.Effect<unknown, unknown> =>
   Effect.suspend(() => Returned.effect(answer(row.seen), "The function of Recovery.respondWith for", tagOf(error)))

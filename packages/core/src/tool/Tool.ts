@@ -1,13 +1,12 @@
 /** A tool: a name, a schema and an effect. Its failures are typed, and its recovery is a table. */
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Inspectable from "effect/Inspectable"
+import { dual } from "effect/Function"
 import type * as Layer from "effect/Layer"
-import * as Pipeable from "effect/Pipeable"
-import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as RunContext from "../event/RunContext.ts"
 import * as Approving from "./approving.ts"
+import * as Around from "./around.ts"
 import * as Call from "./call.ts"
 import * as Complete from "./complete.ts"
 import * as Ending from "./ending.ts"
@@ -15,88 +14,33 @@ import * as Foreign from "./function.ts"
 import * as Providing from "./providing.ts"
 import * as ToolRun from "./run.ts"
 import { type Covers, define, limitOf, type Limits, type NoVerify, type Options, type Stored } from "./define.ts"
-import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { Compensate, ToolContext } from "./ToolDefinition.ts"
 import type { OwnFailures } from "./failures.ts"
 import type { ServicesOfVerify, TimeoutOf } from "./Residue.ts"
-import type { CheckAny, CheckKeys, Fits, Kept, Table, TableOfAny } from "./table.ts"
+import { type AnyTool, type ErrorOf, fromDefinition, isTool, type TableOf, type Tool, type TypeId } from "./shape.ts"
+import type { CheckAny, CheckKeys, Fits, Kept, Nearer, Table, TableOfAny } from "./table.ts"
 import type { Completion } from "../data/Completion.ts"
 import * as Returned from "../data/Returned.ts"
 import { KintsugiError } from "../errors/KintsugiError.ts"
 import type * as Message from "../data/Message.ts"
 import * as Recovery from "../recovery/Recovery.ts"
-import type {
-  DeserializationError,
-  EscalationError,
-  ExecutionError,
-  InvalidArgs,
-  ToolExecutionError
+import {
+  type DeserializationError,
+  type EscalationError,
+  type ExecutionError,
+  type InvalidArgs,
+  OutcomeUnknownError,
+  type ToolExecutionError
 } from "../errors/ToolError.ts"
 
 export type { Limits, NoVerify, Options, Stored, Verify } from "./define.ts"
 export type { Compensate, Settled, ToolContext } from "./ToolDefinition.ts"
 export type { TimeoutOf } from "./Residue.ts"
 export type { Admits, CallError, RowInput, RowKeys, Rows, ToolEnd } from "./rows.ts"
-export type { CheckAny, CheckKeys, Fits, Kept, NoRow, Table, TableOfAny } from "./table.ts"
+export type { CheckAny, CheckKeys, Fits, Kept, Nearer, NoRow, Table, TableOfAny } from "./table.ts"
 
-const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Tool")
-
-/**
- * `Params` is what `run` takes, `A` what it gives, `E` its failures before any recovery, `R` what it needs, `Table` the
- * rows of `onError` so far, `S` the declared side effects.
- */
-export interface Tool<
-  out Name extends string,
-  in out Params,
-  out A,
-  out E,
-  out R,
-  in out Table = {},
-  out S = "undeclared"
->
-  extends Pipeable.Pipeable {
-  readonly [TypeId]: {
-    readonly _Params: (_: Params) => Params
-    readonly _A: () => A
-    readonly _E: () => E
-    readonly _R: () => R
-    readonly _Table: (_: Table) => Table
-    readonly _S: () => S
-  }
-  readonly name: Name
-  readonly definition: ToolDefinition
-}
-
-/** What is shown of a tool. */
-const Proto = {
-  ...Inspectable.BaseProto,
-  ...Pipeable.Prototype,
-  toJSON(this: AnyTool) {
-    const { description, kind, sideEffects } = this.definition
-    return { _id: "Tool", name: this.name, description, kind, sideEffects }
-  }
-}
-
-/** Any tool. `Params` and `Table` are invariant, so nothing but `any` stands for all of them. */
-// oxlint-disable-next-line typescript/no-explicit-any -- see above
-export type AnyTool = Tool<string, any, unknown, unknown, unknown, any, unknown>
-
-/** The name of a tool. */
-export type NameOf<T> = T extends { readonly name: infer Name } ? Name : never
-
-/** What a tool fails with, before any recovery. */
-export type ErrorOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_E"]> : never
-
-/** What a tool gives. */
-export type SuccessOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_A"]> : never
-
-/** What a tool needs. */
-export type ServicesOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_R"]> : never
-
-/** The rows of a tool, and the marks of what it was made with. */
-export type TableOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_Table"]> : never
-
-/** What running a tool twice would do. */
-export type SideEffectsOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_S"]> : never
+export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, TableOf, Tool } from "./shape.ts"
+export { fromDefinition, isTool } from "./shape.ts"
 
 /**
  * A tool. What it gives, fails with and needs is never read off the place where it is written: there any tool is expected, and
@@ -296,10 +240,69 @@ export const compensate =
 export const provide =
   <L, E2, R2>(layer: Layer.Layer<L, E2, R2>) =>
   <Name extends string, Params, A, E, R, T, S>(
-    self: Tool<Name, Params, A, E, R, T, S>
+    self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<E2, E>>
   ): Tool<Name, Params, A, E | E2, Exclude<R, L> | R2, Kept<T, E2>, S> =>
     // the failures and needs of the layer are in the tool's type
     fromDefinition(Providing.provided(self.definition, layer as Layer.Layer<unknown>))
+
+/**
+ * Plain Effect combinators around the attempts of a tool: the effect that `f` gets is one attempt, within the `timeout` of the tool, and
+ * each time it is run it is another one, with its own number and events and the same idempotency key. What `f` fails with is what
+ * the tables see: `f` stands nearer to `run` than every table, whatever the order of the pipe, and behind the gates. The cap of a call
+ * counts these attempts too. An `unsafe` tool does not run twice: the second attempt is an `OutcomeUnknownError`, unless it was
+ * looked up that the first took no effect, or `acknowledge` says that it may.
+ *
+ * @example
+ * ```ts
+ * import { Tool } from "@kintsugi/core"
+ * import { Data, Effect, Schedule, Schema } from "effect"
+ *
+ * class Busy extends Data.TaggedError("Busy") {}
+ * let runs = 0
+ * const count = Tool.make("count", {
+ *   description: "Counts its runs.",
+ *   parameters: Schema.Struct({}),
+ *   success: Schema.Number,
+ *   run: () => (++runs < 3 ? Effect.fail(new Busy()) : Effect.succeed(runs))
+ * }).pipe(Tool.around((attempt) => attempt.pipe(Effect.retry(Schedule.recurs(5)), Effect.timeout("1 minute"))))
+ * await Effect.runPromise(Tool.call(count, {})) // => 3
+ * ```
+ */
+export const around: {
+  <A, E, R, S, A2 extends A, E2, R2, const O extends Partial<Recovery.Acknowledged> = {}>(
+    f: (attempt: Effect.Effect<A, E | Refusal<S, O>, R>) => Effect.Effect<A2, E2, R2>,
+    options?: O
+  ): <Name extends string, Params, T>(
+    self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<E2, E>>
+  ) => Tool<Name, Params, A, E2, R | R2, Kept<T, Exclude<E2, E>>, S>
+  <
+    Name extends string,
+    Params,
+    A,
+    E,
+    R,
+    T,
+    S,
+    A2 extends A,
+    E2,
+    R2,
+    const O extends Partial<Recovery.Acknowledged> = {}
+  >(
+    self: Tool<Name, Params, A, E, R, T, S>,
+    f: (attempt: Effect.Effect<A, E | Refusal<S, O>, R>) => Effect.Effect<A2, E2, R2>,
+    options?: O
+  ): Tool<Name, Params, A, E2, R | R2, Kept<T, Exclude<E2, E>>, S>
+} = dual(
+  ([self]) => isTool(self),
+  <T>(self: AnyTool, f: Parameters<typeof Around.make>[0], options?: Partial<Recovery.Acknowledged>): T => {
+    const { around: before, name, sideEffects } = self.definition
+    const needsConsent = sideEffects === "unsafe" && options?.acknowledge === undefined
+    return fromDefinition({ ...self.definition, around: Around.make(f, { tool: name, before, needsConsent }) })
+  }
+)
+
+/** What an unsafe tool fails with where a function around it would run it again without consent. */
+type Refusal<S, O> = "unsafe" extends S ? ("acknowledge" extends keyof O ? never : OutcomeUnknownError) : never
 
 /**
  * Decodes the raw arguments and runs the tool once, within its `timeout`. No table is consulted: recover with Effect's own
@@ -319,8 +322,17 @@ export const call = <Name extends string, Params, A, E, R, T, S>(
     const id = (callId ??= `${self.name}-${draw}`)
     const toolCall: Message.ToolCall = { type: "tool-call", id, name: self.name, arguments: rawArguments }
     const decoded = yield* Call.decode(definition, toolCall, Effect.fromResult)
-    const context = { attempt: ++attempt, callId: id, idempotencyKey: id, agent: "", progress: () => Effect.void }
-    const value = yield* ToolRun.runAlone({ tool: definition, decoded, context })
+    let isCleared = false
+    const running = Effect.suspend(() => {
+      const context = { attempt: ++attempt, callId: id, idempotencyKey: id, agent: "", progress: () => Effect.void }
+      isCleared = false
+      const onCleared = () => {
+        isCleared = true
+      }
+      return ToolRun.runAlone({ tool: definition, decoded, context, onCleared })
+    })
+    const refusal = () => (isCleared ? undefined : OutcomeUnknownError.of(self.name, id, id))
+    const value = yield* definition.around?.(running, refusal) ?? running
     // dies of a value that its own schema refuses; its caller reads the value, not the text
     yield* Effect.ignore(definition.encode(value))
     return value
@@ -376,15 +388,3 @@ export const throwException: BuiltIn<"throwException", { readonly reason?: strin
  * `success: false` says that the task cannot be done; that is no failure either.
  */
 export const complete: BuiltIn<"complete", Complete.Params, Completion, never> = fromDefinition(Complete.definition)
-
-/**
- * A tool of its definition: a tool's type parameters are carried by its type alone.
- *
- * @internal
- */
-export function fromDefinition<T>(definition: ToolDefinition): T {
-  return Object.assign(Object.create(Proto), { name: definition.name, definition, [TypeId]: TypeId })
-}
-
-/** Whether a value is a tool. */
-export const isTool = (value: unknown): value is AnyTool => Predicate.hasProperty(value, TypeId)

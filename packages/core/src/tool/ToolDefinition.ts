@@ -15,6 +15,7 @@ import type { RunContext } from "../event/RunContext.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { InputTooLargeError } from "../errors/DoorError.ts"
 import type { Kind } from "../errors/ToolError.ts"
+import type { Around } from "./around.ts"
 import type { Read } from "./reading.ts"
 
 export interface ToolDefinition {
@@ -36,6 +37,8 @@ export interface ToolDefinition {
   /** The text that the model reads; dies on a value that the tool's own schema refuses, and fails on one that is too deep for a text. */
   readonly encode: (value: unknown) => Exit.Exit<string, InputTooLargeError>
   readonly run: (params: unknown, context: ToolContext) => Effect.Effect<unknown, unknown>
+  /** What stands around its attempts; absent for most tools. */
+  readonly around?: Around
   /** The run of a sub-agent that is suspended with the run that calls it; absent for all other tools. */
   readonly nested?: Nested
   readonly rows: Recovery.Rows

@@ -9,7 +9,7 @@ import * as Arguments from "../data/Arguments.ts"
 import { canonical } from "../data/Digest.ts"
 import { isDeep } from "../data/Foreign.ts"
 import * as Message from "../data/Message.ts"
-import { ToolDeniedError } from "../errors/ToolError.ts"
+import { OutcomeUnknownError, ToolDeniedError } from "../errors/ToolError.ts"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
@@ -41,16 +41,20 @@ import * as ToolPolicy from "./ToolPolicy.ts"
 type Attempt = Effect.Effect<unknown, unknown>
 
 /** Goes on where the call is: what has passed the gates runs again at once. */
-export const attempt = (self: ToolCall, count: number): Attempt =>
-  RunContext.emitFailure(
-    self.site.run,
-    RunContext.alive(self.site.run, () => next(self)),
-    (error) =>
-      // what is over without its tables, or waits, has not failed
-      self.state.type === "Over" || error instanceof Waits
-        ? undefined
-        : { type: "tool-failed", attempt: count, error, callId: self.site.call.id, tool: self.site.call.name }
+export const attempt = (self: ToolCall, count: number): Attempt => {
+  self.tries?.begin(count)
+  return emitFailure(self, count, () => next(self))
+}
+
+const emitFailure = (self: ToolCall, attempt: number, make: () => Attempt): Attempt => {
+  const { call, run } = self.site
+  return RunContext.emitFailure(run, RunContext.alive(run, make), (error) =>
+    // what is over without its tables, or waits, has not failed; what stands around the tool gives on what was told
+    self.state.type === "Over" || error instanceof Waits || self.tries?.hasFailed === true
+      ? undefined
+      : { type: "tool-failed", attempt, error, callId: call.id, tool: call.name }
   )
+}
 
 const next = (self: ToolCall): Attempt => {
   const { state } = self
@@ -163,6 +167,24 @@ const deny = (self: ToolCall, error: ToolDeniedError): Attempt => {
 }
 
 const start = (self: ToolCall, state: Admitted): Attempt => {
+  const { entry, site, tries } = self
+  return tries === undefined
+    ? runOnce(self, state)
+    : tries.run({
+        attempt: (count) =>
+          emitFailure(self, count, () => runOnce(self, self.state.type === "Running" ? admitted(self.state) : state)),
+        refusal: () =>
+          self.state.type === "Running" && self.state.isCleared
+            ? undefined
+            : OutcomeUnknownError.of(entry.tool.name, site.call.id, site.key),
+        isPassing: (error) => error instanceof Waits || error instanceof ToolRun.Unverifiable,
+        capped: () => {
+          self.state = over(self.state, { type: "capped" })
+        }
+      })
+}
+
+const runOnce = (self: ToolCall, state: Admitted): Attempt => {
   const { entry, site } = self
   const { call, key, run } = site
   const context: ToolContext = {
@@ -194,8 +216,11 @@ const watch = (self: ToolCall, ran: Attempt): Attempt =>
     const { slot } = self.site
     slot.settlement = Message.unknown
     return Effect.onExit(ran, (exit) => {
-      if (Exit.isSuccess(exit) || Cause.hasInterrupts(exit.cause) || Cause.hasDies(exit.cause)) return Effect.void
-      if (self.state.type === "Running") self.state = failed(self.state, ToolRun.isOpen(Cause.squash(exit.cause)))
+      if (Exit.isSuccess(exit) || Cause.hasDies(exit.cause)) return Effect.void
+      const isCutOff = Cause.hasInterrupts(exit.cause)
+      if (self.state.type === "Running") {
+        self.state = failed(self.state, isCutOff || ToolRun.isOpen(Cause.squash(exit.cause)))
+      }
       if (!self.state.isOpen) slot.settlement = Message.interrupted
       return Effect.void
     })

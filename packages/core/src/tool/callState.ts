@@ -6,6 +6,7 @@ import type { Progress } from "../recovery/Layer.ts"
 import type { Fix } from "../recovery/Node.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Call from "./call.ts"
+import type { Tries } from "./around.ts"
 import type { CallSite } from "./CallSite.ts"
 import type { Unverifiable } from "./run.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
@@ -71,6 +72,8 @@ export type Why =
   /** It waits for a decision, or its sub-agent does: it is not settled. */
   | { readonly type: "waits"; readonly checkpoint: CallCheckpoint }
   | { readonly type: "unverifiable"; readonly error: Unverifiable }
+  /** What stands around the tool has made as many attempts as a call may have. */
+  | { readonly type: "capped" }
 
 export type CallState = Raw | Decoded | Admitted | Running | Waiting | Over
 
@@ -89,6 +92,8 @@ export interface ToolCall {
   state: CallState
   /** Once the first attempt has begun. */
   progress: Progress | undefined
+  /** Of a tool that has something around its attempts. */
+  readonly tries: Tries | undefined
   /** For how many milliseconds it has been at work, before its run was suspended too; absent where that has no limit. */
   readonly elapsed: (() => number) | undefined
 }

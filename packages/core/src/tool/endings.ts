@@ -31,9 +31,10 @@ import {
   type Trace,
   untouchable
 } from "../recovery/Layer.ts"
+import { attemptCap } from "../recovery/bounds.ts"
 import type { Afterwards, FailureContext, Renderer } from "../recovery/Node.ts"
 import * as Render from "../recovery/Render.ts"
-import { decodedOf, type ToolCall, type Why } from "./callState.ts"
+import { cleared, decodedOf, type ToolCall, type Why } from "./callState.ts"
 import type { Failure, How, Outcome } from "./outcome.ts"
 import * as ToolRun from "./run.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
@@ -58,7 +59,10 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
 
   left(ending: Leaves, trace: Trace) {
     const { state } = this.call
-    return state.type === "Over" ? over(this.call, state.why) : left(this.call, ending, trace)
+    if (state.type !== "Over") return left(this.call, ending, trace)
+    return state.why.type === "capped"
+      ? left(this.call, { ...ending, why: "exhausted", cap: attemptCap }, trace)
+      : over(this.call, state.why)
   }
 
   told(ending: Spoken["told"], trace: Trace) {
@@ -86,7 +90,7 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
 /** The whole call took too long: it ends hard, unless what was cut off turns out to have taken effect. */
 export const late = (self: ToolCall, limit: Duration.Duration): Effect.Effect<Outcome> => {
   const { state } = self
-  const trace = self.progress?.trace() ?? { attempts: 1, failures: [], trail: [] }
+  const trace = self.progress?.trace() ?? { attempts: 1 + (self.tries?.extra ?? 0), failures: [], trail: [] }
   // an attempt that waits for its approval is none yet
   const attempts = state.type === "Waiting" ? trace.attempts - 1 : trace.attempts
   return Effect.matchEffect(stopped(self, limit), {
@@ -105,10 +109,16 @@ export const late = (self: ToolCall, limit: Duration.Duration): Effect.Effect<Ou
 }
 
 /** What it means for a call that it is stopped where it is. */
-const stopped = ({ entry: { tool }, site, state }: ToolCall, limit: Duration.Duration) => {
+const stopped = (self: ToolCall, limit: Duration.Duration) => {
+  const { entry, site, state } = self
+  const { tool } = entry
   const { name, sideEffects } = tool
   const callId = site.call.id
-  if (state.type === "Running") return ToolRun.cutOff(tool, state.context, limit)
+  if (state.type === "Running") {
+    return ToolRun.cutOff(tool, state.context, limit, () => {
+      self.state = cleared(state)
+    })
+  }
   return Effect.fail(
     state.runs === 0
       ? ToolTimeoutError.notStarted(name, limit, { callId, sideEffects, isAsked: state.type === "Waiting" })
@@ -117,7 +127,7 @@ const stopped = ({ entry: { tool }, site, state }: ToolCall, limit: Duration.Dur
 }
 
 /** A call that is over without its tables. */
-const over = (self: ToolCall, why: Why): Effect.Effect<Outcome> => {
+const over = (self: ToolCall, why: Exclude<Why, { readonly type: "capped" }>): Effect.Effect<Outcome> => {
   const { name } = self.entry.tool
   switch (why.type) {
     case "denied": {

@@ -9,7 +9,7 @@ import * as Approving from "./approving.ts"
 import type { ToolDefinition } from "./ToolDefinition.ts"
 
 export const provided = (self: ToolDefinition, layer: Layer.Layer<unknown>): ToolDefinition => {
-  const { approval, compensate, decode, name, nested, run, verify } = self
+  const { approval, around: stands, compensate, decode, name, nested, run, verify } = self
   const around = <A, E>(effect: Effect.Effect<A, E>) => Effect.provide(effect, layer)
   const running: ToolDefinition["run"] = (params, context) =>
     around(Returned.effect(run(params, context), "The run of tool", name))
@@ -22,6 +22,7 @@ export const provided = (self: ToolDefinition, layer: Layer.Layer<unknown>): Too
       return Result.isResult(read) ? read : around(read)
     },
     run: running,
+    ...(stands && { around: (attempt, refusal) => around(stands(attempt, refusal)) }),
     ...(nested && { nested: { ...nested, run: (params, nesting) => around(nested.run(params, nesting)) } }),
     verify: verify && ((key) => around(verify(key))),
     // what it needs is in the tool's type

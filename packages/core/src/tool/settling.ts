@@ -12,6 +12,7 @@ import * as Driver from "../recovery/Driver.ts"
 import type { Bounds, Layer, Progress, Repairs, Row } from "../recovery/Layer.ts"
 import type { Decision, Fix, Retry } from "../recovery/Node.ts"
 import { seenOf } from "../recovery/Position.ts"
+import { Tries } from "./around.ts"
 import { attempt, emit } from "./attempt.ts"
 import * as Call from "./call.ts"
 import { type CallSite, Waits } from "./CallSite.ts"
@@ -70,7 +71,9 @@ const begin = (entry: Entry, gates: Gates, site: CallSite, elapsed?: () => numbe
     return read && Result.getOrUndefined(read)
   }
   const state = from?.type === "agent" ? readmitted(raw, from.snapshot, decoded()) : raw
-  return { entry, gates, site, state, progress: undefined, elapsed }
+  const { around } = entry.tool
+  const tries = around === undefined ? undefined : new Tries(around)
+  return { entry, gates, site, state, progress: undefined, tries, elapsed }
 }
 
 const driven = (self: ToolCall): Effect.Effect<Outcome> => {
@@ -91,6 +94,10 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
   attempt(count: number, progress: Progress | undefined): Effect.Effect<unknown, unknown> {
     this.call.progress = progress
     return attempt(this.call, count)
+  }
+
+  extra(): number {
+    return this.call.tries?.extra ?? 0
   }
 
   row(error: unknown, progress: Progress): Row | undefined {

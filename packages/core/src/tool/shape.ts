@@ -1,0 +1,77 @@
+/** What a tool is: its types are carried by its type alone, the rest is its definition. */
+import * as Inspectable from "effect/Inspectable"
+import * as Pipeable from "effect/Pipeable"
+import * as Predicate from "effect/Predicate"
+import type { ToolDefinition } from "./ToolDefinition.ts"
+
+export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Tool")
+
+/**
+ * `Params` is what `run` takes, `A` what it gives, `E` its failures before any recovery, `R` what it needs, `Table` the
+ * rows of `onError` so far, `S` the declared side effects.
+ */
+export interface Tool<
+  out Name extends string,
+  in out Params,
+  out A,
+  out E,
+  out R,
+  in out Table = {},
+  out S = "undeclared"
+>
+  extends Pipeable.Pipeable {
+  readonly [TypeId]: {
+    readonly _Params: (_: Params) => Params
+    readonly _A: () => A
+    readonly _E: () => E
+    readonly _R: () => R
+    readonly _Table: (_: Table) => Table
+    readonly _S: () => S
+  }
+  readonly name: Name
+  readonly definition: ToolDefinition
+}
+
+/** What is shown of a tool. */
+const Proto = {
+  ...Inspectable.BaseProto,
+  ...Pipeable.Prototype,
+  toJSON(this: AnyTool) {
+    const { description, kind, sideEffects } = this.definition
+    return { _id: "Tool", name: this.name, description, kind, sideEffects }
+  }
+}
+
+/** Any tool. `Params` and `Table` are invariant, so nothing but `any` stands for all of them. */
+// oxlint-disable-next-line typescript/no-explicit-any -- see above
+export type AnyTool = Tool<string, any, unknown, unknown, unknown, any, unknown>
+
+/** The name of a tool. */
+export type NameOf<T> = T extends { readonly name: infer Name } ? Name : never
+
+/** What a tool fails with, before any recovery. */
+export type ErrorOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_E"]> : never
+
+/** What a tool gives. */
+export type SuccessOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_A"]> : never
+
+/** What a tool needs. */
+export type ServicesOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_R"]> : never
+
+/** The rows of a tool, and the marks of what it was made with. */
+export type TableOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_Table"]> : never
+
+/** What running a tool twice would do. */
+export type SideEffectsOf<T> = T extends AnyTool ? ReturnType<T[typeof TypeId]["_S"]> : never
+
+/**
+ * A tool of its definition: a tool's type parameters are carried by its type alone.
+ *
+ * @internal
+ */
+export function fromDefinition<T>(definition: ToolDefinition): T {
+  return Object.assign(Object.create(Proto), { name: definition.name, definition, [TypeId]: TypeId })
+}
+
+/** Whether a value is a tool. */
+export const isTool = (value: unknown): value is AnyTool => Predicate.hasProperty(value, TypeId)

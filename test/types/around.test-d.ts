@@ -1,0 +1,76 @@
+/** Plain Effect combinators around a tool: what they leave in its type. */
+import { Agent, Recovery, Tool, type ToolError } from "@kintsugi/core"
+import { Context, Effect, Schedule, Schema } from "effect"
+import { describe, it } from "vitest"
+import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
+
+class Busy extends Schema.TaggedError<Busy>()("Busy", { at: Schema.Finite }) {}
+class Gone extends Schema.TaggedError<Gone>()("Gone", {}) {}
+class Lost extends Schema.TaggedError<Lost>()("Lost", {}) {}
+class Db extends Context.Service<Db, { readonly find: Effect.Effect<string, Lost> }>()("Db") {}
+
+const run = (): Effect.Effect<string, Busy | Gone> => Effect.fail(new Busy({ at: 1 }))
+const options = { description: "Pings.", parameters: Schema.Struct({}), success: Schema.String, run } as const
+const ping = Tool.make("ping", options)
+const drop = Tool.make("drop", { ...options, sideEffects: "unsafe" })
+const find = Effect.flatMap(Db, ({ find }) => find)
+
+describe("Tool.around", () => {
+  it("gives the tool the failures and the needs of what stands around it [P1322]", () => {
+    const answered = ping.pipe(
+      Tool.around((attempt) => {
+        sameType<Effect.Effect<string, Busy | Gone>>()(attempt)
+        return attempt.pipe(
+          Effect.retry(Schedule.recurs(3)),
+          Effect.catchTag("Busy", () => find)
+        )
+      })
+    )
+    sameType<Tool.Tool<"ping", {}, string, Gone | Lost, Db, {}, "undeclared">>()(answered)
+    const first = Tool.around(ping, (attempt) => attempt.pipe(Effect.catchTag("Busy", () => find)))
+    sameType<typeof answered>()(first)
+    const tabled = answered.pipe(Tool.onError({ Lost: Recovery.retry({ retries: 1 }), Gone: Recovery.tell() }))
+    const agent = Agent.make("a", { tools: [tabled] })
+    type Failures = Effect.Error<ReturnType<typeof agent>>
+    type _1 = Expect<Equal<Extract<Failures, Busy | Gone | Lost>, never>>
+    type _2 = Expect<Equal<Extract<Failures, ToolError.ToolExecutionError>, ToolError.ToolExecutionError>>
+    // @ts-expect-error no row for what stands around it has caught
+    answered.pipe(Tool.onError({ Busy: Recovery.tell() }))
+  })
+
+  it("keeps the result of the tool [P1322]", () => {
+    // @ts-expect-error the tool gives text
+    ping.pipe(Tool.around(() => Effect.succeed(3)))
+    // @ts-expect-error a promise is no effect
+    ping.pipe(Tool.around(() => Promise.resolve("")))
+  })
+
+  it("has an unsafe tool refuse a second run, unless it is acknowledged [P1322]", () => {
+    const once = drop.pipe(Tool.around((attempt) => Effect.retry(attempt, Schedule.recurs(1))))
+    sameType<Tool.Tool<"drop", {}, string, Busy | Gone | ToolError.OutcomeUnknownError, never, {}, "unsafe">>()(once)
+    const twice = drop.pipe(
+      Tool.around((attempt) => Effect.retry(attempt, Schedule.recurs(1)), { acknowledge: "may run twice" })
+    )
+    sameType<Tool.Tool<"drop", {}, string, Busy | Gone, never, {}, "unsafe">>()(twice)
+    // @ts-expect-error it does not say what may happen
+    drop.pipe(Tool.around((attempt) => attempt, { acknowledge: true }))
+  })
+
+  it("says that a row for all failures was written before it [P1309 P1322]", () => {
+    const told = ping.pipe(Tool.onError({ orElse: Recovery.tell() }))
+    told.pipe(Tool.around((attempt) => Effect.retry(attempt, Schedule.recurs(1))))
+    // @ts-expect-error The row for orElse was written for other failures: put what adds failures to the tool before Tool.onError
+    told.pipe(Tool.around((attempt) => Effect.andThen(find, attempt)))
+    ping.pipe(
+      Tool.around((attempt) => Effect.andThen(find, attempt)),
+      Tool.onError({ orElse: Recovery.tell() })
+    )
+  })
+
+  it("stands around any tool, in a function and under a name [P1306 P1322]", () => {
+    const patient = <Name extends string, Params, A, E, R, T, S>(tool: Tool.Tool<Name, Params, A, E, R, T, S>) =>
+      Tool.around(tool, (attempt) => Effect.retry(attempt, Schedule.recurs(3)))
+    const made = patient(ping)
+    sameType<Tool.Tool<"ping", {}, string, Busy | Gone, never, {}, "undeclared">>()(made)
+  })
+})
