@@ -22,6 +22,8 @@ import type {
 } from "./Node.ts"
 import type { Position, Seen } from "./Position.ts"
 
+export { attemptCap, maxAttemptsPerCall } from "./bounds.ts"
+
 /** One layer. `End` has the endings that its tables admit. */
 export interface Layer<A, B, E, R, End = Ends<A, B, E, R>> {
   /** One attempt, counted from 1. `progress` is that of the whole call, once it has failed. */

@@ -3,7 +3,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Returned from "../data/Returned.ts"
 import type { OutcomeUnknownError } from "../errors/ToolError.ts"
-import { maxAttemptsPerCall } from "../recovery/bounds.ts"
+import { maxAttemptsPerCall } from "../recovery/Layer.ts"
 
 type Attempt = Effect.Effect<unknown, unknown>
 

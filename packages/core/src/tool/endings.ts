@@ -24,6 +24,7 @@ import * as RunContext from "../event/RunContext.ts"
 import { trailOf } from "../recovery/Decisions.ts"
 import {
   type Answered,
+  attemptCap,
   type Ends,
   type Leaves,
   type Says,
@@ -31,7 +32,6 @@ import {
   type Trace,
   untouchable
 } from "../recovery/Layer.ts"
-import { attemptCap } from "../recovery/bounds.ts"
 import type { Afterwards, FailureContext, Renderer } from "../recovery/Node.ts"
 import * as Render from "../recovery/Render.ts"
 import { cleared, decodedOf, type ToolCall, type Why } from "./callState.ts"
