@@ -6,10 +6,10 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import type * as Stream from "effect/Stream"
 import type { Explanation } from "../recovery/Explanation.ts"
-import { explained, explaining, over } from "../recovery/Explained.ts"
+import { explained, explaining, over, uncounted } from "../recovery/Explained.ts"
 import { explainsAll, fallback as inOrder } from "./fallback.ts"
-import { around as surrounded } from "./compose.ts"
-import type { Surrounding } from "./parts.ts"
+import { attempting, around as surrounded } from "./compose.ts"
+import type { Attempting, Surrounding } from "./parts.ts"
 import { explainsTable, guarded } from "./recovery.ts"
 import type { CheckRows, HandlerOptions, LlmHandler, LlmRows, TableOf } from "./LlmTable.ts"
 import { rowsAfter } from "./LlmTable.ts"
@@ -39,7 +39,7 @@ export const leaving = <A, E, R>(name: string, self: Effect.Effect<A, E, R>): Ef
 /** The service that agents ask for in `R`. */
 export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Model") {}
 
-export type { Surrounding } from "./parts.ts"
+export type { Attempting, Surrounding } from "./parts.ts"
 export { collected, Collector, partsOf } from "./parts.ts"
 export type { HandlerOptions, LlmHandler, LlmRows } from "./LlmTable.ts"
 
@@ -146,17 +146,42 @@ export const fallback: {
 }
 
 /**
- * The model, or its layer, with something of your own around each call of it: a limit, a log, a cache. A call of one that is made
- * of others is surrounded as a whole, and a run still books each of its attempts by itself; so it is not with a copy of the
- * service that has another `generate`.
+ * The model, or its layer, with something of your own around its calls, below `onLlmError` and above the transport.
+ *
+ * A function gets each attempt as an effect and may run it again, as `Effect.retry` does: in a run each is an event and an entry of the
+ * ledger, and the cap of a call counts it. Of a stream, an attempt lasts until its first part; what fails later goes past the
+ * function.
+ *
+ * A `Surrounding` sees the replies and the parts: for a log, a limit, a cache. What it runs again is booked as one. A call of a model
+ * that is made of others is surrounded as a whole, and a run still books each of its attempts by itself; so it is not with a copy of
+ * the service that has another `generate`.
+ *
+ * @example
+ * ```ts
+ * import { Agent, LlmError, Model } from "@kintsugi/core"
+ * import { ScriptedModel } from "@kintsugi/core/testing"
+ * import { Effect, Schedule } from "effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const overloaded = LlmError.ModelOverloadedError.modelOverloaded("m")
+ *   const scripted = yield* ScriptedModel.make(ScriptedModel.fails(overloaded), ScriptedModel.text("hello"))
+ *   const model = Model.around(scripted.layer, (attempt) => Effect.retry(attempt, Schedule.recurs(1)))
+ *   return yield* Agent.make("clerk", { model })("hi")
+ * })
+ * await Effect.runPromise(Effect.scoped(program)) // => "hello"
+ * ```
  */
 export const around: {
-  (surrounding: Surrounding): <M extends AnyModel>(self: M) => Around<M>
-  <M extends AnyModel>(self: M, surrounding: Surrounding): Around<M>
-} = dual(2, (self: AnyModel, surrounding: Surrounding): AnyModel => {
-  if (!isLayer(self)) return surrounded(self, surrounding)
-  const made = Effect.map(Model, (model) => surrounded(model, surrounding))
-  return explaining(Layer.provide(Layer.effect(Model, made), self), (errors) => explained(self, errors))
+  (given: Attempting | Surrounding): <M extends AnyModel>(self: M) => Around<M>
+  <M extends AnyModel>(self: M, given: Attempting | Surrounding): Around<M>
+} = dual(2, (self: AnyModel, given: Attempting | Surrounding): AnyModel => {
+  const put = (model: Service) => (typeof given === "function" ? attempting(model, given) : surrounded(model, given))
+  if (!isLayer(self)) return put(self)
+  const made = Layer.provide(Layer.effect(Model, Effect.map(Model, put)), self)
+  return explaining(made, (errors) => {
+    const below = explained(self, errors)
+    return typeof given === "function" ? uncounted(below) : below
+  })
 })
 
 /** A service, or a layer of the same failures and needs. */

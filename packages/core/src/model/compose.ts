@@ -7,10 +7,11 @@ import * as Stream from "effect/Stream"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Returned from "../data/Returned.ts"
 import type * as Message from "../data/Message.ts"
-import type { Asker, Strategy, Surrounding } from "./parts.ts"
+import type { Asker, Attempting, Strategy, Surrounding } from "./parts.ts"
 import { collected, Collector, compositionOf, marked, partsOf, streamed, withPartial } from "./parts.ts"
-import { explained, explaining, type Explains } from "../recovery/Explained.ts"
-import { cutOff, generate, named, refused, stream } from "./ModelCall.ts"
+import { Attempts } from "../recovery/Attempts.ts"
+import { explained, explaining, type Explains, uncounted } from "../recovery/Explained.ts"
+import { ask, cutOff, generate, named, refused, stream } from "./ModelCall.ts"
 import type { Part, Request, Service } from "./service.ts"
 
 /** A model that is made of others. */
@@ -24,7 +25,9 @@ export const compose = (members: ReadonlyArray<Service>, strategy: Strategy, exp
   return explaining(marked(service, { members, strategy }), explains)
 }
 
-const asking = <A, R>(way: Omit<Asker<A, R>, "compactions">): Asker<A, R> => ({ ...way, compactions: { made: 0 } })
+type Way<A, R> = Omit<Asker<A, R>, "compactions" | "extra">
+
+const asking = <A, R>(way: Way<A, R>): Asker<A, R> => ({ ...way, compactions: { made: 0 }, extra: { made: 0 } })
 
 /** The model with something around each call of it. One that is made of others stays that: whoever knows asks each by itself. */
 export const around = (model: Service, given: Surrounding): Service => {
@@ -53,7 +56,25 @@ export const around = (model: Service, given: Surrounding): Service => {
   return explaining(composed, (errors) => explained(model, errors))
 }
 
-const whole: Omit<Asker<Message.Reply, never>, "compactions"> = {
+/** The model with a function around its attempts, of which each is one for whoever asks: a run has events and books for it. */
+export const attempting = (model: Service, f: Attempting): Service =>
+  compose(
+    [model],
+    <A, R>(request: Request, asker: Asker<A, R>) =>
+      Effect.suspend(() => {
+        const attempts = new Attempts(asker.extra)
+        attempts.begin(1 + asker.extra.made)
+        const each = attempts.each({
+          attempt: () => ask(model, request, asker),
+          // what a reader has seen is not said again
+          isPassing: () => asker.isShown()
+        })
+        return attempts.run(Returned.effect(f(each, request, model), "The function of Model.around"))
+      }),
+    (errors) => uncounted(explained(model, errors))
+  )
+
+const whole: Way<Message.Reply, never> = {
   ask: (model, request) =>
     Effect.flatMap(
       Effect.suspend(() => generate(model, request)),
@@ -68,7 +89,7 @@ const whole: Omit<Asker<Message.Reply, never>, "compactions"> = {
 }
 
 /** Asks for parts, and is done with the first of them: what fails later was seen. */
-const opening: Omit<Asker<Stream.Stream<Part, LlmError>, Scope.Scope>, "compactions"> = {
+const opening: Way<Stream.Stream<Part, LlmError>, Scope.Scope> = {
   ask: (model, request) => opened(model, parts(model, request)),
   given: (reply) => Stream.fromArray(partsOf(reply)),
   isShown: () => false,

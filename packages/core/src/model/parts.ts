@@ -7,6 +7,7 @@ import { quietly } from "../data/Foreign.ts"
 import type * as Message from "../data/Message.ts"
 import * as Returned from "../data/Returned.ts"
 import { isLlmError, type LlmError } from "../errors/LlmError.ts"
+import type { Extra } from "../recovery/Attempts.ts"
 import type { Compactions } from "../recovery/Layer.ts"
 import type { Part, Request, Service } from "./service.ts"
 
@@ -19,6 +20,8 @@ export interface Asker<A, R> {
   readonly isShown: () => boolean
   /** How often any table has shortened this request. */
   readonly compactions: Compactions
+  /** What functions around models have asked beyond what the tables have. */
+  readonly extra: Extra
   /** Puts something around all that is asked for one request. */
   readonly within: (
     model: Service,
@@ -44,6 +47,16 @@ export interface Surrounding {
     model: Service
   ) => Stream.Stream<Part, LlmError>
 }
+
+/**
+ * A function around the attempts of a model: the effect is one attempt, of a reply or of the beginning of a stream, and each time it is
+ * run it is another one.
+ */
+export type Attempting = <A, R>(
+  attempt: Effect.Effect<A, LlmError, R>,
+  request: Request,
+  model: Service
+) => Effect.Effect<A, LlmError, R>
 
 /** What is said of the tokens and the cost of a reply, or of a part of it. */
 export type Counted = Pick<Message.Reply, "usage" | "cost" | "isEstimated">

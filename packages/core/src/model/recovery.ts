@@ -48,6 +48,7 @@ const layerOf = <A, R>(
   let request = first
   return {
     attempt: () => ask(model, request, asker),
+    extra: asker.extra,
     row: (error) => rowOf(rows, error, () => !asker.isShown()),
     repairs: {
       compactions: asker.compactions,

@@ -36,7 +36,7 @@ const attempts = <A, B, E, R>(
   made?: Policy<R>
 ): Effect.Effect<B, E, R> =>
   Effect.matchCauseEffect(layer.attempt(made?.next() ?? 1, made), {
-    onSuccess: (value) => layer.end.succeeded(value, made?.trace() ?? atOnce(layer.extra?.())),
+    onSuccess: (value) => layer.end.succeeded(value, made?.trace() ?? atOnce(layer.extra?.made)),
     onFailure: (cause) => {
       const passing = untouchable(cause)
       if (passing !== undefined) return Effect.failCause(passing)

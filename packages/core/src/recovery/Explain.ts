@@ -1,8 +1,7 @@
 /** What policies would do at worst, and the runs of agents: a policy has agents for fixers, and an agent has policies. */
 import * as Duration from "effect/Duration"
-import { maxAttemptsPerCall } from "./bounds.ts"
 import * as Cost from "./Cost.ts"
-import { explained, over } from "./Explained.ts"
+import { explained, over, uncounted } from "./Explained.ts"
 import { explainRows, type Options } from "./explainRows.ts"
 import type * as Explanation from "./Explanation.ts"
 import type { Node, Rows } from "./Node.ts"
@@ -134,24 +133,6 @@ const explainTool = ({ levels, tool }: Entry, errors: ReadonlyArray<unknown>): E
   if (callTimeout === undefined) return bounded
   const { worst } = bounded
   return { ...explained, worst: { ...worst, time: Duration.min(worst.time, within(callTimeout)) } }
-}
-
-/** A function around the attempts makes as many as it likes, up to the cap of a call; nothing is known of its waits. */
-const uncounted = (explained: Explanation.Explanation): Explanation.Explanation => {
-  const { worst } = explained
-  const ofEach = maxAttemptsPerCall / worst.attempts
-  return {
-    ...explained,
-    worst: {
-      ...worst,
-      attempts: maxAttemptsPerCall,
-      isUnbounded: true,
-      waits: Duration.infinity,
-      time: Duration.infinity,
-      requests: worst.requests * ofEach,
-      modelCalls: worst.modelCalls * ofEach
-    }
-  }
 }
 
 /** The rows of all levels that a failure can reach: whatever a nearer level has caught reaches no farther one. */

@@ -1,6 +1,7 @@
 /** What one call of a model is at worst: a model that is made of others, or a layer of one, says it of itself. */
 import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
+import { maxAttemptsPerCall } from "./bounds.ts"
 import type { Explanation } from "./Explanation.ts"
 
 /** `errors`: failures that the policies may meet. */
@@ -56,7 +57,26 @@ export const inTurn = (all: ReadonlyArray<Explanation>): Explanation => {
       fixerRuns: sum(({ fixerRuns }) => fixerRuns),
       modelCalls: sum(({ modelCalls }) => modelCalls),
       waits: Duration.millis(sum(({ waits }) => Duration.toMillis(waits))),
-      time: Duration.millis(sum(({ time }) => Duration.toMillis(time)))
+      time: Duration.millis(sum(({ time }) => Duration.toMillis(time))),
+      ...(all.some(({ worst }) => worst.isUnbounded === true) ? { isUnbounded: true } : {})
+    }
+  }
+}
+
+/** A function around the attempts makes as many as it likes, up to the cap of a call; nothing is known of its waits. */
+export const uncounted = (explained: Explanation): Explanation => {
+  const { worst } = explained
+  const ofEach = maxAttemptsPerCall / worst.attempts
+  return {
+    ...explained,
+    worst: {
+      ...worst,
+      attempts: maxAttemptsPerCall,
+      isUnbounded: true,
+      waits: Duration.infinity,
+      time: Duration.infinity,
+      requests: worst.requests * ofEach,
+      modelCalls: worst.modelCalls * ofEach
     }
   }
 }

@@ -4,6 +4,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Schedule from "effect/Schedule"
 import * as ErrorCause from "../data/ErrorCause.ts"
+import type { Extra } from "./Attempts.ts"
 import type { Severity } from "../errors/ToolError.ts"
 import type { Left } from "../errors/Trail.ts"
 import type {
@@ -28,8 +29,8 @@ export { attemptCap, maxAttemptsPerCall } from "./bounds.ts"
 export interface Layer<A, B, E, R, End = Ends<A, B, E, R>> {
   /** One attempt, counted from 1. `progress` is that of the whole call, once it has failed. */
   readonly attempt: (attempt: number, progress: Progress | undefined) => Effect.Effect<A, unknown, R>
-  /** How many attempts were made below the table, beyond those that it has made itself: they count with them. */
-  readonly extra?: () => number
+  /** What was attempted below the table, beyond what it has attempted itself: that counts too. */
+  readonly extra?: Extra | undefined
   /** The row that guards a failure; without one, the failure leaves. */
   readonly row: (error: unknown, progress: Progress) => Row | undefined
   /** How what the next attempt gets is changed; a rung that needs another way than these gives up. */

@@ -26,6 +26,7 @@ import {
   stream,
   withPartial
 } from "../model/ModelCall.ts"
+import type { Extra } from "../recovery/Attempts.ts"
 import * as Driver from "../recovery/Driver.ts"
 import {
   type Answered,
@@ -86,6 +87,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   readonly next: (answer: Answer) => Effect.Effect<A, unknown>
   state: Idle | Attempting = idle
   readonly compactions: Compactions = { made: 0 }
+  readonly extra: Extra = { made: 0 }
   /** With what the model reads of the conversation by now. */
   request: Model.Request
   /** The last failure that no row was for. */

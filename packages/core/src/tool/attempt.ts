@@ -168,20 +168,21 @@ const deny = (self: ToolCall, error: ToolDeniedError): Attempt => {
 
 const start = (self: ToolCall, state: Admitted): Attempt => {
   const { entry, site, tries } = self
-  return tries === undefined
-    ? runOnce(self, state)
-    : tries.run({
-        attempt: (count) =>
-          emitFailure(self, count, () => runOnce(self, self.state.type === "Running" ? admitted(self.state) : state)),
-        refusal: () =>
-          self.state.type === "Running" && self.state.isCleared
-            ? undefined
-            : OutcomeUnknownError.of(entry.tool.name, site.call.id, site.key),
-        isPassing: (error) => error instanceof Waits || error instanceof ToolRun.Unverifiable,
-        capped: () => {
-          self.state = over(self.state, { type: "capped" })
-        }
-      })
+  const { around, name } = entry.tool
+  if (around === undefined || tries === undefined) return runOnce(self, state)
+  const each = tries.each({
+    attempt: (count) =>
+      emitFailure(self, count, () => runOnce(self, self.state.type === "Running" ? admitted(self.state) : state)),
+    isPassing: (error) => error instanceof Waits || error instanceof ToolRun.Unverifiable,
+    capped: () => {
+      self.state = over(self.state, { type: "capped" })
+    }
+  })
+  const refusal = () =>
+    self.state.type === "Running" && self.state.isCleared
+      ? undefined
+      : OutcomeUnknownError.of(name, site.call.id, site.key)
+  return tries.run(around(each, refusal))
 }
 
 const runOnce = (self: ToolCall, state: Admitted): Attempt => {

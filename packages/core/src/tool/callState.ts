@@ -2,11 +2,11 @@
 import type * as Message from "../data/Message.ts"
 import type { ToolDeniedError } from "../errors/ToolError.ts"
 import type { CallCheckpoint, CallProgress, Snapshot } from "../event/Checkpoint.ts"
+import type { Attempts } from "../recovery/Attempts.ts"
 import type { Progress } from "../recovery/Layer.ts"
 import type { Fix } from "../recovery/Node.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Call from "./call.ts"
-import type { Tries } from "./around.ts"
 import type { CallSite } from "./CallSite.ts"
 import type { Unverifiable } from "./run.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
@@ -93,7 +93,7 @@ export interface ToolCall {
   /** Once the first attempt has begun. */
   progress: Progress | undefined
   /** Of a tool that has something around its attempts. */
-  readonly tries: Tries | undefined
+  readonly tries: Attempts | undefined
   /** For how many milliseconds it has been at work, before its run was suspended too; absent where that has no limit. */
   readonly elapsed: (() => number) | undefined
 }

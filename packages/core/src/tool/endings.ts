@@ -90,7 +90,7 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
 /** The whole call took too long: it ends hard, unless what was cut off turns out to have taken effect. */
 export const late = (self: ToolCall, limit: Duration.Duration): Effect.Effect<Outcome> => {
   const { state } = self
-  const trace = self.progress?.trace() ?? { attempts: 1 + (self.tries?.extra ?? 0), failures: [], trail: [] }
+  const trace = self.progress?.trace() ?? { attempts: 1 + (self.tries?.extra.made ?? 0), failures: [], trail: [] }
   // an attempt that waits for its approval is none yet
   const attempts = state.type === "Waiting" ? trace.attempts - 1 : trace.attempts
   return Effect.matchEffect(stopped(self, limit), {

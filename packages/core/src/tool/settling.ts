@@ -8,11 +8,11 @@ import * as Message from "../data/Message.ts"
 import { ExecutionError } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
+import { Attempts, type Extra } from "../recovery/Attempts.ts"
 import * as Driver from "../recovery/Driver.ts"
 import type { Bounds, Layer, Progress, Repairs, Row } from "../recovery/Layer.ts"
 import type { Decision, Fix, Retry } from "../recovery/Node.ts"
 import { seenOf } from "../recovery/Position.ts"
-import { Tries } from "./around.ts"
 import { attempt, emit } from "./attempt.ts"
 import * as Call from "./call.ts"
 import { type CallSite, Waits } from "./CallSite.ts"
@@ -71,8 +71,7 @@ const begin = (entry: Entry, gates: Gates, site: CallSite, elapsed?: () => numbe
     return read && Result.getOrUndefined(read)
   }
   const state = from?.type === "agent" ? readmitted(raw, from.snapshot, decoded()) : raw
-  const { around } = entry.tool
-  const tries = around === undefined ? undefined : new Tries(around)
+  const tries = entry.tool.around === undefined ? undefined : new Attempts()
   return { entry, gates, site, state, progress: undefined, tries, elapsed }
 }
 
@@ -96,8 +95,8 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
     return attempt(this.call, count)
   }
 
-  extra(): number {
-    return this.call.tries?.extra ?? 0
+  get extra(): Extra | undefined {
+    return this.call.tries?.extra
   }
 
   row(error: unknown, progress: Progress): Row | undefined {
