@@ -1,6 +1,6 @@
 /** A function around the attempts of a model. */
 import { assert } from "@effect/vitest"
-import { Agent, Explanation, LlmError, Message, Model, Recovery } from "@kintsugi/core"
+import { Agent, Explanation, type LlmError, Message, Model, Recovery } from "@kintsugi/core"
 import { RecordedEvents, ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Schedule, Stream } from "effect"
 import { overADay } from "../../_support/dialogue.ts"

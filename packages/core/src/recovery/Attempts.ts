@@ -12,7 +12,7 @@ class Passing {
 }
 
 /** What is called for the function. */
-export interface Called<A, E, R> {
+interface Called<A, E, R> {
   /** One attempt, with its number among all of the call. */
   readonly attempt: (count: number) => Effect.Effect<A, E, R>
   /** Whether a failure goes past the function. */

@@ -23,7 +23,7 @@ import type {
 } from "./Node.ts"
 import type { Position, Seen } from "./Position.ts"
 
-export { attemptCap, maxAttemptsPerCall } from "./bounds.ts"
+export { attemptCap } from "./bounds.ts"
 
 /** One layer. `End` has the endings that its tables admit. */
 export interface Layer<A, B, E, R, End = Ends<A, B, E, R>> {
