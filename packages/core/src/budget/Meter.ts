@@ -15,8 +15,8 @@ export const shared = ["maxTurns", "maxToolCalls", "maxTokens", "maxCost", "maxD
 export type Shared = (typeof shared)[number]
 
 /**
- * The end of a run whose limit was reached, as the defect with which its effects end; `meter` is that of the run to which the limit
- * belongs. The meter knows of it first: what a program makes of the defect does not matter.
+ * The defect that ends a run at a limit; `meter` is that of the run to which the limit belongs. The meter records it before it is
+ * thrown: what a program makes of the defect does not matter.
  */
 export class Exceeded<Reason extends BudgetReason = BudgetReason> {
   readonly meter: Meter
@@ -51,6 +51,8 @@ export interface Counts {
 export interface Asked {
   readonly limit: number
   readonly answer: Deferred.Deferred<Budget.Decision | undefined>
+  /** It was decided that the run is suspended, where that is possible. */
+  isCheckpoint: boolean
 }
 
 export class Meter {
@@ -75,8 +77,6 @@ export class Meter {
   /** Says of a limit that is near; absent when nobody listens. */
   announce: ((warning: Warning) => Effect.Effect<void>) | undefined
   onExceeded: OnExceeded | undefined
-  /** The decision about the limit that was reached is to suspend the run, where that is possible. */
-  isCheckpoint = false
   #ended: Exceeded | undefined
   #endsAlone = false
 
@@ -106,9 +106,21 @@ export class Meter {
     return meter
   }
 
-  /** The limits about which somebody was asked, and the answer; nothing where whoever asked was stopped first. */
+  /** One with the same ledger and without limits: for what is done about the end of the run. */
+  afterwards(): Meter {
+    const { prices } = this
+    const budget = prices === undefined ? Budget.unlimited : { ...Budget.unlimited, prices }
+    return new Meter(this.agent, budget, this.ledger, 0, 0, undefined)
+  }
+
+  /** Decisions about limits, in progress and made; one is `undefined` where the fiber that asked was interrupted first. */
   get asked(): Map<Shared, Asked> {
     return (this.#asked ??= new Map())
+  }
+
+  /** Whether the run is suspended at this limit, where that is possible. */
+  isCheckpoint(reason: BudgetReason): boolean {
+    return (this.#asked as ReadonlyMap<BudgetReason, Asked> | undefined)?.get(reason)?.isCheckpoint === true
   }
 
   /** Begins a turn, in this run and in all above; or says which limit forbids it, and begins none. */
@@ -227,6 +239,11 @@ export class Meter {
     const above = this.above?.deadline
     if (this.onExceeded !== undefined) return above
     return above === undefined || this.ownDeadline < above.ownDeadline ? this : above
+  }
+
+  /** Whether a limit has ended this contender of a race alone. */
+  get endedAlone(): boolean {
+    return this.chain.some((meter) => meter.#endsAlone && meter.#ended !== undefined)
   }
 
   /** The limit that has ended this run; or one above, if this one has not reached its own. */

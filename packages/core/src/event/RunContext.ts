@@ -84,8 +84,14 @@ export const alive = <A, E, R>(
   next: () => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E, R> => (ended === undefined ? next() : Effect.die(ended))
 
-/** Whether a defect is the end of a run whose limit was reached: what stands in the place of a step passes it on. */
-export const isLimit = (defect: unknown): boolean => approachable(defect) instanceof Exceeded
+/** Whether a defect is the end of a run whose limit was reached: interceptors pass it on. */
+export const isLimit = (defect: unknown): defect is Exceeded => approachable(defect) instanceof Exceeded
+
+/** What is done about the end of a run is in its ledger and no step of it: no limit of the run holds for it. */
+export const afterwards = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Current, (run) =>
+    run === undefined ? self : Effect.provideService(self, Current, { ...run, meter: run.meter.afterwards() })
+  )
 
 /** Ends this run, or the one above it whose time is over first, as its limit of time says. For a wait that would pass that end. */
 export const endOfTime = ({ meter }: RunContext): Effect.Effect<never> => {

@@ -70,6 +70,9 @@ export const within = <A, E, R>(
 ): Effect.Effect<A, E, R> =>
   Effect.withFiber((fiber) => {
     const parent = fiber.getRef(RunContext.Current)
+    const { ended } = parent?.meter ?? {}
+    // no run begins below one that is over
+    if (ended !== undefined) return Effect.die(ended)
     const { agent, input, listeners, mode, resumed, sink, state } = frame
     const { isForked = false } = mode
     const runId = resumed?.runId ?? `run-${RunContext.drawId(fiber)}`

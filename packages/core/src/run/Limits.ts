@@ -28,13 +28,15 @@ export const inTime =
   }
 
 const watching = (meter: Meter, run: RunContext.RunContext): Effect.Effect<never> =>
-  Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    now < meter.ownDeadline
-      ? Effect.andThen(Effect.sleep(meter.ownDeadline - now), watching(meter, run))
-      : Effect.flatMap(extended(meter.late(now), run), (isExtended) =>
-          isExtended ? watching(meter, run) : end(meter, meter.late(now))
-        )
-  )
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    if (now < meter.ownDeadline) return Effect.andThen(Effect.sleep(meter.ownDeadline - now), watching(meter, run))
+    // nobody is asked about the time of a run that another limit has ended
+    return RunContext.alive(run, () =>
+      Effect.flatMap(extended(meter.late(now), run), (isExtended) =>
+        isExtended ? watching(meter, run) : end(meter, meter.late(now))
+      )
+    )
+  })
 
 /** What a run can say of itself when its limit is reached. */
 interface Saying {
@@ -72,7 +74,7 @@ export const ending =
     state: Saying,
     end: (exceeded: Exceeded, isOwn: boolean) => Effect.Effect<B, E2, R2> | undefined
   ) =>
-  <A, E, R>(working: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2, R | R2> => {
+  <A, E, R>(working: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2 | BudgetExceededError, R | R2> => {
     const ended = () => {
       const exceeded = run.meter.ended
       if (exceeded === undefined) return undefined
@@ -83,9 +85,17 @@ export const ending =
     return Effect.matchCauseEffect(working, {
       onSuccess: (value): Effect.Effect<A | B, E2, R2> =>
         (value instanceof Suspension ? undefined : ended()) ?? Effect.succeed(value),
-      onFailure: (cause): Effect.Effect<B, E | E2, R2> => ended() ?? Effect.failCause(cause)
+      onFailure: (cause): Effect.Effect<B, E | E2 | BudgetExceededError, R2> => ended() ?? foreign(cause, run, state)
     })
   }
+
+/** The end of another run that an effect brings along, such as one that was kept, is a failure of this one. */
+const foreign = <E>(cause: Cause.Cause<E>, run: RunContext.RunContext, state: Saying) => {
+  const defect = Cause.squash(cause)
+  return run.meter.ended === undefined && RunContext.isLimit(defect)
+    ? Effect.fail(errorOf(defect, run, state))
+    : Effect.failCause(cause)
+}
 
 /**
  * When a run fails, undoes what was done in this run and below it, the last thing first, each at most once; then the run fails as it
@@ -95,7 +105,10 @@ export const undoing =
   (run: RunContext.RunContext) =>
   <A, E, R>(working: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.catchCause(working, (cause) => {
-      const first = untouchable(cause) === undefined ? run.done.take() : undefined
+      // a race may go on without a contender that a limit has ended
+      const hasFailed =
+        untouchable(cause) === undefined || (run.meter.endedAlone && RunContext.isLimit(Cause.squash(cause)))
+      const first = hasFailed ? run.done.take() : undefined
       return first === undefined ? Effect.failCause(cause) : Effect.andThen(undo(run, first), Effect.failCause(cause))
     })
 
@@ -105,7 +118,7 @@ const undo = Effect.fnUntraced(function* (run: RunContext.RunContext, first: Eff
     const exit: Exit.Exit<void, unknown> = yield* Effect.exit(
       Interception.step<void, unknown, never>(
         () => ({ kind: "compensation", tool, callId, idempotencyKey: key }),
-        () => compensation
+        () => RunContext.afterwards(compensation)
       )
     )
     if (Exit.isSuccess(exit)) {

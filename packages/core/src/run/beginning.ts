@@ -128,7 +128,8 @@ const working = (running: Running, skilled: Skilled, loop: Loop): Effect.Effect<
     ? applying(running, skilled)
     : withModel(running.plan, (model) => looping(running, skilled, loop, model))
 
-const applying = ({ beginning }: Running, { run }: Plain) => Effect.suspend(() => run(beginning.said.text))
+const applying = ({ beginning, run }: Running, work: Plain) =>
+  Effect.suspend(() => RunContext.alive(run, () => work.run(beginning.said.text)))
 
 const looping = (running: Running, { toolset }: Looped, loop: Loop, model: Model.Service) => {
   RunBudget.demandPrice(running.run, model)

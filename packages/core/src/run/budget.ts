@@ -8,7 +8,7 @@ import * as Interception from "../model/Interception.ts"
 import type * as Model from "../model/Model.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Usage from "../data/Usage.ts"
-import { end, type OnExceeded, type SharedExceeded } from "../budget/Meter.ts"
+import { type Asked, end, type OnExceeded, type SharedExceeded } from "../budget/Meter.ts"
 import { leavesOf } from "../model/ModelCall.ts"
 
 /** Whether a limit that was reached was extended. However many runs reach a limit, that is asked once. */
@@ -33,15 +33,17 @@ const asking = (
 ): Effect.Effect<Budget.Decision> => {
   const { limit, meter, reason, spent } = exceeded
   const answer = Deferred.makeUnsafe<Budget.Decision | undefined>()
-  meter.asked.set(reason, { limit, answer })
+  const asked: Asked = { limit, answer, isCheckpoint: false }
+  meter.asked.set(reason, asked)
   const decided = Effect.gen(function* () {
     const decision = yield* Interception.step(
       () => ({ kind: "decision", about: "limit" }),
-      () => onExceeded(exceeded)
+      // an agent that decides has none of the limits of this run: it would wait for its own decision
+      () => RunContext.afterwards(onExceeded(exceeded))
     )
     yield* RunContext.emit(run, () => ({ type: "budget-exceeded", reason, limit, spent, decision: decision.kind }))
     if (decision.kind === "extend") meter.extend(reason, decision.limit)
-    else meter.isCheckpoint = decision.kind === "checkpoint"
+    asked.isCheckpoint = decision.kind === "checkpoint"
     return decision
   })
   return Effect.onExit(decided, (exit) => {
@@ -83,7 +85,7 @@ const counting = ["maxToolCalls"] as const
 
 /** Counts a turn, and goes on with it, unless a limit forbids it. */
 export const takeTurn = <A>(run: RunContext.RunContext, next: () => Effect.Effect<A>): Effect.Effect<A> =>
-  passing(() => run.meter.takeTurn(), run, next)
+  passing(() => run.meter.passed(spending) ?? run.meter.takeTurn(), run, next)
 
 /** Goes on, unless what a reply has used up passes a limit. */
 export const spent = <A>(run: RunContext.RunContext, next: () => Effect.Effect<A>): Effect.Effect<A> =>

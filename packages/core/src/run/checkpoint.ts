@@ -25,8 +25,9 @@ export const endAt = (
 /** Whether the limit that was reached, of this run or of one above that is suspended with it, asks for a checkpoint. */
 export const isCheckpoint = (running: Running): boolean => {
   const { mode, run } = running
-  const owner = run.meter.ended?.meter
-  if (!mode.isSuspendable || owner?.isCheckpoint !== true) return false
+  const { ended } = run.meter
+  if (!mode.isSuspendable || ended?.meter.isCheckpoint(ended.reason) !== true) return false
+  const owner = ended.meter
   return owner === run.meter || (mode.nesting?.above.includes(owner) === true && canGoOn(running))
 }
 

@@ -135,7 +135,8 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   }
 
   get bounds(): Bounds {
-    return { ...RunContext.bounds(this.asking.run), wait: Interception.wait }
+    const { run } = this.asking
+    return { ...RunContext.bounds(run), wait: (delay) => RunContext.alive(run, () => Interception.wait(delay)) }
   }
 
   observe(decision: Decision): Effect.Effect<void> {

@@ -169,7 +169,8 @@ const deny = (self: ToolCall, error: ToolDeniedError): Attempt => {
 const start = (self: ToolCall, state: Admitted): Attempt => {
   const { entry, site, tries } = self
   const { around, name } = entry.tool
-  if (around === undefined || tries === undefined) return runOnce(self, state)
+  // a limit may have been reached while the gates were asked
+  if (around === undefined || tries === undefined) return RunContext.alive(site.run, () => runOnce(self, state))
   const each = tries.each({
     attempt: (count) =>
       emitFailure(self, count, () => runOnce(self, self.state.type === "Running" ? admitted(self.state) : state)),

@@ -111,7 +111,8 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
   get bounds(): Bounds {
     const { isSuspendable, run } = this.call.site
     // Mutant `true` survives: memory only. Where no run can be suspended, no code reads what is kept
-    return { ...RunContext.bounds(run), wait: Interception.wait, keep: isSuspendable ? seenOf : undefined }
+    const wait: Bounds["wait"] = (delay) => RunContext.alive(run, () => Interception.wait(delay))
+    return { ...RunContext.bounds(run), wait, keep: isSuspendable ? seenOf : undefined }
   }
 
   observe(decision: Decision): Effect.Effect<void> {

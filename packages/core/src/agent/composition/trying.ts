@@ -105,12 +105,17 @@ export const atOnce = (
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const { deadline } = place.run.meter
-    // whoever would start when the time of the run is over does not start: no wait passes its end
+    // a contender whose start is after the deadline is left out
     const inTime = contenders.filter(({ after }) => after === 0 || now + after < (deadline?.ownDeadline ?? Infinity))
     const settled = yield* Deferred.make<Answer, unknown>()
     const reasons: Array<unknown> = []
     let failures = 0
-    const finish = (part: Part, meter: Meter, exit: Exit.Exit<Answer, unknown>): Effect.Effect<unknown> => {
+    const finish = (
+      part: Part,
+      meter: Meter,
+      exit: Exit.Exit<Answer, unknown>,
+      now: number
+    ): Effect.Effect<unknown> => {
       const failure = failureOf(exit, place.run, meter)
       if (failure === undefined) return Deferred.done(settled, exit)
       const { error, limit } = failure
@@ -118,7 +123,8 @@ export const atOnce = (
       place.failed([...reasons])
       failures++
       // the time is over for all alike; who finds another limit used up leaves it to those who are at work already
-      const endsAll = limit === undefined ? endsEverything(error) : limit.reason === "maxDuration"
+      const endsAll =
+        limit === undefined ? endsEverything(error) : limit.reason === "maxDuration" && now >= limit.meter.ownDeadline
       // others may still answer, or fail otherwise
       if (!endsAll && failures < inTime.length) return Effect.void
       if (!endsAll && inTime.length < contenders.length && deadline !== undefined) {
@@ -132,7 +138,9 @@ export const atOnce = (
     const run = ({ after, part }: Contender) => {
       const meter = place.run.meter.contender()
       const asking = Effect.provideService(place.ask(part, input), RunContext.Current, { ...place.run, meter })
-      return Effect.onExit(after === 0 ? asking : Effect.delay(asking, after), (exit) => finish(part, meter, exit))
+      return Effect.onExit(after === 0 ? asking : Effect.delay(asking, after), (exit) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => finish(part, meter, exit, now))
+      )
     }
     return yield* Effect.acquireUseRelease(
       Effect.forEach(inTime, (contender) => Effect.forkChild(run(contender), { startImmediately: true })),
