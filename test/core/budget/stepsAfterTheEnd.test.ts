@@ -204,7 +204,7 @@ it.run("nor does a wait before another call of a model [P1308]", (run) =>
       onLlmError: { ModelOverloadedError: Recovery.retry({ retries: 1, initialBackoff: "1 hour" }) }
     })
     const asking = Agent.asTool(patient, { name: "look", description: "Asks." })
-    const boss = Agent.make("boss", { tools: [asking, ask], budget: once })
+    const boss = Agent.make("boss", { tools: [asking, ask], budget: { ...once, maxTurns: 2 } })
     const model = yield* make(
       ScriptedModel.calls(ScriptedModel.call("look", { input: "?" }), ScriptedModel.call("ask", {}))
     )
