@@ -75,6 +75,9 @@ const reached = (
 }
 
 const turn = (model: Model): void => {
+  // what a run below has spent may have passed another limit than the one that has ended it
+  const spent = reached(model, "maxTokens", (spent, limit) => spent > limit)
+  if (spent !== undefined) return fail(model, spent, "maxTokens")
   const over = reached(model, "maxTurns", (spent, limit) => spent >= limit)
   if (over !== undefined) return fail(model, over, "maxTurns")
   for (const { spent } of model.stack) spent.maxTurns++
