@@ -1,4 +1,6 @@
 /** providers: transport and classify. */
+import { Message, type Model } from "@kintsugi/core"
+import { ScriptedModel } from "@kintsugi/core/testing"
 import { Duration, Effect, Layer, Redacted, Result, Stream } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as Classify from "../../../packages/providers/src/classify/Classify.ts"
@@ -48,10 +50,12 @@ const transport = Transport.make(endpoint, { retry: false })
 /** Through a client whose server sends the text in pieces of so many bytes. */
 const whole = (length: number, status: number) => (text: string) =>
   Effect.runPromiseExit(
-    Effect.flatMap(transport, ({ post }) => post("{}", ({ body }) => Result.succeed(body.length))).pipe(
-      Effect.provide(clientOf(text, length, status, "application/json"))
-    )
+    Effect.flatMap(transport, ({ post }) =>
+      post("{}", ({ body }) => Result.succeed(ScriptedModel.reply({ content: [Message.text(`${body.length}`)] })))
+    ).pipe(Effect.provide(clientOf(text, length, status, "application/json")))
   )
+
+const textOf = (size: number): Model.Part => ({ type: "text-delta", text: `${size}` })
 
 const decoder = (framing: "sse" | "ndjson") => () => {
   let size = 0
@@ -59,9 +63,9 @@ const decoder = (framing: "sse" | "ndjson") => () => {
     framing,
     push: (data: string) => {
       size += data.length
-      return Result.succeed(size % 7 === 0 ? [size] : [])
+      return Result.succeed(size % 7 === 0 ? [textOf(size)] : [])
     },
-    end: () => Result.succeed([size]),
+    end: () => Result.succeed([textOf(size)]),
     state: () => "complete" as const
   }
 }
@@ -185,7 +189,7 @@ export const providersTransport: Table = {
     })
   },
   "providers/src/transport/pieces.ts": each(reached, "Pieces"),
-  "providers/src/transport/retry.ts": each(effectOnly, "mayResend", "resending", "once"),
+  "providers/src/transport/mayResend.ts": each(effectOnly, "mayResend"),
   "providers/src/transport/send.ts": {
     ...each(none("takes an address and headers of the developer"), "target"),
     ...each(reached, "exchange")

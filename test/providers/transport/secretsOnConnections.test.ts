@@ -1,6 +1,7 @@
 /** A planted key must not come out again: under every fault of a real connection, and in every format of failures. */
 import { assert, describe, it } from "@effect/vitest"
 import type * as LlmError from "@kintsugi/core/LlmError"
+import { ScriptedModel } from "@kintsugi/core/testing"
 import { OpenAi, type Source, Transport } from "@kintsugi/providers"
 import { Fault, LoopbackServer, OpenAiChatWire } from "@kintsugi/providers/testing"
 import { Effect, Layer, Predicate, Redacted, Result, Stream } from "effect"
@@ -142,7 +143,9 @@ describe("secrets in the failures of each format", () => {
             ),
             Transport.layerFetch
           )
-          const posted = Effect.flatMap(transport, ({ post }) => post("{}", () => Result.succeed("unread")))
+          const posted = Effect.flatMap(transport, ({ post }) =>
+            post("{}", () => Result.succeed(ScriptedModel.reply({})))
+          )
           const nothing: Transport.Decoder<never> = {
             push: () => Result.succeed([]),
             end: () => Result.succeed([]),

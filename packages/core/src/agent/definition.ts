@@ -117,6 +117,7 @@ export const blank = (name: string): Definition => ({
   defaults: new Map(),
   onLlmError: new Map(),
   onPartial: "fail",
+  transport: undefined,
   siblings: undefined,
   policies: [],
   listeners: [],

@@ -101,7 +101,7 @@ interface ToolDefaults {
 }
 
 /** What a table of `onLlmError` may be given besides. */
-export interface LlmErrorOptions extends LlmTable.HandlerOptions {
+export interface LlmErrorOptions extends LlmTable.TableOptions {
   /** Whether a streamed attempt may be made again after its first text; by default it fails with what it has. */
   readonly onPartial?: OnPartial
 }
@@ -125,6 +125,7 @@ export const onLlmError =
     return fromDefinition({
       ...definition,
       onLlmError: LlmTable.rowsAfter(definition.onLlmError, given, options),
-      onPartial: options.onPartial ?? definition.onPartial
+      onPartial: options.onPartial ?? definition.onPartial,
+      transport: options.transport ?? definition.transport
     })
   }

@@ -1,4 +1,7 @@
 /** Tables for model calls, and functions in the place of a table. */
+import type * as Effect from "effect/Effect"
+import type * as Schedule from "effect/Schedule"
+import type * as Message from "../data/Message.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 
@@ -11,6 +14,23 @@ export type LlmRows<Answer> = {
     "repeats" | "compacts"
   >
 }
+
+/** A table for the requests of a transport: it answers with replies, and needs nothing. */
+export type TransportRows = {
+  readonly [K in LlmError["_tag"] | "orElse"]?: TransportRow<
+    K extends "orElse" ? LlmError : Extract<LlmError, { readonly _tag: K }>
+  >
+}
+
+type TransportRow<E> =
+  | Recovery.Verdict<E, Message.Reply, LlmError, never, "exhausted" | "rethrow", "repeats">
+  | Schedule.Schedule<unknown, E, LlmError>
+  | ((
+      error: E,
+      context: Recovery.FailureContext
+    ) =>
+      | Effect.Effect<Message.Reply, LlmError>
+      | Recovery.Verdict<E, Message.Reply, LlmError, never, "exhausted" | "rethrow", "repeats">)
 
 /** A function in the place of a table: asked at every failure, see `Recovery.when`. */
 export type LlmHandler<Answer> = Recovery.Handler<LlmError, Answer, "exhausted" | "rethrow", "repeats" | "compacts">
@@ -44,12 +64,28 @@ type AnyHandler = (...args: never) => unknown
 export interface HandlerOptions {
   /** All that the function may choose, for `explain`; choosing anything else is a defect. */
   readonly among?: ReadonlyArray<Recovery.AnyVerdict>
+  /** How often the function may run something again, see `Recovery.when`. */
+  readonly atMost?: number
+}
+
+/** What a table for model calls may be given besides. */
+export interface TableOptions extends HandlerOptions {
+  /**
+   * `"off"` has this table take the place of what transports send again by themselves: all of its requests are sent once, those too of
+   * models in an order or with something around them. Otherwise the attempts of both multiply.
+   */
+  readonly transport?: "off"
 }
 
 /** Rows after those that were there: those of a table are added, a function takes the place of all. */
-export const rowsAfter = (earlier: Recovery.Rows, given: object, { among }: HandlerOptions = {}): Recovery.Rows => {
+export const rowsAfter = (
+  earlier: Recovery.Rows,
+  given: object,
+  { among, atMost }: HandlerOptions = {}
+): Recovery.Rows => {
   if (!isHandler(given)) return new Map([...earlier, ...Recovery.rowsOf(given)])
-  return Recovery.rowsOf({ orElse: Recovery.when(given, among && { among }) })
+  const options = { ...(among === undefined ? {} : { among }), ...(atMost === undefined ? {} : { atMost }) }
+  return Recovery.rowsOf({ orElse: Recovery.when(given, options) })
 }
 
 const isHandler = (given: object): given is LlmHandler<unknown> => typeof given === "function"

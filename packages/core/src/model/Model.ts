@@ -11,7 +11,7 @@ import { explainsAll, fallback as inOrder } from "./fallback.ts"
 import { attempting, around as surrounded } from "./compose.ts"
 import type { Attempting, Surrounding } from "./parts.ts"
 import { explainsTable, guarded } from "./recovery.ts"
-import type { CheckRows, HandlerOptions, LlmHandler, LlmRows, TableOf } from "./LlmTable.ts"
+import type { CheckRows, LlmHandler, LlmRows, TableOf, TableOptions } from "./LlmTable.ts"
 import { rowsAfter } from "./LlmTable.ts"
 import type { Part, Request, Service } from "./service.ts"
 import type * as LlmError from "../errors/LlmError.ts"
@@ -41,7 +41,10 @@ export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Mod
 
 export type { Attempting, Surrounding } from "./parts.ts"
 export { collected, Collector, partsOf } from "./parts.ts"
-export type { HandlerOptions, LlmHandler, LlmRows } from "./LlmTable.ts"
+export type { TransportRows } from "./LlmTable.ts"
+/** @internal */
+export { Resending, resending, sendingOnce } from "./resending.ts"
+export type { HandlerOptions, LlmHandler, LlmRows, TableOptions } from "./LlmTable.ts"
 
 /** A model whose failures are handled: what is left of them is in its type. One with `LlmError`s alone is a `Service`. */
 export interface Guarded<E, R> {
@@ -77,27 +80,27 @@ type Fitting<M, Table> = M extends AnyLayer
 export const onError: {
   <const Given extends LlmRows<Message.Reply> | LlmHandler<Message.Reply>>(
     given: Given & CheckRows<Given>,
-    options?: HandlerOptions
+    options?: TableOptions
   ): <M extends AnyModel>(self: M & Fitting<M, TableOf<Given>>) => OnError<M, TableOf<Given>>
   <E, R, const Given extends LlmRows<Message.Reply> | LlmHandler<Message.Reply>>(
     self: Layer.Layer<Model, E, R> & Fitting<Layer.Layer<Model>, TableOf<Given>>,
     given: Given & CheckRows<Given>,
-    options?: HandlerOptions
+    options?: TableOptions
   ): OnError<Layer.Layer<Model, E, R>, TableOf<Given>>
   <const Given extends LlmRows<Message.Reply> | LlmHandler<Message.Reply>>(
     self: Service,
     given: Given & CheckRows<Given>,
-    options?: HandlerOptions
+    options?: TableOptions
   ): OnError<Service, TableOf<Given>>
 } = dual(
   ([self]) => isModel(self),
-  (self: AnyModel, given: object, options?: HandlerOptions) => {
+  (self: AnyModel, given: object, options: TableOptions = {}) => {
     const rows = rowsAfter(new Map(), given, options)
-    if (!isLayer(self)) return guarded(self, rows)
+    if (!isLayer(self)) return guarded(self, rows, options)
     const made = Effect.flatMap(built(self), (model) =>
-      Effect.map(Effect.context<never>(), (here) => guarded(model, rows, here))
+      Effect.map(Effect.context<never>(), (here) => guarded(model, rows, options, here))
     )
-    return explaining(Layer.effect(Model, made), explainsTable(self, rows))
+    return explaining(Layer.effect(Model, made), explainsTable(self, rows, options.transport))
   }
 )
 

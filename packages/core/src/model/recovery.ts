@@ -1,8 +1,11 @@
 /** A model that has a table of its own. */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
+import type { TableOptions } from "./LlmTable.ts"
+import { sendingOnce } from "./resending.ts"
 import type { Request, Service } from "./service.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import { helping } from "../event/Helping.ts"
@@ -17,26 +20,33 @@ import * as Driver from "../recovery/Driver.ts"
 import type { CompactEvent } from "../recovery/Node.ts"
 
 /** The model behind a table. `services`: what the handlers of the table need, where that is known already. */
-export const guarded = (model: Service, rows: Recovery.Rows, services?: Context.Context<never>): Service =>
+export const guarded = (
+  model: Service,
+  rows: Recovery.Rows,
+  { transport }: TableOptions,
+  services?: Context.Context<never>
+): Service =>
   compose(
     [model],
     (request, asker) => {
       const driving = Effect.flatMap(RunContext.Current, (run) =>
         Driver.drive(() => layerOf(model, rows, request, asker, run))
-      )
+      ).pipe(transport === "off" ? sendingOnce : identity)
       return services === undefined
         ? driving
         : // whoever asks knows better what is there now
           Effect.updateContext(driving, (here) => Context.merge(services, here) as typeof here)
     },
-    explainsTable(model, rows)
+    explainsTable(model, rows, transport)
   )
 
 /** Of a model, or of its layer. */
 export const explainsTable =
-  (model: unknown, rows: Recovery.Rows): Explains =>
-  (errors) =>
-    explain(rows, { errors, below: explained(model, errors) })
+  (model: unknown, rows: Recovery.Rows, transport: TableOptions["transport"]): Explains =>
+  (errors) => {
+    const { worst, ...explanation } = explain(rows, { errors, below: explained(model, errors) })
+    return { ...explanation, worst: transport === "off" ? { ...worst, isSentOnce: true } : worst }
+  }
 
 const layerOf = <A, R>(
   model: Service,

@@ -1,7 +1,7 @@
 /** What policies would do at worst, and the runs of agents: a policy has agents for fixers, and an agent has policies. */
 import * as Duration from "effect/Duration"
 import * as Cost from "./Cost.ts"
-import { explained, over, uncounted } from "./Explained.ts"
+import { explained, over, uncounted, warned } from "./Explained.ts"
 import { explainRows, type Options } from "./explainRows.ts"
 import type * as Explanation from "./Explanation.ts"
 import type { Node, Rows } from "./Node.ts"
@@ -28,12 +28,13 @@ interface Layers {
 
 /** What one run of an agent with skills would do at worst. */
 export const explainRun = (
-  { budget, model: given, onLlmError, output, outputRetries = 0, work }: Plan,
-  { errors = [], model: known, transport }: Layers = {}
+  { budget, model: given, onLlmError, output, outputRetries = 0, transport: isOff, work }: Plan,
+  { errors = [], model: known, transport: sent }: Layers = {}
 ): Explanation.Run => {
+  const transport = isOff === "off" ? undefined : sent
   const ofModel = known ?? explained(given, errors)
   const below = over(ofModel, transport)
-  const model = explain(onLlmError, { errors, below })
+  const model = warned(explain(onLlmError, { errors, below }), transport)
   const routing = work.kind === "choice" ? explain(work.router.rows, { errors, below }) : undefined
   const tools = new Map([...entriesOf(work)].map(([name, entry]) => [name, explainTool(entry, errors)]))
   const ofTools = [...tools.values()].map(({ worst }) => worst)

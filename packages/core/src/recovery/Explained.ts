@@ -31,11 +31,11 @@ export const explained = (model: unknown, errors: ReadonlyArray<unknown>): Expla
 
 /** The same, where each request of a single model is what its transport does for it. */
 export const over = (model: Explanation, transport: Explanation | undefined): Explanation => {
-  if (transport === undefined) return model
+  if (transport === undefined || model.worst.isSentOnce === true) return model
   const { requests, time } = model.worst
   const { worst } = transport
   return {
-    rows: model.rows,
+    ...warned(model, transport),
     worst: {
       ...model.worst,
       requests: requests * worst.requests,
@@ -43,6 +43,15 @@ export const over = (model: Explanation, transport: Explanation | undefined): Ex
       time: Duration.sum(time, Duration.times(worst.time, requests))
     }
   }
+}
+
+/** The same, with a warning where its attempts and the sends of the transport multiply. */
+export const warned = (model: Explanation, transport: Explanation | undefined): Explanation => {
+  const { attempts } = model.worst
+  const sends = transport?.worst.requests ?? 1
+  if (attempts === 1 || sends === 1) return model
+  const warning = `each of ${attempts} attempts is sent up to ${sends} times by the transport; with { transport: "off" } the table takes its place`
+  return { ...model, warning }
 }
 
 /** One after the other, each of which fails. */

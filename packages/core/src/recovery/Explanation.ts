@@ -6,6 +6,8 @@ export interface Explanation {
   /** In the order of the table. */
   readonly rows: ReadonlyArray<Row>
   readonly worst: Worst
+  /** What multiplies although nobody may have meant it. */
+  readonly warning?: string
 }
 
 /** A row of the table, as a ladder. */
@@ -51,6 +53,8 @@ export interface Worst {
   readonly attempts: number
   /** Where the cap of a call alone bounds the attempts: around a plain effect they are unbounded. Absent elsewhere. */
   readonly isUnbounded?: true
+  /** Its transport sends each request once: the table takes its place. Absent elsewhere. */
+  readonly isSentOnce?: true
   /** What the layer below does for these attempts: its own worst case each time, or one thing. */
   readonly requests: number
   readonly fixerRuns: number
@@ -97,7 +101,7 @@ export const formatRun = ({ model, outputRetries = 0, routing, tools, worst }: R
   const { fixerRuns, modelCalls, requests, time, toolCalls, turns } = worst
   const sections = [
     ...(routing === undefined || routing.rows.length === 0 ? [] : [`routing\n${format(routing)}`]),
-    ...(model.rows.length === 0 ? [] : [`model\n${format(model)}`]),
+    ...(model.rows.length === 0 && model.warning === undefined ? [] : [`model\n${format(model)}`]),
     ...[...tools]
       .filter(([, { rows, worst }]) => rows.length > 0 || worst.isUnbounded === true)
       .map(([name, tool]) => `tool ${name}\n${format(tool)}`)
@@ -115,7 +119,7 @@ export const formatRun = ({ model, outputRetries = 0, routing, tools, worst }: R
 }
 
 /** The text table. */
-export const format = ({ rows, worst }: Explanation): string => {
+export const format = ({ rows, warning, worst }: Explanation): string => {
   const head = ["row", "rung", "again", "waits", "fixer runs", "model calls"]
   const lines = rows.flatMap(({ key, rungs }) =>
     rungs.map((rung, index) => [index === 0 ? key : "", ...cells(rung, index)])
@@ -128,7 +132,11 @@ export const format = ({ rows, worst }: Explanation): string => {
       .join("  ")
       .trimEnd()
   )
-  return [...(rows.length === 0 ? [] : [...text, ""]), `at worst: ${formatWorst(worst)}`].join("\n")
+  return [
+    ...(rows.length === 0 ? [] : [...text, ""]),
+    `at worst: ${formatWorst(worst)}`,
+    ...(warning === undefined ? [] : [`warning: ${warning}`])
+  ].join("\n")
 }
 
 /** The bounds in one line. */

@@ -7,6 +7,7 @@ export interface Plan {
   readonly budget: { readonly maxTurns: number; readonly maxToolCalls: number }
   readonly model?: unknown
   readonly onLlmError: Rows
+  readonly transport?: "off" | undefined
   readonly work: Skilled | Choice
   readonly output?: unknown
   readonly outputRetries?: number

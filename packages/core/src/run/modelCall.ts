@@ -43,7 +43,7 @@ import {
 import type { Compact, Compacted, CompactEvent, Decision } from "../recovery/Node.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import * as RunBudget from "./budget.ts"
-import type { OnPartial } from "./plan.ts"
+import type { OnPartial, Plan } from "./plan.ts"
 import type { Looping } from "./running.ts"
 
 /** A reply, or what the table answered in its place. */
@@ -61,11 +61,11 @@ export interface Replied extends Extract<Answer, { readonly type: "reply" }> {
 /** Calls the model of a run. Its reply is open until its tool calls are settled. */
 export const callModel = (running: Looping, request: Model.Request): Effect.Effect<Asked, unknown> => {
   const { beginning, mode, model, plan, run, state } = running
-  const { onLlmError: rows, onPartial } = plan
+  const { onLlmError: rows, onPartial, transport } = plan
   const input = beginning.said.message
   const compacted = (messages: Message.Transcript) => state.compact(messages)
   return ask(
-    { model, request, rows, onPartial, isStreamed: mode.isStreamed, run, input, compacted },
+    { model, request, rows, onPartial, transport, isStreamed: mode.isStreamed, run, input, compacted },
     (answer): Effect.Effect<Asked> => {
       if (answer.type === "answered") return Effect.succeed(answer)
       const { reply, type } = answer
@@ -121,7 +121,9 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   }
 
   attempt(): Effect.Effect<Message.Reply, LlmError> {
-    return askEach(this.asking.model, this.request, this)
+    const { model, transport } = this.asking
+    const asked = askEach(model, this.request, this)
+    return transport === "off" ? Model.sendingOnce(asked) : asked
   }
 
   row(error: unknown): Row | undefined {
@@ -203,6 +205,7 @@ export interface Asking {
   /** The table of `onLlmError`. */
   readonly rows: Recovery.Rows
   readonly onPartial: OnPartial
+  readonly transport?: Plan["transport"]
   readonly isStreamed: boolean
   readonly run: RunContext.RunContext
   /** What the run was asked, for those who shorten its conversation. */

@@ -35,6 +35,8 @@ export interface Plan {
   readonly model: Layer.Layer<Model.Model, unknown> | undefined
   readonly onLlmError: Recovery.Rows
   readonly onPartial: OnPartial
+  /** Whether its table takes the place of what transports send again. */
+  readonly transport: "off" | undefined
   readonly siblings: Siblings | undefined
   readonly listeners: ReadonlyArray<Frame.Listener>
   /** What is done about a limit of the budget that was reached; it ends the run where nobody decides. */

@@ -6,12 +6,15 @@
  */
 import type { Explanation } from "@kintsugi/core/Explanation"
 import type * as LlmError from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import * as Model from "@kintsugi/core/Model"
 import * as Redaction from "@kintsugi/core/Redaction"
 import * as Recovery from "@kintsugi/core/Recovery"
 import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -20,7 +23,6 @@ import * as Stream from "effect/Stream"
 import type { Answer } from "./Answer.ts"
 import type { Failure } from "./Failure.ts"
 import * as Fault from "./fault.ts"
-import * as Retry from "./retry.ts"
 import * as Send from "./send.ts"
 import * as Span from "./span.ts"
 import * as Settings from "./settings.ts"
@@ -38,20 +40,20 @@ export { parts } from "./stream.ts"
 /** How requests reach one model, whole and streamed. */
 export interface Transport {
   /** Posts a JSON text and reads the whole answer. */
-  readonly post: <A>(
+  readonly post: (
     body: string,
-    decode: (answer: Answer) => Result.Result<A, LlmError.LlmError>
-  ) => Effect.Effect<A, LlmError.LlmError>
+    decode: (answer: Answer) => Result.Result<Message.Reply, LlmError.LlmError>
+  ) => Effect.Effect<Message.Reply, LlmError.LlmError>
   /**
    * Posts a JSON text and reads the answer as server-sent events. A failure is sent again only before the first part;
    * afterwards it is for the caller to decide. The time that the reader takes between two parts does not count. An answer that
    * is no stream, but one JSON text, is read by `whole`; without it, as the only event of a stream.
    */
-  readonly open: <Part>(
+  readonly open: (
     body: string,
-    decoder: (answer: Answer) => Parts.Decoder<Part>,
-    whole?: (answer: Answer) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
-  ) => Stream.Stream<Part, LlmError.LlmError>
+    decoder: (answer: Answer) => Parts.Decoder<Model.Part>,
+    whole?: (answer: Answer) => Result.Result<ReadonlyArray<Model.Part>, LlmError.LlmError>
+  ) => Stream.Stream<Model.Part, LlmError.LlmError>
 }
 
 /**
@@ -83,8 +85,7 @@ export const make = (
 
 /** What one call is at worst: how often it is sent, and for how long. Give it to `Agent.explain` as its `transport`. */
 export const explain = (options?: Settings.Options): Explanation => {
-  const { schedule, timeout } = Settings.make(options)
-  const table = schedule === undefined ? {} : { orElse: Recovery.retry(schedule(Infinity)) }
+  const { table = {}, timeout } = Settings.make(options)
   const { rows, worst } = Recovery.explain(table)
   return { rows, worst: { ...worst, time: timeout } }
 }
@@ -92,10 +93,11 @@ export const explain = (options?: Settings.Options): Explanation => {
 const fromClient = (
   client: HttpClient.HttpClient,
   target: Send.Target,
-  { deposit, maxBytes, schedule, silence, timeout }: Settings.Settings
+  { deposit, maxBytes, silence, table, timeout }: Settings.Settings
 ): Transport => {
   const { endpoint, url } = target
   const limit = Duration.toMillis(timeout)
+  const rows = table && Recovery.rowsOf(table)
 
   const within = <A, E, R>(self: Effect.Effect<A, E, R>, millis: number) =>
     millis === Infinity
@@ -118,15 +120,23 @@ const fromClient = (
     return Effect.timeoutOrElse(self, { duration: firstPart, orElse: () => Effect.fail(silent(firstPart)) })
   }
 
-  /** All attempts and waits, within the limit of time. */
-  const sending = <A, R>(attempt: Effect.Effect<A, Failure, R>): Effect.Effect<A, LlmError.LlmError, R> => {
-    if (schedule === undefined) return within(Retry.once(attempt), limit)
-    const resending = Effect.flatMap(Clock.currentTimeMillis, (start) =>
-      // a wait up to the very end of the limit would leave no time to send
-      Retry.resending(attempt, () => schedule(start + limit - 1))
-    )
-    return within(deposit === undefined ? resending : Effect.andThen(deposit, resending), limit)
-  }
+  /** All attempts and waits, within the limit of time. `given` is what a reply of a row stands for. */
+  const sending = <A, R>(
+    attempt: Effect.Effect<A, Failure, R>,
+    given: (reply: Message.Reply) => A
+  ): Effect.Effect<A, LlmError.LlmError, R> =>
+    Effect.flatMap(Model.Resending, (resending) => {
+      if (rows === undefined || resending === "off")
+        return within(
+          Effect.mapError(attempt, ({ error }) => error),
+          limit
+        )
+      const sent = Effect.flatMap(Clock.currentTimeMillis, (start) =>
+        // a wait up to the very end of the limit would leave no time to send
+        Model.resending({ attempt, rows, given, deadline: start + limit - 1 })
+      )
+      return within(deposit === undefined ? sent : Effect.andThen(deposit, sent), limit)
+    })
 
   const post: Transport["post"] = (body, decode) => {
     const attempt = Effect.flatMap(
@@ -139,14 +149,10 @@ const fromClient = (
             : Effect.fail(exchange.failed(decoded.failure))
         })
     )
-    return sending(Span.spanned(attempt, url))
+    return sending(Span.spanned(attempt, url), identity)
   }
 
-  const open: Transport["open"] = <Part>(
-    body: string,
-    decoder: (answer: Answer) => Parts.Decoder<Part>,
-    whole?: (answer: Answer) => Result.Result<ReadonlyArray<Part>, LlmError.LlmError>
-  ) => {
+  const open: Transport["open"] = (body, decoder, whole) => {
     /** Up to the first parts, so that everything before them may be sent again. */
     const attempt = Effect.gen(function* () {
       const sent = Send.exchange(client, target, { accept: accepted, body, maxBytes })
@@ -161,7 +167,7 @@ const fromClient = (
       Effect.gen(function* () {
         const start = yield* Clock.currentTimeMillis
         const scope = yield* Effect.scope
-        const { first, parts } = yield* sending(Parts.inChild(Span.spanned(attempt, url), scope))
+        const { first, parts } = yield* sending(Parts.inChild(Span.spanned(attempt, url), scope), Parts.given)
         let pending = first
         let left = limit - ((yield* Clock.currentTimeMillis) - start)
         const next = Effect.flatMap(Clock.currentTimeMillis, (asked) =>
@@ -171,7 +177,7 @@ const fromClient = (
             })
           )
         )
-        const pull: Parts.Parts<Part, LlmError.LlmError> = Effect.suspend(() => {
+        const pull: Parts.Parts<Model.Part, LlmError.LlmError> = Effect.suspend(() => {
           if (!Arr.isReadonlyArrayNonEmpty(pending)) return next
           const parts = pending
           pending = []

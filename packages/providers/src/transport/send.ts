@@ -18,7 +18,7 @@ import * as Source from "./Source.ts"
 import * as Body from "./body.ts"
 import * as Fault from "./fault.ts"
 import { onlyFailure, type Failure } from "./Failure.ts"
-import { mayResend } from "./retry.ts"
+import { mayResend } from "./mayResend.ts"
 
 /** Where the requests of one model go, and how its failures are read. */
 export interface Endpoint {

@@ -1,15 +1,22 @@
 /** The options of a transport, checked, with their defaults. */
 import * as Backoff from "@kintsugi/core/Backoff"
+import type * as LlmError from "@kintsugi/core/LlmError"
+import type * as Model from "@kintsugi/core/Model"
+import * as Recovery from "@kintsugi/core/Recovery"
 import * as RetryBudget from "@kintsugi/core/RetryBudget"
 import * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type * as Schedule from "effect/Schedule"
+import * as Schedule from "effect/Schedule"
 
 /** How long is waited, and how often a request is sent. */
 export interface Options {
-  /** How failed requests are sent again; `false` sends everything once. */
-  readonly retry?: RetryOptions | false
+  /**
+   * How failed requests are sent again: options, a `Schedule`, or a table with a row per tag; `false` sends everything once. What may
+   * not be sent again, such as a spent quota, is not, whatever its row says; an `orElse`, options and a schedule do not see it. A row
+   * may answer with a `Reply`.
+   */
+  readonly retry?: RetryOptions | Schedule.Schedule<unknown, LlmError.LlmError> | Model.TransportRows | false
   /** For all attempts and waits of one call together; 300 seconds by default, `Infinity` for no limit. */
   readonly requestTimeout?: Duration.Input
   /**
@@ -35,9 +42,11 @@ export interface Sharing {
   readonly budget?: RetryBudget.RetryBudget
 }
 
+export type Table = Readonly<Record<string, Recovery.AnyRow | undefined>>
+
 export interface Settings {
-  /** The schedule of one call, which has to end before `deadline`; absent when everything is sent once. */
-  readonly schedule: ((deadline: number) => Schedule.Schedule<Duration.Duration, unknown>) | undefined
+  /** The table of one call; absent when everything is sent once. */
+  readonly table: Table | undefined
   /** Counts one call. */
   readonly deposit: Effect.Effect<void> | undefined
   readonly timeout: Duration.Duration
@@ -61,8 +70,8 @@ export const make = (options?: Options): Settings => {
   const maxBytes = options?.maxResponseBytes ?? 16 * 1024 * 1024
   if (!(maxBytes >= 1)) throw new RangeError(`Transport: maxResponseBytes must be at least 1, got ${maxBytes}`)
   const retry = options?.retry ?? {}
-  const deposit = retry === false ? undefined : retry.budget?.deposit
-  return { schedule: scheduleOf(retry), deposit, timeout, silence, maxBytes }
+  const deposit = isOptions(retry) ? retry.budget?.deposit : undefined
+  return { table: retry === false ? undefined : tableOf(retry), deposit, timeout, silence, maxBytes }
 }
 
 const limitOf = (name: string, given: Duration.Input | undefined, otherwise: Duration.Input): Duration.Duration => {
@@ -71,16 +80,27 @@ const limitOf = (name: string, given: Duration.Input | undefined, otherwise: Dur
   throw new RangeError(`Transport: ${name} must be above 0, got ${String(given)}`)
 }
 
-const scheduleOf = (retry: RetryOptions | false): Settings["schedule"] => {
-  if (retry === false) return undefined
+const isOptions = (retry: NonNullable<Options["retry"]>): retry is RetryOptions =>
+  retry !== false && !Schedule.isSchedule(retry) && Object.keys(retry).every((key) => options.has(key))
+
+/** None of them is a key of a table. */
+const options: ReadonlySet<string> = new Set<keyof RetryOptions | keyof Backoff.Count>([
+  "retries",
+  "maxAttempts",
+  "initialBackoff",
+  "factor",
+  "maxBackoff",
+  "jitter",
+  "maxHint",
+  "budget"
+])
+
+const tableOf = (retry: Exclude<NonNullable<Options["retry"]>, false>): Table => {
+  if (!isOptions(retry)) return Schedule.isSchedule(retry) ? { orElse: retry } : { ...retry }
   const { budget, maxAttempts, retries, ...delays } = retry
   const count: Backoff.Count =
     retries === undefined || maxAttempts !== undefined ? { maxAttempts: maxAttempts ?? 3 } : { retries }
-  const policy = { initialBackoff: "250 millis", ...delays, ...count } as const
-  // once without a deadline, so that senseless options are refused here and not in the first failure
-  Backoff.make(policy)
-  return (deadline) => {
-    const schedule = Backoff.make({ ...policy, deadline })
-    return budget === undefined ? schedule : RetryBudget.sharing(schedule, budget)
-  }
+  const schedule = Backoff.make({ initialBackoff: "250 millis", ...delays, ...count })
+  const shared = budget === undefined ? schedule : RetryBudget.sharing(schedule, budget)
+  return { orElse: Recovery.retry(shared) }
 }

@@ -1,5 +1,7 @@
 /** Streamed answers, read event by event or line by line as they come, and watched for silence. */
 import type * as LlmError from "@kintsugi/core/LlmError"
+import type * as Message from "@kintsugi/core/Message"
+import * as Model from "@kintsugi/core/Model"
 import * as Arr from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -97,6 +99,14 @@ const watched = <A, Part>(
 /** The first parts of a stream; none if it ends without any. */
 export const first = <Part>(self: Parts<Part>): Effect.Effect<ReadonlyArray<Part>, Failure> =>
   Pull.catchDone(self, () => Effect.succeed([]))
+
+/** The beginning of a stream that no server gave, and the rest of it. */
+export const given = (
+  reply: Message.Reply
+): { readonly first: ReadonlyArray<Model.Part>; readonly parts: Parts<Model.Part> } => ({
+  first: Model.partsOf(reply),
+  parts: Cause.done()
+})
 
 /** The error alone, for those who cannot send again. */
 export const bare = <Part>(self: Parts<Part>): Parts<Part, LlmError.LlmError> =>
