@@ -85,7 +85,7 @@ export const make = (
 
 /** What one call is at worst: how often it is sent, and for how long. Give it to `Agent.explain` as its `transport`. */
 export const explain = (options?: Settings.Options): Explanation => {
-  const { table = {}, timeout } = Settings.make(options)
+  const { table, timeout } = Settings.make(options)
   const { rows, worst } = Recovery.explain(table)
   return { rows, worst: { ...worst, time: timeout } }
 }
@@ -93,11 +93,10 @@ export const explain = (options?: Settings.Options): Explanation => {
 const fromClient = (
   client: HttpClient.HttpClient,
   target: Send.Target,
-  { deposit, maxBytes, silence, table, timeout }: Settings.Settings
+  { deposit, maxBytes, rows, silence, timeout }: Settings.Settings
 ): Transport => {
   const { endpoint, url } = target
   const limit = Duration.toMillis(timeout)
-  const rows = table && Recovery.rowsOf(table)
 
   const within = <A, E, R>(self: Effect.Effect<A, E, R>, millis: number) =>
     millis === Infinity

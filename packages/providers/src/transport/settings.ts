@@ -46,7 +46,8 @@ export type Table = Readonly<Record<string, Recovery.AnyRow | undefined>>
 
 export interface Settings {
   /** The table of one call; absent when everything is sent once. */
-  readonly table: Table | undefined
+  readonly table: Table
+  readonly rows: Recovery.Rows | undefined
   /** Counts one call. */
   readonly deposit: Effect.Effect<void> | undefined
   readonly timeout: Duration.Duration
@@ -71,7 +72,8 @@ export const make = (options?: Options): Settings => {
   if (!(maxBytes >= 1)) throw new RangeError(`Transport: maxResponseBytes must be at least 1, got ${maxBytes}`)
   const retry = options?.retry ?? {}
   const deposit = isOptions(retry) ? retry.budget?.deposit : undefined
-  return { table: retry === false ? undefined : tableOf(retry), deposit, timeout, silence, maxBytes }
+  const table = retry === false ? {} : tableOf(retry)
+  return { table, rows: retry === false ? undefined : Recovery.rowsOf(table), deposit, timeout, silence, maxBytes }
 }
 
 const limitOf = (name: string, given: Duration.Input | undefined, otherwise: Duration.Input): Duration.Duration => {
