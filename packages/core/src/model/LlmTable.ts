@@ -1,7 +1,4 @@
 /** Tables for model calls, and functions in the place of a table. */
-import type * as Effect from "effect/Effect"
-import type * as Schedule from "effect/Schedule"
-import type * as Message from "../data/Message.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 
@@ -14,23 +11,6 @@ export type LlmRows<Answer> = {
     "repeats" | "compacts"
   >
 }
-
-/** A table for the requests of a transport: it answers with replies, and needs nothing. */
-export type TransportRows = {
-  readonly [K in LlmError["_tag"] | "orElse"]?: TransportRow<
-    K extends "orElse" ? LlmError : Extract<LlmError, { readonly _tag: K }>
-  >
-}
-
-type TransportRow<E> =
-  | Recovery.Verdict<E, Message.Reply, LlmError, never, "exhausted" | "rethrow", "repeats">
-  | Schedule.Schedule<unknown, E, LlmError>
-  | ((
-      error: E,
-      context: Recovery.FailureContext
-    ) =>
-      | Effect.Effect<Message.Reply, LlmError>
-      | Recovery.Verdict<E, Message.Reply, LlmError, never, "exhausted" | "rethrow", "repeats">)
 
 /** A function in the place of a table: asked at every failure, see `Recovery.when`. */
 export type LlmHandler<Answer> = Recovery.Handler<LlmError, Answer, "exhausted" | "rethrow", "repeats" | "compacts">

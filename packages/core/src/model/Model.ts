@@ -41,9 +41,10 @@ export class Model extends Context.Service<Model, Service>()("@kintsugi/core/Mod
 
 export type { Attempting, Surrounding } from "./parts.ts"
 export { collected, Collector, partsOf } from "./parts.ts"
-export type { TransportRows } from "./LlmTable.ts"
+export type { Sending, TransportRows, Unsent } from "./resending.ts"
+export { Resending, resending } from "./resending.ts"
 /** @internal */
-export { Resending, resending, sendingOnce } from "./resending.ts"
+export { sendingOnce } from "./resending.ts"
 export type { HandlerOptions, LlmHandler, LlmRows, TableOptions } from "./LlmTable.ts"
 
 /** A model whose failures are handled: what is left of them is in its type. One with `LlmError`s alone is a `Service`. */

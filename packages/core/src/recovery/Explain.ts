@@ -1,11 +1,12 @@
 /** What policies would do at worst, and the runs of agents: a policy has agents for fixers, and an agent has policies. */
 import * as Duration from "effect/Duration"
 import * as Cost from "./Cost.ts"
-import { explained, over, uncounted, warned } from "./Explained.ts"
+import { explained, over, uncounted } from "./Explained.ts"
 import { explainRows, type Options } from "./explainRows.ts"
 import type * as Explanation from "./Explanation.ts"
 import type { Node, Rows } from "./Node.ts"
 import type { Entry, Plan, Skilled } from "./plan.ts"
+import { warned } from "./warned.ts"
 
 /** What a table would do at worst. */
 export const explain = (rows: Rows, options: Options = {}): Explanation.Explanation =>

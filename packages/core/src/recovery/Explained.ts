@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Predicate from "effect/Predicate"
 import { maxAttemptsPerCall } from "./bounds.ts"
 import type { Explanation } from "./Explanation.ts"
+import { warned } from "./warned.ts"
 
 /** `errors`: failures that the policies may meet. */
 export interface Explains {
@@ -43,15 +44,6 @@ export const over = (model: Explanation, transport: Explanation | undefined): Ex
       time: Duration.sum(time, Duration.times(worst.time, requests))
     }
   }
-}
-
-/** The same, with a warning where its attempts and the sends of the transport multiply. */
-export const warned = (model: Explanation, transport: Explanation | undefined): Explanation => {
-  const { attempts } = model.worst
-  const sends = transport?.worst.requests ?? 1
-  if (attempts === 1 || sends === 1) return model
-  const warning = `each of ${attempts} attempts is sent up to ${sends} times by the transport; with { transport: "off" } the table takes its place`
-  return { ...model, warning }
 }
 
 /** One after the other, each of which fails. */

@@ -121,9 +121,8 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   }
 
   attempt(): Effect.Effect<Message.Reply, LlmError> {
-    const { model, transport } = this.asking
-    const asked = askEach(model, this.request, this)
-    return transport === "off" ? Model.sendingOnce(asked) : asked
+    const asked = askEach(this.asking.model, this.request, this)
+    return this.asking.transport === "off" ? Model.sendingOnce(asked) : asked
   }
 
   row(error: unknown): Row | undefined {

@@ -14,7 +14,6 @@ import * as Arr from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as Layer from "effect/Layer"
@@ -93,7 +92,7 @@ export const explain = (options?: Settings.Options): Explanation => {
 const fromClient = (
   client: HttpClient.HttpClient,
   target: Send.Target,
-  { deposit, maxBytes, rows, silence, timeout }: Settings.Settings
+  { deposit, maxBytes, resending, silence, timeout }: Settings.Settings
 ): Transport => {
   const { endpoint, url } = target
   const limit = Duration.toMillis(timeout)
@@ -124,15 +123,14 @@ const fromClient = (
     attempt: Effect.Effect<A, Failure, R>,
     given: (reply: Message.Reply) => A
   ): Effect.Effect<A, LlmError.LlmError, R> =>
-    Effect.flatMap(Model.Resending, (resending) => {
-      if (rows === undefined || resending === "off")
-        return within(
-          Effect.mapError(attempt, ({ error }) => error),
-          limit
-        )
+    Effect.flatMap(Model.Resending, (mode) => {
+      if (resending === undefined || mode === "off") {
+        const sent = Effect.mapError(attempt, ({ error }) => error)
+        return within(sent, limit)
+      }
       const sent = Effect.flatMap(Clock.currentTimeMillis, (start) =>
         // a wait up to the very end of the limit would leave no time to send
-        Model.resending({ attempt, rows, given, deadline: start + limit - 1 })
+        resending({ attempt, given, deadline: start + limit - 1 })
       )
       return within(deposit === undefined ? sent : Effect.andThen(deposit, sent), limit)
     })
@@ -148,7 +146,7 @@ const fromClient = (
             : Effect.fail(exchange.failed(decoded.failure))
         })
     )
-    return sending(Span.spanned(attempt, url), identity)
+    return sending(Span.spanned(attempt, url), (reply) => reply)
   }
 
   const open: Transport["open"] = (body, decoder, whole) => {

@@ -1,7 +1,7 @@
 /** The options of a transport, checked, with their defaults. */
 import * as Backoff from "@kintsugi/core/Backoff"
 import type * as LlmError from "@kintsugi/core/LlmError"
-import type * as Model from "@kintsugi/core/Model"
+import * as Model from "@kintsugi/core/Model"
 import * as Recovery from "@kintsugi/core/Recovery"
 import * as RetryBudget from "@kintsugi/core/RetryBudget"
 import * as Duration from "effect/Duration"
@@ -42,12 +42,11 @@ export interface Sharing {
   readonly budget?: RetryBudget.RetryBudget
 }
 
-export type Table = Readonly<Record<string, Recovery.AnyRow | undefined>>
-
 export interface Settings {
   /** The table of one call; absent when everything is sent once. */
-  readonly table: Table
-  readonly rows: Recovery.Rows | undefined
+  readonly table: Model.TransportRows
+  /** Sends by the table; absent where everything is sent once. */
+  readonly resending: ReturnType<typeof Model.resending> | undefined
   /** Counts one call. */
   readonly deposit: Effect.Effect<void> | undefined
   readonly timeout: Duration.Duration
@@ -73,7 +72,7 @@ export const make = (options?: Options): Settings => {
   const retry = options?.retry ?? {}
   const deposit = isOptions(retry) ? retry.budget?.deposit : undefined
   const table = retry === false ? {} : tableOf(retry)
-  return { table, rows: retry === false ? undefined : Recovery.rowsOf(table), deposit, timeout, silence, maxBytes }
+  return { table, resending: retry === false ? undefined : Model.resending(table), deposit, timeout, silence, maxBytes }
 }
 
 const limitOf = (name: string, given: Duration.Input | undefined, otherwise: Duration.Input): Duration.Duration => {
@@ -97,8 +96,8 @@ const options: ReadonlySet<string> = new Set<keyof RetryOptions | keyof Backoff.
   "budget"
 ])
 
-const tableOf = (retry: Exclude<NonNullable<Options["retry"]>, false>): Table => {
-  if (!isOptions(retry)) return Schedule.isSchedule(retry) ? { orElse: retry } : { ...retry }
+const tableOf = (retry: Exclude<NonNullable<Options["retry"]>, false>): Model.TransportRows => {
+  if (!isOptions(retry)) return Schedule.isSchedule(retry) ? { orElse: retry } : retry
   const { budget, maxAttempts, retries, ...delays } = retry
   const count: Backoff.Count =
     retries === undefined || maxAttempts !== undefined ? { maxAttempts: maxAttempts ?? 3 } : { retries }
