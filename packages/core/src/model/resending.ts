@@ -12,7 +12,11 @@ import * as Recovery from "../recovery/Recovery.ts"
 /** Whether transports send again by themselves: `"off"` within a table that takes their place. Transports look here. */
 export const Resending = Context.Reference<"on" | "off">("@kintsugi/core/Model/Resending", { defaultValue: () => "on" })
 
-/** The same effect, within which no transport sends again by itself. */
+/**
+ * The same effect, within which no transport sends again by itself.
+ *
+ * @internal
+ */
 export const sendingOnce = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.provideService(self, Resending, "off")
 
