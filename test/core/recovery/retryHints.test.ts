@@ -158,15 +158,25 @@ describe("suggested", () => {
     })
   )
 
-  it.effect("suggested stops at once at an error that is not retryable or has no sound advice [T33]", () =>
+  it.effect("suggested fills in what an error leaves open that is retryable: a second, four attempts [T33 P1326]", () =>
+    Effect.gen(function* () {
+      const delay = Duration.seconds(2)
+      for (const [error, expected] of [
+        [{ isRetryable: true }, [1000, 1000, 1000]],
+        [{ isRetryable: true, suggestedDelay: 5, maxAttempts: 3 }, [1000, 1000]],
+        [{ isRetryable: true, suggestedDelay: delay, maxAttempts: "3" }, [2000, 2000, 2000]],
+        [advised(delay, Number.NaN), [2000, 2000, 2000]]
+      ] as const) {
+        assert.deepStrictEqual(yield* waits(Backoff.suggested(), [error, error, error, error]), expected)
+      }
+    })
+  )
+
+  it.effect("suggested stops at once at an error that is not retryable, or has had its one attempt [T33]", () =>
     Effect.gen(function* () {
       const delay = Duration.seconds(1)
       for (const error of [
         LlmError.AuthenticationError.authenticationFailed("m", "no"),
-        { isRetryable: true },
-        { isRetryable: true, suggestedDelay: 5, maxAttempts: 3 },
-        { isRetryable: true, suggestedDelay: delay, maxAttempts: "3" },
-        advised(delay, Number.NaN),
         advised(delay, 1),
         { ...advised(delay, 3), isRetryable: "yes" },
         new Error("plain"),

@@ -23,16 +23,22 @@ export class Exceeded<Reason extends BudgetReason = BudgetReason> {
   readonly reason: Reason
   readonly limit: number
   readonly spent: number
-  readonly trail: Trail | undefined
+  readonly because: Because | undefined
   /** What the innermost run had said that the limit has stopped. */
   said: { readonly transcript: Message.Transcript; readonly partial: string } | undefined
-  constructor(meter: Meter, reason: Reason, limit: number, spent: number, trail?: Trail) {
+  constructor(meter: Meter, reason: Reason, limit: number, spent: number, because?: Because) {
     this.meter = meter
     this.reason = reason
     this.limit = limit
     this.spent = spent
-    this.trail = trail
+    this.because = because
   }
+}
+
+/** The failures before the end: what was decided about them, and the one before a wait for which there was no time. */
+export interface Because {
+  readonly trail: Trail
+  readonly cause?: unknown
 }
 
 export type SharedExceeded = Exceeded<Shared>
@@ -257,8 +263,8 @@ export class Meter {
     if (owner !== undefined) owner.#ended ??= exceeded
   }
 
-  late(now: number): SharedExceeded {
-    return this.#exceeded("maxDuration", Math.max(this.#limits.maxDuration, now - this.#start))
+  late(now: number, because?: Because): SharedExceeded {
+    return this.#exceeded("maxDuration", Math.max(this.#limits.maxDuration, now - this.#start), because)
   }
 
   /** Throws a `RangeError` when the new limit is none that a budget could have, or not above what it was. */
@@ -299,8 +305,8 @@ export class Meter {
     return news.map((reason) => ({ reason, limit: this.#limits[reason], spent: this.spent(reason, now) }))
   }
 
-  #exceeded(reason: Shared, spent: number): SharedExceeded {
-    return new Exceeded(this, reason, this.#limits[reason], spent)
+  #exceeded(reason: Shared, spent: number, because?: Because): SharedExceeded {
+    return new Exceeded(this, reason, this.#limits[reason], spent, because)
   }
 }
 

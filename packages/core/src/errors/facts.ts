@@ -123,7 +123,7 @@ export const outlookOf = (value: unknown): Outlook | undefined => {
   const attempts = property(value, "maxAttempts")
   return resend(
     Duration.isDuration(delay) && Duration.isFinite(delay) ? delay : again.suggestedDelay,
-    Predicate.isNumber(attempts) && Number.isSafeInteger(attempts) && attempts > 1 ? attempts : again.maxAttempts
+    Predicate.isNumber(attempts) && Number.isSafeInteger(attempts) && attempts >= 1 ? attempts : again.maxAttempts
   )
 }
 

@@ -11,7 +11,7 @@ import type * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Tracer from "effect/Tracer"
 import type { Ledger } from "../budget/Ledger.ts"
-import { end, Exceeded, type Meter } from "../budget/Meter.ts"
+import { type Because, end, Exceeded, type Meter } from "../budget/Meter.ts"
 import { approachable } from "../data/Foreign.ts"
 import { type Bounds, unbounded } from "../recovery/Layer.ts"
 import type * as AgentEvent from "./AgentEvent.ts"
@@ -93,12 +93,15 @@ export const afterwards = <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect
     run === undefined ? self : Effect.provideService(self, Current, { ...run, meter: run.meter.afterwards() })
   )
 
-/** Ends this run, or the one above it whose time is over first, as its limit of time says. For a wait that would pass that end. */
-export const endOfTime = ({ meter }: RunContext): Effect.Effect<never> => {
+/**
+ * Ends this run, or the one above it whose time is over first, as its limit of time says: for a wait that would pass that end, after
+ * these failures.
+ */
+export const endOfTime = ({ meter }: RunContext, because?: Because): Effect.Effect<never> => {
   const over = meter.deadline
   return over === undefined
     ? Effect.die(new TypeError("RunContext.endOfTime: the run has no end"))
-    : end(meter, over.late(over.ownDeadline))
+    : end(meter, over.late(over.ownDeadline, because))
 }
 
 /** The present run, or `undefined` outside of one. */

@@ -16,6 +16,7 @@ import { ask } from "./ModelCall.ts"
 import type { Asker } from "./parts.ts"
 import { explained, type Explains } from "../recovery/Explained.ts"
 import { type Layer, rowOf } from "../recovery/Layer.ts"
+import { trailOf } from "../recovery/Decisions.ts"
 import * as Driver from "../recovery/Driver.ts"
 import type { CompactEvent } from "../recovery/Node.ts"
 
@@ -79,8 +80,10 @@ const layerOf = <A, R>(
       // a table for models answers with replies, by its type
       answered: ({ value }) => Effect.succeed(asker.given(value as Message.Reply)),
       // not the policy has given up, the run is over; failures of the model, and of handlers, are in the type of what is guarded
-      left: ({ error, isLate }) =>
-        isLate === true && run !== undefined ? RunContext.endOfTime(run) : Effect.fail(error as LlmError)
+      left: ({ error, isLate }, { trail }) =>
+        isLate === true && run !== undefined
+          ? RunContext.endOfTime(run, { cause: error, trail: trailOf(trail) })
+          : Effect.fail(error as LlmError)
     }
   }
 }

@@ -5,6 +5,7 @@ import type * as Schedule from "effect/Schedule"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
 import * as RunContext from "../event/RunContext.ts"
+import { trailOf } from "../recovery/Decisions.ts"
 import * as Driver from "../recovery/Driver.ts"
 import { rowOf } from "../recovery/Layer.ts"
 import * as Recovery from "../recovery/Recovery.ts"
@@ -87,9 +88,9 @@ const driven = <A, R>(
       // a table of a transport answers with replies, by its type
       answered: ({ value }) => Effect.succeed(given(value as Message.Reply)),
       // rows of a transport fail with failures of models alone, by their type
-      left: ({ error, isLate }) =>
+      left: ({ error, isLate }, { trail }) =>
         isLate === true && run !== undefined && ofRun <= deadline
-          ? RunContext.endOfTime(run)
+          ? RunContext.endOfTime(run, { cause: error, trail: trailOf(trail) })
           : Effect.fail(error as LlmError)
     }
   }))

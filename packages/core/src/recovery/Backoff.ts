@@ -11,6 +11,7 @@ import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
 import { property } from "../data/Foreign.ts"
+import { outlookOf } from "../errors/RecoveryAdvice.ts"
 
 /** How often: `retries` counts the extra runs, `maxAttempts` all runs. Exactly one of them is given. */
 export type Count =
@@ -68,17 +69,17 @@ export const honouringHints = (
 }
 
 /**
- * Follows each error's own `suggestedDelay` and `maxAttempts`; an error that is not retryable, or has no such advice,
- * ends it. TnsAI's "sleep for the suggested delay, then retry".
+ * Follows each error's own `suggestedDelay` and `maxAttempts`: of one that says `isRetryable: true` and no more, a wait of 1 second and
+ * 4 attempts. An error that is not retryable, or does not say so, ends it. TnsAI's "sleep for the suggested delay, then retry".
  */
 export const suggested = (
   options?: Pick<Delays, "maxHint" | "deadline">
 ): Schedule.Schedule<Duration.Duration, unknown> =>
   waiting(plan({ maxAttempts: 1, ...options }), (attempt, error) => {
-    const delay = property(error, "suggestedDelay")
-    const runs = property(error, "maxAttempts")
-    const isAdvised = property(error, "isRetryable") === true && Duration.isDuration(delay) && Predicate.isNumber(runs)
-    return isAdvised && attempt < runs ? Effect.succeed(Math.min(Duration.toMillis(delay), longest)) : undefined
+    const { isRetryable, maxAttempts = 1, suggestedDelay = Duration.zero } = outlookOf(error) ?? {}
+    return isRetryable === true && attempt < maxAttempts
+      ? Effect.succeed(Math.min(Duration.toMillis(suggestedDelay), longest))
+      : undefined
   })
 
 /** Waits as long as `waitOf` says, or as the hint of the error, which may be longer; ends where `waitOf` says nothing. */

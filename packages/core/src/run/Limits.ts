@@ -47,7 +47,7 @@ interface Saying {
 
 /** The error of a run whose limit, or that of a run above, was reached. */
 export const errorOf = (
-  { limit, meter, reason, said, spent, trail }: Exceeded,
+  { because, limit, meter, reason, said, spent }: Exceeded,
   run: RunContext.RunContext,
   state: Saying
 ) =>
@@ -61,7 +61,7 @@ export const errorOf = (
       ? said
       : { transcript: state.transcript(), partial: state.partial ?? "" }),
     usage: run.ledger.usage,
-    ...(trail === undefined ? {} : { trail })
+    ...because
   })
 
 /**

@@ -38,8 +38,10 @@ import {
   type Repairs,
   type Row,
   rowOf,
+  type Trace,
   untouchable
 } from "../recovery/Layer.ts"
+import { trailOf } from "../recovery/Decisions.ts"
 import type { Compact, Compacted, CompactEvent, Decision } from "../recovery/Node.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import * as RunBudget from "./budget.ts"
@@ -159,12 +161,12 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
     return instead(this, { type: "answered", value })
   }
 
-  left({ error, isLate, why }: Leaves): Effect.Effect<A, unknown> {
+  left({ error, isLate, why }: Leaves, { trail }: Trace): Effect.Effect<A, unknown> {
     const { asking } = this
     // not the policy has given up, the run is over
-    if (isLate === true) return RunContext.endOfTime(asking.run)
-    const call =
-      why === "rethrown" && error === this.unguarded ? rejected(error, asking.request, asking.run.turn()) : undefined
+    if (isLate === true) return RunContext.endOfTime(asking.run, { cause: error, trail: trailOf(trail) })
+    const isUnguarded = why === "rethrown" && error === this.unguarded
+    const call = isUnguarded ? rejected(error, asking.request, asking.run.turn()) : undefined
     if (call === undefined) return Effect.fail(error)
     const reply: Message.Reply = { content: [call], finish: "tool-calls", usage: Usage.empty }
     return instead(this, { type: "reply", reply })
@@ -306,11 +308,10 @@ const broken = (call: ModelCall<unknown>, state: Attempting, cause: Cause.Cause<
   const error = approachable(Cause.squash(untouchable(cause) ?? cause))
   const isDiscarded = !Cause.hasDies(cause) && state.shown !== undefined && admits(call)
   const spent = isLlmError(error) && error.usage !== undefined ? { usage: error.usage } : state.spent
-  const outcome = isDiscarded ? "discarded" : "failed"
   return book(
     call,
     countable(state, spent),
-    outcome,
+    isDiscarded ? "discarded" : "failed",
     (asked) => ({ type: "model-failed", error, ...asked }),
     Effect.void
   )
@@ -350,8 +351,7 @@ const entryOf = (
   { attempts, model, spent }: Attempting,
   outcome: Ledger.Outcome
 ): Ledger.Entry => {
-  const { content = [] } = spent
-  const { cost: told, isEstimated, usage } = spent
+  const { content = [], cost: told, isEstimated, usage } = spent
   const cost = run.meter.costOf(model.name, usage, content) ?? told
   return {
     runId: run.runId,

@@ -80,7 +80,7 @@ const repeatedFailure = (
   run: RunContext.RunContext
 ): Exceeded => {
   const last = outcomes.filter(({ settled }) => settled.tool === tool).flatMap(({ trail }) => trail ?? [])
-  return new Exceeded(run.meter, "repeatedFailure", repeatedFailures.stop, repeats, trailOf(last))
+  return new Exceeded(run.meter, "repeatedFailure", repeatedFailures.stop, repeats, { trail: trailOf(last) })
 }
 
 /** The calls of a reply, all settled, in the model's order, unless some wait. `failure` ends the run, and so does `output`. */

@@ -126,7 +126,8 @@ export const errorOf = <const Tag extends KintsugiError.KintsugiError["_tag"]>(
   const made = classes[tag]
   if (made === undefined) throw new TypeError(`Arbitraries: there is no error '${tag}'`)
   const isSpecial = (name: string) => name in special && !(name === "attempts" && tag === "EscalationError")
-  const arbitraryOf = (name: string) => (name === "cause" && tag in LlmError ? modelCause : (special[name] ?? cause))
+  const arbitraryOf = (name: string) =>
+    name === "cause" && (tag in LlmError || tag in RunError) ? modelCause : (special[name] ?? cause)
   const names = Object.keys(made.fields).filter(isSpecial)
   const plain = Object.fromEntries(Object.entries(made.fields).filter(([name]) => !isSpecial(name)))
   const drawn = Arbitrary.all({

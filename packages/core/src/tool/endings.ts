@@ -166,7 +166,7 @@ const waits = ({ entry: { tool } }: ToolCall, checkpoint: CallCheckpoint): Outco
 const left = (self: ToolCall, { cap, error, isLate, why }: Leaves, trace: Trace): Effect.Effect<Outcome> => {
   if (why !== "exhausted") return hard(self, { error, isOurs: false })
   // not the policy has given up, the run is over
-  if (isLate === true) return RunContext.endOfTime(self.site.run)
+  if (isLate === true) return RunContext.endOfTime(self.site.run, { cause: error, trail: trailOf(trace.trail) })
   const { attempts: runs, failures, trail } = trace
   const stopped = cap === undefined ? {} : { why: `stopped by the cap of ${cap}` }
   const all = { failures, runs, trail: trailOf(trail), ...stopped }
