@@ -3,7 +3,6 @@ import * as Schema from "effect/Schema"
 import * as ErrorCause from "../data/ErrorCause.ts"
 import * as Issue from "../data/Issue.ts"
 import { limitOf } from "./Limit.ts"
-import { LlmError } from "./LlmError.ts"
 import { sentence } from "./sentence.ts"
 import * as Message from "../data/Message.ts"
 import { advised } from "./RecoveryAdvice.ts"
@@ -39,8 +38,8 @@ const ofBudget = {
   partial: Schema.String,
   /** What was decided about the failures that used it up: for `repeatedFailure`, and for a wait that the run had no time for. */
   trail: Schema.optionalKey(Trail.Trail),
-  /** The failure before a wait that the run had no time for. On a wire, those of models alone keep their class. */
-  cause: Schema.optionalKey(ErrorCause.nested(() => LlmError))
+  /** The failure before a wait that the run had no time for. A wire keeps its name, its message and its code. */
+  cause: Schema.optionalKey(ErrorCause.ErrorCause)
 }
 
 /** The run reached a limit of its budget. Nothing is lost: transcript, usage and the last text come along. */

@@ -84,6 +84,9 @@ function causes(kinds: ReadonlyArray<string>): Arbitrary.Arbitrary<unknown> {
 /** Beneath a failure of a model lie foreign things, and other failures of models. */
 const modelCause = causes(["error", "coded", "plain", "text", "number", "null", "ours"])
 
+/** Beneath the end of a run: no class of ours comes back from a wire. */
+const foreignCause = causes(["error", "coded", "plain", "text", "number", "null"])
+
 function causeOf(kind: string, text: string, depth: number): unknown {
   switch (kind) {
     case "error":
@@ -126,8 +129,10 @@ export const errorOf = <const Tag extends KintsugiError.KintsugiError["_tag"]>(
   const made = classes[tag]
   if (made === undefined) throw new TypeError(`Arbitraries: there is no error '${tag}'`)
   const isSpecial = (name: string) => name in special && !(name === "attempts" && tag === "EscalationError")
-  const arbitraryOf = (name: string) =>
-    name === "cause" && (tag in LlmError || tag in RunError) ? modelCause : (special[name] ?? cause)
+  const arbitraryOf = (name: string) => {
+    if (name !== "cause") return special[name] ?? cause
+    return tag in LlmError ? modelCause : tag in RunError ? foreignCause : cause
+  }
   const names = Object.keys(made.fields).filter(isSpecial)
   const plain = Object.fromEntries(Object.entries(made.fields).filter(([name]) => !isSpecial(name)))
   const drawn = Arbitrary.all({
