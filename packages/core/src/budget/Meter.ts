@@ -289,11 +289,11 @@ export class Meter {
 
   /** Tells of each limit that is near, here and above: once for each. */
   warn(now: number): Effect.Effect<void> {
-    const told = this.chain.flatMap((meter) => {
+    const warnings = this.chain.flatMap((meter) => {
       const { announce } = meter
       return announce === undefined ? [] : meter.#warnings(now).map((warning) => announce(warning))
     })
-    return told.length === 0 ? Effect.void : Effect.all(told, { discard: true })
+    return warnings.length === 0 ? Effect.void : Effect.all(warnings, { discard: true })
   }
 
   #warnings(now: number): ReadonlyArray<Warning> {

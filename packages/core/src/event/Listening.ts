@@ -192,7 +192,7 @@ export const reported = <A, E, R>(
     ? body
     : Effect.withFiber((fiber) =>
         Effect.onExitPrimitive(RunContext.begin(run, first, body), (exit) => {
-          for (const happening of last(exit)) RunContext.tell(run, fiber, () => happening)
+          for (const happening of last(exit)) RunContext.emitNow(run, fiber, () => happening)
           return undefined
         })
       )

@@ -168,7 +168,7 @@ export const emitThen = <A, E, R>(
   run.emit === undefined
     ? next()
     : Effect.withFiber((fiber) => {
-        tell(run, fiber, make)
+        emitNow(run, fiber, make)
         return next()
       })
 
@@ -188,7 +188,7 @@ export const record = <A, B, E, R>(
     ? next(act())
     : Effect.withFiber((fiber) => {
         const done = act()
-        tell(run, fiber, () => make(done))
+        emitNow(run, fiber, () => make(done))
         return next(done)
       })
 
@@ -197,7 +197,11 @@ export const record = <A, B, E, R>(
  *
  * @internal
  */
-export const tell = (run: RunContext, fiber: Fiber.Fiber<unknown, unknown>, make: () => AgentEvent.Happening): void => {
+export const emitNow = (
+  run: RunContext,
+  fiber: Fiber.Fiber<unknown, unknown>,
+  make: () => AgentEvent.Happening
+): void => {
   if (run.emit === undefined) return
   const at = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
   run.emit({ ...originOf(run, at), ...make() })

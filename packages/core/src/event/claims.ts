@@ -25,7 +25,7 @@ export interface Claims {
  */
 export const claimsOfProcess = ({ most = 100_000 }: { readonly most?: number } = {}): Claims => {
   const claimed = new Map<string, string>()
-  let isTold = false
+  let isLogged = false
   const take = ({ claimant, snapshot }: Claim) => {
     const before = claimed.get(snapshot)
     if (before !== undefined) return before === claimant
@@ -40,8 +40,8 @@ export const claimsOfProcess = ({ most = 100_000 }: { readonly most?: number } =
     claim: (claim) =>
       Effect.suspend(() => {
         const isMine = take(claim)
-        if (isTold) return Effect.succeed(isMine)
-        isTold = true
+        if (isLogged) return Effect.succeed(isMine)
+        isLogged = true
         return Effect.as(Effect.logInfo(notice), isMine)
       })
   }

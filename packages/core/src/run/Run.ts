@@ -30,10 +30,10 @@ const loop: Loop = Effect.fnUntraced(function* (running) {
   if (before !== undefined) return before.value
   while (true) {
     const request = yield* safePoint(running)
-    const asked = yield* callModel(running, request)
+    const outcome = yield* callModel(running, request)
     // a row of `onLlmError` has answered in the place of a model
-    if (asked.type === "answered") return asked.value
-    const end = yield* asked.calls.length === 0 ? answer(running, asked.reply) : settle(running, asked)
+    if (outcome.type === "answered") return outcome.value
+    const end = yield* outcome.calls.length === 0 ? answer(running, outcome.reply) : settle(running, outcome)
     if (end !== undefined) return end.value
   }
 })

@@ -19,14 +19,14 @@ export const extended = (exceeded: SharedExceeded, run: RunContext.RunContext): 
     // it was extended since
     if (meter.limit(reason) > limit) return Effect.succeed(true)
     const asked = meter.asked.get(reason)
-    const answer = asked?.limit === limit ? Deferred.await(asked.answer) : asking(exceeded, meter.onExceeded, run)
+    const answer = asked?.limit === limit ? Deferred.await(asked.answer) : decide(exceeded, meter.onExceeded, run)
     // the run that asked was stopped before there was an answer
     return Effect.flatMap(answer, (decision) =>
       decision === undefined ? extended(exceeded, run) : Effect.succeed(decision.kind === "extend")
     )
   })
 
-const asking = (
+const decide = (
   exceeded: SharedExceeded,
   onExceeded: OnExceeded,
   run: RunContext.RunContext

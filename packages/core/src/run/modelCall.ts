@@ -385,7 +385,7 @@ const streamed = (
         const shown = isSeen ? { text: collector.partial } : undefined
         call.state = { ...begun, shown, spent: collector.spent ?? begun.spent }
         for (const part of parts) {
-          if (isShown(part)) RunContext.tell(run, fiber, () => ({ type: part.type, text: part.text }))
+          if (isShown(part)) RunContext.emitNow(run, fiber, () => ({ type: part.type, text: part.text }))
         }
         return Effect.void
       })

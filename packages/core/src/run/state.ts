@@ -234,7 +234,7 @@ const callOf = ({ checkpoint, settled, settlement }: Slot, now: number): OpenRep
     ? { type: "not-begun" }
     : { type: "settled", settlement, ...(settled === undefined ? {} : { settled }) })
 
-/** What stands in for the beginning of a conversation, and where the rest of it begins, which both have. */
+/** The new beginning of a compacted conversation, and the index in the whole one from which on both are the same. */
 const abridged = (
   whole: Message.Transcript,
   compacted: Message.Transcript

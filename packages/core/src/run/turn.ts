@@ -15,7 +15,7 @@ import type { Answer, Output } from "./Output.ts"
 import type { End, Looping, Running } from "./running.ts"
 
 /**
- * What is done between two turns, in this order, and nowhere else: (1) the limits are checked, and the turn is counted; (2) the turn
+ * What is done between two turns, in this order, and nowhere else: (1) the limits of tokens, cost and turns are checked, and the turn is counted; (2) the turn
  * begins for listeners; (3) the request is made: of what the model reads of the conversation, without tools that are withheld, and with
  * the demand to call none where tools are off.
  */
@@ -35,7 +35,7 @@ export const turn = <A>(
 
 const requestOf = ({ plan: { output }, state, toolset }: Looping): Model.Request => {
   const plain: Model.Request = { messages: state.visible, tools: toolset.specs, toolChoice: "auto" }
-  const usual = output === undefined ? plain : asking(plain, output)
+  const usual = output === undefined ? plain : withOutput(plain, output)
   return state.isCalm ? usual : restricted(usual, state.history)
 }
 
@@ -45,7 +45,7 @@ const restricted = (usual: Model.Request, { isToolsOff, withheld }: FailureHisto
     : { ...usual, tools: usual.tools.filter(({ name }) => !withheld.has(name)) }
 
 /** The request, with what is wanted for an answer where that is JSON. */
-const asking = (request: Model.Request, output: Output): Model.Request => {
+const withOutput = (request: Model.Request, output: Output): Model.Request => {
   const wanted = output.wanted()
   return wanted.kind === "json" ? { ...request, output: wanted.spec } : request
 }

@@ -39,7 +39,7 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
   if (site.from?.progress?.isOpen === true) site.slot.settlement = Message.unknown
   if (callTimeout === undefined) {
     const self = begin(entry, gates, site)
-    return cutOff(self, driven(self))
+    return endedByLimit(self, driven(self))
   }
   return Clock.clockWith((clock) => {
     // the time for which its run was suspended is none of the call's
@@ -47,7 +47,7 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
     const elapsed = () => clock.currentTimeMillisUnsafe() - startedAt
     const self = begin(entry, gates, site, elapsed)
     const duration = Duration.subtract(callTimeout, Duration.millis(elapsed()))
-    return cutOff(self, Effect.timeoutOrElse(driven(self), { duration, orElse: () => late(self, callTimeout) }))
+    return endedByLimit(self, Effect.timeoutOrElse(driven(self), { duration, orElse: () => late(self, callTimeout) }))
   })
 }
 
@@ -55,7 +55,7 @@ export const settle = (entry: Entry, gates: Gates, site: CallSite): Effect.Effec
  * The end of a run is an ending of the call, whatever its tool makes of that end: the other calls of the reply are settled as its
  * siblings are.
  */
-const cutOff = (self: ToolCall, settled: Effect.Effect<Outcome>): Effect.Effect<Outcome> =>
+const endedByLimit = (self: ToolCall, settled: Effect.Effect<Outcome>): Effect.Effect<Outcome> =>
   Effect.catchCause(settled, (cause) => {
     const { ended } = self.site.run.meter
     return ended === undefined ? Effect.failCause(cause) : Effect.succeed(cut(self, ended))
