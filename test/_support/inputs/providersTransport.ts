@@ -196,7 +196,7 @@ export const providersTransport: Table = {
   },
   "providers/src/transport/settings.ts": each(fixed, "make"),
   "providers/src/transport/span.ts": each(reached, "spanned"),
-  "providers/src/transport/stream.ts": each(reached, "parts", "first", "bare", "inChild")
+  "providers/src/transport/stream.ts": each(reached, "parts", "first", "bare", "inChild", "given")
 }
 
 export const providersClassify: Table = {

@@ -40,7 +40,9 @@ export type { Admits, CallError, RowInput, RowKeys, Rows, ToolEnd } from "./rows
 export type { CheckAny, CheckKeys, Fits, Kept, Nearer, NoRow, Table, TableOfAny } from "./table.ts"
 
 export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, TableOf, Tool } from "./shape.ts"
-export { fromDefinition, isTool } from "./shape.ts"
+export { isTool } from "./shape.ts"
+/** @internal */
+export { fromDefinition } from "./shape.ts"
 
 /**
  * A tool. What it gives, fails with and needs is never read off the place where it is written: there any tool is expected, and
