@@ -1,6 +1,6 @@
 /** `Recovery.onError(effect, table)` leaves what the piped form leaves. */
-import { Recovery } from "@kintsugi/core"
-import { Effect } from "effect"
+import { Agent, Recovery, Tool } from "@kintsugi/core"
+import { Effect, Layer, Schema } from "effect"
 import { describe, it } from "vitest"
 import { type Equal, type Expect, sameType } from "./_support/Identity.ts"
 import { ask, type Boom, cleanup, type Db, type NoKeys, type Oops, risky } from "./_support/subjects.ts"
@@ -35,5 +35,34 @@ describe("a table on a plain effect, as an argument", () => {
     Recovery.onError(risky, { NoKeys: Recovery.tell() })
     // @ts-expect-error there are no arguments to repair
     Recovery.onError(risky, { NoKeys: Recovery.fix(cleanup) })
+  })
+})
+
+const options = { description: "Counts.", parameters: Schema.Struct({}), success: Schema.Number, run: () => risky }
+const tool = Tool.make("count", options)
+
+describe("a tool, as an argument of its combinators", () => {
+  it("is what it is in a pipe [P1320]", () => {
+    const table = Tool.onError(tool, {
+      NoKeys: retry,
+      Boom: (error) => {
+        sameType<Boom>()(error)
+        return Effect.succeed(0)
+      }
+    })
+    const piped = tool.pipe(Tool.onError({ NoKeys: retry, Boom: () => Effect.succeed(0) }))
+    type _1 = Expect<Equal<Effect.Error<ReturnType<typeof called>>, Effect.Error<ReturnType<typeof calledPiped>>>>
+    const [called, calledPiped] = [Agent.make("a", { tools: [table] }), Agent.make("a", { tools: [piped] })] as const
+    const [asked, askedPiped] = [Tool.requireApproval(tool), tool.pipe(Tool.requireApproval())] as const
+    type _2 = Expect<Equal<typeof asked, typeof askedPiped>>
+    const undo = () => Effect.void
+    const [undone, undonePiped] = [Tool.compensate(tool, undo), tool.pipe(Tool.compensate(undo))] as const
+    type _3 = Expect<Equal<typeof undone, typeof undonePiped>>
+    const [given, givenPiped] = [Tool.provide(tool, Layer.empty), tool.pipe(Tool.provide(Layer.empty))] as const
+    type _4 = Expect<Equal<typeof given, typeof givenPiped>>
+    // @ts-expect-error it has no such failure
+    Tool.onError(tool, { NoKey: retry })
+    // @ts-expect-error it gives a number
+    Tool.onError(tool, { NoKeys: Recovery.respondWith("none") })
   })
 })

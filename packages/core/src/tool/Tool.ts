@@ -2,23 +2,20 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
-import type * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as RunContext from "../event/RunContext.ts"
 import * as Approving from "./approving.ts"
-import * as Around from "./around.ts"
 import * as Call from "./call.ts"
 import * as Complete from "./complete.ts"
 import * as Ending from "./ending.ts"
 import * as Foreign from "./function.ts"
-import * as Providing from "./providing.ts"
 import * as ToolRun from "./run.ts"
 import { type Covers, define, limitOf, type Limits, type NoVerify, type Options, type Stored } from "./define.ts"
 import type { Compensate, ToolContext } from "./ToolDefinition.ts"
 import type { OwnFailures } from "./failures.ts"
 import type { ServicesOfVerify, TimeoutOf } from "./Residue.ts"
 import { type AnyTool, type ErrorOf, fromDefinition, isTool, type TableOf, type Tool, type TypeId } from "./shape.ts"
-import type { CheckAny, CheckKeys, Fits, Kept, Nearer, Table, TableOfAny } from "./table.ts"
+import type { CheckAny, CheckKeys, Fits, Table, TableOfAny } from "./table.ts"
 import type { Completion } from "../data/Completion.ts"
 import * as Returned from "../data/Returned.ts"
 import { KintsugiError } from "../errors/KintsugiError.ts"
@@ -43,6 +40,7 @@ export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, Ta
 export { isTool } from "./shape.ts"
 /** @internal */
 export { fromDefinition } from "./shape.ts"
+export { around, provide } from "./adapting.ts"
 
 /**
  * A tool. What it gives, fails with and needs is never read off the place where it is written: there any tool is expected, and
@@ -124,10 +122,9 @@ const reserved: ReadonlySet<string> = new Set(["escalate", "throwException", "co
  * Recovery for this tool: one row per tag. A second table wins per tag over the first; the other rows stay. It is nearer
  * than every table of an agent, whatever the order of the pipe.
  */
-export const onError: OnError =
-  (table: object) =>
-  <T>(self: AnyTool): T =>
-    fromDefinition({ ...self.definition, rows: new Map([...self.definition.rows, ...Recovery.rowsOf(table)]) })
+export const onError: OnError = dual(2, <T>({ definition }: AnyTool, table: object): T =>
+  fromDefinition({ ...definition, rows: new Map([...definition.rows, ...Recovery.rowsOf(table)]) })
+)
 
 interface OnError {
   <E, A, S, const T extends Table<E, A, S>>(
@@ -141,6 +138,10 @@ interface OnError {
   ): <Name extends string, Params, R, T0>(
     self: Tool<Name, Params, A, E, R, T0, S>
   ) => Tool<Name, Params, A, E, R, Recovery.Merge<T0, T>, S>
+  <Name extends string, Params, A, E, R, T0, S extends Recovery.SideEffects, const T extends Table<E, A, S>>(
+    self: Tool<Name, Params, A, E, R, T0, S>,
+    table: T & CheckKeys<T, E>
+  ): Tool<Name, Params, A, E, R, Recovery.Merge<T0, T>, S>
 }
 
 /** What the rows of a table are typed by: in a pipe it is read off the tool. */
@@ -168,17 +169,25 @@ export interface ApprovalOptions<in Params, R> {
  * arguments were repaired. An agent with such a tool asks for an `Approver` in `R`; started with `agent.start`, its run is
  * suspended instead.
  */
-export const requireApproval =
-  <Params, R2 = never>(options: ApprovalOptions<Params, R2> = {}) =>
-  <Name extends string, A, E, R, T, S>(
+export const requireApproval: {
+  <Params, R2 = never>(
+    options?: ApprovalOptions<Params, R2>
+  ): <Name extends string, A, E, R, T, S>(
     self: Tool<Name, Params, A, E, R, T, S>
-  ): Tool<Name, Params, A, E, R | R2, Recovery.Merge<T, NeedsApproval>, S> => {
+  ) => Tool<Name, Params, A, E, R | R2, Recovery.Merge<T, NeedsApproval>, S>
+  <Name extends string, Params, A, E, R, T, S, R2 = never>(
+    self: Tool<Name, Params, A, E, R, T, S>,
+    options?: ApprovalOptions<Params, R2>
+  ): Tool<Name, Params, A, E, R | R2, Recovery.Merge<T, NeedsApproval>, S>
+} = dual(
+  ([self]) => isTool(self),
+  <T>(self: AnyTool, options: ApprovalOptions<unknown, unknown> = {}): T => {
     const { reason = `Tool '${self.name}' runs only with approval`, validFor = "1 day", when } = options
     const { approval: before } = self.definition
     const holds = limitOf(self.name, "validFor", validFor) ?? Duration.days(1)
     const asks = (params: () => unknown): Effect.Effect<boolean, unknown> => {
       // the parameters are what the tool's schema gave; what the predicate needs is in the tool's type
-      const answer = when === undefined ? true : when(params() as Params)
+      const answer = when === undefined ? true : when(params())
       const whose = "The when of Tool.requireApproval for tool"
       return Returned.valueOf(answer as boolean | Effect.Effect<boolean, unknown>, Returned.aBoolean, whose, self.name)
     }
@@ -197,6 +206,7 @@ export const requireApproval =
       )
     })
   }
+)
 
 /**
  * How to undo what a call of this tool has done. When a run fails, with whatever failure leaves it, everything that tools with this
@@ -209,102 +219,20 @@ export const requireApproval =
  *
  * Source: sagas (H. Garcia-Molina, K. Salem, 1987).
  */
-export const compensate =
-  <Params, A, R2 = never>(undo: Compensate<Params, A, R2>) =>
-  <Name extends string, E, R, T, S>(
+export const compensate: {
+  <Params, A, R2 = never>(
+    undo: Compensate<Params, A, R2>
+  ): <Name extends string, E, R, T, S>(
     self: Tool<Name, Params, A, E, R, T, S>
-  ): Tool<Name, Params, A, E, R | R2, T, S> => {
-    if (self.definition.compensate !== undefined) throw new TypeError(`Tool '${self.name}' is undone in one way only`)
-    // it is given what the tool has taken and given; what it needs is in the tool's type
-    return fromDefinition({ ...self.definition, compensate: undo as Compensate<unknown, unknown, unknown> })
-  }
-
-/**
- * The same tool with a layer around all that it does: the decoding of its parameters, `run`, `verify`, its compensation, and the `when` of `requireApproval`. The
- * layer is built for each of these and released after it; a layer that fails is a failure of `run`, for the rows of the tool. The
- * handlers of its table run outside of it. Tables, approval and limits stay as they are.
- *
- * @example
- * ```ts
- * import { Tool } from "@kintsugi/core"
- * import { Context, Effect, Layer, Schema } from "effect"
- *
- * class Db extends Context.Service<Db, { readonly rows: number }>()("Db") {}
- * const rows = Tool.make("rows", {
- *   description: "Counts the rows.",
- *   parameters: Schema.Struct({}),
- *   success: Schema.Number,
- *   run: () => Effect.map(Db, (db) => db.rows)
- * }).pipe(Tool.provide(Layer.succeed(Db, { rows: 3 })))
- * await Effect.runPromise(Tool.call(rows, {})) // => 3
- * ```
- */
-export const provide =
-  <L, E2, R2>(layer: Layer.Layer<L, E2, R2>) =>
-  <Name extends string, Params, A, E, R, T, S>(
-    self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<E2, E>>
-  ): Tool<Name, Params, A, E | E2, Exclude<R, L> | R2, Kept<T, E2>, S> =>
-    // the failures and needs of the layer are in the tool's type
-    fromDefinition(Providing.provided(self.definition, layer as Layer.Layer<unknown>))
-
-/**
- * Plain Effect combinators around the attempts of a tool: the effect that `f` gets is one attempt, within the `timeout` of the tool, and
- * each time it is run it is another one, with its own number and events and the same idempotency key. What `f` fails with is what
- * the tables see: `f` stands nearer to `run` than every table, whatever the order of the pipe, and behind the gates. The cap of a call
- * counts these attempts too. An `unsafe` tool does not run twice: the second attempt is an `OutcomeUnknownError`, unless it was
- * looked up that the first took no effect, or `acknowledge` says that it may.
- *
- * @example
- * ```ts
- * import { Tool } from "@kintsugi/core"
- * import { Data, Effect, Schedule, Schema } from "effect"
- *
- * class Busy extends Data.TaggedError("Busy") {}
- * let runs = 0
- * const count = Tool.make("count", {
- *   description: "Counts its runs.",
- *   parameters: Schema.Struct({}),
- *   success: Schema.Number,
- *   run: () => (++runs < 3 ? Effect.fail(new Busy()) : Effect.succeed(runs))
- * }).pipe(Tool.around((attempt) => attempt.pipe(Effect.retry(Schedule.recurs(5)), Effect.timeout("1 minute"))))
- * await Effect.runPromise(Tool.call(count, {})) // => 3
- * ```
- */
-export const around: {
-  <A, E, R, S, A2 extends A, E2, R2, const O extends Partial<Recovery.Acknowledged> = {}>(
-    f: (attempt: Effect.Effect<A, E | Refusal<S, O>, R>) => Effect.Effect<A2, E2, R2>,
-    options?: O
-  ): <Name extends string, Params, T>(
-    self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<E2, E>>
-  ) => Tool<Name, Params, A, E2, R | R2, Kept<T, Exclude<E2, E>>, S>
-  <
-    Name extends string,
-    Params,
-    A,
-    E,
-    R,
-    T,
-    S,
-    A2 extends A,
-    E2,
-    R2,
-    const O extends Partial<Recovery.Acknowledged> = {}
-  >(
+  ) => Tool<Name, Params, A, E, R | R2, T, S>
+  <Name extends string, Params, A, E, R, T, S, R2 = never>(
     self: Tool<Name, Params, A, E, R, T, S>,
-    f: (attempt: Effect.Effect<A, E | Refusal<S, O>, R>) => Effect.Effect<A2, E2, R2>,
-    options?: O
-  ): Tool<Name, Params, A, E2, R | R2, Kept<T, Exclude<E2, E>>, S>
-} = dual(
-  ([self]) => isTool(self),
-  <T>(self: AnyTool, f: Parameters<typeof Around.make>[0], options?: Partial<Recovery.Acknowledged>): T => {
-    const { around: before, name, sideEffects } = self.definition
-    const needsConsent = sideEffects === "unsafe" && options?.acknowledge === undefined
-    return fromDefinition({ ...self.definition, around: Around.make(f, { tool: name, before, needsConsent }) })
-  }
-)
-
-/** What an unsafe tool fails with where a function around it would run it again without consent. */
-type Refusal<S, O> = "unsafe" extends S ? ("acknowledge" extends keyof O ? never : OutcomeUnknownError) : never
+    undo: Compensate<Params, A, R2>
+  ): Tool<Name, Params, A, E, R | R2, T, S>
+} = dual(2, <T>({ definition, name }: AnyTool, undo: Compensate<unknown, unknown, unknown>): T => {
+  if (definition.compensate !== undefined) throw new TypeError(`Tool '${name}' is undone in one way only`)
+  return fromDefinition({ ...definition, compensate: undo })
+})
 
 /**
  * Decodes the raw arguments and runs the tool once, within its `timeout`. No table is consulted: recover with Effect's own

@@ -1,0 +1,104 @@
+/** A tool with something around what it does: a layer, or plain Effect combinators. */
+import type * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import type * as Layer from "effect/Layer"
+import type { OutcomeUnknownError } from "../errors/ToolError.ts"
+import type * as Recovery from "../recovery/Recovery.ts"
+import * as Around from "./around.ts"
+import * as Providing from "./providing.ts"
+import { type AnyTool, fromDefinition, isTool, type Tool } from "./shape.ts"
+import type { Kept, Nearer } from "./table.ts"
+
+/**
+ * The same tool with a layer around all that it does: the decoding of its parameters, `run`, `verify`, its compensation, and the `when` of `requireApproval`. The
+ * layer is built for each of these and released after it; a layer that fails is a failure of `run`, for the rows of the tool. The
+ * handlers of its table run outside of it. Tables, approval and limits stay as they are.
+ *
+ * @example
+ * ```ts
+ * import { Tool } from "@kintsugi/core"
+ * import { Context, Effect, Layer, Schema } from "effect"
+ *
+ * class Db extends Context.Service<Db, { readonly rows: number }>()("Db") {}
+ * const rows = Tool.make("rows", {
+ *   description: "Counts the rows.",
+ *   parameters: Schema.Struct({}),
+ *   success: Schema.Number,
+ *   run: () => Effect.map(Db, (db) => db.rows)
+ * }).pipe(Tool.provide(Layer.succeed(Db, { rows: 3 })))
+ * await Effect.runPromise(Tool.call(rows, {})) // => 3
+ * ```
+ */
+export const provide: {
+  <L, E2, R2>(
+    layer: Layer.Layer<L, E2, R2>
+  ): <Name extends string, Params, A, E, R, T, S>(
+    self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<E2, E>>
+  ) => Tool<Name, Params, A, E | E2, Exclude<R, L> | R2, Kept<T, E2>, S>
+  <Name extends string, Params, A, E, R, T, S, L, E2, R2>(
+    self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<E2, E>>,
+    layer: Layer.Layer<L, E2, R2>
+  ): Tool<Name, Params, A, E | E2, Exclude<R, L> | R2, Kept<T, E2>, S>
+} = dual(2, <T>({ definition }: AnyTool, layer: Layer.Layer<unknown>): T =>
+  // the failures and needs of the layer are in the tool's type
+  fromDefinition(Providing.provided(definition, layer))
+)
+
+/**
+ * Plain Effect combinators around the attempts of a tool: the effect that `f` gets is one attempt, within the `timeout` of the tool, and
+ * each time it is run it is another one, with its own number and events and the same idempotency key. What `f` fails with is what
+ * the tables see: `f` stands nearer to `run` than every table, whatever the order of the pipe, and behind the gates. The cap of a call
+ * counts these attempts too. An `unsafe` tool does not run twice: the second attempt is an `OutcomeUnknownError`, unless it was
+ * looked up that the first took no effect, or `acknowledge` says that it may.
+ *
+ * @example
+ * ```ts
+ * import { Tool } from "@kintsugi/core"
+ * import { Data, Effect, Schedule, Schema } from "effect"
+ *
+ * class Busy extends Data.TaggedError("Busy") {}
+ * let runs = 0
+ * const count = Tool.make("count", {
+ *   description: "Counts its runs.",
+ *   parameters: Schema.Struct({}),
+ *   success: Schema.Number,
+ *   run: () => (++runs < 3 ? Effect.fail(new Busy()) : Effect.succeed(runs))
+ * }).pipe(Tool.around((attempt) => attempt.pipe(Effect.retry(Schedule.recurs(5)), Effect.timeout("1 minute"))))
+ * await Effect.runPromise(Tool.call(count, {})) // => 3
+ * ```
+ */
+export const around: {
+  <A, E, R, S, A2 extends A, E2, R2, const O extends Partial<Recovery.Acknowledged> = {}>(
+    f: (attempt: Effect.Effect<A, E | Refusal<S, O>, R>) => Effect.Effect<A2, E2, R2>,
+    options?: O
+  ): <Name extends string, Params, T>(
+    self: Tool<Name, Params, A, E, R, T, S> & Nearer<T, Exclude<E2, E>>
+  ) => Tool<Name, Params, A, E2, R | R2, Kept<T, Exclude<E2, E>>, S>
+  <
+    Name extends string,
+    Params,
+    A,
+    E,
+    R,
+    T,
+    S,
+    A2 extends A,
+    E2,
+    R2,
+    const O extends Partial<Recovery.Acknowledged> = {}
+  >(
+    self: Tool<Name, Params, A, E, R, T, S>,
+    f: (attempt: Effect.Effect<A, E | Refusal<S, O>, R>) => Effect.Effect<A2, E2, R2>,
+    options?: O
+  ): Tool<Name, Params, A, E2, R | R2, Kept<T, Exclude<E2, E>>, S>
+} = dual(
+  ([self]) => isTool(self),
+  <T>(self: AnyTool, f: Parameters<typeof Around.make>[0], options?: Partial<Recovery.Acknowledged>): T => {
+    const { around: before, name, sideEffects } = self.definition
+    const needsConsent = sideEffects === "unsafe" && options?.acknowledge === undefined
+    return fromDefinition({ ...self.definition, around: Around.make(f, { tool: name, before, needsConsent }) })
+  }
+)
+
+/** What an unsafe tool fails with where a function around it would run it again without consent. */
+type Refusal<S, O> = "unsafe" extends S ? ("acknowledge" extends keyof O ? never : OutcomeUnknownError) : never
