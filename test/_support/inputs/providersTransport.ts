@@ -196,7 +196,10 @@ export const providersTransport: Table = {
   },
   "providers/src/transport/settings.ts": each(fixed, "make"),
   "providers/src/transport/span.ts": each(reached, "spanned"),
-  "providers/src/transport/stream.ts": each(reached, "parts", "first", "bare", "inChild", "given")
+  "providers/src/transport/stream.ts": {
+    ...each(reached, "parts", "first", "bare", "inChild"),
+    ...each(none("takes a reply that a row of the developer gave"), "given")
+  }
 }
 
 export const providersClassify: Table = {
