@@ -116,11 +116,11 @@ const again = async (growing: Growing, bounds: Bounds, size: number): Promise<Re
   return { why, size, isCertain: false }
 }
 
-/** What is refused by little is measured anew, twice: other programs may be at work. */
+/** What is refused by little is measured anew, up to four times: other programs may be at work. */
 export const refusalOf = async (growing: Growing, bounds: Bounds = quick): Promise<Refusal> => {
   try {
     let refused = await once(growing, bounds)
-    for (let attempt = 0; attempt < 2 && refused?.isCertain === false; attempt++)
+    for (let attempt = 0; attempt < 4 && refused?.isCertain === false; attempt++)
       refused = await again(growing, bounds, refused.size)
     return refused?.why
   } catch (error) {

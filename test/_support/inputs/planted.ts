@@ -6,11 +6,19 @@ const letters = { letters: (size: number) => repeated("a", size) }
 
 const words = { words: (size: number) => repeated("word ", size) }
 
-/** Each word is appended to a copy of all before it. */
-const copied = (text: string): ReadonlyArray<string> => {
-  let all: ReadonlyArray<string> = []
-  for (const word of text.split(" ")) all = all.concat(word)
-  return all
+/** Each word is appended to a copy of all before it; the copies are made in place, so that no collector has a part in the time. */
+const copied = (text: string): number => {
+  let [all, copy] = [new Uint8Array(text.length + 1), new Uint8Array(text.length + 1)]
+  let length = 0
+  for (const word of text.split(" ")) {
+    copy.set(all.subarray(0, length))
+    copy.fill(word.length, length, length + word.length)
+    length += word.length
+    const before = all
+    all = copy
+    copy = before
+  }
+  return length
 }
 
 const bound = 4096
