@@ -216,6 +216,27 @@ it.run("the cap of a call counts its attempts, and it cannot hold back the end [
   })
 )
 
+it.run("callTimeout spans the attempts and the waits of the function, and counts them [A906 P1322]", (run) =>
+  Effect.gen(function* () {
+    let runs = 0
+    const tool = Tool.make("ping", {
+      description: "Pings.",
+      parameters: Schema.Struct({}),
+      success: Schema.String,
+      callTimeout: "10 seconds",
+      run: () => Effect.suspend(() => Effect.fail(busy(`busy ${++runs}`)))
+    })
+    // attempts at 0, 4 and 8 seconds
+    const { exit, log } = yield* told(run, tool.pipe(Tool.around(Effect.retry(Schedule.spaced("4 seconds")))))
+    const error = asHard(yield* failureOf(exit))
+    assert(error.cause instanceof ToolError.ToolTimeoutError)
+    assert.match(error.message, /after 10s for the whole call/)
+    assert.match(error.message, /3 attempts/)
+    assert.deepStrictEqual(attemptsOf({ log }), ["failed 1", "failed 2", "failed 3"])
+    assert.deepStrictEqual([runs, log.end()?.at], [3, 10_000])
+  })
+)
+
 it.run("the end of a budget ends it at its next attempt [P1308 P1322]", (run) =>
   Effect.gen(function* () {
     const { runs, tool } = scripted("ping", Effect.fail(busy()), Effect.fail(busy()), Effect.succeed("pong"))

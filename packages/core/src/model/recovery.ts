@@ -59,7 +59,6 @@ const layerOf = <A, R>(
   let request = first
   return {
     attempt: () => ask(model, request, asker),
-    extra: asker.extra,
     row: (error) => rowOf(rows, error, () => !asker.isShown()),
     repairs: {
       compactions: asker.compactions,
@@ -73,7 +72,7 @@ const layerOf = <A, R>(
         })
       }
     },
-    bounds: RunContext.bounds(run),
+    bounds: { ...RunContext.bounds(run), extra: asker.extra },
     observe: (decision) => RunContext.emit(run, () => ({ type: "verdict", layer: "model", ...decision })),
     end: {
       succeeded: Effect.succeed,

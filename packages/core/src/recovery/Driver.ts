@@ -36,7 +36,7 @@ const attempts = <A, B, E, R>(
   made?: Policy<R>
 ): Effect.Effect<B, E, R> =>
   Effect.matchCauseEffect(layer.attempt(made?.next() ?? 1, made), {
-    onSuccess: (value) => layer.end.succeeded(value, made?.trace() ?? atOnce(layer.extra?.made)),
+    onSuccess: (value) => layer.end.succeeded(value, made?.trace() ?? atOnce),
     onFailure: (cause) => {
       const passing = untouchable(cause)
       if (passing !== undefined) return Effect.failCause(passing)
@@ -49,9 +49,7 @@ const attempts = <A, B, E, R>(
   })
 
 /** The trace of a call whose first attempt succeeds. */
-const atOnce = (extra = 0): Trace => (extra === 0 ? first : { ...first, attempts: 1 + extra })
-
-const first: Trace = { attempts: 1, failures: [], trail: [] }
+const atOnce: Trace = { attempts: 1, failures: [], trail: [] }
 
 const ended = <A, B, E, R>({ end }: Driven<A, B, E, R>, ending: Ending, trace: Trace): Effect.Effect<B, E, R> => {
   // what a layer has no meaning for does not compile there: to an untyped program it is as if there were no row

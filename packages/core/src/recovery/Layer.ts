@@ -29,8 +29,6 @@ export { attemptCap } from "./bounds.ts"
 export interface Layer<A, B, E, R, End = Ends<A, B, E, R>> {
   /** One attempt, counted from 1. `progress` is that of the whole call, once it has failed. */
   readonly attempt: (attempt: number, progress: Progress | undefined) => Effect.Effect<A, unknown, R>
-  /** What was attempted below the table, beyond what it has attempted itself: that counts too. */
-  readonly extra?: Extra | undefined
   /** The row that guards a failure; without one, the failure leaves. */
   readonly row: (error: unknown, progress: Progress) => Row | undefined
   /** How what the next attempt gets is changed; a rung that needs another way than these gives up. */
@@ -82,6 +80,8 @@ export interface Bounds {
   readonly wait: (delay: Duration.Duration) => Effect.Effect<void>
   /** What is kept of a failure that a schedule has seen; only where a position is asked for. */
   readonly keep?: ((error: unknown) => Seen) | undefined
+  /** What was attempted below the table, beyond what it has attempted itself: that counts too. */
+  readonly extra?: Extra | undefined
   /** In the place of the cap of a call. */
   readonly maxAttempts?: number
   /** Hears where the policy stands, before each wait. */

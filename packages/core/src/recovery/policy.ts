@@ -7,7 +7,6 @@ import * as Pull from "effect/Pull"
 import * as Schedule from "effect/Schedule"
 import { tagOf } from "../data/ErrorCause.ts"
 import * as Returned from "../data/Returned.ts"
-import type { Extra } from "./Attempts.ts"
 import { hintFrom, hintOf } from "./Backoff.ts"
 import { attemptCap, maxAttemptsPerCall, maxCompactions, maxRepairRounds } from "./bounds.ts"
 import {
@@ -41,7 +40,6 @@ const again: Step = { type: "again" }
 export interface Guarded<R> {
   readonly repairs: Repairs<R>
   readonly bounds: Bounds
-  readonly extra?: Extra | undefined
   readonly observe: (decision: Decision) => Effect.Effect<void>
 }
 
@@ -105,7 +103,7 @@ export class Policy<R> implements Progress {
 
   /** All attempts of the call so far. */
   get #made(): number {
-    return this.#attempts + (this.#layer.extra?.made ?? 0)
+    return this.#attempts + (this.#layer.bounds.extra?.made ?? 0)
   }
 
   /** Where the policy stands now, with so long to wait. */

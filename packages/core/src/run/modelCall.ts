@@ -139,7 +139,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
 
   get bounds(): Bounds {
     const { run } = this.asking
-    return { ...RunContext.bounds(run), wait: (delay) => RunContext.alive(run, () => Interception.wait(delay)) }
+    return { ...RunContext.bounds(run), wait: Interception.waitIn(run), extra: this.extra }
   }
 
   observe(decision: Decision): Effect.Effect<void> {

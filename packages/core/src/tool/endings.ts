@@ -47,10 +47,11 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
     this.call = call
   }
 
-  succeeded(value: unknown, { attempts, trail }: Trace) {
+  succeeded(value: unknown, trace: Trace) {
+    const attempts = attemptsOf(this.call, trace)
     return value instanceof ToolRun.Found
       ? valued(this.call, value.value, attempts, "verify")
-      : valued(this.call, value, attempts, trail.at(-1)?.verdict)
+      : valued(this.call, value, attempts, trace.trail.at(-1)?.verdict)
   }
 
   answered({ by, value }: Answered, { attempts }: Trace) {
@@ -90,7 +91,7 @@ export class ToolEnds implements Ends<unknown, Outcome, never, never>, Says<Outc
 /** The whole call took too long: it ends hard, unless what was cut off turns out to have taken effect. */
 export const late = (self: ToolCall, limit: Duration.Duration): Effect.Effect<Outcome> => {
   const { state } = self
-  const trace = self.progress?.trace() ?? { attempts: 1 + (self.tries?.extra.made ?? 0), failures: [], trail: [] }
+  const trace = self.progress?.trace() ?? { attempts: 1, failures: [], trail: [] }
   // an attempt that waits for its approval is none yet
   const attempts = state.type === "Waiting" ? trace.attempts - 1 : trace.attempts
   return Effect.matchEffect(stopped(self, limit), {
@@ -100,13 +101,17 @@ export const late = (self: ToolCall, limit: Duration.Duration): Effect.Effect<Ou
       const why = `after ${Duration.format(limit)} for the whole call`
       // what has not begun has not failed
       const failures = state.runs === 0 ? trace.failures : [...trace.failures, cause]
-      const runs = state.runs === 0 ? 0 : attempts
+      const runs = state.runs === 0 ? 0 : attemptsOf(self, { ...trace, attempts })
       const all = { failures, cause, runs, trail: trailOf(trace.trail), why }
       const failure = { error: ToolExecutionError.exhausted(callOf(self), all), isOurs: true }
       return hard(self, failure, ToolRun.isOpen(error))
     }
   })
 }
+
+/** All attempts of a call: where no table has decided anything yet, a function around the tool has made the others. */
+const attemptsOf = ({ progress, tries }: ToolCall, { attempts }: Trace): number =>
+  progress === undefined ? attempts + (tries?.extra.made ?? 0) : attempts
 
 /** What it means for a call that it is stopped where it is. */
 const stopped = (self: ToolCall, limit: Duration.Duration) => {

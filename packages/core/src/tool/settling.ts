@@ -8,7 +8,7 @@ import * as Message from "../data/Message.ts"
 import { ExecutionError } from "../errors/ToolError.ts"
 import * as RunContext from "../event/RunContext.ts"
 import * as Interception from "../model/Interception.ts"
-import { Attempts, type Extra } from "../recovery/Attempts.ts"
+import { Attempts } from "../recovery/Attempts.ts"
 import * as Driver from "../recovery/Driver.ts"
 import type { Bounds, Layer, Progress, Repairs, Row } from "../recovery/Layer.ts"
 import type { Decision, Fix, Retry } from "../recovery/Node.ts"
@@ -95,10 +95,6 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
     return attempt(this.call, count)
   }
 
-  get extra(): Extra | undefined {
-    return this.call.tries?.extra
-  }
-
   row(error: unknown, progress: Progress): Row | undefined {
     this.call.progress = progress
     return rowOf(this.call, error)
@@ -111,8 +107,8 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
   get bounds(): Bounds {
     const { isSuspendable, run } = this.call.site
     // Mutant `true` survives: memory only. Where no run can be suspended, no code reads what is kept
-    const wait: Bounds["wait"] = (delay) => RunContext.alive(run, () => Interception.wait(delay))
-    return { ...RunContext.bounds(run), wait, keep: isSuspendable ? seenOf : undefined }
+    const wait = Interception.waitIn(run)
+    return { ...RunContext.bounds(run), wait, extra: this.call.tries?.extra, keep: isSuspendable ? seenOf : undefined }
   }
 
   observe(decision: Decision): Effect.Effect<void> {
