@@ -8,7 +8,6 @@ import * as Effect from "effect/Effect"
 import type * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import type * as AgentEvent from "../event/AgentEvent.ts"
-import * as RunContext from "../event/RunContext.ts"
 import type * as Approval from "../data/Approval.ts"
 import type { LlmError } from "../errors/LlmError.ts"
 import type * as Message from "../data/Message.ts"
@@ -98,16 +97,12 @@ export const step = <A, E, R>(describe: () => Step, self: () => Effect.Effect<A,
   })
 
 /**
- * Waits before another attempt, as whoever intercepts does that, unless the run has ended.
+ * Waits before another attempt, as whoever intercepts does that.
  *
  * @internal
  */
-export const waitIn =
-  (run: RunContext.RunContext) =>
-  (delay: Duration.Duration): Effect.Effect<void> =>
-    RunContext.alive(run, () =>
-      Effect.withFiber((fiber) => fiber.getRef(Current)?.wait?.(delay) ?? Effect.sleep(delay))
-    )
+export const wait = (delay: Duration.Duration): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => fiber.getRef(Current)?.wait?.(delay) ?? Effect.sleep(delay))
 
 /**
  * The turn of a call has come, for which it had to wait.

@@ -26,7 +26,6 @@ import {
   stream,
   withPartial
 } from "../model/ModelCall.ts"
-import type { Extra } from "../recovery/Attempts.ts"
 import * as Driver from "../recovery/Driver.ts"
 import {
   type Answered,
@@ -89,7 +88,7 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
   readonly next: (answer: Answer) => Effect.Effect<A, unknown>
   state: Idle | Attempting = idle
   readonly compactions: Compactions = { made: 0 }
-  readonly extra: Extra = { made: 0 }
+  readonly extra = { made: 0 }
   /** With what the model reads of the conversation by now. */
   request: Model.Request
   /** The last failure that no row was for. */
@@ -139,7 +138,8 @@ class ModelCall<A> implements Layer<Message.Reply, A, unknown, never>, Asker<Mes
 
   get bounds(): Bounds {
     const { run } = this.asking
-    return { ...RunContext.bounds(run), wait: Interception.waitIn(run), extra: this.extra }
+    const wait: Bounds["wait"] = (delay) => RunContext.alive(run, () => Interception.wait(delay))
+    return { ...RunContext.bounds(run), wait, extra: this.extra }
   }
 
   observe(decision: Decision): Effect.Effect<void> {

@@ -107,7 +107,7 @@ class ToolLayer implements Layer<unknown, Outcome, never, never, ToolEnds> {
   get bounds(): Bounds {
     const { isSuspendable, run } = this.call.site
     // Mutant `true` survives: memory only. Where no run can be suspended, no code reads what is kept
-    const wait = Interception.waitIn(run)
+    const wait: Bounds["wait"] = (delay) => RunContext.alive(run, () => Interception.wait(delay))
     return { ...RunContext.bounds(run), wait, extra: this.call.tries?.extra, keep: isSuspendable ? seenOf : undefined }
   }
 
