@@ -45,6 +45,19 @@ describe("foreign tools", () => {
       tool.pipe(Tool.onError({ ExecutionError: Recovery.retry({ retries: 1, acknowledge: "may run twice" }) })))
   })
 
+  it("the name of a foreign tool is only a string where some provider refuses its own [P1107 P1304]", () => {
+    sameType<"count">()(AiSdk.tool("count", foreign).name)
+    sameType<string>()(AiSdk.tool("two words", foreign).name)
+    sameType<string>()(AiSdk.tool("complete", foreign).name)
+    type A16 = "aaaaaaaaaaaaaaaa"
+    type A64 = `${A16}${A16}${A16}${A16}`
+    type Known = [Tool.NameFor<"A-z_0">, Tool.NameFor<A64>, Tool.NameFor<"a" | "b.c">, Tool.NameFor<string>]
+    sameType<["A-z_0", A64, string, string]>()({} as Known)
+    sameType<[string, string, string]>()({} as [Tool.NameFor<`${A64}a`>, Tool.NameFor<"">, Tool.NameFor<"é">])
+    const [first] = AiSdk.tools({ "two.words": foreign, count: foreign })
+    sameType<string | undefined>()(first?.name)
+  })
+
   it("a tool of the AI SDK is typed by what its execute takes and gives [P1107]", () => {
     sameType<AiSdk.AiTool<"count", City, number>>()(AiSdk.tool("count", foreign))
     sameType<Tool.Tool<"count", City, AiSdk.Answer<number>, ExecutionError, never, {}, "none">>()(

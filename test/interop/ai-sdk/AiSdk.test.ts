@@ -4,7 +4,7 @@ import { Approval, Approver, DoorError, Tool, ToolError } from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import * as AiSdk from "@kintsugi/interop/AiSdk"
 import { Deferred, Effect, Fiber } from "effect"
-import { agentWith, done, read } from "../../_support/dialogue.ts"
+import { agentWith, done, eventLog, read } from "../../_support/dialogue.ts"
 import { setImmediate as macrotask } from "node:timers/promises"
 import { it } from "../../_support/run.ts"
 
@@ -288,6 +288,35 @@ it.run("a tool that needs approval asks for an Approver, and is refused without 
     const layer = Approver.layer(() => Effect.succeed(Approval.refuse("too far")))
     yield* run(agentWith(tool), "go").pipe(Effect.provide(layer), Effect.provide(model.layer))
     assert.deepStrictEqual(ran, ["Oslo"])
+  })
+)
+
+it.run("a name that some provider refuses is changed, and the event of a call has both [P1107]", (run) =>
+  Effect.gen(function* () {
+    const execute = () => "sunny"
+    const tools = AiSdk.tools({
+      "weather.now": { inputSchema, execute },
+      weather_now: { inputSchema, execute: () => "rainy" },
+      complete: { inputSchema, execute }
+    })
+    assert.deepStrictEqual(
+      tools.map(({ name }) => name),
+      ["weather_now_2", "weather_now", "complete_"]
+    )
+    const alone = AiSdk.tool("weather.now", {
+      inputSchema,
+      execute: () => {
+        throw new Error("clouds")
+      }
+    })
+    const log = eventLog()
+    const model = yield* make(calls(call("weather_now", { city: "Oslo" })))
+    const error = yield* failed(run(agentWith(alone).pipe(log.listen), "go").pipe(Effect.provide(model.layer)))
+    assert.deepInclude(error, { _tag: "ExecutionError", tool: "weather_now" })
+    assert.deepStrictEqual(
+      log.all.flatMap((event) => (event.type === "tool-start" ? [event.tool, event.foreignName] : [])),
+      ["weather_now", "weather.now"]
+    )
   })
 )
 

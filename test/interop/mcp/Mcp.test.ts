@@ -178,6 +178,10 @@ it.effect("names that collide get the name of their server, and every provider a
       said.map(({ content }) => content.map((part) => (part.type === "text" ? part.text : "")).join()),
       ["git: search", "git: pull.request", "web: search", "web: fetch", "web: complete"]
     )
+    assert.deepStrictEqual(
+      tools.map(({ definition }) => definition.foreignName),
+      ["search", "pull.request", "search", undefined, "complete"]
+    )
   })
 )
 

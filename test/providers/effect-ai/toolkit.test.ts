@@ -48,6 +48,34 @@ describe("a toolkit under tables of ours", () => {
     })
   )
 
+  it.run("its handler is found by the toolkit's name where models know the tool by another [P1107]", (run) =>
+    Effect.gen(function* () {
+      const parameters = Schema.Struct({})
+      const dotted = AiTool.make("shop.open", { parameters, success: Schema.String, needsApproval: true })
+      const under = AiTool.make("shop_open", { parameters, success: Schema.String })
+      const toolkit = Toolkit.make(dotted, under)
+      const handlers = toolkit.toLayer({
+        "shop.open": () => Effect.succeed("by dot"),
+        shop_open: () => Effect.succeed("by line")
+      })
+      const tools = EffectAi.fromToolkit(toolkit, { approvals: ["shop.open"], sideEffects: { "shop.open": "none" } })
+      const log = eventLog()
+      const model = yield* make(calls(call("shop_open_2", {}), call("shop_open", {})), done)
+      yield* run(agentWith(tools["shop.open"], tools.shop_open).pipe(log.listen), "go").pipe(
+        Effect.provide([model.layer, handlers, Approver.layer(() => Effect.succeed(Approval.approve))])
+      )
+      assert.deepStrictEqual(read(model), ["result: by dot", "result: by line"])
+      assert.strictEqual(tools["shop.open"].definition.sideEffects, "none")
+      assert.deepStrictEqual(
+        log.all.flatMap((event) => (event.type === "tool-start" ? [[event.tool, event.foreignName]] : [])),
+        [
+          ["shop_open_2", "shop.open"],
+          ["shop_open", undefined]
+        ]
+      )
+    })
+  )
+
   it.run("a typed failure leaves the agent as itself, and a row of its tag recovers from it [P1107]", (run) =>
     Effect.gen(function* () {
       const toolkit = Toolkit.make(Open)

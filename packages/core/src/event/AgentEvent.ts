@@ -80,7 +80,12 @@ export type Happening =
       readonly after: Compaction.Size
       readonly transcript: Message.Transcript
     }
-  | ({ readonly type: "tool-start"; readonly arguments: Message.ToolCall["arguments"] } & OfCall)
+  /** `foreignName` is the name by which whoever runs the tool knows it, where that is another. */
+  | ({
+      readonly type: "tool-start"
+      readonly foreignName?: string
+      readonly arguments: Message.ToolCall["arguments"]
+    } & OfCall)
   | (OfOneCall & OfCall)
   /** Somebody has to decide about a call before it runs; and has decided. */
   | ({ readonly type: "approval-requested"; readonly request: Approval.Request } & OfCall)

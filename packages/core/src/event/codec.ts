@@ -94,7 +94,11 @@ export const schemas = {
     after: size,
     transcript: Message.Transcript
   }),
-  "tool-start": event("tool-start", { ...ofCall, arguments: Schema.Json }),
+  "tool-start": event("tool-start", {
+    ...ofCall,
+    foreignName: Schema.optionalKey(Schema.String),
+    arguments: Schema.Json
+  }),
   "arguments-coerced": event("arguments-coerced", { ...ofCall, change }),
   "tool-progress": event("tool-progress", { ...ofCall, data: Value }),
   "tool-refused": event("tool-refused", { ...ofCall, settlement: Message.Settlement }),

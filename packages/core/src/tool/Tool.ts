@@ -9,6 +9,7 @@ import * as Call from "./call.ts"
 import * as Complete from "./complete.ts"
 import * as Ending from "./ending.ts"
 import * as Foreign from "./function.ts"
+import * as Names from "./names.ts"
 import * as ToolRun from "./run.ts"
 import { type Covers, define, limitOf, type Limits, type NoVerify, type Options, type Stored } from "./define.ts"
 import type { Compensate, ToolContext } from "./ToolDefinition.ts"
@@ -41,10 +42,13 @@ export { isTool } from "./shape.ts"
 /** @internal */
 export { fromDefinition } from "./shape.ts"
 export { around, provide } from "./adapting.ts"
+export { type NameFor, namesFor } from "./names.ts"
 
 /**
  * A tool. What it gives, fails with and needs is never read off the place where it is written: there any tool is expected, and
  * whatever `options` leave open would be as wide as that. So it is the same written inline in a skill and as a constant.
+ *
+ * Throws a `TypeError` for a name that some provider refuses: it has 1 to 64 letters, digits, `_` and `-`.
  */
 export const make = <
   const Name extends string,
@@ -70,7 +74,7 @@ export const make = <
   CallLimit<C> & Storable<E, F>,
   NoInfer<S>
 > => {
-  if (reserved.has(name)) throw new TypeError(`Tool: '${name}' is the name of a built-in tool`)
+  Names.check(name)
   return fromDefinition(define(name, options))
 }
 
@@ -114,9 +118,6 @@ export const fromFunction = <
   const { run, ...others } = options
   return make(name, { ...others, run: Foreign.lift(name, { ...options, run }) })
 }
-
-/** Models know the built-in tools by these names. */
-const reserved: ReadonlySet<string> = new Set(["escalate", "throwException", "complete"])
 
 /**
  * Recovery for this tool: one row per tag. A second table wins per tag over the first; the other rows stay. It is nearer

@@ -21,6 +21,8 @@ import type { Read } from "./reading.ts"
 export interface ToolDefinition {
   readonly name: string
   readonly description: string
+  /** The name by which whoever runs it knows it, where that is another. */
+  readonly foreignName?: string
   readonly kind: Kind
   readonly sideEffects: Recovery.SideEffects
   /** Outside of every table: its failure, or its value, ends the run. */

@@ -67,11 +67,11 @@ export const isBuiltIn = (self: Toolset, call: Message.ToolCall): boolean =>
 export const settle = (self: Toolset, site: CallSite): Effect.Effect<Outcome> => {
   const { call, history } = site
   const entry = self.entries.get(call.name)
-  if (entry?.tool.isBuiltIn === true) return begin(site, settleBuiltIn(entry.tool, site))
+  if (entry?.tool.isBuiltIn === true) return begin(entry.tool, site, settleBuiltIn(entry.tool, site))
   if (history.isToolsOff) return refuse(site, Render.toolsOff)
   if (entry === undefined) return UnknownTool.settle([...self.entries.keys()], self.unknown, site)
   if (history.withheld.has(call.name)) return refuse(site, Render.withheld(call.name))
-  return begin(site, RunContext.within(site.run, settleTool(entry, self.gates, site)))
+  return begin(entry.tool, site, RunContext.within(site.run, settleTool(entry, self.gates, site)))
 }
 
 /** What is known of a call that was settled before. */
@@ -81,10 +81,16 @@ export const settledAs = ({ name: tool }: Message.ToolCall, settlement: Message.
   ...(settlement.kind === "denied" ? { isDenied: true } : {})
 })
 
-const begin = <A>({ call, run }: CallSite, body: Effect.Effect<A>): Effect.Effect<A> =>
+const begin = <A>({ foreignName }: ToolDefinition, { call, run }: CallSite, body: Effect.Effect<A>): Effect.Effect<A> =>
   RunContext.begin(
     run,
-    () => ({ type: "tool-start", callId: call.id, tool: call.name, arguments: call.arguments }),
+    () => ({
+      type: "tool-start",
+      callId: call.id,
+      tool: call.name,
+      ...(foreignName === undefined ? {} : { foreignName }),
+      arguments: call.arguments
+    }),
     body
   )
 

@@ -53,6 +53,8 @@ export interface Options<Params, A, E, R, S extends Recovery.SideEffects, RD = n
   readonly kind?: Kind
   /** The steps that mend arguments before they count as bad; all by default, none with `[]`. Their order is fixed. */
   readonly coercion?: ReadonlyArray<Coercion.Step>
+  /** The name by which whoever runs the tool knows it, where that is another: the event of a call has both. */
+  readonly foreignName?: string
   /** The longest successful text that the model reads, in characters; unlimited by default. */
   readonly maxResultChars?: number
   /** Whether the model is to read a result as an error, though the call has succeeded; never by default. */
@@ -92,6 +94,7 @@ export const define = <Params, A, E, R, S extends Recovery.SideEffects, RD>(
 ): ToolDefinition => ({
   name,
   description: options.description,
+  ...(options.foreignName === undefined || options.foreignName === name ? {} : { foreignName: options.foreignName }),
   kind: options.kind ?? "local",
   sideEffects: options.sideEffects ?? "undeclared",
   isBuiltIn: builtIn !== undefined,

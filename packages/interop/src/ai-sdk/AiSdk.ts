@@ -53,19 +53,27 @@ export interface Options<S extends Recovery.SideEffects, Approval extends boolea
   readonly context?: unknown
 }
 
-/** A tool that came from the AI SDK. */
+/** A tool that came from the AI SDK, under a name that every provider admits. */
 export type AiTool<
   Name extends string,
   In,
   Out,
   S extends Recovery.SideEffects = "undeclared",
   Approval extends boolean = false
-> = Tool.Tool<Name, In, Answer<Out>, ExecutionError, never, Approval extends true ? Tool.NeedsApproval : {}, S>
+> = Tool.Tool<
+  Tool.NameFor<Name>,
+  In,
+  Answer<Out>,
+  ExecutionError,
+  never,
+  Approval extends true ? Tool.NeedsApproval : {},
+  S
+>
 
 /**
- * One tool. Values that it yields before the last one are its progress. Throws a `TypeError` for a tool without `execute`, for one
- * that needs approval without the option, and where no JSON Schema can be had at once; an `InputTooLargeError` for a JSON Schema
- * that is beyond a bound.
+ * One tool, under a name that every provider admits (`Tool.namesFor`). Values that it yields before the last one are its progress.
+ * Throws a `TypeError` for a tool without `execute`, for one that needs approval without the option, and where no JSON Schema can be
+ * had at once; an `InputTooLargeError` for a JSON Schema that is beyond a bound.
  */
 export const tool = <
   const Name extends string,
@@ -77,6 +85,13 @@ export const tool = <
   name: Name,
   foreign: ForeignTool<In, Out>,
   options: Options<S, Approval> = {}
+): AiTool<Name, In, Out, S, Approval> => made(name, Tool.namesFor([name]).join(), foreign, options)
+
+const made = <Name extends string, In, Out, S extends Recovery.SideEffects, Approval extends boolean>(
+  foreignName: Name,
+  name: string,
+  foreign: ForeignTool<In, Out>,
+  options: Options<S, Approval>
 ): AiTool<Name, In, Out, S, Approval> => {
   const { execute, needsApproval, toModelOutput } = foreign
   const { approval, bounds, context, jsonSchema, kind = "local", maxResultChars, sideEffects } = options
@@ -88,7 +103,8 @@ export const tool = <
     throw new TypeError(`AiSdk: tool '${name}' needs approval: say approval: true, and provide an Approver`)
   }
   const { codec, late } = Input.read(name, foreign.inputSchema, jsonSchema, bounds)
-  const made = Tool.make(name, {
+  const plain = Tool.make(name, {
+    foreignName,
     description: Predicate.isString(foreign.description) ? foreign.description : "",
     parameters: codec,
     success: answerOf,
@@ -123,7 +139,9 @@ export const tool = <
       })
     }
   })
-  const guarded = asks ? made.pipe(Tool.requireApproval({ when: (params) => approvalOf(needsApproval, params) })) : made
+  const guarded = asks
+    ? plain.pipe(Tool.requireApproval({ when: (params) => approvalOf(needsApproval, params) }))
+    : plain
   // by the shape of `foreign`: its schema gives what `execute` takes, which gives what it says; the option says whether it asks
   return guarded as unknown as AiTool<Name, In, Out, S, Approval>
 }
@@ -209,6 +227,10 @@ export type ToolsOf<Set extends ToolSet> = {
 }[keyof Set & string]
 
 /** All tools of a set, in its order. Throws as `tool` does: what needs options goes by itself. */
-export const tools = <const Set extends ToolSet>(set: Set): ReadonlyArray<ToolsOf<Set>> =>
+export const tools = <const Set extends ToolSet>(set: Set): ReadonlyArray<ToolsOf<Set>> => {
+  const names = Tool.namesFor(Object.keys(set))
   // each is made of its own entry
-  Object.entries(set).map(([name, foreign]) => tool(name, foreign)) as unknown as ReadonlyArray<ToolsOf<Set>>
+  return Object.entries(set).map(([name, foreign], index) =>
+    made(name, names[index] ?? name, foreign, {})
+  ) as unknown as ReadonlyArray<ToolsOf<Set>>
+}

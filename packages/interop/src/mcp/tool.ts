@@ -69,6 +69,7 @@ export const make = (tool: McpSchema.Tool, calling: Calling): McpTool => {
   const reading = { bounds: { ...bounds, bytes: Number.MAX_SAFE_INTEGER } }
   const check = checking(tool, reading)
   return Tool.make(name, {
+    foreignName: where.mask(tool.name),
     description: where.mask(tool.description ?? tool.title ?? ""),
     kind: "mcp-tool",
     sideEffects,

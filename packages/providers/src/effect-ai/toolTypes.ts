@@ -46,7 +46,7 @@ interface SchemasMustNotNeedServices<R> {
 }
 
 type Made<T extends AiTool.Any, S, Approval> = Tool.Tool<
-  T["name"],
+  Tool.NameFor<T["name"]>,
   AiTool.Parameters<T>,
   AiTool.Success<T>,
   AiTool.Failure<T> | ExecutionError,

@@ -45,10 +45,11 @@ export const fromToolkit = (
   const inner = Toolkit.make(
     ...handled.map((tool): AiTool.Any => tool.setParameters(Schema.toType(tool.parametersSchema)))
   )
+  const names = Tool.namesFor(handled.map(({ name }) => name))
   return Object.fromEntries(
-    handled.map((tool) => {
+    handled.map((tool, index) => {
       const name: string = tool.name
-      const made = toolOf(tool, sideEffects[name] ?? sideEffectsOf(tool), inner)
+      const made = toolOf(names[index] ?? name, tool, sideEffects[name] ?? sideEffectsOf(tool), inner)
       // what the tables of these tools leave is computed from the toolkit
       const told: Tool.AnyTool =
         tool.failureMode === "return" ? made.pipe(Tool.onError({ orElse: tell(encodedBy(tool)) })) : made
@@ -60,13 +61,19 @@ export const fromToolkit = (
 /** Whatever a provider runs on its own side is no tool of an agent. */
 const hasHandler = (tool: AiTool.Any): boolean => !AiTool.isProviderDefined(tool) || tool.requiresHandler
 
-const toolOf = (tool: AiTool.Any, sideEffects: Recovery.SideEffects, toolkit: Toolkit.Toolkit<AnyTools>) => {
-  const name: string = tool.name
+const toolOf = (
+  name: string,
+  tool: AiTool.Any,
+  sideEffects: Recovery.SideEffects,
+  toolkit: Toolkit.Toolkit<AnyTools>
+) => {
+  const foreignName: string = tool.name
   const kind = Context.getOrUndefined(tool.annotations, AiTool.OpenWorld) === true ? "web-service" : "local"
   // the schemas of such tools need no services, by the type of whoever asks
   const failure = Schema.Union([tool.failureSchema as Codec, ExecutionError])
   const parameters = tool.parametersSchema as Codec
   return Tool.make(name, {
+    foreignName,
     description:
       AiTool.getDescription(tool) ?? Option.getOrElse(Context.getOption(tool.annotations, AiTool.Title), () => ""),
     parameters: AiTool.isDynamic(tool) && tool.jsonSchema !== undefined ? said(tool.jsonSchema) : parameters,
@@ -75,12 +82,12 @@ const toolOf = (tool: AiTool.Any, sideEffects: Recovery.SideEffects, toolkit: To
     sideEffects,
     kind,
     run: (params, context) => {
-      const handled = Effect.flatMap(toolkit, ({ handle }) => handle(name, params, context.callId))
+      const handled = Effect.flatMap(toolkit, ({ handle }) => handle(foreignName, params, context.callId))
       const result = Effect.flatMap(handled, (results) => last(results, context.progress))
       return Effect.matchEffect(result, {
-        onFailure: (error) => failing(tool, kind, error, context.callId),
+        onFailure: (error) => failing(name, tool, kind, error, context.callId),
         onSuccess: ({ isFailure, result }) =>
-          isFailure ? failing(tool, kind, result, context.callId) : Effect.succeed(result)
+          isFailure ? failing(name, tool, kind, result, context.callId) : Effect.succeed(result)
       })
     }
   })
@@ -105,11 +112,16 @@ const last = <E, R>(
 }
 
 /** A failure that its schema knows is itself; whatever `effect/ai` makes of others is an `ExecutionError`. */
-const failing = (tool: AiTool.Any, kind: Kind, error: unknown, callId: string): Effect.Effect<never, unknown> => {
+const failing = (
+  name: string,
+  tool: AiTool.Any,
+  kind: Kind,
+  error: unknown,
+  callId: string
+): Effect.Effect<never, unknown> => {
   const isOwn: (error: unknown) => boolean = Schema.is(tool.failureSchema)
   if (!AiError.isAiError(error) || isOwn(error)) return Effect.fail(error)
   return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-    const name: string = tool.name
     const category = categories[error.reason._tag]
     return Effect.fail(
       category === undefined

@@ -1,0 +1,87 @@
+/** Names under which models know tools: those that every provider admits. */
+
+const longest = 64
+
+/** The source of this one: the narrowest of the providers (OpenAI, Anthropic, Bedrock), which refuse a request with any other. */
+const admitted = /^[A-Za-z0-9_-]{1,64}$/
+
+const odd = /[^A-Za-z0-9_-]/g
+
+/** For `_` and a number at the end of a name. */
+const room = 7
+
+/** Models know the built-in tools by these names. */
+const builtIn: ReadonlySet<string> = new Set(["escalate", "throwException", "complete"])
+
+/** Throws for a name that no tool may have. */
+export const check = (name: string): void => {
+  if (builtIn.has(name)) throw new TypeError(`Tool: '${name}' is the name of a built-in tool`)
+  if (typeof name === "string" && admitted.test(name)) return
+  const shown = JSON.stringify(name)?.slice(0, 100)
+  throw new TypeError(`Tool: ${shown} is no name of a tool. Providers admit 1 to 64 of A-Z, a-z, 0-9, '_' and '-'`)
+}
+
+/**
+ * The names under which models know foreign tools, in the same order. One that every provider admits stays as it is. In any other,
+ * what is no letter, digit, `_` or `-` becomes `_`; it is cut to 64 characters, and the name of a built-in tool gets a `_`. Where two
+ * are the same then, the later ones are numbered.
+ *
+ * @example
+ * import { Tool } from "@kintsugi/core"
+ *
+ * Tool.namesFor(["pull.request", "pull/request", "search"]) // ["pull_request", "pull_request_2", "search"]
+ */
+export const namesFor = (foreign: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const used = new Set<string>()
+  const numbers = new Map<string, number>()
+  /** With the next number that is free: none is tried twice. */
+  const numbered = (wanted: string): string => {
+    const stem = wanted.slice(0, longest - room)
+    let number = numbers.get(stem) ?? 2
+    while (used.has(`${stem}_${number}`)) number++
+    numbers.set(stem, number + 1)
+    return `${stem}_${number}`
+  }
+  const kept = foreign.map((name) => {
+    if (known(name) !== name || used.has(name)) return undefined
+    used.add(name)
+    return name
+  })
+  return foreign.map((name, index) => {
+    const before = kept[index]
+    if (before !== undefined) return before
+    const wanted = known(name)
+    const free = used.has(wanted) ? numbered(wanted) : wanted
+    used.add(free)
+    return free
+  })
+}
+
+const known = (name: string): string => {
+  const cut = name.slice(0, longest).replaceAll(odd, "_")
+  return cut === "" || builtIn.has(cut) ? `${cut}_` : cut
+}
+
+type Admitted = "_" | "-" | Digit | Letter | Uppercase<Letter>
+
+type Digit = "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9"
+
+// oxfmt-ignore
+type Letter =
+  | "a" | "b" | "c" | "d" | "e" | "f" | "g" | "h" | "i" | "j" | "k" | "l" | "m"
+  | "n" | "o" | "p" | "q" | "r" | "s" | "t" | "u" | "v" | "w" | "x" | "y" | "z"
+
+type IsAdmitted<Rest, Count extends ReadonlyArray<unknown> = []> = Rest extends ""
+  ? true
+  : Count["length"] extends 64
+    ? false
+    : Rest extends `${Admitted}${infer More}`
+      ? IsAdmitted<More, [...Count, unknown]>
+      : false
+
+/** The name under which models know a foreign tool: its own where every provider admits that, and else only a `string`. */
+export type NameFor<Name extends string> = Name extends "" | "escalate" | "throwException" | "complete"
+  ? string
+  : IsAdmitted<Name> extends true
+    ? Name
+    : string
