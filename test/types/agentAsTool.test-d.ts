@@ -156,8 +156,8 @@ describe("an agent as a tool", () => {
     )
   })
 
-  it("without a name for it no table of an agent takes away a failure [A1110]", () => {
-    const nameless = Agent.asTool(having(count), { description })
+  it("with a name that is only a text no table of an agent takes away a failure [A1110]", () => {
+    const nameless = Agent.asTool(having(count), { name: "ask" as string, description })
     sameType<Tool.Tool<string, Text, string, Own | BadArgs | NoKeys | Boom, Model.Model>>()(nameless)
     sameType<Call<BadArgs | Boom | NoKeys>>()(having(nameless)(""))
     sameType<Call<BadArgs | Boom | ToolError.ToolExecutionError>>()(

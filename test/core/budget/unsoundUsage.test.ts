@@ -1,6 +1,16 @@
 /** What a provider says of tokens and cost may be no amount: the run goes by an estimate, and says so. */
 import { assert } from "@effect/vitest"
-import { Agent, AgentEvent, Interception, type Ledger, LlmError, Message, Model, Usage } from "@kintsugi/core"
+import {
+  Agent,
+  AgentEvent,
+  type Budget,
+  Interception,
+  type Ledger,
+  LlmError,
+  Message,
+  Model,
+  Usage
+} from "@kintsugi/core"
 import { ScriptedModel } from "@kintsugi/core/testing"
 import { Effect, Exit, Layer, Schema, Stream } from "effect"
 import { it, type Runner } from "../../_support/run.ts"
@@ -39,11 +49,7 @@ const reply = (usage: unknown, more: Partial<Message.Reply> = {}) =>
   })
 
 /** Runs an agent, with its events as they come back from their JSON. */
-const play = (
-  run: Runner,
-  budget: Parameters<typeof Agent.withBudget>[0],
-  ...steps: ReadonlyArray<ScriptedModel.Step>
-) =>
+const play = (run: Runner, budget: Budget.Limits, ...steps: ReadonlyArray<ScriptedModel.Step>) =>
   Effect.gen(function* () {
     const log = eventLog()
     const model = yield* ScriptedModel.make(...steps)

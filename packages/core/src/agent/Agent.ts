@@ -1,5 +1,6 @@
 /** An agent: a function from its input to an effect of its output, with every failure that is left in its type. */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
 import type * as Layer from "effect/Layer"
 import type * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
@@ -8,10 +9,11 @@ import * as Budget from "../budget/Budget.ts"
 import * as LlmTable from "../model/LlmTable.ts"
 import * as Recovery from "../recovery/Recovery.ts"
 import type { CheckDefaults, DefaultRows } from "./tables.ts"
-import * as Returned from "../data/Returned.ts"
 import type * as Explanation from "../recovery/Explanation.ts"
 import { type Agent, blank, type Definition, fromDefinition, planOf, TypeId } from "./definition.ts"
 import { explainRun } from "../recovery/Explain.ts"
+import { definitionOf } from "./parts.ts"
+import type { AnyPart } from "./partTypes.ts"
 import type * as AgentSkills from "./skills.ts"
 import type { Running } from "./skills.ts"
 import { decisionsOf } from "../tool/Decisions.ts"
@@ -21,13 +23,10 @@ import type { Resumption } from "../run/Start.ts"
 import { reader } from "../run/Input.ts"
 import { make as outputOf } from "../run/Output.ts"
 import type * as Model from "../model/Model.ts"
-import type { BudgetExceededError, BudgetReason, InvalidOutputError } from "../errors/RunError.ts"
+import type { BudgetExceededError, InvalidOutputError } from "../errors/RunError.ts"
 import type { Siblings } from "../run/Run.ts"
-import type * as Router from "../run/Router.ts"
 import type * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
-import type * as ToolPolicy from "../tool/ToolPolicy.ts"
-import type * as Usage from "../data/Usage.ts"
 
 export type { Agent, Inside } from "./definition.ts"
 // what the types of agents are made of: declarations of programs name it
@@ -40,6 +39,7 @@ export type { Completed, Outcome, Run, Suspended } from "../run/Handle.ts"
 export type { Resumption } from "../run/Start.ts"
 export { asTool } from "./asTool.ts"
 export type { TextInput, ToolInput, ToolOptions } from "./asTool.ts"
+export { type BudgetExceeded, onBudgetExceeded, route, toolPolicy } from "./deciding.ts"
 export {
   type Escaped,
   type ListenerOptions,
@@ -122,6 +122,7 @@ type OneOf<Skills, Tools> = Skills extends readonly []
  * the value of its function. With several skills, one is chosen first. Throws a `TypeError` on tools beside skills.
  */
 export const make = <
+  const Name extends string,
   const Skills extends ReadonlyArray<Skill.AnySkill> = readonly [],
   ModelLayer extends Layer.Layer<Model.Model, unknown, unknown> | undefined = undefined,
   Input extends AnySchema | undefined = undefined,
@@ -130,7 +131,7 @@ export const make = <
   const Defaults extends DefaultRows<Tools[number]> = {},
   const ModelRows extends LlmTable.LlmRows<TypeOf<Output>> | LlmTable.LlmHandler<TypeOf<Output>> = {}
 >(
-  name: string,
+  name: Name,
   options: Options<
     Skills,
     ModelLayer,
@@ -151,7 +152,8 @@ export const make = <
   {},
   Defaults,
   LlmTable.First<AgentSkills.ModelTableOf<Skills>, ModelRows>,
-  AgentSkills.ChoiceOf<Skills, LayerServices<ModelLayer>>
+  AgentSkills.ChoiceOf<Skills, LayerServices<ModelLayer>>,
+  Name
 > =>
   fromDefinition({
     ...blank(name),
@@ -181,113 +183,35 @@ const skillsOf = (
 }
 
 /** An agent that is a plain function: no loop, no model call. The cheapest fixer. */
-export const deterministic = <I, O, E, R>(
-  name: string,
+export const deterministic = <I, O, E, R, const Name extends string = string>(
+  name: Name,
   body: (input: I) => Effect.Effect<O, E, R>
-): Agent<I, O, E, R> =>
+): Agent<I, O, E, R, never, {}, {}, undefined, undefined, Name> =>
   // input, failures and needs are in the agent's type
   fromDefinition({ ...blank(name), body: body as NonNullable<Definition["body"]> })
-
-/**
- * Chooses among the skills of an agent that has several, in the place of `Router.byModel()`. A router that is known to name a
- * skill that the agent does not have does not compile.
- */
-export const route =
-  <const Said extends string | undefined, E2, R2, Table>(router: Router.Router<Said, E2, R2, Table>) =>
-  <
-    I,
-    O,
-    E,
-    R,
-    T extends Tool.AnyTool,
-    ByTool,
-    Defaults,
-    ModelTable,
-    Choice extends Chooses<Router.NameOf<Said, Table>>
-  >(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<
-    I,
-    O,
-    E,
-    R,
-    T,
-    ByTool,
-    Defaults,
-    ModelTable,
-    AgentSkills.Routed<Choice, Said, Router.ErrorOf<Said, E2, Table>, Router.ServicesOf<Said, R2, Table>>
-  > =>
-    fromDefinition({ ...self[TypeId].definition, router: router.definition })
-
-/** An agent that has several skills, these among them. */
-type Chooses<Name extends string> = AgentSkills.Choosing<Name, unknown, unknown, unknown>
-
-/** A limit of the agent's budget that was reached, by its own run or by one below it. */
-export interface BudgetExceeded {
-  readonly agent: string
-  readonly reason: BudgetReason
-  /** Turns, calls, tokens, cost or milliseconds. */
-  readonly limit: number
-  readonly spent: number
-  readonly usage: Usage.Usage
-}
-
-/**
- * Decides what is done when a limit is reached: `Budget.stop`, as without it; `Budget.extend`; `Budget.checkpoint`. It is asked for
- * turns, tool calls, tokens, cost and duration, each time that one of them is used up; a running model or tool goes on
- * meanwhile. No table ever sees the end of a budget.
- */
-export const onBudgetExceeded =
-  <R2 = never>(decide: (exceeded: BudgetExceeded) => Budget.Decision | Effect.Effect<Budget.Decision, never, R2>) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> => {
-    const { definition } = self[TypeId]
-    return fromDefinition({
-      ...definition,
-      onExceeded: ({ limit, meter, reason, spent }) =>
-        Effect.suspend(() => {
-          const exceeded = { agent: definition.name, reason, limit, spent, usage: meter.ledger.usage }
-          // its needs are in the agent's type
-          const decision = decide(exceeded) as Budget.Decision | Effect.Effect<Budget.Decision>
-          return Returned.valueOf(decision, aDecision, decides, definition.name)
-        })
-    })
-  }
-
-const decides = "The function of Agent.onBudgetExceeded of agent"
-
-const aDecision = Returned.decision("kind", ["stop", "extend", "checkpoint"])
-
-/**
- * Sees every call of this agent's tools once its arguments fit, before it runs, and after every repair again. A call that it
- * denies is not run; the model reads the reason. One that fails denies. Of several policies, each has to allow.
- */
-export const toolPolicy =
-  <R2 = never>(policy: ToolPolicy.Policy<R2>) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> => {
-    const { definition } = self[TypeId]
-    // its needs are in the agent's type
-    return fromDefinition({ ...definition, policies: [...definition.policies, policy as ToolPolicy.Policy] })
-  }
 
 /**
  * How often the model is asked again for an answer that does not fit the output schema; 1 by default. It reads what is wrong
  * with it. This is a count of its own, whatever is retried besides, but each time is a turn of the budget.
  */
-export const outputRetries =
-  (retries: number) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice> & (InvalidOutputError extends E ? unknown : never)
-  ): Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice> => {
-    const { definition } = self[TypeId]
-    if (Number.isSafeInteger(retries) && retries >= 0) return fromDefinition({ ...definition, outputRetries: retries })
-    throw new RangeError(
-      `Agent '${definition.name}': outputRetries must be a whole number of at least 0, got ${retries}`
-    )
-  }
+export const outputRetries: {
+  (retries: number): <A>(self: A & AnyPart & ReadsOutput<A>) => A
+  <A>(self: A & AnyPart & ReadsOutput<A>, retries: number): A
+} = dual(2, <A>(self: AnyPart, retries: number): A => {
+  const definition = definitionOf(self)
+  if (Number.isSafeInteger(retries) && retries >= 0) return fromDefinition({ ...definition, outputRetries: retries })
+  throw new RangeError(`Agent '${definition.name}': outputRetries must be a whole number of at least 0, got ${retries}`)
+})
+
+/** An agent whose model's answer may fit no schema. */
+type ReadsOutput<A> =
+  A extends Agent<never, unknown, infer E, unknown, infer _T, infer _B, infer _D, infer M, infer _C>
+    ? M extends object
+      ? InvalidOutputError extends E
+        ? unknown
+        : never
+      : never
+    : never
 
 /**
  * Secrets that no error, event, span or log of this process shows as long as the agent is in memory, nor any text about a failure, a
@@ -306,15 +230,14 @@ export const outputRetries =
  * agent.name // => "clerk"
  * ```
  */
-export const secrets =
-  (values: ReadonlyArray<Redacted.Redacted>) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice> => {
-    for (const secret of values) Redaction.know(secret)
-    const { definition } = self[TypeId]
-    return fromDefinition({ ...definition, secrets: [...definition.secrets, ...values] })
-  }
+export const secrets: {
+  (values: ReadonlyArray<Redacted.Redacted>): <A extends AnyPart>(self: A) => A
+  <A>(self: A & AnyPart, values: ReadonlyArray<Redacted.Redacted>): A
+} = dual(2, <A>(self: AnyPart, values: ReadonlyArray<Redacted.Redacted>): A => {
+  for (const secret of values) Redaction.know(secret)
+  const definition = definitionOf(self)
+  return fromDefinition({ ...definition, secrets: [...definition.secrets, ...values] })
+})
 
 /**
  * The same agent, going on: where a run was suspended, or after a conversation, with what the user says next. Whatever is settled
@@ -324,9 +247,20 @@ export const secrets =
  * it says `again`. So does a snapshot of another agent, and one that was not signed where the program has a `Snapshot.Signing`.
  * There is no run then, and no event.
  */
-export const resume = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
-  self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-): Agent<Resumption<I>, O, E | SnapshotRefusedError, R, T, ByTool, Defaults, ModelTable, Choice> =>
+export const resume = <
+  I,
+  O,
+  E,
+  R,
+  T extends Tool.AnyTool,
+  ByTool,
+  Defaults,
+  ModelTable extends Running,
+  Choice,
+  Name extends string
+>(
+  self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+): Agent<Resumption<I>, O, E | SnapshotRefusedError, R, T, ByTool, Defaults, ModelTable, Choice, Name> =>
   fromDefinition({ ...self[TypeId].definition, going: { admit, decisionsOf } })
 
 /** What `explain` cannot read off an agent. */
@@ -342,7 +276,18 @@ export interface ExplainOptions extends Model.ExplainOptions {
  * What one run would do at worst, by the agent's budget and tables: turns, calls, requests, waits. Nothing is run. For
  * people there is `Explanation.formatRun`. Agents that are plain functions do what their function does, which nobody knows.
  */
-export const explain = <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
-  self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>,
+export const explain = <
+  I,
+  O,
+  E,
+  R,
+  T extends Tool.AnyTool,
+  ByTool,
+  Defaults,
+  ModelTable extends Running,
+  Choice,
+  Name extends string
+>(
+  self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
   options?: ExplainOptions
 ): Explanation.Run => explainRun(planOf(self[TypeId].definition), options)

@@ -71,39 +71,63 @@ type ChoiceWith<Choice, R2> =
  * The same agent with another model for its own loop, in the place of the one that it had: what its tools ask, they ask as before.
  * `Agent.fallback(a, a.pipe(Agent.withModel(other)))` is one agent over two models.
  */
-export const withModel =
-  <E2, R2>(layer: Layer.Layer<Model.Model, E2, R2>) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E | E2, Exclude<R, Model.Model> | R2, T, ByTool, Defaults, ModelTable, ChoiceWith<Choice, R2>> =>
-    // its needs are in the agent's type
-    fromDefinition({ ...definitionOf(self), model: layer as Layer.Layer<Model.Model, unknown> })
+export const withModel: {
+  <E2, R2>(
+    layer: Layer.Layer<Model.Model, E2, R2>
+  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E | E2, Exclude<R, Model.Model> | R2, T, ByTool, Defaults, ModelTable, ChoiceWith<Choice, R2>, Name>
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable extends object,
+    Choice,
+    Name extends string,
+    E2,
+    R2
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    layer: Layer.Layer<Model.Model, E2, R2>
+  ): Agent<I, O, E | E2, Exclude<R, Model.Model> | R2, T, ByTool, Defaults, ModelTable, ChoiceWith<Choice, R2>, Name>
+} = dual(2, (self: Types.AnyPart, model: Layer.Layer<Model.Model, unknown>) =>
+  fromDefinition({ ...definitionOf(self), model })
+)
 
 /**
  * The same agent with these limits in the place of its own; those that are not named stay as they are. A composition, and an
  * agent that is a plain function, have none: there they are the limits of everything below, all parts together.
  */
-export const withBudget =
-  (limits: Budget.Limits) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E | BudgetExceededError, R, T, ByTool, Defaults, ModelTable, Choice> => {
-    const definition = definitionOf(self)
-    const { composed } = definition
-    if (composed !== undefined) {
-      const budget = merged(composed.budget ?? Budget.unlimited, limits)
-      return fromDefinition({ ...definition, composed: { ...composed, budget } })
-    }
-    if (definition.body === undefined)
-      return fromDefinition({ ...definition, budget: merged(definition.budget, limits) })
-    const part = partOf(self)
-    return compose(definition.name, {
-      parts: [part],
-      budget: merged(Budget.unlimited, limits),
-      passes: [definition],
-      body: (input, place) => place.ask(part, input)
-    })
+export const withBudget: {
+  (
+    limits: Budget.Limits
+  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E | BudgetExceededError, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    limits: Budget.Limits
+  ): Agent<I, O, E | BudgetExceededError, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+} = dual(2, <A>(self: Types.AnyPart, limits: Budget.Limits): A => {
+  const definition = definitionOf(self)
+  const { composed } = definition
+  if (composed !== undefined) {
+    const budget = merged(composed.budget ?? Budget.unlimited, limits)
+    return fromDefinition({ ...definition, composed: { ...composed, budget } })
   }
+  if (definition.body === undefined) return fromDefinition({ ...definition, budget: merged(definition.budget, limits) })
+  const part = partOf(self)
+  return compose(definition.name, {
+    parts: [part],
+    budget: merged(Budget.unlimited, limits),
+    passes: [definition],
+    body: (input, place) => place.ask(part, input)
+  })
+})
 
 /** Those that are named are checked as those of any budget. */
 const merged = (base: Budget.Budget, limits: Budget.Limits): Budget.Budget => {
@@ -112,12 +136,18 @@ const merged = (base: Budget.Budget, limits: Budget.Limits): Budget.Budget => {
 }
 
 /** A composition under another name: in events, in errors about its limits, and as a tool. */
-export const named =
-  (name: string) =>
-  <I, O, E, R, T extends Tool.AnyTool, ModelTable extends Types.HasUnsafe | undefined>(
+export const named: {
+  <const Name extends string>(
+    name: Name
+  ): <I, O, E, R, T extends Tool.AnyTool, ModelTable extends Types.HasUnsafe | undefined>(
     self: Agent<I, O, E, R, T, {}, {}, ModelTable>
-  ): Agent<I, O, E, R, T, {}, {}, ModelTable> => {
-    const definition = definitionOf(self)
-    const { composed } = definition
-    return fromDefinition({ ...definition, name, ...(composed && { composed: { ...composed, steps: undefined } }) })
-  }
+  ) => Agent<I, O, E, R, T, {}, {}, ModelTable, undefined, Name>
+  <I, O, E, R, T extends Tool.AnyTool, ModelTable extends Types.HasUnsafe | undefined, const Name extends string>(
+    self: Agent<I, O, E, R, T, {}, {}, ModelTable>,
+    name: Name
+  ): Agent<I, O, E, R, T, {}, {}, ModelTable, undefined, Name>
+} = dual(2, (self: Types.AnyPart, name: string) => {
+  const definition = definitionOf(self)
+  const { composed } = definition
+  return fromDefinition({ ...definition, name, ...(composed && { composed: { ...composed, steps: undefined } }) })
+})

@@ -38,7 +38,7 @@ export interface ToolOptions<
     Pick<Tool.Options<unknown, A, unknown, unknown, S>, Passed>,
     Tool.Limits<T, C, A, VR>,
     Tool.Stored<Schema.Codec<Stored, unknown>> {
-  /** The agent's name by default. Only a tool whose name is given here has rows of its own in `onToolError`. */
+  /** The agent's name by default. */
   readonly name?: Name
   /** The schema of the agent's answers, completions aside; text by default. */
   readonly success?: Schema.Codec<A, unknown>
@@ -65,7 +65,8 @@ interface AsTool {
     R,
     A = string,
     O extends A | Completion.Completion = A,
-    const Name extends string = string,
+    Own extends string = string,
+    const Name extends string = Own,
     const S extends Recovery.SideEffects = "undeclared",
     T extends Duration.Input | undefined = undefined,
     C extends Duration.Input | undefined = undefined,
@@ -74,7 +75,7 @@ interface AsTool {
     E extends Stored | KintsugiError = Stored | KintsugiError,
     Inside = unknown
   >(
-    agent: Part<string, O, E, R, Inside>,
+    agent: Part<string, O, E, R, Inside, Own>,
     options: ToolOptions<Name, S, A, T, C, VR, Stored> & { readonly parameters?: never }
   ): Tool.Tool<
     Name,
@@ -91,7 +92,8 @@ interface AsTool {
     Params,
     A = string,
     O extends A | Completion.Completion = A,
-    const Name extends string = string,
+    Own extends string = string,
+    const Name extends string = Own,
     const S extends Recovery.SideEffects = "undeclared",
     T extends Duration.Input | undefined = undefined,
     C extends Duration.Input | undefined = undefined,
@@ -100,7 +102,7 @@ interface AsTool {
     E extends Stored | KintsugiError = Stored | KintsugiError,
     Inside = unknown
   >(
-    agent: Part<I, O, E, R, Inside>,
+    agent: Part<I, O, E, R, Inside, Own>,
     options: ToolOptions<Name, S, A, T, C, VR, Stored> & ToolInput<Params, I>
   ): Tool.Tool<
     Name,

@@ -35,7 +35,8 @@ export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
  * `E` and `R` are the agent's own failures and needs. Those of its tools `T` and of its model are computed at the call,
  * behind the tools' tables, the agent's tables by tool, its defaults, and its table for the model. So the order of a pipe
  * changes nothing. An agent that is one plain function has no `ModelTable`, one of functions to choose from has `OnlyFunctions`
- * there, one made of others none or `HasUnsafe`, and one without several skills has no `Choice`.
+ * there, one made of others none or `HasUnsafe`, and one without several skills has no `Choice`. `Name` is its name where that is
+ * known: a tool that it becomes has it too.
  */
 export interface Agent<
   in I,
@@ -46,7 +47,8 @@ export interface Agent<
   ByTool = {},
   Defaults = {},
   ModelTable = undefined,
-  Choice = undefined
+  Choice = undefined,
+  out Name extends string = string
 > extends Pipeable {
   /** Runs the agent. Replies are asked for whole. */
   (
@@ -75,7 +77,7 @@ export interface Agent<
     never,
     R | ModelServices<ModelTable> | CallServices<T, ByTool, Defaults> | ChoiceServices<Choice> | Scope.Scope
   >
-  readonly name: string
+  readonly name: Name
   readonly [TypeId]: Inside<T, ModelTable, Choice>
 }
 

@@ -1,5 +1,6 @@
 /** What hears the events of an agent's runs. */
 import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
 import type * as Scope from "effect/Scope"
 import type * as AgentEvent from "../event/AgentEvent.ts"
 import { Attached } from "../event/Listening.ts"
@@ -10,6 +11,8 @@ import { labelsOf } from "../errors/RecoveryAdvice.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type * as Usage from "../data/Usage.ts"
 import { type Agent, type Definition, fromDefinition, TypeId } from "./definition.ts"
+import type { AnyPart } from "./partTypes.ts"
+import { isAgent } from "./sealing.ts"
 import type { Running } from "./skills.ts"
 import type * as Frame from "../run/Frame.ts"
 
@@ -29,19 +32,42 @@ export interface ToolResult {
  * arguments. Hooks cannot change a run; one that fails is logged. A run that succeeds or fails waits at most one second for its hooks,
  * one that is interrupted does not wait; see {@link onEvent}.
  */
-export const onToolUse =
+export const onToolUse: {
   <R2 = never>(
-    handle: (name: string, args: Message.ToolCall["arguments"], result: ToolResult) => Effect.Effect<void, never, R2>
-  ) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> =>
-    listening(self, "own", (event) => {
-      if (event.type !== "tool-end") return Effect.void
-      const { attempts, params, recoveredBy, settlement } = event.use
-      const result = { text: settlement.text, isError: Message.isError(settlement), recoveredBy, params, attempts }
-      return handle(event.tool, event.use.arguments, result)
-    })
+    handle: HandleUse<R2>
+  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice, Name>
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable extends Running,
+    Choice,
+    Name extends string,
+    R2 = never
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    handle: HandleUse<R2>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice, Name>
+} = dual(2, <R2>(self: AnyAgent, handle: HandleUse<R2>) =>
+  listening(self, "own", (event) => {
+    if (event.type !== "tool-end") return Effect.void
+    const { attempts, params, recoveredBy, settlement } = event.use
+    const result = { text: settlement.text, isError: Message.isError(settlement), recoveredBy, params, attempts }
+    return handle(event.tool, event.use.arguments, result)
+  })
+)
+
+type HandleUse<R> = (
+  name: string,
+  args: Message.ToolCall["arguments"],
+  result: ToolResult
+) => Effect.Effect<void, never, R>
 
 /** What a listener lives with that does not live with each run. */
 export interface ListenerOptions {
@@ -53,15 +79,18 @@ export interface ListenerOptions {
 export interface OnEvent {
   <R2 = never>(
     handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>
-  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ) => Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice>
+  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice, Name>
   (
     handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void>,
     options: ListenerOptions
-  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ) => Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
+  ): <A extends AnyPart>(self: A) => A
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string, R2 = never>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice, Name>
+  <A>(self: A & AnyPart, handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void>, options: ListenerOptions): A
 }
 
 /**
@@ -87,10 +116,14 @@ export interface OnEvent {
  * await Effect.runPromise(Effect.scoped(program)) // prints the answer first, then run-start and run-completed
  * ```
  */
-export const onEvent: OnEvent =
-  <R2>(handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>, options?: ListenerOptions) =>
-  <A>(self: AnyAgent): A =>
-    listening(self, "tree", handle, options?.scope)
+export const onEvent: OnEvent = dual(
+  ([self]) => isAgent(self),
+  <A, R2>(
+    self: AnyAgent,
+    handle: (event: AgentEvent.AgentEvent) => Effect.Effect<void, never, R2>,
+    options?: ListenerOptions
+  ): A => listening(self, "tree", handle, options?.scope)
+)
 
 /** What left a run: by what it can be alerted on, and what the run had said and spent by then. */
 export interface Escaped {
@@ -112,18 +145,25 @@ export interface Escaped {
  * Hears what escapes this agent, once per run, when every recovery has failed; never of an interruption. It cannot change how
  * the run ends. The run waits at most one second for it, then interrupts it; see {@link onEvent}.
  */
-export const onFailure =
-  <R2 = never>(handle: (escaped: Escaped) => Effect.Effect<void, never, R2>) =>
-  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice> =>
-    listening(self, "own", (event) => {
-      if (event.type !== "run-failed") return Effect.void
-      const { agent, error, isDefect, reasons, runId, transcript, usage } = event
-      const { code, retryable: isRetryable } = labelsOf(error)
-      const tried = reasons === undefined ? {} : { reasons }
-      return handle({ error, isDefect, ...tried, code, isRetryable, runId, agent, transcript, usage })
-    })
+export const onFailure: {
+  <R2 = never>(
+    handle: (escaped: Escaped) => Effect.Effect<void, never, R2>
+  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice, Name>
+  <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string, R2 = never>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    handle: (escaped: Escaped) => Effect.Effect<void, never, R2>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice, Name>
+} = dual(2, <R2>(self: AnyAgent, handle: (escaped: Escaped) => Effect.Effect<void, never, R2>) =>
+  listening(self, "own", (event) => {
+    if (event.type !== "run-failed") return Effect.void
+    const { agent, error, isDefect, reasons, runId, transcript, usage } = event
+    const { code, retryable: isRetryable } = labelsOf(error)
+    const tried = reasons === undefined ? {} : { reasons }
+    return handle({ error, isDefect, ...tried, code, isRetryable, runId, agent, transcript, usage })
+  })
+)
 
 const listening = <A, R2>(
   self: AnyAgent,

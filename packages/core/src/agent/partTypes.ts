@@ -5,9 +5,9 @@ import type * as Tool from "../tool/Tool.ts"
 import type { Agent, TypeId } from "./definition.ts"
 
 /** An agent, seen as what a composition needs of it. */
-export interface Part<in I, out O, out E, out R, out Inside = unknown> {
+export interface Part<in I, out O, out E, out R, out Inside = unknown, out Name extends string = string> {
   (input: I): Effect.Effect<O, E, R>
-  readonly name: string
+  readonly name: Name
   readonly [TypeId]: Inside
 }
 

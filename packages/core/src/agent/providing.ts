@@ -16,7 +16,8 @@ export type Provided<A, L, E2, R2> =
     infer ByTool,
     infer Defaults,
     infer ModelTable,
-    infer Choice
+    infer Choice,
+    infer Name
   >
     ? Agent<
         I,
@@ -27,7 +28,8 @@ export type Provided<A, L, E2, R2> =
         { readonly [N in keyof ByTool]: TableWith<ByTool[N], L> },
         TableWith<Defaults, L>,
         TableWith<ModelTable, L>,
-        ChoiceWith<Choice, L>
+        ChoiceWith<Choice, L>,
+        Name
       >
     : never
 

@@ -1,44 +1,67 @@
 /** The tables of an agent: for its tools, by name and for all of them, and for its model calls. */
+import { dual } from "effect/Function"
 import * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { UnknownToolError } from "../errors/ToolError.ts"
 import type { OnPartial } from "../run/Run.ts"
-import { type Agent, type Definition, fromDefinition, TypeId } from "./definition.ts"
+import { type Agent, fromDefinition } from "./definition.ts"
 import type * as Fitting from "./fitting.ts"
+import { definitionOf } from "./parts.ts"
+import type { AnyPart } from "./partTypes.ts"
+import { isAgent } from "./sealing.ts"
 import type { Running } from "./skills.ts"
 import type { CommonAnswer, Guarded, Named } from "./types.ts"
 import * as LlmTable from "../model/LlmTable.ts"
 
 /** Rows by tool name: nearer than the defaults, farther than a tool's own table. */
-export const onToolError =
-  <
-    T extends Tool.AnyTool,
-    const Table extends {
-      readonly [N in Guarded<T>["name"]]?: Tool.Table<
-        Tool.ErrorOf<Named<T, N>>,
-        Tool.SuccessOf<Named<T, N>>,
-        Tool.SideEffectsOf<Named<T, N>>
-      >
-    } & object
-  >(
-    table: Table & {
-      readonly [N in keyof Table]-?: N extends Guarded<T>["name"]
-        ? Tool.CheckKeys<Table[N], Tool.ErrorOf<Named<T, N>>>
-        : Fitting.NoTool<N>
-    }
-  ) =>
-  <I, O, E, R, T2 extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice>(
-    self: Agent<I, O, E, R, T2, ByTool, Defaults, ModelTable, Choice> &
+export const onToolError: {
+  <T extends Tool.AnyTool, const Table extends TablesFor<T> & object>(
+    table: Table & CheckTables<T, Table>
+  ): <I, O, E, R, T2 extends Tool.AnyTool, ByTool, Defaults, ModelTable, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T2, ByTool, Defaults, ModelTable, Choice, Name> &
       Fitting.HasTools<T> &
       Fitting.FitByName<T, Table, T2>
-  ): Agent<I, O, E, R, T2, MergeTables<ByTool, Table>, Defaults, ModelTable, Choice> => {
-    const { definition } = self[TypeId]
-    const byTool = new Map(definition.byTool)
-    for (const [name, rows] of Object.entries<object>(table)) {
-      byTool.set(name, new Map([...(byTool.get(name) ?? []), ...Recovery.rowsOf(rows)]))
-    }
-    return fromDefinition({ ...definition, byTool })
+  ) => Agent<I, O, E, R, T2, MergeTables<ByTool, Table>, Defaults, ModelTable, Choice, Name>
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable,
+    Choice,
+    Name extends string,
+    const Table extends TablesFor<T> & object
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    table: Table & CheckTables<T, Table>
+  ): Agent<I, O, E, R, T, MergeTables<ByTool, Table>, Defaults, ModelTable, Choice, Name>
+} = dual(2, (self: AnyPart, table: { readonly [name: string]: object }) => {
+  const definition = definitionOf(self)
+  const byTool = new Map(definition.byTool)
+  for (const [name, rows] of Object.entries(table)) {
+    byTool.set(name, new Map([...(byTool.get(name) ?? []), ...Recovery.rowsOf(rows)]))
   }
+  return fromDefinition({ ...definition, byTool })
+})
+
+/** For each of these tools, rows that fit it. */
+type TablesFor<T extends Tool.AnyTool> = {
+  readonly [N in Guarded<T>["name"]]?: Tool.Table<
+    Tool.ErrorOf<Named<T, N>>,
+    Tool.SuccessOf<Named<T, N>>,
+    Tool.SideEffectsOf<Named<T, N>>
+  >
+}
+
+/** Whether each of these tables is for a tool, and each row in it for a failure of that tool. */
+type CheckTables<T extends Tool.AnyTool, Tables> = {
+  readonly [N in keyof Tables]-?: N extends Guarded<T>["name"]
+    ? Tool.CheckKeys<Tables[N], Tool.ErrorOf<Named<T, N>>>
+    : Fitting.NoTool<N>
+}
 
 /** Tables by tool name, merged: the later row wins. */
 type MergeTables<First, Second> = Second extends unknown
@@ -66,16 +89,10 @@ export type DefaultRows<T> = Tool.Rows<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Gu
 export type CheckDefaults<T, Table> = Recovery.Check<Table, Tool.RowKeys<Tool.ErrorOf<Guarded<T>>> | keyof UnknownRow>
 
 /** Rows for all tools of the agent: asked last. Here, and nowhere else, stands the row for names that are no tool. */
-export const toolDefaults: ToolDefaults =
-  (table: object) =>
-  <A>(self: Definable): A => {
-    const { definition } = self[TypeId]
-    return fromDefinition({ ...definition, defaults: new Map([...definition.defaults, ...Recovery.rowsOf(table)]) })
-  }
-
-interface Definable {
-  readonly [TypeId]: { readonly definition: Definition }
-}
+export const toolDefaults: ToolDefaults = dual(2, <A>(self: AnyPart, table: object): A => {
+  const definition = definitionOf(self)
+  return fromDefinition({ ...definition, defaults: new Map([...definition.defaults, ...Recovery.rowsOf(table)]) })
+})
 
 interface ToolDefaults {
   <
@@ -83,11 +100,11 @@ interface ToolDefaults {
     const Table extends Tool.Table<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared"> & UnknownRow
   >(
     table: Table & Tool.CheckKeys<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>>
-  ): <I, O, E, R, T2 extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice>(
-    self: Agent<I, O, E, R, T2, ByTool, Defaults, ModelTable, Choice> &
+  ): <I, O, E, R, T2 extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T2, ByTool, Defaults, ModelTable, Choice, Name> &
       Fitting.HasTools<T> &
       Fitting.FitsAll<T, Omit<Table, keyof UnknownRow>, T2>
-  ) => Agent<I, O, E, R, T2, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice>
+  ) => Agent<I, O, E, R, T2, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice, Name>
   /** For an agent that is a type parameter. */
   <
     T extends Tool.AnyTool,
@@ -95,9 +112,25 @@ interface ToolDefaults {
   >(
     table: Table &
       Tool.CheckAny<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared">
-  ): <I, O, E, R, ByTool, Defaults, ModelTable extends Running, Choice>(
-    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice>
-  ) => Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice>
+  ): <I, O, E, R, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice, Name>
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable extends Running,
+    Choice,
+    Name extends string,
+    const Table extends Tool.Table<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared"> & UnknownRow
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    table: Table & Tool.CheckKeys<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>>
+  ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice, Name>
 }
 
 /** What a table of `onLlmError` may be given besides. */
@@ -111,17 +144,40 @@ export interface LlmErrorOptions extends LlmTable.TableOptions {
  * start afresh in every turn. Rows are added to those of earlier tables; a function takes the place of all of them. With
  * `onPartial: "restart"` a streamed attempt may be made again after its first text; by default it fails with what it has.
  */
-export const onLlmError =
+export const onLlmError: {
   <O, const Given extends LlmTable.LlmRows<O> | LlmTable.LlmHandler<O>>(
     given: Given & LlmTable.CheckRows<Given>,
-    options: LlmErrorOptions = {}
-  ) =>
-  <I, O2, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice>(
-    self: Agent<I, O2, E, R, T, ByTool, Defaults, ModelTable, Choice> &
+    options?: LlmErrorOptions
+  ): <I, O2, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice, Name extends string>(
+    self: Agent<I, O2, E, R, T, ByTool, Defaults, ModelTable, Choice, Name> &
       Fitting.Answers<O> &
       Fitting.FitsOutput<Given, O2>
-  ): Agent<I, O2, E, R, T, ByTool, Defaults, LlmTable.After<ModelTable, Given>, Choice> => {
-    const { definition } = self[TypeId]
+  ) => Agent<I, O2, E, R, T, ByTool, Defaults, LlmTable.After<ModelTable, Given>, Choice, Name>
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable extends object,
+    Choice,
+    Name extends string,
+    const Given extends LlmTable.LlmRows<O> | LlmTable.LlmHandler<O>
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    given: Given & LlmTable.CheckRows<Given>,
+    options?: LlmErrorOptions
+  ): Agent<I, O, E, R, T, ByTool, Defaults, LlmTable.After<ModelTable, Given>, Choice, Name>
+} = dual(
+  ([self]) => isAgent(self),
+  <A>(
+    self: AnyPart,
+    given: LlmTable.LlmRows<unknown> | LlmTable.LlmHandler<unknown>,
+    options: LlmErrorOptions = {}
+  ): A => {
+    const definition = definitionOf(self)
     return fromDefinition({
       ...definition,
       onLlmError: LlmTable.rowsAfter(definition.onLlmError, given, options),
@@ -129,3 +185,4 @@ export const onLlmError =
       transport: options.transport ?? definition.transport
     })
   }
+)

@@ -3,6 +3,7 @@
  * only where there are several skills.
  */
 import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
 import * as Predicate from "effect/Predicate"
 import { type Pipeable, pipeArguments } from "effect/Pipeable"
 import * as Result from "effect/Result"
@@ -107,17 +108,33 @@ const aName: Returned.Kind = {
  * The table, or the function, for failures of the routing call: here, not in the agent's own table, which answers with outputs. An
  * answer is the name of a skill.
  */
-export const onLlmError =
+export const onLlmError: {
   <const Name extends string, const Given extends LlmTable.LlmRows<Name> | LlmTable.LlmHandler<Name>>(
     given: Given & LlmTable.CheckRows<Given>,
     options?: LlmTable.HandlerOptions
-  ) =>
-  <Said extends string | undefined, E, R, Old>(
+  ): <Said extends string | undefined, E, R, Old>(
     self: Router<Said, E, R, Old>
-  ): Router<Said, E, R, LlmTable.After<Old, Given>> => {
-    const { definition } = self
-    return fromDefinition({ ...definition, rows: LlmTable.rowsAfter(definition.rows, given, options) })
-  }
+  ) => Router<Said, E, R, LlmTable.After<Old, Given>>
+  <
+    Said extends string | undefined,
+    E,
+    R,
+    Old,
+    const Name extends string,
+    const Given extends LlmTable.LlmRows<Name> | LlmTable.LlmHandler<Name>
+  >(
+    self: Router<Said, E, R, Old>,
+    given: Given & LlmTable.CheckRows<Given>,
+    options?: LlmTable.HandlerOptions
+  ): Router<Said, E, R, LlmTable.After<Old, Given>>
+} = dual(
+  ([self]) => Predicate.hasProperty(self, TypeId),
+  <A extends AnyRouter>(
+    { definition }: AnyRouter,
+    given: LlmTable.LlmRows<unknown> | LlmTable.LlmHandler<unknown>,
+    options?: LlmTable.HandlerOptions
+  ): A => fromDefinition({ ...definition, rows: LlmTable.rowsAfter(definition.rows, given, options) })
+)
 
 const defaultPrompt = "Choose the skill that fits what the user asks for. Do not answer the user."
 

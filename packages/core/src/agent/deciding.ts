@@ -1,0 +1,157 @@
+/** What decides for an agent: which skill it takes, whether a run goes on beyond a limit, whether a call may be made. */
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import type * as Budget from "../budget/Budget.ts"
+import * as Returned from "../data/Returned.ts"
+import type * as Usage from "../data/Usage.ts"
+import type { BudgetReason } from "../errors/RunError.ts"
+import type * as Router from "../run/Router.ts"
+import type * as Tool from "../tool/Tool.ts"
+import type * as ToolPolicy from "../tool/ToolPolicy.ts"
+import { type Agent, fromDefinition } from "./definition.ts"
+import { definitionOf } from "./parts.ts"
+import type { AnyPart } from "./partTypes.ts"
+import type { Choosing, Routed, Running } from "./skills.ts"
+
+/**
+ * Chooses among the skills of an agent that has several, in the place of `Router.byModel()`. A router that is known to name a
+ * skill that the agent does not have does not compile.
+ */
+export const route: {
+  <const Said extends string | undefined, E2, R2, Table>(
+    router: Router.Router<Said, E2, R2, Table>
+  ): <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable,
+    Choice extends Chooses<Router.NameOf<Said, Table>>,
+    Name extends string
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, RoutedBy<Choice, Said, E2, R2, Table>, Name>
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable,
+    Choice extends Chooses<Router.NameOf<Said, Table>>,
+    Name extends string,
+    const Said extends string | undefined,
+    E2,
+    R2,
+    Table
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    router: Router.Router<Said, E2, R2, Table>
+  ): Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, RoutedBy<Choice, Said, E2, R2, Table>, Name>
+} = dual(2, (self: AnyPart, router: Router.Router<string | undefined, unknown, unknown, unknown>) =>
+  fromDefinition({ ...definitionOf(self), router: router.definition })
+)
+
+type RoutedBy<Choice, Said extends string | undefined, E, R, Table> = Routed<
+  Choice,
+  Said,
+  Router.ErrorOf<Said, E, Table>,
+  Router.ServicesOf<Said, R, Table>
+>
+
+/** An agent that has several skills, these among them. */
+type Chooses<Name extends string> = Choosing<Name, unknown, unknown, unknown>
+
+/** A limit of the agent's budget that was reached, by its own run or by one below it. */
+export interface BudgetExceeded {
+  readonly agent: string
+  readonly reason: BudgetReason
+  /** Turns, calls, tokens, cost or milliseconds. */
+  readonly limit: number
+  readonly spent: number
+  readonly usage: Usage.Usage
+}
+
+/**
+ * Decides what is done when a limit is reached: `Budget.stop`, as without it; `Budget.extend`; `Budget.checkpoint`. It is asked for
+ * turns, tool calls, tokens, cost and duration, each time that one of them is used up; a running model or tool goes on
+ * meanwhile. No table ever sees the end of a budget.
+ */
+export const onBudgetExceeded: {
+  <R2 = never>(
+    decide: Decide<R2>
+  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice, Name>
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable extends Running,
+    Choice,
+    Name extends string,
+    R2 = never
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    decide: Decide<R2>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice, Name>
+} = dual(2, <R2>(self: AnyPart, decide: Decide<R2>) => {
+  const definition = definitionOf(self)
+  return fromDefinition({
+    ...definition,
+    onExceeded: ({ limit, meter, reason, spent }) =>
+      Effect.suspend(() => {
+        const exceeded = { agent: definition.name, reason, limit, spent, usage: meter.ledger.usage }
+        // its needs are in the agent's type
+        const decision = decide(exceeded) as Budget.Decision | Effect.Effect<Budget.Decision>
+        return Returned.valueOf(decision, aDecision, decides, definition.name)
+      })
+  })
+})
+
+type Decide<R> = (exceeded: BudgetExceeded) => Budget.Decision | Effect.Effect<Budget.Decision, never, R>
+
+const decides = "The function of Agent.onBudgetExceeded of agent"
+
+const aDecision = Returned.decision("kind", ["stop", "extend", "checkpoint"])
+
+/**
+ * Sees every call of this agent's tools once its arguments fit, before it runs, and after every repair again. A call that it
+ * denies is not run; the model reads the reason. One that fails denies. Of several policies, each has to allow.
+ */
+export const toolPolicy: {
+  <R2 = never>(
+    policy: ToolPolicy.Policy<R2>
+  ): <I, O, E, R, T extends Tool.AnyTool, ByTool, Defaults, ModelTable extends object, Choice, Name extends string>(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>
+  ) => Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice, Name>
+  <
+    I,
+    O,
+    E,
+    R,
+    T extends Tool.AnyTool,
+    ByTool,
+    Defaults,
+    ModelTable extends object,
+    Choice,
+    Name extends string,
+    R2 = never
+  >(
+    self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
+    policy: ToolPolicy.Policy<R2>
+  ): Agent<I, O, E, R | R2, T, ByTool, Defaults, ModelTable, Choice, Name>
+} = dual(2, <A, R2>(self: AnyPart, policy: ToolPolicy.Policy<R2>): A => {
+  const definition = definitionOf(self)
+  // its needs are in the agent's type
+  return fromDefinition({ ...definition, policies: [...definition.policies, policy as ToolPolicy.Policy] })
+})
