@@ -12,10 +12,12 @@ import * as Foreign from "./function.ts"
 import * as Names from "./names.ts"
 import * as ToolRun from "./run.ts"
 import { type Covers, define, limitOf, type Limits, type NoVerify, type Options, type Stored } from "./define.ts"
-import type { Compensate, ToolContext } from "./ToolDefinition.ts"
+import type { Compensate, ToolContext, ToolDefinition } from "./ToolDefinition.ts"
 import type { OwnFailures } from "./failures.ts"
 import type { ServicesOfVerify, TimeoutOf } from "./Residue.ts"
 import { type AnyTool, type ErrorOf, fromDefinition, isTool, type TableOf, type Tool, type TypeId } from "./shape.ts"
+import type { CheckOwn, OwnRows, OwnTable } from "./ownTable.ts"
+import type { Later } from "./rows.ts"
 import type { CheckAny, CheckKeys, Fits, Table, TableOfAny } from "./table.ts"
 import type { Completion } from "../data/Completion.ts"
 import * as Returned from "../data/Returned.ts"
@@ -54,29 +56,41 @@ export const make = <
   const Name extends string,
   Params,
   A,
-  E = never,
+  E = Later,
   R = never,
   const S extends Recovery.SideEffects = "undeclared",
   T extends Duration.Input | undefined = undefined,
   C extends Duration.Input | undefined = undefined,
   VR = NoVerify,
   F extends Schema.Codec<unknown, unknown> | undefined = undefined,
-  RD = never
+  RD = never,
+  const Rows extends OwnRows<E, A, S, T, VR> = {}
 >(
   name: Name,
-  options: Options<Params, A, E, R, S, RD> & Limits<T, C, A, VR> & Stored<F> & Covers<E, F> & OwnFailures<E>
+  options: Options<Params, A, E, R, S, RD> &
+    Limits<T, C, A, VR> &
+    Stored<F> &
+    Covers<E, F> &
+    OwnFailures<E> &
+    OwnTable<OwnRows<E, A, S, T, VR>> &
+    OwnTable<Rows> &
+    CheckOwn<Rows, E | TimeoutOf<S, T, VR>, S>
 ): Tool<
   Name,
   Params,
   A,
   E | TimeoutOf<S, T, VR>,
   R | RD | ServicesOfVerify<VR>,
-  CallLimit<C> & Storable<E, F>,
+  Recovery.Merge<CallLimit<C> & Storable<E, F>, Rows>,
   NoInfer<S>
 > => {
   Names.check(name)
-  return fromDefinition(define(name, options))
+  return fromDefinition(withRows(define(name, options), options.onError))
 }
+
+/** Without rows, the definition itself. */
+const withRows = (definition: ToolDefinition, table: object | undefined): ToolDefinition =>
+  table === undefined ? definition : { ...definition, rows: new Map([...definition.rows, ...Recovery.rowsOf(table)]) }
 
 /** Marks, in the table of a tool, that its calls have a time limit: what ends them then is no row's. */
 export interface CallTimeout {
@@ -107,16 +121,29 @@ export const fromFunction = <
   T extends Duration.Input | undefined = undefined,
   C extends Duration.Input | undefined = undefined,
   VR = NoVerify,
-  RD = never
+  RD = never,
+  const Rows extends OwnRows<ExecutionError, A, S, T, VR> = {}
 >(
   name: Name,
   options: Omit<Options<Params, A, never, never, S, RD>, "run"> &
-    Limits<T, C, A, VR> & {
+    Limits<T, C, A, VR> &
+    OwnTable<OwnRows<ExecutionError, A, S, T, VR>> &
+    OwnTable<Rows> &
+    CheckOwn<Rows, ExecutionError | TimeoutOf<S, T, VR>, S> & {
       readonly run: (params: Params, context: ToolContext & { readonly signal: AbortSignal }) => A | Promise<A>
     }
-): Tool<Name, Params, A, ExecutionError | TimeoutOf<S, T, VR>, RD | ServicesOfVerify<VR>, CallLimit<C>, NoInfer<S>> => {
-  const { run, ...others } = options
-  return make(name, { ...others, run: Foreign.lift(name, { ...options, run }) })
+): Tool<
+  Name,
+  Params,
+  A,
+  ExecutionError | TimeoutOf<S, T, VR>,
+  RD | ServicesOfVerify<VR>,
+  Recovery.Merge<CallLimit<C>, Rows>,
+  NoInfer<S>
+> => {
+  Names.check(name)
+  const run = Foreign.lift(name, options)
+  return fromDefinition(withRows(define(name, { ...options, run }), options.onError))
 }
 
 /**
@@ -124,7 +151,7 @@ export const fromFunction = <
  * than every table of an agent, whatever the order of the pipe.
  */
 export const onError: OnError = dual(2, <T>({ definition }: AnyTool, table: object): T =>
-  fromDefinition({ ...definition, rows: new Map([...definition.rows, ...Recovery.rowsOf(table)]) })
+  fromDefinition(withRows(definition, table))
 )
 
 interface OnError {

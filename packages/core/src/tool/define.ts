@@ -15,6 +15,7 @@ import { InputTooLargeError } from "../errors/DoorError.ts"
 import type { Kind } from "../errors/ToolError.ts"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type { ToolContext, ToolDefinition } from "./ToolDefinition.ts"
+import type { Later } from "./rows.ts"
 import { isOverflow } from "./overflow.ts"
 import { reader } from "./reading.ts"
 import { decoder, jsonSchemaOf } from "./ToolSchema.ts"
@@ -75,7 +76,7 @@ export interface Stored<F> {
 /** A schema of failures has to know all of them. */
 export type Covers<E, F> =
   F extends Schema.Codec<infer Known, unknown>
-    ? [E] extends [Known]
+    ? [Exclude<E, Later>] extends [Known]
       ? unknown
       : { readonly failure: FailuresThatTheSchemaDoesNotKnow<Exclude<E, Known>> }
     : unknown

@@ -37,6 +37,11 @@ export type Admits<S, K> =
 /** What the compiler says about a retry that could do harm: no verdict acts so. */
 export type UnsafeRetry = 'a tool with unsafe side effects runs again only with { acknowledge: "may run twice" }'
 
+/** The failures of a tool of which the compiler has not read `run`. */
+export interface Later {
+  readonly Later: never
+}
+
 /** How a row of a tool may end. */
 export type ToolEnd = "exhausted" | "told" | "rethrow" | "raise"
 

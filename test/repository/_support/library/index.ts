@@ -37,6 +37,13 @@ export const unsafe = Tool.make("unsafe", {
 export const guarded = plain.pipe(
   Tool.onError({ Busy: Recovery.respondWith(() => Effect.map(Mail, ({ sent }) => sent)) })
 )
+export const recovering = Tool.make("recovering", {
+  description: "d",
+  parameters,
+  success,
+  run,
+  onError: { Busy: () => Effect.map(Mail, ({ sent }) => sent) }
+})
 export const foreign = Tool.fromFunction("foreign", { description: "d", parameters, success, run: () => 1 })
 
 // skills

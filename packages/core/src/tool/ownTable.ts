@@ -1,0 +1,42 @@
+/**
+ * The types of a table that is written together with its tool. The compiler reads the table before it has read `run`, and once more after it:
+ * what is not known the first time fits.
+ */
+import type * as Recovery from "../recovery/Recovery.ts"
+import type { Admits, Later, RowInput, RowKeys, ToolEnd } from "./rows.ts"
+import type { TimeoutOf } from "./Residue.ts"
+import type { NoRow } from "./table.ts"
+
+/** `T`, but nothing is inferred for it from the table. `NoInfer` does the same, but stays in the types that users read. */
+type Given<T> = [T][T extends unknown ? 0 : never]
+
+/** What a tool fails with, and what the rows of its table are typed by. */
+export type OwnRows<E, A, S, T, VR> = Ahead<Given<E> | TimeoutOf<Given<S>, Given<T>, Given<VR>>, Given<A>, Given<S>> &
+  object // without it a table of which no row is known yet would fit nothing
+
+type Ahead<E, A, S> = {
+  readonly [K in RowKeys<E>]?: Recovery.RowOf<InputAhead<E, K>, A, ToolEnd, Admits<S, K>>
+}
+
+/** A row for a failure that is not known yet is for any. So is `orElse` of a tool without failures of its own. */
+type InputAhead<E, K> = [K extends "orElse" ? E : RowInput<E, K>] extends [never] ? unknown : RowInput<E, K>
+
+/** The option of a tool that is its first table. */
+export interface OwnTable<Rows> {
+  /**
+   * The first rows of `Tool.onError`: a later row for the same tag takes their place. It is written after `run`. Its handlers know their
+   * errors; a function inside of `Recovery.when`, `tell`, `respondWith` or `fix` has to say the type of its error here.
+   */
+  readonly onError?: Rows
+}
+
+/** Refuses keys that are no row. Whether `verify` is there is not known in time: an unsafe tool may have the row of either failure. */
+export type CheckOwn<Rows, E, S> = [keyof Rows] extends [never]
+  ? unknown
+  : Later extends E
+    ? unknown
+    : [Unknown<Rows, E, S>] extends [never]
+      ? unknown
+      : { readonly onError: { readonly [K in Unknown<Rows, E, S>]: NoRow<K> } }
+
+type Unknown<Rows, E, S> = Exclude<keyof Rows, RowKeys<E> | (S extends "unsafe" ? "ToolTimeoutError" : never)>
