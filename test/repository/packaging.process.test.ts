@@ -184,14 +184,27 @@ describe("a library that exports what it makes of the tarballs", () => {
   })
 })
 
+const bundler = ["--module", "es2022", "--moduleResolution", "bundler"]
+const node16 = ["--module", "node16", "--moduleResolution", "node16"]
+
+/** In every run with the compiler of today, in CI with the one that most programs have, too. */
+const typeChecks = [
+  { compiler: "typescript", how: bundler },
+  { compiler: "typescript", how: [...node16, "--skipLibCheck", "false"] },
+  { compiler: "typescript-5.9", how: [...bundler, "--skipLibCheck", "false"] },
+  { compiler: "typescript-5.9", how: node16 }
+].slice(0, process.env["CI"] === undefined ? 1 : undefined)
+
 describe("a project that installs the tarballs", () => {
   it("type-checks, declarations of dependencies included", { timeout: 60_000 }, () => {
     const { output, status } = node(binary("typescript", "tsc"), ["-p", ".", "--pretty", "false"], consumer)
     expect(status, output).toBe(0)
   })
 
-  it("passes the type tests of the repository, against the declarations alone", { timeout: 60_000 }, () => {
-    const { output, status, stdout } = checkTypes("--listFiles")
+  const passing = "passes the type tests of the repository against the declarations alone, $compiler $how [P1301]"
+
+  it.each(typeChecks)(passing, { timeout: 120_000 }, ({ compiler, how }) => {
+    const { output, status, stdout } = checkTypes(compiler, ...how, "--listFiles")
     expect(status, output).toBe(0)
     const files = stdout.split(/\r?\n/).map((path) => path.replaceAll("\\", "/"))
     const below = (folder: string) => files.filter((path) => path.startsWith(`${folder.replaceAll("\\", "/")}/`))
@@ -207,7 +220,7 @@ describe("a project that installs the tarballs", () => {
     const call =
       'import { call, count } from "./_support/subjects.ts"\nimport { sameType } from "./_support/Identity.ts"\n'
     writeFileSync(planted, `${call}sameType<string>()(call(count))\n// @ts-expect-error is fine\ncall(count)\n`)
-    const { output, status } = checkTypes()
+    const { output, status } = checkTypes("typescript")
     rmSync(planted)
     expect(status, output).not.toBe(0)
     expect(output).toMatch(/planted\.test-d\.ts\(3,.*TS2554/)

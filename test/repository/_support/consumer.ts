@@ -59,8 +59,8 @@ export const link = (name: string, from: string) => {
 /** Where the type tests of the repository are compiled against what is installed, with the very same options. */
 export const typeTests = join(consumer, "types")
 
-export const checkTypes = (...parameters: ReadonlyArray<string>) =>
-  node(binary("typescript", "tsc"), ["-p", "test/types", "--pretty", "false", ...parameters], typeTests)
+export const checkTypes = (compiler: string, ...parameters: ReadonlyArray<string>) =>
+  node(binary(compiler, "tsc"), ["-p", "test/types", "--noEmit", "--pretty", "false", ...parameters], typeTests)
 
 export const write = (name: string, text: string) => writeFileSync(join(consumer, name), text)
 

@@ -89,7 +89,7 @@ export const byModel = (options?: Options): Router<undefined> => fromDefinition(
 export const byRule = <const Said extends string | undefined, E = never, R = never>(
   rule: (input: string) => Said | Effect.Effect<Said, E, R>,
   options?: Options
-): Router<Said, E, R> =>
+): Router<Given<Said>, E, R> =>
   fromDefinition({
     ...asking(options),
     rule: (input) =>
@@ -98,6 +98,9 @@ export const byRule = <const Said extends string | undefined, E = never, R = nev
         Returned.valueOf(rule(input) as Said | Effect.Effect<Said, E>, aName, "The rule of the router")
       )
   })
+
+/** `T`, but nothing is inferred for it from the place where the router stands: TypeScript 5.9 would forget the names. */
+type Given<T> = [T][T extends unknown ? 0 : never]
 
 const aName: Returned.Kind = {
   name: "a string, undefined",
