@@ -49,17 +49,13 @@ export const onToolError: {
 
 /** For each of these tools, rows that fit it. */
 type TablesFor<T extends Tool.AnyTool> = {
-  readonly [N in Guarded<T>["name"]]?: Tool.Table<
-    Tool.ErrorOf<Named<T, N>>,
-    Tool.SuccessOf<Named<T, N>>,
-    Tool.SideEffectsOf<Named<T, N>>
-  >
+  readonly [N in Guarded<T>["name"]]?: Tool.Table<Tool.ErrorOf<Named<T, N>>, Tool.SuccessOf<Named<T, N>>>
 }
 
 /** Whether each of these tables is for a tool, and each row in it for a failure of that tool. */
 type CheckTables<T extends Tool.AnyTool, Tables> = {
   readonly [N in keyof Tables]-?: N extends Guarded<T>["name"]
-    ? Tool.CheckKeys<Tables[N], Tool.ErrorOf<Named<T, N>>>
+    ? Tool.CheckRows<Tables[N], Tool.ErrorOf<Named<T, N>>, Tool.SideEffectsOf<Named<T, N>>>
     : Fitting.NoTool<N>
 }
 
@@ -84,9 +80,14 @@ interface UnknownRow {
 }
 
 /** Rows for all of these tools, with the one for names that are no tool. */
-export type DefaultRows<T> = Tool.Rows<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared"> & UnknownRow
+export type DefaultRows<T> = Tool.AnyRows<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>> & UnknownRow
 
-export type CheckDefaults<T, Table> = Recovery.Check<Table, Tool.RowKeys<Tool.ErrorOf<Guarded<T>>> | keyof UnknownRow>
+export type CheckDefaults<T, Table> = Recovery.Check<
+  Table,
+  Tool.RowKeys<Tool.ErrorOf<Guarded<T>>> | keyof UnknownRow,
+  Tool.ToolEnd,
+  Tool.Admits<"undeclared", string>
+>
 
 /** Rows for all tools of the agent: asked last. Here, and nowhere else, stands the row for names that are no tool. */
 export const toolDefaults: ToolDefaults = dual(2, <A>(self: AnyPart, table: object): A => {
@@ -97,9 +98,9 @@ export const toolDefaults: ToolDefaults = dual(2, <A>(self: AnyPart, table: obje
 interface ToolDefaults {
   <
     T extends Tool.AnyTool,
-    const Table extends Tool.Table<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared"> & UnknownRow
+    const Table extends Tool.Table<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>> & UnknownRow
   >(
-    table: Table & Tool.CheckKeys<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>>
+    table: Table & Tool.CheckRows<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, "undeclared">
   ): <I, O, E, R, T2 extends Tool.AnyTool, ByTool, Defaults, ModelTable extends Running, Choice, Name extends string>(
     self: Agent<I, O, E, R, T2, ByTool, Defaults, ModelTable, Choice, Name> &
       Fitting.HasTools<T> &
@@ -126,10 +127,10 @@ interface ToolDefaults {
     ModelTable extends Running,
     Choice,
     Name extends string,
-    const Table extends Tool.Table<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared"> & UnknownRow
+    const Table extends Tool.Table<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>> & UnknownRow
   >(
     self: Agent<I, O, E, R, T, ByTool, Defaults, ModelTable, Choice, Name>,
-    table: Table & Tool.CheckKeys<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>>
+    table: Table & Tool.CheckRows<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, "undeclared">
   ): Agent<I, O, E, R, T, ByTool, Recovery.Merge<Defaults, Table>, ModelTable, Choice, Name>
 }
 

@@ -4,19 +4,23 @@ import * as Recovery from "../recovery/Recovery.ts"
 
 /** A table for model calls. */
 export type LlmRows<Answer> = {
-  readonly [K in LlmError["_tag"] | "orElse"]?: Recovery.RowOf<
+  readonly [K in LlmError["_tag"] | "orElse"]?: Recovery.AnyRowOf<
     K extends "orElse" ? LlmError : Extract<LlmError, { readonly _tag: K }>,
-    Answer,
-    "exhausted" | "rethrow",
-    "repeats" | "compacts"
+    Answer
   >
 }
 
 /** A function in the place of a table: asked at every failure, see `Recovery.when`. */
-export type LlmHandler<Answer> = Recovery.Handler<LlmError, Answer, "exhausted" | "rethrow", "repeats" | "compacts">
+export type LlmHandler<Answer> = Recovery.Handler<LlmError, Answer, unknown, unknown>
 
-/** Refuses keys that are no row. */
-export type CheckRows<Given> = Given extends AnyHandler ? unknown : Recovery.Check<Given, LlmError["_tag"] | "orElse">
+type End = "exhausted" | "rethrow"
+
+type Acts = "repeats" | "compacts"
+
+/** Refuses keys that are no row, and what model calls do not have. */
+export type CheckRows<Given> = Given extends AnyHandler
+  ? Recovery.Misfit<Given, End, Acts>
+  : Recovery.Check<Given, LlmError["_tag"] | "orElse", End, Acts>
 
 /** The table that is meant: a function stands for one row that all failures have. */
 export type TableOf<Given> = Given extends AnyHandler

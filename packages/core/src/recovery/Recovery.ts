@@ -10,6 +10,7 @@ import { explain as explaining } from "./Explain.ts"
 import type { Options as ExplainOptions } from "./explainRows.ts"
 import { type Position, seenOf } from "./Position.ts"
 import { recoverEffect } from "./RecoverEffect.ts"
+import type { AnyRowOf, Check } from "./misfit.ts"
 import type * as Internal from "./Node.ts"
 import {
   type EndOf,
@@ -21,10 +22,10 @@ import {
   nodeOf,
   type rethrow,
   rowNode,
-  type RowOf,
   type ServicesOf
 } from "./Verdict.ts"
 
+export type { AnyRowOf, Check, Misfit, UnsafeRetry } from "./misfit.ts"
 export * from "./Verdict.ts"
 export * as presets from "./Presets.ts"
 
@@ -36,16 +37,11 @@ type TagOf<E> = E extends Tagged ? E["_tag"] : never
 
 /** A table for any effect with tagged errors: one row per tag, and `orElse` for the rest. */
 export type Table<E> = {
-  readonly [K in TagOf<E> | "orElse"]?: RowOf<
-    K extends "orElse" ? E : Extract<E, { readonly _tag: K }>,
-    unknown,
-    "exhausted" | "rethrow",
-    "repeats"
-  >
+  readonly [K in TagOf<E> | "orElse"]?: AnyRowOf<K extends "orElse" ? E : Extract<E, { readonly _tag: K }>, unknown>
 }
 
-/** Refuses keys that are no row. */
-export type Check<T, Keys> = { readonly [K in keyof T]: K extends Keys ? unknown : never }
+/** Refuses keys that are no row, and rows that plain effects do not have. */
+export type CheckRows<T, E> = Check<T, TagOf<E> | "orElse", "exhausted" | "rethrow", "repeats">
 
 /** The row of a table under a key, or else `Else`; both where the row may be absent. */
 export type Row<T, K, Else> = T extends unknown
@@ -74,12 +70,9 @@ type Left<E, V> = ErrorOf<V> | ([EndOf<V>] extends [never] ? never : E)
  */
 export const onError: {
   <E, const T extends Table<E>>(
-    table: T & Check<T, TagOf<E> | "orElse">
+    table: T & CheckRows<T, E>
   ): <A, R>(self: Effect.Effect<A, E, R>) => Recovered<A, E, R, T>
-  <A, E, R, const T extends Table<E>>(
-    self: Effect.Effect<A, E, R>,
-    table: T & Check<T, TagOf<E> | "orElse">
-  ): Recovered<A, E, R, T>
+  <A, E, R, const T extends Table<E>>(self: Effect.Effect<A, E, R>, table: T & CheckRows<T, E>): Recovered<A, E, R, T>
 } = dual(
   2,
   // the driver is blind to types; what a table leaves is computed from it
@@ -108,7 +101,7 @@ export interface Keeping<R> {
  * advice. `when` sees no earlier failures.
  */
 export const onErrorKept =
-  <E, const T extends Table<E>, R2 = never>(table: T & Check<T, TagOf<E> | "orElse">, keeping: Keeping<R2>) =>
+  <E, const T extends Table<E>, R2 = never>(table: T & CheckRows<T, E>, keeping: Keeping<R2>) =>
   <A, R>(self: Effect.Effect<A, E, R>): Recovered<A, E, R | R2, T> => {
     // the driver is blind to types; what a table leaves is computed from it, and what the keeper needs is in the type
     const { from, onWait } = keeping as Keeping<never>

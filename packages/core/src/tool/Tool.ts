@@ -18,7 +18,7 @@ import type { ServicesOfVerify, TimeoutOf } from "./Residue.ts"
 import { type AnyTool, type ErrorOf, fromDefinition, isTool, type TableOf, type Tool, type TypeId } from "./shape.ts"
 import type { CheckOwn, OwnRows, OwnTable } from "./ownTable.ts"
 import type { Later } from "./rows.ts"
-import type { CheckAny, CheckKeys, Fits, Table, TableOfAny } from "./table.ts"
+import type { CheckAny, CheckRows, Fits, Table, TableOfAny } from "./table.ts"
 import type { Completion } from "../data/Completion.ts"
 import * as Returned from "../data/Returned.ts"
 import { KintsugiError } from "../errors/KintsugiError.ts"
@@ -36,8 +36,8 @@ import {
 export type { Limits, NoVerify, Options, Stored, Verify } from "./define.ts"
 export type { Compensate, Settled, ToolContext } from "./ToolDefinition.ts"
 export type { TimeoutOf } from "./Residue.ts"
-export type { Admits, CallError, RowInput, RowKeys, Rows, ToolEnd } from "./rows.ts"
-export type { CheckAny, CheckKeys, Fits, Kept, Nearer, NoRow, Table, TableOfAny } from "./table.ts"
+export type { Admits, AnyRows, CallError, RowInput, RowKeys, Rows, ToolEnd } from "./rows.ts"
+export type { CheckAny, CheckRows, Fits, Kept, Nearer, NoRow, Table, TableOfAny } from "./table.ts"
 
 export type { AnyTool, ErrorOf, NameOf, ServicesOf, SideEffectsOf, SuccessOf, TableOf, Tool } from "./shape.ts"
 export { isTool } from "./shape.ts"
@@ -155,8 +155,8 @@ export const onError: OnError = dual(2, <T>({ definition }: AnyTool, table: obje
 )
 
 interface OnError {
-  <E, A, S, const T extends Table<E, A, S>>(
-    table: T & CheckKeys<T, E>
+  <E, A, S, const T extends Table<E, A>>(
+    table: T & CheckRows<T, E, S>
   ): <Name extends string, Params, A2, E2, R, T0, S2 extends Recovery.SideEffects>(
     self: Tool<Name, Params, A2, E2, R, T0, S2> & Gives<A, E, S> & Fits<E, T, E2, A2, S2>
   ) => Tool<Name, Params, A2, E2, R, Recovery.Merge<T0, T>, S2>
@@ -166,9 +166,9 @@ interface OnError {
   ): <Name extends string, Params, R, T0>(
     self: Tool<Name, Params, A, E, R, T0, S>
   ) => Tool<Name, Params, A, E, R, Recovery.Merge<T0, T>, S>
-  <Name extends string, Params, A, E, R, T0, S extends Recovery.SideEffects, const T extends Table<E, A, S>>(
+  <Name extends string, Params, A, E, R, T0, S extends Recovery.SideEffects, const T extends Table<E, A>>(
     self: Tool<Name, Params, A, E, R, T0, S>,
-    table: T & CheckKeys<T, E>
+    table: T & CheckRows<T, E, S>
   ): Tool<Name, Params, A, E, R, Recovery.Merge<T0, T>, S>
 }
 

@@ -11,12 +11,9 @@ import type { NoRow } from "./table.ts"
 type Given<T> = [T][T extends unknown ? 0 : never]
 
 /** What a tool fails with, and what the rows of its table are typed by. */
-export type OwnRows<E, A, S, T, VR> = Ahead<Given<E> | TimeoutOf<Given<S>, Given<T>, Given<VR>>, Given<A>, Given<S>> &
-  object // without it a table of which no row is known yet would fit nothing
+export type OwnRows<E, A, S, T, VR> = Ahead<Given<E> | TimeoutOf<Given<S>, Given<T>, Given<VR>>, Given<A>> & object // without it a table of which no row is known yet would fit nothing
 
-type Ahead<E, A, S> = {
-  readonly [K in RowKeys<E>]?: Recovery.RowOf<InputAhead<E, K>, A, ToolEnd, Admits<S, K>>
-}
+type Ahead<E, A> = { readonly [K in RowKeys<E>]?: Recovery.AnyRowOf<InputAhead<E, K>, A> }
 
 /** A row for a failure that is not known yet is for any. So is `orElse` of a tool without failures of its own. */
 type InputAhead<E, K> = [K extends "orElse" ? E : RowInput<E, K>] extends [never] ? unknown : RowInput<E, K>
@@ -30,13 +27,22 @@ export interface OwnTable<Rows> {
   readonly onError?: Rows
 }
 
-/** Refuses keys that are no row. Whether `verify` is there is not known in time: an unsafe tool may have the row of either failure. */
+/**
+ * Refuses keys that are no row, and rows that a tool with side effects `S` does not have. Whether `verify` is there is not known in time:
+ * an unsafe tool may have the row of either failure.
+ */
 export type CheckOwn<Rows, E, S> = [keyof Rows] extends [never]
   ? unknown
   : Later extends E
     ? unknown
-    : [Unknown<Rows, E, S>] extends [never]
+    : [keyof Misfits<Rows, E, S>] extends [never]
       ? unknown
-      : { readonly onError: { readonly [K in Unknown<Rows, E, S>]: NoRow<K> } }
+      : { readonly onError: Misfits<Rows, E, S> }
 
-type Unknown<Rows, E, S> = Exclude<keyof Rows, RowKeys<E> | (S extends "unsafe" ? "ToolTimeoutError" : never)>
+type Misfits<Rows, E, S> = {
+  readonly [K in keyof Rows as unknown extends Fit<Rows[K], E, S, K> ? never : K]: Fit<Rows[K], E, S, K>
+}
+
+type Fit<Row, E, S, K> = K extends RowKeys<E> | (S extends "unsafe" ? "ToolTimeoutError" : never)
+  ? Recovery.Misfit<Row, ToolEnd, Admits<S, K>>
+  : NoRow<K>

@@ -31,11 +31,8 @@ export type Admits<S, K> =
   | (K extends "InvalidArgs" | "DeserializationError" | "ToolTimeoutError"
       ? "repeats"
       : "unsafe" extends S
-        ? UnsafeRetry
+        ? never
         : "repeats")
-
-/** What the compiler says about a retry that could do harm: no verdict acts so. */
-export type UnsafeRetry = 'a tool with unsafe side effects runs again only with { acknowledge: "may run twice" }'
 
 /** The failures of a tool of which the compiler has not read `run`. */
 export interface Later {
@@ -44,6 +41,9 @@ export interface Later {
 
 /** How a row of a tool may end. */
 export type ToolEnd = "exhausted" | "told" | "rethrow" | "raise"
+
+/** What the rows of a table for a tool are typed by that fails with `E` and gives `A`: whatever else they do. */
+export type AnyRows<E, A> = { readonly [K in RowKeys<E>]?: Recovery.AnyRowOf<RowInput<E, K>, A> }
 
 /** A table for a tool that fails with `E`, gives `A` and has side effects `S`. */
 export type Rows<E, A, S> = {

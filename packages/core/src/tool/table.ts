@@ -1,21 +1,21 @@
 /** The types of a table for a tool that is known, for one of which nothing is known yet, and for any tool. */
 import type * as Recovery from "../recovery/Recovery.ts"
-import type { RowKeys, Rows, UnsafeRetry } from "./rows.ts"
+import type { Admits, AnyRows, RowKeys, Rows, ToolEnd } from "./rows.ts"
+
+/** A table for a tool that fails with `E` and gives `A`. */
+export type Table<E, A> = AnyRows<E, A> & object
 
 /**
- * A table for a tool that fails with `E`, gives `A` and has side effects `S`. Where nothing is known of the tool, the table may
- * have any rows: the tool that gets it is compared with them.
+ * Refuses keys that are no row, and rows that a tool with side effects `S` does not have. Where nothing is known of the tool, the table
+ * may have any rows: the tool that gets it is compared with them.
  */
-export type Table<E, A, S> = Rows<E, A, unknown extends S ? "idempotent" : S> & object
-
-/** Refuses keys that are no row, unless nothing is known of the tool. */
-export type CheckKeys<T, E> = {
+export type CheckRows<T, E, S> = {
   readonly [K in keyof T]: unknown extends E
     ? T[K] extends Recovery.AnyRow
       ? unknown
       : "A row is a verdict, a schedule or a handler"
     : K extends RowKeys<E>
-      ? unknown
+      ? Recovery.Misfit<T[K], ToolEnd, Admits<S, K>>
       : NoRow<K>
 }
 
@@ -35,23 +35,16 @@ export type CheckAny<T, E, A, S> = {
     : K extends RowKeys<E>
       ? T[K] extends Exclude<Rows<E, A, S>[K], undefined>
         ? unknown
-        : Misfit<T[K], A, S>
+        : Why<T[K], A, Admits<S, K>>
       : NoRow<K>
 }
 
 /** Why a row does not fit its tool. */
-type Misfit<V, A, S> =
-  "compacts" extends Recovery.ActsOf<V>
-    ? "Only a table for model calls has a conversation to compact"
-    : [Recovery.AnswerOf<V>] extends [A]
-      ? "repeats" extends Recovery.ActsOf<V>
-        ? "unsafe" extends S
-          ? UnsafeRetry
-          : RowMisfit
-        : RowMisfit
-      : "The answer of this row is no result of the tool"
-
-type RowMisfit = "This row does not fit the failure"
+type Why<V, A, Acts> = [Recovery.AnswerOf<V>] extends [A]
+  ? unknown extends Recovery.Misfit<V, ToolEnd, Acts>
+    ? "This row does not fit the failure"
+    : Recovery.Misfit<V, ToolEnd, Acts>
+  : "The answer of this row is no result of the tool"
 
 /** Compares a table with a tool, where nothing was known of the tool when the table was written. */
 export type Fits<Known, T, E, A, S> = unknown extends Known

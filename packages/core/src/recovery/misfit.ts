@@ -1,0 +1,42 @@
+/** What the compiler says about a row that a layer does not have: a table may have any row there, and is compared afterwards. */
+import type { ActsOf, EndOf, RowOf } from "./verdictTypes.ts"
+
+/** Any row for a failure `E` that answers with `A`, whatever else it does. */
+export type AnyRowOf<E, A> = RowOf<E, A, unknown, unknown>
+
+/**
+ * Nothing, or why a layer has no such row: its rows end as `End` and do no more than `Acts` on the way. Of a handler that the compiler has
+ * not read yet nothing is known; such a row fits.
+ */
+export type Misfit<V, End, Acts> =
+  unknown extends EndOf<V>
+    ? unknown
+    : [Exclude<EndOf<V>, End>] extends [never]
+      ? [Exclude<ActsOf<V>, Acts>] extends [never]
+        ? unknown
+        : NoSuchAct<Exclude<ActsOf<V>, Acts>>
+      : NoSuchEnd<Exclude<EndOf<V>, End>>
+
+type NoSuchEnd<End> = "told" extends End
+  ? "There is no model here that could be told"
+  : "raise" extends End
+    ? "There is no call of a tool here that could be raised"
+    : "This layer does not end so"
+
+type NoSuchAct<Act> = "repairs" extends Act
+  ? "There are no arguments here that could be repaired"
+  : "compacts" extends Act
+    ? "Only a table for model calls has a conversation to compact"
+    : "repeats" extends Act
+      ? UnsafeRetry
+      : "This layer does not do so"
+
+/** What the compiler says about a retry that could do harm: no verdict acts so. */
+export type UnsafeRetry = 'A tool with unsafe side effects runs again only with { acknowledge: "may run twice" }'
+
+/** Refuses keys that are no row, and rows that the layer does not have. */
+export type Check<T, Keys, End, Acts> = {
+  readonly [K in keyof T]: K extends Keys
+    ? Misfit<T[K], End, Acts>
+    : `There is no row for '${K & string}': nothing fails with that tag here`
+}
