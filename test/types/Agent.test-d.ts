@@ -255,7 +255,7 @@ describe("built-in tools", () => {
 describe("agents as values", () => {
   it("a deterministic agent has the types of its function, and no model [A301]", () => {
     const agent = Agent.deterministic("d", (n: number) => Effect.as(ask, [n] as const))
-    sameType<Agent.Agent<number, readonly [number], Oops, Db, never, {}, {}, undefined, undefined, "d">>()(agent)
+    sameType<Agent.Agent<number, readonly [number], Oops, Db, never, {}, {}, Agent.NoModel, undefined, "d">>()(agent)
     sameType<Effect.Effect<readonly [number], Oops, Db>>()(agent(1))
     // @ts-expect-error its input is a number
     agent("1")

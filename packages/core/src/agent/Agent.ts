@@ -30,7 +30,7 @@ import type * as Tool from "../tool/Tool.ts"
 
 export type { Agent, Inside } from "./definition.ts"
 // what the types of agents are made of: declarations of programs name it
-export type { Choosing, EndOf, OnlyFunctions, OutputOf, Running } from "./skills.ts"
+export type { Choosing, EndOf, NoModel, OnlyFunctions, OutputOf, Running } from "./skills.ts"
 export type { Answers, FitByName, FitsAll, FitsOutput, HasTools, NoTool } from "./fitting.ts"
 export type { CommonAnswer, Guarded, Named } from "./types.ts"
 export type { Adapted, Composed, HasUnsafe, MadeOf, Part } from "./partTypes.ts"
@@ -186,7 +186,7 @@ const skillsOf = (
 export const deterministic = <I, O, E, R, const Name extends string = string>(
   name: Name,
   body: (input: I) => Effect.Effect<O, E, R>
-): Agent<I, O, E, R, never, {}, {}, undefined, undefined, Name> =>
+): Agent<I, O, E, R, never, {}, {}, AgentSkills.NoModel, undefined, Name> =>
   // input, failures and needs are in the agent's type
   fromDefinition({ ...blank(name), body: body as NonNullable<Definition["body"]> })
 
@@ -205,13 +205,13 @@ export const outputRetries: {
 
 /** An agent whose model's answer may fit no schema. */
 type ReadsOutput<A> =
-  A extends Agent<never, unknown, infer E, unknown, infer _T, infer _B, infer _D, infer M, infer _C>
-    ? M extends object
-      ? InvalidOutputError extends E
-        ? unknown
-        : never
-      : never
-    : never
+  A extends Agent<never, unknown, infer E, unknown, infer _T, infer _B, infer _D, object, infer _C>
+    ? InvalidOutputError extends E
+      ? unknown
+      : NoOutput
+    : NoOutput
+
+type NoOutput = "No answer of its model is refused: Agent.outputRetries is for agents with an output"
 
 /**
  * Secrets that no error, event, span or log of this process shows as long as the agent is in memory, nor any text about a failure, a

@@ -6,7 +6,7 @@ import type * as Model from "../model/Model.ts"
 import type { BudgetExceededError } from "../errors/RunError.ts"
 import type * as Tool from "../tool/Tool.ts"
 import { type Agent, fromDefinition } from "./definition.ts"
-import type { Choosing } from "./skills.ts"
+import type { Choosing, NoModel } from "./skills.ts"
 import { compose, definitionOf, partOf, sequence, stepsOf } from "./parts.ts"
 import type * as Types from "./partTypes.ts"
 import type * as Providing from "./providing.ts"
@@ -135,15 +135,20 @@ const merged = (base: Budget.Budget, limits: Budget.Limits): Budget.Budget => {
   return { ...base, ...Object.fromEntries(named) }
 }
 
+/** Refuses an agent that was named when it was made. */
+type IsComposed<ModelTable> = [ModelTable] extends [Types.HasUnsafe | NoModel]
+  ? unknown
+  : "An agent has its name from Agent.make: Agent.named is for compositions"
+
 /** A composition under another name: in events, in errors about its limits, and as a tool. */
 export const named: {
   <const Name extends string>(
     name: Name
-  ): <I, O, E, R, T extends Tool.AnyTool, ModelTable extends Types.HasUnsafe | undefined>(
-    self: Agent<I, O, E, R, T, {}, {}, ModelTable>
+  ): <I, O, E, R, T extends Tool.AnyTool, ModelTable>(
+    self: Agent<I, O, E, R, T, {}, {}, ModelTable> & IsComposed<ModelTable>
   ) => Agent<I, O, E, R, T, {}, {}, ModelTable, undefined, Name>
-  <I, O, E, R, T extends Tool.AnyTool, ModelTable extends Types.HasUnsafe | undefined, const Name extends string>(
-    self: Agent<I, O, E, R, T, {}, {}, ModelTable>,
+  <I, O, E, R, T extends Tool.AnyTool, ModelTable, const Name extends string>(
+    self: Agent<I, O, E, R, T, {}, {}, ModelTable> & IsComposed<ModelTable>,
     name: Name
   ): Agent<I, O, E, R, T, {}, {}, ModelTable, undefined, Name>
 } = dual(2, (self: Types.AnyPart, name: string) => {

@@ -14,7 +14,7 @@ import type * as Model from "../model/Model.ts"
 import * as Run from "../run/Run.ts"
 import * as Skill from "../run/Skill.ts"
 import type * as Tool from "../tool/Tool.ts"
-import { type ChoiceError, type ChoiceServices, type Skilled, toolsOf, workOf } from "./skills.ts"
+import { type ChoiceError, type ChoiceServices, type NoModel, type Skilled, toolsOf, workOf } from "./skills.ts"
 import type { CallError, CallServices, ModelError, ModelServices, Deciders } from "./types.ts"
 import type { Composed, Part, Runner } from "./composition/run.ts"
 import { ReadsReport } from "../recovery/ReadsReport.ts"
@@ -34,8 +34,8 @@ export const TypeId: unique symbol = Symbol.for("~@kintsugi/core/Agent")
 /**
  * `E` and `R` are the agent's own failures and needs. Those of its tools `T` and of its model are computed at the call,
  * behind the tools' tables, the agent's tables by tool, its defaults, and its table for the model. So the order of a pipe
- * changes nothing. An agent that is one plain function has no `ModelTable`, one of functions to choose from has `OnlyFunctions`
- * there, one made of others none or `HasUnsafe`, and one without several skills has no `Choice`. `Name` is its name where that is
+ * changes nothing. An agent that is one plain function has `NoModel` in the place of `ModelTable`, one of functions to choose
+ * from `OnlyFunctions`, one made of others `NoModel` or `HasUnsafe`, and one without several skills has no `Choice`. `Name` is its name where that is
  * known: a tool that it becomes has it too.
  */
 export interface Agent<
@@ -46,7 +46,7 @@ export interface Agent<
   out T extends Tool.AnyTool = never,
   ByTool = {},
   Defaults = {},
-  ModelTable = undefined,
+  ModelTable = NoModel,
   Choice = undefined,
   out Name extends string = string
 > extends Pipeable {

@@ -3,6 +3,7 @@ import type * as Effect from "effect/Effect"
 import type * as Recovery from "../recovery/Recovery.ts"
 import type * as Tool from "../tool/Tool.ts"
 import type { Agent, TypeId } from "./definition.ts"
+import type { NoModel } from "./skills.ts"
 
 /** An agent, seen as what a composition needs of it. */
 export interface Part<in I, out O, out E, out R, out Inside = unknown, out Name extends string = string> {
@@ -46,7 +47,7 @@ export type Given<T> = [T][T extends unknown ? 0 : never]
 export type OutputsOf<As> = { readonly [K in keyof As]: OutputOf<As[K]> }
 
 /** In the place of a table for model calls: a tool among its parts has unsafe side effects. */
-export type HasUnsafe = "has an unsafe tool"
+export type HasUnsafe = "It asks no model itself, and has an unsafe tool"
 
 /** Nothing, unless a tool of one of these agents is unsafe, as far as their types know. */
 export type UnsafeOf<A> = A extends { readonly [TypeId]: infer Inside } ? UnsafeIn<Inside> : never
@@ -59,7 +60,7 @@ type UnsafeIn<Inside> = Inside extends { readonly _T: () => infer T; readonly _M
 export type EffectsOf<Inside, S> = S extends "undeclared" ? ([UnsafeIn<Inside>] extends [never] ? S : "unsafe") : S
 
 /** The mark of a composition of these agents. */
-type MarkOf<Unsafe> = [Unsafe] extends [never] ? undefined : HasUnsafe
+type MarkOf<Unsafe> = [Unsafe] extends [never] ? NoModel : HasUnsafe
 
 /** An agent made of one, of which this is inside. */
 export type MadeOf<Inside, I, O, E, R> = Agent<I, O, E, R, never, {}, {}, MarkOf<UnsafeIn<Inside>>>

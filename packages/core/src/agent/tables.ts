@@ -109,7 +109,7 @@ interface ToolDefaults {
   /** For an agent that is a type parameter. */
   <
     T extends Tool.AnyTool,
-    const Table extends Tool.TableOfAny<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared"> & UnknownRow
+    const Table extends Tool.TableOfAny<Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>> & UnknownRow
   >(
     table: Table &
       Tool.CheckAny<Omit<Table, keyof UnknownRow>, Tool.ErrorOf<Guarded<T>>, CommonAnswer<Guarded<T>>, "undeclared">

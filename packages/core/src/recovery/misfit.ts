@@ -1,5 +1,5 @@
 /** What the compiler says about a row that a layer does not have: a table may have any row there, and is compared afterwards. */
-import type { ActsOf, EndOf, RowOf } from "./verdictTypes.ts"
+import type { ActsOf, EndOf, RowOf, TypeId } from "./verdictTypes.ts"
 
 /** Any row for a failure `E` that answers with `A`, whatever else it does. */
 export type AnyRowOf<E, A> = RowOf<E, A, unknown, unknown>
@@ -8,7 +8,20 @@ export type AnyRowOf<E, A> = RowOf<E, A, unknown, unknown>
  * Nothing, or why a layer has no such row: its rows end as `End` and do no more than `Acts` on the way. Of a handler that the compiler has
  * not read yet nothing is known; such a row fits.
  */
-export type Misfit<V, End, Acts> =
+export type Misfit<V, End, Acts> = [V] extends [Ends<End, Acts> | undefined]
+  ? unknown
+  : unknown extends EndOfVerdict<V>
+    ? unknown
+    : Why<V, End, Acts>
+
+/** What is compared of a verdict: handlers take the compiler longer. */
+interface Ends<out End, out Acts> {
+  readonly [TypeId]: { readonly _End: () => End; readonly _Acts: () => Acts }
+}
+
+type EndOfVerdict<V> = V extends Ends<infer End, unknown> ? End : never
+
+type Why<V, End, Acts> =
   unknown extends EndOf<V>
     ? unknown
     : [Exclude<EndOf<V>, End>] extends [never]

@@ -161,7 +161,7 @@ interface OnError {
     self: Tool<Name, Params, A2, E2, R, T0, S2> & Gives<A, E, S> & Fits<E, T, E2, A2, S2>
   ) => Tool<Name, Params, A2, E2, R, Recovery.Merge<T0, T>, S2>
   /** For a tool that is a type parameter. */
-  <E, A, S extends Recovery.SideEffects, const T extends TableOfAny<E, A, S>>(
+  <E, A, S extends Recovery.SideEffects, const T extends TableOfAny<E, A>>(
     table: T & CheckAny<T, E, A, S>
   ): <Name extends string, Params, R, T0>(
     self: Tool<Name, Params, A, E, R, T0, S>

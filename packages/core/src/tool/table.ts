@@ -26,12 +26,12 @@ export type NoRow<K> = `There is no row for '${K & string}': no call of this too
 type AnyToolKey = RowKeys<never>
 
 /** A table for any tool: its failures, its result and its side effects may be type parameters. */
-export type TableOfAny<E, A, S> = { readonly [K in AnyToolKey]?: Rows<E, A, S>[K] } & object
+export type TableOfAny<E, A> = { readonly [K in AnyToolKey]?: AnyRows<E, A>[K] } & object
 
 /** Refuses rows that a tool cannot have, and says why: of this the compiler speaks last. */
 export type CheckAny<T, E, A, S> = {
   readonly [K in keyof T]: K extends AnyToolKey
-    ? unknown
+    ? Recovery.Misfit<T[K], ToolEnd, Admits<S, K>>
     : K extends RowKeys<E>
       ? T[K] extends Exclude<Rows<E, A, S>[K], undefined>
         ? unknown
