@@ -22,3 +22,17 @@ describe("services of decoding", () => {
     sameType<Db>()(undefined as never as Tool.ServicesOf<typeof lifted>)
   })
 })
+
+describe("the scope of an attempt", () => {
+  it("is no need of the tool, and what else its resources need is [P1322]", () => {
+    const acquired = Effect.acquireRelease(Mail, () => Effect.asVoid(Db))
+    const tool = Tool.make("t", {
+      description: "d",
+      parameters: Schema.Struct({}),
+      success: Schema.Finite,
+      run: () => Effect.map(acquired, ({ sent }) => sent)
+    })
+    sameType<Tool.Tool<"t", {}, number, never, Db | Mail>>()(tool)
+    sameType<Effect.Effect<string, Own | BadArgs, Model.Model | Db | Mail>>()(call(tool))
+  })
+})

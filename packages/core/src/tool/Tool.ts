@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { dual } from "effect/Function"
 import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
 import * as RunContext from "../event/RunContext.ts"
 import * as Approving from "./approving.ts"
 import * as Call from "./call.ts"
@@ -80,7 +81,7 @@ export const make = <
   Params,
   A,
   E | TimeoutOf<S, T, VR>,
-  R | RD | ServicesOfVerify<VR>,
+  Exclude<R, Scope.Scope> | RD | ServicesOfVerify<VR>,
   Recovery.Merge<CallLimit<C> & Storable<E, F>, Rows>,
   NoInfer<S>
 > => {

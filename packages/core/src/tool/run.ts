@@ -1,4 +1,4 @@
-/** One run of a tool: within its time limit, and with an answer to whether it took effect when it was cut off. */
+/** One run of a tool: within its time limit, in a scope of its own, and with an answer to whether it took effect when it was cut off. */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -77,7 +77,7 @@ const started = ({ context, decoded, nesting, tool }: Execution): Effect.Effect<
     () => {
       const params = decoded?.params()
       return nesting === undefined || tool.nested === undefined
-        ? Returned.effect(tool.run(params, context), "The run of tool", tool.name)
+        ? Effect.scoped(Returned.effect(tool.run(params, context), "The run of tool", tool.name))
         : tool.nested.run(params, nesting)
     }
   )
